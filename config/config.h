@@ -1,0 +1,94 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* config.xml (and config_aux.xml over it): one immutable struct config per loaded text. */
+#ifndef CONFIG_CONFIG_H
+#define CONFIG_CONFIG_H
+
+#include "server/base/status.h"
+#include "server/base/text.h"
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+struct arena;
+struct buffer;
+
+struct text_list {
+    const struct text *items;
+    size_t count;
+};
+
+#define CONFIG_FIELD_FLAG    bool
+#define CONFIG_FIELD_INTEGER int64_t
+#define CONFIG_FIELD_REAL    double
+#define CONFIG_FIELD_STRING  struct text
+#define CONFIG_FIELD_LIST    struct text_list
+
+/* Immutable once loaded; everything it points to lives as long as it does. */
+struct config {
+#define OPTION(name, type, default_, minimum, maximum, source, help) CONFIG_FIELD_##type name;
+#include "config/options.def"
+#undef OPTION
+    struct text project_dir_path; /* where it was loaded from, absolute */
+    struct arena *arena;          /* owns every text; released by config_release */
+    int references;               /* atomic; see config_hold */
+};
+
+/* One finding about a file: an error makes the load fail, a warning does not (misspelt names, with
+ * the nearest known one). */
+struct config_finding {
+    bool is_error;
+    int line;
+    struct text file;
+    struct text text;
+};
+struct config_findings {
+    const struct config_finding *items;
+    size_t count;
+};
+
+/* Loads DIR/config.xml and DIR/config_aux.xml. STATUS_INVALID: some finding is an error;
+ * `*ret_findings` (in `arena`) is set in every case. The caller owns one reference. */
+MUST_CHECK enum status config_load(const char *project_dir, struct arena *arena,
+                                   struct config **ret_config, struct config_findings *ret_findings,
+                                   struct failure *failure);
+/* The defaults alone, for tests. */
+MUST_CHECK enum status config_defaults(struct config **ret_config);
+
+struct config *config_hold(struct config *config);
+void config_release(struct config *config); /* NULL is fine */
+
+/* For tests and tools: sets one option from text, as config.xml would, before anyone else sees the
+ * config. STATUS_NOT_FOUND: no such option; STATUS_INVALID: not a value for it. */
+MUST_CHECK enum status config_set(struct config *config, struct text name, struct text value,
+                                  struct failure *failure);
+
+/* The table, for whoever walks it. */
+enum config_type {
+    CONFIG_FLAG,
+    CONFIG_INTEGER,
+    CONFIG_REAL,
+    CONFIG_STRING,
+    CONFIG_LIST
+};
+enum config_source {
+    CONFIG_BOINC,
+    CONFIG_OURS
+};
+struct config_option {
+    const char *name;
+    enum config_type type;
+    const char *default_text, *minimum_text, *maximum_text;
+    enum config_source source;
+    const char *help;
+    size_t offset; /* in struct config */
+};
+extern const struct config_option config_options[];
+extern const size_t config_option_count;
+
+/* name = value, one per line, with where it came from (default, config.xml:LINE). */
+void config_dump(const struct config *config, struct buffer *ret_text);
+/* A commented sample of the whole file, from the table. */
+void config_write_sample(struct buffer *ret_text);
+
+#endif

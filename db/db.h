@@ -1,0 +1,240 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Everything that the server asks of the database, as typed calls on one connection. A struct db
+ * belongs to one thread. Rows and texts returned live in the given arena. Every call may answer
+ * DB_RETRY, DB_GONE, DB_REFUSED or DB_BUG beside what it says; after one of these the transaction
+ * is to be rolled back. Sets go in one round trip (chunks of a few hundred), never row by row. */
+#ifndef DB_DB_H
+#define DB_DB_H
+
+#include "db/rows.h"
+#include "db/states.h"
+#include "server/base/status.h"
+#include "server/base/text.h"
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+struct arena;
+struct config;
+struct db;
+
+/* --- connection --------------------------------------------------------------------------- */
+
+/* Opens a connection by the db_* options: found-rows, READ COMMITTED, strict mode, no autocommit,
+ * no transcoding. Looks which optional columns exist. STATUS_DB_REFUSED with a reason that says
+ * what to change: wrong schema, statement-format binary log, access. The caller owns *ret_db. */
+MUST_CHECK enum status db_open(const struct config *config, struct db **ret_db,
+                               struct failure *failure);
+void db_close(struct db *db); /* NULL is fine; an open transaction is rolled back */
+/* The same settings again after DB_GONE or DB_UNKNOWN; prepared statements are made anew. */
+MUST_CHECK enum status db_reopen(struct db *db);
+/* The text of the last error of this connection, for the log; "" when none. */
+const char *db_error(const struct db *db);
+/* Statements executed and round trips made since the last call of db_count_reset. */
+struct db_count {
+    uint64_t statements;
+    uint64_t round_trips;
+    uint64_t commits;
+};
+struct db_count db_count(const struct db *db);
+void db_count_reset(struct db *db);
+
+/* --- transaction -------------------------------------------------------------------------- */
+
+/* A transaction begins with its first statement; no call begins one. */
+MUST_CHECK enum status db_commit(struct db *db); /* may answer DB_UNKNOWN */
+enum status db_rollback(struct db *db);
+MUST_CHECK enum status db_savepoint(struct db *db);
+MUST_CHECK enum status db_rollback_to_savepoint(struct db *db);
+
+/* The guard row of a host (table qm_host): a counter that every RPC really changes, and the token
+ * of the last transaction, by which an unknown outcome is looked up. */
+MUST_CHECK enum status db_host_guard(struct db *db, int64_t hostid, uint64_t token, int64_t now);
+MUST_CHECK enum status db_host_token(struct db *db, int64_t hostid, uint64_t *ret_token);
+
+/* --- catalog ------------------------------------------------------------------------------ */
+
+struct catalog_rows {
+    struct app_row *apps; /* all, deprecated ones too; by id */
+    size_t app_count;
+    struct app_version_row *versions; /* all not deprecated; by id */
+    size_t version_count;
+    struct platform_row *platforms; /* not deprecated; by id */
+    size_t platform_count;
+};
+MUST_CHECK enum status db_catalog(struct db *db, struct arena *arena,
+                                  struct catalog_rows *ret_rows);
+
+/* --- who is speaking ---------------------------------------------------------------------- */
+
+/* NOT_FOUND is an answer in all of these. _lock calls take the row's lock until the end of the
+ * transaction. Locks are taken in one order: user, host, workunits by id, results by id. */
+MUST_CHECK enum status db_host_lock(struct db *db, struct arena *arena, int64_t id,
+                                    struct host_row *ret_host);
+/* Also reads the name of the user's team ("" for none). */
+MUST_CHECK enum status db_user_by_id(struct db *db, struct arena *arena, int64_t id,
+                                     struct user_row *ret_user, struct text *ret_team_name);
+MUST_CHECK enum status db_user_by_authenticator(struct db *db, struct arena *arena,
+                                                struct text authenticator,
+                                                struct user_row *ret_user,
+                                                struct text *ret_team_name);
+MUST_CHECK enum status db_user_lock(struct db *db, int64_t id);
+/* The newest host of the user with this stored (hashed) host_cpid. */
+MUST_CHECK enum status db_host_newest_by_cpid(struct db *db, struct arena *arena, int64_t userid,
+                                              struct text host_cpid, struct host_row *ret_host);
+/* The newest host of the user, with an id above `id_above`, alike in all five columns. */
+MUST_CHECK enum status db_host_newest_alike(struct db *db, struct arena *arena, int64_t userid,
+                                            int64_t id_above, const struct host_row *like,
+                                            struct host_row *ret_host);
+/* Inserts every column of the row (and 0 or "" in columns we do not know); sets *ret_id. */
+MUST_CHECK enum status db_host_insert(struct db *db, const struct host_row *host,
+                                      int64_t *ret_id);
+/* Writes the columns that a scheduler writes (database-and-policy 2.6): not userid, credit,
+ * max_results_day, error_rate, venue, avg_turnaround. */
+MUST_CHECK enum status db_host_update(struct db *db, const struct host_row *host);
+/* All IN_PROGRESS results of the host become OVER/CLIENT_DETACHED, received now, and their
+ * workunits are to be looked at now (6.4). */
+MUST_CHECK enum status db_host_detach_results(struct db *db, int64_t hostid, int64_t now,
+                                              uint64_t *ret_count);
+MUST_CHECK enum status db_user_save_global_prefs(struct db *db, int64_t userid,
+                                                 struct text global_prefs);
+MUST_CHECK enum status db_user_save_cross_project_id(struct db *db, int64_t userid,
+                                                     struct text cross_project_id);
+/* The owners of some hosts: ret_userids[i] belongs to hostids[i], -1 where there is no such host. */
+MUST_CHECK enum status db_host_owners(struct db *db, struct arena *arena, const int64_t *hostids,
+                                      size_t count, int64_t *ret_userids);
+
+/* --- statistics of a host's versions ------------------------------------------------------- */
+
+MUST_CHECK enum status db_host_app_versions(struct db *db, struct arena *arena, int64_t hostid,
+                                            struct host_app_version_row **ret_rows,
+                                            size_t *ret_count);
+/* A change of one row; the counters change relatively where other programs write them too. A
+ * missing row is inserted (all else 0) with n_jobs_today = jobs_sent. */
+struct host_app_version_change {
+    int64_t app_version_id;
+    int64_t jobs_sent;          /* added to n_jobs_today */
+    bool reset_today;           /* a new day: n_jobs_today starts at 0 before jobs_sent */
+    bool sets_max_jobs_per_day; /* written only if so */
+    int64_t max_jobs_per_day;
+    bool resets_consecutive_valid;
+};
+MUST_CHECK enum status db_host_app_versions_save(struct db *db, int64_t hostid,
+                                                 const struct host_app_version_change *changes,
+                                                 size_t count);
+
+/* --- reports ------------------------------------------------------------------------------ */
+
+/* Rows by name, in no order; names are compared as the database does (maybe ignoring case): the
+ * caller compares bytes. */
+MUST_CHECK enum status db_results_by_name(struct db *db, struct arena *arena,
+                                          const struct text *names, size_t count,
+                                          struct result_row **ret_rows, size_t *ret_count);
+struct result_report {
+    int64_t id, workunitid, hostid, teamid;
+    int64_t received_time, client_state, outcome, validate_state;
+    int64_t exit_status, app_version_num;
+    double cpu_time, elapsed_time;
+    double peak_working_set_size, peak_swap_size, peak_disk_usage;
+    struct text stderr_out, xml_doc_out;
+};
+/* Workunits first (transition_time = now), then results, only where a report may still be booked:
+ * IN_PROGRESS, or OVER with NO_REPLY or CLIENT_DETACHED, received_time 0. ret_booked[i] tells
+ * whether row i was written. */
+MUST_CHECK enum status db_reports_save(struct db *db, struct arena *arena,
+                                       const struct result_report *reports, size_t count,
+                                       int64_t now, bool *ret_booked);
+
+/* --- jobs that the host should have --------------------------------------------------------- */
+
+struct host_job {
+    struct result_row result;
+    struct workunit_row workunit; /* id 0: the workunit is gone */
+};
+/* All IN_PROGRESS results of the host with their workunits, oldest first, at most `most`. */
+MUST_CHECK enum status db_jobs_in_progress(struct db *db, struct arena *arena, int64_t hostid,
+                                           size_t most, struct host_job **ret_jobs,
+                                           size_t *ret_count);
+/* The results of this host among these names that are IN_PROGRESS or OVER/NO_REPLY. */
+MUST_CHECK enum status db_jobs_by_name(struct db *db, struct arena *arena, int64_t hostid,
+                                       const struct text *names, size_t count,
+                                       struct host_job **ret_jobs, size_t *ret_count);
+/* New sent_time and deadline of lost jobs that are sent again. */
+struct resent_job {
+    int64_t resultid, workunitid;
+    int64_t sent_time, report_deadline; /* as stored: grace included */
+    int64_t app_version_id;             /* as in result.app_version_id */
+    double flops_estimate;              /* peak FLOPS of the devices used */
+};
+MUST_CHECK enum status db_jobs_resend(struct db *db, const struct resent_job *jobs, size_t count);
+/* Lost jobs that cannot be sent again: deadline as given, transition_time lowered to it. */
+MUST_CHECK enum status db_jobs_give_up(struct db *db, const struct host_job *jobs, size_t count,
+                                       int64_t deadline);
+
+/* --- hand-out ----------------------------------------------------------------------------- */
+
+/* What a candidate query is narrowed by; rows that fail these can never be right for the host. */
+struct candidate_filter {
+    const int64_t *appids;
+    size_t appid_count;
+    double memory_max, disk_max; /* bytes; a workunit that needs more is not returned */
+    int64_t userid;              /* for batch restriction; 0: not restricted */
+    size_t rows_max;
+    uint64_t spread; /* hosts with different numbers get different rows of equal priority first */
+};
+struct candidate {
+    int64_t resultid, workunitid, appid;
+    int64_t priority; /* of the result */
+    struct workunit_row workunit;
+};
+/* Unsent results in order of falling priority, with their workunits; nothing is locked. */
+MUST_CHECK enum status db_candidates(struct db *db, struct arena *arena,
+                                     const struct candidate_filter *filter,
+                                     struct candidate **ret_candidates, size_t *ret_count);
+/* Locks these workunits in order of id and reads what per-workunit rules need, all in one query.
+ * Rows come in order of id; a missing workunit has no row. */
+struct locked_workunit {
+    int64_t id, hr_class, app_version_id, error_mask, canonical_resultid;
+    int64_t results_of_user, results_of_host; /* sent to this user, to this host, in any state */
+};
+MUST_CHECK enum status db_workunits_lock(struct db *db, struct arena *arena, const int64_t *ids,
+                                         size_t count, int64_t userid, int64_t hostid,
+                                         struct locked_workunit **ret_rows, size_t *ret_count);
+struct claim {
+    int64_t resultid, workunitid;
+    int64_t sent_time;
+    int64_t report_deadline; /* as stored: grace included */
+    int64_t app_version_id;  /* > 0, or -2..-6 */
+    double flops_estimate;   /* peak FLOPS of the devices used */
+    int64_t commit_hr_class, commit_app_version_id; /* 0: leave alone */
+};
+/* Takes those results that are still UNSENT for this host and lowers transition_time of their
+ * workunits. ret_claimed[i] tells whether claim i succeeded. */
+MUST_CHECK enum status db_results_claim(struct db *db, struct arena *arena, int64_t hostid,
+                                        int64_t userid, const struct claim *claims, size_t count,
+                                        bool *ret_claimed);
+/* The documents of results to be sent, in the order of the ids; an empty xml_doc for a missing
+ * row. */
+struct job_documents {
+    struct text result_name, result_xml; /* result.xml_doc_in */
+    struct text workunit_name, workunit_xml;
+};
+MUST_CHECK enum status db_job_documents(struct db *db, struct arena *arena,
+                                        const int64_t *resultids, size_t count,
+                                        struct job_documents *ret_documents);
+
+/* --- messages ----------------------------------------------------------------------------- */
+
+struct message_from_host {
+    struct text variety, xml;
+};
+MUST_CHECK enum status db_messages_from_host_save(struct db *db, int64_t hostid, int64_t now,
+                                                  const struct message_from_host *messages,
+                                                  size_t count);
+/* Unhandled messages to the host, oldest first; marks them handled in this transaction. */
+MUST_CHECK enum status db_messages_to_host_take(struct db *db, struct arena *arena,
+                                                int64_t hostid, struct text **ret_xml,
+                                                size_t *ret_count);
+
+#endif

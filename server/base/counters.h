@@ -1,0 +1,20 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Process-wide counters, one row each in counters.def. */
+#ifndef SERVER_BASE_COUNTERS_H
+#define SERVER_BASE_COUNTERS_H
+
+#include <stdint.h>
+
+enum counter {
+#define COUNTER(name, help) COUNTER_##name,
+#include "server/base/counters.def"
+#undef COUNTER
+    COUNTER_COUNT
+};
+
+void counter_add(enum counter counter, uint64_t amount); /* any thread, relaxed */
+uint64_t counter_value(enum counter counter);
+const char *counter_name(enum counter counter);
+const char *counter_help(enum counter counter);
+
+#endif

@@ -1,0 +1,43 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* The only user of OpenSSL: digests, random bytes, and BOINC's RSA keys and signatures
+ * (database-and-policy 14.8). */
+#ifndef SERVER_BASE_CRYPTO_H
+#define SERVER_BASE_CRYPTO_H
+
+#include "server/base/status.h"
+#include "server/base/text.h"
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#define MD5_HEX_SIZE 33 /* 32 digits and the final NUL */
+
+/* Lower-case hex MD5 of the two texts one after the other (the second may be empty). */
+void md5_hex(struct text first, struct text second, char ret_hex[MD5_HEX_SIZE]);
+MUST_CHECK enum status md5_hex_of_file(const char *path, char ret_hex[MD5_HEX_SIZE],
+                                       int64_t *ret_bytes, struct failure *failure);
+
+/* Takes as long whether or not they are equal: for account keys. */
+bool secret_equal(struct text a, struct text b);
+
+/* From the system's generator; aborts when it has none. */
+void random_bytes(void *ret_bytes, size_t count);
+uint64_t random_u64(void);
+
+/* A 1024-bit key in BOINC's two text forms (public 8 hex lines, private 22). */
+struct rsa_key_texts {
+    struct text public_key;
+    struct text private_key;
+};
+MUST_CHECK enum status rsa_generate(struct arena *arena, struct rsa_key_texts *ret_keys,
+                                    struct failure *failure);
+/* Signature text (4 hex lines and a dot line) over the 32 hex digits of the data's MD5. */
+MUST_CHECK enum status rsa_sign_md5(struct arena *arena, struct text private_key,
+                                    const char md5[MD5_HEX_SIZE], struct text *ret_signature,
+                                    struct failure *failure);
+/* STATUS_INVALID: key or signature unreadable, or the signature is not over this MD5. */
+MUST_CHECK enum status rsa_verify_md5(struct text public_key, const char md5[MD5_HEX_SIZE],
+                                      struct text signature, struct failure *failure);
+
+#endif

@@ -1,0 +1,18 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Whole files in and out. */
+#ifndef SERVER_BASE_FILE_H
+#define SERVER_BASE_FILE_H
+
+#include "server/base/status.h"
+#include "server/base/text.h"
+
+struct arena;
+
+/* STATUS_NOT_FOUND: no such file; STATUS_TOO_LARGE: more than `bytes_max`. Text in the arena. */
+MUST_CHECK enum status file_read(struct arena *arena, const char *path, size_t bytes_max,
+                                 struct text *ret_text, struct failure *failure);
+/* Written beside and renamed over, so that a reader sees the old text or the new, never half. */
+MUST_CHECK enum status file_write(const char *path, struct text text, unsigned mode,
+                                  struct failure *failure);
+
+#endif

@@ -1,0 +1,151 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* One request on its walk: struct request, the list of steps, and the loop that walks them. */
+#ifndef SERVER_REQUEST_H
+#define SERVER_REQUEST_H
+
+#include "db/db.h"
+#include "server/answer.h"
+#include "server/base/status.h"
+#include "server/base/text.h"
+#include "server/parse/message.h"
+#include "server/policy/preferences.h"
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+struct arena;
+struct buffer;
+struct catalog;
+struct config;
+
+/* The project's keys as files hold them (database-and-policy 14.8, protocol 3.8). */
+struct old_key {
+    struct text key, signature, signature_stripped;
+};
+struct project_keys {
+    struct text code_sign_public;
+    const struct old_key *old_keys;
+    size_t old_key_count;
+};
+
+/* What the web server says beside the body. */
+struct transport {
+    struct text body;
+    bool body_too_large;
+    struct text remote_addr, forwarded_for; /* empty: unknown */
+};
+
+/* The walk, in order; code, log line and timing come from this list.
+ *
+ *   STEP(name)  enum next step_NAME(struct request *)
+ *
+ * parse       bytes -> message; once, outside the transaction
+ * screen      what can be refused or noted without the database
+ * authenticate  account, host row (locked), preferences in force
+ * report      finished jobs
+ * resend      jobs the host should have: lost ones again, aborts
+ * select      new jobs
+ * converse    trickles and messages to the host
+ * settle      host, host_app_version, guard row; the commit follows
+ */
+#define REQUEST_STEPS(STEP)                                                                        \
+    STEP(parse)                                                                                    \
+    STEP(screen)                                                                                   \
+    STEP(authenticate)                                                                             \
+    STEP(report)                                                                                   \
+    STEP(resend)                                                                                   \
+    STEP(select)                                                                                   \
+    STEP(converse)                                                                                 \
+    STEP(settle)
+
+enum step {
+#define STEP_ENUM(name) STEP_##name,
+    REQUEST_STEPS(STEP_ENUM)
+#undef STEP_ENUM
+    STEP_COUNT
+};
+
+enum next {
+    NEXT_STEP,
+    NEXT_REPLY, /* nothing of this transaction is to be kept: roll back, write the answer */
+    NEXT_FAILED /* the world's fault, in request->failure: retry, or answer "later" */
+};
+
+/* What one attempt at the transaction found and decided; zeroed before each attempt. */
+struct visit {
+    struct answer answer;
+
+    /* authenticate */
+    struct user_row user;
+    struct text team_name;
+    bool is_weak; /* weak authenticator: preferences and cross-project id are not stored */
+    struct host_row host; /* as it will be stored */
+    int64_t stored_rpc_time;         /* of the previous RPC; 0: none */
+    bool host_is_new;
+    struct global_preferences prefs; /* in force */
+    struct project_preferences project_prefs;
+    struct host_app_version_row *versions;
+    size_t version_count;
+    bool is_new_day; /* of the host: n_jobs_today of every row counts as 0 */
+
+    /* report */
+    size_t booked;
+    bool force_resend; /* a success was reported again: an earlier reply may have been lost */
+    struct host_app_version_change *version_changes;
+    size_t version_change_count, version_change_capacity;
+
+    /* resend, select */
+    bool work_refused; /* for a reason already said; no new jobs */
+    size_t resent;
+    size_t jobs_sent; /* new ones */
+};
+
+struct request {
+    /* given */
+    const struct config *config;
+    const struct catalog *catalog;
+    const struct project_keys *keys;
+    struct db *db;
+    struct arena *arena;
+    double now;    /* epoch, read once */
+    uint64_t seed; /* all randomness of this request comes from it */
+    struct transport transport;
+    bool stop_sched; /* trigger file: the project is down */
+
+    /* parse and screen; kept over attempts */
+    struct message message;
+    int64_t client_version;
+    bool work_forbidden; /* client, OS or CPU not accepted, or dont_send_jobs */
+    struct answer early; /* messages and delay said before the transaction; each attempt copies it */
+
+    struct visit visit;
+
+    /* bookkeeping */
+    struct failure failure;
+    uint64_t step_ns[STEP_COUNT];
+    int attempts;
+    uint64_t token; /* of this request's transaction */
+};
+
+#define STEP_DECLARE(name) enum next step_##name(struct request *request);
+REQUEST_STEPS(STEP_DECLARE)
+#undef STEP_DECLARE
+
+/* Walks the request, commits, and writes the whole scheduler_reply into `ret_reply` (never the
+ * HTTP head). Always produces a reply. Afterwards visit.answer and the bookkeeping tell what
+ * happened; request_log writes the line. */
+void request_run(struct request *request, struct buffer *ret_reply);
+void request_log(const struct request *request, size_t reply_bytes);
+
+/* For steps: keeps the status with the database's own words and returns NEXT_FAILED. */
+enum next request_failed(struct request *request, enum status status, const char *what);
+
+/* The change record of one host_app_version row, made on first use (in order of use). */
+struct host_app_version_change *request_version_change(struct request *request,
+                                                       int64_t app_version_id);
+/* The row as read, NULL when there is none. */
+const struct host_app_version_row *request_version(const struct request *request,
+                                                   int64_t app_version_id);
+
+#endif
