@@ -40,8 +40,9 @@ struct transport {
  *
  *   STEP(name)  enum next step_NAME(struct request *)
  *
- * parse       bytes -> message; once, outside the transaction
- * screen      what can be refused or noted without the database
+ * parse       bytes -> message; once, before the transaction
+ * screen      what can be refused or noted without the database; once, before the transaction,
+ *             writing into `early`, which is the whole reply when it answers NEXT_REPLY
  * authenticate  account, host row (locked), preferences in force
  * report      finished jobs
  * resend      jobs the host should have: lost ones again, aborts
@@ -94,6 +95,7 @@ struct visit {
     bool force_resend; /* a success was reported again: an earlier reply may have been lost */
     struct host_app_version_change *version_changes;
     size_t version_change_count, version_change_capacity;
+    struct host_app_version_change spare_change; /* stands in when the arena is full */
 
     /* resend, select */
     bool work_refused; /* for a reason already said; no new jobs */
@@ -112,6 +114,7 @@ struct request {
     uint64_t seed; /* all randomness of this request comes from it */
     struct transport transport;
     bool stop_sched; /* trigger file: the project is down */
+    void (*wait)(double seconds); /* between attempts; NULL: do not wait */
 
     /* parse and screen; kept over attempts */
     struct message message;
@@ -122,10 +125,12 @@ struct request {
     struct visit visit;
 
     /* bookkeeping */
-    struct failure failure;
+    struct failure failure; /* of the last attempt */
     uint64_t step_ns[STEP_COUNT];
+    uint64_t commit_ns, total_ns;
     int attempts;
-    uint64_t token; /* of this request's transaction */
+    uint64_t token; /* of this attempt's transaction */
+    bool database_was_away; /* the connection is of no use any more */
 };
 
 #define STEP_DECLARE(name) enum next step_##name(struct request *request);
@@ -141,7 +146,8 @@ void request_log(const struct request *request, size_t reply_bytes);
 /* For steps: keeps the status with the database's own words and returns NEXT_FAILED. */
 enum next request_failed(struct request *request, enum status status, const char *what);
 
-/* The change record of one host_app_version row, made on first use (in order of use). */
+/* The change record of one host_app_version row, made on first use (in order of use), with
+ * reset_today set on the host's new day. Valid until the next call. */
 struct host_app_version_change *request_version_change(struct request *request,
                                                        int64_t app_version_id);
 /* The row as read, NULL when there is none. */
