@@ -8,6 +8,7 @@
 #include "server/base/status.h"
 #include "server/base/text.h"
 #include "server/parse/message.h"
+#include "server/policy/code_sign.h"
 #include "server/policy/preferences.h"
 
 #include <stdbool.h>
@@ -20,9 +21,6 @@ struct catalog;
 struct config;
 
 /* The project's keys as files hold them (database-and-policy 14.8, protocol 3.8). */
-struct old_key {
-    struct text key, signature, signature_stripped;
-};
 struct project_keys {
     struct text code_sign_public;
     const struct old_key *old_keys;
@@ -50,21 +48,21 @@ struct transport {
  * converse    trickles and messages to the host
  * settle      host, host_app_version, guard row; the commit follows
  */
-#define REQUEST_STEPS(STEP)                                                                        \
-    STEP(parse)                                                                                    \
-    STEP(screen)                                                                                   \
-    STEP(authenticate)                                                                             \
-    STEP(report)                                                                                   \
-    STEP(resend)                                                                                   \
-    STEP(select)                                                                                   \
-    STEP(converse)                                                                                 \
+#define REQUEST_STEPS(STEP) \
+    STEP(parse)             \
+    STEP(screen)            \
+    STEP(authenticate)      \
+    STEP(report)            \
+    STEP(resend)            \
+    STEP(select)            \
+    STEP(converse)          \
     STEP(settle)
 
 enum step {
 #define STEP_ENUM(name) STEP_##name,
     REQUEST_STEPS(STEP_ENUM)
 #undef STEP_ENUM
-    STEP_COUNT
+        STEP_COUNT
 };
 
 enum next {
@@ -80,9 +78,9 @@ struct visit {
     /* authenticate */
     struct user_row user;
     struct text team_name;
-    bool is_weak; /* weak authenticator: preferences and cross-project id are not stored */
+    bool is_weak;         /* weak authenticator: preferences and cross-project id are not stored */
     struct host_row host; /* as it will be stored */
-    int64_t stored_rpc_time;         /* of the previous RPC; 0: none */
+    int64_t stored_rpc_time; /* of the previous RPC; 0: none */
     bool host_is_new;
     struct global_preferences prefs; /* in force */
     struct project_preferences project_prefs;
@@ -120,7 +118,8 @@ struct request {
     struct message message;
     int64_t client_version;
     bool work_forbidden; /* client, OS or CPU not accepted, or dont_send_jobs */
-    struct answer early; /* messages and delay said before the transaction; each attempt copies it */
+    struct answer
+        early; /* messages and delay said before the transaction; each attempt copies it */
 
     struct visit visit;
 

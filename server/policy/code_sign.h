@@ -8,13 +8,16 @@
 #include <stddef.h>
 #include <stdint.h>
 
-struct old_key;
+/* A former key and what it signed: the current key with its final newline, and without. */
+struct old_key {
+    struct text key, signature, signature_stripped;
+};
 
 enum code_sign_verdict {
-    CODE_SIGN_SAME,       /* nothing to be sent */
-    CODE_SIGN_SEND,       /* the client has none: send the key */
+    CODE_SIGN_SAME,        /* nothing to be sent; also when the project has no key */
+    CODE_SIGN_SEND,        /* the client has none: send the key */
     CODE_SIGN_SEND_SIGNED, /* the client has an old one: send the key and the signature */
-    CODE_SIGN_UNKNOWN     /* neither: a notice, and no work */
+    CODE_SIGN_UNKNOWN      /* neither, or no signature for this client: a notice, and no work */
 };
 
 /* `ret_signature` is set for CODE_SIGN_SEND_SIGNED: over the key as clients of that version (below
