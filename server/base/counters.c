@@ -1,0 +1,44 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* One atomic number per row of counters.def. Process-wide because they describe the process; they
+ * only grow, and a reader takes differences, so no order between two counters is promised. */
+#include "server/base/counters.h"
+
+#include "server/base/status.h"
+
+#include <stdatomic.h>
+
+#include "server/base/banned.h"
+
+static _Atomic uint64_t values[COUNTER_COUNT];
+
+static const struct {
+    const char *name, *help;
+} table[COUNTER_COUNT] = {
+#define COUNTER(name, help) [COUNTER_##name] = {#name, help},
+#include "server/base/counters.def"
+#undef COUNTER
+};
+
+void counter_add(enum counter counter, uint64_t amount)
+{
+    must((unsigned)counter < COUNTER_COUNT);
+    (void)atomic_fetch_add_explicit(&values[counter], amount, memory_order_relaxed);
+}
+
+uint64_t counter_value(enum counter counter)
+{
+    must((unsigned)counter < COUNTER_COUNT);
+    return atomic_load_explicit(&values[counter], memory_order_relaxed);
+}
+
+const char *counter_name(enum counter counter)
+{
+    must((unsigned)counter < COUNTER_COUNT);
+    return table[counter].name;
+}
+
+const char *counter_help(enum counter counter)
+{
+    must((unsigned)counter < COUNTER_COUNT);
+    return table[counter].help;
+}

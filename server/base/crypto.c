@@ -1,0 +1,327 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Digests, and BOINC's RSA keys and signatures in their text forms. A key of 1024 bits is a fixed
+ * row of numbers, big-endian and padded with zeros, written as hexadecimal, 64 digits per line,
+ * after a line with the number of bits and before a line with a dot. A signature is PKCS#1 v1.5
+ * type 1 padding, without the usual DigestInfo, around the 32 hexadecimal digits of an MD5: for
+ * OpenSSL a signature with PKCS#1 padding and no digest set.
+ *
+ * Keys come from files and from other people's projects: whatever cannot be read is
+ * STATUS_INVALID. Keys this short and MD5 are what BOINC clients understand; we do not choose them.
+ */
+#include "server/base/crypto.h"
+
+#include "server/base/arena.h"
+#include "server/base/buffer.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <string.h>
+#include <unistd.h>
+
+#include <openssl/bn.h>
+#include <openssl/core_names.h>
+#include <openssl/crypto.h>
+#include <openssl/err.h>
+#include <openssl/evp.h>
+#include <openssl/param_build.h>
+#include <openssl/rsa.h>
+
+#include "server/base/banned.h"
+
+enum {
+    KEY_BITS = 1024,
+    SIGNATURE_BYTES = KEY_BITS / 8,
+    PUBLIC_KEY_BYTES = 2 * 128,
+    PRIVATE_KEY_BYTES = 3 * 128 + 5 * 64,
+    MD5_BYTES = 16,
+    MD5_DIGITS = MD5_HEX_SIZE - 1,
+    HEX_LINE_BYTES = 32
+};
+
+/* The numbers of a key in the order of its text form; a public key is the first two. */
+static const struct {
+    const char *name; /* at OpenSSL */
+    int bytes;
+} key_numbers[] = {
+    {OSSL_PKEY_PARAM_RSA_N, 128},        {OSSL_PKEY_PARAM_RSA_E, 128},
+    {OSSL_PKEY_PARAM_RSA_D, 128},        {OSSL_PKEY_PARAM_RSA_FACTOR1, 64},
+    {OSSL_PKEY_PARAM_RSA_FACTOR2, 64},   {OSSL_PKEY_PARAM_RSA_EXPONENT1, 64},
+    {OSSL_PKEY_PARAM_RSA_EXPONENT2, 64}, {OSSL_PKEY_PARAM_RSA_COEFFICIENT1, 64},
+};
+enum { PUBLIC_NUMBERS = 2, PRIVATE_NUMBERS = sizeof(key_numbers) / sizeof(key_numbers[0]) };
+
+static void hex_of(const unsigned char *bytes, size_t count, char *ret_digits)
+{
+    static const char digits[] = "0123456789abcdef";
+
+    for (size_t i = 0; i < count; i++) {
+        ret_digits[2 * i] = digits[bytes[i] >> 4];
+        ret_digits[2 * i + 1] = digits[bytes[i] & 15];
+    }
+}
+
+/* Finishes the digest and frees its context. */
+static void md5_finish(EVP_MD_CTX *context, char ret_hex[MD5_HEX_SIZE])
+{
+    unsigned char digest[MD5_BYTES];
+
+    must(EVP_DigestFinal_ex(context, digest, NULL) == 1);
+    EVP_MD_CTX_free(context);
+    hex_of(digest, sizeof(digest), ret_hex);
+    ret_hex[MD5_DIGITS] = '\0';
+}
+
+static EVP_MD_CTX *md5_begin(void)
+{
+    EVP_MD_CTX *context = EVP_MD_CTX_new();
+
+    must(context != NULL && EVP_DigestInit_ex(context, EVP_md5(), NULL) == 1);
+    return context;
+}
+
+void md5_hex(struct text first, struct text second, char ret_hex[MD5_HEX_SIZE])
+{
+    EVP_MD_CTX *context = md5_begin();
+
+    must(EVP_DigestUpdate(context, first.at, first.length) == 1);
+    must(EVP_DigestUpdate(context, second.at, second.length) == 1);
+    md5_finish(context, ret_hex);
+}
+
+enum status md5_hex_of_file(const char *path, char ret_hex[MD5_HEX_SIZE], int64_t *ret_bytes,
+                            struct failure *failure)
+{
+    unsigned char piece[64 * 1024];
+    int64_t bytes = 0;
+    ssize_t got;
+
+    int descriptor = open(path, O_RDONLY | O_CLOEXEC);
+    if (descriptor < 0)
+        return fail(failure, errno == ENOENT ? STATUS_NOT_FOUND : STATUS_IO, "%s: %s", path,
+                    strerror(errno));
+    EVP_MD_CTX *context = md5_begin();
+    while ((got = read(descriptor, piece, sizeof(piece))) != 0) {
+        if (got < 0 && errno == EINTR)
+            continue;
+        if (got < 0)
+            break;
+        must(EVP_DigestUpdate(context, piece, (size_t)got) == 1);
+        bytes += got;
+    }
+    if (got < 0) {
+        enum status status = fail(failure, STATUS_IO, "%s: %s", path, strerror(errno));
+        EVP_MD_CTX_free(context);
+        (void)close(descriptor);
+        return status;
+    }
+    (void)close(descriptor);
+    md5_finish(context, ret_hex);
+    *ret_bytes = bytes;
+    return STATUS_OK;
+}
+
+bool secret_equal(struct text a, struct text b)
+{
+    return a.length == b.length && (a.length == 0 || CRYPTO_memcmp(a.at, b.at, a.length) == 0);
+}
+
+static int digit_value(char digit)
+{
+    if (digit >= '0' && digit <= '9')
+        return digit - '0';
+    if (digit >= 'a' && digit <= 'f')
+        return digit - 'a' + 10;
+    if (digit >= 'A' && digit <= 'F')
+        return digit - 'A' + 10;
+    return -1;
+}
+
+/* Exactly `count` bytes, then a dot and nothing else; white space may stand anywhere, since keys
+ * and signatures travel through XML and web forms. */
+static bool hex_read(struct text text, unsigned char *ret_bytes, size_t count)
+{
+    size_t digits = 0;
+
+    text = text_trim(text);
+    if (!text_ends(text, TEXT(".")))
+        return false;
+    for (size_t i = 0; i + 1 < text.length; i++) {
+        if (strchr(" \t\r\n", text.at[i]) != NULL && text.at[i] != '\0')
+            continue;
+        int value = digit_value(text.at[i]);
+        if (value < 0 || digits == 2 * count)
+            return false;
+        unsigned char *byte = &ret_bytes[digits / 2];
+        *byte = (unsigned char)(digits % 2 == 0 ? value << 4 : *byte | value);
+        digits++;
+    }
+    return digits == 2 * count;
+}
+
+static void hex_write(struct buffer *buffer, const unsigned char *bytes, size_t count)
+{
+    for (size_t at = 0; at < count; at += HEX_LINE_BYTES) {
+        char digits[2 * HEX_LINE_BYTES];
+        hex_of(bytes + at, HEX_LINE_BYTES, digits);
+        buffer_add(buffer, (struct text){.at = digits, .length = sizeof(digits)});
+        buffer_add_char(buffer, '\n');
+    }
+    buffer_add_string(buffer, ".\n");
+}
+
+/* Why OpenSSL refused, in its own words; and its queue is empty again. */
+static enum status fail_openssl(struct failure *failure, enum status status, const char *what)
+{
+    const char *reason = ERR_reason_error_string(ERR_peek_last_error());
+    enum status answer =
+        fail(failure, status, "%s: %s", what, reason == NULL ? "no reason given" : reason);
+
+    ERR_clear_error();
+    return answer;
+}
+
+/* OpenSSL's key from the first `count` numbers; NULL when it does not take them. */
+static EVP_PKEY *key_build(const unsigned char *bytes, int count)
+{
+    BIGNUM *numbers[PRIVATE_NUMBERS] = {0};
+    EVP_PKEY_CTX *context = EVP_PKEY_CTX_new_from_name(NULL, "RSA", NULL);
+    OSSL_PARAM_BLD *builder = OSSL_PARAM_BLD_new();
+    OSSL_PARAM *parameters = NULL;
+    EVP_PKEY *key = NULL;
+    bool is_built = context != NULL && builder != NULL;
+
+    for (int i = 0; i < count && is_built; i++) {
+        numbers[i] = BN_bin2bn(bytes, key_numbers[i].bytes, NULL);
+        is_built = numbers[i] != NULL &&
+                   OSSL_PARAM_BLD_push_BN(builder, key_numbers[i].name, numbers[i]) == 1;
+        bytes += key_numbers[i].bytes;
+    }
+    if (is_built)
+        parameters = OSSL_PARAM_BLD_to_param(builder);
+    int selection = count == PUBLIC_NUMBERS ? EVP_PKEY_PUBLIC_KEY : EVP_PKEY_KEYPAIR;
+    if (parameters == NULL || EVP_PKEY_fromdata_init(context) != 1 ||
+        EVP_PKEY_fromdata(context, &key, selection, parameters) != 1)
+        key = NULL;
+
+    OSSL_PARAM_free(parameters);
+    OSSL_PARAM_BLD_free(builder);
+    EVP_PKEY_CTX_free(context);
+    for (int i = 0; i < count; i++)
+        BN_clear_free(numbers[i]);
+    return key;
+}
+
+static enum status key_read(struct text text, int count, EVP_PKEY **ret_key,
+                            struct failure *failure)
+{
+    unsigned char bytes[PRIVATE_KEY_BYTES];
+    size_t size = count == PUBLIC_NUMBERS ? PUBLIC_KEY_BYTES : PRIVATE_KEY_BYTES;
+    const char *kind = count == PUBLIC_NUMBERS ? "public key" : "private key";
+    int64_t bits;
+
+    struct text rest = text_trim(text);
+    if (!text_to_i64(text_split(&rest, '\n'), &bits) || bits != KEY_BITS)
+        return fail(failure, STATUS_INVALID, "%s: does not begin with a line %d", kind, KEY_BITS);
+    if (!hex_read(rest, bytes, size))
+        return fail(failure, STATUS_INVALID, "%s: not %zu hexadecimal bytes and a dot", kind, size);
+    *ret_key = key_build(bytes, count);
+    OPENSSL_cleanse(bytes, sizeof(bytes));
+    if (*ret_key == NULL)
+        return fail_openssl(failure, STATUS_INVALID, kind);
+    return STATUS_OK;
+}
+
+static bool key_write(const EVP_PKEY *key, int count, struct buffer *ret_text)
+{
+    unsigned char bytes[PRIVATE_KEY_BYTES];
+    size_t size = 0;
+
+    for (int i = 0; i < count; i++) {
+        BIGNUM *number = NULL;
+        bool is_read = EVP_PKEY_get_bn_param(key, key_numbers[i].name, &number) == 1 &&
+                       BN_bn2binpad(number, bytes + size, key_numbers[i].bytes) >= 0;
+        BN_clear_free(number);
+        if (!is_read)
+            return false;
+        size += (size_t)key_numbers[i].bytes;
+    }
+    buffer_print(ret_text, "%d\n", KEY_BITS);
+    hex_write(ret_text, bytes, size);
+    OPENSSL_cleanse(bytes, sizeof(bytes));
+    return true;
+}
+
+enum status rsa_generate(struct arena *arena, struct rsa_key_texts *ret_keys,
+                         struct failure *failure)
+{
+    struct buffer public_text = buffer_in(arena), private_text = buffer_in(arena);
+    EVP_PKEY *key = EVP_RSA_gen(KEY_BITS);
+
+    if (key == NULL)
+        return fail_openssl(failure, STATUS_IO, "making an RSA key");
+    bool is_written = key_write(key, PUBLIC_NUMBERS, &public_text) &&
+                      key_write(key, PRIVATE_NUMBERS, &private_text);
+    EVP_PKEY_free(key);
+    if (!is_written)
+        return fail_openssl(failure, STATUS_IO, "reading the numbers of a new RSA key");
+    if (public_text.overflowed || private_text.overflowed)
+        return fail(failure, STATUS_NO_MEMORY, "no memory for an RSA key");
+    *ret_keys = (struct rsa_key_texts){.public_key = buffer_text(&public_text),
+                                       .private_key = buffer_text(&private_text)};
+    return STATUS_OK;
+}
+
+enum status rsa_sign_md5(struct arena *arena, struct text private_key, const char md5[MD5_HEX_SIZE],
+                         struct text *ret_signature, struct failure *failure)
+{
+    unsigned char signature[SIGNATURE_BYTES];
+    size_t length = sizeof(signature);
+    EVP_PKEY *key;
+
+    enum status status = key_read(private_key, PRIVATE_NUMBERS, &key, failure);
+    if (status != STATUS_OK)
+        return status;
+    EVP_PKEY_CTX *context = EVP_PKEY_CTX_new(key, NULL);
+    bool is_signed =
+        context != NULL && EVP_PKEY_sign_init(context) == 1 &&
+        EVP_PKEY_CTX_set_rsa_padding(context, RSA_PKCS1_PADDING) == 1 &&
+        EVP_PKEY_sign(context, signature, &length, (const unsigned char *)md5, MD5_DIGITS) == 1 &&
+        length == sizeof(signature);
+    EVP_PKEY_CTX_free(context);
+    EVP_PKEY_free(key);
+    if (!is_signed)
+        return fail_openssl(failure, STATUS_INVALID, "signing");
+    struct buffer text = buffer_in(arena);
+    hex_write(&text, signature, sizeof(signature));
+    if (text.overflowed)
+        return fail(failure, STATUS_NO_MEMORY, "no memory for a signature");
+    *ret_signature = buffer_text(&text);
+    return STATUS_OK;
+}
+
+enum status rsa_verify_md5(struct text public_key, const char md5[MD5_HEX_SIZE],
+                           struct text signature, struct failure *failure)
+{
+    unsigned char bytes[SIGNATURE_BYTES], signed_text[SIGNATURE_BYTES];
+    size_t length = sizeof(signed_text);
+    EVP_PKEY *key;
+
+    if (!hex_read(signature, bytes, sizeof(bytes)))
+        return fail(failure, STATUS_INVALID, "signature: not %d hexadecimal bytes and a dot",
+                    SIGNATURE_BYTES);
+    enum status status = key_read(public_key, PUBLIC_NUMBERS, &key, failure);
+    if (status != STATUS_OK)
+        return status;
+    EVP_PKEY_CTX *context = EVP_PKEY_CTX_new(key, NULL);
+    bool is_opened =
+        context != NULL && EVP_PKEY_verify_recover_init(context) == 1 &&
+        EVP_PKEY_CTX_set_rsa_padding(context, RSA_PKCS1_PADDING) == 1 &&
+        EVP_PKEY_verify_recover(context, signed_text, &length, bytes, sizeof(bytes)) == 1;
+    EVP_PKEY_CTX_free(context);
+    EVP_PKEY_free(key);
+    if (!is_opened)
+        return fail_openssl(failure, STATUS_INVALID, "signature not made with this key");
+    if (length != MD5_DIGITS || memcmp(signed_text, md5, MD5_DIGITS) != 0)
+        return fail(failure, STATUS_INVALID, "signature is over other data");
+    return STATUS_OK;
+}

@@ -1,0 +1,121 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Whole files, because every file that we read is small and every file that we write must be whole:
+ * a new text is written beside the old one, brought to the disk, and renamed over it. */
+#include "server/base/file.h"
+
+#include "server/base/arena.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "server/base/banned.h"
+
+static enum status fail_io(struct failure *failure, const char *path, const char *what)
+{
+    enum status status = errno == ENOENT || errno == ENOTDIR ? STATUS_NOT_FOUND : STATUS_IO;
+    return fail(failure, status, "%s: %s: %s", path, what, strerror(errno));
+}
+
+/* Reads until the end or until `size` bytes are there: a file may shrink while it is read. */
+static enum status read_all(int descriptor, char *at, size_t size, size_t *ret_length)
+{
+    size_t length = 0;
+
+    while (length < size) {
+        ssize_t got = read(descriptor, at + length, size - length);
+        if (got < 0 && errno == EINTR)
+            continue;
+        if (got < 0)
+            return STATUS_IO;
+        if (got == 0)
+            break;
+        length += (size_t)got;
+    }
+    *ret_length = length;
+    return STATUS_OK;
+}
+
+static enum status read_open(struct arena *arena, int descriptor, const char *path,
+                             size_t bytes_max, struct text *ret_text, struct failure *failure)
+{
+    struct stat info;
+
+    if (fstat(descriptor, &info) != 0)
+        return fail_io(failure, path, "stat");
+    if (!S_ISREG(info.st_mode))
+        return fail(failure, STATUS_INVALID, "%s: not a regular file", path);
+    if ((uint64_t)info.st_size > bytes_max)
+        return fail(failure, STATUS_TOO_LARGE, "%s: %lld bytes, more than %zu", path,
+                    (long long)info.st_size, bytes_max);
+    char *at = arena_alloc(arena, (size_t)info.st_size);
+    if (at == NULL)
+        return fail(failure, STATUS_NO_MEMORY, "%s: no memory to read it", path);
+    size_t length;
+    if (read_all(descriptor, at, (size_t)info.st_size, &length) != STATUS_OK)
+        return fail_io(failure, path, "read");
+    *ret_text = (struct text){.at = at, .length = length};
+    return STATUS_OK;
+}
+
+enum status file_read(struct arena *arena, const char *path, size_t bytes_max,
+                      struct text *ret_text, struct failure *failure)
+{
+    /* Without O_NONBLOCK a named pipe without a writer would hang us. */
+    int descriptor = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
+    if (descriptor < 0)
+        return fail_io(failure, path, "open");
+    enum status status = read_open(arena, descriptor, path, bytes_max, ret_text, failure);
+    (void)close(descriptor);
+    return status;
+}
+
+static bool write_all(int descriptor, struct text text)
+{
+    while (text.length > 0) {
+        ssize_t put = write(descriptor, text.at, text.length);
+        if (put < 0 && errno == EINTR)
+            continue;
+        if (put < 0)
+            return false;
+        text.at += put;
+        text.length -= (size_t)put;
+    }
+    return true;
+}
+
+static enum status write_beside(char *beside, const char *path, struct text text, unsigned mode,
+                                struct failure *failure)
+{
+    int descriptor = mkostemp(beside, O_CLOEXEC);
+    if (descriptor < 0)
+        return fail_io(failure, beside, "create");
+    bool is_written =
+        fchmod(descriptor, mode) == 0 && write_all(descriptor, text) && fsync(descriptor) == 0;
+    enum status status = is_written ? STATUS_OK : fail_io(failure, beside, "write");
+    if (close(descriptor) != 0 && status == STATUS_OK)
+        status = fail_io(failure, beside, "close");
+    if (status == STATUS_OK && rename(beside, path) != 0)
+        status = fail_io(failure, path, "rename");
+    if (status != STATUS_OK)
+        (void)unlink(beside);
+    return status;
+}
+
+enum status file_write(const char *path, struct text text, unsigned mode, struct failure *failure)
+{
+    static const char suffix[] = ".XXXXXX";
+    size_t length = strlen(path);
+    char *beside = malloc(length + sizeof(suffix));
+    if (beside == NULL)
+        return fail(failure, STATUS_NO_MEMORY, "%s: no memory to write it", path);
+    memcpy(beside, path, length);
+    memcpy(beside + length, suffix, sizeof(suffix));
+    enum status status = write_beside(beside, path, text, mode, failure);
+    free(beside);
+    return status;
+}

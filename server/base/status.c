@@ -1,0 +1,44 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Failing in one line. The first reason wins: what went wrong later is usually a consequence of it,
+ * and an operator wants the cause. Reasons hold pieces of files and of the database's own words, so
+ * line ends in them become blanks; a reason is one line of a log. */
+#include "server/base/status.h"
+
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+#include "server/base/banned.h"
+
+const char *status_word(enum status status)
+{
+    static const char *const words[STATUS_COUNT] = {
+#define STATUS_WORD(name, word) [STATUS_##name] = (word),
+        STATUSES(STATUS_WORD)
+#undef STATUS_WORD
+    };
+
+    return (unsigned)status < STATUS_COUNT ? words[status] : "unknown status";
+}
+
+enum status fail(struct failure *failure, enum status status, const char *format, ...)
+{
+    if (failure == NULL || failure->status != STATUS_OK)
+        return status;
+
+    va_list arguments;
+    va_start(arguments, format);
+    (void)vsnprintf(failure->text, sizeof(failure->text), format, arguments);
+    va_end(arguments);
+    failure->status = status;
+    for (char *at = failure->text; *at != '\0'; at++)
+        if (*at == '\n' || *at == '\r')
+            *at = ' ';
+    return status;
+}
+
+void must_failed(const char *condition, const char *file, int line)
+{
+    (void)fprintf(stderr, "%s:%d: our own mistake: not true: %s\n", file, line, condition);
+    abort();
+}
