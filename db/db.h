@@ -208,6 +208,9 @@ struct claim {
     int64_t app_version_id;  /* > 0, or -2..-6 */
     double flops_estimate;   /* peak FLOPS of the devices used */
     int64_t commit_hr_class, commit_app_version_id; /* 0: leave alone */
+    /* Not 0: a job of an unreplicated workunit goes to a version that is not trusted: where
+     * target_nresults is 1, it and min_quorum become this, and transition_time becomes sent_time. */
+    int64_t replicate_target;
 };
 /* Takes those results that are still UNSENT for this host and lowers transition_time of their
  * workunits. ret_claimed[i] tells whether claim i succeeded. */

@@ -6,6 +6,7 @@
 
 #include "db/db.h"
 #include "server/base/text.h"
+#include "server/policy/usage.h"
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -24,17 +25,6 @@ enum message_priority {
 struct answer_message {
     enum message_priority priority;
     struct text text; /* not escaped; one line */
-};
-
-/* What one job of a version uses (protocol 3.3, database-and-policy 7.2). */
-struct usage {
-    double avg_ncpus;
-    struct text coproc_type; /* empty: CPU only */
-    double coproc_count;
-    double gpu_ram;         /* bytes; 0: unknown */
-    double projected_flops; /* sent to the client, basis of run time */
-    double peak_flops;      /* result.flops_estimate, basis of credit */
-    struct text cmdline;
 };
 
 /* A job in the reply, new or resent. */
