@@ -1,0 +1,309 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* The small rooms of server/base: status, counters, random, file, log. */
+#include "server/base/arena.h"
+#include "server/base/buffer.h"
+#include "server/base/counters.h"
+#include "server/base/crypto.h"
+#include "server/base/file.h"
+#include "server/base/log.h"
+#include "server/base/random.h"
+#include "tests/support/test.h"
+
+#include <fcntl.h>
+#include <pthread.h>
+#include <signal.h>
+#include <stdlib.h>
+#include <sys/stat.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "server/base/banned.h"
+
+enum { PLENTY = 16 * 1024 * 1024 };
+
+struct world {
+    struct arena *arena;
+    char folder[64];
+    struct text path; /* of a file in it that does not exist */
+};
+
+static int make_world(void **state)
+{
+    static struct world world;
+    world = (struct world){.arena = arena_create(PLENTY), .folder = "/tmp/qm-base-XXXXXX"};
+    if (world.arena == NULL || mkdtemp(world.folder) == NULL)
+        return -1;
+    world.path = text_print(world.arena, "%s/file", world.folder);
+    *state = &world;
+    return 0;
+}
+
+static int remove_world(void **state)
+{
+    struct world *world = *state;
+    (void)unlink(world->path.at);
+    int failed = rmdir(world->folder); /* fails when something was left beside the file */
+    arena_destroy(world->arena);
+    return failed;
+}
+
+static void first_failure_is_kept(void **state)
+{
+    (void)state;
+    struct failure failure = {0};
+    /* in parentheses: cmocka has a macro of this name */
+    assert_int_equal((fail)(&failure, STATUS_IO, "line %d\nbreaks", 3), STATUS_IO);
+    assert_int_equal((fail)(&failure, STATUS_INVALID, "second"), STATUS_INVALID);
+    assert_int_equal(failure.status, STATUS_IO);
+    assert_string_equal(failure.text, "line 3 breaks");
+    assert_int_equal((fail)(NULL, STATUS_INVALID, "nobody listens"), STATUS_INVALID);
+    assert_string_equal(status_word(STATUS_DB_UNKNOWN), "outcome unknown");
+    for (int i = 0; i < STATUS_COUNT; i++)
+        assert_true(status_word((enum status)i)[0] != '\0');
+    assert_string_equal(status_word(STATUS_COUNT), "unknown status");
+}
+
+static void our_own_mistake_aborts(void **state)
+{
+    (void)state;
+    pid_t child = fork();
+    assert_true(child >= 0);
+    if (child == 0) {
+        if (freopen("/dev/null", "w", stderr) == NULL)
+            _exit(1);
+        (void)signal(SIGABRT, SIG_DFL);
+        must(1 + 1 == 3);
+        _exit(0);
+    }
+    int how = 0;
+    assert_int_equal(waitpid(child, &how, 0), child);
+    assert_true(WIFSIGNALED(how) && WTERMSIG(how) == SIGABRT);
+}
+
+static void counter_table_is_sorted_and_described(void **state)
+{
+    (void)state;
+    for (int i = 0; i < COUNTER_COUNT; i++) {
+        enum counter counter = (enum counter)i;
+        assert_true(strlen(counter_name(counter)) > 0);
+        assert_true(strlen(counter_help(counter)) > 0);
+        for (const char *at = counter_name(counter); *at != '\0'; at++)
+            assert_true((*at >= 'a' && *at <= 'z') || *at == '_');
+        if (i > 0 && strcmp(counter_name((enum counter)(i - 1)), counter_name(counter)) >= 0)
+            fail_msg("counters.def: %s is not in its place", counter_name(counter));
+    }
+}
+
+static void *count_to_ten_thousand(void *unused)
+{
+    (void)unused;
+    for (int i = 0; i < 10000; i++)
+        counter_add(COUNTER_requests, 1);
+    return NULL;
+}
+
+static void counters_lose_nothing_between_threads(void **state)
+{
+    (void)state;
+    pthread_t threads[4];
+    uint64_t before = counter_value(COUNTER_requests);
+    uint64_t other = counter_value(COUNTER_jobs_sent);
+    for (int i = 0; i < 4; i++)
+        assert_int_equal(pthread_create(&threads[i], NULL, count_to_ten_thousand, NULL), 0);
+    for (int i = 0; i < 4; i++)
+        assert_int_equal(pthread_join(threads[i], NULL), 0);
+    assert_int_equal(counter_value(COUNTER_requests) - before, 40000);
+    assert_int_equal(counter_value(COUNTER_jobs_sent), other);
+}
+
+static void random_sequence_is_known_from_its_seed(void **state)
+{
+    (void)state;
+    /* the published test values of SplitMix64 for this seed */
+    struct random random = {.state = 1234567};
+    assert_true(random_next(&random) == UINT64_C(6457827717110365317));
+    assert_true(random_next(&random) == UINT64_C(3203168211198807973));
+    struct random a = {.state = 5}, b = {.state = 5};
+    for (int i = 0; i < 100; i++)
+        assert_true(random_next(&a) == random_next(&b));
+}
+
+static void random_numbers_have_their_shape(void **state)
+{
+    (void)state;
+    enum { COUNT = 100000 };
+    struct random random = {.state = 42};
+    double sum = 0, squares = 0, units = 0;
+    for (int i = 0; i < COUNT; i++) {
+        double unit = random_unit(&random), normal = random_normal(&random);
+        assert_true(unit >= 0 && unit < 1);
+        units += unit;
+        sum += normal;
+        squares += normal * normal;
+    }
+    assert_real(units / COUNT, 0.5, 0.01);
+    assert_real(sum / COUNT, 0, 0.02);
+    assert_real(squares / COUNT, 1, 0.03);
+    assert_true(random_mix(1, 2) != random_mix(2, 1));
+    assert_true(random_mix(1, 2) == random_mix(1, 2));
+    assert_true(random_mix(0, 0) != random_mix(0, 1));
+    assert_true(random_u64() != random_u64());
+}
+
+static void file_comes_back_as_written(void **state)
+{
+    struct world *world = *state;
+    const char *path = world->path.at;
+    struct failure failure = {0};
+    struct text text = NO_TEXT;
+    struct stat info;
+    assert_status(STATUS_NOT_FOUND, file_read(world->arena, path, 100, &text, NULL));
+    assert_status(STATUS_OK, file_write(path, TEXT("old"), 0644, &failure));
+    assert_status(STATUS_OK, file_write(path, TEXT("one\0two"), 0600, &failure));
+    assert_status(STATUS_OK, file_read(world->arena, path, 7, &text, &failure));
+    assert_int_equal(text.length, 7);
+    assert_memory_equal(text.at, "one\0two", 7);
+    assert_int_equal(stat(path, &info), 0);
+    assert_int_equal(info.st_mode & 0777, 0600);
+    assert_status(STATUS_TOO_LARGE, file_read(world->arena, path, 6, &text, NULL));
+    assert_status(STATUS_INVALID, file_read(world->arena, world->folder, 100, &text, NULL));
+    assert_status(STATUS_OK, file_write(path, NO_TEXT, 0600, &failure));
+    assert_status(STATUS_OK, file_read(world->arena, path, 6, &text, &failure));
+    assert_int_equal(text.length, 0);
+}
+
+static void failed_write_leaves_the_old_file_and_nothing_else(void **state)
+{
+    struct world *world = *state;
+    struct text inside = text_print(world->arena, "%s/folder/file", world->folder);
+    struct text folder = text_print(world->arena, "%s/folder", world->folder);
+    assert_status(STATUS_NOT_FOUND, file_write(inside.at, TEXT("x"), 0644, NULL));
+    assert_int_equal(mkdir(folder.at, 0700), 0);
+    assert_status(STATUS_IO, file_write(folder.at, TEXT("x"), 0644, NULL));
+    assert_int_equal(rmdir(folder.at), 0); /* the teardown sees whether anything was left */
+}
+
+static struct text logged(struct world *world)
+{
+    struct text text = NO_TEXT;
+    assert_status(STATUS_OK, file_read(world->arena, world->path.at, PLENTY, &text, NULL));
+    return text;
+}
+
+static void lines_are_logfmt_with_time_and_level(void **state)
+{
+    struct world *world = *state;
+    struct failure failure = {0};
+    assert_status(STATUS_OK, log_open(world->path.at, false, &failure));
+    log_set_level(LOG_LEVEL_NORMAL);
+    log_line(LOG_LEVEL_NORMAL, "event=%s", "one\ntwo");
+    log_line(LOG_LEVEL_DEBUG, "event=unwanted");
+    assert_false(log_wants(LOG_LEVEL_DEBUG));
+    struct text rest = logged(world);
+    struct text line = text_split(&rest, '\n');
+    assert_int_equal(rest.length, 0);
+    /* time=2026-01-02T03:04:05.678Z */
+    assert_true(text_starts(line, TEXT("time=20")));
+    assert_int_equal(line.at[15], 'T');
+    assert_int_equal(line.at[24], '.');
+    assert_int_equal(line.at[28], 'Z');
+    struct text words = {.at = line.at + 29, .length = line.length - 29};
+    assert_text(words, " level=normal event=one two");
+
+    assert_status(STATUS_OK, log_open(world->path.at, true, &failure));
+    log_line(LOG_LEVEL_WARNING, "event=two");
+    rest = logged(world);
+    (void)text_split(&rest, '\n');
+    assert_true(text_starts(rest, TEXT("<4>time=20")));
+    assert_status(STATUS_OK, log_open(NULL, false, &failure));
+}
+
+static void long_lines_are_cut(void **state)
+{
+    struct world *world = *state;
+    assert_status(STATUS_OK, log_open(world->path.at, false, NULL));
+    log_line(LOG_LEVEL_NORMAL, "%010000d", 7);
+    assert_int_equal(logged(world).length, 4096);
+    assert_int_equal(logged(world).at[4095], '\n');
+    assert_status(STATUS_OK, log_open(NULL, false, NULL));
+}
+
+static void rotation_begins_a_new_file(void **state)
+{
+    struct world *world = *state;
+    struct text old = text_print(world->arena, "%s/old", world->folder);
+    assert_status(STATUS_OK, log_open(world->path.at, false, NULL));
+    log_line(LOG_LEVEL_NORMAL, "event=before");
+    assert_int_equal(rename(world->path.at, old.at), 0);
+    log_line(LOG_LEVEL_NORMAL, "event=meanwhile");
+    assert_status(STATUS_OK, log_reopen());
+    log_line(LOG_LEVEL_NORMAL, "event=after");
+    assert_true(text_contains(logged(world), TEXT("event=after")));
+    assert_false(text_contains(logged(world), TEXT("event=meanwhile")));
+    assert_status(STATUS_OK, log_open(NULL, false, NULL));
+    assert_status(STATUS_OK, log_reopen());
+    assert_int_equal(unlink(old.at), 0);
+}
+
+static void *log_many(void *name)
+{
+    for (int i = 0; i < 500; i++)
+        log_line(LOG_LEVEL_NORMAL, "%s%0200d", (const char *)name, i);
+    return NULL;
+}
+
+static void lines_of_threads_do_not_mix(void **state)
+{
+    struct world *world = *state;
+    static char names[4][3] = {"a=", "b=", "c=", "d="};
+    pthread_t threads[4];
+    size_t lines = 0;
+    assert_status(STATUS_OK, log_open(world->path.at, false, NULL));
+    for (int i = 0; i < 4; i++)
+        assert_int_equal(pthread_create(&threads[i], NULL, log_many, names[i]), 0);
+    for (int i = 0; i < 4; i++)
+        assert_int_equal(pthread_join(threads[i], NULL), 0);
+    struct text rest = logged(world);
+    while (rest.length > 0) {
+        struct text line = text_split(&rest, '\n');
+        assert_int_equal(line.length, 29 + strlen(" level=normal ") + 2 + 200);
+        lines++;
+    }
+    assert_int_equal(lines, 2000);
+    assert_status(STATUS_OK, log_open(NULL, false, NULL));
+}
+
+static void pairs_are_quoted_where_needed(void **state)
+{
+    struct world *world = *state;
+    struct buffer buffer = buffer_in(world->arena);
+    log_add_pair(&buffer, "host", TEXT("17"));
+    log_add_pair(&buffer, "empty", NO_TEXT);
+    log_add_pair(&buffer, "name", TEXT("a b"));
+    log_add_pair(&buffer, "odd", TEXT("\"\\=\n\x1b\xc3"));
+    assert_text(buffer_text(&buffer),
+                "host=17 empty=\"\" name=\"a b\" odd=\"\\\"\\\\=\\n\\x1b\\xc3\"");
+}
+
+#define IN_WORLD(test) cmocka_unit_test_setup_teardown(test, make_world, remove_world)
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(first_failure_is_kept),
+        cmocka_unit_test(our_own_mistake_aborts),
+        cmocka_unit_test(counter_table_is_sorted_and_described),
+        cmocka_unit_test(counters_lose_nothing_between_threads),
+        cmocka_unit_test(random_sequence_is_known_from_its_seed),
+        cmocka_unit_test(random_numbers_have_their_shape),
+        IN_WORLD(file_comes_back_as_written),
+        IN_WORLD(failed_write_leaves_the_old_file_and_nothing_else),
+        IN_WORLD(lines_are_logfmt_with_time_and_level),
+        IN_WORLD(long_lines_are_cut),
+        IN_WORLD(rotation_begins_a_new_file),
+        IN_WORLD(lines_of_threads_do_not_mix),
+        IN_WORLD(pairs_are_quoted_where_needed),
+    };
+
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
