@@ -1,0 +1,73 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* The spreading of files over subfolders. Other programs of a project (upload handler, file
+ * deleter, the web pages) compute the same folder, so the formula is fixed for ever: seven hex
+ * digits of the MD5 of the name, after its first digit, modulo the fanout, in hex without zeros
+ * in front. */
+#include "submit/hierarchy.h"
+
+#include "server/base/buffer.h"
+#include "server/base/crypto.h"
+
+#include <inttypes.h>
+#include <stdio.h>
+
+#include "server/base/banned.h"
+
+#define FILE_NAME_MAX 200 /* bytes; clients keep 255 with what they add, the database 254 */
+
+static int64_t hash_of_name(struct text name)
+{
+    char hex[MD5_HEX_SIZE];
+    md5_hex(name, NO_TEXT, hex);
+    int64_t hash = 0;
+    for (int i = 1; i <= 7; i++) {
+        int digit = hex[i] <= '9' ? hex[i] - '0' : hex[i] - 'a' + 10;
+        hash = hash * 16 + digit;
+    }
+    return hash;
+}
+
+void hierarchy_folder(struct text name, int64_t fanout, char ret_folder[HIERARCHY_FOLDER_SIZE])
+{
+    ret_folder[0] = '\0';
+    if (fanout > 0)
+        (void)snprintf(ret_folder, HIERARCHY_FOLDER_SIZE, "%" PRIx64,
+                       (uint64_t)(hash_of_name(name) % fanout));
+}
+
+static struct text without_slash(struct text dir)
+{
+    while (dir.length > 1 && dir.at[dir.length - 1] == '/')
+        dir.length--;
+    return dir;
+}
+
+struct text hierarchy_path(struct arena *arena, struct text dir, struct text name, int64_t fanout)
+{
+    char folder[HIERARCHY_FOLDER_SIZE];
+    hierarchy_folder(name, fanout, folder);
+    return text_print(arena, TEXT_FORMAT "/%s%s" TEXT_FORMAT, TEXT_ARG(without_slash(dir)), folder,
+                      folder[0] != '\0' ? "/" : "", TEXT_ARG(name));
+}
+
+void hierarchy_write(struct buffer *buffer, struct text dir, struct text name, int64_t fanout)
+{
+    char folder[HIERARCHY_FOLDER_SIZE];
+    hierarchy_folder(name, fanout, folder);
+    buffer_add_xml(buffer, without_slash(dir));
+    buffer_print(buffer, "/%s%s", folder, folder[0] != '\0' ? "/" : "");
+    buffer_add_xml(buffer, name);
+}
+
+bool file_name_usable(struct text name)
+{
+    if (name.length == 0 || name.length > FILE_NAME_MAX || name.at[0] == '.')
+        return false;
+    for (size_t i = 0; i < name.length; i++) {
+        unsigned char c = (unsigned char)name.at[i];
+        if (c <= ' ' || c >= 127 ||
+            text_contains(TEXT("/\\%\"'<>&?#"), (struct text){name.at + i, 1}))
+            return false;
+    }
+    return !text_contains(name, TEXT(".."));
+}

@@ -1,0 +1,92 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* One table of numbers, so that a new one is one row: the command line and the template reader
+ * both go through parameter_set and say the same about a wrong value. */
+#include "submit/parameters.h"
+
+#include <inttypes.h>
+
+#include "server/base/banned.h"
+
+const struct parameter parameters[] = {
+#define PARAMETER(name_, type_, default_, minimum_, maximum_, place_, help_) \
+    {.name = #name_,                                                         \
+     .type = PARAMETER_##type_,                                              \
+     .place = PARAMETER_##place_,                                            \
+     .standard = (default_),                                                 \
+     .minimum = (minimum_),                                                  \
+     .maximum = (maximum_),                                                  \
+     .offset = offsetof(struct job_parameters, name_),                       \
+     .help = (help_)},
+#include "submit/parameters.def"
+#undef PARAMETER
+};
+const size_t parameter_count = sizeof parameters / sizeof parameters[0];
+
+static void store(struct job_parameters *values, const struct parameter *parameter, double number)
+{
+    char *member = (char *)values + parameter->offset;
+    if (parameter->type == PARAMETER_REAL)
+        *(double *)(void *)member = number;
+    else
+        *(int64_t *)(void *)member = (int64_t)number;
+}
+
+void parameters_default(struct job_parameters *ret_parameters)
+{
+    for (size_t i = 0; i < parameter_count; i++)
+        store(ret_parameters, &parameters[i], parameters[i].standard);
+}
+
+const struct parameter *parameter_find(struct text name, enum parameter_place place)
+{
+    for (size_t i = 0; i < parameter_count; i++)
+        if ((parameters[i].place & place) != 0 && text_is(name, parameters[i].name))
+            return &parameters[i];
+    return NULL;
+}
+
+enum status parameter_set(struct job_parameters *values, const struct parameter *parameter,
+                          struct text value, struct failure *failure)
+{
+    double number;
+    int64_t whole;
+    if (parameter->type == PARAMETER_REAL) {
+        if (!text_to_real(value, &number))
+            return fail(failure, STATUS_INVALID, "%s: not a number", parameter->name);
+    } else {
+        if (!text_to_i64(value, &whole))
+            return fail(failure, STATUS_INVALID, "%s: not a whole number", parameter->name);
+        number = (double)whole; /* exact: all bounds are within 32 bits */
+    }
+    if (!(number >= parameter->minimum && number <= parameter->maximum))
+        return fail(failure, STATUS_INVALID, "%s: %.15g is not between %.15g and %.15g",
+                    parameter->name, number, parameter->minimum, parameter->maximum);
+    store(values, parameter, number);
+    return STATUS_OK;
+}
+
+enum status parameters_check(struct job_parameters *values, const char *where,
+                             struct failure *failure)
+{
+    if (values->max_success_results < values->target_nresults)
+        values->max_success_results = values->target_nresults;
+    if (values->max_total_results < values->target_nresults)
+        values->max_total_results = values->target_nresults;
+    const struct {
+        const char *small, *large;
+        int64_t small_value, large_value;
+    } relations[] = {
+        {"max_success_results", "max_total_results", values->max_success_results,
+         values->max_total_results},
+        {"max_error_results", "max_total_results", values->max_error_results,
+         values->max_total_results},
+        {"min_quorum", "target_nresults", values->min_quorum, values->target_nresults},
+    };
+    for (size_t i = 0; i < sizeof relations / sizeof relations[0]; i++)
+        if (relations[i].small_value > relations[i].large_value)
+            return fail(failure, STATUS_INVALID,
+                        "%s: %s (%" PRId64 ") must not be above %s (%" PRId64 ")", where,
+                        relations[i].small, relations[i].small_value, relations[i].large,
+                        relations[i].large_value);
+    return STATUS_OK;
+}

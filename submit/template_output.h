@@ -1,0 +1,40 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Result templates: which files a job gives back (database-and-policy 14.3). One is compiled once
+ * and then written for thousands of results. */
+#ifndef SUBMIT_TEMPLATE_OUTPUT_H
+#define SUBMIT_TEMPLATE_OUTPUT_H
+
+#include "submit/template.h"
+
+#include <stddef.h>
+#include <stdint.h>
+
+struct output_piece;
+
+struct output_template {
+    struct template_file file;
+    struct output_piece *pieces;
+    size_t piece_count;
+    size_t file_count;
+};
+
+struct output_options {
+    struct text upload_url; /* "" is an error only where the template uses it */
+    bool certificates;      /* every file then needs max_nbytes */
+    bool sticky_lifetime;   /* write it beside exp_days */
+};
+
+MUST_CHECK enum status output_template_read(struct arena *arena, const char *name,
+                                            struct text document,
+                                            const struct output_options *options,
+                                            struct output_template *ret_output,
+                                            struct failure *failure);
+
+/* result.xml_doc_in (14.6) of the result of that name. `number` makes the names of its files hard
+ * to guess. The private upload key is used only when the template was read with certificates. */
+MUST_CHECK enum status output_template_write(const struct output_template *output,
+                                             struct arena *arena, struct text result_name,
+                                             uint32_t number, struct text upload_private,
+                                             struct buffer *buffer, struct failure *failure);
+
+#endif

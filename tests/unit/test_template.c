@@ -1,0 +1,410 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Templates: the worked examples give the documents that clients understand, and every mistake is
+ * reported with its line and element. */
+#include "tests/support/test.h"
+
+#include "config/config.h"
+#include "server/base/arena.h"
+#include "server/base/buffer.h"
+#include "server/base/crypto.h"
+#include "server/base/file.h"
+#include "submit/template_input.h"
+#include "submit/template_output.h"
+
+#include "server/base/banned.h"
+
+static const struct output_options with_certificates = {
+    .upload_url = {"http://x/cgi/file_upload_handler", 32}, .certificates = true};
+
+static int setup(void **state)
+{
+    *state = arena_create(64 << 20);
+    return *state == NULL;
+}
+
+static int teardown(void **state)
+{
+    arena_destroy(*state);
+    return 0;
+}
+
+/* --- every mistake with its line ----------------------------------------------------------- */
+
+struct mistake {
+    const char *wanted; /* the whole message */
+    const char *document;
+};
+
+#define IN(inside)       "<file_info>\n</file_info>\n<workunit>\n" inside "\n</workunit>\n"
+#define REFERENCE        "<file_ref><open_name>in</open_name></file_ref>"
+#define WITH_FILE(child) "<file_info>\n" child "\n</file_info>\n<workunit>" REFERENCE "</workunit>"
+
+static const struct mistake input_mistakes[] = {
+    {"t:5: <rsc_fpops_est>: not a number", IN(REFERENCE "\n<rsc_fpops_est>3e</rsc_fpops_est>")},
+    {"t:5: <rsc_fpops_est>: 0 is not between 1 and 1e+30",
+     IN(REFERENCE "\n<rsc_fpops_est>0</rsc_fpops_est>")},
+    {"t:5: <delay_bound>: not a whole number", IN(REFERENCE "\n<delay_bound>1.5</delay_bound>")},
+    {"t:5: <rsc_memory_bound>: not closed before </workunit> in line 6",
+     IN(REFERENCE "\n<rsc_memory_bound>5")},
+    {"t:2: <priority>: 6 is not between 1 and 5", WITH_FILE("<priority>6</priority>")},
+    {"t:2: <priority>: 0 is not between 1 and 5", WITH_FILE("<priority>0</priority>")},
+    {"t:2: <priority>: not a whole number", WITH_FILE("<priority>high</priority>")},
+    {"t:2: <exp_days>: -1 is not between 0 and 36500", WITH_FILE("<exp_days>-1</exp_days>")},
+    {"t:2: <priority>: opened again in line 2 before it was closed; the end tag needs a slash",
+     WITH_FILE("<priority>3<priority>")},
+    {"t:2: <exp_days>: opened again in line 3 before it was closed; the end tag needs a slash",
+     WITH_FILE("<exp_days>9\n<exp_days>")},
+    {"t:2: <physical_name>: not usable as a file name",
+     WITH_FILE("<physical_name>../x</physical_name>")},
+    {"t:1: <file_info>: nbytes needs a url beside it", WITH_FILE("<nbytes>5</nbytes>")},
+    {"t:1: <file_info>: nbytes needs md5_cksum beside it",
+     WITH_FILE("<nbytes>5</nbytes><url>http://x/</url>")},
+    {"t:2: <md5_cksum>: not 32 hex digits",
+     WITH_FILE("<nbytes>5</nbytes><url>http://x/</url><md5_cksum>00</md5_cksum>")},
+    {"t:4: <file_ref>: needs an open_name, or copy_file", IN("<file_ref></file_ref>")},
+    {"t:4: <open_name>: clients refuse an empty name and one with \"..\" or \"%\"",
+     IN("<file_ref><open_name>a/../b</open_name></file_ref>")},
+    {"t:5: <file_ref>: there are only 1 file_info elements", IN(REFERENCE "\n" REFERENCE)},
+    {"t:1: <file_info>: has no file_ref in <workunit>", IN("")},
+    {"t:1: <job>: only file_info and workunit can stand here", "<job></job>"},
+    {"t:2: <workunit>: there is a second one", "<workunit></workunit>\n<workunit></workunit>"},
+    {"t:2: <file_info>: must stand before <workunit>",
+     "<workunit></workunit>\n<file_info></file_info>"},
+    {"t: no <workunit> in it", "<file_info></file_info>"},
+    {"t: no element in it", "<!-- nothing -->\n"},
+    {"t:3: <workunit>: not closed", "<!-- two\nlines --><!-- -->\n<workunit>"},
+    {"t:2: <!-- open: comment without end", "\n<!-- open"},
+    {"t:1: &lt;workunit: text outside of all elements", "&lt;workunit"},
+    {"t:1: workunit: closes what was not opened", "</workunit>"},
+    {"t:2: b: text between elements", "<workunit><a/>\nb</workunit>"},
+    {"t:1: <workunit name=\"x\">: not a tag that a template may have (plain names only, no "
+     "attributes; write &lt; for <)",
+     "<workunit name=\"x\"></workunit>"},
+    {"t:2: <workunit>: stands behind </input_template>",
+     "<input_template></input_template>\n<workunit></workunit>"},
+    {"t:1: i: nested too deeply", "<a><b><c><d><e><f><g><h><i>"},
+};
+
+#define OUT(inside) "<file_info>\n" inside "\n</file_info>\n<result>\n</result>\n"
+
+static const struct mistake output_mistakes[] = {
+    {"t:1: <file_info>: needs a <name>, such as <name><OUTFILE_0/></name>",
+     OUT("<max_nbytes>5</max_nbytes>")},
+    {"t:1: <file_info>: needs max_nbytes: its upload certificate covers it",
+     OUT("<name><OUTFILE_0/></name>")},
+    {"t:2: <max_nbytes>: not a number", OUT("<max_nbytes>big</max_nbytes><name>a</name>")},
+    {"t:2: <priority>: 9 is not between 1 and 5",
+     OUT("<priority>9</priority><name>a</name><max_nbytes>5</max_nbytes>")},
+    {"t:2: <exp_days>: not a number",
+     OUT("<exp_days>x</exp_days><name>a</name><max_nbytes>5</max_nbytes>")},
+    {"t: no <result> in it", "<file_info><name>a</name><max_nbytes>5</max_nbytes></file_info>"},
+    {"t:2: <file_name>: no file_info has this name",
+     "<result>\n<file_ref><file_name><OUTFILE_0/></file_name></file_ref></result>"},
+    {"t:2: <file_ref>: needs a <file_name>", "<result>\n<file_ref></file_ref></result>"},
+    {"t:2: <result>: nothing can stand behind </result>", "<result></result>\n<result></result>"},
+    {"t:1: <workunit>: only file_info and result can stand here", "<workunit/>"},
+};
+
+static void assert_failure(const struct failure *failure, const struct mistake *mistake)
+{
+    if (strcmp(failure->text, mistake->wanted) != 0)
+        fail_msg("for\n%s\ngot    \"%s\"\nwanted \"%s\"", mistake->document, failure->text,
+                 mistake->wanted);
+}
+
+static void input_mistakes_name_line_and_element(void **state)
+{
+    for (size_t i = 0; i < sizeof input_mistakes / sizeof input_mistakes[0]; i++) {
+        struct failure failure = {.status = STATUS_OK};
+        struct input_template input;
+        assert_status(STATUS_INVALID,
+                      input_template_read(*state, "t", text_from(input_mistakes[i].document),
+                                          &input, &failure));
+        assert_failure(&failure, &input_mistakes[i]);
+    }
+}
+
+static void output_mistakes_name_line_and_element(void **state)
+{
+    for (size_t i = 0; i < sizeof output_mistakes / sizeof output_mistakes[0]; i++) {
+        struct failure failure = {.status = STATUS_OK};
+        struct output_template output;
+        assert_status(STATUS_INVALID,
+                      output_template_read(*state, "t", text_from(output_mistakes[i].document),
+                                           &with_certificates, &output, &failure));
+        assert_failure(&failure, &output_mistakes[i]);
+    }
+}
+
+static void upload_url_must_be_configured(void **state)
+{
+    struct failure failure = {.status = STATUS_OK};
+    struct output_options options = {.certificates = false};
+    struct output_template output;
+    const char *document = "<file_info><name><OUTFILE_0/></name>\n<url><UPLOAD_URL/></url>"
+                           "</file_info><result></result>";
+    assert_status(STATUS_INVALID, output_template_read(*state, "t", text_from(document), &options,
+                                                       &output, &failure));
+    assert_string_equal(failure.text, "t:2: <url>: config.xml has no upload_url to put here");
+}
+
+/* --- what is written ------------------------------------------------------------------------ */
+
+static struct text load(struct arena *arena, const char *name)
+{
+    struct text text;
+    struct failure failure = {.status = STATUS_OK};
+    assert_status(STATUS_OK, file_read(arena, name, TEMPLATE_BYTES_MAX, &text, &failure));
+    return text;
+}
+
+static struct text write_input(struct arena *arena, struct text template,
+                               struct input_document document)
+{
+    struct failure failure = {.status = STATUS_OK};
+    struct input_template input;
+    struct config config = {.download_url = TEXT("http://x/download/"), .uldl_dir_fanout = 1024};
+    struct buffer buffer = buffer_in(arena);
+    document.config = &config;
+    assert_status(STATUS_OK, input_template_read(arena, "t", template, &input, &failure));
+    assert_status(STATUS_OK, input_template_write(&input, &document, &buffer, &failure));
+    return buffer_text(&buffer);
+}
+
+static const struct job_file file_a = {
+    .name = {"a", 1}, .md5 = "0cc175b9c0f1b6a831c399e269772661", .bytes = 7};
+
+static void simple_input(void **state)
+{
+    struct text document =
+        write_input(*state, load(*state, "templates/simple_in.xml"),
+                    (struct input_document){
+                        .files = &file_a, .file_count = 1, .command_line = TEXT("--fast <x>")});
+    assert_text(document, "<file_info>\n"
+                          "    <name>a</name>\n"
+                          "    <url>http://x/download/1b9/a</url>\n"
+                          "    <md5_cksum>0cc175b9c0f1b6a831c399e269772661</md5_cksum>\n"
+                          "    <nbytes>7</nbytes>\n"
+                          "</file_info>\n"
+                          "<workunit>\n"
+                          "    <command_line>\n"
+                          "--fast &lt;x&gt;\n"
+                          "    </command_line>\n"
+                          "    <file_ref>\n"
+                          "        <file_name>a</file_name>\n"
+                          "        <open_name>in</open_name>\n"
+                          "    </file_ref>\n"
+                          "</workunit>");
+}
+
+static void template_numbers_win(void **state)
+{
+    struct failure failure = {.status = STATUS_OK};
+    struct input_template input;
+    struct job_parameters values;
+    parameters_default(&values);
+    values.delay_bound = 5;
+    values.priority = 9;
+    assert_status(STATUS_OK,
+                  input_template_read(*state, "t", load(*state, "templates/simple_in.xml"), &input,
+                                      &failure));
+    assert_status(STATUS_OK, input_template_parameters(&input, &values, &failure));
+    assert_i64(values.delay_bound, 604800);
+    assert_i64(values.priority, 9);
+    assert_real(values.rsc_fpops_bound, 3.6e14, 0);
+    assert_i64(values.max_total_results, 5);
+    assert_i64(values.size_class, -1);
+}
+
+static void sticky_file_keeps_its_attributes(void **state)
+{
+    const struct job_file files[] = {{.name = TEXT("reference_data_1")}, file_a};
+    struct text template = load(*state, "templates/sticky_in.xml");
+    struct text plain =
+        write_input(*state, template, (struct input_document){.files = files, .file_count = 2});
+    struct text with_lifetime = write_input(
+        *state, template,
+        (struct input_document){.files = files, .file_count = 2, .sticky_lifetime = true});
+    assert_true(text_starts(plain, TEXT("<file_info>\n    <sticky/>\n    <priority>5</priority>\n"
+                                        "    <exp_days>90</exp_days>\n"
+                                        "    <name>reference_data_1</name>\n")));
+    assert_false(text_contains(plain, TEXT("physical_name")));
+    assert_false(text_contains(plain, TEXT("sticky_lifetime")));
+    assert_true(text_contains(with_lifetime, TEXT("<sticky_lifetime>7776000</sticky_lifetime>")));
+    assert_true(
+        text_contains(plain, TEXT("<command_line>--reference reference --in in</command_line>")));
+}
+
+static void several_files(void **state)
+{
+    struct job_file files[] = {file_a, file_a, file_a};
+    files[1].gzipped_bytes = 3;
+    struct text document = write_input(*state, load(*state, "templates/several_in.xml"),
+                                       (struct input_document){.files = files, .file_count = 3});
+    assert_true(text_contains(document, TEXT("    <gzipped_url>http://x/download/1b9/a.gz"
+                                             "</gzipped_url>\n")));
+    assert_true(text_contains(document, TEXT("    <gzipped_nbytes>3</gzipped_nbytes>\n")));
+    assert_true(
+        text_contains(document, TEXT("    <url>https://mirror.example.org/data/a</url>\n")));
+    assert_true(text_contains(document, TEXT("        <copy_file/>\n")));
+    assert_false(text_contains(document, TEXT("min_quorum")));
+}
+
+static void command_line_only_once(void **state)
+{
+    struct failure failure = {.status = STATUS_OK};
+    struct config config = {.uldl_dir_fanout = 0};
+    const struct job_file files[] = {file_a, file_a};
+    struct input_template input;
+    struct input_document document = {
+        .config = &config, .files = files, .file_count = 2, .command_line = TEXT("-x")};
+    struct buffer buffer = buffer_in(*state);
+    assert_status(STATUS_OK,
+                  input_template_read(*state, "t", load(*state, "templates/sticky_in.xml"), &input,
+                                      &failure));
+    assert_status(STATUS_INVALID, input_template_write(&input, &document, &buffer, &failure));
+    assert_non_null(strstr(failure.text, "command_line"));
+    memset(&failure, 0, sizeof failure);
+    document.file_count = 1;
+    assert_status(STATUS_INVALID, input_template_write(&input, &document, &buffer, &failure));
+    assert_string_equal(failure.text, "t: has 2 files, given are 1");
+}
+
+static void document_is_bounded(void **state)
+{
+    struct failure failure = {.status = STATUS_OK};
+    struct config config = {.uldl_dir_fanout = 0};
+    char *line = arena_alloc(*state, JOB_DOCUMENT_MAX);
+    struct input_template input;
+    struct buffer buffer = buffer_in(*state);
+    memset(line, 'x', JOB_DOCUMENT_MAX);
+    struct input_document document = {.config = &config, .command_line = {line, JOB_DOCUMENT_MAX}};
+    assert_status(STATUS_OK, input_template_read(*state, "t", TEXT("<workunit></workunit>"), &input,
+                                                 &failure));
+    assert_status(STATUS_TOO_LARGE, input_template_write(&input, &document, &buffer, &failure));
+}
+
+static void parameters_fit_each_other(void **state)
+{
+    struct failure failure = {.status = STATUS_OK};
+    struct job_parameters values;
+    (void)state;
+    parameters_default(&values);
+    values.target_nresults = 3;
+    assert_status(STATUS_OK, parameters_check(&values, "t", &failure));
+    assert_i64(values.max_success_results, 3); /* raised */
+    assert_i64(values.max_total_results, 3);
+    values.max_error_results = 4;
+    assert_status(STATUS_INVALID, parameters_check(&values, "t", &failure));
+    assert_string_equal(failure.text,
+                        "t: max_error_results (4) must not be above max_total_results (3)");
+}
+
+static void standards_lie_in_their_ranges(void **state)
+{
+    (void)state;
+    for (size_t i = 0; i < parameter_count; i++) {
+        assert_true(parameters[i].standard >= parameters[i].minimum);
+        assert_true(parameters[i].standard <= parameters[i].maximum);
+        assert_true(strlen(parameters[i].help) > 10);
+        assert_true(i == 0 || strcmp(parameters[i - 1].name, parameters[i].name) < 0);
+    }
+}
+
+static void output_without_certificates(void **state)
+{
+    struct failure failure = {.status = STATUS_OK};
+    struct output_options options = with_certificates;
+    struct output_template output;
+    struct buffer buffer = buffer_in(*state);
+    options.certificates = false;
+    assert_status(STATUS_OK,
+                  output_template_read(*state, "t", load(*state, "templates/simple_out.xml"),
+                                       &options, &output, &failure));
+    assert_status(STATUS_OK, output_template_write(&output, *state, TEXT("wu_0"), 123, NO_TEXT,
+                                                   &buffer, &failure));
+    assert_text(buffer_text(&buffer), "<file_info>\n"
+                                      "    <name>wu_0_r123_0</name>\n"
+                                      "    <generated_locally/>\n"
+                                      "    <upload_when_present/>\n"
+                                      "    <max_nbytes>1000000</max_nbytes>\n"
+                                      "    <url>http://x/cgi/file_upload_handler</url>\n"
+                                      "</file_info>\n"
+                                      "<result>\n"
+                                      "    <file_ref>\n"
+                                      "        <file_name>wu_0_r123_0</file_name>\n"
+                                      "        <open_name>out</open_name>\n"
+                                      "    </file_ref>\n"
+                                      "</result>");
+}
+
+/* The upload handler rebuilds the string from name and max_nbytes and checks it. */
+static void certificates_verify(void **state)
+{
+    struct failure failure = {.status = STATUS_OK};
+    struct rsa_key_texts keys;
+    struct output_template output;
+    struct buffer buffer = buffer_in(*state);
+    char md5[MD5_HEX_SIZE];
+    assert_status(STATUS_OK, rsa_generate(*state, &keys, &failure));
+    assert_status(STATUS_OK,
+                  output_template_read(*state, "t", load(*state, "templates/several_out.xml"),
+                                       &with_certificates, &output, &failure));
+    assert_int_equal(output.file_count, 2);
+    assert_status(STATUS_OK, output_template_write(&output, *state, TEXT("wu_7"), 5,
+                                                   keys.private_key, &buffer, &failure));
+    struct text rest = buffer_text(&buffer);
+    static const char *const claims[] = {"<name>wu_7_r5_0</name><max_nbytes>5000000</max_nbytes>",
+                                         "<name>wu_7_r5_1</name><max_nbytes>1000000</max_nbytes>"};
+    for (int i = 0; i < 2; i++) {
+        struct text opener = TEXT("<xml_signature>\n");
+        size_t at = text_find(rest, opener) + opener.length;
+        assert_true(at < rest.length);
+        rest = (struct text){rest.at + at, rest.length - at};
+        struct text signature = text_first(rest, text_find(rest, TEXT("    </xml_signature>")));
+        assert_true(text_ends(signature, TEXT("\n.\n")));
+        md5_hex(text_from(claims[i]), NO_TEXT, md5);
+        assert_status(STATUS_OK, rsa_verify_md5(keys.public_key, md5, signature, &failure));
+        md5_hex(text_from(claims[1 - i]), NO_TEXT, md5);
+        assert_status(STATUS_INVALID, rsa_verify_md5(keys.public_key, md5, signature, NULL));
+    }
+}
+
+static void all_examples_are_readable(void **state)
+{
+    static const char *const in[] = {"templates/simple_in.xml", "templates/sticky_in.xml",
+                                     "templates/several_in.xml"};
+    static const char *const out[] = {"templates/simple_out.xml", "templates/several_out.xml",
+                                      "templates/none_out.xml"};
+    for (size_t i = 0; i < 3; i++) {
+        struct failure failure = {.status = STATUS_OK};
+        struct input_template input;
+        struct output_template output;
+        assert_status(STATUS_OK,
+                      input_template_read(*state, in[i], load(*state, in[i]), &input, &failure));
+        assert_status(STATUS_OK, output_template_read(*state, out[i], load(*state, out[i]),
+                                                      &with_certificates, &output, &failure));
+    }
+}
+
+int main(void)
+{
+#define CASE(name) cmocka_unit_test_setup_teardown(name, setup, teardown)
+    const struct CMUnitTest tests[] = {
+        CASE(input_mistakes_name_line_and_element),
+        CASE(output_mistakes_name_line_and_element),
+        CASE(upload_url_must_be_configured),
+        CASE(simple_input),
+        CASE(template_numbers_win),
+        CASE(sticky_file_keeps_its_attributes),
+        CASE(several_files),
+        CASE(command_line_only_once),
+        CASE(document_is_bounded),
+        CASE(parameters_fit_each_other),
+        CASE(standards_lie_in_their_ranges),
+        CASE(output_without_certificates),
+        CASE(certificates_verify),
+        CASE(all_examples_are_readable),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
