@@ -82,6 +82,7 @@ struct visit {
     struct host_row host; /* as it will be stored */
     int64_t stored_rpc_time; /* of the previous RPC; 0: none */
     bool host_is_new;
+    bool detaches; /* the host's jobs in progress are lost: marked so after the reports */
     struct global_preferences prefs; /* in force */
     struct project_preferences project_prefs;
     struct host_app_version_row *versions;
