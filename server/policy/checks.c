@@ -1,0 +1,316 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* The checks. Their order is that of the table below: what can be said from the job alone, then
+ * the choice of a version, then what depends on what was given before, and the deadline last. The
+ * rows that candidates come from may be seconds old; what must be exact (one per user, committed
+ * version, still unsent) is looked at again under lock when the jobs are claimed. */
+#include "server/policy/checks.h"
+
+#include "server/base/arena.h"
+
+#include <math.h>
+
+#include "server/base/banned.h"
+
+#define MEMORY_DEFAULT 64e6
+
+double memory_usable(double m_nbytes, const struct global_preferences *preferences)
+{
+    double busy = preferences->ram_max_used_busy_fraction;
+    double idle = preferences->ram_max_used_idle_fraction;
+    double bytes = m_nbytes > 0 ? m_nbytes : MEMORY_DEFAULT;
+
+    if (busy > 0 && idle > 0)
+        bytes *= fmin(1, fmax(busy, idle));
+    return bytes;
+}
+
+bool resource_is_excluded(const struct project_preferences *project, size_t resource,
+                          struct text type)
+{
+    if (resource == RESOURCE_CPU)
+        return project->no_cpu;
+    if (project->no_gpus)
+        return true;
+    for (size_t i = 0; i < project->no_resource_count; i++)
+        if (text_equal_nocase(project->no_resources[i], type))
+            return true;
+    return false;
+}
+
+bool app_is_selected(const struct project_preferences *project, int64_t appid)
+{
+    for (size_t i = 0; i < project->app_id_count; i++)
+        if (project->app_ids[i] == appid)
+            return true;
+    return project->app_id_count == 0;
+}
+
+bool tally_begin(const struct host_view *view, struct arena *arena, size_t jobs_max,
+                 struct tally *ret_tally)
+{
+    struct tally *tally = ret_tally;
+
+    *tally = (struct tally){.left = view->asked,
+                            .disk_left = view->disk,
+                            .in_progress_total = view->in_progress_total,
+                            .workunit_capacity = jobs_max};
+    tally->option_jobs = ARENA_ARRAY(arena, view->options.count, int64_t);
+    tally->workunits = ARENA_ARRAY(arena, jobs_max, int64_t);
+    if (tally->option_jobs == NULL || tally->workunits == NULL)
+        return false;
+    for (size_t i = 0; i < view->asked.resource_count; i++) {
+        const struct resource *resource = &view->asked.resources[i];
+        tally->in_progress[i] = view->in_progress[i];
+        if (!busy_make(arena, resource->count, resource->estimated_delay, &tally->busy[i]))
+            return false;
+    }
+    return true;
+}
+
+void tally_take_resent(struct tally *tally, const struct tally_use *use)
+{
+    size_t resource = use->use.resource;
+
+    if (!use->is_always_on) {
+        amounts_take(&tally->left, &use->use);
+        busy_book(&tally->busy[resource], use->use.instances, use->use.wall_time);
+    }
+    tally->disk_left -= fmax(use->disk, 0);
+    tally->jobs++;
+    tally->in_progress[resource]++;
+    tally->in_progress_total++;
+    if (tally->workunit_count < tally->workunit_capacity)
+        tally->workunits[tally->workunit_count++] = use->workunitid;
+}
+
+void tally_take(struct tally *tally, const struct host_view *view, const struct job *job)
+{
+    const struct tally_use use = {.use = job->use,
+                                  .workunitid = job->workunit->id,
+                                  .disk = job->workunit->rsc_disk_bound,
+                                  .is_always_on = job->app->non_cpu_intensive != 0};
+
+    tally_take_resent(tally, &use);
+    tally->option_jobs[job->option - view->options.items]++;
+}
+
+struct question {
+    const struct host_view *view;
+    const struct tally *tally;
+    enum check_kind kind;
+    size_t resource;
+    struct job *job;
+    double need, have; /* for the refusal */
+    struct text name;
+    struct refusal why; /* of the version choice */
+};
+
+static bool app_is_in_use(struct question *question)
+{
+    return question->job->app != NULL && question->job->app->deprecated == 0;
+}
+
+static bool is_not_reserved(struct question *question)
+{
+    return question->job->workunit->transitioner_flags == 0;
+}
+
+static bool user_gets_general_jobs(struct question *question)
+{
+    return !question->view->only_assigned;
+}
+
+static bool workunit_is_open(struct question *question)
+{
+    const struct workunit_row *workunit = question->job->workunit;
+    return workunit->error_mask == 0 && workunit->canonical_resultid == 0;
+}
+
+static bool app_is_wanted(struct question *question)
+{
+    return question->view->project->allow_non_preferred_apps ||
+           app_is_selected(question->view->project, question->job->app->id);
+}
+
+static bool app_is_allowed_by_beta(struct question *question)
+{
+    return question->job->app->beta == 0 || question->view->project->allow_beta_work;
+}
+
+static bool batch_is_for_user(struct question *question)
+{
+    int64_t batch = question->job->workunit->batch;
+    return !question->view->config->user_filter || batch == 0 || batch == question->view->userid;
+}
+
+static bool resource_is_allowed(struct question *question)
+{
+    question->name = question->view->asked.resources[question->resource].type;
+    return !question->view->is_excluded[question->resource];
+}
+
+static bool redundancy_is_supported(struct question *question)
+{
+    return question->job->app->homogeneous_redundancy == 0;
+}
+
+static bool version_is_found(struct question *question)
+{
+    const struct host_view *view = question->view;
+    struct job *job = question->job;
+    struct version_demand demand = {
+        .appid = job->app->id,
+        .version_num = job->workunit->app_version_num,
+        .is_homogeneous = job->app->homogeneous_app_version != 0,
+        .needs_64bit = job_needs_64bit(job->workunit->rsc_memory_bound, view->host->os_name),
+        .resource = question->resource,
+        .client_version = view->client_version,
+        .allow_beta = view->project->allow_beta_work,
+        .prefer_primary_platform = view->config->prefer_primary_platform,
+        .is_resend = question->kind == CHECK_RESEND,
+    };
+
+    if (demand.is_homogeneous)
+        demand.committed_id = job->workunit->app_version_id;
+    job->option =
+        version_choose(&view->options, &demand, question->tally->option_jobs, &question->why);
+    if (job->option == NULL) {
+        question->why.name = job->app->user_friendly_name;
+        question->why.type = view->asked.resources[question->resource].type;
+        if (view->message->anonymous_platform && question->why.reason == REASON_VERSION_PLATFORM)
+            question->why.reason = REASON_ANONYMOUS_VERSION;
+        return false;
+    }
+    job->use = (struct amount_use){
+        .resource = question->resource,
+        .instances = question->resource == RESOURCE_CPU ? job->option->usage.avg_ncpus
+                                                        : job->option->usage.coproc_count,
+        .cpus = job->option->usage.avg_ncpus,
+        .wall_time = estimate_wall_time(
+            job->workunit->rsc_fpops_est, job->option->usage.projected_flops,
+            question->resource == RESOURCE_CPU ? view->availability.cpu : view->availability.gpu,
+            view->correction),
+    };
+    return true;
+}
+
+static bool fits_memory(struct question *question)
+{
+    question->need = question->job->workunit->rsc_memory_bound;
+    question->have = question->view->memory;
+    return question->need <= question->have;
+}
+
+static bool fits_bandwidth(struct question *question)
+{
+    question->need = question->job->workunit->rsc_bandwidth_bound;
+    question->have = question->view->host->n_bwdown;
+    return question->need <= 0 || question->have <= 0 || question->have >= question->need;
+}
+
+static bool fits_disk(struct question *question)
+{
+    question->need = question->job->workunit->rsc_disk_bound;
+    question->have = fmax(question->tally->disk_left, 0);
+    return question->need <= question->have;
+}
+
+static bool is_within_user_limit(struct question *question)
+{
+    question->need = (double)question->view->limits.in_progress_total;
+    question->have = (double)question->tally->in_progress_total;
+    return question->tally->in_progress_total < question->view->limits.in_progress_total;
+}
+
+static bool is_within_resource_limit(struct question *question)
+{
+    int64_t limit = question->view->limits.in_progress[question->resource];
+
+    question->need = (double)limit;
+    question->have = (double)question->tally->in_progress[question->resource];
+    question->name = question->view->asked.resources[question->resource].type;
+    return question->tally->in_progress[question->resource] < limit;
+}
+
+static bool workunit_is_in_reply(const struct tally *tally, int64_t workunitid)
+{
+    for (size_t i = 0; i < tally->workunit_count; i++)
+        if (tally->workunits[i] == workunitid)
+            return true;
+    return false;
+}
+
+static bool is_first_for_host(struct question *question)
+{
+    return !question->view->config->one_result_per_host_per_wu ||
+           !workunit_is_in_reply(question->tally, question->job->workunit->id);
+}
+
+static bool is_first_for_user(struct question *question)
+{
+    return !question->view->config->one_result_per_user_per_wu ||
+           !workunit_is_in_reply(question->tally, question->job->workunit->id);
+}
+
+static bool meets_deadline(struct question *question)
+{
+    const struct job *job = question->job;
+    const struct busy *busy = &question->tally->busy[question->resource];
+
+    question->need = (double)job->workunit->delay_bound;
+    question->have = busy_finish(busy, job->use.instances, job->use.wall_time);
+    return question->view->config->ignore_delay_bound ||
+           deadline_is_met(question->have, question->need);
+}
+
+enum { NEW = 1 << CHECK_NEW, ALWAYS_ON = 1 << CHECK_ALWAYS_ON, RESEND = 1 << CHECK_RESEND };
+
+static const struct {
+    enum reason reason; /* of a refusal; the version choice brings its own */
+    unsigned kinds;     /* of check that it belongs to */
+    bool (*passes)(struct question *question);
+} checks[] = {
+    {REASON_APP_GONE, NEW | ALWAYS_ON | RESEND, app_is_in_use},
+    {REASON_RESERVED, NEW | ALWAYS_ON, is_not_reserved},
+    {REASON_ONLY_ASSIGNED, NEW | ALWAYS_ON, user_gets_general_jobs},
+    {REASON_WORKUNIT_OVER, NEW | ALWAYS_ON | RESEND, workunit_is_open},
+    {REASON_APP_NOT_SELECTED, NEW | ALWAYS_ON | RESEND, app_is_wanted},
+    {REASON_APP_BETA, NEW | ALWAYS_ON, app_is_allowed_by_beta},
+    {REASON_OTHER_USER, NEW | ALWAYS_ON, batch_is_for_user},
+    {REASON_RESOURCE_EXCLUDED, NEW | ALWAYS_ON, resource_is_allowed},
+    {REASON_HR_UNSUPPORTED, NEW | ALWAYS_ON, redundancy_is_supported},
+    {REASON_COUNT, NEW | ALWAYS_ON | RESEND, version_is_found},
+    {REASON_MEMORY, NEW | ALWAYS_ON | RESEND, fits_memory},
+    {REASON_BANDWIDTH, NEW | ALWAYS_ON, fits_bandwidth},
+    {REASON_DISK, NEW | ALWAYS_ON | RESEND, fits_disk},
+    {REASON_ONE_PER_USER, NEW | ALWAYS_ON, is_first_for_user},
+    {REASON_ONE_PER_HOST, NEW | ALWAYS_ON, is_first_for_host},
+    {REASON_USER_MAX_JOBS, NEW | ALWAYS_ON, is_within_user_limit},
+    {REASON_IN_PROGRESS, NEW | ALWAYS_ON, is_within_resource_limit},
+    {REASON_DEADLINE, NEW, meets_deadline},
+};
+
+bool job_check(const struct host_view *view, const struct tally *tally, enum check_kind kind,
+               size_t resource, struct job *job, struct refusal *ret_refusal)
+{
+    struct question question = {
+        .view = view, .tally = tally, .kind = kind, .resource = resource, .job = job};
+
+    for (size_t i = 0; i < sizeof(checks) / sizeof(checks[0]); i++) {
+        if ((checks[i].kinds & (1U << kind)) == 0)
+            continue;
+        question.need = question.have = 0;
+        question.name = job->app != NULL ? job->app->user_friendly_name : NO_TEXT;
+        if (checks[i].passes(&question))
+            continue;
+        if (checks[i].reason == REASON_COUNT)
+            *ret_refusal = question.why;
+        else
+            *ret_refusal = (struct refusal){.reason = checks[i].reason,
+                                            .name = question.name,
+                                            .need = question.need,
+                                            .have = question.have};
+        return false;
+    }
+    return true;
+}

@@ -1,0 +1,99 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Whether a host may have a job now: an ordered table of checks, cheapest first, over what the
+ * host is (fixed) and what it has been given so far (the tally); pure. */
+#ifndef SERVER_POLICY_CHECKS_H
+#define SERVER_POLICY_CHECKS_H
+
+#include "config/config.h"
+#include "db/rows.h"
+#include "server/parse/message.h"
+#include "server/policy/amounts.h"
+#include "server/policy/deadline.h"
+#include "server/policy/estimate.h"
+#include "server/policy/limits.h"
+#include "server/policy/preferences.h"
+#include "server/policy/reason.h"
+#include "server/policy/version.h"
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+struct arena;
+
+/* What does not change while jobs are chosen. */
+struct host_view {
+    const struct config *config;
+    const struct message *message;
+    const struct host_row *host;
+    const struct project_preferences *project;
+    int64_t userid, client_version;
+    double now;
+    bool only_assigned; /* the account gets assigned jobs only (user.seti_id) */
+    double memory;      /* bytes that jobs may use */
+    double disk;        /* bytes that jobs may fill */
+    double correction;  /* see estimate_correction */
+    struct availability availability;
+    struct amounts asked;
+    struct job_limits limits;
+    bool is_excluded[RESOURCES_MAX];                       /* by the user's preferences */
+    int64_t in_progress[RESOURCES_MAX], in_progress_total; /* before this reply */
+    struct version_options options;
+};
+
+/* Bytes that jobs may use of a host's memory. */
+double memory_usable(double m_nbytes, const struct global_preferences *preferences);
+/* Whether a resource type is excluded by the user. */
+bool resource_is_excluded(const struct project_preferences *project, size_t resource,
+                          struct text type);
+bool app_is_selected(const struct project_preferences *project, int64_t appid);
+
+/* A job and how this host would run it. */
+struct job {
+    int64_t resultid, priority;
+    const struct workunit_row *workunit;
+    const struct app_row *app; /* NULL: not known */
+
+    const struct version_option *option; /* set by job_check */
+    struct amount_use use;               /* likewise */
+    bool is_gone;                        /* taken or lost: not to be looked at again */
+    size_t refused_on;                   /* while choosing: 1 + the resource it was refused for */
+};
+
+/* What the host has been given in this reply. */
+struct tally {
+    struct amounts left;
+    double disk_left;
+    int64_t jobs; /* in the reply, resent ones too */
+    int64_t in_progress[RESOURCES_MAX], in_progress_total;
+    struct busy busy[RESOURCES_MAX];
+    int64_t *option_jobs; /* by index in options */
+    int64_t *workunits;   /* of the jobs in the reply */
+    size_t workunit_count, workunit_capacity;
+};
+
+/* Nothing given yet; room for `jobs_max` jobs. False: no memory. */
+bool tally_begin(const struct host_view *view, struct arena *arena, size_t jobs_max,
+                 struct tally *ret_tally);
+void tally_take(struct tally *tally, const struct host_view *view, const struct job *job);
+/* A job that was sent before and is sent again: it takes its place, but is none of today's. */
+struct tally_use {
+    struct amount_use use;
+    int64_t workunitid;
+    double disk; /* bytes */
+    bool is_always_on;
+};
+void tally_take_resent(struct tally *tally, const struct tally_use *use);
+
+/* Chooses the version on `resource` and runs the checks. False: refused for *ret_refusal.
+ * Everything but the deadline is judged before the deadline, so that REASON_DEADLINE means that
+ * nothing else was in the way. */
+enum check_kind {
+    CHECK_NEW,
+    CHECK_ALWAYS_ON, /* of a non-CPU-intensive app: neither amounts nor deadline count */
+    CHECK_RESEND     /* of the host already: fit to run, that is all */
+};
+bool job_check(const struct host_view *view, const struct tally *tally, enum check_kind kind,
+               size_t resource, struct job *job, struct refusal *ret_refusal);
+
+#endif

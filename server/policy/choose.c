@@ -1,0 +1,126 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Choosing. One resource at a time, one job at a time: each choice changes what is left, and with
+ * it which job fits best next. A job that was refused for a resource stays refused for it, since
+ * nothing that is given away makes room; so each job is judged again only while it passes.
+ *
+ * Priority comes first, then the request: within a priority a job that fits beats one that
+ * overshoots, and where all overshoot the smallest does the least harm. */
+#include "server/policy/choose.h"
+
+#include "server/base/banned.h"
+
+/* How much a job suits its user beyond being possible (database-and-policy 11.7). */
+static int score(const struct host_view *view, const struct job *job)
+{
+    int points = 0;
+
+    if (job->app->beta != 0)
+        points++;
+    if (!app_is_selected(view->project, job->app->id))
+        points--;
+    return points;
+}
+
+static double size_of(const struct job *job)
+{
+    return job->use.wall_time * job->use.instances;
+}
+
+/* Whether the job can be taken for this resource now; notes why not. */
+static bool is_possible(const struct host_view *view, const struct tally *tally, size_t resource,
+                        struct job *job, struct choice_notes *notes)
+{
+    struct refusal refusal = {.reason = REASON_ALWAYS_ON};
+
+    if (job->is_gone || job->refused_on == resource + 1)
+        return false;
+    if ((job->app == NULL || job->app->non_cpu_intensive == 0) &&
+        job_check(view, tally, CHECK_NEW, resource, job, &refusal))
+        return true;
+    job->refused_on = resource + 1;
+    refusals_add(&notes->refusals, &refusal);
+    if (refusal.reason == REASON_DEADLINE)
+        notes->late[resource] = true;
+    return false;
+}
+
+static struct job *choose_one(const struct host_view *view, const struct tally *tally,
+                              size_t resource, struct job *jobs, size_t count,
+                              struct choice_notes *notes)
+{
+    struct job *best = NULL, *smallest = NULL;
+    int best_score = 0;
+
+    for (size_t i = 0; i < count; i++) {
+        struct job *job = &jobs[i];
+
+        if (smallest != NULL && job->priority < smallest->priority)
+            break;
+        if (!is_possible(view, tally, resource, job, notes))
+            continue;
+        if (smallest == NULL || size_of(job) < size_of(smallest))
+            smallest = job;
+        if (amounts_fits(&tally->left, &job->use) &&
+            (best == NULL || score(view, job) > best_score)) {
+            best = job;
+            best_score = score(view, job);
+        }
+    }
+    return best != NULL ? best : smallest;
+}
+
+size_t choose_jobs(const struct host_view *view, struct tally *tally, struct job *jobs,
+                   size_t count, struct job **ret_chosen, struct choice_notes *notes)
+{
+    size_t chosen = 0;
+
+    for (size_t i = 0; i < count; i++)
+        jobs[i].refused_on = 0;
+    /* Coprocessors from the last to the first, then the CPU. */
+    for (size_t resource = tally->left.resource_count; resource-- > 0;) {
+        while (amounts_wants(&tally->left, resource) && tally->jobs < view->limits.reply) {
+            struct job *job = choose_one(view, tally, resource, jobs, count, notes);
+            if (job == NULL)
+                break;
+            job->is_gone = true;
+            tally_take(tally, view, job);
+            ret_chosen[chosen++] = job;
+        }
+    }
+    return chosen;
+}
+
+static bool is_listed(struct id_list list, int64_t id)
+{
+    for (size_t i = 0; i < list.count; i++)
+        if (list.ids[i] == id)
+            return true;
+    return false;
+}
+
+size_t choose_always_on(const struct host_view *view, struct tally *tally, struct job *jobs,
+                        size_t count, struct id_list has_job, struct job **ret_chosen)
+{
+    size_t chosen = 0;
+
+    for (size_t i = 0; i < count && tally->jobs < view->limits.reply; i++) {
+        struct job *job = &jobs[i];
+        struct refusal refusal;
+        bool has_one = false;
+
+        if (job->is_gone || job->app == NULL || job->app->non_cpu_intensive == 0 ||
+            is_listed(has_job, job->app->id))
+            continue;
+        for (size_t j = 0; j < chosen && !has_one; j++)
+            has_one = ret_chosen[j]->app == job->app;
+        for (size_t resource = 0; resource < tally->left.resource_count && !has_one; resource++) {
+            if (!job_check(view, tally, CHECK_ALWAYS_ON, resource, job, &refusal))
+                continue;
+            job->is_gone = true;
+            tally_take(tally, view, job);
+            ret_chosen[chosen++] = job;
+            has_one = true;
+        }
+    }
+    return chosen;
+}
