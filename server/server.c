@@ -1,0 +1,328 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* The process from start to stop.
+ *
+ * The main thread only waits for signals, once a second looks for exchanges with the web server
+ * that take too long, and at the end waits for the others. Everything shared hangs from one
+ * snapshot under one mutex that is held for a few pointer copies; what is replaced lives on until
+ * its last request lets go.
+ *
+ * A stop is a drain: no new connections, the requests under way are finished and answered. A second
+ * signal, or the end of patience, cuts the connections; a transaction that then goes on belongs to
+ * a client that will ask again. */
+#include "server/server.h"
+
+#include "config/config.h"
+#include "server/base/arena.h"
+#include "server/base/log.h"
+#include "server/catalog.h"
+#include "server/fcgi.h"
+#include "server/keys.h"
+#include "server/listen.h"
+#include "server/notify.h"
+#include "server/watch.h"
+#include "server/worker.h"
+
+#include <errno.h>
+#include <pthread.h>
+#include <signal.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+
+#include "server/base/banned.h"
+
+enum { SERVER_MAGIC = 0x716d7376, FINDINGS_BYTES_MAX = 64 << 20 };
+
+/* How long a drain may take, and how long the threads have after their connections were cut. */
+static const uint64_t drain_longest_ns = UINT64_C(30000000000);
+static const uint64_t cut_longest_ns = UINT64_C(5000000000);
+
+struct thread {
+    struct worker worker;
+    struct server *server;
+    pthread_t id;
+};
+
+struct server {
+    unsigned magic;
+    struct server_options options;
+    pthread_mutex_t lock; /* of `current` */
+    struct snapshot current;
+
+    struct listener *listener;
+    struct watcher *watcher;
+    struct thread *threads;
+    int thread_count;
+    atomic_int threads_running;
+};
+
+const struct server_options *server_options(const struct server *server)
+{
+    return &server->options;
+}
+
+void server_snapshot(struct server *server, struct snapshot *ret_snapshot)
+{
+    must(server->magic == SERVER_MAGIC);
+    pthread_mutex_lock(&server->lock);
+    *ret_snapshot = server->current;
+    config_hold(ret_snapshot->config);
+    key_ring_hold(ret_snapshot->keys);
+    if (ret_snapshot->catalog != NULL)
+        catalog_hold(ret_snapshot->catalog);
+    pthread_mutex_unlock(&server->lock);
+}
+
+void snapshot_release(struct snapshot *snapshot)
+{
+    catalog_release(snapshot->catalog);
+    key_ring_release(snapshot->keys);
+    config_release(snapshot->config);
+    memset(snapshot, 0, sizeof(*snapshot));
+}
+
+void server_replace_config(struct server *server, struct config *config)
+{
+    struct config *old;
+
+    pthread_mutex_lock(&server->lock);
+    old = server->current.config;
+    server->current.config = config;
+    pthread_mutex_unlock(&server->lock);
+    log_set_level((enum log_level)config->sched_debug_level);
+    config_release(old);
+}
+
+void server_replace_catalog(struct server *server, struct catalog *catalog)
+{
+    struct catalog *old;
+
+    pthread_mutex_lock(&server->lock);
+    old = server->current.catalog;
+    server->current.catalog = catalog;
+    pthread_mutex_unlock(&server->lock);
+    catalog_release(old);
+}
+
+void server_replace_keys(struct server *server, struct key_ring *keys)
+{
+    struct key_ring *old;
+
+    pthread_mutex_lock(&server->lock);
+    old = server->current.keys;
+    server->current.keys = keys;
+    pthread_mutex_unlock(&server->lock);
+    key_ring_release(old);
+}
+
+void server_set_stop_sched(struct server *server, bool stop_sched)
+{
+    bool changed;
+
+    pthread_mutex_lock(&server->lock);
+    changed = server->current.stop_sched != stop_sched;
+    server->current.stop_sched = stop_sched;
+    pthread_mutex_unlock(&server->lock);
+    if (changed)
+        log_line(LOG_LEVEL_WARNING, "event=stop_sched present=%d", stop_sched);
+}
+
+static enum status load_config(struct server *server, struct failure *failure)
+{
+    struct arena *arena = arena_create(FINDINGS_BYTES_MAX);
+    struct config_findings findings = {0};
+    enum status status;
+
+    if (arena == NULL)
+        return fail(failure, STATUS_NO_MEMORY, "no memory");
+    status = config_load(server->options.project_dir, arena, &server->current.config, &findings,
+                         failure);
+    log_findings(&findings);
+    arena_destroy(arena);
+    if (status != STATUS_OK)
+        server->current.config = NULL;
+    return status;
+}
+
+enum status server_create(const struct server_options *options, struct server **ret_server,
+                          struct failure *failure)
+{
+    struct server *server = calloc(1, sizeof(*server));
+    enum status status;
+
+    if (server == NULL)
+        return fail(failure, STATUS_NO_MEMORY, "no memory");
+    server->magic = SERVER_MAGIC;
+    server->options = *options;
+    pthread_mutex_init(&server->lock, NULL);
+    status = load_config(server, failure);
+    if (status == STATUS_OK)
+        status = key_ring_load(server->current.config, &server->current.keys, failure);
+    if (status != STATUS_OK) {
+        server_destroy(server);
+        return status;
+    }
+    log_set_level((enum log_level)server->current.config->sched_debug_level);
+    *ret_server = server;
+    return STATUS_OK;
+}
+
+void server_destroy(struct server *server)
+{
+    if (server == NULL)
+        return;
+    snapshot_release(&server->current);
+    pthread_mutex_destroy(&server->lock);
+    server->magic = 0;
+    free(server);
+}
+
+static void *thread_main(void *context)
+{
+    struct thread *thread = context;
+
+    worker_serve(&thread->worker, thread->server->listener);
+    atomic_fetch_sub(&thread->server->threads_running, 1);
+    return NULL;
+}
+
+static enum status start_thread(struct server *server, struct failure *failure)
+{
+    struct thread *thread = &server->threads[server->thread_count];
+    struct fcgi *fcgi = fcgi_create();
+
+    if (fcgi == NULL)
+        return fail(failure, STATUS_NO_MEMORY, "no memory");
+    thread->server = server;
+    worker_init(&thread->worker, server, fcgi);
+    atomic_fetch_add(&server->threads_running, 1);
+    if (pthread_create(&thread->id, NULL, thread_main, thread) != 0) {
+        atomic_fetch_sub(&server->threads_running, 1);
+        worker_clear(&thread->worker);
+        return fail(failure, STATUS_IO, "no thread: %s", strerror(errno));
+    }
+    server->thread_count++;
+    return STATUS_OK;
+}
+
+static enum status start_threads(struct server *server, struct failure *failure)
+{
+    int wanted = server->options.threads > 0 ? server->options.threads
+                                             : (int)server->current.config->threads;
+    enum status status = STATUS_OK;
+
+    server->threads = calloc((size_t)wanted, sizeof(*server->threads));
+    if (server->threads == NULL)
+        return fail(failure, STATUS_NO_MEMORY, "no memory");
+    while (status == STATUS_OK && server->thread_count < wanted)
+        status = start_thread(server, failure);
+    return status;
+}
+
+static void cut_overdue(struct server *server, uint64_t now_ns)
+{
+    for (int i = 0; i < server->thread_count; i++)
+        worker_cut_overdue(&server->threads[i].worker, now_ns);
+}
+
+/* Waits for one of our signals; 0 when none came in that time. */
+static int wait_for_signal(const sigset_t *signals, long milliseconds)
+{
+    struct timespec most = {.tv_sec = milliseconds / 1000,
+                            .tv_nsec = milliseconds % 1000 * 1000000};
+    int signal_number = sigtimedwait(signals, NULL, &most);
+
+    return signal_number < 0 ? 0 : signal_number;
+}
+
+static bool is_stop(int signal_number)
+{
+    return signal_number == SIGTERM || signal_number == SIGINT;
+}
+
+static void serve_until_stopped(struct server *server, const sigset_t *signals)
+{
+    for (;;) {
+        int signal_number = wait_for_signal(signals, 1000);
+
+        if (is_stop(signal_number))
+            return;
+        if (signal_number == SIGHUP) {
+            if (log_reopen() != STATUS_OK)
+                log_line(LOG_LEVEL_WARNING, "event=log_not_reopened");
+            watcher_reload(server->watcher);
+        }
+        cut_overdue(server, monotonic_ns());
+    }
+}
+
+/* Whether all threads ended in time. */
+static bool drain(struct server *server, const sigset_t *signals)
+{
+    uint64_t end = monotonic_ns() + drain_longest_ns;
+    bool is_cut = false;
+
+    while (atomic_load(&server->threads_running) > 0) {
+        bool hurry = is_stop(wait_for_signal(signals, 20));
+
+        if (is_cut && monotonic_ns() > end)
+            return false;
+        if (!is_cut && (hurry || monotonic_ns() > end)) {
+            is_cut = true;
+            end = monotonic_ns() + cut_longest_ns;
+            log_line(LOG_LEVEL_WARNING, "event=drain_cut running=%d",
+                     atomic_load(&server->threads_running));
+        }
+        cut_overdue(server, is_cut ? UINT64_MAX : monotonic_ns());
+    }
+    return true;
+}
+
+static void join_threads(struct server *server)
+{
+    for (int i = 0; i < server->thread_count; i++) {
+        pthread_join(server->threads[i].id, NULL);
+        worker_clear(&server->threads[i].worker);
+    }
+    free(server->threads);
+    server->threads = NULL;
+    server->thread_count = 0;
+}
+
+enum status server_run(struct server *server, struct failure *failure)
+{
+    sigset_t signals;
+    enum status status;
+
+    sigemptyset(&signals);
+    sigaddset(&signals, SIGTERM);
+    sigaddset(&signals, SIGINT);
+    sigaddset(&signals, SIGHUP);
+    pthread_sigmask(SIG_BLOCK, &signals, NULL); /* in all threads to come */
+    status = fcgi_startup(failure);
+    if (status == STATUS_OK)
+        status = listener_open(server->options.listen, server->options.socket_mode,
+                               &server->listener, failure);
+    if (status == STATUS_OK)
+        status = watcher_start(server, &server->watcher, failure);
+    if (status == STATUS_OK)
+        status = start_threads(server, failure);
+    if (status == STATUS_OK) {
+        log_line(LOG_LEVEL_NORMAL, "event=started version=%s threads=%d", QM_VERSION,
+                 server->thread_count);
+        notify_manager("READY=1");
+        serve_until_stopped(server, &signals);
+    }
+    notify_manager("STOPPING=1");
+    if (server->listener != NULL)
+        listener_stop(server->listener);
+    if (!drain(server, &signals))
+        return fail(failure, STATUS_IO, "%d threads did not end in time",
+                    atomic_load(&server->threads_running));
+    join_threads(server);
+    watcher_stop(server->watcher);
+    listener_close(server->listener);
+    if (status == STATUS_OK)
+        log_line(LOG_LEVEL_NORMAL, "event=stopped");
+    return status;
+}
