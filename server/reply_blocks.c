@@ -267,7 +267,8 @@ void reply_host_messages(struct reply *reply, const char *element)
 
     for (const struct text_item *item = messages->first; item != NULL; item = item->next) {
         struct text message = text_trim(item->text);
-        if (blob_is_sound(reply->request->arena, message))
+        if (text_starts(message, TEXT("<")) && text_ends(message, TEXT(">")) &&
+            blob_is_sound(reply->request->arena, message))
             lines_verbatim(reply, message);
         else
             log_left_out(reply, element);

@@ -67,6 +67,18 @@ static bool result_split(const struct answer_job *job, struct document *ret_docu
 
 /* --- checks ------------------------------------------------------------------------------- */
 
+static bool names_fit(const struct reply *reply, const struct answer_job *job)
+{
+    bool own = job->version == NULL;
+
+    return line_holds(reply, "wu_name", job->documents.workunit_name) &&
+           line_holds(reply, "name", job->documents.result_name) &&
+           line_holds(reply, "app_name", job->app->name) &&
+           line_holds(reply, "cmdline", job->usage.cmdline) &&
+           line_fits("platform", own ? job->anonymous->platform : job->platform) &&
+           line_fits("plan_class", own ? job->anonymous->plan_class : job->version->plan_class);
+}
+
 static const char *find_fault(const struct reply *reply, const struct answer_job *job)
 {
     struct document document;
@@ -83,10 +95,8 @@ static const char *find_fault(const struct reply *reply, const struct answer_job
         return "result document";
     if (job->documents.result_name.length == 0 || job->documents.workunit_name.length == 0)
         return "no name";
-    if (!line_holds(reply, "wu_name", job->documents.workunit_name) ||
-        !line_holds(reply, "name", job->documents.result_name) ||
-        !line_holds(reply, "app_name", job->app->name))
-        return "name longer than this client's lines";
+    if (!names_fit(reply, job))
+        return "name longer than this client reads";
     return NULL;
 }
 

@@ -99,11 +99,14 @@ void line_text(struct reply *reply, const char *name, struct text text)
     line_name(reply, name, escaped_fit(text, room_in_line(name)));
 }
 
+bool line_fits(const char *name, struct text text)
+{
+    return escaped_length(text) <= room_in_line(name);
+}
+
 bool line_holds(const struct reply *reply, const char *name, struct text text)
 {
-    if (reply->version >= CLIENT_READS_LINES_BELOW)
-        return true;
-    return escaped_length(text) <= room_in_line(name);
+    return reply->version >= CLIENT_READS_LINES_BELOW || line_fits(name, text);
 }
 
 void lines_verbatim(struct reply *reply, struct text text)

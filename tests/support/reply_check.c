@@ -14,7 +14,7 @@
 enum {
     LINE_MAX_OLD = 255,       /* with the newline */
     LINE_MAX_WORKUNIT = 4095, /* of a workunit's own lines */
-    LINE_MAX_NAME = 320,      /* of a name, for readers that do not read lines */
+    LINE_MAX_NAME = 4095,     /* of a name or command line, for readers that do not read lines */
     READS_XML_SINCE = 61302,
     ONE_MESSAGE_BELOW = 41901
 };
@@ -94,6 +94,22 @@ static enum status on_end(void *context, struct text name, int line)
     return STATUS_OK;
 }
 
+/* Whether an & begins a reference that clients decode: &lt; &gt; &amp; or &#N; below 256. */
+static bool is_reference(struct text rest)
+{
+    int64_t number;
+
+    if (text_starts(rest, TEXT("&lt;")) || text_starts(rest, TEXT("&gt;")) ||
+        text_starts(rest, TEXT("&amp;")))
+        return true;
+    if (!text_starts(rest, TEXT("&#")))
+        return false;
+    rest = (struct text){.at = rest.at + 2, .length = rest.length - 2};
+    rest = text_first(rest, text_find(rest, TEXT(";")));
+    return text_to_i64(rest, &number) &&
+           (number >= ' ' || number == 9 || number == 10 || number == 13) && number < 256;
+}
+
 /* A strict parser wants more than clients do: bare & and bytes that are no UTF-8 are let pass. */
 static struct text as_strict(struct arena *arena, struct text reply)
 {
@@ -104,9 +120,7 @@ static struct text as_strict(struct arena *arena, struct text reply)
         struct text rest = {.at = reply.at + i, .length = reply.length - i};
         if ((unsigned char)copy[i] > 127)
             copy[i] = '?';
-        if (copy[i] == '&' && !text_starts(rest, TEXT("&lt;")) &&
-            !text_starts(rest, TEXT("&gt;")) && !text_starts(rest, TEXT("&amp;")) &&
-            !text_starts(rest, TEXT("&#")))
+        if (copy[i] == '&' && !is_reference(rest))
             copy[i] = '+';
     }
     return (struct text){.at = copy, .length = reply.length};
@@ -149,7 +163,8 @@ static bool is_one_element(struct text line)
 
 static bool is_name_line(struct text line)
 {
-    static const char *const names[] = {"<name>", "<wu_name>", "<app_name>"};
+    static const char *const names[] = {"<name>", "<wu_name>", "<app_name>", "<cmdline>",
+                                        "<delete_file_info>"};
 
     for (size_t i = 0; i < sizeof names / sizeof *names; i++)
         if (text_starts(line, text_from(names[i])))
@@ -194,7 +209,7 @@ static const char *find_layout_fault(struct arena *arena, struct text reply, int
         for (size_t i = 0; i < sizeof raw_blocks / sizeof *raw_blocks; i++)
             if (begins_block(line, raw_blocks[i], false))
                 block = raw_blocks[i];
-        messages += text_starts(line, TEXT("<message"));
+        messages += text_starts(line, TEXT("<message "));
         if (!in_job && line.length > 0 && !is_one_element(line))
             return text_string(arena, text_print(arena, "not one element on a line: " TEXT_FORMAT,
                                                  TEXT_ARG(line)));
