@@ -95,6 +95,14 @@ static void answer_down(struct request *request, const char *reason, const char 
     answer_short(request, ANSWER_DOWN, delay_of(request, DELAY_DOWN), reason, text);
 }
 
+static void answer_away(struct request *request)
+{
+    request->database_was_away = true;
+    if (request->failure.status == STATUS_OK)
+        fail(&request->failure, STATUS_DB_GONE, "no connection to the database");
+    answer_down(request, "database", "The project's database is not available");
+}
+
 static void answer_later(struct request *request)
 {
     counter_add(COUNTER_replies_later, 1);
@@ -180,6 +188,10 @@ static bool prepare(struct request *request, struct arena_mark start)
         answer_down(request, "stop_sched", "Project is temporarily shut down for maintenance");
         return false;
     }
+    if (request->catalog == NULL) {
+        answer_away(request);
+        return false;
+    }
     next = run_step(request, STEP_screen);
     if (next == NEXT_FAILED) {
         arena_rewind(request->arena, start);
@@ -191,9 +203,7 @@ static bool prepare(struct request *request, struct arena_mark start)
     if (next == NEXT_REPLY)
         return false;
     if (request->db == NULL) {
-        request->database_was_away = true;
-        fail(&request->failure, STATUS_DB_GONE, "no connection to the database");
-        answer_down(request, "database", "The project's database is not available");
+        answer_away(request);
         return false;
     }
     return true;
@@ -361,8 +371,7 @@ static void answer_outcome(struct request *request, enum outcome outcome)
         break;
     case OUTCOME_DOWN:
     case OUTCOME_GONE:
-        request->database_was_away = true;
-        answer_down(request, "database", "The project's database is not available");
+        answer_away(request);
         break;
     case OUTCOME_AGAIN:
     case OUTCOME_LATER:

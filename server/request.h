@@ -105,7 +105,7 @@ struct visit {
 struct request {
     /* given */
     const struct config *config;
-    const struct catalog *catalog;
+    const struct catalog *catalog; /* NULL, as db: not reached yet, the project is down */
     const struct project_keys *keys;
     struct db *db;
     struct arena *arena;

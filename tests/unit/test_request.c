@@ -1,0 +1,521 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* The walk and its retries, with steps, database and reply writer played by this file: each case
+ * writes down what the world does, and looks at what was done in which order. */
+#include "server/request.h"
+
+#include "config/config.h"
+#include "server/base/arena.h"
+#include "server/base/buffer.h"
+#include "server/base/counters.h"
+#include "server/base/random.h"
+#include "server/parse/parse.h"
+#include "server/policy/delay.h"
+#include "server/reply.h"
+#include "tests/support/test.h"
+
+#include <stdlib.h>
+
+/* What the world does; statuses are used up one after the other, the last one stays. */
+static struct world {
+    enum status parse;
+    enum status step[10]; /* of the report step: STATUS_OK goes on, others fail */
+    enum status commit[10];
+    enum status reopen;
+    enum status token_status;
+    bool token_is_kept; /* the unknown COMMIT did happen */
+    bool refuses;       /* the report step answers */
+    bool screen_refuses;
+    bool overflows;
+    size_t steps, commits;
+
+    char trace[400];
+    uint64_t tokens[16], kept_token;
+    size_t token_count;
+    double waits[16];
+    size_t wait_count;
+    size_t arena_used[16];
+} world;
+
+static struct fixture {
+    struct config config;
+    struct request request;
+    struct buffer reply;
+    struct catalog *catalog;
+} fixture;
+
+static void trace(const char *what)
+{
+    size_t length = strlen(world.trace);
+
+    snprintf(world.trace + length, sizeof(world.trace) - length, "%s%s", length > 0 ? " " : "",
+             what);
+}
+
+static enum status next_of(const enum status *row, size_t *at)
+{
+    enum status status = row[*at];
+
+    if (row[*at + 1] != STATUS_OK || status != STATUS_OK)
+        (*at)++;
+    return status;
+}
+
+enum status parse_request(struct text body, const struct parse_limits *limits, struct arena *arena,
+                          struct message *ret_message, struct failure *failure)
+{
+    (void)body, (void)limits;
+    trace("parse");
+    memset(ret_message, 0, sizeof(*ret_message));
+    ret_message->hostid = 7;
+    if (world.parse == STATUS_TOO_LARGE)
+        arena_alloc(arena, 1 << 30);
+    return world.parse == STATUS_OK ? STATUS_OK : (fail)(failure, world.parse, "no end tag");
+}
+
+void message_init(struct message *message)
+{
+    memset(message, 0, sizeof(*message));
+}
+
+int64_t message_client_version(const struct message *message)
+{
+    (void)message;
+    return 72000;
+}
+
+enum next step_screen(struct request *request)
+{
+    trace("screen");
+    answer_say(request->arena, &request->early, MESSAGE_LOW, "early words");
+    return world.screen_refuses ? NEXT_REPLY : NEXT_STEP;
+}
+
+enum next step_authenticate(struct request *request)
+{
+    trace("authenticate");
+    world.arena_used[request->attempts] = arena_used(request->arena);
+    world.tokens[world.token_count++] = request->token;
+    assert_int_equal(request->visit.answer.message_count, 1);
+    assert_int_equal(request->visit.jobs_sent, 0);
+    request->visit.host.id = 7;
+    return NEXT_STEP;
+}
+
+enum next step_report(struct request *request)
+{
+    enum status status = next_of(world.step, &world.steps);
+
+    trace("report");
+    arena_alloc(request->arena, 1000);
+    text_items_add(request->arena, &request->visit.answer.acks, TEXT("job_1"));
+    request->visit.jobs_sent = 3;
+    if (world.overflows)
+        arena_alloc(request->arena, 1 << 30);
+    if (world.refuses)
+        return NEXT_REPLY;
+    return status == STATUS_OK ? NEXT_STEP : request_failed(request, status, "report");
+}
+
+#define SILENT_STEP(name)                          \
+    enum next step_##name(struct request *request) \
+    {                                              \
+        (void)request;                             \
+        trace(#name);                              \
+        return NEXT_STEP;                          \
+    }
+SILENT_STEP(resend)
+SILENT_STEP(select)
+SILENT_STEP(converse)
+SILENT_STEP(settle)
+
+void reply_write(const struct request *request, struct buffer *ret_reply)
+{
+    (void)request;
+    trace("reply");
+    buffer_add(ret_reply, TEXT("a reply of thirty characters.."));
+}
+
+enum status db_commit(struct db *db)
+{
+    enum status status = next_of(world.commit, &world.commits);
+
+    (void)db;
+    trace("commit");
+    if (status == STATUS_DB_UNKNOWN && world.token_is_kept)
+        world.kept_token = world.tokens[world.token_count - 1];
+    return status;
+}
+
+enum status db_rollback(struct db *db)
+{
+    (void)db;
+    trace("rollback");
+    return STATUS_OK;
+}
+
+enum status db_reopen(struct db *db)
+{
+    (void)db;
+    trace("reopen");
+    return world.reopen;
+}
+
+enum status db_host_token(struct db *db, int64_t hostid, uint64_t *ret_token)
+{
+    (void)db;
+    trace("token");
+    assert_i64(hostid, 7);
+    *ret_token = world.kept_token;
+    return world.token_status;
+}
+
+const char *db_error(const struct db *db)
+{
+    (void)db;
+    return "words of the database";
+}
+
+struct db_count db_count(const struct db *db)
+{
+    (void)db;
+    return (struct db_count){0};
+}
+
+void db_count_reset(struct db *db)
+{
+    (void)db;
+}
+
+static void remember_wait(double seconds)
+{
+    trace("wait");
+    world.waits[world.wait_count++] = seconds;
+}
+
+static int setup(void **state)
+{
+    (void)state;
+    memset(&world, 0, sizeof(world));
+    memset(&fixture, 0, sizeof(fixture));
+    fixture.config.request_tries = 4;
+    fixture.config.maintenance_delay = 3600;
+    fixture.config.max_results_accepted = 0;
+    fixture.reply = buffer_on_heap(0);
+    fixture.request = (struct request){.config = &fixture.config,
+                                       .catalog = (const struct catalog *)&fixture,
+                                       .db = (struct db *)&fixture,
+                                       .arena = arena_create(1 << 20),
+                                       .seed = 42,
+                                       .wait = remember_wait};
+    return 0;
+}
+
+static int teardown(void **state)
+{
+    (void)state;
+    buffer_free(&fixture.reply);
+    arena_destroy(fixture.request.arena);
+    return 0;
+}
+
+static const struct answer *run(void)
+{
+    request_run(&fixture.request, &fixture.reply);
+    return &fixture.request.visit.answer;
+}
+
+#define WALK "authenticate report resend select converse settle"
+
+static void test_replies_after_the_commit(void **state)
+{
+    (void)state;
+    const struct answer *answer = run();
+
+    assert_string_equal(world.trace, "parse screen " WALK " commit reply");
+    assert_int_equal(answer->acks.count, 1);
+    assert_int_equal(answer->kind, ANSWER_FULL);
+    assert_int_equal(fixture.request.attempts, 1);
+}
+
+static void test_repeats_the_transaction_after_a_deadlock(void **state)
+{
+    (void)state;
+    world.step[0] = STATUS_DB_RETRY;
+    world.commit[0] = STATUS_DB_RETRY;
+    run();
+    assert_string_equal(world.trace, "parse screen authenticate report rollback wait " WALK
+                                     " commit rollback wait " WALK " commit reply");
+    assert_int_equal(fixture.request.attempts, 3);
+    assert_int_equal(fixture.request.visit.answer.acks.count, 1);
+}
+
+static void test_gives_an_attempt_the_memory_of_the_one_before(void **state)
+{
+    (void)state;
+    world.step[0] = world.step[1] = STATUS_DB_RETRY;
+    run();
+    assert_int_equal(world.arena_used[2], world.arena_used[1]);
+    assert_int_equal(world.arena_used[3], world.arena_used[1]);
+}
+
+static void test_says_later_when_tries_are_used_up(void **state)
+{
+    (void)state;
+    uint64_t before = counter_value(COUNTER_replies_later);
+
+    for (size_t i = 0; i < 9; i++)
+        world.step[i] = STATUS_DB_RETRY;
+    const struct answer *answer = run();
+    assert_int_equal(fixture.request.attempts, 4);
+    assert_int_equal(answer->kind, ANSWER_NUCLEUS);
+    assert_int_equal(answer->acks.count, 0);
+    assert_int_equal(fixture.request.visit.jobs_sent, 0);
+    assert_true(answer->request_delay >= 60);
+    assert_int_equal(counter_value(COUNTER_replies_later), before + 1);
+}
+
+static void test_waits_longer_and_never_long(void **state)
+{
+    (void)state;
+    fixture.config.request_tries = 16;
+    for (size_t i = 0; i < 9; i++)
+        world.step[i] = STATUS_DB_RETRY;
+    world.step[9] = STATUS_OK;
+    run();
+    assert_int_equal(world.wait_count, 9);
+    for (size_t i = 0; i < world.wait_count; i++)
+        assert_true(world.waits[i] >= 0 && world.waits[i] <= 0.256);
+    assert_true(world.waits[0] <= 0.004);
+}
+
+static void test_keeps_nothing_but_words_of_a_refusal(void **state)
+{
+    (void)state;
+    world.refuses = true;
+    const struct answer *answer = run();
+    assert_string_equal(world.trace, "parse screen authenticate report rollback reply");
+    assert_int_equal(answer->acks.count, 0);
+    assert_int_equal(answer->message_count, 1);
+    assert_int_equal(fixture.request.visit.jobs_sent, 0);
+}
+
+static void test_screen_ends_before_the_database(void **state)
+{
+    (void)state;
+    world.screen_refuses = true;
+    const struct answer *answer = run();
+    assert_string_equal(world.trace, "parse screen reply");
+    assert_text(answer->messages[0].text, "early words");
+}
+
+static void test_connects_again_when_the_connection_is_lost(void **state)
+{
+    (void)state;
+    world.step[0] = STATUS_DB_GONE;
+    run();
+    assert_string_equal(world.trace, "parse screen authenticate report rollback reopen wait " WALK
+                                     " commit reply");
+    assert_false(fixture.request.database_was_away);
+}
+
+static void test_is_down_when_the_database_stays_away(void **state)
+{
+    (void)state;
+    world.step[0] = STATUS_DB_GONE;
+    world.reopen = STATUS_DB_GONE;
+    const struct answer *answer = run();
+    assert_int_equal(answer->kind, ANSWER_DOWN);
+    assert_int_equal(answer->acks.count, 0);
+    assert_true(answer->request_delay >= 3600);
+    assert_true(fixture.request.database_was_away);
+    assert_non_null(strstr(fixture.request.failure.text, "words of the database"));
+}
+
+static void test_believes_its_token_after_an_unknown_commit(void **state)
+{
+    (void)state;
+    world.commit[0] = STATUS_DB_UNKNOWN;
+    world.token_is_kept = true;
+    const struct answer *answer = run();
+    assert_string_equal(world.trace, "parse screen " WALK " commit reopen token rollback reply");
+    assert_int_equal(answer->acks.count, 1);
+    assert_int_equal(answer->kind, ANSWER_FULL);
+}
+
+static void test_repeats_an_unknown_commit_that_left_no_token(void **state)
+{
+    (void)state;
+    world.commit[0] = STATUS_DB_UNKNOWN;
+    run();
+    assert_string_equal(world.trace,
+                        "parse screen " WALK " commit reopen token rollback rollback wait " WALK
+                        " commit reply");
+    assert_int_equal(world.token_count, 2);
+    assert_true(world.tokens[0] != world.tokens[1]);
+}
+
+static void test_repeats_an_unknown_commit_of_a_host_without_row(void **state)
+{
+    (void)state;
+    world.commit[0] = STATUS_DB_UNKNOWN;
+    world.token_status = STATUS_NOT_FOUND;
+    run();
+    assert_int_equal(fixture.request.attempts, 2);
+    assert_int_equal(fixture.request.visit.answer.kind, ANSWER_FULL);
+}
+
+static void test_acknowledges_nothing_when_the_outcome_stays_unknown(void **state)
+{
+    (void)state;
+    world.commit[0] = STATUS_DB_UNKNOWN;
+    world.reopen = STATUS_DB_GONE;
+    const struct answer *answer = run();
+    assert_int_equal(answer->kind, ANSWER_DOWN);
+    assert_int_equal(answer->acks.count, 0);
+}
+
+static void test_says_later_when_the_database_refuses(void **state)
+{
+    (void)state;
+    world.step[0] = STATUS_DB_REFUSED;
+    const struct answer *answer = run();
+    assert_int_equal(fixture.request.attempts, 1);
+    assert_int_equal(answer->kind, ANSWER_NUCLEUS);
+    assert_int_equal(answer->acks.count, 0);
+}
+
+static void test_is_down_without_a_connection(void **state)
+{
+    (void)state;
+    fixture.request.db = NULL;
+    assert_int_equal(run()->kind, ANSWER_DOWN);
+    assert_string_equal(world.trace, "parse screen reply");
+}
+
+static void test_is_down_without_a_catalog(void **state)
+{
+    (void)state;
+    fixture.request.catalog = NULL;
+    assert_int_equal(run()->kind, ANSWER_DOWN);
+    assert_string_equal(world.trace, "parse reply");
+}
+
+static void test_is_down_when_stop_sched_is_there(void **state)
+{
+    (void)state;
+    fixture.request.stop_sched = true;
+    assert_int_equal(run()->kind, ANSWER_DOWN);
+    assert_false(fixture.request.database_was_away);
+}
+
+static void test_tells_why_a_request_is_unreadable(void **state)
+{
+    (void)state;
+    world.parse = STATUS_INVALID;
+    const struct answer *answer = run();
+    assert_string_equal(world.trace, "parse reply");
+    assert_int_equal(answer->kind, ANSWER_NUCLEUS);
+    assert_int_equal(answer->messages[0].priority, MESSAGE_LOW);
+    assert_true(text_contains(answer->messages[0].text, TEXT("no end tag")));
+}
+
+static void test_answers_a_body_above_the_bound(void **state)
+{
+    (void)state;
+    fixture.request.transport.body_too_large = true;
+    const struct answer *answer = run();
+    assert_string_equal(world.trace, "reply");
+    assert_int_equal(answer->kind, ANSWER_NUCLEUS);
+    assert_true(text_contains(answer->messages[0].text, TEXT("too large")));
+}
+
+static void test_answers_a_request_that_fills_the_memory(void **state)
+{
+    (void)state;
+    world.parse = STATUS_TOO_LARGE;
+    const struct answer *answer = run();
+    assert_true(text_contains(answer->messages[0].text, TEXT("too large")));
+}
+
+static void test_rolls_back_when_a_step_fills_the_memory(void **state)
+{
+    (void)state;
+    world.overflows = true;
+    const struct answer *answer = run();
+    assert_string_equal(world.trace, "parse screen authenticate report rollback reply");
+    assert_int_equal(answer->kind, ANSWER_NUCLEUS);
+    assert_int_equal(answer->acks.count, 0);
+    assert_true(text_contains(answer->messages[0].text, TEXT("too large")));
+}
+
+static void test_never_sends_half_a_reply(void **state)
+{
+    (void)state;
+    fixture.reply.length_max = 40;
+    buffer_add(&fixture.reply, TEXT("twenty characters..."));
+    const struct answer *answer = run();
+    assert_string_equal(world.trace, "parse screen " WALK " commit reply reply");
+    assert_int_equal(answer->kind, ANSWER_NUCLEUS);
+    assert_false(fixture.reply.overflowed);
+    assert_text(buffer_text(&fixture.reply), "a reply of thirty characters..");
+}
+
+static void test_has_one_change_record_per_version(void **state)
+{
+    (void)state;
+    run();
+    fixture.request.visit.is_new_day = true;
+    for (int64_t id = 1; id <= 100; id++)
+        request_version_change(&fixture.request, id)->jobs_sent = id;
+    for (int64_t id = 1; id <= 100; id++) {
+        assert_i64(request_version_change(&fixture.request, id)->jobs_sent, id);
+        assert_i64(fixture.request.visit.version_changes[id - 1].app_version_id, id);
+        assert_true(fixture.request.visit.version_changes[id - 1].reset_today);
+    }
+    assert_int_equal(fixture.request.visit.version_change_count, 100);
+}
+
+static void test_finds_the_row_of_a_version(void **state)
+{
+    (void)state;
+    struct host_app_version_row rows[] = {{.app_version_id = 4}, {.app_version_id = 9}};
+
+    fixture.request.visit.versions = rows;
+    fixture.request.visit.version_count = 2;
+    assert_ptr_equal(request_version(&fixture.request, 9), &rows[1]);
+    assert_null(request_version(&fixture.request, 5));
+}
+
+#define CASE(name) cmocka_unit_test_setup_teardown(test_##name, setup, teardown)
+
+int main(void)
+{
+    const struct CMUnitTest cases[] = {
+        CASE(replies_after_the_commit),
+        CASE(repeats_the_transaction_after_a_deadlock),
+        CASE(gives_an_attempt_the_memory_of_the_one_before),
+        CASE(says_later_when_tries_are_used_up),
+        CASE(waits_longer_and_never_long),
+        CASE(keeps_nothing_but_words_of_a_refusal),
+        CASE(screen_ends_before_the_database),
+        CASE(connects_again_when_the_connection_is_lost),
+        CASE(is_down_when_the_database_stays_away),
+        CASE(believes_its_token_after_an_unknown_commit),
+        CASE(repeats_an_unknown_commit_that_left_no_token),
+        CASE(repeats_an_unknown_commit_of_a_host_without_row),
+        CASE(acknowledges_nothing_when_the_outcome_stays_unknown),
+        CASE(says_later_when_the_database_refuses),
+        CASE(is_down_without_a_connection),
+        CASE(is_down_without_a_catalog),
+        CASE(is_down_when_stop_sched_is_there),
+        CASE(tells_why_a_request_is_unreadable),
+        CASE(answers_a_body_above_the_bound),
+        CASE(answers_a_request_that_fills_the_memory),
+        CASE(rolls_back_when_a_step_fills_the_memory),
+        CASE(never_sends_half_a_reply),
+        CASE(has_one_change_record_per_version),
+        CASE(finds_the_row_of_a_version),
+    };
+
+    return cmocka_run_group_tests(cases, NULL, NULL);
+}
