@@ -58,6 +58,12 @@ static bool next_tag(struct text *rest, struct tag *ret_tag)
             return false;
         inner = text_after(text_first(*rest, length), 1);
         *rest = text_after(*rest, length + 1);
+        for (size_t i = inner.length; i > 0; i--) { /* a "<" that begins no tag */
+            if (inner.at[i - 1] == '<') {
+                inner = text_after(inner, i);
+                break;
+            }
+        }
         if (inner.length == 0 || inner.at[0] == '!' || inner.at[0] == '?')
             continue;
         *ret_tag = (struct tag){.is_end = inner.at[0] == '/'};

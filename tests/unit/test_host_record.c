@@ -1,0 +1,190 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* What a request writes into its host's row. */
+#include "server/policy/host_record.h"
+
+#include "server/base/arena.h"
+#include "server/base/crypto.h"
+#include "server/parse/message.h"
+#include "tests/support/test.h"
+
+static struct arena *arena;
+
+static int setup(void **state)
+{
+    (void)state;
+    arena = arena_create(1 << 20);
+    return arena == NULL;
+}
+
+static int teardown(void **state)
+{
+    (void)state;
+    arena_destroy(arena);
+    return 0;
+}
+
+static struct message described(void)
+{
+    struct message message;
+
+    memset(&message, 0, sizeof(message));
+    message.client_major = 7;
+    message.client_minor = 20;
+    message.client_release = 5;
+    message.os_name = TEXT("Linux");
+    message.ip_addr = TEXT("10.0.0.1");
+    message.p_ncpus = 8;
+    message.p_fpops = 3e9;
+    message.d_project_share = 5e9;
+    message.on_frac = 0.5;
+    return message;
+}
+
+static void the_described_host_is_copied(void **state)
+{
+    struct host_row host = {.p_model = TEXT("old"), .venue = TEXT("home"), .max_results_day = -1};
+    struct message message = described();
+
+    (void)state;
+    host_record_copy(&message, TEXT("a@b"), arena, &host);
+    assert_text(host.os_name, "Linux");
+    assert_text(host.p_model, ""); /* left out: empty */
+    assert_i64(host.p_ncpus, 8);
+    assert_real(host.p_fpops, 3e9, 0);
+    assert_real(host.d_boinc_max, 5e9, 0);
+    assert_real(host.on_frac, 0.5, 0);
+    assert_text(host.venue, "home");
+    assert_i64(host.max_results_day, -1);
+    assert_text(host.misc, "{\"client_version\":\"7.20.5\"}");
+}
+
+static void a_request_without_description_changes_nothing(void **state)
+{
+    struct host_row host = {.p_model = TEXT("old"), .nsame_ip_addr = 4};
+    struct message message;
+
+    (void)state;
+    memset(&message, 0, sizeof(message));
+    host_record_copy(&message, TEXT("a@b"), arena, &host);
+    assert_text(host.p_model, "old");
+    assert_i64(host.nsame_ip_addr, 4);
+}
+
+static void the_same_address_is_counted(void **state)
+{
+    struct host_row host = {.last_ip_addr = TEXT("10.0.0.1"), .nsame_ip_addr = 4};
+    struct message message = described();
+
+    (void)state;
+    host_record_copy(&message, NO_TEXT, arena, &host);
+    assert_i64(host.nsame_ip_addr, 5);
+    message.ip_addr = TEXT("10.0.0.2");
+    host_record_copy(&message, NO_TEXT, arena, &host);
+    assert_i64(host.nsame_ip_addr, 0);
+    assert_text(host.last_ip_addr, "10.0.0.2");
+}
+
+static void only_a_cpid_that_came_is_hashed(void **state)
+{
+    struct host_row host = {.host_cpid = TEXT("kept")};
+    struct message message = described();
+    char hash[MD5_HEX_SIZE];
+
+    (void)state;
+    host_record_copy(&message, TEXT("a@b"), arena, &host);
+    assert_text(host.host_cpid, "kept");
+    message.host_cpid = TEXT("cpid");
+    host_record_copy(&message, TEXT("a@b"), arena, &host);
+    md5_hex(TEXT("cpida@b"), NO_TEXT, hash);
+    assert_text(host.host_cpid, hash);
+}
+
+static void everything_fits_its_column(void **state)
+{
+    static char name[1000];
+    struct host_row host = {.nsame_ip_addr = INT32_MAX};
+    struct message message = described();
+
+    (void)state;
+    memset(name, 'n', sizeof(name));
+    message.p_model = (struct text){.at = name, .length = sizeof(name)};
+    message.ip_addr = NO_TEXT;
+    message.p_ncpus = INT64_MAX;
+    message.timezone = INT64_MIN;
+    host_record_copy(&message, NO_TEXT, arena, &host);
+    assert_int_equal(host.p_model.length, 254);
+    assert_i64(host.p_ncpus, INT32_MAX);
+    assert_i64(host.timezone, INT32_MIN);
+    assert_i64(host.nsame_ip_addr, INT32_MAX);
+}
+
+static void coprocessors_are_summed(void **state)
+{
+    struct coproc coprocs[] = {
+        {.type = TEXT("NVIDIA"), .name = TEXT("A \"B\""), .count = 2, .peak_flops = 1e12},
+        {.type = TEXT("asic"), .count = 3},
+        {.type = TEXT("odd"), .count = -4, .peak_flops = 1e12},
+    };
+    struct host_row host = {0};
+    struct message message = described();
+
+    (void)state;
+    message.coprocs = coprocs;
+    message.coproc_count = 3;
+    host_record_copy(&message, NO_TEXT, arena, &host);
+    assert_i64(host.p_ngpus, 5);
+    assert_real(host.p_gpu_fpops, 2e12, 1);
+    assert_true(text_contains(host.misc, TEXT("\"model\":\"A \\\"B\\\"\",\"count\":2")));
+}
+
+static void misc_is_valid_json_of_bounded_size(void **state)
+{
+    static struct coproc coprocs[32];
+    static char name[254];
+    struct message message = described();
+    struct text misc;
+
+    (void)state;
+    message.docker_version = TEXT("2\xE9"
+                                  "5\n\xC3\xA9\xED\xA0\x80");
+    misc = host_record_misc(&message, arena);
+    assert_text(misc, "{\"client_version\":\"7.20.5\",\"docker\":{\"version\":"
+                      "\"2\\u00e95\\u000a\xC3\xA9\\u00ed\\u00a0\\u0080\"}}");
+    memset(name, 1, sizeof(name));
+    for (size_t i = 0; i < 32; i++)
+        coprocs[i] = (struct coproc){.type = {.at = name, .length = 254},
+                                     .name = {.at = name, .length = 254},
+                                     .count = 1e300,
+                                     .peak_flops = 1e300};
+    message.coprocs = coprocs;
+    message.coproc_count = 32;
+    misc = host_record_misc(&message, arena);
+    assert_true(misc.length > 0 && misc.length <= 65535);
+    assert_true(text_ends(misc, TEXT("}")));
+}
+
+static void the_first_forwarded_address_counts(void **state)
+{
+    (void)state;
+    assert_text(host_record_external_address(TEXT("1.2.3.4, 10.0.0.1"), TEXT("9.9.9.9")),
+                "1.2.3.4");
+    assert_text(host_record_external_address(NO_TEXT, TEXT("9.9.9.9")), "9.9.9.9");
+    assert_text(host_record_external_address(TEXT(" ,"), TEXT("9.9.9.9")), "9.9.9.9");
+    assert_text(host_record_external_address(NO_TEXT, NO_TEXT), "?.?.?.?");
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(the_described_host_is_copied),
+        cmocka_unit_test(a_request_without_description_changes_nothing),
+        cmocka_unit_test(the_same_address_is_counted),
+        cmocka_unit_test(only_a_cpid_that_came_is_hashed),
+        cmocka_unit_test(everything_fits_its_column),
+        cmocka_unit_test(coprocessors_are_summed),
+        cmocka_unit_test(misc_is_valid_json_of_bounded_size),
+        cmocka_unit_test(the_first_forwarded_address_counts),
+    };
+
+    return cmocka_run_group_tests(tests, setup, teardown);
+}

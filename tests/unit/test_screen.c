@@ -1,0 +1,171 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* What a request is told before the database is asked. */
+#include "server/request.h"
+
+#include "config/config.h"
+#include "server/base/arena.h"
+#include "tests/support/test.h"
+
+static struct arena *arena;
+static struct config config;
+static struct request request;
+
+static int setup(void **state)
+{
+    (void)state;
+    arena = arena_create(1 << 20);
+    memset(&config, 0, sizeof(config));
+    memset(&request, 0, sizeof(request));
+    request.config = &config;
+    request.arena = arena;
+    request.now = 1795000000;
+    request.client_version = 72005;
+    request.message.p_vendor = TEXT("GenuineIntel");
+    request.message.p_model = TEXT("i7 [Family 6]");
+    request.message.os_name = TEXT("Linux Debian");
+    request.message.os_version = TEXT("12");
+    return arena == NULL;
+}
+
+static int teardown(void **state)
+{
+    (void)state;
+    arena_destroy(arena);
+    return 0;
+}
+
+static bool is_said(enum message_priority priority, const char *words)
+{
+    for (size_t i = 0; i < request.early.message_count; i++) {
+        if (request.early.messages[i].priority == priority &&
+            text_contains(request.early.messages[i].text, text_from(words)))
+            return true;
+    }
+    return false;
+}
+
+static void an_ordinary_client_hears_nothing(void **state)
+{
+    (void)state;
+    assert_int_equal(step_screen(&request), NEXT_STEP);
+    assert_int_equal(request.early.message_count, 0);
+    assert_false(request.work_forbidden);
+    assert_real(request.early.request_delay, 0, 0);
+}
+
+static void an_old_client_gets_no_work(void **state)
+{
+    (void)state;
+    config.min_core_client_version = 72006;
+    assert_int_equal(step_screen(&request), NEXT_STEP);
+    assert_true(request.work_forbidden);
+    assert_true(is_said(MESSAGE_NOTICE, "7.20.6"));
+    assert_true(request.early.request_delay >= 86400);
+    assert_string_equal(request.early.first_reason, "client_too_old");
+}
+
+static void a_short_version_number_is_understood(void **state)
+{
+    (void)state;
+    config.min_core_client_version = 721;
+    step_screen(&request);
+    assert_true(is_said(MESSAGE_NOTICE, "7.21.0"));
+}
+
+static void a_banned_system_gets_no_work(void **state)
+{
+    const struct text patterns[] = {TEXT("("), TEXT("^Linux.*\t1[0-2]$")};
+
+    (void)state;
+    config.ban_os = (struct text_list){.items = patterns, .count = 2};
+    assert_int_equal(step_screen(&request), NEXT_STEP);
+    assert_true(request.work_forbidden);
+    assert_true(is_said(MESSAGE_NOTICE, "Linux Debian"));
+    assert_true(request.early.request_delay >= 86400);
+}
+
+static void a_banned_processor_gets_no_work(void **state)
+{
+    const struct text patterns[] = {TEXT("^Genuine.*\ti7")};
+
+    (void)state;
+    config.ban_cpu = (struct text_list){.items = patterns, .count = 1};
+    step_screen(&request);
+    assert_true(request.work_forbidden);
+    assert_true(is_said(MESSAGE_NOTICE, "GenuineIntel"));
+}
+
+static void other_systems_are_not_banned(void **state)
+{
+    const struct text patterns[] = {TEXT("Windows"), TEXT("(")};
+
+    (void)state;
+    config.ban_os = config.ban_cpu = (struct text_list){.items = patterns, .count = 2};
+    step_screen(&request);
+    assert_false(request.work_forbidden);
+}
+
+static void missing_names_are_noticed(void **state)
+{
+    (void)state;
+    request.message.p_vendor = NO_TEXT;
+    request.message.os_name = NO_TEXT;
+    step_screen(&request);
+    assert_true(is_said(MESSAGE_NOTICE, "vendor"));
+    assert_true(is_said(MESSAGE_NOTICE, "operating system"));
+    assert_false(request.work_forbidden);
+}
+
+static void an_upgrade_is_announced_in_time(void **state)
+{
+    static const struct {
+        int64_t left;
+        bool low, notice;
+    } cases[] = {
+        {10 * 86400, true, false}, {2 * 86400, false, true}, {3700, false, true},
+        {3500, false, false},      {-100, false, false},
+    };
+
+    (void)state;
+    config.min_core_client_version_announced = 80000;
+    for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+        request.early.message_count = 0;
+        config.min_core_client_upgrade_deadline = 1795000000 + cases[i].left;
+        step_screen(&request);
+        assert_int_equal(is_said(MESSAGE_LOW, "8.0.0"), cases[i].low);
+        assert_int_equal(is_said(MESSAGE_NOTICE, "8.0.0"), cases[i].notice);
+    }
+    request.client_version = 80000;
+    request.early.message_count = 0;
+    config.min_core_client_upgrade_deadline = 1795000000 + 86400;
+    step_screen(&request);
+    assert_int_equal(request.early.message_count, 0);
+}
+
+static void a_project_can_stop_sending(void **state)
+{
+    (void)state;
+    config.dont_send_jobs = true;
+    request.message.cpu_req_seconds = 100;
+    request.message.has_resource_request = true;
+    assert_int_equal(step_screen(&request), NEXT_STEP);
+    assert_true(request.work_forbidden);
+    assert_true(is_said(MESSAGE_LOW, "no jobs"));
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test_setup_teardown(an_ordinary_client_hears_nothing, setup, teardown),
+        cmocka_unit_test_setup_teardown(an_old_client_gets_no_work, setup, teardown),
+        cmocka_unit_test_setup_teardown(a_short_version_number_is_understood, setup, teardown),
+        cmocka_unit_test_setup_teardown(a_banned_system_gets_no_work, setup, teardown),
+        cmocka_unit_test_setup_teardown(a_banned_processor_gets_no_work, setup, teardown),
+        cmocka_unit_test_setup_teardown(other_systems_are_not_banned, setup, teardown),
+        cmocka_unit_test_setup_teardown(missing_names_are_noticed, setup, teardown),
+        cmocka_unit_test_setup_teardown(an_upgrade_is_announced_in_time, setup, teardown),
+        cmocka_unit_test_setup_teardown(a_project_can_stop_sending, setup, teardown),
+    };
+
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
