@@ -22,16 +22,26 @@ struct text_list {
 #define CONFIG_FIELD_INTEGER int64_t
 #define CONFIG_FIELD_REAL    double
 #define CONFIG_FIELD_STRING  struct text
+#define CONFIG_FIELD_SECRET  struct text
 #define CONFIG_FIELD_LIST    struct text_list
+#define CONFIG_FIELD_REGEXES struct text_list
+
+/* Where a value came from. */
+struct config_origin {
+    struct text file; /* empty: the default */
+    int line;         /* 0: none */
+    bool is_given;    /* by the file itself, not worked out from another option */
+};
 
 /* Immutable once loaded; everything it points to lives as long as it does. */
 struct config {
 #define OPTION(name, type, default_, minimum, maximum, source, help) CONFIG_FIELD_##type name;
 #include "config/options.def"
 #undef OPTION
-    struct text project_dir_path; /* where it was loaded from, absolute */
-    struct arena *arena;          /* owns every text; released by config_release */
-    int references;               /* atomic; see config_hold */
+    struct text project_dir_path;  /* where it was loaded from, absolute; empty: from no file */
+    struct arena *arena;           /* owns every text; released by config_release */
+    struct config_origin *origins; /* of each option, as in config_options */
+    _Atomic int references;        /* see config_hold */
 };
 
 /* One finding about a file: an error makes the load fail, a warning does not (misspelt names, with
@@ -69,12 +79,11 @@ enum config_type {
     CONFIG_INTEGER,
     CONFIG_REAL,
     CONFIG_STRING,
-    CONFIG_LIST
+    CONFIG_SECRET,
+    CONFIG_LIST,
+    CONFIG_REGEXES
 };
-enum config_source {
-    CONFIG_BOINC,
-    CONFIG_OURS
-};
+enum config_source { CONFIG_BOINC, CONFIG_OURS };
 struct config_option {
     const char *name;
     enum config_type type;
@@ -86,7 +95,8 @@ struct config_option {
 extern const struct config_option config_options[];
 extern const size_t config_option_count;
 
-/* name = value, one per line, with where it came from (default, config.xml:LINE). */
+/* name = value, one per line, with where it came from (default, config.xml:LINE). Secrets are
+ * hidden. */
 void config_dump(const struct config *config, struct buffer *ret_text);
 /* A commented sample of the whole file, from the table. */
 void config_write_sample(struct buffer *ret_text);

@@ -1,0 +1,41 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* What the files of this room tell each other. */
+#ifndef CONFIG_INTERNAL_H
+#define CONFIG_INTERNAL_H
+
+#include "config/config.h"
+
+/* NULL: no such option. */
+const struct config_option *config_option_find(struct text name);
+
+/* Elements of config.xml that are not options of this server. */
+enum foreign_use {
+    FOREIGN_OTHER,   /* of another program */
+    FOREIGN_UNSERVED /* of BOINC's scheduler; not served here, which the operator should know */
+};
+struct foreign_option {
+    const char *pattern; /* a name, or several with * for any characters */
+    enum foreign_use use;
+};
+const struct foreign_option *config_foreign_find(struct text name);
+
+extern const struct foreign_option config_foreign[];
+extern const size_t config_foreign_count;
+
+/* The known name that `name` is probably a misspelling of; NULL: none is near. */
+const char *config_nearest_name(struct text name);
+
+/* Sets an option from the text of its element; lists are added to. STATUS_INVALID: not a value for
+ * this option, and then nothing is changed. */
+MUST_CHECK enum status config_set_option(struct config *config, const struct config_option *option,
+                                         struct text value, struct config_origin origin,
+                                         struct failure *failure);
+
+/* The document made well-formed where BOINC's own readers do not mind that it is not; lines keep
+ * their numbers. Every byte above 127 becomes a character reference, which config_unrepair takes
+ * back, so that texts are the bytes of the file whatever their encoding. */
+void config_repair(struct text document, struct buffer *ret_repaired);
+/* In place; returns the new length. */
+size_t config_unrepair(char *text, size_t length);
+
+#endif

@@ -1,0 +1,311 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Reads config.xml, then config_aux.xml over it, into one struct config, all or nothing.
+ *
+ * config.xml is shared with a BOINC project's other programs: the root is `boinc`, in it stand
+ * `config` with everybody's options, and `tasks` and `daemons`, which are none of ours.
+ * config_aux.xml has `config` as its root. An element is an option of ours, one that foreign.def
+ * knows, or unknown, which is a warning with the nearest known name: the file must go on working
+ * when another program gets a new option. What we know and cannot read is an error, and an error
+ * anywhere refuses the whole load. All of a file's findings are collected, so that an operator
+ * mends them in one go. */
+#include "config/internal.h"
+
+#include "server/base/arena.h"
+#include "server/base/buffer.h"
+#include "server/base/file.h"
+#include "server/base/xml.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "server/base/banned.h"
+
+enum { FILE_BYTES_MAX = 1024 * 1024, VALUE_BYTES_MAX = 64 * 1024, FINDINGS_MAX = 200 };
+
+/* Repairing makes at most six bytes ("&#255;") of one. */
+static const struct xml_limits limits = {
+    .bytes_max = 6 * FILE_BYTES_MAX, .depth_max = 32, .elements_max = 100000};
+
+struct loader {
+    struct config *config;
+    struct arena *arena; /* of the findings */
+    struct config_finding *findings;
+    size_t finding_count;
+    struct failure error; /* the first finding that is one */
+
+    /* the file being read */
+    struct text file;
+    const char *root;
+    size_t option_depth; /* where options stand: below boinc and config, or below config */
+
+    /* where in it */
+    size_t depth;
+    size_t skip_depth; /* of an element that is passed over whole; 0: none */
+    const struct config_option *option;
+    const struct foreign_option *foreign; /* an unserved one */
+    char foreign_name[64];
+    int line; /* of the start tag */
+    bool has_children;
+    struct buffer value;
+};
+
+static void find(struct loader *loader, bool is_error, int line, struct text text)
+{
+    if (is_error && line > 0)
+        (void)fail(&loader->error, STATUS_INVALID, TEXT_FORMAT ":%d: " TEXT_FORMAT,
+                   TEXT_ARG(loader->file), line, TEXT_ARG(text));
+    else if (is_error)
+        (void)fail(&loader->error, STATUS_INVALID, TEXT_FORMAT ": " TEXT_FORMAT,
+                   TEXT_ARG(loader->file), TEXT_ARG(text));
+    if (loader->finding_count == FINDINGS_MAX)
+        return;
+    if (loader->finding_count == FINDINGS_MAX - 1 && !is_error)
+        text = TEXT("more findings are left out");
+    loader->findings[loader->finding_count++] =
+        (struct config_finding){.is_error = is_error,
+                                .line = line,
+                                .file = loader->file,
+                                .text = text_copy(loader->arena, text)};
+}
+
+static void find_unknown(struct loader *loader, int line, struct text name)
+{
+    const char *nearest = config_nearest_name(name);
+    struct text shown = text_first(name, 100);
+
+    if (nearest == NULL)
+        find(loader, false, line,
+             text_print(loader->arena, "unknown option " TEXT_FORMAT, TEXT_ARG(shown)));
+    else
+        find(loader, false, line,
+             text_print(loader->arena, "unknown option " TEXT_FORMAT "; did you mean %s?",
+                        TEXT_ARG(shown), nearest));
+}
+
+/* An element where options stand. */
+static void option_start(struct loader *loader, struct text name, int line)
+{
+    const struct foreign_option *foreign = config_foreign_find(name);
+
+    loader->line = line;
+    loader->has_children = false;
+    loader->value.length = 0;
+    loader->option = config_option_find(name);
+    loader->foreign = NULL;
+    if (loader->option != NULL)
+        return;
+    if (foreign == NULL)
+        find_unknown(loader, line, name);
+    if (foreign != NULL && foreign->use == FOREIGN_UNSERVED) {
+        loader->foreign = foreign;
+        memcpy(loader->foreign_name, name.at, name.length);
+        loader->foreign_name[name.length] = '\0';
+        return;
+    }
+    loader->skip_depth = loader->depth;
+}
+
+/* Above the options: boinc, and in it config, tasks and daemons. */
+static enum status frame_start(struct loader *loader, struct text name, int line)
+{
+    if (loader->depth == 1 && !text_is(name, loader->root)) {
+        find(loader, true, line,
+             text_print(loader->arena, "the root element is " TEXT_FORMAT ", not %s",
+                        TEXT_ARG(text_first(name, 100)), loader->root));
+        return STATUS_INVALID;
+    }
+    if (loader->depth == 1 || text_is(name, "config"))
+        return STATUS_OK;
+    if (!text_is(name, "tasks") && !text_is(name, "daemons"))
+        find(loader, false, line,
+             text_print(loader->arena, "unknown element " TEXT_FORMAT " beside config",
+                        TEXT_ARG(text_first(name, 100))));
+    loader->skip_depth = loader->depth;
+    return STATUS_OK;
+}
+
+static enum status on_start(void *context, struct text name, int line)
+{
+    struct loader *loader = context;
+
+    loader->depth++;
+    if (loader->skip_depth > 0)
+        return STATUS_OK;
+    if (loader->depth < loader->option_depth)
+        return frame_start(loader, name, line);
+    if (loader->depth == loader->option_depth) {
+        option_start(loader, name, line);
+        return STATUS_OK;
+    }
+    loader->has_children = true;
+    loader->skip_depth = loader->depth;
+    return STATUS_OK;
+}
+
+static enum status on_text(void *context, struct text piece, int line)
+{
+    struct loader *loader = context;
+
+    (void)line;
+    if (loader->skip_depth == 0 && loader->depth == loader->option_depth)
+        buffer_add(&loader->value, piece);
+    return STATUS_OK;
+}
+
+static void option_end(struct loader *loader)
+{
+    const struct config_option *option = loader->option;
+    struct failure failure = {0};
+    struct config_origin origin = {.file = loader->file, .line = loader->line, .is_given = true};
+
+    if (loader->has_children) {
+        find(loader, true, loader->line,
+             text_print(loader->arena, "%s holds other elements; it must be plain text",
+                        option->name));
+        return;
+    }
+    loader->value.length = config_unrepair(loader->value.at, loader->value.length);
+    enum status status =
+        config_set_option(loader->config, option, buffer_text(&loader->value), origin, &failure);
+    if (status != STATUS_OK)
+        /* as BOINC does: a bad regular expression is left out */
+        find(loader, option->type != CONFIG_REGEXES || status != STATUS_INVALID, loader->line,
+             text_from(failure.text));
+}
+
+static void foreign_end(struct loader *loader)
+{
+    double number = 1;
+    bool is_off =
+        text_to_real(buffer_text(&loader->value), &number) && !(number < 0) && !(number > 0);
+
+    if (loader->has_children || !is_off)
+        find(loader, false, loader->line,
+             text_print(loader->arena, "%s is not supported by this server and has no effect",
+                        loader->foreign_name));
+}
+
+static enum status on_end(void *context, struct text name, int line)
+{
+    struct loader *loader = context;
+
+    (void)name;
+    (void)line;
+    if (loader->skip_depth == loader->depth) {
+        loader->skip_depth = 0;
+    } else if (loader->skip_depth == 0 && loader->depth == loader->option_depth) {
+        if (loader->value.overflowed)
+            find(loader, true, loader->line, TEXT("a value longer than 65536 bytes"));
+        else if (loader->option != NULL)
+            option_end(loader);
+        else if (loader->foreign != NULL)
+            foreign_end(loader);
+        loader->value.overflowed = false;
+    }
+    loader->depth--;
+    return STATUS_OK;
+}
+
+/* xml_walk says "line 12: why". */
+static void find_malformed(struct loader *loader, const struct failure *failure)
+{
+    struct text text = text_from(failure->text), rest = text;
+    int64_t line = 0;
+
+    if (text_starts(text, TEXT("line "))) {
+        rest = (struct text){.at = text.at + 5, .length = text.length - 5};
+        if (text_to_i64(text_split(&rest, ':'), &line) && line <= INT32_MAX)
+            text = text_trim(rest);
+    }
+    find(loader, true, (int)line, text);
+}
+
+static void load_text(struct loader *loader, struct text document)
+{
+    struct buffer repaired = buffer_on_heap(limits.bytes_max);
+    struct xml_handler handler = {
+        .context = loader, .start = on_start, .text = on_text, .end = on_end};
+    struct failure failure = {0};
+
+    loader->depth = loader->skip_depth = 0;
+    loader->value = buffer_on_heap(VALUE_BYTES_MAX);
+    config_repair(document, &repaired);
+    enum status status = repaired.overflowed
+                             ? fail(&failure, STATUS_NO_MEMORY, "no memory to read it")
+                             : xml_walk(buffer_text(&repaired), &limits, &handler, &failure);
+    if (status != STATUS_OK && failure.status != STATUS_OK)
+        find_malformed(loader, &failure);
+    buffer_free(&loader->value);
+    buffer_free(&repaired);
+}
+
+/* file_read says "PATH: why". */
+static struct text without_path(struct text text, struct text path)
+{
+    if (!text_starts(text, path))
+        return text;
+    struct text rest = {.at = text.at + path.length, .length = text.length - path.length};
+    (void)text_split(&rest, ':');
+    return text_trim(rest);
+}
+
+/* One file of the project folder. */
+static void load_file(struct loader *loader, const char *name, const char *root,
+                      size_t option_depth, bool may_lack)
+{
+    struct config *config = loader->config;
+    struct text path =
+        text_print(config->arena, TEXT_FORMAT "/%s", TEXT_ARG(config->project_dir_path), name);
+    struct text document = NO_TEXT;
+    struct failure failure = {0};
+    struct arena *arena = arena_create(FILE_BYTES_MAX + 1024);
+
+    loader->file = path; /* lives as long as the config: origins point to it */
+    loader->root = root;
+    loader->option_depth = option_depth;
+    if (arena == NULL) {
+        find(loader, true, 0, TEXT("no memory to read it"));
+        return;
+    }
+    enum status status = file_read(arena, path.at, FILE_BYTES_MAX, &document, &failure);
+    if (status == STATUS_OK)
+        load_text(loader, document);
+    else if (status != STATUS_NOT_FOUND || !may_lack)
+        find(loader, true, 0, without_path(text_from(failure.text), path));
+    arena_destroy(arena);
+}
+
+enum status config_load(const char *project_dir, struct arena *arena, struct config **ret_config,
+                        struct config_findings *ret_findings, struct failure *failure)
+{
+    struct loader loader = {.arena = arena};
+
+    *ret_findings = (struct config_findings){0};
+    loader.findings = ARENA_ARRAY(arena, FINDINGS_MAX, struct config_finding);
+    if (loader.findings == NULL)
+        return fail(failure, STATUS_NO_MEMORY, "no memory for findings about config.xml");
+    char *absolute = realpath(project_dir, NULL);
+    if (absolute == NULL)
+        return fail(failure, STATUS_NOT_FOUND, "%s: %s", project_dir, strerror(errno));
+    enum status status = config_defaults(&loader.config);
+    if (status != STATUS_OK) {
+        free(absolute);
+        return fail(failure, status, "no memory for the configuration");
+    }
+    loader.config->project_dir_path = text_copy(loader.config->arena, text_from(absolute));
+    free(absolute);
+
+    load_file(&loader, "config.xml", "boinc", 3, false);
+    load_file(&loader, "config_aux.xml", "config", 2, true);
+    /* Findings outlive a config that is refused. */
+    for (size_t i = 0; i < loader.finding_count; i++)
+        loader.findings[i].file = text_copy(arena, loader.findings[i].file);
+    *ret_findings = (struct config_findings){loader.findings, loader.finding_count};
+    if (loader.error.status != STATUS_OK) {
+        config_release(loader.config);
+        return fail(failure, STATUS_INVALID, "%s", loader.error.text);
+    }
+    *ret_config = loader.config;
+    return STATUS_OK;
+}

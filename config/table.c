@@ -1,0 +1,101 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* The two tables, and names in them: an element of config.xml is an option of ours, one that
+ * somebody else knows, or a mistake, for which the nearest known name is looked up. */
+#include "config/internal.h"
+
+#include <fnmatch.h>
+#include <string.h>
+
+#include "server/base/banned.h"
+
+const struct config_option config_options[] = {
+#define OPTION(name_, type_, default_, minimum, maximum, source_, help_) \
+    {.name = #name_,                                                     \
+     .type = CONFIG_##type_,                                             \
+     .default_text = (default_),                                         \
+     .minimum_text = (minimum),                                          \
+     .maximum_text = (maximum),                                          \
+     .source = CONFIG_##source_,                                         \
+     .help = help_,                                                      \
+     .offset = offsetof(struct config, name_)},
+#include "config/options.def"
+#undef OPTION
+};
+const size_t config_option_count = sizeof(config_options) / sizeof(config_options[0]);
+
+const struct foreign_option config_foreign[] = {
+#define FOREIGN(pattern, use) {pattern, FOREIGN_##use},
+#include "config/foreign.def"
+#undef FOREIGN
+};
+const size_t config_foreign_count = sizeof(config_foreign) / sizeof(config_foreign[0]);
+
+enum { NAME_SIZE = 64 }; /* of names worth comparing; all known ones are shorter */
+
+const struct config_option *config_option_find(struct text name)
+{
+    for (size_t i = 0; i < config_option_count; i++)
+        if (text_is(name, config_options[i].name))
+            return &config_options[i];
+    return NULL;
+}
+
+const struct foreign_option *config_foreign_find(struct text name)
+{
+    char string[NAME_SIZE] = {0};
+
+    if (name.length >= sizeof(string))
+        return NULL;
+    memcpy(string, name.at, name.length);
+    for (size_t i = 0; i < config_foreign_count; i++)
+        if (fnmatch(config_foreign[i].pattern, string, 0) == 0)
+            return &config_foreign[i];
+    return NULL;
+}
+
+/* How many letters have to be put in, taken out or changed (Levenshtein). */
+static size_t distance(struct text a, struct text b)
+{
+    size_t row[NAME_SIZE + 1]; /* from the first letters of a to the first j of b */
+
+    for (size_t j = 0; j <= b.length; j++)
+        row[j] = j;
+    for (size_t i = 0; i < a.length; i++) {
+        size_t diagonal = row[0];
+        row[0] = i + 1;
+        for (size_t j = 0; j < b.length; j++) {
+            size_t best = diagonal + (a.at[i] != b.at[j]);
+            if (best > row[j] + 1)
+                best = row[j] + 1;
+            if (best > row[j + 1] + 1)
+                best = row[j + 1] + 1;
+            diagonal = row[j + 1];
+            row[j + 1] = best;
+        }
+    }
+    return row[b.length];
+}
+
+const char *config_nearest_name(struct text name)
+{
+    const char *nearest = NULL;
+    /* A quarter of the letters wrong and one more; beyond that it is another name. */
+    size_t best = 2 + name.length / 4;
+
+    if (name.length == 0 || name.length > NAME_SIZE)
+        return NULL;
+    for (size_t i = 0; i < config_option_count + config_foreign_count; i++) {
+        const char *known = i < config_option_count
+                                ? config_options[i].name
+                                : config_foreign[i - config_option_count].pattern;
+        struct text known_text = text_from(known);
+        if (known_text.length > NAME_SIZE || strchr(known, '*') != NULL)
+            continue;
+        size_t far = distance(name, known_text);
+        if (far < best) {
+            best = far;
+            nearest = known;
+        }
+    }
+    return nearest;
+}

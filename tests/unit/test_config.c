@@ -1,0 +1,542 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* config/: the table, the loader, what it forgives and what it refuses. */
+#include "config/config.h"
+#include "config/internal.h"
+#include "server/base/arena.h"
+#include "server/base/buffer.h"
+#include "server/base/file.h"
+#include "tests/support/test.h"
+
+#include <stdlib.h>
+#include <unistd.h>
+
+#include "server/base/banned.h"
+
+enum { PLENTY = 16 * 1024 * 1024 };
+
+/* A project folder with a config.xml. */
+struct world {
+    struct arena *arena;
+    char folder[64];
+    struct text main_file, aux_file;
+    struct config *config;
+    struct config_findings findings;
+    struct failure failure;
+};
+
+static int make_world(void **state)
+{
+    static struct world world;
+    world = (struct world){.arena = arena_create(PLENTY), .folder = "/tmp/qm-config-XXXXXX"};
+    if (world.arena == NULL || mkdtemp(world.folder) == NULL)
+        return -1;
+    world.main_file = text_print(world.arena, "%s/config.xml", world.folder);
+    world.aux_file = text_print(world.arena, "%s/config_aux.xml", world.folder);
+    *state = &world;
+    return 0;
+}
+
+static int remove_world(void **state)
+{
+    struct world *world = *state;
+    config_release(world->config);
+    (void)unlink(world->main_file.at);
+    (void)unlink(world->aux_file.at);
+    int failed = rmdir(world->folder);
+    arena_destroy(world->arena);
+    return failed;
+}
+
+static enum status load(struct world *world)
+{
+    config_release(world->config);
+    world->config = NULL;
+    world->failure = (struct failure){0};
+    return config_load(world->folder, world->arena, &world->config, &world->findings,
+                       &world->failure);
+}
+
+static enum status load_text(struct world *world, struct text text)
+{
+    assert_status(STATUS_OK, file_write(world->main_file.at, text, 0644, NULL));
+    return load(world);
+}
+
+/* The options, without what stands around them; they begin on line 3. */
+static enum status load_options(struct world *world, const char *options)
+{
+    return load_text(
+        world, text_print(world->arena, "<boinc>\n<config>\n%s\n</config>\n</boinc>\n", options));
+}
+
+static void assert_finding(const struct world *world, bool is_error, int line, const char *part)
+{
+    for (size_t i = 0; i < world->findings.count; i++) {
+        const struct config_finding *finding = &world->findings.items[i];
+        if (finding->is_error == is_error && finding->line == line &&
+            text_contains(finding->text, text_from(part)))
+            return;
+    }
+    for (size_t i = 0; i < world->findings.count; i++)
+        print_message("%d: " TEXT_FORMAT "\n", world->findings.items[i].line,
+                      TEXT_ARG(world->findings.items[i].text));
+    fail_msg("no %s in line %d with \"%s\"", is_error ? "error" : "warning", line, part);
+}
+
+static void options_are_sorted_unique_and_explained(void **state)
+{
+    (void)state;
+    for (size_t i = 0; i < config_option_count; i++) {
+        const struct config_option *option = &config_options[i];
+        if (i > 0 && strcmp(config_options[i - 1].name, option->name) >= 0)
+            fail_msg("options.def: %s is not in its place", option->name);
+        assert_true(strlen(option->help) > 10);
+        if (strstr(option->help, "--") != NULL)
+            fail_msg("options.def: %s: \"--\" cannot stand in the sample's comment", option->name);
+        if (option->help[strlen(option->help) - 1] != '.')
+            fail_msg("options.def: %s: the explanation is no sentence", option->name);
+        assert_ptr_equal(config_option_find(text_from(option->name)), option);
+        assert_null(strchr(option->name, '*'));
+    }
+}
+
+static void defaults_and_bounds_fit_their_type(void **state)
+{
+    (void)state;
+    for (size_t i = 0; i < config_option_count; i++) {
+        const struct config_option *option = &config_options[i];
+        bool is_number = option->type == CONFIG_INTEGER || option->type == CONFIG_REAL;
+        struct text bounds[] = {text_from(option->default_text), text_from(option->minimum_text),
+                                text_from(option->maximum_text)};
+        double values[3] = {0, -1e300, 1e300};
+        for (size_t b = 0; b < 3; b++) {
+            int64_t whole;
+            if (bounds[b].length == 0)
+                continue;
+            if (!is_number && b > 0)
+                fail_msg("options.def: %s has a bound and is no number", option->name);
+            if (is_number && !text_to_real(bounds[b], &values[b]))
+                fail_msg("options.def: %s: unreadable default or bound", option->name);
+            if (option->type == CONFIG_INTEGER && !text_to_i64(bounds[b], &whole))
+                fail_msg("options.def: %s: default or bound is not whole", option->name);
+        }
+        if (is_number && bounds[0].length == 0)
+            fail_msg("options.def: %s has no default", option->name);
+        if (is_number && (values[0] < values[1] || values[0] > values[2]))
+            fail_msg("options.def: %s: default out of range", option->name);
+        if (option->type == CONFIG_FLAG && !text_is(bounds[0], "0") && !text_is(bounds[0], "1"))
+            fail_msg("options.def: %s: default of a flag is 0 or 1", option->name);
+    }
+}
+
+static void foreign_names_are_sorted_and_not_ours(void **state)
+{
+    (void)state;
+    for (size_t i = 0; i < config_foreign_count; i++) {
+        const char *pattern = config_foreign[i].pattern;
+        if (i > 0 && strcmp(config_foreign[i - 1].pattern, pattern) >= 0)
+            fail_msg("foreign.def: %s is not in its place", pattern);
+    }
+    for (size_t i = 0; i < config_option_count; i++)
+        if (config_foreign_find(text_from(config_options[i].name)) != NULL)
+            fail_msg("%s is in both tables", config_options[i].name);
+}
+
+static void defaults_are_those_of_the_table(void **state)
+{
+    struct world *world = *state;
+    assert_status(STATUS_OK, config_defaults(&world->config));
+    assert_i64(world->config->max_wus_to_send, 10);
+    assert_i64(world->config->max_ncpus, 64);
+    assert_true(world->config->resend_lost_results);
+    assert_false(world->config->ended);
+    assert_real(world->config->default_disk_min_free_gb, 1, 0);
+    assert_real(world->config->maintenance_delay, 3600, 0);
+    assert_int_equal(world->config->master_url.length, 0);
+    assert_int_equal(world->config->ban_cpu.count, 0);
+}
+
+static void values_of_every_type_are_read(void **state)
+{
+    struct world *world = *state;
+    assert_status(STATUS_OK, load_options(world, "<long_name>\n  Deep  Sky </long_name>\n"
+                                                 "<msg_to_host/>\n"
+                                                 "<ended>1</ended>\n"
+                                                 "<resend_lost_results> 0 </resend_lost_results>\n"
+                                                 "<max_ncpus>16</max_ncpus>\n"
+                                                 "<next_rpc_delay>1.5e3</next_rpc_delay>\n"
+                                                 "<ban_cpu>^AMD\tK6</ban_cpu>\n"
+                                                 "<ban_cpu>Duron</ban_cpu>\n"));
+    assert_int_equal(world->findings.count, 0);
+    const struct config *config = world->config;
+    assert_text(config->long_name, "Deep  Sky");
+    assert_true(config->msg_to_host);
+    assert_true(config->ended);
+    assert_false(config->resend_lost_results);
+    assert_i64(config->max_ncpus, 16);
+    assert_real(config->next_rpc_delay, 1500, 0);
+    assert_int_equal(config->ban_cpu.count, 2);
+    assert_text(config->ban_cpu.items[0], "^AMD\tK6");
+    assert_text(config->ban_cpu.items[1], "Duron");
+    assert_true(text_starts(config->project_dir_path, TEXT("/")));
+}
+
+static void last_of_several_wins_and_empty_number_is_zero(void **state)
+{
+    struct world *world = *state;
+    assert_status(STATUS_OK, load_options(world, "<max_ncpus>16</max_ncpus>\n"
+                                                 "<max_wus_to_send></max_wus_to_send>\n"
+                                                 "<max_ncpus>17</max_ncpus>\n"));
+    assert_i64(world->config->max_ncpus, 17);
+    assert_i64(world->config->max_wus_to_send, 0);
+}
+
+static void unreadable_values_are_errors_with_line_and_range(void **state)
+{
+    static const struct {
+        const char *option, *part;
+    } cases[] = {
+        {"<candidate_rows>5</candidate_rows>",
+         "candidate_rows is \"5\"; it must be a whole number from 10 to 100000"},
+        {"<candidate_rows>many</candidate_rows>", "candidate_rows is \"many\""},
+        {"<candidate_rows>50.5</candidate_rows>", "candidate_rows"},
+        {"<candidate_rows>99999999999999999999</candidate_rows>", "candidate_rows"},
+        {"<delay_jitter>1.5</delay_jitter>", "delay_jitter is \"1.5\"; it must be a number from"},
+        {"<delay_jitter>nan</delay_jitter>", "delay_jitter"},
+        {"<min_core_client_upgrade_deadline>-1</min_core_client_upgrade_deadline>", "at least 0"},
+        {"<ended>yes</ended>", "ended is \"yes\"; it must be empty (true), 1 or 0"},
+        {"<long_name>a <b>bold</b> name</long_name>", "long_name holds other elements"},
+    };
+    struct world *world = *state;
+    for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+        struct text options =
+            text_print(world->arena, "<max_ncpus>4</max_ncpus>\n%s", cases[i].option);
+        assert_status(STATUS_INVALID, load_options(world, options.at));
+        assert_finding(world, true, 4, cases[i].part);
+        assert_null(world->config);
+        assert_non_null(strstr(world->failure.text, "/config.xml:4: "));
+    }
+}
+
+static void all_errors_are_found_at_once(void **state)
+{
+    struct world *world = *state;
+    assert_status(STATUS_INVALID, load_options(world, "<max_ncpus>0</max_ncpus>\n"
+                                                      "<thread>4</thread>\n"
+                                                      "<threads>0</threads>"));
+    assert_finding(world, true, 3, "max_ncpus");
+    assert_finding(world, false, 4, "did you mean threads?");
+    assert_finding(world, true, 5, "threads");
+    assert_int_equal(world->findings.count, 3);
+}
+
+static void misspelt_names_get_the_nearest_known_one(void **state)
+{
+    static const struct {
+        const char *wrong, *right;
+    } cases[] = {
+        {"max_wu_to_send", "max_wus_to_send"},
+        {"daily_results_quota", "daily_result_quota"},
+        {"dowload_url", "download_url"},
+        {"recaptcha_pubic_key", "recaptcha_public_key"}, /* of another program */
+        {"Max_ncpus", "max_ncpus"},
+    };
+    struct world *world = *state;
+    for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+        struct text option = text_print(world->arena, "<%s>1</%s>", cases[i].wrong, cases[i].wrong);
+        struct text wanted = text_print(world->arena, "unknown option %s; did you mean %s?",
+                                        cases[i].wrong, cases[i].right);
+        assert_status(STATUS_OK, load_options(world, option.at));
+        assert_finding(world, false, 3, wanted.at);
+    }
+    assert_status(STATUS_OK, load_options(world, "<something_of_their_own><max_ncpus>3</max_ncpus>"
+                                                 "</something_of_their_own>"));
+    assert_int_equal(world->findings.count, 1);
+    assert_text(world->findings.items[0].text, "unknown option something_of_their_own");
+    assert_i64(world->config->max_ncpus, 64);
+}
+
+static void options_of_other_programs_are_passed_over(void **state)
+{
+    struct world *world = *state;
+    assert_status(STATUS_OK,
+                  load_text(world, TEXT("<?xml version=\"1.0\" encoding=\"latin1\"?>\n"
+                                        "<boinc>\n<config>\n<host>h</host>\n"
+                                        "<replica_db_host>r</replica_db_host>\n"
+                                        "<replica2_db_name>r</replica2_db_name>\n"
+                                        "<debug_send/><show_results>1</show_results>\n"
+                                        "<shmem_key>0x1111</shmem_key>\n"
+                                        "<homogeneous_redundancy>0</homogeneous_redundancy>\n"
+                                        "</config>\n<tasks><task><cmd>a</cmd><max_ncpus>9"
+                                        "</max_ncpus></task></tasks>\n"
+                                        "<daemons><daemon><cmd>b -d 3</cmd></daemon></daemons>\n"
+                                        "</boinc>\n")));
+    assert_int_equal(world->findings.count, 0);
+    assert_i64(world->config->max_ncpus, 64);
+}
+
+static void unserved_options_are_told_of(void **state)
+{
+    struct world *world = *state;
+    assert_status(STATUS_OK,
+                  load_options(world, "<homogeneous_redundancy>1</homogeneous_redundancy>\n"
+                                      "<hr_class_static/>\n"
+                                      "<max_jobs_in_progress><project/></max_jobs_in_progress>\n"
+                                      "<reliable_on_priority>0</reliable_on_priority>"));
+    assert_finding(world, false, 3, "homogeneous_redundancy is not supported");
+    assert_finding(world, false, 4, "hr_class_static is not supported");
+    assert_finding(world, false, 5, "max_jobs_in_progress is not supported");
+    assert_int_equal(world->findings.count, 3);
+}
+
+static void bad_regular_expression_is_left_out(void **state)
+{
+    struct world *world = *state;
+    assert_status(STATUS_OK,
+                  load_options(world, "<ban_os>Windows(</ban_os>\n<ban_os>Win & <95</ban_os>\n"
+                                      "<ban_os></ban_os>"));
+    assert_finding(world, false, 3, "ban_os: \"Windows(\" is no regular expression");
+    assert_int_equal(world->config->ban_os.count, 1);
+    assert_text(world->config->ban_os.items[0], "Win & <95");
+}
+
+static void slips_of_the_pen_are_forgiven(void **state)
+{
+    static const struct {
+        const char *written, *read;
+    } cases[] = {
+        {"http://a/b?x=1&y=2", "http://a/b?x=1&y=2"},
+        {"a &amp; b &lt; c", "a & b < c"},
+        {"a &nbsp; b", "a &nbsp; b"},
+        {"a < b && c <= d", "a < b && c <= d"},
+        {"Universit\xe4t \xc3\xa9", "Universit\xe4t \xc3\xa9"},
+        {"caf&#233; &#195;&#169;", "caf\xe9 \xc3\xa9"},
+        {"<![CDATA[a<b>&amp;\xe4]]>", "a<b>&amp;\xe4"},
+        {"a]]>b", "a]]>b"},
+        {"one<!-- a -- b & <c> -->two", "onetwo"},
+        {"bell\a!", "bell !"},
+        {"&#7;&#0;&#x41;", "&#7;&#0;&#x41;"},
+    };
+    struct world *world = *state;
+    for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+        struct text option =
+            text_print(world->arena, "<long_name>%s</long_name>", cases[i].written);
+        if (load_options(world, option.at) != STATUS_OK)
+            fail_msg("\"%s\": %s", cases[i].written, world->failure.text);
+        assert_text(world->config->long_name, cases[i].read);
+    }
+}
+
+static void comments_keep_line_numbers_right(void **state)
+{
+    struct world *world = *state;
+    assert_status(STATUS_INVALID, load_options(world, "<!-- one\n two -- three\n-->\n"
+                                                      "<max_ncpus>x</max_ncpus>"));
+    assert_finding(world, true, 6, "max_ncpus");
+}
+
+static void malformed_file_is_an_error_with_its_line(void **state)
+{
+    static const struct {
+        const char *text;
+        int line;
+    } cases[] = {
+        {"<boinc>\n<config>\n<max_ncpus>4\n</config>\n</boinc>\n", 4},
+        {"<boinc>\n<config>\n", 3},
+        {"", 0},
+        {"plain text", 1},
+        {"<config>\n</config>\n", 1},
+        {"<boinc>\n<!-- never ends\n</boinc>\n", 0},
+        {"<!DOCTYPE x [<!ENTITY a \"b\">]>\n<boinc/>", 1},
+    };
+    struct world *world = *state;
+    for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+        assert_status(STATUS_INVALID, load_text(world, text_from(cases[i].text)));
+        assert_int_equal(world->findings.count, 1);
+        assert_true(world->findings.items[0].is_error);
+        if (cases[i].line > 0)
+            assert_int_equal(world->findings.items[0].line, cases[i].line);
+        assert_null(world->config);
+    }
+}
+
+static void missing_file_or_folder_is_an_error(void **state)
+{
+    struct world *world = *state;
+    assert_status(STATUS_INVALID, load(world));
+    assert_non_null(strstr(world->failure.text, "config.xml: open: No such file"));
+    assert_status(STATUS_NOT_FOUND, config_load("/no/such/folder", world->arena, &world->config,
+                                                &world->findings, NULL));
+    assert_int_equal(world->findings.count, 0);
+}
+
+static void second_file_goes_over_the_first(void **state)
+{
+    struct world *world = *state;
+    assert_status(STATUS_OK,
+                  file_write(world->aux_file.at,
+                             TEXT("<config>\n<max_ncpus>5</max_ncpus>\n</config>\n"), 0644, NULL));
+    assert_status(STATUS_OK, load_options(world, "<max_ncpus>4</max_ncpus><threads>3</threads>"));
+    assert_i64(world->config->max_ncpus, 5);
+    assert_i64(world->config->threads, 3);
+    assert_status(STATUS_OK, file_write(world->aux_file.at, TEXT("<boinc/>"), 0644, NULL));
+    assert_status(STATUS_INVALID, load(world));
+    assert_non_null(strstr(world->failure.text, "config_aux.xml:1: the root element is boinc"));
+}
+
+static void grace_period_in_seconds_wins_over_hours(void **state)
+{
+    struct world *world = *state;
+    assert_status(STATUS_OK, load_options(world, "<grace_period_hours>1.5</grace_period_hours>"));
+    assert_i64(world->config->report_grace_period, 5400);
+    assert_status(STATUS_OK, load_options(world, "<report_grace_period>60</report_grace_period>"
+                                                 "<grace_period_hours>2</grace_period_hours>"));
+    assert_i64(world->config->report_grace_period, 60);
+    assert_status(STATUS_OK, load_options(world, "<grace_period_hours>2</grace_period_hours>"
+                                                 "<report_grace_period>60</report_grace_period>"));
+    assert_i64(world->config->report_grace_period, 60);
+}
+
+static void old_client_versions_are_scaled(void **state)
+{
+    struct world *world = *state;
+    assert_status(STATUS_OK,
+                  load_options(world, "<min_core_client_version>712</min_core_client_version>"));
+    assert_i64(world->config->min_core_client_version, 71200);
+    assert_status(STATUS_OK,
+                  load_options(world, "<min_core_client_version>71200</min_core_client_version>"));
+    assert_i64(world->config->min_core_client_version, 71200);
+}
+
+static void tests_set_options_by_name(void **state)
+{
+    struct world *world = *state;
+    assert_status(STATUS_OK, config_defaults(&world->config));
+    struct failure failure = {0};
+    assert_status(STATUS_OK, config_set(world->config, TEXT("threads"), TEXT("3"), &failure));
+    assert_i64(world->config->threads, 3);
+    assert_status(STATUS_OK,
+                  config_set(world->config, TEXT("grace_period_hours"), TEXT("1"), &failure));
+    assert_i64(world->config->report_grace_period, 3600);
+    assert_status(STATUS_INVALID, config_set(world->config, TEXT("threads"), TEXT("0"), &failure));
+    assert_i64(world->config->threads, 3);
+    assert_status(STATUS_NOT_FOUND, config_set(world->config, TEXT("thread"), TEXT("3"), NULL));
+}
+
+static void last_holder_frees(void **state)
+{
+    (void)state;
+    struct config *config;
+    assert_status(STATUS_OK, config_defaults(&config));
+    assert_ptr_equal(config_hold(config), config);
+    config_release(config);
+    assert_i64(config->threads, 8); /* under the address sanitizer: still there */
+    config_release(config);
+    config_release(NULL);
+}
+
+static void dump_tells_values_and_origins(void **state)
+{
+    struct world *world = *state;
+    struct buffer buffer = buffer_in(world->arena);
+    assert_status(STATUS_OK, load_options(world, "<threads>3</threads>\n"
+                                                 "<db_passwd>secret</db_passwd>\n"
+                                                 "<ban_cpu>a</ban_cpu><ban_cpu>b</ban_cpu>\n"
+                                                 "<grace_period_hours>1</grace_period_hours>"));
+    config_dump(world->config, &buffer);
+    struct text dump = buffer_text(&buffer);
+    struct text wanted[] = {
+        text_print(world->arena, "\nthreads = 3  # " TEXT_FORMAT ":3\n",
+                   TEXT_ARG(world->main_file)),
+        text_print(world->arena, "\ndb_passwd = (hidden)  # " TEXT_FORMAT ":4\n",
+                   TEXT_ARG(world->main_file)),
+        text_print(world->arena, "ban_cpu = b  # " TEXT_FORMAT ":5\n", TEXT_ARG(world->main_file)),
+        TEXT("\nmax_ncpus = 64  # default\n"),
+        TEXT("\ndelay_jitter = 0.25  # default\n"),
+        TEXT("\ndb_user =   # default\n"),
+        TEXT("\nreport_grace_period = 3600  # grace_period_hours\n"),
+    };
+    for (size_t i = 0; i < sizeof(wanted) / sizeof(wanted[0]); i++)
+        if (!text_contains(dump, wanted[i]))
+            fail_msg("no \"" TEXT_FORMAT "\" in:\n" TEXT_FORMAT, TEXT_ARG(wanted[i]),
+                     TEXT_ARG(dump));
+    assert_false(text_contains(dump, TEXT("secret")));
+}
+
+/* The same file, with every option taken out of its comment, must be readable too. */
+static struct text uncommented(struct arena *arena, struct text sample)
+{
+    struct buffer buffer = buffer_in(arena);
+    while (sample.length > 0) {
+        struct text line = text_split(&sample, '\n');
+        if (text_starts(line, TEXT("    <!-- <"))) {
+            line = (struct text){.at = line.at + 9, .length = line.length - 9};
+            line.length = text_find(line, TEXT(" -->"));
+        }
+        buffer_add(&buffer, line);
+        buffer_add_char(&buffer, '\n');
+    }
+    return buffer_text(&buffer);
+}
+
+static void sample_file_is_that_of_the_table(void **state)
+{
+    struct world *world = *state;
+    struct buffer sample = buffer_in(world->arena);
+    struct text kept = NO_TEXT;
+    struct text path = text_print(world->arena, "%s/config/config.xml", getenv("QM_SOURCE_DIR"));
+    struct text fresh = text_print(world->arena, "%s/config.xml", getenv("QM_BINARY_DIR"));
+    config_write_sample(&sample);
+    (void)!file_read(world->arena, path.at, PLENTY, &kept, NULL);
+    if (!text_equal(kept, buffer_text(&sample))) {
+        assert_status(STATUS_OK, file_write(fresh.at, buffer_text(&sample), 0644, NULL));
+        fail_msg("the tables have changed: cp %s %s", fresh.at, path.at);
+    }
+    struct text rest = kept;
+    while (rest.length > 0)
+        assert_true(text_split(&rest, '\n').length <= 100);
+
+    struct buffer defaults = buffer_in(world->arena), loaded = buffer_in(world->arena);
+    assert_status(STATUS_OK, config_defaults(&world->config));
+    config_dump(world->config, &defaults);
+    assert_status(STATUS_OK, load_text(world, kept));
+    assert_int_equal(world->findings.count, 0);
+    config_dump(world->config, &loaded);
+    assert_true(text_equal(buffer_text(&defaults), buffer_text(&loaded)));
+    assert_status(STATUS_OK, load_text(world, uncommented(world->arena, kept)));
+    assert_int_equal(world->findings.count, 0);
+    assert_i64(world->config->threads, 8);
+}
+
+#define IN_WORLD(test) cmocka_unit_test_setup_teardown(test, make_world, remove_world)
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(options_are_sorted_unique_and_explained),
+        cmocka_unit_test(defaults_and_bounds_fit_their_type),
+        cmocka_unit_test(foreign_names_are_sorted_and_not_ours),
+        IN_WORLD(defaults_are_those_of_the_table),
+        IN_WORLD(values_of_every_type_are_read),
+        IN_WORLD(last_of_several_wins_and_empty_number_is_zero),
+        IN_WORLD(unreadable_values_are_errors_with_line_and_range),
+        IN_WORLD(all_errors_are_found_at_once),
+        IN_WORLD(misspelt_names_get_the_nearest_known_one),
+        IN_WORLD(options_of_other_programs_are_passed_over),
+        IN_WORLD(unserved_options_are_told_of),
+        IN_WORLD(bad_regular_expression_is_left_out),
+        IN_WORLD(slips_of_the_pen_are_forgiven),
+        IN_WORLD(comments_keep_line_numbers_right),
+        IN_WORLD(malformed_file_is_an_error_with_its_line),
+        IN_WORLD(missing_file_or_folder_is_an_error),
+        IN_WORLD(second_file_goes_over_the_first),
+        IN_WORLD(grace_period_in_seconds_wins_over_hours),
+        IN_WORLD(old_client_versions_are_scaled),
+        IN_WORLD(tests_set_options_by_name),
+        cmocka_unit_test(last_holder_frees),
+        IN_WORLD(dump_tells_values_and_origins),
+        IN_WORLD(sample_file_is_that_of_the_table),
+    };
+
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
