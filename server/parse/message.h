@@ -22,7 +22,8 @@ enum {
     MESSAGE_PLATFORMS_MAX = 32,
     MESSAGE_COPROCS_MAX = 32,
     MESSAGE_TRICKLES_MAX = 10000,
-    MESSAGE_RESULT_FILES_MAX = 1000
+    MESSAGE_RESULT_FILES_MAX = 1000,
+    MESSAGE_KEYWORDS_MAX = 1000
 };
 
 /* coproc_opencl of a coprocessor. */
@@ -78,7 +79,7 @@ struct reported_result {
     int64_t state; /* client state, protocol 7.3 */
     int64_t app_version_num;
     double peak_working_set_size, peak_swap_size, peak_disk_usage; /* bytes */
-    struct text stderr_out;  /* raw bytes between the tags */
+    struct text stderr_out;                                        /* raw bytes between the tags */
     struct text xml_doc_out; /* raw <file_info> elements, one after the other */
     struct text plan_class, platform;
     int64_t version_num;
@@ -88,8 +89,8 @@ struct reported_result {
 struct client_app_version {
     struct text app_name, platform, plan_class;
     int64_t version_num;
-    double avg_ncpus; /* 1 when absent or not positive */
-    double flops;     /* 0: absent */
+    double avg_ncpus;        /* 1 when absent or not positive */
+    double flops;            /* 0: absent */
     struct text coproc_type; /* empty: CPU only; CUDA is read as NVIDIA */
     double coproc_count;
     bool is_placeholder; /* unreadable: keeps the indices right */

@@ -1,0 +1,440 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Requests are not reliably XML: their bytes are in whatever encoding the volunteer's machine
+ * uses, names and command lines are not escaped, and a task's output may contain anything. So one
+ * walk over the bytes, guided by the element table, writes a small document that an XML parser
+ * accepts whole. It is well-formed by construction: every start tag written is on the stack, and
+ * only the stack writes end tags.
+ *
+ * What cannot be read costs only itself. An unknown element is skipped to its end, if it has one;
+ * a known one whose end is missing is closed where its parent, its next sibling or an element of
+ * the world around it shows that it must be over; a leaf that does not end where it should is
+ * left out and counted.
+ *
+ * Bytes keep their identity: printable ASCII stands for itself, a byte from 128 up becomes the
+ * character of the same number, and the few that XML forbids or would act upon become private-use
+ * characters. BOINC's entities, each of which means one byte, are decoded on the way. */
+#include "server/parse/repair.h"
+
+#include "server/parse/scan.h"
+
+#include <string.h>
+
+#include "server/base/banned.h"
+
+enum {
+    PRIVATE_USE = 0xE000, /* + byte */
+    DEPTH_MAX = 8,        /* the table is not deeper */
+    DECODED_MAX = 8191    /* the longest text of the table */
+};
+
+struct repair {
+    struct scan scan;
+    struct repaired *out;
+    size_t depth;
+    enum context contexts[DEPTH_MAX];          /* by level; the root's is CONTEXT_REQUEST */
+    const struct element *elements[DEPTH_MAX]; /* NULL: the root */
+    struct scan_around around;
+};
+
+static void write_tag(struct repair *repair, const char *before, struct text name)
+{
+    buffer_add_string(&repair->out->document, before);
+    buffer_add(&repair->out->document, name);
+    buffer_add_char(&repair->out->document, '>');
+}
+
+static bool is_plain(unsigned char byte)
+{
+    return byte >= ' ' && byte < 127 && byte != '<' && byte != '>' && byte != '&';
+}
+
+static void write_byte(struct buffer *document, unsigned char byte)
+{
+    unsigned code = byte >= 128 ? byte : PRIVATE_USE + byte;
+
+    if (code >= 0x800)
+        buffer_add_char(document, (char)(0xE0 | code >> 12));
+    if (code >= 0x800)
+        buffer_add_char(document, (char)(0x80 | (code >> 6 & 0x3F)));
+    else
+        buffer_add_char(document, (char)(0xC0 | code >> 6));
+    buffer_add_char(document, (char)(0x80 | (code & 0x3F)));
+}
+
+static void write_bytes(struct buffer *document, struct text bytes)
+{
+    size_t begin = 0;
+
+    for (size_t i = 0; i < bytes.length; i++) {
+        if (is_plain((unsigned char)bytes.at[i]))
+            continue;
+        buffer_add(document, (struct text){bytes.at + begin, i - begin});
+        write_byte(document, (unsigned char)bytes.at[i]);
+        begin = i + 1;
+    }
+    if (begin < bytes.length)
+        buffer_add(document, (struct text){bytes.at + begin, bytes.length - begin});
+}
+
+size_t repair_decode(struct text text, char *to)
+{
+    const unsigned char *from = (const unsigned char *)text.at;
+    size_t length = 0;
+
+    for (size_t i = 0; i < text.length; i++) {
+        unsigned char byte = from[i];
+
+        if (byte >= 0xE0 && i + 2 < text.length) { /* U+E0xx: the byte is in the last 8 bits */
+            byte = (unsigned char)(from[i + 1] << 6 | (from[i + 2] & 0x3F));
+            i += 2;
+        } else if (byte >= 0xC0 && i + 1 < text.length) {
+            byte = (unsigned char)(byte << 6 | (from[i + 1] & 0x3F));
+            i += 1;
+        }
+        to[length++] = (char)byte;
+    }
+    return length;
+}
+
+/* The byte that an entity at the start of `text` stands for; its length, or 0 if it is none. */
+static size_t read_entity(struct text text, char *ret_byte)
+{
+    const struct {
+        struct text written;
+        char byte;
+    } entities[] = {{TEXT("&lt;"), '<'},   {TEXT("&gt;"), '>'},    {TEXT("&amp;"), '&'},
+                    {TEXT("&quot;"), '"'}, {TEXT("&apos;"), '\''}, {TEXT("&#xD;"), '\r'},
+                    {TEXT("&#xA;"), '\n'}};
+    unsigned number = 0;
+    size_t at = 2;
+
+    for (size_t i = 0; i < sizeof entities / sizeof entities[0]; i++) {
+        if (!text_starts(text, entities[i].written))
+            continue;
+        *ret_byte = entities[i].byte;
+        return entities[i].written.length;
+    }
+    if (!text_starts(text, TEXT("&#")))
+        return 0;
+    for (; at < text.length && at < 6 && text.at[at] >= '0' && text.at[at] <= '9'; at++)
+        number = number * 10 + (unsigned)(text.at[at] - '0');
+    if (at == 2 || at == text.length || text.at[at] != ';' || number > 255)
+        return 0;
+    *ret_byte = (char)number;
+    return at + 1;
+}
+
+/* White space around it is taken off, CDATA opened, entities decoded. False: longer than that. */
+static bool decode_text(struct text text, size_t bytes_max, char *to, struct text *ret_text)
+{
+    size_t length = 0;
+    bool quoted;
+
+    text = text_trim(text);
+    quoted = text_starts(text, TEXT("<![CDATA[")) && text_ends(text, TEXT("]]>"));
+    if (quoted)
+        text = (struct text){text.at + 9, text.length - 12};
+    for (size_t i = 0, used; i < text.length; i += used) {
+        char byte = text.at[i];
+
+        used = 0;
+        if (byte == '&' && !quoted)
+            used = read_entity((struct text){text.at + i, text.length - i}, &byte);
+        if (used == 0)
+            used = 1;
+        if (length == bytes_max)
+            return false;
+        to[length++] = byte;
+    }
+    *ret_text = (struct text){to, length};
+    return true;
+}
+
+static size_t row_of(const struct element *element)
+{
+    return (size_t)(element - elements);
+}
+
+static void open_element(struct repair *repair, const struct element *element, struct text name,
+                         enum context context)
+{
+    must(repair->depth < DEPTH_MAX);
+    repair->contexts[repair->depth] = context;
+    repair->elements[repair->depth] = element;
+    repair->around.names[repair->depth] = name;
+    repair->around.count = ++repair->depth;
+    if (element != NULL)
+        repair->out->counts[row_of(element)]++;
+    write_tag(repair, "<", name);
+}
+
+static void close_down_to(struct repair *repair, size_t depth)
+{
+    while (repair->depth > depth) {
+        repair->around.count = --repair->depth;
+        write_tag(repair, "</", repair->around.names[repair->depth]);
+    }
+}
+
+static void write_leaf(struct repair *repair, const struct element *element, struct text text)
+{
+    struct text name = text_from(element->name);
+
+    repair->out->counts[row_of(element)]++;
+    write_tag(repair, "<", name);
+    write_bytes(&repair->out->document, text);
+    write_tag(repair, "</", name);
+}
+
+/* Each reader of one element answers where the walk goes on. */
+
+static size_t drop(struct repair *repair, size_t at)
+{
+    repair->out->dropped++;
+    return at;
+}
+
+static size_t read_text(struct repair *repair, const struct element *element, const struct tag *tag)
+{
+    char room[DECODED_MAX];
+    struct scan_span span;
+    struct text text = NO_TEXT;
+
+    must(element->bytes_max <= sizeof room);
+    if (tag->kind == TAG_START) {
+        if (!scan_text(&repair->scan, tag, &repair->around, element->bytes_max, &span))
+            return drop(repair, tag->end);
+        if (!decode_text(scan_slice(&repair->scan, tag->end, span.content_end), element->bytes_max,
+                         room, &text))
+            return drop(repair, span.after);
+    }
+    write_leaf(repair, element, text);
+    return tag->kind == TAG_START ? span.after : tag->end;
+}
+
+/* Numbers hold no '<', so the next one has to be their end. An empty element is no number, and
+ * <x></x> no flag. */
+static size_t read_number(struct repair *repair, const struct element *element,
+                          const struct tag *tag)
+{
+    size_t limit = tag->end + element->bytes_max + 64, close;
+    char room[DECODED_MAX];
+    struct tag end_tag;
+    struct text text;
+
+    if (tag->kind == TAG_EMPTY) {
+        if (element->kind != ELEMENT_FLAG)
+            return drop(repair, tag->end);
+        write_leaf(repair, element, TEXT("1"));
+        return tag->end;
+    }
+    limit = limit < repair->scan.end ? limit : repair->scan.end;
+    close = scan_next(&repair->scan, tag->end, limit);
+    if (close == limit || !scan_tag(&repair->scan, close, &end_tag) || end_tag.kind != TAG_END ||
+        !text_equal(end_tag.name, tag->name))
+        return drop(repair, close);
+    if (!decode_text(scan_slice(&repair->scan, tag->end, close), element->bytes_max, room, &text))
+        return drop(repair, end_tag.end);
+    write_leaf(repair, element, text);
+    return end_tag.end;
+}
+
+static bool has_children(const struct element *element)
+{
+    return element->kind == ELEMENT_INSIDE || element->kind == ELEMENT_ITEM;
+}
+
+static bool stops_strict(struct text name)
+{
+    const struct element *element = element_find(CONTEXT_REQUEST, name);
+
+    return element != NULL && has_children(element);
+}
+
+static bool stops_at_trickle(struct text name)
+{
+    return text_is(name, "msg_from_host");
+}
+
+static bool find_blob_end(struct repair *repair, const struct element *element,
+                          const struct tag *tag, struct scan_span *ret_span)
+{
+    bool (*stops)(struct text) = (element->marks & ELEMENT_STRICT) != 0 ? stops_strict : NULL;
+
+    if (element->kind == ELEMENT_TRICKLE)
+        stops = stops_at_trickle;
+    if ((element->marks & ELEMENT_STDERR) != 0)
+        return scan_stderr(&repair->scan, tag, ret_span);
+    if ((element->marks & ELEMENT_QUOTED) != 0 && scan_quoted(&repair->scan, tag, ret_span))
+        return true;
+    return scan_blob(&repair->scan, tag, &repair->around, stops, ret_span);
+}
+
+static size_t read_blob(struct repair *repair, const struct element *element, const struct tag *tag)
+{
+    struct scan_span span = {tag->end, tag->end};
+    size_t from = element->kind == ELEMENT_WHOLE ? tag->start : tag->end, until;
+    struct text name = text_from(element->name);
+
+    if (tag->kind == TAG_START && !find_blob_end(repair, element, tag, &span))
+        return drop(repair, span.after);
+    until = element->kind == ELEMENT_WHOLE ? span.after : span.content_end;
+    if (element->bytes_max > 0 && until - from > element->bytes_max)
+        return drop(repair, span.after);
+    repair->out->counts[row_of(element)]++;
+    write_tag(repair, "<", name);
+    buffer_print(&repair->out->document, "%zu %zu", from, until - from);
+    write_tag(repair, "</", name);
+    return span.after;
+}
+
+static size_t read_known(struct repair *repair, const struct element *element,
+                         const struct tag *tag)
+{
+    switch (element->kind) {
+    case ELEMENT_INSIDE:
+    case ELEMENT_ITEM:
+        open_element(repair, element, text_from(element->name), element->child);
+        if (tag->kind == TAG_EMPTY)
+            close_down_to(repair, repair->depth - 1);
+        return tag->end;
+    case ELEMENT_STRING:
+        return read_text(repair, element, tag);
+    case ELEMENT_INTEGER:
+    case ELEMENT_REAL:
+    case ELEMENT_FLAG:
+    case ELEMENT_KEYWORD:
+        return read_number(repair, element, tag);
+    case ELEMENT_BLOB:
+    case ELEMENT_WHOLE:
+    case ELEMENT_TRICKLE:
+        return read_blob(repair, element, tag);
+    }
+    return tag->end;
+}
+
+static size_t read_start(struct repair *repair, const struct tag *tag)
+{
+    const struct element *element = element_find(repair->contexts[repair->depth - 1], tag->name);
+    struct scan_span span;
+
+    if (element != NULL)
+        return read_known(repair, element, tag);
+    /* Known one or more levels out: the elements in between have lost their ends. */
+    for (size_t level = repair->depth - 1; level-- > 0;) {
+        element = element_find(repair->contexts[level], tag->name);
+        if (element == NULL || (!has_children(element) && element->kind < ELEMENT_BLOB))
+            continue;
+        repair->out->dropped += repair->depth - level - 1;
+        close_down_to(repair, level + 1);
+        return read_known(repair, element, tag);
+    }
+    if (tag->kind == TAG_START && scan_unknown(&repair->scan, tag, &repair->around, &span))
+        return span.after;
+    return tag->end;
+}
+
+/* An end tag of an item that was never begun stands for an item whose start could not be read: an
+ * empty one takes its place, because in some lists the position is a number to refer to. */
+static size_t read_end(struct repair *repair, const struct tag *tag)
+{
+    const struct element *element;
+
+    for (size_t level = repair->depth; level-- > 1;) {
+        if (!text_equal(repair->around.names[level], tag->name))
+            continue;
+        repair->out->dropped += repair->depth - level - 1;
+        close_down_to(repair, level);
+        return tag->end;
+    }
+    element = element_find(repair->contexts[repair->depth - 1], tag->name);
+    if (element != NULL && element->kind == ELEMENT_ITEM) {
+        open_element(repair, element, text_from(element->name), element->child);
+        close_down_to(repair, repair->depth - 1);
+    }
+    return tag->end;
+}
+
+static void walk(struct repair *repair, size_t at)
+{
+    while ((at = scan_next(&repair->scan, at, repair->scan.end)) < repair->scan.end) {
+        size_t after = scan_past_markup(&repair->scan, at);
+        struct tag tag;
+
+        if (after > at)
+            at = after;
+        else if (!scan_tag(&repair->scan, at, &tag))
+            at++;
+        else if (tag.kind == TAG_END)
+            at = read_end(repair, &tag);
+        else
+            at = read_start(repair, &tag);
+    }
+    close_down_to(repair, 0);
+}
+
+static const char root[] = "scheduler_request";
+
+static size_t past_space(struct text body, size_t at)
+{
+    struct text rest = text_trim((struct text){body.at + at, body.length - at});
+
+    return rest.length == 0 ? body.length : (size_t)(rest.at - body.at);
+}
+
+/* The offset behind the root's start tag; 0: the body does not begin with it. */
+static size_t find_root(struct text body)
+{
+    struct scan scan = scan_begin(body, body.length);
+    size_t at = past_space(body, 0);
+    struct tag tag;
+
+    if (text_starts(scan_slice(&scan, at, body.length), TEXT("<?xml")))
+        at = past_space(body, scan_past_markup(&scan, at));
+    if (at == body.length || body.at[at] != '<' || !scan_tag(&scan, at, &tag) ||
+        tag.kind != TAG_START || !text_is(tag.name, root))
+        return 0;
+    return tag.end;
+}
+
+/* The offset of the root's end tag, which has to be the last thing in the body; 0: it is not. */
+static size_t find_root_end(struct text body)
+{
+    struct text rest = text_trim(body), end_tag = TEXT("</scheduler_request>");
+
+    if (!text_ends(rest, end_tag))
+        return 0;
+    return (size_t)(rest.at - body.at) + rest.length - end_tag.length;
+}
+
+enum status repair_request(struct text body, struct repaired *ret_repaired, struct failure *failure)
+{
+    struct repair repair = {.out = ret_repaired};
+    const char *nul = body.length == 0 ? NULL : memchr(body.at, '\0', body.length);
+    size_t begin, end;
+
+    *ret_repaired = (struct repaired){.document = buffer_on_heap(0)};
+    if (nul != NULL)
+        body.length = (size_t)(nul - body.at);
+    if (text_trim(body).length == 0)
+        return fail(failure, STATUS_INVALID, "the request is empty");
+    begin = find_root(body);
+    if (begin == 0)
+        return fail(failure, STATUS_INVALID, "the request does not begin with <%s>", root);
+    end = find_root_end(body);
+    if (end < begin)
+        return fail(failure, STATUS_INVALID, "the request is incomplete: </%s> is missing", root);
+
+    repair.scan = scan_begin(body, end);
+    open_element(&repair, NULL, text_from(root), CONTEXT_REQUEST);
+    walk(&repair, begin);
+    if (ret_repaired->document.overflowed)
+        return fail(failure, STATUS_NO_MEMORY, "no memory to read a request of %zu bytes",
+                    body.length);
+    return STATUS_OK;
+}
+
+void repair_free(struct repaired *repaired)
+{
+    buffer_free(&repaired->document);
+}
