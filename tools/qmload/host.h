@@ -1,0 +1,65 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* One emulated volunteer's machine: asks for work, reports at once what it got, and remembers what
+ * it must between requests. It computes nothing. */
+#ifndef TOOLS_QMLOAD_HOST_H
+#define TOOLS_QMLOAD_HOST_H
+
+#include "server/base/buffer.h"
+#include "server/base/text.h"
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+/* What all hosts have in common. */
+struct load_profile {
+    struct text authenticator;
+    struct text platform;
+    double seconds; /* of CPU work asked for */
+    int64_t ncpus;
+    bool keeps_jobs; /* never reports: the jobs stay in progress */
+    uint64_t run;    /* makes the machines of one run others than those of the next */
+};
+
+struct job {
+    char *name;
+};
+
+struct host {
+    const struct load_profile *profile;
+    size_t number;
+    int64_t id; /* 0 until the server gave one */
+    int64_t rpc_seqno;
+    char *code_sign_key; /* as the server sent it; NULL: none yet */
+    struct job *jobs;    /* on the host, not yet acknowledged */
+    size_t job_count, job_capacity;
+    size_t reported; /* of them, in the request under way: the first ones */
+};
+
+void host_init(struct host *host, const struct load_profile *profile, size_t number);
+void host_clear(struct host *host);
+
+/* The next request of this host. */
+void host_write_request(struct host *host, struct buffer *ret_request);
+
+enum reply_kind {
+    REPLY_FULL,
+    REPLY_SHORT, /* refused, or told to come later */
+    REPLY_DOWN,
+    REPLY_BROKEN /* no complete scheduler_reply */
+};
+struct reply_summary {
+    enum reply_kind kind;
+    size_t acked;        /* of what this request reported */
+    size_t missing_acks; /* reported, and not acknowledged by a full reply */
+    struct text message; /* the first one, in the reply */
+};
+
+/* For each job in the reply. */
+typedef void take_job(void *context, const struct host *host, struct text name);
+
+/* Reads the reply and changes the host accordingly. */
+struct reply_summary host_read_reply(struct host *host, struct text reply, take_job *take,
+                                     void *context);
+
+#endif

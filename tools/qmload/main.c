@@ -1,0 +1,439 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Load on a scheduler, by the real protocol over HTTP: many emulated hosts at once, each with one
+ * request under way at most, as real clients.
+ *
+ * Closed loop (the default): a host asks again as soon as it has its answer. Open loop (--rate):
+ * every request has its time beforehand, and its latency counts from that time even if the host was
+ * still busy then, so that a slow server cannot slow its own measurement down. */
+#include "tools/qmload/host.h"
+#include "tools/qmload/tally.h"
+
+#include "server/base/buffer.h"
+#include "server/base/crypto.h"
+
+#include <argp.h>
+#include <curl/curl.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+
+#include "server/base/banned.h"
+
+struct arguments {
+    const char *url;
+    struct load_profile profile;
+    int64_t hosts, requests, empty_replies;
+    double rate, timeout;
+    enum tally_format format;
+    const char *jobs_path;
+    bool is_quiet;
+};
+
+enum { REPLY_BYTES_MAX = 256 << 20 };
+
+struct slot {
+    struct host host;
+    CURL *easy;
+    struct buffer request, reply;
+    int64_t sent;  /* requests begun */
+    int64_t empty; /* replies without a job, in a row */
+    double due;    /* when the request should have begun */
+    bool is_busy, is_done;
+    struct load *load;
+};
+
+struct load {
+    struct arguments arguments;
+    struct tally tally;
+    struct slot *slots;
+    struct curl_slist *headers;
+    CURLM *multi;
+    size_t busy, done;
+    double begun;
+    size_t complaints; /* printed so far */
+};
+
+enum { COMPLAINTS_MAX = 10 };
+
+static double clock_seconds(void)
+{
+    struct timespec now;
+
+    clock_gettime(CLOCK_MONOTONIC, &now);
+    return (double)now.tv_sec + (double)now.tv_nsec * 1e-9;
+}
+
+static size_t receive(char *data, size_t size, size_t count, void *context)
+{
+    struct slot *slot = context;
+
+    buffer_add(&slot->reply, (struct text){.at = data, .length = size * count});
+    return slot->reply.overflowed ? 0 : size * count;
+}
+
+static void complain(struct load *load, const struct slot *slot, const char *what,
+                     struct text detail)
+{
+    if (load->arguments.is_quiet || load->complaints++ >= COMPLAINTS_MAX)
+        return;
+    detail = text_first(detail, 300);
+    fprintf(stderr, "qmload: host %zu: %s: " TEXT_FORMAT "\n", slot->host.number, what,
+            TEXT_ARG(detail));
+}
+
+static void begin(struct load *load, struct slot *slot)
+{
+    slot->request.length = 0;
+    slot->reply.length = 0;
+    host_write_request(&slot->host, &slot->request);
+    curl_easy_setopt(slot->easy, CURLOPT_POSTFIELDS, slot->request.at);
+    curl_easy_setopt(slot->easy, CURLOPT_POSTFIELDSIZE, (long)slot->request.length);
+    curl_multi_add_handle(load->multi, slot->easy);
+    slot->is_busy = true;
+    slot->sent++;
+    load->busy++;
+    load->tally.requests++;
+    load->tally.bytes_out += slot->request.length;
+}
+
+static void take(void *context, const struct host *host, struct text name)
+{
+    struct slot *slot = context;
+
+    slot->empty = -1; /* counted up to 0 when the reply is done */
+    tally_job(&slot->load->tally, name, host->number);
+}
+
+static void read_reply(struct load *load, struct slot *slot)
+{
+    struct reply_summary summary =
+        host_read_reply(&slot->host, buffer_text(&slot->reply), take, slot);
+
+    load->tally.acked += summary.acked;
+    load->tally.missing_acks += summary.missing_acks;
+    slot->empty++;
+    switch (summary.kind) {
+    case REPLY_FULL:
+        if (summary.missing_acks > 0)
+            complain(load, slot, "reported jobs were not acknowledged", summary.message);
+        return;
+    case REPLY_SHORT:
+        load->tally.later++;
+        complain(load, slot, "short reply", summary.message);
+        return;
+    case REPLY_DOWN:
+        load->tally.down++;
+        complain(load, slot, "project is down", summary.message);
+        return;
+    case REPLY_BROKEN:
+        load->tally.failed++;
+        complain(load, slot, "no complete reply", buffer_text(&slot->reply));
+        return;
+    }
+}
+
+static void finish(struct load *load, struct slot *slot, CURLcode result)
+{
+    long status = 0;
+
+    curl_multi_remove_handle(load->multi, slot->easy);
+    slot->is_busy = false;
+    load->busy--;
+    curl_easy_getinfo(slot->easy, CURLINFO_RESPONSE_CODE, &status);
+    tally_latency(&load->tally, clock_seconds() - slot->due);
+    load->tally.bytes_in += slot->reply.length;
+    if (result != CURLE_OK || status != 200) {
+        load->tally.failed++;
+        slot->empty++;
+        complain(load, slot, result != CURLE_OK ? curl_easy_strerror(result) : "HTTP status",
+                 buffer_text(&slot->reply));
+    } else {
+        read_reply(load, slot);
+    }
+    if ((load->arguments.requests > 0 && slot->sent >= load->arguments.requests) ||
+        (load->arguments.requests == 0 && slot->empty >= load->arguments.empty_replies)) {
+        slot->is_done = true;
+        load->done++;
+    }
+}
+
+/* When the next request of a slot is to begin. */
+static double next_due(const struct load *load, const struct slot *slot, double now)
+{
+    double turn = (double)slot->sent * (double)load->arguments.hosts + (double)slot->host.number;
+
+    return load->arguments.rate > 0 ? load->begun + turn / load->arguments.rate : now;
+}
+
+/* Starts whatever is due; returns how long to wait for the next one at most, in s. */
+static double begin_due(struct load *load)
+{
+    double now = clock_seconds(), soonest = 1;
+
+    for (int64_t i = 0; i < load->arguments.hosts; i++) {
+        struct slot *slot = &load->slots[i];
+        double due;
+
+        if (slot->is_busy || slot->is_done)
+            continue;
+        due = next_due(load, slot, now);
+        if (due <= now) {
+            slot->due = due;
+            begin(load, slot);
+        } else if (due - now < soonest) {
+            soonest = due - now;
+        }
+    }
+    return soonest;
+}
+
+static void collect(struct load *load)
+{
+    CURLMsg *message;
+    int left;
+
+    while ((message = curl_multi_info_read(load->multi, &left)) != NULL) {
+        struct slot *slot = NULL;
+        CURLcode result = message->data.result;
+
+        if (message->msg != CURLMSG_DONE)
+            continue;
+        curl_easy_getinfo(message->easy_handle, CURLINFO_PRIVATE, (char **)&slot);
+        finish(load, slot, result);
+    }
+}
+
+static void run(struct load *load)
+{
+    load->begun = clock_seconds();
+    while (load->done < (size_t)load->arguments.hosts) {
+        double pause = begin_due(load);
+        int running;
+
+        curl_multi_perform(load->multi, &running);
+        collect(load);
+        if (load->busy > 0 && running > 0)
+            curl_multi_poll(load->multi, NULL, 0, (int)(pause * 1000), NULL);
+        else if (load->busy == 0 && load->arguments.rate > 0)
+            nanosleep(&(struct timespec){.tv_nsec = (long)(pause * 0.9e9)}, NULL);
+    }
+    load->tally.elapsed = clock_seconds() - load->begun;
+}
+
+static bool prepare_slot(struct load *load, size_t number)
+{
+    struct slot *slot = &load->slots[number];
+
+    host_init(&slot->host, &load->arguments.profile, number);
+    slot->load = load;
+    slot->request = buffer_on_heap(0);
+    slot->reply = buffer_on_heap(REPLY_BYTES_MAX);
+    slot->easy = curl_easy_init();
+    if (slot->easy == NULL)
+        return false;
+    curl_easy_setopt(slot->easy, CURLOPT_URL, load->arguments.url);
+    curl_easy_setopt(slot->easy, CURLOPT_POST, 1L);
+    curl_easy_setopt(slot->easy, CURLOPT_HTTPHEADER, load->headers);
+    curl_easy_setopt(slot->easy, CURLOPT_WRITEFUNCTION, receive);
+    curl_easy_setopt(slot->easy, CURLOPT_WRITEDATA, slot);
+    curl_easy_setopt(slot->easy, CURLOPT_PRIVATE, slot);
+    curl_easy_setopt(slot->easy, CURLOPT_NOSIGNAL, 1L);
+    curl_easy_setopt(slot->easy, CURLOPT_TIMEOUT_MS, (long)(load->arguments.timeout * 1000));
+    return true;
+}
+
+static bool prepare(struct load *load)
+{
+    load->slots = calloc((size_t)load->arguments.hosts, sizeof(*load->slots));
+    load->multi = curl_multi_init();
+    load->headers = curl_slist_append(NULL, "Content-Type: text/xml");
+    load->headers = curl_slist_append(load->headers, "Expect:");
+    if (load->slots == NULL || load->multi == NULL)
+        return false;
+    curl_multi_setopt(load->multi, CURLMOPT_MAXCONNECTS, (long)load->arguments.hosts);
+    for (int64_t i = 0; i < load->arguments.hosts; i++) {
+        if (!prepare_slot(load, (size_t)i))
+            return false;
+    }
+    return true;
+}
+
+static void clear(struct load *load)
+{
+    for (int64_t i = 0; load->slots != NULL && i < load->arguments.hosts; i++) {
+        curl_easy_cleanup(load->slots[i].easy);
+        buffer_free(&load->slots[i].request);
+        buffer_free(&load->slots[i].reply);
+        host_clear(&load->slots[i].host);
+    }
+    free(load->slots);
+    curl_multi_cleanup(load->multi);
+    curl_slist_free_all(load->headers);
+    tally_clear(&load->tally);
+}
+
+static bool save_jobs(const struct load *load)
+{
+    FILE *file;
+
+    if (load->arguments.jobs_path == NULL)
+        return true;
+    file = fopen(load->arguments.jobs_path, "w");
+    if (file == NULL) {
+        fprintf(stderr, "qmload: %s cannot be written\n", load->arguments.jobs_path);
+        return false;
+    }
+    tally_print_jobs(&load->tally, file);
+    return fclose(file) == 0;
+}
+
+enum {
+    KEY_CSV = 0x100,
+    KEY_EMPTY,
+    KEY_JOBS,
+    KEY_JSON,
+    KEY_KEEP,
+    KEY_NCPUS,
+    KEY_PLATFORM,
+    KEY_RATE,
+    KEY_SECONDS,
+    KEY_SEED,
+    KEY_TIMEOUT
+};
+
+static const struct argp_option options[] = {
+    {"authenticator", 'a', "KEY", 0, "Account key that all hosts use (required)", 0},
+    {"hosts", 'n', "N", 0, "Emulated hosts, each with one request at a time (8)", 0},
+    {"requests", 'r', "R", 0,
+     "Requests of each host; without it a host goes on until no work is left", 0},
+    {"empty", KEY_EMPTY, "N", 0, "No work is left when N replies in a row held no job (2)", 0},
+    {"rate", KEY_RATE, "R", 0,
+     "Open loop: R requests per second in all, each at its own time. Without it a host asks again "
+     "as soon as it has its answer",
+     0},
+    {"seconds", KEY_SECONDS, "S", 0, "CPU seconds of work that each request asks for (100000)", 0},
+    {"ncpus", KEY_NCPUS, "N", 0, "CPUs of each host (4)", 0},
+    {"platform", KEY_PLATFORM, "NAME", 0, "Platform of each host (x86_64-pc-linux-gnu)", 0},
+    {"keep", KEY_KEEP, NULL, 0, "Report nothing: jobs stay in progress", 0},
+    {"seed", KEY_SEED, "N", 0, "Same number, same machines; else each run has its own", 0},
+    {"timeout", KEY_TIMEOUT, "S", 0, "Seconds after which a request has failed (120)", 0},
+    {"csv", KEY_CSV, NULL, 0, "Print a line of names and a line of figures", 1},
+    {"json", KEY_JSON, NULL, 0, "Print one JSON object", 1},
+    {"jobs", KEY_JOBS, "PATH", 0, "Write the name of every job received and the number of its host",
+     1},
+    {"quiet", 'q', NULL, 0, "Say nothing of single failures", 1},
+    {0}};
+
+static double real_argument(const char *argument, struct argp_state *state)
+{
+    double number = 0;
+
+    if (!text_to_real(text_from(argument), &number) || number <= 0)
+        argp_error(state, "%s: wanted a number above 0", argument);
+    return number;
+}
+
+static int64_t integer_argument(const char *argument, struct argp_state *state)
+{
+    int64_t number = 0;
+
+    if (!text_to_i64(text_from(argument), &number) || number < 1 || number > 1000000)
+        argp_error(state, "%s: wanted a number from 1 to 1000000", argument);
+    return number;
+}
+
+static error_t parse_option(int key, char *argument, struct argp_state *state)
+{
+    struct arguments *arguments = state->input;
+
+    switch (key) {
+    case 'a':
+        arguments->profile.authenticator = text_from(argument);
+        return 0;
+    case 'n':
+        arguments->hosts = integer_argument(argument, state);
+        return 0;
+    case 'r':
+        arguments->requests = integer_argument(argument, state);
+        return 0;
+    case 'q':
+        arguments->is_quiet = true;
+        return 0;
+    case KEY_EMPTY:
+        arguments->empty_replies = integer_argument(argument, state);
+        return 0;
+    case KEY_RATE:
+        arguments->rate = real_argument(argument, state);
+        return 0;
+    case KEY_SECONDS:
+        arguments->profile.seconds = real_argument(argument, state);
+        return 0;
+    case KEY_NCPUS:
+        arguments->profile.ncpus = integer_argument(argument, state);
+        return 0;
+    case KEY_PLATFORM:
+        arguments->profile.platform = text_from(argument);
+        return 0;
+    case KEY_KEEP:
+        arguments->profile.keeps_jobs = true;
+        return 0;
+    case KEY_SEED:
+        arguments->profile.run = (uint64_t)integer_argument(argument, state);
+        return 0;
+    case KEY_TIMEOUT:
+        arguments->timeout = real_argument(argument, state);
+        return 0;
+    case KEY_CSV:
+        arguments->format = TALLY_CSV;
+        return 0;
+    case KEY_JSON:
+        arguments->format = TALLY_JSON;
+        return 0;
+    case KEY_JOBS:
+        arguments->jobs_path = argument;
+        return 0;
+    case ARGP_KEY_ARG:
+        if (arguments->url != NULL)
+            argp_usage(state);
+        arguments->url = argument;
+        return 0;
+    case ARGP_KEY_END:
+        if (arguments->url == NULL || arguments->profile.authenticator.length == 0)
+            argp_usage(state);
+        return 0;
+    default:
+        return ARGP_ERR_UNKNOWN;
+    }
+}
+
+static const struct argp argp = {
+    .options = options,
+    .parser = parse_option,
+    .args_doc = "URL",
+    .doc = "Puts load on the scheduler at URL with emulated hosts, and prints throughput, latency "
+           "percentiles and what went wrong.\v"
+           "Exit status: 0 when every request was answered in full and no job went to two hosts, "
+           "else 1."};
+
+int main(int argc, char **argv)
+{
+    struct load load = {.arguments = {.profile = {.platform = TEXT("x86_64-pc-linux-gnu"),
+                                                  .seconds = 100000,
+                                                  .ncpus = 4,
+                                                  .run = random_u64()},
+                                      .hosts = 8,
+                                      .empty_replies = 2,
+                                      .timeout = 120}};
+    bool is_clean = false;
+
+    argp_parse(&argp, argc, argv, 0, NULL, &load.arguments);
+    curl_global_init(CURL_GLOBAL_DEFAULT);
+    if (prepare(&load)) {
+        run(&load);
+        tally_print(&load.tally, load.arguments.format, stdout);
+        is_clean = save_jobs(&load) && tally_is_clean(&load.tally);
+    }
+    clear(&load);
+    curl_global_cleanup();
+    return is_clean ? EXIT_SUCCESS : EXIT_FAILURE;
+}
