@@ -172,8 +172,15 @@ static bool version_is_found(struct question *question)
 
     if (demand.is_homogeneous)
         demand.committed_id = job->workunit->app_version_id;
+    else if (question->kind == CHECK_RESEND)
+        demand.committed_id = job->sent_version_id > 0 ? job->sent_version_id : 0;
     job->option =
         version_choose(&view->options, &demand, question->tally->option_jobs, &question->why);
+    if (job->option == NULL && demand.committed_id != 0 && !demand.is_homogeneous) {
+        demand.committed_id = 0; /* the version of then is gone; another does */
+        job->option =
+            version_choose(&view->options, &demand, question->tally->option_jobs, &question->why);
+    }
     if (job->option == NULL) {
         question->why.name = job->app->user_friendly_name;
         question->why.type = view->asked.resources[question->resource].type;

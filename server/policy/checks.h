@@ -53,6 +53,7 @@ struct job {
     int64_t resultid, priority;
     const struct workunit_row *workunit;
     const struct app_row *app; /* NULL: not known */
+    int64_t sent_version_id;   /* of a resend: the version that it was sent for; else 0 */
 
     const struct version_option *option; /* set by job_check */
     struct amount_use use;               /* likewise */

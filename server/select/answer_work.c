@@ -1,0 +1,121 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* The words around a hand-out. "Unsupported" is a strong word: clients stop asking for that
+ * resource. So it is said only of what this host can never run with today's versions (platform,
+ * plan class, hardware), never because of preferences, limits or an empty queue, never of all
+ * resources of a host or of the only one that its user allows, and never to a volunteer who brings
+ * his own versions. */
+#include "server/select/answer_work.h"
+
+#include "server/answer.h"
+#include "server/base/arena.h"
+#include "server/policy/deadline.h"
+#include "server/request.h"
+
+#include <string.h>
+
+#include "server/base/banned.h"
+
+bool answer_add_jobs(struct request *request, const struct answer_job *jobs, size_t count)
+{
+    struct answer *answer = &request->visit.answer;
+    struct answer_job *all;
+
+    if (count == 0)
+        return true;
+    all = ARENA_ARRAY(request->arena, answer->job_count + count, struct answer_job);
+    if (all == NULL)
+        return false;
+    if (answer->job_count > 0)
+        memcpy(all, answer->jobs, answer->job_count * sizeof(all[0]));
+    memcpy(all + answer->job_count, jobs, count * sizeof(all[0]));
+    answer->jobs = all;
+    answer->job_count += count;
+    return true;
+}
+
+/* --- three states ---------------------------------------------------------------------------- */
+
+/* Whether some version may run on the resource. A plan class that nobody has looked at might, on
+ * what its name says; a coprocessor that no plan class names could be meant by any of them. */
+static bool is_supported(const struct host_view *view, size_t resource)
+{
+    bool has_name =
+        resource == RESOURCE_CPU || anonymous_version_id(view->asked.resources[resource].type) != 0;
+
+    for (size_t i = 0; i < view->options.count; i++) {
+        const struct version_option *option = &view->options.items[i];
+
+        if (option->app->deprecated != 0 || !option->is_current)
+            continue;
+        if (option->resource == resource || (!option->is_runnable && !has_name))
+            return true;
+    }
+    return view->message->anonymous_platform;
+}
+
+static bool is_sent(const struct answer *answer, const struct host_view *view, size_t resource)
+{
+    for (size_t i = 0; i < answer->job_count; i++)
+        if (amounts_resource(&view->asked, answer->jobs[i].usage.coproc_type) == resource)
+            return true;
+    return false;
+}
+
+bool answer_resources(struct request *request, const struct host_view *view,
+                      const struct choice_notes *notes)
+{
+    struct answer *answer = &request->visit.answer;
+    size_t count = view->asked.resource_count, unsupported = 0, allowed = 0, only = 0;
+
+    answer->resources = ARENA_ARRAY(request->arena, count, struct answer_resource);
+    if (answer->resources == NULL)
+        return false;
+    answer->resource_count = count;
+    for (size_t i = 0; i < count; i++) {
+        struct answer_resource *resource = &answer->resources[i];
+
+        resource->type = view->asked.resources[i].type;
+        resource->state = is_sent(answer, view, i) ? RESOURCE_SENT
+                          : notes->late[i]         ? RESOURCE_DEADLINE
+                          : is_supported(view, i)  ? RESOURCE_NONE
+                                                   : RESOURCE_UNSUPPORTED;
+        unsupported += resource->state == RESOURCE_UNSUPPORTED;
+        if (!view->is_excluded[i]) {
+            allowed++;
+            only = i;
+        }
+    }
+    for (size_t i = 0; i < count; i++)
+        if (answer->resources[i].state == RESOURCE_UNSUPPORTED &&
+            (unsupported == count || (allowed == 1 && only == i)))
+            answer->resources[i].state = RESOURCE_NONE;
+    return true;
+}
+
+/* --- nothing -----------------------------------------------------------------------------------
+ */
+
+void answer_nothing(struct request *request, const struct host_view *view,
+                    struct choice_notes *notes)
+{
+    struct answer *answer = &request->visit.answer;
+    struct refusal picked[REASONS_SAID_MAX];
+    size_t count = refusals_pick(&notes->refusals, picked);
+
+    if (count == 0) {
+        picked[0] = (struct refusal){.reason = REASON_NO_JOBS};
+        count = 1;
+    }
+    answer_say(request->arena, answer, MESSAGE_LOW, "No tasks sent");
+    for (size_t i = 0; i < count; i++)
+        answer_say(request->arena, answer,
+                   reason_is_notice(picked[i].reason) ? MESSAGE_NOTICE : MESSAGE_LOW, TEXT_FORMAT,
+                   TEXT_ARG(reason_explain(request->arena, &picked[i])));
+    if (answer->first_reason == NULL)
+        answer->first_reason = reason_word(picked[0].reason);
+    for (size_t i = 0; i < view->asked.resource_count; i++)
+        answer->no_work_deadlines = answer->no_work_deadlines || notes->late[i];
+    if (answer->no_work_deadlines)
+        answer_delay(answer,
+                     deadline_retry_delay(view->message, view->availability.cpu, view->now));
+}

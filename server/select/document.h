@@ -1,0 +1,12 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Whether stored documents can go into a reply. */
+#ifndef SERVER_SELECT_DOCUMENT_H
+#define SERVER_SELECT_DOCUMENT_H
+
+#include "db/db.h"
+
+/* NULL: they can. Else what is wrong, for the log. The places where the reply puts in what the
+ * server knows must be there (database-and-policy 6.5). */
+const char *documents_fault(const struct job_documents *documents);
+
+#endif

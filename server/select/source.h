@@ -1,0 +1,39 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Where candidates come from: batches of unsent jobs in order of falling priority. Today a query of
+ * the database for this host; whoever keeps jobs in memory will answer the same calls. What it
+ * gives are hints only: the database decides at claim time. */
+#ifndef SERVER_SELECT_SOURCE_H
+#define SERVER_SELECT_SOURCE_H
+
+#include "db/db.h"
+#include "server/base/status.h"
+#include "server/policy/checks.h"
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+struct request;
+
+struct source {
+    struct request *request;
+    const struct host_view *view;
+    const int64_t *appids; /* whose jobs this host may be able to run and asked for */
+    size_t appid_count;
+    size_t rows_last; /* of the last batch */
+    int queries;
+    bool explains; /* reasons will be needed if nothing is sent */
+    bool was_wide; /* the last batch was one for explanations: nothing was held back */
+};
+
+/* Work is wanted (`explains`), or only always-on apps are to be served. False: no memory. */
+bool source_open(struct request *request, const struct host_view *view, bool explains,
+                 struct source *ret_source);
+
+/* The next batch; count 0: there is none. `some_sent` tells whether any job of the batches before
+ * was got; `some_lost` whether others got there first. Once nothing suits, a last batch holds a few
+ * jobs that the filter had held back, so that the reasons can be said. */
+MUST_CHECK enum status source_next(struct source *source, bool some_sent, bool some_lost,
+                                   struct job **ret_jobs, size_t *ret_count);
+
+#endif
