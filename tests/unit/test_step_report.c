@@ -1,0 +1,511 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* The report step before a database that fails or changes under it, which a real one does too
+ * rarely. The few calls that the step makes are played here, from a table of rows. */
+#include "server/request.h"
+
+#include "config/config.h"
+#include "db/states.h"
+#include "server/base/arena.h"
+#include "server/catalog.h"
+#include "tests/support/test.h"
+
+enum { ROWS = 8, CALLS_LEFT_UNLIMITED = 1000 };
+
+static struct {
+    struct result_row rows[ROWS];
+    size_t row_count;
+    bool reports_book;     /* whether a row that may be booked is booked */
+    void (*between)(void); /* before the save */
+    int calls_left;        /* then every call fails */
+    int lookups, saves, detaches;
+    bool detached_before_save;
+    struct result_report saved[ROWS];
+    size_t saved_count;
+} world;
+
+static struct arena *arena;
+static struct config config;
+static struct request request;
+static struct reported_result results[ROWS];
+static struct host_app_version_row versions[1];
+static struct host_app_version_change changes[ROWS];
+
+/* --- the calls -------------------------------------------------------------------------------- */
+
+static bool call_fails(void)
+{
+    return world.calls_left-- <= 0;
+}
+
+enum status db_results_by_name(struct db *db, struct arena *in, const struct text *names,
+                               size_t count, struct result_row **ret_rows, size_t *ret_count)
+{
+    (void)db;
+    world.lookups++;
+    *ret_rows = ARENA_ARRAY(in, ROWS, struct result_row);
+    *ret_count = 0;
+    if (call_fails())
+        return STATUS_DB_GONE;
+    for (size_t i = 0; i < world.row_count; i++) {
+        for (size_t j = 0; j < count; j++) {
+            if (text_equal_nocase(names[j], world.rows[i].name)) { /* as a collation may */
+                (*ret_rows)[(*ret_count)++] = world.rows[i];
+                break;
+            }
+        }
+    }
+    return STATUS_OK;
+}
+
+enum status db_host_owners(struct db *db, struct arena *in, const int64_t *hostids, size_t count,
+                           int64_t *ret_userids)
+{
+    (void)db;
+    (void)in;
+    if (call_fails())
+        return STATUS_DB_GONE;
+    for (size_t i = 0; i < count; i++) /* hosts 40..49 are of user 17, 50..59 of user 18 */
+        ret_userids[i] = hostids[i] / 10 == 4 ? 17 : hostids[i] / 10 == 5 ? 18 : -1;
+    return STATUS_OK;
+}
+
+enum status db_reports_save(struct db *db, struct arena *in, const struct result_report *reports,
+                            size_t count, int64_t now, bool *ret_booked)
+{
+    (void)db;
+    (void)in;
+    (void)now;
+    world.saves++;
+    if (call_fails())
+        return STATUS_DB_RETRY;
+    if (world.between != NULL)
+        world.between();
+    for (size_t i = 0; i < count; i++) {
+        world.saved[world.saved_count++] = reports[i];
+        ret_booked[i] = world.reports_book;
+    }
+    return STATUS_OK;
+}
+
+enum status db_host_detach_results(struct db *db, int64_t hostid, int64_t now, uint64_t *ret_count)
+{
+    (void)db;
+    (void)hostid;
+    (void)now;
+    world.detaches++;
+    world.detached_before_save = world.saves == 0;
+    *ret_count = 0;
+    return call_fails() ? STATUS_DB_GONE : STATUS_OK;
+}
+
+const struct app_version_row *catalog_version(const struct catalog *catalog, int64_t id)
+{
+    static const struct app_version_row single,
+        threaded = {.plan_class = {.at = "mt2", .length = 3}};
+
+    (void)catalog;
+    return id == 70 ? &single : id == 71 ? &threaded : NULL;
+}
+
+enum next request_failed(struct request *failed, enum status status, const char *what)
+{
+    (void)what;
+    failed->failure.status = status;
+    return NEXT_FAILED;
+}
+
+const struct host_app_version_row *request_version(const struct request *of, int64_t id)
+{
+    (void)of;
+    return id == versions[0].app_version_id ? &versions[0] : NULL;
+}
+
+struct host_app_version_change *request_version_change(struct request *of, int64_t id)
+{
+    struct visit *visit = &of->visit;
+
+    for (size_t i = 0; i < visit->version_change_count; i++) {
+        if (visit->version_changes[i].app_version_id == id)
+            return &visit->version_changes[i];
+    }
+    visit->version_changes[visit->version_change_count].app_version_id = id;
+    return &visit->version_changes[visit->version_change_count++];
+}
+
+/* --- the stage -------------------------------------------------------------------------------- */
+
+static int setup(void **state)
+{
+    (void)state;
+    arena = arena_create(1 << 20);
+    memset(&world, 0, sizeof(world));
+    memset(&config, 0, sizeof(config));
+    memset(&request, 0, sizeof(request));
+    memset(results, 0, sizeof(results));
+    memset(versions, 0, sizeof(versions));
+    memset(changes, 0, sizeof(changes));
+    world.reports_book = true;
+    world.calls_left = CALLS_LEFT_UNLIMITED;
+    versions[0] = (struct host_app_version_row){.app_version_id = 70, .max_jobs_per_day = 40};
+    request.config = &config;
+    request.arena = arena;
+    request.now = 10000;
+    request.message.results = results;
+    request.visit.host = (struct host_row){.id = 3, .userid = 17, .p_ncpus = 4};
+    request.visit.user = (struct user_row){.id = 17, .teamid = 6};
+    request.visit.version_changes = changes;
+    return arena == NULL;
+}
+
+static int teardown(void **state)
+{
+    (void)state;
+    arena_destroy(arena);
+    return 0;
+}
+
+static struct result_row *add_row(const char *name, int64_t server_state, int64_t outcome)
+{
+    struct result_row *row = &world.rows[world.row_count++];
+
+    *row = (struct result_row){.id = 100 + (int64_t)world.row_count,
+                               .workunitid = 200 + (int64_t)world.row_count,
+                               .appid = 1,
+                               .name = text_from(name),
+                               .server_state = server_state,
+                               .outcome = outcome,
+                               .hostid = 3,
+                               .userid = 17,
+                               .sent_time = 9000,
+                               .app_version_id = 70};
+    return row;
+}
+
+static struct reported_result *add_report(const char *name)
+{
+    struct reported_result *reported = &results[request.message.result_count++];
+
+    *reported = (struct reported_result){.name = text_from(name),
+                                         .state = CLIENT_FILES_UPLOADED,
+                                         .has_exit_status = true,
+                                         .final_cpu_time = 50,
+                                         .final_elapsed_time = 60,
+                                         .stderr_out = TEXT("said")};
+    return reported;
+}
+
+static const char *acks(void)
+{
+    static char names[200];
+    size_t length = 0;
+
+    names[0] = '\0';
+    for (const struct text_item *item = request.visit.answer.acks.first; item != NULL;
+         item = item->next)
+        length += (size_t)snprintf(names + length, sizeof(names) - length, "%s" TEXT_FORMAT,
+                                   length > 0 ? " " : "", TEXT_ARG(item->text));
+    return names;
+}
+
+/* --- cases ------------------------------------------------------------------------------------ */
+
+static void an_expected_report_is_booked(void **state)
+{
+    (void)state;
+    add_row("a_0", RESULT_IN_PROGRESS, OUTCOME_INIT);
+    add_report("a_0");
+    assert_int_equal(step_report(&request), NEXT_STEP);
+    assert_string_equal(acks(), "a_0");
+    assert_int_equal(request.visit.booked, 1);
+    assert_int_equal(world.saved_count, 1);
+    assert_i64(world.saved[0].id, 101);
+    assert_i64(world.saved[0].workunitid, 201);
+    assert_i64(world.saved[0].hostid, 3);
+    assert_i64(world.saved[0].teamid, 6);
+    assert_i64(world.saved[0].received_time, 10000);
+    assert_i64(world.saved[0].outcome, OUTCOME_SUCCESS);
+    assert_text(world.saved[0].stderr_out, "said");
+    assert_int_equal(world.lookups, 1);
+    assert_int_equal(world.saves, 1);
+}
+
+static void reports_are_answered_in_their_order(void **state)
+{
+    (void)state;
+    add_row("b", RESULT_IN_PROGRESS, OUTCOME_INIT);
+    add_row("d", RESULT_OVER, OUTCOME_CLIENT_ERROR);
+    add_row("a", RESULT_IN_PROGRESS, OUTCOME_INIT);
+    add_report("d");
+    add_report("c"); /* unknown */
+    add_report("b");
+    add_report("a");
+    assert_int_equal(step_report(&request), NEXT_STEP);
+    assert_string_equal(acks(), "d c b a");
+    assert_int_equal(request.visit.booked, 2);
+    assert_false(request.visit.force_resend);
+}
+
+static void of_equal_names_the_first_counts(void **state)
+{
+    (void)state;
+    add_row("a", RESULT_IN_PROGRESS, OUTCOME_INIT);
+    add_report("a")->exit_status = 1;
+    add_report("a")->exit_status = 2;
+    add_report("a")->exit_status = 3;
+    step_report(&request);
+    assert_string_equal(acks(), "a");
+    assert_int_equal(world.saved_count, 1);
+    assert_i64(world.saved[0].exit_status, 1);
+}
+
+static void a_name_in_another_case_is_unknown(void **state)
+{
+    (void)state;
+    add_row("Job", RESULT_IN_PROGRESS, OUTCOME_INIT);
+    add_report("job");
+    step_report(&request);
+    assert_string_equal(acks(), "job");
+    assert_int_equal(world.saves, 0);
+}
+
+static void words_in_names_mean_nothing(void **state)
+{
+    (void)state;
+    add_row("upload_download_1", RESULT_IN_PROGRESS, OUTCOME_INIT);
+    add_report("upload_download_1");
+    step_report(&request);
+    assert_int_equal(world.saved_count, 1);
+}
+
+static void names_that_no_row_can_have_are_not_looked_up(void **state)
+{
+    static char name[400];
+
+    (void)state;
+    memset(name, 'n', sizeof(name) - 1);
+    add_report(name);
+    add_report("");
+    assert_int_equal(step_report(&request), NEXT_STEP);
+    assert_int_equal(world.lookups, 0);
+    assert_int_equal(request.visit.answer.acks.count, 1);
+}
+
+static void hosts_of_the_same_user_may_report_for_one_another(void **state)
+{
+    (void)state;
+    add_row("mine", RESULT_IN_PROGRESS, OUTCOME_INIT)->hostid = 41;
+    add_row("theirs", RESULT_IN_PROGRESS, OUTCOME_INIT)->hostid = 51;
+    add_row("nobodys", RESULT_IN_PROGRESS, OUTCOME_INIT)->hostid = 61;
+    add_report("mine");
+    add_report("theirs");
+    add_report("nobodys");
+    step_report(&request);
+    assert_string_equal(acks(), "mine theirs nobodys");
+    assert_int_equal(world.saved_count, 1);
+    assert_i64(world.saved[0].id, 101);
+    assert_i64(world.saved[0].hostid, 3);
+}
+
+static void a_success_reported_again_asks_for_lost_jobs(void **state)
+{
+    (void)state;
+    add_row("a", RESULT_OVER, OUTCOME_SUCCESS);
+    add_report("a");
+    step_report(&request);
+    assert_string_equal(acks(), "a");
+    assert_true(request.visit.force_resend);
+    assert_int_equal(world.saves, 0);
+}
+
+static void whatever_call_fails_nothing_is_acknowledged(void **state)
+{
+    (void)state;
+    for (int calls = 0;; calls++) {
+        enum next next;
+
+        teardown(NULL);
+        setup(NULL);
+        add_row("a", RESULT_IN_PROGRESS, OUTCOME_INIT);
+        add_row("b", RESULT_IN_PROGRESS, OUTCOME_INIT)->hostid = 41;
+        add_row("c", RESULT_OVER, OUTCOME_SUCCESS);
+        add_report("a");
+        add_report("b");
+        add_report("c");
+        add_report("unknown");
+        world.calls_left = calls;
+        next = step_report(&request);
+        if (next == NEXT_STEP) {
+            assert_int_equal(calls, 3);
+            assert_string_equal(acks(), "a b c unknown");
+            return;
+        }
+        assert_int_equal(next, NEXT_FAILED);
+        assert_string_equal(acks(), "");
+        assert_int_equal(request.visit.booked, 0);
+        assert_int_not_equal(request.failure.status, STATUS_OK);
+    }
+}
+
+static void another_server_books_both(void)
+{
+    world.reports_book = false;
+    for (size_t i = 0; i < world.row_count; i++) {
+        world.rows[i].server_state = RESULT_OVER;
+        world.rows[i].outcome = OUTCOME_SUCCESS;
+        world.rows[i].received_time = 9999;
+    }
+}
+
+static void what_another_server_booked_meanwhile_is_acknowledged(void **state)
+{
+    (void)state;
+    world.between = another_server_books_both;
+    add_row("a", RESULT_IN_PROGRESS, OUTCOME_INIT);
+    add_report("a");
+    assert_int_equal(step_report(&request), NEXT_STEP);
+    assert_string_equal(acks(), "a");
+    assert_int_equal(request.visit.booked, 0);
+    assert_true(request.visit.force_resend);
+    assert_int_equal(request.visit.version_change_count, 0);
+}
+
+static void what_could_still_be_booked_is_not_acknowledged(void **state)
+{
+    (void)state;
+    world.reports_book = false;
+    add_row("a", RESULT_IN_PROGRESS, OUTCOME_INIT);
+    add_row("b", RESULT_OVER, OUTCOME_CLIENT_ERROR);
+    add_report("a");
+    add_report("b");
+    assert_int_equal(step_report(&request), NEXT_STEP);
+    assert_string_equal(acks(), "b");
+}
+
+static void lost_jobs_are_given_up_after_the_reports(void **state)
+{
+    (void)state;
+    request.visit.detaches = true;
+    add_row("a", RESULT_IN_PROGRESS, OUTCOME_INIT);
+    add_report("a");
+    assert_int_equal(step_report(&request), NEXT_STEP);
+    assert_int_equal(world.detaches, 1);
+    assert_false(world.detached_before_save);
+    assert_int_equal(request.visit.booked, 1);
+}
+
+static void lost_jobs_are_given_up_without_reports_too(void **state)
+{
+    (void)state;
+    request.visit.detaches = true;
+    assert_int_equal(step_report(&request), NEXT_STEP);
+    assert_int_equal(world.detaches, 1);
+    world.calls_left = 0;
+    assert_int_equal(step_report(&request), NEXT_FAILED);
+}
+
+static void quotas_change_once_per_report(void **state)
+{
+    (void)state;
+    config.daily_result_quota = 100;
+    add_row("a", RESULT_IN_PROGRESS, OUTCOME_INIT);
+    add_row("b", RESULT_IN_PROGRESS, OUTCOME_INIT);
+    add_row("c", RESULT_IN_PROGRESS, OUTCOME_INIT)->app_version_id = -2;
+    add_report("a")->exit_status = 1;
+    add_report("b")->exit_status = 1;
+    add_report("c")->exit_status = 1;
+    step_report(&request);
+    assert_int_equal(request.visit.version_change_count, 2);
+    assert_i64(changes[0].app_version_id, 70);
+    assert_true(changes[0].sets_max_jobs_per_day);
+    assert_i64(changes[0].max_jobs_per_day, 38);
+    assert_true(changes[0].resets_consecutive_valid);
+    assert_i64(changes[1].app_version_id, 1000002);
+    assert_i64(changes[1].max_jobs_per_day, 99);
+    assert_false(changes[1].resets_consecutive_valid); /* no row that could hold one */
+}
+
+static void without_a_quota_only_the_row_of_valid_ones_breaks(void **state)
+{
+    (void)state;
+    add_row("a", RESULT_IN_PROGRESS, OUTCOME_INIT);
+    add_row("b", RESULT_IN_PROGRESS, OUTCOME_INIT)->app_version_id = 99;
+    add_report("a")->exit_status = 1;
+    add_report("b")->exit_status = 1;
+    step_report(&request);
+    assert_int_equal(request.visit.version_change_count, 1);
+    assert_false(changes[0].sets_max_jobs_per_day);
+    assert_true(changes[0].resets_consecutive_valid);
+}
+
+static void times_are_repaired_by_version(void **state)
+{
+    static const struct {
+        double elapsed;
+        int64_t version;
+    } cases[] = {{120, 70}, {60, 71}, {60, 99}, {60, -2}};
+
+    (void)state;
+    for (size_t i = 0; i < 4; i++) {
+        teardown(NULL);
+        setup(NULL);
+        add_row("a", RESULT_IN_PROGRESS, OUTCOME_INIT)->app_version_id = cases[i].version;
+        add_report("a")->final_cpu_time = 120;
+        step_report(&request);
+        assert_real(world.saved[0].elapsed_time, cases[i].elapsed, 1e-9);
+        assert_real(world.saved[0].cpu_time, 120, 1e-9);
+    }
+}
+
+static void successes_may_lose_their_stderr(void **state)
+{
+    (void)state;
+    config.dont_store_success_stderr = true;
+    add_row("a", RESULT_IN_PROGRESS, OUTCOME_INIT);
+    add_row("b", RESULT_IN_PROGRESS, OUTCOME_INIT);
+    add_report("a");
+    add_report("b")->exit_status = 1;
+    step_report(&request);
+    assert_text(world.saved[0].stderr_out, "");
+    assert_text(world.saved[1].stderr_out, "said");
+}
+
+static void a_full_arena_acknowledges_nothing(void **state)
+{
+    (void)state;
+    arena_destroy(arena);
+    arena = arena_create(512);
+    request.arena = arena;
+    for (int i = 0; i < ROWS; i++)
+        add_report("a");
+    if (step_report(&request) == NEXT_STEP)
+        assert_true(arena_overflowed(arena));
+    else
+        assert_string_equal(acks(), "");
+}
+
+int main(void)
+{
+#define CASE(name) cmocka_unit_test_setup_teardown(name, setup, teardown)
+    const struct CMUnitTest tests[] = {
+        CASE(an_expected_report_is_booked),
+        CASE(reports_are_answered_in_their_order),
+        CASE(of_equal_names_the_first_counts),
+        CASE(a_name_in_another_case_is_unknown),
+        CASE(words_in_names_mean_nothing),
+        CASE(names_that_no_row_can_have_are_not_looked_up),
+        CASE(hosts_of_the_same_user_may_report_for_one_another),
+        CASE(a_success_reported_again_asks_for_lost_jobs),
+        CASE(whatever_call_fails_nothing_is_acknowledged),
+        CASE(what_another_server_booked_meanwhile_is_acknowledged),
+        CASE(what_could_still_be_booked_is_not_acknowledged),
+        CASE(lost_jobs_are_given_up_after_the_reports),
+        CASE(lost_jobs_are_given_up_without_reports_too),
+        CASE(quotas_change_once_per_report),
+        CASE(without_a_quota_only_the_row_of_valid_ones_breaks),
+        CASE(times_are_repaired_by_version),
+        CASE(successes_may_lose_their_stderr),
+        CASE(a_full_arena_acknowledges_nothing),
+    };
+
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
