@@ -88,8 +88,7 @@ MUST_CHECK enum status db_host_newest_alike(struct db *db, struct arena *arena, 
                                             int64_t id_above, const struct host_row *like,
                                             struct host_row *ret_host);
 /* Inserts every column of the row (and 0 or "" in columns we do not know); sets *ret_id. */
-MUST_CHECK enum status db_host_insert(struct db *db, const struct host_row *host,
-                                      int64_t *ret_id);
+MUST_CHECK enum status db_host_insert(struct db *db, const struct host_row *host, int64_t *ret_id);
 /* Writes the columns that a scheduler writes (database-and-policy 2.6): not userid, credit,
  * max_results_day, error_rate, venue, avg_turnaround. */
 MUST_CHECK enum status db_host_update(struct db *db, const struct host_row *host);
@@ -101,7 +100,8 @@ MUST_CHECK enum status db_user_save_global_prefs(struct db *db, int64_t userid,
                                                  struct text global_prefs);
 MUST_CHECK enum status db_user_save_cross_project_id(struct db *db, int64_t userid,
                                                      struct text cross_project_id);
-/* The owners of some hosts: ret_userids[i] belongs to hostids[i], -1 where there is no such host. */
+/* The owners of some hosts: ret_userids[i] belongs to hostids[i], -1 where there is no such host.
+ */
 MUST_CHECK enum status db_host_owners(struct db *db, struct arena *arena, const int64_t *hostids,
                                       size_t count, int64_t *ret_userids);
 
@@ -204,12 +204,13 @@ MUST_CHECK enum status db_workunits_lock(struct db *db, struct arena *arena, con
 struct claim {
     int64_t resultid, workunitid;
     int64_t sent_time;
-    int64_t report_deadline; /* as stored: grace included */
-    int64_t app_version_id;  /* > 0, or -2..-6 */
-    double flops_estimate;   /* peak FLOPS of the devices used */
+    int64_t report_deadline;                        /* as stored: grace included */
+    int64_t app_version_id;                         /* > 0, or -2..-6 */
+    double flops_estimate;                          /* peak FLOPS of the devices used */
     int64_t commit_hr_class, commit_app_version_id; /* 0: leave alone */
     /* Not 0: a job of an unreplicated workunit goes to a version that is not trusted: where
-     * target_nresults is 1, it and min_quorum become this, and transition_time becomes sent_time. */
+     * target_nresults is 1, it and min_quorum become this, and transition_time becomes sent_time.
+     */
     int64_t replicate_target;
 };
 /* Takes those results that are still UNSENT for this host and lowers transition_time of their
@@ -236,8 +237,7 @@ MUST_CHECK enum status db_messages_from_host_save(struct db *db, int64_t hostid,
                                                   const struct message_from_host *messages,
                                                   size_t count);
 /* Unhandled messages to the host, oldest first; marks them handled in this transaction. */
-MUST_CHECK enum status db_messages_to_host_take(struct db *db, struct arena *arena,
-                                                int64_t hostid, struct text **ret_xml,
-                                                size_t *ret_count);
+MUST_CHECK enum status db_messages_to_host_take(struct db *db, struct arena *arena, int64_t hostid,
+                                                struct text **ret_xml, size_t *ret_count);
 
 #endif

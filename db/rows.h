@@ -13,10 +13,10 @@
 #define ROW_FIELD_REAL    double
 #define ROW_FIELD_STRING  struct text
 
-#define TABLE(row, table) struct row##_row {
+#define TABLE(row, table)                                struct row##_row {
 #define COLUMN(row, column, type, presence, explanation) ROW_FIELD_##type column;
-#define END_TABLE(row)                                                                             \
-    }                                                                                              \
+#define END_TABLE(row) \
+    }                  \
     ;
 #include "db/columns.def"
 #undef TABLE

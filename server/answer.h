@@ -18,10 +18,7 @@ enum answer_kind {
     ANSWER_DOWN     /* nucleus with project_is_down: clients keep all they have */
 };
 
-enum message_priority {
-    MESSAGE_LOW,
-    MESSAGE_NOTICE
-};
+enum message_priority { MESSAGE_LOW, MESSAGE_NOTICE };
 struct answer_message {
     enum message_priority priority;
     struct text text; /* not escaped; one line */
@@ -72,7 +69,7 @@ struct answer {
     double request_delay; /* s; 0: none asked for. See answer_delay */
     struct answer_message messages[ANSWER_MESSAGES_MAX];
     size_t message_count;
-    int64_t hostid; /* not 0: the client must change its id */
+    int64_t hostid;                 /* not 0: the client must change its id */
     struct text global_preferences; /* to be sent, verbatim; empty: not */
     struct text code_sign_key, code_sign_key_signature;
     struct text_items acks, aborts, aborts_if_not_started, delete_files;

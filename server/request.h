@@ -112,7 +112,7 @@ struct request {
     double now;    /* epoch, read once */
     uint64_t seed; /* all randomness of this request comes from it */
     struct transport transport;
-    bool stop_sched; /* trigger file: the project is down */
+    bool stop_sched;              /* trigger file: the project is down */
     void (*wait)(double seconds); /* between attempts; NULL: do not wait */
 
     /* parse and screen; kept over attempts */
@@ -129,7 +129,7 @@ struct request {
     uint64_t step_ns[STEP_COUNT];
     uint64_t commit_ns, total_ns;
     int attempts;
-    uint64_t token; /* of this attempt's transaction */
+    uint64_t token;         /* of this attempt's transaction */
     bool database_was_away; /* the connection is of no use any more */
 };
 

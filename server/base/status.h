@@ -3,28 +3,28 @@
 #ifndef SERVER_BASE_STATUS_H
 #define SERVER_BASE_STATUS_H
 
-#define MUST_CHECK __attribute__((warn_unused_result))
+#define MUST_CHECK                       __attribute__((warn_unused_result))
 #define PRINTF_LIKE(format_at, first_at) __attribute__((format(printf, format_at, first_at)))
 
 /*      name        word            what it means to the caller */
-#define STATUSES(STATUS)                                                                           \
-    STATUS(OK, "ok")                                                                               \
-    STATUS(NOT_FOUND, "not found")        /* an answer, not an error */                            \
-    STATUS(INVALID, "invalid")            /* what was given cannot be used */                      \
-    STATUS(TOO_LARGE, "too large")        /* a bound of ours was reached */                        \
-    STATUS(NO_MEMORY, "no memory")                                                                 \
-    STATUS(IO, "input or output failed")                                                           \
-    STATUS(DB_RETRY, "transaction to be repeated") /* deadlock, lock wait */                       \
-    STATUS(DB_GONE, "database gone")      /* connection lost before COMMIT was sent */             \
-    STATUS(DB_UNKNOWN, "outcome unknown") /* connection lost while COMMIT was under way */         \
-    STATUS(DB_REFUSED, "database refused") /* constraint, read only, access */                     \
-    STATUS(DB_BUG, "statement at fault")  /* syntax, missing column: ours */
+#define STATUSES(STATUS)                                                                        \
+    STATUS(OK, "ok")                                                                            \
+    STATUS(NOT_FOUND, "not found") /* an answer, not an error */                                \
+    STATUS(INVALID, "invalid")     /* what was given cannot be used */                          \
+    STATUS(TOO_LARGE, "too large") /* a bound of ours was reached */                            \
+    STATUS(NO_MEMORY, "no memory")                                                              \
+    STATUS(IO, "input or output failed")                                                        \
+    STATUS(DB_RETRY, "transaction to be repeated") /* deadlock, lock wait */                    \
+    STATUS(DB_GONE, "database gone")               /* connection lost before COMMIT was sent */ \
+    STATUS(DB_UNKNOWN, "outcome unknown")  /* connection lost while COMMIT was under way */     \
+    STATUS(DB_REFUSED, "database refused") /* constraint, read only, access */                  \
+    STATUS(DB_BUG, "statement at fault")   /* syntax, missing column: ours */
 
 enum status {
 #define STATUS_ENUM(name, word) STATUS_##name,
     STATUSES(STATUS_ENUM)
 #undef STATUS_ENUM
-    STATUS_COUNT
+        STATUS_COUNT
 };
 
 const char *status_word(enum status status);

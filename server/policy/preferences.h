@@ -13,7 +13,7 @@ struct arena;
 struct message;
 
 struct global_preferences {
-    double mod_time; /* epoch; 0: never edited */
+    double mod_time;                                              /* epoch; 0: never edited */
     double disk_max_used_gb, disk_max_used_pct, disk_min_free_gb; /* 0: no limit; GB = 2^30 */
     double work_buf_min_days;
     double ram_max_used_busy_fraction, ram_max_used_idle_fraction; /* 0: no limit */
@@ -21,7 +21,7 @@ struct global_preferences {
 };
 
 struct project_preferences {
-    double resource_share; /* 100 when absent */
+    double resource_share;  /* 100 when absent */
     const int64_t *app_ids; /* selected apps; none: all */
     size_t app_id_count;
     bool allow_non_preferred_apps, allow_beta_work;
