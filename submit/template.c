@@ -218,7 +218,7 @@ static enum status read_markup(struct reader *reader)
         skip(reader, length + sizeof XML_COMMENT_CLOSER - 1);
         return STATUS_OK;
     }
-    struct tag tag;
+    struct tag tag = {0};
     enum status status = read_tag(reader, &tag);
     if (status == STATUS_OK && !is_placeholder(&tag)) {
         status = check_not_reopened(reader, &tag);

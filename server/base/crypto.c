@@ -276,7 +276,7 @@ enum status rsa_sign_md5(struct arena *arena, struct text private_key, const cha
 {
     unsigned char signature[SIGNATURE_BYTES];
     size_t length = sizeof(signature);
-    EVP_PKEY *key;
+    EVP_PKEY *key = NULL;
 
     enum status status = key_read(private_key, PRIVATE_NUMBERS, &key, failure);
     if (status != STATUS_OK)
@@ -304,7 +304,7 @@ enum status rsa_verify_md5(struct text public_key, const char md5[MD5_HEX_SIZE],
 {
     unsigned char bytes[SIGNATURE_BYTES], signed_text[SIGNATURE_BYTES];
     size_t length = sizeof(signed_text);
-    EVP_PKEY *key;
+    EVP_PKEY *key = NULL;
 
     if (!hex_read(signature, bytes, sizeof(bytes)))
         return fail(failure, STATUS_INVALID, "signature: not %d hexadecimal bytes and a dot",

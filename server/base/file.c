@@ -108,13 +108,11 @@ static enum status write_beside(char *beside, const char *path, struct text text
 
 enum status file_write(const char *path, struct text text, unsigned mode, struct failure *failure)
 {
-    static const char suffix[] = ".XXXXXX";
-    size_t length = strlen(path);
-    char *beside = malloc(length + sizeof(suffix));
+    size_t size = strlen(path) + sizeof(".XXXXXX");
+    char *beside = malloc(size);
     if (beside == NULL)
         return fail(failure, STATUS_NO_MEMORY, "%s: no memory to write it", path);
-    memcpy(beside, path, length);
-    memcpy(beside + length, suffix, sizeof(suffix));
+    (void)snprintf(beside, size, "%s.XXXXXX", path);
     enum status status = write_beside(beside, path, text, mode, failure);
     free(beside);
     return status;
