@@ -1,0 +1,28 @@
+#!/bin/bash
+# SPDX-License-Identifier: Apache-2.0
+# No script has anything that shellcheck warns of, and every script may be run.
+set -euo pipefail
+cd "$(dirname "$0")/../.."
+
+if ! command -v shellcheck >/dev/null; then
+    echo "shellcheck is missing" >&2
+    exit 1
+fi
+mapfile -t scripts < <(
+    find . \( -path ./build -o -path ./.git -o -path ./.quickstart -o -path ./tests/captures \) \
+        -prune -o -type f -size -200k -print |
+        while IFS= read -r file; do
+            if head -c 64 "$file" | head -n 1 | grep -aqE '^#!.*/(env +)?(ba|da)?sh'; then
+                echo "$file"
+            fi
+        done | sort
+)
+failed=0
+for script in "${scripts[@]}"; do
+    if [ ! -x "$script" ]; then
+        echo "$script: is not executable" >&2
+        failed=1
+    fi
+done
+shellcheck --external-sources --source-path=SCRIPTDIR "${scripts[@]}" || failed=1
+exit "$failed"

@@ -1,0 +1,22 @@
+#!/bin/bash
+# SPDX-License-Identifier: Apache-2.0
+# clang-tidy (.clang-tidy says what of it) has nothing to say about the sources that are built. It
+# reads the compile commands of a build folder of its own, so that it asks clang's question whatever
+# this build was made with.
+set -euo pipefail
+cd "$(dirname "$0")/../.."
+
+if ! command -v clang-tidy >/dev/null; then
+    echo "clang-tidy is missing" >&2
+    exit 1
+fi
+commands="${QM_BINARY_DIR:-build/debug}/tidy"
+cmake -S . -B "$commands" -G Ninja -DCMAKE_BUILD_TYPE=Debug -DCMAKE_C_COMPILER=clang \
+    -DCMAKE_EXPORT_COMPILE_COMMANDS=ON -DBUILD_TESTING=OFF >/dev/null
+output="$commands/output"
+if find config db server submit tools -name '*.c' | sort |
+    xargs -n 4 -P "$(nproc)" clang-tidy --quiet -p "$commands" >"$output" 2>"$output.log"; then
+    exit 0
+fi
+grep -hE 'error:|^[^ ].*: error' "$output" "$output.log" | sort -u
+exit 1
