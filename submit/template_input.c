@@ -226,6 +226,10 @@ static void write_urls(struct buffer *buffer, const struct input_file *input,
             }
         return;
     }
+    if (file->remote_url.length > 0) {
+        write_element(buffer, "url", file->remote_url);
+        return;
+    }
     write_url(buffer, "url", document, file->name, "");
     if (input->gzip)
         write_url(buffer, "gzipped_url", document, file->name, ".gz");

@@ -38,7 +38,8 @@ struct input_template {
 
 /* A file as a job uses it. */
 struct job_file {
-    struct text name; /* physical */
+    struct text name;       /* physical */
+    struct text remote_url; /* where it lies, when that is not the download folder */
     char md5[MD5_HEX_SIZE];
     int64_t bytes, gzipped_bytes; /* gzipped: 0 when there is no compressed one */
 };

@@ -1,0 +1,445 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Jobs are collected and written some hundred at a time. Memory has two lifetimes: what a whole
+ * batch shares (templates, files, keys) and what one such part needs.
+ *
+ * Results are made here, with their workunits, so that a project without BOINC's transitioner
+ * works. Nothing stands in the way of one: transition_time is "now", it looks at the workunit,
+ * finds as many unsent results as target_nresults asks for, and makes no more; retries it makes
+ * from result_template_file, which is why the result template must lie in the project folder. */
+#include "submit/jobs.h"
+
+#include "config/config.h"
+#include "db/admin.h"
+#include "server/base/arena.h"
+#include "server/base/buffer.h"
+#include "server/base/crypto.h"
+#include "server/base/file.h"
+#include "submit/hierarchy.h"
+#include "submit/keys.h"
+#include "submit/stage.h"
+#include "submit/template_input.h"
+#include "submit/template_output.h"
+
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "server/base/banned.h"
+
+#define PART_JOBS           512 /* workunits written at a time */
+#define PART_RESULTS        2048
+#define PART_BYTES          ((size_t)512 << 20)
+#define BATCH_BYTES         ((size_t)4 << 30)
+#define TEMPLATES_MAX       100
+#define RESULT_TEMPLATE_MAX 63 /* bytes of the column that names it */
+#define PART_DOCUMENT_BYTES ((size_t)16 << 20)
+#define RANDOM_COLUMN_BITS  31
+
+struct named_input {
+    struct text path;
+    struct input_template input;
+};
+struct named_output {
+    struct text path;
+    struct text stored_path; /* relative to the project folder */
+    struct output_template output;
+};
+
+struct jobs {
+    struct jobs_settings settings;
+    struct arena *arena; /* of the batch */
+    struct arena *part;  /* of what is not written yet */
+    struct stage *stage;
+    struct text upload_private;
+    bool certificates;
+    struct named_input inputs[TEMPLATES_MAX];
+    struct named_output outputs[TEMPLATES_MAX];
+    size_t input_count, output_count;
+    struct new_workunit workunits[PART_JOBS];
+    int64_t ids[PART_JOBS];
+    struct new_result results[PART_RESULTS];
+    size_t workunit_of_result[PART_RESULTS];
+    size_t workunit_count, result_count, document_bytes;
+    uint64_t number; /* of the next name */
+    struct jobs_count count;
+    struct text last_name;
+};
+
+static enum status no_memory(struct failure *failure)
+{
+    return fail(failure, STATUS_NO_MEMORY, "no memory for these jobs");
+}
+
+static enum status read_upload_key(struct jobs *jobs, struct failure *failure)
+{
+    jobs->certificates = !jobs->settings.config->dont_generate_upload_certificates &&
+                         !jobs->settings.by_transitioner;
+    if (!jobs->certificates)
+        return STATUS_OK;
+    return key_read(jobs->arena, jobs->settings.config, "upload_private", &jobs->upload_private,
+                    failure);
+}
+
+enum status jobs_begin(const struct jobs_settings *settings, struct jobs **ret_jobs,
+                       struct failure *failure)
+{
+    struct jobs *jobs = calloc(1, sizeof *jobs);
+    if (jobs == NULL)
+        return no_memory(failure);
+    jobs->settings = *settings;
+    jobs->arena = arena_create(BATCH_BYTES);
+    jobs->part = arena_create(PART_BYTES);
+    if (jobs->arena != NULL)
+        jobs->stage = stage_create(jobs->arena, settings->config);
+    enum status status = jobs->part != NULL && jobs->stage != NULL ? read_upload_key(jobs, failure)
+                                                                   : no_memory(failure);
+    if (status != STATUS_OK) {
+        jobs_end(jobs, false);
+        return status;
+    }
+    *ret_jobs = jobs;
+    return STATUS_OK;
+}
+
+void jobs_end(struct jobs *jobs, bool keep)
+{
+    if (jobs == NULL)
+        return;
+    if (jobs->stage != NULL)
+        stage_end(jobs->stage, keep);
+    arena_destroy(jobs->part);
+    arena_destroy(jobs->arena);
+    free(jobs);
+}
+
+struct jobs_count jobs_count(const struct jobs *jobs)
+{
+    return jobs->count;
+}
+
+struct text jobs_last_name(const struct jobs *jobs)
+{
+    return jobs->last_name;
+}
+
+/* Templates are named from the project folder; an input template may lie anywhere. */
+static const char *template_path(struct jobs *jobs, struct text path)
+{
+    struct text project = jobs->settings.config->project_dir_path;
+    const char *inside =
+        text_string(jobs->arena, text_print(jobs->arena, TEXT_FORMAT "/" TEXT_FORMAT,
+                                            TEXT_ARG(project), TEXT_ARG(path)));
+    if (!text_starts(path, TEXT("/")) && access(inside, F_OK) == 0)
+        return inside;
+    return text_string(jobs->arena, path);
+}
+
+static enum status read_template(struct jobs *jobs, struct text path, struct text *ret_document,
+                                 struct failure *failure)
+{
+    return file_read(jobs->arena, template_path(jobs, path), TEMPLATE_BYTES_MAX, ret_document,
+                     failure);
+}
+
+static enum status find_input(struct jobs *jobs, struct text path,
+                              const struct input_template **ret_input, struct failure *failure)
+{
+    for (size_t i = 0; i < jobs->input_count; i++)
+        if (text_equal(jobs->inputs[i].path, path)) {
+            *ret_input = &jobs->inputs[i].input;
+            return STATUS_OK;
+        }
+    if (jobs->input_count == TEMPLATES_MAX)
+        return fail(failure, STATUS_TOO_LARGE, "more than %d different templates", TEMPLATES_MAX);
+    struct named_input *named = &jobs->inputs[jobs->input_count];
+    struct text document;
+    named->path = text_copy(jobs->arena, path);
+    enum status status = read_template(jobs, named->path, &document, failure);
+    if (status == STATUS_OK)
+        status = input_template_read(jobs->arena, text_string(jobs->arena, named->path), document,
+                                     &named->input, failure);
+    if (status != STATUS_OK)
+        return status;
+    jobs->input_count++;
+    *ret_input = &named->input;
+    return STATUS_OK;
+}
+
+/* What result_template_file is to hold. */
+static enum status stored_path(struct jobs *jobs, struct text path, struct text *ret_path,
+                               struct failure *failure)
+{
+    struct text project = jobs->settings.config->project_dir_path;
+    bool is_inside = text_starts(path, project) && path.length > project.length + 1 &&
+                     path.at[project.length] == '/';
+    struct text rest = path;
+    if (is_inside)
+        rest = (struct text){path.at + project.length + 1, path.length - project.length - 1};
+    const char *check =
+        text_string(jobs->arena, text_print(jobs->arena, TEXT_FORMAT "/" TEXT_FORMAT,
+                                            TEXT_ARG(project), TEXT_ARG(rest)));
+    if (text_starts(rest, TEXT("/")) || text_starts(rest, TEXT("..")) || access(check, F_OK) != 0)
+        return fail(failure, STATUS_INVALID,
+                    TEXT_FORMAT ": not in the project folder " TEXT_FORMAT
+                                " (result templates are read again for retries; copy it to "
+                                "templates/)",
+                    TEXT_ARG(text_first(path, 120)), TEXT_ARG(text_first(project, 120)));
+    if (rest.length > RESULT_TEMPLATE_MAX)
+        return fail(failure, STATUS_TOO_LARGE, TEXT_FORMAT ": the path has more than %d bytes",
+                    TEXT_ARG(text_first(rest, 120)), RESULT_TEMPLATE_MAX);
+    *ret_path = rest;
+    return STATUS_OK;
+}
+
+static enum status find_output(struct jobs *jobs, struct text path,
+                               const struct named_output **ret_output, struct failure *failure)
+{
+    for (size_t i = 0; i < jobs->output_count; i++)
+        if (text_equal(jobs->outputs[i].path, path)) {
+            *ret_output = &jobs->outputs[i];
+            return STATUS_OK;
+        }
+    if (jobs->output_count == TEMPLATES_MAX)
+        return fail(failure, STATUS_TOO_LARGE, "more than %d different templates", TEMPLATES_MAX);
+    struct named_output *named = &jobs->outputs[jobs->output_count];
+    const struct output_options options = {.upload_url = jobs->settings.config->upload_url,
+                                           .certificates = jobs->certificates,
+                                           .sticky_lifetime = jobs->settings.sticky_lifetime};
+    struct text document;
+    named->path = text_copy(jobs->arena, path);
+    enum status status = stored_path(jobs, named->path, &named->stored_path, failure);
+    if (status == STATUS_OK)
+        status = read_template(jobs, named->path, &document, failure);
+    if (status == STATUS_OK)
+        status = output_template_read(jobs->arena, text_string(jobs->arena, named->path), document,
+                                      &options, &named->output, failure);
+    if (status != STATUS_OK)
+        return status;
+    jobs->output_count++;
+    *ret_output = named;
+    return STATUS_OK;
+}
+
+static enum status take_argument(struct jobs *jobs, const struct input_file *input,
+                                 const struct job_argument *argument, struct job_file *ret_file,
+                                 struct failure *failure)
+{
+    if (argument->remote_url.length > 0) {
+        *ret_file = (struct job_file){
+            .remote_url = argument->remote_url,
+            .bytes = argument->bytes,
+            .name = text_print(jobs->part, "jf_" TEXT_FORMAT, TEXT_ARG(argument->md5))};
+        memcpy(ret_file->md5, argument->md5.at, MD5_HEX_SIZE - 1);
+        return STATUS_OK;
+    }
+    if (input->kind != INPUT_REMOTE)
+        return stage_input(jobs->stage, argument->name, input->gzip, ret_file, failure);
+    if (!file_name_usable(argument->name))
+        return fail(failure, STATUS_INVALID, "\"" TEXT_FORMAT "\" is not usable as a file name",
+                    TEXT_ARG(text_first(argument->name, 60)));
+    *ret_file = (struct job_file){
+        .name = argument->name, .bytes = input->bytes, .gzipped_bytes = input->gzipped_bytes};
+    memcpy(ret_file->md5, input->md5, MD5_HEX_SIZE);
+    return STATUS_OK;
+}
+
+static enum status take_files(struct jobs *jobs, const struct input_template *input,
+                              const struct job_line *line, struct job_file **ret_files,
+                              struct failure *failure)
+{
+    struct job_file *files = ARENA_ARRAY(jobs->part, input->file_count, struct job_file);
+    size_t next = 0;
+    if (files == NULL)
+        return no_memory(failure);
+    if (line->file_count != input->argument_count)
+        return fail(failure, STATUS_INVALID, "%s wants %zu files with each job, given are %zu",
+                    input->file.name, input->argument_count, line->file_count);
+    for (size_t i = 0; i < input->file_count; i++) {
+        const struct input_file *file = &input->files[i];
+        enum status status =
+            file->kind == INPUT_CONSTANT
+                ? stage_input(jobs->stage, file->physical_name, file->gzip, &files[i], failure)
+                : take_argument(jobs, file, &line->files[next++], &files[i], failure);
+        if (status != STATUS_OK)
+            return status;
+    }
+    *ret_files = files;
+    return STATUS_OK;
+}
+
+static struct text joined(struct arena *arena, struct text a, struct text b)
+{
+    if (a.length == 0 || b.length == 0)
+        return a.length > 0 ? a : b;
+    return text_print(arena, TEXT_FORMAT " " TEXT_FORMAT, TEXT_ARG(a), TEXT_ARG(b));
+}
+
+static enum status name_job(struct jobs *jobs, const struct job_line *line, struct text *ret_name,
+                            struct failure *failure)
+{
+    struct text name = line->wu_name;
+    if (name.length == 0 && jobs->settings.numbered)
+        name = text_print(jobs->part, TEXT_FORMAT "_%" PRIu64, TEXT_ARG(jobs->settings.name),
+                          jobs->number);
+    else if (name.length == 0)
+        name = jobs->settings.name;
+    jobs->number++;
+    if (!file_name_usable(name))
+        return fail(failure, STATUS_INVALID, "\"" TEXT_FORMAT "\" is not usable as a job's name",
+                    TEXT_ARG(text_first(name, 60)));
+    *ret_name = text_copy(jobs->part, name);
+    return STATUS_OK;
+}
+
+static enum status write_workunit_document(struct jobs *jobs, const struct input_template *input,
+                                           const struct job_line *line, struct text *ret_document,
+                                           struct failure *failure)
+{
+    struct buffer buffer = buffer_in(jobs->part);
+    struct input_document document = {
+        .config = jobs->settings.config,
+        .file_count = input->file_count,
+        .command_line = joined(jobs->part, jobs->settings.command_line, line->command_line),
+        .sub_appname = jobs->settings.sub_appname,
+        .sticky_lifetime = jobs->settings.sticky_lifetime};
+    struct job_file *files;
+    enum status status = take_files(jobs, input, line, &files, failure);
+    document.files = files;
+    if (status == STATUS_OK)
+        status = input_template_write(input, &document, &buffer, failure);
+    *ret_document = buffer_text(&buffer);
+    return status;
+}
+
+static enum status add_results(struct jobs *jobs, const struct named_output *output,
+                               const struct new_workunit *workunit, struct failure *failure)
+{
+    for (int64_t i = 0; i < workunit->target_nresults; i++) {
+        uint64_t random = random_u64();
+        struct text name =
+            text_print(jobs->part, TEXT_FORMAT "_%" PRId64, TEXT_ARG(workunit->name), i);
+        struct buffer buffer = buffer_in(jobs->part);
+        enum status status =
+            output_template_write(&output->output, jobs->part, name, (uint32_t)random,
+                                  jobs->upload_private, &buffer, failure);
+        if (status != STATUS_OK)
+            return status;
+        jobs->workunit_of_result[jobs->result_count] = jobs->workunit_count;
+        jobs->results[jobs->result_count++] = (struct new_result){
+            .name = name,
+            .xml_doc_in = buffer_text(&buffer),
+            .appid = workunit->appid,
+            .batch = workunit->batch,
+            .priority = workunit->priority,
+            .server_state = workunit->size_class < 0 ? RESULT_UNSENT : RESULT_INACTIVE,
+            .size_class = workunit->size_class,
+            .random = (int64_t)(random >> (64 - RANDOM_COLUMN_BITS)),
+            .create_time = workunit->create_time};
+        jobs->document_bytes += buffer.length;
+    }
+    return STATUS_OK;
+}
+
+static void copy_parameters(const struct job_parameters *values, struct new_workunit *workunit)
+{
+#define PARAMETER(name, type, default_, minimum, maximum, place, help) \
+    workunit->name = values->name;
+#include "submit/parameters.def"
+#undef PARAMETER
+}
+
+static enum status make_workunit(struct jobs *jobs, const struct job_line *line,
+                                 struct new_workunit *workunit,
+                                 const struct named_output **ret_output, struct failure *failure)
+{
+    const struct jobs_settings *settings = &jobs->settings;
+    struct job_parameters values = settings->parameters;
+    const struct input_template *input;
+    struct text in = line->wu_template, out = line->result_template;
+    if (in.length == 0)
+        in = text_from(settings->in_template);
+    if (out.length == 0)
+        out = text_from(settings->out_template);
+    if (line->has_priority)
+        values.priority = line->priority;
+    enum status status = find_input(jobs, in, &input, failure);
+    if (status == STATUS_OK)
+        status = find_output(jobs, out, ret_output, failure);
+    if (status == STATUS_OK)
+        status = input_template_parameters(input, &values, failure);
+    if (status == STATUS_OK)
+        status = parameters_check(&values, input->file.name, failure);
+    if (status == STATUS_OK)
+        status = name_job(jobs, line, &workunit->name, failure);
+    if (status == STATUS_OK)
+        status = write_workunit_document(jobs, input, line, &workunit->xml_doc, failure);
+    if (status != STATUS_OK)
+        return status;
+    copy_parameters(&values, workunit);
+    workunit->appid = settings->app->id;
+    workunit->keywords = settings->keywords;
+    workunit->result_template_file = (*ret_output)->stored_path;
+    workunit->create_time = workunit->transition_time = settings->now;
+    return STATUS_OK;
+}
+
+enum status jobs_add(struct jobs *jobs, const struct job_line *line, struct failure *failure)
+{
+    struct new_workunit workunit = {.appid = 0};
+    const struct named_output *output;
+    enum status status = STATUS_OK;
+    if (jobs->workunit_count == PART_JOBS || jobs->document_bytes > PART_DOCUMENT_BYTES)
+        status = jobs_flush(jobs, failure);
+    if (status == STATUS_OK)
+        status = make_workunit(jobs, line, &workunit, &output, failure);
+    if (status != STATUS_OK)
+        return status;
+    bool with_results = !jobs->settings.by_transitioner;
+    if (with_results && jobs->result_count + (size_t)workunit.target_nresults > PART_RESULTS) {
+        /* What was made for this job goes with the part that is written now: make it again. */
+        status = jobs_flush(jobs, failure);
+        jobs->number--;
+        if (status == STATUS_OK)
+            status = make_workunit(jobs, line, &workunit, &output, failure);
+    }
+    if (status == STATUS_OK && with_results)
+        status = add_results(jobs, output, &workunit, failure);
+    if (status != STATUS_OK)
+        return status;
+    jobs->document_bytes += workunit.xml_doc.length;
+    jobs->workunits[jobs->workunit_count++] = workunit;
+    jobs->last_name = workunit.name;
+    if (arena_overflowed(jobs->part) || arena_overflowed(jobs->arena))
+        return no_memory(failure);
+    return STATUS_OK;
+}
+
+static enum status explain(struct jobs *jobs, enum status status, struct failure *failure)
+{
+    return fail(failure, status, "%s: %s", status_word(status), db_error(jobs->settings.db));
+}
+
+enum status jobs_flush(struct jobs *jobs, struct failure *failure)
+{
+    if (jobs->workunit_count == 0)
+        return STATUS_OK;
+    struct text last_name = jobs->last_name;
+    enum status status = db_admin_workunits_add(jobs->settings.db, jobs->part, jobs->workunits,
+                                                jobs->workunit_count, jobs->ids);
+    if (status != STATUS_OK)
+        return explain(jobs, status, failure);
+    for (size_t i = 0; i < jobs->result_count; i++)
+        jobs->results[i].workunitid = jobs->ids[jobs->workunit_of_result[i]];
+    if (jobs->result_count > 0)
+        status =
+            db_admin_results_add(jobs->settings.db, jobs->part, jobs->results, jobs->result_count);
+    if (status != STATUS_OK)
+        return explain(jobs, status, failure);
+    jobs->count.jobs += jobs->workunit_count;
+    jobs->count.results += jobs->result_count;
+    jobs->last_name = text_copy(jobs->arena, last_name);
+    jobs->workunit_count = jobs->result_count = jobs->document_bytes = 0;
+    arena_reset(jobs->part);
+    return STATUS_OK;
+}

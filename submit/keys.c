@@ -1,0 +1,180 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Key files have the names and forms that a BOINC project has them in, so that a project's own
+ * tools go on working. Private keys are readable by their owner alone; a key that is there is
+ * never written over except by a change of keys, which keeps the old one first.
+ *
+ * Clients take a new key only when the one they hold has signed it. So the private halves of old
+ * keys are kept too (old_private_N): after a second change, clients that slept through the first
+ * still find a signature by theirs. */
+#include "submit/keys.h"
+
+#include "config/config.h"
+#include "server/base/arena.h"
+#include "server/base/file.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "server/base/banned.h"
+
+#define OLD_KEYS_MAX 1000
+
+const char *const key_pairs[2] = {"code_sign", "upload"};
+
+struct text keys_dir(struct arena *arena, const struct config *config)
+{
+    if (config->key_dir.length > 0)
+        return config->key_dir;
+    return text_print(arena, TEXT_FORMAT "/keys", TEXT_ARG(config->project_dir_path));
+}
+
+const char *key_path(struct arena *arena, const struct config *config, const char *name)
+{
+    struct text dir = keys_dir(arena, config);
+    return text_string(arena, text_print(arena, TEXT_FORMAT "/%s", TEXT_ARG(dir), name));
+}
+
+enum status key_read(struct arena *arena, const struct config *config, const char *name,
+                     struct text *ret_key, struct failure *failure)
+{
+    return file_read(arena, key_path(arena, config, name), KEY_BYTES_MAX, ret_key, failure);
+}
+
+static const char *numbered(struct arena *arena, const char *name, int number)
+{
+    return text_string(arena, text_print(arena, "%s_%d", name, number));
+}
+
+static const char *half(struct arena *arena, const char *pair, const char *which)
+{
+    return text_string(arena, text_print(arena, "%s_%s", pair, which));
+}
+
+static bool exists(struct arena *arena, const struct config *config, const char *name)
+{
+    return access(key_path(arena, config, name), F_OK) == 0;
+}
+
+static enum status write_pair(struct arena *arena, const struct config *config, const char *pair,
+                              const struct rsa_key_texts *keys, struct failure *failure)
+{
+    enum status status = file_write(key_path(arena, config, half(arena, pair, "private")),
+                                    keys->private_key, 0600, failure);
+    if (status == STATUS_OK)
+        status = file_write(key_path(arena, config, half(arena, pair, "public")), keys->public_key,
+                            0644, failure);
+    return status;
+}
+
+enum status keys_create(struct arena *arena, const struct config *config, bool ret_made[2],
+                        struct failure *failure)
+{
+    const char *dir = text_string(arena, keys_dir(arena, config));
+    if (mkdir(dir, 0755) != 0 && errno != EEXIST)
+        return fail(failure, STATUS_IO, "%s: create: %s", dir, strerror(errno));
+    for (int i = 0; i < 2; i++) {
+        bool has_private = exists(arena, config, half(arena, key_pairs[i], "private"));
+        bool has_public = exists(arena, config, half(arena, key_pairs[i], "public"));
+        struct rsa_key_texts keys;
+        ret_made[i] = false;
+        if (has_private && has_public)
+            continue;
+        if (has_private || has_public)
+            return fail(failure, STATUS_INVALID,
+                        "%s: only the %s half of the pair %s is there; bring back the other, or "
+                        "remove this one for a new pair",
+                        dir, has_private ? "private" : "public", key_pairs[i]);
+        enum status status = rsa_generate(arena, &keys, failure);
+        if (status == STATUS_OK)
+            status = write_pair(arena, config, key_pairs[i], &keys, failure);
+        if (status != STATUS_OK)
+            return status;
+        ret_made[i] = true;
+    }
+    return STATUS_OK;
+}
+
+enum status key_check_pair(struct arena *arena, const struct config *config, const char *pair,
+                           struct failure *failure)
+{
+    struct text public_key, private_key, signature;
+    char md5[MD5_HEX_SIZE];
+    md5_hex(TEXT("whether two keys belong together"), NO_TEXT, md5);
+    enum status status = key_read(arena, config, half(arena, pair, "public"), &public_key, failure);
+    if (status == STATUS_OK)
+        status = key_read(arena, config, half(arena, pair, "private"), &private_key, failure);
+    if (status == STATUS_OK)
+        status = rsa_sign_md5(arena, private_key, md5, &signature, failure);
+    if (status == STATUS_OK && rsa_verify_md5(public_key, md5, signature, NULL) != STATUS_OK)
+        status = fail(failure, STATUS_INVALID, "the two halves of %s do not belong together", pair);
+    return status;
+}
+
+enum status keys_change_prepare(struct arena *arena, const struct config *config,
+                                struct key_change *ret_change, struct failure *failure)
+{
+    enum status status = key_check_pair(arena, config, key_pairs[0], failure);
+    if (status != STATUS_OK)
+        return status;
+    /* From 0, without gaps: that is how the old keys are looked for. */
+    ret_change->number = 0;
+    while (ret_change->number < OLD_KEYS_MAX &&
+           exists(arena, config, numbered(arena, "old_key", ret_change->number)))
+        ret_change->number++;
+    return rsa_generate(arena, &ret_change->keys, failure);
+}
+
+static enum status sign_to_file(struct arena *arena, const struct config *config, const char *name,
+                                struct text private_key, struct text text, struct failure *failure)
+{
+    char md5[MD5_HEX_SIZE];
+    struct text signature;
+    md5_hex(text, NO_TEXT, md5);
+    enum status status = rsa_sign_md5(arena, private_key, md5, &signature, failure);
+    if (status == STATUS_OK)
+        status = file_write(key_path(arena, config, name), signature, 0644, failure);
+    return status;
+}
+
+/* Clients since 7 strip white space around the key before they check, older ones do not. */
+static enum status sign_for(struct arena *arena, const struct config *config, int number,
+                            struct text old_private, struct text new_key, struct failure *failure)
+{
+    enum status status = sign_to_file(arena, config, numbered(arena, "signature", number),
+                                      old_private, new_key, failure);
+    if (status == STATUS_OK)
+        status = sign_to_file(arena, config, numbered(arena, "signature_stripped", number),
+                              old_private, text_trim(new_key), failure);
+    return status;
+}
+
+enum status keys_change_write(struct arena *arena, const struct config *config,
+                              const struct key_change *change, struct failure *failure)
+{
+    struct text old_public, old_private;
+    struct text new_key = change->keys.public_key;
+    enum status status = key_read(arena, config, "code_sign_public", &old_public, failure);
+    if (status == STATUS_OK)
+        status = key_read(arena, config, "code_sign_private", &old_private, failure);
+    if (status == STATUS_OK)
+        status = file_write(key_path(arena, config, numbered(arena, "old_private", change->number)),
+                            old_private, 0600, failure);
+    if (status == STATUS_OK)
+        status = file_write(key_path(arena, config, numbered(arena, "old_key", change->number)),
+                            old_public, 0644, failure);
+    if (status == STATUS_OK)
+        status = sign_for(arena, config, change->number, old_private, new_key, failure);
+    for (int i = 0; i < change->number && status == STATUS_OK; i++) {
+        if (!exists(arena, config, numbered(arena, "old_private", i)))
+            continue; /* changed by other tools, which keep no old private keys */
+        status = key_read(arena, config, numbered(arena, "old_private", i), &old_private, failure);
+        if (status == STATUS_OK)
+            status = sign_for(arena, config, i, old_private, new_key, failure);
+    }
+    if (status == STATUS_OK)
+        status = write_pair(arena, config, key_pairs[0], &change->keys, failure);
+    return status;
+}

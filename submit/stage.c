@@ -1,0 +1,248 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* A file is copied under a name of its own first and then linked to its place, which fails when
+ * the place is taken: so a reader never sees half a file, and two programs that stage the same
+ * name cannot both win. Thousands of jobs share files, so each is looked at once. */
+#include "submit/stage.h"
+
+#include "config/config.h"
+#include "server/base/arena.h"
+#include "submit/hierarchy.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <inttypes.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+#include <uthash.h>
+
+#include "server/base/banned.h"
+
+#define COPY_BYTES 65536
+
+struct staged {
+    struct job_file file;
+    struct text argument; /* the key */
+    UT_hash_handle hh;
+};
+
+struct copied {
+    const char *path;
+    struct copied *next;
+};
+
+struct stage {
+    struct arena *arena;
+    const struct config *config;
+    struct staged *files; /* hash by argument; entries live in the arena */
+    struct copied *copied;
+};
+
+struct stage *stage_create(struct arena *arena, const struct config *config)
+{
+    struct stage *stage = ARENA_NEW(arena, struct stage);
+    if (stage != NULL)
+        *stage = (struct stage){.arena = arena, .config = config};
+    return stage;
+}
+
+void stage_end(struct stage *stage, bool keep)
+{
+    for (struct copied *copied = stage->copied; copied && !keep; copied = copied->next)
+        (void)unlink(copied->path);
+    HASH_CLEAR(hh, stage->files);
+    stage->copied = NULL;
+}
+
+static enum status fail_io(struct failure *failure, const char *path, const char *what)
+{
+    return fail(failure, STATUS_IO, "%s: %s: %s", path, what, strerror(errno));
+}
+
+static bool copy_bytes(int from, int to)
+{
+    char bytes[COPY_BYTES];
+    for (;;) {
+        ssize_t got = read(from, bytes, sizeof bytes);
+        if (got < 0 && errno == EINTR)
+            continue;
+        if (got <= 0)
+            return got == 0;
+        for (ssize_t put = 0; put < got;) {
+            ssize_t count = write(to, bytes + put, (size_t)(got - put));
+            if (count < 0 && errno == EINTR)
+                continue;
+            if (count < 0)
+                return false;
+            put += count;
+        }
+    }
+}
+
+static enum status copy_open(int from, const char *temporary, const char *target, mode_t mode,
+                             struct failure *failure)
+{
+    int to = open(temporary, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, mode);
+    if (to < 0)
+        return fail_io(failure, temporary, "create");
+    bool copied = copy_bytes(from, to) && fchmod(to, mode) == 0 && fsync(to) == 0;
+    enum status status = copied ? STATUS_OK : fail_io(failure, temporary, "copy");
+    (void)close(to);
+    if (status == STATUS_OK && link(temporary, target) != 0)
+        status = fail_io(failure, target, "link");
+    (void)unlink(temporary);
+    return status;
+}
+
+static enum status copy_file(struct stage *stage, const char *source, const char *target,
+                             mode_t mode, struct failure *failure)
+{
+    const char *temporary =
+        text_string(stage->arena, text_print(stage->arena, "%s.%ld.new", target, (long)getpid()));
+    struct copied *copied = ARENA_NEW(stage->arena, struct copied);
+    if (copied == NULL)
+        return fail(failure, STATUS_NO_MEMORY, "no memory");
+    int from = open(source, O_RDONLY | O_CLOEXEC);
+    if (from < 0)
+        return fail_io(failure, source, "open");
+    enum status status = copy_open(from, temporary, target, mode, failure);
+    (void)close(from);
+    if (status == STATUS_OK) {
+        *copied = (struct copied){.path = target, .next = stage->copied};
+        stage->copied = copied;
+    }
+    return status;
+}
+
+/* Leaves `target` with the content of `source`, or says why not. */
+static enum status place_file(struct stage *stage, const char *source, const char *target,
+                              mode_t mode, struct job_file *file, struct failure *failure)
+{
+    char there[MD5_HEX_SIZE];
+    int64_t bytes;
+    enum status status = md5_hex_of_file(source, file->md5, &file->bytes, failure);
+    if (status != STATUS_OK)
+        return status;
+    if (access(target, F_OK) != 0)
+        return copy_file(stage, source, target, mode, failure);
+    status = md5_hex_of_file(target, there, &bytes, failure);
+    if (status == STATUS_OK && strcmp(there, file->md5) != 0)
+        return fail(failure, STATUS_INVALID,
+                    "%s is there with other content; clients keep files by name, so a changed "
+                    "file needs a new name",
+                    target);
+    return status;
+}
+
+static struct text last_part(struct text path)
+{
+    for (size_t i = path.length; i > 0; i--)
+        if (path.at[i - 1] == '/')
+            return (struct text){path.at + i, path.length - i};
+    return path;
+}
+
+static enum status make_folder(struct stage *stage, struct text name, struct failure *failure)
+{
+    char folder[HIERARCHY_FOLDER_SIZE];
+    hierarchy_folder(name, stage->config->uldl_dir_fanout, folder);
+    const char *path =
+        text_string(stage->arena, text_print(stage->arena, TEXT_FORMAT "/%s",
+                                             TEXT_ARG(stage->config->download_dir), folder));
+    if (folder[0] != '\0' && mkdir(path, 0775) != 0 && errno != EEXIST)
+        return fail_io(failure, path, "create");
+    return STATUS_OK;
+}
+
+static enum status measure_gzip(const char *target, struct job_file *file, struct arena *arena,
+                                struct failure *failure)
+{
+    struct stat info;
+    const char *path = text_string(arena, text_print(arena, "%s.gz", target));
+    if (stat(path, &info) != 0)
+        return fail(failure, STATUS_NOT_FOUND, "%s: the template says <gzip/>, but it is not there",
+                    path);
+    file->gzipped_bytes = info.st_size;
+    return STATUS_OK;
+}
+
+static enum status find_input(struct stage *stage, struct text argument, struct job_file *file,
+                              const char **ret_target, struct failure *failure)
+{
+    const struct config *config = stage->config;
+    const char *source = text_string(stage->arena, argument);
+    const char *target =
+        text_string(stage->arena, hierarchy_path(stage->arena, config->download_dir, file->name,
+                                                 config->uldl_dir_fanout));
+    const char *root = text_string(
+        stage->arena, hierarchy_path(stage->arena, config->download_dir, file->name, 0));
+    *ret_target = target;
+    enum status status = make_folder(stage, file->name, failure);
+    if (status != STATUS_OK)
+        return status;
+    if (access(source, F_OK) == 0)
+        return place_file(stage, source, target, 0644, file, failure);
+    if (text_equal(argument, file->name)) {
+        if (access(target, F_OK) == 0)
+            return md5_hex_of_file(target, file->md5, &file->bytes, failure);
+        if (access(root, F_OK) == 0)
+            return place_file(stage, root, target, 0644, file, failure);
+    }
+    return fail(failure, STATUS_NOT_FOUND, "%s: no such file, neither here nor in %s", source,
+                target);
+}
+
+enum status stage_input(struct stage *stage, struct text argument, bool gzip,
+                        struct job_file *ret_file, struct failure *failure)
+{
+    struct staged *staged;
+    HASH_FIND(hh, stage->files, argument.at, (unsigned)argument.length, staged);
+    if (staged != NULL && (staged->file.gzipped_bytes > 0 || !gzip)) {
+        *ret_file = staged->file;
+        return STATUS_OK;
+    }
+    struct text name = last_part(argument);
+    if (!file_name_usable(name))
+        return fail(failure, STATUS_INVALID,
+                    "\"" TEXT_FORMAT "\" is not usable as a file name (letters, digits and _-+.=)",
+                    TEXT_ARG(text_first(name, 60)));
+    if (staged == NULL) {
+        staged = ARENA_NEW(stage->arena, struct staged);
+        if (staged == NULL)
+            return fail(failure, STATUS_NO_MEMORY, "no memory");
+        staged->argument = text_copy(stage->arena, argument);
+        staged->file.name = last_part(staged->argument);
+    }
+    const char *target;
+    enum status status = find_input(stage, argument, &staged->file, &target, failure);
+    if (status == STATUS_OK && gzip)
+        status = measure_gzip(target, &staged->file, stage->arena, failure);
+    if (status != STATUS_OK)
+        return status;
+    if (staged->hh.tbl == NULL)
+        HASH_ADD_KEYPTR(hh, stage->files, staged->argument.at, (unsigned)staged->argument.length,
+                        staged);
+    *ret_file = staged->file;
+    return STATUS_OK;
+}
+
+enum status stage_program(struct stage *stage, const char *path, struct text name, bool executable,
+                          struct job_file *ret_file, bool *ret_executable, struct failure *failure)
+{
+    struct stat info;
+    struct job_file file = {.name = name};
+    if (!file_name_usable(name))
+        return fail(failure, STATUS_INVALID, "\"" TEXT_FORMAT "\" is not usable as a file name",
+                    TEXT_ARG(text_first(name, 60)));
+    if (stat(path, &info) != 0)
+        return fail_io(failure, path, "stat");
+    *ret_executable = executable || (info.st_mode & S_IXUSR) != 0;
+    const char *target = text_string(
+        stage->arena, hierarchy_path(stage->arena, stage->config->download_dir, name, 0));
+    enum status status =
+        place_file(stage, path, target, *ret_executable ? 0755 : 0644, &file, failure);
+    if (status == STATUS_OK)
+        *ret_file = file;
+    return status;
+}

@@ -1,0 +1,29 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Puts files where clients download them. A name stands for one content for ever, because clients
+ * keep files by name: a file that is there with other content is an error. */
+#ifndef SUBMIT_STAGE_H
+#define SUBMIT_STAGE_H
+
+#include "submit/template_input.h"
+
+struct arena;
+struct config;
+struct stage;
+
+/* Remembers sizes and MD5s by name, and which files it copied. Texts of the arena. NULL: no
+ * memory. */
+struct stage *stage_create(struct arena *arena, const struct config *config);
+/* With `keep` false, the files that it copied are removed again. */
+void stage_end(struct stage *stage, bool keep);
+
+/* An input file. `argument` is a path, whose last part becomes the physical name, or the name of a
+ * file that lies in the download folders already. With `gzip`, NAME.gz beside it is needed. */
+MUST_CHECK enum status stage_input(struct stage *stage, struct text argument, bool gzip,
+                                   struct job_file *ret_file, struct failure *failure);
+/* A file of an application: into the top level of download_dir; executable as `path` is, or
+ * whenever `executable` is set. */
+MUST_CHECK enum status stage_program(struct stage *stage, const char *path, struct text name,
+                                     bool executable, struct job_file *ret_file,
+                                     bool *ret_executable, struct failure *failure);
+
+#endif
