@@ -45,6 +45,13 @@ bool app_is_selected(const struct project_preferences *project, int64_t appid)
     return project->app_id_count == 0;
 }
 
+int64_t hr_class_for(const struct host_view *view, const struct app_row *app)
+{
+    return app->homogeneous_redundancy > HR_NONE && app->homogeneous_redundancy <= HR_COARSE
+               ? view->hr_classes[app->homogeneous_redundancy]
+               : 0;
+}
+
 bool tally_begin(const struct host_view *view, struct arena *arena, size_t jobs_max,
                  struct tally *ret_tally)
 {
@@ -149,9 +156,17 @@ static bool resource_is_allowed(struct question *question)
     return !question->view->is_excluded[question->resource];
 }
 
-static bool redundancy_is_supported(struct question *question)
+static bool host_kind_is_known(struct question *question)
 {
-    return question->job->app->homogeneous_redundancy == 0;
+    return question->job->app->homogeneous_redundancy == 0 ||
+           hr_class_for(question->view, question->job->app) != 0;
+}
+
+static bool host_kind_is_right(struct question *question)
+{
+    int64_t committed = question->job->workunit->hr_class;
+    return question->job->app->homogeneous_redundancy == 0 || committed == 0 ||
+           committed == hr_class_for(question->view, question->job->app);
 }
 
 static bool version_is_found(struct question *question)
@@ -285,7 +300,8 @@ static const struct {
     {REASON_APP_BETA, NEW | ALWAYS_ON, app_is_allowed_by_beta},
     {REASON_OTHER_USER, NEW | ALWAYS_ON, batch_is_for_user},
     {REASON_RESOURCE_EXCLUDED, NEW | ALWAYS_ON, resource_is_allowed},
-    {REASON_HR_UNSUPPORTED, NEW | ALWAYS_ON, redundancy_is_supported},
+    {REASON_HR_UNKNOWN, NEW | ALWAYS_ON, host_kind_is_known},
+    {REASON_HR_COMMITTED, NEW | ALWAYS_ON, host_kind_is_right},
     {REASON_COUNT, NEW | ALWAYS_ON | RESEND, version_is_found},
     {REASON_MEMORY, NEW | ALWAYS_ON | RESEND, fits_memory},
     {REASON_BANDWIDTH, NEW | ALWAYS_ON, fits_bandwidth},

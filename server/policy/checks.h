@@ -10,6 +10,7 @@
 #include "server/policy/amounts.h"
 #include "server/policy/deadline.h"
 #include "server/policy/estimate.h"
+#include "server/policy/hr_class.h"
 #include "server/policy/limits.h"
 #include "server/policy/preferences.h"
 #include "server/policy/reason.h"
@@ -36,7 +37,8 @@ struct host_view {
     struct availability availability;
     struct amounts asked;
     struct job_limits limits;
-    bool is_excluded[RESOURCES_MAX];                       /* by the user's preferences */
+    int64_t hr_classes[HR_COARSE + 1]; /* by kind of homogeneous redundancy; 0: unknown */
+    bool is_excluded[RESOURCES_MAX];   /* by the user's preferences */
     int64_t in_progress[RESOURCES_MAX], in_progress_total; /* before this reply */
     struct version_options options;
 };
@@ -46,6 +48,8 @@ double memory_usable(double m_nbytes, const struct global_preferences *preferenc
 /* Whether a resource type is excluded by the user. */
 bool resource_is_excluded(const struct project_preferences *project, size_t resource,
                           struct text type);
+/* The host's class for an app; 0: the app wants none, or the host is of no known kind. */
+int64_t hr_class_for(const struct host_view *view, const struct app_row *app);
 bool app_is_selected(const struct project_preferences *project, int64_t appid);
 
 /* A job and how this host would run it. */

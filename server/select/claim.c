@@ -70,6 +70,12 @@ static enum reason judge_locked(const struct host_view *view, const struct job *
         return REASON_ONE_PER_USER;
     if (view->config->one_result_per_host_per_wu && row->results_of_host > 0)
         return REASON_ONE_PER_HOST;
+    if (job->app->homogeneous_redundancy != 0) {
+        int64_t class_number = hr_class_for(view, job->app);
+        if (row->hr_class != 0 && row->hr_class != class_number)
+            return REASON_HR_COMMITTED;
+        row->hr_class = class_number;
+    }
     if (job->app->homogeneous_app_version != 0) {
         if (row->app_version_id != 0 && row->app_version_id != id)
             return REASON_COMMITTED_VERSION;
@@ -120,7 +126,8 @@ static enum status read_documents(struct request *request, struct attempt *attem
     return status;
 }
 
-static struct claim claim_of(const struct request *request, const struct job *job)
+static struct claim claim_of(const struct request *request, const struct host_view *view,
+                             const struct job *job)
 {
     const struct app_row *app = job->app;
     int64_t now = (int64_t)request->now;
@@ -134,6 +141,7 @@ static struct claim claim_of(const struct request *request, const struct job *jo
         .report_deadline = now + job->workunit->delay_bound + view_grace_period(request->config),
         .app_version_id = job->option->app_version_id,
         .flops_estimate = job->option->usage.peak_flops,
+        .commit_hr_class = hr_class_for(view, app),
         .commit_app_version_id =
             app->homogeneous_app_version != 0 ? job->option->app_version_id : 0,
         .replicate_target = must_replicate ? app->target_nresults : 0,
@@ -164,8 +172,8 @@ struct answer_job claim_describe(const struct job *job, const struct job_documen
     };
 }
 
-static enum status take(struct request *request, const struct attempt *attempts, size_t count,
-                        struct claimed *claimed)
+static enum status take(struct request *request, const struct host_view *view,
+                        const struct attempt *attempts, size_t count, struct claimed *claimed)
 {
     struct claim *claims = ARENA_ARRAY(request->arena, count, struct claim);
     bool *is_claimed = ARENA_ARRAY(request->arena, count, bool);
@@ -176,7 +184,7 @@ static enum status take(struct request *request, const struct attempt *attempts,
     if (claims == NULL || is_claimed == NULL || claimed->jobs == NULL || claimed->of == NULL)
         return STATUS_NO_MEMORY;
     for (size_t i = 0; i < count; i++)
-        claims[i] = claim_of(request, attempts[i].job);
+        claims[i] = claim_of(request, view, attempts[i].job);
     status = db_results_claim(request->db, request->arena, request->visit.host.id,
                               request->visit.user.id, claims, count, is_claimed);
     if (status != STATUS_OK)
@@ -229,7 +237,7 @@ enum status claim_jobs(struct request *request, const struct host_view *view,
         return status;
     kept = drop_faulty(request, attempts, kept, notes);
     if (kept > 0)
-        status = take(request, attempts, kept, ret_claimed);
+        status = take(request, view, attempts, kept, ret_claimed);
     ret_claimed->refused = count - kept;
     return status;
 }

@@ -254,6 +254,12 @@ bool view_make(const struct request *request, struct host_view *ret_view)
     for (size_t i = 0; i < view->asked.resource_count; i++)
         view->is_excluded[i] =
             resource_is_excluded(view->project, i, view->asked.resources[i].type);
+    for (int type = HR_FINE; type <= HR_COARSE; type++) {
+        int64_t class_number = hr_class((enum hr_type)type, visit->host.os_name,
+                                        visit->host.p_vendor, visit->host.p_model);
+        if (hr_class_is_known((enum hr_type)type, class_number))
+            view->hr_classes[type] = class_number;
+    }
     count_in_progress(message, view);
     return make_options(request, view);
 }
