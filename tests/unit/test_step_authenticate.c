@@ -1,0 +1,823 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* The authenticate step before a played database: which record a request gets, in which order rows
+ * are locked, what is stored and what is refused; and that every call may fail. */
+#include "server/request.h"
+
+#include "config/config.h"
+#include "server/base/arena.h"
+#include "server/base/crypto.h"
+#include "server/catalog.h"
+#include "server/policy/identity.h"
+#include "tests/support/test.h"
+
+enum { ROWS = 24, UNLIMITED = 1000, NOW = 1795000000 };
+
+#define KEY_OF_17 "1234567890abcdef1234567890abcdef"
+#define KEY_OF_18 "fedcba0987654321fedcba0987654321"
+
+static struct {
+    struct host_row hosts[ROWS];
+    size_t host_count;
+    struct user_row users[2];
+    int calls_left;
+    char locks[200]; /* u17 h3 ...; R: rollback */
+    int inserts, prefs_saves, cpid_saves;
+    struct text saved_prefs, saved_cpid;
+    bool knows_platform;
+} world;
+
+static struct arena *arena;
+static struct config config;
+static struct project_keys keys;
+static struct request request;
+
+/* --- the calls -------------------------------------------------------------------------------- */
+
+static bool call_fails(void)
+{
+    return world.calls_left-- <= 0;
+}
+
+static void note(const char *what, int64_t id)
+{
+    size_t length = strlen(world.locks);
+
+    snprintf(world.locks + length, sizeof(world.locks) - length, "%s%s%lld", length > 0 ? " " : "",
+             what, (long long)id);
+}
+
+static struct host_row *host_of(int64_t id)
+{
+    for (size_t i = 0; i < world.host_count; i++) {
+        if (world.hosts[i].id == id)
+            return &world.hosts[i];
+    }
+    return NULL;
+}
+
+enum status db_host_lock(struct db *db, struct arena *in, int64_t id, struct host_row *ret_host)
+{
+    (void)db, (void)in;
+    if (call_fails())
+        return STATUS_DB_RETRY;
+    note("h", id);
+    if (host_of(id) == NULL)
+        return STATUS_NOT_FOUND;
+    *ret_host = *host_of(id);
+    return STATUS_OK;
+}
+
+enum status db_rollback(struct db *db)
+{
+    (void)db;
+    if (call_fails())
+        return STATUS_DB_GONE;
+    note("R", 0);
+    return STATUS_OK;
+}
+
+enum status db_user_by_id(struct db *db, struct arena *in, int64_t id, struct user_row *ret_user,
+                          struct text *ret_team_name)
+{
+    (void)db, (void)in;
+    if (call_fails())
+        return STATUS_DB_GONE;
+    for (size_t i = 0; i < 2; i++) {
+        if (world.users[i].id == id) {
+            *ret_user = world.users[i];
+            *ret_team_name = TEXT("team");
+            return STATUS_OK;
+        }
+    }
+    return STATUS_NOT_FOUND;
+}
+
+enum status db_user_by_authenticator(struct db *db, struct arena *in, struct text authenticator,
+                                     struct user_row *ret_user, struct text *ret_team_name)
+{
+    (void)db, (void)in;
+    if (call_fails())
+        return STATUS_DB_GONE;
+    for (size_t i = 0; i < 2; i++) {
+        if (text_equal_nocase(world.users[i].authenticator, authenticator)) { /* a collation */
+            *ret_user = world.users[i];
+            *ret_team_name = TEXT("team");
+            return STATUS_OK;
+        }
+    }
+    return STATUS_NOT_FOUND;
+}
+
+enum status db_user_lock(struct db *db, int64_t id)
+{
+    (void)db;
+    if (call_fails())
+        return STATUS_DB_RETRY;
+    note("u", id);
+    return STATUS_OK;
+}
+
+enum status db_host_newest_by_cpid(struct db *db, struct arena *in, int64_t userid,
+                                   struct text host_cpid, struct host_row *ret_host)
+{
+    bool found = false;
+
+    (void)db, (void)in;
+    if (call_fails())
+        return STATUS_DB_GONE;
+    for (size_t i = 0; i < world.host_count; i++) {
+        if (world.hosts[i].userid == userid && text_equal(world.hosts[i].host_cpid, host_cpid)) {
+            *ret_host = world.hosts[i];
+            found = true;
+        }
+    }
+    return found ? STATUS_OK : STATUS_NOT_FOUND;
+}
+
+enum status db_host_newest_alike(struct db *db, struct arena *in, int64_t userid, int64_t id_above,
+                                 const struct host_row *like, struct host_row *ret_host)
+{
+    bool found = false;
+
+    (void)db, (void)in;
+    if (call_fails())
+        return STATUS_DB_GONE;
+    for (size_t i = 0; i < world.host_count; i++) {
+        const struct host_row *host = &world.hosts[i];
+
+        if (host->userid == userid && host->id > id_above &&
+            text_equal(host->domain_name, like->domain_name) &&
+            text_equal(host->last_ip_addr, like->last_ip_addr) &&
+            text_equal(host->os_name, like->os_name) && text_equal(host->p_model, like->p_model) &&
+            !(host->m_nbytes < like->m_nbytes) && !(host->m_nbytes > like->m_nbytes)) {
+            *ret_host = *host;
+            found = true;
+        }
+    }
+    return found ? STATUS_OK : STATUS_NOT_FOUND;
+}
+
+enum status db_host_insert(struct db *db, const struct host_row *host, int64_t *ret_id)
+{
+    (void)db;
+    if (call_fails())
+        return STATUS_DB_REFUSED;
+    world.inserts++;
+    world.hosts[world.host_count] = *host;
+    *ret_id = world.hosts[world.host_count].id = 1000 + (int64_t)world.host_count;
+    world.host_count++;
+    return STATUS_OK;
+}
+
+enum status db_host_app_versions(struct db *db, struct arena *in, int64_t hostid,
+                                 struct host_app_version_row **ret_rows, size_t *ret_count)
+{
+    (void)db, (void)in, (void)hostid;
+    *ret_rows = NULL;
+    *ret_count = 0;
+    return call_fails() ? STATUS_DB_GONE : STATUS_OK;
+}
+
+enum status db_user_save_global_prefs(struct db *db, int64_t userid, struct text prefs)
+{
+    (void)db, (void)userid;
+    world.prefs_saves++;
+    world.saved_prefs = prefs;
+    return call_fails() ? STATUS_DB_GONE : STATUS_OK;
+}
+
+enum status db_user_save_cross_project_id(struct db *db, int64_t userid, struct text cpid)
+{
+    (void)db, (void)userid;
+    world.cpid_saves++;
+    world.saved_cpid = cpid;
+    return call_fails() ? STATUS_DB_GONE : STATUS_OK;
+}
+
+const struct platform_row *catalog_platform_by_name(const struct catalog *catalog, struct text name)
+{
+    static const struct platform_row known;
+
+    (void)catalog;
+    return world.knows_platform && text_is(name, "x86_64-pc-linux-gnu") ? &known : NULL;
+}
+
+enum next request_failed(struct request *failed, enum status status, const char *what)
+{
+    (void)what;
+    failed->failure.status = status;
+    return NEXT_FAILED;
+}
+
+/* --- the stage -------------------------------------------------------------------------------- */
+
+static struct host_row *add_host(int64_t id, int64_t userid, int64_t rpc_seqno)
+{
+    struct host_row *host = &world.hosts[world.host_count++];
+
+    *host = (struct host_row){.id = id,
+                              .userid = userid,
+                              .rpc_seqno = rpc_seqno,
+                              .rpc_time = NOW - 5000,
+                              .venue = TEXT("home"),
+                              .p_ncpus = 4,
+                              .p_vendor = TEXT("v"),
+                              .p_model = TEXT("m"),
+                              .os_name = TEXT("o"),
+                              .os_version = TEXT("1"),
+                              .m_nbytes = 4e9,
+                              .domain_name = TEXT("box"),
+                              .last_ip_addr = TEXT("10.0.0.1")};
+    return host;
+}
+
+static int setup(void **state)
+{
+    struct message *message = &request.message;
+
+    (void)state;
+    arena = arena_create(1 << 20);
+    memset(&world, 0, sizeof(world));
+    memset(&config, 0, sizeof(config));
+    memset(&keys, 0, sizeof(keys));
+    memset(&request, 0, sizeof(request));
+    world.calls_left = UNLIMITED;
+    world.knows_platform = true;
+    world.users[0] = (struct user_row){.id = 17,
+                                       .authenticator = TEXT(KEY_OF_17),
+                                       .email_addr = TEXT("a@example.org"),
+                                       .passwd_hash = TEXT("hash"),
+                                       .venue = TEXT("work")};
+    world.users[1] = (struct user_row){
+        .id = 18, .authenticator = TEXT(KEY_OF_18), .email_addr = TEXT("b@example.org")};
+    request.config = &config;
+    request.keys = &keys;
+    request.arena = arena;
+    request.now = NOW;
+    request.transport.remote_addr = TEXT("192.0.2.1");
+    message->allow_multiple_clients = -1;
+    message->authenticator = TEXT(KEY_OF_17);
+    message->platforms[0] = TEXT("x86_64-pc-linux-gnu");
+    message->platform_count = 1;
+    message->has_other_results = true;
+    message->p_ncpus = 4;
+    message->p_vendor = TEXT("v");
+    message->p_model = TEXT("m");
+    message->os_name = TEXT("o");
+    message->os_version = TEXT("1");
+    message->m_nbytes = 4e9;
+    message->domain_name = TEXT("box");
+    message->ip_addr = TEXT("10.0.0.1");
+    return arena == NULL;
+}
+
+static int teardown(void **state)
+{
+    (void)state;
+    arena_destroy(arena);
+    return 0;
+}
+
+static void stage_again(void)
+{
+    teardown(NULL);
+    setup(NULL);
+}
+
+static bool is_said(enum message_priority priority, const char *words)
+{
+    const struct answer *answer = &request.visit.answer;
+
+    for (size_t i = 0; i < answer->message_count; i++) {
+        if (answer->messages[i].priority == priority &&
+            text_contains(answer->messages[i].text, text_from(words)))
+            return true;
+    }
+    return false;
+}
+
+static struct text weak_key(void)
+{
+    char hash[MD5_HEX_SIZE];
+
+    md5_hex(TEXT(KEY_OF_17), TEXT("hash"), hash);
+    return text_print(arena, "17_%s", hash);
+}
+
+static struct text hashed_cpid(void)
+{
+    char hash[MD5_HEX_SIZE];
+
+    identity_hash_cpid(TEXT("cpid"), TEXT("a@example.org"), hash);
+    return text_copy(arena, text_from(hash));
+}
+
+/* --- the record (protocol 4.3, 4.5) ----------------------------------------------------------- */
+
+static void a_known_host_is_used(void **state)
+{
+    (void)state;
+    add_host(3, 17, 5);
+    request.message.hostid = 3;
+    request.message.rpc_seqno = 5; /* equal: a repetition */
+    assert_int_equal(step_authenticate(&request), NEXT_STEP);
+    assert_i64(request.visit.host.id, 3);
+    assert_i64(request.visit.host.rpc_seqno, 5);
+    assert_i64(request.visit.host.rpc_time, NOW);
+    assert_i64(request.visit.stored_rpc_time, NOW - 5000);
+    assert_text(request.visit.host.external_ip_addr, "192.0.2.1");
+    assert_i64(request.visit.answer.hostid, 0);
+    assert_text(request.visit.team_name, "team");
+    assert_false(request.visit.is_weak);
+    assert_string_equal(world.locks, "h3");
+    assert_int_equal(world.inserts, 0);
+}
+
+static void a_first_contact_makes_a_host(void **state)
+{
+    (void)state;
+    request.message.host_cpid = TEXT("cpid");
+    request.message.rpc_seqno = 9;
+    assert_int_equal(step_authenticate(&request), NEXT_STEP);
+    assert_int_equal(world.inserts, 1);
+    assert_true(request.visit.host_is_new);
+    assert_i64(request.visit.host.id, 1000);
+    assert_i64(request.visit.answer.hostid, 1000);
+    assert_i64(world.hosts[0].userid, 17);
+    assert_i64(world.hosts[0].create_time, NOW);
+    assert_i64(world.hosts[0].rpc_seqno, 0);
+    assert_text(world.hosts[0].venue, "work"); /* the user's */
+    assert_true(text_equal(world.hosts[0].host_cpid, hashed_cpid()));
+    assert_string_equal(world.locks, "u17");
+}
+
+static void a_first_contact_finds_its_host_by_cpid(void **state)
+{
+    (void)state;
+    add_host(3, 17, 5)->host_cpid = hashed_cpid();
+    request.message.host_cpid = TEXT("cpid");
+    assert_int_equal(step_authenticate(&request), NEXT_STEP);
+    assert_i64(request.visit.host.id, 3);
+    assert_i64(request.visit.answer.hostid, 3);
+    assert_i64(request.visit.host.rpc_seqno, 0);
+    assert_true(request.visit.detaches);
+    assert_string_equal(world.locks, "u17 h3");
+}
+
+static void a_repeated_first_contact_keeps_its_jobs(void **state)
+{
+    (void)state;
+    add_host(3, 17, 0)->host_cpid = hashed_cpid();
+    world.hosts[0].rpc_time = NOW - 1;
+    request.message.host_cpid = TEXT("cpid");
+    assert_int_equal(step_authenticate(&request), NEXT_STEP);
+    assert_i64(request.visit.host.id, 3);
+    assert_false(request.visit.detaches);
+}
+
+static void another_machine_with_the_same_cpid_is_another_host(void **state)
+{
+    (void)state;
+    add_host(3, 17, 5)->host_cpid = hashed_cpid();
+    world.hosts[0].p_ncpus = 64;
+    world.hosts[0].domain_name = TEXT("elsewhere");
+    request.message.host_cpid = TEXT("cpid");
+    step_authenticate(&request);
+    assert_int_equal(world.inserts, 1);
+}
+
+static void a_first_contact_finds_a_similar_host(void **state)
+{
+    (void)state;
+    add_host(3, 17, 5);
+    add_host(4, 17, 5);
+    add_host(5, 18, 5);
+    step_authenticate(&request);
+    assert_i64(request.visit.host.id, 4); /* the newest of this user */
+    assert_i64(request.visit.answer.hostid, 4);
+    assert_true(request.visit.detaches);
+}
+
+static void several_clients_on_a_machine_are_several_hosts(void **state)
+{
+    (void)state;
+    add_host(3, 17, 5);
+    request.message.allow_multiple_clients = 1;
+    step_authenticate(&request);
+    assert_int_equal(world.inserts, 1);
+}
+
+static void an_exempt_user_finds_no_similar_host(void **state)
+{
+    const struct text exempt = TEXT("17");
+
+    (void)state;
+    add_host(3, 17, 5);
+    config.dont_search_host_for_user = (struct text_list){.items = &exempt, .count = 1};
+    step_authenticate(&request);
+    assert_int_equal(world.inserts, 1);
+}
+
+static void a_stale_number_leads_to_the_similar_host(void **state)
+{
+    struct other_result other = {.name = TEXT("job")};
+
+    (void)state;
+    add_host(3, 17, 5);
+    request.message.hostid = 3;
+    request.message.rpc_seqno = 4;
+    request.message.other_results = &other;
+    request.message.other_result_count = 1;
+    step_authenticate(&request);
+    assert_i64(request.visit.answer.hostid, 3);
+    assert_i64(request.visit.host.rpc_seqno, 0);
+    assert_false(request.visit.detaches);             /* it has a job */
+    assert_string_equal(world.locks, "h3 R0 u17 h3"); /* user before host */
+}
+
+static void a_clone_on_another_machine_gets_a_new_host(void **state)
+{
+    (void)state;
+    add_host(3, 17, 5);
+    request.message.hostid = 3;
+    request.message.rpc_seqno = 4;
+    request.message.domain_name = TEXT("copy");
+    request.message.host_cpid = TEXT("cpid");
+    world.hosts[0].host_cpid = hashed_cpid(); /* not searched by: it came with the copy */
+    step_authenticate(&request);
+    assert_int_equal(world.inserts, 1);
+    assert_i64(request.visit.answer.hostid, 1001);
+}
+
+static void a_host_of_another_user_is_not_used(void **state)
+{
+    (void)state;
+    add_host(3, 18, 5);
+    request.message.hostid = 3;
+    request.message.rpc_seqno = 6;
+    assert_int_equal(step_authenticate(&request), NEXT_STEP);
+    assert_int_equal(world.inserts, 1);
+    assert_i64(request.visit.user.id, 17);
+    assert_i64(request.visit.host.userid, 17);
+}
+
+static void an_unknown_host_is_told_and_treated_as_new(void **state)
+{
+    (void)state;
+    add_host(3, 17, 5)->host_cpid = hashed_cpid();
+    request.message.hostid = 99;
+    request.message.host_cpid = TEXT("cpid");
+    step_authenticate(&request);
+    assert_true(is_said(MESSAGE_LOW, "99"));
+    assert_i64(request.visit.answer.hostid, 3);
+    assert_int_equal(world.inserts, 0);
+}
+
+static void a_merged_host_is_followed(void **state)
+{
+    (void)state;
+    add_host(3, 0, 4);
+    add_host(4, 0, 7);
+    add_host(7, 17, 50);
+    request.message.hostid = 3;
+    request.message.rpc_seqno = 12;
+    step_authenticate(&request);
+    assert_i64(request.visit.host.id, 7);
+    assert_i64(request.visit.answer.hostid, 7);
+    assert_i64(request.visit.host.rpc_seqno, 0); /* or the next request, 0, were too small */
+    assert_false(request.visit.detaches);
+    assert_int_equal(world.inserts, 0);
+}
+
+static void a_cycle_of_merged_hosts_is_no_host(void **state)
+{
+    (void)state;
+    add_host(3, 0, 4);
+    add_host(4, 0, 3);
+    request.message.hostid = 3;
+    request.message.domain_name = TEXT("new");
+    assert_int_equal(step_authenticate(&request), NEXT_STEP);
+    assert_true(is_said(MESSAGE_LOW, "3"));
+    assert_int_equal(world.inserts, 1);
+}
+
+static void a_long_chain_of_merged_hosts_is_no_host(void **state)
+{
+    (void)state;
+    for (int64_t id = 1; id < ROWS - 2; id++)
+        add_host(id, 0, id + 1);
+    add_host(ROWS - 2, 17, 5);
+    request.message.hostid = 1;
+    request.message.domain_name = TEXT("new");
+    assert_int_equal(step_authenticate(&request), NEXT_STEP);
+    assert_int_equal(world.inserts, 1);
+}
+
+/* --- the key (protocol 4.2) --------------------------------------------------------------------
+ */
+
+static void an_unknown_key_gets_nothing(void **state)
+{
+    static const char *const refused[] = {"", "wrong", "1234567890ABCDEF1234567890ABCDEF",
+                                          "17_00000000000000000000000000000000", "99_00"};
+
+    (void)state;
+    for (size_t i = 0; i < 5; i++) {
+        for (int64_t hostid = 0; hostid <= 3; hostid += 3) {
+            stage_again();
+            add_host(3, 17, 5);
+            request.message.hostid = hostid;
+            request.message.authenticator = text_from(refused[i]);
+            assert_int_equal(step_authenticate(&request), NEXT_REPLY);
+            assert_int_equal(request.visit.answer.kind, ANSWER_NUCLEUS);
+            assert_true(is_said(hostid != 0 ? MESSAGE_NOTICE : MESSAGE_LOW, "account key"));
+            assert_true(request.visit.answer.request_delay >= 3600);
+            assert_i64(request.visit.answer.hostid, 0);
+            assert_int_equal(world.inserts, 0);
+        }
+    }
+}
+
+static void a_weak_key_works_with_and_without_host(void **state)
+{
+    (void)state;
+    for (int64_t hostid = 0; hostid <= 3; hostid += 3) {
+        stage_again();
+        add_host(3, 17, 5);
+        request.message.hostid = hostid;
+        request.message.rpc_seqno = 6;
+        request.message.authenticator = weak_key();
+        assert_int_equal(step_authenticate(&request), NEXT_STEP);
+        assert_true(request.visit.is_weak);
+        assert_i64(request.visit.user.id, 17);
+        assert_i64(request.visit.host.id, 3);
+    }
+}
+
+/* --- what is stored ----------------------------------------------------------------------------
+ */
+
+static void say_preferences(void)
+{
+    static char hash[MD5_HEX_SIZE];
+
+    md5_hex(TEXT("a@example.org"), NO_TEXT, hash);
+    request.message.has_global_preferences = true;
+    request.message.global_preferences = TEXT("\n<mod_time>7</mod_time>\n");
+    request.message.global_prefs_source_email_hash = text_from(hash);
+    request.message.cross_project_id = TEXT("oldest");
+}
+
+static void newer_preferences_are_stored_whole(void **state)
+{
+    (void)state;
+    say_preferences();
+    step_authenticate(&request);
+    assert_int_equal(world.prefs_saves, 1);
+    assert_text(world.saved_prefs,
+                "<global_preferences>\n<mod_time>7</mod_time>\n</global_preferences>\n");
+    assert_int_equal(world.cpid_saves, 1);
+    assert_text(world.saved_cpid, "oldest");
+    assert_text(request.visit.user.cross_project_id, ""); /* the reply shows the one before */
+}
+
+static void a_weak_key_stores_neither_preferences_nor_cpid(void **state)
+{
+    (void)state;
+    say_preferences();
+    request.message.authenticator = weak_key();
+    step_authenticate(&request);
+    assert_true(request.visit.host_is_new); /* on a first contact too */
+    assert_int_equal(world.prefs_saves, 0);
+    assert_int_equal(world.cpid_saves, 0);
+}
+
+static void the_same_cpid_is_not_stored_again(void **state)
+{
+    (void)state;
+    world.users[0].cross_project_id = TEXT("oldest");
+    request.message.cross_project_id = TEXT("oldest");
+    step_authenticate(&request);
+    assert_int_equal(world.cpid_saves, 0);
+}
+
+static void stored_preferences_are_sent_by_venue(void **state)
+{
+    (void)state;
+    world.users[0].global_prefs =
+        TEXT("<global_preferences><mod_time>9</mod_time><max_ncpus_pct>10</max_ncpus_pct>"
+             "<venue name=\"home\"><max_ncpus_pct>20</max_ncpus_pct></venue>"
+             "</global_preferences>");
+    add_host(3, 17, 5);
+    request.message.hostid = 3;
+    request.message.rpc_seqno = 6;
+    step_authenticate(&request);
+    assert_true(text_equal(request.visit.answer.global_preferences, world.users[0].global_prefs));
+    assert_real(request.visit.prefs.max_ncpus_pct, 20, 0);
+    assert_real(request.visit.project_prefs.resource_share, 100, 0);
+}
+
+/* --- reasons against work ----------------------------------------------------------------------
+ */
+
+static void ask_for_work(void)
+{
+    add_host(3, 17, 5);
+    request.message.hostid = 3;
+    request.message.rpc_seqno = 6;
+    request.message.has_resource_request = true;
+    request.message.cpu_req_seconds = 1000;
+}
+
+static void nothing_stands_against_work(void **state)
+{
+    (void)state;
+    ask_for_work();
+    assert_int_equal(step_authenticate(&request), NEXT_STEP);
+    assert_false(request.visit.work_refused);
+    assert_int_equal(request.visit.answer.message_count, 0);
+    assert_null(request.visit.answer.first_reason);
+}
+
+static void a_blacklisted_host_gets_no_work(void **state)
+{
+    (void)state;
+    ask_for_work();
+    world.hosts[0].max_results_day = -1;
+    assert_int_equal(step_authenticate(&request), NEXT_STEP); /* it may report */
+    assert_true(request.visit.work_refused);
+    assert_true(request.visit.answer.request_delay >= 86400);
+    assert_string_equal(request.visit.answer.first_reason, "host_blacklisted");
+}
+
+static void an_unknown_platform_gets_no_work(void **state)
+{
+    (void)state;
+    ask_for_work();
+    request.message.platforms[0] = TEXT("vax-dec-vms");
+    assert_int_equal(step_authenticate(&request), NEXT_STEP);
+    assert_true(request.visit.work_refused);
+    assert_true(is_said(MESSAGE_NOTICE, "vax-dec-vms"));
+    assert_true(request.visit.answer.request_delay >= 86400);
+}
+
+static void an_alternative_platform_is_enough(void **state)
+{
+    (void)state;
+    ask_for_work();
+    request.message.platforms[0] = TEXT("vax-dec-vms");
+    request.message.platforms[1] = TEXT("x86_64-pc-linux-gnu");
+    request.message.platform_count = 2;
+    step_authenticate(&request);
+    assert_false(request.visit.work_refused);
+}
+
+static void an_anonymous_platform_needs_its_row(void **state)
+{
+    (void)state;
+    ask_for_work();
+    request.message.anonymous_platform = true; /* its alternatives do not count */
+    step_authenticate(&request);
+    assert_true(request.visit.work_refused);
+    assert_true(is_said(MESSAGE_NOTICE, "anonymous"));
+}
+
+static void a_request_too_early_gets_no_work(void **state)
+{
+    (void)state;
+    ask_for_work();
+    world.hosts[0].rpc_time = NOW - 20;
+    config.min_sendwork_interval = 60;
+    assert_int_equal(step_authenticate(&request), NEXT_STEP);
+    assert_true(request.visit.work_refused);
+    assert_true(is_said(MESSAGE_LOW, "too recent"));
+    assert_true(is_said(MESSAGE_LOW, "40 seconds"));
+    assert_true(request.visit.answer.request_delay >= 60.6);
+}
+
+static void only_requests_for_work_can_be_too_early(void **state)
+{
+    (void)state;
+    ask_for_work();
+    world.hosts[0].rpc_time = NOW - 20;
+    config.min_sendwork_interval = 60;
+    request.message.cpu_req_seconds = 0;
+    step_authenticate(&request);
+    assert_int_equal(request.visit.answer.message_count, 0);
+    stage_again();
+    ask_for_work();
+    world.hosts[0].rpc_time = NOW - 60;
+    config.min_sendwork_interval = 60;
+    step_authenticate(&request);
+    assert_false(request.visit.work_refused);
+}
+
+static void the_key_of_the_project_is_compared(void **state)
+{
+    const struct old_key old = {
+        .key = TEXT("old"), .signature = TEXT("signature"), .signature_stripped = TEXT("stripped")};
+
+    (void)state;
+    keys = (struct project_keys){
+        .code_sign_public = TEXT("new"), .old_keys = &old, .old_key_count = 1};
+    ask_for_work();
+    request.client_version = 72005;
+    request.message.code_sign_key = TEXT("old");
+    step_authenticate(&request);
+    assert_text(request.visit.answer.code_sign_key, "new");
+    assert_text(request.visit.answer.code_sign_key_signature, "stripped");
+    assert_false(request.visit.work_refused);
+}
+
+static void an_unknown_project_key_gets_no_work(void **state)
+{
+    (void)state;
+    keys.code_sign_public = TEXT("new");
+    ask_for_work();
+    request.message.code_sign_key = TEXT("forged");
+    step_authenticate(&request);
+    assert_true(request.visit.work_refused);
+    assert_true(is_said(MESSAGE_NOTICE, "security key"));
+    assert_text(request.visit.answer.code_sign_key, "");
+}
+
+static void a_forbidden_request_stays_forbidden(void **state)
+{
+    (void)state;
+    ask_for_work();
+    request.work_forbidden = true;
+    step_authenticate(&request);
+    assert_true(request.visit.work_refused);
+}
+
+/* --- failures -----------------------------------------------------------------------------------
+ */
+
+static void every_call_may_fail(void **state)
+{
+    (void)state;
+    for (int story = 0; story < 3; story++) {
+        int calls = 0;
+
+        for (;; calls++) {
+            enum next next;
+
+            stage_again();
+            say_preferences();
+            if (story > 0) {
+                add_host(3, story == 1 ? 17 : 18, 5);
+                request.message.hostid = 3;
+                request.message.domain_name = TEXT("copy");
+            }
+            request.message.host_cpid = TEXT("cpid");
+            world.calls_left = calls;
+            next = step_authenticate(&request);
+            if (next == NEXT_STEP)
+                break;
+            assert_int_equal(next, NEXT_FAILED);
+            assert_int_not_equal(request.failure.status, STATUS_OK);
+        }
+        assert_true(calls >= 7);
+    }
+}
+
+int main(void)
+{
+#define CASE(name) cmocka_unit_test_setup_teardown(name, setup, teardown)
+    const struct CMUnitTest tests[] = {
+        CASE(a_known_host_is_used),
+        CASE(a_first_contact_makes_a_host),
+        CASE(a_first_contact_finds_its_host_by_cpid),
+        CASE(a_repeated_first_contact_keeps_its_jobs),
+        CASE(another_machine_with_the_same_cpid_is_another_host),
+        CASE(a_first_contact_finds_a_similar_host),
+        CASE(several_clients_on_a_machine_are_several_hosts),
+        CASE(an_exempt_user_finds_no_similar_host),
+        CASE(a_stale_number_leads_to_the_similar_host),
+        CASE(a_clone_on_another_machine_gets_a_new_host),
+        CASE(a_host_of_another_user_is_not_used),
+        CASE(an_unknown_host_is_told_and_treated_as_new),
+        CASE(a_merged_host_is_followed),
+        CASE(a_cycle_of_merged_hosts_is_no_host),
+        CASE(a_long_chain_of_merged_hosts_is_no_host),
+        CASE(an_unknown_key_gets_nothing),
+        CASE(a_weak_key_works_with_and_without_host),
+        CASE(newer_preferences_are_stored_whole),
+        CASE(a_weak_key_stores_neither_preferences_nor_cpid),
+        CASE(the_same_cpid_is_not_stored_again),
+        CASE(stored_preferences_are_sent_by_venue),
+        CASE(nothing_stands_against_work),
+        CASE(a_blacklisted_host_gets_no_work),
+        CASE(an_unknown_platform_gets_no_work),
+        CASE(an_alternative_platform_is_enough),
+        CASE(an_anonymous_platform_needs_its_row),
+        CASE(a_request_too_early_gets_no_work),
+        CASE(only_requests_for_work_can_be_too_early),
+        CASE(the_key_of_the_project_is_compared),
+        CASE(an_unknown_project_key_gets_no_work),
+        CASE(a_forbidden_request_stays_forbidden),
+        CASE(every_call_may_fail),
+    };
+
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
