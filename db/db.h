@@ -31,14 +31,19 @@ void db_close(struct db *db); /* NULL is fine; an open transaction is rolled bac
 MUST_CHECK enum status db_reopen(struct db *db);
 /* The text of the last error of this connection, for the log; "" when none. */
 const char *db_error(const struct db *db);
-/* Statements executed and round trips made since the last call of db_count_reset. */
+/* Statements executed and round trips made since the last call of db_count_reset. Preparing is
+ * counted by itself: it happens once per connection and statement. */
 struct db_count {
     uint64_t statements;
     uint64_t round_trips;
     uint64_t commits;
+    uint64_t prepares;
 };
 struct db_count db_count(const struct db *db);
 void db_count_reset(struct db *db);
+/* For tests: the nth command from now on (1: the next) is not sent and answers `status`. 0: none.
+ */
+void db_fail_nth(struct db *db, uint64_t nth, enum status status);
 
 /* --- transaction -------------------------------------------------------------------------- */
 

@@ -1,0 +1,82 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* columns.def as a table that can be walked, and look-ups in it and in what the database has. Both
+ * lists are short and asked only while a statement is written out, so that is done plainly. */
+#include "db/columns.h"
+
+#include <string.h>
+
+#include "server/base/banned.h"
+
+#define TABLE(row, table) static const struct row_column row##_columns[] = {
+#define COLUMN(row, column, type, presence, explanation) \
+    {#column, COLUMN_##type, #presence, offsetof(struct row##_row, column), explanation},
+#define END_TABLE(row) \
+    }                  \
+    ;
+#include "db/columns.def"
+#undef TABLE
+#undef COLUMN
+#undef END_TABLE
+
+const struct row_table row_tables[ROW_COUNT] = {
+#define TABLE(row, table)                                                                         \
+    [ROW_##row] = {#row, #table, row##_columns, sizeof(row##_columns) / sizeof(row##_columns[0]), \
+                   sizeof(struct row##_row)},
+#define COLUMN(row, column, type, presence, explanation)
+#define END_TABLE(row)
+#include "db/columns.def"
+#undef TABLE
+#undef COLUMN
+#undef END_TABLE
+};
+
+static bool name_is(const char *name, const char *wanted, size_t length)
+{
+    return strlen(name) == length && memcmp(name, wanted, length) == 0;
+}
+
+const struct row_table *row_table_find(const char *row, size_t length)
+{
+    for (size_t i = 0; i < ROW_COUNT; i++) {
+        if (name_is(row_tables[i].row, row, length))
+            return &row_tables[i];
+    }
+    return NULL;
+}
+
+const struct row_column *row_column_find(const struct row_table *table, const char *name,
+                                         size_t length)
+{
+    for (size_t i = 0; i < table->column_count; i++) {
+        if (name_is(table->columns[i].name, name, length))
+            return &table->columns[i];
+    }
+    return NULL;
+}
+
+bool row_column_is_optional(const struct row_column *column)
+{
+    return strcmp(column->presence, "ALWAYS") != 0;
+}
+
+const struct actual_column *actual_column_find(const struct actual_columns *columns,
+                                               const char *table, const char *name,
+                                               size_t name_length)
+{
+    for (size_t i = 0; i < columns->count; i++) {
+        const struct actual_column *column = &columns->items[i];
+
+        if (name_is(column->name, name, name_length) && strcmp(column->table, table) == 0)
+            return column;
+    }
+    return NULL;
+}
+
+bool actual_table_exists(const struct actual_columns *columns, const char *table)
+{
+    for (size_t i = 0; i < columns->count; i++) {
+        if (strcmp(columns->items[i].table, table) == 0)
+            return true;
+    }
+    return false;
+}

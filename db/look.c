@@ -1,0 +1,193 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* A project's database may be twenty years old: which columns it has is asked, never assumed, once
+ * per connection. What we cannot work with is refused here, in words that tell the administrator
+ * what to do, rather than by a failing statement later. */
+#include "db/look.h"
+
+#include "db/mariadb.h"
+#include "server/base/arena.h"
+
+#include <ctype.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "server/base/banned.h"
+
+#define LOOK_BYTES_MAX ((size_t)16 * 1024 * 1024)
+
+/* Tables that we use beside those of columns.def. */
+static const struct {
+    const char *name;
+    bool is_ours;
+} other_tables[] = {{"msg_from_host", false},
+                    {"msg_to_host", false},
+                    {"team", false},
+                    {"qm_host", true},
+                    {"qm_workunit", true}};
+
+static enum actual_kind kind_of(struct text data_type)
+{
+    if (text_contains(data_type, TEXT("char")) || text_contains(data_type, TEXT("text")) ||
+        text_starts(data_type, TEXT("enum")))
+        return ACTUAL_TEXT;
+    if (text_contains(data_type, TEXT("blob")) || text_contains(data_type, TEXT("binary")))
+        return ACTUAL_BYTES;
+    if (text_contains(data_type, TEXT("time")) || text_starts(data_type, TEXT("date")))
+        return ACTUAL_TIME;
+    return ACTUAL_NUMBER;
+}
+
+static const char *keep_name(char **at, struct text name)
+{
+    char *kept = *at;
+
+    if (name.length > 0)
+        memcpy(kept, name.at, name.length);
+    kept[name.length] = '\0';
+    *at += name.length + 1;
+    return kept;
+}
+
+/* The character set of result.name stands for all: every text that we write or compare goes to
+ * columns that were made together with it. */
+static void take_character_set(struct database_look *look, struct text name)
+{
+    if (name.length == 0 || name.length >= sizeof(look->character_set))
+        return;
+    for (size_t i = 0; i < name.length; i++) {
+        if (!isalnum((unsigned char)name.at[i]) && name.at[i] != '_')
+            return;
+    }
+    memcpy(look->character_set, name.at, name.length);
+    look->character_set[name.length] = '\0';
+    look->bytes_per_character = 0;
+    if (text_is(name, "utf8mb4"))
+        look->bytes_per_character = 4;
+    else if (text_starts(name, TEXT("utf8")))
+        look->bytes_per_character = 3;
+}
+
+static void take_column(struct database_look *look, const struct db_cell *cells, char **names)
+{
+    struct actual_column *column = &look->columns.items[look->columns.count++];
+    bool is_varying = text_contains(cells[5].text, TEXT("char"));
+
+    column->table = keep_name(names, cells[0].text);
+    column->name = keep_name(names, cells[1].text);
+    column->kind = kind_of(cells[5].text);
+    column->required = text_is(cells[2].text, "NO") && cells[3].integer != 0 &&
+                       !text_contains(cells[4].text, TEXT("auto_increment"));
+    column->bytes_max = (size_t)cells[is_varying ? 7 : 8].integer;
+    if (is_varying && column->bytes_max > DB_TEXT_MOST)
+        column->bytes_max = DB_TEXT_MOST;
+    if (strcmp(column->table, "result") == 0 && strcmp(column->name, "name") == 0)
+        take_character_set(look, cells[6].text);
+}
+
+static enum status read_columns(struct db *db, struct arena *arena, struct database_look *look)
+{
+    struct db_rows rows;
+    size_t names_size = 0;
+    char *names;
+    enum status status = db_query(db, arena, STATEMENT_actual_columns, DB_NO_VALUES, &rows);
+
+    if (status != STATUS_OK)
+        return status;
+    names_size = (size_t)(rows.row_count + 1) * 130; /* two names of at most 64 bytes */
+    look->columns.items = calloc(rows.row_count + 1, sizeof(look->columns.items[0]));
+    look->names = names = malloc(names_size);
+    while (look->columns.items != NULL && names != NULL && db_rows_next(&rows)) {
+        if (rows.cells[0].text.length <= 64 && rows.cells[1].text.length <= 64)
+            take_column(look, rows.cells, &names);
+    }
+    status = db_rows_end(&rows);
+    if (look->columns.items == NULL || look->names == NULL)
+        return STATUS_NO_MEMORY;
+    return status;
+}
+
+static enum status check_columns(const struct actual_columns *columns, struct failure *failure)
+{
+    for (size_t i = 0; i < ROW_COUNT; i++) {
+        const struct row_table *table = &row_tables[i];
+
+        if (!actual_table_exists(columns, table->table))
+            return fail(failure, STATUS_DB_REFUSED,
+                        "there is no table \"%s\": db_name is not a project's database, or it is"
+                        " still empty (qmctl init makes the tables)",
+                        table->table);
+        for (size_t j = 0; j < table->column_count; j++) {
+            const struct row_column *column = &table->columns[j];
+
+            if (!row_column_is_optional(column) &&
+                actual_column_find(columns, table->table, column->name, strlen(column->name)) ==
+                    NULL)
+                return fail(failure, STATUS_DB_REFUSED,
+                            "table \"%s\" has no column \"%s\": the database is older than March"
+                            " 2010; bring it up to date with BOINC's own upgrade script first",
+                            table->table, column->name);
+        }
+    }
+    for (size_t i = 0; i < sizeof(other_tables) / sizeof(other_tables[0]); i++) {
+        if (!actual_table_exists(columns, other_tables[i].name))
+            return fail(failure, STATUS_DB_REFUSED, "there is no table \"%s\"%s",
+                        other_tables[i].name,
+                        other_tables[i].is_ours ? ": run qmctl init, which adds our tables" : "");
+    }
+    return STATUS_OK;
+}
+
+static enum status check_settings(struct db *db, struct arena *arena, struct database_look *look,
+                                  struct failure *failure)
+{
+    struct db_rows rows;
+    bool logs = false, by_statement = false;
+    enum status status = db_query(db, arena, STATEMENT_server_settings, DB_NO_VALUES, &rows);
+
+    if (status != STATUS_OK)
+        return status;
+    while (db_rows_next(&rows)) {
+        struct text name = rows.cells[0].text, value = rows.cells[1].text;
+
+        if (text_equal_nocase(name, TEXT("LOG_BIN")))
+            logs = text_equal_nocase(value, TEXT("ON"));
+        else if (text_equal_nocase(name, TEXT("BINLOG_FORMAT")))
+            by_statement = text_equal_nocase(value, TEXT("STATEMENT"));
+        else if (text_equal_nocase(name, TEXT("WSREP_ON")))
+            look->is_cluster = text_equal_nocase(value, TEXT("ON"));
+    }
+    status = db_rows_end(&rows);
+    if (status == STATUS_OK && logs && by_statement)
+        return fail(failure, STATUS_DB_REFUSED,
+                    "the database server writes its binary log by statement, which refuses our"
+                    " isolation level (error 1665): set binlog_format = ROW (or MIXED) in its"
+                    " configuration");
+    return status;
+}
+
+enum status database_look(struct db *db, struct database_look *ret_look, struct failure *failure)
+{
+    struct arena *arena = arena_create(LOOK_BYTES_MAX);
+    struct database_look look = {.character_set = "utf8mb4", .bytes_per_character = 4};
+    enum status status = STATUS_NO_MEMORY;
+
+    if (arena != NULL)
+        status = read_columns(db, arena, &look);
+    if (status == STATUS_OK)
+        status = check_settings(db, arena, &look, failure);
+    if (status == STATUS_OK)
+        status = check_columns(&look.columns, failure);
+    arena_destroy(arena);
+    if (status != STATUS_OK)
+        database_look_free(&look);
+    else
+        *ret_look = look;
+    return status;
+}
+
+void database_look_free(struct database_look *look)
+{
+    free(look->columns.items);
+    free(look->names);
+    *look = (struct database_look){.bytes_per_character = 4};
+}

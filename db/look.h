@@ -1,0 +1,27 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* What a new connection looks at before it is used: tables, columns, settings of the server. */
+#ifndef DB_LOOK_H
+#define DB_LOOK_H
+
+#include "db/columns.h"
+#include "server/base/status.h"
+
+#include <stdbool.h>
+
+struct db;
+
+struct database_look {
+    struct actual_columns columns;
+    char *names;                  /* what the columns' texts point into */
+    char character_set[33];       /* of the tables' text columns */
+    unsigned bytes_per_character; /* see value_text */
+    bool is_cluster;
+};
+
+/* STATUS_DB_REFUSED with a failure that says what to change: not a project's database, too old a
+ * one, our own tables missing, statement-format binary log. */
+MUST_CHECK enum status database_look(struct db *db, struct database_look *ret_look,
+                                     struct failure *failure);
+void database_look_free(struct database_look *look);
+
+#endif

@@ -1,0 +1,128 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Makers of values, and the one place that decides how foreign bytes and numbers are made to fit:
+ * nothing that a client says may fail the statement that stores it. */
+#include "db/value.h"
+
+#include "db/mariadb.h"
+#include "server/base/arena.h"
+
+#include <math.h>
+#include <string.h>
+
+#include "server/base/banned.h"
+
+/* Length of the well-formed sequence at `at`, 0 if there is none. */
+static size_t sequence_length(const unsigned char *at, size_t left, unsigned longest)
+{
+    static const struct {
+        unsigned char mask, lead;
+        uint32_t least;
+    } kinds[] = {{0x80, 0x00, 0}, {0xE0, 0xC0, 0x80}, {0xF0, 0xE0, 0x800}, {0xF8, 0xF0, 0x10000}};
+
+    for (size_t length = 1; length <= 4; length++) {
+        uint32_t point;
+
+        if ((at[0] & kinds[length - 1].mask) != kinds[length - 1].lead)
+            continue;
+        if (length > left || length > longest)
+            return 0;
+        point = at[0] & (unsigned char)~kinds[length - 1].mask;
+        for (size_t i = 1; i < length; i++) {
+            if ((at[i] & 0xC0) != 0x80)
+                return 0;
+            point = point << 6 | (at[i] & 0x3F);
+        }
+        if (point < kinds[length - 1].least || point > 0x10FFFF ||
+            (point >= 0xD800 && point <= 0xDFFF))
+            return 0;
+        return length;
+    }
+    return 0;
+}
+
+struct text value_text(struct arena *arena, struct text text, unsigned bytes_per_character,
+                       size_t most)
+{
+    const unsigned char *bytes = (const unsigned char *)text.at;
+    size_t bound = most == 0 || text.length < most ? text.length : most;
+    size_t length = 0;
+    char *copy = NULL;
+
+    if (bytes_per_character == 0)
+        return text_first(text, bound);
+    while (length < bound) {
+        size_t step = sequence_length(bytes + length, text.length - length, bytes_per_character);
+
+        if (length + step > bound)
+            break;
+        if (step == 0) {
+            if (copy == NULL) {
+                copy = arena_alloc(arena, bound);
+                if (copy == NULL)
+                    return text_first(text, length);
+                memcpy(copy, text.at, bound);
+            }
+            copy[length] = '?';
+            step = 1;
+        }
+        length += step;
+    }
+    return (struct text){.at = copy != NULL ? copy : text.at, .length = length};
+}
+
+int64_t value_int32(int64_t number)
+{
+    if (number > INT32_MAX)
+        return INT32_MAX;
+    return number < INT32_MIN ? INT32_MIN : number;
+}
+
+double value_finite(double number)
+{
+    return isfinite(number) ? number : 0;
+}
+
+struct db_value db_id(int64_t id)
+{
+    return (struct db_value){.type = DB_VALUE_INTEGER, .integer = id};
+}
+
+struct db_value db_integer(int64_t number)
+{
+    return (struct db_value){.type = DB_VALUE_INTEGER, .integer = value_int32(number)};
+}
+
+struct db_value db_real(double number)
+{
+    return (struct db_value){.type = DB_VALUE_REAL, .real = value_finite(number)};
+}
+
+struct db_value db_text(struct text text)
+{
+    return db_long_text(text, DB_TEXT_MOST);
+}
+
+struct db_value db_long_text(struct text text, size_t most)
+{
+    return (struct db_value){.type = DB_VALUE_TEXT, .text = text, .most = most};
+}
+
+struct db_value db_bytes(struct text bytes, size_t most)
+{
+    return (struct db_value){.type = DB_VALUE_BYTES, .text = bytes, .most = most};
+}
+
+struct db_value db_numbers(const int64_t *items, size_t count)
+{
+    return (struct db_value){.type = DB_VALUE_NUMBERS, .items = items, .most = count};
+}
+
+struct db_value db_texts(const struct text *items, size_t count)
+{
+    return (struct db_value){.type = DB_VALUE_TEXTS, .items = items, .most = count};
+}
+
+struct db_value db_row(const void *row)
+{
+    return (struct db_value){.type = DB_VALUE_ROW, .items = row};
+}
