@@ -157,7 +157,7 @@ void reply_external_cpid(struct reply *reply, const char *element)
     line_text(reply, element, text_from(hex));
 }
 
-static void write_blob(struct reply *reply, const char *element, struct text text)
+void reply_blob(struct reply *reply, const char *element, struct text text)
 {
     struct text content;
 
@@ -173,7 +173,7 @@ static void write_blob(struct reply *reply, const char *element, struct text tex
 void reply_global_preferences(struct reply *reply, const char *element)
 {
     if (text_trim(reply->answer->global_preferences).length > 0)
-        write_blob(reply, element, reply->answer->global_preferences);
+        reply_blob(reply, element, reply->answer->global_preferences);
 }
 
 /* Always sent: a client without them goes on with those it had. */
@@ -183,19 +183,7 @@ void reply_project_preferences(struct reply *reply, const char *element)
 
     if (text_trim(stored).length == 0)
         stored = TEXT("<resource_share>100</resource_share>");
-    write_blob(reply, element, stored);
-}
-
-void reply_gui_urls(struct reply *reply, const char *element)
-{
-    (void)reply;
-    (void)element;
-}
-
-void reply_project_files(struct reply *reply, const char *element)
-{
-    (void)reply;
-    (void)element;
+    reply_blob(reply, element, stored);
 }
 
 /* --- what became of your jobs ------------------------------------------------------------- */

@@ -81,6 +81,9 @@ bool blob_is_sound(struct arena *arena, struct text text);
 bool blob_content(struct arena *arena, struct text text, const char *name,
                   struct text *ret_content);
 
+/* The block <element> with this content, unless it would break the reply; then a log line. */
+void reply_blob(struct reply *reply, const char *element, struct text text);
+
 /* --- blocks ------------------------------------------------------------------------------- */
 
 double reply_delay(const struct reply *reply);

@@ -27,6 +27,12 @@ struct project_keys {
     size_t old_key_count;
 };
 
+/* Blocks of the project's own for full replies, as its files gui_urls.xml and project_files.xml hold
+ * them (database-and-policy 10); empty: none. */
+struct project_blocks {
+    struct text gui_urls, project_files;
+};
+
 /* What the web server says beside the body. */
 struct transport {
     struct text body;
@@ -107,6 +113,7 @@ struct request {
     const struct config *config;
     const struct catalog *catalog; /* NULL, as db: not reached yet, the project is down */
     const struct project_keys *keys;
+    const struct project_blocks *blocks; /* NULL: none */
     struct db *db;
     struct arena *arena;
     double now;    /* epoch, read once */

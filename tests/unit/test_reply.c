@@ -732,6 +732,42 @@ static void preferences_go_out_verbatim_or_not_at_all(void **state)
     }
 }
 
+/* --- blocks of the project ------------------------------------------------------------------ */
+
+static void links_are_filled_in_for_the_user(void **state)
+{
+    struct fixture *f = *state;
+    const struct project_blocks blocks = {
+        .gui_urls = TEXT("<gui_urls>\n<gui_url>\n<name>Your account</name>\n"
+                         "<url><master_url/>show.php?userid=<userid/>&amp;x=<b/></url>\n"
+                         "</gui_url>\n<ifteam>\n<gui_url>\n<name>Team <team_name/></name>\n"
+                         "</gui_url>\n</ifteam>\n</gui_urls>\n"),
+        .project_files = TEXT("<project_files>\n<file_ref>\n<file_name>icon</file_name>\n"
+                              "</file_ref>\n</project_files>\n")};
+
+    f->request.blocks = &blocks;
+    reply_to(f, 80300);
+    assert_true(has_text(f, "<url>https://example.org/demo/show.php?userid=7&amp;x=<b/></url>\n"));
+    assert_false(has_text(f, "Team"));
+    assert_true(has_text(f, "<project_files>\n<file_ref>\n<file_name>icon</file_name>\n"));
+    f->request.visit.user.teamid = 9;
+    f->request.visit.team_name = TEXT("A</name></gui_urls><hostid>1</hostid>");
+    assert_null(reply_child(reply_to(f, 80300), "hostid"));
+    assert_true(has_text(f, "<name>Team A&lt;/name&gt;"));
+}
+
+static void a_broken_block_of_the_project_is_left_out(void **state)
+{
+    struct fixture *f = *state;
+    const struct project_blocks blocks = {.gui_urls = TEXT("<gui_url>\n<name>"),
+                                          .project_files = TEXT("</project_files><hostid>")};
+
+    f->request.blocks = &blocks;
+    const struct reply_element *root = reply_to(f, 80300);
+    assert_null(reply_child(root, "gui_urls"));
+    assert_null(reply_child(root, "project_files"));
+}
+
 /* --- any answer ---------------------------------------------------------------------------- */
 
 static struct text random_text(struct fixture *f, struct random *random, size_t most)
@@ -805,6 +841,8 @@ int main(void)
         CASE(a_long_name_goes_whole_or_not_at_all),
         CASE(numbers_are_plain_and_finite),
         CASE(preferences_go_out_verbatim_or_not_at_all),
+        CASE(links_are_filled_in_for_the_user),
+        CASE(a_broken_block_of_the_project_is_left_out),
         CASE(any_answer_is_read_back_with_each_ack_once),
     };
 
