@@ -19,6 +19,7 @@
 #include "server/policy/code_sign.h"
 #include "server/policy/delay.h"
 #include "server/policy/host_record.h"
+#include "server/policy/identity.h"
 #include "server/policy/quota_day.h"
 
 #include <math.h>
@@ -125,7 +126,7 @@ static enum next settle_cross_project_id(struct request *request)
     struct text id = request->message.cross_project_id;
     enum status status;
 
-    if (visit->is_weak || id.length == 0 || id.length > BOUND_STRING ||
+    if (visit->is_weak || !identity_is_cross_project_id(id) ||
         text_equal(id, visit->user.cross_project_id))
         return NEXT_STEP;
     status = db_user_save_cross_project_id(request->db, visit->user.id, id);

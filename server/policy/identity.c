@@ -51,6 +51,17 @@ void identity_hash_cpid(struct text host_cpid, struct text email_addr, char ret_
     md5_hex(host_cpid, email_addr, ret_hex);
 }
 
+bool identity_is_cross_project_id(struct text id)
+{
+    if (id.length == 0 || id.length > BOUND_STRING)
+        return false;
+    for (size_t i = 0; i < id.length; i++) {
+        if (id.at[i] <= ' ' || id.at[i] > '~')
+            return false;
+    }
+    return true;
+}
+
 enum host_decision identity_decide_host(const struct host_row *host, bool forwarded, int64_t userid,
                                         int64_t rpc_seqno)
 {
@@ -65,9 +76,19 @@ enum host_decision identity_decide_host(const struct host_row *host, bool forwar
     return HOST_USE;
 }
 
+/* A byte that is no UTF-8 may stand in the database as '?'. */
 static bool stored_differs(struct text sent, struct text stored)
 {
-    return !text_equal(bound_head(sent, BOUND_STRING), stored);
+    sent = bound_head(sent, BOUND_STRING);
+    if (sent.length != stored.length)
+        return true;
+    for (size_t i = 0; i < sent.length; i++) {
+        bool is_replaced = stored.at[i] == '?' && (unsigned char)sent.at[i] >= 0x80;
+
+        if (sent.at[i] != stored.at[i] && !is_replaced)
+            return true;
+    }
+    return false;
 }
 
 bool identity_host_differs(const struct message *message, const struct host_row *host)

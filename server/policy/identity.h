@@ -27,6 +27,10 @@ enum key_match identity_match_key(struct text key, const struct user_row *user);
 /* Whether the key has the form of a weak one, and of which user. */
 bool identity_read_weak_key(struct text key, int64_t *ret_userid);
 
+/* Whether a text is one that may be kept as a user's cross-project id: printable and not too long.
+ */
+bool identity_is_cross_project_id(struct text id);
+
 /* --- host records ------------------------------------------------------------------------- */
 
 /* How host_cpid is stored: hashed with the user's e-mail address. */
