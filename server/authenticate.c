@@ -34,6 +34,20 @@ enum { SHOWN_NAME = 80 };
 
 /* --- the host's row --------------------------------------------------------------------------- */
 
+/* The lock on the user's row, under which a host is made, holds on one node of a cluster only. A
+ * row that really changes is what lets one of two nodes fail and try again, and find the other's
+ * host; the guard rows of hosts to be have their user's id, negated. */
+static enum status insert_host(struct request *request)
+{
+    struct visit *visit = &request->visit;
+    enum status status =
+        db_host_guard(request->db, -visit->user.id, request->token, (int64_t)request->now);
+
+    if (status != STATUS_OK)
+        return status;
+    return db_host_insert(request->db, &visit->host, &visit->host.id);
+}
+
 static enum next update_host(struct request *request)
 {
     const struct message *message = &request->message;
@@ -49,7 +63,7 @@ static enum next update_host(struct request *request)
     if (visit->host_is_new) {
         host->create_time = host->rpc_time;
         host->venue = visit->user.venue;
-        status = db_host_insert(request->db, host, &host->id);
+        status = insert_host(request);
         if (status != STATUS_OK)
             return request_failed(request, status, "new host");
         visit->answer.hostid = host->id;

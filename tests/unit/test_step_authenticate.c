@@ -169,6 +169,13 @@ enum status db_host_insert(struct db *db, const struct host_row *host, int64_t *
     return STATUS_OK;
 }
 
+enum status db_host_guard(struct db *db, int64_t hostid, uint64_t token, int64_t now)
+{
+    (void)db, (void)token, (void)now;
+    note("g", hostid);
+    return call_fails() ? STATUS_DB_GONE : STATUS_OK;
+}
+
 enum status db_host_app_versions(struct db *db, struct arena *in, int64_t hostid,
                                  struct host_app_version_row **ret_rows, size_t *ret_count)
 {
@@ -348,7 +355,7 @@ static void a_first_contact_makes_a_host(void **state)
     assert_i64(world.hosts[0].rpc_seqno, 0);
     assert_text(world.hosts[0].venue, "work"); /* the user's */
     assert_true(text_equal(world.hosts[0].host_cpid, hashed_cpid()));
-    assert_string_equal(world.locks, "u17");
+    assert_string_equal(world.locks, "u17 g-17"); /* the second for two nodes of a cluster */
 }
 
 static void a_first_contact_finds_its_host_by_cpid(void **state)
