@@ -16,9 +16,9 @@
 #include "server/base/log.h"
 #include "server/catalog.h"
 #include "server/fcgi.h"
-#include "server/keys.h"
 #include "server/listen.h"
 #include "server/notify.h"
+#include "server/project.h"
 #include "server/watch.h"
 #include "server/worker.h"
 
@@ -67,7 +67,7 @@ void server_snapshot(struct server *server, struct snapshot *ret_snapshot)
     pthread_mutex_lock(&server->lock);
     *ret_snapshot = server->current;
     config_hold(ret_snapshot->config);
-    key_ring_hold(ret_snapshot->keys);
+    project_hold(ret_snapshot->project);
     if (ret_snapshot->catalog != NULL)
         catalog_hold(ret_snapshot->catalog);
     pthread_mutex_unlock(&server->lock);
@@ -76,7 +76,7 @@ void server_snapshot(struct server *server, struct snapshot *ret_snapshot)
 void snapshot_release(struct snapshot *snapshot)
 {
     catalog_release(snapshot->catalog);
-    key_ring_release(snapshot->keys);
+    project_release(snapshot->project);
     config_release(snapshot->config);
     memset(snapshot, 0, sizeof(*snapshot));
 }
@@ -104,15 +104,15 @@ void server_replace_catalog(struct server *server, struct catalog *catalog)
     catalog_release(old);
 }
 
-void server_replace_keys(struct server *server, struct key_ring *keys)
+void server_replace_project(struct server *server, struct project *project)
 {
-    struct key_ring *old;
+    struct project *old;
 
     pthread_mutex_lock(&server->lock);
-    old = server->current.keys;
-    server->current.keys = keys;
+    old = server->current.project;
+    server->current.project = project;
     pthread_mutex_unlock(&server->lock);
-    key_ring_release(old);
+    project_release(old);
 }
 
 void server_set_stop_sched(struct server *server, bool stop_sched)
@@ -157,7 +157,7 @@ enum status server_create(const struct server_options *options, struct server **
     pthread_mutex_init(&server->lock, NULL);
     status = load_config(server, failure);
     if (status == STATUS_OK)
-        status = key_ring_load(server->current.config, &server->current.keys, failure);
+        status = project_load(server->current.config, &server->current.project, failure);
     if (status != STATUS_OK) {
         server_destroy(server);
         return status;

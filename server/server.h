@@ -11,7 +11,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-struct key_ring;
+struct project;
 struct listener;
 struct server;
 
@@ -29,11 +29,12 @@ struct server_options {
 struct snapshot {
     struct config *config;
     struct catalog *catalog;
-    struct key_ring *keys;
+    struct project *project;
     bool stop_sched;
 };
 
-/* Loads config.xml (findings go to the log) and the keys. The caller owns *ret_server. */
+/* Loads config.xml (findings go to the log) and the project's other files. The caller owns
+ * *ret_server. */
 MUST_CHECK enum status server_create(const struct server_options *options,
                                      struct server **ret_server, struct failure *failure);
 void server_destroy(struct server *server); /* NULL is fine */
@@ -52,7 +53,7 @@ void snapshot_release(struct snapshot *snapshot);
 /* For the watcher: each takes over the caller's reference. */
 void server_replace_config(struct server *server, struct config *config);
 void server_replace_catalog(struct server *server, struct catalog *catalog);
-void server_replace_keys(struct server *server, struct key_ring *keys);
+void server_replace_project(struct server *server, struct project *project);
 void server_set_stop_sched(struct server *server, bool stop_sched);
 
 #endif

@@ -12,7 +12,7 @@
 #include "server/base/arena.h"
 #include "server/base/log.h"
 #include "server/catalog.h"
-#include "server/keys.h"
+#include "server/project.h"
 #include "server/server.h"
 #include "server/worker.h"
 
@@ -45,7 +45,16 @@ struct stamp {
     ino_t inode;
 };
 
-enum watched { WATCHED_CONFIG, WATCHED_AUX, WATCHED_KEY, WATCHED_KEY_DIR, WATCHED_COUNT };
+enum watched {
+    WATCHED_CONFIG,
+    WATCHED_AUX,
+    WATCHED_KEY, /* from here on: what project_load reads */
+    WATCHED_KEY_DIR,
+    WATCHED_GUI_URLS,
+    WATCHED_PROJECT_FILES,
+    WATCHED_COUNT
+};
+#define WATCHED_PROJECT_FIRST WATCHED_KEY
 
 struct watcher {
     struct server *server;
@@ -78,22 +87,25 @@ static bool stamp_equal(const struct stamp *a, const struct stamp *b)
            a->size == b->size && a->inode == b->inode;
 }
 
-static void path_in(const struct config *config, const char *name, char ret_path[PATH_MAX])
+static void stamp_in_project(const struct config *config, const char *name, struct stamp *ret_stamp)
 {
-    snprintf(ret_path, PATH_MAX, TEXT_FORMAT "/%s", TEXT_ARG(config->project_dir_path), name);
+    char path[PATH_MAX];
+
+    project_path(config, name, path, sizeof(path));
+    stamp_file(path, ret_stamp);
 }
 
 static void stamp_all(const struct config *config, struct stamp ret_stamps[WATCHED_COUNT])
 {
     char path[PATH_MAX];
 
-    path_in(config, "config.xml", path);
-    stamp_file(path, &ret_stamps[WATCHED_CONFIG]);
-    path_in(config, "config_aux.xml", path);
-    stamp_file(path, &ret_stamps[WATCHED_AUX]);
-    key_file_path(config, "code_sign_public", path, sizeof(path));
+    stamp_in_project(config, "config.xml", &ret_stamps[WATCHED_CONFIG]);
+    stamp_in_project(config, "config_aux.xml", &ret_stamps[WATCHED_AUX]);
+    stamp_in_project(config, "gui_urls.xml", &ret_stamps[WATCHED_GUI_URLS]);
+    stamp_in_project(config, "project_files.xml", &ret_stamps[WATCHED_PROJECT_FILES]);
+    project_key_path(config, "code_sign_public", path, sizeof(path));
     stamp_file(path, &ret_stamps[WATCHED_KEY]);
-    key_file_path(config, "", path, sizeof(path));
+    project_key_path(config, "", path, sizeof(path));
     stamp_file(path, &ret_stamps[WATCHED_KEY_DIR]);
 }
 
@@ -131,18 +143,18 @@ static void reload_config(struct watcher *watcher, const struct config *old)
     arena_destroy(arena);
 }
 
-static void reload_keys(struct watcher *watcher, const struct config *config)
+static void reload_project(struct watcher *watcher, const struct config *config)
 {
     struct failure failure = {0};
-    struct key_ring *keys = NULL;
+    struct project *project = NULL;
 
-    if (key_ring_load(config, &keys, &failure) != STATUS_OK) {
+    if (project_load(config, &project, &failure) != STATUS_OK) {
         log_line(LOG_LEVEL_CRITICAL, "event=keys_refused note=\"the old ones stay\" why=\"%s\"",
                  failure.text);
         return;
     }
-    log_line(LOG_LEVEL_NORMAL, "event=keys_loaded old_keys=%zu", keys->keys.old_key_count);
-    server_replace_keys(watcher->server, keys);
+    log_line(LOG_LEVEL_NORMAL, "event=keys_loaded old_keys=%zu", project->keys.old_key_count);
+    server_replace_project(watcher->server, project);
 }
 
 /* Whether this file is another one than was read, and no longer being written. */
@@ -152,36 +164,41 @@ static bool is_new(struct watcher *watcher, const struct stamp *stamps, enum wat
            stamp_equal(&stamps[which], &watcher->seen[which]);
 }
 
+/* The watched files from `first` on, before `end`: whether one is new. They count as read then. */
+static bool take_news(struct watcher *watcher, const struct stamp *stamps, int first, int end,
+                      bool reload)
+{
+    bool news = reload;
+
+    for (int which = first; which < end; which++)
+        news = is_new(watcher, stamps, (enum watched)which) || news;
+    for (int which = first; news && which < end; which++)
+        watcher->loaded[which] = stamps[which];
+    return news;
+}
+
 static void look_at_files(struct watcher *watcher, const struct config *config, bool reload)
 {
     struct stamp stamps[WATCHED_COUNT];
-    bool config_is_new, keys_are_new;
+    bool config_is_new, project_is_new;
 
     stamp_all(config, stamps);
-    config_is_new =
-        reload || is_new(watcher, stamps, WATCHED_CONFIG) || is_new(watcher, stamps, WATCHED_AUX);
-    keys_are_new =
-        reload || is_new(watcher, stamps, WATCHED_KEY) || is_new(watcher, stamps, WATCHED_KEY_DIR);
+    config_is_new = take_news(watcher, stamps, 0, WATCHED_PROJECT_FIRST, reload);
+    project_is_new = take_news(watcher, stamps, WATCHED_PROJECT_FIRST, WATCHED_COUNT, reload);
     memcpy(watcher->seen, stamps, sizeof(stamps));
-    if (config_is_new) {
-        watcher->loaded[WATCHED_CONFIG] = stamps[WATCHED_CONFIG];
-        watcher->loaded[WATCHED_AUX] = stamps[WATCHED_AUX];
+    if (config_is_new)
         reload_config(watcher, config);
-    }
-    if (keys_are_new) {
-        watcher->loaded[WATCHED_KEY] = stamps[WATCHED_KEY];
-        watcher->loaded[WATCHED_KEY_DIR] = stamps[WATCHED_KEY_DIR];
-        reload_keys(watcher, config);
-    }
+    if (project_is_new)
+        reload_project(watcher, config);
 }
 
 static void look_at_triggers(struct watcher *watcher, const struct config *config)
 {
     char path[PATH_MAX];
 
-    path_in(config, "stop_sched", path);
+    project_path(config, "stop_sched", path, sizeof(path));
     server_set_stop_sched(watcher->server, access(path, F_OK) == 0);
-    path_in(config, "reread_db", path);
+    project_path(config, "reread_db", path, sizeof(path));
     if (access(path, F_OK) == 0) {
         unlink(path);
         log_line(LOG_LEVEL_NORMAL, "event=reread_db");

@@ -12,8 +12,8 @@
 #include "server/base/log.h"
 #include "server/base/random.h"
 #include "server/fcgi.h"
-#include "server/keys.h"
 #include "server/listen.h"
+#include "server/project.h"
 #include "server/server.h"
 
 #include <fcntl.h>
@@ -122,7 +122,8 @@ void worker_answer(struct worker *worker, const struct snapshot *snapshot,
 {
     struct request request = {.config = snapshot->config,
                               .catalog = snapshot->catalog,
-                              .keys = &snapshot->keys->keys,
+                              .keys = &snapshot->project->keys,
+                              .blocks = &snapshot->project->blocks,
                               .arena = arena_for(worker, snapshot->config),
                               .now = exchange->now,
                               .seed = exchange->seed,
