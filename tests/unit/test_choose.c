@@ -1,0 +1,639 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Which jobs a host gets: each check by itself, then the choice against a slow and obvious one on
+ * random hosts and jobs. */
+#include "server/policy/choose.h"
+
+#include "server/base/arena.h"
+#include "server/base/random.h"
+#include "server/parse/parse.h"
+#include "tests/support/test.h"
+
+#include <math.h>
+#include <stdlib.h>
+
+enum { JOBS_MAX = 60, APPS = 3 };
+
+/* A host with 4 CPUs of 1 GFLOPS, one app with one version, and room for everything. */
+struct world {
+    struct arena *arena;
+    struct config *config;
+    struct message message;
+    struct host_row host;
+    struct project_preferences project;
+    struct app_row apps[APPS];
+    struct app_version_row versions[APPS];
+    struct version_option options[APPS];
+    struct host_view view;
+    struct workunit_row workunits[JOBS_MAX];
+    struct job jobs[JOBS_MAX];
+    size_t job_count;
+};
+
+static void add_job(struct world *world, size_t app, double seconds, int64_t priority)
+{
+    size_t i = world->job_count++;
+
+    world->workunits[i] = (struct workunit_row){.id = 100 + (int64_t)i,
+                                                .appid = world->apps[app].id,
+                                                .rsc_fpops_est = seconds * 1e9,
+                                                .rsc_memory_bound = 1e6,
+                                                .rsc_disk_bound = 1e6,
+                                                .delay_bound = 1000000};
+    world->jobs[i] = (struct job){.resultid = 1000 + (int64_t)i,
+                                  .priority = priority,
+                                  .workunit = &world->workunits[i],
+                                  .app = &world->apps[app]};
+}
+
+static struct world *make_world(void)
+{
+    struct world *world = calloc(1, sizeof(*world));
+
+    assert_non_null(world);
+    world->arena = arena_create(1 << 26);
+    assert_status(STATUS_OK, config_defaults(&world->config));
+    message_init(&world->message);
+    for (int i = 0; i < APPS; i++) {
+        world->apps[i] =
+            (struct app_row){.id = 1 + i, .user_friendly_name = text_from("App"), .weight = 1};
+        world->versions[i] = (struct app_version_row){.id = 50 + i, .appid = 1 + i};
+        world->options[i] =
+            (struct version_option){.app = &world->apps[i],
+                                    .version = &world->versions[i],
+                                    .is_64bit = true,
+                                    .is_current = true,
+                                    .is_runnable = true,
+                                    .usage = {.avg_ncpus = 1, .projected_flops = 1e9},
+                                    .choice_flops = 1e9,
+                                    .daily_limit = LIMIT_NONE};
+    }
+    world->view = (struct host_view){
+        .config = world->config,
+        .message = &world->message,
+        .host = &world->host,
+        .project = &world->project,
+        .userid = 17,
+        .client_version = 80000,
+        .memory = 1e9,
+        .disk = 1e9,
+        .correction = 1,
+        .availability = {.cpu = 1, .gpu = 1},
+        .asked = {.resource_count = 1,
+                  .share = 1,
+                  .resources = {{.type = text_from("CPU"), .count = 4, .seconds = 1000}}},
+        .limits = {.reply = 100, .in_progress = {LIMIT_NONE}, .in_progress_total = LIMIT_NONE},
+        .options = {.items = world->options, .count = APPS},
+    };
+    return world;
+}
+
+static void free_world(struct world *world)
+{
+    arena_destroy(world->arena);
+    config_release(world->config);
+    free(world);
+}
+
+static size_t choose(struct world *world, struct job **ret_chosen, struct choice_notes *ret_notes)
+{
+    struct tally tally;
+
+    memset(ret_notes, 0, sizeof(*ret_notes));
+    assert_true(tally_begin(&world->view, world->arena, JOBS_MAX, &tally));
+    return choose_jobs(&world->view, &tally, world->jobs, world->job_count, ret_chosen, ret_notes);
+}
+
+/* --- checks, one by one --------------------------------------------------------------------------
+ */
+
+static enum reason refused_for(struct world *world)
+{
+    struct tally tally;
+    struct refusal refusal = {.reason = REASON_COUNT};
+
+    assert_true(tally_begin(&world->view, world->arena, JOBS_MAX, &tally));
+    if (job_check(&world->view, &tally, CHECK_NEW, RESOURCE_CPU, &world->jobs[0], &refusal))
+        return REASON_COUNT;
+    return refusal.reason;
+}
+
+/* Each row spoils one thing, and that thing alone is the reason. */
+static void each_check_refuses_for_its_reason(void **state)
+{
+    static const int64_t other_apps[] = {2};
+
+    (void)state;
+    for (int spoilt = 0; spoilt < REASON_COUNT; spoilt++) {
+        struct world *world = make_world();
+        struct workunit_row *workunit = &world->workunits[0];
+        struct app_row *app = &world->apps[0];
+
+        add_job(world, 0, 100, 0);
+        assert_int_equal(refused_for(world), REASON_COUNT);
+        switch (spoilt) {
+        case REASON_APP_GONE:
+            app->deprecated = 1;
+            break;
+        case REASON_RESERVED:
+            workunit->transitioner_flags = 1;
+            break;
+        case REASON_ONLY_ASSIGNED:
+            world->view.only_assigned = true;
+            break;
+        case REASON_WORKUNIT_OVER:
+            workunit->error_mask = 16;
+            break;
+        case REASON_APP_NOT_SELECTED:
+            world->project.app_ids = other_apps;
+            world->project.app_id_count = 1;
+            break;
+        case REASON_APP_BETA:
+            app->beta = 1;
+            break;
+        case REASON_OTHER_USER:
+            world->config->user_filter = true;
+            workunit->batch = 18;
+            break;
+        case REASON_RESOURCE_EXCLUDED:
+            world->view.is_excluded[0] = true;
+            break;
+        case REASON_HR_UNKNOWN:
+            app->homogeneous_redundancy = 1;
+            break;
+        case REASON_HR_COMMITTED:
+            app->homogeneous_redundancy = 1;
+            world->view.hr_classes[1] = 405;
+            workunit->hr_class = 386;
+            break;
+        case REASON_COMMITTED_VERSION:
+            app->homogeneous_app_version = 1;
+            workunit->app_version_id = 51;
+            break;
+        case REASON_VERSION_PLAN_CLASS:
+            world->options[0].is_runnable = false;
+            break;
+        case REASON_ANONYMOUS_VERSION:
+            world->message.anonymous_platform = true;
+            world->view.options.count = 0;
+            break;
+        case REASON_MEMORY:
+            workunit->rsc_memory_bound = 1e9 + 1;
+            break;
+        case REASON_DISK:
+            workunit->rsc_disk_bound = 1e9 + 1;
+            break;
+        case REASON_BANDWIDTH:
+            workunit->rsc_bandwidth_bound = 1000;
+            world->host.n_bwdown = 999;
+            break;
+        case REASON_USER_MAX_JOBS:
+            world->view.limits.in_progress_total = 3;
+            world->view.in_progress_total = 3;
+            break;
+        case REASON_IN_PROGRESS:
+            world->view.limits.in_progress[0] = 3;
+            world->view.in_progress[0] = 3;
+            break;
+        case REASON_DEADLINE:
+            workunit->delay_bound = 99;
+            break;
+        default:
+            free_world(world);
+            continue;
+        }
+        assert_int_equal(refused_for(world), spoilt);
+        free_world(world);
+    }
+}
+
+/* The reason is the deadline only when nothing else stood in the way. */
+static void the_deadline_is_judged_last(void **state)
+{
+    struct world *world = make_world();
+
+    (void)state;
+    add_job(world, 0, 100, 0);
+    world->workunits[0].delay_bound = 99;
+    world->view.limits.in_progress[0] = 0;
+    assert_int_equal(refused_for(world), REASON_IN_PROGRESS);
+    free_world(world);
+}
+
+static void an_idle_host_is_not_exempt_from_deadlines(void **state)
+{
+    struct world *world = make_world();
+    struct job *chosen[JOBS_MAX];
+    struct choice_notes notes;
+
+    (void)state;
+    add_job(world, 0, 100, 0);
+    world->workunits[0].delay_bound = 99;
+    assert_int_equal(choose(world, chosen, &notes), 0);
+    assert_true(notes.late[RESOURCE_CPU]);
+    world->workunits[0].delay_bound = 100; /* exactly is in time */
+    assert_int_equal(choose(world, chosen, &notes), 1);
+    free_world(world);
+}
+
+static void deadlines_can_be_ignored(void **state)
+{
+    struct world *world = make_world();
+
+    (void)state;
+    add_job(world, 0, 100, 0);
+    world->workunits[0].delay_bound = 1;
+    world->config->ignore_delay_bound = true;
+    assert_int_equal(refused_for(world), REASON_COUNT);
+    free_world(world);
+}
+
+/* 4 CPUs, tasks of 28,803 s, bound of 3 days: eight rounds on each CPU. */
+static void thirty_two_of_forty_jobs_are_in_time(void **state)
+{
+    struct world *world = make_world();
+    struct job *chosen[JOBS_MAX];
+    struct choice_notes notes;
+
+    (void)state;
+    for (int i = 0; i < 40; i++) {
+        add_job(world, 0, 28803, 0);
+        world->workunits[i].delay_bound = 259200;
+    }
+    world->view.asked.resources[0].seconds = 2419200;
+    assert_int_equal(choose(world, chosen, &notes), 32);
+    free_world(world);
+}
+
+/* --- the choice --------------------------------------------------------------------------------
+ */
+
+static void priority_comes_before_fit(void **state)
+{
+    struct world *world = make_world();
+    struct job *chosen[JOBS_MAX];
+    struct choice_notes notes;
+
+    (void)state;
+    add_job(world, 0, 5000, 9); /* overshoots */
+    add_job(world, 0, 900, 1);
+    assert_int_equal(choose(world, chosen, &notes), 1);
+    assert_i64(chosen[0]->resultid, 1000);
+    free_world(world);
+}
+
+static void of_jobs_that_overshoot_the_smallest_is_taken(void **state)
+{
+    struct world *world = make_world();
+    struct job *chosen[JOBS_MAX];
+    struct choice_notes notes;
+
+    (void)state;
+    add_job(world, 0, 50000, 1);
+    add_job(world, 0, 1200, 1);
+    add_job(world, 0, 3000, 1);
+    assert_int_equal(choose(world, chosen, &notes), 1);
+    assert_i64(chosen[0]->resultid, 1001);
+    free_world(world);
+}
+
+static void a_literal_second_is_one_job(void **state)
+{
+    struct world *world = make_world();
+    struct job *chosen[JOBS_MAX];
+    struct choice_notes notes;
+
+    (void)state;
+    for (int i = 0; i < 10; i++)
+        add_job(world, 0, 1000, 0);
+    world->view.asked.resources[0].seconds = 1;
+    assert_int_equal(choose(world, chosen, &notes), 1);
+    free_world(world);
+}
+
+static void each_idle_instance_gets_a_job(void **state)
+{
+    struct world *world = make_world();
+    struct job *chosen[JOBS_MAX];
+    struct choice_notes notes;
+
+    (void)state;
+    for (int i = 0; i < 10; i++)
+        add_job(world, 0, 1000, 0);
+    world->view.asked.resources[0].seconds = 0;
+    world->view.asked.resources[0].instances = 3;
+    assert_int_equal(choose(world, chosen, &notes), 3);
+    free_world(world);
+}
+
+static void coprocessor_requests_get_no_cpu_jobs(void **state)
+{
+    struct world *world = make_world();
+    struct job *chosen[JOBS_MAX];
+    struct choice_notes notes;
+
+    (void)state;
+    add_job(world, 0, 100, 0);
+    world->view.asked.resource_count = 2;
+    world->view.asked.resources[0].seconds = 0;
+    world->view.asked.resources[1] =
+        (struct resource){.type = text_from("NVIDIA"), .count = 1, .seconds = 1000};
+    world->view.limits.in_progress[1] = LIMIT_NONE;
+    assert_int_equal(choose(world, chosen, &notes), 0);
+    world->options[0].resource = 1;
+    world->options[0].usage.coproc_count = 1;
+    assert_int_equal(choose(world, chosen, &notes), 1);
+    world->jobs[0].is_gone = false;
+    world->view.asked.resources[0].seconds = 1000;
+    world->view.asked.resources[1].seconds = 0;
+    assert_int_equal(choose(world, chosen, &notes), 0);
+    free_world(world);
+}
+
+static void always_on_apps_get_one_job_each_whatever_was_asked(void **state)
+{
+    struct world *world = make_world();
+    struct job *chosen[JOBS_MAX];
+    struct choice_notes notes = {0};
+    struct tally tally;
+    static const int64_t has[] = {2};
+
+    (void)state;
+    world->apps[0].non_cpu_intensive = world->apps[1].non_cpu_intensive = 1;
+    for (size_t i = 0; i < 6; i++) {
+        add_job(world, i % APPS, 100, 0);
+        world->workunits[i].delay_bound = 1; /* nor do deadlines count */
+    }
+    world->view.asked.resources[0].seconds = 0;
+    assert_true(tally_begin(&world->view, world->arena, JOBS_MAX, &tally));
+    assert_int_equal(choose_always_on(&world->view, &tally, world->jobs, 6,
+                                      (struct id_list){.ids = has, .count = 1}, chosen),
+                     1);
+    assert_i64(chosen[0]->app->id, 1);
+    world->jobs[0].is_gone = false;
+    assert_true(tally_begin(&world->view, world->arena, JOBS_MAX, &tally));
+    assert_int_equal(
+        choose_always_on(&world->view, &tally, world->jobs, 6, (struct id_list){0}, chosen), 2);
+    assert_int_equal(choose(world, chosen, &notes), 0);
+    free_world(world);
+}
+
+/* --- against the slow and obvious ----------------------------------------------------------------
+ */
+
+/* When a job would end, by going through all instances each time. */
+struct slow_busy {
+    double free_at[8];
+    size_t count;
+};
+
+static int by_value(const void *a, const void *b)
+{
+    double first = *(const double *)a, second = *(const double *)b;
+    return (first > second) - (first < second);
+}
+
+static double slow_book(struct slow_busy *busy, double instances, double wall_time)
+{
+    size_t need = instances <= 1 ? 1 : (size_t)ceil(instances);
+    double finish;
+
+    if (need > busy->count)
+        need = busy->count;
+    qsort(busy->free_at, busy->count, sizeof(double), by_value);
+    finish = busy->free_at[need - 1] + wall_time;
+    for (size_t i = 0; i < need; i++)
+        busy->free_at[i] = finish;
+    return finish;
+}
+
+static void instances_are_booked_as_the_slow_way_does(void **state)
+{
+    struct random random = {.state = 11};
+    struct arena *arena = arena_create(1 << 20);
+
+    (void)state;
+    for (int round = 0; round < 300; round++) {
+        struct slow_busy slow = {.count = 1 + random_next(&random) % 8};
+        struct busy busy;
+
+        arena_reset(arena);
+        assert_true(busy_make(arena, (double)slow.count, 5, &busy));
+        for (size_t i = 0; i < slow.count; i++)
+            slow.free_at[i] = 5;
+        for (int i = 0; i < 40; i++) {
+            double instances = random_unit(&random) * 10, wall = random_unit(&random) * 100;
+            double finish = busy_finish(&busy, instances, wall);
+            busy_book(&busy, instances, wall);
+            assert_real(finish, slow_book(&slow, instances, wall), 1e-9);
+        }
+    }
+    arena_destroy(arena);
+}
+
+/* A random host, request and list of jobs, tight enough that each limit is met sometimes. */
+static struct world *random_world(struct random *random)
+{
+    struct world *world = make_world();
+    struct resource *cpu = &world->view.asked.resources[0];
+    size_t count = 1 + random_next(random) % 40;
+    int64_t priority = 3;
+
+    world->view.asked.is_scalar = random_next(random) % 4 == 0;
+    world->view.asked.scalar_seconds = 3000 * random_unit(random);
+    world->view.asked.share = 0.1 + 0.9 * random_unit(random);
+    cpu->count = (double)(1 + random_next(random) % 4);
+    cpu->seconds = random_next(random) % 3 == 0 ? 0 : 5000 * random_unit(random);
+    cpu->instances = (double)(random_next(random) % 4);
+    cpu->estimated_delay = random_next(random) % 2 == 0 ? 0 : 500;
+    world->view.disk = 10e6 * random_unit(random);
+    world->view.limits.reply = 1 + (int64_t)(random_next(random) % 8);
+    world->view.limits.in_progress[0] = 1 + (int64_t)(random_next(random) % 8);
+    world->view.in_progress[0] = (int64_t)(random_next(random) % 3);
+    world->config->one_result_per_host_per_wu = random_next(random) % 2;
+    world->options[0].daily_limit = (int64_t)(random_next(random) % 4);
+    world->options[1].usage.avg_ncpus = 2.5;
+    world->apps[2].beta = 1;
+    world->project.allow_beta_work = random_next(random) % 2;
+    for (size_t i = 0; i < count; i++) {
+        add_job(world, random_next(random) % APPS, 10 + 2000 * random_unit(random), priority);
+        world->workunits[i].id = 100 + (int64_t)(random_next(random) % count);
+        world->workunits[i].rsc_disk_bound = 3e6 * random_unit(random);
+        world->workunits[i].delay_bound = 100 + (int64_t)(random_next(random) % 6000);
+        if (random_next(random) % 8 == 0)
+            priority--;
+    }
+    return world;
+}
+
+/* Everything from scratch for every job that is chosen: one resource, so no order among them. */
+static size_t slow_choose(struct world *world, struct job **ret_chosen)
+{
+    struct host_view *view = &world->view;
+    size_t count = 0;
+
+    for (;;) {
+        struct amounts left = view->asked;
+        struct slow_busy busy = {.count = (size_t)view->asked.resources[0].count};
+        double disk = view->disk;
+        int64_t used[APPS] = {0};
+        struct job *best = NULL;
+        bool best_fits = false;
+        int best_score = 0;
+
+        for (size_t i = 0; i < busy.count; i++)
+            busy.free_at[i] = view->asked.resources[0].estimated_delay;
+        for (size_t i = 0; i < count; i++) {
+            const struct job *job = ret_chosen[i];
+            double cpus = job->app == &world->apps[1] ? 2.5 : 1;
+            double wall = job->workunit->rsc_fpops_est / 1e9;
+            left.resources[0].seconds -= wall * cpus;
+            left.resources[0].instances -= cpus;
+            left.scalar_seconds -= wall / left.share;
+            slow_book(&busy, cpus, wall);
+            disk -= job->workunit->rsc_disk_bound;
+            used[job->app->id - 1]++;
+        }
+        if (left.is_scalar ? left.scalar_seconds <= 0
+                           : left.resources[0].seconds <= 0 && left.resources[0].instances <= 0)
+            return count;
+        if ((int64_t)count >= view->limits.reply)
+            return count;
+        for (size_t i = 0; i < world->job_count; i++) {
+            struct job *job = &world->jobs[i];
+            double cpus = job->app == &world->apps[1] ? 2.5 : 1;
+            double wall = job->workunit->rsc_fpops_est / 1e9;
+            struct slow_busy then = busy;
+            int score = job->app->beta != 0;
+            bool fits = left.is_scalar ? wall / left.share <= left.scalar_seconds
+                                       : wall * cpus <= left.resources[0].seconds;
+            bool possible =
+                disk >= job->workunit->rsc_disk_bound &&
+                (int64_t)count + view->in_progress[0] < view->limits.in_progress[0] &&
+                slow_book(&then, cpus, wall) <= (double)job->workunit->delay_bound + 1e-6 &&
+                used[job->app->id - 1] < world->options[job->app->id - 1].daily_limit &&
+                (job->app->beta == 0 || world->project.allow_beta_work);
+
+            for (size_t j = 0; j < count; j++)
+                if (ret_chosen[j] == job || (world->config->one_result_per_host_per_wu &&
+                                             ret_chosen[j]->workunit->id == job->workunit->id))
+                    possible = false;
+            if (!possible)
+                continue;
+            if (best == NULL) {
+                best = job;
+            } else if (job->priority < best->priority) {
+                break;
+            } else if (fits != best_fits) {
+                if (!fits)
+                    continue;
+                best = job;
+            } else if (fits ? score > best_score
+                            : wall * cpus < best->workunit->rsc_fpops_est / 1e9 *
+                                                (best->app == &world->apps[1] ? 2.5 : 1)) {
+                best = job;
+            } else {
+                continue;
+            }
+            best_fits = fits;
+            best_score = score;
+        }
+        if (best == NULL)
+            return count;
+        ret_chosen[count++] = best;
+    }
+}
+
+static void the_choice_is_that_of_the_slow_way(void **state)
+{
+    struct random random = {.state = 2026};
+    size_t chosen_in_all = 0;
+
+    (void)state;
+    for (int round = 0; round < 3000; round++) {
+        struct world *world = random_world(&random);
+        struct job *chosen[JOBS_MAX], *slow[JOBS_MAX];
+        struct choice_notes notes;
+        size_t slow_count = slow_choose(world, slow);
+        size_t count = choose(world, chosen, &notes);
+
+        if (count != slow_count)
+            fail_msg("round %d: %zu jobs, the slow way takes %zu", round, count, slow_count);
+        for (size_t i = 0; i < count; i++)
+            if (chosen[i] != slow[i])
+                fail_msg("round %d: job %zu differs", round, i);
+        chosen_in_all += count;
+        free_world(world);
+    }
+    assert_true(chosen_in_all > 3000);
+}
+
+static void no_sum_is_ever_exceeded(void **state)
+{
+    struct random random = {.state = 77};
+
+    (void)state;
+    for (int round = 0; round < 3000; round++) {
+        struct world *world = random_world(&random);
+        struct job *chosen[JOBS_MAX];
+        struct choice_notes notes;
+        size_t count = choose(world, chosen, &notes);
+        double disk = 0;
+        int64_t of_first_app = 0;
+
+        for (size_t i = 0; i < count; i++) {
+            disk += chosen[i]->workunit->rsc_disk_bound;
+            of_first_app += chosen[i]->app == &world->apps[0];
+            for (size_t j = 0; j < i; j++)
+                assert_ptr_not_equal(chosen[i], chosen[j]);
+        }
+        assert_true(count == 0 || disk <= world->view.disk);
+        assert_true((int64_t)count <= world->view.limits.reply);
+        assert_true(count == 0 || (int64_t)count + world->view.in_progress[0] <=
+                                      world->view.limits.in_progress[0]);
+        assert_true(of_first_app <= world->options[0].daily_limit);
+        free_world(world);
+    }
+}
+
+static void retrying_makes_sense_when_the_first_job_is_done(void **state)
+{
+    struct message message;
+    struct ip_result jobs[] = {{.time_remaining = 1800, .avg_ncpus = 1},
+                               {.time_remaining = 900, .avg_ncpus = 1}};
+
+    (void)state;
+    message_init(&message);
+    assert_real(deadline_retry_delay(&message, 1, 0), 3600, 0);
+    message.ip_results = jobs;
+    message.ip_result_count = 2;
+    assert_real(deadline_retry_delay(&message, 1, 0), 900, 0);
+    assert_real(deadline_retry_delay(&message, 0.5, 0), 1800, 0);
+    jobs[0].has_report_deadline = true;
+    jobs[0].report_deadline = 86400 + 120;
+    assert_real(deadline_retry_delay(&message, 1, 0), 120, 0);
+    jobs[0].report_deadline = 100;
+    assert_real(deadline_retry_delay(&message, 1, 0), 0, 0);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(each_check_refuses_for_its_reason),
+        cmocka_unit_test(the_deadline_is_judged_last),
+        cmocka_unit_test(an_idle_host_is_not_exempt_from_deadlines),
+        cmocka_unit_test(deadlines_can_be_ignored),
+        cmocka_unit_test(thirty_two_of_forty_jobs_are_in_time),
+        cmocka_unit_test(priority_comes_before_fit),
+        cmocka_unit_test(of_jobs_that_overshoot_the_smallest_is_taken),
+        cmocka_unit_test(a_literal_second_is_one_job),
+        cmocka_unit_test(each_idle_instance_gets_a_job),
+        cmocka_unit_test(coprocessor_requests_get_no_cpu_jobs),
+        cmocka_unit_test(always_on_apps_get_one_job_each_whatever_was_asked),
+        cmocka_unit_test(instances_are_booked_as_the_slow_way_does),
+        cmocka_unit_test(the_choice_is_that_of_the_slow_way),
+        cmocka_unit_test(no_sum_is_ever_exceeded),
+        cmocka_unit_test(retrying_makes_sense_when_the_first_job_is_done),
+    };
+
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
