@@ -402,7 +402,7 @@ static enum status find_prepared(struct db *db, enum statement statement, size_t
     if (*ret_prepared == NULL)
         status = prepare(db, statement, size_index, ret_prepared);
     if (status == STATUS_OK)
-        must((*ret_prepared)->text.value_count == value_count);
+        must(*ret_prepared != NULL && (*ret_prepared)->text.value_count == value_count);
     return status;
 }
 

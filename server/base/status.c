@@ -21,7 +21,8 @@ const char *status_word(enum status status)
     return (unsigned)status < STATUS_COUNT ? words[status] : "unknown status";
 }
 
-enum status fail(struct failure *failure, enum status status, const char *format, ...)
+/* In parentheses because the name is a macro too when the analyzer reads this. */
+enum status(fail)(struct failure *failure, enum status status, const char *format, ...)
 {
     if (failure == NULL || failure->status != STATUS_OK)
         return status;

@@ -39,6 +39,10 @@ struct failure {
  * return fail(failure, STATUS_INVALID, "line %d: ...", line). `failure` may be NULL. */
 enum status fail(struct failure *failure, enum status status, const char *format, ...)
     PRINTF_LIKE(3, 4);
+#ifdef __clang_analyzer__
+/* It answers what it is given, which the analyzer cannot see from here. */
+#define fail(failure, status, ...) ((fail)(failure, status, __VA_ARGS__), (status))
+#endif
 
 /* For what can only be our own mistake: aborts with file and line, in every build. Nothing that a
  * client, a file or a row contains may reach it. */

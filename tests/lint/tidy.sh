@@ -18,5 +18,5 @@ if find config db server submit tools -name '*.c' | sort |
     xargs -n 4 -P "$(nproc)" clang-tidy --quiet -p "$commands" >"$output" 2>"$output.log"; then
     exit 0
 fi
-grep -hE 'error:|^[^ ].*: error' "$output" "$output.log" | sort -u
+grep -hE ': (fatal )?error:' "$output" "$output.log" | sort -u || tail -n 20 "$output.log"
 exit 1
