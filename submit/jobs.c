@@ -166,30 +166,55 @@ static enum status find_input(struct jobs *jobs, struct text path,
     return STATUS_OK;
 }
 
-/* What result_template_file is to hold. */
+/* A template from elsewhere is copied to templates/, where retries find it again; one that is there
+ * under the same name must be the same. */
+static enum status adopt_template(struct jobs *jobs, struct text path, struct text *ret_path,
+                                  struct failure *failure)
+{
+    struct text name = path, document, there;
+    while (text_contains(name, TEXT("/")))
+        (void)text_split(&name, '/');
+    *ret_path = text_print(jobs->arena, "templates/" TEXT_FORMAT, TEXT_ARG(name));
+    const char *target =
+        text_string(jobs->arena, text_print(jobs->arena, TEXT_FORMAT "/" TEXT_FORMAT,
+                                            TEXT_ARG(jobs->settings.config->project_dir_path),
+                                            TEXT_ARG(*ret_path)));
+    enum status status = file_read(jobs->arena, text_string(jobs->arena, path), TEMPLATE_BYTES_MAX,
+                                   &document, failure);
+    if (status != STATUS_OK)
+        return status;
+    status = file_read(jobs->arena, target, TEMPLATE_BYTES_MAX, &there, NULL);
+    if (status == STATUS_NOT_FOUND)
+        return file_write(target, document, 0644, failure);
+    if (status == STATUS_OK && text_equal(document, there))
+        return STATUS_OK;
+    return fail(failure, STATUS_INVALID,
+                TEXT_FORMAT ": %s is there with other content; result templates are read again for "
+                            "retries, so a changed one needs a new name",
+                TEXT_ARG(text_first(path, 120)), target);
+}
+
+/* What result_template_file is to hold: a path from the project folder. */
 static enum status stored_path(struct jobs *jobs, struct text path, struct text *ret_path,
                                struct failure *failure)
 {
     struct text project = jobs->settings.config->project_dir_path;
-    bool is_inside = text_starts(path, project) && path.length > project.length + 1 &&
-                     path.at[project.length] == '/';
-    struct text rest = path;
-    if (is_inside)
-        rest = (struct text){path.at + project.length + 1, path.length - project.length - 1};
-    const char *check =
+    const char *inside =
         text_string(jobs->arena, text_print(jobs->arena, TEXT_FORMAT "/" TEXT_FORMAT,
-                                            TEXT_ARG(project), TEXT_ARG(rest)));
-    if (text_starts(rest, TEXT("/")) || text_starts(rest, TEXT("..")) || access(check, F_OK) != 0)
-        return fail(failure, STATUS_INVALID,
-                    TEXT_FORMAT ": not in the project folder " TEXT_FORMAT
-                                " (result templates are read again for retries; copy it to "
-                                "templates/)",
-                    TEXT_ARG(text_first(path, 120)), TEXT_ARG(text_first(project, 120)));
-    if (rest.length > RESULT_TEMPLATE_MAX)
+                                            TEXT_ARG(project), TEXT_ARG(path)));
+    enum status status = STATUS_OK;
+    if (text_starts(path, project) && path.length > project.length + 1 &&
+        path.at[project.length] == '/')
+        *ret_path = (struct text){path.at + project.length + 1, path.length - project.length - 1};
+    else if (!text_starts(path, TEXT("/")) && !text_contains(path, TEXT("..")) &&
+             access(inside, F_OK) == 0)
+        *ret_path = path;
+    else
+        status = adopt_template(jobs, path, ret_path, failure);
+    if (status == STATUS_OK && ret_path->length > RESULT_TEMPLATE_MAX)
         return fail(failure, STATUS_TOO_LARGE, TEXT_FORMAT ": the path has more than %d bytes",
-                    TEXT_ARG(text_first(rest, 120)), RESULT_TEMPLATE_MAX);
-    *ret_path = rest;
-    return STATUS_OK;
+                    TEXT_ARG(text_first(*ret_path, 120)), RESULT_TEMPLATE_MAX);
+    return status;
 }
 
 static enum status find_output(struct jobs *jobs, struct text path,

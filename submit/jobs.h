@@ -16,7 +16,9 @@ struct jobs_settings {
     const struct config *config;
     struct db *db;
     const struct app_row *app;
-    const char *in_template, *out_template; /* paths, the second within the project folder */
+    /* Paths from the project folder or from here; a result template from elsewhere is copied into
+     * the project's templates/. */
+    const char *in_template, *out_template;
     struct text command_line, keywords, sub_appname;
     struct text name; /* of the only job, or what names begin with */
     bool numbered;    /* names are NAME_0, NAME_1, ... where a line gives none */

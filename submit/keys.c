@@ -20,15 +20,17 @@
 
 #include "server/base/banned.h"
 
-#define OLD_KEYS_MAX 1000
+#define OLD_KEYS_MAX 64 /* the server reads no more */
 
 const char *const key_pairs[2] = {"code_sign", "upload"};
 
 struct text keys_dir(struct arena *arena, const struct config *config)
 {
-    if (config->key_dir.length > 0)
-        return config->key_dir;
-    return text_print(arena, TEXT_FORMAT "/keys", TEXT_ARG(config->project_dir_path));
+    struct text dir = config->key_dir.length > 0 ? config->key_dir : TEXT("keys");
+    if (text_starts(dir, TEXT("/")))
+        return dir;
+    return text_print(arena, TEXT_FORMAT "/" TEXT_FORMAT, TEXT_ARG(config->project_dir_path),
+                      TEXT_ARG(dir));
 }
 
 const char *key_path(struct arena *arena, const struct config *config, const char *name)
@@ -124,6 +126,8 @@ enum status keys_change_prepare(struct arena *arena, const struct config *config
     while (ret_change->number < OLD_KEYS_MAX &&
            exists(arena, config, numbered(arena, "old_key", ret_change->number)))
         ret_change->number++;
+    if (ret_change->number == OLD_KEYS_MAX)
+        return fail(failure, STATUS_TOO_LARGE, "there are %d old keys already", OLD_KEYS_MAX);
     return rsa_generate(arena, &ret_change->keys, failure);
 }
 

@@ -17,7 +17,7 @@ struct config;
 
 extern const char *const key_pairs[2]; /* "code_sign", "upload" */
 
-/* key_dir, or PROJECT/keys. */
+/* key_dir, from the project folder when it is relative, or PROJECT/keys. */
 struct text keys_dir(struct arena *arena, const struct config *config);
 const char *key_path(struct arena *arena, const struct config *config, const char *name);
 /* "code_sign_private" and its like; STATUS_NOT_FOUND with the path. */

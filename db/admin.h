@@ -1,0 +1,124 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* What an administrator's program asks of the database: catalog entries, accounts, jobs, figures.
+ * Conventions as in db.h: nothing is committed here, NOT_FOUND is an answer, texts live in the
+ * arena. A name that is taken already gives DB_REFUSED. */
+#ifndef DB_ADMIN_H
+#define DB_ADMIN_H
+
+#include "db/db.h"
+
+/* --- catalog ------------------------------------------------------------------------------ */
+
+/* Inserts what is missing; *ret_added tells whether it was. */
+MUST_CHECK enum status db_admin_platform_add(struct db *db, struct text name,
+                                             struct text friendly_name, int64_t now,
+                                             bool *ret_added);
+MUST_CHECK enum status db_admin_platform_find(struct db *db, struct text name, int64_t *ret_id);
+MUST_CHECK enum status db_admin_app_add(struct db *db, struct text name, struct text friendly_name,
+                                        int64_t now, int64_t *ret_id);
+MUST_CHECK enum status db_admin_app_find(struct db *db, struct arena *arena, struct text name,
+                                         struct app_row *ret_app);
+MUST_CHECK enum status db_admin_app_deprecate(struct db *db, int64_t id, bool deprecated);
+
+struct new_version {
+    int64_t appid, version_num, platformid;
+    struct text plan_class, xml_doc;
+    int64_t now;
+};
+MUST_CHECK enum status db_admin_version_add(struct db *db, const struct new_version *version,
+                                            int64_t *ret_id);
+struct version_entry {
+    struct app_version_row row;
+    struct text app, platform;
+};
+/* Every version, deprecated ones too, by app, platform, plan class, number. */
+MUST_CHECK enum status db_admin_versions(struct db *db, struct arena *arena,
+                                         struct version_entry **ret_rows, size_t *ret_count);
+MUST_CHECK enum status db_admin_version_deprecate(struct db *db, int64_t id, bool deprecated);
+/* After a change of the code-signing key. */
+MUST_CHECK enum status db_admin_version_save_document(struct db *db, int64_t id,
+                                                      struct text xml_doc);
+
+/* --- accounts ----------------------------------------------------------------------------- */
+
+struct new_user {
+    struct text email_addr, name, authenticator, passwd_hash, cross_project_id;
+    int64_t now;
+};
+MUST_CHECK enum status db_admin_user_add(struct db *db, const struct new_user *user,
+                                         int64_t *ret_id);
+/* By e-mail address, or by number when `id` is not 0. */
+MUST_CHECK enum status db_admin_user_find(struct db *db, struct arena *arena,
+                                          struct text email_addr, int64_t id,
+                                          struct user_row *ret_user);
+MUST_CHECK enum status db_admin_users(struct db *db, struct arena *arena, size_t most,
+                                      struct user_row **ret_rows, size_t *ret_count);
+
+/* --- jobs --------------------------------------------------------------------------------- */
+
+struct new_workunit {
+    struct text name, xml_doc, result_template_file, keywords;
+    int64_t appid, batch, priority, delay_bound, transition_time, create_time;
+    int64_t min_quorum, target_nresults;
+    int64_t max_error_results, max_total_results, max_success_results;
+    int64_t hr_class, size_class, app_version_num;
+    double rsc_fpops_est, rsc_fpops_bound, rsc_memory_bound, rsc_disk_bound, rsc_bandwidth_bound;
+    double credit;
+};
+/* ret_ids[i] becomes the number of row i. Several hundred rows a call are best. */
+MUST_CHECK enum status db_admin_workunits_add(struct db *db, struct arena *arena,
+                                              const struct new_workunit *rows, size_t count,
+                                              int64_t *ret_ids);
+struct new_result {
+    struct text name, xml_doc_in;
+    int64_t workunitid, appid, batch, priority, server_state, size_class, random, create_time;
+};
+MUST_CHECK enum status db_admin_results_add(struct db *db, struct arena *arena,
+                                            const struct new_result *rows, size_t count);
+
+/* A batch of BOINC's kind (2.10), in progress, without a user. */
+MUST_CHECK enum status db_admin_batch_add(struct db *db, struct text name, int64_t appid,
+                                          int64_t jobs, int64_t now, int64_t *ret_id);
+
+struct job_filter {
+    struct text name; /* of a workunit; empty: any */
+    int64_t batch;    /* 0: any */
+    int64_t appid;    /* 0: any */
+};
+struct cancelled {
+    uint64_t workunits, unsent, in_progress;
+};
+/* The workunits that are not cancelled yet: error bit CANCELLED, looked at now; their UNSENT and
+ * INACTIVE results are OVER/DIDNT_NEED. in_progress: results that hosts still have. */
+MUST_CHECK enum status db_admin_cancel(struct db *db, const struct job_filter *filter, int64_t now,
+                                       struct cancelled *ret_cancelled);
+
+/* --- figures ------------------------------------------------------------------------------ */
+
+struct queue_line {
+    struct text app;
+    int64_t batch; /* 0 when not by batch */
+    int64_t inactive, unsent, in_progress, over;
+    int64_t oldest_unsent; /* epoch; 0: none */
+};
+MUST_CHECK enum status db_admin_queue(struct db *db, struct arena *arena, bool by_batch,
+                                      struct queue_line **ret_rows, size_t *ret_count);
+
+struct host_entry {
+    struct host_row row;
+    int64_t in_progress, success, error;
+};
+/* One host by number, or with id 0 those of a user, newest first. */
+MUST_CHECK enum status db_admin_hosts(struct db *db, struct arena *arena, int64_t id,
+                                      int64_t userid, size_t most, struct host_entry **ret_rows,
+                                      size_t *ret_count);
+struct host_result_entry {
+    struct result_row row;
+    struct text app;
+};
+/* Its results, latest first. */
+MUST_CHECK enum status db_admin_host_results(struct db *db, struct arena *arena, int64_t hostid,
+                                             size_t most, struct host_result_entry **ret_rows,
+                                             size_t *ret_count);
+
+#endif

@@ -1,0 +1,226 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Jobs are made by the thousand: rows go in bulk, and the numbers that the database gave to new
+ * workunits are asked for by name afterwards, since a bulk insert tells only the first and other
+ * programs insert at the same time. Workunits are always locked before results. */
+#include "db/admin.h"
+#include "db/mariadb.h"
+#include "server/base/arena.h"
+
+#include <stdlib.h>
+
+#include "server/base/banned.h"
+
+#define TEMPLATE_FILE_MOST 63 /* workunit.result_template_file */
+#define WORKUNIT_VALUES    24 /* most `?` of admin_workunit_add */
+#define RESULT_VALUES      10
+#define CANCEL_ROWS        DB_LIST_MOST
+
+static bool has_column(const struct db *db, const char *name, size_t length)
+{
+    return actual_column_find(db_actual_columns(db), "workunit", name, length) != NULL;
+}
+
+#define HAS_COLUMN(db, name) has_column(db, name, sizeof name - 1)
+
+/* In the order of the statement's text; returns how many. */
+static size_t fill_workunit(const struct db *db, const struct new_workunit *row,
+                            struct db_value *values)
+{
+    struct db_value *value = values;
+    *value++ = db_integer(row->create_time);
+    *value++ = db_id(row->appid);
+    *value++ = db_text(row->name);
+    *value++ = db_bytes(row->xml_doc, DB_BLOB_MOST);
+    *value++ = db_integer(row->batch);
+    *value++ = db_real(row->rsc_fpops_est);
+    *value++ = db_real(row->rsc_fpops_bound);
+    *value++ = db_real(row->rsc_memory_bound);
+    *value++ = db_real(row->rsc_disk_bound);
+    *value++ = db_real(row->rsc_bandwidth_bound);
+    *value++ = db_real(row->credit);
+    *value++ = db_integer(row->transition_time);
+    *value++ = db_integer(row->delay_bound);
+    *value++ = db_integer(row->hr_class);
+    *value++ = db_integer(row->min_quorum);
+    *value++ = db_integer(row->target_nresults);
+    *value++ = db_integer(row->max_error_results);
+    *value++ = db_integer(row->max_total_results);
+    *value++ = db_integer(row->max_success_results);
+    *value++ = db_long_text(row->result_template_file, TEMPLATE_FILE_MOST);
+    *value++ = db_integer(row->priority);
+    if (HAS_COLUMN(db, "size_class"))
+        *value++ = db_integer(row->size_class);
+    if (HAS_COLUMN(db, "keywords"))
+        *value++ = db_text(row->keywords);
+    if (HAS_COLUMN(db, "app_version_num"))
+        *value++ = db_integer(row->app_version_num);
+    return (size_t)(value - values);
+}
+
+struct named {
+    struct text name;
+    size_t index;
+};
+
+static int compare_named(const void *a, const void *b)
+{
+    return text_compare(((const struct named *)a)->name, ((const struct named *)b)->name);
+}
+
+/* Numbers of the rows [start, start + count), which are at most a list long. */
+static enum status find_ids(struct db *db, struct arena *arena, const struct named *sorted,
+                            const struct text *names, size_t count, size_t all, int64_t *ret_ids)
+{
+    struct db_rows rows;
+    size_t found = 0;
+    enum status status =
+        db_query(db, arena, STATEMENT_admin_workunit_ids, DB_VALUES(db_texts(names, count)), &rows);
+    if (status != STATUS_OK)
+        return status;
+    while (db_rows_next(&rows)) {
+        struct named key = {.name = rows.cells[1].text};
+        const struct named *hit = bsearch(&key, sorted, all, sizeof key, compare_named);
+        if (hit == NULL)
+            continue;
+        ret_ids[hit->index] = rows.cells[0].integer;
+        found++;
+    }
+    status = db_rows_end(&rows);
+    return status == STATUS_OK && found < count ? STATUS_DB_BUG : status;
+}
+
+static enum status find_all_ids(struct db *db, struct arena *arena, const struct new_workunit *rows,
+                                size_t count, int64_t *ret_ids)
+{
+    struct named *sorted = ARENA_ARRAY(arena, count, struct named);
+    struct text *names = ARENA_ARRAY(arena, count, struct text);
+    enum status status = STATUS_OK;
+    if (sorted == NULL || names == NULL)
+        return STATUS_NO_MEMORY;
+    for (size_t i = 0; i < count; i++) {
+        sorted[i] = (struct named){.name = rows[i].name, .index = i};
+        names[i] = rows[i].name;
+    }
+    qsort(sorted, count, sizeof *sorted, compare_named);
+    for (size_t start = 0; start < count && status == STATUS_OK; start += DB_LIST_MOST) {
+        size_t part = count - start < DB_LIST_MOST ? count - start : DB_LIST_MOST;
+        status = find_ids(db, arena, sorted, names + start, part, count, ret_ids);
+    }
+    return status;
+}
+
+enum status db_admin_workunits_add(struct db *db, struct arena *arena,
+                                   const struct new_workunit *rows, size_t count, int64_t *ret_ids)
+{
+    struct db_value *values = ARENA_ARRAY(arena, count * WORKUNIT_VALUES, struct db_value);
+    size_t per_row = 0;
+    if (values == NULL)
+        return STATUS_NO_MEMORY;
+    for (size_t i = 0; i < count; i++)
+        per_row = fill_workunit(db, &rows[i], values + i * per_row);
+    enum status status =
+        db_run_bulk(db, STATEMENT_admin_workunit_add, values, per_row, count, NULL);
+    return status == STATUS_OK ? find_all_ids(db, arena, rows, count, ret_ids) : status;
+}
+
+enum status db_admin_results_add(struct db *db, struct arena *arena, const struct new_result *rows,
+                                 size_t count)
+{
+    struct db_value *values = ARENA_ARRAY(arena, count * RESULT_VALUES, struct db_value);
+    bool has_size_class = HAS_COLUMN(db, "size_class");
+    if (values == NULL)
+        return STATUS_NO_MEMORY;
+    struct db_value *value = values;
+    for (size_t i = 0; i < count; i++) {
+        const struct new_result *row = &rows[i];
+        *value++ = db_integer(row->create_time);
+        *value++ = db_id(row->workunitid);
+        *value++ = db_integer(row->server_state);
+        *value++ = db_text(row->name);
+        *value++ = db_bytes(row->xml_doc_in, DB_BLOB_MOST);
+        *value++ = db_integer(row->batch);
+        *value++ = db_integer(row->random);
+        *value++ = db_id(row->appid);
+        *value++ = db_integer(row->priority);
+        if (has_size_class)
+            *value++ = db_integer(row->size_class);
+    }
+    return db_run_bulk(db, STATEMENT_admin_result_add, values,
+                       has_size_class ? RESULT_VALUES : RESULT_VALUES - 1, count, NULL);
+}
+
+enum status db_admin_batch_add(struct db *db, struct text name, int64_t appid, int64_t jobs,
+                               int64_t now, int64_t *ret_id)
+{
+    enum status status = db_run(db, STATEMENT_admin_batch_add,
+                                DB_VALUES(db_integer(now), db_real((double)now), db_integer(jobs),
+                                          db_text(name), db_id(appid)),
+                                NULL);
+    if (status == STATUS_OK)
+        *ret_id = db_inserted_id(db);
+    return status;
+}
+
+/* The next workunits behind *last, in order of number. */
+static enum status find_workunits(struct db *db, const struct job_filter *filter, int64_t last,
+                                  int64_t ids[CANCEL_ROWS], size_t *ret_count)
+{
+    struct db_rows rows;
+    enum statement statement = STATEMENT_admin_cancel_find_app;
+    struct db_value key = db_id(filter->appid);
+    if (filter->name.length > 0) {
+        statement = STATEMENT_admin_cancel_find_name;
+        key = db_text(filter->name);
+    } else if (filter->batch != 0) {
+        statement = STATEMENT_admin_cancel_find_batch;
+        key = db_id(filter->batch);
+    }
+    enum status status =
+        db_query(db, NULL, statement, DB_VALUES(key, db_id(last), db_id(CANCEL_ROWS)), &rows);
+    if (status != STATUS_OK)
+        return status;
+    *ret_count = 0;
+    while (*ret_count < CANCEL_ROWS && db_rows_next(&rows))
+        ids[(*ret_count)++] = rows.cells[0].integer;
+    return db_rows_end(&rows);
+}
+
+static enum status cancel_some(struct db *db, const int64_t *ids, size_t count, int64_t now,
+                               struct cancelled *sums)
+{
+    struct db_cell cell;
+    uint64_t workunits, results = 0;
+    enum status status = db_run(db, STATEMENT_admin_cancel_workunits,
+                                DB_VALUES(db_integer(now), db_numbers(ids, count)), &workunits);
+    if (status == STATUS_OK)
+        status =
+            db_run(db, STATEMENT_admin_cancel_results, DB_VALUES(db_numbers(ids, count)), &results);
+    if (status == STATUS_OK)
+        status = db_query_one(db, NULL, STATEMENT_admin_cancel_still_out,
+                              DB_VALUES(db_numbers(ids, count)), &cell, 1);
+    if (status != STATUS_OK)
+        return status;
+    sums->workunits += workunits;
+    sums->unsent += results;
+    sums->in_progress += (uint64_t)cell.integer;
+    return STATUS_OK;
+}
+
+enum status db_admin_cancel(struct db *db, const struct job_filter *filter, int64_t now,
+                            struct cancelled *ret_cancelled)
+{
+    int64_t ids[CANCEL_ROWS];
+    int64_t last = 0;
+    size_t count;
+    *ret_cancelled = (struct cancelled){0};
+    do {
+        enum status status = find_workunits(db, filter, last, ids, &count);
+        if (status == STATUS_OK && count > 0)
+            status = cancel_some(db, ids, count, now, ret_cancelled);
+        if (status != STATUS_OK)
+            return status;
+        if (count > 0)
+            last = ids[count - 1];
+    } while (count == CANCEL_ROWS);
+    return STATUS_OK;
+}
