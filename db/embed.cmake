@@ -1,0 +1,23 @@
+# Writes the SQL files into a C source, so that an installed program needs no files beside it.
+# cmake -DOUTPUT=FILE -DSCHEMA=FILE -DUPGRADES=FILE;FILE... -P embed.cmake
+function(add_bytes name file)
+  file(READ ${file} bytes HEX)
+  string(REGEX REPLACE "(..)" "0x\\1, " bytes "${bytes}")
+  string(APPEND text "static const char ${name}[] = {\n${bytes}0x00};\n")
+  set(text "${text}" PARENT_SCOPE)
+endfunction()
+
+set(text "/* Made from db/schema.sql and db/upgrades/ by db/embed.cmake. */\n#include \"db/schema.h\"\n\n")
+set(rows "")
+add_bytes(schema ${SCHEMA})
+set(count 0)
+foreach(file ${UPGRADES})
+  get_filename_component(name ${file} NAME_WE)
+  math(EXPR count "${count} + 1")
+  add_bytes(upgrade_${count} ${file})
+  string(APPEND rows "    {\"${name}\", upgrade_${count}},\n")
+endforeach()
+string(APPEND text "\nconst char *const schema_sql = schema;\n"
+  "const struct schema_upgrade schema_upgrades[] = {\n${rows}};\n"
+  "const size_t schema_upgrade_count = ${count};\n")
+file(WRITE ${OUTPUT} "${text}")
