@@ -328,7 +328,7 @@ static enum status write_workunit_document(struct jobs *jobs, const struct input
         .command_line = joined(jobs->part, jobs->settings.command_line, line->command_line),
         .sub_appname = jobs->settings.sub_appname,
         .sticky_lifetime = jobs->settings.sticky_lifetime};
-    struct job_file *files;
+    struct job_file *files = NULL;
     enum status status = take_files(jobs, input, line, &files, failure);
     document.files = files;
     if (status == STATUS_OK)
@@ -380,7 +380,7 @@ static enum status make_workunit(struct jobs *jobs, const struct job_line *line,
 {
     const struct jobs_settings *settings = &jobs->settings;
     struct job_parameters values = settings->parameters;
-    const struct input_template *input;
+    const struct input_template *input = NULL;
     struct text in = line->wu_template, out = line->result_template;
     if (in.length == 0)
         in = text_from(settings->in_template);
