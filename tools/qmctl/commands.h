@@ -1,0 +1,27 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* One function per subcommand; main.c has the table. */
+#ifndef TOOLS_QMCTL_COMMANDS_H
+#define TOOLS_QMCTL_COMMANDS_H
+
+#include "tools/qmctl/session.h"
+
+enum exit_code command_init(struct session *session);
+enum exit_code command_keys(struct session *session);
+enum exit_code command_keys_rotate(struct session *session);
+enum exit_code command_sign(struct session *session);
+enum exit_code command_app_add(struct session *session);
+enum exit_code command_app_list(struct session *session);
+enum exit_code command_app_deprecate(struct session *session);
+enum exit_code command_version_add(struct session *session);
+enum exit_code command_version_list(struct session *session);
+enum exit_code command_version_deprecate(struct session *session);
+enum exit_code command_user_add(struct session *session);
+enum exit_code command_user_list(struct session *session);
+enum exit_code command_user_show(struct session *session);
+enum exit_code command_jobs_create(struct session *session);
+enum exit_code command_jobs_cancel(struct session *session);
+enum exit_code command_queue(struct session *session);
+enum exit_code command_host(struct session *session);
+enum exit_code command_check_config(struct session *session);
+
+#endif

@@ -1,0 +1,221 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Making a project: step by step, each of which looks first whether its work is done. So it can be
+ * repeated, goes on after an interruption, and on the folder of a BOINC project adds only what is
+ * missing. */
+#include "submit/project.h"
+
+#include "config/config.h"
+#include "db/admin.h"
+#include "db/schema.h"
+#include "server/base/arena.h"
+#include "server/base/buffer.h"
+#include "server/base/file.h"
+#include "submit/keys.h"
+#include "tools/qmctl/commands.h"
+
+#include <errno.h>
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "server/base/banned.h"
+
+#define SCHEDULERS_MAX 32
+
+static const char *below(struct session *session, const char *name)
+{
+    return text_string(session->arena, text_print(session->arena, "%s/%s", session->project, name));
+}
+
+static void say(const char *what, bool made)
+{
+    printf("%-28s %s\n", what, made ? "made" : "was there");
+}
+
+static enum status make_folder(struct session *session, const char *path, mode_t mode,
+                               bool *ret_made)
+{
+    *ret_made = mkdir(path, mode) == 0;
+    if (!*ret_made && errno != EEXIST)
+        return fail(&session->failure, STATUS_IO, "%s: %s", path, strerror(errno));
+    return STATUS_OK;
+}
+
+static enum status make_folders(struct session *session)
+{
+    static const char *const names[] = {"keys", "download",  "upload", "templates",
+                                        "html", "html/user", "log"};
+    bool made;
+    enum status status = make_folder(session, session->project, 0755, &made);
+    char absolute[4096];
+    if (status != STATUS_OK)
+        return status;
+    say(session->project, made);
+    if (realpath(session->project, absolute) == NULL)
+        return fail(&session->failure, STATUS_IO, "%s: %s", session->project, strerror(errno));
+    session->project = text_string(session->arena, text_copy(session->arena, text_from(absolute)));
+    for (size_t i = 0; i < sizeof names / sizeof names[0] && status == STATUS_OK; i++) {
+        status = make_folder(session, below(session, names[i]), 0775, &made);
+        if (made)
+            say(names[i], made);
+    }
+    return status;
+}
+
+static struct text with_slash(struct session *session, const char *url)
+{
+    struct text text = text_from(url);
+    return text_ends(text, TEXT("/")) ? text : text_print(session->arena, "%s/", url);
+}
+
+static bool is_url(struct text text)
+{
+    for (size_t i = 0; i < text.length; i++)
+        if ((unsigned char)text.at[i] <= ' ' || text.at[i] == '"' || text.at[i] == '<')
+            return false;
+    return text_starts(text, TEXT("http://")) || text_starts(text, TEXT("https://"));
+}
+
+static enum status read_new_project(struct session *session, struct new_project *project,
+                                    struct text urls[SCHEDULERS_MAX])
+{
+    static const char *const needed[] = {"url", "name", "db-name"};
+    const char *given;
+    for (size_t i = 0; i < sizeof needed / sizeof needed[0]; i++)
+        if (!option_given(session, needed[i]))
+            return fail(&session->failure, STATUS_INVALID, "a new project needs --%s", needed[i]);
+    *project = (struct new_project){.dir = text_from(session->project),
+                                    .master_url = with_slash(session, option_value(session, "url")),
+                                    .name = text_from(option_value(session, "name")),
+                                    .db_name = text_from(option_value(session, "db-name")),
+                                    .db_host = text_from(option_value(session, "db-host")),
+                                    .db_socket = text_from(option_value(session, "db-socket")),
+                                    .db_user = text_from(option_value(session, "db-user")),
+                                    .db_passwd = text_from(option_value(session, "db-passwd")),
+                                    .scheduler_urls = urls};
+    for (size_t index = 0; (given = option_next(session, "scheduler", &index)) != NULL;) {
+        if (project->scheduler_count == SCHEDULERS_MAX)
+            return fail(&session->failure, STATUS_TOO_LARGE, "more than %d schedulers",
+                        SCHEDULERS_MAX);
+        urls[project->scheduler_count++] = text_from(given);
+    }
+    if (project->scheduler_count == 0)
+        urls[project->scheduler_count++] =
+            text_print(session->arena, TEXT_FORMAT "cgi", TEXT_ARG(project->master_url));
+    for (size_t i = 0; i < project->scheduler_count; i++)
+        if (!is_url(urls[i]))
+            return fail(&session->failure, STATUS_INVALID, "\"" TEXT_FORMAT "\" is not a URL",
+                        TEXT_ARG(text_first(urls[i], 100)));
+    if (!is_url(project->master_url))
+        return fail(&session->failure, STATUS_INVALID, "\"" TEXT_FORMAT "\" is not a URL",
+                    TEXT_ARG(text_first(project->master_url, 100)));
+    return STATUS_OK;
+}
+
+/* The database's password may stand in it. */
+static enum status make_config(struct session *session, const struct new_project *project)
+{
+    struct buffer buffer = buffer_in(session->arena);
+    project_write_config(project, &buffer);
+    enum status status =
+        file_write(below(session, "config.xml"), buffer_text(&buffer), 0640, &session->failure);
+    if (status == STATUS_OK)
+        say("config.xml", true);
+    return status;
+}
+
+static enum status make_keys(struct session *session)
+{
+    bool made[2];
+    enum status status = keys_create(session->arena, session->config, made, &session->failure);
+    for (int i = 0; i < 2 && status == STATUS_OK; i++)
+        say(text_string(session->arena, text_print(session->arena, "keys: %s", key_pairs[i])),
+            made[i]);
+    return status;
+}
+
+/* A project that has a page of its own keeps it; then its schedulers are its own affair. */
+static enum status make_master_page(struct session *session)
+{
+    const char *path = below(session, "html/user/index.html");
+    const struct config *config = session->config;
+    struct buffer buffer = buffer_in(session->arena);
+    bool has_page =
+        access(path, F_OK) == 0 || access(below(session, "html/user/index.php"), F_OK) == 0;
+    enum status status = STATUS_OK;
+    if (!has_page && config->scheduler_url.count > 0) {
+        status = project_write_master_page(config->long_name, config->scheduler_url.items,
+                                           config->scheduler_url.count, &buffer, &session->failure);
+        if (status == STATUS_OK)
+            status = file_write(path, buffer_text(&buffer), 0644, &session->failure);
+    }
+    if (status == STATUS_OK)
+        say("master page", !has_page && config->scheduler_url.count > 0);
+    return status;
+}
+
+static enum status make_database(struct session *session)
+{
+    struct schema_report report = {.created_tables = false};
+    enum status status = db_schema_upgrade(session->config, &report, &session->failure);
+    if (status != STATUS_OK)
+        return status;
+    say("database", report.created_database);
+    say("tables", report.created_tables);
+    if (report.version_before != report.version_now)
+        printf("%-28s from %" PRId64 " to %" PRId64 "\n", "tables of Quartermaster",
+               report.version_before, report.version_now);
+    return STATUS_OK;
+}
+
+static enum status make_platforms(struct session *session)
+{
+    size_t count = 0;
+    enum status status = session_db(session);
+    for (size_t i = 0; i < standard_platform_count && status == STATUS_OK; i++) {
+        bool added = false;
+        status = session_db_failed(
+            session,
+            db_admin_platform_add(session->db, text_from(standard_platforms[i].name),
+                                  text_from(standard_platforms[i].friendly_name), session->now,
+                                  &added),
+            "platforms");
+        count += added;
+    }
+    if (status == STATUS_OK)
+        status = session_db_failed(session, db_commit(session->db), "commit");
+    if (status == STATUS_OK)
+        printf("%-28s %zu added\n", "platforms", count);
+    return status;
+}
+
+enum exit_code command_init(struct session *session)
+{
+    struct text urls[SCHEDULERS_MAX];
+    struct new_project project;
+    session->project = session->arguments[0];
+    bool has_config = access(below(session, "config.xml"), F_OK) == 0;
+    /* What was given is checked before anything is made. */
+    if (!has_config && read_new_project(session, &project, urls) != STATUS_OK)
+        return usage_failed(session, "%s", session->failure.text);
+    enum status status = make_folders(session);
+    project.dir = text_from(session->project);
+    if (status == STATUS_OK && !has_config)
+        status = make_config(session, &project);
+    else if (status == STATUS_OK)
+        say("config.xml", false);
+    if (status == STATUS_OK)
+        status = session_config(session);
+    if (status == STATUS_OK)
+        status = make_keys(session);
+    if (status == STATUS_OK)
+        status = make_master_page(session);
+    if (status == STATUS_OK)
+        status = make_database(session);
+    if (status == STATUS_OK)
+        status = make_platforms(session);
+    return status == STATUS_OK ? EXIT_DONE : session_failed(session);
+}

@@ -1,0 +1,264 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Making and cancelling jobs. A batch is one transaction: a mistake in any line leaves nothing,
+ * neither rows nor copied files. */
+#include "submit/jobs.h"
+
+#include "config/config.h"
+#include "db/admin.h"
+#include "server/base/arena.h"
+#include "tools/qmctl/commands.h"
+
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "server/base/banned.h"
+
+#define PROGRESS_SECONDS 1.0
+#define LINES_BETWEEN    512 /* the clock is looked at this often */
+
+struct progress {
+    bool quiet;
+    double began, shown;
+    uint64_t jobs;
+};
+
+static double seconds_now(void)
+{
+    struct timespec moment;
+    (void)clock_gettime(CLOCK_MONOTONIC, &moment);
+    return (double)moment.tv_sec + 1e-9 * (double)moment.tv_nsec;
+}
+
+static void show_progress(struct progress *progress, bool at_end)
+{
+    double now = seconds_now();
+    if (progress->quiet || (!at_end && now - progress->shown < PROGRESS_SECONDS))
+        return;
+    progress->shown = now;
+    double elapsed = now - progress->began > 1e-6 ? now - progress->began : 1e-6;
+    bool on_terminal = isatty(STDERR_FILENO) == 1;
+    fprintf(stderr, "%s%" PRIu64 " jobs in %.1f s, %.0f jobs/s%s", on_terminal ? "\r" : "",
+            progress->jobs, elapsed, (double)progress->jobs / elapsed,
+            on_terminal && !at_end ? "  " : "\n");
+}
+
+static enum status read_parameters(struct session *session, struct job_parameters *values)
+{
+    parameters_default(values);
+    for (size_t i = 0; i < session->option_count; i++) {
+        const struct parameter *parameter =
+            parameter_find(session->options[i].name, PARAMETER_ARGUMENT);
+        if (parameter == NULL)
+            continue;
+        enum status status = parameter_set(values, parameter, text_from(session->options[i].value),
+                                           &session->failure);
+        if (status != STATUS_OK)
+            return status;
+    }
+    return STATUS_OK;
+}
+
+static const char *template_name(struct session *session, const char *option, const char *ending)
+{
+    const char *given = option_value(session, option);
+    if (given != NULL)
+        return given;
+    return text_string(session->arena, text_print(session->arena, "templates/%s_%s",
+                                                  option_value(session, "app"), ending));
+}
+
+static enum status read_settings(struct session *session, struct app_row *app,
+                                 struct jobs_settings *ret_settings)
+{
+    const char *app_name = option_value(session, "app");
+    const char *name = option_value(session, "name");
+    enum status status = session_db(session);
+    if (status != STATUS_OK)
+        return status;
+    status = db_admin_app_find(session->db, session->arena, text_from(app_name), app);
+    if (status == STATUS_NOT_FOUND)
+        (void)fail(&session->failure, status, "there is no application \"%s\"", app_name);
+    if (session_db_failed(session, status, app_name) != STATUS_OK)
+        return status;
+    *ret_settings =
+        (struct jobs_settings){.config = session->config,
+                               .db = session->db,
+                               .app = app,
+                               .in_template = template_name(session, "in", "in"),
+                               .out_template = template_name(session, "out", "out"),
+                               .command_line = text_from(option_value(session, "command_line")),
+                               .keywords = text_from(option_value(session, "keywords")),
+                               .sub_appname = text_from(option_value(session, "sub_appname")),
+                               .name = text_from(name),
+                               .numbered = option_given(session, "stdin"),
+                               .by_transitioner = option_given(session, "transitioner"),
+                               .now = session->now};
+    if (name == NULL)
+        ret_settings->name =
+            text_print(session->arena, "%s_%ld_%" PRId64, app_name, (long)getpid(), session->now);
+    return read_parameters(session, &ret_settings->parameters);
+}
+
+/* --remote_file URL,BYTES,MD5: a URL may hold commas itself. */
+static enum status read_remote_file(struct session *session, const char *given,
+                                    struct job_argument *ret_file)
+{
+    struct text url = text_from(given), parts[2] = {NO_TEXT, NO_TEXT};
+    for (int i = 1; i >= 0; i--) {
+        size_t comma = url.length;
+        while (comma > 0 && url.at[comma - 1] != ',')
+            comma--;
+        if (comma == 0)
+            return fail(&session->failure, STATUS_INVALID, "--remote_file: must be URL,BYTES,MD5");
+        parts[i] = (struct text){url.at + comma, url.length - comma};
+        url = text_first(url, comma - 1);
+    }
+    return job_remote_file_read(url, parts[0], parts[1], ret_file, &session->failure);
+}
+
+static enum status add_single(struct session *session, struct jobs *jobs)
+{
+    struct job_line line = {.file_count = 0};
+    const char *given;
+    line.files = ARENA_ARRAY(session->arena, session->argument_count + session->option_count,
+                             struct job_argument);
+    if (line.files == NULL)
+        return fail(&session->failure, STATUS_NO_MEMORY, "no memory");
+    for (size_t i = 0; i < session->argument_count; i++)
+        line.files[line.file_count++].name = text_from(session->arguments[i]);
+    for (size_t index = 0; (given = option_next(session, "remote_file", &index)) != NULL;) {
+        enum status status = read_remote_file(session, given, &line.files[line.file_count++]);
+        if (status != STATUS_OK)
+            return status;
+    }
+    return jobs_add(jobs, &line, &session->failure);
+}
+
+/* One line at most a byte longer than allowed, so that a longer one is noticed. */
+static enum status read_line(struct session *session, char *line, size_t size, uint64_t number,
+                             struct text *ret_text)
+{
+    if (fgets(line, (int)size, stdin) == NULL) {
+        if (ferror(stdin))
+            return fail(&session->failure, STATUS_IO, "standard input cannot be read");
+        return STATUS_NOT_FOUND;
+    }
+    *ret_text = text_from(line);
+    if (!text_ends(*ret_text, TEXT("\n")) && !feof(stdin))
+        return fail(&session->failure, STATUS_TOO_LARGE,
+                    "line %" PRIu64 ": more than %d bytes, or a NUL byte", number, JOB_LINE_MAX);
+    *ret_text = text_trim(*ret_text);
+    return STATUS_OK;
+}
+
+static enum status add_lines(struct session *session, struct jobs *jobs, struct progress *progress)
+{
+    char line[JOB_LINE_MAX + 2];
+    struct text text;
+    enum status status;
+    for (uint64_t number = 1;
+         (status = read_line(session, line, sizeof line, number, &text)) == STATUS_OK; number++) {
+        struct arena_mark mark = arena_mark(session->arena);
+        struct failure reason = {.status = STATUS_OK};
+        struct job_line job;
+        if (text.length == 0 || text_starts(text, TEXT("#")))
+            continue;
+        status = job_line_read(session->arena, text, &job, &reason);
+        if (status == STATUS_OK)
+            status = jobs_add(jobs, &job, &reason);
+        arena_rewind(session->arena, mark);
+        if (status != STATUS_OK)
+            return fail(&session->failure, status, "line %" PRIu64 ": %s", number, reason.text);
+        if (++progress->jobs % LINES_BETWEEN == 0)
+            show_progress(progress, false);
+    }
+    return status == STATUS_NOT_FOUND ? STATUS_OK : status;
+}
+
+static enum status create(struct session *session, struct jobs *jobs, struct progress *progress)
+{
+    enum status status;
+    if (option_given(session, "stdin")) {
+        status = add_lines(session, jobs, progress);
+    } else {
+        status = add_single(session, jobs);
+        progress->jobs = 1;
+        progress->quiet = true;
+    }
+    if (status == STATUS_OK)
+        status = jobs_flush(jobs, &session->failure);
+    if (status == STATUS_OK)
+        status = session_db_failed(session, db_commit(session->db), "commit");
+    if (status != STATUS_OK)
+        (void)db_rollback(session->db);
+    show_progress(progress, true);
+    return status;
+}
+
+enum exit_code command_jobs_create(struct session *session)
+{
+    struct progress progress = {.quiet = option_given(session, "quiet"), .began = seconds_now()};
+    struct jobs_settings settings;
+    struct app_row app;
+    struct jobs *jobs = NULL;
+    if (!option_given(session, "app"))
+        return usage_failed(session, "jobs create needs --app");
+    if (option_given(session, "stdin") && session->argument_count > 0)
+        return usage_failed(session, "with --stdin, files stand in the lines");
+    progress.shown = progress.began;
+    enum status status = read_settings(session, &app, &settings);
+    if (status == STATUS_OK)
+        status = jobs_begin(&settings, &jobs, &session->failure);
+    if (status == STATUS_OK)
+        status = create(session, jobs, &progress);
+    if (status == STATUS_OK) {
+        struct jobs_count count = jobs_count(jobs);
+        if (option_given(session, "stdin"))
+            printf("%" PRIu64 " jobs, %" PRIu64 " results\n", count.jobs, count.results);
+        else
+            printf("job " TEXT_FORMAT "\n", TEXT_ARG(jobs_last_name(jobs)));
+    }
+    jobs_end(jobs, status == STATUS_OK || status == STATUS_DB_UNKNOWN);
+    return status == STATUS_OK ? EXIT_DONE : session_failed(session);
+}
+
+enum exit_code command_jobs_cancel(struct session *session)
+{
+    struct job_filter filter = {.batch = 0};
+    struct cancelled cancelled = {.workunits = 0};
+    struct app_row app;
+    const char *app_name = option_value(session, "app");
+    if (session->argument_count + option_given(session, "batch") + (app_name != NULL) != 1)
+        return usage_failed(session, "jobs cancel needs a job's name, --batch or --app");
+    if (session->argument_count > 0)
+        filter.name = text_from(session->arguments[0]);
+    enum status status = option_number(session, "batch", 1, INT32_MAX, &filter.batch);
+    if (status == STATUS_OK)
+        status = session_db(session);
+    if (status == STATUS_OK && app_name != NULL) {
+        status = db_admin_app_find(session->db, session->arena, text_from(app_name), &app);
+        if (status == STATUS_NOT_FOUND)
+            (void)fail(&session->failure, status, "there is no application \"%s\"", app_name);
+        filter.appid = status == STATUS_OK ? app.id : 0;
+    }
+    if (status == STATUS_OK)
+        status = session_db_failed(
+            session, db_admin_cancel(session->db, &filter, session->now, &cancelled), "cancel");
+    if (status == STATUS_OK)
+        status = session_db_failed(session, db_commit(session->db), "commit");
+    if (status != STATUS_OK)
+        return session_failed(session);
+    printf("%" PRIu64 " jobs cancelled: %" PRIu64 " results will not be sent, %" PRIu64
+           " are with hosts\n",
+           cancelled.workunits, cancelled.unsent, cancelled.in_progress);
+    if (cancelled.workunits == 0 && filter.name.length > 0) {
+        fail(&session->failure, STATUS_NOT_FOUND,
+             "no such job, or it has its answer, or was cancelled before");
+        return session_failed(session);
+    }
+    return EXIT_DONE;
+}

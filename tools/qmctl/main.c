@@ -1,0 +1,215 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* qmctl: the administrator's command. A table of subcommands; each says what it needs, and gets a
+ * session. Exit status: 0 done, 1 failed, 2 wrong usage. */
+#include "tools/qmctl/commands.h"
+
+#include "config/config.h"
+#include "db/db.h"
+#include "server/base/arena.h"
+#include "server/base/xml.h"
+
+#include <stdio.h>
+#include <string.h>
+#include <time.h>
+
+#include "server/base/banned.h"
+
+#define SESSION_BYTES_MAX ((size_t)2 << 30)
+
+static const struct option init_options[] = {
+    {"url", NULL, "URL", "Where volunteers attach; ends in a slash. Needed."},
+    {"name", NULL, "NAME", "The project's name as volunteers see it. Needed."},
+    {"scheduler", NULL, "URL", "A scheduler's URL; may be repeated (URL of the project + cgi)."},
+    {"db-name", NULL, "NAME", "Name of the database. Needed."},
+    {"db-host", NULL, "HOST", "Database server, as host or host:port."},
+    {"db-socket", NULL, "PATH", "Its Unix socket, when it is not the usual one."},
+    {"db-user", NULL, "USER", "User at the database."},
+    {"db-passwd", NULL, "PASSWORD", "Password there (it is stored in config.xml)."},
+};
+static const struct option app_add_options[] = {
+    {"friendly", "user_friendly_name", "NAME", "The name that volunteers see (as NAME)."},
+};
+static const struct option undo_options[] = {
+    {"undo", NULL, NULL, "Take it back."},
+};
+static const struct option version_add_options[] = {
+    {"plan-class", NULL, "CLASS", "Plan class (none)."},
+    {"main", NULL, "FILE", "The main program among the files (the first)."},
+    {"logical", NULL, "NAME=FILE", "Name by which the program opens a file; may be repeated."},
+    {"copy", NULL, "FILE", "The program needs a copy of it, not a link; may be repeated."},
+    {"api", "api_version", "VERSION", "Version of the BOINC API that it was built with."},
+    {"file-prefix", NULL, "TEXT", "Put before the names of all its files."},
+    {"keep-name", NULL, NULL,
+     "Keep the main program's name (otherwise APP_VERSION_PLATFORM[__CLASS])."},
+    {"dont-throttle", NULL, NULL, "Clients do not slow it down."},
+    {"needs-network", NULL, NULL, "It uses the network."},
+    {"wrapper", NULL, NULL, "It is a wrapper around other programs."},
+};
+static const struct option user_add_options[] = {
+    {"name", NULL, "NAME", "The name that others see (the part of EMAIL before @)."},
+};
+static const struct option user_show_options[] = {
+    {"id", NULL, "N", "By number instead of e-mail address."},
+};
+static const struct option list_options[] = {
+    {"most", NULL, "N", "Lines at most (100)."},
+};
+static const struct option jobs_create_options[] = {
+    {"app", "appname", "NAME", "The application. Needed."},
+    {"in", "wu_template", "FILE", "Input template (templates/APP_in)."},
+    {"out", "result_template", "FILE", "Result template (templates/APP_out)."},
+    {"name", "wu_name", "NAME", "The job's name, or what numbered names begin with."},
+    {"stdin", NULL, NULL, "One job for each line of standard input, all of them or none."},
+    {"command_line", NULL, "TEXT", "Arguments for the program."},
+    {"keywords", NULL, "N N ...", "Numbers of keywords."},
+    {"sub_appname", NULL, "NAME", "Name of a part of the application, for volunteers."},
+    {"remote_file", NULL, "URL,BYTES,MD5", "A file on another server; may be repeated."},
+    {"transitioner", NULL, NULL, "Leave the making of results to BOINC's transitioner."},
+    {"quiet", NULL, NULL, "No progress on standard error."},
+};
+static const struct option jobs_cancel_options[] = {
+    {"batch", NULL, "N", "All jobs of this batch."},
+    {"app", NULL, "NAME", "All jobs of this application."},
+};
+static const struct option queue_options[] = {
+    {"by-batch", NULL, NULL, "A line for each batch."},
+};
+static const struct option host_options[] = {
+    {"user", NULL, "EMAIL", "The hosts of a user instead of one host."},
+    {"most", NULL, "N", "Jobs or hosts shown at most (20)."},
+};
+static const struct option check_options[] = {
+    {"no-db", NULL, NULL, "Do not look at the database."},
+};
+
+#define OPTIONS(array) .options = (array), .option_count = sizeof(array) / sizeof((array)[0])
+
+const struct subcommand subcommands[] = {
+    {"init", "DIR", "Makes a project: folder, config.xml, keys, database, master page.",
+     "qmctl init /srv/demo --url https://example.org/demo/ --name Demo --db-name demo",
+     OPTIONS(init_options), .arguments_min = 1, .arguments_max = 1, .run = command_init},
+    {"check-config", "", "Looks whether config.xml, keys, folders, templates and database are fit.",
+     "qmctl check-config --project /srv/demo", OPTIONS(check_options), .run = command_check_config},
+    {"keys", "", "Makes keys that are missing, and shows the fingerprints of all.", "qmctl keys",
+     .prints_table = true, .run = command_keys},
+    {"keys rotate", "",
+     "Makes a new code-signing key, keeps the old one, and signs all versions anew.",
+     "qmctl keys rotate", .run = command_keys_rotate},
+    {"sign", "FILE", "Prints the signature of a file by the code-signing key.",
+     "qmctl sign demo_1.0", .arguments_min = 1, .arguments_max = 1, .run = command_sign},
+    {"app add", "NAME", "Adds an application.", "qmctl app add demo --friendly \"Demonstration\"",
+     OPTIONS(app_add_options), .arguments_min = 1, .arguments_max = 1, .run = command_app_add},
+    {"app list", "", "Lists the applications.", "qmctl app list --tsv", .prints_table = true,
+     .run = command_app_list},
+    {"app deprecate", "NAME", "Sends no more jobs of an application.", "qmctl app deprecate demo",
+     OPTIONS(undo_options), .arguments_min = 1, .arguments_max = 1, .run = command_app_deprecate},
+    {"version add", "APP VERSION PLATFORM FILE...",
+     "Adds a version of an application: its files go into the download folder and are signed.",
+     "qmctl version add demo 1.00 x86_64-pc-linux-gnu ./demo data=table.bin",
+     OPTIONS(version_add_options), .arguments_min = 4, .arguments_max = -1,
+     .run = command_version_add},
+    {"version list", "[APP]", "Lists the versions.", "qmctl version list demo --json",
+     .arguments_max = 1, .prints_table = true, .run = command_version_list},
+    {"version deprecate", "ID", "Uses a version no more (its number: qmctl version list).",
+     "qmctl version deprecate 3", OPTIONS(undo_options), .arguments_min = 1, .arguments_max = 1,
+     .run = command_version_deprecate},
+    {"user add", "EMAIL", "Adds an account and prints its key.",
+     "qmctl user add ada@example.org --name Ada", OPTIONS(user_add_options), .arguments_min = 1,
+     .arguments_max = 1, .run = command_user_add},
+    {"user list", "", "Lists the newest accounts.", "qmctl user list --most 10",
+     OPTIONS(list_options), .prints_table = true, .run = command_user_list},
+    {"user show", "[EMAIL]", "Shows an account and its key.", "qmctl user show ada@example.org",
+     OPTIONS(user_show_options), .arguments_max = 1, .run = command_user_show},
+    {"jobs create", "[FILE...]",
+     "Makes jobs: one with the files given, or one for each line of standard input.",
+     "qmctl jobs create --app demo --in templates/simple_in.xml --out templates/simple_out.xml in1",
+     OPTIONS(jobs_create_options), .arguments_max = -1, .takes_parameters = true,
+     .run = command_jobs_create},
+    {"jobs cancel", "[NAME]", "Cancels jobs that have no answer yet.",
+     "qmctl jobs cancel --batch 12", OPTIONS(jobs_cancel_options), .arguments_max = 1,
+     .run = command_jobs_cancel},
+    {"queue", "", "Counts jobs by application and state.", "qmctl queue --by-batch",
+     OPTIONS(queue_options), .prints_table = true, .run = command_queue},
+    {"host", "[ID]", "Shows a host and its jobs, or the hosts of a user.", "qmctl host 42",
+     OPTIONS(host_options), .arguments_max = 1, .prints_table = true, .run = command_host},
+};
+const size_t subcommand_count = sizeof subcommands / sizeof subcommands[0];
+
+static void print_overview(void)
+{
+    puts("Usage: qmctl [--project DIR] SUBCOMMAND [options] [arguments]\n\n"
+         "Administers a project of Quartermaster. Subcommands:\n");
+    for (size_t i = 0; i < subcommand_count; i++)
+        printf("  %-18s %s\n", subcommands[i].name, subcommands[i].summary);
+    puts("\nqmctl SUBCOMMAND --help tells more. Exit status: 0 done, 1 failed, 2 wrong usage.");
+}
+
+/* Of "keys" and "keys rotate" the longer one counts. */
+static const struct subcommand *find_subcommand(int count, char **words, int *ret_used)
+{
+    const struct subcommand *found = NULL;
+    for (size_t i = 0; i < subcommand_count; i++) {
+        struct text second = text_from(subcommands[i].name);
+        struct text first = text_split(&second, ' ');
+        bool has_two = text_contains(text_from(subcommands[i].name), TEXT(" "));
+        if (!text_is(first, words[0]) || (has_two && (count < 2 || !text_is(second, words[1]))))
+            continue;
+        if (found == NULL || has_two) {
+            found = &subcommands[i];
+            *ret_used = has_two ? 2 : 1;
+        }
+    }
+    return found;
+}
+
+static enum exit_code run(struct session *session, int count, char **words)
+{
+    int used = 0;
+    bool help = false;
+    /* --project may stand in front, as -C does with git. */
+    if (count >= 2 && strcmp(words[0], "--project") == 0) {
+        session->project = words[1];
+        count -= 2;
+        words += 2;
+    }
+    if (count == 0 || strcmp(words[0], "--help") == 0 || strcmp(words[0], "-h") == 0 ||
+        strcmp(words[0], "help") == 0) {
+        print_overview();
+        return count == 0 ? EXIT_USAGE : EXIT_DONE;
+    }
+    if (strcmp(words[0], "--version") == 0) {
+        puts("qmctl " QM_VERSION);
+        return EXIT_DONE;
+    }
+    session->command = find_subcommand(count, words, &used);
+    if (session->command == NULL)
+        return usage_failed(session, "there is no subcommand \"%s%s%s\"", words[0],
+                            count > 1 ? " " : "", count > 1 ? words[1] : "");
+    enum exit_code code = options_read(session, count - used, words + used, &help);
+    if (help) {
+        print_help(session->command);
+        return EXIT_DONE;
+    }
+    return code == EXIT_DONE ? session->command->run(session) : code;
+}
+
+int main(int count, char **words)
+{
+    struct session session = {.project = ".", .now = time(NULL)};
+    session.arena = arena_create(SESSION_BYTES_MAX);
+    if (session.arena == NULL) {
+        fputs("qmctl: no memory\n", stderr);
+        return EXIT_FAILED;
+    }
+    xml_startup();
+    enum exit_code code = run(&session, count - 1, words + 1);
+    if (fflush(stdout) != 0 && code == EXIT_DONE) {
+        fputs("qmctl: cannot write the output\n", stderr);
+        code = EXIT_FAILED;
+    }
+    db_close(session.db);
+    config_release(session.config);
+    xml_shutdown();
+    arena_destroy(session.arena);
+    return (int)code;
+}

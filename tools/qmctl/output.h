@@ -1,0 +1,31 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Tables for people (columns in line), for scripts (tabs) and for programs (JSON, one object for
+ * each row). */
+#ifndef TOOLS_QMCTL_OUTPUT_H
+#define TOOLS_QMCTL_OUTPUT_H
+
+#include "tools/qmctl/session.h"
+
+struct output_table {
+    struct session *session;
+    const char *const *titles;
+    size_t column_count;
+    struct text *cells;
+    bool *is_number; /* by cell */
+    size_t cell_count, cell_room;
+};
+
+#define TABLE_BEGIN(session, titles) \
+    table_begin(session, titles, sizeof(titles) / sizeof(titles)[0])
+
+/* Titles are lower-case words with underscores; they are the keys of the JSON. */
+struct output_table table_begin(struct session *session, const char *const *titles,
+                                size_t column_count);
+void table_text(struct output_table *table, struct text text);
+void table_number(struct output_table *table, int64_t number);
+void table_real(struct output_table *table, double number, int decimals);
+/* A moment: for people in words, otherwise as the number; 0 is nothing. */
+void table_time(struct output_table *table, int64_t epoch);
+void table_print(const struct output_table *table);
+
+#endif

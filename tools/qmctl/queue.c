@@ -1,0 +1,133 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* What waits, what is out, and what is known of a host. */
+#include "config/config.h"
+#include "db/admin.h"
+#include "server/base/arena.h"
+#include "tools/qmctl/commands.h"
+#include "tools/qmctl/output.h"
+
+#include <inttypes.h>
+#include <stdio.h>
+
+#include "server/base/banned.h"
+
+enum exit_code command_queue(struct session *session)
+{
+    static const char *const titles[] = {"app",       "unsent",        "in_progress", "over",
+                                         "held_back", "oldest_unsent", "batch"};
+    bool by_batch = option_given(session, "by-batch");
+    struct output_table table = table_begin(session, titles, by_batch ? 7 : 6);
+    struct queue_line *rows;
+    size_t count = 0;
+    enum status status = session_db(session);
+    if (status == STATUS_OK)
+        status = session_db_failed(
+            session, db_admin_queue(session->db, session->arena, by_batch, &rows, &count), "queue");
+    if (status != STATUS_OK)
+        return session_failed(session);
+    for (size_t i = 0; i < count; i++) {
+        table_text(&table, rows[i].app);
+        table_number(&table, rows[i].unsent);
+        table_number(&table, rows[i].in_progress);
+        table_number(&table, rows[i].over);
+        table_number(&table, rows[i].inactive);
+        table_time(&table, rows[i].oldest_unsent);
+        if (by_batch)
+            table_number(&table, rows[i].batch);
+    }
+    table_print(&table);
+    return EXIT_DONE;
+}
+
+static void print_host(const struct host_entry *entry)
+{
+    const struct host_row *host = &entry->row;
+    printf("host %" PRId64 " of user %" PRId64 "%s\n", host->id, host->userid,
+           host->userid == 0 ? " (merged into another)" : "");
+    printf("  " TEXT_FORMAT ", " TEXT_FORMAT " " TEXT_FORMAT "\n", TEXT_ARG(host->domain_name),
+           TEXT_ARG(host->os_name), TEXT_ARG(host->os_version));
+    printf(
+        "  %" PRId64 " CPUs " TEXT_FORMAT ", %.2f GFLOPS each, %.1f GiB memory, %.1f of %.1f GiB "
+        "disk free\n",
+        host->p_ncpus, TEXT_ARG(host->p_model), host->p_fpops / 1e9, host->m_nbytes / 1073741824.0,
+        host->d_free / 1073741824.0, host->d_total / 1073741824.0);
+    printf("  on %.0f %% of the time, computing %.0f %% of that\n", 100 * host->on_frac,
+           100 * host->active_frac);
+    printf("  jobs: %" PRId64 " in progress, %" PRId64 " succeeded, %" PRId64 " failed\n\n",
+           entry->in_progress, entry->success, entry->error);
+}
+
+static enum status print_jobs(struct session *session, int64_t hostid, size_t most)
+{
+    static const char *const titles[] = {"name", "app", "state", "outcome", "sent", "deadline"};
+    struct output_table table = TABLE_BEGIN(session, titles);
+    struct host_result_entry *rows;
+    size_t count = 0;
+    enum status status = session_db_failed(
+        session, db_admin_host_results(session->db, session->arena, hostid, most, &rows, &count),
+        "jobs");
+    for (size_t i = 0; i < count && status == STATUS_OK; i++) {
+        const struct result_row *row = &rows[i].row;
+        table_text(&table, row->name);
+        table_text(&table, rows[i].app);
+        table_text(&table, text_from(state_word("RESULT", row->server_state)));
+        table_text(&table, text_from(state_word("OUTCOME", row->outcome)));
+        table_time(&table, row->sent_time);
+        table_time(&table, row->report_deadline);
+    }
+    if (status == STATUS_OK)
+        table_print(&table);
+    return status;
+}
+
+static void print_hosts(struct session *session, const struct host_entry *rows, size_t count)
+{
+    static const char *const titles[] = {"id",           "name",        "system",  "cpus",
+                                         "last_contact", "in_progress", "success", "error"};
+    struct output_table table = TABLE_BEGIN(session, titles);
+    for (size_t i = 0; i < count; i++) {
+        table_number(&table, rows[i].row.id);
+        table_text(&table, rows[i].row.domain_name);
+        table_text(&table, rows[i].row.os_name);
+        table_number(&table, rows[i].row.p_ncpus);
+        table_time(&table, rows[i].row.rpc_time);
+        table_number(&table, rows[i].in_progress);
+        table_number(&table, rows[i].success);
+        table_number(&table, rows[i].error);
+    }
+    table_print(&table);
+}
+
+enum exit_code command_host(struct session *session)
+{
+    const char *email = option_value(session, "user");
+    int64_t id = 0, most = 20;
+    struct user_row user = {.id = 0};
+    struct host_entry *rows;
+    size_t count = 0;
+    if (session->argument_count > 0 &&
+        (!text_to_i64(text_from(session->arguments[0]), &id) || id <= 0))
+        return usage_failed(session, "\"%s\" is not the number of a host", session->arguments[0]);
+    if ((id == 0) == (email == NULL))
+        return usage_failed(session, "host needs either a number or --user");
+    enum status status = option_number(session, "most", 1, 10000, &most);
+    if (status == STATUS_OK)
+        status = session_db(session);
+    if (status == STATUS_OK && email != NULL)
+        status = db_admin_user_find(session->db, session->arena, text_from(email), 0, &user);
+    if (status == STATUS_OK)
+        status =
+            db_admin_hosts(session->db, session->arena, id, user.id, (size_t)most, &rows, &count);
+    if (status == STATUS_NOT_FOUND || (status == STATUS_OK && id != 0 && count == 0))
+        status = fail(&session->failure, STATUS_NOT_FOUND, "there is no such %s",
+                      email != NULL ? "user" : "host");
+    if (session_db_failed(session, status, "host") != STATUS_OK)
+        return session_failed(session);
+    if (email != NULL) {
+        print_hosts(session, rows, count);
+        return EXIT_DONE;
+    }
+    if (session->form == FORM_TEXT)
+        print_host(&rows[0]);
+    return print_jobs(session, id, (size_t)most) == STATUS_OK ? EXIT_DONE : session_failed(session);
+}
