@@ -1,0 +1,887 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* The steps that hand out jobs and look after those already out, before a database of a few rows
+ * that loses races, refuses statements and goes away when a case wants it. */
+#include "server/request.h"
+
+#include "config/config.h"
+#include "db/states.h"
+#include "server/base/arena.h"
+#include "server/base/counters.h"
+#include "server/catalog.h"
+#include "server/parse/parse.h"
+#include "tests/support/test.h"
+
+#include <stdlib.h>
+
+enum { ROWS = 40, HOST = 3, USER = 17, NOW = 1795000000, UNLIMITED = 1000000 };
+
+struct row {
+    struct result_row result;
+    struct workunit_row workunit;
+    bool is_faulty;   /* its document lacks the anchor */
+    bool others_take; /* between the look and the claim */
+    bool others_commit;
+    bool given_up;
+    int64_t results_of_user;
+    struct claim claim;
+};
+
+static struct {
+    struct row rows[ROWS];
+    size_t count;
+    int calls_left;
+    enum status failure; /* of the call after the last */
+    int savepoints, rollbacks, queries;
+} world;
+
+static struct arena *arena;
+static struct config *config;
+static struct app_row apps[2];
+static struct app_version_row app_versions[3];
+static struct platform_row platforms[1];
+static struct catalog catalog;
+static struct request request;
+static struct host_app_version_change changes[8];
+static struct host_app_version_row statistics[1];
+static struct other_result listed[ROWS];
+static struct coproc coprocs[1];
+
+/* --- the calls ------------------------------------------------------------------------------- */
+
+static enum status call(void)
+{
+    return world.calls_left-- > 0 ? STATUS_OK : world.failure;
+}
+
+const char *db_error(const struct db *db)
+{
+    (void)db;
+    return "played";
+}
+
+enum status db_savepoint(struct db *db)
+{
+    (void)db;
+    world.savepoints++;
+    return call();
+}
+
+enum status db_rollback_to_savepoint(struct db *db)
+{
+    (void)db;
+    world.rollbacks++;
+    return STATUS_OK;
+}
+
+enum status db_candidates(struct db *db, struct arena *in, const struct candidate_filter *filter,
+                          struct candidate **ret_candidates, size_t *ret_count)
+{
+    struct candidate *rows = ARENA_ARRAY(in, ROWS, struct candidate);
+    size_t count = 0;
+
+    (void)db;
+    world.queries++;
+    for (size_t i = 0; i < world.count && count < filter->rows_max; i++) {
+        const struct row *row = &world.rows[i];
+        bool is_asked_for = false;
+
+        for (size_t j = 0; j < filter->appid_count; j++)
+            is_asked_for = is_asked_for || filter->appids[j] == row->result.appid;
+        if (is_asked_for && row->result.server_state == RESULT_UNSENT &&
+            row->workunit.rsc_memory_bound <= filter->memory_max &&
+            row->workunit.rsc_disk_bound <= filter->disk_max)
+            rows[count++] = (struct candidate){.resultid = row->result.id,
+                                               .workunitid = row->workunit.id,
+                                               .appid = row->result.appid,
+                                               .priority = row->result.priority,
+                                               .workunit = row->workunit};
+    }
+    *ret_candidates = rows;
+    *ret_count = count;
+    return call();
+}
+
+enum status db_workunits_lock(struct db *db, struct arena *in, const int64_t *ids, size_t count,
+                              int64_t userid, int64_t hostid, struct locked_workunit **ret_rows,
+                              size_t *ret_count)
+{
+    struct locked_workunit *locked = ARENA_ARRAY(in, count, struct locked_workunit);
+    size_t found = 0;
+
+    (void)db;
+    assert_i64(userid, USER);
+    assert_i64(hostid, HOST);
+    for (size_t i = 0; i < count; i++) {
+        assert_true(i == 0 || ids[i] > ids[i - 1]); /* locks are taken in order */
+        for (size_t j = 0; j < world.count; j++) {
+            struct row *row = &world.rows[j];
+            if (row->workunit.id != ids[i])
+                continue;
+            locked[found++] = (struct locked_workunit){
+                .id = ids[i],
+                .hr_class = row->workunit.hr_class,
+                .app_version_id = row->others_commit ? 99 : row->workunit.app_version_id,
+                .error_mask = row->workunit.error_mask,
+                .results_of_user = row->results_of_user};
+            break;
+        }
+    }
+    *ret_rows = locked;
+    *ret_count = found;
+    return call();
+}
+
+static struct row *find(int64_t resultid)
+{
+    for (size_t i = 0; i < world.count; i++)
+        if (world.rows[i].result.id == resultid)
+            return &world.rows[i];
+    fail_msg("no result %lld", (long long)resultid);
+    return NULL;
+}
+
+enum status db_results_claim(struct db *db, struct arena *in, int64_t hostid, int64_t userid,
+                             const struct claim *claims, size_t count, bool *ret_claimed)
+{
+    (void)db, (void)in, (void)userid;
+    for (size_t i = 0; i < count; i++) {
+        struct row *row = find(claims[i].resultid);
+
+        if (row->others_take)
+            row->result.server_state = RESULT_IN_PROGRESS;
+        ret_claimed[i] = row->result.server_state == RESULT_UNSENT;
+        if (ret_claimed[i]) {
+            row->result.server_state = RESULT_IN_PROGRESS;
+            row->result.hostid = hostid;
+            row->claim = claims[i];
+        }
+    }
+    return call();
+}
+
+enum status db_job_documents(struct db *db, struct arena *in, const int64_t *resultids,
+                             size_t count, struct job_documents *ret_documents)
+{
+    (void)db, (void)in;
+    for (size_t i = 0; i < count; i++) {
+        const struct row *row = find(resultids[i]);
+        ret_documents[i] = (struct job_documents){
+            .result_name = row->result.name,
+            .result_xml = TEXT("<result>\n</result>\n"),
+            .workunit_name = TEXT("workunit"),
+            .workunit_xml = row->is_faulty ? TEXT("<workunit></workunit>\n")
+                                           : TEXT("<workunit>\n</workunit>\n")};
+    }
+    return call();
+}
+
+static enum status host_jobs(struct arena *in, bool over_too, struct host_job **ret_jobs,
+                             size_t *ret_count)
+{
+    *ret_jobs = ARENA_ARRAY(in, ROWS, struct host_job);
+    *ret_count = 0;
+    for (size_t i = 0; i < world.count; i++) {
+        const struct row *row = &world.rows[i];
+        bool is_out = row->result.server_state == RESULT_IN_PROGRESS ||
+                      (over_too && row->result.server_state == RESULT_OVER &&
+                       row->result.outcome == OUTCOME_NO_REPLY);
+        if (is_out && row->result.hostid == HOST)
+            (*ret_jobs)[(*ret_count)++] =
+                (struct host_job){.result = row->result, .workunit = row->workunit};
+    }
+    return call();
+}
+
+enum status db_jobs_in_progress(struct db *db, struct arena *in, int64_t hostid, size_t most,
+                                struct host_job **ret_jobs, size_t *ret_count)
+{
+    (void)db, (void)hostid, (void)most;
+    return host_jobs(in, false, ret_jobs, ret_count);
+}
+
+enum status db_jobs_by_name(struct db *db, struct arena *in, int64_t hostid,
+                            const struct text *names, size_t count, struct host_job **ret_jobs,
+                            size_t *ret_count)
+{
+    (void)db, (void)hostid, (void)names, (void)count;
+    return host_jobs(in, true, ret_jobs, ret_count);
+}
+
+enum status db_results_by_name(struct db *db, struct arena *in, const struct text *names,
+                               size_t count, struct result_row **ret_rows, size_t *ret_count)
+{
+    (void)db, (void)names, (void)count;
+    *ret_rows = ARENA_ARRAY(in, ROWS, struct result_row);
+    *ret_count = 0;
+    for (size_t i = 0; i < world.count; i++)
+        (*ret_rows)[(*ret_count)++] = world.rows[i].result;
+    return call();
+}
+
+enum status db_jobs_resend(struct db *db, const struct resent_job *jobs, size_t count)
+{
+    (void)db;
+    for (size_t i = 0; i < count; i++) {
+        struct row *row = find(jobs[i].resultid);
+        row->result.report_deadline = jobs[i].report_deadline;
+        row->result.sent_time = jobs[i].sent_time;
+    }
+    return call();
+}
+
+enum status db_jobs_give_up(struct db *db, const struct host_job *jobs, size_t count,
+                            int64_t deadline)
+{
+    (void)db;
+    for (size_t i = 0; i < count; i++) {
+        struct row *row = find(jobs[i].result.id);
+        row->given_up = true;
+        row->result.report_deadline = deadline;
+    }
+    return call();
+}
+
+enum next request_failed(struct request *failed, enum status status, const char *what)
+{
+    (void)what;
+    failed->failure.status = status;
+    return NEXT_FAILED;
+}
+
+const struct host_app_version_row *request_version(const struct request *of, int64_t id)
+{
+    for (size_t i = 0; i < of->visit.version_count; i++)
+        if (of->visit.versions[i].app_version_id == id)
+            return &of->visit.versions[i];
+    return NULL;
+}
+
+struct host_app_version_change *request_version_change(struct request *of, int64_t id)
+{
+    struct visit *visit = &of->visit;
+
+    for (size_t i = 0; i < visit->version_change_count; i++)
+        if (visit->version_changes[i].app_version_id == id)
+            return &visit->version_changes[i];
+    visit->version_changes[visit->version_change_count].app_version_id = id;
+    return &visit->version_changes[visit->version_change_count++];
+}
+
+const struct app_row *catalog_app(const struct catalog *in, int64_t id)
+{
+    for (size_t i = 0; i < in->rows.app_count; i++)
+        if (in->rows.apps[i].id == id)
+            return &in->rows.apps[i];
+    return NULL;
+}
+
+const struct app_row *catalog_app_by_name(const struct catalog *in, struct text name)
+{
+    for (size_t i = 0; i < in->rows.app_count; i++)
+        if (text_equal(in->rows.apps[i].name, name))
+            return &in->rows.apps[i];
+    return NULL;
+}
+
+const struct platform_row *catalog_platform_by_name(const struct catalog *in, struct text name)
+{
+    return text_equal(in->rows.platforms[0].name, name) ? &in->rows.platforms[0] : NULL;
+}
+
+bool catalog_version_is_current(const struct catalog *in, const struct app_version_row *version)
+{
+    (void)in, (void)version;
+    return true;
+}
+
+/* --- the stage ---------------------------------------------------------------------------------
+ */
+
+static int setup(void **state)
+{
+    struct message *message = &request.message;
+
+    (void)state;
+    arena = arena_create(1 << 24);
+    assert_status(STATUS_OK, config_defaults(&config));
+    memset(&world, 0, sizeof(world));
+    world.calls_left = UNLIMITED;
+    world.failure = STATUS_DB_GONE;
+    memset(changes, 0, sizeof(changes));
+    memset(statistics, 0, sizeof(statistics));
+    memset(listed, 0, sizeof(listed));
+    apps[0] = (struct app_row){
+        .id = 1, .name = TEXT("app"), .user_friendly_name = TEXT("App"), .weight = 1};
+    apps[1] = (struct app_row){.id = 2,
+                               .name = TEXT("always"),
+                               .user_friendly_name = TEXT("Always"),
+                               .non_cpu_intensive = 1};
+    app_versions[0] = (struct app_version_row){.id = 11, .appid = 1, .platformid = 5};
+    app_versions[1] = (struct app_version_row){.id = 12, .appid = 2, .platformid = 5};
+    app_versions[2] = (struct app_version_row){
+        .id = 13, .appid = 1, .platformid = 5, .plan_class = TEXT("cuda102")};
+    platforms[0] = (struct platform_row){.id = 5, .name = TEXT("x86_64-pc-linux-gnu")};
+    catalog = (struct catalog){.rows = {.apps = apps,
+                                        .app_count = 1,
+                                        .versions = app_versions,
+                                        .version_count = 1,
+                                        .platforms = platforms,
+                                        .platform_count = 1}};
+    memset(&request, 0, sizeof(request));
+    request = (struct request){.config = config,
+                               .catalog = &catalog,
+                               .arena = arena,
+                               .now = NOW,
+                               .client_version = 80000,
+                               .visit = {.user = {.id = USER},
+                                         .host = {.id = HOST,
+                                                  .p_ncpus = 4,
+                                                  .p_fpops = 1e9,
+                                                  .m_nbytes = 4e9,
+                                                  .os_name = TEXT("Linux")},
+                                         .version_changes = changes}};
+    message_init(message);
+    message->platforms[0] = platforms[0].name;
+    message->platform_count = 1;
+    message->d_free = message->d_total = 1e12;
+    message->has_resource_request = true;
+    message->cpu_req_seconds = 250;
+    message->has_other_results = true;
+    message->other_results = listed;
+    return 0;
+}
+
+static int teardown(void **state)
+{
+    (void)state;
+    arena_destroy(arena);
+    config_release(config);
+    return 0;
+}
+
+static const char *names[ROWS] = {"r0", "r1", "r2", "r3", "r4", "r5", "r6", "r7", "r8", "r9"};
+
+static struct row *add_job(double seconds)
+{
+    struct row *row = &world.rows[world.count];
+
+    *row = (struct row){
+        .result = {.id = 1000 + (int64_t)world.count,
+                   .workunitid = 500 - (int64_t)world.count,
+                   .appid = 1,
+                   .name = text_from(names[world.count % 10]),
+                   .server_state = RESULT_UNSENT},
+        .workunit = {.id = 500 - (int64_t)world.count,
+                     .appid = 1,
+                     .rsc_fpops_est = seconds * 1e9,
+                     .rsc_memory_bound = 1e6,
+                     .rsc_disk_bound = 1e6,
+                     .target_nresults = 1,
+                     .delay_bound = 86400},
+    };
+    world.count++;
+    return row;
+}
+
+/* A job that this host got an hour ago. */
+static struct row *add_lost(double seconds)
+{
+    struct row *row = add_job(seconds);
+
+    row->result.server_state = RESULT_IN_PROGRESS;
+    row->result.hostid = HOST;
+    row->result.userid = USER;
+    row->result.app_version_id = 11;
+    row->result.sent_time = NOW - 3600;
+    row->result.report_deadline = NOW - 3600 + 86400;
+    return row;
+}
+
+static void list_job(const char *name)
+{
+    listed[request.message.other_result_count++] =
+        (struct other_result){.name = text_from(name), .app_version = -1};
+}
+
+static bool says(const char *part)
+{
+    const struct answer *answer = &request.visit.answer;
+
+    for (size_t i = 0; i < answer->message_count; i++)
+        if (text_contains(answer->messages[i].text, text_from(part)))
+            return true;
+    return false;
+}
+
+static void run(void)
+{
+    assert_int_equal(step_resend(&request), NEXT_STEP);
+    assert_int_equal(step_select(&request), NEXT_STEP);
+}
+
+static size_t in_progress(void)
+{
+    size_t count = 0;
+
+    for (size_t i = 0; i < world.count; i++)
+        count += world.rows[i].result.server_state == RESULT_IN_PROGRESS;
+    return count;
+}
+
+/* --- new jobs
+ * ------------------------------------------------------------------------------------- */
+
+static void as_much_is_sent_as_is_asked_for(void **state)
+{
+    const struct answer *answer = &request.visit.answer;
+
+    (void)state;
+    for (int i = 0; i < 6; i++)
+        add_job(100);
+    run();
+    assert_int_equal(answer->job_count, 3);
+    assert_int_equal(request.visit.jobs_sent, 3);
+    assert_int_equal(in_progress(), 3);
+    assert_int_equal(answer->resources[0].state, RESOURCE_SENT);
+    assert_int_equal(answer->message_count, 0);
+    assert_i64(answer->jobs[0].report_deadline, NOW + 86400);
+    assert_i64(changes[0].app_version_id, 11);
+    assert_i64(changes[0].jobs_sent, 3);
+    assert_int_equal(world.savepoints, 1);
+}
+
+static void the_database_has_the_later_deadline(void **state)
+{
+    (void)state;
+    add_job(100);
+    config->report_grace_period = 500;
+    run();
+    assert_i64(world.rows[0].claim.report_deadline, NOW + 86400 + 500);
+    assert_i64(request.visit.answer.jobs[0].report_deadline, NOW + 86400);
+    assert_real(world.rows[0].claim.flops_estimate, 1e9, 1);
+}
+
+static void what_others_took_is_replaced(void **state)
+{
+    uint64_t before = counter_value(COUNTER_claims_lost);
+
+    (void)state;
+    for (int i = 0; i < 6; i++)
+        add_job(100)->others_take = i < 2;
+    run();
+    assert_int_equal(request.visit.answer.job_count, 3);
+    assert_int_equal(counter_value(COUNTER_claims_lost) - before, 2);
+    for (size_t i = 0; i < 3; i++)
+        assert_true(request.visit.answer.jobs[i].resultid >= 1002);
+}
+
+static void a_job_that_cannot_be_written_is_not_taken(void **state)
+{
+    (void)state;
+    add_job(100)->is_faulty = true;
+    add_job(100);
+    request.message.cpu_req_seconds = 1;
+    run();
+    assert_int_equal(request.visit.answer.job_count, 1);
+    assert_i64(request.visit.answer.jobs[0].resultid, 1001);
+    assert_int_equal(world.rows[0].result.server_state, RESULT_UNSENT);
+}
+
+static void a_refused_statement_costs_the_jobs_alone(void **state)
+{
+    (void)state;
+    for (int calls = 1; calls < 5; calls++) {
+        teardown(state);
+        setup(state);
+        add_job(100);
+        world.calls_left = calls;
+        world.failure = STATUS_DB_BUG;
+        assert_int_equal(step_select(&request), NEXT_STEP);
+        assert_int_equal(request.visit.answer.job_count, 0);
+        assert_int_equal(request.visit.jobs_sent, 0);
+        assert_true(says("could not hand out"));
+        assert_int_equal(world.rollbacks, calls > 1);
+        assert_string_equal(request.visit.answer.first_reason, "server");
+    }
+}
+
+static void a_lost_connection_fails_the_request_at_every_call(void **state)
+{
+    int calls;
+
+    (void)state;
+    for (calls = 0;; calls++) {
+        enum next next;
+
+        teardown(state);
+        setup(state);
+        config->send_result_abort = true;
+        catalog.rows.app_count = catalog.rows.version_count = 2;
+        add_lost(100);
+        add_lost(1e6);
+        add_job(100);
+        list_job("r7");
+        world.calls_left = calls;
+        next = step_resend(&request);
+        if (next == NEXT_STEP)
+            next = step_select(&request);
+        if (next == NEXT_STEP)
+            break;
+        assert_int_equal(next, NEXT_FAILED);
+        assert_int_equal(request.failure.status, STATUS_DB_GONE);
+    }
+    assert_true(calls >= 10);
+}
+
+static void work_refused_means_no_jobs_and_no_more_words(void **state)
+{
+    (void)state;
+    add_job(100);
+    add_lost(100);
+    request.visit.work_refused = true;
+    run();
+    assert_int_equal(request.visit.answer.job_count, 0);
+    assert_int_equal(request.visit.answer.message_count, 0);
+    assert_int_equal(request.visit.answer.resource_count, 1);
+}
+
+/* --- rules under lock
+ * -------------------------------------------------------------------------------- */
+
+static void one_per_user_is_judged_under_lock(void **state)
+{
+    (void)state;
+    config->one_result_per_user_per_wu = true;
+    add_job(100)->results_of_user = 1;
+    run();
+    assert_int_equal(request.visit.answer.job_count, 0);
+    assert_string_equal(request.visit.answer.first_reason, "one_per_user");
+    add_job(100);
+    memset(&request.visit.answer, 0, sizeof(request.visit.answer));
+    run();
+    assert_int_equal(request.visit.answer.job_count, 1);
+}
+
+static void a_homogeneous_workunit_is_committed_by_the_claim(void **state)
+{
+    (void)state;
+    apps[0].homogeneous_app_version = 1;
+    add_job(100)->others_commit = true;
+    add_job(100);
+    run();
+    assert_int_equal(request.visit.answer.job_count, 1);
+    assert_i64(world.rows[1].claim.commit_app_version_id, 11);
+    assert_i64(world.rows[1].claim.commit_hr_class, 0);
+}
+
+static void a_kind_of_computer_is_committed_by_the_claim(void **state)
+{
+    (void)state;
+    apps[0].homogeneous_redundancy = 2;
+    add_job(100)->workunit.hr_class = 999;
+    add_job(100);
+    run();
+    assert_int_equal(request.visit.answer.job_count, 1);
+    assert_true(world.rows[1].claim.commit_hr_class != 0);
+}
+
+static void an_untrusted_host_makes_the_workunit_replicated(void **state)
+{
+    (void)state;
+    apps[0].target_nresults = 2;
+    add_job(100);
+    run();
+    assert_i64(world.rows[0].claim.replicate_target, 2);
+}
+
+/* --- nothing
+ * --------------------------------------------------------------------------------------- */
+
+static void an_empty_queue_is_said(void **state)
+{
+    (void)state;
+    run();
+    assert_true(says("No tasks sent"));
+    assert_true(says("no tasks at the moment"));
+    assert_string_equal(request.visit.answer.first_reason, "no_jobs");
+    assert_int_equal(request.visit.answer.resources[0].state, RESOURCE_NONE);
+    assert_false(request.visit.answer.no_work_deadlines);
+}
+
+/* The query leaves such jobs out; the words come from a second look. */
+static void too_little_memory_is_said_with_figures(void **state)
+{
+    (void)state;
+    add_job(100)->workunit.rsc_memory_bound = 8e9;
+    run();
+    assert_true(says("App needs 7.46 GB of memory, but only 3.72 GB may be used"));
+    assert_int_equal(request.visit.answer.messages[1].priority, MESSAGE_NOTICE);
+}
+
+static void deadlines_alone_raise_the_flag(void **state)
+{
+    (void)state;
+    add_job(90000);
+    run();
+    assert_true(request.visit.answer.no_work_deadlines);
+    assert_int_equal(request.visit.answer.resources[0].state, RESOURCE_DEADLINE);
+    assert_true(request.visit.answer.request_delay > 0);
+    assert_true(says("would not finish in time"));
+    memset(&request.visit.answer, 0, sizeof(request.visit.answer));
+    request.message.d_free = 0;
+    run();
+    assert_false(request.visit.answer.no_work_deadlines);
+    assert_string_equal(request.visit.answer.first_reason, "disk");
+}
+
+static void only_a_resource_without_versions_is_unsupported(void **state)
+{
+    const struct answer *answer = &request.visit.answer;
+
+    (void)state;
+    coprocs[0] = (struct coproc){.type = TEXT("NVIDIA"), .count = 1};
+    request.message.coprocs = coprocs;
+    request.message.coproc_count = 1;
+    run();
+    assert_int_equal(answer->resources[0].state, RESOURCE_NONE);
+    assert_int_equal(answer->resources[1].state, RESOURCE_UNSUPPORTED);
+
+    catalog.rows.version_count = 3; /* one may be for it */
+    step_select(&request);
+    assert_int_equal(answer->resources[1].state, RESOURCE_NONE);
+
+    catalog.rows.version_count = 0; /* never all of a host */
+    step_select(&request);
+    assert_int_equal(answer->resources[0].state, RESOURCE_NONE);
+    assert_int_equal(answer->resources[1].state, RESOURCE_NONE);
+
+    catalog.rows.version_count = 1; /* never the only one that the user leaves */
+    request.visit.project_prefs.no_cpu = true;
+    step_select(&request);
+    assert_int_equal(answer->resources[1].state, RESOURCE_NONE);
+}
+
+/* --- own versions
+ * -------------------------------------------------------------------------------------- */
+
+static void own_versions_get_jobs_in_their_own_measure(void **state)
+{
+    static struct client_app_version own = {.version_num = 100, .avg_ncpus = 1, .flops = 2e9};
+    const struct answer_job *job;
+
+    (void)state;
+    own.app_name = TEXT("app");
+    request.message.anonymous_platform = true;
+    request.message.app_versions = &own;
+    request.message.app_version_count = 1;
+    statistics[0] =
+        (struct host_app_version_row){.app_version_id = 1000002, .et_n = 11, .et_avg = 1 / 8e9};
+    request.visit.versions = statistics;
+    request.visit.version_count = 1;
+    add_job(100);
+    run();
+    assert_int_equal(request.visit.answer.job_count, 1);
+    job = &request.visit.answer.jobs[0];
+    assert_ptr_equal(job->anonymous, &own);
+    assert_null(job->version);
+    assert_i64(world.rows[0].claim.app_version_id, -2);
+    assert_i64(changes[0].app_version_id, 1000002);
+    assert_real(job->fpops_scale, 0.25, 1e-9);
+    assert_real(job->wall_time, 100.0 / 8, 1e-9);
+}
+
+/* --- always-on apps
+ * -------------------------------------------------------------------------------------- */
+
+static void an_always_on_app_gets_its_one_job(void **state)
+{
+    (void)state;
+    catalog.rows.app_count = catalog.rows.version_count = 2;
+    add_job(100)->result.appid = 2;
+    add_job(100)->result.appid = 2;
+    request.message.cpu_req_seconds = 0;
+    run();
+    assert_int_equal(request.visit.answer.job_count, 1);
+    memset(&request.visit.answer, 0, sizeof(request.visit.answer));
+    world.rows[0].result.report_deadline = NOW + 100;
+    run();
+    assert_int_equal(request.visit.answer.job_count, 0);
+    assert_int_equal(request.visit.answer.message_count, 0);
+}
+
+/* --- lost jobs
+ * ---------------------------------------------------------------------------------------------- */
+
+static void a_lost_job_comes_again_before_new_ones(void **state)
+{
+    const struct answer *answer = &request.visit.answer;
+
+    (void)state;
+    for (int i = 0; i < 4; i++)
+        add_job(100);
+    add_lost(100);
+    run();
+    assert_int_equal(answer->job_count, 3);
+    assert_true(answer->jobs[0].is_resent);
+    assert_i64(answer->jobs[0].resultid, 1004);
+    assert_int_equal(request.visit.resent, 1);
+    assert_int_equal(request.visit.jobs_sent, 2);
+    assert_i64(changes[0].jobs_sent, 2); /* a resent job is none of today's */
+    assert_true(says("Resent lost task r4"));
+}
+
+static void a_listed_job_is_not_lost(void **state)
+{
+    (void)state;
+    add_lost(100);
+    list_job("r0");
+    run();
+    assert_int_equal(request.visit.answer.job_count, 0);
+}
+
+static void jobs_are_lost_only_where_the_list_can_be_trusted(void **state)
+{
+    (void)state;
+    add_lost(100);
+    request.message.results_truncated = true;
+    run();
+    assert_int_equal(request.visit.answer.job_count, 0);
+    request.message.results_truncated = false;
+    request.message.has_other_results = false;
+    run();
+    assert_int_equal(request.visit.answer.job_count, 0);
+    request.message.has_other_results = true;
+    config->resend_lost_results = false;
+    run();
+    assert_int_equal(request.visit.answer.job_count, 0);
+    request.visit.force_resend = true;
+    run();
+    assert_int_equal(request.visit.answer.job_count, 1);
+}
+
+static void what_cannot_be_finished_is_given_up(void **state)
+{
+    (void)state;
+    add_lost(1e6);
+    add_lost(100)->workunit.error_mask = WU_ERROR_CANCELLED;
+    add_lost(100)->workunit.id = 0;
+    add_lost(100)->is_faulty = true;
+    add_lost(100)->result.appid = 77; /* no such app: no version is needed to give up */
+    run();
+    assert_int_equal(request.visit.answer.job_count, 0);
+    for (int i = 0; i < 5; i++) {
+        assert_true(world.rows[i].given_up);
+        assert_i64(world.rows[i].result.report_deadline, NOW - 1);
+    }
+}
+
+static void a_timed_out_job_and_one_beyond_our_judgement_are_left_alone(void **state)
+{
+    (void)state;
+    add_lost(100)->result.report_deadline = NOW - 1;
+    run();
+    assert_false(world.rows[0].given_up);
+    app_versions[0].plan_class = TEXT("mt");
+    world.rows[0].result.report_deadline = NOW + 1000;
+    run();
+    assert_false(world.rows[0].given_up);
+    assert_int_equal(request.visit.answer.job_count, 0);
+}
+
+static void a_lost_job_comes_again_whatever_resource_is_asked_for(void **state)
+{
+    (void)state;
+    coprocs[0] = (struct coproc){.type = TEXT("NVIDIA"), .count = 1, .req_seconds = 100};
+    request.message.coprocs = coprocs;
+    request.message.coproc_count = 1;
+    request.message.cpu_req_seconds = 0;
+    add_lost(100);
+    run();
+    assert_int_equal(request.visit.answer.job_count, 1);
+}
+
+static void a_quota_does_not_hold_back_a_lost_job(void **state)
+{
+    (void)state;
+    config->daily_result_quota = 1;
+    statistics[0] = (struct host_app_version_row){
+        .app_version_id = 11, .max_jobs_per_day = 1, .n_jobs_today = 1};
+    request.visit.versions = statistics;
+    request.visit.version_count = 1;
+    add_lost(100);
+    add_job(100);
+    run();
+    assert_int_equal(request.visit.answer.job_count, 1);
+    assert_true(request.visit.answer.jobs[0].is_resent);
+}
+
+/* --- aborts
+ * ---------------------------------------------------------------------------------------------- */
+
+static void aborts_only_where_nobody_needs_the_job(void **state)
+{
+    const struct answer *answer = &request.visit.answer;
+
+    (void)state;
+    config->send_result_abort = true;
+    add_lost(100); /* r0: fine */
+    add_lost(100)->workunit.error_mask = WU_ERROR_CANCELLED;
+    add_lost(100)->workunit.assimilate_state = ASSIMILATE_DONE;
+    add_lost(100)->result.hostid = HOST + 1; /* a copied data folder */
+    for (int i = 0; i < 4; i++)
+        list_job(names[i]);
+    list_job("r9"); /* nobody knows it */
+    assert_int_equal(step_resend(&request), NEXT_STEP);
+    assert_int_equal(answer->aborts.count, 2);
+    assert_text(answer->aborts.first->text, "r1");
+    assert_text(answer->aborts.last->text, "r9");
+    assert_int_equal(answer->aborts_if_not_started.count, 1);
+    assert_text(answer->aborts_if_not_started.first->text, "r2");
+}
+
+static void a_failing_look_up_aborts_nothing(void **state)
+{
+    (void)state;
+    config->send_result_abort = true;
+    request.message.cpu_req_seconds = 0;
+    list_job("r9");
+    world.calls_left = 1;
+    world.failure = STATUS_DB_BUG;
+    assert_int_equal(step_resend(&request), NEXT_STEP);
+    assert_int_equal(request.visit.answer.aborts.count, 0);
+}
+
+int main(void)
+{
+#define CASE(name) cmocka_unit_test_setup_teardown(name, setup, teardown)
+    const struct CMUnitTest tests[] = {
+        CASE(as_much_is_sent_as_is_asked_for),
+        CASE(the_database_has_the_later_deadline),
+        CASE(what_others_took_is_replaced),
+        CASE(a_job_that_cannot_be_written_is_not_taken),
+        CASE(a_refused_statement_costs_the_jobs_alone),
+        CASE(a_lost_connection_fails_the_request_at_every_call),
+        CASE(work_refused_means_no_jobs_and_no_more_words),
+        CASE(one_per_user_is_judged_under_lock),
+        CASE(a_homogeneous_workunit_is_committed_by_the_claim),
+        CASE(a_kind_of_computer_is_committed_by_the_claim),
+        CASE(an_untrusted_host_makes_the_workunit_replicated),
+        CASE(an_empty_queue_is_said),
+        CASE(too_little_memory_is_said_with_figures),
+        CASE(deadlines_alone_raise_the_flag),
+        CASE(only_a_resource_without_versions_is_unsupported),
+        CASE(own_versions_get_jobs_in_their_own_measure),
+        CASE(an_always_on_app_gets_its_one_job),
+        CASE(a_lost_job_comes_again_before_new_ones),
+        CASE(a_listed_job_is_not_lost),
+        CASE(jobs_are_lost_only_where_the_list_can_be_trusted),
+        CASE(what_cannot_be_finished_is_given_up),
+        CASE(a_timed_out_job_and_one_beyond_our_judgement_are_left_alone),
+        CASE(a_lost_job_comes_again_whatever_resource_is_asked_for),
+        CASE(a_quota_does_not_hold_back_a_lost_job),
+        CASE(aborts_only_where_nobody_needs_the_job),
+        CASE(a_failing_look_up_aborts_nothing),
+    };
+
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
