@@ -14,8 +14,9 @@ struct arena;
 
 struct catalog {
     struct catalog_rows rows;
-    struct arena *arena; /* owns the rows */
-    int references;      /* atomic; see catalog_hold */
+    const bool *versions_current; /* by place in rows.versions; NULL: worked out when asked */
+    struct arena *arena;          /* owns the rows */
+    int references;               /* atomic; see catalog_hold */
 };
 
 /* One database read; the caller owns one reference. Old core version numbers below 10000 are

@@ -1,0 +1,195 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* The tests' way to the database goes past the code under test: the client library is used
+ * directly, on a connection of its own with autocommit. */
+#include "tests/support/database.h"
+
+#include "db/schema.h"
+#include "tests/support/test.h"
+
+#include <mysql.h>
+#include <stdlib.h>
+#include <unistd.h>
+
+struct test_database {
+    MYSQL *mysql;
+    char name[64];
+    struct config *config;
+    char *text; /* of the last test_sql_text */
+};
+
+static void run(struct test_database *database, const char *sql)
+{
+    int more;
+
+    if (mysql_real_query(database->mysql, sql, strlen(sql)) != 0)
+        fail_msg("%.200s: %s", sql, mysql_error(database->mysql));
+    do {
+        MYSQL_RES *result = mysql_store_result(database->mysql);
+
+        if (result != NULL)
+            mysql_free_result(result);
+        more = mysql_next_result(database->mysql);
+        if (more > 0)
+            fail_msg("%.200s: %s", sql, mysql_error(database->mysql));
+    } while (more == 0);
+}
+
+static char *print(const char *format, va_list arguments)
+{
+    char *sql = NULL;
+
+    if (vasprintf(&sql, format, arguments) < 0)
+        fail_msg("no memory");
+    return sql;
+}
+
+void test_sql(struct test_database *database, const char *format, ...)
+{
+    va_list arguments;
+    char *sql;
+
+    va_start(arguments, format);
+    sql = print(format, arguments);
+    va_end(arguments);
+    run(database, sql);
+    free(sql);
+}
+
+/* A copy of the first cell, NULL for NULL. */
+static char *first_cell(struct test_database *database, const char *sql, size_t *ret_length)
+{
+    MYSQL_RES *result;
+    MYSQL_ROW row;
+    char *copy = NULL;
+
+    if (mysql_real_query(database->mysql, sql, strlen(sql)) != 0)
+        fail_msg("%.200s: %s", sql, mysql_error(database->mysql));
+    result = mysql_store_result(database->mysql);
+    row = result == NULL ? NULL : mysql_fetch_row(result);
+    if (row == NULL) {
+        fail_msg("%.200s: no row", sql);
+    } else if (row[0] != NULL) {
+        *ret_length = mysql_fetch_lengths(result)[0];
+        copy = malloc(*ret_length + 1);
+        if (copy == NULL)
+            fail_msg("no memory");
+        else
+            memcpy(copy, row[0], *ret_length + 1);
+    }
+    mysql_free_result(result);
+    return copy;
+}
+
+int64_t test_sql_integer(struct test_database *database, const char *format, ...)
+{
+    va_list arguments;
+    char *sql, *cell;
+    size_t length = 0;
+    int64_t number;
+
+    va_start(arguments, format);
+    sql = print(format, arguments);
+    va_end(arguments);
+    cell = first_cell(database, sql, &length);
+    number = cell == NULL ? INT64_MIN : strtoll(cell, NULL, 10);
+    free(cell);
+    free(sql);
+    return number;
+}
+
+double test_sql_real(struct test_database *database, const char *format, ...)
+{
+    va_list arguments;
+    char *sql, *cell;
+    size_t length = 0;
+    double number;
+
+    va_start(arguments, format);
+    sql = print(format, arguments);
+    va_end(arguments);
+    cell = first_cell(database, sql, &length);
+    number = cell == NULL ? 0 : strtod(cell, NULL);
+    free(cell);
+    free(sql);
+    return number;
+}
+
+struct text test_sql_text(struct test_database *database, const char *format, ...)
+{
+    va_list arguments;
+    char *sql;
+    size_t length = 0;
+
+    va_start(arguments, format);
+    sql = print(format, arguments);
+    va_end(arguments);
+    free(database->text);
+    database->text = first_cell(database, sql, &length);
+    free(sql);
+    return (struct text){.at = database->text, .length = length};
+}
+
+static void set(struct config *config, const char *name, const char *value)
+{
+    struct failure failure = {0};
+
+    if (config_set(config, text_from(name), text_from(value), &failure) != STATUS_OK)
+        fail_msg("option %s: %s", name, failure.text);
+}
+
+struct test_database *test_database_create(bool with_tables, const char *character_set)
+{
+    static int number;
+    struct test_database *database = calloc(1, sizeof(*database));
+    const char *socket = getenv("QM_TEST_SOCKET");
+    struct failure failure = {0};
+
+    if (database == NULL || socket == NULL) {
+        fail_msg("QM_TEST_SOCKET names no database: run tools/private-mariadb start DIR first");
+        exit(1);
+    }
+    database->mysql = mysql_init(NULL);
+    if (mysql_real_connect(database->mysql, "localhost", "root", NULL, NULL, 0, socket,
+                           CLIENT_MULTI_STATEMENTS) == NULL)
+        fail_msg("%s: %s", socket, mysql_error(database->mysql));
+    (void)snprintf(database->name, sizeof(database->name), "test_%ld_%d", (long)getpid(), ++number);
+    test_sql(database,
+             "SET NAMES utf8mb4; DROP DATABASE IF EXISTS %s; CREATE DATABASE %s CHARACTER SET %s; "
+             "USE %s",
+             database->name, database->name, character_set == NULL ? "utf8mb4" : character_set,
+             database->name);
+    if (config_defaults(&database->config) != STATUS_OK)
+        fail_msg("no configuration");
+    set(database->config, "db_name", database->name);
+    set(database->config, "db_user", "root");
+    set(database->config, "db_socket", socket);
+    if (with_tables && db_schema_upgrade(database->config, NULL, &failure) != STATUS_OK)
+        fail_msg("%s", failure.text);
+    return database;
+}
+
+void test_database_destroy(struct test_database *database)
+{
+    if (database == NULL)
+        return;
+    test_sql(database, "DROP DATABASE IF EXISTS %s", database->name);
+    mysql_close(database->mysql);
+    config_release(database->config);
+    free(database->text);
+    free(database);
+}
+
+struct config *test_database_config(struct test_database *database)
+{
+    return database->config;
+}
+
+struct db *test_database_open(struct test_database *database)
+{
+    struct db *db = NULL;
+    struct failure failure = {0};
+
+    if (db_open(database->config, &db, &failure) != STATUS_OK)
+        fail_msg("%s", failure.text);
+    return db;
+}

@@ -1,0 +1,37 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* A schema of one's own in the tests' private MariaDB (QM_TEST_SOCKET). Every helper fails the test
+ * when the database does. */
+#ifndef TESTS_SUPPORT_DATABASE_H
+#define TESTS_SUPPORT_DATABASE_H
+
+#include "config/config.h"
+#include "db/db.h"
+
+#include <stdbool.h>
+#include <stdint.h>
+
+struct test_database;
+
+/* Makes an empty schema (its name holds the process number), with the project's tables if asked
+ * for; dropped by test_database_destroy. `character_set` NULL: utf8mb4. */
+struct test_database *test_database_create(bool with_tables, const char *character_set);
+void test_database_destroy(struct test_database *database);
+/* Options that point at it; belongs to the database. Change others with config_set. */
+struct config *test_database_config(struct test_database *database);
+/* A connection of the server's kind; the caller closes it. */
+struct db *test_database_open(struct test_database *database);
+
+/* One or more statements, separated by semicolons, each committed by itself. The format is
+ * printf's; nothing is escaped. */
+void test_sql(struct test_database *database, const char *format, ...)
+    __attribute__((format(printf, 2, 3)));
+/* The first cell of the first row; a missing row fails the test, NULL is INT64_MIN or "". */
+int64_t test_sql_integer(struct test_database *database, const char *format, ...)
+    __attribute__((format(printf, 2, 3)));
+double test_sql_real(struct test_database *database, const char *format, ...)
+    __attribute__((format(printf, 2, 3)));
+/* Lives until the next call of it. */
+struct text test_sql_text(struct test_database *database, const char *format, ...)
+    __attribute__((format(printf, 2, 3)));
+
+#endif
