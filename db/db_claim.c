@@ -138,6 +138,27 @@ static enum status find_claimed(struct db *db, struct arena *arena, int64_t host
     return found == affected ? STATUS_OK : STATUS_DB_RETRY;
 }
 
+/* What went to a version that is not trusted needs another instance to be compared with. */
+static enum status replicate_claimed(struct db *db, const struct claim *claims, size_t count,
+                                     const bool *is_claimed, struct db_value *values)
+{
+    size_t raised = 0;
+
+    for (size_t i = 0; i < count; i++) {
+        struct db_value *value = values + raised * 4;
+
+        if (!is_claimed[i] || claims[i].replicate_target == 0)
+            continue;
+        *value++ = db_integer(claims[i].replicate_target);
+        *value++ = db_integer(claims[i].replicate_target);
+        *value++ = db_integer(claims[i].sent_time);
+        *value = db_id(claims[i].workunitid);
+        raised++;
+    }
+    return raised == 0 ? STATUS_OK
+                       : db_run_bulk(db, STATEMENT_claim_replicate, values, 4, raised, NULL);
+}
+
 enum status db_results_claim(struct db *db, struct arena *arena, int64_t hostid, int64_t userid,
                              const struct claim *claims, size_t count, bool *ret_claimed)
 {
@@ -168,10 +189,13 @@ enum status db_results_claim(struct db *db, struct arena *arena, int64_t hostid,
     if (status != STATUS_OK)
         return status;
     if (affected < count)
-        return find_claimed(db, arena, hostid, claims, count, ids, id_count, affected, ret_claimed);
-    for (size_t i = 0; i < count; i++)
+        status =
+            find_claimed(db, arena, hostid, claims, count, ids, id_count, affected, ret_claimed);
+    for (size_t i = 0; affected >= count && i < count; i++)
         ret_claimed[i] = true;
-    return STATUS_OK;
+    if (status != STATUS_OK)
+        return status;
+    return replicate_claimed(db, claims, count, ret_claimed, values);
 }
 
 enum status db_job_documents(struct db *db, struct arena *arena, const int64_t *resultids,
