@@ -51,7 +51,7 @@ struct jobs {
     struct arena *arena; /* of the batch */
     struct arena *part;  /* of what is not written yet */
     struct stage *stage;
-    struct text upload_private;
+    struct rsa_signer *upload_signer; /* NULL: without certificates */
     bool certificates;
     struct named_input inputs[TEMPLATES_MAX];
     struct named_output outputs[TEMPLATES_MAX];
@@ -77,8 +77,12 @@ static enum status read_upload_key(struct jobs *jobs, struct failure *failure)
                          !jobs->settings.by_transitioner;
     if (!jobs->certificates)
         return STATUS_OK;
-    return key_read(jobs->arena, jobs->settings.config, "upload_private", &jobs->upload_private,
-                    failure);
+    struct text key;
+    enum status status =
+        key_read(jobs->arena, jobs->settings.config, "upload_private", &key, failure);
+    if (status == STATUS_OK)
+        status = rsa_signer_create(key, &jobs->upload_signer, failure);
+    return status;
 }
 
 enum status jobs_begin(const struct jobs_settings *settings, struct jobs **ret_jobs,
@@ -108,6 +112,7 @@ void jobs_end(struct jobs *jobs, bool keep)
         return;
     if (jobs->stage != NULL)
         stage_end(jobs->stage, keep);
+    rsa_signer_destroy(jobs->upload_signer);
     arena_destroy(jobs->part);
     arena_destroy(jobs->arena);
     free(jobs);
@@ -347,7 +352,7 @@ static enum status add_results(struct jobs *jobs, const struct named_output *out
         struct buffer buffer = buffer_in(jobs->part);
         enum status status =
             output_template_write(&output->output, jobs->part, name, (uint32_t)random,
-                                  jobs->upload_private, &buffer, failure);
+                                  jobs->upload_signer, &buffer, failure);
         if (status != STATUS_OK)
             return status;
         jobs->workunit_of_result[jobs->result_count] = jobs->workunit_count;

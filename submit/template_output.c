@@ -278,7 +278,7 @@ static void write_name(struct buffer *buffer, struct text name, struct text resu
 
 static enum status write_certificate(struct arena *arena, const struct output_piece *piece,
                                      struct text result_name, uint32_t number,
-                                     struct text upload_private, struct buffer *buffer,
+                                     struct rsa_signer *upload_signer, struct buffer *buffer,
                                      struct failure *failure)
 {
     char md5[MD5_HEX_SIZE];
@@ -288,7 +288,7 @@ static enum status write_certificate(struct arena *arena, const struct output_pi
     write_name(&claim, piece->text, result_name, number);
     buffer_print(&claim, "</name><max_nbytes>%" PRId64 "</max_nbytes>", piece->max_bytes);
     md5_hex(buffer_text(&claim), NO_TEXT, md5);
-    enum status status = rsa_sign_md5(arena, upload_private, md5, &signature, failure);
+    enum status status = rsa_signer_sign(upload_signer, arena, md5, &signature, failure);
     if (status != STATUS_OK)
         return status;
     signature = text_trim(signature);
@@ -300,7 +300,7 @@ static enum status write_certificate(struct arena *arena, const struct output_pi
 
 enum status output_template_write(const struct output_template *output, struct arena *arena,
                                   struct text result_name, uint32_t number,
-                                  struct text upload_private, struct buffer *buffer,
+                                  struct rsa_signer *upload_signer, struct buffer *buffer,
                                   struct failure *failure)
 {
     size_t before = buffer->length;
@@ -315,7 +315,7 @@ enum status output_template_write(const struct output_template *output, struct a
             write_base_name(buffer, result_name, number);
             break;
         case PIECE_CERTIFICATE:
-            status = write_certificate(arena, piece, result_name, number, upload_private, buffer,
+            status = write_certificate(arena, piece, result_name, number, upload_signer, buffer,
                                        failure);
             break;
         }

@@ -10,6 +10,7 @@
 #include <stdint.h>
 
 struct output_piece;
+struct rsa_signer;
 
 struct output_template {
     struct template_file file;
@@ -31,10 +32,11 @@ MUST_CHECK enum status output_template_read(struct arena *arena, const char *nam
                                             struct failure *failure);
 
 /* result.xml_doc_in (14.6) of the result of that name. `number` makes the names of its files hard
- * to guess. The private upload key is used only when the template was read with certificates. */
+ * to guess. The signer (by upload_private) may be NULL
+ * unless the template was read with certificates. */
 MUST_CHECK enum status output_template_write(const struct output_template *output,
                                              struct arena *arena, struct text result_name,
-                                             uint32_t number, struct text upload_private,
+                                             uint32_t number, struct rsa_signer *upload_signer,
                                              struct buffer *buffer, struct failure *failure);
 
 #endif

@@ -15,6 +15,7 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
@@ -271,25 +272,52 @@ enum status rsa_generate(struct arena *arena, struct rsa_key_texts *ret_keys,
     return STATUS_OK;
 }
 
-enum status rsa_sign_md5(struct arena *arena, struct text private_key, const char md5[MD5_HEX_SIZE],
-                         struct text *ret_signature, struct failure *failure)
+struct rsa_signer {
+    EVP_PKEY *key;
+    EVP_PKEY_CTX *context;
+};
+
+void rsa_signer_destroy(struct rsa_signer *signer)
+{
+    if (signer == NULL)
+        return;
+    EVP_PKEY_CTX_free(signer->context);
+    EVP_PKEY_free(signer->key);
+    free(signer);
+}
+
+enum status rsa_signer_create(struct text private_key, struct rsa_signer **ret_signer,
+                              struct failure *failure)
+{
+    struct rsa_signer *signer = calloc(1, sizeof(*signer));
+
+    if (signer == NULL)
+        return fail(failure, STATUS_NO_MEMORY, "no memory for a key");
+    enum status status = key_read(private_key, PRIVATE_NUMBERS, &signer->key, failure);
+    if (status == STATUS_OK) {
+        signer->context = EVP_PKEY_CTX_new(signer->key, NULL);
+        if (signer->context == NULL || EVP_PKEY_sign_init(signer->context) != 1 ||
+            EVP_PKEY_CTX_set_rsa_padding(signer->context, RSA_PKCS1_PADDING) != 1)
+            status = fail_openssl(failure, STATUS_INVALID, "signing");
+    }
+    if (status != STATUS_OK) {
+        rsa_signer_destroy(signer);
+        return status;
+    }
+    *ret_signer = signer;
+    return STATUS_OK;
+}
+
+enum status rsa_signer_sign(struct rsa_signer *signer, struct arena *arena,
+                            const char md5[MD5_HEX_SIZE], struct text *ret_signature,
+                            struct failure *failure)
 {
     unsigned char signature[SIGNATURE_BYTES];
     size_t length = sizeof(signature);
-    EVP_PKEY *key = NULL;
 
-    enum status status = key_read(private_key, PRIVATE_NUMBERS, &key, failure);
-    if (status != STATUS_OK)
-        return status;
-    EVP_PKEY_CTX *context = EVP_PKEY_CTX_new(key, NULL);
-    bool is_signed =
-        context != NULL && EVP_PKEY_sign_init(context) == 1 &&
-        EVP_PKEY_CTX_set_rsa_padding(context, RSA_PKCS1_PADDING) == 1 &&
-        EVP_PKEY_sign(context, signature, &length, (const unsigned char *)md5, MD5_DIGITS) == 1 &&
-        length == sizeof(signature);
-    EVP_PKEY_CTX_free(context);
-    EVP_PKEY_free(key);
-    if (!is_signed)
+    if (EVP_PKEY_sign(signer->context, signature, &length, (const unsigned char *)md5,
+                      MD5_DIGITS) != 1 ||
+        length != sizeof(signature))
         return fail_openssl(failure, STATUS_INVALID, "signing");
     struct buffer text = buffer_in(arena);
     hex_write(&text, signature, sizeof(signature));
@@ -297,6 +325,19 @@ enum status rsa_sign_md5(struct arena *arena, struct text private_key, const cha
         return fail(failure, STATUS_NO_MEMORY, "no memory for a signature");
     *ret_signature = buffer_text(&text);
     return STATUS_OK;
+}
+
+enum status rsa_sign_md5(struct arena *arena, struct text private_key, const char md5[MD5_HEX_SIZE],
+                         struct text *ret_signature, struct failure *failure)
+{
+    struct rsa_signer *signer;
+
+    enum status status = rsa_signer_create(private_key, &signer, failure);
+    if (status != STATUS_OK)
+        return status;
+    status = rsa_signer_sign(signer, arena, md5, ret_signature, failure);
+    rsa_signer_destroy(signer);
+    return status;
 }
 
 enum status rsa_verify_md5(struct text public_key, const char md5[MD5_HEX_SIZE],

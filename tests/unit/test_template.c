@@ -321,7 +321,7 @@ static void output_without_certificates(void **state)
     assert_status(STATUS_OK,
                   output_template_read(*state, "t", load(*state, "templates/simple_out.xml"),
                                        &options, &output, &failure));
-    assert_status(STATUS_OK, output_template_write(&output, *state, TEXT("wu_0"), 123, NO_TEXT,
+    assert_status(STATUS_OK, output_template_write(&output, *state, TEXT("wu_0"), 123, NULL,
                                                    &buffer, &failure));
     assert_text(buffer_text(&buffer), "<file_info>\n"
                                       "    <name>wu_0_r123_0</name>\n"
@@ -346,13 +346,16 @@ static void certificates_verify(void **state)
     struct output_template output;
     struct buffer buffer = buffer_in(*state);
     char md5[MD5_HEX_SIZE];
+    struct rsa_signer *signer;
     assert_status(STATUS_OK, rsa_generate(*state, &keys, &failure));
+    assert_status(STATUS_OK, rsa_signer_create(keys.private_key, &signer, &failure));
     assert_status(STATUS_OK,
                   output_template_read(*state, "t", load(*state, "templates/several_out.xml"),
                                        &with_certificates, &output, &failure));
     assert_int_equal(output.file_count, 2);
-    assert_status(STATUS_OK, output_template_write(&output, *state, TEXT("wu_7"), 5,
-                                                   keys.private_key, &buffer, &failure));
+    assert_status(STATUS_OK, output_template_write(&output, *state, TEXT("wu_7"), 5, signer,
+                                                   &buffer, &failure));
+    rsa_signer_destroy(signer);
     struct text rest = buffer_text(&buffer);
     static const char *const claims[] = {"<name>wu_7_r5_0</name><max_nbytes>5000000</max_nbytes>",
                                          "<name>wu_7_r5_1</name><max_nbytes>1000000</max_nbytes>"};
