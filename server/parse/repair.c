@@ -96,7 +96,8 @@ size_t repair_decode(struct text text, char *to)
     return length;
 }
 
-/* The byte that an entity at the start of `text` stands for; its length, or 0 if it is none. */
+/* The byte that an entity at the start of `text` stands for; its length, or 0 if it is none. No
+ * text of a message holds a NUL byte, so none can be written as &#0; either. */
 static size_t read_entity(struct text text, char *ret_byte)
 {
     const struct {
@@ -118,7 +119,7 @@ static size_t read_entity(struct text text, char *ret_byte)
         return 0;
     for (; at < text.length && at < 6 && text.at[at] >= '0' && text.at[at] <= '9'; at++)
         number = number * 10 + (unsigned)(text.at[at] - '0');
-    if (at == 2 || at == text.length || text.at[at] != ';' || number > 255)
+    if (at == 2 || at == text.length || text.at[at] != ';' || number == 0 || number > 255)
         return 0;
     *ret_byte = (char)number;
     return at + 1;
