@@ -31,7 +31,7 @@ static void finds_every_row_and_nothing_else(void **state)
     assert_null(element_find(CONTEXT_REQUEST, TEXT("no_such_element")));
     assert_null(element_find(CONTEXT_NONE, TEXT("result")));
     assert_null(element_find(CONTEXT_REQUEST, NO_TEXT));
-    assert_null(element_find(CONTEXT_REQUEST, TEXT("resul")));
+    assert_null(element_find(CONTEXT_REQUEST, TEXT("resultx")));
     assert_null(element_find(CONTEXT_REQUEST, TEXT("results")));
 }
 
