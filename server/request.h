@@ -27,8 +27,8 @@ struct project_keys {
     size_t old_key_count;
 };
 
-/* Blocks of the project's own for full replies, as its files gui_urls.xml and project_files.xml hold
- * them (database-and-policy 10); empty: none. */
+/* Blocks of the project's own for full replies, as its files gui_urls.xml and project_files.xml
+ * hold them (database-and-policy 10); empty: none. */
 struct project_blocks {
     struct text gui_urls, project_files;
 };
