@@ -1,0 +1,101 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "tests/support/visit.h"
+
+#include "config/config.h"
+#include "server/base/arena.h"
+#include "server/base/buffer.h"
+#include "server/catalog.h"
+#include "server/parse/parse.h"
+#include "tests/support/database.h"
+#include "tests/support/test.h"
+
+#include <stdlib.h>
+
+struct visitor *visitor_create(struct test_database *database)
+{
+    static const struct project_keys no_keys;
+    struct visitor *visitor = calloc(1, sizeof(*visitor));
+    struct message *message;
+    struct catalog *catalog;
+
+    if (visitor == NULL)
+        abort();
+    visitor->arena = arena_create((size_t)64 << 20);
+    visitor->request.arena = visitor->arena;
+    visitor->request.config = test_database_config(database);
+    visitor->request.keys = &no_keys;
+    visitor->request.db = test_database_open(database);
+    assert_status(STATUS_OK, catalog_load(visitor->request.db, &catalog));
+    db_rollback(visitor->request.db);
+    visitor->request.catalog = visitor->catalog = catalog;
+    visitor->request.now = VISIT_NOW;
+    visitor->request.seed = 1;
+    visitor->request.transport.remote_addr = TEXT("192.0.2.1");
+    message = &visitor->request.message;
+    message_init(message);
+    message->platforms[0] = TEXT("x86_64-pc-linux-gnu");
+    message->platform_count = 1;
+    message->has_other_results = true;
+    message->p_ncpus = 4;
+    message->p_vendor = TEXT("GenuineIntel");
+    message->p_model = TEXT("i7");
+    message->os_name = TEXT("Linux Debian");
+    message->os_version = TEXT("12");
+    message->m_nbytes = 4e9;
+    message->domain_name = TEXT("box");
+    message->ip_addr = TEXT("10.0.0.1");
+    return visitor;
+}
+
+void visitor_destroy(struct visitor *visitor)
+{
+    db_close(visitor->request.db);
+    catalog_release(visitor->catalog);
+    arena_destroy(visitor->arena);
+    free(visitor);
+}
+
+static enum next walk_once(struct request *request)
+{
+    static enum next (*const steps[])(struct request * request) = {step_authenticate, step_report,
+                                                                   step_converse, step_settle};
+    enum status status;
+
+    memset(&request->visit, 0, sizeof(request->visit));
+    memset(&request->failure, 0, sizeof(request->failure));
+    request->token++;
+    for (size_t i = 0; i < sizeof(steps) / sizeof(steps[0]); i++) {
+        enum next next = steps[i](request);
+
+        if (next != NEXT_STEP)
+            return next;
+    }
+    status = db_commit(request->db);
+    return status == STATUS_OK ? NEXT_STEP : request_failed(request, status, "commit");
+}
+
+enum next visitor_walk(struct visitor *visitor)
+{
+    struct request *request = &visitor->request;
+    enum next next;
+
+    do {
+        next = walk_once(request);
+        if (next != NEXT_STEP)
+            db_rollback(request->db);
+    } while (next == NEXT_FAILED && request->failure.status == STATUS_DB_RETRY);
+    return next;
+}
+
+const char *visitor_acks(struct visitor *visitor)
+{
+    struct buffer names = buffer_in(visitor->arena);
+
+    for (const struct text_item *item = visitor->request.visit.answer.acks.first; item != NULL;
+         item = item->next) {
+        if (names.length > 0)
+            buffer_add_char(&names, ' ');
+        buffer_add(&names, item->text);
+    }
+    return text_string(visitor->arena, buffer_text(&names));
+}

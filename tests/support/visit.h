@@ -1,0 +1,28 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* The steps that authenticate, book and settle, walked on a real database without the rest of the
+ * server: no parser, no selection, no reply. Each visitor has a connection of its own, so that two
+ * of them may come at the same moment. */
+#ifndef TESTS_SUPPORT_VISIT_H
+#define TESTS_SUPPORT_VISIT_H
+
+#include "server/request.h"
+
+struct test_database;
+
+enum { VISIT_NOW = 1795000000 };
+
+struct visitor {
+    struct request request; /* message, config and now are filled in; change them as you like */
+    struct arena *arena;
+    struct catalog *catalog; /* as it was when the visitor was made */
+};
+
+struct visitor *visitor_create(struct test_database *database);
+void visitor_destroy(struct visitor *visitor);
+/* Steps from authenticate to settle but for resend and select, and the commit; what the database
+ * asks to be repeated is repeated. Answers how the walk ended. */
+enum next visitor_walk(struct visitor *visitor);
+/* The acknowledged names in their order, separated by spaces; in the visitor's arena. */
+const char *visitor_acks(struct visitor *visitor);
+
+#endif
