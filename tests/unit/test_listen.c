@@ -1,0 +1,236 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Listening sockets of our own and inherited ones: what is replaced and what is not, and that a
+ * stop serves whoever is in the queue and nobody else. */
+#include "server/listen.h"
+
+#include "tests/support/test.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <pthread.h>
+#include <stdlib.h>
+#include <sys/socket.h>
+#include <sys/stat.h>
+#include <sys/un.h>
+#include <unistd.h>
+
+struct place {
+    char dir[64], path[96], where[112];
+};
+
+static int make_place(void **state)
+{
+    struct place *place = calloc(1, sizeof(*place));
+
+    snprintf(place->dir, sizeof(place->dir), "/tmp/qm-listen.XXXXXX");
+    if (mkdtemp(place->dir) == NULL)
+        return -1;
+    snprintf(place->path, sizeof(place->path), "%s/socket", place->dir);
+    snprintf(place->where, sizeof(place->where), "unix:%s", place->path);
+    *state = place;
+    return 0;
+}
+
+static int clear_place(void **state)
+{
+    struct place *place = *state;
+
+    unlink(place->path);
+    rmdir(place->dir);
+    free(place);
+    return 0;
+}
+
+static struct sockaddr_un address_of(const char *path)
+{
+    struct sockaddr_un address = {.sun_family = AF_UNIX};
+
+    snprintf(address.sun_path, sizeof(address.sun_path), "%s", path);
+    return address;
+}
+
+/* A client's connection, or -1. */
+static int visit(const struct place *place)
+{
+    struct sockaddr_un address = address_of(place->path);
+    int client = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0);
+
+    if (connect(client, (const struct sockaddr *)&address, sizeof(address)) == 0)
+        return client;
+    close(client);
+    return -1;
+}
+
+static void test_makes_a_socket_with_the_mode(void **state)
+{
+    struct place *place = *state;
+    struct listener *listener;
+    struct stat info;
+
+    assert_status(STATUS_OK, listener_open(place->where, 0620, &listener, NULL));
+    assert_int_equal(stat(place->path, &info), 0);
+    assert_int_equal(info.st_mode & 0777, 0620);
+    listener_close(listener);
+    assert_int_equal(stat(place->path, &info), -1);
+}
+
+static void test_accepts_who_comes(void **state)
+{
+    struct place *place = *state;
+    struct listener *listener;
+    int connection, client;
+    char letter = 0;
+
+    assert_status(STATUS_OK, listener_open(place->where, 0600, &listener, NULL));
+    client = visit(place);
+    assert_status(STATUS_OK, listener_accept(listener, &connection));
+    assert_int_equal(write(client, "x", 1), 1);
+    assert_int_equal(read(connection, &letter, 1), 1);
+    assert_int_equal(letter, 'x');
+    close(connection);
+    close(client);
+    listener_close(listener);
+}
+
+static void test_replaces_the_socket_of_a_dead_process(void **state)
+{
+    struct place *place = *state;
+    struct sockaddr_un address = address_of(place->path);
+    int left = socket(AF_UNIX, SOCK_STREAM, 0);
+    struct listener *listener;
+
+    assert_int_equal(bind(left, (const struct sockaddr *)&address, sizeof(address)), 0);
+    close(left);
+    assert_status(STATUS_OK, listener_open(place->where, 0600, &listener, NULL));
+    listener_close(listener);
+}
+
+static void test_leaves_the_socket_of_a_living_process(void **state)
+{
+    struct place *place = *state;
+    struct failure failure = {0};
+    struct listener *first, *second;
+    int client;
+
+    assert_status(STATUS_OK, listener_open(place->where, 0600, &first, NULL));
+    assert_status(STATUS_IO, listener_open(place->where, 0600, &second, &failure));
+    assert_non_null(strstr(failure.text, "another process"));
+    client = visit(place);
+    assert_true(client >= 0);
+    close(client);
+    listener_close(first);
+}
+
+static void test_leaves_a_file_that_is_no_socket(void **state)
+{
+    struct place *place = *state;
+    struct listener *listener;
+
+    close(open(place->path, O_CREAT | O_WRONLY | O_CLOEXEC, 0600));
+    assert_status(STATUS_IO, listener_open(place->where, 0600, &listener, NULL));
+    assert_int_equal(access(place->path, F_OK), 0);
+}
+
+static void test_refuses_what_is_no_address(void **state)
+{
+    static const char *const wrong[] = {"/tmp/x",          "unix:",           "tcp:127.0.0.1",
+                                        "tcp:127.0.0.1:0", "tcp:localhost:1", "tcp:127.0.0.1:65536",
+                                        "tcp:127.0.0.1:x", "tcp:127.0.0.1:"};
+    struct listener *listener;
+
+    (void)state;
+    for (size_t i = 0; i < sizeof(wrong) / sizeof(wrong[0]); i++)
+        assert_status(STATUS_INVALID, listener_open(wrong[i], 0600, &listener, NULL));
+}
+
+static void test_serves_the_queue_after_a_stop(void **state)
+{
+    struct place *place = *state;
+    struct listener *listener;
+    int clients[3], connection;
+
+    assert_status(STATUS_OK, listener_open(place->where, 0600, &listener, NULL));
+    for (size_t i = 0; i < 3; i++) {
+        clients[i] = visit(place);
+        assert_true(clients[i] >= 0);
+    }
+    listener_stop(listener);
+    assert_int_equal(visit(place), -1);
+    for (size_t i = 0; i < 3; i++) {
+        assert_status(STATUS_OK, listener_accept(listener, &connection));
+        close(connection);
+        close(clients[i]);
+    }
+    assert_status(STATUS_NOT_FOUND, listener_accept(listener, &connection));
+    assert_status(STATUS_NOT_FOUND, listener_accept(listener, &connection));
+    listener_close(listener);
+}
+
+static void *accept_and_wait(void *context)
+{
+    int connection;
+
+    return listener_accept(context, &connection) == STATUS_NOT_FOUND ? context : NULL;
+}
+
+static void test_a_stop_wakes_all_threads(void **state)
+{
+    struct place *place = *state;
+    struct listener *listener;
+    pthread_t threads[4];
+    void *result;
+
+    assert_status(STATUS_OK, listener_open(place->where, 0600, &listener, NULL));
+    for (size_t i = 0; i < 4; i++)
+        pthread_create(&threads[i], NULL, accept_and_wait, listener);
+    usleep(20000);
+    listener_stop(listener);
+    for (size_t i = 0; i < 4; i++) {
+        pthread_join(threads[i], &result);
+        assert_ptr_equal(result, listener);
+    }
+    listener_close(listener);
+}
+
+static void test_takes_the_socket_on_standard_input(void **state)
+{
+    struct place *place = *state;
+    struct sockaddr_un address = address_of(place->path);
+    int keep = dup(STDIN_FILENO), given = socket(AF_UNIX, SOCK_STREAM, 0), client, connection;
+    struct listener *listener;
+
+    assert_status(STATUS_NOT_FOUND, listener_open(NULL, 0600, &listener, NULL));
+    assert_int_equal(bind(given, (const struct sockaddr *)&address, sizeof(address)), 0);
+    assert_int_equal(listen(given, 5), 0);
+    dup2(given, STDIN_FILENO);
+    assert_true(listener_is_inherited());
+    assert_status(STATUS_OK, listener_open(NULL, 0600, &listener, NULL));
+    client = visit(place);
+    assert_status(STATUS_OK, listener_accept(listener, &connection));
+    close(connection);
+    close(client);
+    listener_stop(listener);
+    client = visit(place); /* of another process: this socket is not ours to close for all */
+    assert_true(client >= 0);
+    close(client);
+    listener_close(listener);
+    assert_int_equal(access(place->path, F_OK), 0);
+    dup2(keep, STDIN_FILENO);
+    close(keep);
+    close(given);
+}
+
+#define CASE(name) cmocka_unit_test_setup_teardown(test_##name, make_place, clear_place)
+
+int main(void)
+{
+    const struct CMUnitTest cases[] = {
+        CASE(makes_a_socket_with_the_mode),          CASE(accepts_who_comes),
+        CASE(replaces_the_socket_of_a_dead_process), CASE(leaves_the_socket_of_a_living_process),
+        CASE(leaves_a_file_that_is_no_socket),       CASE(refuses_what_is_no_address),
+        CASE(serves_the_queue_after_a_stop),         CASE(a_stop_wakes_all_threads),
+        CASE(takes_the_socket_on_standard_input),
+    };
+
+    return cmocka_run_group_tests(cases, NULL, NULL);
+}

@@ -1,0 +1,169 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* The project's files as they lie in its folder: keys in a row, signatures, blocks for replies. */
+#include "server/project.h"
+
+#include "config/config.h"
+#include "server/base/file.h"
+#include "tests/support/test.h"
+
+#include <stdlib.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+struct place {
+    char dir[64];
+    struct config *config;
+};
+
+static int make_place(void **state)
+{
+    struct place *place = calloc(1, sizeof(*place));
+    char keys[80];
+
+    snprintf(place->dir, sizeof(place->dir), "/tmp/qm-project.XXXXXX");
+    if (mkdtemp(place->dir) == NULL || config_defaults(&place->config) != STATUS_OK)
+        return -1;
+    snprintf(keys, sizeof(keys), "%s/keys", place->dir);
+    mkdir(keys, 0700);
+    place->config->project_dir_path = text_from(place->dir);
+    *state = place;
+    return 0;
+}
+
+static int clear_place(void **state)
+{
+    static const char *const names[] = {"keys/code_sign_public",
+                                        "keys/old_key_0",
+                                        "keys/old_key_1",
+                                        "keys/old_key_2",
+                                        "keys/signature_0",
+                                        "keys/signature_1",
+                                        "keys/signature_2",
+                                        "keys/signature_stripped_0",
+                                        "gui_urls.xml",
+                                        "project_files.xml",
+                                        "keys",
+                                        ""};
+    struct place *place = *state;
+    char path[160];
+
+    for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++) {
+        snprintf(path, sizeof(path), "%s/%s", place->dir, names[i]);
+        if (unlink(path) != 0)
+            rmdir(path);
+    }
+    config_release(place->config);
+    free(place);
+    return 0;
+}
+
+static void put(const struct place *place, const char *name, const char *text)
+{
+    char path[160];
+
+    snprintf(path, sizeof(path), "%s/%s", place->dir, name);
+    assert_status(STATUS_OK, file_write(path, text_from(text), 0600, NULL));
+}
+
+static struct project *load(const struct place *place)
+{
+    struct project *project = NULL;
+
+    assert_status(STATUS_OK, project_load(place->config, &project, NULL));
+    return project;
+}
+
+static void test_needs_the_public_key(void **state)
+{
+    struct project *project;
+    struct failure failure = {0};
+
+    assert_status(STATUS_NOT_FOUND,
+                  project_load(((struct place *)*state)->config, &project, &failure));
+    assert_non_null(strstr(failure.text, "code_sign_public"));
+}
+
+static void test_reads_the_public_key_verbatim(void **state)
+{
+    struct project *project;
+
+    put(*state, "keys/code_sign_public", "1024\nab\n.\n");
+    project = load(*state);
+    assert_text(project->keys.code_sign_public, "1024\nab\n.\n");
+    assert_int_equal(project->keys.old_key_count, 0);
+    assert_int_equal(project->blocks.gui_urls.length, 0);
+    project_release(project);
+}
+
+static void test_reads_old_keys_until_one_is_missing(void **state)
+{
+    struct project *project;
+
+    put(*state, "keys/code_sign_public", "now");
+    put(*state, "keys/old_key_0", "first");
+    put(*state, "keys/signature_0", "first signs");
+    put(*state, "keys/signature_stripped_0", "first signs stripped");
+    put(*state, "keys/old_key_2", "beyond the gap");
+    put(*state, "keys/signature_2", "unused");
+    project = load(*state);
+    assert_int_equal(project->keys.old_key_count, 1);
+    assert_text(project->keys.old_keys[0].key, "first");
+    assert_text(project->keys.old_keys[0].signature, "first signs");
+    assert_text(project->keys.old_keys[0].signature_stripped, "first signs stripped");
+    project_release(project);
+}
+
+static void test_passes_over_an_old_key_without_signature(void **state)
+{
+    struct project *project;
+
+    put(*state, "keys/code_sign_public", "now");
+    put(*state, "keys/old_key_0", "unsigned");
+    put(*state, "keys/old_key_1", "signed");
+    put(*state, "keys/signature_1", "signature");
+    project = load(*state);
+    assert_int_equal(project->keys.old_key_count, 1);
+    assert_text(project->keys.old_keys[0].key, "signed");
+    project_release(project);
+}
+
+static void test_reads_the_blocks_of_replies(void **state)
+{
+    struct project *project;
+
+    put(*state, "keys/code_sign_public", "now");
+    put(*state, "gui_urls.xml", "<gui_urls>\n</gui_urls>\n");
+    put(*state, "project_files.xml", "<project_files>\n</project_files>\n");
+    project = load(*state);
+    assert_text(project->blocks.gui_urls, "<gui_urls>\n</gui_urls>\n");
+    assert_text(project->blocks.project_files, "<project_files>\n</project_files>\n");
+    project_release(project);
+}
+
+static void test_lives_until_its_last_holder_lets_go(void **state)
+{
+    struct project *project;
+
+    put(*state, "keys/code_sign_public", "now");
+    project = project_hold(load(*state));
+    project_release(project);
+    assert_text(project->keys.code_sign_public, "now");
+    project_release(project);
+    project_release(NULL);
+}
+
+#define CASE(name) cmocka_unit_test_setup_teardown(test_##name, make_place, clear_place)
+
+int main(void)
+{
+    const struct CMUnitTest cases[] = {
+        CASE(needs_the_public_key),
+        CASE(reads_the_public_key_verbatim),
+        CASE(reads_old_keys_until_one_is_missing),
+        CASE(passes_over_an_old_key_without_signature),
+        CASE(reads_the_blocks_of_replies),
+        CASE(lives_until_its_last_holder_lets_go),
+    };
+
+    return cmocka_run_group_tests(cases, NULL, NULL);
+}
