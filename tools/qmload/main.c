@@ -23,7 +23,7 @@ struct arguments {
     const char *url;
     struct load_profile profile;
     int64_t hosts, requests, empty_replies;
-    double rate, timeout;
+    double rate, timeout, time; /* time: s, 0: no end */
     enum tally_format format;
     const char *jobs_path;
     bool is_quiet;
@@ -35,9 +35,10 @@ struct slot {
     struct host host;
     CURL *easy;
     struct buffer request, reply;
-    int64_t sent;  /* requests begun */
-    int64_t empty; /* replies without a job, in a row */
-    double due;    /* when the request should have begun */
+    int64_t sent;      /* requests begun */
+    int64_t empty;     /* replies without a job, in a row */
+    double due;        /* when the request should have begun */
+    double not_before; /* a pause after trouble */
     bool is_busy, is_done;
     struct load *load;
 };
@@ -54,6 +55,10 @@ struct load {
 };
 
 enum { COMPLAINTS_MAX = 10 };
+
+/* After a reply that is no full one a host waits this long, or a server that is down would be asked
+ * thousands of times a second. */
+static const double pause_after_trouble = 0.2; /* s */
 
 static double clock_seconds(void)
 {
@@ -109,6 +114,8 @@ static void read_reply(struct load *load, struct slot *slot)
     struct reply_summary summary =
         host_read_reply(&slot->host, buffer_text(&slot->reply), take, slot);
 
+    if (summary.kind != REPLY_FULL)
+        slot->not_before = clock_seconds() + pause_after_trouble;
     load->tally.acked += summary.acked;
     load->tally.missing_acks += summary.missing_acks;
     slot->empty++;
@@ -144,6 +151,7 @@ static void finish(struct load *load, struct slot *slot, CURLcode result)
     load->tally.bytes_in += slot->reply.length;
     if (result != CURLE_OK || status != 200) {
         load->tally.failed++;
+        slot->not_before = clock_seconds() + pause_after_trouble;
         slot->empty++;
         complain(load, slot, result != CURLE_OK ? curl_easy_strerror(result) : "HTTP status",
                  buffer_text(&slot->reply));
@@ -151,7 +159,8 @@ static void finish(struct load *load, struct slot *slot, CURLcode result)
         read_reply(load, slot);
     }
     if ((load->arguments.requests > 0 && slot->sent >= load->arguments.requests) ||
-        (load->arguments.requests == 0 && slot->empty >= load->arguments.empty_replies)) {
+        (load->arguments.requests == 0 && load->arguments.time == 0 &&
+         slot->empty >= load->arguments.empty_replies)) {
         slot->is_done = true;
         load->done++;
     }
@@ -162,6 +171,8 @@ static double next_due(const struct load *load, const struct slot *slot, double 
 {
     double turn = (double)slot->sent * (double)load->arguments.hosts + (double)slot->host.number;
 
+    if (slot->not_before > now)
+        return slot->not_before;
     return load->arguments.rate > 0 ? load->begun + turn / load->arguments.rate : now;
 }
 
@@ -169,6 +180,7 @@ static double next_due(const struct load *load, const struct slot *slot, double 
 static double begin_due(struct load *load)
 {
     double now = clock_seconds(), soonest = 1;
+    bool time_is_over = load->arguments.time > 0 && now >= load->begun + load->arguments.time;
 
     for (int64_t i = 0; i < load->arguments.hosts; i++) {
         struct slot *slot = &load->slots[i];
@@ -176,6 +188,11 @@ static double begin_due(struct load *load)
 
         if (slot->is_busy || slot->is_done)
             continue;
+        if (time_is_over) {
+            slot->is_done = true;
+            load->done++;
+            continue;
+        }
         due = next_due(load, slot, now);
         if (due <= now) {
             slot->due = due;
@@ -187,9 +204,11 @@ static double begin_due(struct load *load)
     return soonest;
 }
 
-static void collect(struct load *load)
+/* Returns how many requests ended. */
+static size_t collect(struct load *load)
 {
     CURLMsg *message;
+    size_t ended = 0;
     int left;
 
     while ((message = curl_multi_info_read(load->multi, &left)) != NULL) {
@@ -200,7 +219,9 @@ static void collect(struct load *load)
             continue;
         curl_easy_getinfo(message->easy_handle, CURLINFO_PRIVATE, (char **)&slot);
         finish(load, slot, result);
+        ended++;
     }
+    return ended;
 }
 
 static void run(struct load *load)
@@ -211,10 +232,11 @@ static void run(struct load *load)
         int running;
 
         curl_multi_perform(load->multi, &running);
-        collect(load);
-        if (load->busy > 0 && running > 0)
+        if (collect(load) > 0)
+            continue; /* they may go on at once */
+        if (load->busy > 0)
             curl_multi_poll(load->multi, NULL, 0, (int)(pause * 1000), NULL);
-        else if (load->busy == 0 && load->arguments.rate > 0)
+        else
             nanosleep(&(struct timespec){.tv_nsec = (long)(pause * 0.9e9)}, NULL);
     }
     load->tally.elapsed = clock_seconds() - load->begun;
@@ -298,6 +320,7 @@ enum {
     KEY_RATE,
     KEY_SECONDS,
     KEY_SEED,
+    KEY_TIME,
     KEY_TIMEOUT
 };
 
@@ -305,7 +328,8 @@ static const struct argp_option options[] = {
     {"authenticator", 'a', "KEY", 0, "Account key that all hosts use (required)", 0},
     {"hosts", 'n', "N", 0, "Emulated hosts, each with one request at a time (8)", 0},
     {"requests", 'r', "R", 0,
-     "Requests of each host; without it a host goes on until no work is left", 0},
+     "Requests of each host; without this and --time a host goes on until no work is left", 0},
+    {"time", KEY_TIME, "S", 0, "Begin no request after S seconds", 0},
     {"empty", KEY_EMPTY, "N", 0, "No work is left when N replies in a row held no job (2)", 0},
     {"rate", KEY_RATE, "R", 0,
      "Open loop: R requests per second in all, each at its own time. Without it a host asks again "
@@ -379,6 +403,9 @@ static error_t parse_option(int key, char *argument, struct argp_state *state)
         return 0;
     case KEY_SEED:
         arguments->profile.run = (uint64_t)integer_argument(argument, state);
+        return 0;
+    case KEY_TIME:
+        arguments->time = real_argument(argument, state);
         return 0;
     case KEY_TIMEOUT:
         arguments->timeout = real_argument(argument, state);
