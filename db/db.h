@@ -26,6 +26,8 @@ struct db;
  * what to change: wrong schema, statement-format binary log, access. The caller owns *ret_db. */
 MUST_CHECK enum status db_open(const struct config *config, struct db **ret_db,
                                struct failure *failure);
+/* Of the client library, for --version. */
+const char *db_library_version(void);
 void db_close(struct db *db); /* NULL is fine; an open transaction is rolled back */
 /* The same settings again after DB_GONE or DB_UNKNOWN; prepared statements are made anew. */
 MUST_CHECK enum status db_reopen(struct db *db);

@@ -947,3 +947,8 @@ void db_close(struct db *db)
     db->magic = 0;
     free(db);
 }
+
+const char *db_library_version(void)
+{
+    return mysql_get_client_info();
+}

@@ -366,3 +366,8 @@ enum status rsa_verify_md5(struct text public_key, const char md5[MD5_HEX_SIZE],
         return fail(failure, STATUS_INVALID, "signature is over other data");
     return STATUS_OK;
 }
+
+const char *crypto_library_version(void)
+{
+    return OpenSSL_version(OPENSSL_VERSION);
+}

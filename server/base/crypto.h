@@ -50,4 +50,7 @@ void rsa_signer_destroy(struct rsa_signer *signer); /* NULL is fine */
 MUST_CHECK enum status rsa_verify_md5(struct text public_key, const char md5[MD5_HEX_SIZE],
                                       struct text signature, struct failure *failure);
 
+/* Of the library, for --version. */
+const char *crypto_library_version(void);
+
 #endif

@@ -181,3 +181,16 @@ void log_add_pair(struct buffer *buffer, const char *key, struct text value)
         add_escaped(buffer, value.at[i]);
     buffer_add_char(buffer, '"');
 }
+
+void log_event(enum log_level level, const char *event, struct text why)
+{
+    struct buffer line;
+
+    if (!log_wants(level))
+        return;
+    line = buffer_on_heap(LINE_BYTES_MAX);
+    log_add_pair(&line, "event", text_from(event));
+    log_add_pair(&line, "why", why);
+    log_line(level, TEXT_FORMAT, TEXT_ARG(buffer_text(&line)));
+    buffer_free(&line);
+}

@@ -20,6 +20,9 @@ bool log_wants(enum log_level level);
 /* Writes "time=... level=... " and the text, which is logfmt already; cut at 4,096 bytes. */
 void log_line(enum log_level level, const char *format, ...) PRINTF_LIKE(2, 3);
 
+/* "event=EVENT why=..." with the value quoted where it needs it. */
+void log_event(enum log_level level, const char *event, struct text why);
+
 /* Appends key="value" with quotes and escapes where the value needs them. */
 struct buffer;
 void log_add_pair(struct buffer *buffer, const char *key, struct text value);

@@ -204,3 +204,8 @@ void xml_shutdown(void)
 {
     xmlCleanupParser();
 }
+
+const char *xml_library_version(void)
+{
+    return "libxml2 " LIBXML_DOTTED_VERSION;
+}

@@ -32,5 +32,7 @@ MUST_CHECK enum status xml_walk(struct text document, const struct xml_limits *l
 /* Once per process, before the first thread. */
 void xml_startup(void);
 void xml_shutdown(void);
+/* Of the library, for --version. */
+const char *xml_library_version(void);
 
 #endif
