@@ -93,7 +93,7 @@ static void load_catalog(struct worker *worker, struct snapshot *snapshot)
         return;
     if (db_open(snapshot->config, &worker->db, &failure) != STATUS_OK) {
         worker->db = NULL;
-        log_line(LOG_LEVEL_WARNING, "event=database_away why=\"%s\"", failure.text);
+        log_event(LOG_LEVEL_WARNING, "database_away", text_from(failure.text));
         return;
     }
     worker->db_config = config_hold(snapshot->config);

@@ -10,6 +10,7 @@
 
 #include "config/config.h"
 #include "server/base/arena.h"
+#include "server/base/buffer.h"
 #include "server/base/log.h"
 #include "server/catalog.h"
 #include "server/project.h"
@@ -113,10 +114,15 @@ void log_findings(const struct config_findings *findings)
 {
     for (size_t i = 0; i < findings->count; i++) {
         const struct config_finding *finding = &findings->items[i];
+        struct buffer line = buffer_on_heap(4096);
 
-        log_line(finding->is_error ? LOG_LEVEL_CRITICAL : LOG_LEVEL_WARNING,
-                 "event=config_finding file=" TEXT_FORMAT " line=%d text=\"" TEXT_FORMAT "\"",
-                 TEXT_ARG(finding->file), finding->line, TEXT_ARG(finding->text));
+        buffer_add_string(&line, "event=config_finding");
+        log_add_pair(&line, "file", finding->file);
+        buffer_print(&line, " line=%d", finding->line);
+        log_add_pair(&line, "why", finding->text);
+        log_line(finding->is_error ? LOG_LEVEL_CRITICAL : LOG_LEVEL_WARNING, TEXT_FORMAT,
+                 TEXT_ARG(buffer_text(&line)));
+        buffer_free(&line);
     }
 }
 
@@ -137,8 +143,7 @@ static void reload_config(struct watcher *watcher, const struct config *old)
         server_replace_config(watcher->server, config);
     } else {
         log_findings(&findings);
-        log_line(LOG_LEVEL_CRITICAL, "event=config_refused note=\"the old one stays\" why=\"%s\"",
-                 failure.text);
+        log_event(LOG_LEVEL_CRITICAL, "config_refused", text_from(failure.text));
     }
     arena_destroy(arena);
 }
@@ -149,8 +154,7 @@ static void reload_project(struct watcher *watcher, const struct config *config)
     struct project *project = NULL;
 
     if (project_load(config, &project, &failure) != STATUS_OK) {
-        log_line(LOG_LEVEL_CRITICAL, "event=keys_refused note=\"the old ones stay\" why=\"%s\"",
-                 failure.text);
+        log_event(LOG_LEVEL_CRITICAL, "keys_refused", text_from(failure.text));
         return;
     }
     log_line(LOG_LEVEL_NORMAL, "event=keys_loaded old_keys=%zu", project->keys.old_key_count);
@@ -249,7 +253,7 @@ static void look_at_catalog(struct watcher *watcher, struct config *config)
         return;
     if (load_catalog(watcher, config, &failure) != STATUS_OK) {
         if (!watcher->catalog_failed)
-            log_line(LOG_LEVEL_WARNING, "event=catalog_not_read why=\"%s\"", failure.text);
+            log_event(LOG_LEVEL_WARNING, "catalog_not_read", text_from(failure.text));
         watcher->catalog_failed = true;
         watcher->catalog_due_ns = monotonic_ns() + catalog_retry_ns;
         return;

@@ -93,7 +93,7 @@ static struct db *database(struct worker *worker, struct config *config)
     if (db_open(config, &worker->db, &failure) != STATUS_OK) {
         worker->db = NULL;
         if (worker->db_failures == 0)
-            log_line(LOG_LEVEL_WARNING, "event=database_away why=\"%s\"", failure.text);
+            log_event(LOG_LEVEL_WARNING, "database_away", text_from(failure.text));
         put_off_database(worker);
         return NULL;
     }
