@@ -363,13 +363,13 @@ static enum next abort_unneeded(struct request *request)
     if (status != STATUS_OK)
         return request_failed(request, status, "aborts");
     for (size_t i = 0; i < count; i++) {
-        const struct host_job *job = find_job(jobs, job_count, names[i]);
-        const struct result_row *row =
-            job != NULL ? &job->result : find_row(rows, row_count, names[i]);
+        struct text name = request->message.other_results[i].name;
+        const struct host_job *job = find_job(jobs, job_count, name);
+        const struct result_row *row = job != NULL ? &job->result : find_row(rows, row_count, name);
         enum abort_kind kind =
             abort_decide(row, job != NULL ? &job->workunit : NULL, request->visit.user.id);
         if (kind != ABORT_NOT)
-            abort_job(request, names[i], kind);
+            abort_job(request, name, kind);
     }
     return NEXT_STEP;
 }

@@ -11,12 +11,20 @@
 #define COUNT_MAX   4096.0
 #define DELAY_MAX   31536000.0 /* a year: no job can wait longer anyway */
 #define SHARE_MIN   1e-6
+/* Less than this is what rounding leaves of a request that was served; no request is smaller. */
+#define NOTHING_LEFT 1e-6
+#define REQUEST_MIN  1e-3
 
 static double between(double value, double low, double high)
 {
     if (!(value >= low)) /* NaN too */
         return low;
     return value > high ? high : value;
+}
+
+static double positive(double value, double high)
+{
+    return value > 0 ? between(value, REQUEST_MIN, high) : 0;
 }
 
 bool message_wants_work(const struct message *message)
@@ -60,9 +68,9 @@ static void add_coproc(const struct message *message, const struct coproc *copro
         amounts->resource_count++;
     }
     resource->count = between(resource->count + coproc->count, 0, COUNT_MAX);
-    resource->seconds += between(coproc->req_seconds, 0, SECONDS_MAX);
-    resource->instances = between(
-        resource->instances + between(coproc->req_instances, 0, COUNT_MAX), 0, resource->count);
+    resource->seconds += positive(coproc->req_seconds, SECONDS_MAX);
+    resource->instances = between(resource->instances + positive(coproc->req_instances, COUNT_MAX),
+                                  0, resource->count);
     resource->estimated_delay =
         between(coproc->has_estimated_delay ? coproc->estimated_delay : message->estimated_delay, 0,
                 DELAY_MAX);
@@ -77,8 +85,8 @@ void amounts_read(const struct message *message, double cpus, bool share_in_scal
     amounts->resources[RESOURCE_CPU] = (struct resource){
         .type = TEXT("CPU"),
         .count = between(cpus, 1, COUNT_MAX),
-        .seconds = between(message->cpu_req_seconds, 0, SECONDS_MAX),
-        .instances = between(message->cpu_req_instances, 0, between(cpus, 1, COUNT_MAX)),
+        .seconds = positive(message->cpu_req_seconds, SECONDS_MAX),
+        .instances = positive(message->cpu_req_instances, between(cpus, 1, COUNT_MAX)),
         .estimated_delay = between(message->estimated_delay, 0, DELAY_MAX),
     };
     for (size_t i = 0; i < message->coproc_count; i++)
@@ -86,7 +94,7 @@ void amounts_read(const struct message *message, double cpus, bool share_in_scal
 
     if (!message->has_resource_request) {
         amounts->is_scalar = true;
-        amounts->scalar_seconds = between(message->work_req_seconds, 0, SECONDS_MAX);
+        amounts->scalar_seconds = positive(message->work_req_seconds, SECONDS_MAX);
         if (share_in_scalar)
             amounts->share = between(message->has_prrs_fraction ? message->prrs_fraction
                                                                 : message->resource_share_fraction,
@@ -104,15 +112,17 @@ bool amounts_wants(const struct amounts *amounts, size_t resource)
     if (resource >= amounts->resource_count)
         return false;
     if (amounts->is_scalar)
-        return amounts->scalar_seconds > 0;
-    return amounts->resources[resource].seconds > 0 || amounts->resources[resource].instances > 0;
+        return amounts->scalar_seconds > NOTHING_LEFT;
+    return amounts->resources[resource].seconds > NOTHING_LEFT ||
+           amounts->resources[resource].instances > NOTHING_LEFT;
 }
 
 bool amounts_fits(const struct amounts *amounts, const struct amount_use *use)
 {
     if (amounts->is_scalar)
-        return use->wall_time / amounts->share <= amounts->scalar_seconds;
-    return use->wall_time * use->instances <= amounts->resources[use->resource].seconds;
+        return use->wall_time / amounts->share <= amounts->scalar_seconds + NOTHING_LEFT;
+    return use->wall_time * use->instances <=
+           amounts->resources[use->resource].seconds + NOTHING_LEFT;
 }
 
 void amounts_take(struct amounts *amounts, const struct amount_use *use)
