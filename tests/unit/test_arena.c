@@ -139,14 +139,13 @@ static void buffers_grow(void **state)
     struct arena *arena = arena_create(PLENTY);
     struct buffer buffers[] = {buffer_in(arena), buffer_on_heap(0)};
     for (size_t b = 0; b < 2; b++) {
-        char *wanted = malloc(60000);
+        char *wanted = malloc(60001);
         assert_non_null(wanted);
         for (int i = 0; i < 10000; i++) {
             buffer_print(&buffers[b], "%05d", i);
             buffer_add_char(&buffers[b], '\n');
-            (void)snprintf(wanted + (size_t)i * 6, 7 - (i == 9999), "%05d\n", i);
+            (void)snprintf(wanted + (size_t)i * 6, 7, "%05d\n", i);
         }
-        wanted[59999] = '\n';
         struct text text = buffer_text(&buffers[b]);
         assert_false(buffers[b].overflowed);
         assert_int_equal(text.length, 60000);
