@@ -850,6 +850,19 @@ static enum status open_connection(struct db *db)
     return status;
 }
 
+/* Not strndup, which may look beyond the text for its end. */
+static char *string_of(struct text text)
+{
+    char *string = malloc(text.length + 1);
+
+    if (string == NULL)
+        return NULL;
+    if (text.length > 0)
+        memcpy(string, text.at, text.length);
+    string[text.length] = '\0';
+    return string;
+}
+
 /* Rule 1.7 of sharing a database with BOINC: db_host may be host:port, and the machine's own name
  * stands for its local socket. */
 static enum status take_options(struct db *db, const struct config *config)
@@ -867,15 +880,14 @@ static enum status take_options(struct db *db, const struct config *config)
     if (host.length == 0 || (port == 0 && text_equal_nocase(host, text_from(own))))
         host = TEXT("localhost");
     db->port = (unsigned)port;
-    db->host = strndup(host.at, host.length);
+    db->host = string_of(host);
     if (config->db_socket.length > 0)
-        db->socket = strndup(config->db_socket.at, config->db_socket.length);
+        db->socket = string_of(config->db_socket);
     if (config->db_user.length > 0)
-        db->user = strndup(config->db_user.at, config->db_user.length);
+        db->user = string_of(config->db_user);
     if (config->db_passwd.length > 0)
-        db->password = strndup(config->db_passwd.at, config->db_passwd.length);
-    db->name = config->db_name.length == 0 ? strdup("")
-                                           : strndup(config->db_name.at, config->db_name.length);
+        db->password = string_of(config->db_passwd);
+    db->name = string_of(config->db_name);
     if (db->host == NULL || db->name == NULL ||
         (config->db_socket.length > 0 && db->socket == NULL) ||
         (config->db_user.length > 0 && db->user == NULL) ||

@@ -34,6 +34,8 @@ static void run(struct test_database *database, const char *sql)
     } while (more == 0);
 }
 
+static char *print(const char *format, va_list arguments) __attribute__((format(printf, 1, 0)));
+
 static char *print(const char *format, va_list arguments)
 {
     char *sql = NULL;
