@@ -190,6 +190,7 @@ static void a_lost_reply_costs_nothing(void **state)
     struct server *server = start_server();
     const struct answer *answer;
     int64_t ids[3];
+    char rest[1000];
 
     (void)state;
     add_jobs(1, 9, 1, 1e11);
@@ -208,16 +209,14 @@ static void a_lost_reply_costs_nothing(void **state)
     assert_i64(test_sql_integer(database, "SELECT n_jobs_today FROM host_app_version"), 3);
     /* The client got them: nothing is lost, and new ones come. */
     test_sql(database, "UPDATE result SET name = CONCAT('got', id) WHERE server_state = 4");
-    answer = serve(
-        server, 1, NOW + 120,
-        text_string(server->arena,
-                    text_print(server->arena,
-                               SECONDS(50) "<other_results>\n"
-                                           "<other_result><name>got%lld</name></other_result>\n"
-                                           "<other_result><name>got%lld</name></other_result>\n"
-                                           "<other_result><name>got%lld</name></other_result>\n"
-                                           "</other_results>\n",
-                               (long long)ids[0], (long long)ids[1], (long long)ids[2])));
+    snprintf(rest, sizeof(rest),
+             SECONDS(50) "<other_results>\n"
+                         "<other_result><name>got%lld</name></other_result>\n"
+                         "<other_result><name>got%lld</name></other_result>\n"
+                         "<other_result><name>got%lld</name></other_result>\n"
+                         "</other_results>\n",
+             (long long)ids[0], (long long)ids[1], (long long)ids[2]);
+    answer = serve(server, 1, NOW + 120, rest);
     assert_int_equal(answer->job_count, 1);
     assert_false(answer->jobs[0].is_resent);
     stop_server(server);
