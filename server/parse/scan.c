@@ -119,6 +119,8 @@ size_t scan_past_markup(struct scan *scan, size_t at)
         {TEXT("<!"), TEXT(">")},
     };
 
+    if (at + 1 >= scan->end || (scan->body.at[at + 1] != '!' && scan->body.at[at + 1] != '?'))
+        return at;
     for (size_t i = 0; i < sizeof markups / sizeof markups[0]; i++) {
         size_t from = at + markups[i].begin.length, limit, found;
 
