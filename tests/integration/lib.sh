@@ -1,0 +1,315 @@
+#!/bin/bash
+# SPDX-License-Identifier: Apache-2.0
+# What the integration tests share: a project with a schema of its own in the private MariaDB, real
+# servers on sockets and loopback ports of their own, and requests sent to them. To be sourced. All
+# that is made lies in $work; all that is started is ended when the test ends.
+#
+# Environment (CTest sets it): QM_SOURCE_DIR, QM_BINARY_DIR, QM_TEST_SOCKET.
+set -uo pipefail
+
+: "${QM_SOURCE_DIR:=$(cd "$(dirname "${BASH_SOURCE[0]}")/../.." && pwd)}"
+: "${QM_BINARY_DIR:=$QM_SOURCE_DIR/build/debug}"
+: "${QM_TEST_SOCKET:=$QM_BINARY_DIR/mariadb/socket}"
+
+export PATH="$PATH:/usr/sbin:/sbin"
+readonly skipped=77
+failures=0
+started=() # process numbers, in the order of their start
+work=$(mktemp -d /tmp/qm-test.XXXXXX)
+chmod 755 "$work" # web servers run as other users
+mkdir -p "$work/bin"
+project=$work/p
+program=$work/bin/quartermaster # a copy: the build folder may be closed to others
+schema=qm_integration_$$
+account=1234567890abcdef1234567890abcdef # of the captured requests
+
+say() { printf '%s\n' "$*"; }
+claim_failed() {
+    failures=$((failures + 1))
+    say "FAILED: $*"
+}
+# claim WORDS COMMAND...: the command succeeds.
+claim() {
+    local words=$1
+    shift
+    if "$@"; then say "ok: $words"; else claim_failed "$words"; fi
+}
+not() { ! "$@"; }
+skip() {
+    say "skipped: $*"
+    exit "$skipped"
+}
+need() {
+    local command
+    for command; do
+        command -v "$command" >/dev/null || skip "$command is not installed"
+    done
+}
+
+sql() { mariadb --no-defaults -S "$QM_TEST_SOCKET" -u root -N -B "$@"; }
+rows() { sql "$schema" -e "$1"; }
+
+# Waits up to SECONDS until the command succeeds.
+within() {
+    local seconds=$1 until
+    shift
+    until=$((SECONDS + seconds))
+    until "$@"; do
+        [ $SECONDS -lt $until ] || return 1
+        sleep 0.05
+    done
+}
+
+runs() { [ -d "/proc/$1" ] && [ "$(cut -d' ' -f3 "/proc/$1/stat" 2>/dev/null)" != Z ]; }
+ended() { ! runs "$1"; }
+
+# end_process PID [SECONDS]: asks, waits, insists.
+end_process() {
+    kill -TERM "$1" 2>/dev/null || return 0
+    within "${2:-10}" ended "$1" || kill -KILL "$1" 2>/dev/null
+    wait "$1" 2>/dev/null
+}
+
+clean_up() {
+    local status=$? i
+    for ((i = ${#started[@]} - 1; i >= 0; i--)); do
+        end_process "${started[$i]}"
+    done
+    sql -e "DROP DATABASE IF EXISTS $schema" 2>/dev/null
+    if [ $status -ne 0 ] && [ $status -ne $skipped ] || [ $failures -gt 0 ]; then
+        say "--- ends of logs in $work"
+        tail -n 6 "$work"/*.log "$work"/*/*.log 2>/dev/null | cut -c 1-400
+    fi
+    [ -n "${QM_KEEP:-}" ] || rm -rf "$work"
+}
+trap clean_up EXIT
+
+# The last line of a test.
+finish() {
+    if [ $failures -gt 0 ]; then
+        say "$failures claims failed"
+        exit 1
+    fi
+    exit 0
+}
+
+# A port of the loopback that nobody listens on; prints it.
+free_port() {
+    local port
+    while :; do
+        port=$((20000 + RANDOM % 12000))
+        (exec 3<>"/dev/tcp/127.0.0.1/$port") 2>/dev/null || break
+    done
+    echo "$port"
+}
+
+# new_project [ELEMENT...]: folder, schema, one account, one app with a version for Linux. The
+# elements, as <name>value</name>, go into config.xml.
+new_project() {
+    [ -S "$QM_TEST_SOCKET" ] || skip "no private MariaDB at $QM_TEST_SOCKET"
+    cp "${QM_PROGRAM:-$QM_BINARY_DIR/quartermaster}" "$program"
+    "$QM_BINARY_DIR/qmctl" init "$project" --url http://127.0.0.1/test/ --name Integration \
+        --db-name "$schema" --db-socket "$QM_TEST_SOCKET" --db-user root >"$work/init.log" 2>&1 ||
+        exit 1
+    write_config "$@"
+    # The key that the captured requests know.
+    cp "$QM_SOURCE_DIR/tests/integration/code_sign_public" "$project/keys/"
+    chmod -R a+rX "$project" # CGI programs run as the web server's user
+    fill_project
+}
+
+# The configuration alone, to be changed while servers run.
+write_config() {
+    {
+        echo "<boinc><config>"
+        echo "<db_name>$schema</db_name><db_user>root</db_user>"
+        echo "<db_socket>$QM_TEST_SOCKET</db_socket>"
+        echo "<long_name>Integration</long_name>"
+        echo "<master_url>http://127.0.0.1/test/</master_url>"
+        echo "<delay_jitter>0</delay_jitter>"
+        printf '%s\n' "$@"
+        echo "</config></boinc>"
+    } >"$project/config.xml.new"
+    mv "$project/config.xml.new" "$project/config.xml"
+}
+
+fill_project() {
+    sql "$schema" <<SQL || exit 1
+SET sql_mode = '';
+INSERT INTO user SET id = 1, create_time = 1700000000, email_addr = 'a@example.org',
+    name = 'Ada', authenticator = '$account', cross_project_id = 'fedcba9876543210fedcba9876543210';
+INSERT INTO app SET id = 1, create_time = 1700000000, name = 'work', user_friendly_name = 'Work',
+    weight = 1, host_scale_check = 0;
+INSERT INTO app_version SET id = 1, create_time = 1700000000, appid = 1, version_num = 100,
+    platformid = (SELECT id FROM platform WHERE name = 'x86_64-pc-linux-gnu'), plan_class = '', xml_doc =
+'<file_info>
+   <name>work_1</name>
+   <url>http://127.0.0.1/test/download/work_1</url>
+   <executable/>
+   <md5_cksum>d41d8cd98f00b204e9800998ecf8427e</md5_cksum>
+   <nbytes>0</nbytes>
+</file_info>
+<app_version>
+   <app_name>work</app_name>
+   <version_num>100</version_num>
+   <file_ref>
+      <file_name>work_1</file_name>
+      <main_program/>
+   </file_ref>
+</app_version>
+';
+SQL
+}
+
+# add_jobs COUNT [FIRST]: workunits with one unsent result each, numbered from FIRST (1).
+add_jobs() {
+    local count=$1 first=${2:-1}
+    sql "$schema" <<SQL || exit 1
+SET sql_mode = '';
+INSERT INTO workunit (id, create_time, appid, name, xml_doc, rsc_fpops_est, rsc_fpops_bound,
+    rsc_memory_bound, rsc_disk_bound, transition_time, delay_bound, min_quorum, target_nresults,
+    max_error_results, max_total_results, max_success_results)
+SELECT seq, 1700000000, 1, CONCAT('job_', seq), CONCAT('<workunit>
+<command_line>', seq, '</command_line>
+</workunit>
+'), 1e12, 1e14, 1e7, 1e7, 2147483647, 604800, 1, 1, 3, 3, 1
+FROM seq_${first}_to_$((first + count - 1));
+INSERT INTO result (id, create_time, workunitid, server_state, name, xml_doc_in, appid, random)
+SELECT seq, 1700000000, seq, 2, CONCAT('job_', seq, '_0'), CONCAT('<result>
+    <name>job_', seq, '_0</name>
+    <wu_name>job_', seq, '</wu_name>
+    <platform/>
+</result>
+'), 1, seq FROM seq_${first}_to_$((first + count - 1));
+SQL
+}
+
+# start_server NAME [OPTION...]: listens on $work/NAME.socket, logs to $work/NAME.log; its process
+# number is in $server_pid.
+start_server() {
+    local name=$1
+    shift
+    # shellcheck disable=SC2094 # what precedes the log, such as a sanitizer's report, joins it
+    "$program" --project "$project" --listen "unix:$work/$name.socket" --socket-mode 0666 \
+        --log "$work/$name.log" "$@" 2>>"$work/$name.log" &
+    server_pid=$!
+    started+=("$server_pid")
+    within 15 test -S "$work/$name.socket" || {
+        claim_failed "server $name starts"
+        exit 1
+    }
+}
+
+# instantiate SAMPLE: a file of config/ with its words replaced, on standard output.
+instantiate() {
+    sed -e "s|@NAME@|test|g; s|@PROJECT@|$project|g; s|@PROGRAM@|$program|g" \
+        -e "s|@SOCKET@|${socket:-$work/one.socket}|g; s|@ADDRESS@|127.0.0.1:${port:-80}|g" \
+        "$QM_SOURCE_DIR/config/$1"
+}
+
+# start_nginx SOCKET...: in front of one or more servers; the scheduler's URL is in $url.
+start_nginx() {
+    local dir=$work/nginx port socket=$1 servers='' path
+    need nginx
+    port=$(free_port)
+    mkdir -p "$dir"
+    for path; do servers+="    server unix:$path max_fails=0;\\n"; done
+    {
+        [ "$(id -u)" -ne 0 ] || echo "user root;"
+        cat <<CONF
+daemon off;
+worker_processes 2;
+pid $dir/pid;
+error_log $dir/error.log;
+events { worker_connections 1024; }
+http {
+    access_log off;
+    client_body_temp_path $dir/body; fastcgi_temp_path $dir/fastcgi; proxy_temp_path $dir/proxy;
+    uwsgi_temp_path $dir/uwsgi; scgi_temp_path $dir/scgi;
+CONF
+        instantiate nginx.conf | sed "s|^    server unix:.*|$servers|"
+        echo "}"
+    } >"$dir/nginx.conf"
+    nginx -p "$dir" -c "$dir/nginx.conf" -e "$dir/error.log" &
+    started+=($!)
+    url=http://127.0.0.1:$port/test_cgi/cgi
+    within 10 answers "$url" || {
+        claim_failed "nginx starts"
+        exit 1
+    }
+}
+
+# start_apache NAME SAMPLE MODULE...: a private Apache with one of the samples; URL in $url.
+start_apache() {
+    local name=$1 sample=$2 port module dir=$work/$1
+    need apache2
+    shift 2
+    port=$(free_port)
+    mkdir -p "$dir"
+    {
+        cat <<CONF
+ServerRoot $dir
+ServerName 127.0.0.1
+Listen 127.0.0.1:$port
+PidFile $dir/pid
+ErrorLog $dir/error.log
+DefaultRuntimeDir $dir
+Mutex file:$dir
+CONF
+        for module in mpm_event authz_core unixd alias env "$@"; do
+            echo "<IfModule !${module}_module>"
+            echo "LoadModule ${module}_module /usr/lib/apache2/modules/mod_$module.so"
+            echo "</IfModule>"
+        done
+        if [ "$(id -u)" -eq 0 ]; then
+            echo "User nobody"
+            echo "Group nogroup"
+            chown nobody "$dir"
+        fi
+        echo "<IfModule fcgid_module>"
+        echo "FcgidIPCDir $dir"
+        echo "FcgidProcessTableFile $dir/shm"
+        echo "</IfModule>"
+        echo "<IfModule cgid_module>"
+        echo "ScriptSock $dir/cgid"
+        echo "</IfModule>"
+        instantiate "$sample"
+    } >"$dir/apache.conf"
+    apache2 -d "$dir" -f "$dir/apache.conf" -DFOREGROUND 2>>"$dir/error.log" &
+    started+=($!)
+    url=http://127.0.0.1:$port/test_cgi/cgi
+    within 15 answers "$url" || {
+        claim_failed "Apache with $sample starts"
+        return 1
+    }
+}
+
+# The scheduler behind this URL says who it is.
+answers() { curl -s --max-time 5 "$1" | grep -q scheduler; }
+
+# post URL FILE [CURL-OPTION...]: sends a request; the reply on standard output.
+post() {
+    local target=$1 file=$2
+    shift 2
+    curl -s --max-time 120 -H 'Expect:' -H 'Content-Type: text/xml' --data-binary "@$file" "$@" \
+        "$target"
+}
+
+# A request without work, of a host that add_host puts into the database, so that nothing that a
+# reply shows changes by it.
+request=$work/request.xml
+sed 's|<hostid>.*</hostid>|<hostid>4242</hostid>|' \
+    "$QM_SOURCE_DIR/tests/captures/069-no-new-work.xml" >"$request"
+add_host() {
+    rows "SET sql_mode = ''; INSERT INTO host SET id = 4242, userid = 1,
+          create_time = 1700000000, rpc_seqno = 0, rpc_time = 1700000000"
+}
+reply() { post "$url" "$request" >"$work/reply" && is_reply "$work/reply"; }
+reply_has() { reply && grep -q "$1" "$work/reply"; }
+reply_lacks() { reply && ! grep -q "$1" "$work/reply"; }
+log_has() { grep -q "$2" "$work/$1.log"; }
+
+# is_reply FILE: a complete scheduler_reply, beginning in its first line.
+is_reply() {
+    [ "$(head -n 1 "$1")" = "<scheduler_reply>" ] && tail -n 1 "$1" | grep -q '</scheduler_reply>'
+}

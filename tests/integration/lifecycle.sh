@@ -1,0 +1,97 @@
+#!/bin/bash
+# SPDX-License-Identifier: Apache-2.0
+# What an administrator does to a running server: stop it under load, rotate its log, change its
+# configuration for better and for worse, close the project, add a platform. Nobody gets a broken
+# reply meanwhile.
+# shellcheck source=lib.sh
+. "$(dirname "$0")/lib.sh"
+need curl nginx
+
+
+
+new_project "<catalog_refresh>3600</catalog_refresh>"
+add_host
+add_jobs 3000
+start_server one --threads 4
+one=$server_pid
+start_server two --threads 4
+two=$server_pid
+start_nginx "$work/one.socket" "$work/two.socket"
+claim "a full reply at first" reply_has '<userid>1</userid>'
+
+# --- a stop under load: requests under way are finished, newcomers go to the other process
+"$QM_BINARY_DIR/qmload" --authenticator "$account" --hosts 16 --time 6 --seconds 2000 "$url" \
+    >"$work/load.out" 2>"$work/load.log" &
+load=$!
+within 10 log_has one 'reply=full.*sent='
+within 10 log_has two 'reply=full.*sent='
+sleep 0.5
+kill -TERM "$one"
+claim "one process ends under load" within 20 ended "$one"
+wait "$one"
+claim "with exit status 0" test $? -eq 0
+claim "and takes its socket away" not test -e "$work/one.socket"
+claim "while the load goes on" runs "$load"
+start_server one --threads 4
+one=$server_pid
+wait "$load"
+claim "no request failed, no job went out twice" test $? -eq 0
+cat "$work/load.out"
+
+# --- a second start on the same socket is refused while somebody listens there
+"$program" --project "$project" --listen "unix:$work/one.socket" 2>"$work/second.log"
+claim "a second process refuses a socket in use" test $? -eq 1
+claim "and says so" log_has second 'another process listens'
+
+# --- a socket file that a killed process left is replaced
+kill -KILL "$two"
+wait "$two" 2>/dev/null # the shell tells of it
+claim "a killed process leaves its socket file" test -S "$work/two.socket"
+claim "replies go on without it" reply_has '<userid>1</userid>'
+start_server two --threads 4
+two=$server_pid
+within 5 log_has two 'event=started'
+claim "the next one replaces it" runs "$two"
+end_process "$two"
+
+# --- rotation
+mv "$work/one.log" "$work/one.log.1"
+kill -HUP "$one"
+claim "SIGHUP begins a new log" within 5 test -s "$work/one.log"
+
+# --- configuration
+write_config "<long_name>Changed</long_name>" "<catalog_refresh>3600</catalog_refresh>"
+claim "a changed configuration is taken" within 10 reply_has '<project_name>Changed</project_name>'
+write_config "<long_name>Wrong</long_name>" "<threads>many</threads>"
+claim "a wrong one is refused" within 10 log_has one 'event=config_refused'
+claim "with file and line" log_has one 'config_finding.*config.xml.*line='
+claim "and the old one stays" reply_has '<project_name>Changed</project_name>'
+write_config "<long_name>Mended</long_name>" "<catalog_refresh>3600</catalog_refresh>"
+claim "a mended one is taken" within 10 reply_has '<project_name>Mended</project_name>'
+
+# --- trigger files
+touch "$project/stop_sched"
+claim "stop_sched closes the project" within 10 reply_has '<project_is_down/>'
+rm "$project/stop_sched"
+claim "and opens it again" within 10 reply_lacks '<project_is_down/>'
+
+sed -i 's|<platform_name>.*</platform_name>|<platform_name>m68k-unknown-linux-gnu</platform_name>|;
+        /<alt_platform>/,/<\/alt_platform>/d' "$request"
+claim "a new platform is unknown" reply_has 'm68k-unknown'
+rows "SET sql_mode = ''; INSERT INTO platform SET create_time = 1700000000,
+      name = 'm68k-unknown-linux-gnu', user_friendly_name = 'm68k'"
+claim "and stays so for a while" reply_has 'm68k-unknown'
+touch "$project/reread_db"
+claim "reread_db makes it known" within 10 reply_lacks 'm68k-unknown'
+claim "and is gone" not test -e "$project/reread_db"
+
+# --- keys
+sed -i '/<code_sign_key>/,/<\/code_sign_key>/d; s|<dont_send_work>1|<dont_send_work>0|;
+        s|<cpu_req_secs>.*<|<cpu_req_secs>1<|' "$request"
+claim "the key is sent" reply_has '^1024$'
+sed -i 's/^1024$/1023/' "$project/keys/code_sign_public"
+claim "a changed key is read" within 10 reply_has '^1023$'
+
+end_process "$one"
+claim "the end was clean" log_has one 'event=stopped'
+finish

@@ -1,0 +1,83 @@
+#!/bin/bash
+# SPDX-License-Identifier: Apache-2.0
+# The samples of config/ in front of the server, as they are shipped: nginx, and Apache by
+# mod_proxy_fcgi, mod_fcgid and plain CGI. Each gives the same reply to the same request, however it
+# is sent, and lets bodies through that their defaults would refuse.
+# shellcheck source=lib.sh
+. "$(dirname "$0")/lib.sh"
+need curl nginx apache2
+
+# body BYTES: a request of that size, most of it the standard error of a job that nobody knows.
+body() {
+    local bytes=$1 head=$work/head
+    grep -v '</scheduler_request>' "$request" >"$head"
+    {
+        cat "$head"
+        for ((i = 0; i < bytes / 60000; i++)); do
+            printf '<result>\n<name>unknown_%d</name>\n<state>5</state>\n<stderr_out>' "$i"
+            head -c 59900 /dev/zero | tr '\0' x
+            printf '</stderr_out>\n</result>\n'
+        done
+        echo '</scheduler_request>'
+    }
+}
+
+same_reply() { # FRONT HOW CURL-OPTION...
+    local front=$1 how=$2
+    shift 2
+    post "$url" "$request" "$@" >"$work/$front.reply"
+    claim "$front: a reply ($how)" is_reply "$work/$front.reply"
+    [ -f "$work/first.reply" ] || cp "$work/$front.reply" "$work/first.reply"
+    claim "$front: the same reply ($how)" cmp "$work/first.reply" "$work/$front.reply"
+}
+
+check_front() { # FRONT, behind $url
+    local front=$1 type
+    for type in application/x-www-form-urlencoded text/xml application/octet-stream; do
+        same_reply "$front" "$type" -H "Content-Type: $type"
+    done
+    same_reply "$front" "HTTP/1.0" --http1.0
+    same_reply "$front" "chunked" -H "Transfer-Encoding: chunked"
+    post "$url" "$request" -o /dev/null -D "$work/head"
+    claim "$front: status 200" grep -q '^HTTP/1.1 200' "$work/head"
+    claim "$front: content type" grep -qi '^content-type: text/xml' "$work/head"
+    post "$url" "$request" -o /dev/null -D "$work/head" --http1.0
+    claim "$front: no chunks for HTTP/1.0" not grep -qi '^transfer-encoding' "$work/head"
+
+    post "$url" /dev/null >"$work/$front.reply"
+    claim "$front: an empty request gets a reply" is_reply "$work/$front.reply"
+    claim "$front: which wipes nothing" grep -q '<message priority="low">' "$work/$front.reply"
+    post "$url" "$work/30mb" >"$work/$front.reply"
+    claim "$front: 30 MB get a reply" is_reply "$work/$front.reply"
+    claim "$front: with all acks" \
+        test "$(grep -c '<result_ack>' "$work/$front.reply")" = "$(grep -c '<result>' "$work/30mb")"
+    post "$url" "$work/40mb" -D "$work/head" >"$work/$front.reply"
+    claim "$front: 40 MB get status 200" grep -q '^HTTP/1.1 200' "$work/head"
+    claim "$front: and a reply" is_reply "$work/$front.reply"
+    claim "$front: that says why" grep -q 'too large' "$work/$front.reply"
+    claim "$front: a look with GET gets words" answers "$url"
+}
+
+new_project ""
+add_host
+body 30000000 >"$work/30mb"
+body 40000000 >"$work/40mb"
+start_server one --threads 2
+socket=$work/one.socket
+
+start_nginx "$socket"
+check_front nginx
+start_apache proxy_fcgi apache-proxy-fcgi.conf proxy proxy_fcgi && check_front proxy_fcgi
+start_apache fcgid apache-fcgid.conf fcgid && check_front fcgid
+start_apache cgi apache-cgi.conf cgid && check_front cgi
+
+# spawn-fcgi gives the listening socket as standard input.
+if command -v spawn-fcgi >/dev/null; then
+    QM_PROJECT=$project spawn-fcgi -n -s "$work/spawned.socket" -M 0666 -- "$program" \
+        --log "$work/spawned.log" &
+    started+=($!)
+    within 10 test -S "$work/spawned.socket"
+    start_nginx "$work/spawned.socket"
+    same_reply spawn-fcgi "inherited socket"
+fi
+finish
