@@ -76,10 +76,6 @@ struct new_result {
 MUST_CHECK enum status db_admin_results_add(struct db *db, struct arena *arena,
                                             const struct new_result *rows, size_t count);
 
-/* A batch of BOINC's kind (2.10), in progress, without a user. */
-MUST_CHECK enum status db_admin_batch_add(struct db *db, struct text name, int64_t appid,
-                                          int64_t jobs, int64_t now, int64_t *ret_id);
-
 struct job_filter {
     struct text name; /* of a workunit; empty: any */
     int64_t batch;    /* 0: any */

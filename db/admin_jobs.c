@@ -149,18 +149,6 @@ enum status db_admin_results_add(struct db *db, struct arena *arena, const struc
                        has_size_class ? RESULT_VALUES : RESULT_VALUES - 1, count, NULL);
 }
 
-enum status db_admin_batch_add(struct db *db, struct text name, int64_t appid, int64_t jobs,
-                               int64_t now, int64_t *ret_id)
-{
-    enum status status = db_run(db, STATEMENT_admin_batch_add,
-                                DB_VALUES(db_integer(now), db_real((double)now), db_integer(jobs),
-                                          db_text(name), db_id(appid)),
-                                NULL);
-    if (status == STATUS_OK)
-        *ret_id = db_inserted_id(db);
-    return status;
-}
-
 /* The next workunits behind *last, in order of number. */
 static enum status find_workunits(struct db *db, const struct job_filter *filter, int64_t last,
                                   int64_t ids[CANCEL_ROWS], size_t *ret_count)

@@ -1,0 +1,146 @@
+#!/bin/bash
+# SPDX-License-Identifier: Apache-2.0
+# qmctl from nothing to a full queue and back, as an administrator types it.
+set -uo pipefail
+
+qmctl=$QM_BINARY_DIR/qmctl
+demo=$QM_SOURCE_DIR/tools/demo
+database=qmctl_$$
+dir=$(mktemp -d)
+project=$dir/project
+failures=0
+sql() { mariadb --no-defaults -S "$QM_TEST_SOCKET" -u root -N -B "$@"; }
+finish() {
+    sql -e "DROP DATABASE IF EXISTS $database" 2>/dev/null
+    rm -rf "$dir"
+}
+trap finish EXIT
+[ -S "$QM_TEST_SOCKET" ] && command -v mariadb >/dev/null || exit 77
+
+# expect STATUS PATTERN COMMAND...: exit status, and an extended pattern in what it says.
+expect() {
+    local wanted=$1 pattern=$2 got
+    shift 2
+    "$@" >"$dir/said" 2>&1 </dev/null
+    got=$?
+    if [ "$got" -ne "$wanted" ] || ! grep -qE -- "$pattern" "$dir/said"; then
+        echo "FAILED: $* (exit status $got, wanted $wanted; wanted in the output: $pattern)"
+        sed 's/^/    /' "$dir/said"
+        failures=$((failures + 1))
+    fi
+}
+in_project() { "$qmctl" --project "$project" "$@"; }
+from_lines() { in_project jobs create --app demo --in "$demo/in.xml" --out "$demo/out.xml" --stdin "$@" <"$dir/lines"; }
+same() {
+    [ "$2" = "$3" ] && return
+    echo "FAILED: $1: $2, wanted $3"
+    failures=$((failures + 1))
+}
+
+# --- usage
+expect 2 'Subcommands' "$qmctl"
+expect 0 'jobs create' "$qmctl" --help
+expect 2 'no subcommand' "$qmctl" jobs burn
+expect 2 'unknown option' "$qmctl" queue --fast
+expect 2 'needs a value' "$qmctl" queue --project
+expect 2 'needs --url' "$qmctl" init "$project"
+"$qmctl" --help | sed -n 's/^  \([a-z-]* \?[a-z]*\)  .*/\1/p' | while read -r words; do
+    # shellcheck disable=SC2086 # two words are two arguments
+    "$qmctl" $words --help | grep -q '^Example:' || echo "no example: $words"
+done >"$dir/examples"
+same "subcommands without an example" "$(cat "$dir/examples")" ""
+
+# --- a project, twice
+init() {
+    "$qmctl" init "$project" --url http://127.0.0.1:1/demo --name 'A & B' --db-name "$database" \
+        --db-user root --db-socket "$QM_TEST_SOCKET" --scheduler http://127.0.0.1:1/cgi \
+        --scheduler http://127.0.0.1:2/cgi
+}
+expect 0 'config.xml +made' init
+find "$project" -type f -exec md5sum {} + | sort >"$dir/before"
+expect 0 'tables +was there' init
+expect 0 'platforms +0 added' "$qmctl" init "$project"
+find "$project" -type f -exec md5sum {} + | sort >"$dir/after"
+same "init again changes files" "$(diff "$dir/before" "$dir/after")" ""
+same "schedulers on the master page" \
+    "$(grep -c '^<scheduler>http://127.0.0.1:[12]/cgi</scheduler>$' "$project/html/user/index.html")" 2
+same "mode of private keys" "$(stat -c %a "$project"/keys/*_private | sort -u)" 600
+same "anonymous platform" "$(sql -e "SELECT COUNT(*) FROM $database.platform WHERE name = 'anonymous'")" 1
+
+# --- catalog and accounts
+expect 0 'application 1' in_project app add demo --friendly 'Demo'
+expect 1 'Duplicate' in_project app add demo
+expect 1 'no application "other"' in_project version add other 1.0 x86_64-pc-linux-gnu "$demo/app"
+expect 1 'no platform "vax"' in_project version add demo 1.0 vax "$demo/app"
+expect 2 'not a version' in_project version add demo one x86_64-pc-linux-gnu "$demo/app"
+expect 0 'version 1' in_project version add demo 1.00 x86_64-pc-linux-gnu "$demo/app"
+echo '#!/bin/sh' >"$dir/app"
+expect 1 'other content' in_project version add demo 1.00 x86_64-pc-linux-gnu "$dir/app"
+same "the program is executable" \
+    "$(stat -c %a "$project/download/demo_1.00_x86_64-pc-linux-gnu")" 755
+expect 0 'account key [0-9a-f]{32}' in_project user add ada@example.org --name Ada
+expect 1 'Duplicate' in_project user add ada@example.org
+expect 0 'account key +[0-9a-f]{32}' in_project user show ada@example.org
+expect 1 'no such account' in_project user show bob@example.org
+expect 0 '^[0-9a-f]{64}$' in_project sign "$demo/app"
+
+# --- jobs
+echo data >"$dir/in1"
+expect 0 'job single' in_project jobs create --app demo --in "$demo/in.xml" --out "$demo/out.xml" \
+    --name single "$dir/in1"
+same "the single job's result" \
+    "$(sql -e "SELECT name, server_state FROM $database.result" | tr '\t' ' ')" 'single_0 2'
+expect 1 'wants 1 files' in_project jobs create --app demo --in "$demo/in.xml" --out "$demo/out.xml"
+expect 1 'delay_bound: not a whole number' in_project jobs create --app demo --delay_bound 1.5
+printf '<workunit>\n<rsc_fpops_est>much</rsc_fpops_est>\n</workunit>\n' >"$project/templates/bad_in.xml"
+expect 1 'templates/bad_in.xml:2: <rsc_fpops_est>: not a number' in_project jobs create \
+    --app demo --in templates/bad_in.xml --out "$demo/out.xml"
+expect 1 'templates/bad_in.xml:2: <rsc_fpops_est>: not a number' in_project check-config
+rm "$project/templates/bad_in.xml"
+
+seq -f '--wu_name many_%.0f '"$dir/in1" 10000 >"$dir/lines"
+from_lines --batch 7 >"$dir/said" 2>&1 || same "10,000 jobs" "$(cat "$dir/said")" "made"
+grep 'jobs/s' "$dir/said" | tail -n 1
+same "10,000 jobs" "$(sql -e "SELECT COUNT(*) FROM $database.result WHERE server_state = 2 AND batch = 7")" 10000
+
+# A failing line in the middle leaves neither rows nor files.
+echo other >"$dir/in2"
+{
+    seq -f '--wu_name rest_%.0f '"$dir/in2" 2000
+    echo '--wu_name wrong no-such-file'
+    seq -f '--wu_name tail_%.0f '"$dir/in2" 10
+} >"$dir/lines"
+from_lines >"$dir/said" 2>&1
+same "exit status of a failing line" $? 1
+same "the line is named" "$(grep -c 'line 2001: no-such-file' "$dir/said")" 1
+same "jobs of a failed batch" "$(sql -e "SELECT COUNT(*) FROM $database.workunit WHERE name LIKE 'rest%'")" 0
+same "files of a failed batch" "$(find "$project/download" -name in2)" ""
+echo "--wu_name $(head -c 5000 /dev/zero | tr '\0' x)" >"$dir/lines"
+from_lines >"$dir/said" 2>&1
+same "a line that is too long" "$(grep -c 'line 1: more than 4095 bytes' "$dir/said")" 1
+
+expect 0 '^demo +10001 +0 +0 ' in_project queue
+expect 0 '"unsent": 10000.*"batch": 7' in_project queue --by-batch --json
+expect 0 '1 jobs cancelled: 1 results' in_project jobs cancel single
+expect 1 'no such job' in_project jobs cancel single
+expect 0 '10000 jobs cancelled' in_project jobs cancel --batch 7
+expect 0 $'^demo\t0\t0\t10001' in_project queue --tsv
+expect 2 'needs a job' in_project jobs cancel
+expect 1 'no such host' in_project host 99
+
+# --- keys
+expect 0 '1 versions are signed anew' in_project keys rotate
+expect 0 '^old_key_0 ' in_project keys
+
+# --- check-config
+expect 0 '0 errors' in_project check-config
+rm "$project/keys/upload_public"
+expect 1 'error: .*upload_public' in_project check-config
+sed -i 's|<long_name>.*|<long_name>A|; s|<uldl_dir_fanout>.*|<uldl_dir_fanout>many</uldl_dir_fanout>|' \
+    "$project/config.xml"
+expect 1 'config.xml:[0-9]+: ' in_project check-config
+expect 1 'config.xml' in_project queue
+expect 1 . "$qmctl" --project "$dir/nowhere" queue
+
+[ "$failures" -eq 0 ] || echo "$failures failed"
+[ "$failures" -eq 0 ]

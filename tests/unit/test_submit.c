@@ -1,0 +1,484 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Keys, versions, staging, job lines, the master page: everything of submit/ that needs files but
+ * no database. */
+#include "tests/support/test.h"
+
+#include "config/config.h"
+#include "server/base/arena.h"
+#include "server/base/buffer.h"
+#include "server/base/file.h"
+#include "server/base/xml.h"
+#include "submit/job_line.h"
+#include "submit/keys.h"
+#include "submit/project.h"
+#include "submit/stage.h"
+#include "submit/version.h"
+
+#include <ftw.h>
+#include <stdlib.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "server/base/banned.h"
+
+struct fixture {
+    struct arena *arena;
+    char dir[64];
+    struct config config;
+    struct failure failure;
+};
+
+static int setup(void **state)
+{
+    struct fixture *fixture = calloc(1, sizeof *fixture);
+    snprintf(fixture->dir, sizeof fixture->dir, "/tmp/qm-submit-XXXXXX");
+    if (mkdtemp(fixture->dir) == NULL)
+        return -1;
+    fixture->arena = arena_create(64 << 20);
+    fixture->config.project_dir_path = text_from(fixture->dir);
+    fixture->config.download_dir = text_print(fixture->arena, "%s/download", fixture->dir);
+    fixture->config.download_url = TEXT("http://x/download");
+    *state = fixture;
+    return mkdir(text_string(fixture->arena, fixture->config.download_dir), 0755);
+}
+
+static int remove_one(const char *path, const struct stat *info, int kind, struct FTW *where)
+{
+    (void)info, (void)kind, (void)where;
+    return remove(path);
+}
+
+static int teardown(void **state)
+{
+    struct fixture *fixture = *state;
+    (void)nftw(fixture->dir, remove_one, 8, FTW_DEPTH | FTW_PHYS);
+    arena_destroy(fixture->arena);
+    free(fixture);
+    return 0;
+}
+
+static const char *write_file(struct fixture *fixture, const char *name, const char *content)
+{
+    const char *path =
+        text_string(fixture->arena, text_print(fixture->arena, "%s/%s", fixture->dir, name));
+    assert_status(STATUS_OK, file_write(path, text_from(content), 0644, &fixture->failure));
+    return path;
+}
+
+/* --- keys ---------------------------------------------------------------------------------- */
+
+static struct text read_key(struct fixture *fixture, const char *name)
+{
+    struct text key;
+    assert_status(STATUS_OK,
+                  key_read(fixture->arena, &fixture->config, name, &key, &fixture->failure));
+    return key;
+}
+
+static void keys_are_made_once(void **state)
+{
+    struct fixture *fixture = *state;
+    struct stat info;
+    bool made[2];
+    assert_status(STATUS_OK,
+                  keys_create(fixture->arena, &fixture->config, made, &fixture->failure));
+    assert_true(made[0] && made[1]);
+    struct text before = read_key(fixture, "code_sign_private");
+    assert_status(STATUS_OK,
+                  keys_create(fixture->arena, &fixture->config, made, &fixture->failure));
+    assert_false(made[0] || made[1]);
+    assert_true(text_equal(before, read_key(fixture, "code_sign_private")));
+    assert_int_equal(stat(key_path(fixture->arena, &fixture->config, "upload_private"), &info), 0);
+    assert_int_equal(info.st_mode & 0777, 0600);
+    assert_status(STATUS_OK,
+                  key_check_pair(fixture->arena, &fixture->config, "upload", &fixture->failure));
+}
+
+static void half_a_pair_is_an_error(void **state)
+{
+    struct fixture *fixture = *state;
+    bool made[2];
+    assert_status(STATUS_OK,
+                  keys_create(fixture->arena, &fixture->config, made, &fixture->failure));
+    assert_int_equal(unlink(key_path(fixture->arena, &fixture->config, "upload_public")), 0);
+    assert_status(STATUS_INVALID,
+                  keys_create(fixture->arena, &fixture->config, made, &fixture->failure));
+    assert_non_null(strstr(fixture->failure.text, "private half of the pair upload"));
+}
+
+static void halves_of_two_pairs_do_not_match(void **state)
+{
+    struct fixture *fixture = *state;
+    bool made[2];
+    assert_status(STATUS_OK,
+                  keys_create(fixture->arena, &fixture->config, made, &fixture->failure));
+    assert_status(STATUS_OK,
+                  file_write(key_path(fixture->arena, &fixture->config, "upload_public"),
+                             read_key(fixture, "code_sign_public"), 0644, &fixture->failure));
+    assert_status(STATUS_INVALID, key_check_pair(fixture->arena, &fixture->config, "upload", NULL));
+}
+
+static void assert_signed(struct fixture *fixture, struct text public_key, struct text text,
+                          const char *signature)
+{
+    char md5[MD5_HEX_SIZE];
+    md5_hex(text, NO_TEXT, md5);
+    assert_status(STATUS_OK, rsa_verify_md5(public_key, md5, read_key(fixture, signature), NULL));
+}
+
+/* After two changes, clients with the first key and clients with the second can both go on. */
+static void every_old_key_signs_the_newest(void **state)
+{
+    struct fixture *fixture = *state;
+    struct key_change change;
+    struct text keys[3];
+    bool made[2];
+    assert_status(STATUS_OK,
+                  keys_create(fixture->arena, &fixture->config, made, &fixture->failure));
+    keys[0] = read_key(fixture, "code_sign_public");
+    for (int i = 0; i < 2; i++) {
+        assert_status(STATUS_OK, keys_change_prepare(fixture->arena, &fixture->config, &change,
+                                                     &fixture->failure));
+        assert_int_equal(change.number, i);
+        assert_status(STATUS_OK, keys_change_write(fixture->arena, &fixture->config, &change,
+                                                   &fixture->failure));
+        keys[i + 1] = read_key(fixture, "code_sign_public");
+        assert_false(text_equal(keys[i], keys[i + 1]));
+    }
+    assert_true(text_equal(read_key(fixture, "old_key_0"), keys[0]));
+    assert_true(text_equal(read_key(fixture, "old_key_1"), keys[1]));
+    assert_signed(fixture, keys[0], keys[2], "signature_0");
+    assert_signed(fixture, keys[0], text_trim(keys[2]), "signature_stripped_0");
+    assert_signed(fixture, keys[1], keys[2], "signature_1");
+    assert_signed(fixture, keys[1], text_trim(keys[2]), "signature_stripped_1");
+}
+
+/* --- staging ------------------------------------------------------------------------------- */
+
+static void staged_file_is_copied_and_measured(void **state)
+{
+    struct fixture *fixture = *state;
+    struct job_file file;
+    const char *path = write_file(fixture, "a", "abc");
+    fixture->config.uldl_dir_fanout = 1024;
+    struct stage *stage = stage_create(fixture->arena, &fixture->config);
+    assert_status(STATUS_OK, stage_input(stage, text_from(path), false, &file, &fixture->failure));
+    assert_text(file.name, "a");
+    assert_string_equal(file.md5, "900150983cd24fb0d6963f7d28e17f72");
+    assert_i64(file.bytes, 3);
+    const char *target =
+        text_string(fixture->arena, text_print(fixture->arena, "%s/download/1b9/a", fixture->dir));
+    assert_int_equal(access(target, R_OK), 0);
+    stage_end(stage, false); /* nothing came of it: the copy goes */
+    assert_int_not_equal(access(target, R_OK), 0);
+}
+
+static void name_stands_for_one_content(void **state)
+{
+    struct fixture *fixture = *state;
+    struct job_file file;
+    struct stage *stage = stage_create(fixture->arena, &fixture->config);
+    const char *path = write_file(fixture, "a", "abc");
+    assert_status(STATUS_OK, stage_input(stage, text_from(path), false, &file, &fixture->failure));
+    stage_end(stage, true);
+    write_file(fixture, "a", "abd");
+    stage = stage_create(fixture->arena, &fixture->config);
+    assert_status(STATUS_INVALID,
+                  stage_input(stage, text_from(path), false, &file, &fixture->failure));
+    assert_non_null(strstr(fixture->failure.text, "other content"));
+    /* By name alone it is what lies there. */
+    assert_status(STATUS_OK, stage_input(stage, TEXT("a"), false, &file, &fixture->failure));
+    assert_string_equal(file.md5, "900150983cd24fb0d6963f7d28e17f72");
+    stage_end(stage, false);
+    assert_int_equal(access(text_string(fixture->arena,
+                                        text_print(fixture->arena, "%s/download/a", fixture->dir)),
+                            R_OK),
+                     0); /* it was there before */
+}
+
+static void missing_and_unusable_files(void **state)
+{
+    struct fixture *fixture = *state;
+    struct job_file file;
+    struct stage *stage = stage_create(fixture->arena, &fixture->config);
+    assert_status(STATUS_NOT_FOUND, stage_input(stage, TEXT("none"), false, &file, NULL));
+    assert_status(STATUS_INVALID, stage_input(stage, TEXT("/tmp/a b"), false, &file, NULL));
+    assert_status(STATUS_INVALID, stage_input(stage, TEXT("/tmp/.."), false, &file, NULL));
+    const char *path = write_file(fixture, "z", "abc");
+    assert_status(STATUS_NOT_FOUND, stage_input(stage, text_from(path), true, &file, NULL));
+    stage_end(stage, false);
+}
+
+/* --- versions ------------------------------------------------------------------------------ */
+
+static void version_numbers(void **state)
+{
+    static const struct {
+        const char *text;
+        int64_t number; /* 0: refused */
+    } cases[] = {{"1.03", 103}, {"1.3", 103}, {"7.20", 720}, {"103", 103}, {"0.01", 1}, {"1.", 0},
+                 {"", 0},       {"1.100", 0}, {"-1", 0},     {"1.2.3", 0}, {"0", 0},    {"x", 0}};
+    (void)state;
+    for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
+        int64_t number = 0;
+        bool is_read = version_number_read(text_from(cases[i].text), &number);
+        assert_int_equal(is_read, cases[i].number != 0);
+        if (is_read)
+            assert_i64(number, cases[i].number);
+    }
+}
+
+static struct text write_version(struct fixture *fixture, struct text private_key)
+{
+    struct version_file files[2] = {{.is_main = true}, {.open_name = TEXT("data")}};
+    struct stage *stage = stage_create(fixture->arena, &fixture->config);
+    struct buffer buffer = buffer_in(fixture->arena);
+    static const char *const names[] = {"prog", "table"};
+    for (int i = 0; i < 2; i++) {
+        const char *path = write_file(fixture, names[i], names[i]);
+        assert_status(STATUS_OK,
+                      stage_program(stage, path, text_from(names[i]), i == 0, &files[i].file,
+                                    &files[i].is_executable, &fixture->failure));
+        assert_status(STATUS_OK, rsa_sign_md5(fixture->arena, private_key, files[i].file.md5,
+                                              &files[i].signature, &fixture->failure));
+    }
+    stage_end(stage, true);
+    struct version_document version = {.config = &fixture->config,
+                                       .app_name = TEXT("demo"),
+                                       .version_num = 103,
+                                       .needs_network = true,
+                                       .files = files,
+                                       .file_count = 2};
+    assert_status(STATUS_OK, version_document_write(&version, &buffer, &fixture->failure));
+    files[1].is_main = true;
+    struct buffer unused = buffer_in(fixture->arena);
+    assert_status(STATUS_INVALID, version_document_write(&version, &unused, NULL));
+    return buffer_text(&buffer);
+}
+
+/* The signature of the first file in a document is over the content of "prog". */
+static void assert_first_signature(struct text document, struct text public_key, enum status wanted)
+{
+    char md5[MD5_HEX_SIZE];
+    size_t at = text_find(document, TEXT("<file_signature>\n"));
+    assert_true(at < document.length);
+    struct text rest = {document.at + at + 17, document.length - at - 17};
+    struct text signature = text_first(rest, text_find(rest, TEXT("    </file_signature>")));
+    md5_hex(TEXT("prog"), NO_TEXT, md5);
+    assert_status(wanted, rsa_verify_md5(public_key, md5, signature, NULL));
+}
+
+static void version_document(void **state)
+{
+    struct fixture *fixture = *state;
+    struct rsa_key_texts keys;
+    struct stat info;
+    assert_status(STATUS_OK, rsa_generate(fixture->arena, &keys, &fixture->failure));
+    struct text document = write_version(fixture, keys.private_key);
+    assert_true(text_starts(document, TEXT("<file_info>\n"
+                                           "    <name>prog</name>\n"
+                                           "    <url>http://x/download/prog</url>\n"
+                                           "    <executable/>\n"
+                                           "    <file_signature>\n")));
+    assert_true(text_contains(document, TEXT("    </file_signature>\n"
+                                             "    <nbytes>5</nbytes>\n"
+                                             "</file_info>\n"
+                                             "<app_version>\n"
+                                             "    <app_name>demo</app_name>\n"
+                                             "    <version_num>103</version_num>\n"
+                                             "    <file_ref>\n"
+                                             "        <file_name>prog</file_name>\n"
+                                             "        <main_program/>\n"
+                                             "    </file_ref>\n"
+                                             "    <file_ref>\n"
+                                             "        <file_name>table</file_name>\n"
+                                             "        <open_name>data</open_name>\n"
+                                             "    </file_ref>\n"
+                                             "    <needs_network/>\n"
+                                             "</app_version>\n")));
+    assert_false(text_contains(document, TEXT("platform")));
+    assert_first_signature(document, keys.public_key, STATUS_OK);
+    assert_int_equal(stat(text_string(fixture->arena,
+                                      text_print(fixture->arena, "%s/download/prog", fixture->dir)),
+                          &info),
+                     0);
+    assert_int_equal(info.st_mode & 0777, 0755);
+}
+
+static void resigned_document_differs_in_signatures_alone(void **state)
+{
+    struct fixture *fixture = *state;
+    struct rsa_key_texts old_keys, new_keys;
+    struct text resigned, back;
+    assert_status(STATUS_OK, rsa_generate(fixture->arena, &old_keys, &fixture->failure));
+    assert_status(STATUS_OK, rsa_generate(fixture->arena, &new_keys, &fixture->failure));
+    struct text document = write_version(fixture, old_keys.private_key);
+    assert_status(STATUS_OK,
+                  version_document_resign(fixture->arena, &fixture->config, document,
+                                          new_keys.private_key, &resigned, &fixture->failure));
+    assert_first_signature(resigned, new_keys.public_key, STATUS_OK);
+    assert_first_signature(resigned, old_keys.public_key, STATUS_INVALID);
+    assert_status(STATUS_OK,
+                  version_document_resign(fixture->arena, &fixture->config, resigned,
+                                          old_keys.private_key, &back, &fixture->failure));
+    assert_true(text_equal(back, document));
+}
+
+/* --- lines --------------------------------------------------------------------------------- */
+
+static void line_with_everything(void **state)
+{
+    struct fixture *fixture = *state;
+    struct job_line line;
+    assert_status(STATUS_OK,
+                  job_line_read(fixture->arena,
+                                TEXT("--wu_name w1 -priority -5 --command_line \"-a 'b c' -d\" f1 "
+                                     "--remote_file http://x/y 12 "
+                                     "0123456789abcdef0123456789abcdef  '/d/f 2'\r"),
+                                &line, &fixture->failure));
+    assert_text(line.wu_name, "w1");
+    assert_text(line.command_line, "-a 'b c' -d");
+    assert_true(line.has_priority);
+    assert_i64(line.priority, -5);
+    assert_int_equal(line.file_count, 3);
+    assert_text(line.files[0].name, "f1");
+    assert_text(line.files[1].remote_url, "http://x/y");
+    assert_i64(line.files[1].bytes, 12);
+    assert_text(line.files[2].name, "/d/f 2");
+}
+
+static void wrong_lines(void **state)
+{
+    static const char *const cases[][2] = {
+        {"--wu_name", "--wu_name needs a value"},
+        {"--wu_nam x", "--wu_nam is not an option of a job's line"},
+        {"'a", "a ' is not closed"},
+        {"--priority 5x", "priority: not a whole number of 32 bits"},
+        {"--priority 3000000000", "priority: not a whole number of 32 bits"},
+        {"--remote_file u 0 0123456789abcdef0123456789abcdef",
+         "remote_file: the size is not a whole number above 0"},
+        {"--remote_file u 5 0123", "remote_file: the MD5 is not 32 lower-case hex digits"},
+        {"--remote_file u 5", "--remote_file needs a value"},
+    };
+    struct fixture *fixture = *state;
+    for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
+        struct failure failure = {.status = STATUS_OK};
+        struct job_line line;
+        assert_status(STATUS_INVALID,
+                      job_line_read(fixture->arena, text_from(cases[i][0]), &line, &failure));
+        assert_string_equal(failure.text, cases[i][1]);
+    }
+}
+
+static void lines_are_bounded(void **state)
+{
+    struct fixture *fixture = *state;
+    char text[JOB_LINE_MAX + 1];
+    struct job_line line;
+    for (size_t i = 0; i < sizeof text; i++)
+        text[i] = i % 2 == 0 ? 'a' : ' ';
+    assert_status(STATUS_TOO_LARGE,
+                  job_line_read(fixture->arena, (struct text){text, sizeof text}, &line, NULL));
+    assert_status(STATUS_TOO_LARGE, /* too many files */
+                  job_line_read(fixture->arena, (struct text){text, JOB_LINE_MAX}, &line, NULL));
+    assert_status(STATUS_OK, job_line_read(fixture->arena, (struct text){text, 2 * JOB_FILES_MAX},
+                                           &line, NULL));
+    assert_int_equal(line.file_count, JOB_FILES_MAX);
+}
+
+/* --- a new project ------------------------------------------------------------------------- */
+
+static void master_page_has_short_lines(void **state)
+{
+    struct fixture *fixture = *state;
+    const struct text urls[] = {TEXT("https://a.example/x_cgi/cgi"),
+                                TEXT("https://b.example/cgi?a=1&b=2")};
+    struct buffer buffer = buffer_in(fixture->arena);
+    assert_status(STATUS_OK,
+                  project_write_master_page(TEXT("A & B"), urls, 2, &buffer, &fixture->failure));
+    struct text page = buffer_text(&buffer);
+    assert_true(
+        text_contains(page, TEXT("\n<scheduler>https://a.example/x_cgi/cgi</scheduler>\n")));
+    assert_true(
+        text_contains(page, TEXT("\n<scheduler>https://b.example/cgi?a=1&amp;b=2</scheduler>\n")));
+    assert_true(text_contains(
+        page, TEXT("\n<link rel=\"boinc_scheduler\" href=\"https://a.example/x_cgi/cgi\">\n")));
+    while (page.length > 0)
+        assert_true(text_split(&page, '\n').length <= MASTER_PAGE_LINE_MAX);
+}
+
+static void long_scheduler_url_is_refused(void **state)
+{
+    struct fixture *fixture = *state;
+    char url[300];
+    struct buffer buffer = buffer_in(fixture->arena);
+    memset(url, 'u', sizeof url);
+    const struct text urls[] = {{url, sizeof url}};
+    assert_status(STATUS_TOO_LARGE, project_write_master_page(TEXT("A"), urls, 1, &buffer, NULL));
+}
+
+/* What init writes is read back without a finding. */
+static void new_config_is_readable(void **state)
+{
+    struct fixture *fixture = *state;
+    const struct text urls[] = {TEXT("https://a.example/cgi"), TEXT("https://b.example/cgi")};
+    const struct new_project project = {.dir = text_from(fixture->dir),
+                                        .master_url = TEXT("https://a.example/x/"),
+                                        .name = TEXT("A & <B>"),
+                                        .db_name = TEXT("a"),
+                                        .db_passwd = TEXT("p<&>w"),
+                                        .scheduler_urls = urls,
+                                        .scheduler_count = 2};
+    struct buffer buffer = buffer_in(fixture->arena);
+    struct config *config;
+    struct config_findings findings = {.count = 0};
+    project_write_config(&project, &buffer);
+    write_file(fixture, "config.xml", text_string(fixture->arena, buffer_text(&buffer)));
+    assert_status(STATUS_OK,
+                  config_load(fixture->dir, fixture->arena, &config, &findings, &fixture->failure));
+    assert_int_equal(findings.count, 0);
+    assert_text(config->long_name, "A & <B>");
+    assert_text(config->db_passwd, "p<&>w");
+    assert_text(config->upload_url, "https://a.example/x/file_upload_handler");
+    assert_int_equal(config->scheduler_url.count, 2);
+    assert_i64(config->uldl_dir_fanout, 1024);
+    config_release(config);
+}
+
+static void anonymous_is_a_platform(void **state)
+{
+    bool is_there = false;
+    (void)state;
+    for (size_t i = 0; i < standard_platform_count; i++) {
+        is_there |= strcmp(standard_platforms[i].name, "anonymous") == 0;
+        for (size_t j = 0; j < i; j++)
+            assert_string_not_equal(standard_platforms[i].name, standard_platforms[j].name);
+    }
+    assert_true(is_there);
+}
+
+int main(void)
+{
+#define CASE(name) cmocka_unit_test_setup_teardown(name, setup, teardown)
+    const struct CMUnitTest tests[] = {
+        CASE(keys_are_made_once),
+        CASE(half_a_pair_is_an_error),
+        CASE(halves_of_two_pairs_do_not_match),
+        CASE(every_old_key_signs_the_newest),
+        CASE(staged_file_is_copied_and_measured),
+        CASE(name_stands_for_one_content),
+        CASE(missing_and_unusable_files),
+        CASE(version_numbers),
+        CASE(version_document),
+        CASE(resigned_document_differs_in_signatures_alone),
+        CASE(line_with_everything),
+        CASE(wrong_lines),
+        CASE(lines_are_bounded),
+        CASE(master_page_has_short_lines),
+        CASE(long_scheduler_url_is_refused),
+        CASE(new_config_is_readable),
+        CASE(anonymous_is_a_platform),
+    };
+    xml_startup();
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
