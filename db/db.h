@@ -16,6 +16,7 @@
 #include <stdint.h>
 
 struct arena;
+struct buffer;
 struct config;
 struct db;
 
@@ -28,6 +29,8 @@ MUST_CHECK enum status db_open(const struct config *config, struct db **ret_db,
                                struct failure *failure);
 /* Of the client library, for --version. */
 const char *db_library_version(void);
+/* Every statement that a connection may prepare, for --print-sql. */
+void db_print_sql(struct buffer *ret_text);
 void db_close(struct db *db); /* NULL is fine; an open transaction is rolled back */
 /* The same settings again after DB_GONE or DB_UNKNOWN; prepared statements are made anew. */
 MUST_CHECK enum status db_reopen(struct db *db);

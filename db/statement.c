@@ -3,6 +3,7 @@
  * test that prepares every statement, and costs the statement, not the process. */
 #include "db/statement.h"
 
+#include "db/db.h"
 #include "server/base/buffer.h"
 
 #include <ctype.h>
@@ -356,4 +357,9 @@ void statement_print_all(const struct actual_columns *columns, struct buffer *re
             buffer_print(ret_text, "%s\n", failure.text);
         }
     }
+}
+
+void db_print_sql(struct buffer *ret_text)
+{
+    statement_print_all(NULL, ret_text);
 }

@@ -3,7 +3,6 @@
  * a listening socket a FastCGI server, with a request in the environment a CGI program. */
 #include "config/config.h"
 #include "db/db.h"
-#include "db/statement.h"
 #include "server/base/arena.h"
 #include "server/base/buffer.h"
 #include "server/base/crypto.h"
@@ -179,7 +178,7 @@ static enum status print_sql(void)
 {
     struct buffer text = buffer_on_heap(0);
 
-    statement_print_all(NULL, &text);
+    db_print_sql(&text);
     return print_buffer(&text);
 }
 
