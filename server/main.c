@@ -254,11 +254,11 @@ int main(int argc, char **argv)
                "requests of BOINC clients, as a FastCGI or CGI program."};
     struct arguments arguments = {
         .options = {.project_dir = default_project_dir(), .socket_mode = 0660}};
+    const char *query = getenv("QUERY_STRING");
     enum status status = STATUS_INVALID;
 
     argp_program_version_hook = print_version;
-    if (getenv("REQUEST_METHOD") != NULL && getenv("QUERY_STRING") != NULL &&
-        getenv("QUERY_STRING")[0] != '\0')
+    if (getenv("REQUEST_METHOD") != NULL && query != NULL && query[0] != '\0')
         argc = 1; /* a web server may hand the words of a query over as our arguments */
     argp_parse(&argp, argc, argv, 0, NULL, &arguments);
     xml_startup();

@@ -220,6 +220,38 @@ static void test_takes_the_socket_on_standard_input(void **state)
     close(given);
 }
 
+static void test_takes_the_socket_of_systemd(void **state)
+{
+    struct place *place = *state;
+    struct sockaddr_un address = address_of(place->path);
+    int keep = dup(3), given = socket(AF_UNIX, SOCK_STREAM, 0), client, connection;
+    struct listener *listener;
+    char pid[32];
+
+    assert_int_equal(bind(given, (const struct sockaddr *)&address, sizeof(address)), 0);
+    assert_int_equal(listen(given, 5), 0);
+    dup2(given, 3);
+    setenv("LISTEN_FDS", "1", 1);
+    setenv("LISTEN_PID", "1", 1); /* meant for another process */
+    assert_status(STATUS_NOT_FOUND, listener_open(NULL, 0600, &listener, NULL));
+    snprintf(pid, sizeof(pid), "%ld", (long)getpid());
+    setenv("LISTEN_PID", pid, 1);
+    assert_status(STATUS_OK, listener_open(NULL, 0600, &listener, NULL));
+    client = visit(place);
+    assert_status(STATUS_OK, listener_accept(listener, &connection));
+    close(connection);
+    close(client);
+    listener_close(listener);
+    unsetenv("LISTEN_PID");
+    unsetenv("LISTEN_FDS");
+    if (given != 3)
+        close(given);
+    if (keep >= 0) {
+        dup2(keep, 3);
+        close(keep);
+    }
+}
+
 #define CASE(name) cmocka_unit_test_setup_teardown(test_##name, make_place, clear_place)
 
 int main(void)
@@ -229,7 +261,7 @@ int main(void)
         CASE(replaces_the_socket_of_a_dead_process), CASE(leaves_the_socket_of_a_living_process),
         CASE(leaves_a_file_that_is_no_socket),       CASE(refuses_what_is_no_address),
         CASE(serves_the_queue_after_a_stop),         CASE(a_stop_wakes_all_threads),
-        CASE(takes_the_socket_on_standard_input),
+        CASE(takes_the_socket_on_standard_input),    CASE(takes_the_socket_of_systemd),
     };
 
     return cmocka_run_group_tests(cases, NULL, NULL);
