@@ -200,88 +200,31 @@ start_server() {
     }
 }
 
-# instantiate SAMPLE: a file of config/ with its words replaced, on standard output.
-instantiate() {
-    sed -e "s|@NAME@|test|g; s|@PROJECT@|$project|g; s|@PROGRAM@|$program|g" \
-        -e "s|@SOCKET@|${socket:-$work/one.socket}|g; s|@ADDRESS@|127.0.0.1:${port:-80}|g" \
-        "$QM_SOURCE_DIR/config/$1"
-}
-
-# start_nginx SOCKET...: in front of one or more servers; the scheduler's URL is in $url.
-start_nginx() {
-    local dir=$work/nginx port socket=$1 servers='' path
-    need nginx
-    port=$(free_port)
-    mkdir -p "$dir"
-    for path; do servers+="    server unix:$path max_fails=0;\\n"; done
-    {
-        [ "$(id -u)" -ne 0 ] || echo "user root;"
-        cat <<CONF
-daemon off;
-worker_processes 2;
-pid $dir/pid;
-error_log $dir/error.log;
-events { worker_connections 1024; }
-http {
-    access_log off;
-    client_body_temp_path $dir/body; fastcgi_temp_path $dir/fastcgi; proxy_temp_path $dir/proxy;
-    uwsgi_temp_path $dir/uwsgi; scgi_temp_path $dir/scgi;
-CONF
-        instantiate nginx.conf | sed "s|^    server unix:.*|$servers|"
-        echo "}"
-    } >"$dir/nginx.conf"
-    nginx -p "$dir" -c "$dir/nginx.conf" -e "$dir/error.log" &
-    started+=($!)
-    url=http://127.0.0.1:$port/test_cgi/cgi
-    within 10 answers "$url" || {
-        claim_failed "nginx starts"
-        exit 1
-    }
-}
-
-# start_apache NAME SAMPLE MODULE...: a private Apache with one of the samples; URL in $url.
-start_apache() {
-    local name=$1 sample=$2 port module dir=$work/$1
-    need apache2
+# start_web NAME KIND [OPTION...]: a private web server with the samples of config/ (KIND and options:
+# tools/private-web); the scheduler's URL is in $url, the project's in $master_url.
+start_web() {
+    local name=$1 kind=$2 port
     shift 2
     port=$(free_port)
-    mkdir -p "$dir"
-    {
-        cat <<CONF
-ServerRoot $dir
-ServerName 127.0.0.1
-Listen 127.0.0.1:$port
-PidFile $dir/pid
-ErrorLog $dir/error.log
-DefaultRuntimeDir $dir
-Mutex file:$dir
-CONF
-        for module in mpm_event authz_core unixd alias env "$@"; do
-            echo "<IfModule !${module}_module>"
-            echo "LoadModule ${module}_module /usr/lib/apache2/modules/mod_$module.so"
-            echo "</IfModule>"
-        done
-        if [ "$(id -u)" -eq 0 ]; then
-            echo "User nobody"
-            echo "Group nogroup"
-            chown nobody "$dir"
-        fi
-        echo "<IfModule fcgid_module>"
-        echo "FcgidIPCDir $dir"
-        echo "FcgidProcessTableFile $dir/shm"
-        echo "</IfModule>"
-        echo "<IfModule cgid_module>"
-        echo "ScriptSock $dir/cgid"
-        echo "</IfModule>"
-        instantiate "$sample"
-    } >"$dir/apache.conf"
-    apache2 -d "$dir" -f "$dir/apache.conf" -DFOREGROUND 2>>"$dir/error.log" &
+    "$QM_SOURCE_DIR/tools/private-web" --server "$kind" --dir "$work/$name" --port "$port" \
+        --name test --project "$project" "$@" >"$work/$name.log" 2>&1 </dev/null &
     started+=($!)
     url=http://127.0.0.1:$port/test_cgi/cgi
+    # shellcheck disable=SC2034 # for tests that need it
+    master_url=http://127.0.0.1:$port/test/
     within 15 answers "$url" || {
-        claim_failed "Apache with $sample starts"
+        claim_failed "$kind starts"
         return 1
     }
+}
+
+# start_nginx SOCKET...: in front of one or more servers.
+start_nginx() {
+    local path sockets=()
+    need nginx
+    for path; do sockets+=(--socket "$path"); done
+    web_count=$((${web_count:-0} + 1))
+    start_web "nginx$web_count" nginx "${sockets[@]}" || exit 1
 }
 
 # The scheduler behind this URL says who it is.

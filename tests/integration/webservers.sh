@@ -67,9 +67,9 @@ socket=$work/one.socket
 
 start_nginx "$socket"
 check_front nginx
-start_apache proxy_fcgi apache-proxy-fcgi.conf proxy proxy_fcgi && check_front proxy_fcgi
-start_apache fcgid apache-fcgid.conf fcgid && check_front fcgid
-start_apache cgi apache-cgi.conf cgid && check_front cgi
+start_web proxy_fcgi apache-proxy-fcgi --socket "$socket" && check_front proxy_fcgi
+start_web fcgid apache-fcgid --program "$program" && check_front fcgid
+start_web cgi apache-cgi --program "$program" && check_front cgi
 
 # spawn-fcgi gives the listening socket as standard input.
 if command -v spawn-fcgi >/dev/null; then
