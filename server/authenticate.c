@@ -13,11 +13,11 @@
 #include "server/base/buffer.h"
 #include "server/base/crypto.h"
 #include "server/catalog.h"
+#include "server/delay.h"
 #include "server/identify.h"
 #include "server/policy/amounts.h"
 #include "server/policy/bounds.h"
 #include "server/policy/code_sign.h"
-#include "server/policy/delay.h"
 #include "server/policy/host_record.h"
 #include "server/policy/identity.h"
 #include "server/policy/quota_day.h"
@@ -161,8 +161,7 @@ static void refuse_work(struct request *request, const char *reason)
 
 static void delay_not_accepted(struct request *request)
 {
-    answer_delay(&request->visit.answer,
-                 delay_for(DELAY_NOT_ACCEPTED, 0, request->config->delay_jitter, request->seed));
+    answer_delay(&request->visit.answer, delay_of_request(request, DELAY_NOT_ACCEPTED, 0));
 }
 
 static void check_blacklist(struct request *request)
@@ -239,8 +238,7 @@ static void check_interval(struct request *request)
     answer_say(request->arena, &request->visit.answer, MESSAGE_LOW,
                "Your computer's last request was too recent: it can get work in %.0f seconds",
                ceil(interval - since));
-    answer_delay(&request->visit.answer, delay_for(DELAY_TOO_RECENT, interval,
-                                                   request->config->delay_jitter, request->seed));
+    answer_delay(&request->visit.answer, delay_of_request(request, DELAY_TOO_RECENT, interval));
 }
 
 enum next step_authenticate(struct request *request)

@@ -12,8 +12,8 @@
 #include "config/config.h"
 #include "server/base/arena.h"
 #include "server/base/crypto.h"
+#include "server/delay.h"
 #include "server/policy/bounds.h"
-#include "server/policy/delay.h"
 #include "server/policy/identity.h"
 
 #include <string.h>
@@ -30,7 +30,7 @@ static enum next refuse_key(struct request *request, enum message_priority prior
     answer_say(request->arena, answer, priority,
                "This project does not know the account key that your computer sent; "
                "please remove the project and add it again");
-    answer_delay(answer, delay_for(DELAY_BAD_KEY, 0, request->config->delay_jitter, request->seed));
+    answer_delay(answer, delay_of_request(request, DELAY_BAD_KEY, 0));
     return NEXT_REPLY;
 }
 

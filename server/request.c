@@ -17,8 +17,8 @@
 #include "server/base/buffer.h"
 #include "server/base/counters.h"
 #include "server/base/random.h"
+#include "server/delay.h"
 #include "server/parse/parse.h"
-#include "server/policy/delay.h"
 #include "server/reply.h"
 
 #include <string.h>
@@ -57,7 +57,7 @@ static const double wait_first = 0.004; /* s */
 static const double wait_longest = 0.25;
 
 /* Parts of the request's seed, so that one use of it does not foretell another. */
-enum { SEED_DELAY = 1, SEED_WAIT, SEED_TOKEN };
+enum { SEED_WAIT = 1, SEED_TOKEN };
 
 static uint64_t clock_ns(void)
 {
@@ -86,8 +86,8 @@ static void answer_short(struct request *request, enum answer_kind kind, double 
 
 static double delay_of(const struct request *request, enum delay_cause cause)
 {
-    return delay_for(cause, cause == DELAY_DOWN ? request->config->maintenance_delay : 0,
-                     request->config->delay_jitter, random_mix(request->seed, SEED_DELAY));
+    return delay_of_request(request, cause,
+                            cause == DELAY_DOWN ? request->config->maintenance_delay : 0);
 }
 
 static void answer_down(struct request *request, const char *reason, const char *text)
@@ -395,6 +395,7 @@ void request_run(struct request *request, struct buffer *ret_reply)
 
         answer_outcome(request, transact(request, mark));
     }
+    delay_by_load(request); /* whoever was served comes back too */
     reply_write(request, ret_reply);
     if (ret_reply->overflowed) { /* half a reply would be worse: what is sent comes again */
         ret_reply->length = 0;

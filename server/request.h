@@ -9,6 +9,7 @@
 #include "server/base/text.h"
 #include "server/parse/message.h"
 #include "server/policy/code_sign.h"
+#include "server/policy/delay.h"
 #include "server/policy/preferences.h"
 
 #include <stdbool.h>
@@ -116,8 +117,9 @@ struct request {
     const struct project_blocks *blocks; /* NULL: none */
     struct db *db;
     struct arena *arena;
-    double now;    /* epoch, read once */
-    uint64_t seed; /* all randomness of this request comes from it */
+    double now;       /* epoch, read once */
+    uint64_t seed;    /* all randomness of this request comes from it */
+    struct load load; /* of the server when the request came */
     struct transport transport;
     bool stop_sched;              /* trigger file: the project is down */
     void (*wait)(double seconds); /* between attempts; NULL: do not wait */

@@ -8,9 +8,9 @@
 #include "config/config.h"
 #include "server/base/arena.h"
 #include "server/base/log.h"
+#include "server/delay.h"
 #include "server/policy/amounts.h"
 #include "server/policy/bounds.h"
-#include "server/policy/delay.h"
 
 #include <regex.h>
 
@@ -37,13 +37,10 @@ static const char *version_words(struct request *request, int64_t version)
 
 static void forbid_work(struct request *request, const char *reason)
 {
-    const struct config *config = request->config;
-
     request->work_forbidden = true;
     if (request->early.first_reason == NULL)
         request->early.first_reason = reason;
-    answer_delay(&request->early,
-                 delay_for(DELAY_NOT_ACCEPTED, 0, config->delay_jitter, request->seed));
+    answer_delay(&request->early, delay_of_request(request, DELAY_NOT_ACCEPTED, 0));
 }
 
 /* Whether one of the patterns matches; one that is no regular expression matches nothing. */

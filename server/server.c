@@ -15,6 +15,7 @@
 #include "server/base/arena.h"
 #include "server/base/log.h"
 #include "server/catalog.h"
+#include "server/delay.h"
 #include "server/fcgi.h"
 #include "server/listen.h"
 #include "server/notify.h"
@@ -48,6 +49,7 @@ struct server {
     struct server_options options;
     pthread_mutex_t lock; /* of `current` */
     struct snapshot current;
+    struct load_meter load;
 
     struct listener *listener;
     struct watcher *watcher;
@@ -59,6 +61,11 @@ struct server {
 const struct server_options *server_options(const struct server *server)
 {
     return &server->options;
+}
+
+struct load_meter *server_load(struct server *server)
+{
+    return &server->load;
 }
 
 void server_snapshot(struct server *server, struct snapshot *ret_snapshot)
@@ -211,6 +218,7 @@ static enum status start_threads(struct server *server, struct failure *failure)
                                              : (int)server->current.config->threads;
     enum status status = STATUS_OK;
 
+    server->load.workers = wanted;
     server->threads = calloc((size_t)wanted, sizeof(*server->threads));
     if (server->threads == NULL)
         return fail(failure, STATUS_NO_MEMORY, "no memory");

@@ -13,6 +13,7 @@
 
 struct project;
 struct listener;
+struct load_meter;
 struct server;
 
 /* What the command line says. */
@@ -46,6 +47,7 @@ MUST_CHECK enum status server_run(struct server *server, struct failure *failure
 MUST_CHECK enum status server_run_cgi(struct server *server, struct failure *failure);
 
 const struct server_options *server_options(const struct server *server);
+struct load_meter *server_load(struct server *server);
 
 void server_snapshot(struct server *server, struct snapshot *ret_snapshot);
 void snapshot_release(struct snapshot *snapshot);

@@ -11,6 +11,7 @@
 #include "server/base/crypto.h"
 #include "server/base/log.h"
 #include "server/base/random.h"
+#include "server/delay.h"
 #include "server/fcgi.h"
 #include "server/listen.h"
 #include "server/project.h"
@@ -131,6 +132,10 @@ void worker_answer(struct worker *worker, const struct snapshot *snapshot,
                               .stop_sched = snapshot->stop_sched,
                               .wait = wait_seconds};
 
+    /* In simulated time nothing that is measured means anything. */
+    if (worker->fcgi != NULL && !server_options(worker->server)->clock_from_request)
+        request.load = load_meter_arrival(server_load(worker->server),
+                                          snapshot->config->load_target, monotonic_ns());
     if (request.arena == NULL) {
         log_line(LOG_LEVEL_CRITICAL, "event=no_memory");
         return; /* an empty reply: the client comes again */
@@ -139,6 +144,8 @@ void worker_answer(struct worker *worker, const struct snapshot *snapshot,
         request.db = database(worker, snapshot->config);
     request_run(&request, ret_reply);
     request_log(&request, ret_reply->length);
+    if (request.attempts > 0 && request.visit.answer.kind == ANSWER_FULL)
+        load_meter_served(server_load(worker->server), request.total_ns);
     if (request.database_was_away && worker->db != NULL) {
         close_database(worker);
         put_off_database(worker);

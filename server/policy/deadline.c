@@ -63,19 +63,27 @@ bool deadline_is_met(double finish, double delay_bound)
     return finish <= delay_bound + EQUAL_WITHIN;
 }
 
+double deadline_retry_longest(const struct message *message, double now)
+{
+    double longest = RETRY_MAX;
+
+    for (size_t i = 0; i < message->ip_result_count; i++) {
+        const struct ip_result *job = &message->ip_results[i];
+        if (job->has_report_deadline)
+            longest = fmin(longest, job->report_deadline - now - REPORT_RESERVE);
+    }
+    return fmax(longest, 0);
+}
+
 double deadline_retry_delay(const struct message *message, double availability, double now)
 {
-    double delay = RETRY_MAX, earliest = INFINITY;
+    double delay = RETRY_MAX;
 
     for (size_t i = 0; i < message->ip_result_count; i++) {
         const struct ip_result *job = &message->ip_results[i];
         delay = fmin(delay, job->time_remaining / fmax(availability, 0.01));
-        if (job->has_report_deadline)
-            earliest = fmin(earliest, job->report_deadline - now);
     }
     if (message->ip_result_count == 0 && message->estimated_delay > 0)
         delay = fmin(delay, message->estimated_delay);
-    delay = fmax(delay, RETRY_MIN);
-    delay = fmin(delay, earliest - REPORT_RESERVE);
-    return delay > 0 ? delay : 0;
+    return fmin(fmax(delay, RETRY_MIN), deadline_retry_longest(message, now));
 }

@@ -27,6 +27,9 @@ void busy_book(struct busy *busy, double instances, double wall_time);
 /* Times within a microsecond are equal. */
 bool deadline_is_met(double finish, double delay_bound);
 
+/* The longest that a client may be kept away because of deadlines: it also holds back its reports.
+ */
+double deadline_retry_longest(const struct message *message, double now);
 /* How long a client waits that got nothing because of deadlines: until the first listed job is
  * done, never longer than an hour nor past the day before the earliest listed deadline. */
 double deadline_retry_delay(const struct message *message, double availability, double now);

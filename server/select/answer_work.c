@@ -8,9 +8,11 @@
 
 #include "server/answer.h"
 #include "server/base/arena.h"
+#include "server/delay.h"
 #include "server/policy/deadline.h"
 #include "server/request.h"
 
+#include <math.h>
 #include <string.h>
 
 #include "server/base/banned.h"
@@ -95,6 +97,31 @@ bool answer_resources(struct request *request, const struct host_view *view,
 /* --- nothing -----------------------------------------------------------------------------------
  */
 
+/* When asking again for one resource makes sense. */
+static double retry_delay_of(const struct request *request, const struct host_view *view, bool late)
+{
+    double longest, wanted;
+
+    if (!late)
+        return delay_of_request(request, DELAY_NO_WORK, request->config->no_work_delay);
+    longest = deadline_retry_longest(view->message, view->now);
+    wanted = deadline_retry_delay(view->message, view->availability.cpu, view->now);
+    return fmin(delay_of_request(request, DELAY_DEADLINE, wanted), longest);
+}
+
+/* A delay holds back all resources, so the one that may get work first decides. One that is of no
+ * use here, or that the user excludes, is not waited for. */
+static double retry_delay(const struct request *request, const struct host_view *view,
+                          const struct choice_notes *notes)
+{
+    double least = INFINITY;
+
+    for (size_t i = 0; i < view->asked.resource_count; i++)
+        if (amounts_wants(&view->asked, i) && !view->is_excluded[i] && is_supported(view, i))
+            least = fmin(least, retry_delay_of(request, view, notes->late[i]));
+    return least < INFINITY ? least : retry_delay_of(request, view, false);
+}
+
 void answer_nothing(struct request *request, const struct host_view *view,
                     struct choice_notes *notes)
 {
@@ -115,7 +142,5 @@ void answer_nothing(struct request *request, const struct host_view *view,
         answer->first_reason = reason_word(picked[0].reason);
     for (size_t i = 0; i < view->asked.resource_count; i++)
         answer->no_work_deadlines = answer->no_work_deadlines || notes->late[i];
-    if (answer->no_work_deadlines)
-        answer_delay(answer,
-                     deadline_retry_delay(view->message, view->availability.cpu, view->now));
+    answer_delay(answer, retry_delay(request, view, notes));
 }

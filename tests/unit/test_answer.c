@@ -77,17 +77,19 @@ static void items_keep_their_order(void **state)
     assert_ptr_equal(items.first->next, items.last);
 }
 
+static const struct load idle;
+
 static void every_cause_has_a_bounded_delay(void **state)
 {
     (void)state;
     for (int cause = 0; cause < DELAY_CAUSE_COUNT; cause++) {
-        double least = delay_for((enum delay_cause)cause, 100, 0, 1);
+        double least = delay_for((enum delay_cause)cause, 100, &idle, 0, 1);
         assert_true(least > 0);
         for (uint64_t seed = 0; seed < 200; seed++) {
-            double delay = delay_for((enum delay_cause)cause, 100, 0.25, seed);
+            double delay = delay_for((enum delay_cause)cause, 100, &idle, 0.25, seed);
             assert_true(delay >= least && delay <= least * 1.25);
         }
-        assert_true(delay_for((enum delay_cause)cause, 1e9, 1, 7) <= 172800);
+        assert_true(delay_for((enum delay_cause)cause, 1e9, &idle, 1, 7) <= 172800);
     }
 }
 
@@ -97,7 +99,7 @@ static void jitter_spreads_hosts(void **state)
 
     (void)state;
     for (uint64_t seed = 0; seed < 1000; seed++) {
-        double delay = delay_for(DELAY_BUSY, 0, 0.5, seed);
+        double delay = delay_for(DELAY_BUSY, 0, &idle, 0.5, seed);
         least = delay < least ? delay : least;
         most = delay > most ? delay : most;
     }
@@ -109,14 +111,16 @@ static void bases_are_those_of_the_table(void **state)
     static const struct {
         enum delay_cause cause;
         double configured, wanted;
-    } rows[] = {{DELAY_BAD_KEY, 5, 3600},    {DELAY_NOT_ACCEPTED, 5, 86400},
-                {DELAY_BUSY, 5, 60},         {DELAY_DOWN, 1800, 1800},
-                {DELAY_DOWN, 0, 3600},       {DELAY_TOO_RECENT, 60, 61},
-                {DELAY_TOO_RECENT, 600, 606}};
+    } rows[] = {{DELAY_BAD_KEY, 5, 3600},     {DELAY_NOT_ACCEPTED, 5, 86400},
+                {DELAY_BUSY, 5, 60},          {DELAY_DOWN, 1800, 1800},
+                {DELAY_DOWN, 0, 3600},        {DELAY_TOO_RECENT, 60, 61},
+                {DELAY_TOO_RECENT, 600, 606}, {DELAY_NO_WORK, 120, 120},
+                {DELAY_NO_WORK, 0, 0},        {DELAY_DEADLINE, 900, 900}};
 
     (void)state;
     for (size_t i = 0; i < sizeof rows / sizeof *rows; i++)
-        assert_real(delay_for(rows[i].cause, rows[i].configured, 0, 9), rows[i].wanted, 1e-9);
+        assert_real(delay_for(rows[i].cause, rows[i].configured, &idle, 0, 9), rows[i].wanted,
+                    1e-9);
 }
 
 static void a_reply_demands_the_interval(void **state)

@@ -1,0 +1,173 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Delays under load: bounds and order of the pure functions, the measuring of a process, and a herd
+ * of hosts that returns after an outage. */
+#include "server/base/random.h"
+#include "server/delay.h"
+#include "tests/support/test.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+enum { HERD = 10000, MINUTES = 8 * 60 };
+#define SECOND_NS UINT64_C(1000000000)
+
+static const double nan_value = (double)NAN;
+
+static void nothing_measured_is_no_load(void **state)
+{
+    (void)state;
+    assert_real(load_rate(0, 8, 0.7), 0, 0);
+    assert_real(load_rate(0.01, 8, 0), 0, 0);
+    assert_real(load_rate(nan_value, 8, 0.7), 0, 0);
+    assert_real(load_rate(0.01, 8, 0.5), 400, 1e-9);
+    assert_real(load_backlog(100, 1, 0), 0, 0);
+    assert_real(load_backlog(nan_value, 0, 10), 0.1, 1e-9);
+}
+
+static void a_backlog_drains_with_time_and_is_bounded(void **state)
+{
+    (void)state;
+    assert_real(load_backlog(10, 4, 2), 6.5, 1e-9);
+    assert_real(load_backlog(10, 40, 2), 0.5, 1e-9);
+    assert_real(load_backlog(10, -40, 2), 10.5, 1e-9); /* a clock was set back */
+    assert_real(load_backlog(1e12, 0, 2), 14400, 0);
+}
+
+static void a_delay_grows_with_the_load_and_never_shrinks_below_its_base(void **state)
+{
+    (void)state;
+    for (int cause = 0; cause < DELAY_CAUSE_COUNT; cause++)
+        for (uint64_t seed = 0; seed < 20; seed++) {
+            double before = 0;
+            for (double backlog = 0; backlog < 1e6; backlog = backlog * 2 + 1) {
+                const struct load load = {.backlog = backlog};
+                double least = delay_for((enum delay_cause)cause, 100, &(struct load){0}, 0, seed);
+                double delay = delay_for((enum delay_cause)cause, 100, &load, 0.25, seed);
+                assert_true(delay >= before && delay >= least);
+                assert_true(delay <= (least + 14400) * 1.25 && delay <= 172800);
+                before = delay;
+            }
+        }
+    assert_real(delay_spread(0, &(struct load){.backlog = 4}, 1, 3), 0, 0); /* no crowd */
+    assert_real(delay_spread(0, &(struct load){.backlog = nan_value}, 0, 3), 0, 0);
+    assert_real(delay_spread(60, &(struct load){.backlog = 105}, 0, 3), 160, 1e-9);
+}
+
+/* Of a uniform spread over a quarter of the base: mean, and no tenth of it is empty or crowded. */
+static void jitter_is_uniform(void **state)
+{
+    int tenths[10] = {0};
+    double sum = 0;
+
+    (void)state;
+    for (uint64_t seed = 0; seed < 10000; seed++) {
+        double delay = delay_for(DELAY_NO_WORK, 120, &(struct load){0}, 0.25, random_mix(seed, 5));
+        sum += delay;
+        tenths[(int)((delay - 120) / 3)]++;
+    }
+    assert_real(sum / 10000, 135, 0.5);
+    for (int i = 0; i < 10; i++)
+        assert_true(tenths[i] > 850 && tenths[i] < 1150);
+}
+
+static void a_process_measures_its_rate(void **state)
+{
+    struct load_meter meter = {.workers = 4};
+    uint64_t now = 1000 * SECOND_NS;
+
+    (void)state;
+    assert_real(load_meter_arrival(&meter, 0.5, now).backlog, 0, 0);
+    for (int i = 0; i < 1000; i++)
+        load_meter_served(&meter, SECOND_NS / 10); /* 40 per second, of which half are wanted */
+    assert_real(load_meter_rate(&meter, 0.5), 20, 0.1);
+    for (int i = 0; i < 1000; i++)
+        load_meter_served(&meter, SECOND_NS / 5);
+    assert_real(load_meter_rate(&meter, 0.5), 10, 0.1);
+    for (int i = 0; i < 100; i++)
+        (void)load_meter_arrival(&meter, 0.5, now);
+    assert_real(load_meter_arrival(&meter, 0.5, now).backlog, 10.1, 0.1);
+    assert_real(load_meter_arrival(&meter, 0.5, now + 5 * SECOND_NS).backlog, 5.2, 0.1);
+    assert_real(load_meter_arrival(&meter, 0.5, now + 60 * SECOND_NS).backlog, 0.1, 0.01);
+    assert_real(load_meter_arrival(&meter, 0, now + 60 * SECOND_NS).backlog, 0, 0);
+}
+
+/* --- the herd ----------------------------------------------------------------------------------
+ */
+
+struct host {
+    double at; /* s: its next request */
+    int id;
+};
+
+/* Puts the root of a heap, whose time has grown, where it belongs. */
+static void sink(struct host *heap)
+{
+    for (int i = 0, child; (child = 2 * i + 1) < HERD; i = child) {
+        if (child + 1 < HERD && heap[child + 1].at < heap[child].at)
+            child++;
+        if (heap[i].at <= heap[child].at)
+            return;
+        struct host host = heap[i];
+        heap[i] = heap[child];
+        heap[child] = host;
+    }
+}
+
+/* The server was away; in the minutes before its return each host has asked once and was told that
+ * it is down. For hours they come for work that there is none of. Hosts ask again as soon as they
+ * may. Returns the busiest minute after the first hour. */
+static int busiest_minute(double target, const char *name)
+{
+    static int arrivals[MINUTES];
+    struct host *hosts = calloc(HERD, sizeof(*hosts));
+    struct load_meter meter = {.workers = 1, .service_ns = SECOND_NS / 5}; /* 300 a minute */
+    int busiest = 0, shown = 0;
+
+    assert_non_null(hosts);
+    memset(arrivals, 0, sizeof(arrivals));
+    for (int i = 0; i < HERD; i++)
+        hosts[i] = (struct host){.at = 300.0 * i / HERD, .id = i};
+    while (hosts[0].at < MINUTES * 60) {
+        uint64_t seed = random_mix((uint64_t)hosts[0].id, (uint64_t)hosts[0].at);
+        uint64_t now = (uint64_t)(hosts[0].at * 1e9) + SECOND_NS;
+        struct load load = load_meter_arrival(&meter, target, now);
+
+        arrivals[(int)(hosts[0].at / 60)]++;
+        hosts[0].at += hosts[0].at < 300 ? delay_for(DELAY_DOWN, 3600, &load, 0.25, seed)
+                                         : delay_for(DELAY_NO_WORK, 3000, &load, 0.25, seed);
+        sink(hosts);
+    }
+    printf("%s, requests per minute from the 60th on:", name);
+    for (int minute = 60; minute < MINUTES; minute++) {
+        busiest = arrivals[minute] > busiest ? arrivals[minute] : busiest;
+        if (minute % 15 == 5 && shown++ < 28)
+            printf(" %d", arrivals[minute]);
+    }
+    printf("; at most %d\n", busiest);
+    free(hosts);
+    return busiest;
+}
+
+/* The server can serve 300 requests a minute, and is to be asked for 210. */
+static void a_herd_comes_back_at_a_rate_that_can_be_served(void **state)
+{
+    int without = busiest_minute(0, "load term off"), with = busiest_minute(0.7, "load term on ");
+
+    (void)state;
+    assert_true(without > 600);
+    assert_true(with <= 260);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(nothing_measured_is_no_load),
+        cmocka_unit_test(a_backlog_drains_with_time_and_is_bounded),
+        cmocka_unit_test(a_delay_grows_with_the_load_and_never_shrinks_below_its_base),
+        cmocka_unit_test(jitter_is_uniform),
+        cmocka_unit_test(a_process_measures_its_rate),
+        cmocka_unit_test(a_herd_comes_back_at_a_rate_that_can_be_served),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
