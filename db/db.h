@@ -100,8 +100,9 @@ MUST_CHECK enum status db_host_newest_alike(struct db *db, struct arena *arena, 
 /* Inserts every column of the row (and 0 or "" in columns we do not know); sets *ret_id. */
 MUST_CHECK enum status db_host_insert(struct db *db, const struct host_row *host, int64_t *ret_id);
 /* Writes the columns that a scheduler writes (database-and-policy 2.6): not userid, credit,
- * max_results_day, error_rate, venue, avg_turnaround. */
-MUST_CHECK enum status db_host_update(struct db *db, const struct host_row *host);
+ * max_results_day, error_rate, venue, avg_turnaround. And the guard row, as db_host_guard does. */
+MUST_CHECK enum status db_host_save(struct db *db, const struct host_row *host, uint64_t token,
+                                    int64_t now);
 /* All IN_PROGRESS results of the host become OVER/CLIENT_DETACHED, received now, and their
  * workunits are to be looked at now (6.4). */
 MUST_CHECK enum status db_host_detach_results(struct db *db, int64_t hostid, int64_t now,
@@ -191,6 +192,7 @@ struct candidate_filter {
     double memory_max, disk_max; /* bytes; a workunit that needs more is not returned */
     int64_t userid;              /* for batch restriction; 0: not restricted */
     size_t rows_max;
+    int64_t examined_max; /* rows that a query looks at; 0: as many as is good */
     uint64_t spread; /* hosts with different numbers get different rows of equal priority first */
 };
 struct candidate {

@@ -1,10 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Jobs that a host might get, for a server without a job pool (plain CGI).
  *
- * One query reads the oldest jobs of the highest priority, which is normally enough. If they were
- * not, a second one reads the priorities below. If both found nothing at all, because a flood of
- * jobs of other apps lies in front, a third asks for this host's apps alone. Each query stops after
- * a bounded number of rows looked at.
+ * One query reads the oldest jobs of the highest priority, and behind them the priorities below. It
+ * stops after a bounded number of rows looked at; if it found nothing at all until then, because a
+ * flood of jobs of other apps lies in front, a second one asks for this host's apps alone.
  *
  * Hosts that ask at the same moment would all try the same first rows; so rows of equal priority
  * are shuffled, differently for each host. */
@@ -15,22 +14,19 @@
 
 #include "server/base/banned.h"
 
+enum { EXAMINED_MAX = 800000 }; /* rows that one query looks at: seconds, not minutes */
+
 static enum status read_candidates(struct db *db, struct arena *arena, enum statement statement,
-                                   const struct candidate_filter *filter,
-                                   struct candidate *candidates, size_t *count)
+                                   const struct db_value *values, size_t value_count, size_t most,
+                                   struct candidate *candidates, size_t *count, bool *ret_is_cut)
 {
-    size_t apps = filter->appid_count < DB_LIST_MOST ? filter->appid_count : DB_LIST_MOST;
     struct db_rows rows;
-    enum status status =
-        db_query(db, arena, statement,
-                 DB_VALUES(db_numbers(filter->appids, apps), db_real(filter->memory_max),
-                           db_real(filter->disk_max), db_id(filter->userid), db_id(filter->userid),
-                           db_integer((int64_t)(filter->rows_max - *count))),
-                 &rows);
+    enum status status = db_query(db, arena, statement, values, value_count, &rows);
 
     if (status != STATUS_OK)
         return status;
-    while (*count < filter->rows_max && db_rows_next(&rows)) {
+    *ret_is_cut = rows.is_cut;
+    while (*count < most && db_rows_next(&rows)) {
         struct candidate *candidate = &candidates[(*count)++];
 
         candidate->resultid = rows.cells[0].integer;
@@ -40,6 +36,31 @@ static enum status read_candidates(struct db *db, struct arena *arena, enum stat
         (void)db_cells_to_row(rows.cells + 4, ROW_workunit, &candidate->workunit);
     }
     return db_rows_end(&rows);
+}
+
+static enum status query_candidates(struct db *db, struct arena *arena,
+                                    const struct candidate_filter *filter,
+                                    struct candidate *candidates, size_t *count)
+{
+    size_t most = filter->rows_max;
+    struct db_value apps = db_numbers(
+        filter->appids, filter->appid_count < DB_LIST_MOST ? filter->appid_count : DB_LIST_MOST);
+    struct db_value memory = db_real(filter->memory_max), disk = db_real(filter->disk_max);
+    struct db_value user = db_id(filter->userid), limit = db_integer((int64_t)most);
+    struct db_value examined =
+        db_integer(filter->examined_max > 0 ? filter->examined_max : EXAMINED_MAX);
+    bool is_cut;
+    enum status status =
+        read_candidates(db, arena, STATEMENT_candidates,
+                        DB_VALUES(apps, memory, disk, user, user, limit, apps, memory, disk, user,
+                                  user, limit, limit, examined),
+                        most, candidates, count, &is_cut);
+
+    if (status != STATUS_OK || *count > 0 || !is_cut)
+        return status;
+    return read_candidates(db, arena, STATEMENT_candidates_by_app,
+                           DB_VALUES(apps, memory, disk, user, user, limit, examined), most,
+                           candidates, count, &is_cut);
 }
 
 /* A place for each row and host; the mixer of splitmix64. */
@@ -91,12 +112,7 @@ enum status db_candidates(struct db *db, struct arena *arena, const struct candi
     if (candidates == NULL)
         return STATUS_TOO_LARGE;
     if (filter->appid_count > 0 && filter->rows_max > 0)
-        status = read_candidates(db, arena, STATEMENT_candidates_top, filter, candidates, &count);
-    if (status == STATUS_OK && filter->appid_count > 0 && count < filter->rows_max)
-        status = read_candidates(db, arena, STATEMENT_candidates_below, filter, candidates, &count);
-    if (status == STATUS_OK && filter->appid_count > 0 && count == 0 && filter->rows_max > 0)
-        status =
-            read_candidates(db, arena, STATEMENT_candidates_by_app, filter, candidates, &count);
+        status = query_candidates(db, arena, filter, candidates, &count);
     if (status == STATUS_OK)
         status = shuffle(arena, candidates, count, filter->spread);
     if (status != STATUS_OK)

@@ -74,9 +74,23 @@ enum status db_host_insert(struct db *db, const struct host_row *host, int64_t *
     return status;
 }
 
-enum status db_host_update(struct db *db, const struct host_row *host)
+/* A host of before this server's time has no guard row yet. */
+enum status db_host_save(struct db *db, const struct host_row *host, uint64_t token, int64_t now)
 {
-    return db_run(db, STATEMENT_host_update, DB_VALUES(db_row(host), db_id(host->id)), NULL);
+    uint64_t affected = 0;
+
+    for (int tries = 0; tries < 2 && affected == 0; tries++) {
+        enum status status = tries == 0 ? STATUS_OK : db_host_guard(db, host->id, token, now);
+
+        if (status == STATUS_OK)
+            status =
+                db_run(db, STATEMENT_host_save,
+                       DB_VALUES(db_row(host), db_id((int64_t)token), db_id(now), db_id(host->id)),
+                       &affected);
+        if (status != STATUS_OK)
+            return status;
+    }
+    return STATUS_OK;
 }
 
 /* The ids are read first so that workunits are locked before results, as everywhere. */

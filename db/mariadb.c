@@ -636,6 +636,7 @@ enum status db_query(struct db *db, struct arena *arena, enum statement statemen
                                  .arena = arena,
                                  .row_count = mysql_stmt_num_rows(prepared->handle),
                                  .column_count = prepared->column_count,
+                                 .is_cut = mysql_stmt_warning_count(prepared->handle) > 0,
                                  .cells = prepared->cells,
                                  .status = STATUS_OK};
     return STATUS_OK;

@@ -98,6 +98,7 @@ struct db_rows {
     struct arena *arena;
     uint64_t row_count; /* all rows are here already */
     size_t column_count;
+    bool is_cut;                 /* the server stopped looking: ROWS EXAMINED */
     const struct db_cell *cells; /* of the present row */
     enum status status;
 };

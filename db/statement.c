@@ -34,7 +34,7 @@ static const struct {
 
 static const size_t list_sizes[STATEMENT_SIZES] = {1, 4, 16, 64, DB_LIST_MOST};
 
-#define PARAMETERS_MOST (DB_LIST_MOST + 256)
+#define PARAMETERS_MOST (2 * DB_LIST_MOST + 256)
 
 /* One writing-out under way. */
 struct expansion {

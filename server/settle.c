@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The last writes of a transaction: the host, its statistics and quotas, and the guard row, which
- * every request really changes and by whose token an unknown outcome is looked up. A new host's row
- * was written whole when it was made. */
+/* The last writes of a transaction: the host, together with its guard row, which every request
+ * really changes and by whose token an unknown outcome is looked up; and its statistics and quotas.
+ * A new host's row was written whole when it was made. */
 #include "server/request.h"
 
 #include "config/config.h"
@@ -34,18 +34,18 @@ static void complete_changes(struct request *request)
 enum next step_settle(struct request *request)
 {
     struct visit *visit = &request->visit;
-    enum status status = STATUS_OK;
+    int64_t now = (int64_t)request->now;
+    enum status status;
 
     complete_changes(request);
-    if (!visit->host_is_new)
-        status = db_host_update(request->db, &visit->host);
+    if (visit->host_is_new)
+        status = db_host_guard(request->db, visit->host.id, request->token, now);
+    else
+        status = db_host_save(request->db, &visit->host, request->token, now);
     if (status != STATUS_OK)
         return request_failed(request, status, "host");
     if (visit->version_change_count > 0)
         status = db_host_app_versions_save(request->db, visit->host.id, visit->version_changes,
                                            visit->version_change_count);
-    if (status != STATUS_OK)
-        return request_failed(request, status, "host_app_version");
-    status = db_host_guard(request->db, visit->host.id, request->token, (int64_t)request->now);
-    return status == STATUS_OK ? NEXT_STEP : request_failed(request, status, "guard");
+    return status == STATUS_OK ? NEXT_STEP : request_failed(request, status, "host_app_version");
 }
