@@ -103,6 +103,11 @@ struct visit {
     size_t version_change_count, version_change_capacity;
     struct host_app_version_change spare_change; /* stands in when the arena is full */
 
+    /* what in_progress.h has read */
+    struct host_job *in_progress;
+    size_t in_progress_count;
+    bool in_progress_is_read;
+
     /* resend, select */
     bool work_refused; /* for a reason already said; no new jobs */
     size_t resent;

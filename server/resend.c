@@ -15,6 +15,7 @@
 #include "server/base/counters.h"
 #include "server/base/log.h"
 #include "server/catalog.h"
+#include "server/in_progress.h"
 #include "server/policy/abort.h"
 #include "server/policy/amounts.h"
 #include "server/request.h"
@@ -136,15 +137,13 @@ static enum status find_lost(struct search *search)
     size_t listed_count = request->message.other_result_count;
     size_t most = (size_t)search->view.limits.reply;
     const struct text *names = listed_names(request);
-    struct host_job *rows = NULL;
+    const struct host_job *rows = NULL;
     size_t count = 0;
     enum status status;
 
     if (names == NULL)
         return STATUS_NO_MEMORY;
-    /* However many of the rows are listed, `most` lost ones are among them. */
-    status = db_jobs_in_progress(request->db, request->arena, request->visit.host.id,
-                                 listed_count + most, &rows, &count);
+    status = jobs_in_progress(request, &rows, &count);
     if (status != STATUS_OK)
         return status;
     search->again = ARENA_ARRAY(request->arena, count, struct lost);
@@ -215,6 +214,7 @@ static enum status store(struct search *search)
         status = db_jobs_resend(request->db, rows, search->again_count);
     if (status == STATUS_OK && search->over_count > 0)
         status = db_jobs_give_up(request->db, search->over, search->over_count, now - 1);
+    jobs_in_progress_forget(request);
     return status;
 }
 
@@ -315,21 +315,72 @@ static void abort_job(struct request *request, struct text name, enum abort_kind
                    "Task " TEXT_FORMAT " is not needed any more", TEXT_ARG(name));
 }
 
-/* The rows of the listed jobs, wherever they are. */
+/* Those of the listed names that none of the sorted jobs has. NULL: no memory. */
+static struct text *names_without(struct request *request, const struct text *names, size_t count,
+                                  const struct host_job *jobs, size_t job_count, size_t *ret_count)
+{
+    struct text *unknown = ARENA_ARRAY(request->arena, count, struct text);
+    size_t unknown_count = 0;
+
+    for (size_t i = 0; unknown != NULL && i < count; i++)
+        if (find_job(jobs, job_count, names[i]) == NULL)
+            unknown[unknown_count++] = names[i];
+    *ret_count = unknown_count;
+    return unknown;
+}
+
+/* The listed jobs of this host, sorted by name. Nearly always all of them are in progress, and
+ * were read for other reasons. */
+static enum status read_listed(struct request *request, const struct text *names, size_t count,
+                               struct host_job **ret_jobs, size_t *ret_count)
+{
+    const struct host_job *rows = NULL;
+    struct host_job *jobs, *more = NULL;
+    struct text *unknown;
+    size_t row_count = 0, job_count = 0, unknown_count, more_count = 0;
+    enum status status = jobs_in_progress(request, &rows, &row_count);
+
+    if (status != STATUS_OK)
+        return status;
+    jobs = ARENA_ARRAY(request->arena, row_count, struct host_job);
+    if (jobs == NULL)
+        return STATUS_NO_MEMORY;
+    for (size_t i = 0; i < row_count; i++)
+        if (is_listed(names, count, rows[i].result.name))
+            jobs[job_count++] = rows[i];
+    if (job_count > 0)
+        qsort(jobs, job_count, sizeof(jobs[0]), compare_jobs);
+    unknown = names_without(request, names, count, jobs, job_count, &unknown_count);
+    if (unknown == NULL)
+        return STATUS_NO_MEMORY;
+    if (unknown_count > 0)
+        status = db_jobs_by_name(request->db, request->arena, request->visit.host.id, unknown,
+                                 unknown_count, &more, &more_count);
+    if (status != STATUS_OK)
+        return status;
+    *ret_jobs = ARENA_ARRAY(request->arena, job_count + more_count, struct host_job);
+    *ret_count = job_count + more_count;
+    if (*ret_jobs == NULL)
+        return STATUS_NO_MEMORY;
+    for (size_t i = 0; i < *ret_count; i++)
+        (*ret_jobs)[i] = i < job_count ? jobs[i] : more[i - job_count];
+    if (*ret_count > 0)
+        qsort(*ret_jobs, *ret_count, sizeof(jobs[0]), compare_jobs);
+    return STATUS_OK;
+}
+
+/* The rows of the listed jobs that are not this host's, wherever they are. */
 static enum status read_unknown(struct request *request, const struct text *names, size_t count,
                                 const struct host_job *jobs, size_t job_count,
                                 struct result_row **ret_rows, size_t *ret_count)
 {
-    struct text *unknown = ARENA_ARRAY(request->arena, count, struct text);
-    size_t unknown_count = 0;
+    size_t unknown_count;
+    struct text *unknown = names_without(request, names, count, jobs, job_count, &unknown_count);
 
     *ret_rows = NULL;
     *ret_count = 0;
     if (unknown == NULL)
         return STATUS_NO_MEMORY;
-    for (size_t i = 0; i < count; i++)
-        if (find_job(jobs, job_count, names[i]) == NULL)
-            unknown[unknown_count++] = names[i];
     if (unknown_count == 0)
         return STATUS_OK;
     return db_results_by_name(request->db, request->arena, unknown, unknown_count, ret_rows,
@@ -346,10 +397,7 @@ static enum next abort_unneeded(struct request *request)
     enum status status = STATUS_NO_MEMORY;
 
     if (names != NULL)
-        status = db_jobs_by_name(request->db, request->arena, request->visit.host.id, names, count,
-                                 &jobs, &job_count);
-    if (status == STATUS_OK && job_count > 0)
-        qsort(jobs, job_count, sizeof(jobs[0]), compare_jobs);
+        status = read_listed(request, names, count, &jobs, &job_count);
     if (status == STATUS_OK)
         status = read_unknown(request, names, count, jobs, job_count, &rows, &row_count);
     if (status == STATUS_OK && row_count > 0)

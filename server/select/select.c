@@ -9,6 +9,7 @@
 #include "server/answer.h"
 #include "server/base/arena.h"
 #include "server/catalog.h"
+#include "server/in_progress.h"
 #include "server/policy/amounts.h"
 #include "server/policy/choose.h"
 #include "server/request.h"
@@ -21,8 +22,7 @@
 #include "server/base/banned.h"
 
 enum {
-    ROUNDS_MAX = 8,             /* of choosing and claiming within one batch */
-    JOBS_LOOKED_AT_MAX = 100000 /* in progress, to see which always-on apps have theirs */
+    ROUNDS_MAX = 8 /* of choosing and claiming within one batch */
 };
 
 struct selection {
@@ -98,11 +98,10 @@ static bool lacks_always_on(const struct request *request, struct id_list has_jo
 static enum status find_always_on(struct selection *selection)
 {
     struct request *request = selection->request;
-    struct host_job *jobs = NULL;
+    const struct host_job *jobs = NULL;
     size_t count = 0;
     int64_t *ids;
-    enum status status = db_jobs_in_progress(request->db, request->arena, request->visit.host.id,
-                                             JOBS_LOOKED_AT_MAX, &jobs, &count);
+    enum status status = jobs_in_progress(request, &jobs, &count);
 
     if (status != STATUS_OK)
         return status;

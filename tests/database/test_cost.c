@@ -1,0 +1,277 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* What requests cost the database. The figures of the table are kept here, so that a statement more
+ * is a decision and no accident; and a request of any size is one transaction whose statements grow
+ * with it a few hundred rows at a time. Times are printed, never judged. */
+#include "server/request.h"
+
+#include "config/config.h"
+#include "server/base/arena.h"
+#include "server/base/buffer.h"
+#include "server/catalog.h"
+#include "tests/support/database.h"
+#include "tests/support/test.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+
+enum { NOW = 1795000000, HOST = 1 };
+
+static struct test_database *database;
+static struct config *config;
+static struct db *db;
+static struct arena *arena;
+static struct catalog *catalog;
+static struct project_keys keys;
+static struct request request;
+static struct buffer reply;
+
+static int setup(void **state)
+{
+    (void)state;
+    database = test_database_create(true, NULL);
+    config = test_database_config(database);
+    test_sql(database,
+             "SET SESSION sql_mode = ''; "
+             "INSERT INTO platform SET id = 1, name = 'x86_64-pc-linux-gnu';"
+             "INSERT INTO app SET id = 1, name = 'app', user_friendly_name = 'App', weight = 1;"
+             "INSERT INTO app_version SET id = 11, appid = 1, version_num = 100, platformid = 1,"
+             " plan_class = '', xml_doc = '<app_version>\\n</app_version>\\n';"
+             "INSERT INTO user SET id = 1, name = 'user', email_addr = 'u@example.org',"
+             " authenticator = 'key', create_time = 1;"
+             "INSERT INTO host SET id = %d, userid = 1, create_time = 1",
+             HOST);
+    db = test_database_open(database);
+    arena = arena_create(1 << 30);
+    reply = buffer_on_heap(0);
+    assert_status(STATUS_OK, catalog_load(db, &catalog));
+    return 0;
+}
+
+static int teardown(void **state)
+{
+    (void)state;
+    buffer_free(&reply);
+    catalog_release(catalog);
+    arena_destroy(arena);
+    db_close(db);
+    test_database_destroy(database);
+    return 0;
+}
+
+/* Jobs of 100 s on a host of 1 GFLOPS: results `first`... of workunits of the same numbers, named
+ * r_NUMBER; in progress on the host or unsent. */
+static void add_jobs(int first, int count, bool in_progress)
+{
+    test_sql(database,
+             "SET SESSION sql_mode = ''; "
+             "INSERT INTO workunit (id, name, appid, rsc_fpops_est, rsc_fpops_bound,"
+             " rsc_memory_bound, rsc_disk_bound, delay_bound, transition_time, target_nresults,"
+             " min_quorum, xml_doc) SELECT seq, CONCAT('w_', seq), 1, 1e11, 1e15, 1e6, 1e6, 86400,"
+             " 2147483647, 1, 1, '<workunit>\\n</workunit>\\n' FROM seq_%d_to_%d;"
+             "INSERT INTO result (id, name, workunitid, appid, server_state, hostid, userid,"
+             " app_version_id, sent_time, report_deadline, xml_doc_in) SELECT seq,"
+             " CONCAT('r_', seq), seq, 1, %d, %d, %d, 11, %d, %d, '<result>\\n</result>\\n'"
+             " FROM seq_%d_to_%d",
+             first, first + count - 1, in_progress ? 4 : 2, in_progress ? HOST : 0,
+             in_progress ? 1 : 0, in_progress ? NOW - 1000 : 0, in_progress ? NOW + 86400 : 0,
+             first, first + count - 1);
+}
+
+/* Lists jobs as queued, or reports them as done. */
+static void add_names(struct buffer *body, const char *element, int first, int count)
+{
+    for (int i = first; i < first + count; i++)
+        buffer_print(body,
+                     "<%s>\n<name>r_%d</name>\n<state>5</state>\n<exit_status>0</exit_status>\n"
+                     "<final_cpu_time>90</final_cpu_time>\n"
+                     "<final_elapsed_time>100</final_elapsed_time>\n</%s>\n",
+                     element, i, element);
+}
+
+struct asked {
+    int report_first, reports; /* jobs that are done */
+    int queue_first, queued;   /* jobs that are not */
+    double seconds;            /* of work wanted */
+};
+
+static void serve(const struct asked *asked, double now)
+{
+    struct buffer body = buffer_on_heap(0);
+
+    buffer_print(&body,
+                 "<scheduler_request>\n<authenticator>key</authenticator>\n<hostid>%d</hostid>\n"
+                 "<rpc_seqno>1</rpc_seqno>\n"
+                 "<core_client_major_version>8</core_client_major_version>\n"
+                 "<core_client_minor_version>0</core_client_minor_version>\n"
+                 "<core_client_release>2</core_client_release>\n"
+                 "<platform_name>x86_64-pc-linux-gnu</platform_name>\n"
+                 "<work_req_seconds>%g</work_req_seconds>\n<cpu_req_secs>%g</cpu_req_secs>\n"
+                 "<host_info>\n<p_ncpus>4</p_ncpus>\n<p_fpops>1e9</p_fpops>\n"
+                 "<m_nbytes>4e9</m_nbytes>\n<d_total>1e12</d_total>\n<d_free>1e12</d_free>\n"
+                 "<os_name>Linux</os_name>\n<p_vendor>GenuineIntel</p_vendor>\n"
+                 "<p_model>Intel Core</p_model>\n</host_info>\n",
+                 HOST, asked->seconds, asked->seconds);
+    add_names(&body, "result", asked->report_first, asked->reports);
+    buffer_add_string(&body, "<other_results>\n");
+    add_names(&body, "other_result", asked->queue_first, asked->queued);
+    buffer_add_string(&body, "</other_results>\n</scheduler_request>\n");
+    arena_reset(arena);
+    reply.length = 0;
+    request = (struct request){.config = config,
+                               .catalog = catalog,
+                               .keys = &keys,
+                               .db = db,
+                               .arena = arena,
+                               .now = now,
+                               .seed = (uint64_t)now,
+                               .transport = {.body = buffer_text(&body)}};
+    request_run(&request, &reply);
+    assert_int_equal(request.attempts, 1);
+    buffer_free(&body);
+}
+
+static size_t acknowledged(void)
+{
+    return request.visit.answer.acks.count;
+}
+
+/* --- the table ----------------------------------------------------------------------------------
+ */
+
+enum switches { DEFAULTS, EVERYTHING };
+
+/* Budget: 5 reports and 10 jobs in 15 round trips and one commit, whatever is switched on. */
+static void round_trips_are_counted(void **state)
+{
+    static const struct {
+        const char *name;
+        struct asked asked; /* job numbers from 100 are reported, from 200 queued */
+        int unsent;
+        enum switches switches;
+        size_t jobs;
+        uint64_t round_trips; /* without the COMMIT, at most */
+    } cases[] = {
+        {"nothing to do", {.seconds = 0}, 0, DEFAULTS, 0, 4},
+        {"work wanted, none there", {.seconds = 1000}, 0, DEFAULTS, 0, 7},
+        {"1 job", {.seconds = 1}, 50, DEFAULTS, 1, 11},
+        {"10 jobs", {.seconds = 1000}, 50, DEFAULTS, 10, 11},
+        {"3 reports, no jobs", {.reports = 3, .seconds = 1000}, 0, DEFAULTS, 0, 11},
+        {"5 reports, 10 jobs", {.reports = 5, .queued = 7, .seconds = 1000}, 50, DEFAULTS, 10, 14},
+        {"the same, all options",
+         {.reports = 5, .queued = 7, .seconds = 1000},
+         50,
+         EVERYTHING,
+         10,
+         15},
+        {"the same, short queue",
+         {.reports = 5, .queued = 7, .seconds = 5000},
+         10,
+         EVERYTHING,
+         10,
+         15},
+    };
+
+    (void)state;
+    printf("%-26s %10s %11s %7s\n", "request", "statements", "round trips", "commits");
+    for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+        /* The first request of its kind prepares the statements and makes the guard row. */
+        for (int turn = 0; turn < 2; turn++) {
+            struct asked asked = cases[i].asked;
+            struct db_count count;
+
+            test_sql(database, "DELETE FROM result; DELETE FROM workunit");
+            assert_status(STATUS_OK,
+                          config_set(config, TEXT("msg_to_host"),
+                                     cases[i].switches == EVERYTHING ? TEXT("1") : TEXT("0"),
+                                     NULL));
+            assert_status(STATUS_OK,
+                          config_set(config, TEXT("send_result_abort"),
+                                     cases[i].switches == EVERYTHING ? TEXT("1") : TEXT("0"),
+                                     NULL));
+            asked.report_first = 100;
+            asked.queue_first = 200;
+            if (asked.reports > 0)
+                add_jobs(100, asked.reports, true);
+            if (asked.queued > 0)
+                add_jobs(200, asked.queued, true);
+            if (cases[i].unsent > 0)
+                add_jobs(1000, cases[i].unsent, false);
+            serve(&asked, NOW + 100 * (double)(2 * i) + turn);
+            assert_int_equal(request.visit.jobs_sent, cases[i].jobs);
+            assert_int_equal(acknowledged(), (size_t)asked.reports);
+            count = db_count(db);
+            assert_int_equal(count.commits, 1);
+            if (turn == 0)
+                continue;
+            assert_int_equal(count.prepares, 0);
+            printf("%-26s %10llu %11llu %7llu\n", cases[i].name,
+                   (unsigned long long)count.statements, (unsigned long long)count.round_trips,
+                   (unsigned long long)count.commits);
+            assert_in_range(count.round_trips - count.commits, 1, cases[i].round_trips);
+            assert_in_range(count.statements, count.round_trips, count.round_trips + 1);
+        }
+    }
+}
+
+/* --- single statements --------------------------------------------------------------------------
+ */
+
+/* Host and guard row are written in one statement, from the second visit on. */
+static void the_guard_row_changes_with_every_request(void **state)
+{
+    const struct asked nothing = {.seconds = 0};
+    int64_t rpcs = 0;
+
+    (void)state;
+    for (int i = 0; i < 3; i++) {
+        serve(&nothing, NOW + i);
+        assert_true(test_sql_integer(database, "SELECT rpcs FROM qm_host") > rpcs);
+        rpcs = test_sql_integer(database, "SELECT rpcs FROM qm_host");
+        assert_true((uint64_t)test_sql_integer(database, "SELECT token FROM qm_host") ==
+                    request.token);
+        assert_i64(test_sql_integer(database, "SELECT changed FROM qm_host"), NOW + i);
+        assert_i64(test_sql_integer(database, "SELECT rpc_time FROM host"), NOW + i);
+    }
+    assert_i64(test_sql_integer(database, "SELECT COUNT(*) FROM qm_host"), 1);
+    assert_i64(test_sql_integer(database, "SELECT COUNT(*) FROM host"), 1);
+}
+
+/* A query that looked at as many rows as it may gives way to one for the host's apps alone. */
+static void a_flood_of_another_app_hides_nothing(void **state)
+{
+    const int64_t app = 2;
+    struct candidate_filter filter = {
+        .appids = &app, .appid_count = 1, .memory_max = 1e300, .disk_max = 1e300, .rows_max = 10};
+    struct candidate *candidates;
+    size_t count;
+
+    (void)state;
+    add_jobs(1, 3000, false);
+    test_sql(database, "UPDATE result SET appid = 2, priority = -1 WHERE id IN (4, 1500)");
+    db_count_reset(db);
+    assert_status(STATUS_OK, db_candidates(db, arena, &filter, &candidates, &count));
+    assert_int_equal(count, 2);
+    assert_int_equal(db_count(db).round_trips, 1);
+    filter.examined_max = 1000;
+    assert_status(STATUS_OK, db_candidates(db, arena, &filter, &candidates, &count));
+    assert_int_equal(count, 2);
+    assert_int_equal(db_count(db).round_trips, 3);
+    test_sql(database, "UPDATE result SET server_state = 5 WHERE appid = 2");
+    filter.examined_max = 0;
+    assert_status(STATUS_OK, db_candidates(db, arena, &filter, &candidates, &count));
+    assert_int_equal(count, 0);
+    assert_int_equal(db_count(db).round_trips, 4);
+    (void)db_rollback(db);
+}
+
+int main(void)
+{
+#define CASE(name) cmocka_unit_test_setup_teardown(name, setup, teardown)
+    const struct CMUnitTest tests[] = {
+        CASE(round_trips_are_counted),
+        CASE(the_guard_row_changes_with_every_request),
+        CASE(a_flood_of_another_app_hides_nothing),
+    };
+
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
