@@ -8,6 +8,10 @@
 #include "server/base/arena.h"
 #include "server/base/file.h"
 
+#include "server/base/log.h"
+#include "server/policy/score.h"
+
+#include <dirent.h>
 #include <limits.h>
 #include <stdio.h>
 
@@ -16,8 +20,10 @@
 enum {
     KEY_BYTES_MAX = 4095, /* what a client takes */
     OLD_KEYS_MAX = 64,
+    CENSUS_BYTES_MAX = 4096,
+    CENSUSES_MAX = 1000,
     BLOCK_BYTES_MAX = 65535,    /* far more than any client takes */
-    PROJECT_BYTES_MAX = 1 << 21 /* 64 x 3 keys of 4 KB, two blocks, and room to spare */
+    PROJECT_BYTES_MAX = 1 << 23 /* 64 x 3 keys and 1000 censuses of 4 KB, two blocks, and more */
 };
 
 void project_path(const struct config *config, const char *name, char *ret_path, size_t size)
@@ -87,6 +93,41 @@ static struct text read_block(struct project *project, const struct config *conf
     return block;
 }
 
+static void read_census(struct project *project, const struct config *config, const char *name,
+                        struct size_census *censuses)
+{
+    struct text app = text_from(name + sizeof("size_census_") - 1);
+    struct size_census *census = &censuses[project->blocks.size_census_count];
+    struct text document = NO_TEXT;
+    char path[PATH_MAX];
+
+    *census = (struct size_census){.app_name = text_copy(project->arena, app)};
+    project_path(config, name, path, sizeof(path));
+    if (file_read(project->arena, path, CENSUS_BYTES_MAX, &document, NULL) == STATUS_OK &&
+        size_census_read(document, census))
+        project->blocks.size_census_count++;
+    else
+        log_event(LOG_LEVEL_WARNING, "size_census_refused", app);
+}
+
+static void read_censuses(struct project *project, const struct config *config)
+{
+    struct size_census *censuses = ARENA_ARRAY(project->arena, CENSUSES_MAX, struct size_census);
+    const struct dirent *entry;
+    char path[PATH_MAX];
+    DIR *dir;
+
+    project_path(config, "", path, sizeof(path));
+    dir = censuses == NULL ? NULL : opendir(path);
+    if (dir == NULL)
+        return;
+    project->blocks.size_censuses = censuses;
+    while (project->blocks.size_census_count < CENSUSES_MAX && (entry = readdir(dir)) != NULL)
+        if (text_starts(text_from(entry->d_name), TEXT("size_census_")))
+            read_census(project, config, entry->d_name, censuses);
+    closedir(dir);
+}
+
 enum status project_load(const struct config *config, struct project **ret_project,
                          struct failure *failure)
 {
@@ -109,6 +150,7 @@ enum status project_load(const struct config *config, struct project **ret_proje
     read_old_keys(project, config);
     project->blocks.gui_urls = read_block(project, config, "gui_urls.xml");
     project->blocks.project_files = read_block(project, config, "project_files.xml");
+    read_censuses(project, config);
     *ret_project = project;
     return STATUS_OK;
 }

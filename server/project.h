@@ -19,8 +19,9 @@ struct project {
 };
 
 /* Reads code_sign_public, and old_key_N with signature_N and signature_stripped_N for N from 0 as
- * long as there are any, in config.key_dir or DIR/keys; DIR/gui_urls.xml and DIR/project_files.xml
- * where they exist. STATUS_NOT_FOUND: no code_sign_public. The caller owns one reference. */
+ * long as there are any, in config.key_dir or DIR/keys; DIR/gui_urls.xml, DIR/project_files.xml and
+ * DIR/size_census_APP where they exist. STATUS_NOT_FOUND: no code_sign_public. The caller owns one
+ * reference. */
 MUST_CHECK enum status project_load(const struct config *config, struct project **ret_project,
                                     struct failure *failure);
 struct project *project_hold(struct project *project);

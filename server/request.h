@@ -32,6 +32,8 @@ struct project_keys {
  * hold them (database-and-policy 10); empty: none. */
 struct project_blocks {
     struct text gui_urls, project_files;
+    const struct size_census *size_censuses; /* the files size_census_APP */
+    size_t size_census_count;
 };
 
 /* What the web server says beside the body. */

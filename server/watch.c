@@ -207,6 +207,7 @@ static void look_at_triggers(struct watcher *watcher, const struct config *confi
         unlink(path);
         log_line(LOG_LEVEL_NORMAL, "event=reread_db");
         watcher->catalog_due_ns = 0;
+        reload_project(watcher, config); /* size_census_APP may be new as well */
     }
 }
 

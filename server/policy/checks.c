@@ -6,6 +6,7 @@
 #include "server/policy/checks.h"
 
 #include "server/base/arena.h"
+#include "server/policy/reliable.h"
 
 #include <math.h>
 
@@ -45,11 +46,17 @@ bool app_is_selected(const struct project_preferences *project, int64_t appid)
     return project->app_id_count == 0;
 }
 
+enum hr_type app_hr_type(const struct config *config, const struct app_row *app)
+{
+    int64_t type = app->homogeneous_redundancy != HR_NONE ? app->homogeneous_redundancy
+                                                          : config->homogeneous_redundancy;
+    return type == HR_NONE ? HR_NONE : type == HR_FINE ? HR_FINE : HR_COARSE;
+}
+
 int64_t hr_class_for(const struct host_view *view, const struct app_row *app)
 {
-    return app->homogeneous_redundancy > HR_NONE && app->homogeneous_redundancy <= HR_COARSE
-               ? view->hr_classes[app->homogeneous_redundancy]
-               : 0;
+    enum hr_type type = app_hr_type(view->config, app);
+    return type == HR_NONE ? 0 : view->hr_classes[type];
 }
 
 bool tally_begin(const struct host_view *view, struct arena *arena, size_t jobs_max,
@@ -150,6 +157,25 @@ static bool batch_is_for_user(struct question *question)
     return !question->view->config->user_filter || batch == 0 || batch == question->view->userid;
 }
 
+bool job_is_accelerated(const struct config *config, const struct job *job)
+{
+    return config->batch_accel && job->app->n_size_classes > 0 && job->workunit->priority > 0;
+}
+
+static bool keywords_are_accepted(struct question *question)
+{
+    const struct id_list *refused = &question->view->keywords_no;
+    return !question->view->config->keyword_sched ||
+           keywords_among(question->job->workunit->keywords, refused->ids, refused->count) == 0;
+}
+
+static bool is_fast_enough(struct question *question)
+{
+    /* The column is used for this by the program that looks at batches. */
+    return !job_is_accelerated(question->view->config, question->job) ||
+           question->view->host->error_rate > 0;
+}
+
 static bool resource_is_allowed(struct question *question)
 {
     question->name = question->view->asked.resources[question->resource].type;
@@ -158,14 +184,14 @@ static bool resource_is_allowed(struct question *question)
 
 static bool host_kind_is_known(struct question *question)
 {
-    return question->job->app->homogeneous_redundancy == 0 ||
+    return app_hr_type(question->view->config, question->job->app) == HR_NONE ||
            hr_class_for(question->view, question->job->app) != 0;
 }
 
 static bool host_kind_is_right(struct question *question)
 {
     int64_t committed = question->job->workunit->hr_class;
-    return question->job->app->homogeneous_redundancy == 0 || committed == 0 ||
+    return app_hr_type(question->view->config, question->job->app) == HR_NONE || committed == 0 ||
            committed == hr_class_for(question->view, question->job->app);
 }
 
@@ -183,6 +209,8 @@ static bool version_is_found(struct question *question)
         .allow_beta = view->project->allow_beta_work,
         .prefer_primary_platform = view->config->prefer_primary_platform,
         .is_resend = question->kind == CHECK_RESEND,
+        .needs_reliable =
+            job->app->beta == 0 && priority_needs_reliable(view->config, job->priority),
     };
 
     if (demand.is_homogeneous)
@@ -213,6 +241,10 @@ static bool version_is_found(struct question *question)
             question->resource == RESOURCE_CPU ? view->availability.cpu : view->availability.gpu,
             view->correction),
     };
+    job->delay_bound = job->workunit->delay_bound;
+    if (demand.needs_reliable)
+        job->delay_bound = reduced_delay_bound(
+            job->delay_bound, view->config->reliable_reduced_delay_bound, job->use.wall_time);
     return true;
 }
 
@@ -276,11 +308,13 @@ static bool is_first_for_user(struct question *question)
 
 static bool meets_deadline(struct question *question)
 {
-    const struct job *job = question->job;
+    struct job *job = question->job;
     const struct busy *busy = &question->tally->busy[question->resource];
 
-    question->need = (double)job->workunit->delay_bound;
     question->have = busy_finish(busy, job->use.instances, job->use.wall_time);
+    if (!deadline_is_met(question->have, (double)job->delay_bound))
+        job->delay_bound = job->workunit->delay_bound; /* a reduced one is a wish */
+    question->need = (double)job->delay_bound;
     return question->view->config->ignore_delay_bound ||
            deadline_is_met(question->have, question->need);
 }
@@ -298,7 +332,9 @@ static const struct {
     {REASON_WORKUNIT_OVER, NEW | ALWAYS_ON | RESEND, workunit_is_open},
     {REASON_APP_NOT_SELECTED, NEW | ALWAYS_ON | RESEND, app_is_wanted},
     {REASON_APP_BETA, NEW | ALWAYS_ON, app_is_allowed_by_beta},
+    {REASON_KEYWORD, NEW | ALWAYS_ON, keywords_are_accepted},
     {REASON_OTHER_USER, NEW | ALWAYS_ON, batch_is_for_user},
+    {REASON_TURNAROUND, NEW, is_fast_enough},
     {REASON_RESOURCE_EXCLUDED, NEW | ALWAYS_ON, resource_is_allowed},
     {REASON_HR_UNKNOWN, NEW | ALWAYS_ON, host_kind_is_known},
     {REASON_HR_COMMITTED, NEW | ALWAYS_ON, host_kind_is_right},

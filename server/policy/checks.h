@@ -14,6 +14,7 @@
 #include "server/policy/limits.h"
 #include "server/policy/preferences.h"
 #include "server/policy/reason.h"
+#include "server/policy/score.h"
 #include "server/policy/version.h"
 
 #include <stdbool.h>
@@ -21,6 +22,11 @@
 #include <stdint.h>
 
 struct arena;
+
+struct id_list {
+    const int64_t *ids;
+    size_t count;
+};
 
 /* What does not change while jobs are chosen. */
 struct host_view {
@@ -41,6 +47,9 @@ struct host_view {
     bool is_excluded[RESOURCES_MAX];   /* by the user's preferences */
     int64_t in_progress[RESOURCES_MAX], in_progress_total; /* before this reply */
     struct version_options options;
+    struct id_list keywords_yes, keywords_no; /* what the volunteer wants and refuses */
+    const struct size_census *size_censuses;  /* of some apps */
+    size_t size_census_count;
 };
 
 /* Bytes that jobs may use of a host's memory. */
@@ -48,6 +57,8 @@ double memory_usable(double m_nbytes, const struct global_preferences *preferenc
 /* Whether a resource type is excluded by the user. */
 bool resource_is_excluded(const struct project_preferences *project, size_t resource,
                           struct text type);
+/* Homogeneous redundancy of an app: its own, else the project's. */
+enum hr_type app_hr_type(const struct config *config, const struct app_row *app);
 /* The host's class for an app; 0: the app wants none, or the host is of no known kind. */
 int64_t hr_class_for(const struct host_view *view, const struct app_row *app);
 bool app_is_selected(const struct project_preferences *project, int64_t appid);
@@ -61,9 +72,14 @@ struct job {
 
     const struct version_option *option; /* set by job_check */
     struct amount_use use;               /* likewise */
-    bool is_gone;                        /* taken or lost: not to be looked at again */
-    size_t refused_on;                   /* while choosing: 1 + the resource it was refused for */
+    int64_t delay_bound; /* s, likewise: as sent; shorter than the workunit's for some retries */
+    bool has_file;       /* some of its files are on the host; looked at for some apps only */
+    bool is_gone;        /* taken or lost: not to be looked at again */
+    size_t refused_on;   /* while choosing: 1 + the resource it was refused for */
 };
+
+/* Whether it belongs to the end of a batch, and is for hosts with a low turnaround time. */
+bool job_is_accelerated(const struct config *config, const struct job *job);
 
 /* What the host has been given in this reply. */
 struct tally {

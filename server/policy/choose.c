@@ -4,22 +4,11 @@
  * nothing that is given away makes room; so each job is judged again only while it passes.
  *
  * Priority comes first, then the request: within a priority a job that fits beats one that
- * overshoots, and where all overshoot the smallest does the least harm. */
+ * overshoots, and where all overshoot the smallest does the least harm; the score decides between
+ * those that fit, and between the smallest. */
 #include "server/policy/choose.h"
 
 #include "server/base/banned.h"
-
-/* How much a job suits its user beyond being possible (database-and-policy 11.7). */
-static int score(const struct host_view *view, const struct job *job)
-{
-    int points = 0;
-
-    if (job->app->beta != 0)
-        points++;
-    if (!app_is_selected(view->project, job->app->id))
-        points--;
-    return points;
-}
 
 static double size_of(const struct job *job)
 {
@@ -44,29 +33,45 @@ static bool is_possible(const struct host_view *view, const struct tally *tally,
     return false;
 }
 
+/* What a job that could be taken is preferred by. */
+struct rank {
+    bool fits; /* in what is left of the request */
+    double size, score;
+};
+
+static bool rank_is_better(const struct rank *rank, const struct rank *best)
+{
+    if (rank->fits != best->fits)
+        return rank->fits;
+    if (!rank->fits && rank->size != best->size)
+        return rank->size < best->size;
+    return rank->score > best->score;
+}
+
 static struct job *choose_one(const struct host_view *view, const struct tally *tally,
                               size_t resource, struct job *jobs, size_t count,
                               struct choice_notes *notes)
 {
-    struct job *best = NULL, *smallest = NULL;
-    int best_score = 0;
+    struct job *best = NULL;
+    struct rank best_rank = {0};
 
     for (size_t i = 0; i < count; i++) {
         struct job *job = &jobs[i];
+        struct rank rank;
 
-        if (smallest != NULL && job->priority < smallest->priority)
+        if (best != NULL && job->priority < best->priority)
             break;
         if (!is_possible(view, tally, resource, job, notes))
             continue;
-        if (smallest == NULL || size_of(job) < size_of(smallest))
-            smallest = job;
-        if (amounts_fits(&tally->left, &job->use) &&
-            (best == NULL || score(view, job) > best_score)) {
+        rank = (struct rank){.fits = amounts_fits(&tally->left, &job->use),
+                             .size = size_of(job),
+                             .score = job_score(view, job)};
+        if (best == NULL || rank_is_better(&rank, &best_rank)) {
             best = job;
-            best_score = score(view, job);
+            best_rank = rank;
         }
     }
-    return best != NULL ? best : smallest;
+    return best;
 }
 
 size_t choose_jobs(const struct host_view *view, struct tally *tally, struct job *jobs,

@@ -14,17 +14,14 @@ struct choice_notes {
 /* Takes jobs for every requested resource, coprocessors before the CPU, until it is served or the
  * reply is full, and adds what they use to the tally. `jobs` come in order of falling priority.
  * Within one priority, of the jobs that fit what is left the one of the best score is taken (the
- * earlier of two equals); if none fits, the one that takes least. `ret_chosen` has room for as many
- * as `limits.reply` or `count`, the smaller of the two. Returns how many were chosen. */
+ * earlier of two equals); if none fits, the one that takes least, by score among equals.
+ * `ret_chosen` has room for as many as `limits.reply` or `count`, the smaller of the two. Returns
+ * how many were chosen. */
 size_t choose_jobs(const struct host_view *view, struct tally *tally, struct job *jobs,
                    size_t count, struct job **ret_chosen, struct choice_notes *notes);
 
 /* One job of each always-on app (non-CPU-intensive) that `has_job` does not name, whatever was
  * asked for. */
-struct id_list {
-    const int64_t *ids;
-    size_t count;
-};
 size_t choose_always_on(const struct host_view *view, struct tally *tally, struct job *jobs,
                         size_t count, struct id_list has_job, struct job **ret_chosen);
 

@@ -121,6 +121,8 @@ static struct refusal judge(const struct version_option *option,
         version->max_core_version < demand->client_version)
         return refuse_for(REASON_CLIENT_TOO_NEW, option, (double)version->max_core_version,
                           (double)demand->client_version);
+    if (demand->needs_reliable && !demand->is_resend && !option->is_reliable)
+        return refuse(REASON_UNRELIABLE, option);
     if (demand->is_resend || demand->committed_id != 0)
         return refuse(REASON_COUNT, option);
     if (version != NULL && version->beta != 0 && !demand->allow_beta)

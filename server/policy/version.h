@@ -24,6 +24,7 @@ struct version_option {
     bool is_current;        /* not superseded by a newer one */
     bool is_runnable;       /* the host has what its plan class asks for */
     bool is_failing;        /* every job of it failed on this host */
+    bool is_reliable;       /* this host's results with it come soon and are right (7.5) */
     bool is_trusted;        /* this host's results with it need no check (7.5) */
     size_t resource;        /* what it runs on; see struct amounts */
     struct usage usage;     /* projected_flops without chance, as sent */
@@ -70,6 +71,7 @@ struct version_demand {
     size_t resource;
     int64_t client_version;
     bool allow_beta, prefer_primary_platform;
+    bool needs_reliable;
     bool is_resend; /* limits and preferences do not count */
 };
 /* The fastest usable one; `jobs_chosen[i]` counts those of option i already in this reply. NULL:

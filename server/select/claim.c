@@ -70,7 +70,7 @@ static enum reason judge_locked(const struct host_view *view, const struct job *
         return REASON_ONE_PER_USER;
     if (view->config->one_result_per_host_per_wu && row->results_of_host > 0)
         return REASON_ONE_PER_HOST;
-    if (job->app->homogeneous_redundancy != 0) {
+    if (app_hr_type(view->config, job->app) != HR_NONE) {
         int64_t class_number = hr_class_for(view, job->app);
         if (row->hr_class != 0 && row->hr_class != class_number)
             return REASON_HR_COMMITTED;
@@ -138,7 +138,7 @@ static struct claim claim_of(const struct request *request, const struct host_vi
         .resultid = job->resultid,
         .workunitid = job->workunit->id,
         .sent_time = now,
-        .report_deadline = now + job->workunit->delay_bound + view_grace_period(request->config),
+        .report_deadline = now + job->delay_bound + view_grace_period(request->config),
         .app_version_id = job->option->app_version_id,
         .flops_estimate = job->option->usage.peak_flops,
         .commit_hr_class = hr_class_for(view, app),
@@ -198,7 +198,7 @@ static enum status take(struct request *request, const struct host_view *view,
             continue;
         }
         *answer = claim_describe(job, &attempts[i].documents);
-        answer->report_deadline = claims[i].sent_time + job->workunit->delay_bound;
+        answer->report_deadline = claims[i].sent_time + job->delay_bound;
         claimed->of[claimed->count++] = job;
     }
     counter_add(COUNTER_claims_lost, claimed->lost);

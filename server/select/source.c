@@ -26,7 +26,7 @@ static bool app_may_suit(const struct source *source, const struct app_row *app)
     const struct host_view *view = source->view;
 
     if (app->deprecated != 0 ||
-        (app->homogeneous_redundancy != 0 && hr_class_for(view, app) == 0) ||
+        (app_hr_type(view->config, app) != HR_NONE && hr_class_for(view, app) == 0) ||
         (app->beta != 0 && !view->project->allow_beta_work) ||
         (!view->project->allow_non_preferred_apps && !app_is_selected(view->project, app->id)))
         return false;

@@ -9,7 +9,9 @@
 #include "server/catalog.h"
 #include "server/policy/disk.h"
 #include "server/policy/estimate.h"
+#include "server/policy/reliable.h"
 #include "server/request.h"
+#include "server/select/keywords.h"
 
 #include <math.h>
 
@@ -85,6 +87,9 @@ static void judge_option(const struct request *request, const struct host_view *
         version_randomize(estimate_blended_flops(&speed), has_row ? row.pfc_n : 0,
                           request->config->version_select_random_factor, option->is_failing,
                           random_normal(random), random_unit(random));
+    option->is_reliable =
+        has_row && version_is_reliable(&row, request->config, request->visit.host.os_name,
+                                       request->visit.host.p_vendor);
     option->is_trusted = version_is_trusted(row.consecutive_valid, random_unit(random));
     option->daily_limit = limits_daily(row.max_jobs_per_day, request->config->daily_result_quota,
                                        option->resource < view->asked.resource_count
@@ -259,6 +264,11 @@ bool view_make(const struct request *request, struct host_view *ret_view)
                                         visit->host.p_vendor, visit->host.p_model);
         if (hr_class_is_known((enum hr_type)type, class_number))
             view->hr_classes[type] = class_number;
+    }
+    keywords_read(request, view);
+    if (request->blocks != NULL) {
+        view->size_censuses = request->blocks->size_censuses;
+        view->size_census_count = request->blocks->size_census_count;
     }
     count_in_progress(message, view);
     return make_options(request, view);

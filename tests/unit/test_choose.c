@@ -121,6 +121,7 @@ static enum reason refused_for(struct world *world)
 static void each_check_refuses_for_its_reason(void **state)
 {
     static const int64_t other_apps[] = {2};
+    static const int64_t refused_keywords[] = {7};
 
     (void)state;
     for (int spoilt = 0; spoilt < REASON_COUNT; spoilt++) {
@@ -197,6 +198,20 @@ static void each_check_refuses_for_its_reason(void **state)
         case REASON_DEADLINE:
             workunit->delay_bound = 99;
             break;
+        case REASON_KEYWORD:
+            world->config->keyword_sched = true;
+            workunit->keywords = text_from("5 7");
+            world->view.keywords_no = (struct id_list){.ids = refused_keywords, .count = 1};
+            break;
+        case REASON_TURNAROUND:
+            world->config->batch_accel = true;
+            app->n_size_classes = 1;
+            workunit->priority = 1;
+            break;
+        case REASON_UNRELIABLE:
+            world->config->reliable_on_priority = 10;
+            world->jobs[0].priority = 10;
+            break;
         default:
             free_world(world);
             continue;
@@ -232,6 +247,52 @@ static void an_idle_host_is_not_exempt_from_deadlines(void **state)
     assert_true(notes.late[RESOURCE_CPU]);
     world->workunits[0].delay_bound = 100; /* exactly is in time */
     assert_int_equal(choose(world, chosen, &notes), 1);
+    free_world(world);
+}
+
+/* A retry for a reliable host has half the time, but never less than twice its estimate, and all of
+ * it where half will not do. */
+static void retries_have_less_time_where_it_is_enough(void **state)
+{
+    static const struct {
+        double seconds;
+        int64_t delay_bound, as_sent;
+    } cases[] = {{100, 1000, 500}, {300, 1000, 600}, {600, 1000, 1000}, {30, 100, 60}};
+
+    (void)state;
+    for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+        struct world *world = make_world();
+
+        world->config->reliable_on_priority = 10;
+        world->config->reliable_reduced_delay_bound = 0.5;
+        world->options[0].is_reliable = true;
+        add_job(world, 0, cases[i].seconds, 10);
+        world->workunits[0].delay_bound = cases[i].delay_bound;
+        assert_int_equal(refused_for(world), REASON_COUNT);
+        assert_i64(world->jobs[0].delay_bound, cases[i].as_sent);
+        world->jobs[0].priority = 9;
+        assert_int_equal(refused_for(world), REASON_COUNT);
+        assert_i64(world->jobs[0].delay_bound, cases[i].delay_bound);
+        free_world(world);
+    }
+}
+
+/* The project's own kind of redundancy holds where an app says nothing. */
+static void redundancy_of_the_project_is_for_apps_without_their_own(void **state)
+{
+    struct world *world = make_world();
+
+    (void)state;
+    add_job(world, 0, 100, 0);
+    world->config->homogeneous_redundancy = HR_COARSE;
+    assert_int_equal(refused_for(world), REASON_HR_UNKNOWN);
+    world->view.hr_classes[HR_COARSE] = 386;
+    assert_int_equal(refused_for(world), REASON_COUNT);
+    world->workunits[0].hr_class = 258;
+    assert_int_equal(refused_for(world), REASON_HR_COMMITTED);
+    world->apps[0].homogeneous_redundancy = HR_FINE;
+    world->view.hr_classes[HR_FINE] = 258;
+    assert_int_equal(refused_for(world), REASON_COUNT);
     free_world(world);
 }
 
@@ -527,12 +588,14 @@ static size_t slow_choose(struct world *world, struct job **ret_chosen)
                 if (!fits)
                     continue;
                 best = job;
-            } else if (fits ? score > best_score
-                            : wall * cpus < best->workunit->rsc_fpops_est / 1e9 *
-                                                (best->app == &world->apps[1] ? 2.5 : 1)) {
-                best = job;
             } else {
-                continue;
+                double best_size =
+                    best->workunit->rsc_fpops_est / 1e9 * (best->app == &world->apps[1] ? 2.5 : 1);
+                if (!fits && wall * cpus > best_size)
+                    continue;
+                if ((fits || wall * cpus == best_size) && score <= best_score)
+                    continue;
+                best = job;
             }
             best_fits = fits;
             best_score = score;
@@ -621,6 +684,8 @@ int main(void)
         cmocka_unit_test(each_check_refuses_for_its_reason),
         cmocka_unit_test(the_deadline_is_judged_last),
         cmocka_unit_test(an_idle_host_is_not_exempt_from_deadlines),
+        cmocka_unit_test(retries_have_less_time_where_it_is_enough),
+        cmocka_unit_test(redundancy_of_the_project_is_for_apps_without_their_own),
         cmocka_unit_test(deadlines_can_be_ignored),
         cmocka_unit_test(thirty_two_of_forty_jobs_are_in_time),
         cmocka_unit_test(priority_comes_before_fit),

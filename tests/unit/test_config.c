@@ -279,12 +279,13 @@ static void unserved_options_are_told_of(void **state)
 {
     struct world *world = *state;
     assert_status(STATUS_OK,
-                  load_options(world, "<homogeneous_redundancy>1</homogeneous_redundancy>\n"
-                                      "<hr_class_static/>\n"
-                                      "<max_jobs_in_progress><project/></max_jobs_in_progress>\n"
-                                      "<reliable_on_priority>0</reliable_on_priority>"));
-    assert_finding(world, false, 3, "homogeneous_redundancy is not supported");
-    assert_finding(world, false, 4, "hr_class_static is not supported");
+                  load_options(world,
+                               "<locality_scheduler_fraction>1</locality_scheduler_fraction>\n"
+                               "<locality_scheduling/>\n"
+                               "<max_jobs_in_progress><project/></max_jobs_in_progress>\n"
+                               "<file_deletion_strategy>0</file_deletion_strategy>"));
+    assert_finding(world, false, 3, "locality_scheduler_fraction is not supported");
+    assert_finding(world, false, 4, "locality_scheduling is not supported");
     assert_finding(world, false, 5, "max_jobs_in_progress is not supported");
     assert_int_equal(world->findings.count, 3);
 }

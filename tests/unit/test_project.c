@@ -2,6 +2,8 @@
 /* The project's files as they lie in its folder: keys in a row, signatures, blocks for replies. */
 #include "server/project.h"
 
+#include "server/policy/score.h"
+
 #include "config/config.h"
 #include "server/base/file.h"
 #include "tests/support/test.h"
@@ -42,6 +44,8 @@ static int clear_place(void **state)
                                         "keys/signature_stripped_0",
                                         "gui_urls.xml",
                                         "project_files.xml",
+                                        "size_census_app",
+                                        "size_census_odd",
                                         "keys",
                                         ""};
     struct place *place = *state;
@@ -140,6 +144,21 @@ static void test_reads_the_blocks_of_replies(void **state)
     project_release(project);
 }
 
+static void test_reads_the_size_censuses(void **state)
+{
+    struct project *project;
+    struct place *place = *state;
+
+    put(place, "keys/code_sign_public", "now");
+    put(place, "size_census_app", "1e9\n2e9\n");
+    put(place, "size_census_odd", "nothing\n");
+    project = load(place);
+    assert_int_equal(project->blocks.size_census_count, 1);
+    assert_text(project->blocks.size_censuses[0].app_name, "app");
+    assert_int_equal(project->blocks.size_censuses[0].count, 2);
+    project_release(project);
+}
+
 static void test_lives_until_its_last_holder_lets_go(void **state)
 {
     struct project *project;
@@ -162,6 +181,7 @@ int main(void)
         CASE(reads_old_keys_until_one_is_missing),
         CASE(passes_over_an_old_key_without_signature),
         CASE(reads_the_blocks_of_replies),
+        CASE(reads_the_size_censuses),
         CASE(lives_until_its_last_holder_lets_go),
     };
 
