@@ -63,9 +63,13 @@ within() {
 runs() { [ -d "/proc/$1" ] && [ "$(cut -d' ' -f3 "/proc/$1/stat" 2>/dev/null)" != Z ]; }
 ended() { ! runs "$1"; }
 
-# end_process PID [SECONDS]: asks, waits, insists.
+# A child that has not been waited for: its number cannot belong to anybody else.
+is_child() { [ "$(ps -o ppid= -p "$1" | tr -d ' ')" = $$ ]; }
+
+# end_process PID [SECONDS]: asks, waits, insists. Numbers of processes are used again soon.
 end_process() {
-    kill -TERM "$1" 2>/dev/null || return 0
+    is_child "$1" || return 0
+    kill -TERM "$1" 2>/dev/null
     within "${2:-10}" ended "$1" || kill -KILL "$1" 2>/dev/null
     wait "$1" 2>/dev/null
 }
@@ -75,7 +79,8 @@ clean_up() {
     for ((i = ${#started[@]} - 1; i >= 0; i--)); do
         end_process "${started[$i]}"
     done
-    sql -e "DROP DATABASE IF EXISTS $schema" 2>/dev/null
+    sql -e "SHOW DATABASES" 2>/dev/null | grep -E "^qm_integration_$$(_|\$)" |
+        while read -r name; do [ -n "${QM_KEEP:-}" ] || sql -e "DROP DATABASE $name" 2>/dev/null; done
     if [ $status -ne 0 ] && [ $status -ne $skipped ] || [ $failures -gt 0 ]; then
         say "--- ends of logs in $work"
         tail -n 6 "$work"/*.log "$work"/*/*.log 2>/dev/null | cut -c 1-400
@@ -93,14 +98,17 @@ finish() {
     exit 0
 }
 
-# A port of the loopback that nobody listens on; prints it.
-free_port() {
-    local port
+# take_port: a port of the loopback that nobody listens on, in $port. Nobody else takes it while this
+# test runs: each port has a lock, held by an open file of this shell and of what it starts.
+take_port() {
+    local lock
+    mkdir -p /tmp/qm-ports
     while :; do
         port=$((20000 + RANDOM % 12000))
-        (exec 3<>"/dev/tcp/127.0.0.1/$port") 2>/dev/null || break
+        exec {lock}>"/tmp/qm-ports/$port" && flock -n "$lock" &&
+            ! (exec 3<>"/dev/tcp/127.0.0.1/$port") 2>/dev/null && break
+        exec {lock}>&-
     done
-    echo "$port"
 }
 
 # new_project [ELEMENT...]: folder, schema, one account, one app with a version for Linux. The
@@ -191,7 +199,7 @@ start_server() {
     shift
     # shellcheck disable=SC2094 # what precedes the log, such as a sanitizer's report, joins it
     "$program" --project "$project" --listen "unix:$work/$name.socket" --socket-mode 0666 \
-        --log "$work/$name.log" "$@" 2>>"$work/$name.log" &
+        --log "$work/$name.log" "$@" 2>>"$work/$name.log" </dev/null &
     server_pid=$!
     started+=("$server_pid")
     within 15 test -S "$work/$name.socket" || {
@@ -201,21 +209,19 @@ start_server() {
 }
 
 # start_web NAME KIND [OPTION...]: a private web server with the samples of config/ (KIND and options:
-# tools/private-web); the scheduler's URL is in $url, the project's in $master_url.
+# tools/private-web) on $web_port or a port of its own; the scheduler's URL is in $url.
 start_web() {
     local name=$1 kind=$2 port
     shift 2
-    port=$(free_port)
+    if [ -n "${web_port:-}" ]; then port=$web_port; else take_port; fi
     "$QM_SOURCE_DIR/tools/private-web" --server "$kind" --dir "$work/$name" --port "$port" \
         --name test --project "$project" "$@" >"$work/$name.log" 2>&1 </dev/null &
     started+=($!)
     url=http://127.0.0.1:$port/test_cgi/cgi
-    # shellcheck disable=SC2034 # for tests that need it
-    master_url=http://127.0.0.1:$port/test/
-    within 15 answers "$url" || {
+    if ! within 15 answers "$url" || ! is_child "${started[-1]}"; then
         claim_failed "$kind starts"
         return 1
-    }
+    fi
 }
 
 # start_nginx SOCKET...: in front of one or more servers.
