@@ -157,6 +157,8 @@ static void print_text(const struct output_table *table)
 
 void table_print(const struct output_table *table)
 {
+    if (table->column_count == 0)
+        return;
     switch (table->session->form) {
     case FORM_TEXT:
         print_text(table);

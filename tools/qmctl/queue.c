@@ -103,7 +103,7 @@ enum exit_code command_host(struct session *session)
     const char *email = option_value(session, "user");
     int64_t id = 0, most = 20;
     struct user_row user = {.id = 0};
-    struct host_entry *rows;
+    struct host_entry *rows = NULL;
     size_t count = 0;
     if (session->argument_count > 0 &&
         (!text_to_i64(text_from(session->arguments[0]), &id) || id <= 0))
@@ -127,7 +127,7 @@ enum exit_code command_host(struct session *session)
         print_hosts(session, rows, count);
         return EXIT_DONE;
     }
-    if (session->form == FORM_TEXT)
+    if (session->form == FORM_TEXT && count > 0)
         print_host(&rows[0]);
     return print_jobs(session, id, (size_t)most) == STATUS_OK ? EXIT_DONE : session_failed(session);
 }

@@ -85,7 +85,7 @@ enum exit_code command_user_list(struct session *session)
 
 enum exit_code command_user_show(struct session *session)
 {
-    struct user_row user;
+    struct user_row user = {.id = 0};
     int64_t id = 0;
     enum status status = option_number(session, "id", 1, INT64_MAX, &id);
     if (status == STATUS_OK && id == 0 && session->argument_count == 0)
