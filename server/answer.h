@@ -6,6 +6,7 @@
 
 #include "db/db.h"
 #include "server/base/text.h"
+#include "server/policy/reason.h"
 #include "server/policy/usage.h"
 
 #include <stdbool.h>
@@ -80,6 +81,8 @@ struct answer {
     struct answer_resource *resources;
     size_t resource_count;
     bool no_work_deadlines;
+    enum reason reasons[REASONS_SAID_MAX]; /* that no job was sent for, as said; for the counters */
+    size_t reason_count;
     const char *first_reason; /* for the log line: the decisive reason of a "no"; NULL: none */
 };
 

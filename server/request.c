@@ -18,6 +18,7 @@
 #include "server/base/counters.h"
 #include "server/base/random.h"
 #include "server/delay.h"
+#include "server/metrics.h"
 #include "server/parse/parse.h"
 #include "server/reply.h"
 
@@ -318,6 +319,8 @@ static void count_committed(const struct request *request)
     counter_add(COUNTER_jobs_sent, visit->jobs_sent);
     counter_add(COUNTER_jobs_resent, visit->resent);
     counter_add(COUNTER_hosts_created, visit->host_is_new);
+    for (size_t i = 0; i < visit->answer.reason_count; i++)
+        metrics_count_reason(visit->answer.reasons[i]);
 }
 
 static void wait_before_retry(const struct request *request)

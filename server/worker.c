@@ -14,6 +14,7 @@
 #include "server/delay.h"
 #include "server/fcgi.h"
 #include "server/listen.h"
+#include "server/metrics.h"
 #include "server/project.h"
 #include "server/server.h"
 
@@ -193,6 +194,11 @@ bool method_is_post(variable_reader *read, void *context, const struct config *c
 
     if (method.length == 0 || text_is(method, "POST"))
         return true;
+    /* Only a web server can set this: a client's headers come with HTTP_ before their names. */
+    if (text_is(text_from(read(context, "QM_PAGE")), "metrics")) {
+        metrics_write(ret_page);
+        return false;
+    }
     buffer_print(ret_page,
                  "This is the scheduler of " TEXT_FORMAT ".\n"
                  "BOINC clients post their requests here; there is nothing to be seen.\n",

@@ -373,3 +373,28 @@ bool job_check(const struct host_view *view, const struct tally *tally, enum che
     }
     return true;
 }
+
+bool resource_is_closed(const struct host_view *view, const struct tally *tally, size_t resource,
+                        struct refusal *ret_refusal)
+{
+    /* Of the checks above those that do not look at the job, most useful first. */
+    static const struct {
+        enum reason reason;
+        bool (*passes)(struct question *question);
+    } closing[] = {{REASON_RESOURCE_EXCLUDED, resource_is_allowed},
+                   {REASON_USER_MAX_JOBS, is_within_user_limit},
+                   {REASON_IN_PROGRESS, is_within_resource_limit}};
+
+    for (size_t i = 0; i < sizeof(closing) / sizeof(closing[0]); i++) {
+        struct question question = {.view = view, .tally = tally, .resource = resource};
+
+        if (closing[i].passes(&question))
+            continue;
+        *ret_refusal = (struct refusal){.reason = closing[i].reason,
+                                        .name = question.name,
+                                        .need = question.need,
+                                        .have = question.have};
+        return true;
+    }
+    return false;
+}

@@ -117,4 +117,9 @@ enum check_kind {
 bool job_check(const struct host_view *view, const struct tally *tally, enum check_kind kind,
                size_t resource, struct job *job, struct refusal *ret_refusal);
 
+/* Why a resource gets no job whatever the job is (excluded by the user, a limit is reached): then
+ * nothing else that may be wrong with jobs is worth a word. False: it may get some. */
+bool resource_is_closed(const struct host_view *view, const struct tally *tally, size_t resource,
+                        struct refusal *ret_refusal);
+
 #endif

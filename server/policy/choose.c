@@ -74,6 +74,24 @@ static struct job *choose_one(const struct host_view *view, const struct tally *
     return best;
 }
 
+bool choose_is_idle(const struct host_view *view, const struct tally *tally,
+                    struct choice_notes *notes)
+{
+    bool is_idle = true;
+
+    for (size_t resource = 0; resource < tally->left.resource_count; resource++) {
+        struct refusal refusal;
+
+        if (!amounts_wants(&tally->left, resource))
+            continue;
+        if (resource_is_closed(view, tally, resource, &refusal))
+            refusals_add(&notes->refusals, &refusal);
+        else
+            is_idle = false;
+    }
+    return is_idle;
+}
+
 size_t choose_jobs(const struct host_view *view, struct tally *tally, struct job *jobs,
                    size_t count, struct job **ret_chosen, struct choice_notes *notes)
 {
@@ -83,6 +101,13 @@ size_t choose_jobs(const struct host_view *view, struct tally *tally, struct job
         jobs[i].refused_on = 0;
     /* Coprocessors from the last to the first, then the CPU. */
     for (size_t resource = tally->left.resource_count; resource-- > 0;) {
+        struct refusal refusal;
+
+        if (amounts_wants(&tally->left, resource) &&
+            resource_is_closed(view, tally, resource, &refusal)) {
+            refusals_add(&notes->refusals, &refusal);
+            continue;
+        }
         while (amounts_wants(&tally->left, resource) && tally->jobs < view->limits.reply) {
             struct job *job = choose_one(view, tally, resource, jobs, count, notes);
             if (job == NULL)

@@ -11,6 +11,10 @@ struct choice_notes {
     bool late[RESOURCES_MAX]; /* a job of this requested resource failed on its deadline alone */
 };
 
+/* Notes for every requested resource whether it is closed to all jobs; true: each is. */
+bool choose_is_idle(const struct host_view *view, const struct tally *tally,
+                    struct choice_notes *notes);
+
 /* Takes jobs for every requested resource, coprocessors before the CPU, until it is served or the
  * reply is full, and adds what they use to the tally. `jobs` come in order of falling priority.
  * Within one priority, of the jobs that fit what is left the one of the best score is taken (the

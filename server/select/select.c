@@ -259,6 +259,14 @@ static void forget_new_jobs(struct selection *selection)
         visit->version_changes[i].jobs_sent = 0;
 }
 
+/* Whether looking at jobs is of no use: no requested resource may get any. */
+static bool is_idle(struct selection *selection)
+{
+    return selection->wants_work &&
+           choose_is_idle(&selection->view, &selection->tally, &selection->notes) &&
+           !selection->serves_always_on;
+}
+
 static enum next serve(struct selection *selection)
 {
     struct request *request = selection->request;
@@ -269,7 +277,7 @@ static enum next serve(struct selection *selection)
         status = find_always_on(selection);
     if (status == STATUS_OK && !count_answer(selection))
         status = STATUS_NO_MEMORY;
-    if (status == STATUS_OK && !is_served(selection))
+    if (status == STATUS_OK && !is_served(selection) && !is_idle(selection))
         status = select_jobs(selection);
     if (status == STATUS_OK) {
         if (selection->wants_work && request->visit.answer.job_count == 0)

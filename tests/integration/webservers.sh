@@ -67,6 +67,12 @@ socket=$work/one.socket
 
 start_nginx "$socket"
 check_front nginx
+curl -s "$url/metrics" >"$work/metrics"
+claim "nginx: the counters are shown to this machine" \
+    grep -qE '^quartermaster_requests_total [1-9]' "$work/metrics"
+claim "nginx: reasons among them" grep -q '^quartermaster_no_work_total{reason="memory"} 0' "$work/metrics"
+curl -s -H 'QM_PAGE: metrics' -H 'QM-PAGE: metrics' "$url" >"$work/no-metrics"
+claim "nginx: a client cannot ask for them elsewhere" not grep -q _total "$work/no-metrics"
 start_web proxy_fcgi apache-proxy-fcgi --socket "$socket" && check_front proxy_fcgi
 start_web fcgid apache-fcgid --program "$program" && check_front fcgid
 start_web cgi apache-cgi --program "$program" && check_front cgi
