@@ -117,8 +117,11 @@ static enum status find_claimed(struct db *db, struct arena *arena, int64_t host
                                 const struct claim *claims, size_t count, const int64_t *ids,
                                 size_t id_count, uint64_t affected, bool *ret_claimed)
 {
+    bool *is_ours = ARENA_ARRAY(arena, id_count, bool);
     uint64_t found = 0;
 
+    if (is_ours == NULL)
+        return STATUS_TOO_LARGE;
     for (size_t i = 0; i < id_count; i += DB_LIST_MOST) {
         struct db_rows rows;
         enum status status = db_query(db, arena, STATEMENT_claims_made,
@@ -129,12 +132,16 @@ static enum status find_claimed(struct db *db, struct arena *arena, int64_t host
         if (status != STATUS_OK)
             return status;
         for (; db_rows_next(&rows); found++) {
-            for (size_t j = 0; j < count; j++)
-                ret_claimed[j] = ret_claimed[j] || claims[j].resultid == rows.cells[0].integer;
+            size_t place = list_find(ids, id_count, rows.cells[0].integer);
+
+            if (place < id_count)
+                is_ours[place] = true;
         }
         if (db_rows_end(&rows) != STATUS_OK)
             return rows.status;
     }
+    for (size_t i = 0; i < count; i++)
+        ret_claimed[i] = is_ours[list_find(ids, id_count, claims[i].resultid)];
     return found == affected ? STATUS_OK : STATUS_DB_RETRY;
 }
 

@@ -5,6 +5,8 @@
 #include "db/mariadb.h"
 #include "server/base/arena.h"
 
+#include <stdlib.h>
+
 #include "server/base/banned.h"
 
 enum status db_results_by_name(struct db *db, struct arena *arena, const struct text *names,
@@ -64,8 +66,11 @@ static enum status find_booked(struct db *db, struct arena *arena,
                                const int64_t *ids, size_t id_count, uint64_t affected,
                                bool *ret_booked)
 {
+    bool *is_ours = ARENA_ARRAY(arena, id_count, bool);
     uint64_t found = 0;
 
+    if (is_ours == NULL)
+        return STATUS_TOO_LARGE;
     for (size_t i = 0; i < id_count; i += DB_LIST_MOST) {
         struct db_rows rows;
         enum status status =
@@ -77,52 +82,107 @@ static enum status find_booked(struct db *db, struct arena *arena,
         if (status != STATUS_OK)
             return status;
         for (; db_rows_next(&rows); found++) {
-            for (size_t j = 0; j < count; j++)
-                ret_booked[j] = ret_booked[j] || reports[j].id == rows.cells[0].integer;
+            size_t place = list_find(ids, id_count, rows.cells[0].integer);
+
+            if (place < id_count)
+                is_ours[place] = true;
         }
         if (db_rows_end(&rows) != STATUS_OK)
             return rows.status;
     }
+    for (size_t i = 0; i < count; i++)
+        ret_booked[i] = is_ours[list_find(ids, id_count, reports[i].id)];
     return found == affected ? STATUS_OK : STATUS_DB_RETRY;
+}
+
+/* By id; of two for one row the one that was told first. */
+static int compare_reports(const void *a, const void *b)
+{
+    const struct result_report *left = *(const struct result_report *const *)a;
+    const struct result_report *right = *(const struct result_report *const *)b;
+
+    if (left->id != right->id)
+        return left->id > right->id ? 1 : -1;
+    return (left > right) - (left < right);
+}
+
+/* One report for each row, in order of id. NULL: the arena is full. */
+static const struct result_report **sort_reports(struct arena *arena,
+                                                 const struct result_report *reports, size_t count,
+                                                 size_t *ret_count)
+{
+    const struct result_report **sorted = ARENA_ARRAY(arena, count, const struct result_report *);
+    size_t kept = 0;
+
+    if (sorted == NULL)
+        return NULL;
+    for (size_t i = 0; i < count; i++)
+        sorted[i] = &reports[i];
+    qsort(sorted, count, sizeof(sorted[0]), compare_reports);
+    for (size_t i = 0; i < count; i++) {
+        if (kept == 0 || sorted[kept - 1]->id != sorted[i]->id)
+            sorted[kept++] = sorted[i];
+    }
+    *ret_count = kept;
+    return sorted;
+}
+
+static enum status save_results(struct db *db, struct arena *arena,
+                                const struct result_report *const *reports, size_t count,
+                                uint64_t *ret_affected)
+{
+    size_t slice = count < DB_BULK_ROWS ? count : DB_BULK_ROWS;
+    struct db_value *values = ARENA_ARRAY(arena, slice * REPORT_VALUES, struct db_value);
+
+    if (values == NULL)
+        return STATUS_TOO_LARGE;
+    *ret_affected = 0;
+    for (size_t i = 0; i < count; i += slice) {
+        size_t rows = count - i < slice ? count - i : slice;
+        uint64_t affected = 0;
+        enum status status;
+
+        for (size_t j = 0; j < rows; j++)
+            report_values(reports[i + j], values + j * REPORT_VALUES);
+        status = db_run_bulk(db, STATEMENT_report_save, values, REPORT_VALUES, rows, &affected);
+        if (status != STATUS_OK)
+            return status;
+        *ret_affected += affected;
+    }
+    return STATUS_OK;
 }
 
 enum status db_reports_save(struct db *db, struct arena *arena, const struct result_report *reports,
                             size_t count, int64_t now, bool *ret_booked)
 {
+    const struct result_report **sorted;
     int64_t *ids = ARENA_ARRAY(arena, count, int64_t);
     int64_t *workunits = ARENA_ARRAY(arena, count, int64_t);
-    struct db_value *values = ARENA_ARRAY(arena, count * REPORT_VALUES, struct db_value);
     size_t id_count, workunit_count;
     uint64_t affected = 0;
     enum status status = STATUS_OK;
 
-    if (ids == NULL || workunits == NULL || values == NULL)
+    if (ids == NULL || workunits == NULL)
         return STATUS_TOO_LARGE;
     if (count == 0)
         return STATUS_OK;
     for (size_t i = 0; i < count; i++) {
-        ids[i] = reports[i].id;
         workunits[i] = reports[i].workunitid;
         ret_booked[i] = false;
     }
-    ids = list_sorted(arena, ids, count, &id_count);
+    sorted = sort_reports(arena, reports, count, &id_count);
     workunits = list_sorted(arena, workunits, count, &workunit_count);
-    if (ids == NULL || workunits == NULL)
+    if (sorted == NULL || workunits == NULL)
         return STATUS_TOO_LARGE;
-    for (size_t i = 0; i < id_count; i++) { /* in order of id; of two for one row the first */
-        size_t j = 0;
-
-        while (reports[j].id != ids[i])
-            j++;
-        report_values(&reports[j], values + i * REPORT_VALUES);
-    }
+    for (size_t i = 0; i < id_count; i++)
+        ids[i] = sorted[i]->id;
     for (size_t i = 0; status == STATUS_OK && i < workunit_count; i += DB_LIST_MOST)
         status = db_run(
             db, STATEMENT_workunits_transition_now,
             DB_VALUES(db_integer(now), db_numbers(workunits + i, list_part(workunit_count, i))),
             NULL);
     if (status == STATUS_OK)
-        status = db_run_bulk(db, STATEMENT_report_save, values, REPORT_VALUES, id_count, &affected);
+        status = save_results(db, arena, sorted, id_count, &affected);
     if (status != STATUS_OK)
         return status;
     if (affected < id_count)

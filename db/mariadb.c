@@ -583,7 +583,7 @@ static size_t bulk_rows(const struct db_value *values, size_t value_count, size_
 {
     size_t bytes = 0, end = row;
 
-    while (end < row_count && end - row < 4096) {
+    while (end < row_count && end - row < DB_BULK_ROWS) {
         for (size_t i = 0; i < value_count; i++)
             bytes += 16 + values[end * value_count + i].text.length;
         if (end > row && bytes > DB_BULK_BYTES)

@@ -75,9 +75,10 @@ struct db_value db_row(const void *row); /* of the kind that {set} names */
 MUST_CHECK enum status db_run(struct db *db, enum statement statement,
                               const struct db_value *values, size_t value_count,
                               uint64_t *ret_affected);
-/* The same for many rows of values in one round trip (or one per DB_BULK_BYTES): row i has
- * values[i * value_count ...]. No lists, no {set}. ret_affected is the sum. */
+/* The same for many rows of values in one round trip (or one per DB_BULK_BYTES or DB_BULK_ROWS):
+ * row i has values[i * value_count ...]. No lists, no {set}. ret_affected is the sum. */
 #define DB_BULK_BYTES (4 * 1024 * 1024)
+#define DB_BULK_ROWS  ((size_t)4096)
 MUST_CHECK enum status db_run_bulk(struct db *db, enum statement statement,
                                    const struct db_value *values, size_t value_count,
                                    size_t row_count, uint64_t *ret_affected);

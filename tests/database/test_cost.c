@@ -213,6 +213,92 @@ static void round_trips_are_counted(void **state)
     }
 }
 
+/* --- large requests -----------------------------------------------------------------------------
+ */
+
+static void print_steps(const char *what)
+{
+    static const char *const names[] = {
+#define NAME(name) #name,
+        REQUEST_STEPS(NAME)
+#undef NAME
+    };
+
+    printf("%s: %.3f s:", what, (double)request.total_ns * 1e-9);
+    for (int i = 0; i < STEP_COUNT; i++)
+        printf(" %s %.3f", names[i], (double)request.step_ns[i] * 1e-9);
+    printf(" commit %.3f; %llu statements, %zu MB in the arena\n", (double)request.commit_ns * 1e-9,
+           (unsigned long long)db_count(db).statements, arena_used(arena) >> 20);
+}
+
+/* 256 names or workunits to a statement, up to 4096 reports to a bulk. */
+static void report_many(int count)
+{
+    const struct asked asked = {.report_first = 1, .reports = count};
+    uint64_t lists = ((uint64_t)count + 255) / 256, bulks = ((uint64_t)count + 4095) / 4096;
+    char what[64];
+
+    add_jobs(1, count, true);
+    serve(&asked, NOW);
+    snprintf(what, sizeof(what), "%d reports", count);
+    print_steps(what);
+    assert_int_equal(acknowledged(), (size_t)count);
+    assert_i64(test_sql_integer(database, "SELECT COUNT(*) FROM result WHERE server_state = 5"
+                                          " AND outcome = 1 AND received_time = 1795000000"),
+               count);
+    assert_i64(test_sql_integer(database,
+                                "SELECT COUNT(*) FROM workunit WHERE transition_time = 1795000000"),
+               count);
+    assert_in_range(db_count(db).statements, 1, 10 + 2 * lists + bulks);
+    assert_int_equal(db_count(db).commits, 1);
+}
+
+static void ten_thousand_reports_are_one_transaction(void **state)
+{
+    (void)state;
+    report_many(10000);
+}
+
+static void as_many_reports_as_a_request_may_hold(void **state)
+{
+    (void)state;
+    report_many(MESSAGE_RESULTS_MAX);
+}
+
+/* Every second row has been booked by somebody else since; the same rows are named twice. */
+static void many_reports_that_others_booked(void **state)
+{
+    enum { COUNT = 5000 };
+    struct result_report *reports = calloc(COUNT, sizeof(reports[0]));
+    bool *booked = calloc(COUNT, sizeof(booked[0]));
+
+    (void)state;
+    assert_true(reports != NULL && booked != NULL);
+    add_jobs(1, COUNT, true);
+    test_sql(database, "UPDATE result SET server_state = 5, outcome = 1, received_time = 7"
+                       " WHERE id %% 2 = 0");
+    for (int i = 0; i < COUNT; i++)
+        reports[i] = (struct result_report){.id = COUNT - i / 2,
+                                            .workunitid = COUNT - i / 2,
+                                            .hostid = HOST,
+                                            .received_time = NOW,
+                                            .exit_status = i % 2,
+                                            .outcome = 1};
+    db_count_reset(db);
+    assert_status(STATUS_OK, db_reports_save(db, arena, reports, COUNT, NOW, booked));
+    assert_status(STATUS_OK, db_commit(db));
+    for (int i = 0; i < COUNT; i++)
+        assert_int_equal(booked[i], reports[i].id % 2 == 1);
+    assert_i64(test_sql_integer(database,
+                                "SELECT COUNT(*) FROM result WHERE received_time = %d"
+                                " AND exit_status = 0",
+                                NOW),
+               COUNT / 4);
+    assert_int_equal(db_count(db).statements, 10 + 1 + 10 + 1);
+    free(reports);
+    free(booked);
+}
+
 /* --- single statements --------------------------------------------------------------------------
  */
 
@@ -269,6 +355,9 @@ int main(void)
 #define CASE(name) cmocka_unit_test_setup_teardown(name, setup, teardown)
     const struct CMUnitTest tests[] = {
         CASE(round_trips_are_counted),
+        CASE(ten_thousand_reports_are_one_transaction),
+        CASE(as_many_reports_as_a_request_may_hold),
+        CASE(many_reports_that_others_booked),
         CASE(the_guard_row_changes_with_every_request),
         CASE(a_flood_of_another_app_hides_nothing),
     };
