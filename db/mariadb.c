@@ -817,7 +817,8 @@ static enum status connect_to_server(struct db *db)
     }
     return db_run_text(db, "SET SESSION autocommit = 0, tx_isolation = 'READ-COMMITTED',"
                            " sql_mode = 'STRICT_ALL_TABLES,NO_ENGINE_SUBSTITUTION',"
-                           " innodb_lock_wait_timeout = 10, character_set_results = NULL");
+                           " innodb_lock_wait_timeout = 10, lock_wait_timeout = 10,"
+                           " character_set_results = NULL");
 }
 
 /* BOINC names columns' character sets nowhere; what the database has is what we send. */

@@ -17,6 +17,13 @@ struct test_database {
     char *text; /* of the last test_sql_text */
 };
 
+/* A group's setup that fails does not fail the program in cmocka 1.1.5, so this does. */
+_Noreturn static void give_up(const char *what, const char *why)
+{
+    fprintf(stderr, "%s: %s\n", what, why);
+    exit(1);
+}
+
 static void run(struct test_database *database, const char *sql)
 {
     int more;
@@ -126,6 +133,7 @@ struct text test_sql_text(struct test_database *database, const char *format, ..
     sql = print(format, arguments);
     va_end(arguments);
     free(database->text);
+    database->text = NULL; /* the next line may not return */
     database->text = first_cell(database, sql, &length);
     free(sql);
     return (struct text){.at = database->text, .length = length};
@@ -146,27 +154,26 @@ struct test_database *test_database_create(bool with_tables, const char *charact
     const char *socket = getenv("QM_TEST_SOCKET");
     struct failure failure = {0};
 
-    if (database == NULL || socket == NULL) {
-        fail_msg("QM_TEST_SOCKET names no database: run tools/private-mariadb start DIR first");
-        exit(1);
-    }
+    if (database == NULL || socket == NULL)
+        give_up("QM_TEST_SOCKET", "names no database; run tools/private-mariadb start DIR first");
     database->mysql = mysql_init(NULL);
     if (mysql_real_connect(database->mysql, "localhost", "root", NULL, NULL, 0, socket,
                            CLIENT_MULTI_STATEMENTS) == NULL)
-        fail_msg("%s: %s", socket, mysql_error(database->mysql));
+        give_up(socket, mysql_error(database->mysql));
     (void)snprintf(database->name, sizeof(database->name), "test_%ld_%d", (long)getpid(), ++number);
     test_sql(database,
-             "SET NAMES utf8mb4; DROP DATABASE IF EXISTS %s; CREATE DATABASE %s CHARACTER SET %s; "
+             "SET NAMES utf8mb4; SET sql_mode = '', lock_wait_timeout = 20; DROP DATABASE IF "
+             "EXISTS %s; CREATE DATABASE %s CHARACTER SET %s; "
              "USE %s",
              database->name, database->name, character_set == NULL ? "utf8mb4" : character_set,
              database->name);
     if (config_defaults(&database->config) != STATUS_OK)
-        fail_msg("no configuration");
+        give_up("configuration", "no memory");
     set(database->config, "db_name", database->name);
     set(database->config, "db_user", "root");
     set(database->config, "db_socket", socket);
     if (with_tables && db_schema_upgrade(database->config, NULL, &failure) != STATUS_OK)
-        fail_msg("%s", failure.text);
+        give_up(database->name, failure.text);
     return database;
 }
 
@@ -181,6 +188,22 @@ void test_database_destroy(struct test_database *database)
     free(database);
 }
 
+void test_database_clear(struct test_database *database)
+{
+    struct text names =
+        test_sql_text(database, "SELECT GROUP_CONCAT(TABLE_NAME) FROM information_schema.TABLES"
+                                " WHERE TABLE_SCHEMA = DATABASE() AND TABLE_NAME <> 'qm_schema'");
+    char *list = strndup(names.at, names.length);
+
+    names = text_from(list);
+    while (names.length > 0) {
+        struct text name = text_split(&names, ',');
+
+        test_sql(database, "DELETE FROM " TEXT_FORMAT, TEXT_ARG(name));
+    }
+    free(list);
+}
+
 struct config *test_database_config(struct test_database *database)
 {
     return database->config;
@@ -192,6 +215,6 @@ struct db *test_database_open(struct test_database *database)
     struct failure failure = {0};
 
     if (db_open(database->config, &db, &failure) != STATUS_OK)
-        fail_msg("%s", failure.text);
+        give_up(database->name, failure.text);
     return db;
 }

@@ -1,0 +1,469 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Hand-out: candidates, locks, claims, documents; two connections that want the same. */
+#include "db/db.h"
+#include "db/mariadb.h"
+#include "server/base/arena.h"
+#include "tests/support/database.h"
+#include "tests/support/test.h"
+
+#include <pthread.h>
+#include <stdlib.h>
+#include <unistd.h>
+
+#define NOW 1800000000
+
+struct fixture {
+    struct test_database *database;
+    struct db *db, *other;
+    struct arena *arena;
+};
+
+static void add_jobs(struct test_database *database, int first, int last, int appid, int priority)
+{
+    test_sql(database,
+             "INSERT INTO workunit (id, appid, name, transition_time, rsc_memory_bound, priority,"
+             " target_nresults, xml_doc) SELECT seq, %d, CONCAT('wu_', seq), 2147483647, 1e6, %d,"
+             " 2, CONCAT('<workunit>', seq, '</workunit>') FROM seq_%d_to_%d;"
+             "INSERT INTO result (id, workunitid, appid, name, server_state, priority, xml_doc_in)"
+             " SELECT 1000 + seq, seq, %d, CONCAT('wu_', seq, '_0'), 2, %d, CONCAT('<result>', seq)"
+             " FROM seq_%d_to_%d",
+             appid, priority, first, last, appid, priority, first, last);
+}
+
+static int open_all(void **state)
+{
+    struct fixture *f = calloc(1, sizeof(*f));
+
+    f->database = test_database_create(true, NULL);
+    f->db = test_database_open(f->database);
+    f->other = test_database_open(f->database);
+    f->arena = arena_create((size_t)64 * 1024 * 1024);
+    *state = f;
+    return 0;
+}
+
+static int close_all(void **state)
+{
+    struct fixture *f = *state;
+
+    db_close(f->db);
+    db_close(f->other);
+    arena_destroy(f->arena);
+    test_database_destroy(f->database);
+    free(f);
+    return 0;
+}
+
+static int setup(void **state)
+{
+    struct fixture *f = *state;
+
+    (void)db_rollback(f->db);
+    (void)db_rollback(f->other);
+    arena_reset(f->arena);
+    test_database_clear(f->database);
+    add_jobs(f->database, 1, 20, 1, 0);
+    return 0;
+}
+
+static struct claim claim_of(int workunit)
+{
+    return (struct claim){.resultid = 1000 + workunit,
+                          .workunitid = workunit,
+                          .sent_time = NOW,
+                          .report_deadline = NOW + 1000,
+                          .app_version_id = 5,
+                          .flops_estimate = 1e10};
+}
+
+static void a_claim_writes_result_and_workunit(void **state)
+{
+    struct fixture *f = *state;
+    struct claim claim = claim_of(3);
+    bool claimed = false;
+
+    claim.commit_hr_class = 77;
+    claim.commit_app_version_id = 5;
+    assert_status(STATUS_OK, db_results_claim(f->db, f->arena, 7, 9, &claim, 1, &claimed));
+    assert_true(claimed);
+    assert_status(STATUS_OK, db_commit(f->db));
+    assert_text(test_sql_text(f->database,
+                              "SELECT CONCAT_WS(' ', server_state, hostid, userid, sent_time,"
+                              " report_deadline, app_version_id, flops_estimate)"
+                              " FROM result WHERE id = 1003"),
+                "4 7 9 1800000000 1800001000 5 10000000000");
+    assert_text(test_sql_text(f->database,
+                              "SELECT CONCAT_WS(' ', transition_time, hr_class, app_version_id)"
+                              " FROM workunit WHERE id = 3"),
+                "1800001000 77 5");
+}
+
+static void a_claim_never_raises_transition_time_nor_uncommits(void **state)
+{
+    struct fixture *f = *state;
+    struct claim claim = claim_of(4);
+    bool claimed = false;
+
+    test_sql(f->database, "UPDATE workunit SET transition_time = 5, hr_class = 8,"
+                          " app_version_id = 9 WHERE id = 4");
+    assert_status(STATUS_OK, db_results_claim(f->db, f->arena, 7, 9, &claim, 1, &claimed));
+    assert_status(STATUS_OK, db_commit(f->db));
+    assert_text(test_sql_text(f->database,
+                              "SELECT CONCAT_WS(' ', transition_time, hr_class, app_version_id)"
+                              " FROM workunit WHERE id = 4"),
+                "5 8 9");
+}
+
+static void claiming_ten_takes_two_round_trips(void **state)
+{
+    struct fixture *f = *state;
+    struct claim claims[10];
+    bool claimed[10];
+
+    for (int i = 0; i < 10; i++)
+        claims[i] = claim_of(10 - i);
+    assert_status(STATUS_OK, db_results_claim(f->db, f->arena, 7, 9, claims, 10, claimed));
+    assert_status(STATUS_OK, db_rollback(f->db));
+    db_count_reset(f->db);
+    assert_status(STATUS_OK, db_results_claim(f->db, f->arena, 7, 9, claims, 10, claimed));
+    assert_i64((int64_t)db_count(f->db).round_trips, 2);
+    for (int i = 0; i < 10; i++)
+        assert_true(claimed[i]);
+    assert_status(STATUS_OK, db_commit(f->db));
+    assert_i64(test_sql_integer(f->database, "SELECT COUNT(*) FROM result WHERE hostid = 7"), 10);
+}
+
+/* Counted by the server, not by us: the library must not fall back to one command per row. Others
+ * may use the server at the same time, so the least of some tries counts. */
+static void a_bulk_execution_is_one_command(void **state)
+{
+    struct fixture *f = *state;
+    struct claim claims[10];
+    bool claimed[10];
+    int64_t least = INT64_MAX;
+    static const char commands[] = "SELECT VARIABLE_VALUE FROM information_schema.GLOBAL_STATUS"
+                                   " WHERE VARIABLE_NAME = 'QUESTIONS'";
+
+    for (int i = 0; i < 10; i++)
+        claims[i] = claim_of(10 + i);
+    for (int i = 0; i < 20; i++) {
+        int64_t before = test_sql_integer(f->database, commands), after;
+
+        assert_status(STATUS_OK, db_results_claim(f->db, f->arena, 7, 9, claims, 10, claimed));
+        after = test_sql_integer(f->database, commands);
+        least = after - before < least ? after - before : least;
+        assert_status(STATUS_OK, db_rollback(f->db));
+    }
+    assert_in_range(least, 1, 3); /* two, and the one that counts */
+}
+
+static void what_another_host_has_is_not_claimed(void **state)
+{
+    struct fixture *f = *state;
+    struct claim mine[3] = {claim_of(1), claim_of(2), claim_of(3)}, theirs = claim_of(2);
+    bool claimed[3], got;
+
+    assert_status(STATUS_OK, db_results_claim(f->other, f->arena, 8, 9, &theirs, 1, &got));
+    assert_status(STATUS_OK, db_commit(f->other));
+    assert_status(STATUS_OK, db_results_claim(f->db, f->arena, 7, 9, mine, 3, claimed));
+    assert_true(claimed[0]);
+    assert_false(claimed[1]);
+    assert_true(claimed[2]);
+    assert_status(STATUS_OK, db_commit(f->db));
+    assert_i64(test_sql_integer(f->database, "SELECT hostid FROM result WHERE id = 1002"), 8);
+}
+
+static void the_same_job_in_the_same_second_is_not_taken_for_new(void **state)
+{
+    struct fixture *f = *state;
+    struct claim first = claim_of(1), both[2] = {claim_of(1), claim_of(2)};
+    bool claimed[2];
+
+    assert_status(STATUS_OK, db_results_claim(f->db, f->arena, 7, 9, &first, 1, claimed));
+    assert_status(STATUS_OK, db_commit(f->db));
+    assert_status(STATUS_DB_RETRY, db_results_claim(f->db, f->arena, 7, 9, both, 2, claimed));
+}
+
+static void locking_reads_the_counts_in_one_round_trip(void **state)
+{
+    struct fixture *f = *state;
+    const int64_t ids[] = {5, 3, 999, 4};
+    struct locked_workunit *rows = NULL;
+    size_t count = 0;
+
+    test_sql(f->database, "UPDATE result SET userid = 9, hostid = 70 WHERE id = 1004;"
+                          "UPDATE result SET userid = 9, hostid = 7 WHERE id = 1005;"
+                          "UPDATE workunit SET hr_class = 6, app_version_id = 2, error_mask = 16,"
+                          " canonical_resultid = 1004 WHERE id = 4");
+    assert_status(STATUS_OK, db_workunits_lock(f->db, f->arena, ids, 4, 9, 7, &rows, &count));
+    assert_status(STATUS_OK, db_rollback(f->db));
+    db_count_reset(f->db);
+    assert_status(STATUS_OK, db_workunits_lock(f->db, f->arena, ids, 4, 9, 7, &rows, &count));
+    assert_i64((int64_t)db_count(f->db).round_trips, 1);
+    assert_int_equal(count, 3);
+    assert_i64(rows[0].id, 3);
+    assert_i64(rows[0].results_of_user, 0);
+    assert_i64(rows[1].id, 4);
+    assert_i64(rows[1].results_of_user, 1);
+    assert_i64(rows[1].results_of_host, 0);
+    assert_i64(rows[1].hr_class, 6);
+    assert_i64(rows[1].app_version_id, 2);
+    assert_i64(rows[1].error_mask, 16);
+    assert_i64(rows[1].canonical_resultid, 1004);
+    assert_i64(rows[2].results_of_host, 1);
+}
+
+struct waiter {
+    struct fixture *f;
+    struct locked_workunit rows[2];
+    size_t count;
+    enum status status;
+};
+
+static void *lock_two(void *argument)
+{
+    struct waiter *waiter = argument;
+    const int64_t ids[] = {1, 2};
+    struct arena *arena = arena_create((size_t)1024 * 1024);
+    struct locked_workunit *rows = NULL;
+
+    waiter->status =
+        db_workunits_lock(waiter->f->other, arena, ids, 2, 9, 70, &rows, &waiter->count);
+    if (waiter->status == STATUS_OK && waiter->count == 2)
+        memcpy(waiter->rows, rows, sizeof(waiter->rows));
+    arena_destroy(arena);
+    return NULL;
+}
+
+/* The count must be what is true once the lock is held, not when the statement began: a user's two
+ * hosts ask at once, and the second waits while the first takes the job. */
+static void counts_are_as_fresh_as_the_lock(void **state)
+{
+    struct fixture *f = *state;
+    const int64_t second = 2;
+    struct locked_workunit *rows;
+    size_t count;
+    struct waiter waiter = {.f = f};
+    struct claim claim = claim_of(2);
+    bool claimed;
+    pthread_t thread;
+
+    assert_status(STATUS_OK, db_workunits_lock(f->db, f->arena, &second, 1, 9, 7, &rows, &count));
+    assert_int_equal(pthread_create(&thread, NULL, lock_two, &waiter), 0);
+    usleep(300000); /* it has counted workunit 1 by now and waits for workunit 2 */
+    assert_status(STATUS_OK, db_results_claim(f->db, f->arena, 7, 9, &claim, 1, &claimed));
+    assert_status(STATUS_OK, db_commit(f->db));
+    (void)pthread_join(thread, NULL);
+    assert_status(STATUS_OK, waiter.status);
+    assert_int_equal(waiter.count, 2);
+    assert_i64(waiter.rows[1].results_of_user, 1);
+}
+
+struct racer {
+    struct test_database *database;
+    int64_t hostid;
+    int got;
+    enum status status;
+};
+
+static void *race(void *argument)
+{
+    struct racer *racer = argument;
+    struct arena *arena = arena_create((size_t)16 * 1024 * 1024);
+    struct db *db = test_database_open(racer->database);
+
+    for (int round = 0; round < 20; round++) {
+        struct claim claims[20];
+        int64_t ids[20];
+        bool claimed = false;
+        struct locked_workunit *rows;
+        size_t count;
+
+        for (int i = 0; i < 20; i++) { /* each in an order of its own */
+            int workunit = (int)((i * 7 + racer->hostid * 3 + round) % 20) + 1;
+
+            claims[i] = claim_of(workunit);
+            claims[i].sent_time += round;
+            ids[i] = workunit;
+        }
+        racer->status =
+            db_workunits_lock(db, arena, ids, 20, racer->hostid, racer->hostid, &rows, &count);
+        if (racer->status == STATUS_OK)
+            racer->status =
+                db_results_claim(db, arena, racer->hostid, 9, claims + round, 1, &claimed);
+        if (racer->status == STATUS_OK)
+            racer->status = db_commit(db);
+        if (racer->status != STATUS_OK)
+            break;
+        racer->got += claimed;
+        arena_reset(arena);
+    }
+    db_close(db);
+    arena_destroy(arena);
+    return NULL;
+}
+
+static void racing_hosts_share_the_jobs_without_deadlock(void **state)
+{
+    struct fixture *f = *state;
+    struct racer racers[4];
+    pthread_t threads[4];
+    int sum = 0;
+
+    for (int i = 0; i < 4; i++) {
+        racers[i] = (struct racer){.database = f->database, .hostid = i + 1};
+        assert_int_equal(pthread_create(&threads[i], NULL, race, &racers[i]), 0);
+    }
+    for (int i = 0; i < 4; i++)
+        (void)pthread_join(threads[i], NULL);
+    for (int i = 0; i < 4; i++) {
+        assert_status(STATUS_OK, racers[i].status);
+        assert_i64(
+            test_sql_integer(f->database, "SELECT COUNT(*) FROM result WHERE hostid = %d", i + 1),
+            racers[i].got);
+        sum += racers[i].got;
+    }
+    assert_true(sum > 0);
+    assert_i64(test_sql_integer(f->database, "SELECT COUNT(*) FROM result WHERE server_state = 4"),
+               sum);
+}
+
+static void documents_come_in_the_order_asked_for(void **state)
+{
+    struct fixture *f = *state;
+    const int64_t ids[] = {1009, 12345, 1002};
+    struct job_documents documents[3];
+
+    assert_status(STATUS_OK, db_job_documents(f->db, f->arena, ids, 3, documents));
+    assert_text(documents[0].result_name, "wu_9_0");
+    assert_text(documents[0].workunit_name, "wu_9");
+    assert_text(documents[0].result_xml, "<result>9");
+    assert_text(documents[1].result_xml, "");
+    assert_text(documents[2].workunit_xml, "<workunit>2</workunit>");
+}
+
+static struct candidate_filter filter_of(const int64_t *apps, size_t app_count, size_t rows_max)
+{
+    return (struct candidate_filter){.appids = apps,
+                                     .appid_count = app_count,
+                                     .memory_max = 1e9,
+                                     .disk_max = 1e9,
+                                     .rows_max = rows_max};
+}
+
+static void candidates_come_by_priority(void **state)
+{
+    struct fixture *f = *state;
+    const int64_t apps[] = {1, 2};
+    struct candidate_filter filter = filter_of(apps, 2, 25);
+    struct candidate *candidates;
+    size_t count;
+
+    add_jobs(f->database, 21, 22, 2, 5);
+    add_jobs(f->database, 31, 32, 1, -1800000000);
+    add_jobs(f->database, 41, 42, 3, 7);
+    assert_status(STATUS_OK, db_candidates(f->db, f->arena, &filter, &candidates, &count));
+    assert_int_equal(count, 24);
+    assert_i64(candidates[0].priority, 5);
+    assert_i64(candidates[1].priority, 5);
+    assert_i64(candidates[2].priority, 0);
+    assert_i64(candidates[23].priority, -1800000000);
+    assert_i64(candidates[0].workunit.id, candidates[0].workunitid);
+    assert_i64(candidates[0].appid, 2);
+}
+
+static void the_oldest_of_the_best_come_first(void **state)
+{
+    struct fixture *f = *state;
+    const int64_t app = 1;
+    struct candidate_filter filter = filter_of(&app, 1, 5);
+    struct candidate *candidates;
+    size_t count;
+
+    assert_status(STATUS_OK, db_candidates(f->db, f->arena, &filter, &candidates, &count));
+    assert_int_equal(count, 5);
+    for (size_t i = 0; i < count; i++)
+        assert_in_range(candidates[i].workunitid, 1, 5);
+}
+
+static void candidates_are_narrowed_in_the_database(void **state)
+{
+    struct fixture *f = *state;
+    const int64_t app = 1;
+    struct candidate_filter filter = filter_of(&app, 1, 100);
+    struct candidate *candidates;
+    size_t count;
+
+    filter.userid = 9;
+    test_sql(f->database, "UPDATE workunit SET rsc_memory_bound = 2e9 WHERE id = 1;"
+                          "UPDATE workunit SET rsc_disk_bound = 2e9 WHERE id = 2;"
+                          "UPDATE workunit SET transitioner_flags = 1 WHERE id = 3;"
+                          "UPDATE workunit SET error_mask = 16 WHERE id = 4;"
+                          "UPDATE workunit SET batch = 8 WHERE id = 5;"
+                          "UPDATE workunit SET batch = 9 WHERE id = 6;"
+                          "UPDATE result SET server_state = 1 WHERE id = 1007;"
+                          "DELETE FROM workunit WHERE id = 8");
+    assert_status(STATUS_OK, db_candidates(f->db, f->arena, &filter, &candidates, &count));
+    assert_int_equal(count, 13);
+    for (size_t i = 0; i < count; i++)
+        assert_true(candidates[i].workunitid == 6 || candidates[i].workunitid > 8);
+}
+
+static void different_hosts_get_different_orders(void **state)
+{
+    struct fixture *f = *state;
+    const int64_t app = 1;
+    struct candidate_filter filter = filter_of(&app, 1, 20);
+    struct candidate *one, *two;
+    size_t count;
+    int alike = 0;
+
+    filter.spread = 1;
+    assert_status(STATUS_OK, db_candidates(f->db, f->arena, &filter, &one, &count));
+    filter.spread = 2;
+    assert_status(STATUS_OK, db_candidates(f->db, f->arena, &filter, &two, &count));
+    for (size_t i = 0; i < count; i++)
+        alike += one[i].resultid == two[i].resultid;
+    assert_in_range(alike, 0, 9);
+}
+
+/* A flood of better jobs of another app, beyond what a query looks at, hides nothing. */
+static void a_flood_of_other_jobs_hides_nothing(void **state)
+{
+    struct fixture *f = *state;
+    const int64_t app = 1;
+    struct candidate_filter filter = filter_of(&app, 1, 100);
+    struct candidate *candidates;
+    size_t count;
+
+    test_sql(f->database, "INSERT INTO result (workunitid, appid, name, server_state, priority)"
+                          " SELECT 1, 2, CONCAT('flood_', seq), 2, seq %% 2 FROM"
+                          " seq_1_to_450000");
+    assert_status(STATUS_OK, db_candidates(f->db, f->arena, &filter, &candidates, &count));
+    assert_int_equal(count, 20);
+}
+
+#define CASE(name) cmocka_unit_test_setup(name, setup)
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        CASE(a_claim_writes_result_and_workunit),
+        CASE(a_claim_never_raises_transition_time_nor_uncommits),
+        CASE(claiming_ten_takes_two_round_trips),
+        CASE(a_bulk_execution_is_one_command),
+        CASE(what_another_host_has_is_not_claimed),
+        CASE(the_same_job_in_the_same_second_is_not_taken_for_new),
+        CASE(locking_reads_the_counts_in_one_round_trip),
+        CASE(counts_are_as_fresh_as_the_lock),
+        CASE(racing_hosts_share_the_jobs_without_deadlock),
+        CASE(documents_come_in_the_order_asked_for),
+        CASE(candidates_come_by_priority),
+        CASE(the_oldest_of_the_best_come_first),
+        CASE(candidates_are_narrowed_in_the_database),
+        CASE(different_hosts_get_different_orders),
+        CASE(a_flood_of_other_jobs_hides_nothing), /* last: it leaves much to be deleted */
+    };
+
+    return cmocka_run_group_tests(tests, open_all, close_all);
+}

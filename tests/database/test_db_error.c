@@ -1,0 +1,292 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* What goes wrong between us and the database, and what each of it is called. */
+#include "db/db.h"
+#include "db/mariadb.h"
+#include "server/base/arena.h"
+#include "tests/support/database.h"
+#include "tests/support/test.h"
+
+#include <mysqld_error.h>
+#include <pthread.h>
+#include <stdlib.h>
+#include <unistd.h>
+
+struct fixture {
+    struct test_database *database;
+    struct db *db, *other;
+    struct arena *arena;
+};
+
+static int open_all(void **state)
+{
+    struct fixture *f = calloc(1, sizeof(*f));
+
+    f->database = test_database_create(true, NULL);
+    f->arena = arena_create((size_t)16 * 1024 * 1024);
+    *state = f;
+    return 0;
+}
+
+static int close_all(void **state)
+{
+    struct fixture *f = *state;
+
+    arena_destroy(f->arena);
+    test_database_destroy(f->database);
+    free(f);
+    return 0;
+}
+
+static int setup(void **state)
+{
+    struct fixture *f = *state;
+
+    test_database_clear(f->database);
+    test_sql(f->database, "INSERT INTO user SET id = 1, email_addr = 'a', authenticator = 'a';"
+                          "INSERT INTO user SET id = 2, email_addr = 'b', authenticator = 'b'");
+    f->db = test_database_open(f->database);
+    f->other = test_database_open(f->database);
+    return 0;
+}
+
+static int teardown(void **state)
+{
+    struct fixture *f = *state;
+
+    db_close(f->db);
+    db_close(f->other);
+    return 0;
+}
+
+/* Ends every connection to the schema but the test's own. */
+static void kill_connections(struct fixture *f)
+{
+    struct text ids =
+        test_sql_text(f->database, "SELECT GROUP_CONCAT(ID) FROM information_schema.PROCESSLIST"
+                                   " WHERE DB = DATABASE() AND ID <> CONNECTION_ID()");
+    char *list = strndup(ids.at, ids.length);
+
+    ids = text_from(list);
+    while (ids.length > 0) {
+        struct text id = text_split(&ids, ',');
+
+        test_sql(f->database, "KILL " TEXT_FORMAT, TEXT_ARG(id));
+    }
+    free(list);
+    usleep(100000);
+}
+
+static void a_lost_connection_is_gone_and_can_be_reopened(void **state)
+{
+    struct fixture *f = *state;
+    uint64_t token;
+
+    assert_status(STATUS_OK, db_host_guard(f->db, 7, 1, 1));
+    kill_connections(f);
+    assert_status(STATUS_DB_GONE, db_host_guard(f->db, 8, 1, 1));
+    assert_true(strlen(db_error(f->db)) > 0);
+    assert_status(STATUS_OK, db_reopen(f->db));
+    assert_status(STATUS_NOT_FOUND, db_host_token(f->db, 7, &token)); /* rolled back */
+    assert_status(STATUS_OK, db_host_guard(f->db, 7, 2, 1));
+    assert_status(STATUS_OK, db_commit(f->db));
+    assert_status(STATUS_OK, db_host_token(f->db, 7, &token));
+    assert_true(token == 2);
+}
+
+static void a_connection_lost_at_commit_is_unknown(void **state)
+{
+    struct fixture *f = *state;
+    uint64_t token = 0;
+
+    assert_status(STATUS_OK, db_host_guard(f->db, 7, 1, 1));
+    kill_connections(f);
+    assert_status(STATUS_DB_UNKNOWN, db_commit(f->db));
+    assert_status(STATUS_OK, db_reopen(f->db));
+    assert_status(STATUS_NOT_FOUND, db_host_token(f->db, 7, &token)); /* it did not happen */
+}
+
+static void a_savepoint_keeps_what_came_before(void **state)
+{
+    struct fixture *f = *state;
+
+    assert_status(STATUS_OK, db_host_guard(f->db, 7, 1, 1));
+    assert_status(STATUS_OK, db_savepoint(f->db));
+    assert_status(STATUS_OK, db_host_guard(f->db, 8, 1, 1));
+    assert_status(STATUS_OK, db_rollback_to_savepoint(f->db));
+    assert_status(STATUS_OK, db_savepoint(f->db));
+    assert_status(STATUS_OK, db_commit(f->db));
+    assert_i64(test_sql_integer(f->database, "SELECT COUNT(*) FROM qm_host"), 1);
+}
+
+static void a_savepoint_sent_ahead_fails_the_next(void **state)
+{
+    struct fixture *f = *state;
+    enum status sent;
+
+    assert_status(STATUS_OK, db_host_guard(f->db, 7, 1, 1));
+    kill_connections(f);
+    sent = db_savepoint(f->db); /* may not have noticed yet */
+    assert_true(sent == STATUS_OK || sent == STATUS_DB_GONE);
+    assert_status(STATUS_DB_GONE, db_host_guard(f->db, 8, 1, 1));
+}
+
+struct locker {
+    struct db *db;
+    enum status status;
+};
+
+static void *lock_the_first(void *argument)
+{
+    struct locker *locker = argument;
+
+    locker->status = db_user_lock(locker->db, 1);
+    if (locker->status != STATUS_OK)
+        (void)db_rollback(locker->db);
+    return NULL;
+}
+
+static void a_deadlock_is_to_be_repeated(void **state)
+{
+    struct fixture *f = *state;
+    struct locker locker = {.db = f->other};
+    pthread_t thread;
+    enum status status;
+
+    assert_status(STATUS_OK, db_user_lock(f->db, 1));
+    assert_status(STATUS_OK, db_user_lock(f->other, 2));
+    assert_int_equal(pthread_create(&thread, NULL, lock_the_first, &locker), 0);
+    usleep(200000);
+    status = db_user_lock(f->db, 2);
+    (void)db_rollback(f->db);
+    (void)pthread_join(thread, NULL);
+    assert_true((status == STATUS_DB_RETRY) != (locker.status == STATUS_DB_RETRY));
+    assert_true(status == STATUS_OK || status == STATUS_DB_RETRY);
+}
+
+static void classes_of_errors(void **state)
+{
+    static const struct {
+        unsigned error;
+        bool committing;
+        enum status status;
+    } cases[] = {{ER_LOCK_DEADLOCK, false, STATUS_DB_RETRY},
+                 {ER_LOCK_DEADLOCK, true, STATUS_DB_RETRY}, /* a cluster says it there */
+                 {ER_LOCK_WAIT_TIMEOUT, false, STATUS_DB_RETRY},
+                 {ER_CHECKREAD, false, STATUS_DB_RETRY},
+                 {2006, false, STATUS_DB_GONE},
+                 {2013, false, STATUS_DB_GONE},
+                 {2055, false, STATUS_DB_GONE},
+                 {2002, false, STATUS_DB_GONE},
+                 {2013, true, STATUS_DB_UNKNOWN},
+                 {ER_CONNECTION_KILLED, true, STATUS_DB_UNKNOWN},
+                 {ER_DUP_ENTRY, false, STATUS_DB_REFUSED},
+                 {ER_ACCESS_DENIED_ERROR, false, STATUS_DB_REFUSED},
+                 {ER_OPTION_PREVENTS_STATEMENT, false, STATUS_DB_REFUSED},
+                 {1665, false, STATUS_DB_REFUSED},
+                 {ER_PARSE_ERROR, false, STATUS_DB_BUG},
+                 {ER_BAD_FIELD_ERROR, false, STATUS_DB_BUG}};
+
+    (void)state;
+    for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+        if (db_error_status(cases[i].error, cases[i].committing) != cases[i].status)
+            fail_msg("error %u is %s", cases[i].error,
+                     status_word(db_error_status(cases[i].error, cases[i].committing)));
+    }
+}
+
+static void a_constraint_refuses(void **state)
+{
+    struct fixture *f = *state;
+    struct db *db;
+
+    test_sql(f->database, "ALTER TABLE user ADD CONSTRAINT short CHECK (cross_project_id <> 'x')");
+    db = test_database_open(f->database);
+    assert_status(STATUS_DB_REFUSED, db_user_save_cross_project_id(db, 1, TEXT("x")));
+    assert_status(STATUS_OK, db_user_save_cross_project_id(db, 1, TEXT("y")));
+    db_close(db); /* an open transaction would hold up the next statement */
+    test_sql(f->database, "ALTER TABLE user DROP CONSTRAINT short");
+}
+
+static void a_refused_opening_says_why(void **state)
+{
+    struct fixture *f = *state;
+    struct db *db = NULL;
+    struct failure failure = {0};
+    struct test_database *empty = test_database_create(false, NULL);
+
+    assert_status(STATUS_DB_REFUSED, db_open(test_database_config(empty), &db, &failure));
+    assert_non_null(strstr(failure.text, "qmctl init"));
+    test_database_destroy(empty);
+
+    failure = (struct failure){0};
+    test_sql(f->database, "ALTER TABLE qm_host RENAME TO away");
+    assert_status(STATUS_DB_REFUSED, db_open(test_database_config(f->database), &db, &failure));
+    assert_non_null(strstr(failure.text, "qm_host"));
+    test_sql(f->database, "ALTER TABLE away RENAME TO qm_host");
+
+    failure = (struct failure){0};
+    test_sql(f->database, "ALTER TABLE host CHANGE p_ncpus other INT NOT NULL");
+    assert_status(STATUS_DB_REFUSED, db_open(test_database_config(f->database), &db, &failure));
+    assert_non_null(strstr(failure.text, "p_ncpus"));
+    test_sql(f->database, "ALTER TABLE host CHANGE other p_ncpus INT NOT NULL");
+    assert_null(db);
+}
+
+static void no_server_is_gone(void **state)
+{
+    struct test_database *database = test_database_create(false, NULL);
+    struct db *db = NULL;
+    struct failure failure = {0};
+
+    (void)state;
+    assert_status(STATUS_OK, config_set(test_database_config(database), TEXT("db_socket"),
+                                        TEXT("/nonexistent/socket"), &failure));
+    assert_status(STATUS_DB_GONE, db_open(test_database_config(database), &db, &failure));
+    assert_non_null(strstr(failure.text, "/nonexistent/socket"));
+    test_database_destroy(database);
+}
+
+static void the_nth_command_can_be_made_to_fail(void **state)
+{
+    struct fixture *f = *state;
+
+    db_fail_nth(f->db, 2, STATUS_DB_RETRY);
+    assert_status(STATUS_OK, db_user_lock(f->db, 1));
+    assert_status(STATUS_DB_RETRY, db_user_lock(f->db, 1));
+    assert_status(STATUS_OK, db_user_lock(f->db, 1));
+}
+
+static void a_connection_prepares_each_statement_once(void **state)
+{
+    struct fixture *f = *state;
+
+    db_count_reset(f->db);
+    for (int i = 0; i < 5; i++)
+        assert_status(STATUS_OK, db_user_lock(f->db, 1));
+    assert_i64((int64_t)db_count(f->db).prepares, 1);
+    assert_i64((int64_t)db_count(f->db).round_trips, 5);
+    assert_i64((int64_t)db_count(f->db).statements, 5);
+    assert_status(STATUS_OK, db_commit(f->db));
+    assert_i64((int64_t)db_count(f->db).commits, 1);
+}
+
+#define CASE(name) cmocka_unit_test_setup_teardown(name, setup, teardown)
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        CASE(a_lost_connection_is_gone_and_can_be_reopened),
+        CASE(a_connection_lost_at_commit_is_unknown),
+        CASE(a_savepoint_keeps_what_came_before),
+        CASE(a_savepoint_sent_ahead_fails_the_next),
+        CASE(a_deadlock_is_to_be_repeated),
+        CASE(classes_of_errors),
+        CASE(a_constraint_refuses),
+        CASE(a_refused_opening_says_why),
+        CASE(no_server_is_gone),
+        CASE(the_nth_command_can_be_made_to_fail),
+        CASE(a_connection_prepares_each_statement_once),
+    };
+
+    return cmocka_run_group_tests(tests, open_all, close_all);
+}
