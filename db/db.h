@@ -230,6 +230,11 @@ struct claim {
 MUST_CHECK enum status db_results_claim(struct db *db, struct arena *arena, int64_t hostid,
                                         int64_t userid, const struct claim *claims, size_t count,
                                         bool *ret_claimed);
+/* Results that are still UNSENT and never can be sent become OVER/COULDNT_SEND, and their workunits
+ * are to be looked at now. The workunits are locked already. */
+MUST_CHECK enum status db_results_reject(struct db *db, struct arena *arena,
+                                         const int64_t *resultids, const int64_t *workunitids,
+                                         size_t count, int64_t now);
 /* The documents of results to be sent, in the order of the ids; an empty xml_doc for a missing
  * row. */
 struct job_documents {

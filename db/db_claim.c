@@ -238,3 +238,24 @@ enum status db_job_documents(struct db *db, struct arena *arena, const int64_t *
         ret_documents[i] = documents[list_find(ids, id_count, resultids[i])];
     return STATUS_OK;
 }
+
+enum status db_results_reject(struct db *db, struct arena *arena, const int64_t *resultids,
+                              const int64_t *workunitids, size_t count, int64_t now)
+{
+    size_t id_count, workunit_count;
+    int64_t *ids = list_sorted(arena, resultids, count, &id_count);
+    int64_t *workunits = list_sorted(arena, workunitids, count, &workunit_count);
+    enum status status = STATUS_OK;
+
+    if (ids == NULL || workunits == NULL)
+        return STATUS_TOO_LARGE;
+    for (size_t i = 0; status == STATUS_OK && i < workunit_count; i += DB_LIST_MOST)
+        status = db_run(
+            db, STATEMENT_workunits_transition_now,
+            DB_VALUES(db_integer(now), db_numbers(workunits + i, list_part(workunit_count, i))),
+            NULL);
+    for (size_t i = 0; status == STATUS_OK && i < id_count; i += DB_LIST_MOST)
+        status = db_run(db, STATEMENT_results_reject,
+                        DB_VALUES(db_numbers(ids + i, list_part(id_count, i))), NULL);
+    return status;
+}

@@ -5,6 +5,7 @@
  *                                 user and host, committed version) hold from here to the commit
  *   read the documents            a job that cannot be written is not taken
  *   conditional update            of the results that are still unsent; the others are lost
+ *   what cannot be written        is over: nobody will meet it again
  *
  * Nothing is given back: whatever may fail is looked at before the update. */
 #include "server/select/claim.h"
@@ -90,9 +91,15 @@ static void refuse(struct choice_notes *notes, const struct job *job, enum reaso
     refusals_add(&notes->refusals, &refusal);
 }
 
+/* Jobs that nobody can be sent. */
+struct faulty {
+    int64_t *resultids, *workunitids;
+    size_t count;
+};
+
 /* Drops jobs whose documents cannot be sent; returns how many are left. */
 static size_t drop_faulty(const struct request *request, struct attempt *attempts, size_t count,
-                          struct choice_notes *notes)
+                          struct choice_notes *notes, struct faulty *faulty)
 {
     size_t kept = 0;
 
@@ -106,6 +113,8 @@ static size_t drop_faulty(const struct request *request, struct attempt *attempt
         log_line(LOG_LEVEL_WARNING, "event=job_not_sent result=%lld host=%lld why=\"%s\"",
                  (long long)attempts[i].job->resultid, (long long)request->visit.host.id, fault);
         refuse(notes, attempts[i].job, REASON_DOCUMENT);
+        faulty->resultids[faulty->count] = attempts[i].job->resultid;
+        faulty->workunitids[faulty->count++] = attempts[i].job->workunit->id;
     }
     return kept;
 }
@@ -210,12 +219,14 @@ enum status claim_jobs(struct request *request, const struct host_view *view,
                        struct claimed *ret_claimed)
 {
     struct attempt *attempts = ARENA_ARRAY(request->arena, count, struct attempt);
+    struct faulty faulty = {.resultids = ARENA_ARRAY(request->arena, count, int64_t),
+                            .workunitids = ARENA_ARRAY(request->arena, count, int64_t)};
     struct locked_workunit *rows = NULL;
     size_t row_count = 0, kept = 0;
     enum status status;
 
     *ret_claimed = (struct claimed){0};
-    if (attempts == NULL)
+    if (attempts == NULL || faulty.resultids == NULL || faulty.workunitids == NULL)
         return STATUS_NO_MEMORY;
     status = lock_workunits(request, chosen, count, &rows, &row_count);
     if (status != STATUS_OK)
@@ -235,9 +246,12 @@ enum status claim_jobs(struct request *request, const struct host_view *view,
         status = read_documents(request, attempts, kept);
     if (status != STATUS_OK)
         return status;
-    kept = drop_faulty(request, attempts, kept, notes);
+    kept = drop_faulty(request, attempts, kept, notes, &faulty);
     if (kept > 0)
         status = take(request, view, attempts, kept, ret_claimed);
+    if (status == STATUS_OK && faulty.count > 0)
+        status = db_results_reject(request->db, request->arena, faulty.resultids,
+                                   faulty.workunitids, faulty.count, (int64_t)request->now);
     ret_claimed->refused = count - kept;
     return status;
 }

@@ -310,7 +310,7 @@ static void an_untrusted_host_makes_a_second_instance_needed(void **state)
     stop_server(server);
 }
 
-static void a_faulty_document_stays_unsent(void **state)
+static void a_faulty_document_ends_its_job(void **state)
 {
     struct server *server = start_server();
 
@@ -318,8 +318,12 @@ static void a_faulty_document_stays_unsent(void **state)
     add_jobs(1, 2, 1, 1e11);
     test_sql(database, "UPDATE result SET xml_doc_in = '<result></result>' WHERE id = 10");
     assert_int_equal(serve(server, 1, NOW, SECONDS(500) NO_OTHERS)->job_count, 1);
-    assert_i64(test_sql_integer(database, "SELECT server_state FROM result WHERE id = 10"),
-               RESULT_UNSENT);
+    assert_i64(count_results("id = 10 AND server_state = 5 AND outcome = 2 AND hostid = 0"), 1);
+    assert_i64(test_sql_integer(database, "SELECT transition_time FROM workunit WHERE id = 1"),
+               NOW);
+    assert_i64(
+        test_sql_integer(database, "SELECT COUNT(*) FROM workunit WHERE transition_time = %d", NOW),
+        1);
     stop_server(server);
 }
 
@@ -443,7 +447,7 @@ int main(void)
         CASE(an_old_request_is_in_project_normalized_seconds),
         CASE(own_versions_have_numbers_of_their_own),
         CASE(an_untrusted_host_makes_a_second_instance_needed),
-        CASE(a_faulty_document_stays_unsent),
+        CASE(a_faulty_document_ends_its_job),
         CASE(a_large_request_reaches_beyond_one_query),
         CASE(no_job_goes_to_two_hosts),
         CASE(one_per_user_holds_among_servers),

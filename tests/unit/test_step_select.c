@@ -159,6 +159,20 @@ enum status db_results_claim(struct db *db, struct arena *in, int64_t hostid, in
     return call();
 }
 
+enum status db_results_reject(struct db *db, struct arena *in, const int64_t *resultids,
+                              const int64_t *workunitids, size_t count, int64_t now)
+{
+    (void)db, (void)in;
+    assert_i64(now, NOW);
+    for (size_t i = 0; i < count; i++) {
+        struct row *row = find(resultids[i]);
+        assert_i64(row->workunit.id, workunitids[i]);
+        row->result.server_state = RESULT_OVER;
+        row->result.outcome = OUTCOME_COULDNT_SEND;
+    }
+    return call();
+}
+
 enum status db_job_documents(struct db *db, struct arena *in, const int64_t *resultids,
                              size_t count, struct job_documents *ret_documents)
 {
@@ -484,7 +498,7 @@ static void a_job_that_cannot_be_written_is_not_taken(void **state)
     run();
     assert_int_equal(request.visit.answer.job_count, 1);
     assert_i64(request.visit.answer.jobs[0].resultid, 1001);
-    assert_int_equal(world.rows[0].result.server_state, RESULT_UNSENT);
+    assert_int_equal(world.rows[0].result.outcome, OUTCOME_COULDNT_SEND);
 }
 
 static void a_refused_statement_costs_the_jobs_alone(void **state)
