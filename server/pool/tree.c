@@ -1,0 +1,203 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* The classes of a group as a treap: in order of standing, balanced by a number mixed from the slot
+ * (which an outsider cannot choose), and every node knows the least of each amount in its subtree.
+ * A search for the first class within limits passes over whatever subtree needs too much. */
+#include "server/base/random.h"
+#include "server/pool/internal.h"
+
+#include <float.h>
+#include <math.h>
+
+#include "server/base/banned.h"
+
+int standing_compare(const struct standing *a, const struct standing *b)
+{
+    if (a->priority != b->priority)
+        return a->priority > b->priority ? -1 : 1;
+    if (a->is_foreign != b->is_foreign)
+        return a->is_foreign ? 1 : -1;
+    return (a->resultid > b->resultid) - (a->resultid < b->resultid);
+}
+
+struct standing class_standing(const struct class_node *node)
+{
+    return (struct standing){
+        .priority = node->key.priority, .resultid = node->head, .is_foreign = node->is_foreign};
+}
+
+static int compare_nodes(const struct class_node *a, const struct class_node *b)
+{
+    struct standing first = class_standing(a), second = class_standing(b);
+    return standing_compare(&first, &second);
+}
+
+/* Never above the amount, so that nothing is passed over for having been rounded. */
+static float rounded_down(double amount)
+{
+    float rounded;
+
+    if (amount <= -(double)FLT_MAX)
+        return -HUGE_VALF;
+    rounded = amount >= (double)FLT_MAX ? FLT_MAX : (float)amount;
+    return (double)rounded > amount ? nextafterf(rounded, -HUGE_VALF) : rounded;
+}
+
+static void sum_up(const struct pool *pool, struct class_node *node)
+{
+    for (int i = 0; i < POOL_LIMIT_COUNT; i++) {
+        float least = rounded_down(node->key.amounts[i]);
+
+        if (node->left != 0)
+            least = fminf(least, class_at(pool, node->left)->least[i]);
+        if (node->right != 0)
+            least = fminf(least, class_at(pool, node->right)->least[i]);
+        node->least[i] = least;
+    }
+}
+
+static uint64_t weight(slot number)
+{
+    return random_mix(UINT64_C(0x706f6f6c), number);
+}
+
+/* Those that stand before `key` to *ret_left, the others to *ret_right. */
+static void split(const struct pool *pool, slot root, const struct class_node *key, slot *ret_left,
+                  slot *ret_right)
+{
+    struct class_node *node;
+
+    if (root == 0) {
+        *ret_left = *ret_right = 0;
+        return;
+    }
+    node = class_at(pool, root);
+    if (compare_nodes(node, key) < 0) {
+        slot right = node->right;
+        *ret_left = root;
+        split(pool, right, key, &node->right, ret_right);
+    } else {
+        slot left = node->left;
+        *ret_right = root;
+        split(pool, left, key, ret_left, &node->left);
+    }
+    sum_up(pool, node);
+}
+
+static slot merge(const struct pool *pool, slot left, slot right)
+{
+    slot root;
+
+    if (left == 0 || right == 0)
+        return left == 0 ? right : left;
+    if (weight(left) > weight(right)) {
+        struct class_node *node = class_at(pool, left);
+        node->right = merge(pool, node->right, right);
+        root = left;
+    } else {
+        struct class_node *node = class_at(pool, right);
+        node->left = merge(pool, left, node->left);
+        root = right;
+    }
+    sum_up(pool, class_at(pool, root));
+    return root;
+}
+
+void tree_insert(const struct pool *pool, slot *root, slot number)
+{
+    struct class_node *node = class_at(pool, number), *top;
+
+    if (*root == 0 || weight(number) > weight(*root)) {
+        slot left, right;
+
+        split(pool, *root, node, &left, &right);
+        node->left = left;
+        node->right = right;
+        *root = number;
+        sum_up(pool, node);
+        return;
+    }
+    top = class_at(pool, *root);
+    tree_insert(pool, compare_nodes(node, top) < 0 ? &top->left : &top->right, number);
+    sum_up(pool, top);
+}
+
+void tree_remove(const struct pool *pool, slot *root, slot number)
+{
+    struct class_node *node = class_at(pool, number), *top;
+
+    must(*root != 0);
+    if (*root == number) {
+        *root = merge(pool, node->left, node->right);
+        node->left = node->right = 0;
+        return;
+    }
+    top = class_at(pool, *root);
+    tree_remove(pool, compare_nodes(node, top) < 0 ? &top->left : &top->right, number);
+    sum_up(pool, top);
+}
+
+static bool may_hold(const struct class_node *node, const double *limits)
+{
+    for (int i = 0; i < POOL_LIMIT_COUNT; i++)
+        if ((double)node->least[i] > limits[i])
+            return false;
+    return true;
+}
+
+static bool fits(const struct class_node *node, const double *limits)
+{
+    for (int i = 0; i < POOL_LIMIT_COUNT; i++)
+        if (node->key.amounts[i] > limits[i])
+            return false;
+    return true;
+}
+
+slot tree_first(const struct pool *pool, slot root, const struct standing *after,
+                const double *limits, size_t *steps)
+{
+    const struct class_node *node;
+    struct standing standing;
+    slot found = 0;
+
+    if (root == 0 || *steps == 0)
+        return 0;
+    (*steps)--;
+    node = class_at(pool, root);
+    if (!may_hold(node, limits))
+        return 0;
+    standing = class_standing(node);
+    if (after != NULL && standing_compare(&standing, after) <= 0)
+        return tree_first(pool, node->right, after, limits, steps);
+    found = tree_first(pool, node->left, after, limits, steps);
+    if (found == 0 && *steps > 0 && fits(node, limits))
+        found = root;
+    if (found == 0)
+        found = tree_first(pool, node->right, NULL, limits, steps);
+    return found;
+}
+
+slot tree_least(const struct pool *pool, slot root, enum pool_limit which, const double *limits,
+                double *best, size_t *steps)
+{
+    double others[POOL_LIMIT_COUNT];
+    const struct class_node *node;
+    slot found = 0, below;
+
+    if (root == 0 || *steps == 0)
+        return 0;
+    (*steps)--;
+    for (int i = 0; i < POOL_LIMIT_COUNT; i++)
+        others[i] = limits == NULL || i == (int)which ? HUGE_VAL : limits[i];
+    node = class_at(pool, root);
+    if ((double)node->least[which] >= *best || !may_hold(node, others))
+        return 0;
+    if (node->key.amounts[which] < *best && fits(node, others)) {
+        *best = node->key.amounts[which];
+        found = root;
+    }
+    below = tree_least(pool, node->left, which, limits, best, steps);
+    if (below != 0)
+        found = below;
+    below = tree_least(pool, node->right, which, limits, best, steps);
+    return below != 0 ? below : found;
+}
