@@ -25,6 +25,20 @@ static enum status read_table(struct db *db, struct arena *arena, enum statement
     return status == STATUS_OK && items == NULL ? STATUS_TOO_LARGE : status;
 }
 
+static enum status read_host_flops(struct db *db, struct arena *arena, struct catalog_rows *found)
+{
+    struct db_rows rows;
+    enum status status = db_query(db, arena, STATEMENT_host_flops, DB_NO_VALUES, &rows);
+
+    if (status != STATUS_OK)
+        return status;
+    found->host_flops = ARENA_ARRAY(arena, rows.row_count, double);
+    while (found->host_flops != NULL && db_rows_next(&rows))
+        found->host_flops[found->host_flops_count++] = rows.cells[0].real;
+    status = db_rows_end(&rows);
+    return status == STATUS_OK && found->host_flops == NULL ? STATUS_TOO_LARGE : status;
+}
+
 enum status db_catalog(struct db *db, struct arena *arena, struct catalog_rows *ret_rows)
 {
     struct catalog_rows found = {0};
@@ -37,6 +51,8 @@ enum status db_catalog(struct db *db, struct arena *arena, struct catalog_rows *
     if (status == STATUS_OK)
         status = read_table(db, arena, STATEMENT_platforms, ROW_platform, &platforms,
                             &found.platform_count);
+    if (status == STATUS_OK)
+        status = read_host_flops(db, arena, &found);
     if (status != STATUS_OK)
         return status;
     found.apps = apps;

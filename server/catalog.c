@@ -96,6 +96,9 @@ enum status catalog_load(struct db *db, struct catalog **ret_catalog)
         version->max_core_version = core_version(version->max_core_version);
     }
     if (status == STATUS_OK)
+        catalog->benchmarks =
+            benchmarks_of(catalog->rows.host_flops, catalog->rows.host_flops_count);
+    if (status == STATUS_OK)
         status = mark_current(catalog);
     if (status != STATUS_OK) {
         catalog_release(catalog);

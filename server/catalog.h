@@ -7,6 +7,7 @@
 #include "db/db.h"
 #include "db/rows.h"
 #include "server/base/status.h"
+#include "server/policy/estimate.h"
 
 #include <stdbool.h>
 
@@ -14,6 +15,7 @@ struct arena;
 
 struct catalog {
     struct catalog_rows rows;
+    struct benchmarks benchmarks;
     const bool *versions_current; /* by place in rows.versions; NULL: worked out when asked */
     struct arena *arena;          /* owns the rows */
     int references;               /* atomic; see catalog_hold */

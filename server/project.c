@@ -7,7 +7,6 @@
 #include "config/config.h"
 #include "server/base/arena.h"
 #include "server/base/file.h"
-
 #include "server/base/log.h"
 #include "server/policy/score.h"
 
@@ -22,6 +21,7 @@ enum {
     OLD_KEYS_MAX = 64,
     CENSUS_BYTES_MAX = 4096,
     CENSUSES_MAX = 1000,
+    PLAN_CLASS_BYTES_MAX = 4 << 20,
     BLOCK_BYTES_MAX = 65535,    /* far more than any client takes */
     PROJECT_BYTES_MAX = 1 << 23 /* 64 x 3 keys and 1000 censuses of 4 KB, two blocks, and more */
 };
@@ -128,6 +128,29 @@ static void read_censuses(struct project *project, const struct config *config)
     closedir(dir);
 }
 
+/* Whoever writes a file of classes means no other: one that cannot be read leaves none. */
+static void read_plan_classes(struct project *project, const struct config *config)
+{
+    struct arena *arena = arena_create(PLAN_CLASS_BYTES_MAX + 4096);
+    struct text document = NO_TEXT;
+    char path[PATH_MAX];
+    enum status status = STATUS_NO_MEMORY;
+
+    project_path(config, "plan_class_spec.xml", path, sizeof(path));
+    if (arena != NULL)
+        status = file_read(arena, path, PLAN_CLASS_BYTES_MAX, &document, &project->plan_failure);
+    if (status == STATUS_NOT_FOUND) {
+        project->plan_classes = plan_classes_builtin();
+        project->plan_failure = (struct failure){0};
+    } else if (status == STATUS_OK) {
+        status = plan_classes_parse(document, &project->plan_classes, &project->plan_failure);
+    }
+    if (status != STATUS_OK && status != STATUS_NOT_FOUND)
+        log_event(LOG_LEVEL_CRITICAL, "plan_classes_refused",
+                  text_from(project->plan_failure.text));
+    arena_destroy(arena);
+}
+
 enum status project_load(const struct config *config, struct project **ret_project,
                          struct failure *failure)
 {
@@ -148,6 +171,7 @@ enum status project_load(const struct config *config, struct project **ret_proje
         return status;
     }
     read_old_keys(project, config);
+    read_plan_classes(project, config);
     project->blocks.gui_urls = read_block(project, config, "gui_urls.xml");
     project->blocks.project_files = read_block(project, config, "project_files.xml");
     read_censuses(project, config);
@@ -163,6 +187,8 @@ struct project *project_hold(struct project *project)
 
 void project_release(struct project *project)
 {
-    if (project != NULL && __atomic_sub_fetch(&project->references, 1, __ATOMIC_ACQ_REL) == 0)
-        arena_destroy(project->arena);
+    if (project == NULL || __atomic_sub_fetch(&project->references, 1, __ATOMIC_ACQ_REL) > 0)
+        return;
+    plan_classes_free(&project->plan_classes);
+    arena_destroy(project->arena);
 }

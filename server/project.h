@@ -4,6 +4,7 @@
 #define SERVER_PROJECT_H
 
 #include "server/base/status.h"
+#include "server/policy/plan_class.h"
 #include "server/request.h"
 
 #include <stddef.h>
@@ -14,14 +15,16 @@ struct config;
 struct project {
     struct project_keys keys;
     struct project_blocks blocks;
-    struct arena *arena; /* owns the texts */
-    int references;      /* atomic; see project_hold */
+    struct plan_classes plan_classes;
+    struct failure plan_failure; /* of plan_class_spec.xml; then no plan class is usable */
+    struct arena *arena;         /* owns the texts */
+    int references;              /* atomic; see project_hold */
 };
 
 /* Reads code_sign_public, and old_key_N with signature_N and signature_stripped_N for N from 0 as
  * long as there are any, in config.key_dir or DIR/keys; DIR/gui_urls.xml, DIR/project_files.xml and
- * DIR/size_census_APP where they exist. STATUS_NOT_FOUND: no code_sign_public. The caller owns one
- * reference. */
+ * DIR/size_census_APP where they exist; DIR/plan_class_spec.xml, without which the built-in plan
+ * classes hold. STATUS_NOT_FOUND: no code_sign_public. The caller owns one reference. */
 MUST_CHECK enum status project_load(const struct config *config, struct project **ret_project,
                                     struct failure *failure);
 struct project *project_hold(struct project *project);

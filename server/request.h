@@ -20,6 +20,7 @@ struct arena;
 struct buffer;
 struct catalog;
 struct config;
+struct plan_classes;
 
 /* The project's keys as files hold them (database-and-policy 14.8, protocol 3.8). */
 struct project_keys {
@@ -121,7 +122,8 @@ struct request {
     const struct config *config;
     const struct catalog *catalog; /* NULL, as db: not reached yet, the project is down */
     const struct project_keys *keys;
-    const struct project_blocks *blocks; /* NULL: none */
+    const struct project_blocks *blocks;     /* NULL: none */
+    const struct plan_classes *plan_classes; /* NULL: the built-in ones */
     struct db *db;
     struct arena *arena;
     double now;       /* epoch, read once */

@@ -5,8 +5,8 @@
  * lost or the client was reset; or given up, so that others get the work soon. They are this host's
  * already, so neither the amounts of the request nor its limits per day count, whatever resource
  * they use; what they take is taken off the request before new jobs are chosen. Rows are read
- * and written as sets. Jobs that need something this server cannot judge yet (a plan class) are
- * left alone.
+ * and written as sets. A lost job comes again for the version that it was sent for, if the host
+ * still runs that one, else for another.
  *
  * Listed ones that nobody needs any more are aborted, if the project wants that. */
 #include "server/policy/resend.h"
@@ -77,17 +77,29 @@ struct search {
     size_t over_count;
 };
 
-/* Whether the host can run the job; sets its version and use. */
-static bool can_run(struct search *search, struct job *job, bool *ret_is_unknown)
+/* What the version runs on that the job was sent for; resource_count: there is no such version. */
+static size_t resource_of_then(const struct host_view *view, const struct job *job)
 {
-    struct refusal refusal = {.reason = REASON_COUNT};
+    for (size_t i = 0; i < view->options.count; i++)
+        if (view->options.items[i].app == job->app &&
+            view->options.items[i].app_version_id == job->sent_version_id)
+            return view->options.items[i].resource;
+    return view->asked.resource_count;
+}
 
-    *ret_is_unknown = false;
-    for (size_t resource = 0; resource < search->view.asked.resource_count; resource++) {
-        if (job_check(&search->view, &search->tally, CHECK_RESEND, resource, job, &refusal))
+/* Whether the host can run the job, if possible as it was sent; sets its version and use. */
+static bool can_run(struct search *search, struct job *job)
+{
+    const struct host_view *view = &search->view;
+    size_t count = view->asked.resource_count, first = resource_of_then(view, job);
+    struct refusal refusal;
+
+    if (first < count && job_check(view, &search->tally, CHECK_RESEND, first, job, &refusal))
+        return true;
+    for (size_t resource = 0; resource < count; resource++)
+        if (resource != first &&
+            job_check(view, &search->tally, CHECK_RESEND, resource, job, &refusal))
             return true;
-        *ret_is_unknown = *ret_is_unknown || refusal.reason == REASON_VERSION_PLAN_CLASS;
-    }
     return false;
 }
 
@@ -106,7 +118,6 @@ static void sort_out(struct search *search, const struct host_job *row)
 {
     const struct config *config = search->request->config;
     int64_t now = (int64_t)search->request->now;
-    bool is_unknown = false;
     struct lost lost = {
         .row = row,
         .job = {.resultid = row->result.id,
@@ -119,15 +130,14 @@ static void sort_out(struct search *search, const struct host_job *row)
     if (lost.deadline == 0) /* timed out already */
         return;
     if (row->workunit.id != 0) {
-        bool runs = can_run(search, &lost.job, &is_unknown);
+        bool runs = can_run(search, &lost.job);
         if (runs && (config->ignore_delay_bound ||
                      deadline_is_met(lost.job.use.wall_time, (double)(lost.deadline - now)))) {
             take(search, &lost);
             return;
         }
     }
-    if (!is_unknown)
-        search->over[search->over_count++] = *row;
+    search->over[search->over_count++] = *row;
 }
 
 /* Divides what is in progress but not listed. */

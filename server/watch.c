@@ -53,6 +53,7 @@ enum watched {
     WATCHED_KEY_DIR,
     WATCHED_GUI_URLS,
     WATCHED_PROJECT_FILES,
+    WATCHED_PLAN_CLASSES,
     WATCHED_COUNT
 };
 #define WATCHED_PROJECT_FIRST WATCHED_KEY
@@ -104,6 +105,7 @@ static void stamp_all(const struct config *config, struct stamp ret_stamps[WATCH
     stamp_in_project(config, "config_aux.xml", &ret_stamps[WATCHED_AUX]);
     stamp_in_project(config, "gui_urls.xml", &ret_stamps[WATCHED_GUI_URLS]);
     stamp_in_project(config, "project_files.xml", &ret_stamps[WATCHED_PROJECT_FILES]);
+    stamp_in_project(config, "plan_class_spec.xml", &ret_stamps[WATCHED_PLAN_CLASSES]);
     project_key_path(config, "code_sign_public", path, sizeof(path));
     stamp_file(path, &ret_stamps[WATCHED_KEY]);
     project_key_path(config, "", path, sizeof(path));
@@ -155,6 +157,10 @@ static void reload_project(struct watcher *watcher, const struct config *config)
 
     if (project_load(config, &project, &failure) != STATUS_OK) {
         log_event(LOG_LEVEL_CRITICAL, "keys_refused", text_from(failure.text));
+        return;
+    }
+    if (project->plan_failure.status != STATUS_OK) { /* said already; the old ones stay */
+        project_release(project);
         return;
     }
     log_line(LOG_LEVEL_NORMAL, "event=keys_loaded old_keys=%zu", project->keys.old_key_count);

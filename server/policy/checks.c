@@ -201,6 +201,8 @@ static bool version_is_found(struct question *question)
     struct job *job = question->job;
     struct version_demand demand = {
         .appid = job->app->id,
+        .workunitid = job->workunit->id,
+        .batch = job->workunit->batch,
         .version_num = job->workunit->app_version_num,
         .is_homogeneous = job->app->homogeneous_app_version != 0,
         .needs_64bit = job_needs_64bit(job->workunit->rsc_memory_bound, view->host->os_name),

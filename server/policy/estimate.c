@@ -6,6 +6,7 @@
 #include "server/policy/estimate.h"
 
 #include <math.h>
+#include <stdlib.h>
 
 #include "server/base/banned.h"
 
@@ -24,7 +25,13 @@
 
 #define SAMPLES_HOST    10.0  /* more than this many: the host's own statistics count */
 #define SAMPLES_VERSION 100.0 /* likewise of a version on all hosts */
-#define SPEEDUP_MAX     250.0 /* statistics cannot say more than this times the plan class */
+/* Of hosts' benchmarks (database-and-policy 7.2). */
+#define BENCHMARK_HOSTS_MIN 10
+#define BENCHMARK_MOST_PART 0.95
+#define BENCHMARK_TOLERANCE 1.1
+#define BENCHMARK_DEFAULT   3.3e9
+
+#define SPEEDUP_MAX 250.0 /* statistics cannot say more than this times the plan class */
 
 enum {
     VERSION_ON_FRACTION_ONLY = 41900, /* and before: active_frac is not to be trusted */
@@ -68,6 +75,35 @@ double estimate_cpu_flops(double p_fpops)
 {
     if (!(p_fpops > 0))
         return FLOPS_DEFAULT;
+    return between(p_fpops, FLOPS_MIN, CPU_FLOPS_MAX);
+}
+
+static int compare_reals(const void *a, const void *b)
+{
+    double left = *(const double *)a, right = *(const double *)b;
+
+    return (left > right) - (left < right);
+}
+
+struct benchmarks benchmarks_of(double *samples, size_t count)
+{
+    if (count < BENCHMARK_HOSTS_MIN)
+        return (struct benchmarks){0};
+    qsort(samples, count, sizeof(samples[0]), compare_reals);
+    return (struct benchmarks){.median = samples[count / 2],
+                               .most = samples[(size_t)((double)count * BENCHMARK_MOST_PART)]};
+}
+
+double estimate_capped_flops(double p_fpops, const struct benchmarks *benchmarks)
+{
+    bool is_known = benchmarks->median > 0 && benchmarks->most > 0;
+    double median = is_known ? benchmarks->median : BENCHMARK_DEFAULT;
+    double most = is_known ? benchmarks->most : BENCHMARK_DEFAULT;
+
+    if (!(p_fpops > 0))
+        p_fpops = median;
+    else if (p_fpops > BENCHMARK_TOLERANCE * most)
+        p_fpops = most;
     return between(p_fpops, FLOPS_MIN, CPU_FLOPS_MAX);
 }
 

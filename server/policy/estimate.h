@@ -22,6 +22,14 @@ double estimate_correction(const struct message *message, int64_t client_version
 /* FLOPS of one CPU as a benchmark gave it, or a stand-in where it cannot be. */
 double estimate_cpu_flops(double p_fpops);
 
+/* What the project's active hosts measured, to bound what plan classes believe of one host. */
+struct benchmarks {
+    double median, most; /* FLOPS of one CPU; `most`: the 95th percentile. 0: too few hosts */
+};
+/* Sorts the samples in place. */
+struct benchmarks benchmarks_of(double *samples, size_t count);
+double estimate_capped_flops(double p_fpops, const struct benchmarks *benchmarks);
+
 /* The speed of a version on a host. `statistics` is NULL when the host has none. */
 struct speed_question {
     double class_flops;     /* what the plan class says; the CPU's speed without one */

@@ -10,6 +10,7 @@
 #include "server/base/arena.h"
 #include "server/parse/message.h"
 #include "server/policy/plan_class_builtin.h"
+#include "server/policy/preferences.h"
 
 #include <math.h>
 #include <regex.h>
@@ -19,8 +20,16 @@
 #include "server/base/banned.h"
 
 #define MEGABYTE 1048576.0
+#define GIGA     1e9
 
-enum { CLIENT_VIRTUALBOX_MIN = 70000, CLIENT_DOCKER_DARWIN_MIN = 80206 };
+#define SHARE_MIN 0.01 /* of a coprocessor: a hundred jobs at once are enough for anybody */
+
+enum {
+    CLIENT_VIRTUALBOX_MIN = 70000,
+    CLIENT_DOCKER_DARWIN_MIN = 80206,
+    CLIENT_CUDA_DARWIN_MIN = 61028,
+    CLIENT_TELLS_LIBRARIES = 61300 /* have_cuda, have_cal, have_opencl */
+};
 
 /* A host before one class. */
 struct trial {
@@ -169,9 +178,14 @@ static bool in_use(struct trial *trial)
         return refuse(trial, "it is switched off by the project");
     if (trial->class->user_id != 0 && (double)trial->host->userid != trial->class->user_id)
         return refuse(trial, "it is for another account");
-    if (trial->class->infeasible_random > 0 &&
-        trial->host->chance < trial->class->infeasible_random)
-        return refuse(trial, "it goes to some computers only, by chance");
+    return true;
+}
+
+static bool is_lucky(struct trial *trial)
+{
+    if (trial->host->chance < trial->class->infeasible_random)
+        return refuse(trial, "this time it goes to other computers, by chance (%.0f%% of requests)",
+                      100 * fmin(trial->class->infeasible_random, 1));
     return true;
 }
 
@@ -265,14 +279,6 @@ static bool system_fits(struct trial *trial)
     return true;
 }
 
-static struct text preference_value(struct text preferences, struct text tag, struct arena *arena)
-{
-    struct text opening = text_print(arena, "<" TEXT_FORMAT ">", TEXT_ARG(tag));
-    struct text rest = after_mark(preferences, opening);
-
-    return text_trim(text_split(&rest, '<'));
-}
-
 static bool preferences_fit(struct trial *trial)
 {
     const struct plan_class *class = trial->class;
@@ -280,7 +286,8 @@ static bool preferences_fit(struct trial *trial)
 
     if (class->project_prefs_tag.length == 0 || class->project_prefs_regex.compiled == NULL)
         return true;
-    value = preference_value(trial->host->project_prefs, class->project_prefs_tag, trial->arena);
+    value =
+        preferences_value(trial->host->project_prefs, trial->host->venue, class->project_prefs_tag);
     if (value.length == 0 ? class->project_prefs_default_true
                           : regex_matches(&class->project_prefs_regex, trial->arena, value))
         return true;
@@ -351,19 +358,25 @@ static bool containers_fit(struct trial *trial)
 /* --- coprocessors ------------------------------------------------------------------------------
  */
 
-static struct text coproc_type(const struct plan_class *class)
+/* How plan classes spell the types that have elements of their own in a request. */
+static const struct {
+    const char *spelling, *type;
+    bool is_prefix;
+} spellings[] = {
+    {"amd", "ATI", false},     {"ati", "ATI", false},        {"nvidia", "NVIDIA", false},
+    {"cuda", "NVIDIA", false}, {"intel", "intel_gpu", true}, {"apple", "apple_gpu", true},
+};
+
+/* The type that a class names; `ret_is_known` tells whether it is one of the table. */
+static struct text coproc_type(const struct plan_class *class, bool *ret_is_known)
 {
-    static const struct {
-        const char *prefix, *type;
-    } spellings[] = {
-        {"amd", "ATI"},         {"ati", "ATI"},         {"nvidia", "NVIDIA"},
-        {"intel", "intel_gpu"}, {"apple", "apple_gpu"},
-    };
-
     for (size_t i = 0; i < sizeof(spellings) / sizeof(spellings[0]); i++) {
-        struct text prefix = text_from(spellings[i].prefix);
+        struct text spelling = text_from(spellings[i].spelling);
+        struct text name =
+            spellings[i].is_prefix ? text_first(class->gpu_type, spelling.length) : class->gpu_type;
 
-        if (text_equal_nocase(text_first(class->gpu_type, prefix.length), prefix))
+        *ret_is_known = text_equal_nocase(name, spelling);
+        if (*ret_is_known)
             return text_from(spellings[i].type);
     }
     return class->gpu_type;
@@ -374,27 +387,45 @@ static bool is_gpu_class(const struct plan_class *class)
     return class->gpu_type.length > 0 || class->gpu_type_regex.compiled != NULL;
 }
 
-static bool find_coproc(struct trial *trial)
+/* Finds the processor that the class means, and names its type in the verdict, whatever is refused
+ * for other reasons. */
+static void name_type(struct trial *trial)
 {
     const struct plan_class *class = trial->class;
     const struct message *message = trial->host->message;
-    struct text type = coproc_type(class);
+    bool is_known, by_pattern;
+    struct text type = coproc_type(class, &is_known);
+
+    if (!is_gpu_class(class))
+        return;
+    by_pattern = !is_known && class->gpu_type_regex.compiled != NULL;
+    for (size_t i = 0; i < message->coproc_count && trial->coproc == NULL; i++) {
+        const struct coproc *coproc = &message->coprocs[i];
+
+        if (coproc->count > 0 &&
+            (by_pattern ? regex_matches(&class->gpu_type_regex, trial->arena, coproc->type)
+                        : text_equal(coproc->type, type)))
+            trial->coproc = coproc;
+    }
+    if (by_pattern)
+        type = trial->coproc != NULL ? trial->coproc->type : class->gpu_type_regex.text;
+    trial->verdict->usage.coproc_type = type;
+}
+
+static bool has_coproc(struct trial *trial)
+{
+    const struct plan_class *class = trial->class;
+    struct text type = trial->verdict->usage.coproc_type;
 
     if (!is_gpu_class(class))
         return true;
-    for (size_t i = 0; i < message->coproc_count; i++) {
-        const struct coproc *coproc = &message->coprocs[i];
-        bool matches = class->gpu_type_regex.compiled != NULL && coproc->is_generic
-                           ? regex_matches(&class->gpu_type_regex, trial->arena, coproc->type)
-                           : type.length > 0 && text_equal(coproc->type, type);
-
-        if (matches && coproc->count > 0) {
-            trial->coproc = coproc;
-            return true;
-        }
-    }
-    return refuse(trial, "it needs a " TEXT_FORMAT " processor",
-                  TEXT_ARG(text_first(type.length > 0 ? type : class->gpu_type_regex.text, 60)));
+    if (trial->coproc == NULL)
+        return refuse(trial, "it needs a coprocessor of the type " TEXT_FORMAT,
+                      TEXT_ARG(text_first(type, 60)));
+    if (class->ngpus > trial->coproc->count)
+        return refuse(trial, "it needs %.0f processors of the type " TEXT_FORMAT "; yours has %.0f",
+                      class->ngpus, TEXT_ARG(text_first(type, 60)), trial->coproc->count);
+    return true;
 }
 
 /* One figure between two bounds; a bound of 0 is none, an unknown figure (0) passes. */
@@ -409,6 +440,35 @@ static bool within(struct trial *trial, const char *what, double figure, double 
     return true;
 }
 
+/* Clients take the name of a class for a demand too: the first of these words in it names the
+ * library without which they do not run its jobs. */
+static bool needs_library(const struct trial *trial, const char *word, bool is_given)
+{
+    static const char *const words[] = {"opencl", "cuda", "ati"};
+
+    for (size_t i = 0; i < sizeof(words) / sizeof(words[0]); i++)
+        if (text_contains(trial->class->name, text_from(words[i])))
+            return is_given || text_is(text_from(words[i]), word);
+    return is_given;
+}
+
+/* Clients before 6.13 say nothing of libraries but their versions. */
+static bool has_cuda(const struct trial *trial)
+{
+    const struct coproc *coproc = trial->coproc;
+
+    return trial->host->client_version >= CLIENT_TELLS_LIBRARIES
+               ? coproc->has_cuda
+               : coproc->cuda_version != 0 || coproc->driver_version != 0;
+}
+
+static bool has_cal(const struct trial *trial)
+{
+    return trial->host->client_version >= CLIENT_TELLS_LIBRARIES
+               ? trial->coproc->has_cal
+               : trial->coproc->cal_version.length > 0;
+}
+
 static bool nvidia_fits(struct trial *trial)
 {
     const struct plan_class *class = trial->class;
@@ -416,6 +476,12 @@ static bool nvidia_fits(struct trial *trial)
 
     if (coproc == NULL || !text_is(coproc->type, "NVIDIA"))
         return true;
+    if (needs_library(trial, "cuda", class->cuda) && !has_cuda(trial))
+        return refuse(trial, "it needs CUDA, which your graphics driver does not offer");
+    if (class->cuda && text_contains_nocase(trial->host->message->os_name, TEXT("Darwin")) &&
+        trial->host->client_version < CLIENT_CUDA_DARWIN_MIN)
+        return refuse(trial, "it needs a BOINC client of version %d or later; yours is %lld",
+                      (int)CLIENT_CUDA_DARWIN_MIN, (long long)trial->host->client_version);
     return within(trial, "compute capability",
                   (double)(coproc->compute_major * 100 + coproc->compute_minor),
                   class->min_nvidia_compcap, class->max_nvidia_compcap) &&
@@ -432,6 +498,8 @@ static bool amd_fits(struct trial *trial)
 
     if (coproc == NULL || !text_is(coproc->type, "ATI"))
         return true;
+    if (needs_library(trial, "ati", class->cal) && !has_cal(trial))
+        return refuse(trial, "it needs CAL, which your graphics driver does not offer");
     if (class->need_ati_libs && !coproc->atirt_detected)
         return refuse(trial, "it needs ATI's own libraries");
     if (class->need_amd_libs && !class->need_ati_libs && !coproc->amdrt_detected)
@@ -442,7 +510,7 @@ static bool amd_fits(struct trial *trial)
         !within(trial, "CAL target", (double)coproc->cal_target, class->min_cal_target,
                 class->max_cal_target))
         return false;
-    if (!coproc->has_cal || (class->min_driver_version == 0 && class->max_driver_version == 0))
+    if (!has_cal(trial) || (class->min_driver_version == 0 && class->max_driver_version == 0))
         return true;
     if (cal_version(coproc->cal_version) == 0)
         return refuse(trial, "the version of your CAL driver is not known");
@@ -468,10 +536,14 @@ static bool opencl_fits(struct trial *trial)
     const struct plan_class *class = trial->class;
     const struct opencl_properties *opencl;
 
+    if (!needs_library(trial, "opencl", class->opencl) || (trial->coproc == NULL && !class->opencl))
+        return true;
+    if (trial->coproc == NULL)
+        return refuse(trial, "it needs OpenCL on the CPU, which this server cannot judge");
+    if (!trial->coproc->has_opencl)
+        return refuse(trial, "it needs OpenCL, which your graphics driver does not offer");
     if (!class->opencl)
         return true;
-    if (trial->coproc == NULL || !trial->coproc->has_opencl)
-        return refuse(trial, "it needs OpenCL");
     opencl = &trial->coproc->opencl;
     if (class->double_precision_fp && opencl->double_fp_config == 0)
         return refuse(trial, "it needs OpenCL with double precision");
@@ -481,31 +553,37 @@ static bool opencl_fits(struct trial *trial)
                   class->min_opencl_driver_revision, class->max_opencl_driver_revision);
 }
 
+/* Bytes; each type's own figure where there is one. */
 static double coproc_memory(const struct coproc *coproc, bool opencl)
 {
-    if (opencl)
-        return coproc->opencl.global_mem_size;
-    if (text_is(coproc->type, "NVIDIA"))
-        return coproc->total_global_mem;
-    if (text_is(coproc->type, "ATI"))
-        return coproc->local_ram > 0 ? coproc->local_ram * MEGABYTE
-                                     : coproc->opencl.global_mem_size;
-    return coproc->available_ram;
+    double own = text_is(coproc->type, "NVIDIA") ? coproc->total_global_mem
+                 : text_is(coproc->type, "ATI")  ? coproc->local_ram * MEGABYTE
+                                                 : 0;
+
+    if ((opencl || own <= 0) && coproc->opencl.global_mem_size > 0)
+        own = coproc->opencl.global_mem_size;
+    return own > 0 ? own : coproc->available_ram;
 }
 
 static bool coproc_size_fits(struct trial *trial)
 {
     const struct plan_class *class = trial->class;
-    double memory;
+    double memory, flops;
 
     if (trial->coproc == NULL)
         return true;
     memory = coproc_memory(trial->coproc, class->opencl);
     if (class->min_gpu_ram_mb * MEGABYTE > memory)
         return refuse(trial, "it needs %.0f MB of graphics memory; yours has %.0f MB",
-                      class->min_gpu_ram_mb, memory / MEGABYTE);
-    return within(trial, "a graphics card of speed", trial->coproc->peak_flops,
-                  class->min_gpu_peak_flops, class->max_gpu_peak_flops);
+                      class->min_gpu_ram_mb, floor(memory / MEGABYTE));
+    flops = coproc_peak_flops(trial->coproc);
+    if (flops > 0 && class->min_gpu_peak_flops > flops)
+        return refuse(trial, "it needs a processor of %.3g GFLOPS or more; yours has %.3g",
+                      class->min_gpu_peak_flops / GIGA, flops / GIGA);
+    if (flops > 0 && class->max_gpu_peak_flops > 0 && flops > class->max_gpu_peak_flops)
+        return refuse(trial, "it is for processors of up to %.3g GFLOPS; yours has %.3g",
+                      class->max_gpu_peak_flops / GIGA, flops / GIGA);
+    return true;
 }
 
 /* --- what a job uses ----------------------------------------------------------------------------
@@ -523,7 +601,7 @@ static bool use_memory(struct trial *trial, double *threads)
         if (least > trial->host->memory)
             return refuse(trial, "it needs %.0f MB of memory; BOINC may use %.0f MB",
                           least / MEGABYTE, trial->host->memory / MEGABYTE);
-        *threads = fmin(*threads, floor((trial->host->memory - base) / each));
+        *threads = fmin(*threads, fmax(floor((trial->host->memory - base) / each), 1));
     }
     if (base + each > 0)
         trial->verdict->memory = base + *threads * each;
@@ -534,7 +612,7 @@ static bool use_cpus(struct trial *trial)
 {
     const struct plan_class *class = trial->class;
     struct usage *usage = &trial->verdict->usage;
-    double threads = fmin(trial->host->cpus, class->max_threads);
+    double threads = fmax(fmin(trial->host->cpus, class->max_threads), 1);
 
     if (class->virtualbox && class->max_threads > 1 && !has_acceleration(trial->host->message))
         threads = 1;
@@ -562,10 +640,11 @@ static double coproc_share(const struct trial *trial)
     struct text value;
 
     if (class->gpu_utilization_tag.length > 0) {
-        value =
-            preference_value(trial->host->project_prefs, class->gpu_utilization_tag, trial->arena);
+        value = preferences_value(trial->host->project_prefs, trial->host->venue,
+                                  class->gpu_utilization_tag);
         if (!text_to_real(value, &factor) || factor <= 0)
             factor = 1;
+        factor = fmax(factor, SHARE_MIN);
     }
     if (share > 0)
         return share * factor;
@@ -584,25 +663,23 @@ static bool use_coproc(struct trial *trial)
     const struct coproc *coproc = trial->coproc;
     struct usage *usage = &trial->verdict->usage;
     double cpu = trial->host->cpu_flops, fraction = class->cpu_frac;
-    double gpu, whole;
+    double each = coproc_peak_flops(coproc), gpu, whole;
 
-    usage->coproc_type = coproc->type;
     usage->coproc_count = fmin(coproc_share(trial), coproc->count);
     usage->gpu_ram =
         (class->gpu_ram_used_mb > 0 ? class->gpu_ram_used_mb : class->min_gpu_ram_mb) * MEGABYTE;
-    if (coproc->peak_flops <= 0) {
+    if (each <= 0) {
         /* Nothing is known of its speed: as a CPU job that takes the given part of one. */
         usage->avg_ncpus = fraction;
         usage->peak_flops = cpu;
         usage->projected_flops = cpu * class->projected_flops_scale;
     } else {
-        gpu = class->gpu_peak_flops_scale * usage->coproc_count * coproc->peak_flops;
+        gpu = class->gpu_peak_flops_scale * usage->coproc_count * each;
         whole = fraction * gpu + (1 - fraction) * cpu;
         usage->avg_ncpus = fraction * gpu / whole;
         usage->projected_flops = cpu * gpu / whole * class->projected_flops_scale;
         usage->peak_flops =
-            (class->peak_unscaled ? usage->coproc_count * coproc->peak_flops : gpu) +
-            usage->avg_ncpus * cpu;
+            (class->peak_unscaled ? usage->coproc_count * each : gpu) + usage->avg_ncpus * cpu;
     }
     if (class->avg_ncpus > 0)
         usage->avg_ncpus = class->avg_ncpus;
@@ -617,10 +694,16 @@ static bool use(struct trial *trial)
 /* --- judging ------------------------------------------------------------------------------------
  */
 
-static bool (*const demands[])(struct trial *) = {
-    in_use,          client_fits,    cpu_fits,         system_fits, preferences_fit,
-    virtualbox_fits, containers_fit, find_coproc,      nvidia_fits, amd_fits,
-    apple_fits,      opencl_fits,    coproc_size_fits, use,
+/* A soft demand is one that the volunteer's choice or chance decides, not what the computer is. */
+static const struct {
+    bool (*passes)(struct trial *trial);
+    bool is_soft;
+} demands[] = {
+    {in_use, false},          {is_lucky, true},          {client_fits, false},
+    {cpu_fits, false},        {system_fits, false},      {preferences_fit, true},
+    {virtualbox_fits, false}, {containers_fit, false},   {has_coproc, false},
+    {nvidia_fits, false},     {amd_fits, false},         {apple_fits, false},
+    {opencl_fits, false},     {coproc_size_fits, false}, {use, false},
 };
 
 static const struct plan_class *find_class(const struct plan_classes *classes, struct text name,
@@ -648,24 +731,70 @@ struct plan_verdict plan_class_judge(const struct plan_classes *classes, struct 
         refuse(&trial, "its plan class is not known to the server");
         return verdict;
     }
-    for (size_t i = 0; i < sizeof(demands) / sizeof(demands[0]); i++)
-        if (!demands[i](&trial))
-            return verdict;
+    verdict.bounds = (struct plan_bounds){.min_wu_id = trial.class->min_wu_id,
+                                          .max_wu_id = trial.class->max_wu_id,
+                                          .min_batch = trial.class->min_batch,
+                                          .max_batch = trial.class->max_batch};
+    name_type(&trial);
     verdict.is_usable = true;
+    for (size_t i = 0; i < sizeof(demands) / sizeof(demands[0]); i++) {
+        struct text why = verdict.why;
+
+        if (demands[i].passes(&trial))
+            continue;
+        verdict.is_usable = false;
+        if (!demands[i].is_soft)
+            return verdict;
+        if (why.length > 0)
+            verdict.why = why;
+    }
+    verdict.is_fit = true;
     return verdict;
 }
 
-bool plan_class_takes(const struct plan_classes *classes, struct text name, int64_t workunitid,
-                      int64_t batch)
+bool plan_bounds_take(const struct plan_bounds *bounds, int64_t workunitid, int64_t batch)
 {
-    struct plan_class made;
-    const struct plan_class *class = find_class(classes, name, &made);
     double id = (double)workunitid, of_batch = (double)batch;
 
-    if (class == NULL)
-        return false;
-    return (class->min_wu_id == 0 || id >= class->min_wu_id) &&
-           (class->max_wu_id == 0 || id <= class->max_wu_id) &&
-           (class->min_batch == 0 || of_batch >= class->min_batch) &&
-           (class->max_batch == 0 || of_batch <= class->max_batch);
+    return (bounds->min_wu_id == 0 || id >= bounds->min_wu_id) &&
+           (bounds->max_wu_id == 0 || id <= bounds->max_wu_id) &&
+           (bounds->min_batch == 0 || of_batch >= bounds->min_batch) &&
+           (bounds->max_batch == 0 || of_batch <= bounds->max_batch);
+}
+
+/* --- speed of coprocessors -------------------------------------------------------------------- */
+
+/* NVIDIA's cores per multiprocessor by compute capability (protocol 2.10); the first row that is
+ * not above the device's. */
+static const struct {
+    int64_t capability;
+    double cores, flops_per_clock;
+} nvidia_cores[] = {
+    {900, 128, 2}, {806, 128, 2}, {800, 64, 2}, {700, 64, 2}, {601, 128, 2}, {600, 64, 2},
+    {500, 128, 2}, {300, 192, 2}, {201, 48, 2}, {200, 32, 2}, {0, 8, 3},
+};
+
+double coproc_peak_flops(const struct coproc *coproc)
+{
+    const struct opencl_properties *opencl = &coproc->opencl;
+    int64_t capability = coproc->compute_major * 100 + coproc->compute_minor;
+    double flops = 0;
+
+    if (coproc->peak_flops > 0)
+        return coproc->peak_flops;
+    if (text_is(coproc->type, "NVIDIA")) {
+        for (size_t i = 0; i < sizeof(nvidia_cores) / sizeof(nvidia_cores[0]); i++)
+            if (capability >= nvidia_cores[i].capability) {
+                flops = coproc->clock_rate * 1e3 * coproc->multi_processor_count *
+                        nvidia_cores[i].cores * nvidia_cores[i].flops_per_clock;
+                break;
+            }
+    } else if (text_is(coproc->type, "ATI")) {
+        flops = coproc->simd_count * coproc->wavefront_size * 5 * coproc->engine_clock * 1e6;
+    } else {
+        flops = opencl->max_compute_units * 8 * opencl->max_clock_frequency * 1e6;
+        if (flops <= 0 && text_is(coproc->type, "apple_gpu"))
+            flops = 1e11;
+    }
+    return flops > 0 ? flops : 0;
 }

@@ -14,6 +14,7 @@
 #include <stdint.h>
 
 struct arena;
+struct coproc;
 struct message;
 
 struct plan_compiled;
@@ -64,13 +65,22 @@ struct plan_host {
     double memory;                /* usable bytes */
     double cpu_flops;             /* of one CPU, bounded to what is credible */
     struct text primary_platform; /* by its name: 64 bits or not */
-    struct text project_prefs;    /* of the host's venue, raw */
+    struct text project_prefs;    /* of the user, raw */
+    struct text venue;            /* of the host */
     double chance;                /* uniform in [0, 1) */
 };
 
+/* Workunits and batches that a class takes, both ends included; 0: no bound. */
+struct plan_bounds {
+    double min_wu_id, max_wu_id, min_batch, max_batch;
+};
+bool plan_bounds_take(const struct plan_bounds *bounds, int64_t workunitid, int64_t batch);
+
 struct plan_verdict {
     bool is_usable;
-    struct usage usage;
+    bool is_fit; /* the computer could: at most chance and its user's choice are against it */
+    struct usage usage; /* coproc_type also of a refusal: what the class is for */
+    struct plan_bounds bounds;
     double memory;   /* bytes, instead of the workunit's bound in what is sent; 0: the bound */
     struct text why; /* of a refusal, with its numbers, for people; never empty */
 };
@@ -78,9 +88,9 @@ struct plan_verdict {
 /* Whether the host can run jobs of the class, and what one uses. Unknown classes are unusable. */
 struct plan_verdict plan_class_judge(const struct plan_classes *classes, struct text name,
                                      const struct plan_host *host, struct arena *arena);
-/* Whether the class takes this workunit (min_wu_id ... max_batch). */
-bool plan_class_takes(const struct plan_classes *classes, struct text name, int64_t workunitid,
-                      int64_t batch);
+/* FLOPS of one instance, worked out from the properties where the client did not say; 0: unknown.
+ */
+double coproc_peak_flops(const struct coproc *coproc);
 
 /* Versions as numbers, as plan classes write them; -1: not to be determined. */
 double plan_os_version(struct text os_name, struct text os_version);

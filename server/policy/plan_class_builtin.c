@@ -100,6 +100,7 @@ static void make_ati(struct plan_class *class)
     make_gpu(class, "ati", 0.01, 0.20);
     class->min_gpu_ram_mb = 256;
     class->need_amd_libs = true;
+    class->cal = true;
     class->min_driver_version = 10000000;
 }
 
@@ -146,6 +147,12 @@ static void make_opencl(struct plan_class *class, const char *type, double cpu_f
     class->min_opencl_version = version;
 }
 
+static void make_opencl_cpu(struct plan_class *class)
+{
+    make_mt(class);
+    class->opencl = true;
+}
+
 static void make_opencl_nvidia(struct plan_class *class)
 {
     make_opencl(class, "nvidia", 0.01, 0.14);
@@ -172,6 +179,7 @@ static const struct {
     void (*make)(struct plan_class *class);
 } rows[] = {
     {MATCH_EXACTLY, "mt", make_mt},
+    {MATCH_PART, "opencl_cpu_intel", make_opencl_cpu},
     {MATCH_START, "opencl_nvidia", make_opencl_nvidia},
     {MATCH_START, "opencl_ati", make_opencl_amd},
     {MATCH_START, "opencl_amd", make_opencl_amd},

@@ -282,6 +282,27 @@ void preferences_parse_project(struct text text, struct text venue, struct arena
     *ret_preferences = preferences;
 }
 
+struct sought {
+    struct text name, value;
+};
+
+static void take_sought(const struct tag *tag, void *context)
+{
+    struct sought *sought = context;
+
+    if (sought->value.length == 0 && text_equal(tag->name, sought->name))
+        sought->value = tag->value;
+}
+
+struct text preferences_value(struct text text, struct text venue, struct text name)
+{
+    struct sought sought = {.name = name};
+
+    if (venue.length == 0 || !walk_part(text, PART_VENUE, venue, take_sought, &sought))
+        (void)walk_part(text, PART_GENERAL, NO_TEXT, take_sought, &sought);
+    return sought.value;
+}
+
 /* --- which are in force --------------------------------------------------------------------- */
 
 static double mod_time_of(struct text text, double now)

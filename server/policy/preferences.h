@@ -38,6 +38,10 @@ void preferences_parse_global(struct text text, struct text venue, struct arena 
 void preferences_parse_project(struct text text, struct text venue, struct arena *arena,
                                struct project_preferences *ret_preferences);
 
+/* The value of one element of project preferences, from the venue's block if there is one; a slice
+ * of `text`, empty if absent. */
+struct text preferences_value(struct text text, struct text venue, struct text name);
+
 /* protocol 3.9: which preferences are in force, whether the client's are to be stored for the
  * user, and whether the user's stored ones are to be sent. */
 struct preferences_decision {

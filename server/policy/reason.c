@@ -105,6 +105,8 @@ struct text reason_explain(struct arena *arena, const struct refusal *refusal)
             buffer_add(&buffer, refusal->name);
         else if (text_is(name, "type"))
             buffer_add(&buffer, refusal->type);
+        else if (text_is(name, "why"))
+            buffer_add(&buffer, refusal->why);
         else if (text_is(name, "need"))
             add_figure(&buffer, unit, refusal->need, !have_is_larger);
         else

@@ -21,6 +21,7 @@ enum reason {
 struct refusal {
     enum reason reason;
     struct text name, type;
+    struct text why; /* of a plan class, with its figures */
     double need, have;
 };
 

@@ -112,8 +112,11 @@ static struct refusal judge(const struct version_option *option,
 
     if (demand->needs_64bit && !option->is_64bit)
         return refuse(REASON_VERSION_64BIT, option);
-    if (!option->is_runnable)
-        return refuse(REASON_VERSION_PLAN_CLASS, option);
+    if (!option->is_runnable && !(demand->is_resend && option->is_fit)) {
+        struct refusal refusal = refuse(REASON_VERSION_PLAN_CLASS, option);
+        refusal.why = option->why;
+        return refusal;
+    }
     if (version != NULL && version->min_core_version > demand->client_version)
         return refuse_for(REASON_CLIENT_TOO_OLD, option, (double)version->min_core_version,
                           (double)demand->client_version);
@@ -123,7 +126,11 @@ static struct refusal judge(const struct version_option *option,
                           (double)demand->client_version);
     if (demand->needs_reliable && !demand->is_resend && !option->is_reliable)
         return refuse(REASON_UNRELIABLE, option);
-    if (demand->is_resend || demand->committed_id != 0)
+    if (demand->is_resend)
+        return refuse(REASON_COUNT, option);
+    if (!plan_bounds_take(&option->bounds, demand->workunitid, demand->batch))
+        return refuse(REASON_VERSION_WORKUNIT, option);
+    if (demand->committed_id != 0)
         return refuse(REASON_COUNT, option);
     if (version != NULL && version->beta != 0 && !demand->allow_beta)
         return refuse(REASON_VERSION_BETA, option);

@@ -6,6 +6,7 @@
 
 #include "db/rows.h"
 #include "server/parse/message.h"
+#include "server/policy/plan_class.h"
 #include "server/policy/reason.h"
 #include "server/policy/usage.h"
 
@@ -21,19 +22,23 @@ struct version_option {
     struct text platform;
     size_t platform_rank; /* 0: the host's first platform */
     bool is_64bit;
-    bool is_current;        /* not superseded by a newer one */
-    bool is_runnable;       /* the host has what its plan class asks for */
-    bool is_failing;        /* every job of it failed on this host */
-    bool is_reliable;       /* this host's results with it come soon and are right (7.5) */
-    bool is_trusted;        /* this host's results with it need no check (7.5) */
-    size_t resource;        /* what it runs on; see struct amounts */
-    struct usage usage;     /* projected_flops without chance, as sent */
-    double choice_flops;    /* blended and randomized, for comparing */
-    double fpops_scale;     /* 1 but for anonymous platform */
-    int64_t daily_limit;    /* jobs, or LIMIT_NONE */
-    int64_t jobs_today;     /* before this request */
-    int64_t app_version_id; /* as in result: > 0, or -2..-6 */
-    int64_t statistics_id;  /* as in host_app_version */
+    bool is_current;           /* not superseded by a newer one */
+    bool is_runnable;          /* the host has what its plan class asks for */
+    bool is_fit;               /* but for chance and the user's choice: enough for what was sent */
+    struct text why;           /* not runnable: in words, with figures */
+    struct plan_bounds bounds; /* workunits that it takes */
+    bool is_failing;           /* every job of it failed on this host */
+    bool is_reliable;          /* this host's results with it come soon and are right (7.5) */
+    bool is_trusted;           /* this host's results with it need no check (7.5) */
+    size_t resource;           /* what it runs on; see struct amounts */
+    struct usage usage;        /* projected_flops without chance, as sent */
+    double memory;             /* bytes, instead of the workunit's bound when sent; 0: the bound */
+    double choice_flops;       /* blended and randomized, for comparing */
+    double fpops_scale;        /* 1 but for anonymous platform */
+    int64_t daily_limit;       /* jobs, or LIMIT_NONE */
+    int64_t jobs_today;        /* before this request */
+    int64_t app_version_id;    /* as in result: > 0, or -2..-6 */
+    int64_t statistics_id;     /* as in host_app_version */
 };
 struct version_options {
     struct version_option *items;
@@ -64,6 +69,7 @@ double version_randomize(double flops, double samples, double factor, bool is_fa
 /* What the job and the user demand of a version. */
 struct version_demand {
     int64_t appid;
+    int64_t workunitid, batch;
     int64_t version_num;  /* only this one; 0: any current */
     int64_t committed_id; /* homogeneous app version: only this one; 0: not committed */
     bool is_homogeneous;  /* the app's jobs of one workunit go to one version */

@@ -37,19 +37,15 @@ bool answer_add_jobs(struct request *request, const struct answer_job *jobs, siz
 
 /* --- three states ---------------------------------------------------------------------------- */
 
-/* Whether some version may run on the resource. A plan class that nobody has looked at might, on
- * what its name says; a coprocessor that no plan class names could be meant by any of them. */
+/* Whether some version runs on the resource, but for chance and the user's choice. */
 static bool is_supported(const struct host_view *view, size_t resource)
 {
-    bool has_name =
-        resource == RESOURCE_CPU || anonymous_version_id(view->asked.resources[resource].type) != 0;
-
     for (size_t i = 0; i < view->options.count; i++) {
         const struct version_option *option = &view->options.items[i];
 
         if (option->app->deprecated != 0 || !option->is_current)
             continue;
-        if (option->resource == resource || (!option->is_runnable && !has_name))
+        if (option->resource == resource && option->is_fit)
             return true;
     }
     return view->message->anonymous_platform;

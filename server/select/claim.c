@@ -174,7 +174,8 @@ struct answer_job claim_describe(const struct job *job, const struct job_documen
         .wall_time = job->use.wall_time,
         .rsc_fpops_est = workunit->rsc_fpops_est,
         .rsc_fpops_bound = workunit->rsc_fpops_bound,
-        .rsc_memory_bound = workunit->rsc_memory_bound,
+        .rsc_memory_bound =
+            job->option->memory > 0 ? job->option->memory : workunit->rsc_memory_bound,
         .rsc_disk_bound = workunit->rsc_disk_bound,
         .keywords = workunit->keywords,
         .documents = *documents,

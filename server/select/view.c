@@ -9,6 +9,7 @@
 #include "server/catalog.h"
 #include "server/policy/disk.h"
 #include "server/policy/estimate.h"
+#include "server/policy/plan_class.h"
 #include "server/policy/reliable.h"
 #include "server/request.h"
 #include "server/select/keywords.h"
@@ -116,12 +117,46 @@ static bool platform_rank(const struct request *request, int64_t platformid, siz
     return false;
 }
 
+/* Whether this host can run the version, and what a job of it uses. */
+static void judge_plan_class(const struct request *request, const struct host_view *view,
+                             struct random *random, struct version_option *option)
+{
+    const struct visit *visit = &request->visit;
+    const struct plan_classes builtin = plan_classes_builtin();
+    const struct plan_host host = {
+        .message = &request->message,
+        .client_version = request->client_version,
+        .userid = visit->user.id,
+        .cpus = view->asked.resources[RESOURCE_CPU].count,
+        .memory = view->memory,
+        .cpu_flops = estimate_capped_flops(visit->host.p_fpops, &request->catalog->benchmarks),
+        .primary_platform =
+            request->message.platform_count > 0 ? request->message.platforms[0] : NO_TEXT,
+        .project_prefs = visit->user.project_prefs,
+        .venue = visit->host.venue,
+        .chance = random_unit(random),
+    };
+    const struct plan_verdict verdict =
+        plan_class_judge(request->plan_classes != NULL ? request->plan_classes : &builtin,
+                         option->version->plan_class, &host, request->arena);
+
+    option->is_runnable = verdict.is_usable && request->message.client_cap_plan_class;
+    option->is_fit = verdict.is_fit && request->message.client_cap_plan_class;
+    option->why = request->message.client_cap_plan_class
+                      ? verdict.why
+                      : TEXT("your BOINC client is too old for that");
+    option->bounds = verdict.bounds;
+    option->memory = verdict.memory;
+    if (verdict.is_fit)
+        option->usage = verdict.usage;
+    option->usage.coproc_type = verdict.usage.coproc_type;
+}
+
 static void add_version(const struct request *request, struct host_view *view,
                         const struct app_version_row *version, struct random *random)
 {
     struct version_option *option = &view->options.items[view->options.count];
     double cpu_flops = estimate_cpu_flops(request->visit.host.p_fpops);
-    struct text type = plan_class_type(version->plan_class);
 
     *option = (struct version_option){
         .app = catalog_app(request->catalog, version->appid),
@@ -136,18 +171,19 @@ static void add_version(const struct request *request, struct host_view *view,
         return;
     option->is_64bit = platform_is_64bit(option->platform);
     option->is_current = catalog_version_is_current(request->catalog, version);
-    /* What a plan class asks for is not looked at yet: only sequential versions are usable. */
-    option->is_runnable = version->plan_class.length == 0;
-    option->resource = text_is(type, "CPU") ? RESOURCE_CPU : amounts_resource(&view->asked, type);
-    judge_option(request, view, cpu_flops, random, option);
+    option->is_runnable = option->is_fit = true;
+    if (version->plan_class.length > 0)
+        judge_plan_class(request, view, random, option);
+    option->resource = amounts_resource(&view->asked, option->usage.coproc_type);
+    judge_option(request, view, option->usage.projected_flops, random, option);
     view->options.count++;
 }
 
-static double coproc_peak_flops(const struct message *message, struct text type)
+static double peak_flops_of(const struct message *message, struct text type)
 {
     for (size_t i = 0; i < message->coproc_count; i++)
         if (text_equal(message->coprocs[i].type, type))
-            return fmax(message->coprocs[i].peak_flops, 0);
+            return coproc_peak_flops(&message->coprocs[i]);
     return 0;
 }
 
@@ -177,10 +213,10 @@ static void add_own_version(const struct request *request, struct host_view *vie
                   .coproc_count = fmin(fmax(own->coproc_count, 0), 4096)},
     };
     option->resource = amounts_resource(&view->asked, own->coproc_type);
-    option->is_runnable = option->resource < view->asked.resource_count;
+    option->is_runnable = option->is_fit = option->resource < view->asked.resource_count;
     option->usage.peak_flops =
         cpu_flops * option->usage.avg_ncpus +
-        option->usage.coproc_count * coproc_peak_flops(&request->message, own->coproc_type);
+        option->usage.coproc_count * peak_flops_of(&request->message, own->coproc_type);
     judge_option(request, view, said, random, option);
     option->fpops_scale = said / option->usage.projected_flops;
     view->options.count++;

@@ -333,7 +333,7 @@ static int setup(void **state)
     app_versions[0] = (struct app_version_row){.id = 11, .appid = 1, .platformid = 5};
     app_versions[1] = (struct app_version_row){.id = 12, .appid = 2, .platformid = 5};
     app_versions[2] = (struct app_version_row){
-        .id = 13, .appid = 1, .platformid = 5, .plan_class = TEXT("cuda102")};
+        .id = 13, .appid = 1, .platformid = 5, .plan_class = TEXT("cuda_fermi")};
     platforms[0] = (struct platform_row){.id = 5, .name = TEXT("x86_64-pc-linux-gnu")};
     catalog = (struct catalog){.rows = {.apps = apps,
                                         .app_count = 1,
@@ -648,6 +648,22 @@ static void deadlines_alone_raise_the_flag(void **state)
     assert_string_equal(request.visit.answer.first_reason, "disk");
 }
 
+/* A card on which cuda_fermi runs. */
+static void make_fermi(void)
+{
+    coprocs[0] = (struct coproc){.type = TEXT("NVIDIA"),
+                                 .count = 1,
+                                 .peak_flops = 1e13,
+                                 .has_cuda = true,
+                                 .cuda_version = 12020,
+                                 .driver_version = 53512,
+                                 .total_global_mem = 8e9,
+                                 .compute_major = 8};
+    request.message.coprocs = coprocs;
+    request.message.coproc_count = 1;
+    request.message.client_cap_plan_class = true;
+}
+
 static void only_a_resource_without_versions_is_unsupported(void **state)
 {
     const struct answer *answer = &request.visit.answer;
@@ -660,7 +676,11 @@ static void only_a_resource_without_versions_is_unsupported(void **state)
     assert_int_equal(answer->resources[0].state, RESOURCE_NONE);
     assert_int_equal(answer->resources[1].state, RESOURCE_UNSUPPORTED);
 
-    catalog.rows.version_count = 3; /* one may be for it */
+    catalog.rows.version_count = 3; /* one is for such a card, but not this driver */
+    step_select(&request);
+    assert_int_equal(answer->resources[1].state, RESOURCE_UNSUPPORTED);
+
+    make_fermi();
     step_select(&request);
     assert_int_equal(answer->resources[1].state, RESOURCE_NONE);
 
@@ -789,17 +809,48 @@ static void what_cannot_be_finished_is_given_up(void **state)
     }
 }
 
-static void a_timed_out_job_and_one_beyond_our_judgement_are_left_alone(void **state)
+static void a_timed_out_job_is_left_alone(void **state)
 {
     (void)state;
     add_lost(100)->result.report_deadline = NOW - 1;
     run();
     assert_false(world.rows[0].given_up);
-    app_versions[0].plan_class = TEXT("mt");
-    world.rows[0].result.report_deadline = NOW + 1000;
-    run();
-    assert_false(world.rows[0].given_up);
     assert_int_equal(request.visit.answer.job_count, 0);
+}
+
+static void a_lost_job_of_a_plan_class_needs_a_host_for_it(void **state)
+{
+    (void)state;
+    app_versions[0].plan_class = TEXT("mt");
+    add_lost(100);
+    request.message.client_cap_plan_class = true;
+    run();
+    assert_int_equal(request.visit.answer.job_count, 1);
+    assert_real(request.visit.answer.jobs[0].usage.avg_ncpus, 4, 1e-9);
+    memset(&request.visit.answer, 0, sizeof(request.visit.answer));
+    request.message.client_cap_plan_class = false;
+    run();
+    assert_true(world.rows[0].given_up);
+}
+
+/* There is a version for the CPU too, and only CPU work is asked for. */
+static void a_lost_coprocessor_job_comes_again_as_one(void **state)
+{
+    (void)state;
+    catalog.rows.version_count = 3;
+    make_fermi();
+    add_lost(100)->result.app_version_id = 13;
+    run();
+    assert_int_equal(request.visit.answer.job_count, 1);
+    assert_i64(request.visit.answer.jobs[0].version->id, 13);
+    assert_text(request.visit.answer.jobs[0].usage.coproc_type, "NVIDIA");
+
+    memset(&request.visit.answer, 0, sizeof(request.visit.answer));
+    coprocs[0].driver_version = 100; /* the card's driver was lost: another version does */
+    world.rows[0].result.report_deadline = NOW + 80000;
+    run();
+    assert_int_equal(request.visit.answer.job_count, 1);
+    assert_i64(request.visit.answer.jobs[0].version->id, 11);
 }
 
 static void a_lost_job_comes_again_whatever_resource_is_asked_for(void **state)
@@ -890,7 +941,9 @@ int main(void)
         CASE(a_listed_job_is_not_lost),
         CASE(jobs_are_lost_only_where_the_list_can_be_trusted),
         CASE(what_cannot_be_finished_is_given_up),
-        CASE(a_timed_out_job_and_one_beyond_our_judgement_are_left_alone),
+        CASE(a_timed_out_job_is_left_alone),
+        CASE(a_lost_job_of_a_plan_class_needs_a_host_for_it),
+        CASE(a_lost_coprocessor_job_comes_again_as_one),
         CASE(a_lost_job_comes_again_whatever_resource_is_asked_for),
         CASE(a_quota_does_not_hold_back_a_lost_job),
         CASE(aborts_only_where_nobody_needs_the_job),
