@@ -16,6 +16,7 @@
 #include "server/select/answer_work.h"
 #include "server/select/claim.h"
 #include "server/select/guard.h"
+#include "server/select/on_host.h"
 #include "server/select/source.h"
 #include "server/select/view.h"
 
@@ -270,10 +271,10 @@ static bool is_idle(struct selection *selection)
 static enum next serve(struct selection *selection)
 {
     struct request *request = selection->request;
-    enum status status = STATUS_OK;
+    enum status status = on_host_count(request, &selection->view);
     enum next next;
 
-    if (selection->serves_always_on)
+    if (status == STATUS_OK && selection->serves_always_on)
         status = find_always_on(selection);
     if (status == STATUS_OK && !count_answer(selection))
         status = STATUS_NO_MEMORY;
