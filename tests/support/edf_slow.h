@@ -1,0 +1,41 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* The deadline simulation as it is defined, walking through time from one completion to the next:
+ * slow and obvious, for comparing. */
+#ifndef TESTS_SUPPORT_EDF_SLOW_H
+#define TESTS_SUPPORT_EDF_SLOW_H
+
+#include "server/base/random.h"
+#include "server/policy/edf.h"
+
+enum { EDF_SLOW_MAX = 512 };
+
+struct edf_slow {
+    struct edf_host host;
+    struct edf_job jobs[EDF_SLOW_MAX]; /* listed ones first, then chosen ones */
+    size_t listed, count;
+    double baseline[EDF_SLOW_MAX]; /* lateness of the listed ones alone, s */
+    double finish[EDF_SLOW_MAX];   /* of the last run */
+};
+
+void edf_slow_begin(struct edf_slow *slow, const struct edf_host *host,
+                    const struct edf_job *listed, size_t count);
+/* Whether the job may be sent (rule B). Leaves its schedule in `finish`, the job last. */
+bool edf_slow_try(struct edf_slow *slow, const struct edf_job *job);
+void edf_slow_take(struct edf_slow *slow, const struct edf_job *job);
+/* Of the last run. */
+double edf_slow_lateness(const struct edf_slow *slow, size_t index);
+
+/* A random host and queue, of all kinds: few and many CPUs, threads, coprocessors, ties, nothing
+ * left to do, overdue, never due, overloaded. `jobs` has room for `jobs_max`. */
+void edf_random_host(struct random *random, struct edf_host *ret_host);
+void edf_random_job(struct random *random, const struct edf_host *host, struct edf_job *ret_job);
+
+/* Compares on one random workload: each candidate's verdict and, where it is accepted, the
+ * lateness of all listed jobs. NULL, or what differs, in `words` of `size` bytes. */
+struct arena;
+const char *edf_compare(struct arena *arena, uint64_t seed, char *words, size_t size);
+/* Several random requests of one host, time passing in between: that no accepted job is late and
+ * no listed one later than it was, in the end. */
+const char *edf_check_promise(struct arena *arena, uint64_t seed, char *words, size_t size);
+
+#endif

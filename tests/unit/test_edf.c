@@ -1,0 +1,389 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* The deadline simulation. `test_edf compare N`, `test_edf promise N` do more of the random cases,
+ * `test_edf bench` measures. */
+#include "server/policy/edf.h"
+
+#include "server/base/arena.h"
+#include "tests/support/edf_slow.h"
+#include "tests/support/test.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <time.h>
+
+#include "server/base/banned.h"
+
+#define HOUR 3600.0
+#define DAY  86400.0
+
+enum { ARENA_BYTES = 256 << 20 };
+
+static int make_arena(void **state)
+{
+    *state = arena_create(ARENA_BYTES);
+    return *state == NULL;
+}
+
+static int drop_arena(void **state)
+{
+    arena_destroy(*state);
+    return 0;
+}
+
+static struct edf_host host_of(double cpus, double gpus)
+{
+    return (struct edf_host){.counts = {cpus, gpus}, .resource_count = gpus > 0 ? 2 : 1};
+}
+
+static struct edf_job cpu_job(double wall_time, double deadline)
+{
+    return (struct edf_job){.wall_time = wall_time, .deadline = deadline, .cpus = 1};
+}
+
+static struct edf_job gpu_job(double wall_time, double deadline, double cpus)
+{
+    return (struct edf_job){
+        .wall_time = wall_time, .deadline = deadline, .cpus = cpus, .resource = 1, .instances = 1};
+}
+
+/* How many of equal jobs are accepted, one after the other. */
+static int accepted(struct edf *edf, struct edf_job job, int offered, struct edf_reason *ret_reason)
+{
+    for (int i = 0; i < offered; i++) {
+        if (edf_try(edf, &job, ret_reason) != EDF_IN_TIME)
+            return i;
+        edf_take(edf, &job);
+    }
+    return offered;
+}
+
+/* --- the examples of the definition ---------------------------------------------------------- */
+
+static void fills_four_cpus_with_32_jobs(void **state)
+{
+    struct edf_host host = host_of(4, 0);
+    struct edf *edf = edf_create(*state, &host, NULL, 0, 108);
+    struct edf_reason reason;
+
+    assert_int_equal(accepted(edf, cpu_job(28803, 3 * DAY), 108, &reason), 32);
+    assert_real(reason.finish / HOUR, 72.0075, 1e-9);
+    assert_false(reason.has_listed);
+}
+
+static void fills_a_gpu_beside_busy_cpus(void **state)
+{
+    struct edf_host host = host_of(4, 1);
+    struct edf_job listed[4];
+    struct edf_reason reason;
+    struct edf_job job = gpu_job(10 * HOUR, 30 * HOUR, 1);
+
+    for (int i = 0; i < 4; i++)
+        listed[i] = cpu_job(24 * HOUR, 30 * HOUR);
+    assert_int_equal(edf_try(edf_create(*state, &host, listed, 4, 1), &job, &reason), EDF_IN_TIME);
+}
+
+static void fills_a_cpu_beside_a_busy_gpu(void **state)
+{
+    struct edf_host host = host_of(1, 1);
+    struct edf_job listed[4];
+    struct edf_reason reason;
+    struct edf_job job = cpu_job(5 * HOUR, 24.5 * HOUR);
+
+    for (int i = 0; i < 4; i++)
+        listed[i] = gpu_job(5 * HOUR, 24 * HOUR, 0.1);
+    assert_int_equal(edf_try(edf_create(*state, &host, listed, 4, 1), &job, &reason), EDF_IN_TIME);
+}
+
+static void small_jobs_go_behind_a_tight_one(void **state)
+{
+    struct edf_host host = host_of(1, 0);
+    struct edf_job listed = cpu_job(HOUR, HOUR);
+    struct edf_reason reason;
+
+    assert_int_equal(
+        accepted(edf_create(*state, &host, &listed, 1, 500), cpu_job(0.9, 10 * DAY), 500, &reason),
+        500);
+}
+
+static void one_small_job_goes_before_a_tight_one(void **state)
+{
+    struct edf_host host = host_of(1, 0);
+    struct edf_job listed = cpu_job(HOUR, HOUR);
+    struct edf_reason reason;
+
+    assert_int_equal(
+        accepted(edf_create(*state, &host, &listed, 1, 500), cpu_job(0.9, 1000), 500, &reason), 1);
+    assert_true(reason.has_listed);
+    assert_int_equal(reason.listed, 0);
+    assert_real(reason.lateness_before, 0, 0);
+    assert_real(reason.lateness_after, 1.8, 1e-6);
+}
+
+/* --- more of the definition ------------------------------------------------------------------ */
+
+/* 108 requests, each with what was accepted before as its queue, within `span` s in all, in which
+ * the CPUs work. */
+static size_t accepted_in_108_requests(struct arena *arena, double span)
+{
+    struct edf_host host = host_of(4, 0);
+    struct edf_job queue[108];
+    size_t count = 0;
+
+    for (int request = 0; request < 108; request++) {
+        struct edf_job job = cpu_job(28803, 3 * DAY);
+        struct edf_reason reason;
+
+        if (edf_try(edf_create(arena, &host, queue, count, 1), &job, &reason) == EDF_IN_TIME)
+            queue[count++] = job;
+        for (size_t i = 0; i < count; i++) {
+            queue[i].wall_time -= i < 4 ? span / 108 : 0;
+            queue[i].deadline -= span / 108;
+        }
+    }
+    return count;
+}
+
+static void accepts_32_jobs_in_108_requests(void **state)
+{
+    assert_int_equal(accepted_in_108_requests(*state, 0), 32);
+}
+
+/* Nine rounds take 27 s longer than three days: once those are over, there is room for four more,
+ * and for none after them within hours. */
+static void accepts_36_jobs_in_108_requests_of_68_minutes(void **state)
+{
+    assert_int_equal(accepted_in_108_requests(*state, 68 * 60), 36);
+}
+
+static void a_late_queue_may_not_get_later(void **state)
+{
+    struct edf_host host = host_of(1, 0);
+    struct edf_job listed = cpu_job(200 * HOUR, -4 * DAY);
+    struct edf *edf = edf_create(*state, &host, &listed, 1, 4);
+    struct edf_job soon = cpu_job(HOUR, 24 * HOUR), later = cpu_job(HOUR, 201 * HOUR);
+    struct edf_reason reason;
+
+    assert_real(edf_lateness(edf, 0), 296 * HOUR, 1e-6);
+    assert_int_equal(edf_try(edf, &soon, &reason), EDF_LATE);
+    assert_true(reason.has_listed);
+    assert_int_equal(edf_try(edf, &later, &reason), EDF_IN_TIME);
+}
+
+static void a_wide_job_asks_for_all_at_most(void **state)
+{
+    struct edf_host host = host_of(4, 0);
+    struct edf_job job = cpu_job(10 * HOUR, 20 * HOUR);
+    struct edf_reason reason;
+
+    job.cpus = 16;
+    assert_int_equal(accepted(edf_create(*state, &host, NULL, 0, 9), job, 9, &reason), 2);
+}
+
+static void a_coprocessor_that_is_not_there_takes_nothing(void **state)
+{
+    struct edf_host host = host_of(1, 0);
+    struct edf_job listed = gpu_job(100 * HOUR, HOUR, 1), job = cpu_job(HOUR, HOUR);
+    struct edf *edf = edf_create(*state, &host, &listed, 1, 1);
+    struct edf_reason reason;
+
+    assert_int_equal(edf_try(edf, &job, &reason), EDF_IN_TIME);
+    assert_int_equal(edf_try(edf, &listed, &reason), EDF_LATE);
+}
+
+static void tolerances_are_as_written(void **state)
+{
+    struct edf_host host = host_of(1, 0);
+    struct edf_job listed = cpu_job(HOUR, HOUR);
+    struct edf_job in_time = cpu_job(1000.001, 1000), late = cpu_job(1000.002, 1000);
+    struct edf_job second = cpu_job(1, 1000), more = cpu_job(1.001, 1000);
+    struct edf_reason reason;
+
+    assert_int_equal(edf_try(edf_create(*state, &host, NULL, 0, 1), &in_time, &reason),
+                     EDF_IN_TIME);
+    assert_int_equal(edf_try(edf_create(*state, &host, NULL, 0, 1), &late, &reason), EDF_LATE);
+    assert_int_equal(edf_try(edf_create(*state, &host, &listed, 1, 1), &second, &reason),
+                     EDF_IN_TIME);
+    assert_int_equal(edf_try(edf_create(*state, &host, &listed, 1, 1), &more, &reason), EDF_DELAYS);
+}
+
+static void is_as_before_after_a_reset(void **state)
+{
+    struct edf_host host = host_of(2, 1);
+    struct edf_job listed[2] = {cpu_job(HOUR, 5 * HOUR), gpu_job(HOUR, 5 * HOUR, 0.5)};
+    struct edf *edf = edf_create(*state, &host, listed, 2, 100);
+    struct edf_reason reason;
+    int first = accepted(edf, cpu_job(HOUR, 5 * HOUR), 100, &reason);
+
+    edf_reset(edf);
+    assert_int_equal(first, 9);
+    assert_int_equal(accepted(edf, cpu_job(HOUR, 5 * HOUR), 100, &reason), first);
+}
+
+static void numbers_beyond_sense_do_no_harm(void **state)
+{
+    struct edf_host host = {.counts = {NAN, -1, 1e300}, .resource_count = 3};
+    struct edf_job listed[] = {
+        {.wall_time = NAN, .deadline = NAN, .cpus = NAN},
+        {.wall_time = 1e300, .deadline = -1e300, .cpus = 1e300},
+        {.wall_time = INFINITY, .deadline = INFINITY, .cpus = -1, .resource = 2, .instances = -1},
+        {.wall_time = 1, .deadline = 1, .resource = SIZE_MAX},
+    };
+    struct edf *edf = edf_create(*state, &host, listed, 4, 4);
+    struct edf_reason reason;
+
+    for (int i = 0; i < 4; i++)
+        if (edf_try(edf, &listed[i], &reason) == EDF_IN_TIME)
+            edf_take(edf, &listed[i]);
+}
+
+/* --- random workloads ------------------------------------------------------------------------ */
+
+typedef const char *random_case(struct arena *arena, uint64_t seed, char *words, size_t size);
+
+static const char *many(struct arena *arena, random_case *one, uint64_t count, char *words,
+                        size_t size)
+{
+    for (uint64_t seed = 1; seed <= count; seed++) {
+        const char *wrong = one(arena, seed, words, size);
+        if (wrong != NULL)
+            return wrong;
+    }
+    return NULL;
+}
+
+static void agrees_with_the_slow_one(void **state)
+{
+    char words[200];
+    const char *wrong = many(*state, edf_compare, 20000, words, sizeof(words));
+
+    if (wrong != NULL)
+        fail_msg("%s", wrong);
+}
+
+static void keeps_its_promise_over_requests(void **state)
+{
+    char words[200];
+    const char *wrong = many(*state, edf_check_promise, 3000, words, sizeof(words));
+
+    if (wrong != NULL)
+        fail_msg("%s", wrong);
+}
+
+/* --- measuring ------------------------------------------------------------------------------- */
+
+static double microseconds(void)
+{
+    struct timespec now;
+
+    clock_gettime(CLOCK_MONOTONIC, &now);
+    return (double)now.tv_sec * 1e6 + (double)now.tv_nsec / 1e3;
+}
+
+enum bench_kind { BENCH_SAME, BENCH_MIXED, BENCH_TIGHT, BENCH_KINDS };
+
+static struct edf_job bench_job(struct random *random, enum bench_kind kind, double span)
+{
+    struct edf_job job =
+        cpu_job(HOUR * (0.5 + random_unit(random)), span * (0.2 + random_unit(random)));
+
+    if (kind == BENCH_MIXED && random_unit(random) < 0.2)
+        job = gpu_job(job.wall_time, job.deadline, 0.5 + random_unit(random));
+    else if (kind == BENCH_MIXED && random_unit(random) < 0.2)
+        job.cpus = 4;
+    return job;
+}
+
+static void bench_one(struct arena *arena, enum bench_kind kind, size_t queue, double cpus,
+                      size_t classes)
+{
+    static const char *const words[] = {"one-CPU", "mixed", "tight"};
+    struct random random = {.state = 7};
+    struct edf_host host = host_of(cpus, kind == BENCH_MIXED ? 4 : 0);
+    /* Time for the whole queue and half as much again; when tight, hardly for the queue. */
+    double span = ((double)queue / cpus + 1) * HOUR * (kind == BENCH_TIGHT ? 1.1 : 2);
+    struct edf_job *jobs = calloc(queue, sizeof(*jobs));
+    size_t taken = 0, tried = 0;
+    double begin, created, done;
+    struct edf *edf;
+
+    for (size_t i = 0; jobs != NULL && i < queue; i++)
+        jobs[i] = bench_job(&random, kind, span);
+    arena_reset(arena);
+    begin = microseconds();
+    edf = edf_create(arena, &host, jobs, queue, 64);
+    created = microseconds();
+    for (size_t i = 0; i < classes; i++) {
+        struct edf_job job = bench_job(&random, kind, span);
+        struct edf_reason reason;
+
+        for (size_t same = 0; same < 8; same++, tried++) {
+            if (edf_try(edf, &job, &reason) != EDF_IN_TIME || taken == 64)
+                break;
+            edf_take(edf, &job);
+            taken++;
+        }
+    }
+    done = microseconds();
+    printf("%-8s %6zu jobs %4.0f CPUs %5zu classes: baseline %8.0f us, %5zu asked, %2zu taken in "
+           "%9.0f us\n",
+           words[kind], queue, cpus, classes, created - begin, tried, taken, done - created);
+    free(jobs);
+}
+
+static void bench(struct arena *arena)
+{
+    static const double cpus[] = {1, 16, 256};
+
+    for (enum bench_kind kind = 0; kind < BENCH_KINDS; kind++)
+        for (size_t queue = 10; queue <= 10000; queue *= 10)
+            for (size_t i = 0; i < 3; i++)
+                for (size_t classes = 1; classes <= 1000; classes *= 1000)
+                    bench_one(arena, kind, queue, cpus[i], classes);
+}
+
+static int by_command(int count, char **words)
+{
+    struct arena *arena = arena_create(ARENA_BYTES);
+    random_case *one = strcmp(words[1], "promise") == 0 ? edf_check_promise : edf_compare;
+    char wrong[200];
+    const char *said = NULL;
+
+    if (arena == NULL)
+        return 1;
+    if (strcmp(words[1], "bench") == 0)
+        bench(arena);
+    else
+        said = many(arena, one, count > 2 ? strtoull(words[2], NULL, 10) : 1000000, wrong,
+                    sizeof(wrong));
+    arena_destroy(arena);
+    printf("%s\n", said != NULL ? said : "all agree");
+    return said != NULL;
+}
+
+int main(int count, char **words)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test_setup_teardown(fills_four_cpus_with_32_jobs, make_arena, drop_arena),
+        cmocka_unit_test_setup_teardown(fills_a_gpu_beside_busy_cpus, make_arena, drop_arena),
+        cmocka_unit_test_setup_teardown(fills_a_cpu_beside_a_busy_gpu, make_arena, drop_arena),
+        cmocka_unit_test_setup_teardown(small_jobs_go_behind_a_tight_one, make_arena, drop_arena),
+        cmocka_unit_test_setup_teardown(one_small_job_goes_before_a_tight_one, make_arena,
+                                        drop_arena),
+        cmocka_unit_test_setup_teardown(accepts_32_jobs_in_108_requests, make_arena, drop_arena),
+        cmocka_unit_test_setup_teardown(accepts_36_jobs_in_108_requests_of_68_minutes, make_arena,
+                                        drop_arena),
+        cmocka_unit_test_setup_teardown(a_late_queue_may_not_get_later, make_arena, drop_arena),
+        cmocka_unit_test_setup_teardown(a_wide_job_asks_for_all_at_most, make_arena, drop_arena),
+        cmocka_unit_test_setup_teardown(a_coprocessor_that_is_not_there_takes_nothing, make_arena,
+                                        drop_arena),
+        cmocka_unit_test_setup_teardown(tolerances_are_as_written, make_arena, drop_arena),
+        cmocka_unit_test_setup_teardown(is_as_before_after_a_reset, make_arena, drop_arena),
+        cmocka_unit_test_setup_teardown(numbers_beyond_sense_do_no_harm, make_arena, drop_arena),
+        cmocka_unit_test_setup_teardown(agrees_with_the_slow_one, make_arena, drop_arena),
+        cmocka_unit_test_setup_teardown(keeps_its_promise_over_requests, make_arena, drop_arena),
+    };
+
+    if (count > 1)
+        return by_command(count, words);
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
