@@ -1,0 +1,722 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Rows and texts of every kind on their way in and out, in a new schema and in one of 2011: hosts,
+ * users, statistics, messages, jobs, the catalog. */
+#include "db/db.h"
+#include "db/mariadb.h"
+#include "server/base/arena.h"
+#include "server/catalog.h"
+#include "tests/support/database.h"
+#include "tests/support/test.h"
+
+#include <math.h>
+#include <stdlib.h>
+
+#define NOW 1800000000
+
+struct fixture {
+    struct test_database *database;
+    struct db *db;
+    struct arena *arena;
+};
+
+static int open_with(void **state, const char *old_character_set)
+{
+    struct fixture *f = calloc(1, sizeof(*f));
+    static const char *const tables[] = {"host", "user", "result", "workunit", "msg_from_host"};
+
+    f->database = test_database_create(true, old_character_set);
+    if (old_character_set != NULL) {
+        for (size_t i = 0; i < sizeof(tables) / sizeof(tables[0]); i++)
+            test_sql(f->database, "ALTER TABLE %s CONVERT TO CHARACTER SET %s", tables[i],
+                     old_character_set);
+        test_sql(f->database,
+                 "ALTER TABLE host DROP COLUMN product_name,"
+                 " DROP COLUMN gpu_active_frac, DROP COLUMN p_ngpus, DROP COLUMN p_gpu_fpops,"
+                 " DROP COLUMN misc;"
+                 "ALTER TABLE result DROP COLUMN size_class, DROP COLUMN peak_swap_size,"
+                 " DROP COLUMN peak_working_set_size, DROP COLUMN peak_disk_usage;"
+                 "ALTER TABLE workunit DROP COLUMN transitioner_flags,"
+                 " DROP COLUMN size_class, DROP COLUMN keywords, DROP COLUMN app_version_num;"
+                 "ALTER TABLE app DROP COLUMN non_cpu_intensive, DROP COLUMN locality_scheduling,"
+                 " DROP COLUMN n_size_classes, DROP COLUMN fraction_done_exact;"
+                 "ALTER TABLE app_version DROP COLUMN beta");
+    }
+    f->db = test_database_open(f->database);
+    f->arena = arena_create((size_t)256 * 1024 * 1024);
+    *state = f;
+    return 0;
+}
+
+static int open_new(void **state)
+{
+    return open_with(state, NULL);
+}
+
+static int open_old(void **state)
+{
+    return open_with(state, "latin1");
+}
+
+static int close_all(void **state)
+{
+    struct fixture *f = *state;
+
+    db_close(f->db);
+    arena_destroy(f->arena);
+    test_database_destroy(f->database);
+    free(f);
+    return 0;
+}
+
+/* A user with a team, one without, and ten jobs in progress on host 7. */
+static int setup(void **state)
+{
+    struct fixture *f = *state;
+
+    (void)db_rollback(f->db);
+    arena_reset(f->arena);
+    test_database_clear(f->database);
+    test_sql(f->database, "INSERT INTO team SET id = 4, name = 'Bees';"
+                          "INSERT INTO user SET id = 9, name = 'Ada', email_addr = 'ada@x',"
+                          " authenticator = 'abc123', teamid = 4, expavg_credit = 2.5,"
+                          " project_prefs = '<p/>';"
+                          "INSERT INTO user SET id = 10, email_addr = 'b@x', authenticator = 'z'");
+    test_sql(f->database,
+             "INSERT INTO workunit (id, appid, name, transition_time)"
+             " SELECT seq, 1, CONCAT('wu_', seq), 2147483647 FROM seq_1_to_10;"
+             "INSERT INTO result (id, workunitid, appid, name, server_state, hostid, userid,"
+             " sent_time, report_deadline)"
+             " SELECT 1000 + seq, seq, 1, CONCAT('wu_', seq, '_0'), 4, 7, 9, %d - seq, %d"
+             " FROM seq_1_to_10",
+             NOW - 1000, NOW + 1000);
+    return 0;
+}
+
+/* --- hosts and users ------------------------------------------------------------------------ */
+
+static struct host_row a_host(void)
+{
+    return (struct host_row){.create_time = NOW,
+                             .userid = 9,
+                             .rpc_time = NOW,
+                             .domain_name = TEXT("hive"),
+                             .last_ip_addr = TEXT("10.0.0.7"),
+                             .os_name = TEXT("Linux"),
+                             .p_model = TEXT("Model [1]"),
+                             .m_nbytes = 8e9,
+                             .p_ncpus = 4,
+                             .p_fpops = 1.25e9,
+                             .on_frac = 0.5,
+                             .venue = TEXT("home"),
+                             .host_cpid = TEXT("0123456789abcdef0123456789abcdef"),
+                             .product_name = TEXT("Box"),
+                             .p_ngpus = 2,
+                             .misc = TEXT("{}")};
+}
+
+static void a_host_is_inserted_and_read_back(void **state)
+{
+    struct fixture *f = *state;
+    struct host_row host = a_host(), read;
+    int64_t id = 0;
+
+    assert_status(STATUS_OK, db_host_insert(f->db, &host, &id));
+    assert_true(id > 0);
+    assert_status(STATUS_OK, db_host_lock(f->db, f->arena, id, &read));
+    assert_i64(read.id, id);
+    assert_i64(read.userid, 9);
+    assert_text(read.domain_name, "hive");
+    assert_text(read.venue, "home");
+    assert_real(read.p_fpops, 1.25e9, 0);
+    assert_i64(read.p_ncpus, 4);
+    assert_status(STATUS_OK, db_commit(f->db));
+    assert_real(test_sql_real(f->database, "SELECT expavg_time FROM host"), NOW, 0);
+    assert_status(STATUS_NOT_FOUND, db_host_lock(f->db, f->arena, id + 1, &read));
+}
+
+static void newer_columns_are_stored_too(void **state)
+{
+    struct fixture *f = *state;
+    struct host_row host = a_host();
+    int64_t id;
+
+    assert_status(STATUS_OK, db_host_insert(f->db, &host, &id));
+    assert_status(STATUS_OK, db_commit(f->db));
+    assert_text(test_sql_text(f->database, "SELECT CONCAT_WS(' ', product_name, p_ngpus, misc)"
+                                           " FROM host"),
+                "Box 2 {}");
+}
+
+static void an_update_leaves_what_others_write(void **state)
+{
+    struct fixture *f = *state;
+    struct host_row host = a_host();
+
+    assert_status(STATUS_OK, db_host_insert(f->db, &host, &host.id));
+    assert_status(STATUS_OK, db_commit(f->db));
+    test_sql(f->database, "UPDATE host SET total_credit = 5, expavg_credit = 6, userid = 10,"
+                          " venue = 'work', avg_turnaround = 7, max_results_day = -1,"
+                          " error_rate = 8, create_time = 3");
+    host.rpc_seqno = 44;
+    host.domain_name = TEXT("new");
+    host.p_fpops = NAN;
+    host.timezone = INT64_C(99999999999);
+    assert_status(STATUS_OK, db_host_save(f->db, &host, 1, NOW));
+    assert_status(STATUS_OK, db_commit(f->db));
+    assert_text(test_sql_text(f->database,
+                              "SELECT CONCAT_WS(' ', rpc_seqno, domain_name, p_fpops, timezone,"
+                              " total_credit, expavg_credit, userid, venue, avg_turnaround,"
+                              " max_results_day, error_rate, create_time) FROM host"),
+                "44 new 0 2147483647 5 6 10 work 7 -1 8 3");
+}
+
+static void the_newest_host_is_found(void **state)
+{
+    struct fixture *f = *state;
+    struct host_row host = a_host(), found;
+    int64_t first, second;
+
+    assert_status(STATUS_OK, db_host_insert(f->db, &host, &first));
+    assert_status(STATUS_OK, db_host_insert(f->db, &host, &second));
+    assert_status(STATUS_OK, db_host_newest_by_cpid(f->db, f->arena, 9, host.host_cpid, &found));
+    assert_i64(found.id, second);
+    assert_status(STATUS_NOT_FOUND,
+                  db_host_newest_by_cpid(f->db, f->arena, 10, host.host_cpid, &found));
+    assert_status(STATUS_OK, db_host_newest_alike(f->db, f->arena, 9, first, &host, &found));
+    assert_i64(found.id, second);
+    assert_status(STATUS_NOT_FOUND,
+                  db_host_newest_alike(f->db, f->arena, 9, second, &host, &found));
+    host.m_nbytes += 1;
+    assert_status(STATUS_NOT_FOUND, db_host_newest_alike(f->db, f->arena, 9, 0, &host, &found));
+}
+
+static void a_token_is_kept_only_by_commit(void **state)
+{
+    struct fixture *f = *state;
+    uint64_t token = 0;
+
+    assert_status(STATUS_NOT_FOUND, db_host_token(f->db, 7, &token));
+    assert_status(STATUS_OK, db_host_guard(f->db, 7, UINT64_MAX - 1, NOW));
+    assert_status(STATUS_OK, db_commit(f->db));
+    assert_status(STATUS_OK, db_host_guard(f->db, 7, 5, NOW));
+    assert_status(STATUS_OK, db_rollback(f->db));
+    assert_status(STATUS_OK, db_host_token(f->db, 7, &token));
+    assert_true(token == UINT64_MAX - 1);
+    assert_status(STATUS_OK, db_host_guard(f->db, 7, 5, NOW));
+    assert_status(STATUS_OK, db_commit(f->db));
+    assert_i64(test_sql_integer(f->database, "SELECT rpcs FROM qm_host"), 2);
+}
+
+static void a_user_comes_with_the_team(void **state)
+{
+    struct fixture *f = *state;
+    struct user_row user;
+    struct text team;
+
+    assert_status(STATUS_OK, db_user_by_id(f->db, f->arena, 9, &user, &team));
+    assert_text(user.name, "Ada");
+    assert_text(user.project_prefs, "<p/>");
+    assert_text(team, "Bees");
+    assert_status(STATUS_OK, db_user_by_authenticator(f->db, f->arena, TEXT("z"), &user, &team));
+    assert_i64(user.id, 10);
+    assert_text(user.name, ""); /* NULL */
+    assert_text(team, "");
+    assert_status(STATUS_NOT_FOUND, db_user_by_id(f->db, f->arena, 11, &user, &team));
+    assert_status(STATUS_OK, db_user_lock(f->db, 9));
+    assert_status(STATUS_NOT_FOUND, db_user_lock(f->db, 11));
+}
+
+static void a_key_is_compared_byte_by_byte(void **state)
+{
+    struct fixture *f = *state;
+    struct user_row user;
+    struct text team;
+    static const char *const wrong[] = {"ABC123", "abc123 ", "abc12", "", "abc123\xff", "abc1%"};
+
+    for (size_t i = 0; i < sizeof(wrong) / sizeof(wrong[0]); i++)
+        assert_status(STATUS_NOT_FOUND,
+                      db_user_by_authenticator(f->db, f->arena, text_from(wrong[i]), &user, &team));
+    assert_status(STATUS_OK,
+                  db_user_by_authenticator(f->db, f->arena, TEXT("abc123"), &user, &team));
+}
+
+static void owners_come_in_the_order_asked_for(void **state)
+{
+    struct fixture *f = *state;
+    const int64_t ids[] = {52, 51, 99, 52};
+    int64_t owners[4];
+
+    test_sql(f->database, "INSERT INTO host SET id = 51, userid = 9;"
+                          "INSERT INTO host SET id = 52, userid = 10");
+    assert_status(STATUS_OK, db_host_owners(f->db, f->arena, ids, 4, owners));
+    assert_i64(owners[0], 10);
+    assert_i64(owners[1], 9);
+    assert_i64(owners[2], -1);
+    assert_i64(owners[3], 10);
+}
+
+/* --- statistics, messages ------------------------------------------------------------------- */
+
+static void version_statistics_change_relatively(void **state)
+{
+    struct fixture *f = *state;
+    const struct host_app_version_change changes[] = {
+        {.app_version_id = 3000000000004, .jobs_sent = 2},
+        {.app_version_id = 5,
+         .jobs_sent = 3,
+         .reset_today = true,
+         .sets_max_jobs_per_day = true,
+         .max_jobs_per_day = 40,
+         .resets_consecutive_valid = true},
+        {.app_version_id = 4, .jobs_sent = 1}};
+    struct host_app_version_row *rows;
+    size_t count;
+
+    test_sql(f->database,
+             "INSERT INTO host_app_version SET host_id = 7, app_version_id = 4, n_jobs_today = 6,"
+             " max_jobs_per_day = 9, consecutive_valid = 8, pfc_n = 2;"
+             "INSERT INTO host_app_version SET host_id = 7, app_version_id = 5, n_jobs_today = 6,"
+             " max_jobs_per_day = 9, consecutive_valid = 8");
+    assert_status(STATUS_OK, db_host_app_versions_save(f->db, 7, changes, 3));
+    assert_status(STATUS_OK, db_rollback(f->db));
+    db_count_reset(f->db);
+    assert_status(STATUS_OK, db_host_app_versions_save(f->db, 7, changes, 3));
+    assert_i64((int64_t)db_count(f->db).round_trips, 1);
+    assert_status(STATUS_OK, db_host_app_versions(f->db, f->arena, 7, &rows, &count));
+    assert_int_equal(count, 3);
+    assert_i64(rows[0].n_jobs_today, 7);
+    assert_i64(rows[0].max_jobs_per_day, 9);
+    assert_i64(rows[0].consecutive_valid, 8);
+    assert_real(rows[0].pfc_n, 2, 0);
+    assert_i64(rows[1].n_jobs_today, 3);
+    assert_i64(rows[1].max_jobs_per_day, 40);
+    assert_i64(rows[1].consecutive_valid, 0);
+    assert_i64(rows[2].app_version_id, 3000000000004);
+    assert_i64(rows[2].n_jobs_today, 2);
+    assert_i64(rows[2].max_jobs_per_day, 0);
+}
+
+static void messages_are_kept_and_handed_out_once(void **state)
+{
+    struct fixture *f = *state;
+    const struct message_from_host messages[] = {{TEXT("a"), TEXT("<x/>")},
+                                                 {TEXT("b"), TEXT("caf\xe9")}};
+    struct text *xml;
+    size_t count;
+
+    assert_status(STATUS_OK, db_messages_from_host_save(f->db, 7, NOW, messages, 2));
+    assert_status(STATUS_OK, db_commit(f->db));
+    assert_i64(test_sql_integer(f->database, "SELECT COUNT(*) FROM msg_from_host WHERE hostid = 7"
+                                             " AND handled = 0 AND create_time = 1800000000"),
+               2);
+    test_sql(f->database, "INSERT INTO msg_to_host (id, hostid, xml) VALUES (2, 7, 'two'),"
+                          " (1, 7, 'one'), (3, 8, 'other')");
+    assert_status(STATUS_OK, db_messages_to_host_take(f->db, f->arena, 7, &xml, &count));
+    assert_int_equal(count, 2);
+    assert_text(xml[0], "one");
+    assert_text(xml[1], "two");
+    assert_status(STATUS_OK, db_messages_to_host_take(f->db, f->arena, 7, &xml, &count));
+    assert_int_equal(count, 0);
+}
+
+/* --- jobs that a host has ------------------------------------------------------------------- */
+
+static struct result_report report_of(int workunit)
+{
+    return (struct result_report){.id = 1000 + workunit,
+                                  .workunitid = workunit,
+                                  .hostid = 7,
+                                  .received_time = NOW,
+                                  .client_state = CLIENT_FILES_UPLOADED,
+                                  .outcome = OUTCOME_SUCCESS,
+                                  .cpu_time = 12.5,
+                                  .elapsed_time = 13.5,
+                                  .stderr_out = TEXT("stderr"),
+                                  .xml_doc_out = TEXT("<file_info>")};
+}
+
+static void booking_five_takes_two_round_trips(void **state)
+{
+    struct fixture *f = *state;
+    struct result_report reports[5];
+    bool booked[5];
+
+    for (int i = 0; i < 5; i++)
+        reports[i] = report_of(5 - i);
+    assert_status(STATUS_OK, db_reports_save(f->db, f->arena, reports, 5, NOW, booked));
+    assert_status(STATUS_OK, db_rollback(f->db));
+    db_count_reset(f->db);
+    assert_status(STATUS_OK, db_reports_save(f->db, f->arena, reports, 5, NOW, booked));
+    assert_i64((int64_t)db_count(f->db).round_trips, 2);
+    for (int i = 0; i < 5; i++)
+        assert_true(booked[i]);
+    assert_status(STATUS_OK, db_commit(f->db));
+    assert_i64(test_sql_integer(f->database, "SELECT COUNT(*) FROM result JOIN workunit"
+                                             " ON workunit.id = workunitid WHERE server_state = 5"
+                                             " AND outcome = 1 AND elapsed_time = 13.5"
+                                             " AND transition_time = 1800000000"),
+               5);
+}
+
+static void only_rows_that_await_a_report_are_booked(void **state)
+{
+    struct fixture *f = *state;
+    struct result_report reports[7];
+    bool booked[7];
+    static const bool wanted[7] = {true, true, true, false, false, false, false};
+
+    for (int i = 0; i < 7; i++)
+        reports[i] = report_of(i + 1);
+    test_sql(f->database,
+             "UPDATE result SET server_state = 5, outcome = 4 WHERE id = 1002;" /* no reply */
+             "UPDATE result SET server_state = 5, outcome = 7 WHERE id = 1003;" /* detached */
+             "UPDATE result SET received_time = 5 WHERE id = 1004;"
+             "UPDATE result SET server_state = 5, outcome = 1 WHERE id = 1005;"
+             "UPDATE result SET server_state = 2 WHERE id = 1006;"
+             "DELETE FROM result WHERE id = 1007");
+    assert_status(STATUS_OK, db_reports_save(f->db, f->arena, reports, 7, NOW, booked));
+    for (int i = 0; i < 7; i++)
+        assert_int_equal(booked[i], wanted[i]);
+}
+
+static void numbers_that_no_column_holds_cost_nothing(void **state)
+{
+    struct fixture *f = *state;
+    struct result_report report = report_of(1);
+    bool booked = false;
+
+    report.exit_status = INT64_C(-9000000000);
+    report.app_version_num = INT64_MAX;
+    report.cpu_time = NAN;
+    report.elapsed_time = INFINITY;
+    assert_status(STATUS_OK, db_reports_save(f->db, f->arena, &report, 1, NOW, &booked));
+    assert_true(booked);
+    assert_status(STATUS_OK, db_commit(f->db));
+    assert_text(test_sql_text(f->database,
+                              "SELECT CONCAT_WS(' ', exit_status, app_version_num, cpu_time,"
+                              " elapsed_time) FROM result WHERE id = 1001"),
+                "-2147483648 2147483647 0 0");
+}
+
+static void results_are_found_by_name_in_parts(void **state)
+{
+    struct fixture *f = *state;
+    struct text names[600];
+    struct result_row *rows;
+    size_t count;
+
+    for (int i = 0; i < 600; i++)
+        names[i] = text_print(f->arena, "wu_%d_0", 600 - i);
+    assert_status(STATUS_OK, db_results_by_name(f->db, f->arena, names, 600, &rows, &count));
+    assert_int_equal(count, 10);
+    assert_i64(rows[0].report_deadline, NOW + 1000);
+    assert_status(STATUS_OK, db_results_by_name(f->db, f->arena, names, 0, &rows, &count));
+    assert_int_equal(count, 0);
+}
+
+static void jobs_in_progress_come_oldest_first(void **state)
+{
+    struct fixture *f = *state;
+    struct host_job *jobs;
+    size_t count;
+
+    test_sql(f->database, "UPDATE result SET server_state = 5 WHERE id = 1004;"
+                          "UPDATE result SET hostid = 8 WHERE id = 1005;"
+                          "DELETE FROM workunit WHERE id = 10");
+    assert_status(STATUS_OK, db_jobs_in_progress(f->db, f->arena, 7, 100, &jobs, &count));
+    assert_status(STATUS_OK, db_rollback(f->db));
+    db_count_reset(f->db);
+    assert_status(STATUS_OK, db_jobs_in_progress(f->db, f->arena, 7, 100, &jobs, &count));
+    assert_i64((int64_t)db_count(f->db).round_trips, 1);
+    assert_int_equal(count, 8);
+    assert_i64(jobs[0].result.id, 1010);
+    assert_i64(jobs[0].workunit.id, 0); /* gone */
+    assert_i64(jobs[7].result.id, 1001);
+    assert_text(jobs[7].workunit.name, "wu_1");
+    assert_status(STATUS_OK, db_jobs_in_progress(f->db, f->arena, 7, 3, &jobs, &count));
+    assert_int_equal(count, 3);
+}
+
+static void jobs_are_found_by_name_for_their_host_only(void **state)
+{
+    struct fixture *f = *state;
+    const struct text names[] = {TEXT("wu_1_0"), TEXT("wu_2_0"), TEXT("wu_3_0"), TEXT("nothing")};
+    struct host_job *jobs;
+    size_t count;
+
+    test_sql(f->database, "UPDATE result SET hostid = 8 WHERE id = 1001;"
+                          "UPDATE result SET server_state = 5, outcome = 4 WHERE id = 1002;"
+                          "UPDATE result SET server_state = 5, outcome = 1 WHERE id = 1003");
+    assert_status(STATUS_OK, db_jobs_by_name(f->db, f->arena, 7, names, 4, &jobs, &count));
+    assert_int_equal(count, 1);
+    assert_i64(jobs[0].result.id, 1002);
+    assert_i64(jobs[0].workunit.id, 2);
+}
+
+static void a_resent_job_gets_its_new_times(void **state)
+{
+    struct fixture *f = *state;
+    const struct resent_job jobs[] = {{.resultid = 1002,
+                                       .workunitid = 2,
+                                       .sent_time = NOW,
+                                       .report_deadline = NOW + 500,
+                                       .app_version_id = -3,
+                                       .flops_estimate = 2e9},
+                                      {.resultid = 1001, .workunitid = 1, .sent_time = NOW}};
+
+    assert_status(STATUS_OK, db_jobs_resend(f->db, jobs, 2));
+    assert_status(STATUS_OK, db_commit(f->db));
+    assert_text(test_sql_text(f->database,
+                              "SELECT CONCAT_WS(' ', server_state, hostid, sent_time,"
+                              " report_deadline, result.app_version_id, flops_estimate,"
+                              " transition_time)"
+                              " FROM result JOIN workunit ON workunit.id = workunitid"
+                              " WHERE result.id = 1002"),
+                "4 7 1800000000 1800000500 -3 2000000000 1800000500");
+}
+
+static void a_job_given_up_is_looked_at_soon(void **state)
+{
+    struct fixture *f = *state;
+    struct host_job *jobs;
+    size_t count;
+
+    assert_status(STATUS_OK, db_jobs_in_progress(f->db, f->arena, 7, 2, &jobs, &count));
+    assert_status(STATUS_OK, db_jobs_give_up(f->db, jobs, count, NOW - 1));
+    assert_status(STATUS_OK, db_commit(f->db));
+    assert_i64(test_sql_integer(f->database, "SELECT COUNT(*) FROM result"
+                                             " JOIN workunit ON workunit.id = workunitid"
+                                             " WHERE report_deadline = transition_time"
+                                             " AND transition_time = 1799999999"),
+               2);
+}
+
+static void a_detached_host_loses_its_jobs(void **state)
+{
+    struct fixture *f = *state;
+    uint64_t count = 0;
+
+    test_sql(f->database, "UPDATE result SET server_state = 5, outcome = 1 WHERE id = 1001;"
+                          "UPDATE result SET hostid = 8 WHERE id = 1002");
+    assert_status(STATUS_OK, db_host_detach_results(f->db, 7, NOW, &count));
+    assert_status(STATUS_OK, db_commit(f->db));
+    assert_i64((int64_t)count, 8);
+    assert_i64(test_sql_integer(f->database,
+                                "SELECT COUNT(*) FROM result"
+                                " JOIN workunit ON workunit.id = workunitid"
+                                " WHERE server_state = 5 AND outcome = 7 AND hostid = 7"
+                                " AND received_time = 1800000000 AND transition_time = 1800000000"),
+               8);
+}
+
+static void a_job_is_found_and_claimed(void **state)
+{
+    struct fixture *f = *state;
+    const int64_t app = 1;
+    struct candidate_filter filter = {
+        .appids = &app, .appid_count = 1, .memory_max = 1, .disk_max = 1, .rows_max = 10};
+    struct candidate *candidates;
+    struct locked_workunit *locked;
+    size_t count;
+    struct claim claim = {.sent_time = NOW, .report_deadline = NOW, .app_version_id = -2};
+    bool claimed = false;
+
+    test_sql(f->database, "UPDATE result SET server_state = 2, hostid = 0 WHERE id = 1006");
+    assert_status(STATUS_OK, db_candidates(f->db, f->arena, &filter, &candidates, &count));
+    assert_int_equal(count, 1);
+    claim.resultid = candidates[0].resultid;
+    claim.workunitid = candidates[0].workunitid;
+    assert_status(STATUS_OK,
+                  db_workunits_lock(f->db, f->arena, &claim.workunitid, 1, 9, 7, &locked, &count));
+    assert_int_equal(count, 1);
+    assert_status(STATUS_OK, db_results_claim(f->db, f->arena, 7, 9, &claim, 1, &claimed));
+    assert_true(claimed);
+}
+
+/* --- texts ---------------------------------------------------------------------------------- */
+
+static void blobs_keep_every_byte(void **state)
+{
+    struct fixture *f = *state;
+    char bytes[3 * 256];
+    struct text blob = {.at = bytes, .length = sizeof(bytes)};
+    struct user_row user;
+    struct text team;
+
+    for (size_t i = 0; i < sizeof(bytes); i++)
+        bytes[i] = (char)(i * 7);
+    assert_status(STATUS_OK, db_user_save_global_prefs(f->db, 9, blob));
+    assert_status(STATUS_OK, db_user_by_id(f->db, f->arena, 9, &user, &team));
+    assert_true(text_equal(user.global_prefs, blob));
+}
+
+static void a_hostile_name_is_only_a_name(void **state)
+{
+    struct fixture *f = *state;
+    static const char name[] = "'; DROP TABLE host; -- \\' \" ` % _ {list} ? \n\t\x1a";
+    struct host_row host = a_host(), read;
+    struct text names[] = {text_from(name)};
+    struct user_row user;
+    struct text team;
+    struct result_row *rows;
+    size_t count;
+
+    host.domain_name = host.p_model = host.os_version = host.external_ip_addr = text_from(name);
+    assert_status(STATUS_OK, db_host_insert(f->db, &host, &host.id));
+    assert_status(STATUS_OK, db_host_save(f->db, &host, 1, NOW));
+    assert_status(STATUS_OK, db_host_lock(f->db, f->arena, host.id, &read));
+    assert_text(read.domain_name, name);
+    assert_text(read.external_ip_addr, name);
+    assert_status(STATUS_OK, db_host_newest_alike(f->db, f->arena, 9, 0, &host, &read));
+    assert_status(STATUS_OK, db_user_save_cross_project_id(f->db, 9, text_from(name)));
+    assert_status(STATUS_OK, db_user_by_id(f->db, f->arena, 9, &user, &team));
+    assert_text(user.cross_project_id, name);
+    assert_status(STATUS_NOT_FOUND,
+                  db_user_by_authenticator(f->db, f->arena, text_from(name), &user, &team));
+    assert_status(STATUS_OK, db_results_by_name(f->db, f->arena, names, 1, &rows, &count));
+    assert_int_equal(count, 0);
+}
+
+/* In a UTF-8 schema what is no UTF-8 becomes '?', and what is too long is cut between
+ * characters. */
+static void bad_utf8_is_stored_as_question_marks(void **state)
+{
+    struct fixture *f = *state;
+    struct host_row host = a_host(), read;
+    char longer[600];
+
+    host.domain_name = TEXT("caf\xe9 \xc3\xa9 \xf0\x9f\x90\x9d \xed\xa0\x80 \xc0\xaf \xe2\x82");
+    memset(longer, 'x', sizeof(longer));
+    for (int i = 1; i + 1 < 600; i += 2)
+        memcpy(longer + i, "\xc3\xa9", 2);
+    host.p_model = (struct text){.at = longer, .length = sizeof(longer)};
+    assert_status(STATUS_OK, db_host_insert(f->db, &host, &host.id));
+    assert_status(STATUS_OK, db_host_lock(f->db, f->arena, host.id, &read));
+    assert_text(read.domain_name, "caf? \xc3\xa9 \xf0\x9f\x90\x9d ??? ?? ??");
+    assert_int_equal(read.p_model.length, 253);
+    assert_int_equal(memcmp(read.p_model.at, longer, 253), 0);
+}
+
+/* In an older schema bytes pass as they are, in both directions. */
+static void an_old_schema_passes_bytes(void **state)
+{
+    struct fixture *f = *state;
+    static const char name[] = "caf\xe9 \xc3\xa9 \xf0\x9f\x90\x9d \x81\x8d\x8f\x90\x9d \xff";
+    struct host_row host = a_host(), read;
+
+    host.domain_name = text_from(name);
+    assert_status(STATUS_OK, db_host_insert(f->db, &host, &host.id));
+    assert_status(STATUS_OK, db_host_lock(f->db, f->arena, host.id, &read));
+    assert_text(read.domain_name, name);
+    assert_status(STATUS_OK, db_host_newest_alike(f->db, f->arena, 9, 0, &host, &read));
+    assert_status(STATUS_OK, db_commit(f->db));
+    assert_i64(test_sql_integer(f->database, "SELECT LENGTH(domain_name) FROM host"),
+               (int64_t)strlen(name));
+    assert_i64(read.p_ngpus, 0); /* no such column here */
+    assert_text(read.product_name, "");
+}
+
+static void large_documents_come_whole(void **state)
+{
+    struct fixture *f = *state;
+    struct catalog_rows rows;
+    struct job_documents documents[1];
+    const int64_t id = 1001;
+
+    test_sql(f->database,
+             "INSERT INTO app_version SET id = 1, xml_doc = REPEAT('0123456789abcdef', 65536);"
+             "INSERT INTO app_version SET id = 2, xml_doc = NULL, platformid = 1;"
+             "UPDATE workunit SET xml_doc = REPEAT('w', 65535) WHERE id = 1;"
+             "UPDATE result SET xml_doc_in = REPEAT('r', 60000) WHERE id = 1001");
+    assert_status(STATUS_OK, db_catalog(f->db, f->arena, &rows));
+    assert_int_equal(rows.version_count, 2);
+    assert_int_equal(rows.versions[0].xml_doc.length, 1048576);
+    assert_int_equal(memcmp(rows.versions[0].xml_doc.at + 1048560, "0123456789abcdef", 16), 0);
+    assert_int_equal(rows.versions[1].xml_doc.length, 0);
+    assert_status(STATUS_OK, db_job_documents(f->db, f->arena, &id, 1, documents));
+    assert_int_equal(documents[0].workunit_xml.length, 65535);
+    assert_int_equal(documents[0].result_xml.length, 60000);
+    assert_int_equal(documents[0].result_xml.at[59999], 'r');
+}
+
+static void a_full_arena_is_an_answer(void **state)
+{
+    struct fixture *f = *state;
+    struct arena *small = arena_create(100000);
+    struct catalog_rows rows;
+
+    test_sql(f->database,
+             "INSERT INTO app_version SET id = 1, xml_doc = REPEAT('0123456789abcdef', 65536)");
+    assert_status(STATUS_TOO_LARGE, db_catalog(f->db, small, &rows));
+    assert_status(STATUS_OK, db_commit(f->db)); /* and the connection is still good */
+    assert_status(STATUS_OK, db_catalog(f->db, f->arena, &rows));
+    arena_destroy(small);
+}
+
+/* --- catalog -------------------------------------------------------------------------------- */
+
+static void only_the_newest_version_is_current(void **state)
+{
+    struct fixture *f = *state;
+    struct catalog *catalog = NULL;
+
+    test_sql(f->database,
+             "INSERT INTO platform (id, name, deprecated) VALUES (1, 'p', 0), (2, 'q', 1);"
+             "INSERT INTO app (id, name, min_version) VALUES (1, 'a', 0), (2, 'b', 120);"
+             "INSERT INTO app_version (id, appid, platformid, version_num, plan_class,"
+             " min_core_version, deprecated) VALUES"
+             " (1, 1, 1, 100, '', 612, 0), (2, 1, 1, 102, '', 70028, 0),"
+             " (3, 1, 1, 101, '', 0, 0), (4, 1, 1, 100, 'cuda', 0, 0),"
+             " (5, 1, 2, 100, '', 0, 0), (6, 2, 1, 110, '', 0, 0),"
+             " (7, 1, 1, 200, '', 0, 1)");
+    assert_status(STATUS_OK, catalog_load(f->db, &catalog));
+    assert_int_equal(catalog->rows.version_count, 6);
+    for (size_t i = 0; i < 6; i++) /* rows 2, 4 and 5 */
+        assert_int_equal(catalog_version_is_current(catalog, &catalog->rows.versions[i]),
+                         i == 1 || i == 3 || i == 4);
+    assert_null(catalog_version(catalog, 7));
+    assert_i64(catalog_version(catalog, 1)->min_core_version, 61200);
+    assert_i64(catalog_version(catalog, 2)->min_core_version, 70028);
+    assert_i64(catalog_app_by_name(catalog, TEXT("b"))->id, 2);
+    assert_null(catalog_app(catalog, 3));
+    assert_i64(catalog_platform_by_name(catalog, TEXT("p"))->id, 1);
+    assert_null(catalog_platform(catalog, 2));
+    catalog->versions_current = NULL; /* the slow way gives the same */
+    for (size_t i = 0; i < 6; i++)
+        assert_int_equal(catalog_version_is_current(catalog, &catalog->rows.versions[i]),
+                         i == 1 || i == 3 || i == 4);
+    catalog_release(catalog_hold(catalog));
+    catalog_release(catalog);
+}
+
+#define CASE(name) cmocka_unit_test_setup(name, setup)
+#define CASES_OF_BOTH                                                                              \
+    CASE(a_host_is_inserted_and_read_back), CASE(an_update_leaves_what_others_write),              \
+        CASE(the_newest_host_is_found), CASE(a_token_is_kept_only_by_commit),                      \
+        CASE(a_user_comes_with_the_team), CASE(a_key_is_compared_byte_by_byte),                    \
+        CASE(owners_come_in_the_order_asked_for), CASE(version_statistics_change_relatively),      \
+        CASE(messages_are_kept_and_handed_out_once), CASE(booking_five_takes_two_round_trips),     \
+        CASE(only_rows_that_await_a_report_are_booked),                                            \
+        CASE(numbers_that_no_column_holds_cost_nothing), CASE(results_are_found_by_name_in_parts), \
+        CASE(jobs_in_progress_come_oldest_first),                                                  \
+        CASE(jobs_are_found_by_name_for_their_host_only), CASE(a_resent_job_gets_its_new_times),   \
+        CASE(a_job_given_up_is_looked_at_soon), CASE(a_detached_host_loses_its_jobs),              \
+        CASE(a_job_is_found_and_claimed), CASE(blobs_keep_every_byte),                             \
+        CASE(a_hostile_name_is_only_a_name), CASE(large_documents_come_whole),                     \
+        CASE(a_full_arena_is_an_answer), CASE(only_the_newest_version_is_current)
+
+int main(void)
+{
+    const struct CMUnitTest new_schema[] = {
+        CASES_OF_BOTH,
+        CASE(newer_columns_are_stored_too),
+        CASE(bad_utf8_is_stored_as_question_marks),
+    };
+    const struct CMUnitTest old_schema[] = {
+        CASES_OF_BOTH,
+        CASE(an_old_schema_passes_bytes),
+    };
+    int failed = cmocka_run_group_tests(new_schema, open_new, close_all);
+
+    return failed + cmocka_run_group_tests(old_schema, open_old, close_all);
+}

@@ -1,0 +1,205 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Making tables, again and again, from nothing, from half and from an existing project. */
+#include "config/config.h"
+#include "db/columns.h"
+#include "db/db.h"
+#include "db/schema.h"
+#include "tests/support/database.h"
+#include "tests/support/test.h"
+
+#include <stdlib.h>
+
+/* Everything about the tables that could change. */
+static struct text picture(struct test_database *database)
+{
+    test_sql(database, "SET SESSION group_concat_max_len = 1000000");
+    return test_sql_text(
+        database, "SELECT CONCAT((SELECT GROUP_CONCAT(CONCAT_WS(':', TABLE_NAME, COLUMN_NAME,"
+                  " COLUMN_TYPE, IS_NULLABLE, COLUMN_DEFAULT) ORDER BY TABLE_NAME,"
+                  " ORDINAL_POSITION) FROM information_schema.COLUMNS WHERE TABLE_SCHEMA ="
+                  " DATABASE()), (SELECT GROUP_CONCAT(CONCAT_WS(':', TABLE_NAME, INDEX_NAME,"
+                  " SEQ_IN_INDEX, COLUMN_NAME) ORDER BY TABLE_NAME, INDEX_NAME, SEQ_IN_INDEX)"
+                  " FROM information_schema.STATISTICS WHERE TABLE_SCHEMA = DATABASE()))");
+}
+
+static void again_changes_nothing(void **state)
+{
+    struct test_database *database = test_database_create(false, NULL);
+    struct config *config = test_database_config(database);
+    struct schema_report report;
+    char *before;
+    struct text text;
+
+    (void)state;
+    assert_status(STATUS_OK, db_schema_upgrade(config, &report, NULL));
+    assert_true(report.created_tables);
+    assert_false(report.created_database);
+    assert_i64(report.version_before, 0);
+    assert_i64(report.version_now, (int64_t)schema_upgrade_count);
+    text = picture(database);
+    before = strndup(text.at, text.length);
+    assert_true(strlen(before) > 10000);
+    assert_status(STATUS_OK, db_schema_upgrade(config, &report, NULL));
+    assert_false(report.created_tables);
+    assert_i64(report.version_before, report.version_now);
+    assert_text(picture(database), before);
+    free(before);
+    test_database_destroy(database);
+}
+
+static void a_missing_database_is_made(void **state)
+{
+    struct test_database *database = test_database_create(false, NULL);
+    struct config *config = test_database_config(database);
+    struct schema_report report;
+
+    (void)state;
+    test_sql(database, "DROP DATABASE " TEXT_FORMAT, TEXT_ARG(config->db_name));
+    assert_status(STATUS_OK, db_schema_upgrade(config, &report, NULL));
+    assert_true(report.created_database);
+    test_sql(database, "USE " TEXT_FORMAT, TEXT_ARG(config->db_name));
+    assert_i64(test_sql_integer(database, "SELECT COUNT(*) FROM result"), 0);
+    test_database_destroy(database);
+}
+
+static void an_interrupted_run_is_completed(void **state)
+{
+    struct test_database *database = test_database_create(true, NULL);
+    struct schema_report report;
+
+    (void)state;
+    test_sql(database, "DROP TABLE host, credit_team, qm_host; DELETE FROM qm_schema;"
+                       "INSERT INTO qm_schema VALUES (0, 'schema', 0)");
+    assert_status(STATUS_OK, db_schema_upgrade(test_database_config(database), &report, NULL));
+    assert_true(report.created_tables);
+    db_close(test_database_open(database));
+    assert_i64(test_sql_integer(database, "SELECT COUNT(*) FROM credit_team"), 0);
+    test_database_destroy(database);
+}
+
+static void an_existing_project_gets_only_our_tables(void **state)
+{
+    struct test_database *database = test_database_create(true, NULL);
+    struct schema_report report;
+
+    (void)state;
+    test_sql(database, "DROP TABLE qm_host, qm_workunit, qm_schema, credit_team;"
+                       "ALTER TABLE result DROP COLUMN size_class");
+    assert_status(STATUS_OK, db_schema_upgrade(test_database_config(database), &report, NULL));
+    assert_false(report.created_tables);
+    db_close(test_database_open(database));
+    assert_i64(test_sql_integer(database, "SELECT COUNT(*) FROM information_schema.TABLES"
+                                          " WHERE TABLE_SCHEMA = DATABASE()"
+                                          " AND TABLE_NAME = 'credit_team'"),
+               0);
+    test_database_destroy(database);
+}
+
+static void a_strange_database_is_refused(void **state)
+{
+    struct test_database *database = test_database_create(false, NULL);
+    struct failure failure = {0};
+
+    (void)state;
+    test_sql(database, "CREATE TABLE wp_posts (id INT); CREATE TABLE user (id INT)");
+    assert_status(STATUS_DB_REFUSED,
+                  db_schema_upgrade(test_database_config(database), NULL, &failure));
+    assert_non_null(strstr(failure.text, "not those of a project"));
+    assert_i64(test_sql_integer(database, "SELECT COUNT(*) FROM information_schema.TABLES"
+                                          " WHERE TABLE_SCHEMA = DATABASE()"),
+               2);
+    test_database_destroy(database);
+}
+
+static void a_newer_database_is_refused(void **state)
+{
+    struct test_database *database = test_database_create(true, NULL);
+    struct failure failure = {0};
+
+    (void)state;
+    test_sql(database, "INSERT INTO qm_schema VALUES (9999, 'later', 1)");
+    assert_status(STATUS_DB_REFUSED,
+                  db_schema_upgrade(test_database_config(database), NULL, &failure));
+    assert_non_null(strstr(failure.text, "newer"));
+    test_database_destroy(database);
+}
+
+static void upgrades_are_numbered_from_one(void **state)
+{
+    (void)state;
+    assert_true(schema_upgrade_count > 0);
+    for (size_t i = 0; i < schema_upgrade_count; i++)
+        assert_i64(schema_upgrade_number(&schema_upgrades[i]), (int64_t)i + 1);
+}
+
+/* What BOINC's programs rely on by position or by name. */
+static void shared_tables_are_as_boinc_reads_them(void **state)
+{
+    struct test_database *database = test_database_create(true, NULL);
+    static const struct {
+        const char *table;
+        int columns;
+    } tables[] = {{"app", 17},     {"app_version", 16},  {"host", 49},   {"host_app_version", 15},
+                  {"user", 32},    {"platform", 5},      {"result", 37}, {"workunit", 35},
+                  {"team", 19},    {"msg_from_host", 6}, {"batch", 19},  {"msg_to_host", 6},
+                  {"job_file", 4}, {"assignment", 7}};
+
+    (void)state;
+    for (size_t i = 0; i < sizeof(tables) / sizeof(tables[0]); i++)
+        assert_i64(test_sql_integer(database,
+                                    "SELECT COUNT(*) FROM information_schema.COLUMNS"
+                                    " WHERE TABLE_SCHEMA = DATABASE() AND TABLE_NAME = '%s'",
+                                    tables[i].table),
+                   tables[i].columns);
+    assert_text(test_sql_text(database,
+                              "SELECT GROUP_CONCAT(COLUMN_NAME ORDER BY SEQ_IN_INDEX) FROM"
+                              " information_schema.STATISTICS WHERE TABLE_SCHEMA = DATABASE()"
+                              " AND INDEX_NAME = 'ind_res_st'"),
+                "server_state,priority");
+    assert_text(test_sql_text(database, "SELECT GROUP_CONCAT(COLUMN_NAME ORDER BY TABLE_NAME,"
+                                        " ORDINAL_POSITION) FROM information_schema.COLUMNS"
+                                        " WHERE TABLE_SCHEMA = DATABASE()"
+                                        " AND TABLE_NAME IN ('workunit', 'result')"
+                                        " AND COLUMN_TYPE LIKE 'bigint%%'"),
+                "id,workunitid,id,canonical_resultid");
+    assert_text(test_sql_text(database,
+                              "SELECT GROUP_CONCAT(DISTINCT CHARACTER_SET_NAME) FROM"
+                              " information_schema.COLUMNS WHERE TABLE_SCHEMA = DATABASE()"),
+                "utf8mb4");
+    test_database_destroy(database);
+}
+
+static void every_column_that_we_read_exists(void **state)
+{
+    struct test_database *database = test_database_create(true, NULL);
+
+    (void)state;
+    for (size_t i = 0; i < ROW_COUNT; i++) {
+        for (size_t j = 0; j < row_tables[i].column_count; j++) {
+            if (test_sql_integer(database,
+                                 "SELECT COUNT(*) FROM information_schema.COLUMNS WHERE"
+                                 " TABLE_SCHEMA = DATABASE() AND TABLE_NAME = '%s'"
+                                 " AND COLUMN_NAME = '%s'",
+                                 row_tables[i].table, row_tables[i].columns[j].name) != 1)
+                fail_msg("%s.%s", row_tables[i].table, row_tables[i].columns[j].name);
+        }
+    }
+    test_database_destroy(database);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(again_changes_nothing),
+        cmocka_unit_test(a_missing_database_is_made),
+        cmocka_unit_test(an_interrupted_run_is_completed),
+        cmocka_unit_test(an_existing_project_gets_only_our_tables),
+        cmocka_unit_test(a_strange_database_is_refused),
+        cmocka_unit_test(a_newer_database_is_refused),
+        cmocka_unit_test(upgrades_are_numbered_from_one),
+        cmocka_unit_test(shared_tables_are_as_boinc_reads_them),
+        cmocka_unit_test(every_column_that_we_read_exists),
+    };
+
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
