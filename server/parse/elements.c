@@ -17,6 +17,8 @@
 #define RECORD_TIME_STATS   struct message
 #define RECORD_NET_STATS    struct message
 #define RECORD_HOST_INFO    struct message
+#define RECORD_WSL          struct message
+#define RECORD_DISTRO       struct wsl_distro
 #define RECORD_DISK_USAGE   struct message
 #define RECORD_COPROC       struct coproc
 #define RECORD_OPENCL       struct opencl_properties
@@ -99,6 +101,7 @@ enum { NUMBER_BYTES_MAX = 255 };
 #define PART_TIME_STATS    0
 #define PART_NET_STATS     0
 #define PART_HOST_INFO     0
+#define PART_WSL           0
 #define PART_DISK_USAGE    0
 #define PART_COPROCS       0
 #define PART_OPENCL        FIELD(COPROC, opencl, struct opencl_properties)

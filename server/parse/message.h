@@ -21,6 +21,7 @@ enum {
     MESSAGE_APP_VERSIONS_MAX = 10000,
     MESSAGE_PLATFORMS_MAX = 32,
     MESSAGE_COPROCS_MAX = 32,
+    MESSAGE_DISTROS_MAX = 32,
     MESSAGE_TRICKLES_MAX = 10000,
     MESSAGE_RESULT_FILES_MAX = 1000,
     MESSAGE_KEYWORDS_MAX = 1000
@@ -67,6 +68,13 @@ struct coproc {
     struct text model;
     bool has_metal;
     int64_t metal_support, ncores;
+};
+
+/* A Linux distribution in the subsystem of a Windows host (2.8). */
+struct wsl_distro {
+    struct text distro_name, libc_version, docker_version;
+    int64_t distro_version;
+    bool disallowed; /* by its user */
 };
 
 /* A finished job being reported (2.11). */
@@ -181,6 +189,9 @@ struct message {
     double m_nbytes, m_cache, m_swap;
     double d_total, d_free;
     struct text os_name, os_version, product_name, virtualbox_version, docker_version;
+
+    struct wsl_distro *distros;
+    size_t distro_count;
 
     /* 2.9, bytes; has_ because 0 and absent differ */
     double d_boinc_used_total, d_boinc_used_project, d_project_share;

@@ -38,6 +38,7 @@ union spare {
     struct client_app_version app_version;
     struct other_result other_result;
     struct ip_result ip_result;
+    struct wsl_distro distro;
 };
 
 struct reader {
@@ -74,6 +75,8 @@ static const struct list lists[CONTEXT_COUNT] = {
     }
     [CONTEXT_ALT_PLATFORM] =
         LIST(alternates, alternate_count, struct alt_platform, MESSAGE_PLATFORMS_MAX),
+    [CONTEXT_DISTRO] =
+        LIST(message.distros, message.distro_count, struct wsl_distro, MESSAGE_DISTROS_MAX),
     [CONTEXT_COPROC] =
         LIST(message.coprocs, message.coproc_count, struct coproc, MESSAGE_COPROCS_MAX),
     [CONTEXT_RESULT] =
@@ -244,6 +247,8 @@ static bool end_record(struct reader *reader, enum context context, void *record
         return end_result(reader, record);
     if (context == CONTEXT_HOST_FILE)
         return ((struct host_file *)record)->name.length > 0;
+    if (context == CONTEXT_DISTRO)
+        return true;
     if (context == CONTEXT_OTHER_RESULT)
         return ((struct other_result *)record)->name.length > 0;
     return ((struct alt_platform *)record)->name.length > 0;

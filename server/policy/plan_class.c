@@ -265,7 +265,7 @@ static bool system_fits(struct trial *trial)
     if (class->min_android_version > 0 || class->max_android_version > 0) {
         if (!text_equal_nocase(message->os_name, TEXT("Android")))
             return refuse(trial, "it is for Android only");
-        if (android < class->min_android_version)
+        if (class->min_android_version > 0 && android < class->min_android_version)
             return refuse(trial, "it needs Android %.0f; yours is %.0f", class->min_android_version,
                           android < 0 ? 0 : android);
         if (class->max_android_version > 0 && android > class->max_android_version)
@@ -335,17 +335,67 @@ static bool virtualbox_fits(struct trial *trial)
     return true;
 }
 
+/* On Windows programs for Linux run in a distribution of its subsystem (WSL). */
+static bool wsl_fits(struct trial *trial)
+{
+    const struct message *message = trial->host->message;
+    double newest = -1;
+
+    if (message->dont_use_wsl)
+        return refuse(trial, "your computer's configuration forbids the use of WSL");
+    for (size_t i = 0; i < message->distro_count; i++) {
+        double part[2] = {0};
+
+        if (!message->distros[i].disallowed) {
+            (void)read_dotted(message->distros[i].libc_version, part, 2);
+            newest = fmax(newest, part[0] * 100 + part[1]);
+        }
+    }
+    if (newest < 0)
+        return refuse(trial, "it needs a WSL distribution that BOINC may use; there are %zu in all",
+                      message->distro_count);
+    if (trial->class->min_libc_version > newest)
+        return refuse(trial,
+                      "it needs a WSL distribution with a C library of version %.0f; yours "
+                      "has %.0f",
+                      trial->class->min_libc_version, newest);
+    return true;
+}
+
+/* Either BOINC's own distribution, from a version on, or any that has the program. */
+static bool wsl_has_docker(struct trial *trial)
+{
+    const struct message *message = trial->host->message;
+    double least = trial->class->min_boinc_wsl_distro_version;
+
+    if (message->dont_use_wsl)
+        return refuse(trial, "your computer's configuration forbids the use of WSL");
+    for (size_t i = 0; i < message->distro_count; i++) {
+        const struct wsl_distro *distro = &message->distros[i];
+
+        if (!distro->disallowed && (least > 0 ? text_is(distro->distro_name, "boinc-buda-runner") &&
+                                                    (double)distro->distro_version >= least
+                                              : distro->docker_version.length > 0))
+            return true;
+    }
+    if (least > 0)
+        return refuse(trial, "it needs BOINC's own WSL distribution of version %.0f", least);
+    return refuse(trial, "it needs Docker or Podman in a WSL distribution");
+}
+
 static bool containers_fit(struct trial *trial)
 {
     const struct plan_class *class = trial->class;
     const struct message *message = trial->host->message;
 
-    if (class->wsl && message->dont_use_wsl)
-        return refuse(trial, "your computer's configuration forbids the use of WSL");
+    if (class->wsl && !wsl_fits(trial))
+        return false;
     if (!class->docker)
         return true;
     if (message->dont_use_docker)
         return refuse(trial, "your computer's configuration forbids the use of Docker");
+    if (text_contains_nocase(message->os_name, TEXT("Windows")))
+        return wsl_has_docker(trial);
     if (message->docker_version.length == 0)
         return refuse(trial, "it needs Docker or Podman, which is not installed");
     if (text_contains_nocase(message->os_name, TEXT("Darwin")) &&

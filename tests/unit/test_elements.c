@@ -73,6 +73,8 @@ static const char *minimum(enum context context)
 
 static const char *record_of(const struct message *message, enum context context)
 {
+    if (context == CONTEXT_DISTRO)
+        return (const char *)&message->distros[0];
     if (context == CONTEXT_COPROC)
         return (const char *)&message->coprocs[0];
     if (context == CONTEXT_OPENCL)
