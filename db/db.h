@@ -259,4 +259,32 @@ MUST_CHECK enum status db_messages_from_host_save(struct db *db, int64_t hostid,
 MUST_CHECK enum status db_messages_to_host_take(struct db *db, struct arena *arena, int64_t hostid,
                                                 struct text **ret_xml, size_t *ret_count);
 
+/* --- duties that one server does for all ----------------------------------------------------- */
+
+/* Moves the duty's date to `interval` seconds from now if it has come; *ret_is_ours tells. Undone
+ * with the transaction, in which the duty is to be done. */
+MUST_CHECK enum status db_duty_take(struct db *db, struct text name, int64_t interval,
+                                    bool *ret_is_ours);
+/* The statistics of every version that is not deprecated, by id, as they are now. */
+struct version_samples {
+    int64_t id;
+    double pfc_n, pfc_avg, pfc_scale;
+};
+MUST_CHECK enum status db_version_samples(struct db *db, struct arena *arena,
+                                          struct version_samples **ret_rows, size_t *ret_count);
+/* New scales; a row that changed since it was read stays as it is and is not counted. */
+struct version_scale {
+    struct version_samples read;
+    double pfc_scale;
+};
+MUST_CHECK enum status db_version_scales_save(struct db *db, struct arena *arena,
+                                              const struct version_scale *scales, size_t count,
+                                              uint64_t *ret_saved);
+struct app_efficiency {
+    int64_t appid;
+    double min_avg_pfc;
+};
+MUST_CHECK enum status db_app_efficiencies_save(struct db *db, struct arena *arena,
+                                                const struct app_efficiency *apps, size_t count);
+
 #endif

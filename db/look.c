@@ -19,11 +19,8 @@
 static const struct {
     const char *name;
     bool is_ours;
-} other_tables[] = {{"msg_from_host", false},
-                    {"msg_to_host", false},
-                    {"team", false},
-                    {"qm_host", true},
-                    {"qm_workunit", true}};
+} other_tables[] = {{"msg_from_host", false}, {"msg_to_host", false}, {"team", false},
+                    {"qm_duty", true},        {"qm_host", true},      {"qm_workunit", true}};
 
 static enum actual_kind kind_of(struct text data_type)
 {

@@ -13,6 +13,7 @@
 #include "server/base/buffer.h"
 #include "server/base/log.h"
 #include "server/catalog.h"
+#include "server/duties.h"
 #include "server/project.h"
 #include "server/server.h"
 #include "server/worker.h"
@@ -69,7 +70,7 @@ struct watcher {
 
     struct db *db;
     struct config *db_config; /* that db was opened with */
-    uint64_t catalog_due_ns;
+    uint64_t catalog_due_ns, duties_due_ns;
     bool catalog_failed; /* and was logged */
 };
 
@@ -271,6 +272,25 @@ static void look_at_catalog(struct watcher *watcher, struct config *config)
     watcher->catalog_due_ns = monotonic_ns() + (uint64_t)(config->catalog_refresh * 1e9);
 }
 
+/* A duty that failed is tried again at the next interval; others may do it before. */
+static void look_at_duties(struct watcher *watcher, const struct snapshot *snapshot)
+{
+    int64_t interval = snapshot->config->credit_scale_interval;
+    bool done = false;
+
+    if (interval == 0 || watcher->db == NULL || snapshot->catalog == NULL ||
+        monotonic_ns() < watcher->duties_due_ns)
+        return;
+    watcher->duties_due_ns = monotonic_ns() + (uint64_t)interval * UINT64_C(1000000000);
+    if (duty_credit_scales(watcher->db, snapshot->catalog, interval, &done) != STATUS_OK) {
+        log_event(LOG_LEVEL_WARNING, "credit_scales_not_written", text_from(db_error(watcher->db)));
+        close_database(
+            watcher); /* whatever it was: the next reading of the catalog opens another */
+    } else if (done) {
+        log_line(LOG_LEVEL_DEBUG, "event=credit_scales_written");
+    }
+}
+
 static void look(struct watcher *watcher)
 {
     bool reload = atomic_exchange(&watcher->reload, false);
@@ -284,6 +304,7 @@ static void look(struct watcher *watcher)
     if (reload)
         watcher->catalog_due_ns = 0;
     look_at_catalog(watcher, snapshot.config);
+    look_at_duties(watcher, &snapshot);
     snapshot_release(&snapshot);
 }
 
