@@ -100,6 +100,26 @@ struct queue_line {
 MUST_CHECK enum status db_admin_queue(struct db *db, struct arena *arena, bool by_batch,
                                       struct queue_line **ret_rows, size_t *ret_count);
 
+/* Unsent jobs that are alike in all that decides who may have them. */
+struct job_class {
+    struct candidate job; /* one of them */
+    int64_t count;
+    bool user_has_one, host_has_one; /* an instance of the same workunit */
+};
+struct job_class_filter {
+    int64_t appid;          /* 0: any */
+    int64_t userid, hostid; /* of user_has_one and host_has_one; 0: does not matter */
+    bool by_batch;          /* batches matter */
+    size_t most;            /* classes returned */
+};
+/* In order of falling priority; goes through all unsent jobs. */
+MUST_CHECK enum status db_admin_job_classes(struct db *db, struct arena *arena,
+                                            const struct job_class_filter *filter,
+                                            struct job_class **ret_rows, size_t *ret_count);
+/* The platforms of the versions that a host has had jobs of. */
+MUST_CHECK enum status db_admin_host_platforms(struct db *db, struct arena *arena, int64_t hostid,
+                                               struct text **ret_names, size_t *ret_count);
+
 struct host_entry {
     struct host_row row;
     int64_t in_progress, success, error;

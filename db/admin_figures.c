@@ -125,3 +125,60 @@ enum status db_admin_host_results(struct db *db, struct arena *arena, int64_t ho
     *ret_count = count;
     return status;
 }
+
+enum status db_admin_job_classes(struct db *db, struct arena *arena,
+                                 const struct job_class_filter *filter, struct job_class **ret_rows,
+                                 size_t *ret_count)
+{
+    struct db_rows rows;
+    struct db_value user = db_id(filter->userid), host = db_id(filter->hostid);
+    struct db_value app = db_id(filter->appid);
+    enum status status =
+        db_query(db, arena, STATEMENT_admin_job_classes,
+                 DB_VALUES(user, user, host, host, app, app, db_integer(filter->by_batch),
+                           db_integer((int64_t)filter->most)),
+                 &rows);
+    size_t count = 0;
+
+    if (status != STATUS_OK)
+        return status;
+    struct job_class *classes = ARENA_ARRAY(arena, rows.row_count, struct job_class);
+    while (classes != NULL && db_rows_next(&rows)) {
+        const struct db_cell *cells = rows.cells;
+        struct job_class *class = &classes[count++];
+
+        class->job = (struct candidate){
+            .resultid = cells[0].integer, .appid = cells[1].integer, .priority = cells[2].integer};
+        class->count = cells[3].integer;
+        class->user_has_one = cells[4].integer != 0;
+        class->host_has_one = cells[5].integer != 0;
+        (void)db_cells_to_row(cells + 6, ROW_workunit, &class->job.workunit);
+        class->job.workunitid = class->job.workunit.id;
+    }
+    status = db_rows_end(&rows);
+    if (classes == NULL)
+        return STATUS_NO_MEMORY;
+    *ret_rows = classes;
+    *ret_count = count;
+    return status;
+}
+
+enum status db_admin_host_platforms(struct db *db, struct arena *arena, int64_t hostid,
+                                    struct text **ret_names, size_t *ret_count)
+{
+    struct db_rows rows;
+    size_t count = 0;
+    enum status status =
+        db_query(db, arena, STATEMENT_admin_host_platforms, DB_VALUES(db_id(hostid)), &rows);
+    if (status != STATUS_OK)
+        return status;
+    struct text *names = ARENA_ARRAY(arena, rows.row_count, struct text);
+    while (names != NULL && db_rows_next(&rows))
+        names[count++] = rows.cells[0].text;
+    status = db_rows_end(&rows);
+    if (names == NULL)
+        return STATUS_NO_MEMORY;
+    *ret_names = names;
+    *ret_count = count;
+    return status;
+}

@@ -34,6 +34,9 @@ void db_print_sql(struct buffer *ret_text);
 void db_close(struct db *db); /* NULL is fine; an open transaction is rolled back */
 /* The same settings again after DB_GONE or DB_UNKNOWN; prepared statements are made anew. */
 MUST_CHECK enum status db_reopen(struct db *db);
+/* From now on this connection only looks: the database refuses to write, and rows are read without
+ * their locks. */
+MUST_CHECK enum status db_look_only(struct db *db);
 /* The text of the last error of this connection, for the log; "" when none. */
 const char *db_error(const struct db *db);
 /* Statements executed and round trips made since the last call of db_count_reset. Preparing is

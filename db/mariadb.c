@@ -54,6 +54,7 @@ struct db {
     uint32_t magic;
     char *host, *socket, *user, *password, *name; /* as the options say */
     unsigned port;
+    bool only_looks;           /* see db_look_only */
     bool with_database, looks; /* whether db_reopen chooses a database, looks at its tables */
     MYSQL *mysql;
     bool awaits_answer; /* of a command that was sent ahead */
@@ -219,6 +220,20 @@ enum status db_rollback(struct db *db)
 
 /* Nothing hangs on the answer, and jobs are being chosen meanwhile: nobody waits for it, so it is
  * no round trip. */
+static enum status refuse_writes(struct db *db)
+{
+    return db_run_text(db, "SET SESSION TRANSACTION READ ONLY");
+}
+
+enum status db_look_only(struct db *db)
+{
+    enum status status = db_rollback(db);
+
+    must(db->magic == DB_MAGIC);
+    db->only_looks = true;
+    return status == STATUS_OK ? refuse_writes(db) : status;
+}
+
 enum status db_savepoint(struct db *db)
 {
     static const char sql[] = "SAVEPOINT qm";
@@ -339,6 +354,16 @@ done:
     return status;
 }
 
+/* A transaction that is read only may not lock rows either. */
+static void leave_locks_out(char *sql)
+{
+    static const char lock[] = " FOR UPDATE";
+    char *found;
+
+    while ((found = strstr(sql, lock)) != NULL)
+        memset(found, ' ', sizeof(lock) - 1);
+}
+
 static enum status prepare(struct db *db, enum statement statement, size_t size_index,
                            struct db_prepared **ret_prepared)
 {
@@ -355,6 +380,8 @@ static enum status prepare(struct db *db, enum statement statement, size_t size_
         (void)snprintf(db->error, sizeof(db->error), "%s", failure.text);
         goto failed;
     }
+    if (db->only_looks)
+        leave_locks_out(prepared->text.sql);
     prepared->handle = mysql_stmt_init(db->mysql);
     status = STATUS_NO_MEMORY;
     if (prepared->handle == NULL)
@@ -845,6 +872,8 @@ static enum status open_connection(struct db *db)
             status = set_character_set(db);
         if (status == STATUS_OK)
             status = db_commit(db);
+        if (status == STATUS_OK && db->only_looks)
+            status = refuse_writes(db);
         db_count_reset(db);
     }
     if (status != STATUS_OK)

@@ -122,7 +122,7 @@ static enum next settle_preferences(struct request *request)
                               &visit->project_prefs);
     if (decision.send)
         visit->answer.global_preferences = visit->user.global_prefs;
-    if (decision.store) {
+    if (decision.store && !request->only_looks) {
         struct text document =
             preferences_document(request->arena, request->message.global_preferences);
 
@@ -140,7 +140,7 @@ static enum next settle_cross_project_id(struct request *request)
     struct text id = request->message.cross_project_id;
     enum status status;
 
-    if (visit->is_weak || !identity_is_cross_project_id(id) ||
+    if (request->only_looks || visit->is_weak || !identity_is_cross_project_id(id) ||
         text_equal(id, visit->user.cross_project_id))
         return NEXT_STEP;
     status = db_user_save_cross_project_id(request->db, visit->user.id, id);

@@ -130,6 +130,7 @@ struct request {
     uint64_t seed;    /* all randomness of this request comes from it */
     struct load load; /* of the server when the request came */
     struct transport transport;
+    bool only_looks;              /* nothing is to be written: a question of qmctl */
     bool stop_sched;              /* trigger file: the project is down */
     void (*wait)(double seconds); /* between attempts; NULL: do not wait */
 

@@ -58,10 +58,8 @@ static enum status lock_workunits(struct request *request, struct job *const *ch
                              request->visit.host.id, ret_rows, ret_count);
 }
 
-/* REASON_COUNT: may be taken. A version that the workunit gets committed to by this job binds the
- * next one of the same workunit. */
-static enum reason judge_locked(const struct host_view *view, const struct job *job,
-                                struct locked_workunit *row)
+enum reason claim_judge(const struct host_view *view, const struct job *job,
+                        struct locked_workunit *row)
 {
     int64_t id = job->option->app_version_id;
 
@@ -237,7 +235,7 @@ enum status claim_jobs(struct request *request, const struct host_view *view,
                                           ? NULL
                                           : bsearch(&chosen[i]->workunit->id, rows, row_count,
                                                     sizeof(rows[0]), compare_locked);
-        enum reason reason = judge_locked(view, chosen[i], row);
+        enum reason reason = claim_judge(view, chosen[i], row);
         if (reason == REASON_COUNT)
             attempts[kept++].job = chosen[i];
         else

@@ -11,6 +11,7 @@
 
 struct answer_job;
 struct job_documents;
+struct locked_workunit;
 struct request;
 
 struct claimed {
@@ -26,6 +27,12 @@ struct claimed {
 MUST_CHECK enum status claim_jobs(struct request *request, const struct host_view *view,
                                   struct job *const *chosen, size_t count,
                                   struct choice_notes *notes, struct claimed *ret_claimed);
+
+/* What only holds under lock, for one job whose version is chosen: REASON_COUNT: it may be taken. A
+ * version or class that the workunit gets committed to by this job goes into the row, and binds the
+ * next one. `row` NULL: the workunit is gone. */
+enum reason claim_judge(const struct host_view *view, const struct job *job,
+                        struct locked_workunit *row);
 
 /* What a reply says about a job, apart from its deadline. */
 struct answer_job claim_describe(const struct job *job, const struct job_documents *documents);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* qmctl: the administrator's command. A table of subcommands; each says what it needs, and gets a
- * session. Exit status: 0 done, 1 failed, 2 wrong usage. */
+ * session. Exit status: 0 done, 1 failed, 2 wrong usage, 3 nothing for this host (why). */
 #include "tools/qmctl/commands.h"
 
 #include "config/config.h"
@@ -78,6 +78,14 @@ static const struct option host_options[] = {
     {"user", NULL, "EMAIL", "The hosts of a user instead of one host."},
     {"most", NULL, "N", "Jobs or hosts shown at most (20)."},
 };
+static const struct option why_options[] = {
+    {"app", NULL, "NAME", "Only the jobs of this application."},
+    {"request", NULL, "FILE",
+     "A scheduler_request of the client; else one is made from the host's row."},
+    {"platform", NULL, "NAME", "The host's platform, when none is known; may be repeated."},
+    {"each", NULL, NULL, "A line for each class of jobs, instead of one for each reason."},
+    {"most", NULL, "N", "Classes of jobs looked at (5000)."},
+};
 static const struct option check_options[] = {
     {"no-db", NULL, NULL, "Do not look at the database."},
 };
@@ -132,6 +140,10 @@ const struct subcommand subcommands[] = {
      OPTIONS(queue_options), .prints_table = true, .run = command_queue},
     {"host", "[ID]", "Shows a host and its jobs, or the hosts of a user.", "qmctl host 42",
      OPTIONS(host_options), .arguments_max = 1, .prints_table = true, .run = command_host},
+    {"why", "HOST",
+     "Tells for a host which unsent jobs it may have now, and what stands against the others.",
+     "qmctl why 42 --app demo", OPTIONS(why_options), .arguments_min = 1, .arguments_max = 1,
+     .prints_table = true, .run = command_why},
 };
 const size_t subcommand_count = sizeof subcommands / sizeof subcommands[0];
 
@@ -141,7 +153,8 @@ static void print_overview(void)
          "Administers a project of Quartermaster. Subcommands:\n");
     for (size_t i = 0; i < subcommand_count; i++)
         printf("  %-18s %s\n", subcommands[i].name, subcommands[i].summary);
-    puts("\nqmctl SUBCOMMAND --help tells more. Exit status: 0 done, 1 failed, 2 wrong usage.");
+    puts("\nqmctl SUBCOMMAND --help tells more. Exit status: 0 done, 1 failed, 2 wrong usage, "
+         "3 nothing (why).");
 }
 
 /* Of "keys" and "keys rotate" the longer one counts. */

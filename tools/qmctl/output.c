@@ -52,6 +52,11 @@ void table_text(struct output_table *table, struct text text)
     add_cell(table, text, false);
 }
 
+void table_words(struct output_table *table, struct text text)
+{
+    add_cell(table, text, false);
+}
+
 void table_number(struct output_table *table, int64_t number)
 {
     add_cell(table, text_print(table->session->arena, "%" PRId64, number), true);

@@ -22,6 +22,8 @@ struct output_table {
 struct output_table table_begin(struct session *session, const char *const *titles,
                                 size_t column_count);
 void table_text(struct output_table *table, struct text text);
+/* Whole, for the last column: a sentence. */
+void table_words(struct output_table *table, struct text text);
 void table_number(struct output_table *table, int64_t number);
 void table_real(struct output_table *table, double number, int decimals);
 /* A moment: for people in words, otherwise as the number; 0 is nothing. */

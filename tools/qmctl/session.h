@@ -15,7 +15,7 @@ struct arena;
 struct config;
 struct db;
 
-enum exit_code { EXIT_DONE = 0, EXIT_FAILED = 1, EXIT_USAGE = 2 };
+enum exit_code { EXIT_DONE = 0, EXIT_FAILED = 1, EXIT_USAGE = 2, EXIT_NOTHING = 3 };
 
 struct option {
     const char *name;  /* without dashes */

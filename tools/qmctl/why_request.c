@@ -1,0 +1,281 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* The request is written as text and read by the server's own parser, so that from there on there
+ * is no difference between a host that asks and one that is asked about. What the database does not
+ * know is left out, or assumed and said. */
+#include "tools/qmctl/why_request.h"
+
+#include "server/base/arena.h"
+#include "server/base/buffer.h"
+
+#include <inttypes.h>
+#include <stdarg.h>
+#include <stdio.h>
+
+#include "server/base/banned.h"
+
+#define DAY 86400.0
+
+enum { ASSUMPTION_LENGTH_MAX = 300, JOBS_LISTED_MAX = 10000, PLATFORMS_MAX = 8 };
+
+void assume(struct session *session, struct assumptions *assumptions, const char *format, ...)
+{
+    char line[ASSUMPTION_LENGTH_MAX];
+    va_list arguments;
+
+    if (assumptions->count == ASSUMPTIONS_MAX)
+        return;
+    va_start(arguments, format);
+    (void)vsnprintf(line, sizeof line, format, arguments);
+    va_end(arguments);
+    assumptions->lines[assumptions->count++] = text_copy(session->arena, text_from(line));
+}
+
+static void add_element(struct buffer *buffer, const char *name, struct text value)
+{
+    buffer_print(buffer, "<%s>", name);
+    buffer_add_xml(buffer, value);
+    buffer_print(buffer, "</%s>\n", name);
+}
+
+static void add_real(struct buffer *buffer, const char *name, double value)
+{
+    buffer_print(buffer, "<%s>%.15g</%s>\n", name, value, name);
+}
+
+/* --- the client and its coprocessors: host.misc, as host_record.c writes it ---------------------
+ */
+
+/* The value behind "KEY": in a piece of JSON; of a string without its quotes. */
+static struct text json_value(struct session *session, struct text json, const char *key)
+{
+    struct text name = text_print(session->arena, "\"%s\":", key);
+    size_t at = text_find(json, name);
+    struct text rest, value;
+
+    if (at >= json.length)
+        return NO_TEXT;
+    at += name.length;
+    rest = (struct text){.at = json.at + at, .length = json.length - at};
+    if (!text_starts(rest, TEXT("\""))) {
+        value = text_split(&rest, ',');
+        value = text_split(&value, '}');
+        return value;
+    }
+    rest = (struct text){.at = rest.at + 1, .length = rest.length - 1};
+    return text_split(&rest, '"');
+}
+
+static void add_client(struct session *session, struct buffer *buffer, const struct host_row *host,
+                       struct assumptions *assumptions)
+{
+    static const char *const names[] = {"core_client_major_version", "core_client_minor_version",
+                                        "core_client_release"};
+    struct text version = json_value(session, host->misc, "client_version");
+
+    if (version.length == 0) {
+        version = TEXT("8.0.0");
+        assume(session, assumptions, "client " TEXT_FORMAT ": its version is not known",
+               TEXT_ARG(version));
+    }
+    for (size_t i = 0; i < sizeof names / sizeof *names; i++)
+        add_element(buffer, names[i], text_split(&version, '.'));
+}
+
+static const char *coproc_element(struct text type)
+{
+    return text_is(type, "NVIDIA")      ? "coproc_cuda"
+           : text_is(type, "ATI")       ? "coproc_ati"
+           : text_is(type, "intel_gpu") ? "coproc_intel_gpu"
+           : text_is(type, "apple_gpu") ? "coproc_apple_gpu"
+                                        : "coproc";
+}
+
+static void add_coprocs(struct session *session, struct buffer *buffer, const struct host_row *host,
+                        struct assumptions *assumptions)
+{
+    const struct text begin = TEXT("{\"type\":");
+    struct text rest = host->misc;
+    bool some = false;
+
+    buffer_add_string(buffer, "<coprocs>\n");
+    for (size_t at; (at = text_find(rest, begin)) < rest.length; some = true) {
+        struct text gpu = {.at = rest.at + at, .length = rest.length - at};
+        struct text type = json_value(session, gpu, "type");
+        struct text count = json_value(session, gpu, "count");
+        double instances = 1;
+
+        if (!text_to_real(count, &instances) || !(instances > 0))
+            instances = 1;
+        buffer_print(buffer, "<%s>\n", coproc_element(type));
+        add_element(buffer, "type", type);
+        add_element(buffer, "name", json_value(session, gpu, "model"));
+        add_real(buffer, "count", instances);
+        add_real(buffer, "req_secs", DAY * instances);
+        add_real(buffer, "req_instances", 0);
+        add_element(buffer, "peak_flops", json_value(session, gpu, "peak_flops"));
+        add_element(buffer, "available_ram", json_value(session, gpu, "ram"));
+        buffer_print(buffer, "</%s>\n", coproc_element(type));
+        rest = (struct text){.at = gpu.at + begin.length, .length = gpu.length - begin.length};
+    }
+    buffer_add_string(buffer, "</coprocs>\n");
+    if (some)
+        assume(session, assumptions,
+               "drivers and capabilities of coprocessors are not known (--request tells them)");
+    else if (host->p_ngpus > 0)
+        assume(session, assumptions, "no coprocessors: their types are not known");
+}
+
+/* --- platforms -----------------------------------------------------------------------------------
+ */
+
+static const struct {
+    const char *os_name; /* what it begins with */
+    const char *vendor;  /* of the processor; NULL: any */
+    const char *platforms[3];
+} usual_platforms[] = {
+    {"Linux", "ARM", {"aarch64-unknown-linux-gnu", "arm-unknown-linux-gnueabihf"}},
+    {"Linux", NULL, {"x86_64-pc-linux-gnu", "i686-pc-linux-gnu"}},
+    {"Microsoft Windows", NULL, {"windows_x86_64", "windows_intelx86"}},
+    {"Darwin", "Apple", {"arm64-apple-darwin", "x86_64-apple-darwin"}},
+    {"Darwin", NULL, {"x86_64-apple-darwin"}},
+    {"Android", NULL, {"aarch64-android-linux-gnu", "arm-android-linux-gnu"}},
+    {"FreeBSD", NULL, {"x86_64-pc-freebsd__freebsd", "amd64-pc-freebsd"}},
+};
+
+static size_t guess_platforms(const struct host_row *host, struct text *ret_names)
+{
+    size_t count = 0;
+
+    for (size_t i = 0; i < sizeof usual_platforms / sizeof *usual_platforms && count == 0; i++) {
+        if (!text_starts(host->os_name, text_from(usual_platforms[i].os_name)) ||
+            (usual_platforms[i].vendor != NULL &&
+             !text_starts(host->p_vendor, text_from(usual_platforms[i].vendor))))
+            continue;
+        for (size_t j = 0; j < 3 && usual_platforms[i].platforms[j] != NULL; j++)
+            ret_names[count++] = text_from(usual_platforms[i].platforms[j]);
+    }
+    return count;
+}
+
+static enum status add_platforms(struct session *session, struct buffer *buffer,
+                                 const struct host_row *host, struct assumptions *assumptions)
+{
+    struct text given[PLATFORMS_MAX], *known = NULL;
+    size_t count = 0, known_count = 0, index = 0;
+    struct buffer words = buffer_in(session->arena);
+    enum status status = STATUS_OK;
+    const char *value;
+
+    while (count < PLATFORMS_MAX && (value = option_next(session, "platform", &index)) != NULL)
+        given[count++] = text_from(value);
+    if (count == 0) {
+        status = session_db_failed(
+            session,
+            db_admin_host_platforms(session->db, session->arena, host->id, &known, &known_count),
+            "platforms");
+        for (size_t i = 0; i < known_count && count < PLATFORMS_MAX; i++)
+            given[count++] = known[i];
+        if (count == 0)
+            count = guess_platforms(host, given);
+        for (size_t i = 0; i < count; i++)
+            buffer_print(&words, "%s" TEXT_FORMAT, i > 0 ? ", " : "", TEXT_ARG(given[i]));
+        if (count == 0)
+            buffer_add_string(&words, "none (--platform tells it)");
+        assume(session, assumptions, "platforms, by %s: " TEXT_FORMAT,
+               known_count > 0 ? "the jobs of before" : "the operating system",
+               TEXT_ARG(buffer_text(&words)));
+    }
+    if (count > 0)
+        add_element(buffer, "platform_name", given[0]);
+    for (size_t i = 1; i < count; i++) {
+        buffer_add_string(buffer, "<alt_platform>\n");
+        add_element(buffer, "name", given[i]);
+        buffer_add_string(buffer, "</alt_platform>\n");
+    }
+    return status;
+}
+
+/* --- the rest ------------------------------------------------------------------------------------
+ */
+
+static void add_host(struct buffer *buffer, const struct host_row *host)
+{
+    buffer_add_string(buffer, "<time_stats>\n");
+    if (host->on_frac > 0)
+        add_real(buffer, "on_frac", host->on_frac);
+    if (host->connected_frac > 0)
+        add_real(buffer, "connected_frac", host->connected_frac);
+    if (host->active_frac > 0)
+        add_real(buffer, "active_frac", host->active_frac);
+    if (host->gpu_active_frac > 0)
+        add_real(buffer, "gpu_active_frac", host->gpu_active_frac);
+    buffer_add_string(buffer, "</time_stats>\n<net_stats>\n");
+    add_real(buffer, "bwup", host->n_bwup);
+    add_real(buffer, "bwdown", host->n_bwdown);
+    buffer_add_string(buffer, "</net_stats>\n<host_info>\n");
+    add_element(buffer, "domain_name", host->domain_name);
+    buffer_print(buffer, "<p_ncpus>%" PRId64 "</p_ncpus>\n", host->p_ncpus);
+    add_element(buffer, "p_vendor", host->p_vendor);
+    add_element(buffer, "p_model", host->p_model);
+    add_real(buffer, "p_fpops", host->p_fpops);
+    add_real(buffer, "p_iops", host->p_iops);
+    add_real(buffer, "m_nbytes", host->m_nbytes);
+    add_real(buffer, "m_swap", host->m_swap);
+    add_real(buffer, "d_total", host->d_total);
+    add_real(buffer, "d_free", host->d_free);
+    add_element(buffer, "os_name", host->os_name);
+    add_element(buffer, "os_version", host->os_version);
+    buffer_add_string(buffer, "</host_info>\n<disk_usage>\n");
+    add_real(buffer, "d_boinc_used_total", host->d_boinc_used_total);
+    add_real(buffer, "d_boinc_used_project", host->d_boinc_used_project);
+    add_real(buffer, "d_project_share", host->d_boinc_max);
+    buffer_add_string(buffer, "</disk_usage>\n");
+}
+
+static enum status add_jobs(struct session *session, struct buffer *buffer,
+                            const struct host_row *host)
+{
+    struct host_job *jobs = NULL;
+    size_t count = 0;
+    enum status status = session_db_failed(
+        session,
+        db_jobs_in_progress(session->db, session->arena, host->id, JOBS_LISTED_MAX, &jobs, &count),
+        "jobs in progress");
+
+    buffer_add_string(buffer, "<other_results>\n");
+    for (size_t i = 0; status == STATUS_OK && i < count; i++) {
+        buffer_add_string(buffer, "<other_result>\n");
+        add_element(buffer, "name", jobs[i].result.name);
+        buffer_add_string(buffer, "</other_result>\n");
+    }
+    buffer_add_string(buffer, "</other_results>\n");
+    return status;
+}
+
+enum status why_request_make(struct session *session, const struct host_row *host,
+                             struct assumptions *assumptions, struct text *ret_request)
+{
+    struct buffer buffer = buffer_in(session->arena);
+    double cpus = host->p_ncpus > 0 ? (double)host->p_ncpus : 1;
+    enum status status;
+
+    buffer_add_string(&buffer, "<scheduler_request>\n");
+    status = add_platforms(session, &buffer, host, assumptions);
+    if (status != STATUS_OK)
+        return status;
+    add_client(session, &buffer, host, assumptions);
+    add_real(&buffer, "work_req_seconds", DAY * cpus);
+    add_real(&buffer, "cpu_req_secs", DAY * cpus);
+    add_real(&buffer, "cpu_req_instances", 0);
+    add_host(&buffer, host);
+    add_coprocs(session, &buffer, host, assumptions);
+    status = add_jobs(session, &buffer, host);
+    if (status != STATUS_OK)
+        return status;
+    buffer_add_string(&buffer, "</scheduler_request>\n");
+    assume(session, assumptions,
+           "it asks for a day of work on every processor, and its queue holds no other project's "
+           "jobs");
+    *ret_request = buffer_text(&buffer);
+    return buffer.overflowed ? STATUS_NO_MEMORY : STATUS_OK;
+}
