@@ -25,7 +25,7 @@ mysql.h              db/mariadb.c
 libxml/*             server/base/xml.c
 openssl/*            server/base/crypto.c
 fcgiapp.h            server/fcgi.c
-curl/*               tools/*
+curl/*               tools/* tests/integration/*
 cmocka.h             tests/*
 fcgi_stdio.h         nobody
 '
