@@ -250,6 +250,45 @@ MUST_CHECK enum status db_job_documents(struct db *db, struct arena *arena,
                                         const int64_t *resultids, size_t count,
                                         struct job_documents *ret_documents);
 
+/* --- assigned jobs ------------------------------------------------------------------------ */
+
+/* A job for a given host, user or team, or for all hosts that a broadcast names. */
+struct assignment {
+    int64_t id, workunitid;
+    bool is_broadcast;
+    struct workunit_row workunit; /* id 0: the workunit is gone */
+};
+/* Those that mean this host, its user or the user's team, at most `most`: the user's first, then
+ * the host's, the team's, and those of all hosts. */
+struct assignment_filter {
+    int64_t hostid, userid, teamid;
+    bool targeted, broadcast; /* which kinds are wanted */
+    size_t most;
+};
+MUST_CHECK enum status db_assignments(struct db *db, struct arena *arena,
+                                      const struct assignment_filter *filter,
+                                      struct assignment **ret_assignments, size_t *ret_count);
+/* Locks these workunits in order of id and tells what becomes of their results. */
+struct assigned_workunit {
+    int64_t id, error_mask, canonical_resultid, need_validate, transition_time, target_nresults;
+    struct text result_template_file;
+    int64_t results_of_host;              /* in any state */
+    int64_t unsent, in_progress, success; /* unsent: INACTIVE too; success: not INVALID */
+    int64_t unsent_resultid;              /* one that is UNSENT; 0: none */
+};
+MUST_CHECK enum status db_assigned_lock(struct db *db, struct arena *arena, const int64_t *ids,
+                                        size_t count, int64_t hostid,
+                                        struct assigned_workunit **ret_rows, size_t *ret_count);
+/* A new UNSENT result of a workunit that is locked. */
+struct assigned_result {
+    const struct workunit_row *workunit;
+    struct text name, xml_doc_in;
+    int64_t create_time, random;
+};
+MUST_CHECK enum status db_assigned_insert(struct db *db, const struct assigned_result *result,
+                                          int64_t *ret_id);
+MUST_CHECK enum status db_assignments_delete(struct db *db, const int64_t *ids, size_t count);
+
 /* --- messages ----------------------------------------------------------------------------- */
 
 struct message_from_host {

@@ -137,7 +137,8 @@ static bool user_gets_general_jobs(struct question *question)
 static bool workunit_is_open(struct question *question)
 {
     const struct workunit_row *workunit = question->job->workunit;
-    return workunit->error_mask == 0 && workunit->canonical_resultid == 0;
+    return workunit->error_mask == 0 &&
+           (workunit->canonical_resultid == 0 || question->job->assignment == JOB_BROADCAST);
 }
 
 static bool app_is_wanted(struct question *question)
@@ -211,8 +212,8 @@ static bool version_is_found(struct question *question)
         .allow_beta = view->project->allow_beta_work,
         .prefer_primary_platform = view->config->prefer_primary_platform,
         .is_resend = question->kind == CHECK_RESEND,
-        .needs_reliable =
-            job->app->beta == 0 && priority_needs_reliable(view->config, job->priority),
+        .needs_reliable = question->kind != CHECK_ASSIGNED && job->app->beta == 0 &&
+                          priority_needs_reliable(view->config, job->priority),
     };
 
     if (demand.is_homogeneous)
@@ -321,29 +322,34 @@ static bool meets_deadline(struct question *question)
            deadline_is_met(question->have, question->need);
 }
 
-enum { NEW = 1 << CHECK_NEW, ALWAYS_ON = 1 << CHECK_ALWAYS_ON, RESEND = 1 << CHECK_RESEND };
+enum {
+    NEW = 1 << CHECK_NEW,
+    ALWAYS_ON = 1 << CHECK_ALWAYS_ON,
+    ASSIGNED = 1 << CHECK_ASSIGNED,
+    RESEND = 1 << CHECK_RESEND
+};
 
 static const struct {
     enum reason reason; /* of a refusal; the version choice brings its own */
     unsigned kinds;     /* of check that it belongs to */
     bool (*passes)(struct question *question);
 } checks[] = {
-    {REASON_APP_GONE, NEW | ALWAYS_ON | RESEND, app_is_in_use},
+    {REASON_APP_GONE, NEW | ALWAYS_ON | ASSIGNED | RESEND, app_is_in_use},
     {REASON_RESERVED, NEW | ALWAYS_ON, is_not_reserved},
     {REASON_ONLY_ASSIGNED, NEW | ALWAYS_ON, user_gets_general_jobs},
-    {REASON_WORKUNIT_OVER, NEW | ALWAYS_ON | RESEND, workunit_is_open},
-    {REASON_APP_NOT_SELECTED, NEW | ALWAYS_ON | RESEND, app_is_wanted},
-    {REASON_APP_BETA, NEW | ALWAYS_ON, app_is_allowed_by_beta},
+    {REASON_WORKUNIT_OVER, NEW | ALWAYS_ON | ASSIGNED | RESEND, workunit_is_open},
+    {REASON_APP_NOT_SELECTED, NEW | ALWAYS_ON | ASSIGNED | RESEND, app_is_wanted},
+    {REASON_APP_BETA, NEW | ALWAYS_ON | ASSIGNED, app_is_allowed_by_beta},
     {REASON_KEYWORD, NEW | ALWAYS_ON, keywords_are_accepted},
     {REASON_OTHER_USER, NEW | ALWAYS_ON, batch_is_for_user},
     {REASON_TURNAROUND, NEW, is_fast_enough},
-    {REASON_RESOURCE_EXCLUDED, NEW | ALWAYS_ON, resource_is_allowed},
-    {REASON_HR_UNKNOWN, NEW | ALWAYS_ON, host_kind_is_known},
-    {REASON_HR_COMMITTED, NEW | ALWAYS_ON, host_kind_is_right},
-    {REASON_COUNT, NEW | ALWAYS_ON | RESEND, version_is_found},
-    {REASON_MEMORY, NEW | ALWAYS_ON | RESEND, fits_memory},
+    {REASON_RESOURCE_EXCLUDED, NEW | ALWAYS_ON | ASSIGNED, resource_is_allowed},
+    {REASON_HR_UNKNOWN, NEW | ALWAYS_ON | ASSIGNED, host_kind_is_known},
+    {REASON_HR_COMMITTED, NEW | ALWAYS_ON | ASSIGNED, host_kind_is_right},
+    {REASON_COUNT, NEW | ALWAYS_ON | ASSIGNED | RESEND, version_is_found},
+    {REASON_MEMORY, NEW | ALWAYS_ON | ASSIGNED | RESEND, fits_memory},
     {REASON_BANDWIDTH, NEW | ALWAYS_ON, fits_bandwidth},
-    {REASON_DISK, NEW | ALWAYS_ON | RESEND, fits_disk},
+    {REASON_DISK, NEW | ALWAYS_ON | ASSIGNED | RESEND, fits_disk},
     {REASON_ONE_PER_USER, NEW | ALWAYS_ON, is_first_for_user},
     {REASON_ONE_PER_HOST, NEW | ALWAYS_ON, is_first_for_host},
     {REASON_USER_MAX_JOBS, NEW | ALWAYS_ON, is_within_user_limit},

@@ -63,12 +63,19 @@ enum hr_type app_hr_type(const struct config *config, const struct app_row *app)
 int64_t hr_class_for(const struct host_view *view, const struct app_row *app);
 bool app_is_selected(const struct project_preferences *project, int64_t appid);
 
+enum job_assignment {
+    JOB_GENERAL,
+    JOB_TARGETED, /* for this host, its user or team */
+    JOB_BROADCAST /* for every host that is meant */
+};
+
 /* A job and how this host would run it. */
 struct job {
     int64_t resultid, priority;
     const struct workunit_row *workunit;
     const struct app_row *app; /* NULL: not known */
-    int64_t sent_version_id;   /* of a resend: the version that it was sent for; else 0 */
+    enum job_assignment assignment;
+    int64_t sent_version_id; /* of a resend: the version that it was sent for; else 0 */
 
     const struct version_option *option; /* set by job_check */
     struct amount_use use;               /* likewise */
@@ -112,6 +119,7 @@ void tally_take_resent(struct tally *tally, const struct tally_use *use);
 enum check_kind {
     CHECK_NEW,
     CHECK_ALWAYS_ON, /* of a non-CPU-intensive app: neither amounts nor deadline count */
+    CHECK_ASSIGNED,  /* for this host by the project's will: fit to run, and wanted at all */
     CHECK_RESEND     /* of the host already: fit to run, that is all */
 };
 bool job_check(const struct host_view *view, const struct tally *tally, enum check_kind kind,

@@ -63,11 +63,14 @@ enum reason claim_judge(const struct host_view *view, const struct job *job,
 {
     int64_t id = job->option->app_version_id;
 
-    if (row == NULL || row->error_mask != 0 || row->canonical_resultid != 0)
+    bool is_assigned = job->assignment != JOB_GENERAL;
+
+    if (row == NULL || row->error_mask != 0 ||
+        (row->canonical_resultid != 0 && job->assignment != JOB_BROADCAST))
         return REASON_WORKUNIT_OVER;
-    if (view->config->one_result_per_user_per_wu && row->results_of_user > 0)
+    if (view->config->one_result_per_user_per_wu && !is_assigned && row->results_of_user > 0)
         return REASON_ONE_PER_USER;
-    if (view->config->one_result_per_host_per_wu && row->results_of_host > 0)
+    if ((view->config->one_result_per_host_per_wu || is_assigned) && row->results_of_host > 0)
         return REASON_ONE_PER_HOST;
     if (app_hr_type(view->config, job->app) != HR_NONE) {
         int64_t class_number = hr_class_for(view, job->app);

@@ -14,6 +14,7 @@
 #include "server/policy/choose.h"
 #include "server/request.h"
 #include "server/select/answer_work.h"
+#include "server/select/assigned.h"
 #include "server/select/claim.h"
 #include "server/select/guard.h"
 #include "server/select/on_host.h"
@@ -36,6 +37,7 @@ struct selection {
     bool has_begun;         /* there is a point to go back to */
     struct id_list has_job; /* always-on apps that have theirs */
     bool serves_always_on;
+    bool serves_assigned;
     bool some_lost;
 };
 
@@ -170,6 +172,14 @@ static enum status keep_claimed(struct selection *selection, const struct claime
     return STATUS_OK;
 }
 
+static enum status begin(struct selection *selection)
+{
+    enum status status = selection->has_begun ? STATUS_OK : guard_begin(selection->request);
+
+    selection->has_begun = selection->has_begun || status == STATUS_OK;
+    return status;
+}
+
 /* Chooses and claims from one batch until nothing more of it is got. */
 static enum status serve_batch(struct selection *selection, struct job *jobs, size_t count)
 {
@@ -189,12 +199,9 @@ static enum status serve_batch(struct selection *selection, struct job *jobs, si
         chosen_count = choose(selection, jobs, count, chosen);
         if (chosen_count == 0)
             return STATUS_OK;
-        if (!selection->has_begun) {
-            status = guard_begin(request);
-            if (status != STATUS_OK)
-                return status;
-            selection->has_begun = true;
-        }
+        status = begin(selection);
+        if (status != STATUS_OK)
+            return status;
         status = claim_jobs(request, &selection->view, chosen, chosen_count, &selection->notes,
                             &claimed);
         if (status == STATUS_OK)
@@ -206,6 +213,27 @@ static enum status serve_batch(struct selection *selection, struct job *jobs, si
             return STATUS_OK;
     }
     return STATUS_OK;
+}
+
+/* What is assigned to the host comes before what anybody may have. */
+static enum status serve_assigned(struct selection *selection)
+{
+    struct request *request = selection->request;
+    struct claimed claimed = {0};
+    struct job **chosen = NULL;
+    size_t count = 0;
+    enum status status = begin(selection);
+
+    if (status == STATUS_OK)
+        status = assigned_choose(request, &selection->view, selection->wants_work,
+                                 &selection->tally, &selection->notes, &chosen, &count);
+    if (status == STATUS_OK && count > 0)
+        status = claim_jobs(request, &selection->view, chosen, count, &selection->notes, &claimed);
+    if (status == STATUS_OK)
+        status = keep_claimed(selection, &claimed);
+    if (status == STATUS_OK && !count_answer(selection))
+        status = STATUS_NO_MEMORY;
+    return status;
 }
 
 static bool is_served(const struct selection *selection)
@@ -278,6 +306,8 @@ static enum next serve(struct selection *selection)
         status = find_always_on(selection);
     if (status == STATUS_OK && !count_answer(selection))
         status = STATUS_NO_MEMORY;
+    if (status == STATUS_OK && selection->serves_assigned)
+        status = serve_assigned(selection);
     if (status == STATUS_OK && !is_served(selection) && !is_idle(selection))
         status = select_jobs(selection);
     if (status == STATUS_OK) {
@@ -306,7 +336,9 @@ enum next step_select(struct request *request)
         return request_failed(request, STATUS_NO_MEMORY, "select");
     selection->wants_work = may_get_work && message_wants_work(&request->message);
     selection->serves_always_on = may_get_work && lacks_always_on(request, (struct id_list){0});
-    if (selection->wants_work || selection->serves_always_on)
+    selection->serves_assigned =
+        may_get_work && assigned_may_be(request->config, selection->wants_work);
+    if (selection->wants_work || selection->serves_always_on || selection->serves_assigned)
         next = serve(selection);
     if (next == NEXT_STEP && !answer_resources(request, &selection->view, &selection->notes))
         return request_failed(request, STATUS_NO_MEMORY, "select");

@@ -436,6 +436,67 @@ static void a_workunit_stays_with_one_version(void **state)
     assert_i64(count_results("app_version_id = 11"), 45);
 }
 
+/* Makes workunit `id` one for its target, without results, as create_work does. */
+static void assign(int id, int target_type, int target_id, int multi)
+{
+    add_jobs(id, 1, 0, 1e11);
+    test_sql(database,
+             "UPDATE workunit SET transitioner_flags = 2, target_nresults = 1,"
+             " max_total_results = 10, result_template_file = 'templates/none_out.xml'"
+             " WHERE id = %d;"
+             "INSERT INTO assignment SET create_time = 1, target_type = %d, target_id = %d,"
+             " multi = %d, workunitid = %d, resultid = 0",
+             id, target_type, target_id, multi, id);
+}
+
+static void allow_assignments(void)
+{
+    const char *source = getenv("QM_SOURCE_DIR");
+
+    config->project_dir_path = text_from(source != NULL ? source : ".");
+    assert_status(STATUS_OK, config_set(config, TEXT("enable_assignment"), TEXT("1"), NULL));
+    assert_status(STATUS_OK, config_set(config, TEXT("enable_assignment_multi"), TEXT("1"), NULL));
+    assert_status(STATUS_OK,
+                  config_set(config, TEXT("dont_generate_upload_certificates"), TEXT("1"), NULL));
+}
+
+/* Two hosts of the user it is for ask at the same moment, again and again. */
+static void an_assigned_job_goes_to_one_host(void **state)
+{
+    struct volunteer volunteers[4];
+
+    (void)state;
+    allow_assignments();
+    for (int i = 1; i <= 20; i++)
+        assign(i, 2, 1, 0);
+    run_volunteers(volunteers, 4, 15);
+    assert_i64(count_results("server_state = 4 AND userid = 1"), 20);
+    assert_i64(count_results("1"), 20);
+    assert_i64(test_sql_integer(database, "SELECT COUNT(DISTINCT workunitid) FROM result"), 20);
+    assert_i64(test_sql_integer(database,
+                                "SELECT COUNT(*) FROM workunit"
+                                " WHERE transition_time > %d",
+                                NOW + 86400 + 100),
+               0);
+}
+
+static void a_broadcast_reaches_each_host_once(void **state)
+{
+    struct volunteer volunteers[4];
+
+    (void)state;
+    allow_assignments();
+    assign(1, 0, 0, 1);
+    assign(2, 2, 2, 1);
+    test_sql(database, "UPDATE workunit SET canonical_resultid = 77 WHERE id = 1");
+    run_volunteers(volunteers, 4, 5);
+    assert_i64(count_results("workunitid = 1 AND server_state = 4"), 4);
+    assert_i64(count_results("workunitid = 2 AND server_state = 4 AND userid = 2"), 2);
+    assert_i64(count_results("1"), 6);
+    assert_i64(test_sql_integer(database, "SELECT COUNT(DISTINCT hostid, workunitid) FROM result"),
+               6);
+}
+
 int main(void)
 {
 #define CASE(name) cmocka_unit_test_setup_teardown(name, setup, teardown)
@@ -452,6 +513,8 @@ int main(void)
         CASE(no_job_goes_to_two_hosts),
         CASE(one_per_user_holds_among_servers),
         CASE(a_workunit_stays_with_one_version),
+        CASE(an_assigned_job_goes_to_one_host),
+        CASE(a_broadcast_reaches_each_host_once),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -329,6 +329,7 @@ void world_open(struct story *story)
 {
     story->database = test_database_create(true, NULL);
     story->config = test_database_config(story->database);
+    story->config->project_dir_path = TEXT("."); /* the templates are found there */
     story->db = test_database_open(story->database);
     story->request_arena = arena_create((size_t)story->config->request_memory_max);
     /* Rows of a scenario leave columns out, and bytes are bytes. */

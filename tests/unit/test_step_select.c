@@ -173,6 +173,38 @@ enum status db_results_reject(struct db *db, struct arena *in, const int64_t *re
     return call();
 }
 
+/* Nothing is assigned to anybody; tests/database looks at that. */
+enum status db_assignments(struct db *db, struct arena *in, const struct assignment_filter *filter,
+                           struct assignment **ret_assignments, size_t *ret_count)
+{
+    (void)db, (void)in, (void)filter;
+    *ret_assignments = NULL;
+    *ret_count = 0;
+    return call();
+}
+
+enum status db_assigned_lock(struct db *db, struct arena *in, const int64_t *ids, size_t count,
+                             int64_t hostid, struct assigned_workunit **ret_rows, size_t *ret_count)
+{
+    (void)db, (void)in, (void)ids, (void)count, (void)hostid, (void)ret_rows, (void)ret_count;
+    fail_msg("nothing is assigned");
+    return STATUS_DB_BUG;
+}
+
+enum status db_assigned_insert(struct db *db, const struct assigned_result *result, int64_t *ret_id)
+{
+    (void)db, (void)result, (void)ret_id;
+    fail_msg("nothing is assigned");
+    return STATUS_DB_BUG;
+}
+
+enum status db_assignments_delete(struct db *db, const int64_t *ids, size_t count)
+{
+    (void)db, (void)ids, (void)count;
+    fail_msg("nothing is assigned");
+    return STATUS_DB_BUG;
+}
+
 enum status db_job_documents(struct db *db, struct arena *in, const int64_t *resultids,
                              size_t count, struct job_documents *ret_documents)
 {
