@@ -289,6 +289,39 @@ MUST_CHECK enum status db_assigned_insert(struct db *db, const struct assigned_r
                                           int64_t *ret_id);
 MUST_CHECK enum status db_assignments_delete(struct db *db, const int64_t *ids, size_t count);
 
+/* --- job pool ----------------------------------------------------------------------------- */
+
+/* A result and what decides who may have it. */
+struct unsent_job {
+    int64_t resultid, priority;
+    bool is_free; /* unsent, of a workunit that is open and reserved for nobody */
+    struct workunit_row workunit;
+};
+/* The highest priority of any unsent result that is not above `most`; NOT_FOUND: none. */
+MUST_CHECK enum status db_unsent_priority(struct db *db, struct arena *arena, int64_t most,
+                                          int64_t *ret_priority);
+/* Unsent results of one priority behind `id`, by rising id: whole, or their ids only, which the
+ * index knows. Fewer than `most`: there are no others. */
+MUST_CHECK enum status db_unsent_page(struct db *db, struct arena *arena, int64_t priority,
+                                      int64_t id, size_t most, struct unsent_job **ret_jobs,
+                                      size_t *ret_count);
+MUST_CHECK enum status db_unsent_ids(struct db *db, struct arena *arena, int64_t priority,
+                                     int64_t id, size_t most, int64_t **ret_ids, size_t *ret_count);
+/* All results behind `id` by rising id, whatever their state. */
+MUST_CHECK enum status db_unsent_new(struct db *db, struct arena *arena, int64_t id, size_t most,
+                                     struct unsent_job **ret_jobs, size_t *ret_count);
+MUST_CHECK enum status db_unsent_by_id(struct db *db, struct arena *arena, const int64_t *ids,
+                                       size_t count, struct unsent_job **ret_jobs,
+                                       size_t *ret_count);
+MUST_CHECK enum status db_result_last_id(struct db *db, struct arena *arena, int64_t *ret_id);
+
+/* Servers of this database: each says now and then that it lives. Silent for longer than
+ * `patience` seconds by the database's clock, it is none of those that are alive. */
+MUST_CHECK enum status db_server_beat(struct db *db, int64_t id, struct text name);
+MUST_CHECK enum status db_server_leave(struct db *db, int64_t id);
+MUST_CHECK enum status db_servers_alive(struct db *db, struct arena *arena, int64_t patience,
+                                        int64_t *ret_ids, size_t most, size_t *ret_count);
+
 /* --- messages ----------------------------------------------------------------------------- */
 
 struct message_from_host {

@@ -353,6 +353,13 @@ size_t pool_confirm(struct pool *pool, int64_t priority, int64_t *ids, size_t co
     return left;
 }
 
+void pool_lacks(struct pool *pool)
+{
+    lock(pool);
+    pool->lacks_some = pool->lacks_now = true;
+    unlock(pool);
+}
+
 bool pool_sweep_end(struct pool *pool)
 {
     bool more;

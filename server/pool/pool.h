@@ -44,6 +44,8 @@ void pool_sweep_begin(struct pool *pool);
 /* Confirms those of the jobs, all of one priority, that are held as such, and leaves the others in
  * `ids`, whose new count it returns. */
 size_t pool_confirm(struct pool *pool, int64_t priority, int64_t *ids, size_t count);
+/* The sweep passed over unsent jobs without reading them. */
+void pool_lacks(struct pool *pool);
 /* Call until it answers false; a piece of the work each time. */
 bool pool_sweep_end(struct pool *pool);
 

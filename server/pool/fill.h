@@ -1,0 +1,44 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Keeps a pool like the database: new jobs within a second or so, everything else by sweeps. */
+#ifndef SERVER_POOL_FILL_H
+#define SERVER_POOL_FILL_H
+
+#include "server/base/status.h"
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+struct config;
+struct db;
+struct filler;
+struct pool;
+
+/* `server_id` (positive) tells this server from the others of its database. The pool is the
+ * caller's, and outlives the filler. NULL: no memory. */
+struct filler *filler_create(struct pool *pool, struct config *config, int64_t server_id);
+void filler_destroy(struct filler *filler); /* stops its thread; NULL is fine */
+/* Another configuration from now on; any thread. */
+void filler_set_config(struct filler *filler, struct config *config);
+
+/* With a thread and a connection of its own. */
+MUST_CHECK enum status filler_start(struct filler *filler, struct failure *failure);
+
+/* Or step by step: does what is due at `now` (s, any beginning, never backwards), a bounded piece
+ * of it, and says in how many seconds there is more to do. After any other status than STATUS_OK
+ * the transaction is to be rolled back and the step repeated. */
+MUST_CHECK enum status filler_step(struct filler *filler, struct db *db, double now,
+                                   double *ret_pause);
+/* On a clean stop: the others need not wait until our silence is noticed. */
+MUST_CHECK enum status filler_leave(struct filler *filler, struct db *db);
+
+struct filler_figures {
+    uint64_t sweeps;      /* finished */
+    double sweep_seconds; /* of the last one */
+    double fill_seconds;  /* of the first one */
+    double lag, lag_most; /* s between looks for new jobs that got to the end; last, longest */
+    size_t servers;       /* alive, this one too */
+};
+void filler_figures(struct filler *filler, struct filler_figures *ret_figures);
+
+#endif

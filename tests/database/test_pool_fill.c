@@ -1,0 +1,329 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Keeping a pool like the database, in invented time. */
+#include "server/pool/fill.h"
+
+#include "config/config.h"
+#include "db/db.h"
+#include "server/base/arena.h"
+#include "server/pool/pool.h"
+#include "tests/support/database.h"
+#include "tests/support/test.h"
+
+#include <math.h>
+#include <time.h>
+
+static struct test_database *database;
+static struct config *config;
+
+/* One server of the database. */
+struct keeper {
+    struct pool *pool;
+    struct filler *filler;
+    struct db *db;
+    struct arena *arena;
+    double now;
+};
+
+static int setup(void **state)
+{
+    (void)state;
+    database = test_database_create(true, NULL);
+    config = test_database_config(database);
+    test_sql(database, "SET SESSION sql_mode = '';"
+                       "INSERT INTO app SET id = 1, name = 'app', user_friendly_name = 'App'");
+    return 0;
+}
+
+static int teardown(void **state)
+{
+    (void)state;
+    test_database_destroy(database);
+    return 0;
+}
+
+/* Workunits and their unsent results, of the same numbers. */
+static void add_jobs(int first, int count, int priority)
+{
+    test_sql(database,
+             "INSERT INTO workunit (id, name, appid, rsc_fpops_est, rsc_memory_bound,"
+             " rsc_disk_bound, delay_bound) SELECT seq, CONCAT('wu', seq), 1, 1e12, 1e6, 1e6, 86400"
+             " FROM seq_%d_to_%d;"
+             "INSERT INTO result (id, workunitid, appid, name, server_state, priority)"
+             " SELECT seq, seq, 1, CONCAT('wu', seq, '_0'), 2, %d FROM seq_%d_to_%d",
+             first, first + count - 1, priority, first, first + count - 1);
+}
+
+static struct keeper open_keeper(int64_t id, size_t jobs_max)
+{
+    struct keeper keeper = {.pool = pool_create(jobs_max, false),
+                            .db = test_database_open(database),
+                            .arena = arena_create(1 << 24),
+                            .now = 1000};
+
+    keeper.filler = filler_create(keeper.pool, config, id);
+    assert_non_null(keeper.filler);
+    return keeper;
+}
+
+static void close_keeper(struct keeper *keeper)
+{
+    filler_destroy(keeper->filler);
+    pool_destroy(keeper->pool);
+    db_close(keeper->db);
+    arena_destroy(keeper->arena);
+}
+
+/* Lets so much time pass. */
+static void pass(struct keeper *keeper, double seconds)
+{
+    double end = keeper->now + seconds;
+
+    for (;;) {
+        double pause;
+
+        assert_status(STATUS_OK, filler_step(keeper->filler, keeper->db, keeper->now, &pause));
+        assert_true(pause >= 0);
+        if (keeper->now + pause > end)
+            break;
+        keeper->now += pause > 0 ? pause : 0.001;
+    }
+    keeper->now = end;
+}
+
+static struct pool_figures figures_of(struct keeper *keeper)
+{
+    struct pool_figures figures;
+
+    pool_figures(keeper->pool, &figures);
+    return figures;
+}
+
+static bool take_any(void *context, const struct pool_group *group, struct pool_terms *ret_terms)
+{
+    (void)context;
+    (void)group;
+    *ret_terms = (struct pool_terms){.limits = {HUGE_VAL, HUGE_VAL, HUGE_VAL, HUGE_VAL}, .jobs = 1};
+    return true;
+}
+
+static int64_t first_job(struct keeper *keeper)
+{
+    struct pool_question question = {take_any, NULL, 1, 1};
+    struct pool_answer answer;
+
+    assert_true(pool_take(keeper->pool, keeper->arena, &question, (struct pool_place){0}, &answer));
+    return answer.count > 0 ? answer.jobs[0].resultid : 0;
+}
+
+static void the_first_sweep_brings_everything(void **state)
+{
+    struct keeper keeper;
+    struct pool_figures figures;
+
+    (void)state;
+    add_jobs(1, 2500, 0);
+    add_jobs(3000, 10, 7);
+    add_jobs(4000, 10, -1800000000);
+    keeper = open_keeper(1, 100000);
+    pass(&keeper, 0.5);
+    figures = figures_of(&keeper);
+    assert_int_equal(figures.jobs, 2520);
+    assert_int_equal(figures.classes, 3);
+    assert_true(figures.is_filled && figures.is_complete);
+    assert_i64(first_job(&keeper), 3000);
+    close_keeper(&keeper);
+}
+
+static void new_jobs_are_there_within_a_refresh(void **state)
+{
+    struct keeper keeper = open_keeper(1, 100000);
+    struct filler_figures figures;
+
+    (void)state;
+    pass(&keeper, 0.5);
+    assert_int_equal(figures_of(&keeper).jobs, 0);
+    add_jobs(1, 1700, 0);
+    pass(&keeper, config->pool_refresh + 0.1);
+    assert_int_equal(figures_of(&keeper).jobs, 1700);
+    pass(&keeper, 20);
+    filler_figures(keeper.filler, &figures);
+    assert_true(figures.lag <= config->pool_refresh + 0.1);
+    close_keeper(&keeper);
+}
+
+/* Ids are given before commits: a lower one may show up after a higher one. */
+static void a_late_commit_is_found_in_the_trailing_window(void **state)
+{
+    struct keeper keeper = open_keeper(1, 100000);
+
+    (void)state;
+    assert_status(STATUS_OK, config_set(config, TEXT("pool_sweep"), TEXT("10000"), NULL));
+    pass(&keeper, 20);
+    add_jobs(100, 1, 0);
+    pass(&keeper, 2);
+    assert_int_equal(figures_of(&keeper).jobs, 1);
+    add_jobs(50, 1, 0);
+    pass(&keeper, 11);
+    assert_int_equal(figures_of(&keeper).jobs, 2);
+    close_keeper(&keeper);
+    assert_status(STATUS_OK, config_set(config, TEXT("pool_sweep"), TEXT("60"), NULL));
+}
+
+static void a_sweep_repairs_the_rest(void **state)
+{
+    struct keeper keeper;
+
+    (void)state;
+    add_jobs(1, 5000, 0);
+    test_sql(database, "UPDATE result SET server_state = 1 WHERE id = 10");
+    keeper = open_keeper(1, 100000);
+    pass(&keeper, 1);
+    assert_int_equal(figures_of(&keeper).jobs, 4999);
+    test_sql(database, "UPDATE result SET server_state = 2 WHERE id = 10;" /* released */
+                       "UPDATE result SET priority = 9 WHERE id = 4000;"
+                       "UPDATE result SET server_state = 4 WHERE id BETWEEN 1 AND 5;"
+                       "UPDATE result SET server_state = 5 WHERE id = 4500");
+    pass(&keeper, config->pool_sweep + 1);
+    assert_int_equal(figures_of(&keeper).jobs, 4994);
+    assert_i64(first_job(&keeper), 4000);
+    assert_i64(first_job(&keeper), 6);
+    close_keeper(&keeper);
+}
+
+static void what_the_feeder_passes_over_stays_out(void **state)
+{
+    struct keeper keeper;
+
+    (void)state;
+    add_jobs(1, 10, 0);
+    test_sql(database, "UPDATE workunit SET error_mask = 16 WHERE id = 1;"
+                       "UPDATE workunit SET transitioner_flags = 2 WHERE id = 2;"
+                       "UPDATE workunit SET canonical_resultid = 77 WHERE id = 3");
+    keeper = open_keeper(1, 1000);
+    pass(&keeper, 100);
+    assert_int_equal(figures_of(&keeper).jobs, 7);
+    assert_i64(first_job(&keeper), 4);
+    close_keeper(&keeper);
+}
+
+static void a_full_pool_refills_what_runs_low(void **state)
+{
+    struct keeper keeper;
+    size_t got = 0;
+
+    (void)state;
+    add_jobs(1, 3000, 5);
+    add_jobs(4000, 20, 0);
+    keeper = open_keeper(1, 500);
+    pass(&keeper, 1);
+    assert_int_equal(figures_of(&keeper).jobs, 500);
+    assert_false(figures_of(&keeper).is_complete);
+    assert_int_equal(figures_of(&keeper).classes, 2);
+    for (;;) {
+        int64_t id = first_job(&keeper);
+
+        if (id == 0)
+            break;
+        test_sql(database, "UPDATE result SET server_state = 4 WHERE id = %lld", (long long)id);
+        pool_drop(keeper.pool, &id, 1);
+        arena_reset(keeper.arena);
+        if (++got % 100 == 0)
+            pass(&keeper, 5);
+    }
+    assert_int_equal(got, 3020);
+    close_keeper(&keeper);
+}
+
+static void a_job_in_doubt_is_read_again(void **state)
+{
+    struct keeper keeper;
+
+    (void)state;
+    add_jobs(1, 1, 0);
+    keeper = open_keeper(1, 500);
+    pass(&keeper, 1);
+    assert_i64(first_job(&keeper), 1);
+    test_sql(database, "UPDATE workunit SET hr_class = 3 WHERE id = 1");
+    pool_distrust(keeper.pool, (const int64_t[]){1}, 1);
+    assert_int_equal(figures_of(&keeper).jobs, 0);
+    pass(&keeper, 1.5);
+    assert_int_equal(figures_of(&keeper).jobs, 1);
+    close_keeper(&keeper);
+}
+
+static void two_servers_share_until_one_falls_silent(void **state)
+{
+    struct keeper first, second;
+
+    (void)state;
+    add_jobs(1, 2000, 0);
+    first = open_keeper(1, 5000);
+    second = open_keeper(2, 5000);
+    pass(&first, 1);
+    assert_int_equal(figures_of(&first).own, 2000);
+    pass(&second, 10);
+    pass(&first, 10);
+    assert_in_range(figures_of(&first).own, 900, 1100);
+    assert_int_equal(figures_of(&first).own + figures_of(&second).own, 2000);
+    assert_int_equal(figures_of(&first).jobs, 2000);
+    /* The second one dies without a word. */
+    close_keeper(&second);
+    pass(&first, 10);
+    assert_in_range(figures_of(&first).own, 900, 1100);
+    test_sql(database, "UPDATE qm_server SET beat = beat - 30 WHERE id = 2");
+    pass(&first, 10);
+    assert_int_equal(figures_of(&first).own, 2000);
+    /* The first one leaves in good order. */
+    assert_status(STATUS_OK, filler_leave(first.filler, first.db));
+    assert_i64(test_sql_integer(database, "SELECT COUNT(*) FROM qm_server WHERE id = 1"), 0);
+    close_keeper(&first);
+}
+
+static void an_older_schema_has_no_servers(void **state)
+{
+    struct keeper keeper;
+
+    (void)state;
+    add_jobs(1, 20, 0);
+    test_sql(database, "DROP TABLE qm_server");
+    keeper = open_keeper(1, 500);
+    pass(&keeper, 1);
+    assert_int_equal(figures_of(&keeper).own, 20);
+    close_keeper(&keeper);
+}
+
+static void the_thread_fills_and_stops(void **state)
+{
+    struct keeper keeper;
+    struct failure failure = {0};
+
+    (void)state;
+    add_jobs(1, 20, 0);
+    keeper = open_keeper(1, 500);
+    assert_status(STATUS_OK, filler_start(keeper.filler, &failure));
+    for (int i = 0; i < 500 && !figures_of(&keeper).is_filled; i++)
+        nanosleep(&(struct timespec){.tv_nsec = 10000000}, NULL);
+    assert_int_equal(figures_of(&keeper).jobs, 20);
+    close_keeper(&keeper);
+    assert_i64(test_sql_integer(database, "SELECT COUNT(*) FROM qm_server"), 0);
+}
+
+#define CASE(name) cmocka_unit_test_setup_teardown(name, setup, teardown)
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        CASE(the_first_sweep_brings_everything),
+        CASE(new_jobs_are_there_within_a_refresh),
+        CASE(a_late_commit_is_found_in_the_trailing_window),
+        CASE(a_sweep_repairs_the_rest),
+        CASE(what_the_feeder_passes_over_stays_out),
+        CASE(a_full_pool_refills_what_runs_low),
+        CASE(a_job_in_doubt_is_read_again),
+        CASE(two_servers_share_until_one_falls_silent),
+        CASE(an_older_schema_has_no_servers),
+        CASE(the_thread_fills_and_stops),
+    };
+
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
