@@ -33,11 +33,24 @@ struct config_origin {
     bool is_given;    /* by the file itself, not worked out from another option */
 };
 
+/* Limits on the jobs that a host has at a time: of the project, or of one app. */
+struct jobs_limit {
+    int64_t jobs; /* 0: none */
+    bool per_processor;
+};
+struct jobs_in_progress {
+    struct text app_name; /* empty: the project's */
+    struct jobs_limit total, cpu;
+    struct jobs_limit gpu; /* of each type by itself */
+};
+
 /* Immutable once loaded; everything it points to lives as long as it does. */
 struct config {
 #define OPTION(name, type, default_, minimum, maximum, source, help) CONFIG_FIELD_##type name;
 #include "config/options.def"
 #undef OPTION
+    const struct jobs_in_progress *jobs_in_progress; /* max_jobs_in_progress */
+    size_t jobs_in_progress_count;
     struct text project_dir_path;  /* where it was loaded from, absolute; empty: from no file */
     struct arena *arena;           /* owns every text; released by config_release */
     struct config_origin *origins; /* of each option, as in config_options */

@@ -31,6 +31,18 @@ MUST_CHECK enum status config_set_option(struct config *config, const struct con
                                          struct text value, struct config_origin origin,
                                          struct failure *failure);
 
+/* Where the reader is inside max_jobs_in_progress. Both calls answer what is wrong, or NULL; after
+ * an unknown element its whole content is to be passed over, and its end is not told. */
+struct limits_reader {
+    size_t depth; /* of the open elements in it */
+    bool is_app;
+    struct jobs_in_progress open;
+    struct jobs_limit *limit;
+};
+const char *config_limits_start(struct limits_reader *reader, struct text name);
+const char *config_limits_end(struct limits_reader *reader, struct config *config, struct text name,
+                              struct text value, bool *ret_is_error);
+
 /* The document made well-formed where BOINC's own readers do not mind that it is not; lines keep
  * their numbers. Every byte above 127 becomes a character reference, which config_unrepair takes
  * back, so that texts are the bytes of the file whatever their encoding. */

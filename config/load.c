@@ -48,6 +48,8 @@ struct loader {
     int line; /* of the start tag */
     bool has_children;
     struct buffer value;
+    bool in_limits; /* inside max_jobs_in_progress */
+    struct limits_reader limits;
 };
 
 static void find(struct loader *loader, bool is_error, int line, struct text text)
@@ -93,6 +95,10 @@ static void option_start(struct loader *loader, struct text name, int line)
     loader->value.length = 0;
     loader->option = config_option_find(name);
     loader->foreign = NULL;
+    loader->in_limits = text_is(name, "max_jobs_in_progress");
+    loader->limits = (struct limits_reader){0};
+    if (loader->in_limits)
+        return;
     if (loader->option != NULL)
         return;
     if (foreign == NULL)
@@ -125,6 +131,33 @@ static enum status frame_start(struct loader *loader, struct text name, int line
     return STATUS_OK;
 }
 
+static void limits_start(struct loader *loader, struct text name, int line)
+{
+    const char *problem = config_limits_start(&loader->limits, name);
+
+    loader->value.length = 0;
+    if (problem == NULL)
+        return;
+    find(loader, false, line,
+         text_print(loader->arena, "%s: " TEXT_FORMAT, problem, TEXT_ARG(text_first(name, 60))));
+    loader->limits.depth--;
+    loader->skip_depth = loader->depth;
+}
+
+static void limits_end(struct loader *loader, struct text name, int line)
+{
+    bool is_error;
+    struct text value;
+
+    loader->value.length = config_unrepair(loader->value.at, loader->value.length);
+    value = text_trim(buffer_text(&loader->value));
+    const char *problem =
+        config_limits_end(&loader->limits, loader->config, name, value, &is_error);
+    if (problem != NULL)
+        find(loader, is_error, line, text_from(problem));
+    loader->value.length = 0;
+}
+
 static enum status on_start(void *context, struct text name, int line)
 {
     struct loader *loader = context;
@@ -138,6 +171,10 @@ static enum status on_start(void *context, struct text name, int line)
         option_start(loader, name, line);
         return STATUS_OK;
     }
+    if (loader->in_limits) {
+        limits_start(loader, name, line);
+        return STATUS_OK;
+    }
     loader->has_children = true;
     loader->skip_depth = loader->depth;
     return STATUS_OK;
@@ -148,7 +185,7 @@ static enum status on_text(void *context, struct text piece, int line)
     struct loader *loader = context;
 
     (void)line;
-    if (loader->skip_depth == 0 && loader->depth == loader->option_depth)
+    if (loader->skip_depth == 0 && (loader->depth == loader->option_depth || loader->in_limits))
         buffer_add(&loader->value, piece);
     return STATUS_OK;
 }
@@ -190,10 +227,11 @@ static enum status on_end(void *context, struct text name, int line)
 {
     struct loader *loader = context;
 
-    (void)name;
-    (void)line;
     if (loader->skip_depth == loader->depth) {
         loader->skip_depth = 0;
+    } else if (loader->skip_depth == 0 && loader->in_limits &&
+               loader->depth > loader->option_depth) {
+        limits_end(loader, name, line);
     } else if (loader->skip_depth == 0 && loader->depth == loader->option_depth) {
         if (loader->value.overflowed)
             find(loader, true, loader->line, TEXT("a value longer than 65536 bytes"));
@@ -202,6 +240,7 @@ static enum status on_end(void *context, struct text name, int line)
         else if (loader->foreign != NULL)
             foreign_end(loader);
         loader->value.overflowed = false;
+        loader->in_limits = false;
     }
     loader->depth--;
     return STATUS_OK;

@@ -107,6 +107,7 @@ static void take(struct search *search, const struct lost *lost)
 {
     const struct tally_use use = {.use = lost->job.use,
                                   .workunitid = lost->job.workunit->id,
+                                  .appid = lost->job.app->id,
                                   .disk = lost->job.workunit->rsc_disk_bound,
                                   .is_always_on = lost->job.app->non_cpu_intensive != 0};
 

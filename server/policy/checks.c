@@ -68,6 +68,13 @@ bool tally_begin(const struct host_view *view, struct arena *arena, size_t jobs_
                             .disk_left = view->disk,
                             .in_progress_total = view->in_progress_total,
                             .workunit_capacity = jobs_max};
+    tally->app_limits = view->app_limits;
+    tally->app_limit_count = view->app_limit_count;
+    tally->app_counts = ARENA_ARRAY(arena, view->app_limit_count, struct app_count);
+    if (tally->app_counts == NULL)
+        return false;
+    for (size_t i = 0; i < view->app_limit_count; i++)
+        tally->app_counts[i] = view->app_counts[i];
     tally->option_jobs = ARENA_ARRAY(arena, view->options.count, int64_t);
     tally->workunits = ARENA_ARRAY(arena, jobs_max, int64_t);
     if (tally->option_jobs == NULL || tally->workunits == NULL)
@@ -93,6 +100,11 @@ void tally_take_resent(struct tally *tally, const struct tally_use *use)
     tally->jobs++;
     tally->in_progress[resource]++;
     tally->in_progress_total++;
+    for (size_t i = 0; i < tally->app_limit_count; i++)
+        if (tally->app_limits[i].appid == use->appid) {
+            tally->app_counts[i].total++;
+            tally->app_counts[i].by_resource[resource]++;
+        }
     if (tally->workunit_count < tally->workunit_capacity)
         tally->workunits[tally->workunit_count++] = use->workunitid;
 }
@@ -101,6 +113,7 @@ void tally_take(struct tally *tally, const struct host_view *view, const struct 
 {
     const struct tally_use use = {.use = job->use,
                                   .workunitid = job->workunit->id,
+                                  .appid = job->app->id,
                                   .disk = job->workunit->rsc_disk_bound,
                                   .is_always_on = job->app->non_cpu_intensive != 0};
 
@@ -289,6 +302,34 @@ static bool is_within_resource_limit(struct question *question)
     return question->tally->in_progress[question->resource] < limit;
 }
 
+static bool is_within_project_limit(struct question *question)
+{
+    question->need = (double)question->view->limits.project_total;
+    question->have = (double)question->tally->in_progress_total;
+    question->name = question->view->config->long_name;
+    return question->tally->in_progress_total < question->view->limits.project_total;
+}
+
+static bool is_within_app_limit(struct question *question)
+{
+    const struct tally *tally = question->tally;
+
+    for (size_t i = 0; i < tally->app_limit_count; i++) {
+        const struct app_limit *limit = &tally->app_limits[i];
+        int64_t all = tally->app_counts[i].total;
+        int64_t here = tally->app_counts[i].by_resource[question->resource];
+        bool is_full = all >= limit->total;
+
+        if (limit->appid != question->job->app->id ||
+            (!is_full && here < limit->by_resource[question->resource]))
+            continue;
+        question->need = (double)(is_full ? limit->total : limit->by_resource[question->resource]);
+        question->have = (double)(is_full ? all : here);
+        return false;
+    }
+    return true;
+}
+
 static bool workunit_is_in_reply(const struct tally *tally, int64_t workunitid)
 {
     for (size_t i = 0; i < tally->workunit_count; i++)
@@ -353,7 +394,9 @@ static const struct {
     {REASON_ONE_PER_USER, NEW | ALWAYS_ON, is_first_for_user},
     {REASON_ONE_PER_HOST, NEW | ALWAYS_ON, is_first_for_host},
     {REASON_USER_MAX_JOBS, NEW | ALWAYS_ON, is_within_user_limit},
+    {REASON_IN_PROGRESS, NEW | ALWAYS_ON, is_within_project_limit},
     {REASON_IN_PROGRESS, NEW | ALWAYS_ON, is_within_resource_limit},
+    {REASON_IN_PROGRESS, NEW | ALWAYS_ON, is_within_app_limit},
     {REASON_DEADLINE, NEW, meets_deadline},
 };
 
@@ -391,6 +434,7 @@ bool resource_is_closed(const struct host_view *view, const struct tally *tally,
         bool (*passes)(struct question *question);
     } closing[] = {{REASON_RESOURCE_EXCLUDED, resource_is_allowed},
                    {REASON_USER_MAX_JOBS, is_within_user_limit},
+                   {REASON_IN_PROGRESS, is_within_project_limit},
                    {REASON_IN_PROGRESS, is_within_resource_limit}};
 
     for (size_t i = 0; i < sizeof(closing) / sizeof(closing[0]); i++) {

@@ -28,6 +28,11 @@ struct id_list {
     size_t count;
 };
 
+/* Jobs of one app in progress. */
+struct app_count {
+    int64_t total, by_resource[RESOURCES_MAX];
+};
+
 /* What does not change while jobs are chosen. */
 struct host_view {
     const struct config *config;
@@ -46,6 +51,9 @@ struct host_view {
     int64_t hr_classes[HR_COARSE + 1]; /* by kind of homogeneous redundancy; 0: unknown */
     bool is_excluded[RESOURCES_MAX];   /* by the user's preferences */
     int64_t in_progress[RESOURCES_MAX], in_progress_total; /* before this reply */
+    const struct app_limit *app_limits;                    /* of some apps */
+    struct app_count *app_counts;                          /* of the same, before this reply */
+    size_t app_limit_count;
     struct version_options options;
     struct id_list keywords_yes, keywords_no; /* what the volunteer wants and refuses */
     const struct size_census *size_censuses;  /* of some apps */
@@ -94,6 +102,9 @@ struct tally {
     double disk_left;
     int64_t jobs; /* in the reply, resent ones too */
     int64_t in_progress[RESOURCES_MAX], in_progress_total;
+    const struct app_limit *app_limits; /* of the view */
+    struct app_count *app_counts;
+    size_t app_limit_count;
     struct busy busy[RESOURCES_MAX];
     int64_t *option_jobs; /* by index in options */
     int64_t *workunits;   /* of the jobs in the reply */
@@ -107,7 +118,7 @@ void tally_take(struct tally *tally, const struct host_view *view, const struct 
 /* A job that was sent before and is sent again: it takes its place, but is none of today's. */
 struct tally_use {
     struct amount_use use;
-    int64_t workunitid;
+    int64_t workunitid, appid;
     double disk; /* bytes */
     bool is_always_on;
 };

@@ -33,15 +33,61 @@ double limits_usable_cpus(int64_t p_ncpus, const struct config *config,
     return fmax(cpus, 1);
 }
 
+static int64_t smaller(int64_t a, int64_t b)
+{
+    return a < b ? a : b;
+}
+
+static int64_t limit_for(const struct jobs_limit *given, double processors)
+{
+    if (given->jobs <= 0)
+        return LIMIT_NONE;
+    return given->per_processor ? whole((double)given->jobs * processors) : given->jobs;
+}
+
+static double instances(const struct amounts *amounts, size_t resource)
+{
+    return resource == RESOURCE_CPU ? amounts->resources[resource].count
+                                    : fmin(amounts->resources[resource].count, GPUS_MAX);
+}
+
+struct app_limit limits_of_app(const struct jobs_in_progress *given, int64_t appid,
+                               const struct amounts *amounts)
+{
+    struct app_limit limit = {.appid = appid,
+                              .total = given->total.jobs > 0 ? given->total.jobs : LIMIT_NONE};
+
+    for (size_t i = 0; i < amounts->resource_count; i++)
+        limit.by_resource[i] =
+            limit_for(i == RESOURCE_CPU ? &given->cpu : &given->gpu, instances(amounts, i));
+    return limit;
+}
+
+/* max_jobs_in_progress of the project, over what the older options say. */
+static void add_project_limits(const struct config *config, const struct amounts *amounts,
+                               struct job_limits *limits)
+{
+    for (size_t i = 0; i < config->jobs_in_progress_count; i++) {
+        struct app_limit limit = limits_of_app(&config->jobs_in_progress[i], 0, amounts);
+
+        if (config->jobs_in_progress[i].app_name.length > 0)
+            continue;
+        limits->project_total = smaller(limits->project_total, limit.total);
+        for (size_t j = 0; j < amounts->resource_count; j++)
+            limits->in_progress[j] = smaller(limits->in_progress[j], limit.by_resource[j]);
+    }
+}
+
 struct job_limits limits_of(const struct config *config, const struct amounts *amounts,
                             const struct project_preferences *project)
 {
-    struct job_limits limits = {.reply = config->reply_jobs_max, .in_progress_total = LIMIT_NONE};
+    struct job_limits limits = {.reply = config->reply_jobs_max,
+                                .in_progress_total = LIMIT_NONE,
+                                .project_total = LIMIT_NONE};
     double gpus = 0;
 
     for (size_t i = 0; i < amounts->resource_count; i++) {
-        double count = i == RESOURCE_CPU ? amounts->resources[i].count
-                                         : fmin(amounts->resources[i].count, GPUS_MAX);
+        double count = instances(amounts, i);
         int64_t each =
             i == RESOURCE_CPU ? config->max_wus_in_progress : config->max_wus_in_progress_gpu;
 
@@ -57,6 +103,7 @@ struct job_limits limits_of(const struct config *config, const struct amounts *a
         if (scaled < limits.reply)
             limits.reply = scaled;
     }
+    add_project_limits(config, amounts, &limits);
     if (project->max_jobs > 0)
         limits.in_progress_total = project->max_jobs;
     return limits;

@@ -22,10 +22,18 @@ struct job_limits {
     int64_t reply;                      /* jobs in one reply */
     int64_t in_progress[RESOURCES_MAX]; /* by resource */
     int64_t in_progress_total;          /* the user's own limit */
+    int64_t project_total;              /* the project's */
 };
 /* `amounts` gives the instances of each resource. */
 struct job_limits limits_of(const struct config *config, const struct amounts *amounts,
                             const struct project_preferences *project);
+
+/* Of one app in progress, all and by resource. */
+struct app_limit {
+    int64_t appid, total, by_resource[RESOURCES_MAX];
+};
+struct app_limit limits_of_app(const struct jobs_in_progress *given, int64_t appid,
+                               const struct amounts *amounts);
 
 /* Jobs per day of one version: `stored` is max_jobs_per_day, `quota` daily_result_quota,
  * `processors` the CPUs, or coprocessors times their multiplier. Without a configured quota there

@@ -5,8 +5,10 @@
 #include "server/select/on_host.h"
 
 #include "server/answer.h"
+#include "server/base/arena.h"
 #include "server/in_progress.h"
 #include "server/request.h"
+#include "server/select/view.h"
 
 #include "server/base/banned.h"
 
@@ -15,7 +17,8 @@ static bool has_limits(const struct host_view *view)
     for (size_t i = 0; i < view->asked.resource_count; i++)
         if (view->limits.in_progress[i] != LIMIT_NONE)
             return true;
-    return view->limits.in_progress_total != LIMIT_NONE;
+    return view->limits.in_progress_total != LIMIT_NONE ||
+           view->limits.project_total != LIMIT_NONE || view->app_limit_count > 0;
 }
 
 /* Resent jobs are counted with the answer. */
@@ -36,9 +39,19 @@ static size_t resource_of(const struct host_view *view, int64_t app_version_id)
     return RESOURCE_CPU;
 }
 
+static void count_more(struct app_count *count, const struct app_count *other)
+{
+    if (other->total > count->total)
+        count->total = other->total;
+    for (size_t i = 0; i < RESOURCES_MAX; i++)
+        if (other->by_resource[i] > count->by_resource[i])
+            count->by_resource[i] = other->by_resource[i];
+}
+
 enum status on_host_count(struct request *request, struct host_view *view)
 {
     int64_t in_progress[RESOURCES_MAX] = {0}, total = 0;
+    struct app_count *apps;
     const struct host_job *jobs = NULL;
     size_t count = 0;
     enum status status;
@@ -48,6 +61,9 @@ enum status on_host_count(struct request *request, struct host_view *view)
     status = jobs_in_progress(request, &jobs, &count);
     if (status != STATUS_OK)
         return status;
+    apps = ARENA_ARRAY(request->arena, view->app_limit_count, struct app_count);
+    if (apps == NULL)
+        return STATUS_NO_MEMORY;
     for (size_t i = 0; i < count; i++) {
         const struct result_row *row = &jobs[i].result;
         size_t resource = resource_of(view, row->app_version_id);
@@ -58,11 +74,14 @@ enum status on_host_count(struct request *request, struct host_view *view)
         if (resource < view->asked.resource_count)
             in_progress[resource]++;
         total++;
+        view_count_job(apps, view, row->appid, resource);
     }
     for (size_t i = 0; i < view->asked.resource_count; i++)
         if (in_progress[i] > view->in_progress[i])
             view->in_progress[i] = in_progress[i];
     if (total > view->in_progress_total)
         view->in_progress_total = total;
+    for (size_t i = 0; i < view->app_limit_count; i++)
+        count_more(&view->app_counts[i], &apps[i]);
     return STATUS_OK;
 }

@@ -63,6 +63,7 @@ static bool count_answer(struct selection *selection)
                     .cpus = job->usage.avg_ncpus,
                     .wall_time = job->wall_time},
             .workunitid = job->workunitid,
+            .appid = job->appid,
             .disk = job->rsc_disk_bound,
             .is_always_on = job->app->non_cpu_intensive != 0,
         };

@@ -257,14 +257,64 @@ static size_t resource_of_listed(const struct message *message, const struct amo
     return text_is(type, "CPU") ? RESOURCE_CPU : amounts_resource(amounts, type);
 }
 
-static void count_in_progress(const struct message *message, struct host_view *view)
+void view_count_job(struct app_count *counts, const struct host_view *view, int64_t appid,
+                    size_t resource)
 {
+    for (size_t i = 0; i < view->app_limit_count; i++)
+        if (view->app_limits[i].appid == appid) {
+            counts[i].total++;
+            if (resource < view->asked.resource_count)
+                counts[i].by_resource[resource]++;
+        }
+}
+
+/* The app of a listed job; 0: clients before 6.11 do not tell it. */
+static int64_t app_of_listed(const struct request *request, const struct other_result *job)
+{
+    const struct message *message = &request->message;
+    const struct app_row *app = NULL;
+
+    if (job->app_version >= 0 && (size_t)job->app_version < message->app_version_count)
+        app =
+            catalog_app_by_name(request->catalog, message->app_versions[job->app_version].app_name);
+    return app != NULL ? app->id : 0;
+}
+
+static void count_in_progress(const struct request *request, struct host_view *view)
+{
+    const struct message *message = &request->message;
+
     for (size_t i = 0; i < message->other_result_count; i++) {
-        size_t resource = resource_of_listed(message, &view->asked, &message->other_results[i]);
+        const struct other_result *job = &message->other_results[i];
+        size_t resource = resource_of_listed(message, &view->asked, job);
+
         if (resource < view->asked.resource_count)
             view->in_progress[resource]++;
         view->in_progress_total++;
+        if (view->app_limit_count > 0)
+            view_count_job(view->app_counts, view, app_of_listed(request, job), resource);
     }
+}
+
+static bool make_app_limits(const struct request *request, struct host_view *view)
+{
+    const struct config *config = request->config;
+    struct app_limit *limits =
+        ARENA_ARRAY(request->arena, config->jobs_in_progress_count, struct app_limit);
+
+    view->app_counts =
+        ARENA_ARRAY(request->arena, config->jobs_in_progress_count, struct app_count);
+    if (limits == NULL || view->app_counts == NULL)
+        return false;
+    for (size_t i = 0; i < config->jobs_in_progress_count; i++) {
+        const struct jobs_in_progress *given = &config->jobs_in_progress[i];
+        const struct app_row *app = catalog_app_by_name(request->catalog, given->app_name);
+
+        if (app != NULL)
+            limits[view->app_limit_count++] = limits_of_app(given, app->id, &view->asked);
+    }
+    view->app_limits = limits;
+    return true;
 }
 
 bool view_make(const struct request *request, struct host_view *ret_view)
@@ -306,6 +356,8 @@ bool view_make(const struct request *request, struct host_view *ret_view)
         view->size_censuses = request->blocks->size_censuses;
         view->size_census_count = request->blocks->size_census_count;
     }
-    count_in_progress(message, view);
+    if (!make_app_limits(request, view))
+        return false;
+    count_in_progress(request, view);
     return make_options(request, view);
 }

@@ -377,6 +377,62 @@ static void jobs_per_reply_scale_with_processors(void **state)
     config_release(config);
 }
 
+static void limits_in_progress_are_of_the_project_and_of_apps(void **state)
+{
+    static const struct jobs_in_progress given[] = {
+        {.total = {.jobs = 20}, .cpu = {.jobs = 3, .per_processor = true}, .gpu = {.jobs = 2}},
+        {.app_name = {.at = "x", .length = 1},
+         .cpu = {.jobs = 1},
+         .gpu = {.jobs = 2, .per_processor = true}}};
+    struct config *config = defaults();
+    struct project_preferences project = {.max_jobs = 0};
+    struct amounts amounts = {.resource_count = 3,
+                              .resources = {{.count = 4}, {.count = 2}, {.count = 1000}}};
+    struct job_limits limits;
+    struct app_limit limit;
+
+    (void)state;
+    config->jobs_in_progress = given;
+    config->jobs_in_progress_count = 2;
+    limits = limits_of(config, &amounts, &project);
+    assert_i64(limits.project_total, 20);
+    assert_true(limits.in_progress_total == LIMIT_NONE);
+    assert_i64(limits.in_progress[0], 12);
+    assert_i64(limits.in_progress[1], 2); /* of each type by itself */
+    assert_i64(limits.in_progress[2], 2);
+    config->max_wus_in_progress = 2; /* the older option: the smaller one counts */
+    limits = limits_of(config, &amounts, &project);
+    assert_i64(limits.in_progress[0], 8);
+    limit = limits_of_app(&given[1], 7, &amounts);
+    assert_i64(limit.appid, 7);
+    assert_true(limit.total == LIMIT_NONE);
+    assert_i64(limit.by_resource[0], 1);
+    assert_i64(limit.by_resource[1], 4);
+    assert_i64(limit.by_resource[2], 128); /* nobody has more than 64 of one type */
+    config_release(config);
+}
+
+/* 7.2: what plan classes believe of a benchmark. */
+static void benchmarks_are_capped_by_those_of_others(void **state)
+{
+    double samples[100];
+    struct benchmarks benchmarks;
+
+    (void)state;
+    for (int i = 0; i < 100; i++)
+        samples[(i * 37) % 100] = (i + 1) * 1e8;
+    benchmarks = benchmarks_of(samples, 100);
+    assert_real(benchmarks.median, 5.1e9, 1);
+    assert_real(benchmarks.most, 9.6e9, 1);
+    assert_real(estimate_capped_flops(0, &benchmarks), 5.1e9, 1);
+    assert_real(estimate_capped_flops(10.5e9, &benchmarks), 10.5e9, 1); /* within a tenth */
+    assert_real(estimate_capped_flops(1e12, &benchmarks), 9.6e9, 1);
+    benchmarks = benchmarks_of(samples, 9); /* too few to know */
+    assert_real(estimate_capped_flops(-1, &benchmarks), 3.3e9, 1);
+    assert_real(estimate_capped_flops(1e12, &benchmarks), 3.3e9, 1);
+    assert_real(estimate_capped_flops(2e9, &benchmarks), 2e9, 1);
+}
+
 static void daily_quota_has_its_traps(void **state)
 {
     (void)state;
@@ -409,6 +465,8 @@ int main(void)
         cmocka_unit_test(the_figure_of_2004_stands_alone_or_is_bounded),
         cmocka_unit_test(usable_cpus_follow_preferences_and_bounds),
         cmocka_unit_test(jobs_per_reply_scale_with_processors),
+        cmocka_unit_test(limits_in_progress_are_of_the_project_and_of_apps),
+        cmocka_unit_test(benchmarks_are_capped_by_those_of_others),
         cmocka_unit_test(daily_quota_has_its_traps),
     };
 

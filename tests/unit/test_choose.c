@@ -81,7 +81,10 @@ static struct world *make_world(void)
         .asked = {.resource_count = 1,
                   .share = 1,
                   .resources = {{.type = text_from("CPU"), .count = 4, .seconds = 1000}}},
-        .limits = {.reply = 100, .in_progress = {LIMIT_NONE}, .in_progress_total = LIMIT_NONE},
+        .limits = {.reply = 100,
+                   .in_progress = {LIMIT_NONE},
+                   .in_progress_total = LIMIT_NONE,
+                   .project_total = LIMIT_NONE},
         .options = {.items = world->options, .count = APPS},
     };
     return world;

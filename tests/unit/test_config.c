@@ -282,12 +282,54 @@ static void unserved_options_are_told_of(void **state)
                   load_options(world,
                                "<locality_scheduler_fraction>1</locality_scheduler_fraction>\n"
                                "<locality_scheduling/>\n"
-                               "<max_jobs_in_progress><project/></max_jobs_in_progress>\n"
+                               "<replace_download_url_by_timezone/>\n"
                                "<file_deletion_strategy>0</file_deletion_strategy>"));
     assert_finding(world, false, 3, "locality_scheduler_fraction is not supported");
     assert_finding(world, false, 4, "locality_scheduling is not supported");
-    assert_finding(world, false, 5, "max_jobs_in_progress is not supported");
+    assert_finding(world, false, 5, "replace_download_url_by_timezone is not supported");
     assert_int_equal(world->findings.count, 3);
+}
+
+static void limits_in_progress_are_read(void **state)
+{
+    struct world *world = *state;
+    const struct jobs_in_progress *limits;
+
+    assert_status(STATUS_OK,
+                  load_options(world, "<max_jobs_in_progress>\n"
+                                      "<project><total_limit><jobs>10</jobs></total_limit>"
+                                      "<gpu_limit><jobs>2</jobs><per_proc/></gpu_limit></project>\n"
+                                      "<app><app_name>\nx\n</app_name>"
+                                      "<cpu_limit><jobs>3</jobs><per_proc>0</per_proc></cpu_limit>"
+                                      "</app>\n"
+                                      "<app><cpu_limit><jobs>9</jobs></cpu_limit></app>\n"
+                                      "<apps><app_name>y</app_name></apps>\n"
+                                      "</max_jobs_in_progress>\n"
+                                      "<max_ncpus>7</max_ncpus>"));
+    assert_int_equal(world->config->jobs_in_progress_count, 2);
+    limits = world->config->jobs_in_progress;
+    assert_int_equal(limits[0].app_name.length, 0);
+    assert_i64(limits[0].total.jobs, 10);
+    assert_false(limits[0].total.per_processor);
+    assert_i64(limits[0].gpu.jobs, 2);
+    assert_true(limits[0].gpu.per_processor);
+    assert_i64(limits[0].cpu.jobs, 0);
+    assert_text(limits[1].app_name, "x");
+    assert_i64(limits[1].cpu.jobs, 3);
+    assert_false(limits[1].cpu.per_processor);
+    assert_finding(world, false, 8, "an app in max_jobs_in_progress has no app_name");
+    assert_finding(world, false, 9, "unknown element in max_jobs_in_progress: apps");
+    assert_int_equal(world->findings.count, 2);
+    assert_i64(world->config->max_ncpus, 7); /* what follows is read as ever */
+}
+
+static void faulty_limits_are_errors(void **state)
+{
+    struct world *world = *state;
+    assert_status(STATUS_INVALID, load_options(world, "<max_jobs_in_progress><project>\n"
+                                                      "<cpu_limit><jobs>many</jobs></cpu_limit>\n"
+                                                      "</project></max_jobs_in_progress>"));
+    assert_finding(world, true, 4, "is no number");
 }
 
 static void bad_regular_expression_is_left_out(void **state)
@@ -525,6 +567,8 @@ int main(void)
         IN_WORLD(misspelt_names_get_the_nearest_known_one),
         IN_WORLD(options_of_other_programs_are_passed_over),
         IN_WORLD(unserved_options_are_told_of),
+        IN_WORLD(limits_in_progress_are_read),
+        IN_WORLD(faulty_limits_are_errors),
         IN_WORLD(bad_regular_expression_is_left_out),
         IN_WORLD(slips_of_the_pen_are_forgiven),
         IN_WORLD(comments_keep_line_numbers_right),
