@@ -17,6 +17,7 @@
 #include "server/select/assigned.h"
 #include "server/select/claim.h"
 #include "server/select/guard.h"
+#include "server/select/locality.h"
 #include "server/select/on_host.h"
 #include "server/select/source.h"
 #include "server/select/view.h"
@@ -265,7 +266,9 @@ static enum status select_jobs(struct selection *selection)
             source_next(&source, request->visit.jobs_sent > 0, selection->some_lost, &jobs, &count);
         if (status != STATUS_OK || count == 0)
             return status;
-        status = serve_batch(selection, jobs, count);
+        status = locality_mark(request, jobs, count);
+        if (status == STATUS_OK)
+            status = serve_batch(selection, jobs, count);
         if (status != STATUS_OK)
             return status;
         if (!count_answer(selection))

@@ -3,6 +3,7 @@
 #include "server/policy/score.h"
 
 #include "server/policy/checks.h"
+#include "server/policy/locality.h"
 #include "server/policy/reliable.h"
 #include "tests/support/test.h"
 
@@ -145,6 +146,30 @@ static void census_files_are_read(void **state)
     assert_false(size_census_read(TEXT("1\n2\n3\n4\n5\n6\n7\n8\n9\n10\n"), &read));
 }
 
+/* The whole name, not a part of it in either direction. */
+static void files_are_known_by_their_whole_name(void **state)
+{
+    struct host_file files[] = {{.name = TEXT("sky_9"), .status = 1},
+                                {.name = TEXT("gone"), .status = 0},
+                                {.name = TEXT("bad"), .status = -119},
+                                {.name = TEXT("ear"), .status = 2}};
+    struct message message = {.files = files, .file_count = 4};
+    struct text names[4];
+    const struct text document = TEXT("<file_info>\n<name>ear</name>\n</file_info>\n<workunit>\n"
+                                      "<file_ref>\n<file_name>sky_99</file_name>\n</file_ref>\n"
+                                      "<file_ref>\n<file_name>sk</file_name>\n</file_ref>\n");
+
+    (void)state;
+    assert_int_equal(files_present(&message, names), 2);
+    assert_text(names[0], "ear");
+    assert_false(document_has_file(document, names, 2));
+    files[0].name = TEXT("sky_99");
+    assert_int_equal(files_present(&message, names), 2);
+    assert_true(document_has_file(document, names, 2));
+    assert_false(document_has_file(document, names, 0));
+    assert_false(document_has_file(TEXT("<file_name>"), names, 2));
+}
+
 static void reliable_is_who_is_quick_and_right(void **state)
 {
     const struct text linux_name = TEXT("Linux Debian"), darwin = TEXT("Darwin");
@@ -173,13 +198,10 @@ int main(void)
 {
 #define CASE(name) cmocka_unit_test_setup_teardown(name, setup, teardown)
     static const struct CMUnitTest tests[] = {
-        CASE(a_plain_job_scores_nothing),
-        CASE(each_term_has_its_weight),
-        CASE(committed_workunits_are_preferred),
-        CASE(wanted_keywords_count_each),
-        CASE(sizes_are_matched_to_speeds),
-        CASE(accelerated_jobs_come_first),
-        CASE(census_files_are_read),
+        CASE(a_plain_job_scores_nothing),          CASE(each_term_has_its_weight),
+        CASE(committed_workunits_are_preferred),   CASE(wanted_keywords_count_each),
+        CASE(sizes_are_matched_to_speeds),         CASE(accelerated_jobs_come_first),
+        CASE(files_are_known_by_their_whole_name), CASE(census_files_are_read),
         CASE(reliable_is_who_is_quick_and_right),
     };
 
