@@ -130,8 +130,10 @@ MUST_CHECK enum status db_host_app_versions(struct db *db, struct arena *arena, 
  * missing row is inserted (all else 0) with n_jobs_today = jobs_sent. */
 struct host_app_version_change {
     int64_t app_version_id;
-    int64_t jobs_sent;          /* added to n_jobs_today */
-    bool reset_today;           /* a new day: n_jobs_today starts at 0 before jobs_sent */
+    int64_t jobs_sent; /* added to n_jobs_today */
+    bool inherits;     /* a missing row begins as a copy of that of the newest other version of the
+                          same app, platform and plan class, if the host has one */
+    bool reset_today;  /* a new day: n_jobs_today starts at 0 before jobs_sent */
     bool sets_max_jobs_per_day; /* written only if so */
     int64_t max_jobs_per_day;
     bool resets_consecutive_valid;

@@ -35,6 +35,20 @@ enum status db_host_app_versions(struct db *db, struct arena *arena, int64_t hos
 
 #define SAVE_VALUES 9
 
+/* One round trip for each, but only when a host gets its first job of a version. */
+static enum status inherit(struct db *db, int64_t hostid,
+                           const struct host_app_version_change *changes, size_t count)
+{
+    enum status status = STATUS_OK;
+
+    for (size_t i = 0; i < count && status == STATUS_OK; i++) {
+        if (changes[i].inherits)
+            status = db_run(db, STATEMENT_host_app_version_inherit,
+                            DB_VALUES(db_id(hostid), db_id(changes[i].app_version_id)), NULL);
+    }
+    return status;
+}
+
 static int compare_changes(const void *a, const void *b)
 {
     const struct host_app_version_change *left = a, *right = b;
@@ -70,7 +84,9 @@ enum status db_host_app_versions_save(struct db *db, int64_t hostid,
         *value++ = db_integer(quota);
         *value++ = db_integer(change->resets_consecutive_valid);
     }
-    status = db_run_bulk(db, STATEMENT_host_app_version_save, values, SAVE_VALUES, count, NULL);
+    status = inherit(db, hostid, sorted, count);
+    if (status == STATUS_OK)
+        status = db_run_bulk(db, STATEMENT_host_app_version_save, values, SAVE_VALUES, count, NULL);
 done:
     free(sorted);
     free(values);

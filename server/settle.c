@@ -9,7 +9,7 @@
 #include "server/base/banned.h"
 
 /* Counters that a new day clears and quotas that nobody has set yet, beside what the other steps
- * changed. */
+ * changed. What a host's past says of a new version is what it says of the one before. */
 static void complete_changes(struct request *request)
 {
     struct visit *visit = &request->visit;
@@ -28,6 +28,12 @@ static void complete_changes(struct request *request)
             change->sets_max_jobs_per_day = true;
             change->max_jobs_per_day = quota;
         }
+    }
+    for (size_t i = 0; i < visit->version_change_count; i++) {
+        struct host_app_version_change *change = &visit->version_changes[i];
+
+        change->inherits =
+            change->jobs_sent > 0 && request_version(request, change->app_version_id) == NULL;
     }
 }
 

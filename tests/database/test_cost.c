@@ -322,6 +322,49 @@ static void the_guard_row_changes_with_every_request(void **state)
     assert_i64(test_sql_integer(database, "SELECT COUNT(*) FROM host"), 1);
 }
 
+/* A host's first job of a version costs one more round trip, for what its past says. */
+static void a_new_version_inherits_what_the_host_did(void **state)
+{
+    const struct asked one = {.seconds = 1};
+
+    (void)state;
+    add_jobs(1, 50, false);
+    test_sql(database,
+             "SET SESSION sql_mode = '';"
+             "INSERT INTO app_version SET id = 9, appid = 1, version_num = 98, platformid = 1,"
+             " plan_class = '', deprecated = 1;"
+             "INSERT INTO app_version SET id = 10, appid = 1, version_num = 99, platformid = 1,"
+             " plan_class = '', deprecated = 1;"
+             "INSERT INTO app_version SET id = 12, appid = 1, version_num = 99, platformid = 1,"
+             " plan_class = 'mt';"
+             "INSERT INTO app_version SET id = 13, appid = 1, version_num = 99, platformid = 2;"
+             "INSERT INTO app_version SET id = 14, appid = 2, version_num = 99, platformid = 1;"
+             "INSERT INTO host_app_version (host_id, app_version_id, et_n, et_avg, et_var,"
+             " turnaround_avg, max_jobs_per_day, n_jobs_today, consecutive_valid)"
+             " VALUES (1, 9, 90, 1, 1, 1, 1, 1, 1), (1, 10, 50, 2, 3, 4, 60, 7, 80),"
+             " (1, 12, 1, 1, 1, 1, 1, 1, 1), (1, 13, 1, 1, 1, 1, 1, 1, 1),"
+             " (1, 14, 1, 1, 1, 1, 1, 1, 1), (2, 10, 1, 1, 1, 1, 1, 1, 1)");
+    test_sql(database, "UPDATE host SET rpc_time = %d", NOW - 1);
+    serve(&one, NOW);
+    assert_int_equal(request.visit.jobs_sent, 1);
+    assert_i64(test_sql_integer(database, "SELECT COUNT(*) FROM host_app_version"), 7);
+    assert_i64(test_sql_integer(database,
+                                "SELECT COUNT(*) FROM host_app_version WHERE host_id = 1"
+                                " AND app_version_id = 11 AND et_n = 50 AND et_avg = 2"
+                                " AND et_var = 3 AND turnaround_avg = 4 AND max_jobs_per_day = 60"
+                                " AND n_jobs_today = 8 AND consecutive_valid = 80"),
+               1);
+    assert_i64(test_sql_integer(database, "SELECT n_jobs_today FROM host_app_version"
+                                          " WHERE host_id = 1 AND app_version_id = 10"),
+               7);
+    test_sql(database, "UPDATE host_app_version SET et_n = 51 WHERE app_version_id = 10;"
+                       "UPDATE result SET name = CONCAT('x', id) WHERE server_state = 4");
+    serve(&one, NOW + 1);
+    assert_i64(test_sql_integer(database, "SELECT et_n FROM host_app_version"
+                                          " WHERE host_id = 1 AND app_version_id = 11"),
+               50);
+}
+
 /* A query that looked at as many rows as it may gives way to one for the host's apps alone. */
 static void a_flood_of_another_app_hides_nothing(void **state)
 {
@@ -359,6 +402,7 @@ int main(void)
         CASE(as_many_reports_as_a_request_may_hold),
         CASE(many_reports_that_others_booked),
         CASE(the_guard_row_changes_with_every_request),
+        CASE(a_new_version_inherits_what_the_host_did),
         CASE(a_flood_of_another_app_hides_nothing),
     };
 

@@ -91,6 +91,15 @@ struct host_app_version_change *request_version_change(struct request *of, int64
     return &visit->version_changes[visit->version_change_count++];
 }
 
+const struct host_app_version_row *request_version(const struct request *of, int64_t id)
+{
+    for (size_t i = 0; i < of->visit.version_count; i++) {
+        if (of->visit.versions[i].app_version_id == id)
+            return &of->visit.versions[i];
+    }
+    return NULL;
+}
+
 static int setup(void **state)
 {
     (void)state;
@@ -180,6 +189,18 @@ static void a_quota_that_a_report_set_stays(void **state)
     assert_i64(changes[0].max_jobs_per_day, 49);
 }
 
+static void only_a_first_job_inherits(void **state)
+{
+    (void)state;
+    request_version_change(&request, 70)->jobs_sent = 1;
+    request_version_change(&request, 80)->jobs_sent = 1;
+    request_version_change(&request, 81)->resets_consecutive_valid = true;
+    step_settle(&request);
+    assert_false(changes[0].inherits);
+    assert_true(changes[1].inherits);
+    assert_false(changes[2].inherits);
+}
+
 static void trickles_are_stored_and_acknowledged(void **state)
 {
     struct trickle_up trickles[2] = {{.variety = TEXT("v"), .xml = TEXT("<a/>")},
@@ -240,6 +261,7 @@ int main(void)
         CASE(a_new_day_clears_what_was_counted),
         CASE(a_quota_that_nobody_set_starts_full),
         CASE(a_quota_that_a_report_set_stays),
+        CASE(only_a_first_job_inherits),
         CASE(trickles_are_stored_and_acknowledged),
         CASE(messages_are_taken_where_the_project_has_them),
         CASE(every_call_may_fail),
