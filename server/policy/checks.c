@@ -67,6 +67,7 @@ bool tally_begin(const struct host_view *view, struct arena *arena, size_t jobs_
     *tally = (struct tally){.left = view->asked,
                             .disk_left = view->disk,
                             .in_progress_total = view->in_progress_total,
+                            .workload = view->workload,
                             .workunit_capacity = jobs_max};
     tally->app_limits = view->app_limits;
     tally->app_limit_count = view->app_limit_count;
@@ -75,6 +76,8 @@ bool tally_begin(const struct host_view *view, struct arena *arena, size_t jobs_
         return false;
     for (size_t i = 0; i < view->app_limit_count; i++)
         tally->app_counts[i] = view->app_counts[i];
+    if (view->workload != NULL)
+        edf_reset(view->workload->edf);
     tally->option_jobs = ARENA_ARRAY(arena, view->options.count, int64_t);
     tally->workunits = ARENA_ARRAY(arena, jobs_max, int64_t);
     if (tally->option_jobs == NULL || tally->workunits == NULL)
@@ -91,10 +94,13 @@ bool tally_begin(const struct host_view *view, struct arena *arena, size_t jobs_
 void tally_take_resent(struct tally *tally, const struct tally_use *use)
 {
     size_t resource = use->use.resource;
+    struct edf_job job = workload_job(&use->use, use->deadline);
 
     if (!use->is_always_on) {
         amounts_take(&tally->left, &use->use);
         busy_book(&tally->busy[resource], use->use.instances, use->use.wall_time);
+        if (tally->workload != NULL && !use->is_queued)
+            edf_take(tally->workload->edf, &job);
     }
     tally->disk_left -= fmax(use->disk, 0);
     tally->jobs++;
@@ -115,6 +121,7 @@ void tally_take(struct tally *tally, const struct host_view *view, const struct 
                                   .workunitid = job->workunit->id,
                                   .appid = job->app->id,
                                   .disk = job->workunit->rsc_disk_bound,
+                                  .deadline = (double)job->delay_bound,
                                   .is_always_on = job->app->non_cpu_intensive != 0};
 
     tally_take_resent(tally, &use);
@@ -129,7 +136,7 @@ struct question {
     struct job *job;
     double need, have; /* for the refusal */
     struct text name;
-    struct refusal why; /* of the version choice */
+    struct refusal why; /* of checks that know more than one reason */
 };
 
 static bool app_is_in_use(struct question *question)
@@ -350,7 +357,7 @@ static bool is_first_for_user(struct question *question)
            !workunit_is_in_reply(question->tally, question->job->workunit->id);
 }
 
-static bool meets_deadline(struct question *question)
+static bool meets_deadline_plainly(struct question *question)
 {
     struct job *job = question->job;
     const struct busy *busy = &question->tally->busy[question->resource];
@@ -359,8 +366,71 @@ static bool meets_deadline(struct question *question)
     if (!deadline_is_met(question->have, (double)job->delay_bound))
         job->delay_bound = job->workunit->delay_bound; /* a reduced one is a wish */
     question->need = (double)job->delay_bound;
-    return question->view->config->ignore_delay_bound ||
-           deadline_is_met(question->have, question->need);
+    question->why = (struct refusal){.reason = REASON_DEADLINE,
+                                     .name = question->name,
+                                     .need = question->need,
+                                     .have = question->have};
+    return deadline_is_met(question->have, question->need);
+}
+
+/* The words for a deadline that the workload does not allow. */
+static void explain_workload(struct question *question, enum workload_answer answer,
+                             const struct edf_reason *reason)
+{
+    const struct workload *workload = question->view->workload;
+    struct refusal *why = &question->why;
+
+    *why = (struct refusal){.reason = REASON_DEADLINE,
+                            .name = question->name,
+                            .need = (double)question->job->delay_bound,
+                            .have = reason->finish};
+    if (answer == WORKLOAD_CONNECTION) {
+        why->reason = REASON_CONNECTION;
+        why->have = workload->connection_period;
+    } else if (answer == WORKLOAD_DELAYS) {
+        why->reason = REASON_QUEUE_DEADLINE;
+        why->need = 0;
+        why->have = reason->lateness_after - reason->lateness_before;
+    }
+    if (reason->has_listed) {
+        why->task = workload->names[reason->listed];
+        why->task_left = workload->jobs[reason->listed].wall_time;
+        why->task_due = workload->jobs[reason->listed].deadline;
+    }
+}
+
+static bool skips_connection(const struct question *question)
+{
+    struct text rule = question->view->config->edf_min_queue;
+
+    if (text_is(rule, "when_not_idle"))
+        return question->view->workload->count == 0 && question->tally->jobs == 0;
+    return text_is(rule, "never");
+}
+
+static bool meets_deadline(struct question *question)
+{
+    struct job *job = question->job;
+    enum workload_answer answer;
+    struct edf_reason reason;
+    struct edf_job asked;
+
+    if (question->view->config->ignore_delay_bound)
+        return true;
+    if (question->view->workload == NULL)
+        return meets_deadline_plainly(question);
+    asked = workload_job(&job->use, (double)job->delay_bound);
+    answer = workload_try(question->view->workload, &asked, skips_connection(question), &reason);
+    if (answer != WORKLOAD_IN_TIME && job->delay_bound != job->workunit->delay_bound) {
+        job->delay_bound = job->workunit->delay_bound; /* a reduced one is a wish */
+        asked.deadline = (double)job->delay_bound;
+        answer =
+            workload_try(question->view->workload, &asked, skips_connection(question), &reason);
+    }
+    if (answer == WORKLOAD_IN_TIME)
+        return true;
+    explain_workload(question, answer, &reason);
+    return false;
 }
 
 enum {
@@ -397,7 +467,7 @@ static const struct {
     {REASON_IN_PROGRESS, NEW | ALWAYS_ON, is_within_project_limit},
     {REASON_IN_PROGRESS, NEW | ALWAYS_ON, is_within_resource_limit},
     {REASON_IN_PROGRESS, NEW | ALWAYS_ON, is_within_app_limit},
-    {REASON_DEADLINE, NEW, meets_deadline},
+    {REASON_COUNT, NEW, meets_deadline},
 };
 
 bool job_check(const struct host_view *view, const struct tally *tally, enum check_kind kind,

@@ -16,6 +16,7 @@
 #include "server/policy/reason.h"
 #include "server/policy/score.h"
 #include "server/policy/version.h"
+#include "server/policy/workload.h"
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -58,6 +59,7 @@ struct host_view {
     struct id_list keywords_yes, keywords_no; /* what the volunteer wants and refuses */
     const struct size_census *size_censuses;  /* of some apps */
     size_t size_census_count;
+    struct workload *workload; /* NULL: deadlines are judged by the plain check */
 };
 
 /* Bytes that jobs may use of a host's memory. */
@@ -105,9 +107,10 @@ struct tally {
     const struct app_limit *app_limits; /* of the view */
     struct app_count *app_counts;
     size_t app_limit_count;
-    struct busy busy[RESOURCES_MAX];
-    int64_t *option_jobs; /* by index in options */
-    int64_t *workunits;   /* of the jobs in the reply */
+    struct busy busy[RESOURCES_MAX]; /* of the plain check */
+    struct workload *workload;       /* what was given joins it; NULL as in the view */
+    int64_t *option_jobs;            /* by index in options */
+    int64_t *workunits;              /* of the jobs in the reply */
     size_t workunit_count, workunit_capacity;
 };
 
@@ -121,6 +124,8 @@ struct tally_use {
     int64_t workunitid, appid;
     double disk; /* bytes */
     bool is_always_on;
+    bool is_queued;  /* resent: part of the workload from the beginning */
+    double deadline; /* s from now */
 };
 void tally_take_resent(struct tally *tally, const struct tally_use *use);
 

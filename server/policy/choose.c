@@ -28,7 +28,7 @@ static bool is_possible(const struct host_view *view, const struct tally *tally,
         return true;
     job->refused_on = resource + 1;
     refusals_add(&notes->refusals, &refusal);
-    if (refusal.reason == REASON_DEADLINE)
+    if (reason_is_deadline(refusal.reason))
         notes->late[resource] = true;
     return false;
 }

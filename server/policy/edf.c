@@ -558,3 +558,14 @@ double edf_lateness(const struct edf *edf, size_t listed)
     }
     return isinf(edf->listed[listed].deadline) ? 0 : INFINITY;
 }
+
+double edf_first_done(const struct edf *edf)
+{
+    double first = INFINITY;
+
+    for (int g = 0; g < GROUPS; g++)
+        for (size_t i = 0; i < edf->groups[g].baseline_count; i++)
+            if (edf->groups[g].baseline[i].finish > 0)
+                first = fmin(first, edf->groups[g].baseline[i].finish);
+    return first / US;
+}

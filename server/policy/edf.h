@@ -52,5 +52,7 @@ enum edf_verdict edf_try(struct edf *edf, const struct edf_job *job, struct edf_
 void edf_take(struct edf *edf, const struct edf_job *job);
 /* The lateness of a listed job in the present workload, s. */
 double edf_lateness(const struct edf *edf, size_t listed);
+/* When the first listed job that has anything left to do is done; INFINITY: there is none. */
+double edf_first_done(const struct edf *edf);
 
 #endif

@@ -39,6 +39,12 @@ bool reason_is_silent(enum reason reason)
     return reason >= REASON_COUNT || reasons[reason].loudness == LOUDNESS_SILENT;
 }
 
+bool reason_is_deadline(enum reason reason)
+{
+    return reason == REASON_DEADLINE || reason == REASON_QUEUE_DEADLINE ||
+           reason == REASON_CONNECTION;
+}
+
 static void add_bytes(struct buffer *buffer, double bytes, bool round_up)
 {
     bool is_large = bytes >= 1073741824.0;
@@ -82,12 +88,31 @@ static void add_figure(struct buffer *buffer, enum unit unit, double figure, boo
     }
 }
 
+/* "task X, due 4.00 days ago, 200.00 hours left" */
+static void add_task(struct buffer *buffer, const struct refusal *refusal)
+{
+    if (refusal->task.length == 0) {
+        buffer_add_string(buffer, "tasks that are queued");
+        return;
+    }
+    buffer_add_string(buffer, "task ");
+    buffer_add(buffer, refusal->task);
+    if (!isinf(refusal->task_due)) {
+        buffer_add_string(buffer, refusal->task_due < 0 ? ", due " : ", due in ");
+        add_seconds(buffer, fabs(refusal->task_due), refusal->task_due < 0);
+        buffer_add_string(buffer, refusal->task_due < 0 ? " ago" : "");
+    }
+    buffer_add_string(buffer, ", ");
+    add_seconds(buffer, refusal->task_left, true);
+    buffer_add_string(buffer, " left");
+}
+
 struct text reason_explain(struct arena *arena, const struct refusal *refusal)
 {
     struct buffer buffer = buffer_in(arena);
     struct text rest;
     /* Of a deadline the time taken is the larger figure, else the need. */
-    bool have_is_larger = refusal->reason == REASON_DEADLINE;
+    bool have_is_larger = reason_is_deadline(refusal->reason);
     enum unit unit;
 
     if (refusal->reason >= REASON_COUNT)
@@ -107,7 +132,14 @@ struct text reason_explain(struct arena *arena, const struct refusal *refusal)
             buffer_add(&buffer, refusal->type);
         else if (text_is(name, "why"))
             buffer_add(&buffer, refusal->why);
-        else if (text_is(name, "need"))
+        else if (text_is(name, "task"))
+            add_task(&buffer, refusal);
+        else if (text_is(name, "behind")) { /* only where something is in the way */
+            if (refusal->task.length > 0) {
+                buffer_add_string(&buffer, ", behind ");
+                add_task(&buffer, refusal);
+            }
+        } else if (text_is(name, "need"))
             add_figure(&buffer, unit, refusal->need, !have_is_larger);
         else
             add_figure(&buffer, unit, refusal->have, have_is_larger);

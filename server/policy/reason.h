@@ -23,11 +23,15 @@ struct refusal {
     struct text name, type;
     struct text why; /* of a plan class, with its figures */
     double need, have;
+    struct text task; /* of the host's queue, that stands in the way; empty: none is known */
+    double task_left, task_due; /* s, from now */
 };
 
 const char *reason_word(enum reason reason);
 bool reason_is_notice(enum reason reason);
 bool reason_is_silent(enum reason reason);
+/* Whether a job that was refused for it was refused for a deadline. */
+bool reason_is_deadline(enum reason reason);
 /* The explanation with its figures; one line. */
 struct text reason_explain(struct arena *arena, const struct refusal *refusal);
 

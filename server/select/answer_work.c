@@ -100,8 +100,13 @@ static double retry_delay_of(const struct request *request, const struct host_vi
 
     if (!late)
         return delay_of_request(request, DELAY_NO_WORK, request->config->no_work_delay);
-    longest = deadline_retry_longest(view->message, view->now);
-    wanted = deadline_retry_delay(view->message, view->availability.cpu, view->now);
+    if (view->workload != NULL) {
+        longest = workload_retry_longest(view->workload);
+        wanted = workload_retry_delay(view->workload);
+    } else {
+        longest = deadline_retry_longest(view->message, view->now);
+        wanted = deadline_retry_delay(view->message, view->availability.cpu, view->now);
+    }
     return fmin(delay_of_request(request, DELAY_DEADLINE, wanted), longest);
 }
 

@@ -19,6 +19,7 @@
 #include "server/select/guard.h"
 #include "server/select/locality.h"
 #include "server/select/on_host.h"
+#include "server/select/queue.h"
 #include "server/select/source.h"
 #include "server/select/view.h"
 
@@ -66,6 +67,8 @@ static bool count_answer(struct selection *selection)
             .workunitid = job->workunitid,
             .appid = job->appid,
             .disk = job->rsc_disk_bound,
+            .is_queued = job->is_resent,
+            .deadline = (double)job->report_deadline - request->now,
             .is_always_on = job->app->non_cpu_intensive != 0,
         };
         if (resource < view->asked.resource_count)
@@ -306,6 +309,8 @@ static enum next serve(struct selection *selection)
     enum status status = on_host_count(request, &selection->view);
     enum next next;
 
+    if (status == STATUS_OK && selection->wants_work)
+        status = queue_read(request, &selection->view);
     if (status == STATUS_OK && selection->serves_always_on)
         status = find_always_on(selection);
     if (status == STATUS_OK && !count_answer(selection))

@@ -54,6 +54,7 @@ static int set_up(void **state)
 
     f->config.master_url = TEXT("https://example.org/demo/");
     f->config.long_name = TEXT("Demo & Project");
+    f->config.workload_sim = true;
     request->config = &f->config;
     request->arena = arena_create((size_t)64 << 20);
     request->client_version = 80300;
@@ -299,6 +300,8 @@ static void the_full_workload_is_asked_for_while_deadlines_are_checked(void **st
 
     assert_non_null(reply_child(reply_to(f, 80300), "send_full_workload"));
     f->config.ignore_delay_bound = true;
+    assert_null(reply_child(reply_to(f, 80300), "send_full_workload"));
+    f->config.ignore_delay_bound = f->config.workload_sim = false;
     assert_null(reply_child(reply_to(f, 80300), "send_full_workload"));
 }
 
