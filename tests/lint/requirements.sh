@@ -1,0 +1,77 @@
+#!/bin/bash
+# SPDX-License-Identifier: Apache-2.0
+# Every requirement stands once in tests/requirements.md; what is said to show it is there. Prints
+# how many are shown and how many are to come.
+set -euo pipefail
+cd "$(dirname "$0")/.."
+
+table=requirements.md
+# All numbers that there are, in order; 3-20 to 3-29 were never given.
+known=$(for group in '0 1 15' '1 1 16' '2 1 26' '3 1 19' '3 30 45' '4 1 25'; do
+    read -r of first last <<<"$group"
+    seq -f "$of-%g" "$first" "$last"
+done)
+failed=0
+complain() {
+    echo "$table: $*" >&2
+    failed=1
+}
+
+# --- numbers
+rows=$(sed -n 's/^| \([0-9]-[0-9]*\) |.*/\1/p' $table)
+others=$(sed -n '/^To be shown\|^Nothing to show/,$p' $table | grep -oE '\b[0-4]-[0-9]+\b')
+if ! diff <(echo "$rows") <(sort -t- -k1,1n -k2,2n <<<"$rows") >/dev/null; then
+    complain "rows are not sorted"
+fi
+missing=$(diff <(echo "$known" | sort) <(printf '%s\n%s\n' "$rows" "$others" | sort) || true)
+[ -z "$missing" ] || complain "numbers missing (<) or too often (>):
+$missing"
+
+# --- what is named
+shown=0 pending=0
+while IFS='|' read -r _ number _ _ by _; do
+    number=${number// /}
+    if [[ $by =~ ^\ to\ come:\ [A-Za-z\ ]+\ $ ]]; then
+        pending=$((pending + 1))
+        continue
+    fi
+    if [[ ! $by =~ ^\ \`[^\`]+\`(\;\ \`[^\`]+\`)*\ $ ]]; then
+        complain "$number: neither a list of tests nor 'to come: ROOM':$by"
+        continue
+    fi
+    shown=$((shown + 1))
+    while IFS= read -r test; do
+        file=${test%%:*}
+        words=${test#"$file"}
+        words=${words#: }
+        if [ ! -f "$file" ]; then
+            complain "$number: there is no $file"
+        elif [ -n "$words" ] && ! grep -qF -- "$words" "$file"; then
+            complain "$number: $file has no $words"
+        fi
+        # A case of cmocka counts where it is run, not only where it is written.
+        if [[ $file == *.c && -f $file ]] && [ "$(grep -cE -- "\b(test_)?$words\b" "$file")" -lt 2 ]; then
+            complain "$number: $file does not run $words"
+        fi
+    done < <(grep '^[a-z]' <<<"${by//\`/$'\n'}")
+done < <(grep -E '^\| [0-9]' $table)
+
+# --- the compatibility tests of the README: each number once, each file there or waiting
+numbers=$(sed -n 's/^| \([0-9]*\) |.*/\1/p' README.md)
+if [ "$numbers" != "$(seq 25)" ]; then
+    echo "README.md: the compatibility tests are not 1 to 25" >&2
+    failed=1
+fi
+waiting=0
+while IFS= read -r file; do
+    if [ -f "$file.pending" ]; then
+        waiting=$((waiting + 1))
+    elif [ ! -f "$file" ]; then
+        echo "README.md: there is no $file" >&2
+        failed=1
+    fi
+done < <(sed -n '/^## Compatibility/,$p' README.md | tr '`' '\n' | grep '^[a-z]*/.*\.s[a-z]*$')
+
+echo "compatibility: 25 numbers, $waiting waiting for their feature"
+echo "requirements: $shown shown, $pending to come, $(wc -w <<<"$others") for an emulated client or nothing to show"
+exit $failed
