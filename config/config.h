@@ -113,5 +113,7 @@ extern const size_t config_option_count;
 void config_dump(const struct config *config, struct buffer *ret_text);
 /* A commented sample of the whole file, from the table. */
 void config_write_sample(struct buffer *ret_text);
+/* The manual page of config.xml, from the table. */
+void config_write_manual(struct buffer *ret_text);
 
 #endif

@@ -20,7 +20,14 @@
 
 #include "server/base/banned.h"
 
-enum task { TASK_SERVE, TASK_CHECK_CONFIG, TASK_DUMP_CONFIG, TASK_PRINT_SQL };
+enum task {
+    TASK_SERVE,
+    TASK_CHECK_CONFIG,
+    TASK_DUMP_CONFIG,
+    TASK_PRINT_SQL,
+    TASK_WRITE_SAMPLE,
+    TASK_WRITE_MANUAL
+};
 
 struct arguments {
     struct server_options options;
@@ -40,7 +47,9 @@ enum {
     KEY_PRINT_SQL,
     KEY_PROJECT,
     KEY_SOCKET_MODE,
-    KEY_THREADS
+    KEY_THREADS,
+    KEY_WRITE_MANUAL,
+    KEY_WRITE_SAMPLE
 };
 
 static const struct argp_option options[] = {
@@ -64,6 +73,8 @@ static const struct argp_option options[] = {
     {"dump-config", KEY_DUMP_CONFIG, NULL, 0,
      "Write every option with its value and where that came from", 1},
     {"print-sql", KEY_PRINT_SQL, NULL, 0, "Write every statement that the server prepares", 1},
+    {"write-sample", KEY_WRITE_SAMPLE, NULL, 0, "Write a sample config.xml with every option", 1},
+    {"write-manual", KEY_WRITE_MANUAL, NULL, 0, "Write the manual page of config.xml", 1},
     {0}};
 
 static error_t parse_socket_mode(const char *argument, struct argp_state *state,
@@ -121,6 +132,12 @@ static error_t parse_option(int key, char *argument, struct argp_state *state)
     case KEY_PRINT_SQL:
         arguments->task = TASK_PRINT_SQL;
         return 0;
+    case KEY_WRITE_SAMPLE:
+        arguments->task = TASK_WRITE_SAMPLE;
+        return 0;
+    case KEY_WRITE_MANUAL:
+        arguments->task = TASK_WRITE_MANUAL;
+        return 0;
     case ARGP_KEY_ARG:
         argp_usage(state);
         return 0;
@@ -174,11 +191,11 @@ static enum status dump(const struct config *config)
     return print_buffer(&text);
 }
 
-static enum status print_sql(void)
+static enum status print_made(void (*make)(struct buffer *ret_text))
 {
     struct buffer text = buffer_on_heap(0);
 
-    db_print_sql(&text);
+    make(&text);
     return print_buffer(&text);
 }
 
@@ -271,7 +288,13 @@ int main(int argc, char **argv)
         status = look_at_config(&arguments);
         break;
     case TASK_PRINT_SQL:
-        status = print_sql();
+        status = print_made(db_print_sql);
+        break;
+    case TASK_WRITE_SAMPLE:
+        status = print_made(config_write_sample);
+        break;
+    case TASK_WRITE_MANUAL:
+        status = print_made(config_write_manual);
         break;
     }
     if (status != STATUS_OK)

@@ -522,6 +522,23 @@ static struct text uncommented(struct arena *arena, struct text sample)
     return buffer_text(&buffer);
 }
 
+static void manual_page_is_that_of_the_table(void **state)
+{
+    struct world *world = *state;
+    struct buffer manual = buffer_in(world->arena);
+    struct text kept = NO_TEXT;
+    struct text path =
+        text_print(world->arena, "%s/config/config.xml.5.md", getenv("QM_SOURCE_DIR"));
+
+    config_write_manual(&manual);
+    (void)!file_read(world->arena, path.at, PLENTY, &kept, NULL);
+    if (!text_equal(kept, buffer_text(&manual)))
+        fail_msg("the table has changed: build/debug/quartermaster --write-manual >%s", path.at);
+    struct text rest = kept;
+    while (rest.length > 0)
+        assert_true(text_split(&rest, '\n').length <= 120);
+}
+
 static void sample_file_is_that_of_the_table(void **state)
 {
     struct world *world = *state;
@@ -581,6 +598,7 @@ int main(void)
         cmocka_unit_test(last_holder_frees),
         IN_WORLD(dump_tells_values_and_origins),
         IN_WORLD(sample_file_is_that_of_the_table),
+        IN_WORLD(manual_page_is_that_of_the_table),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);

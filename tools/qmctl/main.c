@@ -144,6 +144,7 @@ const struct subcommand subcommands[] = {
      "Tells for a host which unsent jobs it may have now, and what stands against the others.",
      "qmctl why 42 --app demo", OPTIONS(why_options), .arguments_min = 1, .arguments_max = 1,
      .prints_table = true, .run = command_why},
+    {"manual", "", "Prints the manual page, in Markdown.", "qmctl manual", .run = command_manual},
 };
 const size_t subcommand_count = sizeof subcommands / sizeof subcommands[0];
 
