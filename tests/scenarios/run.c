@@ -315,13 +315,28 @@ static const struct {
     const char *name;
     story_command *run;
 } commands[] = {
-    {"now", tell_now},         {"pass", tell_pass},         {"let", tell_let},
-    {"each", tell_each},       {"request", tell_request},   {"stop_sched", tell_stop},
-    {"config", world_config},  {"rows", world_rows},        {"jobs", world_jobs},
-    {"sql", world_sql},        {"key", world_key},          {"old_key", world_old_key},
-    {"capture", send_capture}, {"element", send_element},   {"without", send_without},
-    {"add", send_add},         {"replace", send_replace},   {"client", send_client},
-    {"send", send_now},        {"expect", expect_anything},
+    {"now", tell_now},
+    {"pass", tell_pass},
+    {"let", tell_let},
+    {"each", tell_each},
+    {"request", tell_request},
+    {"stop_sched", tell_stop},
+    {"config", world_config},
+    {"rows", world_rows},
+    {"jobs", world_jobs},
+    {"limit", world_limit},
+    {"plan_class", world_plan_class},
+    {"sql", world_sql},
+    {"key", world_key},
+    {"old_key", world_old_key},
+    {"capture", send_capture},
+    {"element", send_element},
+    {"without", send_without},
+    {"add", send_add},
+    {"replace", send_replace},
+    {"client", send_client},
+    {"send", send_now},
+    {"expect", expect_anything},
 };
 
 static void tell_line(struct story *story)

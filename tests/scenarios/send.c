@@ -154,6 +154,7 @@ void send_now(struct story *story, const struct words *words)
     story->request = (struct request){.config = story->config,
                                       .catalog = story->catalog,
                                       .keys = &story->keys,
+                                      .plan_classes = &story->plan_classes,
                                       .db = story->db,
                                       .arena = story->request_arena,
                                       .now = story->now,

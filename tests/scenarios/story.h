@@ -5,6 +5,7 @@
 
 #include "server/base/status.h"
 #include "server/base/text.h"
+#include "server/policy/plan_class.h"
 #include "server/request.h"
 #include "tests/support/reply_check.h"
 
@@ -44,6 +45,7 @@ struct story {
 
     struct config *config;
     struct project_keys keys;
+    struct plan_classes plan_classes;
     struct test_database *database;
     struct db *db;     /* the server's */
     double now;        /* epoch; the only clock */
@@ -68,7 +70,8 @@ int64_t story_integer(struct story *story, struct text word);
 /* A command: its words come after its name, variables put in. */
 typedef void story_command(struct story *story, const struct words *words);
 
-story_command world_config, world_rows, world_jobs, world_sql, world_key, world_old_key;
+story_command world_config, world_limit, world_plan_class, world_rows, world_jobs, world_sql,
+    world_key, world_old_key;
 story_command send_capture, send_element, send_without, send_add, send_replace, send_client,
     send_now;
 story_command expect_anything;

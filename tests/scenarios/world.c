@@ -300,6 +300,48 @@ void world_config(struct story *story, const struct words *words)
         story_fail(story, "%s", failure.text);
 }
 
+/* limit project|APP total|cpu|gpu JOBS [per_proc] */
+void world_limit(struct story *story, const struct words *words)
+{
+    size_t count = story->config->jobs_in_progress_count;
+    struct jobs_in_progress *limits = ARENA_ARRAY(story->arena, count + 1, struct jobs_in_progress);
+    struct jobs_in_progress *limit = &limits[count];
+    struct jobs_limit figure;
+
+    if (words->count < 3)
+        story_fail(story, "limit project|APP total|cpu|gpu JOBS [per_proc]");
+    for (size_t i = 0; i < count; i++)
+        limits[i] = story->config->jobs_in_progress[i];
+    figure = (struct jobs_limit){.jobs = story_integer(story, words->items[2]),
+                                 .per_processor = words->count > 3};
+    if (!text_is(words->items[0], "project"))
+        limit->app_name = text_copy(story->arena, words->items[0]);
+    if (text_is(words->items[1], "total"))
+        limit->total = figure;
+    else if (text_is(words->items[1], "cpu"))
+        limit->cpu = figure;
+    else
+        limit->gpu = figure;
+    story->config->jobs_in_progress = limits;
+    story->config->jobs_in_progress_count = count + 1;
+}
+
+/* plan_class NAME XML: the only class from now on */
+void world_plan_class(struct story *story, const struct words *words)
+{
+    struct failure failure = {0};
+
+    if (words->count != 2)
+        story_fail(story, "plan_class NAME XML");
+    plan_classes_free(&story->plan_classes);
+    if (plan_classes_parse(text_print(story->arena,
+                                      "<plan_classes><plan_class><name>" TEXT_FORMAT
+                                      "</name>" TEXT_FORMAT "</plan_class></plan_classes>",
+                                      TEXT_ARG(words->items[0]), TEXT_ARG(words->items[1])),
+                           &story->plan_classes, &failure) != STATUS_OK)
+        story_fail(story, "%s", failure.text);
+}
+
 void world_key(struct story *story, const struct words *words)
 {
     if (words->count != 1)
@@ -327,6 +369,7 @@ void world_old_key(struct story *story, const struct words *words)
 
 void world_open(struct story *story)
 {
+    story->plan_classes = plan_classes_builtin();
     story->database = test_database_create(true, NULL);
     story->config = test_database_config(story->database);
     story->config->project_dir_path = TEXT("."); /* the templates are found there */
@@ -339,6 +382,7 @@ void world_open(struct story *story)
 void world_close(struct story *story)
 {
     catalog_release(story->catalog);
+    plan_classes_free(&story->plan_classes);
     db_close(story->db);
     test_database_destroy(story->database);
     arena_destroy(story->request_arena);
