@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Jobs for given hosts, users or teams. Their results are often made only when they are asked for,
- * under the lock of the workunit, so that of two hosts of a user one gets the job. */
+ * under the lock of the workunit, so that of two hosts of a user one gets the job. And the owners
+ * of batches. */
 #include "db/lists.h"
 #include "db/mariadb.h"
 #include "server/base/arena.h"
@@ -109,4 +110,32 @@ enum status db_assignments_delete(struct db *db, const int64_t *ids, size_t coun
         status = db_run(db, STATEMENT_assignments_delete,
                         DB_VALUES(db_numbers(ids + i, list_part(count, i))), NULL);
     return status;
+}
+
+enum status db_batch_owners(struct db *db, struct arena *arena, const int64_t *ids, size_t count,
+                            int64_t *ret_userids)
+{
+    size_t id_count;
+    int64_t *sorted = list_sorted(arena, ids, count, &id_count);
+
+    if (sorted == NULL)
+        return STATUS_TOO_LARGE;
+    for (size_t i = 0; i < count; i++)
+        ret_userids[i] = 0;
+    for (size_t i = 0; i < id_count; i += DB_LIST_MOST) {
+        struct db_rows rows;
+        enum status status =
+            db_query(db, arena, STATEMENT_batch_owners,
+                     DB_VALUES(db_numbers(sorted + i, list_part(id_count, i))), &rows);
+
+        if (status != STATUS_OK)
+            return status;
+        while (db_rows_next(&rows))
+            for (size_t j = 0; j < count; j++)
+                if (ids[j] == rows.cells[0].integer)
+                    ret_userids[j] = rows.cells[1].integer;
+        if (db_rows_end(&rows) != STATUS_OK)
+            return rows.status;
+    }
+    return STATUS_OK;
 }

@@ -124,6 +124,7 @@ struct request {
     const struct project_keys *keys;
     const struct project_blocks *blocks;     /* NULL: none */
     const struct plan_classes *plan_classes; /* NULL: the built-in ones */
+    struct stream_ledger *ledger; /* what job streams have had; NULL: nothing is remembered */
     struct db *db;
     struct arena *arena;
     double now;       /* epoch, read once */

@@ -20,6 +20,7 @@
 #include "server/listen.h"
 #include "server/notify.h"
 #include "server/project.h"
+#include "server/select/shares.h"
 #include "server/watch.h"
 #include "server/worker.h"
 
@@ -50,6 +51,7 @@ struct server {
     pthread_mutex_t lock; /* of `current` */
     struct snapshot current;
     struct load_meter load;
+    struct stream_ledger *ledger;
 
     struct listener *listener;
     struct watcher *watcher;
@@ -66,6 +68,11 @@ const struct server_options *server_options(const struct server *server)
 struct load_meter *server_load(struct server *server)
 {
     return &server->load;
+}
+
+struct stream_ledger *server_ledger(struct server *server)
+{
+    return server->ledger;
 }
 
 void server_snapshot(struct server *server, struct snapshot *ret_snapshot)
@@ -162,7 +169,9 @@ enum status server_create(const struct server_options *options, struct server **
     server->magic = SERVER_MAGIC;
     server->options = *options;
     pthread_mutex_init(&server->lock, NULL);
-    status = load_config(server, failure);
+    server->ledger = stream_ledger_create();
+    status = server->ledger == NULL ? fail(failure, STATUS_NO_MEMORY, "no memory")
+                                    : load_config(server, failure);
     if (status == STATUS_OK)
         status = project_load(server->current.config, &server->current.project, failure);
     if (status != STATUS_OK) {
@@ -179,6 +188,7 @@ void server_destroy(struct server *server)
     if (server == NULL)
         return;
     snapshot_release(&server->current);
+    stream_ledger_destroy(server->ledger);
     pthread_mutex_destroy(&server->lock);
     server->magic = 0;
     free(server);

@@ -14,6 +14,7 @@
 struct project;
 struct listener;
 struct load_meter;
+struct stream_ledger;
 struct server;
 
 /* What the command line says. */
@@ -48,6 +49,8 @@ MUST_CHECK enum status server_run_cgi(struct server *server, struct failure *fai
 
 const struct server_options *server_options(const struct server *server);
 struct load_meter *server_load(struct server *server);
+/* What job streams have had in this process. */
+struct stream_ledger *server_ledger(struct server *server);
 
 void server_snapshot(struct server *server, struct snapshot *ret_snapshot);
 void snapshot_release(struct snapshot *snapshot);

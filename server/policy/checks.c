@@ -68,7 +68,8 @@ bool tally_begin(const struct host_view *view, struct arena *arena, size_t jobs_
                             .disk_left = view->disk,
                             .in_progress_total = view->in_progress_total,
                             .workload = view->workload,
-                            .workunit_capacity = jobs_max};
+                            .workunit_capacity = jobs_max,
+                            .shares = view->shares};
     tally->app_limits = view->app_limits;
     tally->app_limit_count = view->app_limit_count;
     tally->app_counts = ARENA_ARRAY(arena, view->app_limit_count, struct app_count);
@@ -126,6 +127,8 @@ void tally_take(struct tally *tally, const struct host_view *view, const struct 
 
     tally_take_resent(tally, &use);
     tally->option_jobs[job->option - view->options.items]++;
+    if (view->streams != NULL)
+        stream_charge(view->streams, &tally->shares, job->stream, job->workunit->rsc_fpops_est);
 }
 
 struct question {

@@ -15,6 +15,7 @@
 #include "server/policy/preferences.h"
 #include "server/policy/reason.h"
 #include "server/policy/score.h"
+#include "server/policy/stream.h"
 #include "server/policy/version.h"
 #include "server/policy/workload.h"
 
@@ -59,6 +60,8 @@ struct host_view {
     struct id_list keywords_yes, keywords_no; /* what the volunteer wants and refuses */
     const struct size_census *size_censuses;  /* of some apps */
     size_t size_census_count;
+    const struct streams *streams; /* NULL: none */
+    struct stream_shares shares;
     struct workload *workload; /* NULL: deadlines are judged by the plain check */
 };
 
@@ -85,6 +88,7 @@ struct job {
     const struct workunit_row *workunit;
     const struct app_row *app; /* NULL: not known */
     enum job_assignment assignment;
+    size_t stream;           /* by index in the view's streams */
     int64_t sent_version_id; /* of a resend: the version that it was sent for; else 0 */
 
     const struct version_option *option; /* set by job_check */
@@ -112,6 +116,7 @@ struct tally {
     int64_t *option_jobs;            /* by index in options */
     int64_t *workunits;              /* of the jobs in the reply */
     size_t workunit_count, workunit_capacity;
+    struct stream_shares shares;
 };
 
 /* Nothing given yet; room for `jobs_max` jobs. False: no memory. */

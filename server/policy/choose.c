@@ -3,9 +3,9 @@
  * it which job fits best next. A job that was refused for a resource stays refused for it, since
  * nothing that is given away makes room; so each job is judged again only while it passes.
  *
- * Priority comes first, then the request: within a priority a job that fits beats one that
- * overshoots, and where all overshoot the smallest does the least harm; the score decides between
- * those that fit, and between the smallest. */
+ * Priority comes first, then the stream that is behind, then the request: within a priority a job
+ * that fits beats one that overshoots, and where all overshoot the smallest does the least harm;
+ * the score decides between those that fit, and between the smallest. */
 #include "server/policy/choose.h"
 
 #include "server/base/banned.h"
@@ -35,12 +35,15 @@ static bool is_possible(const struct host_view *view, const struct tally *tally,
 
 /* What a job that could be taken is preferred by. */
 struct rank {
-    bool fits; /* in what is left of the request */
+    double clock; /* of its stream */
+    bool fits;    /* in what is left of the request */
     double size, score;
 };
 
 static bool rank_is_better(const struct rank *rank, const struct rank *best)
 {
+    if (rank->clock != best->clock)
+        return rank->clock < best->clock;
     if (rank->fits != best->fits)
         return rank->fits;
     if (!rank->fits && rank->size != best->size)
@@ -63,7 +66,8 @@ static struct job *choose_one(const struct host_view *view, const struct tally *
             break;
         if (!is_possible(view, tally, resource, job, notes))
             continue;
-        rank = (struct rank){.fits = amounts_fits(&tally->left, &job->use),
+        rank = (struct rank){.clock = tally->shares.used[job->stream],
+                             .fits = amounts_fits(&tally->left, &job->use),
                              .size = size_of(job),
                              .score = job_score(view, job)};
         if (best == NULL || rank_is_better(&rank, &best_rank)) {

@@ -17,10 +17,10 @@ bool choose_is_idle(const struct host_view *view, const struct tally *tally,
 
 /* Takes jobs for every requested resource, coprocessors before the CPU, until it is served or the
  * reply is full, and adds what they use to the tally. `jobs` come in order of falling priority.
- * Within one priority, of the jobs that fit what is left the one of the best score is taken (the
- * earlier of two equals); if none fits, the one that takes least, by score among equals.
- * `ret_chosen` has room for as many as `limits.reply` or `count`, the smaller of the two. Returns
- * how many were chosen. */
+ * Within one priority and, if there are any, the stream that is behind the others, of the jobs that
+ * fit what is left the one of the best score is taken (the earlier of two equals); if none fits,
+ * the one that takes least, by score among equals. `ret_chosen` has room for as many as
+ * `limits.reply` or `count`, the smaller of the two. Returns how many were chosen. */
 size_t choose_jobs(const struct host_view *view, struct tally *tally, struct job *jobs,
                    size_t count, struct job **ret_chosen, struct choice_notes *notes);
 

@@ -20,6 +20,7 @@
 #include "server/select/locality.h"
 #include "server/select/on_host.h"
 #include "server/select/queue.h"
+#include "server/select/shares.h"
 #include "server/select/source.h"
 #include "server/select/view.h"
 
@@ -172,6 +173,7 @@ static enum status keep_claimed(struct selection *selection, const struct claime
         if (change == NULL)
             return STATUS_NO_MEMORY;
         change->jobs_sent++;
+        shares_book(request, &selection->view, claimed->of[i]);
     }
     request->visit.jobs_sent += claimed->count;
     return STATUS_OK;
@@ -271,6 +273,8 @@ static enum status select_jobs(struct selection *selection)
             return status;
         status = locality_mark(request, jobs, count);
         if (status == STATUS_OK)
+            status = shares_mark(request, &selection->view, jobs, count);
+        if (status == STATUS_OK)
             status = serve_batch(selection, jobs, count);
         if (status != STATUS_OK)
             return status;
@@ -341,7 +345,7 @@ enum next step_select(struct request *request)
         return request_failed(request, STATUS_NO_MEMORY, "select");
     selection->request = request;
     selection->kept_jobs = visit->answer.job_count;
-    if (!view_make(request, &selection->view))
+    if (!view_make(request, &selection->view) || !shares_read(request, &selection->view))
         return request_failed(request, STATUS_NO_MEMORY, "select");
     selection->wants_work = may_get_work && message_wants_work(&request->message);
     selection->serves_always_on = may_get_work && lacks_always_on(request, (struct id_list){0});

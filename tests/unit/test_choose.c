@@ -299,6 +299,38 @@ static void redundancy_of_the_project_is_for_apps_without_their_own(void **state
     free_world(world);
 }
 
+/* Two streams of weights 3 and 1 in one reply, with jobs of one size. */
+static void streams_share_a_reply(void **state)
+{
+    struct world *world = make_world();
+    struct streams streams = {.items = {{.weight = 1}, {.weight = 3}}, .count = 2};
+    struct job *chosen[JOBS_MAX];
+    struct choice_notes notes;
+    size_t count, of_second = 0;
+
+    (void)state;
+    for (size_t i = 0; i < 40; i++) {
+        add_job(world, 0, 100, 0);
+        world->jobs[i].stream = i >= 20;
+    }
+    world->view.streams = &streams;
+    world->view.asked.resources[0].seconds = 1600;
+    count = choose(world, chosen, &notes);
+    assert_int_equal(count, 16);
+    for (size_t i = 0; i < count; i++)
+        of_second += chosen[i]->stream;
+    assert_int_equal(of_second, 12);
+    /* What was given before counts. */
+    for (size_t i = 0; i < 40; i++)
+        world->jobs[i].is_gone = false;
+    world->view.shares.used[1] = 1e15;
+    count = choose(world, chosen, &notes);
+    assert_int_equal(count, 16);
+    for (size_t i = 0; i < count; i++)
+        assert_int_equal(chosen[i]->stream, 0);
+    free_world(world);
+}
+
 static void deadlines_can_be_ignored(void **state)
 {
     struct world *world = make_world();
@@ -689,6 +721,7 @@ int main(void)
         cmocka_unit_test(an_idle_host_is_not_exempt_from_deadlines),
         cmocka_unit_test(retries_have_less_time_where_it_is_enough),
         cmocka_unit_test(redundancy_of_the_project_is_for_apps_without_their_own),
+        cmocka_unit_test(streams_share_a_reply),
         cmocka_unit_test(deadlines_can_be_ignored),
         cmocka_unit_test(thirty_two_of_forty_jobs_are_in_time),
         cmocka_unit_test(priority_comes_before_fit),

@@ -9,6 +9,7 @@
 #include "server/base/counters.h"
 #include "server/catalog.h"
 #include "server/parse/parse.h"
+#include "server/select/shares.h"
 #include "tests/support/test.h"
 
 #include <stdlib.h>
@@ -170,6 +171,16 @@ enum status db_results_reject(struct db *db, struct arena *in, const int64_t *re
         row->result.server_state = RESULT_OVER;
         row->result.outcome = OUTCOME_COULDNT_SEND;
     }
+    return call();
+}
+
+/* Batch 10 n belongs to user n. */
+enum status db_batch_owners(struct db *db, struct arena *in, const int64_t *ids, size_t count,
+                            int64_t *ret_userids)
+{
+    (void)db, (void)in;
+    for (size_t i = 0; i < count; i++)
+        ret_userids[i] = ids[i] / 10;
     return call();
 }
 
@@ -531,6 +542,27 @@ static void a_job_that_cannot_be_written_is_not_taken(void **state)
     assert_int_equal(request.visit.answer.job_count, 1);
     assert_i64(request.visit.answer.jobs[0].resultid, 1001);
     assert_int_equal(world.rows[0].result.outcome, OUTCOME_COULDNT_SEND);
+}
+
+/* Of 16 jobs, one in each request, the user of weight 3 gets 12, because the process remembers. */
+static void streams_share_over_requests(void **state)
+{
+    size_t of_second = 0;
+
+    (void)state;
+    assert_status(STATUS_OK, config_set(config, TEXT("stream"), TEXT("user 2 3"), NULL));
+    request.ledger = stream_ledger_create();
+    request.message.cpu_req_seconds = 1;
+    for (int i = 0; i < 32; i++)
+        add_job(100)->workunit.batch = i < 16 ? 10 : 20;
+    for (int i = 0; i < 16; i++) {
+        request.visit.answer.job_count = 0;
+        assert_int_equal(step_select(&request), NEXT_STEP);
+        assert_int_equal(request.visit.answer.job_count, 1);
+        of_second += request.visit.answer.jobs[0].resultid >= 1016;
+    }
+    assert_int_equal(of_second, 12);
+    stream_ledger_destroy(request.ledger);
 }
 
 static void a_refused_statement_costs_the_jobs_alone(void **state)
@@ -956,6 +988,7 @@ int main(void)
         CASE(the_database_has_the_later_deadline),
         CASE(what_others_took_is_replaced),
         CASE(a_job_that_cannot_be_written_is_not_taken),
+        CASE(streams_share_over_requests),
         CASE(a_refused_statement_costs_the_jobs_alone),
         CASE(a_lost_connection_fails_the_request_at_every_call),
         CASE(work_refused_means_no_jobs_and_no_more_words),
