@@ -45,6 +45,12 @@ case_is "no version for the platform" 3 'no +version_platform ' --platform windo
 workunits 'rsc_fpops_est = 1e15, rsc_fpops_bound = 1e17, delay_bound = 86400'
 case_is "not in time" 3 'no +deadline .*1: 1.00 .*due in 24.00 hours .*11.5[78] days'
 workunits 'rsc_fpops_est = 1e12, rsc_fpops_bound = 1e14, delay_bound = 604800'
+# Four jobs of 11.57 days that would be done just in time: whatever runs before them makes them late.
+rows "UPDATE result SET server_state = 4, hostid = 4242, userid = 1,
+    report_deadline = UNIX_TIMESTAMP() + 1000060 WHERE id <= 4"
+rows "UPDATE workunit SET rsc_fpops_est = 1e15, rsc_fpops_bound = 1e17 WHERE id <= 4"
+case_is "a queue that would be late" 3 'no +queue_deadline .*would make others of this computer 0.2[0-9] hours later: task job_'
+rows "UPDATE workunit SET rsc_fpops_est = 1e12, rsc_fpops_bound = 1e14"
 write_config "<max_wus_in_progress>1</max_wus_in_progress>"
 rows "UPDATE result SET server_state = 4, hostid = 4242, userid = 1, report_deadline = UNIX_TIMESTAMP() + 1e6
     WHERE id <= 4"

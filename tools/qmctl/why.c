@@ -5,7 +5,8 @@
  * is written: the connection refuses it, locks no rows, and is rolled back.
  *
  * What is not asked: reports of the request are not booked and lost jobs are not sent again before;
- * jobs of a class are taken to be alike in what their documents say. */
+ * jobs assigned to hosts count as reserved, even for their host; files are not deleted for disk
+ * space; jobs of a class are taken to be alike in what their documents say. */
 #include "config/config.h"
 #include "db/admin.h"
 #include "server/answer.h"
@@ -15,6 +16,7 @@
 #include "server/project.h"
 #include "server/request.h"
 #include "server/select/claim.h"
+#include "server/select/queue.h"
 #include "server/select/view.h"
 #include "tools/qmctl/commands.h"
 #include "tools/qmctl/output.h"
@@ -142,8 +144,12 @@ static enum status walk(struct question *question)
         status = run_step(question, step_authenticate, &is_answered);
     if (status != STATUS_OK)
         return status;
-    if (!view_make(request, &question->view) ||
-        !tally_begin(&question->view, request->arena, (size_t)question->view.limits.reply,
+    if (!view_make(request, &question->view))
+        return fail(&question->session->failure, STATUS_NO_MEMORY, "no memory");
+    status = queue_read(request, &question->view);
+    if (status != STATUS_OK)
+        return session_db_failed(question->session, status, "the host's queue");
+    if (!tally_begin(&question->view, request->arena, (size_t)question->view.limits.reply,
                      &question->tally))
         return fail(&question->session->failure, STATUS_NO_MEMORY, "no memory");
     return STATUS_OK;
