@@ -1,0 +1,305 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "server/policy/workload.h"
+
+#include "server/base/arena.h"
+#include "tests/support/test.h"
+
+#include <math.h>
+
+#include "server/base/banned.h"
+
+#define NOW  1.7e9
+#define HOUR 3600.0
+#define DAY  86400.0
+
+static struct arena *arena;
+static struct message message;
+static struct amounts asked;
+static struct ip_result listed[4];
+static struct own_job own[4];
+static struct other_result others[4];
+static struct workload_facts facts;
+
+static int setup(void **state)
+{
+    (void)state;
+    arena = arena_create((size_t)16 << 20);
+    message = (struct message){.client_major = 7,
+                               .client_minor = 20,
+                               .has_ip_results = true,
+                               .ip_results = listed,
+                               .has_other_results = true,
+                               .other_results = others};
+    asked = (struct amounts){.resource_count = 1};
+    asked.resources[0] = (struct resource){.type = TEXT("CPU"), .count = 1};
+    facts = (struct workload_facts){.message = &message,
+                                    .asked = &asked,
+                                    .availability = {.cpu = 1, .gpu = 1},
+                                    .now = NOW,
+                                    .ignore_overdue = 7 * DAY,
+                                    .own = own,
+                                    .jobs_max = 10};
+    return arena == NULL;
+}
+
+static int teardown(void **state)
+{
+    (void)state;
+    arena_destroy(arena);
+    return 0;
+}
+
+static void list(const char *name, double remaining, double due)
+{
+    listed[message.ip_result_count++] = (struct ip_result){.name = text_from(name),
+                                                           .time_remaining = remaining,
+                                                           .has_report_deadline = true,
+                                                           .report_deadline = NOW + due,
+                                                           .avg_ncpus = 1};
+}
+
+static struct own_job *add_own(const char *name, double wall_time, double due)
+{
+    own[facts.own_count] = (struct own_job){
+        .name = text_from(name), .job = {.wall_time = wall_time, .deadline = due, .cpus = 1}};
+    return &own[facts.own_count++];
+}
+
+static void add_coproc(const char *type)
+{
+    asked.resources[asked.resource_count++] =
+        (struct resource){.type = text_from(type), .count = 1};
+}
+
+static struct workload *make(void)
+{
+    struct workload *workload = workload_make(arena, &facts);
+
+    assert_non_null(workload);
+    return workload;
+}
+
+/* Whether a CPU job of `wall_time` due in `due` may be sent. */
+static enum workload_answer try_cpu(struct workload *workload, double wall_time, double due)
+{
+    struct edf_job job = {.wall_time = wall_time, .deadline = due, .cpus = 1};
+    struct edf_reason reason;
+
+    return workload_try(workload, &job, false, &reason);
+}
+
+static void remaining_time_is_run_time(void **state)
+{
+    (void)state;
+    list("a", 10 * HOUR, 100 * HOUR);
+    facts.availability.cpu = 0.5;
+    assert_real(make()->jobs[0].wall_time, 20 * HOUR, 0);
+}
+
+static void a_task_without_a_deadline_is_never_due(void **state)
+{
+    (void)state;
+    list("a", 10 * HOUR, 0);
+    listed[0].has_report_deadline = false;
+    assert_true(isinf(make()->jobs[0].deadline));
+    assert_int_equal(try_cpu(make(), HOUR, HOUR), WORKLOAD_IN_TIME);
+}
+
+static void coprocessors_are_told_by_the_list(void **state)
+{
+    (void)state;
+    add_coproc("NVIDIA");
+    add_coproc("ATI");
+    add_coproc("intel_gpu");
+    for (int i = 0; i < 3; i++)
+        list("a", HOUR, DAY);
+    listed[0].ncudas = 0.5;
+    listed[1].natis = 1;
+    listed[2].nintel_gpus = 2;
+    for (size_t i = 0; i < 3; i++)
+        assert_int_equal(make()->jobs[i].resource, i + 1);
+    assert_real(make()->jobs[0].instances, 0.5, 0);
+}
+
+static void a_coprocessor_that_is_gone_keeps_nothing_busy(void **state)
+{
+    (void)state;
+    list("a", 100 * HOUR, HOUR);
+    listed[0].ncudas = 1;
+    assert_int_equal(try_cpu(make(), HOUR, HOUR), WORKLOAD_IN_TIME);
+}
+
+static void a_generic_coprocessor_task_of_ours_is_looked_up(void **state)
+{
+    (void)state;
+    add_coproc("miner");
+    list("ours", 10 * HOUR, 100 * HOUR);
+    listed[0].avg_ncpus = 0.1;
+    add_own("ours", 20 * HOUR, 100 * HOUR)->job.resource = 1;
+    own[0].job.instances = 1;
+    assert_int_equal(make()->jobs[0].resource, 1);
+    assert_real(make()->jobs[0].wall_time, 10 * HOUR, 0);
+    assert_real(make()->jobs[0].cpus, 0.1, 0);
+}
+
+static void old_lists_tell_no_coprocessors(void **state)
+{
+    (void)state;
+    message.client_major = 6;
+    message.client_minor = 2;
+    add_coproc("NVIDIA");
+    list("ours", 10 * HOUR, 100 * HOUR);
+    list("alien", 10 * HOUR, 100 * HOUR);
+    add_own("ours", 20 * HOUR, 100 * HOUR)->job.resource = 1;
+    own[0].job.instances = 1;
+    own[0].job.cpus = 0.2;
+    assert_int_equal(make()->jobs[0].resource, 1);
+    assert_real(make()->jobs[0].cpus, 0.2, 0);
+    assert_int_equal(make()->jobs[1].resource, RESOURCE_CPU);
+}
+
+static void own_rows_are_read_only_where_they_help(void **state)
+{
+    struct coproc coprocs[1] = {{.type = TEXT("NVIDIA"), .count = 1}};
+
+    (void)state;
+    assert_false(workload_needs_own(&message, true)); /* an empty list */
+    list("a", HOUR, DAY);
+    assert_false(workload_needs_own(&message, false));
+    assert_true(workload_needs_own(&message, true));
+    message.coprocs = coprocs;
+    message.coproc_count = 1;
+    assert_false(workload_needs_own(&message, false));
+    coprocs[0].type = TEXT("apple_gpu");
+    assert_true(workload_needs_own(&message, false));
+    coprocs[0] = (struct coproc){.type = TEXT("NVIDIA"), .count = 1};
+    message.client_major = 6;
+    message.client_minor = 10;
+    assert_true(workload_needs_own(&message, false));
+    message.coproc_count = 0;
+    message.has_ip_results = false;
+    assert_true(workload_needs_own(&message, false));
+}
+
+static void own_jobs_stand_in_for_an_absent_list(void **state)
+{
+    (void)state;
+    add_own("ours", 10 * HOUR, 100 * HOUR);
+    message.has_ip_results = false;
+    assert_int_equal(try_cpu(make(), 10 * HOUR, 110 * HOUR), WORKLOAD_IN_TIME);
+    assert_int_equal(try_cpu(make(), 101 * HOUR, 110 * HOUR), WORKLOAD_LATE);
+    assert_int_equal(try_cpu(make(), 95 * HOUR, 95 * HOUR), WORKLOAD_DELAYS);
+}
+
+static void an_empty_list_is_a_free_host(void **state)
+{
+    (void)state;
+    add_own("ours", 10 * HOUR, 100 * HOUR);
+    asked.resources[0].estimated_delay = 50 * HOUR;
+    assert_int_equal(make()->count, 0);
+    assert_int_equal(try_cpu(make(), HOUR, HOUR), WORKLOAD_IN_TIME);
+}
+
+static void the_client_knows_of_more_than_our_jobs(void **state)
+{
+    (void)state;
+    asked.resources[0].count = 2;
+    asked.resources[0].estimated_delay = 20 * HOUR;
+    add_own("ours", 10 * HOUR, 100 * HOUR);
+    message.has_ip_results = false;
+    assert_int_equal(try_cpu(make(), HOUR, 15 * HOUR), WORKLOAD_LATE);
+    assert_int_equal(try_cpu(make(), HOUR, 21 * HOUR), WORKLOAD_IN_TIME);
+    asked.resources[0].estimated_delay = HOUR; /* ours alone take longer */
+    assert_int_equal(make()->count, 1);
+}
+
+static void some_tasks_take_no_turn(void **state)
+{
+    const struct text aborted[1] = {TEXT("unwanted")};
+
+    (void)state;
+    list("always", 100 * HOUR, HOUR);
+    list("unwanted", 100 * HOUR, HOUR);
+    list("stuck", 100 * HOUR, -7.01 * DAY);
+    list("late", 100 * HOUR, -6.99 * DAY);
+    add_own("always", HOUR, HOUR)->is_always_on = true;
+    facts.aborted = aborted;
+    facts.aborted_count = 1;
+    assert_int_equal(make()->count, 1);
+    assert_text(make()->names[0], "late");
+}
+
+static void resent_jobs_are_part_of_the_baseline(void **state)
+{
+    struct edf_job resent = {.wall_time = 10 * HOUR, .deadline = 10 * HOUR, .cpus = 1};
+
+    (void)state;
+    facts.resent = &resent;
+    facts.resent_count = 1;
+    assert_int_equal(try_cpu(make(), HOUR, 5 * HOUR), WORKLOAD_DELAYS);
+    assert_int_equal(try_cpu(make(), HOUR, 11 * HOUR), WORKLOAD_IN_TIME);
+}
+
+static void jobs_due_before_the_host_connects_are_withheld(void **state)
+{
+    struct edf_job job = {.wall_time = 1, .deadline = DAY - 1, .cpus = 1};
+    struct edf_reason reason;
+
+    (void)state;
+    facts.connection_period = DAY;
+    assert_int_equal(try_cpu(make(), 1, DAY), WORKLOAD_IN_TIME);
+    assert_int_equal(try_cpu(make(), 1, DAY - 1), WORKLOAD_CONNECTION);
+    assert_int_equal(workload_try(make(), &job, true, &reason), WORKLOAD_IN_TIME);
+}
+
+static void the_delay_lasts_until_a_task_is_done(void **state)
+{
+    (void)state;
+    assert_real(workload_retry_delay(make()), HOUR, 0);
+    list("long", 10 * HOUR, 10 * DAY);
+    list("short", 0.25 * HOUR, 20 * DAY); /* behind the long one */
+    assert_real(workload_retry_delay(make()), HOUR, 0);
+    listed[0].time_remaining = 600;
+    assert_real(workload_retry_delay(make()), 600, 0);
+    listed[0].time_remaining = 1;
+    assert_real(workload_retry_delay(make()), 60, 0);
+}
+
+/* A report must not wait past a deadline of ours; those of others are not our concern. */
+static void the_delay_leaves_time_for_reports(void **state)
+{
+    (void)state;
+    list("alien", 10 * HOUR, DAY + 60);
+    assert_real(workload_retry_delay(make()), HOUR, 0);
+    list("ours", 10 * HOUR, DAY + 120);
+    others[0].name = TEXT("ours");
+    message.other_result_count = 1;
+    assert_real(workload_retry_delay(make()), 120, 0);
+    listed[1].report_deadline = NOW;
+    assert_real(workload_retry_delay(make()), 0, 0);
+}
+
+#define CASE(name) cmocka_unit_test_setup_teardown(name, setup, teardown)
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        CASE(remaining_time_is_run_time),
+        CASE(a_task_without_a_deadline_is_never_due),
+        CASE(coprocessors_are_told_by_the_list),
+        CASE(a_coprocessor_that_is_gone_keeps_nothing_busy),
+        CASE(a_generic_coprocessor_task_of_ours_is_looked_up),
+        CASE(old_lists_tell_no_coprocessors),
+        CASE(own_rows_are_read_only_where_they_help),
+        CASE(own_jobs_stand_in_for_an_absent_list),
+        CASE(an_empty_list_is_a_free_host),
+        CASE(the_client_knows_of_more_than_our_jobs),
+        CASE(some_tasks_take_no_turn),
+        CASE(resent_jobs_are_part_of_the_baseline),
+        CASE(jobs_due_before_the_host_connects_are_withheld),
+        CASE(the_delay_lasts_until_a_task_is_done),
+        CASE(the_delay_leaves_time_for_reports),
+    };
+
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
