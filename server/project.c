@@ -128,27 +128,32 @@ static void read_censuses(struct project *project, const struct config *config)
     closedir(dir);
 }
 
-/* Whoever writes a file of classes means no other: one that cannot be read leaves none. */
-static void read_plan_classes(struct project *project, const struct config *config)
+enum status project_plan_classes(const struct config *config, struct plan_classes *ret_classes,
+                                 struct failure *failure)
 {
     struct arena *arena = arena_create(PLAN_CLASS_BYTES_MAX + 4096);
     struct text document = NO_TEXT;
+    struct failure missing = {0};
     char path[PATH_MAX];
-    enum status status = STATUS_NO_MEMORY;
+    enum status status;
 
+    *ret_classes = (struct plan_classes){0};
+    if (arena == NULL)
+        return fail(failure, STATUS_NO_MEMORY, "plan_class_spec.xml: no memory");
     project_path(config, "plan_class_spec.xml", path, sizeof(path));
-    if (arena != NULL)
-        status = file_read(arena, path, PLAN_CLASS_BYTES_MAX, &document, &project->plan_failure);
+    status = file_read(arena, path, PLAN_CLASS_BYTES_MAX, &document, &missing);
     if (status == STATUS_NOT_FOUND) {
-        project->plan_classes = plan_classes_builtin();
-        project->plan_failure = (struct failure){0};
-    } else if (status == STATUS_OK) {
-        status = plan_classes_parse(document, &project->plan_classes, &project->plan_failure);
+        *ret_classes = plan_classes_builtin();
+        status = STATUS_OK;
+    } else if (status != STATUS_OK) {
+        status = fail(failure, status, "%s", missing.text);
+    } else {
+        status = plan_classes_parse(document, ret_classes, &missing);
+        if (status != STATUS_OK)
+            status = fail(failure, status, "plan_class_spec.xml: %s", missing.text);
     }
-    if (status != STATUS_OK && status != STATUS_NOT_FOUND)
-        log_event(LOG_LEVEL_CRITICAL, "plan_classes_refused",
-                  text_from(project->plan_failure.text));
     arena_destroy(arena);
+    return status;
 }
 
 enum status project_load(const struct config *config, struct project **ret_project,
@@ -171,7 +176,10 @@ enum status project_load(const struct config *config, struct project **ret_proje
         return status;
     }
     read_old_keys(project, config);
-    read_plan_classes(project, config);
+    /* Whoever writes a file of classes means no other: one that cannot be read leaves none. */
+    if (project_plan_classes(config, &project->plan_classes, &project->plan_failure) != STATUS_OK)
+        log_event(LOG_LEVEL_CRITICAL, "plan_classes_refused",
+                  text_from(project->plan_failure.text));
     project->blocks.gui_urls = read_block(project, config, "gui_urls.xml");
     project->blocks.project_files = read_block(project, config, "project_files.xml");
     read_censuses(project, config);

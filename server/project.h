@@ -27,6 +27,10 @@ struct project {
  * classes hold. STATUS_NOT_FOUND: no code_sign_public. The caller owns one reference. */
 MUST_CHECK enum status project_load(const struct config *config, struct project **ret_project,
                                     struct failure *failure);
+/* DIR/plan_class_spec.xml alone. The caller frees them. */
+MUST_CHECK enum status project_plan_classes(const struct config *config,
+                                            struct plan_classes *ret_classes,
+                                            struct failure *failure);
 struct project *project_hold(struct project *project);
 void project_release(struct project *project); /* NULL is fine */
 

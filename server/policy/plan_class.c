@@ -767,6 +767,13 @@ static const struct plan_class *find_class(const struct plan_classes *classes, s
     return NULL;
 }
 
+bool plan_class_is_known(const struct plan_classes *classes, struct text name)
+{
+    struct plan_class made;
+
+    return find_class(classes, name, &made) != NULL;
+}
+
 struct plan_verdict plan_class_judge(const struct plan_classes *classes, struct text name,
                                      const struct plan_host *host, struct arena *arena)
 {

@@ -57,6 +57,9 @@ MUST_CHECK enum status plan_classes_parse(struct text document, struct plan_clas
 struct plan_classes plan_classes_builtin(void);
 void plan_classes_free(struct plan_classes *classes);
 
+/* Whether there is a class of that name. */
+bool plan_class_is_known(const struct plan_classes *classes, struct text name);
+
 /* The host as a class sees it. */
 struct plan_host {
     const struct message *message;

@@ -5,6 +5,7 @@
 #include "server/policy/score.h"
 
 #include "config/config.h"
+#include "server/base/arena.h"
 #include "server/base/file.h"
 #include "tests/support/test.h"
 
@@ -44,6 +45,7 @@ static int clear_place(void **state)
                                         "keys/signature_stripped_0",
                                         "gui_urls.xml",
                                         "project_files.xml",
+                                        "plan_class_spec.xml",
                                         "size_census_app",
                                         "size_census_odd",
                                         "keys",
@@ -159,6 +161,60 @@ static void test_reads_the_size_censuses(void **state)
     project_release(project);
 }
 
+static void test_without_a_file_the_built_in_plan_classes_hold(void **state)
+{
+    struct project *project;
+
+    put(*state, "keys/code_sign_public", "now");
+    project = load(*state);
+    assert_true(plan_class_is_known(&project->plan_classes, TEXT("cuda_fermi")));
+    assert_false(plan_class_is_known(&project->plan_classes, TEXT("ours")));
+    project_release(project);
+    put(*state, "plan_class_spec.xml",
+        "<plan_classes>\n<plan_class>\n<name>ours</name>\n</plan_class>\n</plan_classes>\n");
+    project = load(*state);
+    assert_false(plan_class_is_known(&project->plan_classes, TEXT("cuda_fermi")));
+    assert_true(plan_class_is_known(&project->plan_classes, TEXT("ours")));
+    assert_status(STATUS_OK, project->plan_failure.status);
+    project_release(project);
+}
+
+static void test_a_faulty_file_of_plan_classes_leaves_none(void **state)
+{
+    struct project *project;
+
+    put(*state, "keys/code_sign_public", "now");
+    put(*state, "plan_class_spec.xml",
+        "<plan_classes>\n<plan_class>\n<name>ours</name>\n</plan_class>\n<plan_class>\n"
+        "<name>b</name>\n<min_ncpus>many</min_ncpus>\n</plan_class>\n</plan_classes>\n");
+    project = load(*state);
+    assert_non_null(strstr(project->plan_failure.text, "plan_class_spec.xml: line 7"));
+    assert_false(plan_class_is_known(&project->plan_classes, TEXT("cuda_fermi")));
+    assert_false(plan_class_is_known(&project->plan_classes, TEXT("ours")));
+    project_release(project);
+}
+
+/* The shipped example is one that a project may begin with. */
+static void test_the_example_has_plan_classes(void **state)
+{
+    struct place *place = *state;
+    const char *source = getenv("QM_SOURCE_DIR");
+    struct arena *arena = arena_create(1 << 20);
+    struct text document = NO_TEXT;
+    struct project *project;
+    char path[512];
+
+    snprintf(path, sizeof(path), "%s/config/plan_class_spec.xml", source == NULL ? "." : source);
+    assert_status(STATUS_OK, file_read(arena, path, 1 << 19, &document, NULL));
+    put(place, "keys/code_sign_public", "now");
+    put(place, "plan_class_spec.xml", text_string(arena, document));
+    project = load(place);
+    assert_status(STATUS_OK, project->plan_failure.status);
+    assert_true(project->plan_classes.count >= 5);
+    project_release(project);
+    arena_destroy(arena);
+}
+
 static void test_lives_until_its_last_holder_lets_go(void **state)
 {
     struct project *project;
@@ -181,6 +237,9 @@ int main(void)
         CASE(reads_old_keys_until_one_is_missing),
         CASE(passes_over_an_old_key_without_signature),
         CASE(reads_the_blocks_of_replies),
+        CASE(without_a_file_the_built_in_plan_classes_hold),
+        CASE(a_faulty_file_of_plan_classes_leaves_none),
+        CASE(the_example_has_plan_classes),
         CASE(reads_the_size_censuses),
         CASE(lives_until_its_last_holder_lets_go),
     };

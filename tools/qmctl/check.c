@@ -5,6 +5,8 @@
 #include "db/db.h"
 #include "server/base/arena.h"
 #include "server/base/file.h"
+#include "server/policy/plan_class.h"
+#include "server/project.h"
 #include "submit/keys.h"
 #include "submit/template_input.h"
 #include "submit/template_output.h"
@@ -177,6 +179,35 @@ static void check_database(struct check *check)
         found(check, true, "there are no platforms (qmctl init adds them)");
 }
 
+/* A version of a class that nobody knows is never sent, and nobody is told. */
+static void check_plan_classes(struct check *check, bool reads_versions)
+{
+    struct session *session = check->session;
+    struct failure failure = {.status = STATUS_OK};
+    struct plan_classes classes;
+    struct catalog_rows rows = {0};
+
+    if (project_plan_classes(session->config, &classes, &failure) != STATUS_OK) {
+        found(check, true, failure.text);
+        return;
+    }
+    if (reads_versions && session->db != NULL &&
+        db_catalog(session->db, session->arena, &rows) != STATUS_OK)
+        rows.version_count = 0; /* said already */
+    for (size_t i = 0; i < rows.version_count; i++) {
+        const struct app_version_row *version = &rows.versions[i];
+
+        if (version->plan_class.length > 0 && !plan_class_is_known(&classes, version->plan_class))
+            found(check, false,
+                  text_string(session->arena,
+                              text_print(session->arena,
+                                         "app_version %lld: there is no plan class " TEXT_FORMAT
+                                         ", so it is never sent",
+                                         (long long)version->id, TEXT_ARG(version->plan_class))));
+    }
+    plan_classes_free(&classes);
+}
+
 enum exit_code command_check_config(struct session *session)
 {
     struct check check = {.session = session};
@@ -188,6 +219,7 @@ enum exit_code command_check_config(struct session *session)
         check_templates(&check);
         if (!option_given(session, "no-db"))
             check_database(&check);
+        check_plan_classes(&check, !option_given(session, "no-db"));
     }
     printf("%d errors, %d warnings\n", check.errors, check.warnings);
     return check.errors == 0 ? EXIT_DONE : EXIT_FAILED;

@@ -409,6 +409,7 @@ static enum status prepare(struct question *question, struct project **ret_proje
     question->request = (struct request){.config = session->config,
                                          .catalog = *ret_catalog,
                                          .keys = &(*ret_project)->keys,
+                                         .plan_classes = &(*ret_project)->plan_classes,
                                          .blocks = &(*ret_project)->blocks,
                                          .db = session->db,
                                          .arena = session->arena,
