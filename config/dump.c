@@ -74,11 +74,29 @@ static void dump_option(const struct config_option *option, const struct config_
     dump_line(option, origin, (struct text){.at = number, .length = (size_t)length}, buffer);
 }
 
+static void dump_limit(struct text app_name, const char *kind, const struct jobs_limit *limit,
+                       struct buffer *buffer)
+{
+    if (limit->jobs <= 0)
+        return;
+    buffer_add_string(buffer, "max_jobs_in_progress.");
+    buffer_add(buffer, app_name.length > 0 ? app_name : TEXT("(project)"));
+    buffer_print(buffer, ".%s = %" PRId64 "%s\n", kind, limit->jobs,
+                 limit->per_processor ? " per processor" : "");
+}
+
 void config_dump(const struct config *config, struct buffer *ret_text)
 {
     for (size_t i = 0; i < config_option_count; i++)
         dump_option(&config_options[i], &config->origins[i], member(config, &config_options[i]),
                     ret_text);
+    for (size_t i = 0; i < config->jobs_in_progress_count; i++) {
+        const struct jobs_in_progress *limits = &config->jobs_in_progress[i];
+
+        dump_limit(limits->app_name, "total", &limits->total, ret_text);
+        dump_limit(limits->app_name, "cpu", &limits->cpu, ret_text);
+        dump_limit(limits->app_name, "gpu", &limits->gpu, ret_text);
+    }
 }
 
 /* Appends words to a comment, which breaks where a line would be too long. */

@@ -87,9 +87,35 @@ static void add_option(struct buffer *buffer, const struct config_option *option
     buffer_print(buffer, "%s*\n", option->source == CONFIG_OURS ? "; not of BOINC" : "");
 }
 
+/* The one option that is not plain text, and so not of the table. */
+static const char limits[] =
+    "\n## Limits on jobs in progress\n"
+    "\n"
+    "`max_jobs_in_progress` holds limits of the whole `project`, of an `app` by its `app_name`, or "
+    "of\n"
+    "both. Each may have a `total_limit`, a `cpu_limit`, and a `gpu_limit`, which is of each type "
+    "of\n"
+    "coprocessor by itself; `jobs` is the number (0: no limit), with `per_proc` for each "
+    "processor. What\n"
+    "counts is what a host has and what it is sent in one reply.\n"
+    "\n"
+    "    <max_jobs_in_progress>\n"
+    "      <project>\n"
+    "        <total_limit> <jobs>100</jobs> </total_limit>\n"
+    "        <gpu_limit> <jobs>2</jobs> <per_proc/> </gpu_limit>\n"
+    "      </project>\n"
+    "      <app>\n"
+    "        <app_name>summer</app_name>\n"
+    "        <cpu_limit> <jobs>1</jobs> </cpu_limit>\n"
+    "      </app>\n"
+    "    </max_jobs_in_progress>\n"
+    "\n"
+    "BOINC reads it from config_aux.xml; here it may stand in either file.\n";
+
 void config_write_manual(struct buffer *ret_text)
 {
     buffer_add_string(ret_text, introduction);
     for (size_t i = 0; i < config_option_count; i++)
         add_option(ret_text, &config_options[i]);
+    buffer_add_string(ret_text, limits);
 }

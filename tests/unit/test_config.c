@@ -320,6 +320,13 @@ static void limits_in_progress_are_read(void **state)
     assert_finding(world, false, 8, "an app in max_jobs_in_progress has no app_name");
     assert_finding(world, false, 9, "unknown element in max_jobs_in_progress: apps");
     assert_int_equal(world->findings.count, 2);
+    struct buffer dump = buffer_on_heap(0);
+    config_dump(world->config, &dump);
+    assert_true(text_contains(buffer_text(&dump),
+                              TEXT("max_jobs_in_progress.(project).gpu = 2 per processor\n")));
+    assert_true(text_contains(buffer_text(&dump), TEXT("max_jobs_in_progress.x.cpu = 3\n")));
+    assert_false(text_contains(buffer_text(&dump), TEXT("max_jobs_in_progress.x.gpu")));
+    buffer_free(&dump);
     assert_i64(world->config->max_ncpus, 7); /* what follows is read as ever */
 }
 
