@@ -12,8 +12,8 @@
 #include "db/admin.h"
 #include "server/base/arena.h"
 #include "server/base/buffer.h"
-#include "server/base/crypto.h"
 #include "server/base/file.h"
+#include "submit/documents.h"
 #include "submit/hierarchy.h"
 #include "submit/keys.h"
 #include "submit/stage.h"
@@ -51,7 +51,7 @@ struct jobs {
     struct arena *arena; /* of the batch */
     struct arena *part;  /* of what is not written yet */
     struct stage *stage;
-    struct rsa_signer *upload_signer; /* NULL: without certificates */
+    struct documents *documents; /* of the results */
     bool certificates;
     struct named_input inputs[TEMPLATES_MAX];
     struct named_output outputs[TEMPLATES_MAX];
@@ -59,6 +59,7 @@ struct jobs {
     struct new_workunit workunits[PART_JOBS];
     int64_t ids[PART_JOBS];
     struct new_result results[PART_RESULTS];
+    struct document_order orders[PART_RESULTS];
     size_t workunit_of_result[PART_RESULTS];
     size_t workunit_count, result_count, document_bytes;
     uint64_t number; /* of the next name */
@@ -71,18 +72,15 @@ static enum status no_memory(struct failure *failure)
     return fail(failure, STATUS_NO_MEMORY, "no memory for these jobs");
 }
 
-static enum status read_upload_key(struct jobs *jobs, struct failure *failure)
+static enum status begin_documents(struct jobs *jobs, struct failure *failure)
 {
+    struct text key = NO_TEXT;
+    enum status status = STATUS_OK;
     jobs->certificates = !jobs->settings.config->dont_generate_upload_certificates &&
                          !jobs->settings.by_transitioner;
-    if (!jobs->certificates)
-        return STATUS_OK;
-    struct text key;
-    enum status status =
-        key_read(jobs->arena, jobs->settings.config, "upload_private", &key, failure);
-    if (status == STATUS_OK)
-        status = rsa_signer_create(key, &jobs->upload_signer, failure);
-    return status;
+    if (jobs->certificates)
+        status = key_read(jobs->arena, jobs->settings.config, "upload_private", &key, failure);
+    return status == STATUS_OK ? documents_create(key, &jobs->documents, failure) : status;
 }
 
 enum status jobs_begin(const struct jobs_settings *settings, struct jobs **ret_jobs,
@@ -96,7 +94,7 @@ enum status jobs_begin(const struct jobs_settings *settings, struct jobs **ret_j
     jobs->part = arena_create(PART_BYTES);
     if (jobs->arena != NULL)
         jobs->stage = stage_create(jobs->arena, settings->config);
-    enum status status = jobs->part != NULL && jobs->stage != NULL ? read_upload_key(jobs, failure)
+    enum status status = jobs->part != NULL && jobs->stage != NULL ? begin_documents(jobs, failure)
                                                                    : no_memory(failure);
     if (status != STATUS_OK) {
         jobs_end(jobs, false);
@@ -112,7 +110,7 @@ void jobs_end(struct jobs *jobs, bool keep)
         return;
     if (jobs->stage != NULL)
         stage_end(jobs->stage, keep);
-    rsa_signer_destroy(jobs->upload_signer);
+    documents_destroy(jobs->documents);
     arena_destroy(jobs->part);
     arena_destroy(jobs->arena);
     free(jobs);
@@ -342,33 +340,31 @@ static enum status write_workunit_document(struct jobs *jobs, const struct input
     return status;
 }
 
-static enum status add_results(struct jobs *jobs, const struct named_output *output,
-                               const struct new_workunit *workunit, struct failure *failure)
+/* All but the documents, which are written and signed for a whole part. */
+static void add_results(struct jobs *jobs, const struct named_output *output,
+                        const struct new_workunit *workunit)
 {
     for (int64_t i = 0; i < workunit->target_nresults; i++) {
         uint64_t random = random_u64();
         struct text name =
             text_print(jobs->part, TEXT_FORMAT "_%" PRId64, TEXT_ARG(workunit->name), i);
-        struct buffer buffer = buffer_in(jobs->part);
-        enum status status =
-            output_template_write(&output->output, jobs->part, name, (uint32_t)random,
-                                  jobs->upload_signer, &buffer, failure);
-        if (status != STATUS_OK)
-            return status;
+        struct new_result *result = &jobs->results[jobs->result_count];
         jobs->workunit_of_result[jobs->result_count] = jobs->workunit_count;
-        jobs->results[jobs->result_count++] = (struct new_result){
-            .name = name,
-            .xml_doc_in = buffer_text(&buffer),
-            .appid = workunit->appid,
-            .batch = workunit->batch,
-            .priority = workunit->priority,
-            .server_state = workunit->size_class < 0 ? RESULT_UNSENT : RESULT_INACTIVE,
-            .size_class = workunit->size_class,
-            .random = (int64_t)(random >> (64 - RANDOM_COLUMN_BITS)),
-            .create_time = workunit->create_time};
-        jobs->document_bytes += buffer.length;
+        jobs->orders[jobs->result_count++] =
+            (struct document_order){.output = &output->output,
+                                    .result_name = name,
+                                    .number = (uint32_t)random,
+                                    .document = &result->xml_doc_in};
+        *result = (struct new_result){.name = name,
+                                      .appid = workunit->appid,
+                                      .batch = workunit->batch,
+                                      .priority = workunit->priority,
+                                      .server_state = workunit->size_class < 0 ? RESULT_UNSENT
+                                                                               : RESULT_INACTIVE,
+                                      .size_class = workunit->size_class,
+                                      .random = (int64_t)(random >> (64 - RANDOM_COLUMN_BITS)),
+                                      .create_time = workunit->create_time};
     }
-    return STATUS_OK;
 }
 
 static void copy_parameters(const struct job_parameters *values, struct new_workunit *workunit)
@@ -433,10 +429,10 @@ enum status jobs_add(struct jobs *jobs, const struct job_line *line, struct fail
         if (status == STATUS_OK)
             status = make_workunit(jobs, line, &workunit, &output, failure);
     }
-    if (status == STATUS_OK && with_results)
-        status = add_results(jobs, output, &workunit, failure);
     if (status != STATUS_OK)
         return status;
+    if (with_results)
+        add_results(jobs, output, &workunit);
     jobs->document_bytes += workunit.xml_doc.length;
     jobs->workunits[jobs->workunit_count++] = workunit;
     jobs->last_name = workunit.name;
@@ -455,8 +451,12 @@ enum status jobs_flush(struct jobs *jobs, struct failure *failure)
     if (jobs->workunit_count == 0)
         return STATUS_OK;
     struct text last_name = jobs->last_name;
-    enum status status = db_admin_workunits_add(jobs->settings.db, jobs->part, jobs->workunits,
-                                                jobs->workunit_count, jobs->ids);
+    enum status status =
+        documents_write(jobs->documents, jobs->orders, jobs->result_count, failure);
+    if (status != STATUS_OK)
+        return status;
+    status = db_admin_workunits_add(jobs->settings.db, jobs->part, jobs->workunits,
+                                    jobs->workunit_count, jobs->ids);
     if (status != STATUS_OK)
         return explain(jobs, status, failure);
     for (size_t i = 0; i < jobs->result_count; i++)
@@ -471,5 +471,6 @@ enum status jobs_flush(struct jobs *jobs, struct failure *failure)
     jobs->last_name = text_copy(jobs->arena, last_name);
     jobs->workunit_count = jobs->result_count = jobs->document_bytes = 0;
     arena_reset(jobs->part);
+    documents_forget(jobs->documents);
     return STATUS_OK;
 }

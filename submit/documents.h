@@ -1,0 +1,34 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* The documents of many results at once. Signatures are nearly all of what making a job costs, so
+ * they are made by as many threads as there are processors. */
+#ifndef SUBMIT_DOCUMENTS_H
+#define SUBMIT_DOCUMENTS_H
+
+#include "server/base/status.h"
+#include "server/base/text.h"
+
+#include <stddef.h>
+#include <stdint.h>
+
+struct documents;
+struct output_template;
+
+struct document_order {
+    const struct output_template *output;
+    struct text result_name;
+    uint32_t number; /* in the names of its files */
+    struct text *document;
+};
+
+/* `upload_private` empty: without certificates. The caller owns *ret_documents. */
+MUST_CHECK enum status documents_create(struct text upload_private,
+                                        struct documents **ret_documents, struct failure *failure);
+void documents_destroy(struct documents *documents); /* NULL is fine */
+
+/* Fills in the document of every order; the texts live until the next call of documents_forget. */
+MUST_CHECK enum status documents_write(struct documents *documents,
+                                       const struct document_order *orders, size_t count,
+                                       struct failure *failure);
+void documents_forget(struct documents *documents);
+
+#endif
