@@ -116,6 +116,9 @@ struct job_class_filter {
 MUST_CHECK enum status db_admin_job_classes(struct db *db, struct arena *arena,
                                             const struct job_class_filter *filter,
                                             struct job_class **ret_rows, size_t *ret_count);
+/* When a host asked last (epoch; 0: never), and how many asked since `since`. Reads all hosts. */
+MUST_CHECK enum status db_admin_last_contact(struct db *db, int64_t since, int64_t *ret_last,
+                                             int64_t *ret_count);
 /* The platforms of the versions that a host has had jobs of. */
 MUST_CHECK enum status db_admin_host_platforms(struct db *db, struct arena *arena, int64_t hostid,
                                                struct text **ret_names, size_t *ret_count);

@@ -182,3 +182,17 @@ enum status db_admin_host_platforms(struct db *db, struct arena *arena, int64_t 
     *ret_count = count;
     return status;
 }
+
+enum status db_admin_last_contact(struct db *db, int64_t since, int64_t *ret_last,
+                                  int64_t *ret_count)
+{
+    struct db_cell cells[2];
+    enum status status = db_query_one(db, NULL, STATEMENT_admin_last_contact,
+                                      DB_VALUES(db_integer(since)), cells, 2);
+
+    if (status != STATUS_OK)
+        return status;
+    *ret_last = cells[0].integer;
+    *ret_count = cells[1].integer;
+    return STATUS_OK;
+}

@@ -23,6 +23,7 @@ enum exit_code command_jobs_cancel(struct session *session);
 enum exit_code command_queue(struct session *session);
 enum exit_code command_host(struct session *session);
 enum exit_code command_manual(struct session *session);
+enum exit_code command_status(struct session *session);
 enum exit_code command_why(struct session *session);
 enum exit_code command_check_config(struct session *session);
 

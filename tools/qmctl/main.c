@@ -78,6 +78,10 @@ static const struct option host_options[] = {
     {"user", NULL, "EMAIL", "The hosts of a user instead of one host."},
     {"most", NULL, "N", "Jobs or hosts shown at most (20)."},
 };
+static const struct option status_options[] = {
+    {"url", NULL, "URL",
+     "A scheduler instead of those of config.xml (scheduler_url); may be repeated."},
+};
 static const struct option why_options[] = {
     {"app", NULL, "NAME", "Only the jobs of this application."},
     {"request", NULL, "FILE",
@@ -140,6 +144,8 @@ const struct subcommand subcommands[] = {
      OPTIONS(queue_options), .prints_table = true, .run = command_queue},
     {"host", "[ID]", "Shows a host and its jobs, or the hosts of a user.", "qmctl host 42",
      OPTIONS(host_options), .arguments_max = 1, .prints_table = true, .run = command_host},
+    {"status", "", "Looks whether the project is up: database, queue, hosts, schedulers.",
+     "qmctl status", OPTIONS(status_options), .prints_table = true, .run = command_status},
     {"why", "HOST",
      "Tells for a host which unsent jobs it may have now, and what stands against the others.",
      "qmctl why 42 --app demo", OPTIONS(why_options), .arguments_min = 1, .arguments_max = 1,

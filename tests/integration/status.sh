@@ -1,0 +1,42 @@
+#!/bin/bash
+# SPDX-License-Identifier: Apache-2.0
+# qmctl status sees what is up and what is not, each by itself.
+# shellcheck source=tests/integration/lib.sh
+. "$(dirname "$0")/lib.sh"
+
+need curl nginx mariadb
+new_project ""
+add_jobs 3
+status() { "$QM_BINARY_DIR/qmctl" status --project "$project" "$@" >"$work/said" 2>&1; }
+# claim_status WORDS EXIT-STATUS PATTERN [OPTION...]
+claim_status() {
+    local words=$1 wanted=$2 pattern=$3 got
+    shift 3
+    status "$@"
+    got=$?
+    [ "$got" -eq "$wanted" ] && grep -qE -- "$pattern" "$work/said" && say "ok: $words" && return
+    claim_failed "$words (exit status $got, wanted $wanted; wanted: $pattern)"
+    cat "$work/said"
+}
+
+claim_status "no server needs to run" 0 '^queue +work +ok +3 unsent, 0 in progress, 0 over'
+claim_status "no host has come" 0 '^hosts +- +ok +none has asked yet'
+start_server one --threads 2
+start_nginx "$work/one.socket"
+claim_status "a scheduler that answers" 0 "^scheduler +$url +ok +answers in [0-9]+ ms" --url "$url"
+claim_status "something else" 1 'FAILED +(something else answers|HTTP status 404)' --url "${url%_cgi/cgi}/nothing"
+claim_status "by config.xml" 1 'FAILED +' --url "http://127.0.0.1:1/cgi"
+claim_status "other files than by HTTP are not read" 1 'FAILED +' --url "file:///etc/passwd"
+write_config "<scheduler_url>$url</scheduler_url>"
+add_host
+rows "UPDATE host SET rpc_time = UNIX_TIMESTAMP() - 30"
+claim_status "a host that came" 0 '^hosts +- +ok +the last asked 3[0-9] s ago; in the last hour 1'
+claim_status "for programs" 0 '"what": "scheduler", .*"state": "ok"' --json
+touch "$project/stop_sched"
+claim_status "stop_sched" 1 '^stop_sched +- +FAILED'
+rm "$project/stop_sched"
+end_process "$server_pid"
+claim_status "a server that is gone" 1 "^scheduler .*FAILED +HTTP status 50"
+write_config "<dont_send_jobs/>" "<db_name>nowhere_at_all</db_name>"
+claim_status "no database" 1 '^database +nowhere_at_all +FAILED'
+finish
