@@ -265,6 +265,33 @@ static void as_many_reports_as_a_request_may_hold(void **state)
     report_many(MESSAGE_RESULTS_MAX);
 }
 
+/* All of them are in progress, and looked at for lost jobs, for unneeded ones, and by limits. */
+static void a_long_queue_is_read_by_one_query(void **state)
+{
+    enum { QUEUED = 10000 };
+    struct asked asked = {.queue_first = 1, .queued = QUEUED, .seconds = 10};
+
+    (void)state;
+    assert_status(STATUS_OK, config_set(config, TEXT("send_result_abort"), TEXT("1"), NULL));
+    add_jobs(1, QUEUED, true);
+    add_jobs(200000, 50, false);
+    serve(&asked, NOW);
+    print_steps("10000 jobs in the queue");
+    assert_int_equal(request.visit.resent, 0);
+    assert_int_equal(request.visit.answer.aborts.count, 0);
+    assert_in_range(db_count(db).statements, 1, 17);
+    /* Half of the list is of no project's job; three of the host's own jobs are missing in it. */
+    asked.queue_first = 4;
+    test_sql(database, "UPDATE result SET name = CONCAT('y_', id) WHERE id > 5000 AND id < 10001;"
+                       "UPDATE result SET hostid = 0, server_state = 2 WHERE id > 5000"
+                       " AND id < 10001");
+    serve(&asked, NOW + 60);
+    print_steps("half of them unknown");
+    assert_int_equal(request.visit.resent, 3);
+    assert_int_equal(request.visit.answer.aborts.count, 5003);
+    assert_in_range(db_count(db).statements, 1, 100);
+}
+
 /* Every second row has been booked by somebody else since; the same rows are named twice. */
 static void many_reports_that_others_booked(void **state)
 {
@@ -400,6 +427,7 @@ int main(void)
         CASE(round_trips_are_counted),
         CASE(ten_thousand_reports_are_one_transaction),
         CASE(as_many_reports_as_a_request_may_hold),
+        CASE(a_long_queue_is_read_by_one_query),
         CASE(many_reports_that_others_booked),
         CASE(the_guard_row_changes_with_every_request),
         CASE(a_new_version_inherits_what_the_host_did),
