@@ -340,6 +340,16 @@ static bool is_within_app_limit(struct question *question)
     return true;
 }
 
+/* A project with a share of 0 fills idle processors and makes no stock of jobs. */
+static bool is_for_idle_processor(struct question *question)
+{
+    const struct amounts *left = &question->tally->left;
+
+    question->name = question->view->asked.resources[question->resource].type;
+    return !question->view->is_backup || left->is_scalar ||
+           left->resources[question->resource].instances > 0;
+}
+
 static bool workunit_is_in_reply(const struct tally *tally, int64_t workunitid)
 {
     for (size_t i = 0; i < tally->workunit_count; i++)
@@ -464,6 +474,7 @@ static const struct {
     {REASON_MEMORY, NEW | ALWAYS_ON | ASSIGNED | RESEND, fits_memory},
     {REASON_BANDWIDTH, NEW | ALWAYS_ON, fits_bandwidth},
     {REASON_DISK, NEW | ALWAYS_ON | ASSIGNED | RESEND, fits_disk},
+    {REASON_BACKUP, NEW, is_for_idle_processor},
     {REASON_ONE_PER_USER, NEW | ALWAYS_ON, is_first_for_user},
     {REASON_ONE_PER_HOST, NEW | ALWAYS_ON, is_first_for_host},
     {REASON_USER_MAX_JOBS, NEW | ALWAYS_ON, is_within_user_limit},
@@ -506,6 +517,7 @@ bool resource_is_closed(const struct host_view *view, const struct tally *tally,
         enum reason reason;
         bool (*passes)(struct question *question);
     } closing[] = {{REASON_RESOURCE_EXCLUDED, resource_is_allowed},
+                   {REASON_BACKUP, is_for_idle_processor},
                    {REASON_USER_MAX_JOBS, is_within_user_limit},
                    {REASON_IN_PROGRESS, is_within_project_limit},
                    {REASON_IN_PROGRESS, is_within_resource_limit}};

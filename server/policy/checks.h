@@ -43,6 +43,7 @@ struct host_view {
     const struct project_preferences *project;
     int64_t userid, client_version;
     double now;
+    bool is_backup;     /* its user gives this project idle processors only */
     bool only_assigned; /* the account gets assigned jobs only (user.seti_id) */
     double memory;      /* bytes that jobs may use */
     double disk;        /* bytes that jobs may fill */

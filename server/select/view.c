@@ -334,6 +334,7 @@ bool view_make(const struct request *request, struct host_view *ret_view)
         .userid = visit->user.id,
         .client_version = request->client_version,
         .now = request->now,
+        .is_backup = message->has_resource_share_fraction && message->resource_share_fraction <= 0,
         .only_assigned = visit->user.seti_id != 0,
         .memory = memory_usable(visit->host.m_nbytes, &visit->prefs),
         .disk = disk_space_of(message, &visit->prefs, config->default_disk_min_free_gb).amounts[0],

@@ -201,6 +201,9 @@ static void each_check_refuses_for_its_reason(void **state)
         case REASON_DEADLINE:
             workunit->delay_bound = 99;
             break;
+        case REASON_BACKUP:
+            world->view.is_backup = true;
+            break;
         case REASON_KEYWORD:
             world->config->keyword_sched = true;
             workunit->keywords = text_from("5 7");
