@@ -458,8 +458,9 @@ static void name_type(struct trial *trial)
             trial->coproc = coproc;
     }
     if (by_pattern)
-        type = trial->coproc != NULL ? trial->coproc->type : class->gpu_type_regex.text;
-    trial->verdict->usage.coproc_type = type;
+        type = class->gpu_type_regex.text;
+    trial->verdict->usage.coproc_type =
+        trial->coproc != NULL ? trial->coproc->type : text_copy(trial->arena, type);
 }
 
 static bool has_coproc(struct trial *trial)
