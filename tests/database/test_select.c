@@ -18,6 +18,7 @@ enum { NOW = 1795000000, HOSTS = 8, USERS = 2 };
 
 static struct test_database *database;
 static struct config *config;
+static int last_linux_host; /* those after it run Windows */
 
 /* --- rows
  * ------------------------------------------------------------------------------------------ */
@@ -26,6 +27,7 @@ static struct config *config;
 static int setup(void **state)
 {
     (void)state;
+    last_linux_host = HOSTS;
     database = test_database_create(true, NULL);
     config = test_database_config(database);
     test_sql(database,
@@ -121,10 +123,11 @@ static const struct answer *serve(struct server *server, int host, double now, c
         "<core_client_minor_version>0</core_client_minor_version>\n"
         "<core_client_release>2</core_client_release>\n"
         "%s\n<host_info>\n<p_ncpus>4</p_ncpus>\n<p_fpops>1e9</p_fpops>\n<m_nbytes>4e9</m_nbytes>\n"
-        "<d_total>1e12</d_total>\n<d_free>1e12</d_free>\n<os_name>Linux</os_name>\n"
+        "<d_total>1e12</d_total>\n<d_free>1e12</d_free>\n<os_name>%s</os_name>\n"
         "<p_vendor>GenuineIntel</p_vendor>\n<p_model>Intel Core</p_model>\n"
         "</host_info>\n</scheduler_request>\n",
-        1 + (host - 1) % USERS, host, rest);
+        1 + (host - 1) % USERS, host, rest,
+        host > last_linux_host ? "Microsoft Windows 11" : "Linux");
     server->request = (struct request){.config = config,
                                        .catalog = server->catalog,
                                        .keys = &server->keys,
@@ -436,6 +439,25 @@ static void a_workunit_stays_with_one_version(void **state)
     assert_i64(count_results("app_version_id = 11"), 45);
 }
 
+/* Two hosts of each of two kinds ask at once; the first to get a job of a workunit decides. */
+static void a_workunit_stays_with_one_kind_of_host(void **state)
+{
+    struct volunteer volunteers[4];
+
+    (void)state;
+    last_linux_host = 2;
+    assert_status(STATUS_OK, config_set(config, TEXT("homogeneous_redundancy"), TEXT("2"), NULL));
+    add_jobs(1, 40, 3, 1e11);
+    run_volunteers(volunteers, 4, 25);
+    assert_i64(count_results("server_state = 4"), 120);
+    assert_i64(test_sql_integer(database, "SELECT COUNT(*) FROM result JOIN workunit"
+                                          " ON workunit.id = workunitid WHERE hr_class <>"
+                                          " IF(hostid <= 2, 258, 386)"),
+               0);
+    assert_true(count_results("hostid <= 2") > 0);
+    assert_true(count_results("hostid > 2") > 0);
+}
+
 /* Makes workunit `id` one for its target, without results, as create_work does. */
 static void assign(int id, int target_type, int target_id, int multi)
 {
@@ -513,6 +535,7 @@ int main(void)
         CASE(no_job_goes_to_two_hosts),
         CASE(one_per_user_holds_among_servers),
         CASE(a_workunit_stays_with_one_version),
+        CASE(a_workunit_stays_with_one_kind_of_host),
         CASE(an_assigned_job_goes_to_one_host),
         CASE(a_broadcast_reaches_each_host_once),
     };
