@@ -92,11 +92,17 @@ bool tally_begin(const struct host_view *view, struct arena *arena, size_t jobs_
     return true;
 }
 
+double deadline_margin(const struct config *config, const struct version_option *option)
+{
+    return option->is_untried ? fmax(config->untried_margin, 1) : 1;
+}
+
 void tally_take_resent(struct tally *tally, const struct tally_use *use)
 {
     size_t resource = use->use.resource;
     struct edf_job job = workload_job(&use->use, use->deadline);
 
+    job.wall_time *= use->margin;
     if (!use->is_always_on) {
         amounts_take(&tally->left, &use->use);
         busy_book(&tally->busy[resource], use->use.instances, use->use.wall_time);
@@ -123,6 +129,7 @@ void tally_take(struct tally *tally, const struct host_view *view, const struct 
                                   .appid = job->app->id,
                                   .disk = job->workunit->rsc_disk_bound,
                                   .deadline = (double)job->delay_bound,
+                                  .margin = deadline_margin(view->config, job->option),
                                   .is_always_on = job->app->non_cpu_intensive != 0};
 
     tally_take_resent(tally, &use);
@@ -433,6 +440,7 @@ static bool meets_deadline(struct question *question)
     if (question->view->workload == NULL)
         return meets_deadline_plainly(question);
     asked = workload_job(&job->use, (double)job->delay_bound);
+    asked.wall_time *= deadline_margin(question->view->config, job->option);
     answer = workload_try(question->view->workload, &asked, skips_connection(question), &reason);
     if (answer != WORKLOAD_IN_TIME && job->delay_bound != job->workunit->delay_bound) {
         job->delay_bound = job->workunit->delay_bound; /* a reduced one is a wish */
@@ -447,7 +455,8 @@ static bool meets_deadline(struct question *question)
 }
 
 enum {
-    NEW = 1 << CHECK_NEW,
+    NEW = 1 << CHECK_NEW | 1 << CHECK_UNTIMED,
+    TIMED = 1 << CHECK_NEW,
     ALWAYS_ON = 1 << CHECK_ALWAYS_ON,
     ASSIGNED = 1 << CHECK_ASSIGNED,
     RESEND = 1 << CHECK_RESEND
@@ -481,7 +490,7 @@ static const struct {
     {REASON_IN_PROGRESS, NEW | ALWAYS_ON, is_within_project_limit},
     {REASON_IN_PROGRESS, NEW | ALWAYS_ON, is_within_resource_limit},
     {REASON_IN_PROGRESS, NEW | ALWAYS_ON, is_within_app_limit},
-    {REASON_COUNT, NEW, meets_deadline},
+    {REASON_COUNT, TIMED, meets_deadline},
 };
 
 bool job_check(const struct host_view *view, const struct tally *tally, enum check_kind kind,

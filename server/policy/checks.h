@@ -132,14 +132,20 @@ struct tally_use {
     bool is_always_on;
     bool is_queued;  /* resent: part of the workload from the beginning */
     double deadline; /* s from now */
+    double margin;   /* see deadline_margin */
 };
 void tally_take_resent(struct tally *tally, const struct tally_use *use);
+
+/* What the run time of a job is multiplied by for deadlines: more than 1 while nobody knows how
+ * long jobs of a version take on this host. */
+double deadline_margin(const struct config *config, const struct version_option *option);
 
 /* Chooses the version on `resource` and runs the checks. False: refused for *ret_refusal.
  * Everything but the deadline is judged before the deadline, so that REASON_DEADLINE means that
  * nothing else was in the way. */
 enum check_kind {
     CHECK_NEW,
+    CHECK_UNTIMED,   /* a new one, all but the deadline, which costs more than all the rest */
     CHECK_ALWAYS_ON, /* of a non-CPU-intensive app: neither amounts nor deadline count */
     CHECK_ASSIGNED,  /* for this host by the project's will: fit to run, and wanted at all */
     CHECK_RESEND     /* of the host already: fit to run, that is all */

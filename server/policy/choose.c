@@ -15,16 +15,18 @@ static double size_of(const struct job *job)
     return job->use.wall_time * job->use.instances;
 }
 
-/* Whether the job can be taken for this resource now; notes why not. */
-static bool is_possible(const struct host_view *view, const struct tally *tally, size_t resource,
-                        struct job *job, struct choice_notes *notes)
+/* Whether the job can be taken for this resource now; notes why not. `kind` leaves the deadline out
+ * or not. */
+static bool is_possible(const struct host_view *view, const struct tally *tally,
+                        enum check_kind kind, size_t resource, struct job *job,
+                        struct choice_notes *notes)
 {
     struct refusal refusal = {.reason = REASON_ALWAYS_ON};
 
     if (job->is_gone || job->refused_on == resource + 1)
         return false;
     if ((job->app == NULL || job->app->non_cpu_intensive == 0) &&
-        job_check(view, tally, CHECK_NEW, resource, job, &refusal))
+        job_check(view, tally, kind, resource, job, &refusal))
         return true;
     job->refused_on = resource + 1;
     refusals_add(&notes->refusals, &refusal);
@@ -51,9 +53,9 @@ static bool rank_is_better(const struct rank *rank, const struct rank *best)
     return rank->score > best->score;
 }
 
-static struct job *choose_one(const struct host_view *view, const struct tally *tally,
-                              size_t resource, struct job *jobs, size_t count,
-                              struct choice_notes *notes)
+static struct job *choose_by(const struct host_view *view, const struct tally *tally,
+                             enum check_kind kind, size_t resource, struct job *jobs, size_t count,
+                             struct choice_notes *notes)
 {
     struct job *best = NULL;
     struct rank best_rank = {0};
@@ -64,7 +66,7 @@ static struct job *choose_one(const struct host_view *view, const struct tally *
 
         if (best != NULL && job->priority < best->priority)
             break;
-        if (!is_possible(view, tally, resource, job, notes))
+        if (!is_possible(view, tally, kind, resource, job, notes))
             continue;
         rank = (struct rank){.clock = tally->shares.used[job->stream],
                              .fits = amounts_fits(&tally->left, &job->use),
@@ -76,6 +78,22 @@ static struct job *choose_one(const struct host_view *view, const struct tally *
         }
     }
     return best;
+}
+
+/* Deadlines cost most. Once all jobs were judged by them, only the best one is again, as long as it
+ * passes; when it does not, the others may not either. */
+static struct job *choose_one(const struct host_view *view, const struct tally *tally,
+                              size_t resource, bool is_first, struct job *jobs, size_t count,
+                              struct choice_notes *notes)
+{
+    struct job *best = NULL;
+
+    if (!is_first) {
+        best = choose_by(view, tally, CHECK_UNTIMED, resource, jobs, count, notes);
+        if (best == NULL || is_possible(view, tally, CHECK_NEW, resource, best, notes))
+            return best;
+    }
+    return choose_by(view, tally, CHECK_NEW, resource, jobs, count, notes);
 }
 
 bool choose_is_idle(const struct host_view *view, const struct tally *tally,
@@ -106,6 +124,7 @@ size_t choose_jobs(const struct host_view *view, struct tally *tally, struct job
     /* Coprocessors from the last to the first, then the CPU. */
     for (size_t resource = tally->left.resource_count; resource-- > 0;) {
         struct refusal refusal;
+        size_t begin = chosen;
 
         if (amounts_wants(&tally->left, resource) &&
             resource_is_closed(view, tally, resource, &refusal)) {
@@ -113,7 +132,8 @@ size_t choose_jobs(const struct host_view *view, struct tally *tally, struct job
             continue;
         }
         while (amounts_wants(&tally->left, resource) && tally->jobs < view->limits.reply) {
-            struct job *job = choose_one(view, tally, resource, jobs, count, notes);
+            struct job *job =
+                choose_one(view, tally, resource, chosen == begin, jobs, count, notes);
             if (job == NULL)
                 break;
             job->is_gone = true;

@@ -19,8 +19,9 @@
 
 #include "server/base/banned.h"
 
-#define MEGABYTE 1048576.0
-#define GIGA     1e9
+#define MEGABYTE         1048576.0
+#define GIGA             1e9
+#define COPROC_FLOPS_MAX 1e15 /* ten times what one can do today */
 
 #define SHARE_MIN 0.01 /* of a coprocessor: a hundred jobs at once are enough for anybody */
 
@@ -838,8 +839,8 @@ double coproc_peak_flops(const struct coproc *coproc)
     int64_t capability = coproc->compute_major * 100 + coproc->compute_minor;
     double flops = 0;
 
-    if (coproc->peak_flops > 0)
-        return coproc->peak_flops;
+    if (coproc->peak_flops > 0) /* drivers have made clients say 43 exaFLOPS */
+        return fmin(coproc->peak_flops, COPROC_FLOPS_MAX);
     if (text_is(coproc->type, "NVIDIA")) {
         for (size_t i = 0; i < sizeof(nvidia_cores) / sizeof(nvidia_cores[0]); i++)
             if (capability >= nvidia_cores[i].capability) {
@@ -854,5 +855,5 @@ double coproc_peak_flops(const struct coproc *coproc)
         if (flops <= 0 && text_is(coproc->type, "apple_gpu"))
             flops = 1e11;
     }
-    return flops > 0 ? flops : 0;
+    return flops > 0 ? fmin(flops, COPROC_FLOPS_MAX) : 0;
 }

@@ -27,6 +27,7 @@ struct version_option {
     bool is_fit;               /* but for chance and the user's choice: enough for what was sent */
     struct text why;           /* not runnable: in words, with figures */
     struct plan_bounds bounds; /* workunits that it takes */
+    bool is_untried;           /* it has finished no job on this host yet */
     bool is_failing;           /* every job of it failed on this host */
     bool is_reliable;          /* this host's results with it come soon and are right (7.5) */
     bool is_trusted;           /* this host's results with it need no check (7.5) */

@@ -16,6 +16,8 @@
 
 #define DAY 86400.0
 
+enum { ASSIGNED_SPARE = 256 /* jobs that are sent beyond the reply's limit */ };
+
 static const struct version_option *option_of(const struct host_view *view,
                                               const struct result_row *row)
 {
@@ -126,7 +128,7 @@ enum status queue_read(struct request *request, struct host_view *view)
         .now = view->now,
         .ignore_overdue = config->edf_ignore_overdue * DAY,
         .connection_period = request->visit.prefs.work_buf_min_days * DAY,
-        .jobs_max = (size_t)view->limits.reply,
+        .jobs_max = (size_t)view->limits.reply + ASSIGNED_SPARE,
     };
 
     if (config->ignore_delay_bound || !config->workload_sim)

@@ -70,14 +70,17 @@ static bool count_answer(struct selection *selection)
             .disk = job->rsc_disk_bound,
             .is_queued = job->is_resent,
             .deadline = (double)job->report_deadline - request->now,
+            .margin = 1,
             .is_always_on = job->app->non_cpu_intensive != 0,
         };
-        if (resource < view->asked.resource_count)
-            tally_take_resent(tally, &use);
         for (size_t j = 0; !job->is_resent && j < view->options.count; j++)
             if (view->options.items[j].version == job->version &&
-                view->options.items[j].anonymous == job->anonymous)
+                view->options.items[j].anonymous == job->anonymous) {
                 tally->option_jobs[j]++;
+                use.margin = deadline_margin(request->config, &view->options.items[j]);
+            }
+        if (resource < view->asked.resource_count)
+            tally_take_resent(tally, &use);
     }
     return true;
 }

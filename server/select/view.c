@@ -81,6 +81,7 @@ static void judge_option(const struct request *request, const struct host_view *
         .no_statistics = request->config->rte_no_stats,
     };
 
+    option->is_untried = !has_row || row.et_n < 1;
     option->is_failing =
         has_row && row.pfc_n <= 0 && row.max_jobs_per_day == 1 && row.consecutive_valid == 0;
     option->usage.projected_flops = estimate_projected_flops(&speed);
