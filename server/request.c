@@ -21,6 +21,7 @@
 #include "server/metrics.h"
 #include "server/parse/parse.h"
 #include "server/reply.h"
+#include "server/select/source.h"
 
 #include <string.h>
 #include <time.h>
@@ -342,6 +343,7 @@ static enum outcome transact(struct request *request, struct arena_mark mark)
     for (;;) {
         enum outcome outcome = attempt(request);
 
+        source_settle(request, outcome == OUTCOME_COMMITTED);
         if (outcome == OUTCOME_COMMITTED)
             return outcome;
         db_rollback(request->db);

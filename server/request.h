@@ -21,6 +21,7 @@ struct buffer;
 struct catalog;
 struct config;
 struct plan_classes;
+struct pool;
 
 /* The project's keys as files hold them (database-and-policy 14.8, protocol 3.8). */
 struct project_keys {
@@ -126,6 +127,7 @@ struct request {
     const struct plan_classes *plan_classes; /* NULL: the built-in ones */
     struct stream_ledger *ledger; /* what job streams have had; NULL: nothing is remembered */
     struct db *db;
+    struct pool *pool; /* NULL: none, jobs come by query */
     struct arena *arena;
     double now;       /* epoch, read once */
     uint64_t seed;    /* all randomness of this request comes from it */
@@ -143,6 +145,12 @@ struct request {
         early; /* messages and delay said before the transaction; each attempt copies it */
 
     struct visit visit;
+
+    /* Results that this request has taken out of the pool; see source_settle. */
+    struct pool_taken {
+        int64_t *ids;
+        size_t count, capacity;
+    } taken;
 
     /* bookkeeping */
     struct failure failure; /* of the last attempt */

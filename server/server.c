@@ -13,12 +13,15 @@
 
 #include "config/config.h"
 #include "server/base/arena.h"
+#include "server/base/crypto.h"
 #include "server/base/log.h"
 #include "server/catalog.h"
 #include "server/delay.h"
 #include "server/fcgi.h"
 #include "server/listen.h"
 #include "server/notify.h"
+#include "server/pool/fill.h"
+#include "server/pool/pool.h"
 #include "server/project.h"
 #include "server/select/shares.h"
 #include "server/watch.h"
@@ -53,6 +56,9 @@ struct server {
     struct load_meter load;
     struct stream_ledger *ledger;
 
+    struct pool *pool;     /* NULL: none */
+    struct filler *filler; /* likewise; under `lock` */
+
     struct listener *listener;
     struct watcher *watcher;
     struct thread *threads;
@@ -73,6 +79,11 @@ struct load_meter *server_load(struct server *server)
 struct stream_ledger *server_ledger(struct server *server)
 {
     return server->ledger;
+}
+
+struct pool *server_pool(struct server *server)
+{
+    return server->pool;
 }
 
 void server_snapshot(struct server *server, struct snapshot *ret_snapshot)
@@ -102,6 +113,8 @@ void server_replace_config(struct server *server, struct config *config)
     pthread_mutex_lock(&server->lock);
     old = server->current.config;
     server->current.config = config;
+    if (server->filler != NULL)
+        filler_set_config(server->filler, config);
     pthread_mutex_unlock(&server->lock);
     log_set_level((enum log_level)config->sched_debug_level);
     config_release(old);
@@ -296,6 +309,40 @@ static bool drain(struct server *server, const sigset_t *signals)
     return true;
 }
 
+/* Without a pool requests ask the database themselves, so that a failure here stops nothing. */
+static void start_pool(struct server *server)
+{
+    const struct config *config = server->current.config;
+    struct failure failure = {0};
+    struct filler *filler;
+    int64_t id = (int64_t)(random_u64() >> 1);
+
+    if (config->pool_jobs_max == 0)
+        return;
+    server->pool = pool_create((size_t)config->pool_jobs_max, config->user_filter);
+    if (server->pool == NULL)
+        return;
+    pthread_mutex_lock(&server->lock);
+    filler = filler_create(server->pool, server->current.config, id > 0 ? id : 1);
+    server->filler = filler;
+    pthread_mutex_unlock(&server->lock);
+    if (filler != NULL && filler_start(filler, &failure) != STATUS_OK)
+        log_event(LOG_LEVEL_WARNING, "pool_not_started", text_from(failure.text));
+}
+
+static void stop_pool(struct server *server)
+{
+    struct filler *filler;
+
+    pthread_mutex_lock(&server->lock);
+    filler = server->filler;
+    server->filler = NULL;
+    pthread_mutex_unlock(&server->lock);
+    filler_destroy(filler);
+    pool_destroy(server->pool);
+    server->pool = NULL;
+}
+
 static void join_threads(struct server *server)
 {
     for (int i = 0; i < server->thread_count; i++) {
@@ -324,6 +371,8 @@ enum status server_run(struct server *server, struct failure *failure)
     if (status == STATUS_OK)
         status = watcher_start(server, &server->watcher, failure);
     if (status == STATUS_OK)
+        start_pool(server);
+    if (status == STATUS_OK)
         status = start_threads(server, failure);
     if (status == STATUS_OK) {
         log_line(LOG_LEVEL_NORMAL, "event=started version=%s threads=%d", QM_VERSION,
@@ -338,6 +387,7 @@ enum status server_run(struct server *server, struct failure *failure)
         return fail(failure, STATUS_IO, "%d threads did not end in time",
                     atomic_load(&server->threads_running));
     join_threads(server);
+    stop_pool(server);
     watcher_stop(server->watcher);
     listener_close(server->listener);
     if (status == STATUS_OK)

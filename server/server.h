@@ -13,6 +13,7 @@
 
 struct project;
 struct listener;
+struct pool;
 struct load_meter;
 struct stream_ledger;
 struct server;
@@ -51,6 +52,9 @@ const struct server_options *server_options(const struct server *server);
 struct load_meter *server_load(struct server *server);
 /* What job streams have had in this process. */
 struct stream_ledger *server_ledger(struct server *server);
+
+/* NULL: none. */
+struct pool *server_pool(struct server *server);
 
 void server_snapshot(struct server *server, struct snapshot *ret_snapshot);
 void snapshot_release(struct snapshot *snapshot);

@@ -37,6 +37,7 @@ struct search {
     size_t runner_count;
     slot *others; /* groups that did not pass */
     size_t other_count;
+    double filled[POOL_LANES]; /* times what is wanted */
     size_t steps;
     bool gave_up;
 };
@@ -83,16 +84,16 @@ static struct runner *leader(struct search *search)
 
     for (size_t i = 0; i < search->runner_count; i++) {
         struct runner *runner = &search->runners[i];
-        if (runner->best != 0 &&
+        if (runner->best != 0 && search->filled[runner->terms.lane] < search->question->reserve &&
             (best == NULL || standing_compare(&runner->standing, &best->standing) < 0))
             best = runner;
     }
     return best;
 }
 
-/* How many jobs of a class are asked for. */
-static size_t jobs_wanted(const struct class_node *node, const struct pool_terms *terms,
-                          size_t most)
+/* How many jobs of a class are asked for; they fill the lane. */
+static size_t jobs_wanted(struct search *search, const struct class_node *node,
+                          const struct pool_terms *terms, size_t most)
 {
     double fpops = node->key.fpops_est > 0 ? node->key.fpops_est : FPOPS_UNKNOWN;
     double wanted = ceil(fmax(terms->flop, 0) / fpops) + fmax(terms->jobs, 0);
@@ -101,7 +102,9 @@ static size_t jobs_wanted(const struct class_node *node, const struct pool_terms
 
     if (jobs == 0)
         jobs = 1;
-    return jobs < held ? jobs : held;
+    jobs = jobs < held ? jobs : held;
+    search->filled[terms->lane] += (double)jobs / fmax(wanted, 1);
+    return jobs;
 }
 
 static bool describe_job(struct search *search, const struct class_node *node, slot number,
@@ -157,7 +160,7 @@ static bool take(struct search *search, struct pool_place after, struct pool_ans
             break;
         answer->place = (struct pool_place){true, best->standing.is_foreign,
                                             best->standing.priority, best->standing.resultid};
-        *pick = (struct pick){best->best, jobs_wanted(class_at(search->pool, best->best),
+        *pick = (struct pick){best->best, jobs_wanted(search, class_at(search->pool, best->best),
                                                       &best->terms, question->jobs_max - jobs)};
         jobs += pick->jobs;
         pick_count++;

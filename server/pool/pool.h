@@ -76,10 +76,14 @@ struct pool_group {
     int64_t user; /* the only one who may have them (user_filter); 0: anybody */
 };
 
+/* Wants that are served side by side, as of CPU and coprocessors. */
+enum { POOL_LANES = 64 };
+
 /* What a host can take of a group, and how much of it is wanted. */
 struct pool_terms {
     double limits[POOL_LIMIT_COUNT]; /* HUGE_VAL: none */
     double flop, jobs; /* a class gives as many jobs as make up the FLOP, and `jobs` more */
+    size_t lane;       /* below POOL_LANES: what is found fills the lane */
 };
 
 /* Called with the pool locked: quick, and never back into the pool. False: nothing of the group. */
@@ -96,6 +100,7 @@ struct pool_question {
     pool_judge *judge;
     void *context;
     size_t jobs_max, classes_max;
+    double reserve; /* a lane is full when it holds so many times what is wanted */
 };
 
 struct pool_answer {

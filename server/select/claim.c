@@ -16,6 +16,7 @@
 #include "server/base/log.h"
 #include "server/request.h"
 #include "server/select/document.h"
+#include "server/select/source.h"
 #include "server/select/view.h"
 
 #include <stdlib.h>
@@ -99,7 +100,7 @@ struct faulty {
 };
 
 /* Drops jobs whose documents cannot be sent; returns how many are left. */
-static size_t drop_faulty(const struct request *request, struct attempt *attempts, size_t count,
+static size_t drop_faulty(struct request *request, struct attempt *attempts, size_t count,
                           struct choice_notes *notes, struct faulty *faulty)
 {
     size_t kept = 0;
@@ -114,6 +115,7 @@ static size_t drop_faulty(const struct request *request, struct attempt *attempt
         log_line(LOG_LEVEL_WARNING, "event=job_not_sent result=%lld host=%lld why=\"%s\"",
                  (long long)attempts[i].job->resultid, (long long)request->visit.host.id, fault);
         refuse(notes, attempts[i].job, REASON_DOCUMENT);
+        source_doubt(request, attempts[i].job->resultid);
         faulty->resultids[faulty->count] = attempts[i].job->resultid;
         faulty->workunitids[faulty->count++] = attempts[i].job->workunit->id;
     }
@@ -205,6 +207,7 @@ static enum status take(struct request *request, const struct host_view *view,
         struct answer_job *answer = &claimed->jobs[claimed->count];
 
         if (!is_claimed[i]) {
+            source_lost(request, job->resultid);
             claimed->lost++;
             continue;
         }
@@ -239,10 +242,13 @@ enum status claim_jobs(struct request *request, const struct host_view *view,
                                           : bsearch(&chosen[i]->workunit->id, rows, row_count,
                                                     sizeof(rows[0]), compare_locked);
         enum reason reason = claim_judge(view, chosen[i], row);
-        if (reason == REASON_COUNT)
+        if (reason == REASON_COUNT) {
             attempts[kept++].job = chosen[i];
-        else
-            refuse(notes, chosen[i], reason);
+            continue;
+        }
+        refuse(notes, chosen[i], reason);
+        if (reason != REASON_ONE_PER_USER && reason != REASON_ONE_PER_HOST)
+            source_doubt(request, chosen[i]->resultid);
     }
     if (kept > 0)
         status = read_documents(request, attempts, kept);

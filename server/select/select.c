@@ -266,6 +266,7 @@ static enum status select_jobs(struct selection *selection)
 
     if (!source_open(request, &selection->view, selection->wants_work, &source))
         return STATUS_NO_MEMORY;
+    source.left = &selection->tally.left;
     for (;;) {
         struct job *jobs;
         size_t count;

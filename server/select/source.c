@@ -1,14 +1,18 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Candidates by query. What can never be right for this host is left out by the database, so that
+/* Candidates, from the job pool (source_pool.c) or by query.
+ *
+ * By query: what can never be right for this host is left out by the database, so that
  * a flood of such jobs cannot hide the others. A batch that was claimed as a whole, or partly by
  * others, is followed by a fresh one: claimed rows are not unsent any more, so it reaches further
  * down. The number of queries is bounded. */
 #include "server/select/source.h"
 
 #include "server/base/arena.h"
+#include "server/base/counters.h"
 #include "server/base/random.h"
 #include "server/catalog.h"
 #include "server/request.h"
+#include "server/select/source_pool.h"
 
 #include <stdlib.h>
 
@@ -47,8 +51,12 @@ bool source_open(struct request *request, const struct host_view *view, bool exp
     const struct catalog_rows *rows = &request->catalog->rows;
     int64_t *appids = ARENA_ARRAY(request->arena, rows->app_count, int64_t);
 
-    *ret_source =
-        (struct source){.request = request, .view = view, .appids = appids, .explains = explains};
+    *ret_source = (struct source){.request = request,
+                                  .view = view,
+                                  .appids = appids,
+                                  .explains = explains,
+                                  .has_pool = pool_is_usable(request),
+                                  .sent_before = request->visit.jobs_sent};
     if (appids == NULL)
         return false;
     for (size_t i = 0; i < rows->app_count; i++)
@@ -128,8 +136,8 @@ static enum status query_any(struct source *source, struct job **ret_jobs, size_
     return query(source, &filter, ret_jobs, ret_count);
 }
 
-enum status source_next(struct source *source, bool some_sent, bool some_lost,
-                        struct job **ret_jobs, size_t *ret_count)
+static enum status next_of_query(struct source *source, bool some_sent, bool some_lost,
+                                 struct job **ret_jobs, size_t *ret_count)
 {
     bool is_first = source->queries == 0;
     bool was_full = source->rows_last >= (size_t)source->view->config->candidate_rows;
@@ -147,4 +155,35 @@ enum status source_next(struct source *source, bool some_sent, bool some_lost,
     if (some_sent || !source->explains)
         return STATUS_OK;
     return query_any(source, ret_jobs, ret_count);
+}
+
+enum status source_next(struct source *source, bool some_sent, bool some_lost,
+                        struct job **ret_jobs, size_t *ret_count)
+{
+    struct request *request = source->request;
+    bool got_some = request->visit.jobs_sent > source->sent_before;
+    bool is_short = false;
+    enum status status;
+
+    source->sent_before = request->visit.jobs_sent;
+    if (!source->has_pool)
+        return next_of_query(source, some_sent, some_lost, ret_jobs, ret_count);
+    if (!source->pool_is_done) {
+        status = source_pool_next(source, got_some, some_lost, ret_jobs, ret_count, &is_short);
+        if (status != STATUS_OK || *ret_count > 0)
+            return status;
+        source->pool_is_done = true;
+        /* "No work" is said only if the database says so too, where the pool cannot know. */
+        source->has_pool = some_sent || !is_short;
+        if (!source->has_pool) {
+            counter_add(COUNTER_pool_fallbacks, 1);
+            return next_of_query(source, some_sent, some_lost, ret_jobs, ret_count);
+        }
+    }
+    *ret_jobs = NULL;
+    *ret_count = 0;
+    if (some_sent || !source->explains || source->was_wide)
+        return STATUS_OK;
+    source->was_wide = true;
+    return source_pool_explain(source, ret_jobs, ret_count);
 }

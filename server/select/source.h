@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Where candidates come from: batches of unsent jobs in order of falling priority. Today a query of
- * the database for this host; whoever keeps jobs in memory will answer the same calls. What it
+/* Where candidates come from: batches of unsent jobs in order of falling priority, out of the job
+ * pool of the process, or by a query of the database for this host where there is none. What it
  * gives are hints only: the database decides at claim time. */
 #ifndef SERVER_SELECT_SOURCE_H
 #define SERVER_SELECT_SOURCE_H
@@ -8,6 +8,7 @@
 #include "db/db.h"
 #include "server/base/status.h"
 #include "server/policy/checks.h"
+#include "server/pool/pool.h"
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -18,12 +19,20 @@ struct request;
 struct source {
     struct request *request;
     const struct host_view *view;
-    const int64_t *appids; /* whose jobs this host may be able to run and asked for */
+    const struct amounts *left; /* of the request, as jobs are chosen; NULL: all of it */
+    const int64_t *appids;      /* whose jobs this host may be able to run and asked for */
     size_t appid_count;
     size_t rows_last; /* of the last batch */
     int queries;
     bool explains; /* reasons will be needed if nothing is sent */
     bool was_wide; /* the last batch was one for explanations: nothing was held back */
+
+    bool has_pool; /* and it was filled before this request began */
+    bool pool_is_done;
+    struct pool_place place; /* where its last search ended */
+    int batches;             /* of the pool */
+    bool is_probing;         /* the last one was of no use: look far and wide */
+    size_t sent_before;      /* jobs, when the last one was given */
 };
 
 /* Work is wanted (`explains`), or only always-on apps are to be served. False: no memory. */
@@ -35,5 +44,12 @@ bool source_open(struct request *request, const struct host_view *view, bool exp
  * jobs that the filter had held back, so that the reasons can be said. */
 MUST_CHECK enum status source_next(struct source *source, bool some_sent, bool some_lost,
                                    struct job **ret_jobs, size_t *ret_count);
+
+/* After each attempt at the transaction: what was taken out of the pool and not sent goes back.
+ * Call before the arena is rewound. */
+void source_settle(struct request *request, bool is_committed);
+/* A job that somebody else got; one that is not as the pool thought. */
+void source_lost(struct request *request, int64_t resultid);
+void source_doubt(struct request *request, int64_t resultid);
 
 #endif

@@ -8,7 +8,11 @@
 #include "server/base/file.h"
 #include "server/base/random.h"
 #include "server/catalog.h"
+#include "server/pool/fill.h"
+#include "server/pool/pool.h"
 #include "tests/scenarios/story.h"
+
+#include <stdlib.h>
 
 #include "server/base/banned.h"
 
@@ -138,6 +142,38 @@ void send_client(struct story *story, const struct words *words)
         splice(story, at, length, NO_TEXT);
 }
 
+/* Every story is told twice: with candidates by query, and from a job pool (QM_TEST_POOL). */
+static struct pool *make_pool(struct story *story)
+{
+    struct pool *pool = pool_create(100000, story->config->user_filter);
+    struct filler *filler = filler_create(pool, story->config, 1);
+    struct pool_figures figures = {0};
+
+    if (filler == NULL)
+        story_fail(story, "no memory");
+    for (double now = 1; !figures.is_filled; now += 0.1) {
+        double pause;
+
+        if (filler_step(filler, story->db, now, &pause) != STATUS_OK)
+            story_fail(story, "pool: %s", db_error(story->db));
+        pool_figures(pool, &figures);
+    }
+    if (filler_leave(filler, story->db) != STATUS_OK)
+        story_fail(story, "pool: %s", db_error(story->db));
+    filler_destroy(filler);
+    return pool;
+}
+
+static void end_pool(struct story *story, struct pool *pool)
+{
+    struct pool_figures figures;
+
+    pool_figures(pool, &figures);
+    if (figures.taken != 0)
+        story_fail(story, "%zu jobs were not given back to the pool", figures.taken);
+    pool_destroy(pool);
+}
+
 void send_now(struct story *story, const struct words *words)
 {
     struct buffer reply = buffer_on_heap(0);
@@ -161,7 +197,12 @@ void send_now(struct story *story, const struct words *words)
                                       .seed = random_mix(1, story->sequence++),
                                       .stop_sched = story->stop_sched,
                                       .transport = {.body = story->body}};
+    if (getenv("QM_TEST_POOL") != NULL)
+        story->request.pool = make_pool(story);
     request_run(&story->request, &reply);
+    if (story->request.pool != NULL)
+        end_pool(story, story->request.pool);
+    story->request.pool = NULL;
     story->sends++;
     story->reply = text_copy(story->arena, buffer_text(&reply));
     buffer_free(&reply);

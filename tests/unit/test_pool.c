@@ -300,7 +300,7 @@ static void compare_answers(struct model *model, struct pool *pool, struct arena
     struct host host = random_host(&model->random);
     size_t jobs_max = 1 + (size_t)below(&model->random, 20);
     size_t classes_max = 1 + (size_t)below(&model->random, 10);
-    struct pool_question question = {judge, &host, jobs_max, classes_max};
+    struct pool_question question = {judge, &host, jobs_max, classes_max, HUGE_VAL};
     struct pool_answer answer;
     int64_t ids[MODEL_MAX];
     size_t count;
@@ -403,7 +403,7 @@ static struct host anybody = {.apps = UINT64_MAX,
 
 static struct pool_answer ask(struct pool *pool, struct host *host, size_t jobs, size_t classes)
 {
-    struct pool_question question = {judge, host, jobs, classes};
+    struct pool_question question = {judge, host, jobs, classes, HUGE_VAL};
     struct pool_answer answer;
 
     assert_true(pool_take(pool, arena, &question, (struct pool_place){0}, &answer));
@@ -419,7 +419,7 @@ static void end_sweep(struct pool *pool)
 static void a_search_goes_on_where_it_ended(void **state)
 {
     struct pool *pool = pool_create(1000, false);
-    struct pool_question question = {judge, &anybody, 3, 3};
+    struct pool_question question = {judge, &anybody, 3, 3, HUGE_VAL};
     struct pool_place place = {0};
     int64_t wanted = 1;
 
@@ -636,7 +636,7 @@ static void *take_all(void *context)
     struct taker *taker = context;
     struct arena *own = arena_create(1 << 20);
     struct host host = anybody;
-    struct pool_question question = {judge, &host, 7, 3};
+    struct pool_question question = {judge, &host, 7, 3, HUGE_VAL};
     struct random random = {.state = (uint64_t)(uintptr_t)context};
 
     host.terms.jobs = 3;

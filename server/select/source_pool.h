@@ -1,0 +1,29 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Candidates from the job pool; for source.c. */
+#ifndef SERVER_SELECT_SOURCE_POOL_H
+#define SERVER_SELECT_SOURCE_POOL_H
+
+#include "server/base/status.h"
+#include "server/policy/checks.h"
+#include "server/policy/reason.h"
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+struct request;
+struct source;
+
+/* Whether the process has a pool, and it has been filled once. */
+bool pool_is_usable(const struct request *request);
+
+/* The next batch. Count 0: the pool has no more for this host; then *ret_is_short says that the
+ * database may have. `got_some`: of the last batch. */
+MUST_CHECK enum status source_pool_next(struct source *source, bool got_some, bool some_lost,
+                                        struct job **ret_jobs, size_t *ret_count,
+                                        bool *ret_is_short);
+/* What came nearest, for the reasons. */
+MUST_CHECK enum status source_pool_explain(struct source *source, struct job **ret_jobs,
+                                           size_t *ret_count);
+
+#endif
