@@ -233,7 +233,8 @@ struct claim {
     int64_t replicate_target;
 };
 /* Takes those results that are still UNSENT for this host and lowers transition_time of their
- * workunits. ret_claimed[i] tells whether claim i succeeded. */
+ * workunits, which are locked already (db_workunits_lock). ret_claimed[i] tells whether claim i
+ * succeeded. */
 MUST_CHECK enum status db_results_claim(struct db *db, struct arena *arena, int64_t hostid,
                                         int64_t userid, const struct claim *claims, size_t count,
                                         bool *ret_claimed);

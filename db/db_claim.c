@@ -62,42 +62,28 @@ static int compare_by_result(const void *a, const void *b)
     return (left->resultid > right->resultid) - (left->resultid < right->resultid);
 }
 
-#define CLAIM_VALUES 7 /* the most that one row of the statements below has */
+#define CLAIM_VALUES 12
 
-static enum status claim_workunits(struct db *db, const struct claim *claims, size_t count,
+/* Row locks end at the node of a cluster; there a row that both really change is needed. */
+static enum status guard_workunits(struct db *db, const struct claim *claims, size_t count,
                                    struct db_value *values)
 {
-    enum status status = STATUS_OK;
-
-    /* Row locks end at the node of a cluster; there a row that both really change is needed. */
-    if (db_is_cluster(db)) {
-        for (size_t i = 0; i < count; i++)
-            values[i] = db_id(claims[i].workunitid);
-        status = db_run_bulk(db, STATEMENT_claim_guard, values, 1, count, NULL);
-    }
-    for (size_t i = 0; i < count; i++) {
-        const struct claim *claim = &claims[i];
-        struct db_value *value = values + i * 6;
-
-        *value++ = db_integer(claim->report_deadline);
-        *value++ = db_integer(claim->commit_hr_class);
-        *value++ = db_integer(claim->commit_hr_class);
-        *value++ = db_id(claim->commit_app_version_id);
-        *value++ = db_id(claim->commit_app_version_id);
-        *value = db_id(claim->workunitid);
-    }
-    if (status == STATUS_OK)
-        status = db_run_bulk(db, STATEMENT_claim_workunit, values, 6, count, NULL);
-    return status;
+    if (!db_is_cluster(db))
+        return STATUS_OK;
+    for (size_t i = 0; i < count; i++)
+        values[i] = db_id(claims[i].workunitid);
+    return db_run_bulk(db, STATEMENT_claim_guard, values, 1, count, NULL);
 }
 
 static enum status claim_results(struct db *db, int64_t hostid, int64_t userid,
                                  const struct claim *claims, size_t count, struct db_value *values,
                                  uint64_t *ret_affected)
 {
+    enum status status;
+
     for (size_t i = 0; i < count; i++) {
         const struct claim *claim = &claims[i];
-        struct db_value *value = values + i * 7;
+        struct db_value *value = values + i * CLAIM_VALUES;
 
         *value++ = db_id(hostid);
         *value++ = db_id(userid);
@@ -105,9 +91,17 @@ static enum status claim_results(struct db *db, int64_t hostid, int64_t userid,
         *value++ = db_integer(claim->report_deadline);
         *value++ = db_id(claim->app_version_id);
         *value++ = db_real(claim->flops_estimate);
+        *value++ = db_integer(claim->report_deadline);
+        *value++ = db_integer(claim->commit_hr_class);
+        *value++ = db_integer(claim->commit_hr_class);
+        *value++ = db_id(claim->commit_app_version_id);
+        *value++ = db_id(claim->commit_app_version_id);
         *value = db_id(claim->resultid);
     }
-    return db_run_bulk(db, STATEMENT_claim_result, values, 7, count, ret_affected);
+    status = db_run_bulk(db, STATEMENT_claim_result, values, CLAIM_VALUES, count, ret_affected);
+    if (status == STATUS_OK)
+        *ret_affected /= 2; /* a result and its workunit */
+    return status;
 }
 
 /* Which results are this host's now. Only asked when some were not got. A result that this host got
@@ -189,7 +183,7 @@ enum status db_results_claim(struct db *db, struct arena *arena, int64_t hostid,
     if (ids == NULL)
         return STATUS_TOO_LARGE;
     qsort(sorted, count, sizeof(sorted[0]), compare_by_workunit);
-    status = claim_workunits(db, sorted, count, values);
+    status = guard_workunits(db, sorted, count, values);
     qsort(sorted, count, sizeof(sorted[0]), compare_by_result);
     if (status == STATUS_OK)
         status = claim_results(db, hostid, userid, sorted, count, values, &affected);
