@@ -7,6 +7,7 @@
 #include "db/schema.h"
 
 #include "config/config.h"
+#include "db/files.h"
 #include "db/mariadb.h"
 #include "server/base/arena.h"
 #include "server/base/buffer.h"
@@ -226,5 +227,38 @@ enum status db_schema_upgrade(const struct config *config, struct schema_report 
     db_close(db); /* and with it the lock */
     if (status == STATUS_OK && ret_report != NULL)
         *ret_report = report;
+    return status;
+}
+
+/* --- the file database ----------------------------------------------------------------------- */
+
+enum status db_files_open(const struct config *config, struct db **ret_db, struct failure *failure)
+{
+    if (config->files_db_name.length == 0)
+        return fail(failure, STATUS_NOT_FOUND, "the option files_db_name is not set");
+    return db_connect_files(config, true, ret_db, failure);
+}
+
+enum status db_files_make(const struct config *config, struct failure *failure)
+{
+    struct db *db = NULL;
+    enum status status;
+
+    if (config->files_db_name.length == 0)
+        return fail(failure, STATUS_NOT_FOUND, "the option files_db_name is not set");
+    if (text_equal(config->files_db_name, config->db_name))
+        return fail(failure, STATUS_DB_REFUSED,
+                    "files_db_name is the project's database; choose one of its own");
+    status = db_connect_files(config, false, &db, failure);
+    if (status != STATUS_OK)
+        return status;
+    status = run_with_name(db, "CREATE DATABASE IF NOT EXISTS ", config->files_db_name,
+                           " CHARACTER SET utf8mb4 COLLATE utf8mb4_general_ci");
+    if (status == STATUS_OK)
+        status = run_with_name(db, "USE ", config->files_db_name, "");
+    status = explain(db, failure, status, "making the file database");
+    if (status == STATUS_OK)
+        status = run_file(db, "files", files_sql, failure);
+    db_close(db);
     return status;
 }

@@ -33,6 +33,7 @@
 #define DB_MAGIC              0x51444231u
 #define CONNECT_TIMEOUT_S     5
 #define ANSWER_TIMEOUT_S      60
+#define FILES_TIMEOUT_S       5 /* of the file database: no request waits long for it */
 #define SCRATCH_BYTES_MAX     ((size_t)256 * 1024 * 1024)
 #define SERVER_VERSION_OLDEST 100200 /* 10.2: array binding */
 
@@ -52,9 +53,9 @@ struct db_prepared {
 
 struct db {
     uint32_t magic;
-    char *host, *socket, *user, *password, *name; /* as the options say */
-    unsigned port;
-    bool only_looks;           /* see db_look_only */
+    char *host, *socket, *user, *password, *name;   /* as the options say */
+    unsigned port, connect_timeout, answer_timeout; /* s */
+    bool only_looks;                                /* see db_look_only */
     bool with_database, looks; /* whether db_reopen chooses a database, looks at its tables */
     MYSQL *mysql;
     bool awaits_answer; /* of a command that was sent ahead */
@@ -816,15 +817,15 @@ static void disconnect(struct db *db)
 static enum status connect_to_server(struct db *db)
 {
     static pthread_once_t once = PTHREAD_ONCE_INIT;
-    unsigned connect_timeout = CONNECT_TIMEOUT_S, answer_timeout = ANSWER_TIMEOUT_S, no = 0;
+    unsigned no = 0;
 
     (void)pthread_once(&once, start_library);
     db->mysql = mysql_init(NULL);
     if (db->mysql == NULL)
         return lacks_memory(db);
-    (void)mysql_optionsv(db->mysql, MYSQL_OPT_CONNECT_TIMEOUT, &connect_timeout);
-    (void)mysql_optionsv(db->mysql, MYSQL_OPT_READ_TIMEOUT, &answer_timeout);
-    (void)mysql_optionsv(db->mysql, MYSQL_OPT_WRITE_TIMEOUT, &answer_timeout);
+    (void)mysql_optionsv(db->mysql, MYSQL_OPT_CONNECT_TIMEOUT, &db->connect_timeout);
+    (void)mysql_optionsv(db->mysql, MYSQL_OPT_READ_TIMEOUT, &db->answer_timeout);
+    (void)mysql_optionsv(db->mysql, MYSQL_OPT_WRITE_TIMEOUT, &db->answer_timeout);
     (void)mysql_optionsv(db->mysql, MYSQL_OPT_LOCAL_INFILE, &no);
     (void)mysql_optionsv(db->mysql, MYSQL_SET_CHARSET_NAME, "utf8mb4");
     if (mysql_real_connect(db->mysql, db->host, db->user, db->password,
@@ -894,11 +895,57 @@ static char *string_of(struct text text)
     return string;
 }
 
+/* Where a database is. */
+struct place {
+    struct text host, socket, user, password, name;
+    unsigned connect_timeout, answer_timeout; /* s */
+};
+
+static struct place project_place(const struct config *config)
+{
+    return (struct place){.host = config->db_host,
+                          .socket = config->db_socket,
+                          .user = config->db_user,
+                          .password = config->db_passwd,
+                          .name = config->db_name,
+                          .connect_timeout = CONNECT_TIMEOUT_S,
+                          .answer_timeout = ANSWER_TIMEOUT_S};
+}
+
+/* What is not said is as with the project's database. */
+static struct place files_place(const struct config *config)
+{
+    struct place place = project_place(config);
+
+    if (config->files_db_host.length > 0) {
+        place.host = config->files_db_host;
+        place.socket = NO_TEXT;
+    }
+    if (config->files_db_socket.length > 0)
+        place.socket = config->files_db_socket;
+    if (config->files_db_user.length > 0) {
+        place.user = config->files_db_user;
+        place.password = config->files_db_passwd;
+    }
+    place.name = config->files_db_name;
+    place.connect_timeout = place.answer_timeout = FILES_TIMEOUT_S;
+    return place;
+}
+
+/* NULL stays NULL: the library's own choice. */
+static bool take(struct text text, char **ret_string)
+{
+    if (text.length == 0)
+        return true;
+    *ret_string = string_of(text);
+    return *ret_string != NULL;
+}
+
 /* Rule 1.7 of sharing a database with BOINC: db_host may be host:port, and the machine's own name
  * stands for its local socket. */
-static enum status take_options(struct db *db, const struct config *config)
+static enum status take_place(struct db *db, const struct place *place)
 {
-    struct text host = config->db_host;
+    struct text host = place->host;
     char own[256] = "";
     int64_t port = 0;
     size_t colon = text_find(host, TEXT(":"));
@@ -911,23 +958,17 @@ static enum status take_options(struct db *db, const struct config *config)
     if (host.length == 0 || (port == 0 && text_equal_nocase(host, text_from(own))))
         host = TEXT("localhost");
     db->port = (unsigned)port;
+    db->connect_timeout = place->connect_timeout;
+    db->answer_timeout = place->answer_timeout;
     db->host = string_of(host);
-    if (config->db_socket.length > 0)
-        db->socket = string_of(config->db_socket);
-    if (config->db_user.length > 0)
-        db->user = string_of(config->db_user);
-    if (config->db_passwd.length > 0)
-        db->password = string_of(config->db_passwd);
-    db->name = string_of(config->db_name);
-    if (db->host == NULL || db->name == NULL ||
-        (config->db_socket.length > 0 && db->socket == NULL) ||
-        (config->db_user.length > 0 && db->user == NULL) ||
-        (config->db_passwd.length > 0 && db->password == NULL))
+    db->name = string_of(place->name);
+    if (db->host == NULL || db->name == NULL || !take(place->socket, &db->socket) ||
+        !take(place->user, &db->user) || !take(place->password, &db->password))
         return STATUS_NO_MEMORY;
     return STATUS_OK;
 }
 
-static enum status open_db(const struct config *config, bool with_database, bool looks,
+static enum status open_db(const struct place *place, bool with_database, bool looks,
                            struct db **ret_db, struct failure *failure)
 {
     struct db *db = calloc(1, sizeof(*db));
@@ -941,7 +982,7 @@ static enum status open_db(const struct config *config, bool with_database, bool
     db->look.bytes_per_character = 4;
     db->scratch = arena_create(SCRATCH_BYTES_MAX);
     if (db->scratch != NULL)
-        status = take_options(db, config);
+        status = take_place(db, place);
     if (status == STATUS_OK && with_database && db->name[0] == '\0') {
         status = STATUS_DB_REFUSED;
         (void)snprintf(db->error, sizeof(db->error), "the option db_name is not set");
@@ -959,13 +1000,25 @@ static enum status open_db(const struct config *config, bool with_database, bool
 
 enum status db_open(const struct config *config, struct db **ret_db, struct failure *failure)
 {
-    return open_db(config, true, true, ret_db, failure);
+    struct place place = project_place(config);
+
+    return open_db(&place, true, true, ret_db, failure);
 }
 
 enum status db_connect(const struct config *config, bool with_database, struct db **ret_db,
                        struct failure *failure)
 {
-    return open_db(config, with_database, false, ret_db, failure);
+    struct place place = project_place(config);
+
+    return open_db(&place, with_database, false, ret_db, failure);
+}
+
+enum status db_connect_files(const struct config *config, bool with_database, struct db **ret_db,
+                             struct failure *failure)
+{
+    struct place place = files_place(config);
+
+    return open_db(&place, with_database, false, ret_db, failure);
 }
 
 enum status db_reopen(struct db *db)

@@ -23,6 +23,9 @@ enum statement {
 #define STATEMENT(name, sql) STATEMENT_##name,
 #include "db/admin.def"
 #include "db/statements.def"
+    STATEMENT_FILES, /* from here on they are for the file database */
+    STATEMENT_BEFORE_FILES = STATEMENT_FILES - 1,
+#include "db/files.def"
 #undef STATEMENT
     STATEMENT_COUNT
 };
@@ -128,6 +131,9 @@ MUST_CHECK enum status db_run_text(struct db *db, const char *sql);
  * database when `with_database` is false. */
 MUST_CHECK enum status db_connect(const struct config *config, bool with_database,
                                   struct db **ret_db, struct failure *failure);
+/* The same for the file database, by the files_db_* options. */
+MUST_CHECK enum status db_connect_files(const struct config *config, bool with_database,
+                                        struct db **ret_db, struct failure *failure);
 /* What the database's tables really have; valid until db_reopen. */
 const struct actual_columns *db_actual_columns(const struct db *db);
 bool db_is_cluster(const struct db *db); /* several writers: row locks end at this node */

@@ -19,6 +19,7 @@ static const struct {
 } statements[STATEMENT_COUNT] = {
 #define STATEMENT(name, sql) [STATEMENT_##name] = {#name, sql},
 #include "db/admin.def"
+#include "db/files.def"
 #include "db/statements.def"
 #undef STATEMENT
 };

@@ -12,7 +12,7 @@
 
 static void prepare_all(struct db *db)
 {
-    for (int i = 0; i < STATEMENT_COUNT; i++) {
+    for (int i = 0; i < STATEMENT_FILES; i++) {
         enum statement statement = (enum statement)i;
 
         for (size_t j = 0; j < (statement_has_list(statement) ? STATEMENT_SIZES : 1); j++) {
@@ -65,7 +65,7 @@ static void conditions_name_columns_of_the_schema(void **state)
     struct db *db = test_database_open(database);
 
     (void)state;
-    for (int i = 0; i < STATEMENT_COUNT; i++) {
+    for (int i = 0; i < STATEMENT_FILES; i++) {
         struct statement_text with = {0}, all = {0};
 
         assert_status(STATUS_OK,

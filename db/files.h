@@ -1,0 +1,61 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* The file database: which sticky files hosts hold, and what they are to do with them. It has its
+ * own connection and schema (files.sql), and nothing in it is ever needed: whoever asks goes on
+ * without it. Conventions as in db.h; the caller commits. */
+#ifndef DB_FILES_H
+#define DB_FILES_H
+
+#include "db/db.h"
+
+/* By the files_db_* options. STATUS_NOT_FOUND: files_db_name is empty. The caller owns *ret_db. */
+MUST_CHECK enum status db_files_open(const struct config *config, struct db **ret_db,
+                                     struct failure *failure);
+/* Makes the database and its tables where they are not there yet; may be repeated. */
+MUST_CHECK enum status db_files_make(const struct config *config, struct failure *failure);
+extern const char *const files_sql; /* the file, as it was when the program was built */
+
+/* Longer names are not kept. */
+enum { DB_FILE_NAME_MOST = 255, DB_FILES_MOST = 100000 };
+
+struct host_file_row {
+    int64_t hostid;
+    struct text name;
+    double nbytes;
+    int64_t status;                           /* as the client says, protocol 2.13 */
+    int64_t priority;                         /* 1 to 5 */
+    int64_t expiry;                           /* epoch */
+    int64_t first_seen, last_seen, last_used; /* epoch; first_seen 0: sent, not yet seen */
+};
+/* By name, bytewise. */
+MUST_CHECK enum status db_files_of_host(struct db *db, struct arena *arena, int64_t hostid,
+                                        struct host_file_row **ret_rows, size_t *ret_count);
+/* The hosts that hold a file, by number. */
+MUST_CHECK enum status db_files_holders(struct db *db, struct arena *arena, struct text name,
+                                        size_t most, struct host_file_row **ret_rows,
+                                        size_t *ret_count);
+/* Inserts or updates; priority, expiry and times never fall, first_seen stays. */
+MUST_CHECK enum status db_files_save(struct db *db, struct arena *arena,
+                                     const struct host_file_row *rows, size_t count);
+MUST_CHECK enum status db_files_seen(struct db *db, int64_t hostid, int64_t now);
+MUST_CHECK enum status db_files_forget(struct db *db, int64_t hostid, const struct text *names,
+                                       size_t count);
+
+enum file_action { FILE_SEND = 1, FILE_GET, FILE_DELETE };
+struct file_order {
+    int64_t hostid;
+    struct text name;
+    int64_t action;             /* enum file_action */
+    int64_t created, delivered; /* epoch; delivered 0: not yet */
+    struct text xml;
+};
+/* Orders of one host, or with hostid 0 of all; oldest first. */
+MUST_CHECK enum status db_file_orders(struct db *db, struct arena *arena, int64_t hostid,
+                                      size_t most, struct file_order **ret_orders,
+                                      size_t *ret_count);
+/* One that is there keeps its date; `delivered` never falls. */
+MUST_CHECK enum status db_file_orders_add(struct db *db, struct arena *arena,
+                                          const struct file_order *orders, size_t count);
+MUST_CHECK enum status db_file_orders_remove(struct db *db, struct arena *arena,
+                                             const struct file_order *orders, size_t count);
+
+#endif

@@ -1,0 +1,31 @@
+-- SPDX-License-Identifier: Apache-2.0
+-- The file database: which sticky files hosts hold. A database of its own, beside a project's and
+-- without any tie to it: it may be away, or be made anew, and no request fails.
+
+-- What is not listed by its host any more has no row. A file that was sent and not yet seen has
+-- first_seen 0. Names are bytes.
+CREATE TABLE IF NOT EXISTS host_file (
+    hostid     BIGINT NOT NULL,
+    name       VARBINARY(255) NOT NULL,
+    nbytes     DOUBLE NOT NULL,
+    status     INT NOT NULL,
+    priority   INT NOT NULL,
+    expiry     BIGINT NOT NULL,
+    first_seen BIGINT NOT NULL,
+    last_seen  BIGINT NOT NULL,
+    last_used  BIGINT NOT NULL,
+    PRIMARY KEY (hostid, name),
+    UNIQUE KEY file_host (name, hostid)
+) ENGINE=InnoDB DEFAULT CHARSET=utf8mb4 COLLATE=utf8mb4_general_ci;
+
+-- What hosts are to do with files: repeated with every reply until it is done. xml: what a client
+-- is told, but for deletion.
+CREATE TABLE IF NOT EXISTS file_order (
+    hostid     BIGINT NOT NULL,
+    name       VARBINARY(255) NOT NULL,
+    action     INT NOT NULL,
+    created    BIGINT NOT NULL,
+    delivered  BIGINT NOT NULL,
+    xml        MEDIUMBLOB NOT NULL,
+    PRIMARY KEY (hostid, name, action)
+) ENGINE=InnoDB DEFAULT CHARSET=utf8mb4 COLLATE=utf8mb4_general_ci;
