@@ -18,6 +18,7 @@
 #include "server/base/counters.h"
 #include "server/base/random.h"
 #include "server/delay.h"
+#include "server/files.h"
 #include "server/metrics.h"
 #include "server/parse/parse.h"
 #include "server/reply.h"
@@ -398,7 +399,11 @@ void request_run(struct request *request, struct buffer *ret_reply)
     if (prepare(request, start)) {
         struct arena_mark mark = arena_mark(request->arena);
 
-        answer_outcome(request, transact(request, mark));
+        enum outcome outcome = transact(request, mark);
+
+        answer_outcome(request, outcome);
+        if (outcome == OUTCOME_COMMITTED)
+            files_update(request);
     }
     delay_by_load(request); /* whoever was served comes back too */
     reply_write(request, ret_reply);

@@ -19,6 +19,7 @@
 struct arena;
 struct buffer;
 struct catalog;
+struct files;
 struct config;
 struct plan_classes;
 struct pool;
@@ -116,6 +117,7 @@ struct visit {
     bool work_refused; /* for a reason already said; no new jobs */
     size_t resent;
     size_t jobs_sent; /* new ones */
+    int disk_pass;    /* in which they were chosen: 1 to 3; 0: there are none */
 };
 
 struct request {
@@ -128,6 +130,7 @@ struct request {
     struct stream_ledger *ledger; /* what job streams have had; NULL: nothing is remembered */
     struct db *db;
     struct pool *pool; /* NULL: none, jobs come by query */
+    struct files *files; /* the file database; NULL: none, or away */
     struct arena *arena;
     double now;       /* epoch, read once */
     uint64_t seed;    /* all randomness of this request comes from it */

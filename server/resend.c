@@ -265,8 +265,12 @@ static enum next resend_lost(struct request *request)
 
     if (search != NULL) {
         search->request = request;
-        if (view_make(request, &search->view) &&
-            tally_begin(&search->view, request->arena, 0, &search->tally))
+        bool has_view = view_make(request, &search->view);
+
+        /* Whatever pass a job was sent in, it was sent. */
+        search->view.disk =
+            search->view.space.amounts[request->config->delete_from_self ? DISK_PASSES - 1 : 1];
+        if (has_view && tally_begin(&search->view, request->arena, 0, &search->tally))
             status = find_lost(search);
     }
     if (status == STATUS_OK && search->again_count + search->over_count == 0)

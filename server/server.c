@@ -10,6 +10,7 @@
  * signal, or the end of patience, cuts the connections; a transaction that then goes on belongs to
  * a client that will ask again. */
 #include "server/server.h"
+#include "server/files.h"
 
 #include "config/config.h"
 #include "server/base/arena.h"
@@ -55,6 +56,7 @@ struct server {
     struct snapshot current;
     struct load_meter load;
     struct stream_ledger *ledger;
+    struct files_health files;
 
     struct pool *pool;     /* NULL: none */
     struct filler *filler; /* likewise; under `lock` */
@@ -84,6 +86,11 @@ struct stream_ledger *server_ledger(struct server *server)
 struct pool *server_pool(struct server *server)
 {
     return server->pool;
+}
+
+struct files_health *server_files(struct server *server)
+{
+    return &server->files;
 }
 
 void server_snapshot(struct server *server, struct snapshot *ret_snapshot)

@@ -16,6 +16,7 @@ struct listener;
 struct pool;
 struct load_meter;
 struct stream_ledger;
+struct files_health;
 struct server;
 
 /* What the command line says. */
@@ -52,6 +53,7 @@ const struct server_options *server_options(const struct server *server);
 struct load_meter *server_load(struct server *server);
 /* What job streams have had in this process. */
 struct stream_ledger *server_ledger(struct server *server);
+struct files_health *server_files(struct server *server);
 
 /* NULL: none. */
 struct pool *server_pool(struct server *server);

@@ -13,6 +13,7 @@
 #include "server/base/random.h"
 #include "server/delay.h"
 #include "server/fcgi.h"
+#include "server/files.h"
 #include "server/listen.h"
 #include "server/metrics.h"
 #include "server/project.h"
@@ -52,7 +53,10 @@ static void wait_seconds(double seconds)
 
 void worker_init(struct worker *worker, struct server *server, struct fcgi *fcgi)
 {
-    *worker = (struct worker){.server = server, .fcgi = fcgi, .connection = -1};
+    *worker = (struct worker){.server = server,
+                              .fcgi = fcgi,
+                              .files = files_create(server_files(server)),
+                              .connection = -1};
     pthread_mutex_init(&worker->lock, NULL);
 }
 
@@ -67,6 +71,7 @@ static void close_database(struct worker *worker)
 void worker_clear(struct worker *worker)
 {
     close_database(worker);
+    files_destroy(worker->files);
     arena_destroy(worker->arena);
     fcgi_destroy(worker->fcgi);
     pthread_mutex_destroy(&worker->lock);
@@ -146,6 +151,7 @@ void worker_answer(struct worker *worker, const struct snapshot *snapshot,
     }
     if (!snapshot->stop_sched && snapshot->catalog != NULL)
         request.db = database(worker, snapshot->config);
+    request.files = files_ready(worker->files, snapshot->config, monotonic_ns());
     request_run(&request, ret_reply);
     request_log(&request, ret_reply->length);
     if (request.attempts > 0 && request.visit.answer.kind == ANSWER_FULL)

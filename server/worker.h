@@ -14,6 +14,7 @@
 
 struct config;
 struct fcgi;
+struct files;
 struct server;
 struct snapshot;
 
@@ -28,6 +29,8 @@ struct worker {
     struct config *db_config;
     int db_failures;           /* in a row */
     uint64_t db_not_before_ns; /* monotonic: the next try to connect */
+
+    struct files *files; /* the link to the file database */
 
     /* The web server's connection, for whoever must end an exchange that takes too long. */
     pthread_mutex_t lock;

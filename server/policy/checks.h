@@ -9,6 +9,7 @@
 #include "server/parse/message.h"
 #include "server/policy/amounts.h"
 #include "server/policy/deadline.h"
+#include "server/policy/disk.h"
 #include "server/policy/estimate.h"
 #include "server/policy/hr_class.h"
 #include "server/policy/limits.h"
@@ -46,8 +47,9 @@ struct host_view {
     bool is_backup;     /* its user gives this project idle processors only */
     bool only_assigned; /* the account gets assigned jobs only (user.seti_id) */
     double memory;      /* bytes that jobs may use */
-    double disk;        /* bytes that jobs may fill */
-    double correction;  /* see estimate_correction */
+    struct disk_space space;
+    double disk;       /* bytes that jobs may fill in this pass: one of space.amounts */
+    double correction; /* see estimate_correction */
     struct availability availability;
     struct amounts asked;
     struct job_limits limits;

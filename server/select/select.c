@@ -20,6 +20,7 @@
 #include "server/select/locality.h"
 #include "server/select/on_host.h"
 #include "server/select/queue.h"
+#include "server/select/room.h"
 #include "server/select/shares.h"
 #include "server/select/source.h"
 #include "server/select/view.h"
@@ -42,6 +43,7 @@ struct selection {
     bool serves_always_on;
     bool serves_assigned;
     bool some_lost;
+    bool unseen; /* there may be jobs that no pass has looked at */
 };
 
 /* --- the tally ------------------------------------------------------------------------------- */
@@ -267,12 +269,14 @@ static enum status select_jobs(struct selection *selection)
     if (!source_open(request, &selection->view, selection->wants_work, &source))
         return STATUS_NO_MEMORY;
     source.left = &selection->tally.left;
+    selection->unseen = false;
     for (;;) {
         struct job *jobs;
         size_t count;
 
         status =
             source_next(&source, request->visit.jobs_sent > 0, selection->some_lost, &jobs, &count);
+        selection->unseen = source_is_cut(&source);
         if (status != STATUS_OK || count == 0)
             return status;
         status = locality_mark(request, jobs, count);
@@ -311,6 +315,83 @@ static bool is_idle(struct selection *selection)
            !selection->serves_always_on;
 }
 
+/* Everything that selects, with what view.disk says. */
+static enum status serve_pass(struct selection *selection)
+{
+    enum status status = count_answer(selection) ? STATUS_OK : STATUS_NO_MEMORY;
+
+    if (status == STATUS_OK && selection->serves_assigned)
+        status = serve_assigned(selection);
+    if (status == STATUS_OK && !is_served(selection) && !is_idle(selection))
+        status = select_jobs(selection);
+    return status;
+}
+
+/* Whether nothing was sent and more disk space might have changed that. */
+static bool lacks_disk(const struct selection *selection)
+{
+    return selection->request->visit.jobs_sent == 0 &&
+           (selection->notes.refusals.by_reason[REASON_DISK].count > 0 || selection->unseen);
+}
+
+/* Takes back what was claimed on the strength of files that are needed after all. */
+static enum status undo_claims(struct selection *selection)
+{
+    if (!selection->has_begun)
+        return STATUS_OK;
+    forget_new_jobs(selection);
+    source_settle(selection->request, false);
+    return db_rollback_to_savepoint(selection->request->db);
+}
+
+/* The third pass for clients that do not make room by themselves. How much can be deleted is known
+ * only now, and the jobs got may need some of the files: then once more without these. */
+static enum status serve_with_room(struct selection *selection)
+{
+    struct request *request = selection->request;
+    struct host_view *view = &selection->view;
+    struct id_list has_job = selection->has_job;
+    struct room room;
+    enum status status = room_look(request, &room);
+
+    if (status == STATUS_NOT_FOUND) /* no file database, or a job that we know nothing of */
+        return STATUS_OK;
+    for (int round = 0; status == STATUS_OK && round < ROUNDS_MAX; round++) {
+        double disk = room_space(request, &room);
+
+        if (!(disk > view->space.amounts[1]))
+            return STATUS_OK;
+        view->disk = disk;
+        status = serve_pass(selection);
+        if (status != STATUS_OK || request->visit.jobs_sent == 0 || room_order(request, &room))
+            return status;
+        status = undo_claims(selection);
+        selection->has_job = has_job;
+    }
+    return status;
+}
+
+/* One pass after the other, each only if those before sent nothing for want of disk space. */
+static enum status serve_in_passes(struct selection *selection)
+{
+    struct request *request = selection->request;
+    struct host_view *view = &selection->view;
+    int passes = request->config->delete_from_self ? DISK_PASSES : DISK_PASSES - 1;
+    enum status status = serve_pass(selection);
+
+    for (int pass = 1; status == STATUS_OK && pass < passes && lacks_disk(selection); pass++) {
+        if (!(view->space.amounts[pass] > view->disk))
+            continue;
+        request->visit.disk_pass = pass + 1;
+        view->disk = view->space.amounts[pass];
+        if (pass + 1 == DISK_PASSES && room_is_ordered(request))
+            status = serve_with_room(selection);
+        else
+            status = serve_pass(selection);
+    }
+    return status;
+}
+
 static enum next serve(struct selection *selection)
 {
     struct request *request = selection->request;
@@ -321,12 +402,8 @@ static enum next serve(struct selection *selection)
         status = queue_read(request, &selection->view);
     if (status == STATUS_OK && selection->serves_always_on)
         status = find_always_on(selection);
-    if (status == STATUS_OK && !count_answer(selection))
-        status = STATUS_NO_MEMORY;
-    if (status == STATUS_OK && selection->serves_assigned)
-        status = serve_assigned(selection);
-    if (status == STATUS_OK && !is_served(selection) && !is_idle(selection))
-        status = select_jobs(selection);
+    if (status == STATUS_OK)
+        status = serve_in_passes(selection);
     if (status == STATUS_OK) {
         if (selection->wants_work && request->visit.answer.job_count == 0)
             answer_nothing(request, &selection->view, &selection->notes);
@@ -357,6 +434,12 @@ enum next step_select(struct request *request)
         may_get_work && assigned_may_be(request->config, selection->wants_work);
     if (selection->wants_work || selection->serves_always_on || selection->serves_assigned)
         next = serve(selection);
+    if (next == NEXT_STEP) {
+        enum status status = room_order_for_resent(request);
+
+        if (status != STATUS_OK)
+            return request_failed(request, status, "files");
+    }
     if (next == NEXT_STEP && !answer_resources(request, &selection->view, &selection->notes))
         return request_failed(request, STATUS_NO_MEMORY, "select");
     return next;

@@ -187,3 +187,8 @@ enum status source_next(struct source *source, bool some_sent, bool some_lost,
     source->was_wide = true;
     return source_pool_explain(source, ret_jobs, ret_count);
 }
+
+bool source_is_cut(const struct source *source)
+{
+    return source->was_wide && source->rows_last >= ROWS_TO_EXPLAIN;
+}

@@ -51,5 +51,7 @@ void source_settle(struct request *request, bool is_committed);
 /* A job that somebody else got; one that is not as the pool thought. */
 void source_lost(struct request *request, int64_t resultid);
 void source_doubt(struct request *request, int64_t resultid);
+/* Whether the last batch, one for explanations, had no place for all jobs. */
+bool source_is_cut(const struct source *source);
 
 #endif

@@ -7,12 +7,12 @@
 #include "server/base/arena.h"
 #include "server/base/random.h"
 #include "server/catalog.h"
-#include "server/policy/disk.h"
 #include "server/policy/estimate.h"
 #include "server/policy/plan_class.h"
 #include "server/policy/reliable.h"
 #include "server/request.h"
 #include "server/select/keywords.h"
+#include "server/select/room.h"
 
 #include <math.h>
 
@@ -338,10 +338,12 @@ bool view_make(const struct request *request, struct host_view *ret_view)
         .is_backup = message->has_resource_share_fraction && message->resource_share_fraction <= 0,
         .only_assigned = visit->user.seti_id != 0,
         .memory = memory_usable(visit->host.m_nbytes, &visit->prefs),
-        .disk = disk_space_of(message, &visit->prefs, config->default_disk_min_free_gb).amounts[0],
+        .space = disk_space_of(message, &visit->prefs, config->default_disk_min_free_gb,
+                               room_bound(request)),
         .correction = estimate_correction(message, request->client_version),
         .availability = availability_of(message, request->client_version),
     };
+    view->disk = view->space.amounts[0];
     amounts_read(message, cpus, config->share_in_scalar_request, &view->asked);
     view->limits = limits_of(config, &view->asked, &visit->project_prefs);
     for (size_t i = 0; i < view->asked.resource_count; i++)

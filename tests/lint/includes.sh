@@ -13,7 +13,7 @@ db/                db/* config/config.h server/base/*
 server/parse/      server/parse/* server/base/*
 server/pool/       server/pool/* server/catalog.h db/db.h db/rows.h db/states.h config/config.h server/base/*
 server/policy/     server/policy/* server/parse/message.h db/rows.h db/states.h config/config.h server/base/*
-server/            server/* db/db.h db/rows.h db/states.h config/config.h submit/keys.h submit/template_output.h
+server/            server/* db/db.h db/files.h db/rows.h db/states.h config/config.h submit/keys.h submit/template_output.h
 submit/            submit/* db/* config/config.h server/base/*
 tools/             tools/* server/* submit/* db/* config/config.h
 tests/             tests/* server/* submit/* db/* config/*

@@ -294,7 +294,7 @@ static void disk_is_the_least_of_three_bounds(void **state)
         message.d_free = message.d_total * random_unit(&random);
         message.d_boinc_used_total = 1 + 20 * GIGABYTE * random_unit(&random);
         preferences.disk_min_free_gb = 3 * random_unit(&random);
-        got = disk_space_of(&message, &preferences, 1).amounts[0];
+        got = disk_space_of(&message, &preferences, 1, 0).amounts[0];
         least = message.d_free - GIGABYTE * preferences.disk_min_free_gb;
         if (least > message.d_free - GIGABYTE)
             least = message.d_free - GIGABYTE;
@@ -315,13 +315,13 @@ static void the_figure_of_2004_stands_alone_or_is_bounded(void **state)
     message.d_free = 5 * GIGABYTE;
     message.project_disk_free = 8 * GIGABYTE;
     message.has_project_disk_free = true;
-    assert_real(disk_space_of(&message, &preferences, 1).amounts[0], 8 * GIGABYTE, 1);
+    assert_real(disk_space_of(&message, &preferences, 1, 0).amounts[0], 8 * GIGABYTE, 1);
     message.has_disk_usage = true;
-    assert_real(disk_space_of(&message, &preferences, 1).amounts[0], 4 * GIGABYTE, 1);
+    assert_real(disk_space_of(&message, &preferences, 1, 0).amounts[0], 4 * GIGABYTE, 1);
     message.project_disk_free = -1; /* counts as absent */
     message.has_disk_usage = false;
-    assert_real(disk_space_of(&message, &preferences, 1).amounts[0], 4 * GIGABYTE, 1);
-    assert_real(disk_space_of(&message, &preferences, 6).amounts[0], 0, 0);
+    assert_real(disk_space_of(&message, &preferences, 1, 0).amounts[0], 4 * GIGABYTE, 1);
+    assert_real(disk_space_of(&message, &preferences, 6, 0).amounts[0], 0, 0);
 }
 
 /* --- limits

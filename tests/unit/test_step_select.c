@@ -8,6 +8,7 @@
 #include "server/base/arena.h"
 #include "server/base/counters.h"
 #include "server/catalog.h"
+#include "server/files.h"
 #include "server/parse/parse.h"
 #include "server/select/shares.h"
 #include "tests/support/test.h"
@@ -296,6 +297,13 @@ enum status db_jobs_give_up(struct db *db, const struct host_job *jobs, size_t c
         row->result.report_deadline = deadline;
     }
     return call();
+}
+
+/* There is no file database. */
+bool files_read(struct request *of, struct host_files *ret_files)
+{
+    (void)of, (void)ret_files;
+    return false;
 }
 
 enum next request_failed(struct request *failed, enum status status, const char *what)
