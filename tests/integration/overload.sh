@@ -11,7 +11,8 @@ add_host
 start_server one --threads 1
 start_nginx "$work/one.socket"
 
-delay() { sed -n 's|.*<request_delay>\([0-9]*\).*|\1|p' "$work/reply"; }
+# In whole seconds, rounded as in the log.
+delay() { sed -n 's|.*<request_delay>\([0-9.]*\).*|\1|p' "$work/reply" | xargs -r printf '%.0f'; }
 claim "the first request is answered" reply
 claim "and asks for no delay: nothing was measured yet" test -z "$(delay)"
 last=0
