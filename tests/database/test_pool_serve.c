@@ -1,0 +1,335 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Whole requests served out of a job pool. */
+#include "server/request.h"
+
+#include "config/config.h"
+#include "server/base/arena.h"
+#include "server/base/buffer.h"
+#include "server/base/counters.h"
+#include "server/catalog.h"
+#include "server/pool/fill.h"
+#include "server/pool/pool.h"
+#include "tests/support/database.h"
+#include "tests/support/test.h"
+
+#include <math.h>
+
+enum { NOW = 1795000000, POOL_MAX = 200000 };
+
+static struct test_database *database;
+static struct config *config;
+
+struct server {
+    struct db *db;
+    struct arena *arena;
+    struct catalog *catalog;
+    struct project_keys keys;
+    struct pool *pool;
+    struct filler *filler;
+    double clock;
+    struct request request;
+    struct buffer reply;
+};
+static struct server server;
+
+/* --- the world ------------------------------------------------------------------------------- */
+
+/* Lets the pool's thread do what is due in so many seconds. */
+static void pass(struct server *of, double seconds)
+{
+    double end = of->clock + seconds, pause = 0;
+
+    for (; of->clock <= end; of->clock += pause > 0.001 ? pause : 0.001)
+        assert_status(STATUS_OK, filler_step(of->filler, of->db, of->clock, &pause));
+}
+
+static void open_server(struct server *of, int64_t id, size_t jobs_max)
+{
+    *of = (struct server){.db = test_database_open(database),
+                          .arena = arena_create(1 << 26),
+                          .pool = pool_create(jobs_max, false),
+                          .clock = 1000,
+                          .reply = buffer_on_heap(0)};
+    assert_status(STATUS_OK, catalog_load(of->db, &of->catalog));
+    of->filler = filler_create(of->pool, config, id);
+    assert_non_null(of->filler);
+}
+
+static void close_server(struct server *of)
+{
+    filler_destroy(of->filler);
+    pool_destroy(of->pool);
+    buffer_free(&of->reply);
+    catalog_release(of->catalog);
+    arena_destroy(of->arena);
+    db_close(of->db);
+}
+
+static int setup(void **state)
+{
+    (void)state;
+    database = test_database_create(true, NULL);
+    config = test_database_config(database);
+    test_sql(database,
+             "SET SESSION sql_mode = '';"
+             "INSERT INTO platform SET id = 1, name = 'x86_64-pc-linux-gnu';"
+             "INSERT INTO app SET id = 1, name = 'app', user_friendly_name = 'App', weight = 1;"
+             "INSERT INTO app_version SET id = 11, appid = 1, version_num = 100, platformid = 1,"
+             " plan_class = '', xml_doc = '<app_version>\\n</app_version>\\n';"
+             "INSERT INTO user SET id = 1, name = 'user', email_addr = 'u@example.org',"
+             " authenticator = 'key', create_time = 1");
+    for (int i = 1; i <= 4; i++)
+        test_sql(database,
+                 "INSERT INTO host SET id = %d, userid = 1, create_time = 1, rpc_time = 0,"
+                 " rpc_seqno = 0, host_cpid = 'cpid%d'",
+                 i, i);
+    open_server(&server, 1, POOL_MAX);
+    return 0;
+}
+
+static int teardown(void **state)
+{
+    (void)state;
+    close_server(&server);
+    test_database_destroy(database);
+    return 0;
+}
+
+/* Jobs of 1e11 FLOP; `memory` is SQL in terms of seq. */
+static void add_jobs(int first, int count, int priority, const char *memory)
+{
+    test_sql(database,
+             "INSERT INTO workunit (id, name, appid, rsc_fpops_est, rsc_fpops_bound,"
+             " rsc_memory_bound, rsc_disk_bound, delay_bound, transition_time, target_nresults,"
+             " min_quorum, xml_doc) SELECT seq, CONCAT('wu', seq), 1, 1e11, 1e15, %s, 1e6, 86400,"
+             " 2147483647, 1, 1, '<workunit>\\n</workunit>\\n' FROM seq_%d_to_%d;"
+             "INSERT INTO result (id, workunitid, appid, name, server_state, priority, xml_doc_in)"
+             " SELECT seq, seq, 1, CONCAT('wu', seq, '_0'), 2, %d, '<result>\\n</result>\\n'"
+             " FROM seq_%d_to_%d",
+             memory, first, first + count - 1, priority, first, first + count - 1);
+}
+
+static const struct answer *ask(struct server *of, int host, double memory, int seconds)
+{
+    struct text body;
+
+    arena_reset(of->arena);
+    of->reply.length = 0;
+    body = text_print(
+        of->arena,
+        "<scheduler_request>\n<authenticator>key</authenticator>\n<hostid>%d</hostid>\n"
+        "<rpc_seqno>1</rpc_seqno>\n<core_client_major_version>8</core_client_major_version>\n"
+        "<core_client_minor_version>0</core_client_minor_version>\n"
+        "<core_client_release>2</core_client_release>\n"
+        "<platform_name>x86_64-pc-linux-gnu</platform_name>\n"
+        "<work_req_seconds>%d</work_req_seconds>\n<cpu_req_secs>%d</cpu_req_secs>\n"
+        "<other_results>\n</other_results>\n"
+        "<host_info>\n<p_ncpus>4</p_ncpus>\n<p_fpops>1e9</p_fpops>\n<m_nbytes>%g</m_nbytes>\n"
+        "<d_total>1e12</d_total>\n<d_free>1e12</d_free>\n<os_name>Linux</os_name>\n"
+        "<p_vendor>GenuineIntel</p_vendor>\n<p_model>Intel Core</p_model>\n"
+        "</host_info>\n</scheduler_request>\n",
+        host, seconds, seconds, memory);
+    of->request = (struct request){.config = config,
+                                   .catalog = of->catalog,
+                                   .keys = &of->keys,
+                                   .db = of->db,
+                                   .pool = of->pool,
+                                   .arena = of->arena,
+                                   .now = NOW,
+                                   .seed = (uint64_t)host,
+                                   .transport = {.body = body}};
+    request_run(&of->request, &of->reply);
+    return &of->request.visit.answer;
+}
+
+static size_t ask_new(struct server *of, int host, int seconds)
+{
+    (void)ask(of, host, 4e9, seconds);
+    return of->request.visit.jobs_sent;
+}
+
+static struct pool_figures figures(void)
+{
+    struct pool_figures now;
+
+    pool_figures(server.pool, &now);
+    return now;
+}
+
+/* --- stories --------------------------------------------------------------------------------- */
+
+/* Complaint 1517: what nobody can run stood before what everybody can. */
+static void a_flood_that_nobody_can_run_delays_nothing(void **state)
+{
+    uint64_t fallbacks = counter_value(COUNTER_pool_fallbacks);
+    const struct answer *answer;
+
+    (void)state;
+    add_jobs(1, 100000, 9, "1e12");
+    add_jobs(200000, 1, 0, "1e6");
+    pass(&server, 5);
+    assert_int_equal(figures().jobs, 100001);
+    answer = ask(&server, 1, 4e9, 100);
+    assert_int_equal(answer->job_count, 1);
+    assert_i64(answer->jobs[0].resultid, 200000);
+    assert_int_equal(counter_value(COUNTER_pool_fallbacks), fallbacks);
+    assert_int_equal(figures().jobs, 100000);
+    assert_int_equal(figures().taken, 0);
+}
+
+/* Every job is of a kind of its own, and one only is small enough. */
+static void a_rare_host_finds_its_job_at_once(void **state)
+{
+    const struct answer *answer;
+
+    (void)state;
+    add_jobs(1, 30000, 0, "IF(seq = 17000, 1e8, 3e8 + seq * 1e4)");
+    pass(&server, 5);
+    answer = ask(&server, 1, 2e8, 100);
+    assert_int_equal(answer->job_count, 1);
+    assert_i64(answer->jobs[0].resultid, 17000);
+}
+
+static void the_nearest_miss_is_told(void **state)
+{
+    const struct answer *answer;
+
+    (void)state;
+    add_jobs(1, 3000, 0, "3e9 + seq * 1e6");
+    pass(&server, 5);
+    answer = ask(&server, 1, 1e9, 100);
+    assert_int_equal(answer->job_count, 0);
+    assert_true(text_contains(buffer_text(&server.reply), TEXT("needs")));
+    assert_true(text_contains(buffer_text(&server.reply), TEXT("of memory")));
+    assert_int_equal(figures().taken, 0);
+}
+
+static void what_others_took_is_replaced_in_the_same_request(void **state)
+{
+    const struct answer *answer;
+
+    (void)state;
+    add_jobs(1, 50, 0, "1e6");
+    pass(&server, 5);
+    test_sql(database, "UPDATE result SET server_state = 4, hostid = 3 WHERE id <= 20");
+    answer = ask(&server, 1, 4e9, 250);
+    assert_int_equal(answer->job_count, 3);
+    for (size_t i = 0; i < 3; i++)
+        assert_true(answer->jobs[i].resultid > 20);
+    assert_int_equal(figures().taken, 0);
+    assert_in_range(figures().jobs, 27, 46); /* what was lost is held no more */
+}
+
+static void before_the_first_fill_the_database_is_asked(void **state)
+{
+    (void)state;
+    add_jobs(1, 5, 0, "1e6");
+    assert_int_equal(ask(&server, 1, 4e9, 100)->job_count, 1);
+}
+
+static void an_incomplete_pool_asks_the_database_before_no(void **state)
+{
+    struct server small;
+    const struct answer *answer;
+
+    (void)state;
+    add_jobs(1, 100, 0, "1e6");
+    open_server(&small, 2, 20);
+    pass(&small, 1);
+    pool_drop(small.pool, (int64_t[]){1, 2, 3, 4, 5, 6, 7, 8, 9, 10}, 10);
+    pool_drop(small.pool, (int64_t[]){11, 12, 13, 14, 15, 16, 17, 18, 19, 20}, 10);
+    answer = ask(&small, 1, 4e9, 100);
+    assert_int_equal(answer->job_count, 1);
+    close_server(&small);
+}
+
+static bool anything(void *context, const struct pool_group *group, struct pool_terms *ret_terms)
+{
+    (void)context;
+    (void)group;
+    *ret_terms = (struct pool_terms){.limits = {HUGE_VAL, HUGE_VAL, HUGE_VAL, HUGE_VAL}, .jobs = 9};
+    return true;
+}
+
+/* A job that another thread holds may come back: "no" is not said because of it. */
+static void jobs_in_other_hands_are_no_reason_for_no(void **state)
+{
+    uint64_t fallbacks = counter_value(COUNTER_pool_fallbacks);
+    struct pool_question question = {anything, NULL, 9, 9, 9};
+    struct pool_answer held;
+
+    (void)state;
+    pass(&server, 5);
+    assert_int_equal(ask(&server, 1, 4e9, 100)->job_count, 0);
+    assert_int_equal(counter_value(COUNTER_pool_fallbacks), fallbacks);
+    add_jobs(1, 3, 0, "1e6");
+    pass(&server, 5);
+    assert_true(pool_take(server.pool, server.arena, &question, (struct pool_place){0}, &held));
+    assert_int_equal(held.count, 3);
+    assert_int_equal(ask(&server, 1, 4e9, 100)->job_count, 1);
+    assert_int_equal(counter_value(COUNTER_pool_fallbacks), fallbacks + 1);
+}
+
+static void a_failed_transaction_gives_the_jobs_back(void **state)
+{
+    (void)state;
+    add_jobs(1, 40, 0, "1e6");
+    pass(&server, 5);
+    assert_status(STATUS_OK, config_set(config, TEXT("request_tries"), TEXT("1"), NULL));
+    for (uint64_t nth = 1; nth < 12; nth++) {
+        db_fail_nth(server.db, nth, STATUS_DB_RETRY);
+        (void)ask(&server, 2, 4e9, 10);
+        db_fail_nth(server.db, 0, STATUS_OK);
+        assert_int_equal(figures().taken, 0);
+        assert_int_equal(
+            figures().jobs,
+            test_sql_integer(database, "SELECT COUNT(*) FROM result WHERE server_state = 2"));
+    }
+    assert_status(STATUS_OK, config_set(config, TEXT("request_tries"), TEXT("5"), NULL));
+}
+
+static void two_servers_want_different_jobs_and_one_dies(void **state)
+{
+    uint64_t lost = counter_value(COUNTER_claims_lost);
+    struct server other;
+    size_t got = 0;
+
+    (void)state;
+    add_jobs(1, 400, 0, "1e6");
+    assert_status(STATUS_OK, config_set(config, TEXT("resend_lost_results"), TEXT("0"), NULL));
+    open_server(&other, 2, POOL_MAX);
+    for (int i = 0; i < 2; i++) {
+        pass(&server, 6);
+        pass(&other, 6);
+    }
+    for (int i = 0; i < 10; i++) {
+        got += ask_new(&server, 1, 250);
+        got += ask_new(&other, 2, 250);
+    }
+    assert_int_equal(got, 60);
+    assert_int_equal(counter_value(COUNTER_claims_lost), lost);
+    close_server(&other);
+    /* What is left is served without waiting for anybody. */
+    for (int i = 0; i < 60; i++)
+        got += ask_new(&server, 3, 950);
+    assert_int_equal(got, 400);
+}
+
+#define CASE(name) cmocka_unit_test_setup_teardown(name, setup, teardown)
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        CASE(a_flood_that_nobody_can_run_delays_nothing),
+        CASE(a_rare_host_finds_its_job_at_once),
+        CASE(the_nearest_miss_is_told),
+        CASE(what_others_took_is_replaced_in_the_same_request),
+        CASE(before_the_first_fill_the_database_is_asked),
+        CASE(an_incomplete_pool_asks_the_database_before_no),
+        CASE(jobs_in_other_hands_are_no_reason_for_no),
+        CASE(a_failed_transaction_gives_the_jobs_back),
+        CASE(two_servers_want_different_jobs_and_one_dies),
+    };
+
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
