@@ -164,7 +164,8 @@ static void reload_project(struct watcher *watcher, const struct config *config)
         project_release(project);
         return;
     }
-    log_line(LOG_LEVEL_NORMAL, "event=keys_loaded old_keys=%zu", project->keys.old_key_count);
+    log_line(LOG_LEVEL_NORMAL, "event=keys_loaded old_keys=%zu plan_classes=%zu",
+             project->keys.old_key_count, project->plan_classes.count);
     server_replace_project(watcher->server, project);
 }
 

@@ -69,6 +69,16 @@ claim "and the old one stays" reply_has '<project_name>Changed</project_name>'
 write_config "<long_name>Mended</long_name>" "<catalog_refresh>3600</catalog_refresh>"
 claim "a mended one is taken" within 10 reply_has '<project_name>Mended</project_name>'
 
+# --- plan classes
+printf '<plan_classes>\n<plan_class>\n<name/>\n</plan_class>\n</plan_classes>\n' \
+    >"$project/plan_class_spec.xml"
+claim "faulty plan classes are refused with their line" within 10 \
+    log_has one 'plan_classes_refused.*plan_class_spec.xml: line 4'
+sed 's|<name/>|<name>ours</name>|' "$project/plan_class_spec.xml" >"$project/spec.new"
+mv "$project/spec.new" "$project/plan_class_spec.xml"
+claim "mended ones are taken" within 10 log_has one 'event=keys_loaded.*plan_classes=1'
+rm "$project/plan_class_spec.xml"
+
 # --- trigger files
 touch "$project/stop_sched"
 claim "stop_sched closes the project" within 10 reply_has '<project_is_down/>'
