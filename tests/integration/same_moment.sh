@@ -8,7 +8,7 @@
 . "$(dirname "$0")/lib.sh"
 need curl nginx
 
-new_project ""
+new_project "<pool_refresh>0.05</pool_refresh>"
 start_server one --threads 4
 start_server two --threads 4
 start_nginx "$work/one.socket"
@@ -29,11 +29,17 @@ both() {
 hostid() { sed -n 's|^<hostid>\(.*\)</hostid>|\1|p' "$1"; }
 jobs_in() { sed -n '/^<result>/,/^<\/result>/s|.*<name>\(.*\)</name>|\1|p' "$1" | sort -u; }
 
+# The pools of both servers see new jobs at their next refresh.
+new_jobs() {
+    add_jobs "$@"
+    sleep 0.4
+}
+
 # --- a first contact, again and again with other machines
 sent=$work/sent.xml
 wrong=0 met=0
 for round in $(seq 12); do
-    add_jobs 6 $((round * 100))
+    new_jobs 6 $((round * 100))
     cpid=$(printf '%032x' "$round")
     sed "s|<host_cpid>.*</host_cpid>|<host_cpid>$cpid</host_cpid>|
          s|<domain_name>.*</domain_name>|<domain_name>machine$round</domain_name>|
@@ -62,7 +68,7 @@ claim "each reply has all jobs of the host ($wrong have not)" test "$wrong" = 0
 # --- two hosts and the only job
 duplicates=0
 for round in $(seq 12); do
-    add_jobs 1 $((5000 + round))
+    new_jobs 1 $((5000 + round))
     for machine in 1 2; do
         sed "s|<host_cpid>.*</host_cpid>|<host_cpid>$(printf '%032x' $((900 + machine)))</host_cpid>|
              s|<domain_name>.*</domain_name>|<domain_name>rival$machine</domain_name>|
