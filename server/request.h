@@ -129,7 +129,7 @@ struct request {
     const struct plan_classes *plan_classes; /* NULL: the built-in ones */
     struct stream_ledger *ledger; /* what job streams have had; NULL: nothing is remembered */
     struct db *db;
-    struct pool *pool; /* NULL: none, jobs come by query */
+    struct pool *pool;   /* NULL: none, jobs come by query */
     struct files *files; /* the file database; NULL: none, or away */
     struct arena *arena;
     double now;       /* epoch, read once */
