@@ -9,8 +9,8 @@
  *   other later by more than its own length. If all behind it have that much to spare, none is
  *   looked at.
  * - Coprocessor jobs that leave as many whole CPUs as before leave the CPU jobs as they are.
- * - The easiest jobs refused are remembered; what is not easier is refused without a look. Jobs
- *   are only ever added, so what was refused stays refused until the workload is reset.
+ * - Jobs refused are remembered; where what is added only makes things worse, anything that is not
+ *   easier is refused without a look, until the workload is reset.
  *
  * The work spent on one request is bounded: when it is used up, nothing more is accepted. */
 #include "server/policy/edf.h"
@@ -60,6 +60,7 @@ struct refused {
     double deadline;
     size_t place;
     uint64_t generation;
+    bool is_dealt; /* see is_monotone */
     enum edf_verdict verdict;
     struct edf_reason reason;
 };
@@ -388,19 +389,38 @@ void edf_reset(struct edf *edf)
 
 /* --- one job more ---------------------------------------------------------------------------- */
 
+/* Where jobs of one CPU are dealt to CPUs that nobody else uses, every job that is added or longer
+ * makes all others the same or later. With threads and coprocessors it may happen that one more
+ * job lets another start earlier. */
+static bool is_monotone(const struct edf *edf, const struct entry *entry)
+{
+    return edf_need_is_plain(&entry->need) && edf->groups[CPUS].saved[0].is_plain;
+}
+
+/* Whether an answer of before holds for this job too: the same question, or one that is not easier
+ * than what was refused. */
 static bool is_refused_before(const struct edf *edf, const struct entry *entry, size_t place,
                               enum edf_verdict *ret_verdict, struct edf_reason *ret_reason)
 {
+    bool is_dealt = is_monotone(edf, entry);
+
     for (size_t i = 0; i < edf->refused_count; i++) {
         const struct refused *refused = &edf->refused[i];
+        bool is_longer = entry->need.wall_time >= refused->need.wall_time;
+        bool is_now = edf->generation == refused->generation;
+        bool holds;
 
         if (refused->need.type != entry->need.type || refused->need.cpus != entry->need.cpus ||
-            refused->need.count != entry->need.count ||
-            entry->need.wall_time < refused->need.wall_time)
+            refused->need.count != entry->need.count)
             continue;
-        if (entry->deadline == refused->deadline ||
-            (entry->deadline < refused->deadline && place == refused->place &&
-             edf->generation == refused->generation)) {
+        if (is_dealt && refused->is_dealt)
+            holds = is_longer &&
+                    (entry->deadline == refused->deadline ||
+                     (is_now && entry->deadline < refused->deadline && place == refused->place));
+        else
+            holds = is_now && entry->deadline == refused->deadline &&
+                    entry->need.wall_time == refused->need.wall_time;
+        if (holds) {
             *ret_verdict = refused->verdict;
             *ret_reason = refused->reason;
             return true;
@@ -416,6 +436,7 @@ static void remember(struct edf *edf, const struct entry *entry, size_t place,
                                                        .deadline = entry->deadline,
                                                        .place = place,
                                                        .generation = edf->generation,
+                                                       .is_dealt = is_monotone(edf, entry),
                                                        .verdict = verdict,
                                                        .reason = *reason};
     edf->refused_next = (edf->refused_next + 1) % REFUSED_MAX;

@@ -71,7 +71,7 @@ static bool count_answer(struct selection *selection)
             .appid = job->appid,
             .disk = job->rsc_disk_bound,
             .is_queued = job->is_resent,
-            .deadline = (double)job->report_deadline - request->now,
+            .deadline = (double)(job->report_deadline - (int64_t)request->now),
             .margin = 1,
             .is_always_on = job->app->non_cpu_intensive != 0,
         };
