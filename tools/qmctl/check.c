@@ -2,7 +2,7 @@
 /* Looks at everything that a server will need, says all that is wrong and not only the first, and
  * changes nothing. */
 #include "config/config.h"
-#include "db/db.h"
+#include "db/files.h"
 #include "server/base/arena.h"
 #include "server/base/file.h"
 #include "server/policy/plan_class.h"
@@ -179,6 +179,30 @@ static void check_database(struct check *check)
         found(check, true, "there are no platforms (qmctl init adds them)");
 }
 
+/* What the disk options mean together. */
+static void check_files(struct check *check)
+{
+    const struct config *config = check->session->config;
+    struct failure failure = {.status = STATUS_OK};
+    struct db *db = NULL;
+
+    if (config->deletion_policy_expire)
+        found(check, false,
+              "deletion_policy_expire: files whose template has no exp_days may be deleted after 60"
+              " days");
+    if (config->delete_from_self && config->files_db_name.length == 0)
+        found(check, false,
+              "delete_from_self: without files_db_name no file of today's clients is deleted");
+    if (config->files_db_name.length == 0 || option_given(check->session, "no-db"))
+        return;
+    if (db_files_open(config, &db, &failure) != STATUS_OK)
+        found(check, false,
+              text_string(check->session->arena,
+                          text_print(check->session->arena, "file database: %s (qmctl files init)",
+                                     failure.text)));
+    db_close(db);
+}
+
 /* A version of a class that nobody knows is never sent, and nobody is told. */
 static void check_plan_classes(struct check *check, bool reads_versions)
 {
@@ -217,6 +241,7 @@ enum exit_code command_check_config(struct session *session)
         check_folder(&check, "upload_dir", session->config->upload_dir);
         check_keys(&check);
         check_templates(&check);
+        check_files(&check);
         if (!option_given(session, "no-db"))
             check_database(&check);
         check_plan_classes(&check, !option_given(session, "no-db"));

@@ -96,6 +96,7 @@ static enum status read_settings(struct session *session, struct app_row *app,
                                .name = text_from(name),
                                .numbered = option_given(session, "stdin"),
                                .by_transitioner = option_given(session, "transitioner"),
+                               .sticky_lifetime = session->config->deletion_policy_expire,
                                .now = session->now};
     if (name == NULL)
         ret_settings->name =
