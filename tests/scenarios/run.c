@@ -321,6 +321,7 @@ static const struct {
     {"each", tell_each},
     {"request", tell_request},
     {"stop_sched", tell_stop},
+    {"file_database", world_file_database},
     {"config", world_config},
     {"rows", world_rows},
     {"jobs", world_jobs},

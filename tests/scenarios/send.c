@@ -187,16 +187,18 @@ void send_now(struct story *story, const struct words *words)
         story_fail(story, "catalog: %s", db_error(story->db));
     db_rollback(story->db);
     arena_reset(story->request_arena);
-    story->request = (struct request){.config = story->config,
-                                      .catalog = story->catalog,
-                                      .keys = &story->keys,
-                                      .plan_classes = &story->plan_classes,
-                                      .db = story->db,
-                                      .arena = story->request_arena,
-                                      .now = story->now,
-                                      .seed = random_mix(1, story->sequence++),
-                                      .stop_sched = story->stop_sched,
-                                      .transport = {.body = story->body}};
+    story->request = (struct request){
+        .config = story->config,
+        .catalog = story->catalog,
+        .keys = &story->keys,
+        .plan_classes = &story->plan_classes,
+        .db = story->db,
+        .files = files_ready(story->files, story->config, (uint64_t)(story->now * 1e9)),
+        .arena = story->request_arena,
+        .now = story->now,
+        .seed = random_mix(1, story->sequence++),
+        .stop_sched = story->stop_sched,
+        .transport = {.body = story->body}};
     if (getenv("QM_TEST_POOL") != NULL)
         story->request.pool = make_pool(story);
     request_run(&story->request, &reply);

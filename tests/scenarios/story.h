@@ -5,6 +5,7 @@
 
 #include "server/base/status.h"
 #include "server/base/text.h"
+#include "server/files.h"
 #include "server/policy/plan_class.h"
 #include "server/request.h"
 #include "tests/support/reply_check.h"
@@ -47,9 +48,11 @@ struct story {
     struct project_keys keys;
     struct plan_classes plan_classes;
     struct test_database *database;
-    struct db *db;     /* the server's */
-    double now;        /* epoch; the only clock */
-    uint64_t sequence; /* seeds and row numbers */
+    struct db *db; /* the server's */
+    struct files_health files_health;
+    struct files *files; /* the link to the file database, as a worker has it */
+    double now;          /* epoch; the only clock */
+    uint64_t sequence;   /* seeds and row numbers */
     bool stop_sched;
 
     struct text body; /* of the request at hand */
@@ -71,7 +74,7 @@ int64_t story_integer(struct story *story, struct text word);
 typedef void story_command(struct story *story, const struct words *words);
 
 story_command world_config, world_limit, world_plan_class, world_rows, world_jobs, world_sql,
-    world_key, world_old_key;
+    world_key, world_old_key, world_file_database;
 story_command send_capture, send_element, send_without, send_add, send_replace, send_client,
     send_now;
 story_command expect_anything;

@@ -365,6 +365,31 @@ void world_old_key(struct story *story, const struct words *words)
     story->keys.old_key_count = count + 1;
 }
 
+/* --- the file database ------------------------------------------------------------------------ */
+
+static struct text files_name(struct story *story)
+{
+    return text_print(story->arena, TEXT_FORMAT "_files", TEXT_ARG(story->config->db_name));
+}
+
+/* `made`: there is one, $files is its name; `gone`: it was, and is not any more. */
+void world_file_database(struct story *story, const struct words *words)
+{
+    struct failure failure = {0};
+    struct text name = files_name(story), word = words->count == 1 ? words->items[0] : NO_TEXT;
+
+    if (text_is(word, "gone")) {
+        test_sql(story->database, "DROP DATABASE " TEXT_FORMAT, TEXT_ARG(name));
+        return;
+    }
+    if (!text_is(word, "made"))
+        story_fail(story, "file_database made, or gone");
+    if (config_set(story->config, TEXT("files_db_name"), name, &failure) != STATUS_OK ||
+        db_files_make(story->config, &failure) != STATUS_OK)
+        story_fail(story, "%s", failure.text);
+    story_set(story, TEXT("files"), name);
+}
+
 /* --- the schema ----------------------------------------------------------------------------- */
 
 void world_open(struct story *story)
@@ -374,6 +399,7 @@ void world_open(struct story *story)
     story->config = test_database_config(story->database);
     story->config->project_dir_path = TEXT("."); /* the templates are found there */
     story->db = test_database_open(story->database);
+    story->files = files_create(&story->files_health);
     story->request_arena = arena_create((size_t)story->config->request_memory_max);
     /* Rows of a scenario leave columns out, and bytes are bytes. */
     test_sql(story->database, "SET sql_mode = ''; SET NAMES binary");
@@ -384,6 +410,8 @@ void world_close(struct story *story)
     catalog_release(story->catalog);
     plan_classes_free(&story->plan_classes);
     db_close(story->db);
+    files_destroy(story->files);
+    test_sql(story->database, "DROP DATABASE IF EXISTS " TEXT_FORMAT, TEXT_ARG(files_name(story)));
     test_database_destroy(story->database);
     arena_destroy(story->request_arena);
 }
