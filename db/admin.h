@@ -89,6 +89,12 @@ struct cancelled {
 MUST_CHECK enum status db_admin_cancel(struct db *db, const struct job_filter *filter, int64_t now,
                                        struct cancelled *ret_cancelled);
 
+/* --- messages ------------------------------------------------------------------------------ */
+
+/* Delivered with the host's next reply where msg_to_host is set. */
+MUST_CHECK enum status db_admin_message_add(struct db *db, int64_t hostid, struct text variety,
+                                            struct text xml, int64_t now);
+
 /* --- figures ------------------------------------------------------------------------------ */
 
 struct queue_line {

@@ -212,3 +212,12 @@ enum status db_admin_cancel(struct db *db, const struct job_filter *filter, int6
     } while (count == CANCEL_ROWS);
     return STATUS_OK;
 }
+
+enum status db_admin_message_add(struct db *db, int64_t hostid, struct text variety,
+                                 struct text xml, int64_t now)
+{
+    return db_run(db, STATEMENT_admin_message_add,
+                  DB_VALUES(db_integer(now), db_id(hostid), db_text(variety),
+                            db_long_text(xml, DB_MEDIUM_MOST)),
+                  NULL);
+}

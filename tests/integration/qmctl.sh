@@ -11,7 +11,7 @@ project=$dir/project
 failures=0
 sql() { mariadb --no-defaults -S "$QM_TEST_SOCKET" -u root -N -B "$@"; }
 finish() {
-    sql -e "DROP DATABASE IF EXISTS $database" 2>/dev/null
+    sql -e "DROP DATABASE IF EXISTS $database; DROP DATABASE IF EXISTS ${database}_files" 2>/dev/null
     rm -rf "$dir"
 }
 trap finish EXIT
@@ -127,6 +127,48 @@ expect 0 '10000 jobs cancelled' in_project jobs cancel --batch 7
 expect 0 $'^demo\t0\t0\t10001' in_project queue --tsv
 expect 2 'needs a job' in_project jobs cancel
 expect 1 'no such host' in_project host 99
+
+# --- files on hosts
+expect 1 'files_db_name is not set' in_project files --host 7
+sed -i "s|</config>|<files_db_name>${database}_files</files_db_name><deletion_policy_expire/></config>|" \
+    "$project/config.xml"
+expect 0 'warning: file database: .*qmctl files init' in_project check-config
+expect 0 'is there' in_project files init
+expect 0 'is there' in_project files init
+expect 0 'warning: deletion_policy_expire: .*60 days' in_project check-config
+sql -e "INSERT INTO ${database}_files.host_file VALUES
+    (7, 'genome', 3e9, 1, 1, 9, 100, 200, 150), (8, 'genome', 3e9, 1, 5, 9, 100, 200, 150),
+    (7, 'coming', 5, 0, 1, 9, 0, 0, 150)"
+same "files of a host" "$(in_project files --host 7 --tsv | cut -f 1-3 | tail -n +2)" $'7\tgenome\t3000000000'
+same "hosts of a file" "$(in_project files --file genome --tsv | cut -f 1 | tail -n +2)" $'7\n8'
+expect 2 'needs --host' in_project files delete genome
+expect 0 'host 7 will be told to delete genome' in_project files delete genome --host 7
+expect 0 'host 7 will be told to get log' in_project files get log --host 7
+expect 0 'host 8 will be told to send in1' in_project files send "$dir/in1" --host 8
+expect 1 'no-such-file' in_project files send no-such-file --host 8
+expect 0 '^ *8 +in1 +send ' in_project files orders --host 8
+same "an upload certificate" "$(sql -e "SELECT xml FROM ${database}_files.file_order WHERE action = 2" |
+    grep -c '<xml_signature>')" 1
+fanout=$(sed -n 's|.*<uldl_dir_fanout>\(.*\)</uldl_dir_fanout>.*|\1|p' "$project/config.xml")
+digits=$(printf log | md5sum)
+folder=$(printf '%x' $((16#${digits:1:7} % fanout)))
+mkdir -p "$project/upload/$folder"
+echo data >"$project/upload/$folder/log"
+expect 0 '^ *7 +log +get .*yes' in_project files orders --host 7
+same "an order that is done" "$(sql -e "SELECT COUNT(*) FROM ${database}_files.file_order WHERE hostid = 7")" 1
+expect 1 'neither .* nor msg_to_host' in_project files delete genome --host 7 --message
+sed -i "s|</config>|<msg_to_host/></config>|" "$project/config.xml"
+expect 0 'host 7 will be told' in_project files delete genome --host 7 --message
+same "a message" "$(sql -e "SELECT xml FROM $database.msg_to_host WHERE hostid = 7")" \
+    '<delete_file_info>genome</delete_file_info>\n'
+
+# exp_days becomes sticky_lifetime, now that the policy is on.
+sed 's|<file_info>|<file_info><sticky/><exp_days>10</exp_days>|' "$demo/in.xml" >"$project/templates/kept_in.xml"
+expect 0 'job kept' in_project jobs create --app demo --in templates/kept_in.xml --out "$demo/out.xml" \
+    --name kept "$dir/in1"
+same "sticky_lifetime" "$(sql -e "SELECT xml_doc FROM $database.workunit WHERE name = 'kept'" |
+    grep -c '<sticky_lifetime>864000</sticky_lifetime>')" 1
+sql -e "DROP DATABASE ${database}_files"
 
 # --- keys
 expect 0 '1 versions are signed anew' in_project keys rotate

@@ -90,6 +90,26 @@ static const struct option why_options[] = {
     {"each", NULL, NULL, "A line for each class of jobs, instead of one for each reason."},
     {"most", NULL, "N", "Classes of jobs looked at (5000)."},
 };
+static const struct option files_options[] = {
+    {"host", NULL, "ID", "The files of a host."},
+    {"file", NULL, "NAME", "The hosts that hold a file."},
+    {"most", NULL, "N", "Lines at most (1000)."},
+};
+static const struct option files_orders_options[] = {
+    {"host", NULL, "ID", "Those of one host."},
+    {"most", NULL, "N", "Lines at most (1000)."},
+};
+static const struct option files_order_options[] = {
+    {"host", NULL, "ID", "The host. Needed."},
+    {"message", NULL, NULL,
+     "Once, as a message to the host (msg_to_host), though there is a file database."},
+};
+static const struct option files_get_options[] = {
+    {"host", NULL, "ID", "The host. Needed."},
+    {"max-bytes", NULL, "N", "Most bytes that are taken (1000000000)."},
+    {"message", NULL, NULL,
+     "Once, as a message to the host (msg_to_host), though there is a file database."},
+};
 static const struct option check_options[] = {
     {"no-db", NULL, NULL, "Do not look at the database."},
 };
@@ -142,6 +162,25 @@ const struct subcommand subcommands[] = {
      .run = command_jobs_cancel},
     {"queue", "", "Counts jobs by application and state.", "qmctl queue --by-batch",
      OPTIONS(queue_options), .prints_table = true, .run = command_queue},
+    {"files", "", "Lists the sticky files that a host holds, or the hosts that hold a file.",
+     "qmctl files --file genome_7", OPTIONS(files_options), .prints_table = true,
+     .run = command_files},
+    {"files init", "", "Makes the file database (files_db_name) and its tables.",
+     "qmctl files init", .run = command_files_init},
+    {"files orders", "",
+     "Lists what hosts are still to be told, and drops what is done (a file that has arrived).",
+     "qmctl files orders --host 42", OPTIONS(files_orders_options), .prints_table = true,
+     .run = command_files_orders},
+    {"files send", "FILE",
+     "Sends a host a file to keep; it is copied to the download folder as an input file is.",
+     "qmctl files send genome_7 --host 42", OPTIONS(files_order_options), .arguments_min = 1,
+     .arguments_max = 1, .run = command_files_send},
+    {"files get", "NAME", "Has a host upload a file that it holds; it is not deleted meanwhile.",
+     "qmctl files get log_3 --host 42", OPTIONS(files_get_options), .arguments_min = 1,
+     .arguments_max = 1, .run = command_files_get},
+    {"files delete", "NAME", "Has a host delete a file, once no job there needs it.",
+     "qmctl files delete genome_7 --host 42", OPTIONS(files_order_options), .arguments_min = 1,
+     .arguments_max = 1, .run = command_files_delete},
     {"host", "[ID]", "Shows a host and its jobs, or the hosts of a user.", "qmctl host 42",
      OPTIONS(host_options), .arguments_max = 1, .prints_table = true, .run = command_host},
     {"status", "", "Looks whether the project is up: database, queue, hosts, schedulers.",
