@@ -88,6 +88,12 @@ struct pool *server_pool(struct server *server)
     return server->pool;
 }
 
+void server_write_pool_figures(struct server *server, struct buffer *ret_page)
+{
+    if (server->pool != NULL) /* set before the threads begin, and the filler with it */
+        filler_write_figures(server->filler, server->pool, ret_page);
+}
+
 struct files_health *server_files(struct server *server)
 {
     return &server->files;

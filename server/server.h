@@ -12,6 +12,7 @@
 #include <stdint.h>
 
 struct project;
+struct buffer;
 struct listener;
 struct pool;
 struct load_meter;
@@ -57,6 +58,7 @@ struct files_health *server_files(struct server *server);
 
 /* NULL: none. */
 struct pool *server_pool(struct server *server);
+void server_write_pool_figures(struct server *server, struct buffer *ret_page);
 
 void server_snapshot(struct server *server, struct snapshot *ret_snapshot);
 void snapshot_release(struct snapshot *snapshot);

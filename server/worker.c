@@ -271,6 +271,8 @@ static void serve_request(struct worker *worker, const struct snapshot *snapshot
     enum status status;
 
     if (!method_is_post(read_fcgi_variable, worker->fcgi, snapshot->config, &reply)) {
+        if (text_is(text_from(fcgi_variable(worker->fcgi, "QM_PAGE")), "metrics"))
+            server_write_pool_figures(worker->server, &reply);
         write_reply(worker, "text/plain", buffer_text(&reply));
         goto done;
     }

@@ -9,6 +9,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
+struct buffer;
 struct config;
 struct db;
 struct filler;
@@ -40,5 +41,7 @@ struct filler_figures {
     size_t servers;       /* alive, this one too */
 };
 void filler_figures(struct filler *filler, struct filler_figures *ret_figures);
+/* Those and the pool's, in the text format of Prometheus. `filler` may be NULL. */
+void filler_write_figures(struct filler *filler, struct pool *pool, struct buffer *ret_page);
 
 #endif

@@ -3,7 +3,9 @@
 #include "server/pool/pool.h"
 
 #include "server/base/arena.h"
+#include "server/base/buffer.h"
 #include "server/base/random.h"
+#include "server/pool/fill.h"
 #include "tests/support/test.h"
 
 #include <math.h>
@@ -606,6 +608,20 @@ static void a_distrusted_job_is_read_again(void **state)
     pool_destroy(pool);
 }
 
+static void its_figures_are_on_the_page(void **state)
+{
+    struct pool *pool = pool_create(1000, false);
+    struct buffer page = buffer_on_heap(0);
+
+    (void)state;
+    put_jobs(pool, plain_job(1), 1, 3);
+    filler_write_figures(NULL, pool, &page);
+    assert_true(text_contains(buffer_text(&page), TEXT("\nquartermaster_pool_jobs 3\n")));
+    assert_true(text_contains(buffer_text(&page), TEXT("\nquartermaster_pool_complete 0\n")));
+    buffer_free(&page);
+    pool_destroy(pool);
+}
+
 static void with_user_filter_the_batch_is_told(void **state)
 {
     struct pool *pool = pool_create(1000, true);
@@ -701,6 +717,7 @@ int main(void)
         cmocka_unit_test(servers_take_their_own_part_first),
         cmocka_unit_test(the_part_of_a_silent_server_is_taken_over),
         cmocka_unit_test(a_distrusted_job_is_read_again),
+        cmocka_unit_test(its_figures_are_on_the_page),
         cmocka_unit_test(with_user_filter_the_batch_is_told),
         cmocka_unit_test(threads_never_hold_the_same_job),
     };
