@@ -5,5 +5,6 @@
 
 int bench_pool(int argc, char **argv);
 int bench_fill(int argc, char **argv);
+int bench_files(int argc, char **argv);
 
 #endif

@@ -15,6 +15,8 @@ static const struct {
 } subjects[] = {
     {"pool", "[JOBS ...]  the job pool in memory: size, filling, selection", bench_pool},
     {"fill", "PROJECT_DIR  filling a job pool from a project's database", bench_fill},
+    {"files", "SOCKET [HOSTS]  the file database in the MariaDB behind a socket, as root",
+     bench_files},
 };
 
 static int usage(FILE *out)

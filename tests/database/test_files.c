@@ -1,0 +1,381 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* The file database beside real requests: it follows them, costs the scheduling database nothing,
+ * and may die at any moment. And what the passes over disk space cost those who need none. */
+#include "db/files.h"
+
+#include "config/config.h"
+#include "db/mariadb.h"
+#include "server/base/arena.h"
+#include "server/base/buffer.h"
+#include "server/base/counters.h"
+#include "server/catalog.h"
+#include "server/files.h"
+#include "server/policy/disk.h"
+#include "server/request.h"
+#include "tests/support/database.h"
+#include "tests/support/test.h"
+
+enum { NOW = 1795000000, HOST = 1 };
+
+static struct test_database *database;
+static struct config *config;
+static struct db *db;
+static struct arena *arena;
+static struct catalog *catalog;
+static struct project_keys keys;
+static struct request request;
+static struct buffer reply;
+static struct files_health health;
+static struct files *files;
+static uint64_t clock_ns;
+static char name[64];
+
+static void set(const char *option, const char *value)
+{
+    struct failure failure = {0};
+
+    if (config_set(config, text_from(option), text_from(value), &failure) != STATUS_OK)
+        fail_msg("%s: %s", option, failure.text);
+}
+
+static int setup(void **state)
+{
+    struct failure failure = {0};
+
+    (void)state;
+    database = test_database_create(true, NULL);
+    config = test_database_config(database);
+    (void)snprintf(name, sizeof(name), TEXT_FORMAT "_files", TEXT_ARG(config->db_name));
+    set("files_db_name", name);
+    set("delete_from_self", "1");
+    if (db_files_make(config, &failure) != STATUS_OK)
+        fail_msg("%s", failure.text);
+    test_sql(database,
+             "SET SESSION sql_mode = ''; "
+             "INSERT INTO platform SET id = 1, name = 'x86_64-pc-linux-gnu';"
+             "INSERT INTO app SET id = 1, name = 'app', user_friendly_name = 'App', weight = 1;"
+             "INSERT INTO app_version SET id = 11, appid = 1, version_num = 100, platformid = 1,"
+             " plan_class = '', xml_doc = '<app_version>\\n</app_version>\\n';"
+             "INSERT INTO user SET id = 1, name = 'user', email_addr = 'u@example.org',"
+             " authenticator = 'key', create_time = 1;"
+             "INSERT INTO host SET id = %d, userid = 1, create_time = 1",
+             HOST);
+    db = test_database_open(database);
+    arena = arena_create(1 << 28);
+    reply = buffer_on_heap(0);
+    files = files_create(&health);
+    assert_status(STATUS_OK, catalog_load(db, &catalog));
+    return 0;
+}
+
+static int teardown(void **state)
+{
+    (void)state;
+    files_destroy(files);
+    test_sql(database, "DROP DATABASE IF EXISTS %s", name);
+    buffer_free(&reply);
+    catalog_release(catalog);
+    arena_destroy(arena);
+    db_close(db);
+    test_database_destroy(database);
+    return 0;
+}
+
+static void add_job(int id, double disk, double memory)
+{
+    test_sql(database,
+             "SET SESSION sql_mode = ''; "
+             "INSERT INTO workunit SET id = %d, name = 'w_%d', appid = 1, rsc_fpops_est = 1e11,"
+             " rsc_fpops_bound = 1e15, rsc_memory_bound = %g, rsc_disk_bound = %g,"
+             " delay_bound = 86400, transition_time = 2147483647, target_nresults = 1,"
+             " min_quorum = 1, xml_doc = '<workunit>\\n</workunit>\\n';"
+             "INSERT INTO result SET id = %d, name = 'r_%d', workunitid = %d, appid = 1,"
+             " server_state = 2, xml_doc_in = '<result>\\n</result>\\n'",
+             id, id, memory, disk, id, id, id);
+}
+
+static void forget_jobs(void)
+{
+    test_sql(database, "DELETE FROM result; DELETE FROM workunit; DELETE FROM %s.file_order", name);
+}
+
+/* One request with `rest` in it. */
+static void serve(const char *rest, bool with_files)
+{
+    struct text body;
+
+    arena_reset(arena);
+    reply.length = 0;
+    body = text_print(
+        arena,
+        "<scheduler_request>\n<authenticator>key</authenticator>\n<hostid>%d</hostid>\n"
+        "<rpc_seqno>1</rpc_seqno>\n<core_client_major_version>8</core_client_major_version>\n"
+        "<core_client_minor_version>0</core_client_minor_version>\n"
+        "<core_client_release>2</core_client_release>\n"
+        "<platform_name>x86_64-pc-linux-gnu</platform_name>\n"
+        "<work_req_seconds>10</work_req_seconds>\n<cpu_req_secs>10</cpu_req_secs>\n"
+        "<host_info>\n<p_ncpus>4</p_ncpus>\n<p_fpops>1e9</p_fpops>\n<m_nbytes>4e9</m_nbytes>\n"
+        "<d_total>1e12</d_total>\n<d_free>2e9</d_free>\n<os_name>Linux</os_name>\n"
+        "<p_vendor>GenuineIntel</p_vendor>\n<p_model>Intel Core</p_model>\n</host_info>\n"
+        "<other_results>\n</other_results>\n%s</scheduler_request>\n",
+        HOST, rest);
+    request = (struct request){.config = config,
+                               .catalog = catalog,
+                               .keys = &keys,
+                               .db = db,
+                               .files = with_files ? files_ready(files, config, clock_ns) : NULL,
+                               .arena = arena,
+                               .now = NOW,
+                               .seed = 1,
+                               .transport = {.body = body}};
+    request_run(&request, &reply);
+    assert_int_equal(request.attempts, 1);
+    assert_true(text_contains(buffer_text(&reply), TEXT("</scheduler_reply>")));
+}
+
+#define GENOME \
+    "<file_info>\n<name>genome</name>\n<nbytes>9e9</nbytes>\n<status>1</status>\n</file_info>\n"
+
+static int64_t files_held(void)
+{
+    return test_sql_integer(database, "SELECT COUNT(*) FROM %s.host_file WHERE first_seen > 0",
+                            name);
+}
+
+static int64_t link_id(void)
+{
+    return test_sql_integer(database,
+                            "SELECT COALESCE(MAX(ID), 0) FROM information_schema.PROCESSLIST"
+                            " WHERE DB = '%s'",
+                            name);
+}
+
+/* --- the statements -------------------------------------------------------------------------- */
+
+static void every_statement_prepares(void **state)
+{
+    struct failure failure = {0};
+    struct db *of_files = NULL;
+
+    (void)state;
+    assert_status(STATUS_OK, db_files_open(config, &of_files, &failure));
+    for (int i = STATEMENT_FILES; i < STATEMENT_COUNT; i++)
+        if (db_prepare(of_files, (enum statement)i, 4) != STATUS_OK)
+            fail_msg("%s", db_error(of_files));
+    db_close(of_files);
+}
+
+static void it_is_never_the_projects_database(void **state)
+{
+    struct failure failure = {0};
+
+    (void)state;
+    set("files_db_name", text_string(arena, config->db_name));
+    assert_status(STATUS_DB_REFUSED, db_files_make(config, &failure));
+    set("files_db_name", name);
+}
+
+static void priority_expiry_and_introduction_never_fall(void **state)
+{
+    struct host_file_row row = {.hostid = 9,
+                                .name = TEXT("x"),
+                                .nbytes = 5,
+                                .priority = 5,
+                                .expiry = 500,
+                                .first_seen = 100,
+                                .last_seen = 100,
+                                .last_used = 100};
+    struct host_file_row *rows;
+    struct failure failure = {0};
+    struct db *of_files = NULL;
+    size_t count;
+
+    (void)state;
+    assert_status(STATUS_OK, db_files_open(config, &of_files, &failure));
+    assert_status(STATUS_OK, db_files_save(of_files, arena, &row, 1));
+    row.priority = 1;
+    row.expiry = row.last_used = 50;
+    row.first_seen = row.last_seen = 300;
+    row.nbytes = 7;
+    assert_status(STATUS_OK, db_files_save(of_files, arena, &row, 1));
+    assert_status(STATUS_OK, db_files_of_host(of_files, arena, 9, &rows, &count));
+    assert_int_equal(count, 1);
+    assert_i64(rows[0].priority, 5);
+    assert_i64(rows[0].expiry, 500);
+    assert_i64(rows[0].first_seen, 100);
+    assert_i64(rows[0].last_seen, 300);
+    assert_i64(rows[0].last_used, 100);
+    assert_real(rows[0].nbytes, 7, 0);
+    db_rollback(of_files);
+    db_close(of_files);
+}
+
+/* --- beside requests ------------------------------------------------------------------------- */
+
+/* The scheduling database is asked nothing more. */
+static void following_costs_the_project_nothing(void **state)
+{
+    struct db_count with, without;
+
+    (void)state;
+    serve(GENOME, false);
+    serve(GENOME, false);
+    without = db_count(db);
+    serve(GENOME, true);
+    with = db_count(db);
+    assert_int_equal(with.statements, without.statements);
+    assert_i64(files_held(), 1);
+    serve("", true);
+    assert_i64(files_held(), 0);
+}
+
+/* An element that cannot be read may have been a file: then nothing is forgotten. */
+static void an_unreadable_list_forgets_nothing(void **state)
+{
+    (void)state;
+    serve(GENOME, true);
+    serve("<file_info>\n<name>genome\n<nbytes>9e9</nbytes>\n</file_info>\n", true);
+    assert_true(request.message.elements_dropped > 0);
+    assert_i64(files_held(), 1);
+    serve("", true);
+}
+
+static void a_killed_link_costs_no_request(void **state)
+{
+    uint64_t failures = counter_value(COUNTER_files_failures);
+
+    (void)state;
+    add_job(1, 1e6, 1e6);
+    serve("", true);
+    assert_int_equal(request.visit.jobs_sent, 1);
+    forget_jobs();
+    add_job(2, 1e6, 1e6);
+    test_sql(database, "KILL %lld", (long long)link_id());
+    serve(GENOME, true);
+    assert_int_equal(request.visit.jobs_sent, 1);
+    assert_true(atomic_load(&health.is_away));
+    assert_true(counter_value(COUNTER_files_failures) > failures);
+    /* It is left alone for a while, then all is well again. */
+    failures = counter_value(COUNTER_files_failures);
+    serve(GENOME, true);
+    assert_null(request.files);
+    assert_int_equal(counter_value(COUNTER_files_failures), failures);
+    clock_ns = UINT64_MAX / 2;
+    serve(GENOME, true);
+    assert_non_null(request.files);
+    assert_false(atomic_load(&health.is_away));
+    assert_i64(files_held(), 1);
+    forget_jobs();
+}
+
+/* Killed while a pass wants to know what may be deleted: no deletion, no job, no failure. */
+static void a_link_killed_before_the_third_pass_deletes_nothing(void **state)
+{
+    (void)state;
+    add_job(3, 5e9, 1e6);
+    serve("", true);
+    test_sql(database, "KILL %lld", (long long)link_id());
+    serve(GENOME, true);
+    assert_int_equal(request.visit.jobs_sent, 0);
+    assert_int_equal(request.visit.answer.delete_files.count, 0);
+    clock_ns += UINT64_C(1000000000000);
+    files_destroy(files);
+    files = files_create(&health);
+    serve(GENOME, true);
+    assert_int_equal(request.visit.jobs_sent, 1);
+    assert_int_equal(request.visit.answer.delete_files.count, 1);
+    forget_jobs();
+    serve("", true);
+}
+
+/* A file that a job brings is known before it is seen, with what its document says. */
+static void what_a_job_brings_is_known_beforehand(void **state)
+{
+    (void)state;
+    add_job(4, 1e6, 1e6);
+    test_sql(database,
+             "UPDATE workunit SET xml_doc = '<file_info>\\n<name>tables</name>\\n<sticky/>"
+             "\\n<priority>3</priority>\\n<exp_days>10</exp_days>\\n<nbytes>77</nbytes>"
+             "\\n</file_info>\\n<workunit>\\n</workunit>\\n' WHERE id = 4");
+    serve("", true);
+    assert_int_equal(request.visit.jobs_sent, 1);
+    assert_i64(files_held(), 0);
+    serve("<file_info>\n<name>tables</name>\n<nbytes>77</nbytes>\n<status>1</status>\n"
+          "</file_info>\n",
+          true);
+    assert_i64(test_sql_integer(database,
+                                "SELECT priority FROM %s.host_file WHERE hostid = %d AND"
+                                " name = 'tables' AND first_seen = %d AND expiry = %d",
+                                name, HOST, NOW, NOW + 10 * 86400),
+               3);
+    forget_jobs();
+    serve("", true);
+}
+
+/* --- passes ---------------------------------------------------------------------------------- */
+
+#define AMOUNTS                                                    \
+    "<project_disk_free>1e9</project_disk_free>\n"                 \
+    "<potentially_free_offender>3e9</potentially_free_offender>\n" \
+    "<potentially_free_self>9e9</potentially_free_self>\n"
+
+static uint64_t statements_for(const char *rest)
+{
+    serve(rest, true);
+    assert_int_equal(request.visit.jobs_sent, 0);
+    return db_count(db).statements;
+}
+
+/* Jobs that need too much memory, or none at all: disk space is not in the way. */
+static void passes_cost_nothing_when_disk_was_no_reason(void **state)
+{
+    uint64_t plain = statements_for("");
+
+    (void)state;
+    assert_int_equal(statements_for(AMOUNTS), plain);
+    assert_int_equal(statements_for(GENOME), plain);
+    for (int i = 20; i < 30; i++)
+        add_job(i, 1e6, 1e12);
+    plain = statements_for("");
+    assert_int_equal(statements_for(AMOUNTS), plain);
+    assert_int_equal(statements_for(GENOME), plain);
+    /* And where it was, they are made. */
+    forget_jobs();
+    add_job(31, 2e9, 1e6);
+    plain = statements_for("<project_disk_free>1e9</project_disk_free>\n");
+    serve(AMOUNTS, true);
+    assert_int_equal(request.visit.jobs_sent, 1);
+    assert_true(db_count(db).statements > plain);
+    forget_jobs();
+}
+
+/* Jobs without end that fit no pass hide none that fits a later one. */
+static void a_flood_hides_nothing(void **state)
+{
+    (void)state;
+    for (int i = 100; i < 160; i++)
+        add_job(i, 1e6, 1e12);
+    add_job(99, 8e9, 1e6);
+    serve(AMOUNTS, true);
+    assert_int_equal(request.visit.jobs_sent, 1);
+    assert_int_equal(request.visit.disk_pass, DISK_PASSES);
+    forget_jobs();
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(every_statement_prepares),
+        cmocka_unit_test(it_is_never_the_projects_database),
+        cmocka_unit_test(priority_expiry_and_introduction_never_fall),
+        cmocka_unit_test(following_costs_the_project_nothing),
+        cmocka_unit_test(an_unreadable_list_forgets_nothing),
+        cmocka_unit_test(a_killed_link_costs_no_request),
+        cmocka_unit_test(a_link_killed_before_the_third_pass_deletes_nothing),
+        cmocka_unit_test(what_a_job_brings_is_known_beforehand),
+        cmocka_unit_test(passes_cost_nothing_when_disk_was_no_reason),
+        cmocka_unit_test(a_flood_hides_nothing),
+    };
+
+    return cmocka_run_group_tests(tests, setup, teardown);
+}
