@@ -47,6 +47,7 @@ static void make_keys(const struct pool *pool, const struct pool_job *job,
     ret_class->fpops_bound = workunit->rsc_fpops_bound;
     ret_class->priority = job->priority;
     ret_class->batch = workunit->batch;
+    ret_class->workunit_priority = workunit->priority;
     ret_class->delay_bound = workunit->delay_bound;
     ret_class->target_nresults = workunit->target_nresults;
     ret_class->min_quorum = workunit->min_quorum;
@@ -353,6 +354,7 @@ void class_describe(const struct pool *pool, const struct class_node *node,
                      .hr_class = group->hr_class,
                      .min_quorum = key->min_quorum,
                      .target_nresults = key->target_nresults,
+                     .priority = key->workunit_priority,
                      .app_version_id = group->app_version_id,
                      .size_class = key->size_class,
                      .keywords = text_from(key->keywords),

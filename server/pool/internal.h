@@ -47,6 +47,7 @@ struct class_key {
     double amounts[POOL_LIMIT_COUNT];
     double fpops_est, fpops_bound;
     int64_t priority, batch, delay_bound;
+    int64_t workunit_priority; /* what the result's was raised from */
     int64_t target_nresults, min_quorum, size_class;
     char *keywords; /* compared by what it points at; NULL: none */
 };
