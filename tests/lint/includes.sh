@@ -16,7 +16,7 @@ server/policy/     server/policy/* server/parse/message.h db/rows.h db/states.h 
 server/            server/* db/db.h db/files.h db/rows.h db/states.h config/config.h submit/keys.h submit/template_output.h
 submit/            submit/* db/* config/config.h server/base/*
 tools/             tools/* server/* submit/* db/* config/config.h
-tests/             tests/* server/* submit/* db/* config/*
+tests/             tests/* tools/volunteers/* server/* submit/* db/* config/*
 '
 
 # header             the files that may include it
