@@ -29,7 +29,7 @@ struct host_file_row {
 /* By name, bytewise. */
 MUST_CHECK enum status db_files_of_host(struct db *db, struct arena *arena, int64_t hostid,
                                         struct host_file_row **ret_rows, size_t *ret_count);
-/* The hosts that hold a file, by number. */
+/* The hosts that hold a file, by number; without priority, expiry, last_seen and last_used. */
 MUST_CHECK enum status db_files_holders(struct db *db, struct arena *arena, struct text name,
                                         size_t most, struct host_file_row **ret_rows,
                                         size_t *ret_count);

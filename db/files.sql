@@ -3,7 +3,8 @@
 -- without any tie to it: it may be away, or be made anew, and no request fails.
 
 -- What is not listed by its host any more has no row. A file that was sent and not yet seen has
--- first_seen 0. Names are bytes.
+-- first_seen 0. Names are bytes. The second index answers by itself who holds a file, from one
+-- stretch of it; what changes with every request is not in it.
 CREATE TABLE IF NOT EXISTS host_file (
     hostid     BIGINT NOT NULL,
     name       VARBINARY(255) NOT NULL,
@@ -15,7 +16,7 @@ CREATE TABLE IF NOT EXISTS host_file (
     last_seen  BIGINT NOT NULL,
     last_used  BIGINT NOT NULL,
     PRIMARY KEY (hostid, name),
-    UNIQUE KEY file_host (name, hostid)
+    KEY file_host (name, hostid, nbytes, status, first_seen)
 ) ENGINE=InnoDB DEFAULT CHARSET=utf8mb4 COLLATE=utf8mb4_general_ci;
 
 -- What hosts are to do with files: repeated with every reply until it is done. xml: what a client

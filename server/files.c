@@ -29,7 +29,8 @@
 
 enum {
     STATUS_PRESENT = 1, /* of a file, as clients say it */
-    CLIENT_DELETES_FROM = 40600
+    CLIENT_DELETES_FROM = 40600,
+    LAST_SEEN_STEP = 3600 /* s */
 };
 
 /* Pauses between tries to connect double from the first to the longest, in ns. */
@@ -433,6 +434,16 @@ static bool compare(struct update *update)
     return keep_deletions(update) && give_orders(update);
 }
 
+/* last_seen is exact to an hour, so that a host that comes often is not written down each time. */
+static bool is_seen_anew(const struct update *update)
+{
+    for (size_t i = 0; i < update->known.row_count; i++)
+        if (update->known.rows[i].first_seen > 0 &&
+            update->known.rows[i].last_seen < update->now - LAST_SEEN_STEP)
+            return true;
+    return false;
+}
+
 static enum status write(struct update *update)
 {
     struct db *db = update->request->files->db;
@@ -443,7 +454,7 @@ static enum status write(struct update *update)
         status = db_files_forget(db, update->hostid, update->gone, update->gone_count);
     if (status == STATUS_OK && update->save_count > 0)
         status = db_files_save(db, arena, update->saves, update->save_count);
-    if (status == STATUS_OK && update->listed_count > 0)
+    if (status == STATUS_OK && is_seen_anew(update))
         status = db_files_seen(db, update->hostid, update->now);
     if (status == STATUS_OK && update->added_count > 0)
         status = db_file_orders_add(db, arena, update->added, update->added_count);

@@ -50,6 +50,10 @@ void request_log(const struct request *request, size_t reply_bytes)
     buffer_print(&line, " reported=%zu acked=%zu sent=%zu resent=%zu",
                  request->message.result_count, visit->answer.acks.count, visit->jobs_sent,
                  visit->resent);
+    if (visit->disk_pass > 1)
+        buffer_print(&line, " disk_pass=%d", visit->disk_pass);
+    if (visit->answer.delete_files.count > 0)
+        buffer_print(&line, " deletions=%zu", visit->answer.delete_files.count);
     if (visit->answer.first_reason != NULL)
         log_add_pair(&line, "reason", text_from(visit->answer.first_reason));
     buffer_print(&line, " delay=%.0f", visit->answer.request_delay);

@@ -376,19 +376,20 @@ static enum status serve_in_passes(struct selection *selection)
 {
     struct request *request = selection->request;
     struct host_view *view = &selection->view;
-    int passes = request->config->delete_from_self ? DISK_PASSES : DISK_PASSES - 1;
+    int passes = request->config->delete_from_self ? DISK_PASSES : DISK_PASSES - 1, last = 0;
     enum status status = serve_pass(selection);
 
     for (int pass = 1; status == STATUS_OK && pass < passes && lacks_disk(selection); pass++) {
         if (!(view->space.amounts[pass] > view->disk))
             continue;
-        request->visit.disk_pass = pass + 1;
         view->disk = view->space.amounts[pass];
         if (pass + 1 == DISK_PASSES && room_is_ordered(request))
             status = serve_with_room(selection);
         else
             status = serve_pass(selection);
+        last = pass;
     }
+    request->visit.disk_pass = request->visit.jobs_sent > 0 ? last + 1 : 0;
     return status;
 }
 

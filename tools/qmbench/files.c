@@ -81,8 +81,9 @@ static int compare(const void *a, const void *b)
     return (x > y) - (x < y);
 }
 
-/* Requests of hosts in turn; with `changes` one file is new and one is gone. */
-static enum status follow(struct bench *bench, bool changes)
+/* Requests of hosts in turn, `later` seconds after the filling; with `changes` one file is new and
+ * one is gone. */
+static enum status follow(struct bench *bench, int later, bool changes)
 {
     double *times = calloc(REQUESTS, sizeof(times[0]));
 
@@ -91,7 +92,7 @@ static enum status follow(struct bench *bench, bool changes)
     for (int i = 0; i < REQUESTS; i++) {
         struct request request = {.config = bench->config,
                                   .arena = bench->arena,
-                                  .now = NOW + 1 + i,
+                                  .now = NOW + later,
                                   .files = files_ready(bench->files, bench->config, 0)};
         double begun;
 
@@ -115,7 +116,9 @@ static enum status follow(struct bench *bench, bool changes)
     }
     qsort(times, REQUESTS, sizeof(times[0]), compare);
     printf("%-28s median %6.2f ms, 99 %% %6.2f ms\n",
-           changes ? "request, 1 new and 1 gone" : "request, nothing changed",
+           changes     ? "request, 1 new and 1 gone"
+           : later > 1 ? "request, a day later"
+                       : "request, nothing changed",
            1e3 * times[REQUESTS / 2], 1e3 * times[REQUESTS * 99 / 100]);
     free(times);
     return STATUS_OK;
@@ -154,9 +157,11 @@ static enum status run(struct bench *bench)
     printf("%-28s %6.1f s for %" PRId64 " hosts with %d files each\n", "filling", seconds() - begun,
            bench->hosts, FILES);
     if (status == STATUS_OK)
-        status = follow(bench, false);
+        status = follow(bench, 1, false);
     if (status == STATUS_OK)
-        status = follow(bench, true);
+        status = follow(bench, 86400, false);
+    if (status == STATUS_OK)
+        status = follow(bench, 86401, true);
     if (status == STATUS_OK)
         status = ask(bench);
     if (status != STATUS_OK)

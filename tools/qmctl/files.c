@@ -56,7 +56,21 @@ static const char *action_word(int64_t action)
     return action == FILE_SEND ? "send" : action == FILE_GET ? "get" : "delete";
 }
 
-static void print_rows(struct session *session, const struct host_file_row *rows, size_t count)
+static void print_holders(struct session *session, const struct host_file_row *rows, size_t count)
+{
+    static const char *const titles[] = {"host", "file", "bytes", "status", "first_seen"};
+    struct output_table table = TABLE_BEGIN(session, titles);
+    for (size_t i = 0; i < count; i++) {
+        table_number(&table, rows[i].hostid);
+        table_text(&table, rows[i].name);
+        table_real(&table, rows[i].nbytes, 0);
+        table_number(&table, rows[i].status);
+        table_time(&table, rows[i].first_seen);
+    }
+    table_print(&table);
+}
+
+static void print_files(struct session *session, const struct host_file_row *rows, size_t count)
 {
     static const char *const titles[] = {"host",       "file",      "bytes",
                                          "status",     "priority",  "expiry",
@@ -100,7 +114,10 @@ enum exit_code command_files(struct session *session)
     db_close(db);
     if (status != STATUS_OK)
         return session_failed(session);
-    print_rows(session, rows, count < (size_t)most ? count : (size_t)most);
+    if (host == 0)
+        print_holders(session, rows, count);
+    else
+        print_files(session, rows, count < (size_t)most ? count : (size_t)most);
     return EXIT_DONE;
 }
 
