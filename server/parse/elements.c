@@ -104,6 +104,7 @@ enum { NUMBER_BYTES_MAX = 255 };
 #define PART_WSL           0
 #define PART_DISK_USAGE    0
 #define PART_COPROCS       0
+#define PART_FILE_LIST     0
 #define PART_OPENCL        FIELD(COPROC, opencl, struct opencl_properties)
 #define PART_APP_VERSIONS  0
 #define PART_APP_COPROC    0
