@@ -11,6 +11,7 @@
 #include "server/catalog.h"
 #include "server/files.h"
 #include "server/policy/disk.h"
+#include "server/pool/pool.h"
 #include "server/request.h"
 #include "tests/support/database.h"
 #include "tests/support/test.h"
@@ -27,6 +28,7 @@ static struct request request;
 static struct buffer reply;
 static struct files_health health;
 static struct files *files;
+static struct pool *pool; /* NULL: none */
 static uint64_t clock_ns;
 static char name[64];
 
@@ -124,6 +126,7 @@ static void serve(const char *rest, bool with_files)
                                .keys = &keys,
                                .db = db,
                                .files = with_files ? files_ready(files, config, clock_ns) : NULL,
+                               .pool = pool,
                                .arena = arena,
                                .now = NOW,
                                .seed = 1,
@@ -362,6 +365,63 @@ static void a_flood_hides_nothing(void **state)
     forget_jobs();
 }
 
+/* --- with a pool ----------------------------------------------------------------------------- */
+
+static void put_into_pool(int id, double disk)
+{
+    struct pool_job job = {.resultid = id,
+                           .workunit = {.id = id,
+                                        .appid = 1,
+                                        .rsc_fpops_est = 1e11,
+                                        .rsc_fpops_bound = 1e15,
+                                        .rsc_memory_bound = 1e6,
+                                        .rsc_disk_bound = disk,
+                                        .delay_bound = 86400}};
+
+    pool_sweep_begin(pool);
+    assert_status(STATUS_OK, pool_put(pool, &job, 1));
+    while (pool_sweep_end(pool))
+        ;
+}
+
+static void passes_ask_the_pool(void **state)
+{
+    (void)state;
+    pool = pool_create(1000, false);
+    add_job(41, 8e9, 1e6);
+    put_into_pool(41, 8e9);
+    serve(AMOUNTS, true);
+    assert_int_equal(request.visit.jobs_sent, 1);
+    assert_int_equal(request.visit.disk_pass, DISK_PASSES);
+    pool_destroy(pool);
+    pool = NULL;
+    forget_jobs();
+}
+
+/* A claim on the strength of a file that the job itself needs is undone, in the pool too. */
+static void an_undone_claim_goes_back_to_the_pool(void **state)
+{
+    (void)state;
+    pool = pool_create(1000, false);
+    add_job(42, 5e9, 1e6);
+    put_into_pool(42, 5e9);
+    test_sql(database, "UPDATE workunit SET xml_doc = '<workunit>\n<file_ref>\n<file_name>genome"
+                       "</file_name>\n</file_ref>\n</workunit>\n' WHERE id = 42");
+    serve(GENOME, true);
+    assert_int_equal(request.visit.jobs_sent, 0);
+    assert_int_equal(request.visit.answer.delete_files.count, 0);
+    assert_i64(test_sql_integer(database, "SELECT server_state FROM result WHERE id = 42"), 2);
+    serve(GENOME "<file_info>\n<name>spare</name>\n<nbytes>9e9</nbytes>\n<status>1</status>\n"
+                 "</file_info>\n",
+          true);
+    assert_int_equal(request.visit.jobs_sent, 1);
+    assert_int_equal(request.visit.answer.delete_files.count, 1);
+    assert_true(text_is(request.visit.answer.delete_files.first->text, "spare"));
+    pool_destroy(pool);
+    pool = NULL;
+    forget_jobs();
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -375,6 +435,8 @@ int main(void)
         cmocka_unit_test(what_a_job_brings_is_known_beforehand),
         cmocka_unit_test(passes_cost_nothing_when_disk_was_no_reason),
         cmocka_unit_test(a_flood_hides_nothing),
+        cmocka_unit_test(passes_ask_the_pool),
+        cmocka_unit_test(an_undone_claim_goes_back_to_the_pool),
     };
 
     return cmocka_run_group_tests(tests, setup, teardown);
