@@ -217,7 +217,8 @@ static void judge(const struct question *question, const struct job_class *class
                                     .jobs = class->count};
     if (resource_is_closed(view, &question->tally, resource, &ret_verdict->refusal) ||
         !job_check(view, &question->tally, is_always_on ? CHECK_ALWAYS_ON : CHECK_NEW, resource,
-                   &job, &ret_verdict->refusal)) {
+                   &job, &ret_verdict->refusal) ||
+        app == NULL) { /* which the check refuses */
         ret_verdict->option = job.option;
         return;
     }
