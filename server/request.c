@@ -55,6 +55,9 @@ static const struct {
 /* More than any real request nests: a venue's preferences stand six deep. */
 enum { REQUEST_DEPTH_MAX = 100 };
 
+/* How often a connection that is lost again is opened to look up the outcome of a COMMIT. */
+enum { LOOKS_MAX = 3 };
+
 /* Waits between attempts double from the first to the longest, each times a random fraction. */
 static const double wait_first = 0.004; /* s */
 static const double wait_longest = 0.25;
@@ -246,21 +249,22 @@ static enum outcome reconnect(struct request *request, enum outcome then)
     return then;
 }
 
+/* As long as nobody knows, nothing is tried again: the client's next request shows what it got. */
 static enum outcome look_up_commit(struct request *request)
 {
     uint64_t token = 0;
-    enum status status;
+    enum status status = STATUS_DB_GONE;
 
     counter_add(COUNTER_db_unknown_outcomes, 1);
-    if (reconnect(request, OUTCOME_AGAIN) == OUTCOME_DOWN)
-        return OUTCOME_DOWN;
-    status = db_host_token(request->db, request->visit.host.id, &token);
-    db_rollback(request->db);
+    for (int i = 0; i < LOOKS_MAX && status == STATUS_DB_GONE; i++) {
+        if (reconnect(request, OUTCOME_AGAIN) == OUTCOME_DOWN)
+            return OUTCOME_DOWN;
+        status = db_host_token(request->db, request->visit.host.id, &token);
+        db_rollback(request->db);
+    }
     if (status == STATUS_OK && token == request->token)
         return OUTCOME_COMMITTED;
-    if (status == STATUS_OK || status == STATUS_NOT_FOUND)
-        return OUTCOME_AGAIN;
-    return outcome_of(status);
+    return status == STATUS_OK || status == STATUS_NOT_FOUND ? OUTCOME_AGAIN : OUTCOME_LATER;
 }
 
 static enum outcome commit(struct request *request)

@@ -105,6 +105,42 @@ static void a_connection_lost_at_commit_is_unknown(void **state)
     assert_status(STATUS_NOT_FOUND, db_host_token(f->db, 7, &token)); /* it did not happen */
 }
 
+struct locker {
+    struct db *db;
+    enum status status;
+};
+
+static void *commit_soon(void *argument)
+{
+    struct locker *committer = argument;
+
+    usleep(300000);
+    committer->status = db_commit(committer->db);
+    return NULL;
+}
+
+/* The answer to a COMMIT may be lost long before it is done. */
+static void a_token_is_looked_up_when_its_transaction_has_ended(void **state)
+{
+    struct fixture *f = *state;
+    struct locker committer = {.db = f->other};
+    pthread_t thread;
+    uint64_t token = 0;
+
+    assert_status(STATUS_OK, db_host_guard(f->other, 7, 1, 1)); /* a new row, then a changed one */
+    assert_int_equal(pthread_create(&thread, NULL, commit_soon, &committer), 0);
+    assert_status(STATUS_OK, db_host_token(f->db, 7, &token));
+    assert_true(token == 1);
+    (void)pthread_join(thread, NULL);
+    assert_status(STATUS_OK, db_rollback(f->db));
+    assert_status(STATUS_OK, db_host_guard(f->other, 7, 2, 1));
+    assert_int_equal(pthread_create(&thread, NULL, commit_soon, &committer), 0);
+    assert_status(STATUS_OK, db_host_token(f->db, 7, &token));
+    assert_true(token == 2);
+    (void)pthread_join(thread, NULL);
+    assert_status(STATUS_OK, committer.status);
+}
+
 static void a_savepoint_keeps_what_came_before(void **state)
 {
     struct fixture *f = *state;
@@ -129,11 +165,6 @@ static void a_savepoint_sent_ahead_fails_the_next(void **state)
     assert_true(sent == STATUS_OK || sent == STATUS_DB_GONE);
     assert_status(STATUS_DB_GONE, db_host_guard(f->db, 8, 1, 1));
 }
-
-struct locker {
-    struct db *db;
-    enum status status;
-};
 
 static void *lock_the_first(void *argument)
 {
@@ -277,6 +308,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         CASE(a_lost_connection_is_gone_and_can_be_reopened),
         CASE(a_connection_lost_at_commit_is_unknown),
+        CASE(a_token_is_looked_up_when_its_transaction_has_ended),
         CASE(a_savepoint_keeps_what_came_before),
         CASE(a_savepoint_sent_ahead_fails_the_next),
         CASE(a_deadlock_is_to_be_repeated),

@@ -381,6 +381,29 @@ static void test_acknowledges_nothing_when_the_outcome_stays_unknown(void **stat
     assert_int_equal(answer->acks.count, 0);
 }
 
+/* The old transaction may still be going on: another one would do everything twice. */
+static void test_repeats_nothing_while_the_outcome_cannot_be_read(void **state)
+{
+    (void)state;
+    world.commit[0] = STATUS_DB_UNKNOWN;
+    world.token_status = STATUS_DB_RETRY; /* a lock that is held too long */
+    assert_int_equal(run()->kind, ANSWER_NUCLEUS);
+    assert_int_equal(fixture.request.attempts, 1);
+    assert_int_equal(fixture.request.visit.answer.acks.count, 0);
+}
+
+static void test_looks_again_when_the_look_up_is_lost_too(void **state)
+{
+    (void)state;
+    world.commit[0] = STATUS_DB_UNKNOWN;
+    world.token_status = STATUS_DB_GONE;
+    run();
+    assert_string_equal(world.trace, "parse screen " WALK " commit reopen token rollback"
+                                     " reopen token rollback reopen token rollback"
+                                     " rollback reply");
+    assert_int_equal(fixture.request.visit.answer.kind, ANSWER_NUCLEUS);
+}
+
 static void test_says_later_when_the_database_refuses(void **state)
 {
     (void)state;
@@ -511,6 +534,8 @@ int main(void)
         CASE(repeats_an_unknown_commit_that_left_no_token),
         CASE(repeats_an_unknown_commit_of_a_host_without_row),
         CASE(acknowledges_nothing_when_the_outcome_stays_unknown),
+        CASE(repeats_nothing_while_the_outcome_cannot_be_read),
+        CASE(looks_again_when_the_look_up_is_lost_too),
         CASE(says_later_when_the_database_refuses),
         CASE(is_down_without_a_connection),
         CASE(is_down_without_a_catalog),
