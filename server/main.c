@@ -13,6 +13,7 @@
 #include "server/server.h"
 
 #include <argp.h>
+#include <fcntl.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -262,6 +263,19 @@ static enum status serve(const struct arguments *arguments)
     return status;
 }
 
+/* FastCGI lets a web server start its programs with standard output and error closed. What is
+ * opened next would get their numbers, and with them our log: the database's connection, say. */
+static void occupy_standard_descriptors(void)
+{
+    int descriptor;
+
+    do
+        descriptor = open("/dev/null", O_RDWR);
+    while (descriptor >= 0 && descriptor <= STDERR_FILENO);
+    if (descriptor >= 0)
+        close(descriptor);
+}
+
 int main(int argc, char **argv)
 {
     static const struct argp argp = {
@@ -274,6 +288,7 @@ int main(int argc, char **argv)
     const char *query = getenv("QUERY_STRING");
     enum status status = STATUS_INVALID;
 
+    occupy_standard_descriptors();
     argp_program_version_hook = print_version;
     if (getenv("REQUEST_METHOD") != NULL && query != NULL && query[0] != '\0')
         argc = 1; /* a web server may hand the words of a query over as our arguments */

@@ -19,6 +19,15 @@ two=$server_pid
 start_nginx "$work/one.socket" "$work/two.socket"
 claim "a full reply at first" reply_has '<userid>1</userid>'
 
+# --- a process manager may close what is not the listening socket
+"$program" --project "$project" --listen "unix:$work/closed.socket" </dev/null >&- 2>&- &
+closed=$!
+started+=("$closed")
+within 15 test -S "$work/closed.socket"
+claim "closed standard output and error stay nobody's" \
+    test "$(readlink /proc/$closed/fd/1 /proc/$closed/fd/2 | sort -u)" = /dev/null
+end_process "$closed"
+
 # --- a stop under load: requests under way are finished, newcomers go to the other process
 "$QM_BINARY_DIR/qmload" --authenticator "$account" --hosts 16 --time 6 --seconds 2000 "$url" \
     >"$work/load.out" 2>"$work/load.log" &
