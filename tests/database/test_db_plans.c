@@ -1,0 +1,133 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* What the optimizer makes of each statement of a request where the tables are large: nothing may
+ * go through a table of a project, whatever a host or its user says. */
+#include "db/db.h"
+#include "db/mariadb.h"
+#include "db/statement.h"
+#include "server/base/buffer.h"
+#include "tests/support/database.h"
+#include "tests/support/test.h"
+
+#include <stdlib.h>
+
+enum { ROWS = 50000, ROWS_MOST = ROWS / 5 };
+
+static const enum statement asked[] = {
+#define STATEMENT(name, sql) STATEMENT_##name,
+#include "db/statements.def"
+#undef STATEMENT
+};
+
+/* They read in order of an index and end after so many rows. */
+static const enum statement bounded[] = {STATEMENT_candidates,  STATEMENT_candidates_by_app,
+                                         STATEMENT_host_flops,  STATEMENT_unsent_new,
+                                         STATEMENT_unsent_page, STATEMENT_unsent_ids};
+
+static bool is_bounded(enum statement statement)
+{
+    for (size_t i = 0; i < sizeof(bounded) / sizeof(bounded[0]); i++)
+        if (bounded[i] == statement)
+            return true;
+    return false;
+}
+
+/* Every value is 5, and those of a list 5, 6, 7 ... */
+static void fill_in(const char *sql, struct buffer *ret_sql)
+{
+    int value = 5;
+
+    for (const char *at = sql; *at != '\0'; at++) {
+        if (*at != '?') {
+            buffer_add_char(ret_sql, *at);
+            continue;
+        }
+        value = at - sql > 3 && strncmp(at - 3, "?, ", 3) == 0 ? value + 1 : 5;
+        if (at - sql > 6 && (strncmp(at - 6, "LIMIT ", 6) == 0 || at[-2] == 'D'))
+            buffer_print(ret_sql, "%d", value); /* LIMIT and ROWS EXAMINED take no text */
+        else
+            buffer_print(ret_sql, "'%d'", value);
+    }
+    buffer_add_char(ret_sql, '\0');
+}
+
+/* The most rows that a table of the plan is read for. */
+static int64_t most_rows(struct text plan)
+{
+    static const char key[] = "\"rows\": ";
+    int64_t most = 0;
+
+    for (size_t i = 0; i + sizeof(key) < plan.length; i++) {
+        int64_t rows = strncmp(plan.at + i, key, sizeof(key) - 1) == 0
+                           ? strtoll(plan.at + i + sizeof(key) - 1, NULL, 10)
+                           : 0;
+        if (rows > most)
+            most = rows;
+    }
+    return most;
+}
+
+/* User 5 has a fleet of computers that all have the same name. */
+static void fill(struct test_database *database)
+{
+    test_sql(database,
+             "INSERT INTO user (id, email_addr, authenticator, name, teamid) SELECT seq,"
+             " CONCAT('u', seq), seq, CONCAT('n', seq), seq %% 100 FROM seq_1_to_%d;"
+             "INSERT INTO host (id, userid, domain_name, last_ip_addr, os_name, p_model, host_cpid,"
+             " expavg_credit) SELECT seq, IF(seq < 3000, 5, 1 + seq %% 5000), '5', '5', '5', '5',"
+             " seq, seq %% 7 * 10 FROM seq_1_to_%d;"
+             "INSERT INTO workunit (id, appid, name) SELECT seq, 1 + seq %% 10, seq FROM"
+             " seq_1_to_%d;"
+             "INSERT INTO result (id, workunitid, appid, name, server_state, hostid, userid,"
+             " priority) SELECT seq, seq, 1 + seq %% 10, seq, ELT(1 + seq %% 3, 2, 4, 5),"
+             " seq %% 7000, seq %% 900, seq %% 3 FROM seq_1_to_%d;"
+             "INSERT INTO host_app_version (host_id, app_version_id) SELECT seq %% 10000,"
+             " seq DIV 10000 FROM seq_1_to_%d;"
+             "INSERT INTO qm_host SELECT seq, 1, 1, 1 FROM seq_1_to_%d;"
+             "INSERT INTO msg_to_host (hostid, handled) SELECT seq, 1 FROM seq_1_to_%d;"
+             "INSERT INTO assignment (target_id, target_type, multi, workunitid) SELECT seq,"
+             " 1 + seq %% 3, seq %% 2, seq FROM seq_1_to_%d;"
+             "INSERT INTO batch (id, user_id) SELECT seq, seq FROM seq_1_to_%d;"
+             "ANALYZE TABLE user, host, workunit, result, host_app_version, qm_host, msg_to_host,"
+             " assignment, batch",
+             ROWS, ROWS, ROWS, ROWS, ROWS, ROWS, ROWS, ROWS, ROWS);
+}
+
+static void no_statement_goes_through_a_table(void **state)
+{
+    struct test_database *database = test_database_create(true, NULL);
+    struct db *db = test_database_open(database);
+    size_t looked_at = 0;
+
+    (void)state;
+    fill(database);
+    for (size_t i = 0; i < sizeof(asked) / sizeof(asked[0]); i++) {
+        struct buffer sql = buffer_on_heap(0);
+        struct statement_text text = {0};
+
+        assert_status(STATUS_OK, statement_expand(asked[i], 4, db_actual_columns(db), &text, NULL));
+        fill_in(text.sql, &sql);
+        if (strstr(sql.at, " WHERE ") != NULL && strstr(sql.at, "information_schema") == NULL &&
+            !is_bounded(asked[i])) {
+            struct text plan = test_sql_text(database, "EXPLAIN FORMAT=JSON %s", sql.at);
+
+            if (most_rows(plan) > ROWS_MOST)
+                print_error("%s\n" TEXT_FORMAT "\n", statement_name(asked[i]), TEXT_ARG(plan));
+            assert_true(most_rows(plan) <= ROWS_MOST);
+            looked_at++;
+        }
+        statement_text_free(&text);
+        buffer_free(&sql);
+    }
+    assert_true(looked_at > 40);
+    assert_true(most_rows(test_sql_text(database, "EXPLAIN FORMAT=JSON SELECT userid FROM host"
+                                                  " WHERE timezone = 5")) > ROWS_MOST);
+    db_close(db);
+    test_database_destroy(database);
+}
+
+int main(void)
+{
+    const struct CMUnitTest cases[] = {cmocka_unit_test(no_statement_goes_through_a_table)};
+
+    return cmocka_run_group_tests(cases, NULL, NULL);
+}
