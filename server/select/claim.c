@@ -14,6 +14,7 @@
 #include "server/base/arena.h"
 #include "server/base/counters.h"
 #include "server/base/log.h"
+#include "server/policy/bounds.h"
 #include "server/request.h"
 #include "server/select/document.h"
 #include "server/select/source.h"
@@ -150,7 +151,8 @@ static struct claim claim_of(const struct request *request, const struct host_vi
         .resultid = job->resultid,
         .workunitid = job->workunit->id,
         .sent_time = now,
-        .report_deadline = now + job->delay_bound + view_grace_period(request->config),
+        /* The column has 32 bits. */
+        .report_deadline = bound_int32(now + job->delay_bound + view_grace_period(request->config)),
         .app_version_id = job->option->app_version_id,
         .flops_estimate = job->option->usage.peak_flops,
         .commit_hr_class = hr_class_for(view, app),
@@ -212,7 +214,7 @@ static enum status take(struct request *request, const struct host_view *view,
             continue;
         }
         *answer = claim_describe(job, &attempts[i].documents);
-        answer->report_deadline = claims[i].sent_time + job->delay_bound;
+        answer->report_deadline = claims[i].report_deadline - view_grace_period(request->config);
         claimed->of[claimed->count++] = job;
     }
     counter_add(COUNTER_claims_lost, claimed->lost);
