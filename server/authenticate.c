@@ -234,6 +234,7 @@ static void check_interval(struct request *request)
         return;
     if (since < 0) /* a clock was set back */
         since = 0;
+    request->visit.too_recent = !request->visit.work_refused;
     refuse_work(request, "too_recent");
     answer_say(request->arena, &request->visit.answer, MESSAGE_LOW,
                "Your computer's last request was too recent: it can get work in %.0f seconds",

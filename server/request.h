@@ -115,6 +115,7 @@ struct visit {
 
     /* resend, select */
     bool work_refused; /* for a reason already said; no new jobs */
+    bool too_recent;   /* which is no more than that it came too early: lost ones it gets */
     size_t resent;
     size_t jobs_sent; /* new ones */
     int disk_pass;    /* in which they were chosen: 1 to 3; 0: there are none */

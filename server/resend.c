@@ -437,11 +437,13 @@ static enum next abort_unneeded(struct request *request)
     return NEXT_STEP;
 }
 
-/* Resent only when work is asked for, and may be given: who wants none would not run them. */
+/* Resent only when work is asked for, and may be given: who wants none would not run them. One that
+ * comes too early may be here because the reply was lost, and these jobs are its own already. */
 static bool may_resend(const struct request *request)
 {
     return request->message.has_other_results && !request->message.results_truncated &&
-           !request->work_forbidden && !request->visit.work_refused &&
+           !request->work_forbidden &&
+           (!request->visit.work_refused || request->visit.too_recent) &&
            (request->config->resend_lost_results || request->visit.force_resend) &&
            message_wants_work(&request->message);
 }
