@@ -29,8 +29,11 @@
 /* host.max_results_day of a host that its project has excluded */
 static const int64_t blacklisted = -1;
 
-/* A platform's name is cut to this many bytes when it is repeated to the user. */
+/* Names from the client are cut to this many bytes when they are repeated to the user. */
 enum { SHOWN_NAME = 80 };
+
+/* Unknown applications of a client that are named to its user. */
+enum { OWN_APPS_SAID = 3 };
 
 /* --- the host's row --------------------------------------------------------------------------- */
 
@@ -242,6 +245,46 @@ static void check_interval(struct request *request)
     answer_delay(&request->visit.answer, delay_of_request(request, DELAY_TOO_RECENT, interval));
 }
 
+/* Jobs of always-on apps and those for every host are sent without being asked for. */
+static bool may_get_jobs(const struct request *request)
+{
+    const struct catalog_rows *rows = &request->catalog->rows;
+
+    if (request->message.dont_send_work)
+        return false;
+    if (message_wants_work(&request->message) || request->config->enable_assignment_multi)
+        return true;
+    for (size_t i = 0; i < rows->app_count; i++) {
+        if (rows->apps[i].non_cpu_intensive != 0 && rows->apps[i].deprecated == 0)
+            return true;
+    }
+    return false;
+}
+
+/* What the volunteer may have misspelt in app_info.xml. */
+static void check_own_versions(struct request *request)
+{
+    const struct message *message = &request->message;
+    size_t said = 0;
+
+    for (size_t i = 0; message->anonymous_platform && i < message->app_version_count; i++) {
+        const struct client_app_version *own = &message->app_versions[i];
+        bool is_known = own->is_placeholder || own->app_name.length == 0 ||
+                        catalog_app_by_name(request->catalog, own->app_name) != NULL;
+
+        for (size_t j = 0; j < i && !is_known; j++)
+            is_known = text_equal(message->app_versions[j].app_name, own->app_name);
+        if (is_known)
+            continue;
+        if (said++ == OWN_APPS_SAID)
+            return;
+        answer_say(request->arena, &request->visit.answer, MESSAGE_NOTICE,
+                   "Your app_info.xml file has a version of \"" TEXT_FORMAT
+                   "\", which is no application of this project",
+                   TEXT_ARG(bound_head(own->app_name, SHOWN_NAME)));
+    }
+}
+
 enum next step_authenticate(struct request *request)
 {
     static enum next (*const parts[])(struct request * request) = {
@@ -256,8 +299,10 @@ enum next step_authenticate(struct request *request)
     }
     check_blacklist(request);
     check_platform(request);
-    if (message_wants_work(&request->message)) {
+    if (may_get_jobs(request))
         check_code_sign_key(request);
+    if (message_wants_work(&request->message)) {
+        check_own_versions(request);
         check_interval(request);
     }
     return NEXT_STEP;

@@ -209,6 +209,14 @@ const struct platform_row *catalog_platform_by_name(const struct catalog *catalo
     return world.knows_platform && text_is(name, "x86_64-pc-linux-gnu") ? &known : NULL;
 }
 
+const struct app_row *catalog_app_by_name(const struct catalog *catalog, struct text name)
+{
+    static const struct app_row known;
+
+    (void)catalog;
+    return text_is(name, "summer") ? &known : NULL;
+}
+
 enum next request_failed(struct request *failed, enum status status, const char *what)
 {
     (void)what;
@@ -242,6 +250,8 @@ static int setup(void **state)
 {
     struct message *message = &request.message;
 
+    static const struct catalog catalog;
+
     (void)state;
     arena = arena_create(1 << 20);
     memset(&world, 0, sizeof(world));
@@ -259,6 +269,7 @@ static int setup(void **state)
         .id = 18, .authenticator = TEXT(KEY_OF_18), .email_addr = TEXT("b@example.org")};
     request.config = &config;
     request.keys = &keys;
+    request.catalog = &catalog;
     request.arena = arena;
     request.now = NOW;
     request.transport.remote_addr = TEXT("192.0.2.1");
