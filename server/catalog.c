@@ -2,11 +2,15 @@
 /* The catalog: read once, never changed, shared by all threads that hold a reference.
  *
  * Rows come from the database in order of id, so that look-ups by id are a binary search. A version
- * is current if no newer one of its app stands for the same platform and plan class; which ones are
- * is worked out once, after sorting them side by side. */
+ * is current if it is not deprecated and no newer one of its app stands for the same platform and
+ * plan class; which ones are is worked out once, after sorting them side by side. Deprecated ones
+ * are there for workunits committed to them. A version whose document cannot be sent is none: its
+ * jobs would be claimed and never arrive. */
 #include "server/catalog.h"
 
 #include "server/base/arena.h"
+#include "server/base/log.h"
+#include "server/select/document.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -25,7 +29,8 @@ static int64_t core_version(int64_t stored)
     return stored > 0 && stored < CORE_VERSION_OLD_BELOW ? stored * CORE_VERSION_OLD_SCALE : stored;
 }
 
-/* Negative: `a` stands before `b`; versions that replace each other stand together, newest last. */
+/* Negative: `a` stands before `b`; versions that replace each other stand together, deprecated ones
+ * first, newest last. */
 static int compare_kinds(const struct app_version_row *a, const struct app_version_row *b)
 {
     if (a->appid != b->appid)
@@ -43,16 +48,18 @@ static int compare_versions(const void *a, const void *b)
 
     if (kinds != 0)
         return kinds;
+    if ((left->deprecated == 0) != (right->deprecated == 0))
+        return left->deprecated != 0 ? -1 : 1;
     if (left->version_num != right->version_num)
         return left->version_num < right->version_num ? -1 : 1;
     return (left->id > right->id) - (left->id < right->id);
 }
 
-static bool is_new_enough(const struct catalog *catalog, const struct app_version_row *version)
+static bool is_in_use(const struct catalog *catalog, const struct app_version_row *version)
 {
     const struct app_row *app = catalog_app(catalog, version->appid);
 
-    return app == NULL || version->version_num >= app->min_version;
+    return version->deprecated == 0 && (app == NULL || version->version_num >= app->min_version);
 }
 
 static enum status mark_current(struct catalog *catalog)
@@ -71,11 +78,30 @@ static enum status mark_current(struct catalog *catalog)
     for (size_t i = 0; i < count; i++) {
         bool is_newest = i + 1 == count || compare_kinds(sorted[i], sorted[i + 1]) != 0;
 
-        current[sorted[i] - catalog->rows.versions] =
-            is_newest && is_new_enough(catalog, sorted[i]);
+        current[sorted[i] - catalog->rows.versions] = is_newest && is_in_use(catalog, sorted[i]);
     }
     catalog->versions_current = current;
     return STATUS_OK;
+}
+
+/* Leaves out versions that cannot be sent, and reads core versions as they are meant. */
+static void repair_versions(struct catalog_rows *rows)
+{
+    size_t kept = 0;
+
+    for (size_t i = 0; i < rows->version_count; i++) {
+        struct app_version_row version = rows->versions[i];
+
+        if (!document_of_version_fits(version.xml_doc)) {
+            log_line(LOG_LEVEL_WARNING, "event=version_not_usable version=%lld why=\"xml_doc\"",
+                     (long long)version.id);
+            continue;
+        }
+        version.min_core_version = core_version(version.min_core_version);
+        version.max_core_version = core_version(version.max_core_version);
+        rows->versions[kept++] = version;
+    }
+    rows->version_count = kept;
 }
 
 enum status catalog_load(struct db *db, struct catalog **ret_catalog)
@@ -89,12 +115,8 @@ enum status catalog_load(struct db *db, struct catalog **ret_catalog)
     catalog->arena = arena_create(CATALOG_BYTES_MAX);
     if (catalog->arena != NULL)
         status = db_catalog(db, catalog->arena, &catalog->rows);
-    for (size_t i = 0; status == STATUS_OK && i < catalog->rows.version_count; i++) {
-        struct app_version_row *version = &catalog->rows.versions[i];
-
-        version->min_core_version = core_version(version->min_core_version);
-        version->max_core_version = core_version(version->max_core_version);
-    }
+    if (status == STATUS_OK)
+        repair_versions(&catalog->rows);
     if (status == STATUS_OK)
         catalog->benchmarks =
             benchmarks_of(catalog->rows.host_flops, catalog->rows.host_flops_count);
@@ -187,7 +209,7 @@ bool catalog_version_is_current(const struct catalog *catalog,
 {
     if (catalog->versions_current != NULL)
         return catalog->versions_current[version - catalog->rows.versions];
-    if (!is_new_enough(catalog, version))
+    if (!is_in_use(catalog, version))
         return false;
     for (size_t i = 0; i < catalog->rows.version_count; i++) {
         const struct app_version_row *other = &catalog->rows.versions[i];

@@ -22,7 +22,8 @@ struct catalog {
 };
 
 /* One database read; the caller owns one reference. Old core version numbers below 10000 are
- * multiplied by 100 here, superseded versions are marked (catalog_version_is_current). */
+ * multiplied by 100 here, versions whose document cannot be sent are left out, superseded and
+ * deprecated ones are marked (catalog_version_is_current). */
 MUST_CHECK enum status catalog_load(struct db *db, struct catalog **ret_catalog);
 struct catalog *catalog_hold(struct catalog *catalog);
 void catalog_release(struct catalog *catalog); /* NULL is fine */

@@ -152,7 +152,8 @@ static bool is_asked_for(const struct version_option *option, const struct versi
     if (demand->committed_id != 0)
         return option->version->id == demand->committed_id;
     if (demand->version_num != 0)
-        return option->version->version_num == demand->version_num;
+        return option->version->version_num == demand->version_num &&
+               option->version->deprecated == 0;
     return option->is_current;
 }
 

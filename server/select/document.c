@@ -3,7 +3,6 @@
  * documents are looked at first. reply_jobs.c looks again, with the client's own limits. */
 #include "server/select/document.h"
 
-#include <stdbool.h>
 #include <string.h>
 
 #include "server/base/banned.h"
@@ -12,9 +11,19 @@ static bool can_be_written(struct text xml, struct text start, struct text end)
 {
     size_t at = text_find(xml, start);
 
-    return at < xml.length && memchr(xml.at, '\0', xml.length) == NULL &&
-           text_contains((struct text){.at = xml.at + at, .length = xml.length - at}, end) &&
-           !text_contains(xml, TEXT("scheduler_reply>"));
+    if (at == xml.length || memchr(xml.at, '\0', xml.length) != NULL ||
+        text_contains(xml, TEXT("scheduler_reply>")))
+        return false;
+    struct text inside = {.at = xml.at + at + start.length,
+                          .length = xml.length - at - start.length};
+    size_t length = text_find(inside, end);
+
+    return length < inside.length && !text_contains(text_first(inside, length), start);
+}
+
+bool document_of_version_fits(struct text xml)
+{
+    return can_be_written(xml, TEXT("<app_version>"), TEXT("</app_version>"));
 }
 
 const char *documents_fault(const struct job_documents *documents)

@@ -668,7 +668,8 @@ static void only_the_newest_version_is_current(void **state)
              " (1, 1, 1, 100, '', 612, 0), (2, 1, 1, 102, '', 70028, 0),"
              " (3, 1, 1, 101, '', 0, 0), (4, 1, 1, 100, 'cuda', 0, 0),"
              " (5, 1, 2, 100, '', 0, 0), (6, 2, 1, 110, '', 0, 0),"
-             " (7, 1, 1, 200, '', 0, 1)");
+             " (7, 1, 1, 200, '', 0, 1);"
+             "UPDATE app_version SET xml_doc = '<app_version></app_version>'");
     assert_status(STATUS_OK, catalog_load(f->db, &catalog));
     assert_int_equal(catalog->rows.version_count, 6);
     for (size_t i = 0; i < 6; i++) /* rows 2, 4 and 5 */
@@ -689,6 +690,52 @@ static void only_the_newest_version_is_current(void **state)
     catalog_release(catalog);
 }
 
+/* A workunit that is committed to a version can go to no other. */
+static void deprecated_versions_are_kept_for_what_is_committed(void **state)
+{
+    struct fixture *f = *state;
+    struct catalog *catalog = NULL;
+
+    test_sql(f->database,
+             "INSERT INTO app (id, name, homogeneous_app_version) VALUES (1, 'a', 0), (2, 'b', 1);"
+             "INSERT INTO app_version (id, appid, platformid, version_num, plan_class, deprecated)"
+             " VALUES (1, 1, 1, 200, '', 1), (2, 2, 1, 200, '', 1), (3, 2, 1, 100, '', 0);"
+             "UPDATE app_version SET xml_doc = '<app_version></app_version>'");
+    assert_status(STATUS_OK, catalog_load(f->db, &catalog));
+    assert_null(catalog_version(catalog, 1));
+    for (int round = 0; round < 2; round++) {
+        assert_false(catalog_version_is_current(catalog, catalog_version(catalog, 2)));
+        assert_true(catalog_version_is_current(catalog, catalog_version(catalog, 3)));
+        catalog->versions_current = NULL; /* the slow way gives the same */
+    }
+    catalog_release(catalog);
+}
+
+static void a_version_that_cannot_be_sent_is_none(void **state)
+{
+    static const char *const documents[] = {"NULL",
+                                            "''",
+                                            "'<app_version>'",
+                                            "'</app_version>'",
+                                            "'<app_version><app_version></app_version>'",
+                                            "'<app_version></app_version></scheduler_reply>'"};
+    struct fixture *f = *state;
+
+    for (size_t i = 0; i < sizeof(documents) / sizeof(documents[0]); i++) {
+        struct catalog *catalog = NULL;
+
+        test_sql(
+            f->database,
+            "DELETE FROM app_version; INSERT INTO app_version (id, appid, version_num, xml_doc)"
+            " VALUES (1, 1, 100, '<app_version></app_version>'), (2, 1, 101, %s)",
+            documents[i]);
+        assert_status(STATUS_OK, catalog_load(f->db, &catalog));
+        assert_int_equal(catalog->rows.version_count, 1);
+        assert_true(catalog_version_is_current(catalog, catalog_version(catalog, 1)));
+        catalog_release(catalog);
+    }
+}
+
 #define CASE(name) cmocka_unit_test_setup(name, setup)
 #define CASES_OF_BOTH                                                                              \
     CASE(a_host_is_inserted_and_read_back), CASE(an_update_leaves_what_others_write),              \
@@ -703,13 +750,15 @@ static void only_the_newest_version_is_current(void **state)
         CASE(a_job_given_up_is_looked_at_soon), CASE(a_detached_host_loses_its_jobs),              \
         CASE(a_job_is_found_and_claimed), CASE(blobs_keep_every_byte),                             \
         CASE(a_hostile_name_is_only_a_name), CASE(large_documents_come_whole),                     \
-        CASE(a_full_arena_is_an_answer), CASE(only_the_newest_version_is_current)
+        CASE(a_full_arena_is_an_answer), CASE(only_the_newest_version_is_current),                 \
+        CASE(a_version_that_cannot_be_sent_is_none)
 
 int main(void)
 {
     const struct CMUnitTest new_schema[] = {
         CASES_OF_BOTH,
         CASE(newer_columns_are_stored_too),
+        CASE(deprecated_versions_are_kept_for_what_is_committed),
         CASE(bad_utf8_is_stored_as_question_marks),
     };
     const struct CMUnitTest old_schema[] = {

@@ -31,7 +31,8 @@ static int setup(void **state)
              " (20, 2, 100, 1, '', 500, 3, 0),"
              " (30, 3, 99, 1, '', 200, 9, 0), (31, 3, 100, 1, '', 200, 2, 0),"
              " (32, 3, 101, 1, '', 200, 6, 0), (33, 3, 102, 1, '', 200, 1, 1),"
-             " (40, 4, 1, 1, '', 200, 2, 0), (41, 4, 1, 2, '', 200, 6, 0)");
+             " (40, 4, 1, 1, '', 200, 2, 0), (41, 4, 1, 2, '', 200, 6, 0);"
+             "UPDATE app_version SET xml_doc = '<app_version></app_version>'");
     db = test_database_open(database);
     assert_status(STATUS_OK, catalog_load(db, &catalog));
     (void)db_rollback(db);
