@@ -305,6 +305,15 @@ static enum status expand(struct expansion *x, const char *at, size_t length)
     return status;
 }
 
+/* A connection keeps some hundred statements, of which most have few parameters. */
+static struct statement_parameter *fitting(struct statement_parameter *parameters, size_t count)
+{
+    size_t kept = count > 0 ? count : 1;
+    struct statement_parameter *fitted = realloc(parameters, kept * sizeof(parameters[0]));
+
+    return fitted != NULL ? fitted : parameters;
+}
+
 enum status statement_expand(enum statement statement, size_t list_size,
                              const struct actual_columns *columns, struct statement_text *ret_text,
                              struct failure *failure)
@@ -330,7 +339,7 @@ enum status statement_expand(enum statement statement, size_t list_size,
         return status;
     }
     *ret_text = (struct statement_text){.sql = x.sql.at,
-                                        .parameters = x.parameters,
+                                        .parameters = fitting(x.parameters, x.parameter_count),
                                         .parameter_count = x.parameter_count,
                                         .value_count = x.value_count};
     return STATUS_OK;
