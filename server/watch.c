@@ -67,6 +67,7 @@ struct watcher {
 
     struct stamp seen[WATCHED_COUNT];   /* at the last look */
     struct stamp loaded[WATCHED_COUNT]; /* when it was read */
+    struct stamp reread_left;           /* a reread_db that could not be removed */
 
     struct db *db;
     struct config *db_config; /* that db was opened with */
@@ -206,14 +207,19 @@ static void look_at_files(struct watcher *watcher, const struct config *config, 
 
 static void look_at_triggers(struct watcher *watcher, const struct config *config)
 {
+    struct stamp reread;
     char path[PATH_MAX];
 
     project_path(config, "stop_sched", path, sizeof(path));
     server_set_stop_sched(watcher->server, access(path, F_OK) == 0);
     project_path(config, "reread_db", path, sizeof(path));
-    if (access(path, F_OK) == 0) {
-        unlink(path);
+    stamp_file(path, &reread);
+    if (reread.inode != 0 && !stamp_equal(&reread, &watcher->reread_left)) {
         log_line(LOG_LEVEL_NORMAL, "event=reread_db");
+        if (unlink(path) != 0) { /* once, then: whoever made it may do what we may not */
+            watcher->reread_left = reread;
+            log_event(LOG_LEVEL_WARNING, "reread_db_not_removed", text_from(strerror(errno)));
+        }
         watcher->catalog_due_ns = 0;
         reload_project(watcher, config); /* size_census_APP may be new as well */
     }

@@ -103,6 +103,11 @@ claim "and stays so for a while" reply_has 'm68k-unknown'
 touch "$project/reread_db"
 claim "reread_db makes it known" within 10 reply_lacks 'm68k-unknown'
 claim "and is gone" not test -e "$project/reread_db"
+mkdir "$project/reread_db" # what cannot be removed
+claim "one that cannot be removed is told" within 10 log_has one 'reread_db_not_removed'
+sleep 2
+claim "and read for only once" test "$(grep -c 'event=reread_db$' "$work/one.log")" -eq 2
+rmdir "$project/reread_db"
 
 # --- keys
 sed -i '/<code_sign_key>/,/<\/code_sign_key>/d; s|<dont_send_work>1|<dont_send_work>0|;
