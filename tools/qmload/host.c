@@ -11,9 +11,20 @@
 
 #include "server/base/banned.h"
 
+static struct text take_turn(const struct turns *turns, size_t number, struct text otherwise)
+{
+    return turns->count == 0 ? otherwise : turns->items[number % turns->count];
+}
+
 void host_init(struct host *host, const struct load_profile *profile, size_t number)
 {
-    *host = (struct host){.profile = profile, .number = number};
+    *host = (struct host){
+        .profile = profile,
+        .number = number,
+        .authenticator = take_turn(&profile->authenticators, number, NO_TEXT),
+        .platform = take_turn(&profile->platforms, number, TEXT("x86_64-pc-linux-gnu")),
+        .vendor = take_turn(&profile->vendors, number, TEXT("GenuineIntel")),
+    };
 }
 
 void host_clear(struct host *host)
@@ -43,7 +54,7 @@ static void write_identity(const struct host *host, struct buffer *request)
 
     buffer_add_string(request, "<scheduler_request>\n");
     buffer_print(request, "    <authenticator>" TEXT_FORMAT "</authenticator>\n",
-                 TEXT_ARG(profile->authenticator));
+                 TEXT_ARG(host->authenticator));
     buffer_print(request, "    <hostid>%" PRId64 "</hostid>\n", host->id);
     buffer_print(request, "    <rpc_seqno>%" PRId64 "</rpc_seqno>\n", host->rpc_seqno);
     buffer_add_string(request,
@@ -64,7 +75,7 @@ static void write_identity(const struct host *host, struct buffer *request)
                  "    <estimated_delay>0.000000</estimated_delay>\n"
                  "    <client_cap_plan_class>1</client_cap_plan_class>\n"
                  "    <platform_name>" TEXT_FORMAT "</platform_name>\n",
-                 profile->seconds, profile->seconds, profile->ncpus, TEXT_ARG(profile->platform));
+                 profile->seconds, profile->seconds, profile->ncpus, TEXT_ARG(host->platform));
     if (host->code_sign_key != NULL)
         buffer_print(request, "    <code_sign_key>\n%s\n</code_sign_key>\n", host->code_sign_key);
 }
@@ -93,11 +104,12 @@ static void write_machine(const struct host *host, struct buffer *request)
                  "    <domain_name>load-%zu</domain_name>\n"
                  "    <ip_addr>10.%zu.%zu.%zu</ip_addr>\n"
                  "    <host_cpid>%016" PRIx64 "%016" PRIx64 "</host_cpid>\n"
-                 "    <p_ncpus>%" PRId64 "</p_ncpus>\n",
+                 "    <p_ncpus>%" PRId64 "</p_ncpus>\n"
+                 "    <p_vendor>" TEXT_FORMAT "</p_vendor>\n",
                  host->number, host->number >> 16 & 255, host->number >> 8 & 255,
-                 host->number & 255, mark, random_mix(mark, 1), host->profile->ncpus);
-    buffer_add_string(request, "    <p_vendor>GenuineIntel</p_vendor>\n"
-                               "    <p_model>Emulated CPU [Family 6 Model 85]</p_model>\n"
+                 host->number & 255, mark, random_mix(mark, 1), host->profile->ncpus,
+                 TEXT_ARG(host->vendor));
+    buffer_add_string(request, "    <p_model>Emulated CPU [Family 6 Model 85]</p_model>\n"
                                "    <p_features>fpu sse sse2 sse3 avx avx2</p_features>\n"
                                "    <p_fpops>4000000000.000000</p_fpops>\n"
                                "    <p_iops>12000000000.000000</p_iops>\n"
@@ -131,7 +143,7 @@ static void write_jobs(struct host *host, struct buffer *request)
                      "<stderr_out>\n<core_client_version>8.0.2</core_client_version>\n"
                      "<![CDATA[\n<stderr_txt>\nemulated\n</stderr_txt>\n]]>\n</stderr_out>\n"
                      "</result>\n",
-                     host->jobs[i].name, TEXT_ARG(host->profile->platform));
+                     host->jobs[i].name, TEXT_ARG(host->platform));
     buffer_add_string(request, "<other_results>\n");
     for (size_t i = host->reported; i < host->job_count; i++)
         buffer_print(request, "    <other_result>\n        <name>%s</name>\n    </other_result>\n",

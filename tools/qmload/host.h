@@ -11,10 +11,16 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/* What all hosts have in common. */
+/* What hosts take in turn: host N has item N modulo the count. */
+enum { TURNS_MAX = 256 };
+struct turns {
+    struct text items[TURNS_MAX];
+    size_t count; /* 0: what host_init says */
+};
+
+/* What all hosts have in common, and what they differ in. */
 struct load_profile {
-    struct text authenticator;
-    struct text platform;
+    struct turns authenticators, platforms, vendors;
     double seconds; /* of CPU work asked for */
     int64_t ncpus;
     bool keeps_jobs; /* never reports: the jobs stay in progress */
@@ -28,6 +34,7 @@ struct job {
 struct host {
     const struct load_profile *profile;
     size_t number;
+    struct text authenticator, platform, vendor;
     int64_t id; /* 0 until the server gave one */
     int64_t rpc_seqno;
     char *code_sign_key; /* as the server sent it; NULL: none yet */

@@ -321,11 +321,13 @@ enum {
     KEY_SECONDS,
     KEY_SEED,
     KEY_TIME,
-    KEY_TIMEOUT
+    KEY_TIMEOUT,
+    KEY_VENDOR
 };
 
 static const struct argp_option options[] = {
-    {"authenticator", 'a', "KEY", 0, "Account key that all hosts use (required)", 0},
+    {"authenticator", 'a', "KEY", 0, "Account key (required); if repeated, hosts take them in turn",
+     0},
     {"hosts", 'n', "N", 0, "Emulated hosts, each with one request at a time (8)", 0},
     {"requests", 'r', "R", 0,
      "Requests of each host; without this and --time a host goes on until no work is left", 0},
@@ -337,7 +339,10 @@ static const struct argp_option options[] = {
      0},
     {"seconds", KEY_SECONDS, "S", 0, "CPU seconds of work that each request asks for (100000)", 0},
     {"ncpus", KEY_NCPUS, "N", 0, "CPUs of each host (4)", 0},
-    {"platform", KEY_PLATFORM, "NAME", 0, "Platform of each host (x86_64-pc-linux-gnu)", 0},
+    {"platform", KEY_PLATFORM, "NAME", 0,
+     "Platform of each host (x86_64-pc-linux-gnu); if repeated, in turn", 0},
+    {"vendor", KEY_VENDOR, "NAME", 0,
+     "CPU vendor of each host (GenuineIntel); if repeated, in turn", 0},
     {"keep", KEY_KEEP, NULL, 0, "Report nothing: jobs stay in progress", 0},
     {"seed", KEY_SEED, "N", 0, "Same number, same machines; else each run has its own", 0},
     {"timeout", KEY_TIMEOUT, "S", 0, "Seconds after which a request has failed (120)", 0},
@@ -366,13 +371,21 @@ static int64_t integer_argument(const char *argument, struct argp_state *state)
     return number;
 }
 
+static void add_turn(struct turns *turns, const char *argument, struct argp_state *state)
+{
+    if (turns->count == TURNS_MAX)
+        argp_error(state, "%s: one too many", argument);
+    else
+        turns->items[turns->count++] = text_from(argument);
+}
+
 static error_t parse_option(int key, char *argument, struct argp_state *state)
 {
     struct arguments *arguments = state->input;
 
     switch (key) {
     case 'a':
-        arguments->profile.authenticator = text_from(argument);
+        add_turn(&arguments->profile.authenticators, argument, state);
         return 0;
     case 'n':
         arguments->hosts = integer_argument(argument, state);
@@ -396,7 +409,10 @@ static error_t parse_option(int key, char *argument, struct argp_state *state)
         arguments->profile.ncpus = integer_argument(argument, state);
         return 0;
     case KEY_PLATFORM:
-        arguments->profile.platform = text_from(argument);
+        add_turn(&arguments->profile.platforms, argument, state);
+        return 0;
+    case KEY_VENDOR:
+        add_turn(&arguments->profile.vendors, argument, state);
         return 0;
     case KEY_KEEP:
         arguments->profile.keeps_jobs = true;
@@ -425,7 +441,7 @@ static error_t parse_option(int key, char *argument, struct argp_state *state)
         arguments->url = argument;
         return 0;
     case ARGP_KEY_END:
-        if (arguments->url == NULL || arguments->profile.authenticator.length == 0)
+        if (arguments->url == NULL || arguments->profile.authenticators.count == 0)
             argp_usage(state);
         return 0;
     default:
@@ -444,13 +460,11 @@ static const struct argp argp = {
 
 int main(int argc, char **argv)
 {
-    struct load load = {.arguments = {.profile = {.platform = TEXT("x86_64-pc-linux-gnu"),
-                                                  .seconds = 100000,
-                                                  .ncpus = 4,
-                                                  .run = random_u64()},
-                                      .hosts = 8,
-                                      .empty_replies = 2,
-                                      .timeout = 120}};
+    struct load load = {
+        .arguments = {.profile = {.seconds = 100000, .ncpus = 4, .run = random_u64()},
+                      .hosts = 8,
+                      .empty_replies = 2,
+                      .timeout = 120}};
     bool is_clean = false;
 
     argp_parse(&argp, argc, argv, 0, NULL, &load.arguments);
