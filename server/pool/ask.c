@@ -180,7 +180,8 @@ bool pool_take(struct pool *pool, struct arena *arena, const struct pool_questio
 
     *ret_answer = (struct pool_answer){.place = after};
     pthread_mutex_lock(&pool->lock);
-    lacks = !pool->was_filled || pool->lacks_some || pool->taken > 0;
+    lacks = !pool->was_filled || pool->lacks_some || pool->taken > 0 ||
+            pool->distrusted_count + pool->distrusted_out > 0;
     done = take(&search, after, ret_answer);
     ret_answer->is_short = lacks || search.gave_up;
     pthread_mutex_unlock(&pool->lock);

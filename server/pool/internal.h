@@ -118,6 +118,7 @@ struct pool {
 
     int64_t *distrusted;
     size_t distrusted_count;
+    size_t distrusted_out; /* handed out at the last look, perhaps not put back yet */
 };
 
 static inline struct job_node *job_at(const struct pool *pool, slot number)

@@ -309,6 +309,8 @@ void pool_distrust(struct pool *pool, const int64_t *resultids, size_t count)
     lock(pool);
     for (size_t i = 0; i < count && pool->distrusted_count < DISTRUSTED_MAX; i++)
         pool->distrusted[pool->distrusted_count++] = resultids[i];
+    if (pool->distrusted_count == DISTRUSTED_MAX)
+        pool->lacks_some = true; /* until the end of a sweep */
     unlock(pool);
 }
 
@@ -319,6 +321,7 @@ size_t pool_distrusted(struct pool *pool, int64_t *ret_ids, size_t most)
     lock(pool);
     while (count < most && pool->distrusted_count > 0)
         ret_ids[count++] = pool->distrusted[--pool->distrusted_count];
+    pool->distrusted_out = count;
     unlock(pool);
     return count;
 }

@@ -50,7 +50,8 @@ void pool_lacks(struct pool *pool);
 bool pool_sweep_end(struct pool *pool);
 
 /* Jobs that turned out other than the pool thought, and are to be read again; they are held no
- * more. Returns how many were written into `ret_ids`. */
+ * more, and until the look after the one that hands them out the pool knows that it lacks some.
+ * Returns how many were written into `ret_ids`. */
 void pool_distrust(struct pool *pool, const int64_t *resultids, size_t count);
 size_t pool_distrusted(struct pool *pool, int64_t *ret_ids, size_t most);
 

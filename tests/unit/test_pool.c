@@ -608,6 +608,25 @@ static void a_distrusted_job_is_read_again(void **state)
     pool_destroy(pool);
 }
 
+static void it_lacks_what_is_in_doubt(void **state)
+{
+    struct pool *pool = pool_create(1000, false);
+    int64_t ids[10];
+
+    (void)state;
+    pool_sweep_begin(pool);
+    put_jobs(pool, plain_job(1), 1, 2);
+    end_sweep(pool);
+    pool_drop(pool, (const int64_t[]){1}, 1);
+    pool_distrust(pool, (const int64_t[]){2}, 1);
+    assert_true(ask(pool, &anybody, 1, 1).is_short);
+    assert_int_equal(pool_distrusted(pool, ids, 10), 1);
+    assert_true(ask(pool, &anybody, 1, 1).is_short); /* it is being read */
+    assert_int_equal(pool_distrusted(pool, ids, 10), 0);
+    assert_false(ask(pool, &anybody, 1, 1).is_short);
+    pool_destroy(pool);
+}
+
 static void its_figures_are_on_the_page(void **state)
 {
     struct pool *pool = pool_create(1000, false);
@@ -717,6 +736,7 @@ int main(void)
         cmocka_unit_test(servers_take_their_own_part_first),
         cmocka_unit_test(the_part_of_a_silent_server_is_taken_over),
         cmocka_unit_test(a_distrusted_job_is_read_again),
+        cmocka_unit_test(it_lacks_what_is_in_doubt),
         cmocka_unit_test(its_figures_are_on_the_page),
         cmocka_unit_test(with_user_filter_the_batch_is_told),
         cmocka_unit_test(threads_never_hold_the_same_job),
