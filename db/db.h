@@ -220,6 +220,15 @@ struct locked_workunit {
 MUST_CHECK enum status db_workunits_lock(struct db *db, struct arena *arena, const int64_t *ids,
                                          size_t count, int64_t userid, int64_t hostid,
                                          struct locked_workunit **ret_rows, size_t *ret_count);
+/* Which of these workunits a result was sent of to this user or this host, in order of id. Takes no
+ * locks: what is sent at the same moment may be missing. */
+struct met_workunit {
+    int64_t id;
+    bool by_user, by_host;
+};
+MUST_CHECK enum status db_workunits_met(struct db *db, struct arena *arena, const int64_t *ids,
+                                        size_t count, int64_t userid, int64_t hostid,
+                                        struct met_workunit **ret_rows, size_t *ret_count);
 struct claim {
     int64_t resultid, workunitid;
     int64_t sent_time;

@@ -48,6 +48,41 @@ enum status db_workunits_lock(struct db *db, struct arena *arena, const int64_t 
     return STATUS_OK;
 }
 
+enum status db_workunits_met(struct db *db, struct arena *arena, const int64_t *ids, size_t count,
+                             int64_t userid, int64_t hostid, struct met_workunit **ret_rows,
+                             size_t *ret_count)
+{
+    size_t id_count, found = 0;
+    int64_t *sorted = list_sorted(arena, ids, count, &id_count);
+    struct met_workunit *items = ARENA_ARRAY(arena, count, struct met_workunit);
+
+    if (sorted == NULL || items == NULL)
+        return STATUS_TOO_LARGE;
+    for (size_t i = 0; i < id_count; i += DB_LIST_MOST) {
+        struct db_rows rows;
+        enum status status = db_query(db, arena, STATEMENT_workunits_met,
+                                      DB_VALUES(db_id(userid), db_id(hostid),
+                                                db_numbers(sorted + i, list_part(id_count, i)),
+                                                db_id(userid), db_id(hostid)),
+                                      &rows);
+
+        if (status != STATUS_OK)
+            return status;
+        while (found < count && db_rows_next(&rows)) {
+            const struct db_cell *cells = rows.cells;
+
+            items[found++] = (struct met_workunit){.id = cells[0].integer,
+                                                   .by_user = cells[1].integer != 0,
+                                                   .by_host = cells[2].integer != 0};
+        }
+        if (db_rows_end(&rows) != STATUS_OK)
+            return rows.status;
+    }
+    *ret_rows = items;
+    *ret_count = found;
+    return STATUS_OK;
+}
+
 static int compare_by_workunit(const void *a, const void *b)
 {
     const struct claim *left = a, *right = b;

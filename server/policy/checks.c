@@ -368,13 +368,15 @@ static bool workunit_is_in_reply(const struct tally *tally, int64_t workunitid)
 static bool is_first_for_host(struct question *question)
 {
     return !question->view->config->one_result_per_host_per_wu ||
-           !workunit_is_in_reply(question->tally, question->job->workunit->id);
+           !(question->job->met_host ||
+             workunit_is_in_reply(question->tally, question->job->workunit->id));
 }
 
 static bool is_first_for_user(struct question *question)
 {
     return !question->view->config->one_result_per_user_per_wu ||
-           !workunit_is_in_reply(question->tally, question->job->workunit->id);
+           !(question->job->met_user ||
+             workunit_is_in_reply(question->tally, question->job->workunit->id));
 }
 
 static bool meets_deadline_plainly(struct question *question)

@@ -97,6 +97,8 @@ struct job {
     const struct version_option *option; /* set by job_check */
     struct amount_use use;               /* likewise */
     int64_t delay_bound; /* s, likewise: as sent; shorter than the workunit's for some retries */
+    bool met_user;       /* the user has had a result of the workunit, and may have one only */
+    bool met_host;       /* likewise the host */
     bool has_file;       /* some of its files are on the host; looked at for some apps only */
     bool is_gone;        /* taken or lost: not to be looked at again */
     size_t refused_on;   /* while choosing: 1 + the resource it was refused for */

@@ -32,6 +32,8 @@ struct source {
     struct pool_place place; /* where its last search ended */
     int batches;             /* of the pool */
     bool is_probing;         /* the last one was of no use: look far and wide */
+    bool is_passing;         /* likewise, by rules about single workunits: look behind these */
+    bool some_met;           /* some of the last batch were for other users or hosts only */
     size_t sent_before;      /* jobs, when the last one was given */
 };
 

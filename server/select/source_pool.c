@@ -5,7 +5,8 @@
  * A batch normally holds about twice of what is wanted, from as many classes as that takes. If
  * nothing of it could be sent, the reason is one that the pool does not know; then the search goes
  * on behind it with one job of each class, many at a time, until it has been through a bounded
- * number of classes. */
+ * number of classes. Only if it was a rule about single workunits (met.h) the same classes are gone
+ * on with, many jobs of each at a time. */
 #include "server/select/source_pool.h"
 
 #include "config/config.h"
@@ -193,7 +194,8 @@ static struct pool_question question_of(struct source *source)
     size_t reply = (size_t)fmax((double)source->view->limits.reply, 1);
     size_t most = (size_t)source->view->config->candidate_rows;
     double reserve = source->view->streams != NULL ? STREAM_RESERVE : RESERVE;
-    size_t jobs = source->is_probing ? PROBE_MAX : (size_t)reserve * reply + 16;
+    bool is_wide = source->is_probing || source->is_passing;
+    size_t jobs = is_wide ? PROBE_MAX : (size_t)reserve * reply + 16;
 
     if (source->request->message.file_count > 0)
         jobs += LOCALITY_JOBS;
@@ -202,7 +204,7 @@ static struct pool_question question_of(struct source *source)
                                   .context = source,
                                   .jobs_max = jobs,
                                   .classes_max = jobs,
-                                  .reserve = source->is_probing ? PROBE_MAX : reserve};
+                                  .reserve = is_wide ? PROBE_MAX : reserve};
 }
 
 enum status source_pool_next(struct source *source, bool got_some, bool some_lost,
@@ -220,9 +222,10 @@ enum status source_pool_next(struct source *source, bool got_some, bool some_los
         *ret_is_short = true;
         return STATUS_OK;
     }
-    if (again)
+    source->is_passing = source->batches > 1 && !again && source->some_met;
+    if (again || source->is_passing)
         memset(&source->place, 0, sizeof(source->place));
-    source->is_probing = source->batches > 1 && !again;
+    source->is_probing = source->batches > 1 && !again && !source->is_passing;
     question = question_of(source);
     done = pool_take(request->pool, request->arena, &question, source->place, &answer);
     if (!note_taken(request, &answer) || !done)

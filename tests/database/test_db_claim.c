@@ -213,6 +213,27 @@ static void locking_reads_the_counts_in_one_round_trip(void **state)
     assert_i64(rows[2].results_of_host, 1);
 }
 
+static void what_was_met_is_seen_without_locks(void **state)
+{
+    struct fixture *f = *state;
+    const int64_t ids[] = {5, 3, 999, 4, 4};
+    struct met_workunit *rows = NULL;
+    size_t count = 0;
+
+    test_sql(f->database, "UPDATE result SET userid = 9, hostid = 70 WHERE id = 1004;"
+                          "UPDATE result SET userid = 8, hostid = 7 WHERE id = 1005;"
+                          "START TRANSACTION; SELECT id FROM workunit FOR UPDATE");
+    assert_status(STATUS_OK, db_workunits_met(f->db, f->arena, ids, 5, 9, 7, &rows, &count));
+    test_sql(f->database, "ROLLBACK");
+    assert_int_equal(count, 2);
+    assert_i64(rows[0].id, 4);
+    assert_true(rows[0].by_user);
+    assert_false(rows[0].by_host);
+    assert_i64(rows[1].id, 5);
+    assert_false(rows[1].by_user);
+    assert_true(rows[1].by_host);
+}
+
 struct waiter {
     struct fixture *f;
     struct locked_workunit rows[2];
@@ -455,6 +476,7 @@ int main(void)
         CASE(what_another_host_has_is_not_claimed),
         CASE(the_same_job_in_the_same_second_is_not_taken_for_new),
         CASE(locking_reads_the_counts_in_one_round_trip),
+        CASE(what_was_met_is_seen_without_locks),
         CASE(counts_are_as_fresh_as_the_lock),
         CASE(racing_hosts_share_the_jobs_without_deadlock),
         CASE(documents_come_in_the_order_asked_for),

@@ -25,6 +25,8 @@ struct row {
     bool others_commit;
     bool given_up;
     int64_t results_of_user;
+    bool is_met; /* and that is seen without a lock */
+    bool was_locked;
     struct claim claim;
 };
 
@@ -119,6 +121,7 @@ enum status db_workunits_lock(struct db *db, struct arena *in, const int64_t *id
             struct row *row = &world.rows[j];
             if (row->workunit.id != ids[i])
                 continue;
+            row->was_locked = true;
             locked[found++] = (struct locked_workunit){
                 .id = ids[i],
                 .hr_class = row->workunit.hr_class,
@@ -129,6 +132,25 @@ enum status db_workunits_lock(struct db *db, struct arena *in, const int64_t *id
         }
     }
     *ret_rows = locked;
+    *ret_count = found;
+    return call();
+}
+
+enum status db_workunits_met(struct db *db, struct arena *in, const int64_t *ids, size_t count,
+                             int64_t userid, int64_t hostid, struct met_workunit **ret_rows,
+                             size_t *ret_count)
+{
+    struct met_workunit *met = ARENA_ARRAY(in, count, struct met_workunit);
+    size_t found = 0;
+
+    (void)db;
+    assert_i64(userid, USER);
+    assert_i64(hostid, HOST);
+    for (size_t j = 0; j < world.count; j++)
+        for (size_t i = 0; i < count && world.rows[j].is_met; i++)
+            if (world.rows[j].workunit.id == ids[i])
+                met[found++] = (struct met_workunit){.id = ids[i], .by_user = true};
+    *ret_rows = met;
     *ret_count = found;
     return call();
 }
@@ -648,6 +670,32 @@ static void one_per_user_is_judged_under_lock(void **state)
     assert_int_equal(request.visit.answer.job_count, 1);
 }
 
+/* It would be in the way of others. */
+static void what_the_user_had_before_is_not_locked(void **state)
+{
+    struct row *met, *other;
+
+    (void)state;
+    config->one_result_per_user_per_wu = true;
+    met = add_job(100);
+    met->is_met = true;
+    met->results_of_user = 1;
+    other = add_job(100);
+    run();
+    assert_int_equal(request.visit.answer.job_count, 1);
+    assert_i64(request.visit.answer.jobs[0].resultid, other->result.id);
+    assert_false(met->was_locked);
+    assert_true(other->was_locked);
+}
+
+static void what_nobody_forbids_is_not_asked_for(void **state)
+{
+    (void)state;
+    add_job(100)->is_met = true;
+    run();
+    assert_int_equal(request.visit.answer.job_count, 1);
+}
+
 static void a_homogeneous_workunit_is_committed_by_the_claim(void **state)
 {
     (void)state;
@@ -1001,6 +1049,8 @@ int main(void)
         CASE(a_lost_connection_fails_the_request_at_every_call),
         CASE(work_refused_means_no_jobs_and_no_more_words),
         CASE(one_per_user_is_judged_under_lock),
+        CASE(what_the_user_had_before_is_not_locked),
+        CASE(what_nobody_forbids_is_not_asked_for),
         CASE(a_homogeneous_workunit_is_committed_by_the_claim),
         CASE(a_kind_of_computer_is_committed_by_the_claim),
         CASE(an_untrusted_host_makes_the_workunit_replicated),
