@@ -102,10 +102,10 @@ static void the_private_server_survives_misuse(void **state)
                          0);
     assert_int_equal(run("'%s/tools/private-mariadb' start '%s'", tools, directory), 0);
     assert_int_equal(run("'%s/tools/private-mariadb' status '%s' >/dev/null", tools, directory), 0);
-    assert_int_not_equal(run("'%s/tools/private-mariadb' start '%s/%0100d' 2>'%s/long.txt'", tools,
-                             directory, 7, directory),
-                         0);
-    assert_int_equal(run("grep -q 'longer than 107 bytes' '%s/long.txt'", directory), 0);
+    /* A folder whose sockets would have longer paths than a socket may have. */
+    assert_int_equal(run("'%s/tools/private-mariadb' start '%s/%0100d'", tools, directory, 7), 0);
+    assert_int_equal(run("test -S \"$(readlink -f '%s/%0100d/socket')\"", directory, 7), 0);
+    assert_int_equal(run("'%s/tools/private-mariadb' stop '%s/%0100d'", tools, directory, 7), 0);
     assert_int_equal(run("'%s/tools/private-mariadb' stop '%s'", tools, directory), 0);
     assert_int_equal(run("'%s/tools/private-mariadb' stop '%s'", tools, directory), 0);
 }

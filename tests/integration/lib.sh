@@ -10,6 +10,8 @@ set -uo pipefail
 : "${QM_SOURCE_DIR:=$(cd "$(dirname "${BASH_SOURCE[0]}")/../.." && pwd)}"
 : "${QM_BINARY_DIR:=$QM_SOURCE_DIR/build/debug}"
 : "${QM_TEST_SOCKET:=$QM_BINARY_DIR/mariadb/socket}"
+# The socket itself: the link may lie where a web server's user cannot enter.
+QM_TEST_SOCKET=$(readlink -f "$QM_TEST_SOCKET")
 
 export PATH="$PATH:/usr/sbin:/sbin"
 readonly skipped=77

@@ -8,7 +8,8 @@
 . "$(dirname "$0")/lib.sh"
 need curl nginx
 
-new_project "<pool_refresh>0.05</pool_refresh>"
+# Without a pool: each request then sees all jobs, whatever the other server has seen.
+new_project "<pool_jobs_max>0</pool_jobs_max>"
 start_server one --threads 4
 start_server two --threads 4
 start_nginx "$work/one.socket"
@@ -29,17 +30,11 @@ both() {
 hostid() { sed -n 's|^<hostid>\(.*\)</hostid>|\1|p' "$1"; }
 jobs_in() { sed -n '/^<result>/,/^<\/result>/s|.*<name>\(.*\)</name>|\1|p' "$1" | sort -u; }
 
-# The pools of both servers see new jobs at their next refresh.
-new_jobs() {
-    add_jobs "$@"
-    sleep 0.4
-}
-
 # --- a first contact, again and again with other machines
 sent=$work/sent.xml
 wrong=0 met=0
 for round in $(seq 12); do
-    new_jobs 6 $((round * 100))
+    add_jobs 6 $((round * 100))
     cpid=$(printf '%032x' "$round")
     sed "s|<host_cpid>.*</host_cpid>|<host_cpid>$cpid</host_cpid>|
          s|<domain_name>.*</domain_name>|<domain_name>machine$round</domain_name>|
@@ -68,7 +63,7 @@ claim "each reply has all jobs of the host ($wrong have not)" test "$wrong" = 0
 # --- two hosts and the only job
 duplicates=0
 for round in $(seq 12); do
-    new_jobs 1 $((5000 + round))
+    add_jobs 1 $((5000 + round))
     for machine in 1 2; do
         sed "s|<host_cpid>.*</host_cpid>|<host_cpid>$(printf '%032x' $((900 + machine)))</host_cpid>|
              s|<domain_name>.*</domain_name>|<domain_name>rival$machine</domain_name>|

@@ -151,7 +151,9 @@ struct test_database *test_database_create(bool with_tables, const char *charact
 {
     static int number;
     struct test_database *database = calloc(1, sizeof(*database));
-    const char *socket = getenv("QM_TEST_SOCKET");
+    const char *link = getenv("QM_TEST_SOCKET");
+    /* The link's path may be longer than a socket's may be. */
+    char *socket = link == NULL ? NULL : realpath(link, NULL);
     struct failure failure = {0};
 
     if (database == NULL || socket == NULL)
@@ -172,6 +174,7 @@ struct test_database *test_database_create(bool with_tables, const char *charact
     set(database->config, "db_name", database->name);
     set(database->config, "db_user", "root");
     set(database->config, "db_socket", socket);
+    free(socket);
     if (with_tables && db_schema_upgrade(database->config, NULL, &failure) != STATUS_OK)
         give_up(database->name, failure.text);
     return database;
