@@ -1,0 +1,124 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* What emulated hosts say and hear. */
+#include "server/base/arena.h"
+#include "server/base/buffer.h"
+#include "tests/support/requests.h"
+#include "tests/support/test.h"
+#include "tools/volunteers/incoming.h"
+#include "tools/volunteers/outgoing.h"
+#include "tools/volunteers/population.h"
+
+#include <stdlib.h>
+
+#include "server/base/banned.h"
+
+static void the_server_reads_what_a_host_says(void **state)
+{
+    (void)state;
+    const struct machine machine = {
+        .cpus = 8, .flops = 5e9, .memory = 16e9, .disk = 1e11, .buffer = 43200};
+    const struct outgoing_job jobs[] = {
+        {.name = "a&b", .deadline = 1000, .left = 50},
+        {.name = "good", .done = true, .elapsed = 70},
+        {.name = "bad", .done = true, .failed = true, .elapsed = 7},
+    };
+    const struct outgoing outgoing = {.authenticator = TEXT("key"),
+                                      .platform = TEXT("x86_64-pc-linux-gnu"),
+                                      .hostid = 7,
+                                      .rpc_seqno = 9,
+                                      .mark = 1,
+                                      .machine = &machine,
+                                      .on_fraction = 0.75,
+                                      .cpu_seconds = 1234,
+                                      .cpu_instances = 3,
+                                      .jobs = jobs,
+                                      .job_count = 3};
+    struct buffer request = buffer_on_heap(1 << 20);
+    struct parsed *parsed;
+    const struct message *message;
+
+    outgoing_write(&outgoing, &request);
+    buffer_add_char(&request, '\0');
+    parsed = parse_string(request.at);
+    message = &parsed->message;
+    assert_status(STATUS_OK, parsed->status);
+    assert_text(message->authenticator, "key");
+    assert_i64(message->hostid, 7);
+    assert_i64(message->rpc_seqno, 9);
+    assert_i64(message->p_ncpus, 8);
+    assert_real(message->p_fpops, 5e9, 0);
+    assert_real(message->on_frac, 0.75, 0);
+    assert_real(message->cpu_req_seconds, 1234, 0);
+    assert_real(message->cpu_req_instances, 3, 0);
+    assert_int_equal(message->result_count, 2);
+    assert_text(message->results[1].name, "bad");
+    assert_i64(message->results[1].exit_status, 1);
+    assert_int_equal(message->other_result_count, 1);
+    assert_int_equal(message->ip_result_count, 1);
+    assert_text(message->ip_results[0].name, "a&b");
+    assert_int_equal(message->elements_dropped, 0);
+    parsed_free(parsed);
+    buffer_free(&request);
+}
+
+static const char reply[] =
+    "<scheduler_reply>\n<scheduler_version>100</scheduler_version>\n"
+    "<request_delay>31.5</request_delay>\n<hostid>42</hostid>\n"
+    "<no_work_deadlines/>\n<rsc_status>cpu sent</rsc_status>\n"
+    "<result_ack>\n<name>old</name>\n</result_ack>\n"
+    "<app_version><app_name>x</app_name><version_num>1</version_num><platform>p</platform>"
+    "<flops>2e9</flops></app_version>\n"
+    "<app_version><app_name>x</app_name><version_num>2</version_num><platform>p</platform>"
+    "<coproc><type>NVIDIA</type><count>1</count></coproc><flops>9e9</flops></app_version>\n"
+    "<workunit><rsc_fpops_est>3e12</rsc_fpops_est><name>w</name><app_name>x</app_name></workunit>\n"
+    "<result><name>w_0</name><wu_name>w</wu_name><report_deadline>5000</report_deadline>"
+    "<platform>p</platform><version_num>1</version_num></result>\n</scheduler_reply>\n";
+
+static void a_host_reads_what_the_server_says(void **state)
+{
+    (void)state;
+    struct arena *arena = arena_create(16 << 20);
+    struct incoming incoming;
+
+    assert_status(STATUS_OK, incoming_read(text_from(reply), arena, &incoming, NULL));
+    assert_i64(incoming.hostid, 42);
+    assert_real(incoming.request_delay, 31.5, 0);
+    assert_true(incoming.no_work_deadlines);
+    assert_false(incoming.is_down);
+    assert_int_equal(incoming.cpu, FETCH_SENT);
+    assert_int_equal(incoming.ack_count, 1);
+    assert_text(incoming.acks[0], "old");
+    assert_int_equal(incoming.job_count, 1);
+    assert_text(incoming.jobs[0].name, "w_0");
+    assert_real(incoming.jobs[0].deadline, 5000, 0);
+    assert_real(incoming.jobs[0].operations, 3e12, 0);
+    assert_real(incoming.jobs[0].flops, 2e9, 0);
+    arena_destroy(arena);
+}
+
+static void half_a_reply_is_none(void **state)
+{
+    (void)state;
+    static const char *const replies[] = {"", "502 Bad Gateway", "<html></html>",
+                                          "<scheduler_reply>\n<hostid>1</hostid>\n"};
+    struct arena *arena = arena_create(16 << 20);
+
+    for (size_t i = 0; i < sizeof(replies) / sizeof(replies[0]); i++) {
+        struct incoming incoming;
+
+        assert_status(STATUS_INVALID, incoming_read(text_from(replies[i]), arena, &incoming, NULL));
+        arena_reset(arena);
+    }
+    arena_destroy(arena);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(the_server_reads_what_a_host_says),
+        cmocka_unit_test(a_host_reads_what_the_server_says),
+        cmocka_unit_test(half_a_reply_is_none),
+    };
+
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

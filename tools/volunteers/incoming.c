@@ -1,0 +1,217 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* A reply is a flat row of elements below scheduler_reply, some with fields. A job is put together
+ * from three of them: its result, its workunit, and the version that both name. */
+#include "tools/volunteers/incoming.h"
+
+#include "server/base/arena.h"
+#include "server/base/xml.h"
+
+#include <string.h>
+
+#include "server/base/banned.h"
+
+enum { DEPTH_MAX = 50, VALUE_MAX = 1024, FIELDS_MAX = 16, PARTS_MAX = 2000 };
+
+struct field {
+    struct text name, value;
+};
+/* An element below scheduler_reply with its fields. */
+struct part {
+    struct text name;
+    struct field fields[FIELDS_MAX];
+    size_t field_count;
+};
+/* Workunits and versions, kept until the end. */
+struct parts {
+    struct part **at;
+    size_t count;
+};
+
+struct reading {
+    struct arena *arena;
+    struct incoming *incoming;
+    int depth;
+    bool is_reply, is_whole;
+    struct part part;
+    char value[VALUE_MAX];
+    size_t value_length;
+    struct parts workunits, versions;
+};
+
+static enum status on_start(void *context, struct text name, int line)
+{
+    struct reading *reading = context;
+
+    (void)line;
+    if (reading->depth == 0)
+        reading->is_reply = text_is(name, "scheduler_reply");
+    if (reading->depth == 1)
+        reading->part = (struct part){.name = text_copy(reading->arena, name)};
+    reading->value_length = 0;
+    reading->depth++;
+    return STATUS_OK;
+}
+
+static enum status on_text(void *context, struct text piece, int line)
+{
+    struct reading *reading = context;
+    struct text kept = text_first(piece, VALUE_MAX - reading->value_length);
+
+    (void)line;
+    if (kept.length > 0)
+        memcpy(reading->value + reading->value_length, kept.at, kept.length);
+    reading->value_length += kept.length;
+    return STATUS_OK;
+}
+
+static struct text value_of(const struct part *part, const char *name)
+{
+    for (size_t i = 0; i < part->field_count; i++)
+        if (text_is(part->fields[i].name, name))
+            return part->fields[i].value;
+    return NO_TEXT;
+}
+
+static double real_of(struct text value)
+{
+    double number = 0;
+
+    return text_to_real(value, &number) ? number : 0;
+}
+
+static int64_t integer_of(struct text value)
+{
+    int64_t number = 0;
+
+    return text_to_i64(value, &number) ? number : 0;
+}
+
+static void keep_part(struct reading *reading, struct parts *parts)
+{
+    struct part *copy = ARENA_NEW(reading->arena, struct part);
+
+    if (copy == NULL || parts->count == PARTS_MAX)
+        return;
+    *copy = reading->part;
+    parts->at[parts->count++] = copy;
+}
+
+/* "cpu sent": what is said of a resource; clients of other servers see none. */
+static void read_resource(struct incoming *incoming, struct text value)
+{
+    struct text state = value;
+    struct text type = text_split(&state, ' ');
+
+    if (!text_equal_nocase(type, TEXT("cpu")))
+        return;
+    if (text_is(state, "sent"))
+        incoming->cpu = FETCH_SENT;
+    else
+        incoming->cpu = text_is(state, "unsupported") ? FETCH_UNSUPPORTED : FETCH_NONE_NOW;
+}
+
+static void take_part(struct reading *reading, struct text value)
+{
+    struct incoming *incoming = reading->incoming;
+    const struct part *part = &reading->part;
+
+    if (text_is(part->name, "hostid")) {
+        incoming->hostid = integer_of(value);
+    } else if (text_is(part->name, "request_delay")) {
+        incoming->request_delay = real_of(value);
+    } else if (text_is(part->name, "project_is_down")) {
+        incoming->is_down = true;
+    } else if (text_is(part->name, "no_work_deadlines")) {
+        incoming->no_work_deadlines = true;
+    } else if (text_is(part->name, "rsc_status")) {
+        read_resource(incoming, value);
+    } else if (text_is(part->name, "workunit")) {
+        keep_part(reading, &reading->workunits);
+    } else if (text_is(part->name, "app_version")) {
+        keep_part(reading, &reading->versions);
+    } else if (text_is(part->name, "result_ack") && incoming->ack_count < INCOMING_ACKS_MAX) {
+        incoming->acks[incoming->ack_count++] = value_of(part, "name");
+    } else if (text_is(part->name, "result") && incoming->job_count < INCOMING_JOBS_MAX) {
+        incoming->jobs[incoming->job_count++] = (struct incoming_job){
+            .name = value_of(part, "name"),
+            .workunit = value_of(part, "wu_name"),
+            .platform = value_of(part, "platform"),
+            .plan_class = value_of(part, "plan_class"),
+            .version = integer_of(value_of(part, "version_num")),
+            .deadline = real_of(value_of(part, "report_deadline")),
+        };
+    }
+}
+
+static enum status on_end(void *context, struct text name, int line)
+{
+    struct reading *reading = context;
+    struct text value = text_trim((struct text){reading->value, reading->value_length});
+    struct part *part = &reading->part;
+
+    (void)line;
+    reading->depth--;
+    if (reading->depth == 0)
+        reading->is_whole = reading->is_reply;
+    if (reading->depth == 1)
+        take_part(reading, value);
+    if (reading->depth == 2 && value.length > 0 && part->field_count < FIELDS_MAX)
+        part->fields[part->field_count++] =
+            (struct field){text_copy(reading->arena, name), text_copy(reading->arena, value)};
+    reading->value_length = 0;
+    return arena_overflowed(reading->arena) ? STATUS_NO_MEMORY : STATUS_OK;
+}
+
+static void complete_job(const struct reading *reading, struct incoming_job *job)
+{
+    struct text app = NO_TEXT;
+
+    for (size_t i = 0; i < reading->workunits.count; i++) {
+        const struct part *workunit = reading->workunits.at[i];
+
+        if (!text_equal(value_of(workunit, "name"), job->workunit))
+            continue;
+        app = value_of(workunit, "app_name");
+        job->operations = real_of(value_of(workunit, "rsc_fpops_est"));
+    }
+    for (size_t i = 0; i < reading->versions.count; i++) {
+        const struct part *version = reading->versions.at[i];
+
+        if (text_equal(value_of(version, "app_name"), app) &&
+            integer_of(value_of(version, "version_num")) == job->version &&
+            text_equal(value_of(version, "platform"), job->platform) &&
+            text_equal(value_of(version, "plan_class"), job->plan_class))
+            job->flops = real_of(value_of(version, "flops"));
+    }
+}
+
+enum status incoming_read(struct text reply, struct arena *arena, struct incoming *ret_incoming,
+                          struct failure *failure)
+{
+    /* Servers quote preferences and messages as they are: what is odd there costs nothing here. */
+    const struct xml_limits limits = {
+        .bytes_max = 64 << 20, .depth_max = DEPTH_MAX, .elements_max = 1000000, .recover = true};
+    struct incoming incoming = {.cpu = FETCH_SILENCE};
+    struct reading reading = {.arena = arena, .incoming = &incoming};
+    const struct xml_handler handler = {&reading, on_start, on_text, on_end};
+    enum status status;
+
+    incoming.jobs = ARENA_ARRAY(arena, INCOMING_JOBS_MAX, struct incoming_job);
+    incoming.acks = ARENA_ARRAY(arena, INCOMING_ACKS_MAX, struct text);
+    reading.workunits.at = ARENA_ARRAY(arena, PARTS_MAX, struct part *);
+    reading.versions.at = ARENA_ARRAY(arena, PARTS_MAX, struct part *);
+    if (arena_overflowed(arena))
+        return fail(failure, STATUS_NO_MEMORY, "no memory to read a reply");
+    /* With recovery an end would be made up. */
+    if (!text_contains(reply, TEXT("</scheduler_reply>")))
+        return fail(failure, STATUS_INVALID, "not a whole reply");
+    status = xml_walk(reply, &limits, &handler, failure);
+    if (status != STATUS_OK)
+        return status;
+    if (!reading.is_whole)
+        return fail(failure, STATUS_INVALID, "not a whole reply");
+    for (size_t i = 0; i < incoming.job_count; i++)
+        complete_job(&reading, &incoming.jobs[i]);
+    *ret_incoming = incoming;
+    return STATUS_OK;
+}

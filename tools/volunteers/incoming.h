@@ -1,0 +1,41 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* What an emulated host takes from a scheduler reply. */
+#ifndef TOOLS_VOLUNTEERS_INCOMING_H
+#define TOOLS_VOLUNTEERS_INCOMING_H
+
+#include "server/base/text.h"
+#include "tools/volunteers/fetch.h"
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+struct arena;
+
+enum { INCOMING_JOBS_MAX = 1000, INCOMING_ACKS_MAX = 10000 };
+
+struct incoming_job {
+    struct text name, workunit, platform, plan_class;
+    int64_t version;
+    double deadline;   /* s since 1970 */
+    double operations; /* estimated; 0: not told */
+    double flops;      /* of its version; 0: not told */
+};
+
+struct incoming {
+    bool is_down;           /* the project */
+    bool no_work_deadlines; /* work there is, but it would be late */
+    int64_t hostid;         /* 0: no new one */
+    double request_delay;   /* s */
+    enum fetch_answer cpu;
+    struct incoming_job *jobs;
+    size_t job_count;
+    struct text *acks; /* names */
+    size_t ack_count;
+};
+
+/* STATUS_INVALID: not a whole reply. Texts live in the arena. */
+MUST_CHECK enum status incoming_read(struct text reply, struct arena *arena,
+                                     struct incoming *ret_incoming, struct failure *failure);
+
+#endif

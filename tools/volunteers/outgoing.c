@@ -1,0 +1,133 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Every request lists the whole queue with remaining times, so that a server that simulates
+ * deadlines has what it asks real clients for. */
+#include "tools/volunteers/outgoing.h"
+
+#include "server/base/buffer.h"
+#include "server/base/random.h"
+#include "tools/volunteers/population.h"
+
+#include <inttypes.h>
+
+#include "server/base/banned.h"
+
+#define DAY 86400.0
+
+static void write_identity(const struct outgoing *outgoing, struct buffer *request)
+{
+    buffer_add_string(request, "<scheduler_request>\n    <authenticator>");
+    buffer_add_xml(request, outgoing->authenticator);
+    buffer_print(request,
+                 "</authenticator>\n    <hostid>%" PRId64 "</hostid>\n"
+                 "    <rpc_seqno>%" PRId64 "</rpc_seqno>\n",
+                 outgoing->hostid, outgoing->rpc_seqno);
+    buffer_add_string(request,
+                      "    <core_client_major_version>8</core_client_major_version>\n"
+                      "    <core_client_minor_version>0</core_client_minor_version>\n"
+                      "    <core_client_release>2</core_client_release>\n"
+                      "    <resource_share_fraction>1.000000</resource_share_fraction>\n"
+                      "    <rrs_fraction>1.000000</rrs_fraction>\n"
+                      "    <prrs_fraction>1.000000</prrs_fraction>\n"
+                      "    <duration_correction_factor>1.000000</duration_correction_factor>\n"
+                      "    <allow_multiple_clients>0</allow_multiple_clients>\n"
+                      "    <sandbox>0</sandbox>\n    <dont_send_work>0</dont_send_work>\n");
+    buffer_print(request,
+                 "    <work_req_seconds>%f</work_req_seconds>\n"
+                 "    <cpu_req_secs>%f</cpu_req_secs>\n"
+                 "    <cpu_req_instances>%f</cpu_req_instances>\n"
+                 "    <estimated_delay>0.000000</estimated_delay>\n"
+                 "    <client_cap_plan_class>1</client_cap_plan_class>\n    <platform_name>",
+                 outgoing->cpu_seconds, outgoing->cpu_seconds, outgoing->cpu_instances);
+    buffer_add_xml(request, outgoing->platform);
+    buffer_add_string(request, "</platform_name>\n");
+}
+
+static void write_machine(const struct outgoing *outgoing, struct buffer *request)
+{
+    const struct machine *machine = outgoing->machine;
+
+    buffer_print(request,
+                 "<working_global_preferences>\n<global_preferences>\n"
+                 "   <mod_time>0.000000</mod_time>\n"
+                 "   <work_buf_min_days>%f</work_buf_min_days>\n"
+                 "   <max_ncpus_pct>100.000000</max_ncpus_pct>\n"
+                 "   <disk_max_used_pct>90.000000</disk_max_used_pct>\n"
+                 "   <ram_max_used_busy_pct>90.000000</ram_max_used_busy_pct>\n"
+                 "   <ram_max_used_idle_pct>90.000000</ram_max_used_idle_pct>\n"
+                 "</global_preferences>\n</working_global_preferences>\n"
+                 "<time_stats>\n    <on_frac>%f</on_frac>\n"
+                 "    <connected_frac>1.000000</connected_frac>\n"
+                 "    <active_frac>1.000000</active_frac>\n</time_stats>\n",
+                 machine->buffer / DAY, outgoing->on_fraction);
+    buffer_print(request,
+                 "<host_info>\n    <timezone>0</timezone>\n"
+                 "    <domain_name>v%016" PRIx64 "</domain_name>\n"
+                 "    <host_cpid>%016" PRIx64 "%016" PRIx64 "</host_cpid>\n"
+                 "    <p_ncpus>%" PRId64 "</p_ncpus>\n"
+                 "    <p_vendor>GenuineIntel</p_vendor>\n"
+                 "    <p_model>Emulated CPU [Family 6 Model 85]</p_model>\n"
+                 "    <p_features>fpu sse sse2 sse3 avx avx2</p_features>\n"
+                 "    <p_fpops>%f</p_fpops>\n    <p_iops>%f</p_iops>\n"
+                 "    <p_membw>1000000000.000000</p_membw>\n",
+                 outgoing->mark, outgoing->mark, random_mix(outgoing->mark, 1), machine->cpus,
+                 machine->flops, machine->flops * 3);
+    buffer_print(request,
+                 "    <m_nbytes>%f</m_nbytes>\n    <m_cache>262144.000000</m_cache>\n"
+                 "    <m_swap>%f</m_swap>\n    <d_total>%f</d_total>\n    <d_free>%f</d_free>\n"
+                 "    <os_name>Linux Debian</os_name>\n"
+                 "    <os_version>Debian GNU/Linux 12 (bookworm)</os_version>\n</host_info>\n"
+                 "<disk_usage>\n    <d_boinc_used_total>1000000.0</d_boinc_used_total>\n"
+                 "    <d_boinc_used_project>1000000.0</d_boinc_used_project>\n"
+                 "    <d_project_share>%f</d_project_share>\n</disk_usage>\n",
+                 machine->memory, machine->memory, machine->disk * 2, machine->disk,
+                 machine->disk / 2);
+}
+
+static void write_name(const char *name, struct buffer *request)
+{
+    buffer_add_string(request, "    <name>");
+    buffer_add_xml(request, text_from(name));
+    buffer_add_string(request, "</name>\n");
+}
+
+static void write_report(const struct outgoing_job *job, struct buffer *request)
+{
+    buffer_add_string(request, "<result>\n");
+    write_name(job->name, request);
+    buffer_print(request,
+                 "    <final_cpu_time>%f</final_cpu_time>\n"
+                 "    <final_elapsed_time>%f</final_elapsed_time>\n"
+                 "    <exit_status>%d</exit_status>\n    <state>%d</state>\n"
+                 "<stderr_out>\n<core_client_version>8.0.2</core_client_version>\n"
+                 "<![CDATA[\n<stderr_txt>\nemulated\n</stderr_txt>\n]]>\n</stderr_out>\n"
+                 "</result>\n",
+                 job->elapsed, job->elapsed, job->failed ? 1 : 0, job->failed ? 3 : 5);
+}
+
+void outgoing_write(const struct outgoing *outgoing, struct buffer *request)
+{
+    write_identity(outgoing, request);
+    write_machine(outgoing, request);
+    for (size_t i = 0; i < outgoing->job_count; i++)
+        if (outgoing->jobs[i].done)
+            write_report(&outgoing->jobs[i], request);
+    buffer_add_string(request, "<other_results>\n");
+    for (size_t i = 0; i < outgoing->job_count; i++)
+        if (!outgoing->jobs[i].done) {
+            buffer_add_string(request, "<other_result>\n");
+            write_name(outgoing->jobs[i].name, request);
+            buffer_add_string(request, "</other_result>\n");
+        }
+    buffer_add_string(request, "</other_results>\n<in_progress_results>\n");
+    for (size_t i = 0; i < outgoing->job_count; i++)
+        if (!outgoing->jobs[i].done) {
+            buffer_add_string(request, "<ip_result>\n");
+            write_name(outgoing->jobs[i].name, request);
+            buffer_print(request,
+                         "    <report_deadline>%f</report_deadline>\n"
+                         "    <time_remaining>%f</time_remaining>\n"
+                         "    <avg_ncpus>1.000000</avg_ncpus>\n</ip_result>\n",
+                         outgoing->jobs[i].deadline, outgoing->jobs[i].left);
+        }
+    buffer_add_string(request, "</in_progress_results>\n</scheduler_request>\n");
+}
