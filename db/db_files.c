@@ -103,7 +103,7 @@ enum status db_files_forget(struct db *db, int64_t hostid, const struct text *na
 
     for (size_t i = 0; i < count && status == STATUS_OK; i += list_part(count, i))
         status = db_run(db, STATEMENT_file_forget,
-                        DB_VALUES(db_id(hostid), db_texts(names + i, list_part(count, i))), NULL);
+                        DB_VALUES(db_id(hostid), db_names(names + i, list_part(count, i))), NULL);
     return status;
 }
 

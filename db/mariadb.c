@@ -411,7 +411,8 @@ failed:
 static size_t value_list_length(const struct db_value *values, size_t count)
 {
     for (size_t i = 0; i < count; i++) {
-        if (values[i].type == DB_VALUE_NUMBERS || values[i].type == DB_VALUE_TEXTS)
+        if (values[i].type == DB_VALUE_NUMBERS || values[i].type == DB_VALUE_TEXTS ||
+            values[i].type == DB_VALUE_NAMES)
             return values[i].most;
     }
     return 1;
@@ -511,6 +512,8 @@ static struct bound bound_value(const struct db *db, const struct statement_para
                               .integer = ((const int64_t *)value->items)[element]};
     case DB_VALUE_TEXTS:
         return bound_text(db, ((const struct text *)value->items)[element], false, 0);
+    case DB_VALUE_NAMES:
+        return bound_text(db, ((const struct text *)value->items)[element], true, 0);
     case DB_VALUE_ROW:
     default:
         must(parameter->source == PARAMETER_COLUMN);

@@ -40,6 +40,7 @@ enum db_value_type {
     DB_VALUE_BYTES,   /* for a blob: cut, nothing else */
     DB_VALUE_NUMBERS, /* a list */
     DB_VALUE_TEXTS,   /* a list; used for comparisons: never cut */
+    DB_VALUE_NAMES,   /* the same for columns of bytes */
     DB_VALUE_ROW
 };
 struct db_value {
@@ -64,6 +65,7 @@ struct db_value db_long_text(struct text text, size_t most);
 struct db_value db_bytes(struct text bytes, size_t most);
 struct db_value db_numbers(const int64_t *items, size_t count); /* 1 to DB_LIST_MOST */
 struct db_value db_texts(const struct text *items, size_t count);
+struct db_value db_names(const struct text *items, size_t count);
 struct db_value db_row(const void *row); /* of the kind that {set} names */
 
 /* DB_VALUES(db_id(7), db_text(name)) is the two arguments `values, value_count`. */

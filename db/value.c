@@ -122,6 +122,11 @@ struct db_value db_texts(const struct text *items, size_t count)
     return (struct db_value){.type = DB_VALUE_TEXTS, .items = items, .most = count};
 }
 
+struct db_value db_names(const struct text *items, size_t count)
+{
+    return (struct db_value){.type = DB_VALUE_NAMES, .items = items, .most = count};
+}
+
 struct db_value db_row(const void *row)
 {
     return (struct db_value){.type = DB_VALUE_ROW, .items = row};

@@ -243,6 +243,18 @@ static void an_unreadable_list_forgets_nothing(void **state)
     serve("", true);
 }
 
+/* Whatever encoding a project or a computer uses. */
+static void names_are_bytes(void **state)
+{
+    (void)state;
+    serve("<file_info>\n<name>caf\xe9</name>\n<nbytes>9e9</nbytes>\n<status>1</status>\n"
+          "</file_info>\n",
+          true);
+    assert_i64(files_held(), 1);
+    serve("", true);
+    assert_i64(files_held(), 0);
+}
+
 static void a_killed_link_costs_no_request(void **state)
 {
     uint64_t failures = counter_value(COUNTER_files_failures);
@@ -430,6 +442,7 @@ int main(void)
         cmocka_unit_test(priority_expiry_and_introduction_never_fall),
         cmocka_unit_test(following_costs_the_project_nothing),
         cmocka_unit_test(an_unreadable_list_forgets_nothing),
+        cmocka_unit_test(names_are_bytes),
         cmocka_unit_test(a_killed_link_costs_no_request),
         cmocka_unit_test(a_link_killed_before_the_third_pass_deletes_nothing),
         cmocka_unit_test(what_a_job_brings_is_known_beforehand),
