@@ -80,6 +80,18 @@ static void conditions_name_columns_of_the_schema(void **state)
     test_database_destroy(database);
 }
 
+/* MariaDB allows 16,382 for all connections together; the manual of `threads` says how many we may
+ * use on each. */
+static void a_connection_prepares_a_bounded_number(void **state)
+{
+    size_t count = 0;
+
+    (void)state;
+    for (int i = STATEMENT_actual_columns; i < STATEMENT_FILES; i++)
+        count += statement_has_list((enum statement)i) ? STATEMENT_SIZES : 1;
+    assert_in_range(count, 100, 150);
+}
+
 static void all_statements_can_be_printed(void **state)
 {
     struct buffer text = buffer_on_heap(1024 * 1024);
@@ -99,6 +111,7 @@ int main(void)
         cmocka_unit_test(every_statement_prepares),
         cmocka_unit_test(every_statement_prepares_without_optional_columns),
         cmocka_unit_test(conditions_name_columns_of_the_schema),
+        cmocka_unit_test(a_connection_prepares_a_bounded_number),
         cmocka_unit_test(all_statements_can_be_printed),
     };
 
