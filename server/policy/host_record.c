@@ -10,6 +10,7 @@
 #include "server/parse/message.h"
 #include "server/policy/bounds.h"
 #include "server/policy/identity.h"
+#include "server/policy/plan_class.h"
 
 #include <stddef.h>
 #include <stdint.h>
@@ -85,7 +86,7 @@ static void copy_coprocs(const struct message *message, struct host_row *host)
 
         if (coproc->count > 0 && coproc->count < INT32_MAX) {
             count += coproc->count;
-            flops += coproc->count * (coproc->peak_flops > 0 ? coproc->peak_flops : 0);
+            flops += coproc->count * coproc_peak_flops(coproc);
         }
     }
     host->p_ngpus = bound_int32((int64_t)count);

@@ -124,16 +124,22 @@ static void coprocessors_are_summed(void **state)
         {.type = TEXT("NVIDIA"), .name = TEXT("A \"B\""), .count = 2, .peak_flops = 1e12},
         {.type = TEXT("asic"), .count = 3},
         {.type = TEXT("odd"), .count = -4, .peak_flops = 1e12},
+        /* before 6.13 clients did not tell the speed, but what it follows from */
+        {.type = TEXT("ATI"),
+         .count = 1,
+         .simd_count = 10,
+         .wavefront_size = 64,
+         .engine_clock = 1000},
     };
     struct host_row host = {0};
     struct message message = described();
 
     (void)state;
     message.coprocs = coprocs;
-    message.coproc_count = 3;
+    message.coproc_count = 4;
     host_record_copy(&message, NO_TEXT, arena, &host);
-    assert_i64(host.p_ngpus, 5);
-    assert_real(host.p_gpu_fpops, 2e12, 1);
+    assert_i64(host.p_ngpus, 6);
+    assert_real(host.p_gpu_fpops, 5.2e12, 1);
     assert_true(text_contains(host.misc, TEXT("\"model\":\"A \\\"B\\\"\",\"count\":2")));
 }
 
