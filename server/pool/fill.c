@@ -216,6 +216,17 @@ static int64_t mark_then(const struct filler *filler)
     return age == 0 ? filler->mark : filler->marks[(filler->mark_count - age) % MARKS];
 }
 
+/* A database brought back from a copy begins again at lower ids. */
+static enum status lower_mark(struct filler *filler, struct db *db)
+{
+    int64_t last = filler->mark;
+    enum status status = db_result_last_id(db, filler->arena, &last);
+
+    if (status == STATUS_OK && last < filler->mark)
+        filler->mark = last;
+    return status;
+}
+
 static enum status look_again(struct filler *filler, struct db *db, double now)
 {
     bool more = false;
@@ -229,8 +240,9 @@ static enum status look_again(struct filler *filler, struct db *db, double now)
         filler->looks_again = true;
         filler->window_id = mark_then(filler);
         filler->window_due = now + window_every;
+        status = lower_mark(filler, db);
     }
-    if (filler->looks_again) {
+    if (status == STATUS_OK && filler->looks_again) {
         status = read_news(filler, db, &filler->window_id, &more);
         filler->looks_again = more && filler->window_id < filler->mark;
     }

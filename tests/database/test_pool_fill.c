@@ -169,6 +169,23 @@ static void a_late_commit_is_found_in_the_trailing_window(void **state)
     assert_status(STATUS_OK, config_set(config, TEXT("pool_sweep"), TEXT("60"), NULL));
 }
 
+static void new_jobs_of_a_restored_database_are_found(void **state)
+{
+    struct keeper keeper = open_keeper(1, 100000);
+
+    (void)state;
+    assert_status(STATUS_OK, config_set(config, TEXT("pool_sweep"), TEXT("10000"), NULL));
+    add_jobs(5000, 1, 0);
+    pass(&keeper, 100);
+    test_sql(database, "DELETE FROM result");
+    pass(&keeper, 11);
+    add_jobs(100, 1, 0);
+    pass(&keeper, 2);
+    assert_int_equal(figures_of(&keeper).jobs, 2); /* the other is for the sweep to find */
+    close_keeper(&keeper);
+    assert_status(STATUS_OK, config_set(config, TEXT("pool_sweep"), TEXT("60"), NULL));
+}
+
 static void a_sweep_repairs_the_rest(void **state)
 {
     struct keeper keeper;
@@ -316,6 +333,7 @@ int main(void)
         CASE(the_first_sweep_brings_everything),
         CASE(new_jobs_are_there_within_a_refresh),
         CASE(a_late_commit_is_found_in_the_trailing_window),
+        CASE(new_jobs_of_a_restored_database_are_found),
         CASE(a_sweep_repairs_the_rest),
         CASE(what_the_feeder_passes_over_stays_out),
         CASE(a_full_pool_refills_what_runs_low),
