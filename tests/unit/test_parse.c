@@ -748,6 +748,27 @@ static void reads_trickles(void **state)
     parsed_free(parsed);
 }
 
+/* Passed over, it would be sent again for ever, or forgotten with the others that are acknowledged.
+ */
+static void a_long_trickle_is_one(void **state)
+{
+    static const char start[] = "<scheduler_request>\n<msg_from_host>\n<variety>v</variety>\n",
+                      end[] = "</msg_from_host>\n</scheduler_request>\n";
+    static char body[400000];
+    size_t length = sizeof body - sizeof end;
+    struct parsed *parsed;
+
+    (void)state;
+    memset(body, 'x', length);
+    memcpy(body, start, sizeof start - 1);
+    memcpy(body + length, end, sizeof end);
+    parsed = accepted(body);
+    assert_int_equal(parsed->message.trickle_count, 1);
+    assert_int_equal(parsed->message.trickles[0].xml.length, length - (sizeof start - 1) + 1);
+    assert_int_equal(parsed->message.elements_dropped, 0);
+    parsed_free(parsed);
+}
+
 static void reads_the_seeds_disk_figures(void **state)
 {
     struct parsed *parsed = accepted(
@@ -829,6 +850,7 @@ int main(void)
         cmocka_unit_test(keeps_preferences_verbatim),
         cmocka_unit_test(joins_files_that_stand_apart),
         cmocka_unit_test(reads_trickles),
+        cmocka_unit_test(a_long_trickle_is_one),
         cmocka_unit_test(reads_the_seeds_disk_figures),
         cmocka_unit_test(expands_no_entities),
         cmocka_unit_test(a_lost_end_of_the_host_spares_the_results),
