@@ -37,6 +37,7 @@ same_options() {
 }
 same_options server/quartermaster.8.md "$QM_BINARY_DIR/quartermaster"
 same_options tools/qmload/qmload.1.md "$QM_BINARY_DIR/qmload"
+same_options tools/volunteers/qmvolunteers.1.md "$QM_BINARY_DIR/qmvolunteers"
 same_options tools/qmctl/qmctl-why.1.md "$QM_BINARY_DIR/qmctl" why
 
 grep -oE '^ELEMENT\([a-z_]+' server/reply_elements.def | cut -d'(' -f2 | sort -u |

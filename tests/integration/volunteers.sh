@@ -1,0 +1,48 @@
+#!/bin/bash
+# SPDX-License-Identifier: Apache-2.0
+# An emulated crowd of two dozen hosts works on a project for a virtual month: the server believes
+# the time that it is told, nothing is lost between the two, and a second run is the same.
+# shellcheck source=lib.sh
+. "$(dirname "$0")/lib.sh"
+need curl nginx
+jobs=10000
+
+cat >"$work/crowd" <<'CROWD'
+hosts 24
+days 30
+arrival_days 1
+seed 5
+CROWD
+
+# run NAME: a fresh project, a month, and what was seen of it in $work/NAME.json.
+run() {
+    schema=qm_integration_$$_$1
+    project=$work/$1
+    program=$work/bin/quartermaster-$1
+    new_project "<max_wus_to_send>0</max_wus_to_send>"
+    add_jobs $jobs
+    rows "UPDATE workunit SET rsc_fpops_est = 1e14, rsc_fpops_bound = 1e16"
+    start_server "$1" --clock=request
+    start_nginx "$work/$1.socket"
+    "$QM_BINARY_DIR/qmvolunteers" --quiet --authenticator "$account" "$work/crowd" "$url" \
+        >"$work/$1.json" 2>"$work/$1.err"
+    claim "the crowd lives to the end" test $? -eq 0
+    cat "$work/$1.json"
+    figure() { sed -n "s/.*\"$1\": \([0-9.]*\).*/\1/p" "$work/$2.json"; }
+    claim "nothing fails on the way" test "$(figure failed_rpcs "$1"),$(figure lost_acks "$1")" = 0,0
+    claim "24 machines made 24 hosts" test "$(rows "SELECT COUNT(*) FROM host")" = 24
+    claim "much is computed" test "$(figure jobs "$1")" -gt 5000
+    claim "hardly a CPU is idle" test "$(figure idle_fraction "$1" | cut -c 1-4)" = 0.00
+    # Jobs that are done and not reported when the month ends are few.
+    reported=$(rows "SELECT COUNT(*) FROM result WHERE server_state = 5 AND outcome IN (1, 3)")
+    say "reported: $reported"
+    claim "and booked" test "$reported" -gt $(($(figure jobs "$1") * 95 / 100)) \
+        -a "$reported" -le "$(figure jobs "$1")"
+    claim "in the time of the scenario" test "$(rows "SELECT COUNT(*) FROM result
+        WHERE sent_time > 0 AND (sent_time < 1767225600 OR sent_time > 1767225600 + 30 * 86400)")" = 0
+}
+
+run one
+run two
+claim "the same seed gives the same figures" cmp "$work/one.json" "$work/two.json"
+finish

@@ -1,0 +1,53 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Scenario files of the emulated crowd. */
+#include "tests/support/test.h"
+#include "tools/volunteers/scenario.h"
+
+#include "server/base/banned.h"
+
+static void names_set_values_and_the_rest_is_as_measured(void **state)
+{
+    (void)state;
+    struct scenario scenario;
+
+    assert_status(STATUS_OK, scenario_read(TEXT("# a crowd\n\nhosts 24   # two dozen\n  days 3.5\n"
+                                                "always_on 1\ncpus_max 2\nerror_rate 0.25"),
+                                           &scenario, NULL));
+    assert_real(scenario.hosts, 24, 0);
+    assert_real(scenario.days, 3.5, 0);
+    assert_true(scenario.population.always_on);
+    assert_i64(scenario.population.cpus_max, 2);
+    assert_real(scenario.population.error_rate, 0.25, 0);
+    assert_real(scenario.population.on_shape, population_measured().on_shape, 0);
+}
+
+static void mistakes_are_named_with_their_line(void **state)
+{
+    (void)state;
+    static const struct {
+        const char *file, *wanted;
+    } cases[] = {
+        {"hosts 1\nhost 2\n", "line 2: there is no \"host\""},
+        {"hosts many\n", "line 1: hosts is a number from 1 to 1e+06"},
+        {"error_rate 2\n", "line 1: error_rate is a number from 0 to 1"},
+        {"\n\ndays\n", "line 3: days is a number from 0 to 36500"},
+    };
+
+    for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+        struct scenario scenario;
+        struct failure failure = {.status = STATUS_OK};
+
+        assert_status(STATUS_INVALID, scenario_read(text_from(cases[i].file), &scenario, &failure));
+        assert_string_equal(failure.text, cases[i].wanted);
+    }
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(names_set_values_and_the_rest_is_as_measured),
+        cmocka_unit_test(mistakes_are_named_with_their_line),
+    };
+
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,86 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Each name is a row of the table below, with its default and its range. */
+#include "tools/volunteers/scenario.h"
+
+#include <stddef.h>
+
+#include "server/base/banned.h"
+
+#define OF(field) offsetof(struct scenario, field)
+
+static const struct row {
+    const char *name;
+    size_t offset;
+    double least, most;
+} rows[] = {
+    {"hosts", OF(hosts), 1, 1e6},
+    {"days", OF(days), 0, 36500},
+    {"seed", OF(seed), 0, 1e15},
+    {"begin", OF(begin), 1e9, 4e9},
+    {"arrival_days", OF(arrival_days), 0, 36500},
+    {"cpus_max", OF(cpus_max), 1, 1024},
+    {"always_on", OF(always_on), 0, 1},
+    {"flops_mean", OF(population.flops_mean), 1, 1e18},
+    {"flops_min", OF(population.flops_min), 1, 1e18},
+    {"flops_max", OF(population.flops_max), 1, 1e18},
+    {"on_shape", OF(population.on_shape), 0.05, 100},
+    {"on_scale", OF(population.on_scale), 1, 1e9},
+    {"off_mu", OF(population.off_mu), -100, 100},
+    {"off_sigma", OF(population.off_sigma), 0, 20},
+    {"off_max", OF(population.off_max), 1, 1e9},
+    {"error_rate", OF(population.error_rate), 0, 1},
+    {"abandon_rate", OF(population.abandon_rate), 0, 1},
+    {"estimate_sigma", OF(population.estimate_sigma), 0, 5},
+    {"memory_per_cpu", OF(population.memory_per_cpu), 1, 1e15},
+    {"disk_min", OF(population.disk_min), 0, 1e18},
+    {"disk_max", OF(population.disk_max), 0, 1e18},
+    {"buffer_min_days", OF(population.buffer_min_days), 0, 100},
+    {"buffer_max_days", OF(population.buffer_max_days), 0, 100},
+};
+
+static enum status set(struct scenario *scenario, struct text name, struct text value, int line,
+                       struct failure *failure)
+{
+    for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
+        double number;
+
+        if (!text_is(name, rows[i].name))
+            continue;
+        if (!text_to_real(value, &number) || number < rows[i].least || number > rows[i].most)
+            return fail(failure, STATUS_INVALID, "line %d: %s is a number from %g to %g", line,
+                        rows[i].name, rows[i].least, rows[i].most);
+        *(double *)(void *)((char *)scenario + rows[i].offset) = number;
+        return STATUS_OK;
+    }
+    return fail(failure, STATUS_INVALID, "line %d: there is no \"" TEXT_FORMAT "\"", line,
+                TEXT_ARG(name));
+}
+
+enum status scenario_read(struct text file, struct scenario *ret_scenario, struct failure *failure)
+{
+    struct scenario scenario = {.hosts = 10,
+                                .days = 10,
+                                .seed = 1,
+                                .begin = 1767225600, /* 2026-01-01 */
+                                .population = population_measured()};
+    int line = 0;
+
+    scenario.cpus_max = (double)scenario.population.cpus_max;
+    while (file.length > 0) {
+        struct text rest = text_split(&file, '\n');
+        struct text words = text_trim(text_split(&rest, '#'));
+        struct text name = text_split(&words, ' ');
+        enum status status;
+
+        line++;
+        if (name.length == 0)
+            continue;
+        status = set(&scenario, name, words, line, failure);
+        if (status != STATUS_OK)
+            return status;
+    }
+    scenario.population.cpus_max = (int64_t)scenario.cpus_max;
+    scenario.population.always_on = scenario.always_on > 0;
+    *ret_scenario = scenario;
+    return STATUS_OK;
+}
