@@ -18,8 +18,8 @@
 #include "server/policy/assignment.h"
 #include "server/project.h"
 #include "server/request.h"
-#include "submit/keys.h"
-#include "submit/template_output.h"
+#include "server/submit/keys.h"
+#include "server/submit/template_output.h"
 
 #include <limits.h>
 #include <stdlib.h>

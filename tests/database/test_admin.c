@@ -7,7 +7,7 @@
 #include "db/states.h"
 #include "server/base/arena.h"
 #include "server/base/file.h"
-#include "submit/jobs.h"
+#include "server/submit/jobs.h"
 
 #include <stdlib.h>
 #include <sys/stat.h>

@@ -8,7 +8,7 @@ if ! command -v clang-format >/dev/null; then
     echo "clang-format is missing" >&2
     exit 1
 fi
-mapfile -t files < <(find config db server submit tests tools -name '*.[ch]' | sort)
+mapfile -t files < <(find config db server tests tools -name '*.[ch]' | sort)
 failed=0
 clang-format --dry-run --Werror "${files[@]}" || failed=1
 for file in "${files[@]}"; do

@@ -13,10 +13,10 @@ db/                db/* config/config.h server/base/*
 server/parse/      server/parse/* server/base/*
 server/pool/       server/pool/* server/catalog.h db/db.h db/rows.h db/states.h config/config.h server/base/*
 server/policy/     server/policy/* server/parse/message.h db/rows.h db/states.h config/config.h server/base/*
-server/            server/* db/db.h db/files.h db/rows.h db/states.h config/config.h submit/keys.h submit/template_output.h
-submit/            submit/* db/* config/config.h server/base/*
-tools/             tools/* server/* submit/* db/* config/config.h
-tests/             tests/* tools/volunteers/* server/* submit/* db/* config/*
+server/submit/     server/submit/* db/* config/config.h server/base/*
+server/            server/* db/db.h db/files.h db/rows.h db/states.h config/config.h
+tools/             tools/* server/* db/* config/config.h
+tests/             tests/* tools/volunteers/* server/* db/* config/*
 '
 
 # header             the files that may include it
@@ -31,7 +31,7 @@ fcgi_stdio.h         nobody
 '
 
 # shellcheck disable=SC2016 # $ is awk's
-find config db server submit tools tests -name '*.[ch]' | sort | xargs awk -v rooms="$rooms" \
+find config db server tools tests -name '*.[ch]' | sort | xargs awk -v rooms="$rooms" \
     -v vendors="$vendors" '
     function fits(name, pattern)
     {

@@ -14,7 +14,7 @@ commands="${QM_BINARY_DIR:-build/debug}/tidy"
 cmake -S . -B "$commands" -G Ninja -DCMAKE_BUILD_TYPE=Debug -DCMAKE_C_COMPILER=clang \
     -DCMAKE_EXPORT_COMPILE_COMMANDS=ON -DBUILD_TESTING=OFF >/dev/null
 output="$commands/output"
-if find config db server submit tools -name '*.c' | sort |
+if find config db server tools -name '*.c' | sort |
     xargs -n 4 -P "$(nproc)" clang-tidy --quiet -p "$commands" >"$output" 2>"$output.log"; then
     exit 0
 fi

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Documents written by several threads are those that one would have written. */
-#include "submit/documents.h"
+#include "server/submit/documents.h"
 
 #include "server/base/arena.h"
 #include "server/base/buffer.h"
 #include "server/base/crypto.h"
-#include "submit/template_output.h"
+#include "server/submit/template_output.h"
 #include "tests/support/test.h"
 
 #include <string.h>

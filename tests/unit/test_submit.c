@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Keys, versions, staging, job lines, the master page: everything of submit/ that needs files but
- * no database. */
+/* Keys, versions, staging, job lines, the master page: everything of server/submit/ that needs
+ * files but no database. */
 #include "tests/support/test.h"
 
 #include "config/config.h"
@@ -8,11 +8,11 @@
 #include "server/base/buffer.h"
 #include "server/base/file.h"
 #include "server/base/xml.h"
-#include "submit/job_line.h"
-#include "submit/keys.h"
-#include "submit/project.h"
-#include "submit/stage.h"
-#include "submit/version.h"
+#include "server/submit/job_line.h"
+#include "server/submit/keys.h"
+#include "server/submit/project.h"
+#include "server/submit/stage.h"
+#include "server/submit/version.h"
 
 #include <ftw.h>
 #include <stdlib.h>

@@ -8,8 +8,8 @@
 #include "server/base/buffer.h"
 #include "server/base/crypto.h"
 #include "server/base/file.h"
-#include "submit/template_input.h"
-#include "submit/template_output.h"
+#include "server/submit/template_input.h"
+#include "server/submit/template_output.h"
 
 #include "server/base/banned.h"
 

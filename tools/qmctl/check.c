@@ -7,9 +7,9 @@
 #include "server/base/file.h"
 #include "server/policy/plan_class.h"
 #include "server/project.h"
-#include "submit/keys.h"
-#include "submit/template_input.h"
-#include "submit/template_output.h"
+#include "server/submit/keys.h"
+#include "server/submit/template_input.h"
+#include "server/submit/template_output.h"
 #include "tools/qmctl/commands.h"
 
 #include <dirent.h>

@@ -9,9 +9,9 @@
 #include "server/base/arena.h"
 #include "server/base/buffer.h"
 #include "server/base/crypto.h"
-#include "submit/hierarchy.h"
-#include "submit/keys.h"
-#include "submit/stage.h"
+#include "server/submit/hierarchy.h"
+#include "server/submit/keys.h"
+#include "server/submit/stage.h"
 #include "tools/qmctl/commands.h"
 #include "tools/qmctl/output.h"
 

@@ -2,7 +2,7 @@
 /* Making a project: step by step, each of which looks first whether its work is done. So it can be
  * repeated, goes on after an interruption, and on the folder of a BOINC project adds only what is
  * missing. */
-#include "submit/project.h"
+#include "server/submit/project.h"
 
 #include "config/config.h"
 #include "db/admin.h"
@@ -10,7 +10,7 @@
 #include "server/base/arena.h"
 #include "server/base/buffer.h"
 #include "server/base/file.h"
-#include "submit/keys.h"
+#include "server/submit/keys.h"
 #include "tools/qmctl/commands.h"
 
 #include <errno.h>

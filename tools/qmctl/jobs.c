@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Making and cancelling jobs. A batch is one transaction: a mistake in any line leaves nothing,
  * neither rows nor copied files. */
-#include "submit/jobs.h"
+#include "server/submit/jobs.h"
 
 #include "config/config.h"
 #include "db/admin.h"

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Keys, and signatures by them. */
-#include "submit/keys.h"
+#include "server/submit/keys.h"
 
 #include "config/config.h"
 #include "db/admin.h"
 #include "server/base/arena.h"
-#include "submit/version.h"
+#include "server/submit/version.h"
 #include "tools/qmctl/commands.h"
 #include "tools/qmctl/output.h"
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* The manual page, from the same table as the help; a test compares it with the file beside it. */
-#include "submit/parameters.h"
+#include "server/submit/parameters.h"
 #include "tools/qmctl/commands.h"
 
 #include <stdio.h>

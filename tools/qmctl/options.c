@@ -4,7 +4,7 @@
 #include "tools/qmctl/session.h"
 
 #include "server/base/arena.h"
-#include "submit/parameters.h"
+#include "server/submit/parameters.h"
 
 #include <inttypes.h>
 #include <stdarg.h>

@@ -34,7 +34,7 @@ struct subcommand {
     const struct option *options;
     size_t option_count;
     int arguments_min, arguments_max; /* words that are not options; -1: any number */
-    bool takes_parameters;            /* options of submit/parameters.def too */
+    bool takes_parameters;            /* options of server/submit/parameters.def too */
     bool prints_table;                /* --tsv and --json */
     enum exit_code (*run)(struct session *session);
 };

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* The files of a new project: config.xml and the page by which clients find the scheduler. */
-#ifndef SUBMIT_PROJECT_H
-#define SUBMIT_PROJECT_H
+#ifndef SERVER_SUBMIT_PROJECT_H
+#define SERVER_SUBMIT_PROJECT_H
 
 #include "server/base/status.h"
 #include "server/base/text.h"

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* The numbers of a job (parameters.def), from arguments and templates. */
-#ifndef SUBMIT_PARAMETERS_H
-#define SUBMIT_PARAMETERS_H
+#ifndef SERVER_SUBMIT_PARAMETERS_H
+#define SERVER_SUBMIT_PARAMETERS_H
 
 #include "server/base/status.h"
 #include "server/base/text.h"
@@ -15,7 +15,7 @@
 
 struct job_parameters {
 #define PARAMETER(name, type, default_, minimum, maximum, place, help) PARAMETER_FIELD_##type name;
-#include "submit/parameters.def"
+#include "server/submit/parameters.def"
 #undef PARAMETER
 };
 

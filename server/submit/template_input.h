@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Input templates: which files a job has, and its numbers (database-and-policy 14.1). */
-#ifndef SUBMIT_TEMPLATE_INPUT_H
-#define SUBMIT_TEMPLATE_INPUT_H
+#ifndef SERVER_SUBMIT_TEMPLATE_INPUT_H
+#define SERVER_SUBMIT_TEMPLATE_INPUT_H
 
-#include "submit/parameters.h"
-#include "submit/template.h"
+#include "server/submit/parameters.h"
+#include "server/submit/template.h"
 
 #include "server/base/crypto.h"
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* One table of numbers, so that a new one is one row: the command line and the template reader
  * both go through parameter_set and say the same about a wrong value. */
-#include "submit/parameters.h"
+#include "server/submit/parameters.h"
 
 #include <inttypes.h>
 
@@ -17,7 +17,7 @@ const struct parameter parameters[] = {
      .maximum = (maximum_),                                                  \
      .offset = offsetof(struct job_parameters, name_),                       \
      .help = (help_)},
-#include "submit/parameters.def"
+#include "server/submit/parameters.def"
 #undef PARAMETER
 };
 const size_t parameter_count = sizeof parameters / sizeof parameters[0];

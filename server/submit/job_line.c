@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* The lines are those that BOINC's create_work reads from its standard input, so that existing
  * scripts go on working; what is not understood is an error and not a file name. */
-#include "submit/job_line.h"
+#include "server/submit/job_line.h"
 
 #include "server/base/arena.h"
 

@@ -2,11 +2,11 @@
 /* A file is copied under a name of its own first and then linked to its place, which fails when
  * the place is taken: so a reader never sees half a file, and two programs that stage the same
  * name cannot both win. Thousands of jobs share files, so each is looked at once. */
-#include "submit/stage.h"
+#include "server/submit/stage.h"
 
 #include "config/config.h"
 #include "server/base/arena.h"
-#include "submit/hierarchy.h"
+#include "server/submit/hierarchy.h"
 
 #include <errno.h>
 #include <fcntl.h>

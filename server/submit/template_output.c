@@ -2,12 +2,12 @@
 /* A result template becomes a row of pieces: text that stays, places where the base name of the
  * result's files goes, and places where a certificate is made over the name and the size limit of
  * the file before it. Invariant: pieces of one file_info end with its certificate. */
-#include "submit/template_output.h"
+#include "server/submit/template_output.h"
 
 #include "server/base/arena.h"
 #include "server/base/buffer.h"
 #include "server/base/crypto.h"
-#include "submit/template_input.h"
+#include "server/submit/template_input.h"
 
 #include <inttypes.h>
 #include <string.h>

@@ -2,7 +2,7 @@
 /* The reader walks the text once, keeping a stack of open elements. Invariant: an element has
  * either children or content, never both; comments count as nothing. Everything is bounded by the
  * size of the file and DEPTH_MAX. */
-#include "submit/template.h"
+#include "server/submit/template.h"
 
 #include "server/base/arena.h"
 #include "server/base/buffer.h"

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Puts files where clients download them. A name stands for one content for ever, because clients
  * keep files by name: a file that is there with other content is an error. */
-#ifndef SUBMIT_STAGE_H
-#define SUBMIT_STAGE_H
+#ifndef SERVER_SUBMIT_STAGE_H
+#define SERVER_SUBMIT_STAGE_H
 
-#include "submit/template_input.h"
+#include "server/submit/template_input.h"
 
 struct arena;
 struct config;

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* The documents of many results at once. Signatures are nearly all of what making a job costs, so
  * they are made by as many threads as there are processors. */
-#ifndef SUBMIT_DOCUMENTS_H
-#define SUBMIT_DOCUMENTS_H
+#ifndef SERVER_SUBMIT_DOCUMENTS_H
+#define SERVER_SUBMIT_DOCUMENTS_H
 
 #include "server/base/status.h"
 #include "server/base/text.h"

@@ -6,19 +6,19 @@
  * works. Nothing stands in the way of one: transition_time is "now", it looks at the workunit,
  * finds as many unsent results as target_nresults asks for, and makes no more; retries it makes
  * from result_template_file, which is why the result template must lie in the project folder. */
-#include "submit/jobs.h"
+#include "server/submit/jobs.h"
 
 #include "config/config.h"
 #include "db/admin.h"
 #include "server/base/arena.h"
 #include "server/base/buffer.h"
 #include "server/base/file.h"
-#include "submit/documents.h"
-#include "submit/hierarchy.h"
-#include "submit/keys.h"
-#include "submit/stage.h"
-#include "submit/template_input.h"
-#include "submit/template_output.h"
+#include "server/submit/documents.h"
+#include "server/submit/hierarchy.h"
+#include "server/submit/keys.h"
+#include "server/submit/stage.h"
+#include "server/submit/template_input.h"
+#include "server/submit/template_output.h"
 
 #include <inttypes.h>
 #include <stdlib.h>
@@ -371,7 +371,7 @@ static void copy_parameters(const struct job_parameters *values, struct new_work
 {
 #define PARAMETER(name, type, default_, minimum, maximum, place, help) \
     workunit->name = values->name;
-#include "submit/parameters.def"
+#include "server/submit/parameters.def"
 #undef PARAMETER
 }
 

@@ -2,12 +2,12 @@
 /* Input templates are checked once when they are read, so that writing a job's document can fail
  * only by its size or by what was given with the job. What this program does not know inside
  * file_info and workunit is for clients and copied. */
-#include "submit/template_input.h"
+#include "server/submit/template_input.h"
 
 #include "config/config.h"
 #include "server/base/arena.h"
 #include "server/base/buffer.h"
-#include "submit/hierarchy.h"
+#include "server/submit/hierarchy.h"
 
 #include <inttypes.h>
 #include <string.h>

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* What clients are told about a version of an application (database-and-policy 14.7). */
-#ifndef SUBMIT_VERSION_H
-#define SUBMIT_VERSION_H
+#ifndef SERVER_SUBMIT_VERSION_H
+#define SERVER_SUBMIT_VERSION_H
 
-#include "submit/template_input.h"
+#include "server/submit/template_input.h"
 
 struct version_file {
     struct job_file file;

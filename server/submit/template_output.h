@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Result templates: which files a job gives back (database-and-policy 14.3). One is compiled once
  * and then written for thousands of results. */
-#ifndef SUBMIT_TEMPLATE_OUTPUT_H
-#define SUBMIT_TEMPLATE_OUTPUT_H
+#ifndef SERVER_SUBMIT_TEMPLATE_OUTPUT_H
+#define SERVER_SUBMIT_TEMPLATE_OUTPUT_H
 
-#include "submit/template.h"
+#include "server/submit/template.h"
 
 #include <stddef.h>
 #include <stdint.h>

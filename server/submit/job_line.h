@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* One job as it is asked for: on the command line, or as a line of a batch (database-and-policy
  * 14.2). */
-#ifndef SUBMIT_JOB_LINE_H
-#define SUBMIT_JOB_LINE_H
+#ifndef SERVER_SUBMIT_JOB_LINE_H
+#define SERVER_SUBMIT_JOB_LINE_H
 
 #include "server/base/status.h"
 #include "server/base/text.h"

@@ -2,12 +2,12 @@
 /* The orders are cut into as many shares as there are writers. A writer has an arena and a signer
  * of its own, and shares nothing with the others but templates, which nobody changes; the first
  * works in the caller's thread, the others in threads that end with the call. */
-#include "submit/documents.h"
+#include "server/submit/documents.h"
 
 #include "server/base/arena.h"
 #include "server/base/buffer.h"
 #include "server/base/crypto.h"
-#include "submit/template_output.h"
+#include "server/submit/template_output.h"
 
 #include <pthread.h>
 #include <stdbool.h>

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Makes jobs: a workunit and its first results, thousands of them in one transaction. */
-#ifndef SUBMIT_JOBS_H
-#define SUBMIT_JOBS_H
+#ifndef SERVER_SUBMIT_JOBS_H
+#define SERVER_SUBMIT_JOBS_H
 
-#include "submit/job_line.h"
-#include "submit/parameters.h"
+#include "server/submit/job_line.h"
+#include "server/submit/parameters.h"
 
 #include "db/rows.h"
 

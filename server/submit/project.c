@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* What `qmctl init` writes. The configuration holds only what belongs to this project; everything
  * else has its default, and config/config.xml in the sources shows all options. */
-#include "submit/project.h"
+#include "server/submit/project.h"
 
 #include "server/base/buffer.h"
 

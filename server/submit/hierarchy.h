@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Where a file lies below download_dir and upload_dir, and under which URL (database-and-policy
  * 14.9). */
-#ifndef SUBMIT_HIERARCHY_H
-#define SUBMIT_HIERARCHY_H
+#ifndef SERVER_SUBMIT_HIERARCHY_H
+#define SERVER_SUBMIT_HIERARCHY_H
 
 #include "server/base/text.h"
 

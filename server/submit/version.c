@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* The document of a version holds neither platform nor plan class nor speed: the server puts them
  * in for each host. Files of applications lie in the top level of the download folder. */
-#include "submit/version.h"
+#include "server/submit/version.h"
 
 #include "config/config.h"
 #include "server/base/arena.h"
 #include "server/base/buffer.h"
-#include "submit/hierarchy.h"
+#include "server/submit/hierarchy.h"
 
 #include <inttypes.h>
 
