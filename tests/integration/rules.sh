@@ -13,7 +13,7 @@
 need curl nginx
 total=${1:-5000}
 with_kill=${2:-}
-share=$((total / 5)) # hand-outs of one campaign
+share=$((total / 6)) # hand-outs of one campaign
 instances=3
 hosts=64
 
@@ -144,6 +144,10 @@ done
 campaign many-users $whole $((whole * instances)) "SELECT workunitid FROM result WHERE hostid > 0
     GROUP BY workunitid, userid HAVING COUNT(*) > 1" \
     "<one_result_per_user_per_wu>1</one_result_per_user_per_wu>" -- "${keys[@]}"
+# Four machines each: these race for the instances of a workunit, and other users get the rest.
+campaign some-users $whole $((whole * instances)) "SELECT workunitid FROM result WHERE hostid > 0
+    GROUP BY workunitid, userid HAVING COUNT(*) > 1" \
+    "<one_result_per_user_per_wu>1</one_result_per_user_per_wu>" -- "${keys[@]:0:hosts/2}"
 campaign one-per-host $whole $((whole * instances)) "SELECT workunitid FROM result WHERE hostid > 0
     GROUP BY workunitid, hostid HAVING COUNT(*) > 1" \
     "<one_result_per_host_per_wu>1</one_result_per_host_per_wu>" -- --authenticator "$account"
