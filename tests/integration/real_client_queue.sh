@@ -12,10 +12,14 @@
 updates=${QM_UPDATES:-6}
 most=32
 
-# The tasks run for as long as the test does; each looks whether its client still lives.
-cat >"$work/app" <<'APP'
+# The tasks run for as long as this process, which is the first to be ended: a client that ends waits
+# a minute for tasks that do not.
+sleep 600 &
+token=$!
+started+=("$token")
+cat >"$work/app" <<APP
 #!/bin/sh
-while [ -d "/proc/$PPID" ]; do sleep 1; done
+while [ -d /proc/$token ]; do sleep 1; done
 APP
 chmod 755 "$work/app"
 client_project "$work/app" "<max_wus_to_send>2</max_wus_to_send>" # for each CPU
@@ -33,6 +37,7 @@ in_progress() { rows "SELECT COUNT(*) FROM result WHERE server_state = 4"; }
 listed() { grep -c '<ip_result>' "$last_request"; }
 
 start_client --extra 10
+started+=("$token") # before the client
 was_most=0
 unlisted=''
 for number in $(seq "$updates"); do
