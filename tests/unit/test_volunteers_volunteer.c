@@ -68,7 +68,7 @@ static struct tally_of_host live(const struct population *population, uint64_t s
     while (volunteer.now < BEGIN + days * DAY) {
         if (volunteer_ask(&volunteer, question))
             serve(&volunteer, question, bound, &number);
-        volunteer_live(&volunteer, volunteer_next_event(&volunteer));
+        volunteer_live(&volunteer, fmin(volunteer_next_event(&volunteer), BEGIN + days * DAY));
     }
     tally = volunteer.tally;
     volunteer_free(&volunteer);
@@ -118,6 +118,19 @@ static void absence_is_no_idleness(void **state)
     assert_true(sometimes.used > 0.95 * sometimes.present);
 }
 
+/* So that two configurations of a server can be compared. */
+static void presence_does_not_depend_on_what_is_computed(void **state)
+{
+    (void)state;
+    struct population population = population_measured();
+    struct tally_of_host good = live(&population, 7, 60, 30 * DAY), bad;
+
+    population.error_rate = 0.7;
+    bad = live(&population, 7, 60, HOUR);
+    assert_true(bad.jobs != good.jobs);
+    assert_real(bad.present, good.present, 1e-3 * good.present);
+}
+
 static void the_same_seed_lives_the_same_life(void **state)
 {
     (void)state;
@@ -154,6 +167,7 @@ int main(void)
         cmocka_unit_test(a_steady_host_with_work_is_never_idle),
         cmocka_unit_test(late_and_failed_jobs_are_waste),
         cmocka_unit_test(absence_is_no_idleness),
+        cmocka_unit_test(presence_does_not_depend_on_what_is_computed),
         cmocka_unit_test(the_same_seed_lives_the_same_life),
         cmocka_unit_test(a_silent_server_is_left_alone_longer_and_longer),
     };

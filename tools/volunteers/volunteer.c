@@ -24,6 +24,7 @@ bool volunteer_init(struct volunteer *volunteer, const struct population *popula
 {
     *volunteer = (struct volunteer){.population = population,
                                     .random = {.state = random_mix(seed, number)},
+                                    .presence = {.state = random_mix(~seed, number)},
                                     .mark = random_mix(random_mix(seed, number), 1),
                                     .is_on = true,
                                     .now = now,
@@ -31,7 +32,7 @@ bool volunteer_init(struct volunteer *volunteer, const struct population *popula
     volunteer->machine = population_draw_machine(population, &volunteer->random);
     volunteer->next_change = population->always_on
                                  ? INFINITY
-                                 : now + population_draw_presence(population, &volunteer->random);
+                                 : now + population_draw_presence(population, &volunteer->presence);
     volunteer->fetch.resource_count = 1;
     volunteer->fetch.resources[FETCH_CPU] = (struct fetch_resource){
         .count = (double)volunteer->machine.cpus, .flops = volunteer->machine.flops};
@@ -112,8 +113,8 @@ void volunteer_live(struct volunteer *volunteer, double now)
     volunteer->is_on = !volunteer->is_on;
     volunteer->next_change =
         now + 1 +
-        (volunteer->is_on ? population_draw_presence(volunteer->population, &volunteer->random)
-                          : population_draw_absence(volunteer->population, &volunteer->random));
+        (volunteer->is_on ? population_draw_presence(volunteer->population, &volunteer->presence)
+                          : population_draw_absence(volunteer->population, &volunteer->presence));
 }
 
 /* What its queue lacks, as its estimates have it. */

@@ -37,7 +37,7 @@ struct tally_of_host {
 struct volunteer {
     const struct population *population;
     struct machine machine;
-    struct random random;
+    struct random random, presence; /* two, so that its jobs do not change when it is there */
     uint64_t mark;
     bool is_on;
     double now, next_change;  /* of presence */
