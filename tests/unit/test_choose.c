@@ -8,6 +8,8 @@
 #include "server/parse/parse.h"
 #include "tests/support/test.h"
 
+#include <inttypes.h>
+
 #include <math.h>
 #include <stdlib.h>
 
@@ -644,13 +646,72 @@ static size_t slow_choose(struct world *world, struct job **ret_chosen)
     }
 }
 
+/* Which conditions a job fails on its own, before anything is chosen: one bit for each reason. */
+static uint64_t slow_reasons(const struct world *world, const struct job *job)
+{
+    const struct host_view *view = &world->view;
+    double cpus = job->app == &world->apps[1] ? 2.5 : 1;
+    struct slow_busy busy = {.count = (size_t)view->asked.resources[0].count};
+    uint64_t reasons = 0;
+
+    for (size_t i = 0; i < busy.count; i++)
+        busy.free_at[i] = view->asked.resources[0].estimated_delay;
+    if (view->disk < job->workunit->rsc_disk_bound)
+        reasons |= UINT64_C(1) << REASON_DISK;
+    if (view->in_progress[0] >= view->limits.in_progress[0])
+        reasons |= UINT64_C(1) << REASON_IN_PROGRESS;
+    if (world->options[job->app->id - 1].daily_limit <= 0)
+        reasons |= UINT64_C(1) << REASON_DAILY_QUOTA;
+    if (job->app->beta != 0 && !world->project.allow_beta_work)
+        reasons |= UINT64_C(1) << REASON_APP_BETA;
+    if (slow_book(&busy, cpus, job->workunit->rsc_fpops_est / 1e9) >
+        (double)job->workunit->delay_bound + 1e-6)
+        reasons |= UINT64_C(1) << REASON_DEADLINE;
+    return reasons;
+}
+
+static bool asks_for_work(const struct world *world)
+{
+    const struct amounts *asked = &world->view.asked;
+
+    return asked->is_scalar ? asked->scalar_seconds > 0
+                            : asked->resources[0].seconds > 0 || asked->resources[0].instances > 0;
+}
+
+/* Where nothing was chosen: each reason given is true of some job, and each job has one of its own
+ * among them. */
+static void compare_reasons(const struct world *world, const struct choice_notes *notes, int round)
+{
+    uint64_t given = 0, some = 0;
+
+    for (int reason = 0; reason < REASON_COUNT; reason++)
+        if (notes->refusals.by_reason[reason].count > 0)
+            given |= UINT64_C(1) << reason;
+    for (size_t i = 0; i < world->job_count; i++) {
+        uint64_t own = slow_reasons(world, &world->jobs[i]);
+
+        some |= own;
+        if ((own & given) == 0)
+            fail_msg("round %d: job %zu fails on %" PRIx64 ", the reasons given are %" PRIx64,
+                     round, i, own, given);
+    }
+    if ((given & ~some) != 0)
+        fail_msg("round %d: reasons %" PRIx64 " are true of no job", round, given & ~some);
+}
+
+#ifdef QM_SANITIZED
+enum { WORLDS = 3000 };
+#else
+enum { WORLDS = 100000 };
+#endif
+
 static void the_choice_is_that_of_the_slow_way(void **state)
 {
     struct random random = {.state = 2026};
-    size_t chosen_in_all = 0;
+    size_t chosen_in_all = 0, explained = 0;
 
     (void)state;
-    for (int round = 0; round < 3000; round++) {
+    for (int round = 0; round < WORLDS; round++) {
         struct world *world = random_world(&random);
         struct job *chosen[JOBS_MAX], *slow[JOBS_MAX];
         struct choice_notes notes;
@@ -662,10 +723,15 @@ static void the_choice_is_that_of_the_slow_way(void **state)
         for (size_t i = 0; i < count; i++)
             if (chosen[i] != slow[i])
                 fail_msg("round %d: job %zu differs", round, i);
+        if (count == 0 && world->view.limits.reply > 0 && asks_for_work(world)) {
+            compare_reasons(world, &notes, round);
+            explained++;
+        }
         chosen_in_all += count;
         free_world(world);
     }
-    assert_true(chosen_in_all > 3000);
+    assert_true(chosen_in_all > WORLDS);
+    assert_true(explained > WORLDS / 100);
 }
 
 static void no_sum_is_ever_exceeded(void **state)
