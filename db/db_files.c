@@ -59,12 +59,13 @@ enum status db_files_of_host(struct db *db, struct arena *arena, int64_t hostid,
     return status == STATUS_OK ? read_files(&rows, ret_rows, ret_count) : status;
 }
 
-enum status db_files_holders(struct db *db, struct arena *arena, struct text name, size_t most,
-                             struct host_file_row **ret_rows, size_t *ret_count)
+enum status db_files_holders(struct db *db, struct arena *arena, struct text name, int64_t after,
+                             size_t most, struct host_file_row **ret_rows, size_t *ret_count)
 {
     struct db_rows rows;
-    enum status status = db_query(db, arena, STATEMENT_file_hosts,
-                                  DB_VALUES(db_name(name), db_integer((int64_t)most)), &rows);
+    enum status status =
+        db_query(db, arena, STATEMENT_file_hosts,
+                 DB_VALUES(db_name(name), db_id(after), db_integer((int64_t)most)), &rows);
 
     return status == STATUS_OK ? read_files(&rows, ret_rows, ret_count) : status;
 }

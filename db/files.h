@@ -29,9 +29,10 @@ struct host_file_row {
 /* By name, bytewise. */
 MUST_CHECK enum status db_files_of_host(struct db *db, struct arena *arena, int64_t hostid,
                                         struct host_file_row **ret_rows, size_t *ret_count);
-/* The hosts that hold a file, by number; without priority, expiry, last_seen and last_used. */
+/* The hosts behind `after` that hold a file, by number; without priority, expiry, last_seen and
+ * last_used. */
 MUST_CHECK enum status db_files_holders(struct db *db, struct arena *arena, struct text name,
-                                        size_t most, struct host_file_row **ret_rows,
+                                        int64_t after, size_t most, struct host_file_row **ret_rows,
                                         size_t *ret_count);
 /* Inserts or updates; priority, expiry and times never fall, first_seen stays. */
 MUST_CHECK enum status db_files_save(struct db *db, struct arena *arena,

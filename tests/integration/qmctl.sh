@@ -141,6 +141,9 @@ sql -e "INSERT INTO ${database}_files.host_file VALUES
     (7, 'coming', 5, 0, 1, 9, 0, 0, 150)"
 same "files of a host" "$(in_project files --host 7 --tsv | cut -f 1-3 | tail -n +2)" $'7\tgenome\t3000000000'
 same "hosts of a file" "$(in_project files --file genome --tsv | cut -f 1 | tail -n +2)" $'7\n8'
+expect 0 'there are more: --after 7' in_project files --file genome --most 1
+same "the rest of the hosts" "$(in_project files --file genome --after 7 --tsv | cut -f 1 | tail -n +2)" 8
+expect 0 'there are more' in_project files --host 7 --most 1
 expect 2 'needs --host' in_project files delete genome
 expect 0 'host 7 will be told to delete genome' in_project files delete genome --host 7
 expect 0 'host 7 will be told to get log' in_project files get log --host 7

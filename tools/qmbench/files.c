@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* The file database: what following a request costs, and the two questions of qmctl files. Its
- * database is made for this and dropped again. */
+ * database is made for this and dropped again, unless it was given a name: then it stays, for
+ * commands that are to be timed whole (qmbench.1.md). One file of it is on all hosts. */
 #include "tools/qmbench/bench.h"
 
 #include "config/config.h"
@@ -136,8 +137,8 @@ static enum status ask(struct bench *bench)
         return status;
     printf("%-28s %6.2f ms, %zu rows\n", "files of a host", 1e3 * (seconds() - begun), count);
     begun = seconds();
-    status =
-        db_files_holders(bench->db, bench->arena, TEXT("common_2"), DB_FILES_MOST, &rows, &count);
+    status = db_files_holders(bench->db, bench->arena, TEXT("common_2"), 0, DB_FILES_MOST, &rows,
+                              &count);
     if (status == STATUS_OK)
         printf("%-28s %6.2f ms, %zu rows\n", "hosts of a file", 1e3 * (seconds() - begun), count);
     return status;
@@ -174,19 +175,23 @@ static enum status set(struct bench *bench, const char *name, struct text value)
     return config_set(bench->config, text_from(name), value, &bench->failure);
 }
 
-/* SOCKET [HOSTS] */
+/* SOCKET [HOSTS [DATABASE]] */
 int bench_files(int argc, char **argv)
 {
     struct bench bench = {.hosts = HOSTS_STANDARD, .arena = arena_create((size_t)1 << 30)};
+    bool stays = argc > 2;
     char name[64], drop[96];
     enum status status = config_defaults(&bench.config);
 
     if (argc < 1 || bench.arena == NULL || status != STATUS_OK ||
         (argc > 1 && (!text_to_i64(text_from(argv[1]), &bench.hosts) || bench.hosts < 1))) {
-        fprintf(stderr, "qmbench files SOCKET [HOSTS]\n");
+        fprintf(stderr, "qmbench files SOCKET [HOSTS [DATABASE]]\n");
         return EXIT_FAILURE;
     }
-    (void)snprintf(name, sizeof(name), "qmbench_files_%ld", (long)getpid());
+    if (stays)
+        (void)snprintf(name, sizeof(name), "%s", argv[2]);
+    else
+        (void)snprintf(name, sizeof(name), "qmbench_files_%ld", (long)getpid());
     (void)snprintf(drop, sizeof(drop), "DROP DATABASE %s", name);
     bench.files = files_create(&bench.health);
     status = set(&bench, "files_db_name", text_from(name));
@@ -196,7 +201,7 @@ int bench_files(int argc, char **argv)
         status = set(&bench, "files_db_socket", text_from(argv[0]));
     if (status == STATUS_OK)
         status = run(&bench);
-    if (bench.db != NULL && db_run_text(bench.db, drop) != STATUS_OK)
+    if (!stays && bench.db != NULL && db_run_text(bench.db, drop) != STATUS_OK)
         fprintf(stderr, "%s is still there\n", name);
     if (status != STATUS_OK)
         fprintf(stderr, "%s\n", bench.failure.text);

@@ -15,7 +15,9 @@ static const struct {
 } subjects[] = {
     {"pool", "[JOBS ...]  the job pool in memory: size, filling, selection", bench_pool},
     {"fill", "PROJECT_DIR  filling a job pool from a project's database", bench_fill},
-    {"files", "SOCKET [HOSTS]  the file database in the MariaDB behind a socket, as root",
+    {"files",
+     "SOCKET [HOSTS [DATABASE]]  the file database in the MariaDB behind a socket, as root; one\n"
+     "      with a name stays",
      bench_files},
 };
 

@@ -95,11 +95,13 @@ static void print_files(struct session *session, const struct host_file_row *row
 enum exit_code command_files(struct session *session)
 {
     const char *file = option_value(session, "file");
-    int64_t host = 0, most = 1000;
+    int64_t host = 0, most = 1000, after = 0;
     struct host_file_row *rows = NULL;
     size_t count = 0;
     struct db *db = NULL;
     enum status status = option_number(session, "host", 1, INT64_MAX, &host);
+    if (status == STATUS_OK)
+        status = option_number(session, "after", 0, INT64_MAX, &after);
     if (status == STATUS_OK)
         status = option_number(session, "most", 1, DB_FILES_MOST, &most);
     if (status == STATUS_OK && (host == 0) == (file == NULL))
@@ -110,14 +112,21 @@ enum exit_code command_files(struct session *session)
         status = files_failed(session, db,
                               host != 0 ? db_files_of_host(db, session->arena, host, &rows, &count)
                                         : db_files_holders(db, session->arena, text_from(file),
-                                                           (size_t)most, &rows, &count));
+                                                           after, (size_t)most + 1, &rows, &count));
     db_close(db);
     if (status != STATUS_OK)
         return session_failed(session);
+    bool is_cut = count > (size_t)most;
+    if (is_cut)
+        count = (size_t)most;
     if (host == 0)
         print_holders(session, rows, count);
     else
-        print_files(session, rows, count < (size_t)most ? count : (size_t)most);
+        print_files(session, rows, count);
+    if (is_cut && host == 0)
+        fprintf(stderr, "there are more: --after %" PRId64 "\n", rows[count - 1].hostid);
+    else if (is_cut)
+        fprintf(stderr, "there are more: --most N\n");
     return EXIT_DONE;
 }
 

@@ -93,6 +93,8 @@ static const struct option why_options[] = {
 static const struct option files_options[] = {
     {"host", NULL, "ID", "The files of a host."},
     {"file", NULL, "NAME", "The hosts that hold a file."},
+    {"after", NULL, "ID",
+     "With --file: only hosts with higher numbers, to go on with a long list."},
     {"most", NULL, "N", "Lines at most (1000)."},
 };
 static const struct option files_orders_options[] = {
