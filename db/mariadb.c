@@ -87,6 +87,8 @@ enum status db_error_status(unsigned error, bool committing)
     case CR_UNKNOWN_HOST:
     case ER_CON_COUNT_ERROR:
     case ER_TOO_MANY_USER_CONNECTIONS:
+    case ER_OPTION_PREVENTS_STATEMENT: /* --read-only: the writer is elsewhere by now; at COMMIT */
+    case ER_READ_ONLY_MODE:            /* too, where the transaction is rolled back */
         return STATUS_DB_GONE;
     case CR_SERVER_GONE_ERROR:
     case CR_SERVER_LOST:

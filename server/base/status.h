@@ -17,7 +17,7 @@
     STATUS(DB_RETRY, "transaction to be repeated") /* deadlock, lock wait */                    \
     STATUS(DB_GONE, "database gone")               /* connection lost before COMMIT was sent */ \
     STATUS(DB_UNKNOWN, "outcome unknown")  /* connection lost while COMMIT was under way */     \
-    STATUS(DB_REFUSED, "database refused") /* constraint, read only, access */                  \
+    STATUS(DB_REFUSED, "database refused") /* constraint, access */                             \
     STATUS(DB_BUG, "statement at fault")   /* syntax, missing column: ours */
 
 enum status {

@@ -32,6 +32,7 @@ static int close_all(void **state)
     struct fixture *f = *state;
 
     arena_destroy(f->arena);
+    test_sql(f->database, "SET GLOBAL read_only = 0"); /* if a case failed between */
     test_database_destroy(f->database);
     free(f);
     return 0;
@@ -212,7 +213,10 @@ static void classes_of_errors(void **state)
                  {ER_CONNECTION_KILLED, true, STATUS_DB_UNKNOWN},
                  {ER_DUP_ENTRY, false, STATUS_DB_REFUSED},
                  {ER_ACCESS_DENIED_ERROR, false, STATUS_DB_REFUSED},
-                 {ER_OPTION_PREVENTS_STATEMENT, false, STATUS_DB_REFUSED},
+                 {ER_OPTION_PREVENTS_STATEMENT, false, STATUS_DB_GONE},
+                 {ER_OPTION_PREVENTS_STATEMENT, true, STATUS_DB_GONE}, /* it was rolled back */
+                 {ER_READ_ONLY_MODE, false, STATUS_DB_GONE},
+                 {ER_CANT_EXECUTE_IN_READ_ONLY_TRANSACTION, false, STATUS_DB_REFUSED},
                  {1665, false, STATUS_DB_REFUSED},
                  {ER_PARSE_ERROR, false, STATUS_DB_BUG},
                  {ER_BAD_FIELD_ERROR, false, STATUS_DB_BUG}};
@@ -223,6 +227,40 @@ static void classes_of_errors(void **state)
             fail_msg("error %u is %s", cases[i].error,
                      status_word(db_error_status(cases[i].error, cases[i].committing)));
     }
+}
+
+/* A primary that was failed over becomes read-only under its connections; whoever connects again
+ * finds the new one. The tests' own account may write all the same. */
+static void a_read_only_server_is_gone(void **state)
+{
+    struct fixture *f = *state;
+    struct config *config = test_database_config(f->database);
+    struct text user = text_print(f->arena, "qm_plain_%ld", (long)getpid()), own = config->db_user;
+    struct failure failure = {0};
+    struct db *db = NULL;
+    uint64_t token;
+
+    test_sql(f->database, "CREATE USER '" TEXT_FORMAT "'@'localhost'", TEXT_ARG(user));
+    test_sql(f->database, "GRANT ALL ON " TEXT_FORMAT ".* TO '" TEXT_FORMAT "'@'localhost'",
+             TEXT_ARG(config->db_name), TEXT_ARG(user));
+    config->db_user = user;
+    assert_status(STATUS_OK, db_open(config, &db, &failure));
+    config->db_user = own;
+
+    test_sql(f->database, "SET GLOBAL read_only = 1");
+    assert_status(STATUS_DB_GONE, db_host_guard(db, 7, 1, 1));
+    assert_non_null(strstr(db_error(db), "1290"));
+    test_sql(f->database, "SET GLOBAL read_only = 0");
+    assert_status(STATUS_OK, db_reopen(db));
+    assert_status(STATUS_OK, db_host_guard(db, 7, 2, 1));
+
+    test_sql(f->database, "SET GLOBAL read_only = 1");
+    assert_status(STATUS_DB_GONE, db_commit(db));
+    test_sql(f->database, "SET GLOBAL read_only = 0");
+    assert_status(STATUS_OK, db_reopen(db));
+    assert_status(STATUS_NOT_FOUND, db_host_token(db, 7, &token)); /* it was rolled back */
+    db_close(db);
+    test_sql(f->database, "DROP USER '" TEXT_FORMAT "'@'localhost'", TEXT_ARG(user));
 }
 
 static void a_constraint_refuses(void **state)
@@ -313,6 +351,7 @@ int main(void)
         CASE(a_savepoint_sent_ahead_fails_the_next),
         CASE(a_deadlock_is_to_be_repeated),
         CASE(classes_of_errors),
+        CASE(a_read_only_server_is_gone),
         CASE(a_constraint_refuses),
         CASE(a_refused_opening_says_why),
         CASE(no_server_is_gone),
