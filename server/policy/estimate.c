@@ -107,6 +107,13 @@ double estimate_capped_flops(double p_fpops, const struct benchmarks *benchmarks
     return between(p_fpops, FLOPS_MIN, CPU_FLOPS_MAX);
 }
 
+static bool has_own_statistics(const struct speed_question *question)
+{
+    const struct host_app_version_row *own = question->statistics;
+
+    return own != NULL && own->et_n > SAMPLES_HOST && own->et_avg > 0;
+}
+
 double estimate_projected_flops(const struct speed_question *question)
 {
     const struct host_app_version_row *own = question->statistics;
@@ -115,11 +122,21 @@ double estimate_projected_flops(const struct speed_question *question)
 
     if (question->no_statistics)
         return between(flops, FLOPS_MIN, FLOPS_MAX);
-    if (own != NULL && own->et_n > SAMPLES_HOST && own->et_avg > 0)
+    if (has_own_statistics(question))
         flops = fmin(1 / own->et_avg, SPEEDUP_MAX * question->class_flops);
     else if (version != NULL && version->pfc_n > SAMPLES_VERSION && version->pfc_avg > 0)
         flops = fmin(question->peak_flops / version->pfc_avg, SPEEDUP_MAX * question->class_flops);
     return between(flops, FLOPS_MIN, FLOPS_MAX);
+}
+
+double estimate_bound_scale(const struct speed_question *question, double margin)
+{
+    double scale = 1;
+
+    if (!has_own_statistics(question))
+        scale = estimate_projected_flops(question) /
+                between(question->benchmark_flops, FLOPS_MIN, FLOPS_MAX);
+    return fmax(scale, 1) * fmax(margin, 1);
 }
 
 double estimate_blended_flops(const struct speed_question *question)

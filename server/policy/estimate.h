@@ -40,6 +40,10 @@ struct speed_question {
     bool no_statistics;                    /* rte_no_stats */
 };
 double estimate_projected_flops(const struct speed_question *question);
+/* Clients give a job up after its bound / projected FLOPS. Until the host has statistics of its
+ * own, that time is to be what it would be by benchmarks alone, and longer by `margin` (1: not):
+ * times which the bound is sent. Never below 1. */
+double estimate_bound_scale(const struct speed_question *question, double margin);
 /* The same mixed with the plan class's word by the number of samples: for comparing versions. */
 double estimate_blended_flops(const struct speed_question *question);
 

@@ -8,8 +8,9 @@
 
 #include "server/base/banned.h"
 
-#define GIGA             1e9
-#define COPROC_FLOPS_MAX 1e15 /* ten times what one can do today */
+#define GIGA                1e9
+#define COPROC_FLOPS_MAX    1e15 /* ten times what one can do today */
+#define COPROC_FLOPS_MODEST 1e11
 
 enum {
     CLIENT_CUDA_DARWIN_MIN = 61028,
@@ -256,14 +257,13 @@ static const struct {
     {500, 128, 2}, {300, 192, 2}, {201, 48, 2}, {200, 32, 2}, {0, 8, 3},
 };
 
-double coproc_peak_flops(const struct coproc *coproc)
+/* From the other figures that the client gives of it; 0: they do not say. */
+static double derived_flops(const struct coproc *coproc)
 {
     const struct opencl_properties *opencl = &coproc->opencl;
     int64_t capability = coproc->compute_major * 100 + coproc->compute_minor;
     double flops = 0;
 
-    if (coproc->peak_flops > 0) /* drivers have made clients say 43 exaFLOPS */
-        return fmin(coproc->peak_flops, COPROC_FLOPS_MAX);
     if (text_is(coproc->type, "NVIDIA")) {
         for (size_t i = 0; i < sizeof(nvidia_cores) / sizeof(nvidia_cores[0]); i++)
             if (capability >= nvidia_cores[i].capability) {
@@ -276,7 +276,22 @@ double coproc_peak_flops(const struct coproc *coproc)
     } else {
         flops = opencl->max_compute_units * 8 * opencl->max_clock_frequency * 1e6;
         if (flops <= 0 && text_is(coproc->type, "apple_gpu"))
-            flops = 1e11;
+            flops = COPROC_FLOPS_MODEST;
     }
-    return flops > 0 ? fmin(flops, COPROC_FLOPS_MAX) : 0;
+    return flops > 0 ? flops : 0;
+}
+
+/* Drivers have made clients say 43 exaFLOPS, by a clock that was none: so the other figures may be
+ * as wrong. What cannot be is not cut to the most there is but taken for a modest device: from too
+ * high a speed come estimates of no time at all, and jobs that are given up after seconds. */
+double coproc_peak_flops(const struct coproc *coproc)
+{
+    double said = coproc->peak_flops, derived;
+
+    if (said > 0 && said <= COPROC_FLOPS_MAX)
+        return said;
+    derived = derived_flops(coproc);
+    if (derived > COPROC_FLOPS_MAX || (said > COPROC_FLOPS_MAX && derived <= 0))
+        return COPROC_FLOPS_MODEST;
+    return derived;
 }

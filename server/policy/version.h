@@ -36,6 +36,7 @@ struct version_option {
     double memory;             /* bytes, instead of the workunit's bound when sent; 0: the bound */
     double choice_flops;       /* blended and randomized, for comparing */
     double fpops_scale;        /* 1 but for anonymous platform */
+    double bound_scale;        /* times which rsc_fpops_bound is sent; see estimate_bound_scale */
     int64_t daily_limit;       /* jobs, or LIMIT_NONE */
     int64_t jobs_today;        /* before this request */
     int64_t app_version_id;    /* as in result: > 0, or -2..-6 */

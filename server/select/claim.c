@@ -178,7 +178,7 @@ struct answer_job claim_describe(const struct job *job, const struct job_documen
         .fpops_scale = job->option->fpops_scale,
         .wall_time = job->use.wall_time,
         .rsc_fpops_est = workunit->rsc_fpops_est,
-        .rsc_fpops_bound = workunit->rsc_fpops_bound,
+        .rsc_fpops_bound = workunit->rsc_fpops_bound * job->option->bound_scale,
         .rsc_memory_bound =
             job->option->memory > 0 ? job->option->memory : workunit->rsc_memory_bound,
         .rsc_disk_bound = workunit->rsc_disk_bound,

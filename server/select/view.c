@@ -85,6 +85,8 @@ static void judge_option(const struct request *request, const struct host_view *
     option->is_failing =
         has_row && row.pfc_n <= 0 && row.max_jobs_per_day == 1 && row.consecutive_valid == 0;
     option->usage.projected_flops = estimate_projected_flops(&speed);
+    option->bound_scale =
+        estimate_bound_scale(&speed, option->is_untried ? request->config->untried_margin : 1);
     option->choice_flops =
         version_randomize(estimate_blended_flops(&speed), has_row ? row.pfc_n : 0,
                           request->config->version_select_random_factor, option->is_failing,

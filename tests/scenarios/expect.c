@@ -16,11 +16,17 @@ const struct reply_element *reply_at(const struct story *story, struct text path
     return element;
 }
 
-/* Numbers are compared as numbers: 61 is 61.000000. */
+/* Numbers are compared as numbers: 61 is 61.000000, and within 60..62. */
 static bool is_alike(struct text got, struct text wanted)
 {
-    double a, b;
+    size_t dots = text_find(wanted, TEXT(".."));
+    double a, b, most;
 
+    if (dots < wanted.length && text_to_real(got, &a) &&
+        text_to_real(text_first(wanted, dots), &b) &&
+        text_to_real((struct text){.at = wanted.at + dots + 2, .length = wanted.length - dots - 2},
+                     &most))
+        return a >= b && a <= most;
     if (text_to_real(got, &a) && text_to_real(wanted, &b))
         return a - b <= 1e-6 && b - a <= 1e-6;
     return text_equal(got, wanted);

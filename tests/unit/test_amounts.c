@@ -248,6 +248,29 @@ static void statistics_cannot_exceed_250_times_the_class(void **state)
     assert_real(estimate_projected_flops(&question), 1e9, 1);
 }
 
+static void the_time_to_give_up_is_not_shortened_by_others(void **state)
+{
+    struct host_app_version_row row = {.et_n = 10, .et_avg = 1 / 5e9};
+    struct app_version_row version = {.pfc_n = 101, .pfc_avg = 0.01};
+    struct speed_question question = {.class_flops = 1e9,
+                                      .benchmark_flops = 2e9,
+                                      .peak_flops = 1e9,
+                                      .statistics = &row,
+                                      .version = &version};
+
+    (void)state;
+    assert_real(estimate_projected_flops(&question), 100e9, 1);
+    assert_real(estimate_bound_scale(&question, 1), 50, 1e-9);
+    assert_real(estimate_bound_scale(&question, 10), 500, 1e-9);
+    row.et_n = 11;
+    assert_real(estimate_bound_scale(&question, 1), 1, 0);
+    row.et_n = 0;
+    version.pfc_avg = 10; /* slower than the benchmark */
+    assert_real(estimate_bound_scale(&question, 1), 1, 0);
+    question.no_statistics = true;
+    assert_real(estimate_bound_scale(&question, 1), 1, 0);
+}
+
 static void comparing_mixes_by_samples(void **state)
 {
     struct host_app_version_row row = {.et_n = 11, .et_avg = 1 / 3e9, .pfc_n = 4};
@@ -459,6 +482,7 @@ int main(void)
         cmocka_unit_test(old_clients_correct_durations_themselves),
         cmocka_unit_test(statistics_count_from_their_number_of_samples_on),
         cmocka_unit_test(statistics_cannot_exceed_250_times_the_class),
+        cmocka_unit_test(the_time_to_give_up_is_not_shortened_by_others),
         cmocka_unit_test(comparing_mixes_by_samples),
         cmocka_unit_test(no_number_makes_an_estimate_useless),
         cmocka_unit_test(disk_is_the_least_of_three_bounds),
