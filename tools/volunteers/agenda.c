@@ -2,6 +2,7 @@
 /* A binary heap: each entry is due no later than the two at twice its place. */
 #include "tools/volunteers/agenda.h"
 
+#include <math.h>
 #include <stdlib.h>
 
 #include "server/base/banned.h"
@@ -30,6 +31,11 @@ bool agenda_add(struct agenda *agenda, double time, size_t who)
         agenda->entries[at] = agenda->entries[(at - 1) / 2];
     agenda->entries[at] = entry;
     return true;
+}
+
+double agenda_next(const struct agenda *agenda)
+{
+    return agenda->count > 0 ? agenda->entries[0].time : INFINITY;
 }
 
 bool agenda_take(struct agenda *agenda, struct agenda_entry *ret_entry)

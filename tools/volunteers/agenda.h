@@ -24,6 +24,7 @@ struct agenda {
 };
 
 MUST_CHECK bool agenda_add(struct agenda *agenda, double time, size_t who); /* false: no memory */
+double agenda_next(const struct agenda *agenda); /* when; INFINITY: nothing is left */
 /* False: nothing is left. */
 bool agenda_take(struct agenda *agenda, struct agenda_entry *ret_entry);
 void agenda_free(struct agenda *agenda);

@@ -18,6 +18,11 @@ static const struct row {
     {"seed", OF(seed), 0, 1e15},
     {"begin", OF(begin), 1e9, 4e9},
     {"arrival_days", OF(arrival_days), 0, 36500},
+    {"sample_hours", OF(sample_hours), 0.01, 1e6},
+    {"transition_hours", OF(transition_hours), 0.01, 1e6},
+    {"outage_begin_days", OF(outage_begin_days), 0, 36500},
+    {"outage_hours", OF(outage_hours), 0, 1e6},
+    {"window", OF(window), 0, 86400},
     {"cpus_max", OF(cpus_max), 1, 1024},
     {"always_on", OF(always_on), 0, 1},
     {"flops_mean", OF(population.flops_mean), 1, 1e18},
@@ -56,12 +61,22 @@ static enum status set(struct scenario *scenario, struct text name, struct text 
                 TEXT_ARG(name));
 }
 
+bool scenario_is_out(const struct scenario *scenario, double time)
+{
+    double begin = scenario->begin + scenario->outage_begin_days * 86400;
+
+    return time >= begin && time < begin + scenario->outage_hours * 3600;
+}
+
 enum status scenario_read(struct text file, struct scenario *ret_scenario, struct failure *failure)
 {
     struct scenario scenario = {.hosts = 10,
                                 .days = 10,
                                 .seed = 1,
                                 .begin = 1767225600, /* 2026-01-01 */
+                                .sample_hours = 24,
+                                .transition_hours = 6,
+                                .window = 60,
                                 .population = population_measured()};
     int line = 0;
 

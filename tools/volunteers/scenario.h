@@ -8,14 +8,21 @@
 
 struct scenario {
     double hosts, days, seed;
-    double begin;               /* s since 1970 */
-    double arrival_days;        /* over which the hosts attach, one after the other */
-    double cpus_max, always_on; /* of the population; 0 or 1 */
+    double begin;                           /* s since 1970 */
+    double sample_hours;                    /* from one sample of the figures to the next */
+    double transition_hours;                /* from one run of the transition command to the next */
+    double outage_begin_days, outage_hours; /* when no project answers; 0 hours: never */
+    double window;                          /* s that requests under way at once may lie apart */
+    double arrival_days;                    /* over which the hosts attach, one after the other */
+    double cpus_max, always_on;             /* of the population; 0 or 1 */
     struct population population;
 };
 
 /* What a file does not name stays as measured; STATUS_INVALID names the line. */
 MUST_CHECK enum status scenario_read(struct text file, struct scenario *ret_scenario,
                                      struct failure *failure);
+
+/* Whether nobody listens at this time. */
+bool scenario_is_out(const struct scenario *scenario, double time);
 
 #endif

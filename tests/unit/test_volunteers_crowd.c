@@ -1,0 +1,443 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* The driver of an emulated crowd, against a network that these tests play: it stands in for
+ * exchange.c at link time. It answers each request with jobs, in an order drawn by chance, and
+ * looks at what is under way together. */
+#include "server/base/buffer.h"
+#include "server/base/random.h"
+#include "server/base/xml.h"
+#include "tests/support/test.h"
+#include "tools/volunteers/crowd.h"
+#include "tools/volunteers/exchange.h"
+#include "tools/volunteers/metrics.h"
+#include "tools/volunteers/options.h"
+#include "tools/volunteers/scenario.h"
+#include "tools/volunteers/volunteer.h"
+
+#include <inttypes.h>
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "server/base/banned.h"
+
+enum { HOSTS_MAX = 64 };
+
+struct post {
+    bool is_on;
+    double time;
+    size_t project;
+    struct buffer reply;
+};
+
+/* Of one test at a time. */
+struct exchange {
+    struct post posts[EXCHANGE_LINES_MAX];
+    size_t lines, busy, busy_most;
+    double apart_most; /* of times under way together */
+    double latest;     /* time seen */
+    double back_most;  /* by which a time came after a later one */
+    uint64_t posts_of[2], number;
+    struct random random;
+    size_t away; /* so many are not answered by anybody */
+};
+static struct exchange network;
+
+const char *exchange_end_words(enum exchange_end end)
+{
+    return end == EXCHANGE_GOOD ? "good" : "bad";
+}
+
+struct exchange *exchange_create(size_t lines)
+{
+    network.lines = lines;
+    network.random.state = 7;
+    return &network;
+}
+
+void exchange_destroy(struct exchange *exchange)
+{
+    for (size_t i = 0; i < EXCHANGE_LINES_MAX; i++)
+        buffer_free(&exchange->posts[i].reply);
+}
+
+bool exchange_get(struct exchange *exchange, const char *url, struct buffer *ret_page)
+{
+    (void)exchange;
+    buffer_print(ret_page, "asked_total 1\nof_total %d\n", url[0] == 'a' ? 1 : 2);
+    return url[0] != 'x';
+}
+
+static void write_reply(struct post *post, uint64_t number)
+{
+    buffer_free(&post->reply);
+    post->reply = buffer_on_heap(0);
+    buffer_print(&post->reply,
+                 "<scheduler_reply>\n<request_delay>61</request_delay>\n"
+                 "<workunit>\n<name>w%" PRIu64 "</name>\n<app_name>a</app_name>\n"
+                 "<rsc_fpops_est>1e14</rsc_fpops_est>\n</workunit>\n"
+                 "<app_version>\n<app_name>a</app_name>\n<version_num>1</version_num>\n"
+                 "<flops>1e9</flops>\n</app_version>\n"
+                 "<result>\n<name>r%" PRIu64 "</name>\n<wu_name>w%" PRIu64 "</wu_name>\n"
+                 "<version_num>1</version_num>\n<report_deadline>%f</report_deadline>\n"
+                 "</result>\n</scheduler_reply>\n",
+                 number, number, number, post->time + 864000);
+}
+
+bool exchange_post(struct exchange *exchange, size_t line, const char *url, double now,
+                   struct text body)
+{
+    struct post *post = &exchange->posts[line];
+
+    assert_true(line < exchange->lines);
+    assert_false(post->is_on);
+    *post = (struct post){
+        .is_on = true, .time = now, .project = url[0] == 'a' ? 0 : 1, .reply = post->reply};
+    assert_true(text_contains(body, url[0] == 'a' ? TEXT("<authenticator>key-a<")
+                                                  : TEXT("<authenticator>key-b<")));
+    write_reply(post, ++exchange->number);
+    exchange->posts_of[post->project]++;
+    exchange->busy++;
+    if (exchange->busy > exchange->busy_most)
+        exchange->busy_most = exchange->busy;
+    for (size_t i = 0; i < exchange->lines; i++)
+        if (exchange->posts[i].is_on)
+            exchange->apart_most = fmax(exchange->apart_most, fabs(now - exchange->posts[i].time));
+    exchange->back_most = fmax(exchange->back_most, exchange->latest - now);
+    exchange->latest = fmax(exchange->latest, now);
+    return true;
+}
+
+/* Any of those under way. */
+bool exchange_wait(struct exchange *exchange, double seconds, struct exchange_result *ret_result)
+{
+    size_t nth, line = 0;
+
+    (void)seconds;
+    assert_true(exchange->busy > 0);
+    nth = random_next(&exchange->random) % exchange->busy;
+    for (;; line++)
+        if (exchange->posts[line].is_on && nth-- == 0)
+            break;
+    exchange->posts[line].is_on = false;
+    exchange->busy--;
+    *ret_result = (struct exchange_result){
+        .line = line, .end = EXCHANGE_GOOD, .reply = buffer_text(&exchange->posts[line].reply)};
+    if (exchange->away > 0) {
+        exchange->away--;
+        ret_result->end = EXCHANGE_AWAY;
+        snprintf(ret_result->words, sizeof(ret_result->words), "nobody");
+    }
+    return true;
+}
+
+/* What an observer saw. */
+struct seen {
+    uint64_t outcomes[RPC_OUTCOME_COUNT], jobs, samples, first_samples, last_samples;
+    double last_of_host[HOSTS_MAX], last_sample;
+    double sampled_apart; /* of a host's time from that of the sample */
+    double counted, of;   /* by the last sample's metrics */
+    bool stepped_back;    /* some host */
+};
+
+static void see_rpc(void *context, const struct rpc *rpc)
+{
+    struct seen *seen = context;
+
+    seen->outcomes[rpc->outcome]++;
+    seen->jobs += rpc->jobs;
+    if (rpc->time < seen->last_of_host[rpc->host])
+        seen->stepped_back = true;
+    seen->last_of_host[rpc->host] = rpc->time;
+}
+
+static void see_sample(void *context, const struct sample *sample)
+{
+    struct seen *seen = context;
+
+    seen->samples++;
+    seen->first_samples += sample->is_first;
+    seen->last_samples += sample->is_last;
+    seen->last_sample = sample->time;
+    for (size_t i = 0; i < sample->count; i++)
+        seen->sampled_apart =
+            fmax(seen->sampled_apart, fabs(sample->volunteers[i].now - sample->time));
+    if (sample->metrics != NULL) {
+        seen->counted = metrics_value(&sample->metrics[0], "asked_total");
+        seen->of = metrics_value(&sample->metrics[0], "of_total");
+    }
+}
+
+static struct options usual_options(size_t parallel)
+{
+    return (struct options){.urls = {"a"},
+                            .keys = {"key-a"},
+                            .project_count = 1,
+                            .key_count = 1,
+                            .parallel = parallel,
+                            .window = -1,
+                            .patience = 30,
+                            .is_quiet = true};
+}
+
+static struct scenario usual_scenario(const char *rows)
+{
+    struct scenario scenario;
+
+    assert_status(STATUS_OK, scenario_read(text_from(rows), &scenario, NULL));
+    return scenario;
+}
+
+static void run(const struct options *options, const struct scenario *scenario, enum status wanted,
+                struct seen *ret_seen, struct crowd_effort *ret_effort)
+{
+    struct crowd *crowd;
+
+    network = (struct exchange){.number = 0};
+    *ret_seen = (struct seen){.jobs = 0};
+    crowd = crowd_create(options, scenario);
+    assert_non_null(crowd);
+    assert_true(crowd_observe(
+        crowd, (struct observer){.context = ret_seen, .rpc = see_rpc, .sample = see_sample}));
+    assert_status(wanted, crowd_run(crowd, NULL));
+    *ret_effort = *crowd_effort(crowd);
+    crowd_destroy(crowd);
+}
+
+static const char *const crowd_of_forty = "hosts 40\ndays 2\narrival_days 0.01\ncpus_max 2\n";
+
+static void one_line_never_steps_back(void **state)
+{
+    (void)state;
+    struct options options = usual_options(1);
+    struct scenario scenario = usual_scenario(crowd_of_forty);
+    struct crowd_effort effort;
+    struct seen seen;
+
+    run(&options, &scenario, STATUS_OK, &seen, &effort);
+    assert_true(network.number > 100);
+    assert_int_equal(network.busy_most, 1);
+    assert_real(network.back_most, 0, 0);
+    assert_int_equal(effort.rpcs, network.number);
+    assert_int_equal(seen.outcomes[RPC_SENT], network.number);
+    assert_int_equal(seen.jobs, network.number);
+    assert_real(effort.end, scenario.begin + 2 * 86400, 0);
+}
+
+static void lines_carry_what_lies_within_the_window(void **state)
+{
+    (void)state;
+    struct options options = usual_options(8);
+    struct scenario scenario = usual_scenario(crowd_of_forty);
+    struct crowd_effort effort;
+    struct seen seen;
+
+    run(&options, &scenario, STATUS_OK, &seen, &effort);
+    assert_true(network.busy_most > 2);
+    assert_true(network.apart_most > 1 && network.apart_most <= 60);
+    assert_int_equal(effort.rpcs, network.number);
+}
+
+static void a_host_never_steps_back_where_the_server_may(void **state)
+{
+    (void)state;
+    struct options options = usual_options(8);
+    struct scenario scenario = usual_scenario("hosts 40\ndays 2\ncpus_max 2\nwindow 600\n");
+    struct crowd_effort effort;
+    struct seen seen;
+
+    run(&options, &scenario, STATUS_OK, &seen, &effort);
+    assert_true(network.back_most > 0 && network.back_most <= 600);
+    assert_false(seen.stepped_back);
+}
+
+static void the_command_line_sets_the_window(void **state)
+{
+    (void)state;
+    struct options options = usual_options(8);
+    struct scenario scenario = usual_scenario(crowd_of_forty);
+    struct crowd_effort effort;
+    struct seen seen;
+
+    options.window = 7;
+    run(&options, &scenario, STATUS_OK, &seen, &effort);
+    assert_true(network.apart_most > 1 && network.apart_most <= 7);
+}
+
+static void samples_are_taken_at_their_time(void **state)
+{
+    (void)state;
+    struct options options = usual_options(8);
+    struct scenario scenario = usual_scenario("hosts 20\ndays 2\nsample_hours 12\n");
+    struct crowd_effort effort;
+    struct seen seen;
+
+    options.metrics[0] = "a,b,x";
+    options.metrics_count = 1;
+    run(&options, &scenario, STATUS_OK, &seen, &effort);
+    assert_int_equal(seen.samples, 5); /* 0, 12, 24, 36 and 48 h */
+    assert_int_equal(seen.first_samples, 1);
+    assert_int_equal(seen.last_samples, 1);
+    assert_real(seen.sampled_apart, 0, 0);
+    assert_real(seen.last_sample, scenario.begin + 2 * 86400, 0);
+    assert_real(seen.counted, 2, 0); /* two pages of three could be read */
+    assert_real(seen.of, 3, 0);
+}
+
+static void nobody_answers_in_an_outage(void **state)
+{
+    (void)state;
+    struct options options = usual_options(4);
+    struct scenario scenario =
+        usual_scenario("hosts 20\ndays 2\noutage_begin_days 0.5\noutage_hours 12\n");
+    struct crowd_effort effort;
+    struct seen seen;
+
+    run(&options, &scenario, STATUS_OK, &seen, &effort);
+    assert_true(seen.outcomes[RPC_OUTAGE] > 20);
+    assert_int_equal(network.number + seen.outcomes[RPC_OUTAGE], effort.rpcs);
+    assert_false(scenario_is_out(&scenario, scenario.begin + 43199));
+    assert_true(scenario_is_out(&scenario, scenario.begin + 43200));
+    assert_true(scenario_is_out(&scenario, scenario.begin + 86399));
+    assert_false(scenario_is_out(&scenario, scenario.begin + 86400));
+}
+
+/* A crowd of five for some hours, while the first requests find nobody. */
+static enum status run_while_away(double patience, size_t away, struct seen *ret_seen,
+                                  struct crowd_effort *ret_effort, struct failure *failure)
+{
+    struct options options = usual_options(2);
+    struct scenario scenario = usual_scenario("hosts 5\ndays 0.2\n");
+    struct crowd *crowd;
+    enum status status;
+
+    options.patience = patience;
+    network = (struct exchange){.away = away};
+    *ret_seen = (struct seen){.jobs = 0};
+    crowd = crowd_create(&options, &scenario);
+    assert_non_null(crowd);
+    assert_true(crowd_observe(crowd, (struct observer){.context = ret_seen, .rpc = see_rpc}));
+    status = crowd_run(crowd, failure);
+    *ret_effort = *crowd_effort(crowd);
+    crowd_destroy(crowd);
+    return status;
+}
+
+static void a_server_that_comes_back_has_missed_nothing(void **state)
+{
+    (void)state;
+    struct crowd_effort effort;
+    struct seen seen;
+
+    assert_status(STATUS_OK, run_while_away(30, 3, &seen, &effort, NULL));
+    assert_int_equal(network.number, effort.rpcs + 3);
+    assert_int_equal(seen.outcomes[RPC_FAILED], 0);
+    assert_int_equal(effort.failures[CROWD_AWAY], 1);
+    assert_true(effort.away_seconds > 0);
+}
+
+static void a_server_that_stays_away_ends_the_run(void **state)
+{
+    (void)state;
+    struct failure failure = {.status = STATUS_OK};
+    struct crowd_effort effort;
+    struct seen seen;
+
+    assert_status(STATUS_IO, run_while_away(0.3, SIZE_MAX, &seen, &effort, &failure));
+    assert_string_equal(failure.text, "a: no answer for 0.3 s: nobody");
+    assert_int_equal(effort.rpcs, 0);
+}
+
+static void without_patience_hosts_hear_nothing(void **state)
+{
+    (void)state;
+    struct crowd_effort effort;
+    struct seen seen;
+
+    assert_status(STATUS_OK, run_while_away(0, 3, &seen, &effort, NULL));
+    assert_int_equal(network.number, effort.rpcs);
+    assert_int_equal(seen.outcomes[RPC_FAILED], 3);
+    assert_int_equal(effort.failures[CROWD_AWAY], 3);
+}
+
+static void commands_are_run_as_time_passes(void **state)
+{
+    (void)state;
+    char path[] = "/tmp/qm-test-crowd-XXXXXX", command[128], words[64];
+    int descriptor = mkstemp(path);
+    struct options options = usual_options(4);
+    struct scenario scenario = usual_scenario("hosts 5\ndays 1\ntransition_hours 8\n");
+    struct crowd_effort effort;
+    struct seen seen;
+    ssize_t length;
+
+    assert_true(descriptor >= 0);
+    snprintf(command, sizeof(command), "echo {now} >>%s", path);
+    options.transitions[0] = command;
+    options.transition_count = 1;
+    run(&options, &scenario, STATUS_OK, &seen, &effort);
+    length = read(descriptor, words, sizeof(words));
+    close(descriptor);
+    unlink(path);
+    /* After 8 and 16 h; at its very end a run is over. */
+    assert_int_equal(effort.transitions, 2);
+    assert_int_equal(length, 22);
+    assert_memory_equal(words, "1767254400\n1767283200\n", 22);
+}
+
+static void a_command_that_fails_ends_the_run(void **state)
+{
+    (void)state;
+    struct options options = usual_options(1);
+    struct scenario scenario = usual_scenario("hosts 5\ndays 1\n");
+    struct failure failure = {.status = STATUS_OK};
+    struct crowd *crowd;
+
+    network = (struct exchange){.number = 0};
+    options.transitions[0] = "exit 3 # {now}";
+    options.transition_count = 1;
+    crowd = crowd_create(&options, &scenario);
+    assert_non_null(crowd);
+    assert_status(STATUS_IO, crowd_run(crowd, &failure));
+    assert_string_equal(failure.text, "exit 3 # 1767247200: exit status 3");
+    crowd_destroy(crowd);
+}
+
+static void a_stopped_run_is_a_short_one(void **state)
+{
+    (void)state;
+    struct options options = usual_options(4);
+    struct scenario scenario = usual_scenario(crowd_of_forty);
+    struct crowd_effort effort;
+    struct seen seen;
+
+    crowd_stop(); /* the last test: nothing takes it back */
+    run(&options, &scenario, STATUS_OK, &seen, &effort);
+    assert_int_equal(effort.rpcs, 0);
+    assert_int_equal(seen.last_samples, 1);
+    assert_true(effort.end < scenario.begin + 86400);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(one_line_never_steps_back),
+        cmocka_unit_test(lines_carry_what_lies_within_the_window),
+        cmocka_unit_test(a_host_never_steps_back_where_the_server_may),
+        cmocka_unit_test(the_command_line_sets_the_window),
+        cmocka_unit_test(samples_are_taken_at_their_time),
+        cmocka_unit_test(nobody_answers_in_an_outage),
+        cmocka_unit_test(a_server_that_comes_back_has_missed_nothing),
+        cmocka_unit_test(a_server_that_stays_away_ends_the_run),
+        cmocka_unit_test(without_patience_hosts_hear_nothing),
+        cmocka_unit_test(commands_are_run_as_time_passes),
+        cmocka_unit_test(a_command_that_fails_ends_the_run),
+        cmocka_unit_test(a_stopped_run_is_a_short_one),
+    };
+    int failed;
+
+    xml_startup();
+    failed = cmocka_run_group_tests(tests, NULL, NULL);
+    xml_shutdown();
+    return failed;
+}

@@ -1,0 +1,70 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* What the files of the driver share: crowd.c runs the events, crowd_talk.c carries the RPCs,
+ * crowd_clock.c does what is due by virtual time, and tells of progress. */
+#ifndef TOOLS_VOLUNTEERS_CROWD_PARTS_H
+#define TOOLS_VOLUNTEERS_CROWD_PARTS_H
+
+#include "server/base/buffer.h"
+#include "tools/volunteers/agenda.h"
+#include "tools/volunteers/crowd.h"
+#include "tools/volunteers/exchange.h"
+
+struct arena;
+struct metrics;
+struct volunteer_question;
+
+/* One request under way, on the line of its number. */
+struct flight {
+    bool is_on;
+    double time;     /* virtual */
+    double retry_at; /* real: nobody was there, it goes out again then; 0: it is out */
+    size_t host, project;
+    struct volunteer_question *question;
+    struct buffer request;
+    struct arena *arena; /* of its reply */
+};
+
+struct crowd {
+    const struct options *options;
+    const struct scenario *scenario;
+    double end;
+    struct volunteer *volunteers;
+    size_t count;
+    struct agenda agenda;
+    struct exchange *exchange;
+    struct flight flights[EXCHANGE_LINES_MAX];
+    size_t flight_count;                   /* lines */
+    size_t on_count;                       /* of those, with a request under way */
+    double away_since[CROWD_PROJECTS_MAX]; /* real; 0: it answers */
+    struct observer observers[CROWD_OBSERVERS_MAX];
+    size_t observer_count;
+    uint64_t samples; /* taken */
+    struct metrics *metrics;
+    struct crowd_effort effort;
+    uint64_t jobs_sent, complaints;
+    double begun, told; /* real; of the run, of the last progress line */
+    uint64_t told_rpcs;
+};
+
+double crowd_seconds(void); /* real time, of any beginning */
+
+/* --- crowd_talk.c --- */
+
+/* Sends the question of a free line, or lets its host hear nothing at once. */
+MUST_CHECK enum status crowd_talk_begin(struct crowd *crowd, size_t line, struct failure *failure);
+/* Waits for the next answer, for a moment at most. *ret_host: the one that heard something, whose
+ * line is free again; crowd->count: none did. */
+MUST_CHECK enum status crowd_talk_wait(struct crowd *crowd, size_t *ret_host,
+                                       struct failure *failure);
+
+/* --- crowd_clock.c --- */
+
+/* The next time at which something is due before any event of that time. */
+double crowd_next_due(const struct crowd *crowd);
+/* Does it. No request may be under way. */
+MUST_CHECK enum status crowd_do_due(struct crowd *crowd, struct failure *failure);
+void crowd_sample(struct crowd *crowd, double time, bool is_last);
+void crowd_tell_progress(struct crowd *crowd, double time);
+void crowd_live(struct crowd *crowd, size_t host, double until);
+
+#endif
