@@ -9,7 +9,7 @@
 
 #include "server/base/banned.h"
 
-enum { FILE_VALUES = 9, ORDER_VALUES = 6, ORDER_KEYS = 3 };
+enum { FILE_VALUES = 9, ORDER_VALUES = 7, ORDER_CHANGES = 7, DAY = 86400 };
 
 /* Orders of one host that a reply can hold. */
 enum { ORDERS_MOST = 1000 };
@@ -108,29 +108,38 @@ enum status db_files_forget(struct db *db, int64_t hostid, const struct text *na
     return status;
 }
 
-enum status db_file_orders(struct db *db, struct arena *arena, int64_t hostid, size_t most,
-                           struct file_order **ret_orders, size_t *ret_count)
-{
-    struct file_order *items;
-    size_t count = 0;
-    struct db_rows rows;
-    struct db_value limit = db_integer(most == 0 ? ORDERS_MOST : (int64_t)most);
-    enum status status =
-        hostid == 0 ? db_query(db, arena, STATEMENT_file_orders_all, DB_VALUES(limit), &rows)
-                    : db_query(db, arena, STATEMENT_file_orders_of_host,
-                               DB_VALUES(db_id(hostid), limit), &rows);
+/* --- orders ---------------------------------------------------------------------------------- */
 
-    if (status != STATUS_OK)
-        return status;
-    items = ARENA_ARRAY(arena, rows.row_count, struct file_order);
-    while (items != NULL && db_rows_next(&rows))
-        items[count++] = (struct file_order){.hostid = rows.cells[0].integer,
-                                             .name = rows.cells[1].text,
-                                             .action = rows.cells[2].integer,
-                                             .created = rows.cells[3].integer,
-                                             .delivered = rows.cells[4].integer,
-                                             .xml = rows.cells[5].text};
-    status = db_rows_end(&rows);
+const char *file_outcome_word(int64_t outcome)
+{
+    static const char *const words[] = {
+#define OUTCOME(name, word) word,
+        FILE_OUTCOMES(OUTCOME)
+#undef OUTCOME
+    };
+
+    return outcome >= 0 && outcome < FILE_OUTCOME_COUNT ? words[outcome] : "?";
+}
+
+static enum status read_orders(struct db_rows *rows, struct file_order **ret_orders,
+                               size_t *ret_count)
+{
+    struct file_order *items = ARENA_ARRAY(rows->arena, rows->row_count, struct file_order);
+    size_t count = 0;
+    enum status status;
+
+    while (items != NULL && db_rows_next(rows))
+        items[count++] = (struct file_order){.hostid = rows->cells[0].integer,
+                                             .name = rows->cells[1].text,
+                                             .action = rows->cells[2].integer,
+                                             .created = rows->cells[3].integer,
+                                             .delivered = rows->cells[4].integer,
+                                             .xml = rows->cells[5].text,
+                                             .tries = rows->cells[6].integer,
+                                             .ended = rows->cells[7].integer,
+                                             .outcome = rows->cells[8].integer,
+                                             .nbytes = rows->cells[9].real};
+    status = db_rows_end(rows);
     if (status == STATUS_OK && items == NULL)
         status = STATUS_TOO_LARGE;
     if (status == STATUS_OK) {
@@ -138,6 +147,29 @@ enum status db_file_orders(struct db *db, struct arena *arena, int64_t hostid, s
         *ret_count = count;
     }
     return status;
+}
+
+enum status db_file_orders(struct db *db, struct arena *arena, int64_t hostid, size_t most,
+                           struct file_order **ret_orders, size_t *ret_count)
+{
+    struct db_rows rows;
+    struct db_value limit = db_integer((int64_t)most);
+    enum status status =
+        hostid == 0 ? db_query(db, arena, STATEMENT_file_orders_all, DB_VALUES(limit), &rows)
+                    : db_query(db, arena, STATEMENT_file_orders_of_host,
+                               DB_VALUES(db_id(hostid), limit), &rows);
+
+    return status == STATUS_OK ? read_orders(&rows, ret_orders, ret_count) : status;
+}
+
+enum status db_file_orders_open(struct db *db, struct arena *arena, int64_t hostid,
+                                struct file_order **ret_orders, size_t *ret_count)
+{
+    struct db_rows rows;
+    enum status status = db_query(db, arena, STATEMENT_file_orders_open,
+                                  DB_VALUES(db_id(hostid), db_integer(ORDERS_MOST)), &rows);
+
+    return status == STATUS_OK ? read_orders(&rows, ret_orders, ret_count) : status;
 }
 
 enum status db_file_orders_add(struct db *db, struct arena *arena, const struct file_order *orders,
@@ -156,23 +188,47 @@ enum status db_file_orders_add(struct db *db, struct arena *arena, const struct 
         *value++ = db_id(orders[i].created);
         *value++ = db_id(orders[i].delivered);
         *value++ = db_bytes(orders[i].xml, DB_MEDIUM_MOST);
+        *value++ = db_integer(orders[i].tries);
     }
     return db_run_bulk(db, STATEMENT_file_order_add, values, ORDER_VALUES, count, NULL);
 }
 
-enum status db_file_orders_remove(struct db *db, struct arena *arena,
-                                  const struct file_order *orders, size_t count)
+enum status db_file_orders_save(struct db *db, struct arena *arena, const struct file_order *orders,
+                                size_t count)
 {
-    struct db_value *values = ARENA_ARRAY(arena, count * ORDER_KEYS, struct db_value);
+    struct db_value *values = ARENA_ARRAY(arena, count * ORDER_CHANGES, struct db_value);
 
     if (values == NULL)
         return STATUS_TOO_LARGE;
     for (size_t i = 0; i < count; i++) {
-        struct db_value *value = values + i * ORDER_KEYS;
+        struct db_value *value = values + i * ORDER_CHANGES;
 
+        *value++ = db_id(orders[i].delivered);
+        *value++ = db_integer(orders[i].tries);
+        *value++ = db_id(orders[i].ended);
+        *value++ = db_integer(orders[i].outcome);
         *value++ = db_id(orders[i].hostid);
         *value++ = db_name(orders[i].name);
         *value++ = db_integer(orders[i].action);
     }
-    return db_run_bulk(db, STATEMENT_file_order_remove, values, ORDER_KEYS, count, NULL);
+    return db_run_bulk(db, STATEMENT_file_order_save, values, ORDER_CHANGES, count, NULL);
+}
+
+enum status db_file_orders_clean(struct db *db, int64_t now)
+{
+    enum status status = db_run(db, STATEMENT_file_orders_expire,
+                                DB_VALUES(db_id(now), db_integer(FILE_OUTCOME_EXPIRED),
+                                          db_id(now - (int64_t)FILE_ORDER_DAYS * DAY)),
+                                NULL);
+
+    return status == STATUS_OK
+               ? db_run(db, STATEMENT_file_orders_forget,
+                        DB_VALUES(db_id(now - (int64_t)FILE_ORDER_KEPT_DAYS * DAY)), NULL)
+               : status;
+}
+
+enum status db_file_orders_clean_host(struct db *db, int64_t hostid, int64_t now)
+{
+    return db_run(db, STATEMENT_file_orders_forget_host,
+                  DB_VALUES(db_id(hostid), db_id(now - (int64_t)FILE_ORDER_KEPT_DAYS * DAY)), NULL);
 }

@@ -42,21 +42,57 @@ MUST_CHECK enum status db_files_forget(struct db *db, int64_t hostid, const stru
                                        size_t count);
 
 enum file_action { FILE_SEND = 1, FILE_GET, FILE_DELETE };
+/* How an order ended; the numbers are stored. */
+#define FILE_OUTCOMES(OUTCOME)                                                        \
+    OUTCOME(OPEN, "open")               /* not yet */                                 \
+    OUTCOME(DONE, "done")               /* the host has it, we have it, it is gone */ \
+    OUTCOME(FAILED, "failed")           /* the host cannot get it; or lost it */      \
+    OUTCOME(EXPIRED, "expired")         /* nothing came of it */                      \
+    OUTCOME(UNSUPPORTED, "unsupported") /* the host's client does not know how */
+enum file_outcome {
+#define OUTCOME(name, word) FILE_OUTCOME_##name,
+    FILE_OUTCOMES(OUTCOME)
+#undef OUTCOME
+        FILE_OUTCOME_COUNT
+};
+const char *file_outcome_word(int64_t outcome); /* "?" for a number without one */
+
+/* How often a host is told; after how many days an order ends as it is, and after how many since it
+ * was first told if it was told so often; how long it stays after its end. */
+enum {
+    FILE_ORDER_TRIES = 10,
+    FILE_ORDER_DAYS = 60,
+    FILE_ORDER_TOLD_DAYS = 7,
+    FILE_ORDER_KEPT_DAYS = 7
+};
+
 struct file_order {
     int64_t hostid;
     struct text name;
     int64_t action;             /* enum file_action */
-    int64_t created, delivered; /* epoch; delivered 0: not yet */
+    int64_t created, delivered; /* epoch; delivered 0: not told yet, else for the first time */
     struct text xml;
+    int64_t tries;          /* replies that told it */
+    int64_t ended, outcome; /* epoch, 0: open; enum file_outcome */
+    double nbytes;          /* of the file on the host; 0: not known. Read only */
 };
-/* Orders of one host, or with hostid 0 of all; oldest first. */
+/* Orders of one host, or with hostid 0 of all, ended or not; oldest first. */
 MUST_CHECK enum status db_file_orders(struct db *db, struct arena *arena, int64_t hostid,
                                       size_t most, struct file_order **ret_orders,
                                       size_t *ret_count);
-/* One that is there keeps its date; `delivered` never falls. */
+/* The open ones of one host, as many as a reply can hold. */
+MUST_CHECK enum status db_file_orders_open(struct db *db, struct arena *arena, int64_t hostid,
+                                           struct file_order **ret_orders, size_t *ret_count);
+/* An open one that is there keeps its date, `delivered` never falls and `tries` are added; one that
+ * has ended begins anew. */
 MUST_CHECK enum status db_file_orders_add(struct db *db, struct arena *arena,
                                           const struct file_order *orders, size_t count);
-MUST_CHECK enum status db_file_orders_remove(struct db *db, struct arena *arena,
-                                             const struct file_order *orders, size_t count);
+/* What became of open ones: delivered, tries, ended and outcome. */
+MUST_CHECK enum status db_file_orders_save(struct db *db, struct arena *arena,
+                                           const struct file_order *orders, size_t count);
+/* Ends what is open for too long and drops what ended too long ago; of all hosts, or (only the
+ * latter) of one. */
+MUST_CHECK enum status db_file_orders_clean(struct db *db, int64_t now);
+MUST_CHECK enum status db_file_orders_clean_host(struct db *db, int64_t hostid, int64_t now);
 
 #endif

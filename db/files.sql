@@ -19,8 +19,9 @@ CREATE TABLE IF NOT EXISTS host_file (
     KEY file_host (name, hostid, nbytes, status, first_seen)
 ) ENGINE=InnoDB DEFAULT CHARSET=utf8mb4 COLLATE=utf8mb4_general_ci;
 
--- What hosts are to do with files: repeated with every reply until it is done. xml: what a client
--- is told, but for deletion.
+-- What hosts are to do with files: repeated with their replies until it is done, or has been told
+-- often enough (tries). xml: what a client is told, but for deletion. One that has ended (outcome:
+-- db/files.h) stays for some days, to be seen.
 CREATE TABLE IF NOT EXISTS file_order (
     hostid     BIGINT NOT NULL,
     name       VARBINARY(255) NOT NULL,
@@ -28,5 +29,14 @@ CREATE TABLE IF NOT EXISTS file_order (
     created    BIGINT NOT NULL,
     delivered  BIGINT NOT NULL,
     xml        MEDIUMBLOB NOT NULL,
+    tries      INT NOT NULL DEFAULT 0,
+    ended      BIGINT NOT NULL DEFAULT 0,
+    outcome    INT NOT NULL DEFAULT 0,
     PRIMARY KEY (hostid, name, action)
 ) ENGINE=InnoDB DEFAULT CHARSET=utf8mb4 COLLATE=utf8mb4_general_ci;
+
+-- As earlier versions of this file made it.
+ALTER TABLE file_order
+    ADD COLUMN IF NOT EXISTS tries INT NOT NULL DEFAULT 0,
+    ADD COLUMN IF NOT EXISTS ended BIGINT NOT NULL DEFAULT 0,
+    ADD COLUMN IF NOT EXISTS outcome INT NOT NULL DEFAULT 0;

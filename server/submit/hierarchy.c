@@ -10,6 +10,7 @@
 
 #include <inttypes.h>
 #include <stdio.h>
+#include <sys/stat.h>
 
 #include "server/base/banned.h"
 
@@ -48,6 +49,15 @@ struct text hierarchy_path(struct arena *arena, struct text dir, struct text nam
     hierarchy_folder(name, fanout, folder);
     return text_print(arena, TEXT_FORMAT "/%s%s" TEXT_FORMAT, TEXT_ARG(without_slash(dir)), folder,
                       folder[0] != '\0' ? "/" : "", TEXT_ARG(name));
+}
+
+bool hierarchy_has_file(struct arena *arena, struct text dir, struct text name, int64_t fanout,
+                        double bytes)
+{
+    struct text path = hierarchy_path(arena, dir, name, fanout);
+    struct stat found;
+    return path.length > 0 && stat(text_string(arena, path), &found) == 0 &&
+           (double)found.st_size >= bytes;
 }
 
 void hierarchy_write(struct buffer *buffer, struct text dir, struct text name, int64_t fanout)

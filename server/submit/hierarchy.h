@@ -21,6 +21,11 @@ void hierarchy_write(struct buffer *buffer, struct text dir, struct text name, i
 #define HIERARCHY_FOLDER_SIZE 16
 void hierarchy_folder(struct text name, int64_t fanout, char ret_folder[HIERARCHY_FOLDER_SIZE]);
 
+/* Whether it is there, with at least so many bytes (of a file that is still being uploaded there
+ * are fewer). */
+bool hierarchy_has_file(struct arena *arena, struct text dir, struct text name, int64_t fanout,
+                        double bytes);
+
 /* Whether clients take this as the name of a file, and URLs need no escapes for it. */
 bool file_name_usable(struct text name);
 

@@ -216,6 +216,45 @@ static void priority_expiry_and_introduction_never_fall(void **state)
 /* --- beside requests ------------------------------------------------------------------------- */
 
 /* The scheduling database is asked nothing more. */
+static int64_t order_number(struct db *of_files, struct file_order *ret_order)
+{
+    struct file_order *orders;
+    size_t count;
+
+    assert_status(STATUS_OK, db_file_orders(of_files, arena, HOST, 10, &orders, &count));
+    *ret_order = orders[0];
+    return (int64_t)count;
+}
+
+static void an_order_begins_anew_when_it_has_ended(void **state)
+{
+    struct failure failure = {0};
+    struct db *of_files = NULL;
+    struct file_order order = {
+        .hostid = HOST, .name = TEXT("f"), .action = FILE_SEND, .created = 100, .tries = 1};
+    struct file_order again = order, got;
+
+    (void)state;
+    again.created = 200;
+    assert_status(STATUS_OK, db_files_open(config, &of_files, &failure));
+    assert_status(STATUS_OK, db_file_orders_add(of_files, arena, &order, 1));
+    assert_status(STATUS_OK, db_file_orders_add(of_files, arena, &again, 1));
+    assert_i64(order_number(of_files, &got), 1);
+    assert_i64(got.created, 100);
+    assert_i64(got.tries, 2);
+    got.ended = 150;
+    got.outcome = FILE_OUTCOME_DONE;
+    assert_status(STATUS_OK, db_file_orders_save(of_files, arena, &got, 1));
+    assert_status(STATUS_OK, db_file_orders_add(of_files, arena, &again, 1));
+    assert_i64(order_number(of_files, &got), 1);
+    assert_i64(got.created, 200);
+    assert_i64(got.tries, 1);
+    assert_i64(got.ended, 0);
+    assert_i64(got.outcome, FILE_OUTCOME_OPEN);
+    assert_status(STATUS_OK, db_rollback(of_files));
+    db_close(of_files);
+}
+
 static void following_costs_the_project_nothing(void **state)
 {
     struct db_count with, without;
@@ -440,6 +479,7 @@ int main(void)
         cmocka_unit_test(every_statement_prepares),
         cmocka_unit_test(it_is_never_the_projects_database),
         cmocka_unit_test(priority_expiry_and_introduction_never_fall),
+        cmocka_unit_test(an_order_begins_anew_when_it_has_ended),
         cmocka_unit_test(following_costs_the_project_nothing),
         cmocka_unit_test(an_unreadable_list_forgets_nothing),
         cmocka_unit_test(names_are_bytes),

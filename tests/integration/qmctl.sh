@@ -146,10 +146,10 @@ same "the rest of the hosts" "$(in_project files --file genome --after 7 --tsv |
 expect 0 'there are more' in_project files --host 7 --most 1
 expect 2 'needs --host' in_project files delete genome
 expect 0 'host 7 will be told to delete genome' in_project files delete genome --host 7
-expect 0 'host 7 will be told to get log' in_project files get log --host 7
+expect 0 'host 7 does not list log' in_project files get log --host 7
 expect 0 'host 8 will be told to send in1' in_project files send "$dir/in1" --host 8
 expect 1 'no-such-file' in_project files send no-such-file --host 8
-expect 0 '^ *8 +in1 +send ' in_project files orders --host 8
+expect 0 '^ *8 +in1 +send +waits ' in_project files orders --host 8
 same "an upload certificate" "$(sql -e "SELECT xml FROM ${database}_files.file_order WHERE action = 2" |
     grep -c '<xml_signature>')" 1
 fanout=$(sed -n 's|.*<uldl_dir_fanout>\(.*\)</uldl_dir_fanout>.*|\1|p' "$project/config.xml")
@@ -157,8 +157,16 @@ digits=$(printf log | md5sum)
 folder=$(printf '%x' $((16#${digits:1:7} % fanout)))
 mkdir -p "$project/upload/$folder"
 echo data >"$project/upload/$folder/log"
-expect 0 '^ *7 +log +get .*yes' in_project files orders --host 7
-same "an order that is done" "$(sql -e "SELECT COUNT(*) FROM ${database}_files.file_order WHERE hostid = 7")" 1
+expect 0 '^ *7 +log +get +done ' in_project files orders --host 7
+same "an order that is done" "$(sql -e "SELECT COUNT(*) FROM ${database}_files.file_order
+    WHERE hostid = 7 AND ended > 0")" 1
+expect 1 'log is in upload_dir already' in_project files get log --host 7
+sql -e "UPDATE ${database}_files.file_order SET created = 1 WHERE name = 'in1'"
+expect 0 '^ *8 +in1 +send +expired ' in_project files orders
+expect 0 'host 8 will be told to send in1' in_project files send "$dir/in1" --host 8
+expect 0 '^ *8 +in1 +send +waits ' in_project files orders
+sql -e "UPDATE ${database}_files.file_order SET ended = 1 WHERE ended > 0"
+same "ends are forgotten" "$(in_project files orders --tsv | grep -c log)" 0
 expect 1 'neither .* nor msg_to_host' in_project files delete genome --host 7 --message
 sed -i "s|</config>|<msg_to_host/></config>|" "$project/config.xml"
 expect 0 'host 7 will be told' in_project files delete genome --host 7 --message

@@ -1,35 +1,25 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Files on hosts: which host holds which, and orders to send, get and delete them. With a file
- * database an order waits there and is repeated until it is done; without one it goes out once, as
- * a message to the host. */
+/* Files on hosts: which host holds which. Orders are in files_orders.c. */
 #include "db/files.h"
 
 #include "config/config.h"
-#include "db/admin.h"
 #include "server/base/arena.h"
-#include "server/base/buffer.h"
-#include "server/base/crypto.h"
-#include "server/submit/hierarchy.h"
-#include "server/submit/keys.h"
-#include "server/submit/stage.h"
 #include "tools/qmctl/commands.h"
+#include "tools/qmctl/files.h"
 #include "tools/qmctl/output.h"
 
 #include <inttypes.h>
 #include <stdio.h>
-#include <unistd.h>
 
 #include "server/base/banned.h"
 
-enum { GET_BYTES_MAX_STANDARD = 1000000000 };
-
-static enum status open_files(struct session *session, struct db **ret_db)
+enum status files_open(struct session *session, struct db **ret_db)
 {
     enum status status = session_config(session);
     return status == STATUS_OK ? db_files_open(session->config, ret_db, &session->failure) : status;
 }
 
-static enum status files_failed(struct session *session, const struct db *db, enum status status)
+enum status files_failed(struct session *session, const struct db *db, enum status status)
 {
     if (status == STATUS_OK)
         return status;
@@ -50,11 +40,6 @@ enum exit_code command_files_init(struct session *session)
 }
 
 /* --- questions ------------------------------------------------------------------------------- */
-
-static const char *action_word(int64_t action)
-{
-    return action == FILE_SEND ? "send" : action == FILE_GET ? "get" : "delete";
-}
 
 static void print_holders(struct session *session, const struct host_file_row *rows, size_t count)
 {
@@ -107,7 +92,7 @@ enum exit_code command_files(struct session *session)
     if (status == STATUS_OK && (host == 0) == (file == NULL))
         return usage_failed(session, "files needs --host or --file");
     if (status == STATUS_OK)
-        status = open_files(session, &db);
+        status = files_open(session, &db);
     if (status == STATUS_OK)
         status = files_failed(session, db,
                               host != 0 ? db_files_of_host(db, session->arena, host, &rows, &count)
@@ -128,208 +113,4 @@ enum exit_code command_files(struct session *session)
     else if (is_cut)
         fprintf(stderr, "there are more: --most N\n");
     return EXIT_DONE;
-}
-
-/* An output that was waited for is there. */
-static bool has_arrived(struct session *session, const struct file_order *order)
-{
-    const struct config *config = session->config;
-    return order->action == FILE_GET && config->upload_dir.length > 0 &&
-           access(text_string(session->arena, hierarchy_path(session->arena, config->upload_dir,
-                                                             order->name, config->uldl_dir_fanout)),
-                  F_OK) == 0;
-}
-
-enum exit_code command_files_orders(struct session *session)
-{
-    static const char *const titles[] = {"host", "file", "order", "given", "first_sent", "arrived"};
-    struct output_table table = TABLE_BEGIN(session, titles);
-    int64_t host = 0, most = 1000;
-    struct file_order *orders = NULL, *done;
-    size_t count = 0, done_count = 0;
-    struct db *db = NULL;
-    enum status status = option_number(session, "host", 1, INT64_MAX, &host);
-    if (status == STATUS_OK)
-        status = option_number(session, "most", 1, DB_FILES_MOST, &most);
-    if (status == STATUS_OK)
-        status = open_files(session, &db);
-    if (status == STATUS_OK)
-        status = db_file_orders(db, session->arena, host, (size_t)most, &orders, &count);
-    done = ARENA_ARRAY(session->arena, count, struct file_order);
-    for (size_t i = 0; status == STATUS_OK && done != NULL && i < count; i++) {
-        bool arrived = has_arrived(session, &orders[i]);
-        table_number(&table, orders[i].hostid);
-        table_text(&table, orders[i].name);
-        table_text(&table, text_from(action_word(orders[i].action)));
-        table_time(&table, orders[i].created);
-        table_time(&table, orders[i].delivered);
-        table_text(&table, text_from(arrived ? "yes" : ""));
-        if (arrived)
-            done[done_count++] = orders[i];
-    }
-    /* The host need not be told again. */
-    if (status == STATUS_OK && done_count > 0)
-        status = db_file_orders_remove(db, session->arena, done, done_count);
-    if (status == STATUS_OK)
-        status = db_commit(db);
-    status = files_failed(session, db, status);
-    db_close(db);
-    if (status != STATUS_OK)
-        return session_failed(session);
-    table_print(&table);
-    return EXIT_DONE;
-}
-
-/* --- orders ---------------------------------------------------------------------------------- */
-
-static enum status store_order(struct session *session, const struct file_order *order)
-{
-    struct db *db = NULL;
-    enum status status = open_files(session, &db);
-    if (status == STATUS_OK)
-        status = files_failed(session, db, db_file_orders_add(db, session->arena, order, 1));
-    if (status == STATUS_OK)
-        status = files_failed(session, db, db_commit(db));
-    db_close(db);
-    return status;
-}
-
-static enum status store_message(struct session *session, const struct file_order *order)
-{
-    struct text xml = order->xml;
-    enum status status;
-    if (!session->config->msg_to_host)
-        return fail(&session->failure, STATUS_INVALID,
-                    "neither files_db_name nor msg_to_host is set in config.xml");
-    if (order->action == FILE_DELETE)
-        xml = text_print(session->arena, "<delete_file_info>" TEXT_FORMAT "</delete_file_info>\n",
-                         TEXT_ARG(order->name));
-    status = session_db(session);
-    if (status == STATUS_OK)
-        status = session_db_failed(session,
-                                   db_admin_message_add(session->db, order->hostid,
-                                                        text_from(action_word(order->action)), xml,
-                                                        session->now),
-                                   "message");
-    if (status == STATUS_OK)
-        status = session_db_failed(session, db_commit(session->db), "message");
-    return status;
-}
-
-static enum exit_code give_order(struct session *session, struct file_order *order)
-{
-    bool by_message =
-        session->config->files_db_name.length == 0 || option_given(session, "message");
-    enum status status = by_message ? store_message(session, order) : store_order(session, order);
-    if (status != STATUS_OK)
-        return session_failed(session);
-    printf("host %" PRId64 " will be told to %s " TEXT_FORMAT "\n", order->hostid,
-           action_word(order->action), TEXT_ARG(order->name));
-    return EXIT_DONE;
-}
-
-/* The host and the name; false with everything said. */
-static bool begin_order(struct session *session, enum file_action action,
-                        struct file_order *ret_order, enum exit_code *ret_code)
-{
-    struct file_order order = {
-        .name = text_from(session->arguments[0]), .action = action, .created = session->now};
-    enum status status = option_number(session, "host", 1, INT64_MAX, &order.hostid);
-    if (status == STATUS_OK && order.hostid == 0) {
-        *ret_code = usage_failed(session, "needs --host");
-        return false;
-    }
-    if (status == STATUS_OK)
-        status = session_config(session);
-    if (status == STATUS_OK && action != FILE_SEND &&
-        (!file_name_usable(order.name) || order.name.length > DB_FILE_NAME_MOST))
-        status = fail(&session->failure, STATUS_INVALID, "no usable name of a file");
-    *ret_code = status == STATUS_OK ? EXIT_DONE : session_failed(session);
-    *ret_order = order;
-    return status == STATUS_OK;
-}
-
-enum exit_code command_files_delete(struct session *session)
-{
-    struct file_order order;
-    enum exit_code code;
-    return begin_order(session, FILE_DELETE, &order, &code) ? give_order(session, &order) : code;
-}
-
-enum exit_code command_files_send(struct session *session)
-{
-    struct file_order order;
-    struct job_file file;
-    enum exit_code code;
-    if (!begin_order(session, FILE_SEND, &order, &code))
-        return code;
-    struct stage *stage = stage_create(session->arena, session->config);
-    struct buffer xml = buffer_in(session->arena);
-    enum status status = stage == NULL
-                             ? fail(&session->failure, STATUS_NO_MEMORY, "no memory")
-                             : stage_input(stage, order.name, false, &file, &session->failure);
-    if (stage != NULL)
-        stage_end(stage, status == STATUS_OK);
-    if (status != STATUS_OK)
-        return session_failed(session);
-    order.name = file.name;
-    buffer_print(&xml, "<file_info>\n    <name>" TEXT_FORMAT "</name>\n    <url>",
-                 TEXT_ARG(file.name));
-    hierarchy_write(&xml, session->config->download_url, file.name,
-                    session->config->uldl_dir_fanout);
-    buffer_print(&xml,
-                 "</url>\n    <md5_cksum>%s</md5_cksum>\n    <nbytes>%" PRId64
-                 "</nbytes>\n    <sticky/>\n    <report_on_rpc/>\n</file_info>\n",
-                 file.md5, file.bytes);
-    order.xml = buffer_text(&xml);
-    return give_order(session, &order);
-}
-
-static enum status sign_upload(struct session *session, struct text claim,
-                               struct text *ret_signature)
-{
-    char md5[MD5_HEX_SIZE];
-    struct text key;
-    enum status status =
-        key_read(session->arena, session->config, "upload_private", &key, &session->failure);
-    md5_hex(claim, NO_TEXT, md5);
-    return status == STATUS_OK
-               ? rsa_sign_md5(session->arena, key, md5, ret_signature, &session->failure)
-               : status;
-}
-
-enum exit_code command_files_get(struct session *session)
-{
-    int64_t bytes = GET_BYTES_MAX_STANDARD;
-    struct file_order order;
-    struct text signature;
-    enum exit_code code;
-    if (!begin_order(session, FILE_GET, &order, &code))
-        return code;
-    const struct config *config = session->config;
-    struct buffer xml = buffer_in(session->arena);
-    enum status status = option_number(session, "max-bytes", 1, INT64_C(1000000000000000), &bytes);
-    if (status == STATUS_OK && config->upload_url.length == 0)
-        status = fail(&session->failure, STATUS_INVALID, "upload_url is not set");
-    /* The upload handler takes only what this certificate names. */
-    if (status == STATUS_OK)
-        status = sign_upload(session,
-                             text_print(session->arena,
-                                        "<name>" TEXT_FORMAT "</name><max_nbytes>%" PRId64
-                                        "</max_nbytes>",
-                                        TEXT_ARG(order.name), bytes),
-                             &signature);
-    if (status != STATUS_OK)
-        return session_failed(session);
-    buffer_print(&xml,
-                 "<file_info>\n    <name>" TEXT_FORMAT "</name>\n    <generated_locally/>\n"
-                 "    <upload_when_present/>\n    <sticky/>\n    <report_on_rpc/>\n"
-                 "    <max_nbytes>%" PRId64 "</max_nbytes>\n    <url>",
-                 TEXT_ARG(order.name), bytes);
-    buffer_add_xml(&xml, config->upload_url);
-    buffer_print(
-        &xml, "</url>\n    <xml_signature>\n" TEXT_FORMAT "\n    </xml_signature>\n</file_info>\n",
-        TEXT_ARG(text_trim(signature)));
-    order.xml = buffer_text(&xml);
-    return give_order(session, &order);
 }

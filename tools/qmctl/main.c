@@ -170,17 +170,27 @@ const struct subcommand subcommands[] = {
     {"files init", "", "Makes the file database (files_db_name) and its tables.",
      "qmctl files init", .run = command_files_init},
     {"files orders", "",
-     "Lists what hosts are still to be told, and drops what is done (a file that has arrived).",
+     "Lists orders to hosts, and what became of each: it waits for the host's next contact, was "
+     "told "
+     "(so often), is done, failed on the host, expired (ten times told and a week old, or sixty "
+     "days), "
+     "or is unsupported by the host's client. What has ended is listed for a week.",
      "qmctl files orders --host 42", OPTIONS(files_orders_options), .prints_table = true,
      .run = command_files_orders},
     {"files send", "FILE",
      "Sends a host a file to keep; it is copied to the download folder as an input file is.",
      "qmctl files send genome_7 --host 42", OPTIONS(files_order_options), .arguments_min = 1,
      .arguments_max = 1, .run = command_files_send},
-    {"files get", "NAME", "Has a host upload a file that it holds; it is not deleted meanwhile.",
+    {"files get", "NAME",
+     "Has a host upload a file that it holds; it is not deleted meanwhile. Clients of today upload "
+     "a "
+     "file only once, be it a job's output or an order like this.",
      "qmctl files get log_3 --host 42", OPTIONS(files_get_options), .arguments_min = 1,
      .arguments_max = 1, .run = command_files_get},
-    {"files delete", "NAME", "Has a host delete a file, once no job there needs it.",
+    {"files delete", "NAME",
+     "Has a host delete a file, once no job there needs it and no order waits for it. Clients "
+     "before "
+     "4.06 cannot.",
      "qmctl files delete genome_7 --host 42", OPTIONS(files_order_options), .arguments_min = 1,
      .arguments_max = 1, .run = command_files_delete},
     {"host", "[ID]", "Shows a host and its jobs, or the hosts of a user.", "qmctl host 42",

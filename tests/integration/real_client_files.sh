@@ -1,0 +1,62 @@
+#!/bin/bash
+# SPDX-License-Identifier: Apache-2.0
+# A real client at the other end of `qmctl files`: it is ordered to get a file, to upload it, and to
+# delete it. The file database shows each stage, and each order ends.
+# shellcheck source=lib.sh
+. "$(dirname "$0")/lib.sh"
+# shellcheck source=lib_client.sh
+. "$(dirname "$0")/lib_client.sh"
+
+files_schema=${schema}_files
+printf '#!/bin/sh\n' >"$work/app"
+chmod 755 "$work/app"
+client_project "$work/app" "<files_db_name>$files_schema</files_db_name>"
+in_project --project "$project" files init
+take_port
+uploads=http://127.0.0.1:$port/test_cgi/file_upload_handler
+sed -i "s|<upload_url>.*</|<upload_url>$uploads</|" "$project/config.xml"
+fanout=$(sed -n 's|.*<uldl_dir_fanout>\(.*\)</uldl_dir_fanout>.*|\1|p' "$project/config.xml")
+"$QM_BINARY_DIR/tests/uploads" "$port" "$project/upload" "${fanout:-0}" \
+    "$project/keys/upload_public" >"$work/uploads.log" 2>&1 </dev/null &
+started+=($!)
+
+host() { rows "SELECT id FROM host"; }
+files() { "$QM_BINARY_DIR/qmctl" --project "$project" files "$@"; }
+# What became of an order: its state.
+state() { files orders --tsv | awk -F'\t' -v order="$1" -v file="$2" '$3 == order && $2 == file {print $4}'; }
+# shellcheck disable=SC2317 # called by within
+on_client() { find "$client/projects" -name "$1" | grep -q .; }
+# shellcheck disable=SC2317 # called by within
+transferred() { [ "$(said "Finished $1 of genome_1")" -gt 0 ]; }
+listed() { files --host "$(host)" --tsv | awk -F'\t' '$2 == "genome_1" {print $4}'; }
+
+head -c 300000 /dev/urandom >"$work/genome_1"
+start_client --cpus 1
+
+in_project --project "$project" files send "$work/genome_1" --host "$(host)"
+claim "an order waits" test "$(state send genome_1)" = waits
+update_client
+claim "the client is told" test "$(state send genome_1)" = told
+claim "it downloads the file" within 15 transferred download
+files get genome_1 --host "$(host)" >"$work/get.txt" 2>&1
+claim "who orders is told that the host does not list the file yet" \
+    grep -q 'does not list genome_1' "$work/get.txt"
+update_client
+claim "it lists the file" test "$(listed)" = 1
+claim "the order is done" test "$(state send genome_1)" = "done"
+claim "and is told no more" test "$(grep -c '<name>genome_1</name>' "$last_reply")" -eq 1
+claim "the client is told to upload" test "$(state get genome_1)" = told
+claim "it uploads the file" within 15 transferred upload
+claim "the order is done as soon as the file is here" test "$(state get genome_1)" = "done"
+claim "it is the same file" cmp -s "$work/genome_1" "$(find "$project/upload" -name genome_1)"
+claim "with its certificate" grep -q '^stored genome_1' "$work/uploads.log"
+
+in_project --project "$project" files delete genome_1 --host "$(host)"
+update_client
+claim "the client is told to delete" test "$(state delete genome_1)" = told
+claim "it deletes the file" within 10 not on_client genome_1
+update_client
+claim "it lists the file no more" test -z "$(listed)"
+claim "that order is done too" test "$(state delete genome_1)" = "done"
+claim "nothing failed in the server" not grep -q 'level=\(critical\|error\)' "$work/server.log"
+finish
