@@ -11,22 +11,13 @@
 #include "server/base/banned.h"
 
 #define TEMPLATE_FILE_MOST 63 /* workunit.result_template_file */
-#define WORKUNIT_VALUES    24 /* most `?` of admin_workunit_add */
+#define WORKUNIT_VALUES    24 /* `?` of admin_workunit_add */
 #define RESULT_VALUES      10
 #define CANCEL_ROWS        DB_LIST_MOST
 
-static bool has_column(const struct db *db, const char *name, size_t length)
+/* In the order of the statement's text. */
+static void fill_workunit(const struct new_workunit *row, struct db_value *value)
 {
-    return actual_column_find(db_actual_columns(db), "workunit", name, length) != NULL;
-}
-
-#define HAS_COLUMN(db, name) has_column(db, name, sizeof name - 1)
-
-/* In the order of the statement's text; returns how many. */
-static size_t fill_workunit(const struct db *db, const struct new_workunit *row,
-                            struct db_value *values)
-{
-    struct db_value *value = values;
     *value++ = db_integer(row->create_time);
     *value++ = db_id(row->appid);
     *value++ = db_text(row->name);
@@ -48,13 +39,9 @@ static size_t fill_workunit(const struct db *db, const struct new_workunit *row,
     *value++ = db_integer(row->max_success_results);
     *value++ = db_long_text(row->result_template_file, TEMPLATE_FILE_MOST);
     *value++ = db_integer(row->priority);
-    if (HAS_COLUMN(db, "size_class"))
-        *value++ = db_integer(row->size_class);
-    if (HAS_COLUMN(db, "keywords"))
-        *value++ = db_text(row->keywords);
-    if (HAS_COLUMN(db, "app_version_num"))
-        *value++ = db_integer(row->app_version_num);
-    return (size_t)(value - values);
+    *value++ = db_integer(row->size_class);
+    *value++ = db_text(row->keywords);
+    *value = db_integer(row->app_version_num);
 }
 
 struct named {
@@ -113,13 +100,12 @@ enum status db_admin_workunits_add(struct db *db, struct arena *arena,
                                    const struct new_workunit *rows, size_t count, int64_t *ret_ids)
 {
     struct db_value *values = ARENA_ARRAY(arena, count * WORKUNIT_VALUES, struct db_value);
-    size_t per_row = 0;
     if (values == NULL)
         return STATUS_NO_MEMORY;
     for (size_t i = 0; i < count; i++)
-        per_row = fill_workunit(db, &rows[i], values + i * per_row);
+        fill_workunit(&rows[i], values + i * WORKUNIT_VALUES);
     enum status status =
-        db_run_bulk(db, STATEMENT_admin_workunit_add, values, per_row, count, NULL);
+        db_run_bulk(db, STATEMENT_admin_workunit_add, values, WORKUNIT_VALUES, count, NULL);
     return status == STATUS_OK ? find_all_ids(db, arena, rows, count, ret_ids) : status;
 }
 
@@ -127,7 +113,6 @@ enum status db_admin_results_add(struct db *db, struct arena *arena, const struc
                                  size_t count)
 {
     struct db_value *values = ARENA_ARRAY(arena, count * RESULT_VALUES, struct db_value);
-    bool has_size_class = HAS_COLUMN(db, "size_class");
     if (values == NULL)
         return STATUS_NO_MEMORY;
     struct db_value *value = values;
@@ -142,11 +127,9 @@ enum status db_admin_results_add(struct db *db, struct arena *arena, const struc
         *value++ = db_integer(row->random);
         *value++ = db_id(row->appid);
         *value++ = db_integer(row->priority);
-        if (has_size_class)
-            *value++ = db_integer(row->size_class);
+        *value++ = db_integer(row->size_class);
     }
-    return db_run_bulk(db, STATEMENT_admin_result_add, values,
-                       has_size_class ? RESULT_VALUES : RESULT_VALUES - 1, count, NULL);
+    return db_run_bulk(db, STATEMENT_admin_result_add, values, RESULT_VALUES, count, NULL);
 }
 
 /* The next workunits behind *last, in order of number. */
