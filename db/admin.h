@@ -89,6 +89,42 @@ struct cancelled {
 MUST_CHECK enum status db_admin_cancel(struct db *db, const struct job_filter *filter, int64_t now,
                                        struct cancelled *ret_cancelled);
 
+/* --- transitions --------------------------------------------------------------------------- */
+
+/* Workunits that are to be looked at: transition_time has come, in the order of that. A pass begins
+ * with a zeroed place, which moves behind what was found. Fewer than `most`: there are no others.
+ */
+struct due_place {
+    int64_t transition_time, id;
+};
+MUST_CHECK enum status db_admin_due(struct db *db, int64_t now, struct due_place *place,
+                                    int64_t *ret_ids, size_t most, size_t *ret_count);
+/* Locks those of them that still are due, by id, and all their results, by workunit and id. At most
+ * DB_DUE_MOST. */
+#define DB_DUE_MOST 256
+struct due_rows {
+    struct due_workunit_row *workunits;
+    size_t workunit_count;
+    struct due_result_row *results;
+    size_t result_count;
+};
+MUST_CHECK enum status db_admin_due_lock(struct db *db, struct arena *arena, const int64_t *ids,
+                                         size_t count, int64_t now, struct due_rows *ret_rows);
+/* Writes what a transition may change of rows that are locked. */
+MUST_CHECK enum status db_admin_due_save(struct db *db, struct arena *arena,
+                                         const struct due_rows *changed);
+/* Looks at a workunit later, if it is due now. */
+MUST_CHECK enum status db_admin_due_postpone(struct db *db, int64_t id, int64_t now, int64_t until);
+/* Lowers the quota of hosts that missed deadlines and ends their rows of valid results; by host and
+ * version, each once. A host without statistics of the version has nothing to lose. */
+struct time_outs {
+    int64_t hostid, app_version_id; /* as in host_app_version */
+    int64_t count;
+};
+MUST_CHECK enum status db_admin_time_outs_save(struct db *db, struct arena *arena,
+                                               const struct time_outs *time_outs, size_t count,
+                                               int64_t daily_result_quota);
+
 /* --- messages ------------------------------------------------------------------------------ */
 
 /* Delivered with the host's next reply where msg_to_host is set. */

@@ -45,7 +45,7 @@ static void every_statement_prepares_without_optional_columns(void **state)
             const struct row_column *column = &row_tables[i].columns[j];
 
             if (row_column_is_optional(column))
-                test_sql(database, "ALTER TABLE %s DROP COLUMN %s", row_tables[i].table,
+                test_sql(database, "ALTER TABLE %s DROP COLUMN IF EXISTS %s", row_tables[i].table,
                          column->name);
         }
     }

@@ -20,6 +20,7 @@ enum exit_code command_user_list(struct session *session);
 enum exit_code command_user_show(struct session *session);
 enum exit_code command_jobs_create(struct session *session);
 enum exit_code command_jobs_cancel(struct session *session);
+enum exit_code command_transition(struct session *session);
 enum exit_code command_queue(struct session *session);
 enum exit_code command_files(struct session *session);
 enum exit_code command_files_init(struct session *session);

@@ -71,6 +71,13 @@ static const struct option jobs_cancel_options[] = {
     {"batch", NULL, "N", "All jobs of this batch."},
     {"app", NULL, "NAME", "All jobs of this application."},
 };
+static const struct option transition_options[] = {
+    {"loop", NULL, "SECONDS", "Stay, and look again after so many seconds."},
+    {"limit", NULL, "N", "Jobs looked at in one round, at most (all that are due)."},
+    {"now", NULL, "T", "The moment that deadlines are compared with, as Unix time (the clock)."},
+    {"trust", NULL, NULL,
+     "There is no validator: as many successes as the quorum are the answer, unseen."},
+};
 static const struct option queue_options[] = {
     {"by-batch", NULL, NULL, "A line for each batch."},
 };
@@ -162,6 +169,12 @@ const struct subcommand subcommands[] = {
     {"jobs cancel", "[NAME]", "Cancels jobs that have no answer yet.",
      "qmctl jobs cancel --batch 12", OPTIONS(jobs_cancel_options), .arguments_max = 1,
      .run = command_jobs_cancel},
+    {"transition", "",
+     "Does what is due with jobs, for projects without BOINC's transitioner: results past their "
+     "deadline are over, new ones are made, jobs are passed on to validator and assimilator or "
+     "given up.",
+     "qmctl transition --loop 10", OPTIONS(transition_options), .prints_table = true,
+     .run = command_transition},
     {"queue", "", "Counts jobs by application and state.", "qmctl queue --by-batch",
      OPTIONS(queue_options), .prints_table = true, .run = command_queue},
     {"files", "", "Lists the sticky files that a host holds, or the hosts that hold a file.",

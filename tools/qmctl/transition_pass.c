@@ -1,0 +1,524 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* The way of some workunits: found, locked with their results, decided on (server/policy), new
+ * results written and signed, saved, committed. A deadlock or a lost connection costs a repetition;
+ * what was committed before is not due any more and is passed over then.
+ *
+ * What the database or the memory refuses is tried again in halves, so that one row that cannot be
+ * written costs only itself: it is put off and named. */
+#include "tools/qmctl/transition_pass.h"
+
+#include "config/config.h"
+#include "db/admin.h"
+#include "db/states.h"
+#include "server/base/arena.h"
+#include "server/base/crypto.h"
+#include "server/base/file.h"
+#include "server/policy/report.h"
+#include "server/policy/transition.h"
+#include "server/project.h"
+#include "server/submit/documents.h"
+#include "server/submit/keys.h"
+#include "server/submit/template_output.h"
+
+#include <inttypes.h>
+#include <limits.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "server/base/banned.h"
+
+enum {
+    TRIES_MAX = 8,
+    PAUSE_LEAST = 10, /* ms */
+    PAUSE_MOST = 200,
+    RESULTS_MAX = 4096, /* made in one transaction */
+    TEMPLATES_KEPT = 100,
+    NAME_BYTES_MAX = 190,
+    PUT_OFF_SECONDS = 600,
+    COMPLAINTS_MAX = 20,
+    RANDOM_COLUMN_BITS = 31,
+    PROGRESS_JOBS = 10 * DB_DUE_MOST
+};
+#define PART_BYTES     ((size_t)1 << 30)
+#define TEMPLATE_BYTES ((size_t)256 << 20)
+
+struct known_template {
+    struct text path;
+    struct output_template output;
+    bool is_usable;
+};
+
+struct pass {
+    struct session *session;
+    const struct transition_pass_settings *settings;
+    struct transition_rules rules;
+    struct arena *part; /* of one transaction */
+    struct arena *template_arena;
+    struct known_template templates[TEMPLATES_KEPT + DB_DUE_MOST];
+    size_t template_count;
+    struct documents *documents; /* NULL until a result is made */
+    struct transition_counts counts;
+    int64_t complaints;
+    bool is_over; /* what failed would fail again */
+};
+
+/* The rows of one transaction, before and after. */
+struct part {
+    struct due_rows old, new;
+    struct transition_wanted *wanted; /* of each workunit */
+    int64_t wanted_count;
+    struct transition_counts counts;
+};
+
+static void complain(struct pass *pass, const char *what, struct text name, const char *why)
+{
+    pass->complaints++;
+    if (pass->complaints <= COMPLAINTS_MAX)
+        fprintf(stderr, "qmctl: %s " TEXT_FORMAT ": %s; looked at again in %d minutes\n", what,
+                TEXT_ARG(text_first(name, 120)), why, PUT_OFF_SECONDS / 60);
+    else if (pass->complaints == COMPLAINTS_MAX + 1)
+        fputs("qmctl: further ones are counted only\n", stderr);
+}
+
+/* --- deciding -------------------------------------------------------------------------------- */
+
+static enum status allocate_part(struct pass *pass, struct part *part)
+{
+    part->new = part->old;
+    part->new.workunits =
+        ARENA_ARRAY(pass->part, part->old.workunit_count, struct due_workunit_row);
+    part->new.results = ARENA_ARRAY(pass->part, part->old.result_count, struct due_result_row);
+    part->wanted = ARENA_ARRAY(pass->part, part->old.workunit_count, struct transition_wanted);
+    return part->new.workunits == NULL || part->new.results == NULL || part->wanted == NULL
+               ? STATUS_NO_MEMORY
+               : STATUS_OK;
+}
+
+static void count_changes(struct part *part, const struct due_workunit_row *before,
+                          const struct due_workunit_row *after)
+{
+    struct transition_counts *counts = &part->counts;
+
+    counts->jobs++;
+    counts->to_validate += after->need_validate != 0 && before->need_validate == 0;
+    counts->accepted += after->canonical_resultid != 0 && before->canonical_resultid == 0;
+    counts->given_up += after->error_mask != 0 && before->error_mask == 0;
+    counts->to_assimilate +=
+        after->assimilate_state == ASSIMILATE_READY && before->assimilate_state != ASSIMILATE_READY;
+}
+
+/* The others in the next round. */
+static void bound_wanted(const struct pass *pass, struct transition_wanted *wanted,
+                         struct due_workunit_row *workunit)
+{
+    if (wanted->count <= RESULTS_MAX)
+        return;
+    wanted->count = RESULTS_MAX;
+    workunit->transition_time = pass->rules.now;
+}
+
+/* Both lists go by workunit. */
+static void decide(struct pass *pass, struct part *part)
+{
+    size_t at = 0;
+
+    for (size_t i = 0; i < part->old.workunit_count; i++) {
+        const struct due_workunit_row *workunit = &part->old.workunits[i];
+        size_t count = 0;
+
+        while (at < part->old.result_count && part->old.results[at].workunitid < workunit->id)
+            at++;
+        while (at + count < part->old.result_count &&
+               part->old.results[at + count].workunitid == workunit->id)
+            count++;
+        transition_decide(&pass->rules, workunit, part->old.results + at, count,
+                          &part->new.workunits[i], part->new.results + at, &part->wanted[i]);
+        count_changes(part, workunit, &part->new.workunits[i]);
+        bound_wanted(pass, &part->wanted[i], &part->new.workunits[i]);
+        part->wanted_count += part->wanted[i].count;
+        at += count;
+    }
+}
+
+/* --- new results ----------------------------------------------------------------------------- */
+
+static enum status read_template(struct pass *pass, struct text path,
+                                 struct output_template *ret_output, struct failure *failure)
+{
+    const struct config *config = pass->session->config;
+    const struct output_options options = {
+        .upload_url = config->upload_url,
+        .certificates = !config->dont_generate_upload_certificates,
+        .sticky_lifetime = config->deletion_policy_expire,
+    };
+    const char *name = text_string(pass->template_arena, path);
+    char file[PATH_MAX];
+    struct text document;
+    enum status status;
+
+    project_path(config, name, file, sizeof(file));
+    status = file_read(pass->template_arena, file, TEMPLATE_BYTES_MAX, &document, failure);
+    return status == STATUS_OK ? output_template_read(pass->template_arena, name, document,
+                                                      &options, ret_output, failure)
+                               : status;
+}
+
+/* NULL: it is not usable, which is said once. */
+static const struct output_template *find_template(struct pass *pass, struct text path)
+{
+    struct failure why = {.status = STATUS_OK};
+    struct known_template *known = pass->templates;
+
+    for (size_t i = 0; i < pass->template_count; i++, known++)
+        if (text_equal(known->path, path))
+            return known->is_usable ? &known->output : NULL;
+    *known = (struct known_template){.path = text_copy(pass->template_arena, path)};
+    pass->template_count++;
+    known->is_usable = read_template(pass, known->path, &known->output, &why) == STATUS_OK;
+    if (!known->is_usable)
+        complain(pass, "result template", known->path, why.text);
+    return known->is_usable ? &known->output : NULL;
+}
+
+static enum status open_documents(struct pass *pass)
+{
+    struct session *session = pass->session;
+    struct text key = NO_TEXT;
+    enum status status = STATUS_OK;
+
+    if (pass->documents != NULL)
+        return STATUS_OK;
+    if (!session->config->dont_generate_upload_certificates)
+        status =
+            key_read(session->arena, session->config, "upload_private", &key, &session->failure);
+    if (status == STATUS_OK)
+        status = documents_create(key, &pass->documents, &session->failure);
+    pass->is_over = status != STATUS_OK; /* as it would be for all others */
+    return status;
+}
+
+static void add_results(struct pass *pass, const struct due_workunit_row *workunit,
+                        const struct transition_wanted *wanted,
+                        const struct output_template *output, struct new_result *results,
+                        struct document_order *orders)
+{
+    for (int64_t i = 0; i < wanted->count; i++) {
+        uint64_t random = random_u64();
+        struct text name = text_print(pass->part, TEXT_FORMAT "_%" PRId64, TEXT_ARG(workunit->name),
+                                      wanted->first_number + i);
+
+        orders[i] = (struct document_order){.output = output,
+                                            .result_name = name,
+                                            .number = (uint32_t)random,
+                                            .document = &results[i].xml_doc_in};
+        results[i] = (struct new_result){.name = name,
+                                         .workunitid = workunit->id,
+                                         .appid = workunit->appid,
+                                         .batch = workunit->batch,
+                                         .priority = wanted->priority,
+                                         .server_state = workunit->size_class < 0 ? RESULT_UNSENT
+                                                                                  : RESULT_INACTIVE,
+                                         .size_class = workunit->size_class,
+                                         .random = (int64_t)(random >> (64 - RANDOM_COLUMN_BITS)),
+                                         .create_time = pass->rules.now};
+    }
+}
+
+/* The workunit's other changes are saved all the same. */
+static void put_off(struct pass *pass, struct part *part, size_t index)
+{
+    struct due_workunit_row *workunit = &part->new.workunits[index];
+    int64_t later = pass->rules.now + PUT_OFF_SECONDS;
+
+    if (workunit->transition_time > later)
+        workunit->transition_time = later;
+    part->counts.put_off++;
+}
+
+static enum status make_results(struct pass *pass, struct part *part)
+{
+    struct new_result *results =
+        ARENA_ARRAY(pass->part, (size_t)part->wanted_count, struct new_result);
+    struct document_order *orders =
+        ARENA_ARRAY(pass->part, (size_t)part->wanted_count, struct document_order);
+    size_t count = 0;
+    enum status status;
+
+    if (results == NULL || orders == NULL)
+        return STATUS_NO_MEMORY;
+    for (size_t i = 0; i < part->old.workunit_count; i++) {
+        const struct due_workunit_row *workunit = &part->new.workunits[i];
+        const struct output_template *output = NULL;
+
+        if (part->wanted[i].count == 0)
+            continue;
+        if (workunit->name.length + 20 > NAME_BYTES_MAX)
+            complain(pass, "job", workunit->name, "the name is too long for another result");
+        else
+            output = find_template(pass, workunit->result_template_file);
+        if (output == NULL) {
+            put_off(pass, part, i);
+            continue;
+        }
+        add_results(pass, workunit, &part->wanted[i], output, results + count, orders + count);
+        count += (size_t)part->wanted[i].count;
+    }
+    part->counts.made = (int64_t)count;
+    if (count == 0)
+        return STATUS_OK;
+    if (arena_overflowed(pass->part))
+        return STATUS_NO_MEMORY;
+    status = open_documents(pass);
+    if (status == STATUS_OK)
+        status = documents_write(pass->documents, orders, count, &pass->session->failure);
+    return status == STATUS_OK ? db_admin_results_add(pass->session->db, pass->part, results, count)
+                               : status;
+}
+
+/* --- saving ---------------------------------------------------------------------------------- */
+
+static int compare_time_outs(const void *a, const void *b)
+{
+    const struct time_outs *left = a, *right = b;
+
+    if (left->hostid != right->hostid)
+        return left->hostid > right->hostid ? 1 : -1;
+    return (left->app_version_id > right->app_version_id) -
+           (left->app_version_id < right->app_version_id);
+}
+
+static enum status save_time_outs(struct pass *pass, struct time_outs *items, size_t count)
+{
+    size_t kept = 0;
+
+    qsort(items, count, sizeof(items[0]), compare_time_outs);
+    for (size_t i = 0; i < count; i++) {
+        if (kept > 0 && compare_time_outs(&items[kept - 1], &items[i]) == 0)
+            items[kept - 1].count++;
+        else
+            items[kept++] = items[i];
+    }
+    return db_admin_time_outs_save(pass->session->db, pass->part, items, kept,
+                                   pass->session->config->daily_result_quota);
+}
+
+static int64_t app_of(const struct part *part, int64_t workunitid)
+{
+    for (size_t i = 0; i < part->old.workunit_count; i++)
+        if (part->old.workunits[i].id == workunitid)
+            return part->old.workunits[i].appid;
+    return 0;
+}
+
+static enum status save(struct pass *pass, struct part *part)
+{
+    struct due_rows changed = {.workunits = part->new.workunits,
+                               .workunit_count = part->new.workunit_count};
+    struct time_outs *time_outs = ARENA_ARRAY(pass->part, part->old.result_count, struct time_outs);
+    size_t time_out_count = 0;
+    enum status status;
+
+    changed.results = ARENA_ARRAY(pass->part, part->old.result_count, struct due_result_row);
+    if (changed.results == NULL || time_outs == NULL)
+        return STATUS_NO_MEMORY;
+    for (size_t i = 0; i < part->old.result_count; i++) {
+        const struct due_result_row *before = &part->old.results[i];
+        const struct due_result_row *after = &part->new.results[i];
+        bool times_out = after->outcome == OUTCOME_NO_REPLY && before->outcome != OUTCOME_NO_REPLY;
+        int64_t version = times_out ? report_statistics_id(app_of(part, before->workunitid),
+                                                           before->app_version_id)
+                                    : 0;
+
+        if (before->server_state != after->server_state ||
+            before->validate_state != after->validate_state ||
+            before->file_delete_state != after->file_delete_state)
+            changed.results[changed.result_count++] = *after;
+        part->counts.timed_out += times_out;
+        part->counts.not_needed +=
+            after->outcome == OUTCOME_DIDNT_NEED && before->outcome != OUTCOME_DIDNT_NEED;
+        if (version != 0)
+            time_outs[time_out_count++] =
+                (struct time_outs){.hostid = before->hostid, .app_version_id = version, .count = 1};
+    }
+    status = db_admin_due_save(pass->session->db, pass->part, &changed);
+    return status == STATUS_OK ? save_time_outs(pass, time_outs, time_out_count) : status;
+}
+
+/* --- transactions ---------------------------------------------------------------------------- */
+
+static void add_counts(struct transition_counts *sum, const struct transition_counts *counts)
+{
+    sum->jobs += counts->jobs;
+    sum->timed_out += counts->timed_out;
+    sum->made += counts->made;
+    sum->not_needed += counts->not_needed;
+    sum->to_validate += counts->to_validate;
+    sum->accepted += counts->accepted;
+    sum->given_up += counts->given_up;
+    sum->to_assimilate += counts->to_assimilate;
+    sum->put_off += counts->put_off;
+}
+
+static enum status try_some(struct pass *pass, const int64_t *ids, size_t count)
+{
+    struct db *db = pass->session->db;
+    struct part part = {.wanted_count = 0};
+    enum status status;
+
+    arena_reset(pass->part);
+    if (pass->documents != NULL)
+        documents_forget(pass->documents);
+    if (pass->template_count >= TEMPLATES_KEPT) {
+        arena_reset(pass->template_arena);
+        pass->template_count = 0;
+    }
+    status = db_admin_due_lock(db, pass->part, ids, count, pass->rules.now, &part.old);
+    if (status == STATUS_OK)
+        status = allocate_part(pass, &part);
+    if (status != STATUS_OK)
+        return status;
+    decide(pass, &part);
+    if (part.wanted_count > RESULTS_MAX && part.old.workunit_count > 1)
+        return STATUS_TOO_LARGE;
+    if (part.wanted_count > 0)
+        status = make_results(pass, &part);
+    if (status == STATUS_OK)
+        status = save(pass, &part);
+    if (status == STATUS_OK)
+        status = db_commit(db);
+    if (status == STATUS_OK)
+        add_counts(&pass->counts, &part.counts);
+    return status;
+}
+
+static void pause_randomly(void)
+{
+    long milliseconds = PAUSE_LEAST + (long)(random_u64() % (PAUSE_MOST - PAUSE_LEAST));
+    struct timespec span = {.tv_nsec = milliseconds * 1000000};
+
+    (void)nanosleep(&span, NULL);
+}
+
+/* Repeats what the database asks to repeat. */
+static enum status try_often(struct pass *pass, const int64_t *ids, size_t count)
+{
+    enum status status = STATUS_OK;
+
+    for (int tries = 0; tries < TRIES_MAX; tries++) {
+        status = try_some(pass, ids, count);
+        if (status == STATUS_OK)
+            return status;
+        (void)db_rollback(pass->session->db);
+        if (status == STATUS_DB_GONE || status == STATUS_DB_UNKNOWN) {
+            if (db_reopen(pass->session->db) != STATUS_OK)
+                break;
+        } else if (status != STATUS_DB_RETRY) {
+            break;
+        }
+        pause_randomly();
+    }
+    return status;
+}
+
+/* STATUS_OK: another workunit may do better. */
+static enum status set_aside(struct pass *pass, int64_t id, enum status why)
+{
+    struct session *session = pass->session;
+    char words[24];
+    enum status status;
+
+    (void)snprintf(words, sizeof(words), "%" PRId64, id);
+    (void)session_db_failed(session, why, "job");
+    complain(pass, "job", text_from(words), session->failure.text);
+    session->failure = (struct failure){.status = STATUS_OK};
+    status =
+        db_admin_due_postpone(session->db, id, pass->rules.now, pass->rules.now + PUT_OFF_SECONDS);
+    if (status == STATUS_OK)
+        status = db_commit(session->db);
+    if (status != STATUS_OK)
+        (void)db_rollback(session->db);
+    pass->counts.put_off++;
+    return status;
+}
+
+static enum status do_some(struct pass *pass, const int64_t *ids, size_t count)
+{
+    enum status status = try_often(pass, ids, count);
+
+    if (status == STATUS_OK || pass->is_over || status == STATUS_DB_RETRY ||
+        status == STATUS_DB_GONE || status == STATUS_DB_UNKNOWN || status == STATUS_DB_BUG)
+        return status;
+    if (count == 1)
+        return set_aside(pass, ids[0], status);
+    pass->session->failure = (struct failure){.status = STATUS_OK};
+    status = do_some(pass, ids, count / 2);
+    return status == STATUS_OK ? do_some(pass, ids + count / 2, count - count / 2) : status;
+}
+
+static void show_progress(const struct pass *pass, bool at_end)
+{
+    if (pass->settings->shows_progress && pass->counts.jobs >= PROGRESS_JOBS)
+        fprintf(stderr, "\r%" PRId64 " jobs looked at%s", pass->counts.jobs, at_end ? "\n" : " ");
+}
+
+static enum status run(struct pass *pass)
+{
+    struct session *session = pass->session;
+    struct due_place place = {.transition_time = INT32_MIN};
+    int64_t ids[DB_DUE_MOST];
+    size_t count = 0, most = DB_DUE_MOST;
+    enum status status;
+
+    do {
+        int64_t left = pass->settings->jobs_max - pass->counts.jobs;
+
+        if (pass->settings->jobs_max > 0 && left < DB_DUE_MOST)
+            most = left > 0 ? (size_t)left : 0;
+        if (most == 0)
+            break;
+        status = db_admin_due(session->db, pass->rules.now, &place, ids, most, &count);
+        (void)db_rollback(session->db); /* ends the transaction that looking began */
+        if (status == STATUS_OK && count > 0)
+            status = do_some(pass, ids, count);
+        if (status != STATUS_OK)
+            return session_db_failed(session, status, "transition");
+        show_progress(pass, false);
+    } while (count == most);
+    show_progress(pass, true);
+    return STATUS_OK;
+}
+
+enum status transition_pass(struct session *session,
+                            const struct transition_pass_settings *settings,
+                            struct transition_counts *counts)
+{
+    const struct config *config = session->config;
+    struct pass *pass = calloc(1, sizeof(*pass));
+    enum status status = STATUS_NO_MEMORY;
+
+    if (pass == NULL)
+        return fail(&session->failure, STATUS_NO_MEMORY, "no memory");
+    pass->session = session;
+    pass->settings = settings;
+    pass->rules = (struct transition_rules){
+        .now = settings->now,
+        .delete_delay = (int64_t)(config->delete_delay_hours * 3600),
+        .priority_on_over = config->reliable_priority_on_over,
+        .priority_on_over_except_error = config->reliable_priority_on_over_except_error,
+        .hr_class_static = config->hr_class_static,
+        .trusts = settings->trusts};
+    pass->part = arena_create(PART_BYTES);
+    pass->template_arena = arena_create(TEMPLATE_BYTES);
+    if (pass->part != NULL && pass->template_arena != NULL)
+        status = run(pass);
+    else
+        (void)fail(&session->failure, status, "no memory");
+    add_counts(counts, &pass->counts);
+    documents_destroy(pass->documents);
+    arena_destroy(pass->template_arena);
+    arena_destroy(pass->part);
+    free(pass);
+    return status;
+}
