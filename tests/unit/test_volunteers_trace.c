@@ -85,11 +85,11 @@ static void times_when_it_is_off_are_seen(void **state)
     trace_off(&trace, 259200, 302400);
     trace_run(&trace, 302400, 345600, &job, 1);
     trace_write(&trace, names, 86400, &buffer);
-    assert_text(buffer_text(&buffer), "resource,number,project,begin_days,end_days\n"
-                                      "CPU,1,0,0.000000,1.000000\n"
-                                      "CPU,1,-1,1.000000,2.500000\n"
-                                      "GPU,1,-1,1.000000,2.500000\n"
-                                      "CPU,1,0,2.500000,3.000000\n");
+    assert_text(buffer_text(&buffer), "row,resource,number,project,begin_days,end_days\n"
+                                      "1,CPU,1,1,0.000000,1.000000\n"
+                                      "1,CPU,1,0,1.000000,2.500000\n"
+                                      "2,GPU,1,0,1.000000,2.500000\n"
+                                      "1,CPU,1,1,2.500000,3.000000\n");
     buffer_free(&buffer);
     trace_free(&trace);
 }

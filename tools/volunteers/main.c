@@ -3,8 +3,8 @@
  * go to standard output as one JSON object; what depends on this machine goes to standard error. */
 #include "tools/volunteers/crowd.h"
 #include "tools/volunteers/options.h"
+#include "tools/volunteers/report.h"
 #include "tools/volunteers/scenario.h"
-#include "tools/volunteers/volunteer.h"
 
 #include "server/base/arena.h"
 #include "server/base/file.h"
@@ -49,41 +49,6 @@ static enum status read_scenario(const char *path, struct scenario *ret_scenario
     return status;
 }
 
-static void print_figures(const struct scenario *scenario, const struct volunteer *volunteers,
-                          size_t count)
-{
-    struct tally_of_host sum = {0};
-
-    for (size_t i = 0; i < count; i++) {
-        const struct tally_of_host *one = &volunteers[i].tally;
-
-        sum.present += one->present;
-        sum.used += one->used;
-        sum.wasted += one->wasted;
-        sum.rpcs += one->rpcs;
-        sum.failed_rpcs += one->failed_rpcs;
-        sum.empty_replies += one->empty_replies;
-        sum.jobs += one->jobs;
-        sum.late += one->late;
-        sum.failed += one->failed;
-        sum.abandoned += one->abandoned;
-        sum.lost_acks += one->lost_acks;
-        sum.deadline_flags += one->deadline_flags;
-    }
-    printf("{\"hosts\": %zu, \"days\": %g, \"cpu_seconds\": %.0f,\n"
-           " \"idle_fraction\": %.6f, \"wasted_fraction\": %.6f,\n",
-           count, scenario->days, sum.present, sum.present > 0 ? 1 - sum.used / sum.present : 0,
-           sum.present > 0 ? sum.wasted / sum.present : 0);
-    printf(" \"jobs\": %" PRIu64 ", \"late\": %" PRIu64 ", \"failed\": %" PRIu64
-           ", \"abandoned\": %" PRIu64 ",\n",
-           sum.jobs, sum.late, sum.failed, sum.abandoned);
-    printf(" \"rpcs\": %" PRIu64 ", \"failed_rpcs\": %" PRIu64 ", \"empty_replies\": %" PRIu64
-           ", \"deadline_flags\": %" PRIu64 ", \"lost_acks\": %" PRIu64 ",\n"
-           " \"rpcs_per_job\": %.4f}\n",
-           sum.rpcs, sum.failed_rpcs, sum.empty_replies, sum.deadline_flags, sum.lost_acks,
-           sum.jobs > 0 ? (double)sum.rpcs / (2 * (double)sum.jobs) : 0);
-}
-
 static void print_effort(const struct crowd_effort *effort)
 {
     fprintf(stderr, "%" PRIu64 " RPCs in %.1f s, %.0f/s\n", effort->rpcs, effort->seconds,
@@ -94,27 +59,39 @@ static void print_effort(const struct crowd_effort *effort)
                     effort->failures[i]);
 }
 
+static enum status run_crowd(struct crowd *crowd, struct report *report, struct failure *failure)
+{
+    struct observer observers[CROWD_OBSERVERS_MAX];
+    size_t count = report_observers(report, observers);
+    enum status status = STATUS_OK;
+
+    for (size_t i = 0; i < count; i++)
+        if (!crowd_observe(crowd, observers[i]))
+            status = fail(failure, STATUS_TOO_LARGE, "too many observers");
+    catch_signals();
+    if (status == STATUS_OK)
+        status = crowd_run(crowd, failure);
+    return status == STATUS_OK ? report_finish(report, failure) : status;
+}
+
 static enum status run(const struct options *options, struct failure *failure)
 {
     struct scenario scenario;
     struct crowd *crowd;
-    const struct volunteer *volunteers;
-    size_t count;
+    struct report *report = NULL;
     enum status status = read_scenario(options->scenario, &scenario, failure);
 
+    if (status == STATUS_OK)
+        status = report_create(options, &scenario, &report, failure);
     if (status != STATUS_OK)
         return status;
     crowd = crowd_create(options, &scenario);
-    if (crowd == NULL)
-        return fail(failure, STATUS_NO_MEMORY, "no memory for so many hosts");
-    catch_signals();
-    status = crowd_run(crowd, failure);
-    volunteers = crowd_volunteers(crowd, &count);
-    if (status == STATUS_OK)
-        print_figures(&scenario, volunteers, count);
-    if (!options->is_quiet)
+    status = crowd != NULL ? run_crowd(crowd, report, failure)
+                           : fail(failure, STATUS_NO_MEMORY, "no memory for so many hosts");
+    if (crowd != NULL && !options->is_quiet)
         print_effort(crowd_effort(crowd));
     crowd_destroy(crowd);
+    report_destroy(report);
     return status;
 }
 

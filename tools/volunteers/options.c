@@ -8,11 +8,20 @@
 
 #include "server/base/banned.h"
 
-enum { KEY_METRICS = 0x100, KEY_PATIENCE, KEY_TRANSITION, KEY_WINDOW };
+enum {
+    KEY_CSV = 0x100,
+    KEY_METRICS,
+    KEY_PATIENCE,
+    KEY_PLOT,
+    KEY_TRACE,
+    KEY_TRANSITION,
+    KEY_WINDOW
+};
 
 static const struct argp_option options[] = {
     {"authenticator", 'a', "KEY", 0,
      "Account key of all hosts (required): once for all projects, or once for each in order", 0},
+    {"csv", KEY_CSV, "FILE", 0, "Write the figures over time to FILE, a row every sample_hours", 0},
     {"metrics", KEY_METRICS, "URL", 0,
      "Where the server's counters are: once for each project in order, or not at all. Several "
      "processes of one project: their URLs with commas between",
@@ -23,7 +32,11 @@ static const struct argp_option options[] = {
      "How long to wait for a server that is not there before the run is given up (30). 0: never "
      "wait, the hosts hear nothing",
      0},
+    {"plot", KEY_PLOT, "DIR", 0,
+     "Draw pictures into DIR by gnuplot: figures over time, arrivals of RPCs, the traced host", 0},
     {"quiet", 'q', NULL, 0, "Say nothing of progress and of failed requests", 0},
+    {"trace", KEY_TRACE, "HOST", 0,
+     "Draw what the processors of this host do, from 0 (with --plot)", 0},
     {"transition", KEY_TRANSITION, "COMMAND", 0,
      "Run this every transition_hours of virtual time, with {now} replaced by the time; may be "
      "repeated",
@@ -60,6 +73,8 @@ static void check(const struct options *given, struct argp_state *state)
         argp_error(state, "--authenticator: once, or once for each URL");
     if (given->metrics_count != 0 && given->metrics_count != given->project_count)
         argp_error(state, "--metrics: once for each URL, or not at all");
+    if (given->has_trace && given->plot == NULL)
+        argp_error(state, "--trace: only with --plot");
 }
 
 static error_t parse_option(int key, char *value, struct argp_state *state)
@@ -76,11 +91,21 @@ static error_t parse_option(int key, char *value, struct argp_state *state)
     case 'q':
         given->is_quiet = true;
         return 0;
+    case KEY_CSV:
+        given->csv = value;
+        return 0;
     case KEY_METRICS:
         add("--metrics", value, given->metrics, &given->metrics_count, state);
         return 0;
     case KEY_PATIENCE:
         given->patience = real_of("patience", value, 0, 86400, state);
+        return 0;
+    case KEY_PLOT:
+        given->plot = value;
+        return 0;
+    case KEY_TRACE:
+        given->trace = (size_t)real_of("trace", value, 0, 1e9, state);
+        given->has_trace = true;
         return 0;
     case KEY_TRANSITION:
         add("--transition", value, given->transitions, &given->transition_count, state);

@@ -18,6 +18,9 @@ struct options {
     size_t parallel;
     double window, patience; /* s; window < 0: the scenario's */
     bool is_quiet;
+    const char *csv, *plot; /* figures over time; a folder for pictures; NULL: neither */
+    bool has_trace;
+    size_t trace; /* a host, from 0 */
 };
 
 /* Exits with a word about wrong usage. */

@@ -19,6 +19,7 @@ static const struct row {
     {"begin", OF(begin), 1e9, 4e9},
     {"arrival_days", OF(arrival_days), 0, 36500},
     {"sample_hours", OF(sample_hours), 0.01, 1e6},
+    {"rpc_minutes", OF(rpc_minutes), 1, 1e6},
     {"transition_hours", OF(transition_hours), 0.01, 1e6},
     {"outage_begin_days", OF(outage_begin_days), 0, 36500},
     {"outage_hours", OF(outage_hours), 0, 1e6},
@@ -75,6 +76,7 @@ enum status scenario_read(struct text file, struct scenario *ret_scenario, struc
                                 .seed = 1,
                                 .begin = 1767225600, /* 2026-01-01 */
                                 .sample_hours = 24,
+                                .rpc_minutes = 60,
                                 .transition_hours = 6,
                                 .window = 60,
                                 .population = population_measured()};

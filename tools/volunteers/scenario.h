@@ -10,6 +10,7 @@ struct scenario {
     double hosts, days, seed;
     double begin;                           /* s since 1970 */
     double sample_hours;                    /* from one sample of the figures to the next */
+    double rpc_minutes;                     /* that RPCs are counted by */
     double transition_hours;                /* from one run of the transition command to the next */
     double outage_begin_days, outage_hours; /* when no project answers; 0 hours: never */
     double window;                          /* s that requests under way at once may lie apart */

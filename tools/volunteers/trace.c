@@ -129,14 +129,14 @@ void trace_off(struct trace *trace, double begin, double end)
 void trace_write(const struct trace *trace, const char *const *resource_names, double origin,
                  struct buffer *buffer)
 {
-    buffer_print(buffer, "resource,number,project,begin_days,end_days\n");
+    buffer_print(buffer, "row,resource,number,project,begin_days,end_days\n");
     for (size_t i = 0; i < trace->count; i++) {
         const struct trace_segment *segment = &trace->segments[i];
         const struct trace_slot *slot = &trace->slots[segment->slot];
 
-        buffer_print(buffer, "%s,%zu,%" PRId64 ",%.6f,%.6f\n", resource_names[slot->resource],
-                     slot->number + 1,
-                     segment->project == TRACE_OFF ? -1 : (int64_t)segment->project,
+        buffer_print(buffer, "%zu,%s,%zu,%" PRId64 ",%.6f,%.6f\n", segment->slot + 1,
+                     resource_names[slot->resource], slot->number + 1,
+                     segment->project == TRACE_OFF ? 0 : (int64_t)segment->project + 1,
                      (segment->begin - origin) / 86400, (segment->end - origin) / 86400);
     }
 }

@@ -46,7 +46,8 @@ void trace_free(struct trace *trace);
 void trace_run(struct trace *trace, double begin, double end, const struct trace_job *jobs,
                size_t count);
 void trace_off(struct trace *trace, double begin, double end);
-/* CSV: resource, number, project (-1: off), begin and end in days since `origin`. */
+/* CSV: row of the picture, resource, number, project (from 1; 0: off), begin and end in days since
+ * `origin`. */
 void trace_write(const struct trace *trace, const char *const *resource_names, double origin,
                  struct buffer *buffer);
 

@@ -1,0 +1,314 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Looks on and writes down. Each sample becomes a line of figures.csv at once, so that a run can be
+ * watched and one that is ended leaves what it had; arrivals and the trace are written at the end.
+ * Reasons are counters of servers, which may have been running before: what counts is by how much
+ * they have grown since the first sample. */
+#include "tools/volunteers/report.h"
+
+#include "server/base/buffer.h"
+#include "tools/volunteers/figures.h"
+#include "tools/volunteers/options.h"
+#include "tools/volunteers/plot.h"
+#include "tools/volunteers/refusals.h"
+#include "tools/volunteers/scenario.h"
+#include "tools/volunteers/series.h"
+#include "tools/volunteers/trace.h"
+#include "tools/volunteers/volunteer.h"
+
+#include <errno.h>
+#include <inttypes.h>
+#include <stdbool.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+
+#include "server/base/banned.h"
+
+enum { FILE_BYTES_MAX = 256 << 20, PATH_BYTES = 4096 };
+#define DAY 86400.0
+
+static const char *const resource_names[] = {"CPU", "NVIDIA", "AMD", "Intel GPU"};
+
+struct report {
+    const struct options *options;
+    const struct scenario *scenario;
+    struct figures before, now;
+    struct refusals refusals;
+    struct series series;
+    struct trace trace;
+    FILE *csv, *plot_csv; /* figures over time: where the user wants them, and for pictures */
+    bool failed;          /* to write them */
+};
+
+/* --- figures --------------------------------------------------------------------------------- */
+
+static void add_host(struct figures *figures, const struct volunteer *volunteer)
+{
+    const struct tally_of_host *old = &volunteer->tally;
+    struct tally tally = {.flops_total = old->present * volunteer->machine.flops,
+                          .flops_used = old->used * volunteer->machine.flops,
+                          .flops_wasted = old->wasted * volunteer->machine.flops,
+                          .rpcs = old->rpcs,
+                          .failed_rpcs = old->failed_rpcs,
+                          .empty_replies = old->empty_replies,
+                          .jobs = old->jobs,
+                          .late = old->late,
+                          .failed = old->failed,
+                          .abandoned = old->abandoned,
+                          .lost_acks = old->lost_acks,
+                          .deadline_flags = old->deadline_flags};
+
+    tally.resources[TALLY_CPU] =
+        (struct tally_resource){.present = old->present, .used = old->used};
+    figures_add_host(figures, &tally, NULL, NULL, 0, 0);
+}
+
+static struct figures gather(const struct report *report, const struct sample *sample)
+{
+    struct figures figures = {.days = (sample->time - report->scenario->begin) / DAY};
+
+    for (size_t i = 0; i < sample->count; i++)
+        add_host(&figures, &sample->volunteers[i]);
+    return figures;
+}
+
+static void write_line(struct report *report, const struct buffer *line)
+{
+    FILE *files[] = {report->csv, report->plot_csv};
+
+    for (size_t i = 0; i < sizeof(files) / sizeof(files[0]); i++)
+        if (files[i] != NULL &&
+            (fwrite(line->at, 1, line->length, files[i]) != line->length || fflush(files[i]) != 0))
+            report->failed = true;
+}
+
+static void write_sample(struct report *report, bool is_first)
+{
+    struct buffer line = buffer_on_heap(FILE_BYTES_MAX);
+    struct figures since = figures_since(&report->before, &report->now);
+
+    if (is_first) {
+        buffer_add_string(&line, "until_day,");
+        figures_write_names(&line);
+    } else {
+        buffer_print(&line, "%.6g,", report->now.days);
+        figures_write_values(&since, &line);
+    }
+    for (size_t i = 0; i < report->refusals.count; i++) {
+        const struct refusal *refusal = &report->refusals.items[i];
+
+        if (is_first)
+            buffer_print(&line, ",reason_%s", refusal->word);
+        else
+            buffer_print(&line, ",%.0f", refusals_latest(refusal));
+    }
+    buffer_add_string(&line, "\n");
+    write_line(report, &line);
+    buffer_free(&line);
+}
+
+static void on_sample(void *context, const struct sample *sample)
+{
+    struct report *report = context;
+
+    report->before = report->now;
+    report->now = gather(report, sample);
+    if (sample->metrics != NULL)
+        refusals_read(&report->refusals, sample->metrics, sample->project_count);
+    /* What the last interval is not long enough for stands in the one before. */
+    if (sample->is_first || report->now.days > report->before.days)
+        write_sample(report, sample->is_first);
+}
+
+static void print_figures(const struct report *report)
+{
+    struct buffer buffer = buffer_on_heap(FILE_BYTES_MAX);
+
+    figures_write_json(&report->now, &buffer);
+    for (size_t i = 0; i < report->refusals.count; i++)
+        if (refusals_total(&report->refusals.items[i]) > 0)
+            buffer_print(&buffer, ",\n \"reason_%s\": %.0f", report->refusals.items[i].word,
+                         refusals_total(&report->refusals.items[i]));
+    printf("{" TEXT_FORMAT "}\n", TEXT_ARG(buffer_text(&buffer)));
+    buffer_free(&buffer);
+}
+
+/* --- one host -------------------------------------------------------------------------------- */
+
+static uint64_t id_of(const char *name)
+{
+    uint64_t id = 0;
+
+    for (; *name != '\0'; name++)
+        id = random_mix(id, (uint64_t)(unsigned char)*name);
+    return id;
+}
+
+static void on_interval(void *context, size_t host, const struct volunteer *volunteer, double until)
+{
+    struct report *report = context;
+    struct trace_job jobs[TRACE_SLOTS_MAX];
+    size_t count = 0;
+
+    if (host != report->options->trace)
+        return;
+    if (report->trace.slot_count == 0)
+        trace_init(&report->trace, (const size_t[]){(size_t)volunteer->machine.cpus}, 1);
+    for (size_t i = 0; i < volunteer->job_count && count < (size_t)volunteer->machine.cpus; i++)
+        if (!volunteer->jobs[i].done)
+            jobs[count++] =
+                (struct trace_job){.id = id_of(volunteer->jobs[i].name), .project = 0, .uses = {1}};
+    if (volunteer->is_on)
+        trace_run(&report->trace, volunteer->now, until, jobs, count);
+    else
+        trace_off(&report->trace, volunteer->now, until);
+}
+
+/* --- pictures -------------------------------------------------------------------------------- */
+
+static void write_arrivals(const struct series *series, struct buffer *buffer)
+{
+    buffer_add_string(buffer, "day");
+    for (int outcome = 0; outcome < RPC_OUTCOME_COUNT; outcome++)
+        buffer_print(buffer, ",%s", rpc_outcome_word((enum rpc_outcome)outcome));
+    buffer_add_string(buffer, ",jobs,reports\n");
+    for (size_t i = 0; i < series->count; i++) {
+        const struct series_bin *bin = &series->bins[i];
+
+        buffer_print(buffer, "%.6f", (double)i * series->width / DAY);
+        for (int outcome = 0; outcome < RPC_OUTCOME_COUNT; outcome++)
+            buffer_print(buffer, ",%" PRIu64, bin->rpcs[outcome]);
+        buffer_print(buffer, ",%" PRIu64 ",%" PRIu64 "\n", bin->jobs, bin->reported);
+    }
+}
+
+/* FOLDER/NAME.csv or .gp. The buffer is freed. */
+static enum status write_file(const char *folder, const char *name, const char *ending,
+                              struct buffer *buffer, struct failure *failure)
+{
+    char path[PATH_BYTES];
+    FILE *file;
+    bool good;
+
+    snprintf(path, sizeof(path), "%s/%s.%s", folder, name, ending);
+    file = fopen(path, "w");
+    good = file != NULL && !buffer->overflowed &&
+           fwrite(buffer->at, 1, buffer->length, file) == buffer->length;
+    if (file != NULL && fclose(file) != 0)
+        good = false;
+    buffer_free(buffer);
+    *buffer = buffer_on_heap(FILE_BYTES_MAX);
+    return good ? STATUS_OK
+                : fail(failure, STATUS_IO, "%s cannot be written: %s", path, strerror(errno));
+}
+
+static enum status draw(struct report *report, struct failure *failure)
+{
+    const char *folder = report->options->plot;
+    struct buffer buffer = buffer_on_heap(FILE_BYTES_MAX);
+    bool has_trace = report->options->has_trace;
+    enum status status;
+
+    plot_write_figures(report->options->project_count > 1, &buffer);
+    status = write_file(folder, "figures", "gp", &buffer, failure);
+    plot_write_arrivals(report->series.width / 60, &buffer);
+    if (status == STATUS_OK)
+        status = write_file(folder, "arrivals", "gp", &buffer, failure);
+    write_arrivals(&report->series, &buffer);
+    if (status == STATUS_OK)
+        status = write_file(folder, "arrivals", "csv", &buffer, failure);
+    if (status == STATUS_OK && has_trace) {
+        plot_write_trace(&report->trace, resource_names, report->options->project_count,
+                         report->options->trace, &buffer);
+        status = write_file(folder, "trace", "gp", &buffer, failure);
+        trace_write(&report->trace, resource_names, report->scenario->begin, &buffer);
+        if (status == STATUS_OK)
+            status = write_file(folder, "trace", "csv", &buffer, failure);
+    }
+    buffer_free(&buffer);
+    if (status == STATUS_OK)
+        status = plot_draw(folder, "figures", failure);
+    if (status == STATUS_OK)
+        status = plot_draw(folder, "arrivals", failure);
+    return status == STATUS_OK && has_trace ? plot_draw(folder, "trace", failure) : status;
+}
+
+/* --- life ------------------------------------------------------------------------------------ */
+
+static enum status open_file(const char *path, FILE **ret_file, struct failure *failure)
+{
+    *ret_file = fopen(path, "w");
+    return *ret_file != NULL
+               ? STATUS_OK
+               : fail(failure, STATUS_IO, "%s cannot be written: %s", path, strerror(errno));
+}
+
+static enum status open_files(struct report *report, struct failure *failure)
+{
+    const struct options *options = report->options;
+    enum status status = STATUS_OK;
+    char path[PATH_BYTES];
+
+    if (options->csv != NULL)
+        status = open_file(options->csv, &report->csv, failure);
+    if (status != STATUS_OK || options->plot == NULL)
+        return status;
+    if (mkdir(options->plot, 0777) != 0 && errno != EEXIST)
+        return fail(failure, STATUS_IO, "%s: %s", options->plot, strerror(errno));
+    snprintf(path, sizeof(path), "%s/figures.csv", options->plot);
+    return open_file(path, &report->plot_csv, failure);
+}
+
+enum status report_create(const struct options *options, const struct scenario *scenario,
+                          struct report **ret_report, struct failure *failure)
+{
+    struct report *report = calloc(1, sizeof(*report));
+    enum status status;
+
+    if (report == NULL)
+        return fail(failure, STATUS_NO_MEMORY, "no memory");
+    report->options = options;
+    report->scenario = scenario;
+    if (series_init(&report->series, scenario->begin, scenario->begin + scenario->days * DAY,
+                    scenario->rpc_minutes * 60))
+        status = open_files(report, failure);
+    else
+        status = fail(failure, STATUS_NO_MEMORY, "no memory");
+    if (status == STATUS_OK)
+        *ret_report = report;
+    else
+        report_destroy(report);
+    return status;
+}
+
+void report_destroy(struct report *report)
+{
+    if (report == NULL)
+        return;
+    if (report->csv != NULL)
+        fclose(report->csv);
+    if (report->plot_csv != NULL)
+        fclose(report->plot_csv);
+    series_free(&report->series);
+    trace_free(&report->trace);
+    free(report);
+}
+
+size_t report_observers(struct report *report, struct observer ret_observers[CROWD_OBSERVERS_MAX])
+{
+    ret_observers[0] =
+        (struct observer){.context = report,
+                          .sample = on_sample,
+                          .interval = report->options->has_trace ? on_interval : NULL};
+    ret_observers[1] = series_observer(&report->series);
+    return 2;
+}
+
+enum status report_finish(struct report *report, struct failure *failure)
+{
+    print_figures(report);
+    if (report->failed)
+        return fail(failure, STATUS_IO, "the figures over time could not be written");
+    return report->options->plot != NULL ? draw(report, failure) : STATUS_OK;
+}
