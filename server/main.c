@@ -47,6 +47,7 @@ enum {
     KEY_LOG,
     KEY_PRINT_SQL,
     KEY_PROJECT,
+    KEY_SERVICE_TIME,
     KEY_SOCKET_MODE,
     KEY_THREADS,
     KEY_WRITE_MANUAL,
@@ -68,6 +69,10 @@ static const struct argp_option options[] = {
     {"clock", KEY_CLOCK, "request", 0,
      "Take the time from the X-Simulated-Time header of each request. For tests: anybody can then "
      "set the clock",
+     0},
+    {"service-time", KEY_SERVICE_TIME, "SECONDS", 0,
+     "With --clock request: take each request to cost a worker so long, so that delays grow with "
+     "the load of that time (0: no load)",
      0},
     {"check-config", KEY_CHECK_CONFIG, NULL, 0,
      "Read configuration and keys, tell what is wrong, and exit with 0 or 1", 1},
@@ -101,6 +106,16 @@ static error_t parse_threads(const char *argument, struct argp_state *state,
     return 0;
 }
 
+static error_t parse_service_time(const char *argument, struct argp_state *state,
+                                  struct arguments *arguments)
+{
+    double *seconds = &arguments->options.service_time;
+
+    if (!text_to_real(text_from(argument), seconds) || *seconds < 0 || *seconds > 3600)
+        argp_error(state, "--service-time %s: wanted 0 to 3600", argument);
+    return 0;
+}
+
 static error_t parse_option(int key, char *argument, struct argp_state *state)
 {
     struct arguments *arguments = state->input;
@@ -124,6 +139,8 @@ static error_t parse_option(int key, char *argument, struct argp_state *state)
             argp_error(state, "--clock %s: wanted request", argument);
         arguments->options.clock_from_request = true;
         return 0;
+    case KEY_SERVICE_TIME:
+        return parse_service_time(argument, state, arguments);
     case KEY_CHECK_CONFIG:
         arguments->task = TASK_CHECK_CONFIG;
         return 0;

@@ -94,6 +94,12 @@ void server_write_pool_figures(struct server *server, struct buffer *ret_page)
         filler_write_figures(server->filler, server->pool, ret_page);
 }
 
+void server_follow_time(struct server *server, double now)
+{
+    if (server->filler != NULL) /* set before the threads begin */
+        filler_follow(server->filler, now);
+}
+
 struct files_health *server_files(struct server *server)
 {
     return &server->files;
@@ -255,6 +261,8 @@ static enum status start_threads(struct server *server, struct failure *failure)
     enum status status = STATUS_OK;
 
     server->load.workers = wanted;
+    if (server->options.clock_from_request)
+        atomic_store(&server->load.service_ns, (uint64_t)(server->options.service_time * 1e9));
     server->threads = calloc((size_t)wanted, sizeof(*server->threads));
     if (server->threads == NULL)
         return fail(failure, STATUS_NO_MEMORY, "no memory");
@@ -339,6 +347,8 @@ static void start_pool(struct server *server)
     filler = filler_create(server->pool, server->current.config, id > 0 ? id : 1);
     server->filler = filler;
     pthread_mutex_unlock(&server->lock);
+    if (filler != NULL && server->options.clock_from_request)
+        filler_simulate(filler);
     if (filler != NULL && filler_start(filler, &failure) != STATUS_OK)
         log_event(LOG_LEVEL_WARNING, "pool_not_started", text_from(failure.text));
 }

@@ -27,6 +27,8 @@ struct server_options {
     unsigned socket_mode;
     int threads; /* 0: config.xml says it */
     bool clock_from_request;
+    double
+        service_time; /* s that a request costs a worker, where the clock is theirs; 0: no load */
 };
 
 /* What one request goes by: immutable, held until snapshot_release, whatever is reloaded
@@ -58,6 +60,8 @@ struct files_health *server_files(struct server *server);
 
 /* NULL: none. */
 struct pool *server_pool(struct server *server);
+/* A request is there whose clock is to be gone by. */
+void server_follow_time(struct server *server, double now);
 void server_write_pool_figures(struct server *server, struct buffer *ret_page);
 
 void server_snapshot(struct server *server, struct snapshot *ret_snapshot);

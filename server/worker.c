@@ -124,6 +124,22 @@ static struct arena *arena_for(struct worker *worker, const struct config *confi
     return worker->arena;
 }
 
+/* In simulated time nothing that is measured means anything: there the command line says what a
+ * request costs, or there is no load. */
+static struct load load_at_arrival(struct worker *worker, const struct config *config,
+                                   const struct exchange *exchange)
+{
+    const struct server_options *options = server_options(worker->server);
+    double now = exchange->now < 1e10 ? exchange->now : 1e10; /* as ns it must fit */
+
+    if (!options->clock_from_request)
+        return load_meter_arrival(server_load(worker->server), config->load_target, monotonic_ns());
+    if (options->service_time <= 0 || !exchange->is_simulated)
+        return (struct load){.backlog = 0};
+    return load_meter_arrival(server_load(worker->server), config->load_target,
+                              (uint64_t)(now * 1e9));
+}
+
 void worker_answer(struct worker *worker, const struct snapshot *snapshot,
                    const struct exchange *exchange, struct buffer *ret_reply)
 {
@@ -141,10 +157,10 @@ void worker_answer(struct worker *worker, const struct snapshot *snapshot,
                               .stop_sched = snapshot->stop_sched,
                               .wait = wait_seconds};
 
-    /* In simulated time nothing that is measured means anything. */
-    if (worker->fcgi != NULL && !server_options(worker->server)->clock_from_request)
-        request.load = load_meter_arrival(server_load(worker->server),
-                                          snapshot->config->load_target, monotonic_ns());
+    if (worker->fcgi != NULL)
+        request.load = load_at_arrival(worker, snapshot->config, exchange);
+    if (exchange->is_simulated)
+        server_follow_time(worker->server, exchange->now);
     if (request.arena == NULL) {
         log_line(LOG_LEVEL_CRITICAL, "event=no_memory");
         return; /* an empty reply: the client comes again */
@@ -154,7 +170,8 @@ void worker_answer(struct worker *worker, const struct snapshot *snapshot,
     request.files = files_ready(worker->files, snapshot->config, monotonic_ns());
     request_run(&request, ret_reply);
     request_log(&request, ret_reply->length);
-    if (request.attempts > 0 && request.visit.answer.kind == ANSWER_FULL)
+    if (request.attempts > 0 && request.visit.answer.kind == ANSWER_FULL &&
+        !server_options(worker->server)->clock_from_request)
         load_meter_served(server_load(worker->server), request.total_ns);
     if (request.database_was_away && worker->db != NULL) {
         close_database(worker);
@@ -183,6 +200,7 @@ void exchange_fill(struct exchange *exchange, bool clock_from_request, variable_
     exchange->transport.forwarded_for = text_from(read(context, "HTTP_X_FORWARDED_FOR"));
     if (clock_from_request && text_to_real(simulated, &exchange->now) && exchange->now >= 0 &&
         exchange->now < 1e11) {
+        exchange->is_simulated = true;
         exchange->seed = seed_from(exchange);
         return;
     }

@@ -44,7 +44,8 @@ void worker_clear(struct worker *worker);
 /* What the web server told of one request. */
 struct exchange {
     struct transport transport;
-    double now; /* epoch */
+    double now;        /* epoch */
+    bool is_simulated; /* that is */
     uint64_t seed;
 };
 

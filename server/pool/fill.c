@@ -10,7 +10,12 @@
  *   doubts   jobs that were not what the pool thought, by id
  *
  * and the server says that it is alive, and sees which others are. Nothing is locked; each page is
- * a transaction of its own. */
+ * a transaction of its own.
+ *
+ * In simulated time months pass in minutes: a look every second would be all that the database
+ * does, and by real time the pool would be days behind. So the thread then works only while a
+ * request waits for it, in long steps of that time, and what a request finds does not depend on how
+ * fast anything is. */
 #include "server/pool/fill.h"
 
 #include "config/config.h"
@@ -47,6 +52,9 @@ static const double beat_seconds = 5, silence_seconds = 20;
 static const double mark_seconds = 5, window_seconds = 60, window_every = 10;
 static const double sweep_pause = 0.02, sweep_soon = 2;
 static const double reconnect_pause = 1;
+/* In simulated time. What takes longer than the patience (real) is not waited for. */
+static const double simulated_step = 600, simulated_sweep = 21600, simulated_patience = 120;
+static const double another_run = 86400; /* s back: no request that was overtaken */
 
 struct filler {
     unsigned magic;
@@ -55,14 +63,19 @@ struct filler {
     int64_t server_id;
     char name[NAME_BYTES];
 
-    pthread_mutex_t lock; /* of the config pointer, the figures and the condition */
-    pthread_cond_t wake;
+    pthread_mutex_t lock; /* of the config pointer, the figures, the times and the conditions */
+    pthread_cond_t wake, done;
     struct config *config;
     struct filler_figures figures;
     bool stopping;
 
     pthread_t thread;
     bool has_thread;
+
+    bool is_simulated;
+    /* Simulated time that has passed: what requests want (-1: none came), the last step, the next.
+     * A clock of requests may be set back; this one only goes on. */
+    double wanted, reached, due, latest; /* latest: of the requests' clock */
 
     bool has_begun;
     double beat_due;
@@ -104,8 +117,15 @@ struct filler *filler_create(struct pool *pool, struct config *config, int64_t s
     pthread_condattr_init(&attributes);
     pthread_condattr_setclock(&attributes, CLOCK_MONOTONIC);
     pthread_cond_init(&filler->wake, &attributes);
+    pthread_cond_init(&filler->done, &attributes);
     pthread_condattr_destroy(&attributes);
     return filler;
+}
+
+void filler_simulate(struct filler *filler)
+{
+    filler->is_simulated = true;
+    filler->wanted = -1;
 }
 
 void filler_set_config(struct filler *filler, struct config *config)
@@ -341,6 +361,12 @@ static enum status sweep_ids(struct filler *filler, struct db *db,
     return STATUS_OK;
 }
 
+static double sweep_interval(const struct filler *filler, const struct config *config)
+{
+    return filler->is_simulated && config->pool_sweep < simulated_sweep ? simulated_sweep
+                                                                        : config->pool_sweep;
+}
+
 static void end_sweep(struct filler *filler, const struct config *config, double now)
 {
     struct pool_figures figures;
@@ -349,7 +375,7 @@ static void end_sweep(struct filler *filler, const struct config *config, double
     if (pool_sweep_end(filler->pool))
         return;
     filler->is_sweeping = false;
-    filler->sweep_due = now + config->pool_sweep;
+    filler->sweep_due = now + sweep_interval(filler, config);
     pthread_mutex_lock(&filler->lock);
     filler->figures.sweep_seconds = now - filler->sweep_began;
     if (filler->figures.sweeps++ == 0)
@@ -374,7 +400,7 @@ static enum status sweep(struct filler *filler, struct db *db, const struct conf
 
     pool_figures(filler->pool, &figures);
     if (!filler->is_sweeping) {
-        double soonest = filler->sweep_due - config->pool_sweep + sweep_soon;
+        double soonest = filler->sweep_due - sweep_interval(filler, config) + sweep_soon;
         if (now < filler->sweep_due && !(pool_is_low(filler->pool) && now >= soonest))
             return STATUS_OK;
         begin_sweep(filler, now);
@@ -453,6 +479,14 @@ enum status filler_leave(struct filler *filler, struct db *db)
     return status == STATUS_OK ? db_commit(db) : status;
 }
 
+static double monotonic(void)
+{
+    struct timespec now;
+
+    clock_gettime(CLOCK_MONOTONIC, &now);
+    return (double)now.tv_sec + (double)now.tv_nsec * 1e-9;
+}
+
 /* --- steps ----------------------------------------------------------------------------------- */
 
 /* New jobs begin where the table ends now; the first sweep brings all before. */
@@ -472,9 +506,10 @@ static enum status step(struct filler *filler, struct db *db, const struct confi
 {
     enum status status = filler->has_begun ? STATUS_OK : begin(filler, db, now);
     bool more = false;
+    double beat_time = filler->is_simulated ? monotonic() : now; /* the others' time is real */
 
-    if (status == STATUS_OK && now >= filler->beat_due && !filler->cannot_beat)
-        status = beat(filler, db, now);
+    if (status == STATUS_OK && beat_time >= filler->beat_due && !filler->cannot_beat)
+        status = beat(filler, db, beat_time);
     if (status == STATUS_OK && now >= filler->news_due) {
         status = look_for_news(filler, db, now, &more);
         filler->news_due = more ? now : now + config->pool_refresh;
@@ -488,7 +523,7 @@ static enum status step(struct filler *filler, struct db *db, const struct confi
     *ret_pause = filler->news_due - now;
     if (pool_divide_some(filler->pool) || more || filler->looks_again)
         *ret_pause = 0;
-    else if (filler->is_sweeping && filler->figures.sweeps == 0)
+    else if (filler->is_sweeping && (filler->figures.sweeps == 0 || filler->is_simulated))
         *ret_pause = 0;
     else if (filler->is_sweeping && *ret_pause > sweep_pause)
         *ret_pause = sweep_pause;
@@ -510,14 +545,6 @@ enum status filler_step(struct filler *filler, struct db *db, double now, double
 
 /* --- the thread ------------------------------------------------------------------------------ */
 
-static double monotonic(void)
-{
-    struct timespec now;
-
-    clock_gettime(CLOCK_MONOTONIC, &now);
-    return (double)now.tv_sec + (double)now.tv_nsec * 1e-9;
-}
-
 /* Whether to go on after so long. */
 static bool wait_for(struct filler *filler, double seconds)
 {
@@ -535,12 +562,52 @@ static bool wait_for(struct filler *filler, double seconds)
     return !stopping;
 }
 
+/* The same in simulated time: until a request is there. */
+static bool wait_for_request(struct filler *filler, double seconds)
+{
+    bool stopping;
+
+    pthread_mutex_lock(&filler->lock);
+    filler->due = filler->reached;
+    if (seconds > 0)
+        filler->due += seconds > simulated_step ? seconds : simulated_step;
+    pthread_cond_broadcast(&filler->done);
+    while (!filler->stopping && filler->wanted < filler->due)
+        pthread_cond_wait(&filler->wake, &filler->lock);
+    filler->reached = filler->wanted;
+    stopping = filler->stopping;
+    pthread_mutex_unlock(&filler->lock);
+    return !stopping;
+}
+
+void filler_follow(struct filler *filler, double now)
+{
+    double end = monotonic() + simulated_patience;
+    struct timespec until = {.tv_sec = (time_t)end};
+    int error = 0;
+
+    if (!filler->has_thread)
+        return;
+    pthread_mutex_lock(&filler->lock);
+    if (now > filler->latest) {
+        filler->wanted += filler->wanted < 0 ? 1 : now - filler->latest;
+        filler->latest = now;
+    } else if (now < filler->latest - another_run) {
+        filler->latest = now;
+    }
+    if (filler->wanted >= filler->due)
+        pthread_cond_broadcast(&filler->wake);
+    while (!filler->stopping && filler->wanted >= filler->due && error != ETIMEDOUT)
+        error = pthread_cond_timedwait(&filler->done, &filler->lock, &until);
+    pthread_mutex_unlock(&filler->lock);
+}
+
 /* Steps on one connection, until it fails, the configuration changes or we are to stop. */
 static void serve(struct filler *filler, struct db *db, const struct config *config)
 {
     double pause = 0;
 
-    while (wait_for(filler, pause)) {
+    while (filler->is_simulated ? wait_for_request(filler, pause) : wait_for(filler, pause)) {
         enum status status;
         bool changed;
 
@@ -549,7 +616,8 @@ static void serve(struct filler *filler, struct db *db, const struct config *con
         pthread_mutex_unlock(&filler->lock);
         if (changed)
             return;
-        status = filler_step(filler, db, monotonic(), &pause);
+        status =
+            filler_step(filler, db, filler->is_simulated ? filler->reached : monotonic(), &pause);
         if (status == STATUS_OK)
             continue;
         log_event(LOG_LEVEL_WARNING, "pool_not_filled", text_from(db_error(db)));
@@ -593,13 +661,15 @@ void filler_destroy(struct filler *filler)
         return;
     pthread_mutex_lock(&filler->lock);
     filler->stopping = true;
-    pthread_cond_signal(&filler->wake);
+    pthread_cond_broadcast(&filler->wake);
+    pthread_cond_broadcast(&filler->done);
     pthread_mutex_unlock(&filler->lock);
     if (filler->has_thread)
         pthread_join(filler->thread, NULL);
     config_release(filler->config);
     arena_destroy(filler->arena);
     pthread_cond_destroy(&filler->wake);
+    pthread_cond_destroy(&filler->done);
     pthread_mutex_destroy(&filler->lock);
     filler->magic = 0;
     free(filler);

@@ -25,6 +25,13 @@ void filler_set_config(struct filler *filler, struct config *config);
 /* With a thread and a connection of its own. */
 MUST_CHECK enum status filler_start(struct filler *filler, struct failure *failure);
 
+/* Before that: the thread goes by the time of requests, and works only while one waits for it: new
+ * jobs are seen within ten minutes of that time, everything else within six hours or pool_sweep,
+ * whichever is longer. */
+void filler_simulate(struct filler *filler);
+/* A request is there, at so many s since 1970: waits until the thread has done what was due. */
+void filler_follow(struct filler *filler, double now);
+
 /* Or step by step: does what is due at `now` (s, any beginning, never backwards), a bounded piece
  * of it, and says in how many seconds there is more to do. After any other status than STATUS_OK
  * the transaction is to be rolled back and the step repeated. */

@@ -325,6 +325,49 @@ static void the_thread_fills_and_stops(void **state)
     assert_i64(test_sql_integer(database, "SELECT COUNT(*) FROM qm_server"), 0);
 }
 
+static void in_simulated_time_a_request_finds_what_was_due(void **state)
+{
+    struct keeper keeper;
+    struct failure failure = {0};
+
+    (void)state;
+    add_jobs(1, 20, 0);
+    keeper = open_keeper(1, 500);
+    filler_simulate(keeper.filler);
+    assert_status(STATUS_OK, filler_start(keeper.filler, &failure));
+    filler_follow(keeper.filler, 1.7e9);
+    assert_int_equal(figures_of(&keeper).jobs, 20);
+    add_jobs(21, 5, 0);
+    filler_follow(keeper.filler, 1.7e9 + 599);
+    assert_int_equal(figures_of(&keeper).jobs, 20);
+    filler_follow(keeper.filler, 1.7e9 + 540); /* overtaken by another */
+    filler_follow(keeper.filler, 1.7e9 + 601);
+    assert_int_equal(figures_of(&keeper).jobs, 25);
+    test_sql(database, "UPDATE result SET server_state = 5 WHERE id <= 10");
+    filler_follow(keeper.filler, 1.7e9 + 6 * 3600 + 700);
+    assert_int_equal(figures_of(&keeper).jobs, 15);
+    close_keeper(&keeper);
+}
+
+static void simulated_time_may_begin_again(void **state)
+{
+    struct keeper keeper;
+    struct failure failure = {0};
+
+    (void)state;
+    add_jobs(1, 20, 0);
+    keeper = open_keeper(1, 500);
+    filler_simulate(keeper.filler);
+    assert_status(STATUS_OK, filler_start(keeper.filler, &failure));
+    filler_follow(keeper.filler, 1.7e9);
+    add_jobs(21, 5, 0);
+    filler_follow(keeper.filler, 1.6e9);
+    assert_int_equal(figures_of(&keeper).jobs, 20);
+    filler_follow(keeper.filler, 1.6e9 + 601);
+    assert_int_equal(figures_of(&keeper).jobs, 25);
+    close_keeper(&keeper);
+}
+
 #define CASE(name) cmocka_unit_test_setup_teardown(name, setup, teardown)
 
 int main(void)
@@ -341,6 +384,8 @@ int main(void)
         CASE(two_servers_share_until_one_falls_silent),
         CASE(an_older_schema_has_no_servers),
         CASE(the_thread_fills_and_stops),
+        CASE(in_simulated_time_a_request_finds_what_was_due),
+        CASE(simulated_time_may_begin_again),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);
