@@ -48,8 +48,9 @@ struct host_view {
     bool only_assigned; /* the account gets assigned jobs only (user.seti_id) */
     double memory;      /* bytes that jobs may use */
     struct disk_space space;
-    double disk;       /* bytes that jobs may fill in this pass: one of space.amounts */
-    double correction; /* see estimate_correction */
+    bool is_above_disk_share; /* the project uses more of the disk than its share */
+    double disk;              /* bytes that jobs may fill in this pass: one of space.amounts */
+    double correction;        /* see estimate_correction */
     struct availability availability;
     struct amounts asked;
     struct job_limits limits;

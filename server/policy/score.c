@@ -6,6 +6,8 @@
 
 #include "server/policy/checks.h"
 
+#include <math.h>
+
 #include "server/base/banned.h"
 
 size_t keywords_among(struct text keywords, const int64_t *ids, size_t count)
@@ -128,6 +130,12 @@ static double keywords_wanted(const struct host_view *view, const struct job *jo
                                   view->keywords_yes.count);
 }
 
+/* Seed 4-2: what is above its share makes way first when others need room; it should not grow. */
+static double gigabytes_above_share(const struct host_view *view, const struct job *job)
+{
+    return view->is_above_disk_share ? fmax(job->workunit->rsc_disk_bound, 0) / 1e9 : 0;
+}
+
 static double is_accelerated(const struct host_view *view, const struct job *job)
 {
     return job_is_accelerated(view->config, job);
@@ -146,6 +154,7 @@ static const struct {
     {offsetof(struct config, score_size_above), is_host_above},
     {offsetof(struct config, score_keyword), keywords_wanted},
     {offsetof(struct config, score_batch_accel), is_accelerated},
+    {offsetof(struct config, score_disk), gigabytes_above_share},
 };
 
 double job_score(const struct host_view *view, const struct job *job)

@@ -337,6 +337,8 @@ bool view_make(const struct request *request, struct host_view *ret_view)
         .userid = visit->user.id,
         .client_version = request->client_version,
         .now = request->now,
+        .is_above_disk_share = message->d_project_share > 0 &&
+                               message->d_boinc_used_project > message->d_project_share,
         .is_backup = message->has_resource_share_fraction && message->resource_share_fraction <= 0,
         .only_assigned = visit->user.seti_id != 0,
         .memory = memory_usable(visit->host.m_nbytes, &visit->prefs),

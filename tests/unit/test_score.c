@@ -130,6 +130,19 @@ static void accelerated_jobs_come_first(void **state)
     assert_score(0);
 }
 
+static void small_jobs_come_first_above_the_share_of_the_disk(void **state)
+{
+    (void)state;
+    workunit.rsc_disk_bound = 3e9;
+    assert_score(0);
+    view.is_above_disk_share = true;
+    assert_score(-3);
+    config->score_disk = -0.5;
+    assert_score(-1.5);
+    workunit.rsc_disk_bound = -1;
+    assert_score(0);
+}
+
 static void census_files_are_read(void **state)
 {
     struct size_census read = {0};
@@ -198,10 +211,15 @@ int main(void)
 {
 #define CASE(name) cmocka_unit_test_setup_teardown(name, setup, teardown)
     static const struct CMUnitTest tests[] = {
-        CASE(a_plain_job_scores_nothing),          CASE(each_term_has_its_weight),
-        CASE(committed_workunits_are_preferred),   CASE(wanted_keywords_count_each),
-        CASE(sizes_are_matched_to_speeds),         CASE(accelerated_jobs_come_first),
-        CASE(files_are_known_by_their_whole_name), CASE(census_files_are_read),
+        CASE(a_plain_job_scores_nothing),
+        CASE(each_term_has_its_weight),
+        CASE(committed_workunits_are_preferred),
+        CASE(wanted_keywords_count_each),
+        CASE(sizes_are_matched_to_speeds),
+        CASE(accelerated_jobs_come_first),
+        CASE(small_jobs_come_first_above_the_share_of_the_disk),
+        CASE(files_are_known_by_their_whole_name),
+        CASE(census_files_are_read),
         CASE(reliable_is_who_is_quick_and_right),
     };
 
