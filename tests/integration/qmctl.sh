@@ -136,6 +136,9 @@ expect 0 'warning: file database: .*qmctl files init' in_project check-config
 expect 0 'is there' in_project files init
 expect 0 'is there' in_project files init
 expect 0 'warning: deletion_policy_expire: .*60 days' in_project check-config
+sql -e "ALTER TABLE ${database}_files.file_order DROP tries, DROP ended, DROP outcome"
+expect 0 'warning: file database: .*qmctl files init' in_project check-config
+expect 0 'is there' in_project files init
 sql -e "INSERT INTO ${database}_files.host_file VALUES
     (7, 'genome', 3e9, 1, 1, 9, 100, 200, 150), (8, 'genome', 3e9, 1, 5, 9, 100, 200, 150),
     (7, 'coming', 5, 0, 1, 9, 0, 0, 150)"

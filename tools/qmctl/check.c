@@ -184,7 +184,10 @@ static void check_files(struct check *check)
 {
     const struct config *config = check->session->config;
     struct failure failure = {.status = STATUS_OK};
+    struct file_order *orders;
     struct db *db = NULL;
+    size_t count;
+    enum status status;
 
     if (config->deletion_policy_expire)
         found(check, false,
@@ -195,7 +198,13 @@ static void check_files(struct check *check)
               "delete_from_self: without files_db_name no file of today's clients is deleted");
     if (config->files_db_name.length == 0 || option_given(check->session, "no-db"))
         return;
-    if (db_files_open(config, &db, &failure) != STATUS_OK)
+    status = db_files_open(config, &db, &failure);
+    if (status == STATUS_OK) { /* an earlier version of it lacks columns */
+        status = db_file_orders(db, check->session->arena, 0, 1, &orders, &count);
+        if (status != STATUS_OK)
+            (void)fail(&failure, status, "%s", db_error(db));
+    }
+    if (status != STATUS_OK)
         found(check, false,
               text_string(check->session->arena,
                           text_print(check->session->arena, "file database: %s (qmctl files init)",
