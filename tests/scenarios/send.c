@@ -142,7 +142,8 @@ void send_client(struct story *story, const struct words *words)
         splice(story, at, length, NO_TEXT);
 }
 
-/* Every story is told twice: with candidates by query, and from a job pool (QM_TEST_POOL). */
+/* Every story is told twice: as by plain CGI, and as by a server process (QM_TEST_POOL), which has
+ * a job pool and remembers what job streams have had. */
 static struct pool *make_pool(struct story *story)
 {
     struct pool *pool = pool_create(100000, story->config->user_filter);
@@ -199,8 +200,10 @@ void send_now(struct story *story, const struct words *words)
         .seed = random_mix(1, story->sequence++),
         .stop_sched = story->stop_sched,
         .transport = {.body = story->body}};
-    if (getenv("QM_TEST_POOL") != NULL)
+    if (getenv("QM_TEST_POOL") != NULL) {
         story->request.pool = make_pool(story);
+        story->request.ledger = story->ledger;
+    }
     request_run(&story->request, &reply);
     if (story->request.pool != NULL)
         end_pool(story, story->request.pool);

@@ -7,6 +7,7 @@
 #include "server/base/arena.h"
 #include "server/base/buffer.h"
 #include "server/catalog.h"
+#include "server/select/shares.h"
 #include "tests/scenarios/story.h"
 #include "tests/support/database.h"
 
@@ -399,6 +400,7 @@ void world_open(struct story *story)
     story->config = test_database_config(story->database);
     story->config->project_dir_path = TEXT("."); /* the templates are found there */
     story->db = test_database_open(story->database);
+    story->ledger = stream_ledger_create();
     story->files = files_create(&story->files_health);
     story->request_arena = arena_create((size_t)story->config->request_memory_max);
     /* Rows of a scenario leave columns out, and bytes are bytes. */
@@ -411,6 +413,7 @@ void world_close(struct story *story)
     plan_classes_free(&story->plan_classes);
     db_close(story->db);
     files_destroy(story->files);
+    stream_ledger_destroy(story->ledger);
     test_sql(story->database, "DROP DATABASE IF EXISTS " TEXT_FORMAT, TEXT_ARG(files_name(story)));
     test_database_destroy(story->database);
     arena_destroy(story->request_arena);
