@@ -214,6 +214,42 @@ static void round_trips_are_counted(void **state)
     }
 }
 
+/* Complaint 2957: sending lost jobs again "can cripple a heavily loaded database". Looking for them
+ * costs one query where some are in progress, and any number of them goes again in as many round
+ * trips. */
+static void lost_jobs_cost_no_more_than_new_ones(void **state)
+{
+    static const struct {
+        int lost;
+        double seconds;
+        size_t jobs;          /* new ones besides */
+        uint64_t round_trips; /* without the COMMIT, at most */
+    } cases[] = {{0, 1, 1, 10}, {1, 1, 0, 9}, {40, 1, 0, 9}, {5, 1000, 5, 14}};
+
+    (void)state;
+    printf("%-26s %10s %11s\n", "lost jobs", "statements", "round trips");
+    for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++)
+        for (int turn = 0; turn < 2; turn++) {
+            const struct asked asked = {.seconds = cases[i].seconds};
+            struct db_count count;
+
+            test_sql(database, "DELETE FROM result; DELETE FROM workunit");
+            if (cases[i].lost > 0)
+                add_jobs(100, cases[i].lost, true);
+            add_jobs(1000, 50, false);
+            serve(&asked, NOW + 100 * (double)(2 * i) + turn);
+            assert_int_equal(request.visit.resent, (size_t)cases[i].lost);
+            assert_int_equal(request.visit.jobs_sent, cases[i].jobs);
+            count = db_count(db);
+            assert_int_equal(count.commits, 1);
+            if (turn == 0)
+                continue;
+            printf("%-26d %10llu %11llu\n", cases[i].lost, (unsigned long long)count.statements,
+                   (unsigned long long)count.round_trips);
+            assert_in_range(count.round_trips - count.commits, 1, cases[i].round_trips);
+        }
+}
+
 /* --- large requests -----------------------------------------------------------------------------
  */
 
@@ -461,6 +497,7 @@ int main(void)
 #define CASE(name) cmocka_unit_test_setup_teardown(name, setup, teardown)
     const struct CMUnitTest tests[] = {
         CASE(round_trips_are_counted),
+        CASE(lost_jobs_cost_no_more_than_new_ones),
         CASE(ten_thousand_reports_are_one_transaction),
         CASE(as_many_reports_as_a_request_may_hold),
         CASE(a_long_queue_is_read_by_one_query),
