@@ -309,6 +309,13 @@ static void tell_stop(struct story *story, const struct words *words)
     story->stop_sched = words->count == 1 && text_is(words->items[0], "on");
 }
 
+static void tell_database(struct story *story, const struct words *words)
+{
+    story->database_is_away = words->count == 1 && text_is(words->items[0], "away");
+    if (!story->database_is_away && (words->count != 1 || !text_is(words->items[0], "back")))
+        story_fail(story, "database away, or back");
+}
+
 static void tell_each(struct story *story, const struct words *words);
 
 static const struct {
@@ -321,6 +328,7 @@ static const struct {
     {"each", tell_each},
     {"request", tell_request},
     {"stop_sched", tell_stop},
+    {"database", tell_database},
     {"file_database", world_file_database},
     {"config", world_config},
     {"rows", world_rows},

@@ -175,6 +175,15 @@ static void end_pool(struct story *story, struct pool *pool)
     pool_destroy(pool);
 }
 
+static void load_catalog(struct story *story)
+{
+    catalog_release(story->catalog);
+    story->catalog = NULL;
+    if (catalog_load(story->db, &story->catalog) != STATUS_OK)
+        story_fail(story, "catalog: %s", db_error(story->db));
+    db_rollback(story->db);
+}
+
 void send_now(struct story *story, const struct words *words)
 {
     struct buffer reply = buffer_on_heap(0);
@@ -182,25 +191,22 @@ void send_now(struct story *story, const struct words *words)
 
     if (words->count > 0)
         story_fail(story, "send takes no words");
-    catalog_release(story->catalog);
-    story->catalog = NULL;
-    if (catalog_load(story->db, &story->catalog) != STATUS_OK)
-        story_fail(story, "catalog: %s", db_error(story->db));
-    db_rollback(story->db);
+    if (!story->database_is_away)
+        load_catalog(story);
     arena_reset(story->request_arena);
     story->request = (struct request){
         .config = story->config,
         .catalog = story->catalog,
         .keys = &story->keys,
         .plan_classes = &story->plan_classes,
-        .db = story->db,
+        .db = story->database_is_away ? NULL : story->db,
         .files = files_ready(story->files, story->config, (uint64_t)(story->now * 1e9)),
         .arena = story->request_arena,
         .now = story->now,
         .seed = random_mix(1, story->sequence++),
         .stop_sched = story->stop_sched,
         .transport = {.body = story->body}};
-    if (getenv("QM_TEST_POOL") != NULL) {
+    if (getenv("QM_TEST_POOL") != NULL && !story->database_is_away) {
         story->request.pool = make_pool(story);
         story->request.ledger = story->ledger;
     }

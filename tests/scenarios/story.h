@@ -56,6 +56,7 @@ struct story {
     double now;                   /* epoch; the only clock */
     uint64_t sequence;            /* seeds and row numbers */
     bool stop_sched;
+    bool database_is_away;
 
     struct text body; /* of the request at hand */
     struct arena *request_arena;
