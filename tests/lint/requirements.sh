@@ -1,7 +1,8 @@
 #!/bin/bash
 # SPDX-License-Identifier: Apache-2.0
-# Every requirement stands once in tests/requirements.md; what is said to show it is there. Prints
-# how many are shown and how many are to come.
+# Every requirement stands once in tests/requirements.md; what is said to show it is there, and so it
+# is with the complaints of tests/scenarios/README.md. Prints how many are shown and how many are to
+# come.
 set -euo pipefail
 cd "$(dirname "$0")/.."
 
@@ -28,18 +29,13 @@ missing=$(diff <(echo "$known" | sort) <(printf '%s\n%s\n' "$rows" "$others" | s
 $missing"
 
 # --- what is named
-shown=0 pending=0
-while IFS='|' read -r _ number _ _ by _; do
-    number=${number// /}
-    if [[ $by =~ ^\ to\ come:\ [A-Za-z\ ]+\ $ ]]; then
-        pending=$((pending + 1))
-        continue
-    fi
+# is_list NUMBER BY: whether BY is a list of tests; complains of those that are not there.
+is_list() {
+    local number=$1 by=$2 test file words
     if [[ ! $by =~ ^\ \`[^\`]+\`(\;\ \`[^\`]+\`)*\ $ ]]; then
-        complain "$number: neither a list of tests nor 'to come: ROOM':$by"
-        continue
+        complain "$number: no list of tests:$by"
+        return 1
     fi
-    shown=$((shown + 1))
     while IFS= read -r test; do
         file=${test%%:*}
         words=${test#"$file"}
@@ -50,11 +46,45 @@ while IFS='|' read -r _ number _ _ by _; do
             complain "$number: $file has no $words"
         fi
         # A case of cmocka counts where it is run, not only where it is written.
-        if [[ $file == *.c && -f $file ]] && [ "$(grep -cE -- "\b(test_)?$words\b" "$file")" -lt 2 ]; then
+        if [[ $file == *.c && -f $file && -n $words ]] &&
+            [ "$(grep -cE -- "\b(test_)?$words\b" "$file")" -lt 2 ]; then
             complain "$number: $file does not run $words"
         fi
     done < <(grep '^[a-z]' <<<"${by//\`/$'\n'}")
+}
+
+shown=0 pending=0
+while IFS='|' read -r _ number _ _ by _; do
+    number=${number// /}
+    if [[ $by =~ ^\ to\ come:\ [A-Za-z\ ]+\ $ ]]; then
+        pending=$((pending + 1))
+        continue
+    fi
+    if is_list "$number" "$by"; then
+        shown=$((shown + 1))
+    fi
 done < <(grep -E '^\| [0-9]' $table)
+
+# --- complaints: each number once, and each scenario of one under its number
+table=scenarios/README.md
+complaints=0 others_do=0 complained=
+while IFS='|' read -r _ numbers _ by _; do
+    for number in ${numbers//,/ }; do
+        [[ " $complained " != *" $number "* ]] || complain "$number stands twice"
+        complained+=" $number"
+    done
+    if [[ $by =~ ^\ not\ the\ dispatcher\'s:\ .+ ]]; then
+        others_do=$((others_do + 1))
+    elif is_list "${numbers// /}" "$by"; then
+        complaints=$((complaints + 1))
+    fi
+done < <(grep -E '^\| (CVE-)?[0-9]' $table)
+for file in scenarios/complaint-[0-9]*.scenario; do
+    number=${file#*complaint-}
+    number=$((10#${number%%-*}))
+    grep -qE "^\| ([0-9]+, )*${number}[, ].*\`$file\`" $table || complain "$number does not name $file"
+done
+[ "$complaints" -gt 0 ] || complain "no table of complaints"
 
 # --- the compatibility tests of the README: each number once, each file there or waiting
 numbers=$(sed -n 's/^| \([0-9]*\) |.*/\1/p' README.md)
@@ -73,5 +103,6 @@ while IFS= read -r file; do
 done < <(sed -n '/^## Compatibility/,$p' README.md | tr '`' '\n' | grep '^[a-z]*/.*\.s[a-z]*$')
 
 echo "compatibility: 25 numbers, $waiting waiting for their feature"
+echo "complaints: $complaints shown, $others_do not the dispatcher's"
 echo "requirements: $shown shown, $pending to come, $(wc -w <<<"$others") with nothing to show"
 exit $failed

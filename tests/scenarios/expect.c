@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* What a scenario expects: of the last reply and of the rows behind it. */
 #include "server/base/arena.h"
+#include "server/policy/reason.h"
 #include "tests/scenarios/story.h"
 
 #include <string.h>
@@ -171,6 +172,28 @@ static void expect_delay(struct story *story, const struct words *words, bool wa
         story_fail(story, "it is \"" TEXT_FORMAT "\"", TEXT_ARG(delay));
 }
 
+static bool has_reason(const struct story *story, struct text word)
+{
+    const struct answer *answer = &story->request.visit.answer;
+
+    if (answer->first_reason != NULL && text_is(word, answer->first_reason))
+        return true;
+    for (size_t i = 0; i < answer->reason_count; i++)
+        if (text_is(word, reason_word(answer->reasons[i])))
+            return true;
+    return false;
+}
+
+/* reason WORD ...: why no job was sent, by the words of the log and the counters */
+static void expect_reason(struct story *story, const struct words *words, bool wanted)
+{
+    want_words(story, words, 1, "expect reason WORD ...");
+    for (size_t i = 0; i < words->count; i++)
+        if (has_reason(story, words->items[i]) != wanted)
+            story_fail(story, "it is %sone of %zu", wanted ? "not " : "",
+                       story->request.visit.answer.reason_count);
+}
+
 /* text BYTES: anywhere in the reply as it goes over the wire */
 static void expect_text(struct story *story, const struct words *words, bool wanted)
 {
@@ -221,7 +244,7 @@ void expect_anything(struct story *story, const struct words *words)
         {"acked", expect_acked}, {"all_acked", expect_all_acked}, {"count", expect_count},
         {"delay", expect_delay}, {"element", expect_element},     {"job", expect_job},
         {"jobs", expect_jobs},   {"message", expect_message},     {"rows", expect_rows},
-        {"same", expect_same},   {"text", expect_text},
+        {"same", expect_same},   {"text", expect_text},           {"reason", expect_reason},
     };
     struct words rest = *words;
     bool wanted = true;
