@@ -81,6 +81,7 @@ struct answer {
     struct answer_resource *resources;
     size_t resource_count;
     bool no_work_deadlines;
+    bool asks_file_list;                   /* of clients that list their files only then */
     enum reason reasons[REASONS_SAID_MAX]; /* that no job was sent for, as said; for the counters */
     size_t reason_count;
     const char *first_reason; /* for the log line: the decisive reason of a "no"; NULL: none */

@@ -163,7 +163,7 @@ bool files_read(struct request *request, struct host_files *ret_files)
 /* last_seen is exact to an hour, so that a host that comes often is not written down each time. */
 static bool is_seen_anew(const struct update *update)
 {
-    for (size_t i = 0; i < update->known.row_count; i++)
+    for (size_t i = 0; update->has_list && i < update->known.row_count; i++)
         if (update->known.rows[i].first_seen > 0 &&
             update->known.rows[i].last_seen < update->now - LAST_SEEN_STEP)
             return true;

@@ -3,7 +3,11 @@
  * bring or use, against the rows of the file database.
  *
  * A file that its host does not list any more is forgotten, unless the list could not be read as a
- * whole; one that was sent and never seen is forgotten when it would have expired. */
+ * whole; one that was sent and never seen is forgotten when it would have expired.
+ *
+ * Clients before 4.30 send no list, those of summer 2004 (before 4.06) send one in the request
+ * after a reply that asks for it: so they are asked while nothing is known, or what is known is
+ * old. */
 #include "server/answer.h"
 #include "server/base/arena.h"
 #include "server/files_update.h"
@@ -14,6 +18,8 @@
 #include <stdlib.h>
 
 #include "server/base/banned.h"
+
+enum { CLIENT_LISTS_FROM = 43000, LIST_KEPT = 86400 /* s */ };
 
 static int compare_listed(const void *a, const void *b)
 {
@@ -53,8 +59,10 @@ static bool sort_listed(struct update *update)
     update->listed = ARENA_ARRAY(update->request->arena, message->file_count, struct host_file);
     if (update->listed == NULL)
         return false;
-    update->list_is_whole =
-        message->elements_dropped == 0 && message->file_count < MESSAGE_FILES_MAX;
+    update->has_list = update->request->client_version >= CLIENT_LISTS_FROM ||
+                       message->has_file_list || message->file_count > 0;
+    update->list_is_whole = update->has_list && message->elements_dropped == 0 &&
+                            message->file_count < MESSAGE_FILES_MAX;
     for (size_t i = 0; i < message->file_count; i++)
         if (message->files[i].name.length > 0 && message->files[i].name.length <= DB_FILE_NAME_MOST)
             update->listed[update->listed_count++] = message->files[i];
@@ -151,9 +159,17 @@ static bool find_gone(struct update *update)
     return true;
 }
 
+static bool list_is_missed(const struct update *update)
+{
+    for (size_t i = 0; i < update->known.row_count; i++)
+        if (update->known.rows[i].last_seen >= update->now - LIST_KEPT)
+            return false;
+    return !update->has_list;
+}
+
 bool update_compare_files(struct update *update)
 {
-    const struct answer *answer = &update->request->visit.answer;
+    struct answer *answer = &update->request->visit.answer;
 
     if (!sort_listed(update) || !find_gone(update) || !save_listed(update))
         return false;
@@ -161,5 +177,6 @@ bool update_compare_files(struct update *update)
         if (!save_sent(update, answer->jobs[i].documents.workunit_xml) ||
             !save_sent(update, answer->jobs[i].documents.result_xml))
             return false;
+    answer->asks_file_list = list_is_missed(update);
     return true;
 }

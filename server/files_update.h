@@ -14,7 +14,7 @@ struct update {
     struct host_files known;
     struct host_file *listed; /* by name, each once */
     size_t listed_count;
-    bool list_is_whole; /* what is not on it is not there */
+    bool has_list, list_is_whole; /* what is not on it is not there */
     struct host_file_row *saves;
     size_t save_count, save_room;
     struct text *gone;

@@ -218,6 +218,7 @@ struct message {
     struct other_result *other_results;
     size_t other_result_count;
     bool has_other_results; /* the list was there, maybe empty: a capability of the client */
+    bool has_file_list;     /* reply_file_list was there, maybe empty */
     struct ip_result *ip_results;
     size_t ip_result_count;
     bool has_ip_results;
