@@ -50,8 +50,8 @@ void edf_reset(struct edf *edf);
 enum edf_verdict edf_try(struct edf *edf, const struct edf_job *job, struct edf_reason *ret_reason);
 /* It joins the workload, whatever edf_try thinks of it. */
 void edf_take(struct edf *edf, const struct edf_job *job);
-/* The lateness of a listed job in the present workload, s. */
-double edf_lateness(const struct edf *edf, size_t listed);
+/* The lateness of a listed job in the present workload, s; INFINITY: not known. */
+double edf_lateness(struct edf *edf, size_t listed);
 /* When the first listed job that has anything left to do is done; INFINITY: there is none. */
 double edf_first_done(const struct edf *edf);
 

@@ -1,121 +1,82 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Laying jobs onto a load. A job runs in every segment where there is room for it, from the first
  * on, until its time is used up; so it adds at most one boundary, where it ends. Equal neighbours
- * are joined on the way, which keeps the list about as long as the number of jobs running at once:
- * in the part of time that is full they all become one. */
+ * are joined, which keeps the list about as long as the number of jobs running at once: in the
+ * part of time that is full they all become one. A list of some hundred segments lies in the
+ * fastest memory, and walking it costs less than keeping any tree of it. */
 #include "server/policy/edf_load.h"
+
+#include "server/base/arena.h"
 
 #include <math.h>
 #include <string.h>
 
 #include "server/base/banned.h"
 
-bool edf_need_is_plain(const struct edf_need *need)
+/* What a job takes of one row, and how much of it must be free. */
+struct demand {
+    int64_t *free;
+    int64_t takes, needs, least; /* least: that any such job needs */
+};
+/* Of a second row at most. */
+struct demands {
+    struct demand first, second;
+    bool has_second;
+};
+
+bool edf_load_alloc(struct edf_load *load, struct arena *arena, size_t room, size_t rows)
 {
-    return need->type == 0 && need->cpus == EDF_UNIT;
+    *load = (struct edf_load){.room = room, .rows = rows};
+    load->starts = ARENA_ARRAY(arena, room, double);
+    load->free = ARENA_ARRAY(arena, room * rows, int64_t);
+    return load->starts != NULL && load->free != NULL;
 }
 
-void edf_load_clear(struct edf_load *load, const struct edf_capacity *capacity)
+void edf_load_clear(struct edf_load *load, const struct edf_shape *shape)
 {
-    load->count = load->is_plain ? (size_t)(capacity->cpus / EDF_UNIT) : 1;
-    if (load->is_plain) {
-        for (size_t i = 0; i < load->count; i++)
-            load->free_at[i] = 0;
-        return;
-    }
-    load->segments[0] = (struct edf_segment){0};
+    load->count = 1;
+    load->rows = shape->types;
+    load->starts[0] = 0;
+    load->free[0] = shape->cpus + EDF_UNIT;
+    for (size_t type = 1; type < shape->types; type++)
+        load->free[type * load->room] = shape->counts[type];
     memset(load->full_until, 0, sizeof(load->full_until));
-    for (size_t i = 0; i < load->types; i++)
-        load->used[i] = 0;
 }
 
-void edf_load_copy(struct edf_load *load, const struct edf_load *from)
+static bool is_like_next(const struct edf_load *load, size_t at)
 {
-    load->is_plain = from->is_plain;
-    load->count = from->count;
-    load->types = from->types;
-    if (from->is_plain) {
-        memcpy(load->free_at, from->free_at, from->count * sizeof(double));
+    for (const int64_t *row = load->free; row < load->free + load->rows * load->room;
+         row += load->room)
+        if (row[at] != row[at + 1])
+            return false;
+    return true;
+}
+
+void edf_load_begin_cpu_jobs(struct edf_load *load, const struct edf_load *coprocs,
+                             const struct edf_shape *shape)
+{
+    size_t slots = (size_t)edf_shape_slots(shape);
+
+    memset(load->full_until, 0, sizeof(load->full_until));
+    load->count = 0;
+    if (slots > 0) {
+        load->rows = 0;
+        while (load->count < slots && load->count < load->room)
+            load->starts[load->count++] = 0; /* more slots than jobs are of no use */
         return;
     }
-    memcpy(load->full_until, from->full_until, sizeof(load->full_until));
-    memcpy(load->segments, from->segments, from->count * sizeof(load->segments[0]));
-    if (from->types > 0)
-        memcpy(load->used, from->used, from->count * from->types * sizeof(int64_t));
-}
+    load->rows = edf_shape_has_small(shape) ? 2 : 1;
+    for (size_t i = 0; i < coprocs->count; i++) {
+        int64_t parts = shape->cpus + EDF_UNIT - coprocs->free[i];
+        int64_t free = edf_shape_cpus_beside(shape, parts);
 
-/* The CPU that is free first gets the job. Since all jobs are there from the beginning, nothing is
- * ever interrupted: a CPU job of one CPU runs on to its end. */
-static double add_plain(struct edf_load *load, double wall_time, uint64_t *steps)
-{
-    double finish = load->free_at[0] + wall_time;
-    size_t at = 0;
-
-    for (size_t child = 1; child < load->count; child = 2 * at + 1) {
-        if (child + 1 < load->count && load->free_at[child + 1] < load->free_at[child])
-            child++;
-        if (finish <= load->free_at[child])
-            break;
-        load->free_at[at] = load->free_at[child];
-        at = child;
-        ++*steps;
+        if (load->count > 0 && load->free[load->count - 1] == free)
+            continue;
+        load->starts[load->count] = coprocs->starts[i];
+        if (load->rows > 1)
+            load->free[load->room + load->count] = shape->cpus;
+        load->free[load->count++] = free;
     }
-    load->free_at[at] = finish;
-    return finish;
-}
-
-static bool has_room(const struct edf_capacity *capacity, const struct edf_segment *segment,
-                     const int64_t *used, const struct edf_need *need)
-{
-    int64_t most = capacity->cpus + EDF_UNIT;
-
-    if (need->type > 0)
-        return used[need->type - 1] + need->count <= capacity->counts[need->type - 1] &&
-               segment->coproc_cpus + need->cpus <= most;
-    return segment->cpu_jobs < capacity->cpus && segment->cpu_jobs + need->cpus < most &&
-           segment->coproc_cpus + segment->cpu_jobs + need->cpus <= most;
-}
-
-/* Appends a segment at *at unless it is like the one before. */
-static void put(struct edf_load *load, size_t *at, const struct edf_segment *segment,
-                const int64_t *used)
-{
-    size_t row = load->types * sizeof(int64_t);
-
-    if (*at > 0) {
-        const struct edf_segment *before = &load->segments[*at - 1];
-        if (before->coproc_cpus == segment->coproc_cpus && before->cpu_jobs == segment->cpu_jobs &&
-            (row == 0 || memcmp(load->used + (*at - 1) * load->types, used, row) == 0))
-            return;
-    }
-    load->segments[*at] = *segment;
-    if (row > 0 && load->used + *at * load->types != used)
-        memcpy(load->used + *at * load->types, used, row);
-    ++*at;
-}
-
-/* Moves the segments from `from` on to `at`, to the end of the list. */
-static void move_tail(struct edf_load *load, size_t at, size_t from)
-{
-    size_t tail = load->count - from;
-
-    if (at != from) {
-        memmove(load->segments + at, load->segments + from, tail * sizeof(load->segments[0]));
-        if (load->types > 0)
-            memmove(load->used + at * load->types, load->used + from * load->types,
-                    tail * load->types * sizeof(int64_t));
-    }
-    load->count = at + tail;
-}
-
-static void occupy(struct edf_segment *segment, int64_t *used, const struct edf_need *need)
-{
-    if (need->type == 0) {
-        segment->cpu_jobs += need->cpus;
-        return;
-    }
-    segment->coproc_cpus += need->cpus;
-    used[need->type - 1] += need->count;
 }
 
 /* The segment in which a moment is. */
@@ -125,7 +86,7 @@ static size_t segment_at(const struct edf_load *load, double time)
 
     while (high - low > 1) {
         size_t middle = low + (high - low) / 2;
-        if (load->segments[middle].start <= time)
+        if (load->starts[middle] <= time)
             low = middle;
         else
             high = middle;
@@ -133,106 +94,215 @@ static size_t segment_at(const struct edf_load *load, double time)
     return low;
 }
 
-static void read_used(const struct edf_load *load, size_t at, int64_t *ret_used)
+void edf_load_copy(struct edf_load *load, const struct edf_load *from)
 {
-    if (load->types > 0)
-        memcpy(ret_used, load->used + at * load->types, load->types * sizeof(int64_t));
+    bool is_for_all = from->full_until[RESOURCE_CPU] > 0; /* only CPU jobs are laid here */
+    size_t first = is_for_all ? segment_at(from, from->full_until[RESOURCE_CPU]) : 0;
+
+    load->count = from->count - first;
+    load->rows = from->rows;
+    memcpy(load->full_until, from->full_until, sizeof(load->full_until));
+    memcpy(load->starts, from->starts + first, load->count * sizeof(double));
+    for (size_t row = 0; row < from->rows; row++)
+        memcpy(load->free + row * load->room, from->free + row * from->room + first,
+               load->count * sizeof(int64_t));
 }
 
-/* Lays the rest of a job, `left`, that ends within segment i, whose new list has got to `at`. */
-static double end_inside(struct edf_load *load, const struct edf_need *need, size_t i, size_t at,
-                         double left)
+bool edf_load_equal(const struct edf_load *one, const struct edf_load *other)
 {
-    struct edf_segment segment = load->segments[i], rest = segment;
-    int64_t used[RESOURCES_MAX], rest_used[RESOURCES_MAX];
-
-    read_used(load, i, used);
-    read_used(load, i, rest_used);
-    occupy(&segment, used, need);
-    rest.start = segment.start + left;
-    move_tail(load, i + 2, i + 1); /* one becomes two */
-    put(load, &at, &segment, used);
-    put(load, &at, &rest, rest_used);
-    move_tail(load, at, i + 2);
-    return rest.start;
-}
-
-double edf_load_add(struct edf_load *load, const struct edf_capacity *capacity,
-                    const struct edf_need *need, uint64_t *steps)
-{
-    const struct edf_need least = {.type = need->type,
-                                   .cpus = capacity->least_cpus[need->type],
-                                   .count = capacity->least_count[need->type]};
-    double left = need->wall_time;
-    int64_t used[RESOURCES_MAX];
-    bool is_full = true; /* so far */
-    size_t at;           /* where the next segment is written, never beyond where it is read */
-
-    ++*steps;
-    if (left <= 0)
-        return 0; /* nothing left to do is done */
-    if (load->is_plain)
-        return add_plain(load, left, steps);
-    at = segment_at(load, load->full_until[need->type]);
-    for (size_t i = at; i < load->count; i++) {
-        struct edf_segment segment = load->segments[i];
-        double end = i + 1 < load->count ? load->segments[i + 1].start : INFINITY;
-        bool has = false;
-
-        ++*steps;
-        read_used(load, i, used);
-        if (has_room(capacity, &segment, used, need)) {
-            if (end - segment.start > left)
-                return end_inside(load, need, i, at, left);
-            occupy(&segment, used, need);
-            left -= end - segment.start;
-            has = true;
-        }
-        is_full = is_full && !has_room(capacity, &segment, used, &least);
-        if (is_full)
-            load->full_until[need->type] = end;
-        put(load, &at, &segment, used);
-        if (has && left <= 0) { /* what follows may now be like this one */
-            segment = load->segments[i + 1];
-            read_used(load, i + 1, used);
-            put(load, &at, &segment, used);
-            move_tail(load, at, i + 2);
-            return end;
-        }
-    }
-    return INFINITY; /* not reached: the last segment is empty and has room for every job */
-}
-
-/* How many whole CPUs the coprocessor jobs leave to the others. */
-static int64_t whole_left(const struct edf_segment *segment, const struct edf_capacity *capacity)
-{
-    int64_t left = (capacity->cpus + EDF_UNIT - segment->coproc_cpus) / EDF_UNIT;
-
-    return left * EDF_UNIT > capacity->cpus ? capacity->cpus / EDF_UNIT : left;
-}
-
-bool edf_load_leaves_all(const struct edf_load *load, const struct edf_capacity *capacity)
-{
-    for (size_t i = 0; i < load->count; i++)
-        if (whole_left(&load->segments[i], capacity) != capacity->cpus / EDF_UNIT)
+    if (one->count != other->count || one->rows != other->rows)
+        return false;
+    for (size_t i = 0; i < one->count; i++)
+        if (one->starts[i] != other->starts[i])
+            return false;
+    for (size_t row = 0; row < one->rows; row++)
+        if (memcmp(one->free + row * one->room, other->free + row * other->room,
+                   one->count * sizeof(int64_t)) != 0)
             return false;
     return true;
 }
 
-bool edf_load_leaves_same(const struct edf_load *one, const struct edf_load *other,
-                          const struct edf_capacity *capacity)
+/* From one segment's start to the next's. */
+static double kept_in(const struct edf_load *base, const struct edf_shape *shape, size_t at,
+                      double length)
 {
-    size_t i = 0, j = 0;
+    return (double)(edf_shape_cpus_beside(shape, 0) - base->free[at]) * length;
+}
 
-    for (;;) {
-        double next_i = i + 1 < one->count ? one->segments[i + 1].start : INFINITY;
-        double next_j = j + 1 < other->count ? other->segments[j + 1].start : INFINITY;
+double edf_load_kept_away(const struct edf_load *base, const struct edf_shape *shape, double time,
+                          struct edf_cursor *cursor)
+{
+    const double *starts = base->starts;
 
-        if (whole_left(&one->segments[i], capacity) != whole_left(&other->segments[j], capacity))
-            return false;
-        if (isinf(next_i) && isinf(next_j))
-            return true;
-        i += next_i <= next_j;
-        j += next_j <= next_i;
+    if (time <= 0 || base->rows == 0)
+        return 0;
+    while (cursor->at + 1 < base->count && starts[cursor->at + 1] <= time) {
+        cursor->sum +=
+            kept_in(base, shape, cursor->at, starts[cursor->at + 1] - starts[cursor->at]);
+        cursor->at++;
     }
+    while (starts[cursor->at] > time) {
+        cursor->at--;
+        cursor->sum -=
+            kept_in(base, shape, cursor->at, starts[cursor->at + 1] - starts[cursor->at]);
+    }
+    return cursor->sum + kept_in(base, shape, cursor->at, time - starts[cursor->at]);
+}
+
+double edf_load_kept_away_more(const struct edf_load *base, const struct edf_load *other)
+{
+    double sum = 0, most = 0, time = 0;
+
+    if (base->rows == 0 || other->rows == 0)
+        return 0; /* nothing is kept away */
+    for (size_t i = 0, j = 0; i + 1 < base->count || j + 1 < other->count;) {
+        double next_i = i + 1 < base->count ? base->starts[i + 1] : INFINITY;
+        double next_j = j + 1 < other->count ? other->starts[j + 1] : INFINITY;
+        double next = fmin(next_i, next_j);
+
+        sum += (double)(base->free[i] - other->free[j]) * (next - time);
+        most = fmax(most, sum);
+        time = next;
+        i += next_i <= next;
+        j += next_j <= next;
+    }
+    return most;
+}
+
+static struct demands demands_of(struct edf_load *load, const struct edf_shape *shape,
+                                 const struct edf_need *need)
+{
+    struct demand cpus = {.free = load->free,
+                          .takes = need->cpus,
+                          .needs = need->cpus,
+                          .least = shape->cpus_taken[need->type].least};
+    struct demands demands = {.first = cpus, .second = cpus};
+
+    if (need->type > 0) {
+        demands.has_second = true;
+        demands.second = (struct demand){.free = load->free + need->type * load->room,
+                                         .takes = need->count,
+                                         .needs = need->count,
+                                         .least = shape->counts_taken[need->type].least};
+    } else if (load->rows > 1) { /* any CPU that is not in use will do */
+        demands.has_second = true;
+        demands.second = (struct demand){
+            .free = load->free + load->room, .takes = need->cpus, .needs = 1, .least = 1};
+    }
+    return demands;
+}
+
+static bool has_room(const struct demands *demands, size_t at)
+{
+    return demands->first.free[at] >= demands->first.needs &&
+           demands->second.free[at] >= demands->second.needs;
+}
+
+static bool is_full(const struct demands *demands, size_t at)
+{
+    return demands->first.free[at] < demands->first.least ||
+           demands->second.free[at] < demands->second.least;
+}
+
+/* Takes what is demanded `times` times: once, or less than nothing to give it back. */
+static void take(const struct demands *demands, size_t from, size_t to, int64_t times)
+{
+    int64_t first = demands->first.takes * times, second = demands->second.takes * times;
+
+    for (size_t i = from; i < to; i++)
+        demands->first.free[i] -= first;
+    for (size_t i = from; i < to && demands->has_second; i++)
+        demands->second.free[i] -= second;
+}
+
+static void move(struct edf_load *load, size_t from, size_t to, size_t count)
+{
+    memmove(load->starts + to, load->starts + from, count * sizeof(double));
+    for (size_t row = 0; row < load->rows; row++) {
+        int64_t *free = load->free + row * load->room;
+        memmove(free + to, free + from, count * sizeof(int64_t));
+    }
+}
+
+static void drop(struct edf_load *load, size_t at)
+{
+    load->count--;
+    move(load, at + 1, at, load->count - at);
+}
+
+/* Lays a job onto the segments from `from` to before `to`, where it ends or stops at `end`: in the
+ * last of them, of which the rest stays as it was, or when that ends. Joins those at both ends with
+ * neighbours that are like them now. Returns the segment that follows. */
+static size_t occupy(struct edf_load *load, const struct demands *demands, size_t from, size_t to,
+                     double end)
+{
+    bool divides = to == load->count || load->starts[to] > end, joins;
+
+    take(demands, from, to, 1);
+    joins = from > 0 && is_like_next(load, from - 1);
+    if (divides) {
+        if (joins) { /* the first one makes place for the rest of the last */
+            move(load, from + 1, from, to - from - 1);
+        } else {
+            move(load, to - 1, to, load->count - to + 1);
+            load->count++;
+            to++;
+        }
+        load->starts[to - 1] = end;
+        take(demands, to - 1, to, -1);
+        return to - 1;
+    }
+    if (is_like_next(load, to - 1))
+        drop(load, to);
+    if (joins)
+        drop(load, from);
+    return to - joins;
+}
+
+/* The first slot is free again when the job is done. */
+static double take_slot(struct edf_load *load, double wall_time)
+{
+    double end = load->starts[0] + wall_time;
+    size_t at = segment_at(load, end);
+
+    memmove(load->starts, load->starts + 1, at * sizeof(double));
+    load->starts[at] = end;
+    return end;
+}
+
+double edf_load_add(struct edf_load *load, const struct edf_shape *shape,
+                    const struct edf_need *need, uint64_t *steps)
+{
+    struct demands demands;
+    double left = need->wall_time, end;
+    size_t first, at, stop;
+
+    ++*steps;
+    if (left <= 0)
+        return 0; /* nothing left to do is done */
+    if (load->rows == 0)
+        return take_slot(load, left);
+    demands = demands_of(load, shape, need);
+    first = at = segment_at(load, load->full_until[need->type]);
+    for (;;) {
+        size_t begin = at;
+
+        /* The last segment has room for every job, and lasts for ever. */
+        while (!has_room(&demands, at))
+            at++;
+        end = load->starts[at] + left;
+        stop = at + 1;
+        while (stop < load->count && load->starts[stop] < end && has_room(&demands, stop))
+            stop++;
+        *steps += stop - begin;
+        if (stop == load->count || load->starts[stop] >= end)
+            break;
+        left -= load->starts[stop] - load->starts[at];
+        at = occupy(load, &demands, at, stop, load->starts[stop]);
+    }
+    (void)occupy(load, &demands, at, stop, end);
+    while (is_full(&demands, first))
+        first++;
+    load->full_until[need->type] = load->starts[first];
+    return end;
 }

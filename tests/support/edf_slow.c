@@ -225,11 +225,12 @@ static bool differs(double one, double other)
     return isinf(one) != isinf(other) || fabs(one - other) > 0.001;
 }
 
-const char *edf_compare(struct arena *arena, uint64_t seed, char *words, size_t size)
+static const char *compare(struct arena *arena, uint64_t seed, size_t listed_max, char *words,
+                           size_t size)
 {
     struct random random = {.state = seed};
-    struct edf_job listed[24];
-    size_t count = below(&random, 24), tries = 1 + below(&random, 12);
+    struct edf_job listed[EDF_SLOW_MAX];
+    size_t count = below(&random, listed_max), tries = 1 + below(&random, 12);
     bool is_plain = below(&random, 3) == 0;
     struct edf_slow slow;
     struct edf_host host;
@@ -274,6 +275,16 @@ const char *edf_compare(struct arena *arena, uint64_t seed, char *words, size_t 
         }
     }
     return NULL;
+}
+
+const char *edf_compare(struct arena *arena, uint64_t seed, char *words, size_t size)
+{
+    return compare(arena, seed, 24, words, size);
+}
+
+const char *edf_compare_long(struct arena *arena, uint64_t seed, char *words, size_t size)
+{
+    return compare(arena, seed, 200, words, size);
 }
 
 /* --- the promise ----------------------------------------------------------------------------- */

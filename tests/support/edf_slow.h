@@ -34,6 +34,8 @@ void edf_random_job(struct random *random, const struct edf_host *host, struct e
  * lateness of all listed jobs. NULL, or what differs, in `words` of `size` bytes. */
 struct arena;
 const char *edf_compare(struct arena *arena, uint64_t seed, char *words, size_t size);
+/* The same with up to 200 listed jobs. */
+const char *edf_compare_long(struct arena *arena, uint64_t seed, char *words, size_t size);
 /* Several random requests of one host, time passing in between: that no accepted job is late and
  * no listed one later than it was, in the end. */
 const char *edf_check_promise(struct arena *arena, uint64_t seed, char *words, size_t size);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The deadline simulation. `test_edf compare N`, `test_edf promise N` do more of the random cases,
- * `test_edf bench` measures. */
+/* The deadline simulation. `test_edf compare N`, `test_edf long N`, `test_edf promise N` do
+ * more of the random cases; `qmbench edf` measures. */
 #include "server/policy/edf.h"
 
 #include "server/base/arena.h"
@@ -9,7 +9,6 @@
 
 #include <math.h>
 #include <stdlib.h>
-#include <time.h>
 
 #include "server/base/banned.h"
 
@@ -260,6 +259,15 @@ static void agrees_with_the_slow_one(void **state)
         fail_msg("%s", wrong);
 }
 
+static void agrees_on_long_queues(void **state)
+{
+    char words[200];
+    const char *wrong = many(*state, edf_compare_long, 100, words, sizeof(words));
+
+    if (wrong != NULL)
+        fail_msg("%s", wrong);
+}
+
 static void keeps_its_promise_over_requests(void **state)
 {
     char words[200];
@@ -269,92 +277,19 @@ static void keeps_its_promise_over_requests(void **state)
         fail_msg("%s", wrong);
 }
 
-/* --- measuring ------------------------------------------------------------------------------- */
-
-static double microseconds(void)
-{
-    struct timespec now;
-
-    clock_gettime(CLOCK_MONOTONIC, &now);
-    return (double)now.tv_sec * 1e6 + (double)now.tv_nsec / 1e3;
-}
-
-enum bench_kind { BENCH_SAME, BENCH_MIXED, BENCH_TIGHT, BENCH_KINDS };
-
-static struct edf_job bench_job(struct random *random, enum bench_kind kind, double span)
-{
-    struct edf_job job =
-        cpu_job(HOUR * (0.5 + random_unit(random)), span * (0.2 + random_unit(random)));
-
-    if (kind == BENCH_MIXED && random_unit(random) < 0.2)
-        job = gpu_job(job.wall_time, job.deadline, 0.5 + random_unit(random));
-    else if (kind == BENCH_MIXED && random_unit(random) < 0.2)
-        job.cpus = 4;
-    return job;
-}
-
-static void bench_one(struct arena *arena, enum bench_kind kind, size_t queue, double cpus,
-                      size_t classes)
-{
-    static const char *const words[] = {"one-CPU", "mixed", "tight"};
-    struct random random = {.state = 7};
-    struct edf_host host = host_of(cpus, kind == BENCH_MIXED ? 4 : 0);
-    /* Time for the whole queue and half as much again; when tight, hardly for the queue. */
-    double span = ((double)queue / cpus + 1) * HOUR * (kind == BENCH_TIGHT ? 1.1 : 2);
-    struct edf_job *jobs = calloc(queue, sizeof(*jobs));
-    size_t taken = 0, tried = 0;
-    double begin, created, done;
-    struct edf *edf;
-
-    for (size_t i = 0; jobs != NULL && i < queue; i++)
-        jobs[i] = bench_job(&random, kind, span);
-    arena_reset(arena);
-    begin = microseconds();
-    edf = edf_create(arena, &host, jobs, queue, 64);
-    created = microseconds();
-    for (size_t i = 0; i < classes; i++) {
-        struct edf_job job = bench_job(&random, kind, span);
-        struct edf_reason reason;
-
-        for (size_t same = 0; same < 8; same++, tried++) {
-            if (edf_try(edf, &job, &reason) != EDF_IN_TIME || taken == 64)
-                break;
-            edf_take(edf, &job);
-            taken++;
-        }
-    }
-    done = microseconds();
-    printf("%-8s %6zu jobs %4.0f CPUs %5zu classes: baseline %8.0f us, %5zu asked, %2zu taken in "
-           "%9.0f us\n",
-           words[kind], queue, cpus, classes, created - begin, tried, taken, done - created);
-    free(jobs);
-}
-
-static void bench(struct arena *arena)
-{
-    static const double cpus[] = {1, 16, 256};
-
-    for (enum bench_kind kind = 0; kind < BENCH_KINDS; kind++)
-        for (size_t queue = 10; queue <= 10000; queue *= 10)
-            for (size_t i = 0; i < 3; i++)
-                for (size_t classes = 1; classes <= 1000; classes *= 1000)
-                    bench_one(arena, kind, queue, cpus[i], classes);
-}
-
 static int by_command(int count, char **words)
 {
     struct arena *arena = arena_create(ARENA_BYTES);
-    random_case *one = strcmp(words[1], "promise") == 0 ? edf_check_promise : edf_compare;
+    random_case *one = strcmp(words[1], "promise") == 0 ? edf_check_promise
+                       : strcmp(words[1], "long") == 0  ? edf_compare_long
+                                                        : edf_compare;
     char wrong[200];
-    const char *said = NULL;
+    const char *said;
 
     if (arena == NULL)
         return 1;
-    if (strcmp(words[1], "bench") == 0)
-        bench(arena);
-    else
-        said = many(arena, one, count > 2 ? strtoull(words[2], NULL, 10) : 1000000, wrong,
-                    sizeof(wrong));
+    said =
+        many(arena, one, count > 2 ? strtoull(words[2], NULL, 10) : 1000000, wrong, sizeof(wrong));
     arena_destroy(arena);
     printf("%s\n", said != NULL ? said : "all agree");
     return said != NULL;
@@ -380,6 +315,7 @@ int main(int count, char **words)
         cmocka_unit_test_setup_teardown(is_as_before_after_a_reset, make_arena, drop_arena),
         cmocka_unit_test_setup_teardown(numbers_beyond_sense_do_no_harm, make_arena, drop_arena),
         cmocka_unit_test_setup_teardown(agrees_with_the_slow_one, make_arena, drop_arena),
+        cmocka_unit_test_setup_teardown(agrees_on_long_queues, make_arena, drop_arena),
         cmocka_unit_test_setup_teardown(keeps_its_promise_over_requests, make_arena, drop_arena),
     };
 

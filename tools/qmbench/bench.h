@@ -5,6 +5,7 @@
 
 int bench_pool(int argc, char **argv);
 int bench_fill(int argc, char **argv);
+int bench_edf(int argc, char **argv);
 int bench_files(int argc, char **argv);
 
 #endif

@@ -15,6 +15,7 @@ static const struct {
 } subjects[] = {
     {"pool", "[JOBS ...]  the job pool in memory: size, filling, selection", bench_pool},
     {"fill", "PROJECT_DIR  filling a job pool from a project's database", bench_fill},
+    {"edf", "  the deadline simulation: queues, CPUs and classes of candidates", bench_edf},
     {"files",
      "SOCKET [HOSTS [DATABASE]]  the file database in the MariaDB behind a socket, as root; one\n"
      "      with a name stays",
