@@ -11,14 +11,16 @@
 enum { A, B, GPU = 1 };
 #define DAY 86400.0
 
-/* One CPU, one GPU of twice its speed, two projects with equal shares. */
+/* One CPU, one GPU of twice its speed, two projects with equal shares; of one host at a time. */
 static struct fetch_host two_projects(void)
 {
-    struct fetch_host host = {.resource_count = 2, .project_count = 2};
+    static struct fetch_project projects[2];
+    struct fetch_host host = {.resource_count = 2, .projects = projects, .project_count = 2};
+
+    projects[A] = projects[B] = (struct fetch_project){.share = 100};
 
     host.resources[FETCH_CPU] = (struct fetch_resource){.count = 1, .flops = 1e9};
     host.resources[GPU] = (struct fetch_resource){.count = 1, .flops = 2e9};
-    host.projects[A].share = host.projects[B].share = 100;
     return host;
 }
 

@@ -1,91 +1,38 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* One emulated host, against a server that is a few lines. */
+/* One emulated host of one project. */
+#include "tests/support/emulation.h"
 #include "tests/support/test.h"
-#include "tools/volunteers/volunteer.h"
-
-#include <math.h>
-#include <stdlib.h>
 
 #include "server/base/banned.h"
 
-#define HOUR  3600.0
-#define DAY   86400.0
-#define BEGIN 1e9
+#define HOUR 3600.0
+#define DAY  86400.0
 
-static struct population steady(void)
+static struct tally live(const struct population *population, uint64_t seed, double days,
+                         double bound)
 {
-    struct population population = population_measured();
+    struct emulation *emulation = emulation_create();
+    struct tally tally;
 
-    population.always_on = true;
-    population.error_rate = population.abandon_rate = population.estimate_sigma = 0;
-    population.flops_min = population.flops_max = 1e9;
-    return population;
-}
-
-/* Jobs of an hour, as many as are asked for, due in `bound` s; acknowledges everything. */
-static void serve(struct volunteer *volunteer, const struct volunteer_question *question,
-                  double bound, double *number)
-{
-    struct incoming_job *jobs = calloc(INCOMING_JOBS_MAX, sizeof(*jobs));
-    struct text *acks = calloc(VOLUNTEER_JOBS_MAX, sizeof(*acks));
-    char(*names)[32] = calloc(INCOMING_JOBS_MAX, sizeof(*names));
-    char(*done)[32] = calloc(VOLUNTEER_JOBS_MAX, sizeof(*done));
-    struct incoming incoming = {
-        .cpu = FETCH_NONE_NOW, .request_delay = 10, .hostid = 1, .jobs = jobs, .acks = acks};
-    double seconds = question->outgoing.cpu_seconds, instances = question->outgoing.cpu_instances;
-
-    for (size_t i = 0; i < question->outgoing.job_count; i++)
-        if (question->jobs[i].done) { /* the host's own copy goes as it reads */
-            snprintf(done[i], sizeof(done[i]), "%s", question->jobs[i].name);
-            acks[incoming.ack_count++] = text_from(done[i]);
-        }
-    while ((seconds > 0 || instances > 0) && incoming.job_count < 100) {
-        size_t i = incoming.job_count++;
-
-        snprintf(names[i], sizeof(names[i]), "job_%.0f", ++*number);
-        jobs[i] = (struct incoming_job){.name = text_from(names[i]),
-                                        .deadline = volunteer->now + bound,
-                                        .operations = HOUR * 1e9};
-        seconds -= HOUR;
-        instances -= 1;
-    }
-    volunteer_hear(volunteer, question, &incoming);
-    free(jobs);
-    free(acks);
-    free(names);
-    free(done);
-}
-
-static struct tally_of_host live(const struct population *population, uint64_t seed, double days,
-                                 double bound)
-{
-    struct volunteer_question *question = calloc(1, sizeof(*question));
-    struct volunteer volunteer;
-    struct tally_of_host tally;
-    double number = 0;
-
-    assert_true(volunteer_init(&volunteer, population, seed, 0, BEGIN));
-    while (volunteer.now < BEGIN + days * DAY) {
-        if (volunteer_ask(&volunteer, question))
-            serve(&volunteer, question, bound, &number);
-        volunteer_live(&volunteer, fmin(volunteer_next_event(&volunteer), BEGIN + days * DAY));
-    }
-    tally = volunteer.tally;
-    volunteer_free(&volunteer);
-    free(question);
+    emulation->population = *population;
+    emulation->projects[0].bound = bound;
+    emulation_begin(emulation, seed);
+    emulation_run(emulation, days);
+    tally = emulation->volunteer.tally;
+    emulation_free(emulation);
     return tally;
 }
 
 static void a_steady_host_with_work_is_never_idle(void **state)
 {
     (void)state;
-    const struct population population = steady();
+    const struct population population = emulation_steady();
 
     for (uint64_t seed = 1; seed < 6; seed++) {
-        struct tally_of_host tally = live(&population, seed, 10, 30 * DAY);
+        struct tally tally = live(&population, seed, 10, 30 * DAY);
 
-        assert_true(tally.used > 0.99 * tally.present);
-        assert_real(tally.wasted, 0, 0);
+        assert_true(tally.flops_used > 0.99 * tally.flops_total);
+        assert_real(tally.flops_wasted, 0, 0);
         assert_int_equal(tally.lost_acks + tally.failed_rpcs, 0);
         /* Work for hours in each: not one for each job. */
         assert_true(tally.rpcs < 40 * 10);
@@ -96,26 +43,26 @@ static void a_steady_host_with_work_is_never_idle(void **state)
 static void late_and_failed_jobs_are_waste(void **state)
 {
     (void)state;
-    struct population population = steady();
-    struct tally_of_host tally = live(&population, 1, 10, 0.5 * HOUR);
+    struct population population = emulation_steady();
+    struct tally tally = live(&population, 1, 10, 0.5 * HOUR);
 
-    assert_true(tally.late == tally.jobs && tally.wasted > 0.9 * tally.used);
+    assert_true(tally.late == tally.jobs && tally.flops_wasted > 0.9 * tally.flops_used);
     population.error_rate = 0.5;
     tally = live(&population, 1, 10, 30 * DAY);
     assert_true(tally.failed > tally.jobs / 4 && tally.failed < tally.jobs * 3 / 4);
-    assert_true(tally.wasted > 0 && tally.wasted < tally.used / 2);
+    assert_true(tally.flops_wasted > 0 && tally.flops_wasted < tally.flops_used / 2);
 }
 
 static void absence_is_no_idleness(void **state)
 {
     (void)state;
-    struct population population = steady();
-    struct tally_of_host always = live(&population, 3, 60, 30 * DAY), sometimes;
+    struct population population = emulation_steady();
+    struct tally always = live(&population, 3, 60, 30 * DAY), sometimes;
 
     population.always_on = false;
     sometimes = live(&population, 3, 60, 365 * DAY);
-    assert_true(sometimes.present < 0.9 * always.present);
-    assert_true(sometimes.used > 0.95 * sometimes.present);
+    assert_true(sometimes.flops_total < 0.9 * always.flops_total);
+    assert_true(sometimes.flops_used > 0.95 * sometimes.flops_total);
 }
 
 /* So that two configurations of a server can be compared. */
@@ -123,21 +70,21 @@ static void presence_does_not_depend_on_what_is_computed(void **state)
 {
     (void)state;
     struct population population = population_measured();
-    struct tally_of_host good = live(&population, 7, 60, 30 * DAY), bad;
+    struct tally good = live(&population, 7, 60, 30 * DAY), bad;
 
     population.error_rate = 0.7;
     bad = live(&population, 7, 60, HOUR);
     assert_true(bad.jobs != good.jobs);
-    assert_real(bad.present, good.present, 1e-3 * good.present);
+    assert_real(bad.flops_total, good.flops_total, 1e-3 * good.flops_total);
 }
 
 static void the_same_seed_lives_the_same_life(void **state)
 {
     (void)state;
     const struct population population = population_measured();
-    struct tally_of_host a = live(&population, 7, 60, 3 * DAY);
-    struct tally_of_host b = live(&population, 7, 60, 3 * DAY);
-    struct tally_of_host c = live(&population, 8, 60, 3 * DAY);
+    struct tally a = live(&population, 7, 60, 3 * DAY);
+    struct tally b = live(&population, 7, 60, 3 * DAY);
+    struct tally c = live(&population, 8, 60, 3 * DAY);
 
     assert_memory_equal(&a, &b, sizeof(a));
     assert_memory_not_equal(&a, &c, sizeof(a));
@@ -146,19 +93,13 @@ static void the_same_seed_lives_the_same_life(void **state)
 static void a_silent_server_is_left_alone_longer_and_longer(void **state)
 {
     (void)state;
-    const struct population population = steady();
-    struct volunteer_question *question = calloc(1, sizeof(*question));
-    struct volunteer volunteer;
+    struct emulation *emulation = emulation_create();
 
-    assert_true(volunteer_init(&volunteer, &population, 1, 0, BEGIN));
-    while (volunteer.now < BEGIN + 2 * DAY) {
-        if (volunteer_ask(&volunteer, question))
-            volunteer_hear_nothing(&volunteer);
-        volunteer_live(&volunteer, volunteer_next_event(&volunteer));
-    }
-    assert_true(volunteer.tally.failed_rpcs > 10 && volunteer.tally.failed_rpcs < 40);
-    volunteer_free(&volunteer);
-    free(question);
+    emulation->projects[0].is_silent = true;
+    emulation_begin(emulation, 1);
+    emulation_run(emulation, 2);
+    assert_in_range(emulation->volunteer.tally.failed_rpcs, 11, 39);
+    emulation_free(emulation);
 }
 
 int main(void)

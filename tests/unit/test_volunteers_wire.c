@@ -7,6 +7,7 @@
 #include "tools/volunteers/incoming.h"
 #include "tools/volunteers/outgoing.h"
 #include "tools/volunteers/population.h"
+#include "tools/volunteers/tally.h"
 
 #include <stdlib.h>
 
@@ -16,11 +17,23 @@ static void the_server_reads_what_a_host_says(void **state)
 {
     (void)state;
     const struct machine machine = {
-        .cpus = 8, .flops = 5e9, .memory = 16e9, .disk = 1e11, .buffer = 43200};
+        .cpus = 8,
+        .flops = 5e9,
+        .memory = 16e9,
+        .disk = 1e11,
+        .buffer = 43200,
+        .gpus = {{.count = 2, .flops = 1e12}, {.count = 0}, {.count = 1, .flops = 2e11}}};
     const struct outgoing_job jobs[] = {
-        {.name = "a&b", .deadline = 1000, .left = 50},
-        {.name = "good", .done = true, .elapsed = 70},
-        {.name = "bad", .done = true, .failed = true, .elapsed = 7},
+        {.name = "a&b", .deadline = 1000, .left = 50, .is_own = true, .cpus = 1},
+        {.name = "good", .is_own = true, .done = true, .elapsed = 70},
+        {.name = "bad", .is_own = true, .done = true, .failed = true, .elapsed = 7},
+        {.name = "not its own, done", .done = true, .elapsed = 7},
+        {.name = "not its own",
+         .deadline = 2000,
+         .left = 60,
+         .cpus = 0.5,
+         .coproc = FETCH_CPU + 3,
+         .coprocs = 0.25},
     };
     const struct outgoing outgoing = {.authenticator = TEXT("key"),
                                       .platform = TEXT("x86_64-pc-linux-gnu"),
@@ -29,10 +42,15 @@ static void the_server_reads_what_a_host_says(void **state)
                                       .mark = 1,
                                       .machine = &machine,
                                       .on_fraction = 0.75,
-                                      .cpu_seconds = 1234,
-                                      .cpu_instances = 3,
+                                      .share_fraction = 0.5,
+                                      .runnable_fraction = 0.75,
+                                      .potential_fraction = 0.625,
+                                      .correction = 1,
+                                      .demands = {{1234, 3, 7}, {55, 1, 8}, {0}, {66, 2, 9}},
+                                      .scalar = 1234,
+                                      .lists_queue = true,
                                       .jobs = jobs,
-                                      .job_count = 3};
+                                      .job_count = 5};
     struct buffer request = buffer_on_heap(1 << 20);
     struct parsed *parsed;
     const struct message *message;
@@ -54,8 +72,20 @@ static void the_server_reads_what_a_host_says(void **state)
     assert_text(message->results[1].name, "bad");
     assert_i64(message->results[1].exit_status, 1);
     assert_int_equal(message->other_result_count, 1);
-    assert_int_equal(message->ip_result_count, 1);
+    assert_int_equal(message->ip_result_count, 2);
     assert_text(message->ip_results[0].name, "a&b");
+    assert_real(message->ip_results[1].nintel_gpus, 0.25, 0);
+    assert_real(message->ip_results[1].avg_ncpus, 0.5, 0);
+    assert_real(message->prrs_fraction, 0.625, 0);
+    assert_real(message->estimated_delay, 7, 0);
+    assert_int_equal(message->coproc_count, 2);
+    assert_text(message->coprocs[0].type, "NVIDIA");
+    assert_real(message->coprocs[0].count, 2, 0);
+    assert_real(message->coprocs[0].req_seconds, 55, 0);
+    assert_real(message->coprocs[0].estimated_delay, 8, 0);
+    assert_text(message->coprocs[1].type, "intel_gpu");
+    assert_real(message->coprocs[1].req_instances, 2, 0);
+    assert_real(message->coprocs[1].peak_flops, 2e11, 0);
     assert_int_equal(message->elements_dropped, 0);
     parsed_free(parsed);
     buffer_free(&request);
@@ -65,14 +95,20 @@ static const char reply[] =
     "<scheduler_reply>\n<scheduler_version>100</scheduler_version>\n"
     "<request_delay>31.5</request_delay>\n<hostid>42</hostid>\n"
     "<no_work_deadlines/>\n<rsc_status>cpu sent</rsc_status>\n"
+    "<rsc_status>NVIDIA unsupported</rsc_status>\n<send_full_workload/>\n"
+    "<result_abort>\n<name>one</name>\n</result_abort>\n"
+    "<result_abort_if_not_started>\n<name>two</name>\n</result_abort_if_not_started>\n"
     "<result_ack>\n<name>old</name>\n</result_ack>\n"
     "<app_version><app_name>x</app_name><version_num>1</version_num><platform>p</platform>"
     "<flops>2e9</flops></app_version>\n"
     "<app_version><app_name>x</app_name><version_num>2</version_num><platform>p</platform>"
-    "<coproc><type>NVIDIA</type><count>1</count></coproc><flops>9e9</flops></app_version>\n"
+    "<avg_ncpus>0.125</avg_ncpus><coproc><type>NVIDIA</type><count>0.5</count></coproc>"
+    "<flops>9e9</flops></app_version>\n"
     "<workunit><rsc_fpops_est>3e12</rsc_fpops_est><name>w</name><app_name>x</app_name></workunit>\n"
     "<result><name>w_0</name><wu_name>w</wu_name><report_deadline>5000</report_deadline>"
-    "<platform>p</platform><version_num>1</version_num></result>\n</scheduler_reply>\n";
+    "<platform>p</platform><version_num>1</version_num></result>\n"
+    "<result><name>w_1</name><wu_name>w</wu_name><report_deadline>5000</report_deadline>"
+    "<platform>p</platform><version_num>2</version_num></result>\n</scheduler_reply>\n";
 
 static void a_host_reads_what_the_server_says(void **state)
 {
@@ -85,14 +121,26 @@ static void a_host_reads_what_the_server_says(void **state)
     assert_real(incoming.request_delay, 31.5, 0);
     assert_true(incoming.no_work_deadlines);
     assert_false(incoming.is_down);
-    assert_int_equal(incoming.cpu, FETCH_SENT);
+    assert_true(incoming.send_full_workload);
+    assert_int_equal(incoming.answers[FETCH_CPU], FETCH_SENT);
+    assert_int_equal(incoming.answers[TALLY_NVIDIA], FETCH_UNSUPPORTED);
+    assert_int_equal(incoming.answers[TALLY_ATI], FETCH_SILENCE);
+    assert_int_equal(incoming.abort_count, 2);
+    assert_text(incoming.aborts[0].name, "one");
+    assert_true(incoming.aborts[1].if_not_started);
     assert_int_equal(incoming.ack_count, 1);
     assert_text(incoming.acks[0], "old");
-    assert_int_equal(incoming.job_count, 1);
+    assert_int_equal(incoming.job_count, 2);
     assert_text(incoming.jobs[0].name, "w_0");
     assert_real(incoming.jobs[0].deadline, 5000, 0);
     assert_real(incoming.jobs[0].operations, 3e12, 0);
     assert_real(incoming.jobs[0].flops, 2e9, 0);
+    assert_real(incoming.jobs[0].cpus, 1, 0);
+    assert_int_equal(incoming.jobs[0].coproc, FETCH_CPU);
+    assert_real(incoming.jobs[1].flops, 9e9, 0);
+    assert_real(incoming.jobs[1].cpus, 0.125, 0);
+    assert_int_equal(incoming.jobs[1].coproc, TALLY_NVIDIA);
+    assert_real(incoming.jobs[1].coprocs, 0.5, 0);
     arena_destroy(arena);
 }
 

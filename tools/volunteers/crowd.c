@@ -103,6 +103,8 @@ void crowd_destroy(struct crowd *crowd)
     if (crowd == NULL)
         return;
     for (size_t i = 0; i < crowd->flight_count; i++) {
+        if (crowd->flights[i].question != NULL)
+            volunteer_question_free(crowd->flights[i].question);
         free(crowd->flights[i].question);
         arena_destroy(crowd->flights[i].arena);
         buffer_free(&crowd->flights[i].request);
@@ -176,7 +178,7 @@ static enum status begin_event(struct crowd *crowd, size_t line, struct failure 
     crowd_live(crowd, entry.who, entry.time);
     if (volunteer_ask(volunteer, flight->question)) {
         flight->host = entry.who;
-        flight->project = flight->question->request.project;
+        flight->project = flight->question->project;
         flight->time = entry.time;
         must(flight->project < crowd->options->project_count);
         status = crowd_talk_begin(crowd, line, failure);

@@ -37,14 +37,6 @@ static void note_failure(struct crowd *crowd, const struct flight *flight, enum 
             crowd_failure_words(kind), words);
 }
 
-static bool wants_work(const struct volunteer_question *question)
-{
-    for (size_t i = 0; i < FETCH_RESOURCES_MAX; i++)
-        if (question->request.seconds[i] > 0 || question->request.instances[i] > 0)
-            return true;
-    return false;
-}
-
 static void tell(struct crowd *crowd, const struct flight *flight, enum rpc_outcome outcome,
                  const struct incoming *incoming)
 {
@@ -52,10 +44,11 @@ static void tell(struct crowd *crowd, const struct flight *flight, enum rpc_outc
                       .host = flight->host,
                       .project = flight->project,
                       .outcome = outcome,
-                      .wanted_work = wants_work(flight->question)};
+                      .wanted_work = volunteer_wants_work(flight->question)};
 
     for (size_t i = 0; i < flight->question->outgoing.job_count; i++)
-        rpc.reported += flight->question->outgoing.jobs[i].done;
+        rpc.reported +=
+            flight->question->outgoing.jobs[i].is_own && flight->question->outgoing.jobs[i].done;
     if (incoming != NULL) {
         rpc.no_work_deadlines = incoming->no_work_deadlines;
         rpc.acked = incoming->ack_count;
@@ -77,7 +70,7 @@ static void land(struct crowd *crowd, struct flight *flight)
 
 static void hear_nothing(struct crowd *crowd, struct flight *flight, enum rpc_outcome outcome)
 {
-    volunteer_hear_nothing(&crowd->volunteers[flight->host]);
+    volunteer_hear_nothing(&crowd->volunteers[flight->host], flight->question);
     tell(crowd, flight, outcome, NULL);
     land(crowd, flight);
 }
@@ -89,7 +82,7 @@ static void hear(struct crowd *crowd, struct flight *flight, const struct incomi
     if (incoming->is_down)
         outcome = RPC_DOWN;
     else if (incoming->job_count == 0)
-        outcome = wants_work(flight->question) ? RPC_EMPTY : RPC_REPORTED;
+        outcome = volunteer_wants_work(flight->question) ? RPC_EMPTY : RPC_REPORTED;
     volunteer_hear(&crowd->volunteers[flight->host], flight->question, incoming);
     tell(crowd, flight, outcome, incoming);
     land(crowd, flight);

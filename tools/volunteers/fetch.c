@@ -80,64 +80,137 @@ void fetch_accumulate_shortfall(struct fetch_host *host, double interval, double
     }
 }
 
-static bool fits(const struct fetch_host *host, const struct fetch_job *job)
+/* Jobs that are not over, those of coprocessors apart; and how many of them run. */
+struct lists {
+    struct fetch_job *coprocs, *cpus;
+    size_t running;
+};
+
+static bool uses_coproc(const struct fetch_host *host, const struct fetch_job *job)
 {
-    for (size_t r = 0; r < host->resource_count; r++)
+    for (size_t r = FETCH_CPU + 1; r < host->resource_count; r++)
+        if (job->uses[r] > 0)
+            return true;
+    return false;
+}
+
+static struct lists list_jobs(const struct fetch_host *host, struct fetch_job *jobs, size_t count)
+{
+    struct lists lists = {.coprocs = NULL};
+
+    for (size_t i = count; i-- > 0;) {
+        struct fetch_job **list = uses_coproc(host, &jobs[i]) ? &lists.coprocs : &lists.cpus;
+
+        jobs[i].simulated_left = jobs[i].left;
+        jobs[i].running = false;
+        if (jobs[i].left <= 0)
+            continue;
+        jobs[i].next = *list;
+        *list = &jobs[i];
+    }
+    return lists;
+}
+
+static bool fits_coprocs(const struct fetch_host *host, const struct fetch_job *job)
+{
+    for (size_t r = FETCH_CPU + 1; r < host->resource_count; r++)
         if (job->uses[r] > 0 &&
             host->resources[r].used + job->uses[r] > host->resources[r].count + 1e-9)
             return false;
     return true;
 }
 
-/* In their order, as many as fit. Returns how long the assignment lasts; 0: nothing runs. */
-static double assign(struct fetch_host *host, struct fetch_job *jobs, size_t job_count)
+static bool all_coprocs_are_full(const struct fetch_host *host)
 {
-    double shortest = INFINITY;
+    for (size_t r = FETCH_CPU + 1; r < host->resource_count; r++)
+        if (host->resources[r].used < host->resources[r].count - 1e-9)
+            return false;
+    return true;
+}
 
+static double start(struct fetch_host *host, struct lists *lists, struct fetch_job *job,
+                    double shortest)
+{
+    job->running = true;
+    lists->running++;
+    for (size_t r = 0; r < host->resource_count; r++) {
+        host->resources[r].used += job->uses[r];
+        host->projects[job->project].accounts[r].used += job->uses[r];
+    }
+    return fmin(shortest, job->simulated_left);
+}
+
+/* In their order, as many as fit: a look at those behind ends when everything is taken, so that a
+ * step costs about what runs. Of the CPUs that coprocessor jobs use only whole ones are gone.
+ * Returns how long the assignment lasts; 0: nothing runs. */
+static double assign(struct fetch_host *host, struct lists *lists)
+{
+    double shortest = INFINITY, cpus_left;
+
+    lists->running = 0;
     for (size_t r = 0; r < host->resource_count; r++) {
         host->resources[r].used = 0;
         for (size_t p = 0; p < host->project_count; p++)
             host->projects[p].accounts[r].used = 0;
     }
-    for (size_t i = 0; i < job_count; i++) {
-        struct fetch_job *job = &jobs[i];
-
-        job->running = job->simulated_left > 0 && fits(host, job);
+    for (struct fetch_job *job = lists->coprocs; job != NULL; job = job->next) {
+        job->running = false;
+        if (fits_coprocs(host, job))
+            shortest = start(host, lists, job, shortest);
+        else if (all_coprocs_are_full(host))
+            break;
+    }
+    cpus_left = host->resources[FETCH_CPU].count - floor(host->resources[FETCH_CPU].used + 1e-9);
+    for (struct fetch_job *job = lists->cpus; job != NULL && cpus_left > 1e-9; job = job->next) {
+        job->running = job->uses[FETCH_CPU] <= cpus_left + 1e-9;
         if (!job->running)
             continue;
-        shortest = fmin(shortest, job->simulated_left);
-        for (size_t r = 0; r < host->resource_count; r++) {
-            host->resources[r].used += job->uses[r];
-            host->projects[job->project].accounts[r].used += job->uses[r];
-        }
+        cpus_left -= job->uses[FETCH_CPU];
+        shortest = start(host, lists, job, shortest);
     }
     return isinf(shortest) ? 0 : shortest;
+}
+
+/* Lets all that runs run, and takes what is over off the list. */
+static void advance(struct lists *lists, struct fetch_job **list, double interval)
+{
+    while (*list != NULL && lists->running > 0) {
+        struct fetch_job *job = *list;
+
+        if (job->running) {
+            job->simulated_left =
+                job->simulated_left > interval ? job->simulated_left - interval : 0;
+            job->running = false;
+            lists->running--;
+        }
+        if (job->simulated_left <= 0)
+            *list = job->next;
+        else
+            list = &job->next;
+    }
 }
 
 void fetch_simulate(struct fetch_host *host, struct fetch_job *jobs, size_t job_count,
                     double buffer, double now)
 {
+    struct lists lists = list_jobs(host, jobs, job_count);
+
     fetch_init(host, now);
-    for (size_t i = 0; i < job_count; i++)
-        jobs[i].simulated_left = jobs[i].left;
     for (double at = 0; at < buffer;) {
-        double lasts = assign(host, jobs, job_count);
+        double lasts = assign(host, &lists);
         double interval = lasts > 0 ? fmin(lasts, buffer - at) : buffer - at;
 
         if (at <= 0)
             fetch_set_idle(host);
         fetch_accumulate_shortfall(host, interval, now);
-        for (size_t i = 0; i < job_count; i++)
-            if (jobs[i].running)
-                jobs[i].simulated_left =
-                    jobs[i].simulated_left > interval ? jobs[i].simulated_left - interval : 0;
         if (at + interval <= at) /* less than a double can tell */
             break;
         at += interval;
+        advance(&lists, &lists.coprocs, interval);
+        advance(&lists, &lists.cpus, interval);
     }
-    for (size_t i = 0; i < job_count; i++)
-        jobs[i].simulated_left = jobs[i].left;
-    (void)assign(host, jobs, job_count);
+    lists = list_jobs(host, jobs, job_count);
+    (void)assign(host, &lists);
 }
 
 void fetch_accumulate_debt(struct fetch_host *host, const struct fetch_job *jobs, size_t job_count,
@@ -239,12 +312,31 @@ bool fetch_choose(const struct fetch_host *host, double now, struct fetch_reques
     return false;
 }
 
+bool fetch_add_to_contact(const struct fetch_host *host, size_t project, double now,
+                          struct fetch_request *ret_request)
+{
+    struct fetch_request request = {.project = project};
+    bool any = false;
+
+    for (size_t r = 0; r < host->resource_count; r++) {
+        if (host->resources[r].shortfall <= 0 || fetch_select_project(host, r, now) != project)
+            continue;
+        request.seconds[r] = host->resources[r].shortfall;
+        request.instances[r] = host->resources[r].idle;
+        request.scalar = fmax(request.scalar, request.seconds[r]);
+        any = true;
+    }
+    *ret_request = request;
+    return any;
+}
+
 double fetch_next_contact(const struct fetch_host *host, size_t project)
 {
     double least = INFINITY;
 
     for (size_t r = 0; r < host->resource_count; r++)
-        least = fmin(least, host->projects[project].accounts[r].backoff_end);
+        if (host->resources[r].count > 0)
+            least = fmin(least, host->projects[project].accounts[r].backoff_end);
     return fmax(least, host->projects[project].min_rpc_time);
 }
 

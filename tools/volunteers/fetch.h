@@ -10,7 +10,7 @@
 
 struct random;
 
-enum { FETCH_CPU, FETCH_RESOURCES_MAX = 8, FETCH_PROJECTS_MAX = 64 };
+enum { FETCH_CPU, FETCH_RESOURCES_MAX = 4, FETCH_PROJECTS_MAX = 64 };
 #define FETCH_BACKOFF_MIN 600.0   /* s */
 #define FETCH_BACKOFF_MAX 86400.0 /* s */
 
@@ -31,7 +31,7 @@ struct fetch_project {
 };
 
 struct fetch_resource {
-    double count;           /* instances */
+    double count;           /* instances; 0: the host has none of it */
     double flops;           /* of one */
     double used, shortfall; /* of one simulation */
     double idle;            /* instances that have nothing to do now */
@@ -40,7 +40,7 @@ struct fetch_resource {
 struct fetch_host {
     struct fetch_resource resources[FETCH_RESOURCES_MAX]; /* the first is FETCH_CPU */
     size_t resource_count;
-    struct fetch_project projects[FETCH_PROJECTS_MAX];
+    struct fetch_project *projects; /* FETCH_PROJECTS_MAX at most */
     size_t project_count;
 };
 
@@ -50,6 +50,7 @@ struct fetch_job {
     double left;                      /* s to run */
     double simulated_left;            /* of one simulation */
     bool running;                     /* at present, or in the simulation's present */
+    struct fetch_job *next;           /* of one simulation */
 };
 
 /* Begins a simulation: shares among the projects that are not backed off, no shortfalls. */
@@ -58,8 +59,8 @@ void fetch_init(struct fetch_host *host, double now);
 void fetch_set_idle(struct fetch_host *host);
 /* For `interval` the present use lasts. */
 void fetch_accumulate_shortfall(struct fetch_host *host, double interval, double now);
-/* The whole simulation of the next `buffer` s: jobs are run in their order. Leaves `running` for
- * the jobs that run at its beginning. */
+/* The whole simulation of the next `buffer` s: jobs are run in their order, those of coprocessors
+ * first. Leaves `running` for the jobs that run at its beginning. */
 void fetch_simulate(struct fetch_host *host, struct fetch_job *jobs, size_t job_count,
                     double buffer, double now);
 
@@ -80,6 +81,10 @@ struct fetch_request {
 size_t fetch_select_project(const struct fetch_host *host, size_t resource, double now);
 /* After a simulation. False: nobody is to be asked now. */
 bool fetch_choose(const struct fetch_host *host, double now, struct fetch_request *ret_request);
+/* As a contact for another reason does: of this project what it would be chosen for. False:
+ * nothing. */
+bool fetch_add_to_contact(const struct fetch_host *host, size_t project, double now,
+                          struct fetch_request *ret_request);
 /* When a project may be asked for anything at all. */
 double fetch_next_contact(const struct fetch_host *host, size_t project);
 

@@ -5,12 +5,13 @@
 
 #include "server/base/arena.h"
 #include "server/base/xml.h"
+#include "tools/volunteers/kind.h"
 
 #include <string.h>
 
 #include "server/base/banned.h"
 
-enum { DEPTH_MAX = 50, VALUE_MAX = 1024, FIELDS_MAX = 16, PARTS_MAX = 2000 };
+enum { DEPTH_MAX = 50, VALUE_MAX = 1024, FIELDS_MAX = 32, PARTS_MAX = 2000 };
 
 struct field {
     struct text name, value;
@@ -100,14 +101,37 @@ static void keep_part(struct reading *reading, struct parts *parts)
 static void read_resource(struct incoming *incoming, struct text value)
 {
     struct text state = value;
-    struct text type = text_split(&state, ' ');
+    size_t kind = kind_find(text_split(&state, ' '));
 
-    if (!text_equal_nocase(type, TEXT("cpu")))
+    if (kind == FETCH_RESOURCES_MAX)
         return;
     if (text_is(state, "sent"))
-        incoming->cpu = FETCH_SENT;
+        incoming->answers[kind] = FETCH_SENT;
     else
-        incoming->cpu = text_is(state, "unsupported") ? FETCH_UNSUPPORTED : FETCH_NONE_NOW;
+        incoming->answers[kind] =
+            text_is(state, "unsupported") ? FETCH_UNSUPPORTED : FETCH_NONE_NOW;
+}
+
+static void add_job(struct incoming *incoming, const struct part *part)
+{
+    if (incoming->job_count == INCOMING_JOBS_MAX)
+        return;
+    incoming->jobs[incoming->job_count++] = (struct incoming_job){
+        .name = value_of(part, "name"),
+        .workunit = value_of(part, "wu_name"),
+        .platform = value_of(part, "platform"),
+        .plan_class = value_of(part, "plan_class"),
+        .version = integer_of(value_of(part, "version_num")),
+        .deadline = real_of(value_of(part, "report_deadline")),
+        .cpus = 1,
+    };
+}
+
+static void add_abort(struct incoming *incoming, const struct part *part, bool if_not_started)
+{
+    if (incoming->abort_count < INCOMING_ABORTS_MAX)
+        incoming->aborts[incoming->abort_count++] = (struct incoming_abort){
+            .name = value_of(part, "name"), .if_not_started = if_not_started};
 }
 
 static void take_part(struct reading *reading, struct text value)
@@ -123,6 +147,8 @@ static void take_part(struct reading *reading, struct text value)
         incoming->is_down = true;
     } else if (text_is(part->name, "no_work_deadlines")) {
         incoming->no_work_deadlines = true;
+    } else if (text_is(part->name, "send_full_workload")) {
+        incoming->send_full_workload = true;
     } else if (text_is(part->name, "rsc_status")) {
         read_resource(incoming, value);
     } else if (text_is(part->name, "workunit")) {
@@ -131,16 +157,19 @@ static void take_part(struct reading *reading, struct text value)
         keep_part(reading, &reading->versions);
     } else if (text_is(part->name, "result_ack") && incoming->ack_count < INCOMING_ACKS_MAX) {
         incoming->acks[incoming->ack_count++] = value_of(part, "name");
-    } else if (text_is(part->name, "result") && incoming->job_count < INCOMING_JOBS_MAX) {
-        incoming->jobs[incoming->job_count++] = (struct incoming_job){
-            .name = value_of(part, "name"),
-            .workunit = value_of(part, "wu_name"),
-            .platform = value_of(part, "platform"),
-            .plan_class = value_of(part, "plan_class"),
-            .version = integer_of(value_of(part, "version_num")),
-            .deadline = real_of(value_of(part, "report_deadline")),
-        };
+    } else if (text_is(part->name, "result_abort")) {
+        add_abort(incoming, part, false);
+    } else if (text_is(part->name, "result_abort_if_not_started")) {
+        add_abort(incoming, part, true);
+    } else if (text_is(part->name, "result")) {
+        add_job(incoming, part);
     }
+}
+
+/* Of what is nested deeper only a version's coprocessor is of interest. */
+static bool is_kept(int depth, struct text name)
+{
+    return depth == 2 || (depth == 3 && (text_is(name, "type") || text_is(name, "count")));
 }
 
 static enum status on_end(void *context, struct text name, int line)
@@ -155,11 +184,25 @@ static enum status on_end(void *context, struct text name, int line)
         reading->is_whole = reading->is_reply;
     if (reading->depth == 1)
         take_part(reading, value);
-    if (reading->depth == 2 && value.length > 0 && part->field_count < FIELDS_MAX)
+    if (is_kept(reading->depth, name) && value.length > 0 && part->field_count < FIELDS_MAX)
         part->fields[part->field_count++] =
             (struct field){text_copy(reading->arena, name), text_copy(reading->arena, value)};
     reading->value_length = 0;
     return arena_overflowed(reading->arena) ? STATUS_NO_MEMORY : STATUS_OK;
+}
+
+static void apply_version(struct incoming_job *job, const struct part *version)
+{
+    double cpus = real_of(value_of(version, "avg_ncpus"));
+    size_t kind = kind_find(value_of(version, "type"));
+
+    job->flops = real_of(value_of(version, "flops"));
+    if (value_of(version, "avg_ncpus").length > 0 && cpus >= 0)
+        job->cpus = cpus;
+    if (kind != FETCH_RESOURCES_MAX && kind != FETCH_CPU) {
+        job->coproc = kind;
+        job->coprocs = real_of(value_of(version, "count"));
+    }
 }
 
 static void complete_job(const struct reading *reading, struct incoming_job *job)
@@ -181,7 +224,7 @@ static void complete_job(const struct reading *reading, struct incoming_job *job
             integer_of(value_of(version, "version_num")) == job->version &&
             text_equal(value_of(version, "platform"), job->platform) &&
             text_equal(value_of(version, "plan_class"), job->plan_class))
-            job->flops = real_of(value_of(version, "flops"));
+            apply_version(job, version);
     }
 }
 
@@ -191,13 +234,14 @@ enum status incoming_read(struct text reply, struct arena *arena, struct incomin
     /* Servers quote preferences and messages as they are: what is odd there costs nothing here. */
     const struct xml_limits limits = {
         .bytes_max = 64 << 20, .depth_max = DEPTH_MAX, .elements_max = 1000000, .recover = true};
-    struct incoming incoming = {.cpu = FETCH_SILENCE};
+    struct incoming incoming = {.is_down = false};
     struct reading reading = {.arena = arena, .incoming = &incoming};
     const struct xml_handler handler = {&reading, on_start, on_text, on_end};
     enum status status;
 
     incoming.jobs = ARENA_ARRAY(arena, INCOMING_JOBS_MAX, struct incoming_job);
     incoming.acks = ARENA_ARRAY(arena, INCOMING_ACKS_MAX, struct text);
+    incoming.aborts = ARENA_ARRAY(arena, INCOMING_ABORTS_MAX, struct incoming_abort);
     reading.workunits.at = ARENA_ARRAY(arena, PARTS_MAX, struct part *);
     reading.versions.at = ARENA_ARRAY(arena, PARTS_MAX, struct part *);
     if (arena_overflowed(arena))

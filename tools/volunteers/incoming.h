@@ -12,7 +12,7 @@
 
 struct arena;
 
-enum { INCOMING_JOBS_MAX = 1000, INCOMING_ACKS_MAX = 10000 };
+enum { INCOMING_JOBS_MAX = 1000, INCOMING_ACKS_MAX = 10000, INCOMING_ABORTS_MAX = 10000 };
 
 struct incoming_job {
     struct text name, workunit, platform, plan_class;
@@ -20,18 +20,29 @@ struct incoming_job {
     double deadline;   /* s since 1970 */
     double operations; /* estimated; 0: not told */
     double flops;      /* of its version; 0: not told */
+    double cpus;       /* that it uses while it runs */
+    size_t coproc;     /* the kind that it uses besides, or FETCH_CPU: none */
+    double coprocs;    /* instances of it */
+};
+
+struct incoming_abort {
+    struct text name;
+    bool if_not_started;
 };
 
 struct incoming {
-    bool is_down;           /* the project */
-    bool no_work_deadlines; /* work there is, but it would be late */
-    int64_t hostid;         /* 0: no new one */
-    double request_delay;   /* s */
-    enum fetch_answer cpu;
+    bool is_down;            /* the project */
+    bool no_work_deadlines;  /* work there is, but it would be late */
+    int64_t hostid;          /* 0: no new one */
+    double request_delay;    /* s */
+    bool send_full_workload; /* lists of jobs in progress are wanted, from now on */
+    enum fetch_answer answers[FETCH_RESOURCES_MAX];
     struct incoming_job *jobs;
     size_t job_count;
     struct text *acks; /* names */
     size_t ack_count;
+    struct incoming_abort *aborts;
+    size_t abort_count;
 };
 
 /* STATUS_INVALID: not a whole reply. Texts live in the arena. */

@@ -85,6 +85,7 @@ static enum status run(const struct options *options, struct failure *failure)
         status = report_create(options, &scenario, &report, failure);
     if (status != STATUS_OK)
         return status;
+    scenario.population.projects = options->project_count;
     crowd = crowd_create(options, &scenario);
     status = crowd != NULL ? run_crowd(crowd, report, failure)
                            : fail(failure, STATUS_NO_MEMORY, "no memory for so many hosts");

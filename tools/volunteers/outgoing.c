@@ -1,10 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Every request lists the whole queue with remaining times, so that a server that simulates
- * deadlines has what it asks real clients for. */
+/* A request says what the host is, what it wants, what it reports, and, once the server asked for
+ * it, the whole queue of all projects with remaining times, by which deadlines can be simulated. Of
+ * the generations two are written: that of today, and that of the last client before resources had
+ * requests of their own (6.4). */
 #include "tools/volunteers/outgoing.h"
 
 #include "server/base/buffer.h"
 #include "server/base/random.h"
+#include "tools/volunteers/kind.h"
 #include "tools/volunteers/population.h"
 
 #include <inttypes.h>
@@ -21,23 +24,32 @@ static void write_identity(const struct outgoing *outgoing, struct buffer *reque
                  "</authenticator>\n    <hostid>%" PRId64 "</hostid>\n"
                  "    <rpc_seqno>%" PRId64 "</rpc_seqno>\n",
                  outgoing->hostid, outgoing->rpc_seqno);
-    buffer_add_string(request,
-                      "    <core_client_major_version>8</core_client_major_version>\n"
-                      "    <core_client_minor_version>0</core_client_minor_version>\n"
-                      "    <core_client_release>2</core_client_release>\n"
-                      "    <resource_share_fraction>1.000000</resource_share_fraction>\n"
-                      "    <rrs_fraction>1.000000</rrs_fraction>\n"
-                      "    <prrs_fraction>1.000000</prrs_fraction>\n"
-                      "    <duration_correction_factor>1.000000</duration_correction_factor>\n"
-                      "    <allow_multiple_clients>0</allow_multiple_clients>\n"
-                      "    <sandbox>0</sandbox>\n    <dont_send_work>0</dont_send_work>\n");
     buffer_print(request,
-                 "    <work_req_seconds>%f</work_req_seconds>\n"
-                 "    <cpu_req_secs>%f</cpu_req_secs>\n"
-                 "    <cpu_req_instances>%f</cpu_req_instances>\n"
-                 "    <estimated_delay>0.000000</estimated_delay>\n"
+                 "    <core_client_major_version>%d</core_client_major_version>\n"
+                 "    <core_client_minor_version>%d</core_client_minor_version>\n"
+                 "    <core_client_release>%d</core_client_release>\n",
+                 outgoing->is_scalar ? 6 : 8, outgoing->is_scalar ? 4 : 0,
+                 outgoing->is_scalar ? 5 : 2);
+    buffer_print(request,
+                 "    <resource_share_fraction>%f</resource_share_fraction>\n"
+                 "    <rrs_fraction>%f</rrs_fraction>\n"
+                 "    <prrs_fraction>%f</prrs_fraction>\n"
+                 "    <duration_correction_factor>%f</duration_correction_factor>\n",
+                 outgoing->share_fraction, outgoing->runnable_fraction,
+                 outgoing->potential_fraction, outgoing->correction);
+    buffer_add_string(request, "    <allow_multiple_clients>0</allow_multiple_clients>\n"
+                               "    <sandbox>0</sandbox>\n"
+                               "    <dont_send_work>0</dont_send_work>\n");
+    buffer_print(request, "    <work_req_seconds>%f</work_req_seconds>\n", outgoing->scalar);
+    if (!outgoing->is_scalar)
+        buffer_print(request,
+                     "    <cpu_req_secs>%f</cpu_req_secs>\n"
+                     "    <cpu_req_instances>%f</cpu_req_instances>\n",
+                     outgoing->demands[FETCH_CPU].seconds, outgoing->demands[FETCH_CPU].instances);
+    buffer_print(request,
+                 "    <estimated_delay>%f</estimated_delay>\n"
                  "    <client_cap_plan_class>1</client_cap_plan_class>\n    <platform_name>",
-                 outgoing->cpu_seconds, outgoing->cpu_seconds, outgoing->cpu_instances);
+                 outgoing->demands[FETCH_CPU].delay);
     buffer_add_xml(request, outgoing->platform);
     buffer_add_string(request, "</platform_name>\n");
 }
@@ -83,6 +95,28 @@ static void write_machine(const struct outgoing *outgoing, struct buffer *reques
                  machine->disk / 2);
 }
 
+static void write_coprocs(const struct outgoing *outgoing, struct buffer *request)
+{
+    buffer_add_string(request, "<coprocs>\n");
+    for (size_t r = FETCH_CPU + 1; r < FETCH_RESOURCES_MAX; r++) {
+        const struct machine_gpu *gpu = &outgoing->machine->gpus[r - 1];
+        const struct outgoing_demand *demand = &outgoing->demands[r];
+
+        if (gpu->count == 0)
+            continue;
+        buffer_print(request, "<%s>\n   <count>%" PRId64 "</count>\n", kinds[r].element,
+                     gpu->count);
+        if (!outgoing->is_scalar)
+            buffer_print(request,
+                         "   <req_secs>%f</req_secs>\n   <req_instances>%f</req_instances>\n"
+                         "   <estimated_delay>%f</estimated_delay>\n",
+                         demand->seconds, demand->instances, demand->delay);
+        buffer_print(request, "   <peak_flops>%f</peak_flops>\n%s</%s>\n", gpu->flops,
+                     kinds[r].details, kinds[r].element);
+    }
+    buffer_add_string(request, "</coprocs>\n");
+}
+
 static void write_name(const char *name, struct buffer *request)
 {
     buffer_add_string(request, "    <name>");
@@ -101,33 +135,53 @@ static void write_report(const struct outgoing_job *job, struct buffer *request)
                  "<stderr_out>\n<core_client_version>8.0.2</core_client_version>\n"
                  "<![CDATA[\n<stderr_txt>\nemulated\n</stderr_txt>\n]]>\n</stderr_out>\n"
                  "</result>\n",
-                 job->elapsed, job->elapsed, job->failed ? 1 : 0, job->failed ? 3 : 5);
+                 job->elapsed, job->elapsed, job->failed || job->aborted ? 1 : 0,
+                 job->aborted  ? 6
+                 : job->failed ? 3
+                               : 5);
+}
+
+static void write_queued(const struct outgoing *outgoing, const struct outgoing_job *job,
+                         struct buffer *request)
+{
+    buffer_add_string(request, "<ip_result>\n");
+    write_name(job->name, request);
+    buffer_print(request, "    <report_deadline>%f</report_deadline>\n", job->deadline);
+    if (outgoing->is_scalar) {
+        buffer_print(request, "    <cpu_time_remaining>%f</cpu_time_remaining>\n", job->left);
+    } else {
+        buffer_print(request,
+                     "    <time_remaining>%f</time_remaining>\n    <avg_ncpus>%f</avg_ncpus>\n",
+                     job->left, job->cpus);
+        if (job->coproc != FETCH_CPU)
+            buffer_print(request, "    <%s>%f</%s>\n", kinds[job->coproc].instances, job->coprocs,
+                         kinds[job->coproc].instances);
+    }
+    buffer_add_string(request, "</ip_result>\n");
 }
 
 void outgoing_write(const struct outgoing *outgoing, struct buffer *request)
 {
     write_identity(outgoing, request);
     write_machine(outgoing, request);
+    write_coprocs(outgoing, request);
     for (size_t i = 0; i < outgoing->job_count; i++)
-        if (outgoing->jobs[i].done)
+        if (outgoing->jobs[i].is_own && outgoing->jobs[i].done)
             write_report(&outgoing->jobs[i], request);
     buffer_add_string(request, "<other_results>\n");
     for (size_t i = 0; i < outgoing->job_count; i++)
-        if (!outgoing->jobs[i].done) {
+        if (outgoing->jobs[i].is_own && !outgoing->jobs[i].done) {
             buffer_add_string(request, "<other_result>\n");
             write_name(outgoing->jobs[i].name, request);
             buffer_add_string(request, "</other_result>\n");
         }
-    buffer_add_string(request, "</other_results>\n<in_progress_results>\n");
-    for (size_t i = 0; i < outgoing->job_count; i++)
-        if (!outgoing->jobs[i].done) {
-            buffer_add_string(request, "<ip_result>\n");
-            write_name(outgoing->jobs[i].name, request);
-            buffer_print(request,
-                         "    <report_deadline>%f</report_deadline>\n"
-                         "    <time_remaining>%f</time_remaining>\n"
-                         "    <avg_ncpus>1.000000</avg_ncpus>\n</ip_result>\n",
-                         outgoing->jobs[i].deadline, outgoing->jobs[i].left);
-        }
-    buffer_add_string(request, "</in_progress_results>\n</scheduler_request>\n");
+    buffer_add_string(request, "</other_results>\n");
+    if (outgoing->lists_queue) {
+        buffer_add_string(request, "<in_progress_results>\n");
+        for (size_t i = 0; i < outgoing->job_count; i++)
+            if (!outgoing->jobs[i].done)
+                write_queued(outgoing, &outgoing->jobs[i], request);
+        buffer_add_string(request, "</in_progress_results>\n");
+    }
+    buffer_add_string(request, "</scheduler_request>\n");
 }

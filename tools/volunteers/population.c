@@ -51,6 +51,17 @@ struct population population_measured(void)
         .disk_max = 500 * GB,
         .buffer_min_days = 0.1,
         .buffer_max_days = 1.5,
+        .gpu_count_max = 1,
+        .gpu_speed_min = 20,
+        .gpu_speed_max = 200,
+        .gpu_efficiency = 0.2,
+        .projects = 1,
+        .projects_min = 1,
+        .projects_max = POPULATION_PROJECTS_MAX,
+        .share_min = 100,
+        .share_max = 100,
+        .period = HOUR,
+        .checkpoint = 300,
     };
 }
 
@@ -75,6 +86,59 @@ struct machine population_draw_machine(const struct population *population, stru
     machine.buffer =
         DAY * uniform(random, population->buffer_min_days, population->buffer_max_days);
     return machine;
+}
+
+static double log_uniform(struct random *random, double least, double most)
+{
+    return least * pow(fmax(most / least, 1), random_unit(random));
+}
+
+static int64_t uniform_integer(struct random *random, int64_t least, int64_t most)
+{
+    return most <= least ? least
+                         : least + (int64_t)(random_next(random) % (uint64_t)(most - least + 1));
+}
+
+/* As many draws for each machine, so that one with another coprocessor is the same otherwise. */
+void population_draw_gpus(const struct population *population, struct random *random,
+                          struct machine *machine)
+{
+    for (size_t kind = 0; kind < POPULATION_GPUS; kind++) {
+        bool has_one = random_unit(random) < population->gpu_parts[kind];
+        struct machine_gpu gpu = {
+            .count = uniform_integer(random, 1, (int64_t)population->gpu_count_max),
+            .flops = machine->flops *
+                     log_uniform(random, population->gpu_speed_min, population->gpu_speed_max),
+        };
+
+        machine->gpus[kind] = has_one ? gpu : (struct machine_gpu){.count = 0};
+    }
+}
+
+size_t population_draw_attachments(const struct population *population, struct random *random,
+                                   struct attachment *ret_attachments)
+{
+    size_t all = population->projects, count, kept = 0;
+    int64_t most = (int64_t)fmin(population->projects_max, (double)all);
+    int64_t least = (int64_t)fmin(population->projects_min, (double)most);
+
+    count = (size_t)uniform_integer(random, least, most);
+    /* Each of those left is taken as likely as any other. */
+    for (size_t p = 0; p < all && kept < count; p++) {
+        double share = log_uniform(random, population->share_min, population->share_max);
+
+        if (random_unit(random) * (double)(all - p) >= (double)(count - kept))
+            continue;
+        ret_attachments[kept++] = (struct attachment){
+            .which = p, .share = p < population->share_count ? population->shares[p] : share};
+    }
+    return kept;
+}
+
+double population_draw_life(const struct population *population, struct random *random)
+{
+    return population->leave_days > 0 ? population_exponential(random, population->leave_days * DAY)
+                                      : INFINITY;
 }
 
 double population_draw_presence(const struct population *population, struct random *random)

@@ -5,6 +5,7 @@
 #define TOOLS_VOLUNTEERS_POPULATION_H
 
 #include <stdbool.h>
+#include <stddef.h>
 #include <stdint.h>
 
 struct random;
@@ -12,6 +13,15 @@ struct random;
 double population_weibull(struct random *random, double shape, double scale);
 double population_log_normal(struct random *random, double mu, double sigma);
 double population_exponential(struct random *random, double mean);
+
+enum { POPULATION_PROJECTS_MAX = 64 };
+/* Kinds of coprocessors, in the order of TALLY_NVIDIA and so on. */
+enum { POPULATION_GPUS = 3 };
+
+/* What the clients of a crowd do: indices of the tables in policy.h. */
+struct habits {
+    size_t run, fetch, estimate, request, disk;
+};
 
 /* Of a whole crowd. */
 struct population {
@@ -25,18 +35,49 @@ struct population {
     double estimate_sigma;           /* true duration by estimated one: log-normal, median 1 */
     double memory_per_cpu, disk_min, disk_max; /* bytes; disk uniform */
     double buffer_min_days, buffer_max_days;   /* what a host keeps queued: uniform */
+    double gpu_parts[POPULATION_GPUS];         /* of the hosts that have one, by kind */
+    double gpu_count_max;                      /* 1 to it, each as often */
+    double gpu_speed_min, gpu_speed_max;       /* of one, by that of a CPU: log-uniform */
+    size_t projects;                           /* of the crowd: whoever runs it says how many */
+    double projects_min, projects_max;         /* that a host is attached to, uniform */
+    double shares[POPULATION_PROJECTS_MAX];    /* of the crowd's projects, by their order */
+    size_t share_count;                        /* those beyond: log-uniform within */
+    double share_min, share_max;
+    double gpu_efficiency; /* what GPU jobs reach of the peak */
+    double leave_days;     /* mean life of a host: exponential; 0: all stay */
+    double period;         /* s, of scheduling */
+    double checkpoint;     /* s of run time from one to the next */
+    struct habits habits;
 };
 
 /* As measured by the projects named in population.c. */
 struct population population_measured(void);
 
+struct machine_gpu {
+    int64_t count;
+    double flops; /* of one */
+};
 struct machine {
     int64_t cpus;
     double flops;        /* of one CPU */
     double memory, disk; /* bytes */
     double buffer;       /* s of work to keep queued */
+    struct machine_gpu gpus[POPULATION_GPUS];
 };
 struct machine population_draw_machine(const struct population *population, struct random *random);
+void population_draw_gpus(const struct population *population, struct random *random,
+                          struct machine *machine);
+
+/* One of the crowd's projects that a host is attached to. */
+struct attachment {
+    size_t which;
+    double share;
+};
+/* Returns how many; `attachments` holds POPULATION_PROJECTS_MAX. */
+size_t population_draw_attachments(const struct population *population, struct random *random,
+                                   struct attachment *ret_attachments);
+/* How long a host stays, s; INFINITY: for good. */
+double population_draw_life(const struct population *population, struct random *random);
 /* How long a time of presence or absence lasts, s. */
 double population_draw_presence(const struct population *population, struct random *random);
 double population_draw_absence(const struct population *population, struct random *random);

@@ -45,23 +45,15 @@ struct report {
 
 static void add_host(struct figures *figures, const struct volunteer *volunteer)
 {
-    const struct tally_of_host *old = &volunteer->tally;
-    struct tally tally = {.flops_total = old->present * volunteer->machine.flops,
-                          .flops_used = old->used * volunteer->machine.flops,
-                          .flops_wasted = old->wasted * volunteer->machine.flops,
-                          .rpcs = old->rpcs,
-                          .failed_rpcs = old->failed_rpcs,
-                          .empty_replies = old->empty_replies,
-                          .jobs = old->jobs,
-                          .late = old->late,
-                          .failed = old->failed,
-                          .abandoned = old->abandoned,
-                          .lost_acks = old->lost_acks,
-                          .deadline_flags = old->deadline_flags};
+    const struct tally_project *projects[FETCH_PROJECTS_MAX];
+    double shares[FETCH_PROJECTS_MAX];
 
-    tally.resources[TALLY_CPU] =
-        (struct tally_resource){.present = old->present, .used = old->used};
-    figures_add_host(figures, &tally, NULL, NULL, 0, 0);
+    for (size_t p = 0; p < volunteer->project_count; p++) {
+        projects[p] = &volunteer->projects[p].tally;
+        shares[p] = volunteer->fetch.projects[p].share;
+    }
+    figures_add_host(figures, &volunteer->tally, projects, shares, volunteer->project_count,
+                     volunteer->population->period);
 }
 
 static struct figures gather(const struct report *report, const struct sample *sample)
@@ -136,13 +128,13 @@ static void print_figures(const struct report *report)
 
 /* --- one host -------------------------------------------------------------------------------- */
 
-static uint64_t id_of(const char *name)
+static void begin_trace(struct report *report, const struct volunteer *volunteer)
 {
-    uint64_t id = 0;
+    size_t instances[FETCH_RESOURCES_MAX];
 
-    for (; *name != '\0'; name++)
-        id = random_mix(id, (uint64_t)(unsigned char)*name);
-    return id;
+    for (size_t r = 0; r < volunteer->fetch.resource_count; r++)
+        instances[r] = (size_t)volunteer->fetch.resources[r].count;
+    trace_init(&report->trace, instances, volunteer->fetch.resource_count);
 }
 
 static void on_interval(void *context, size_t host, const struct volunteer *volunteer, double until)
@@ -154,11 +146,19 @@ static void on_interval(void *context, size_t host, const struct volunteer *volu
     if (host != report->options->trace)
         return;
     if (report->trace.slot_count == 0)
-        trace_init(&report->trace, (const size_t[]){(size_t)volunteer->machine.cpus}, 1);
-    for (size_t i = 0; i < volunteer->job_count && count < (size_t)volunteer->machine.cpus; i++)
-        if (!volunteer->jobs[i].done)
-            jobs[count++] =
-                (struct trace_job){.id = id_of(volunteer->jobs[i].name), .project = 0, .uses = {1}};
+        begin_trace(report, volunteer);
+    for (size_t i = 0; i < volunteer->job_count && count < TRACE_SLOTS_MAX; i++) {
+        const struct volunteer_job *job = &volunteer->jobs[i];
+        struct trace_job running = {.id = job->number,
+                                    .project = volunteer->projects[job->project].which};
+
+        if (!job->running)
+            continue;
+        running.uses[FETCH_CPU] = job->cpus;
+        if (job->coproc != FETCH_CPU)
+            running.uses[job->coproc] = job->coprocs;
+        jobs[count++] = running;
+    }
     if (volunteer->is_on)
         trace_run(&report->trace, volunteer->now, until, jobs, count);
     else

@@ -2,7 +2,10 @@
 /* Each name is a row of the table below, with its default and its range. */
 #include "tools/volunteers/scenario.h"
 
+#include "tools/volunteers/policy.h"
+
 #include <stddef.h>
+#include <stdio.h>
 
 #include "server/base/banned.h"
 
@@ -42,7 +45,64 @@ static const struct row {
     {"disk_max", OF(population.disk_max), 0, 1e18},
     {"buffer_min_days", OF(population.buffer_min_days), 0, 100},
     {"buffer_max_days", OF(population.buffer_max_days), 0, 100},
+    {"gpu_nvidia", OF(population.gpu_parts[0]), 0, 1},
+    {"gpu_ati", OF(population.gpu_parts[1]), 0, 1},
+    {"gpu_intel", OF(population.gpu_parts[2]), 0, 1},
+    {"gpu_count_max", OF(population.gpu_count_max), 1, 64},
+    {"gpu_speed_min", OF(population.gpu_speed_min), 1e-3, 1e9},
+    {"gpu_speed_max", OF(population.gpu_speed_max), 1e-3, 1e9},
+    {"gpu_efficiency", OF(population.gpu_efficiency), 1e-3, 1},
+    {"projects_min", OF(population.projects_min), 1, POPULATION_PROJECTS_MAX},
+    {"projects_max", OF(population.projects_max), 1, POPULATION_PROJECTS_MAX},
+    {"share_min", OF(population.share_min), 1e-3, 1e9},
+    {"share_max", OF(population.share_max), 1e-3, 1e9},
+    {"leave_days", OF(population.leave_days), 0, 36500},
+    {"period", OF(population.period), 60, 86400},
+    {"checkpoint", OF(population.checkpoint), 1, 86400},
 };
+
+/* Ways of clients, each a word of its table. */
+static const size_t habits[POLICY_TABLES] = {
+    [POLICY_RUN] = OF(population.habits.run),
+    [POLICY_FETCH] = OF(population.habits.fetch),
+    [POLICY_ESTIMATE] = OF(population.habits.estimate),
+};
+
+static enum status set_habit(struct scenario *scenario, const struct policy_table *table,
+                             size_t offset, struct text value, int line, struct failure *failure)
+{
+    size_t index = policy_find(table, text_trim(value));
+    char words[128] = "";
+    size_t length = 0;
+
+    if (index < table->count) {
+        *(size_t *)(void *)((char *)scenario + offset) = index;
+        return STATUS_OK;
+    }
+    for (size_t i = 0; i < table->count && length < sizeof(words); i++)
+        length += (size_t)snprintf(words + length, sizeof(words) - length, "%s%s",
+                                   i > 0 ? ", " : "", policy_word(table, i));
+    return fail(failure, STATUS_INVALID, "line %d: %s is one of %s", line, table->name, words);
+}
+
+static enum status set_shares(struct scenario *scenario, struct text value, int line,
+                              struct failure *failure)
+{
+    struct population *population = &scenario->population;
+
+    population->share_count = 0;
+    for (value = text_trim(value); value.length > 0; value = text_trim(value)) {
+        double share;
+
+        if (population->share_count == POPULATION_PROJECTS_MAX ||
+            !text_to_real(text_split(&value, ' '), &share) || share < 0 || share > 1e9)
+            return fail(failure, STATUS_INVALID,
+                        "line %d: shares are up to %d numbers from 0 to 1e9", line,
+                        POPULATION_PROJECTS_MAX);
+        population->shares[population->share_count++] = share;
+    }
+    return STATUS_OK;
+}
 
 static enum status set(struct scenario *scenario, struct text name, struct text value, int line,
                        struct failure *failure)
@@ -58,6 +118,11 @@ static enum status set(struct scenario *scenario, struct text name, struct text 
         *(double *)(void *)((char *)scenario + rows[i].offset) = number;
         return STATUS_OK;
     }
+    for (size_t i = 0; i < POLICY_TABLES; i++)
+        if (text_is(name, policy_tables[i].name))
+            return set_habit(scenario, &policy_tables[i], habits[i], value, line, failure);
+    if (text_is(name, "shares"))
+        return set_shares(scenario, value, line, failure);
     return fail(failure, STATUS_INVALID, "line %d: there is no \"" TEXT_FORMAT "\"", line,
                 TEXT_ARG(name));
 }

@@ -1,65 +1,92 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* A host runs its jobs by deadline, one on each CPU, while it is on; nothing happens while it is
- * off. Its estimates are the server's; how long jobs really take is drawn for each. What it
- * abandons it forgets without a word, as a disk that broke does.
+/* A host runs what its policy chose while it is on; nothing happens while it is off. From one event
+ * to the next what runs stays the same, so each step is a sum.
  *
- * It asks when its queue lacks something, or an hour after a job is done, never before its minimum
- * RPC time; each request reports what there is to report. */
+ * Jobs of coprocessors use CPUs beside them, and operating systems let them go first: where they
+ * leave less than the CPU jobs need, those become slower. So no more is ever used than is there. */
 #include "tools/volunteers/volunteer.h"
 
-#include "tools/volunteers/session.h"
+#include "tools/volunteers/policy.h"
+#include "tools/volunteers/queue.h"
 
 #include <math.h>
 #include <stdlib.h>
-#include <string.h>
 
 #include "server/base/banned.h"
 
-#define REPORT_DELAY   3600.0 /* s after a job is done */
-#define POLL           60.0   /* s from a shortfall to a request */
-#define OPERATIONS_ANY 1e12   /* of a job that does not say */
+#define DONE 1e-3 /* s of a job that are nothing */
+
+static void equip(struct volunteer *volunteer, struct random *random)
+{
+    const struct machine *machine = &volunteer->machine;
+
+    volunteer->machine = population_draw_machine(volunteer->population, &volunteer->random);
+    population_draw_gpus(volunteer->population, random, &volunteer->machine);
+    volunteer->fetch.resource_count = 1;
+    volunteer->fetch.resources[FETCH_CPU] =
+        (struct fetch_resource){.count = (double)machine->cpus, .flops = machine->flops};
+    for (size_t kind = 0; kind < POPULATION_GPUS; kind++) {
+        volunteer->fetch.resources[kind + 1] = (struct fetch_resource){
+            .count = (double)machine->gpus[kind].count, .flops = machine->gpus[kind].flops};
+        if (machine->gpus[kind].count > 0)
+            volunteer->fetch.resource_count = kind + 2;
+    }
+}
+
+static bool attach(struct volunteer *volunteer, struct random *random)
+{
+    struct attachment attachments[POPULATION_PROJECTS_MAX];
+    size_t count = population_draw_attachments(volunteer->population, random, attachments);
+
+    volunteer->projects = calloc(count, sizeof(*volunteer->projects));
+    volunteer->fetch.projects = calloc(count, sizeof(*volunteer->fetch.projects));
+    if (volunteer->projects == NULL || volunteer->fetch.projects == NULL)
+        return false;
+    volunteer->project_count = volunteer->fetch.project_count = count;
+    for (size_t p = 0; p < count; p++) {
+        volunteer->projects[p] = (struct volunteer_project){
+            .which = attachments[p].which, .next_report = INFINITY, .correction = 1};
+        volunteer->fetch.projects[p].share = attachments[p].share;
+    }
+    return true;
+}
 
 bool volunteer_init(struct volunteer *volunteer, const struct population *population, uint64_t seed,
                     uint64_t number, double now)
 {
+    /* What came later is drawn apart: hosts stay who they were. */
+    struct random more = {.state = random_mix(random_mix(seed, number), 2)};
+
     *volunteer = (struct volunteer){.population = population,
                                     .random = {.state = random_mix(seed, number)},
                                     .presence = {.state = random_mix(~seed, number)},
                                     .mark = random_mix(random_mix(seed, number), 1),
                                     .is_on = true,
                                     .now = now,
-                                    .next_report = INFINITY};
-    volunteer->machine = population_draw_machine(population, &volunteer->random);
+                                    .next_choice = INFINITY,
+                                    .next_poll = now};
+    equip(volunteer, &more);
     volunteer->next_change = population->always_on
                                  ? INFINITY
                                  : now + population_draw_presence(population, &volunteer->presence);
-    volunteer->fetch.resource_count = 1;
-    volunteer->fetch.resources[FETCH_CPU] = (struct fetch_resource){
-        .count = (double)volunteer->machine.cpus, .flops = volunteer->machine.flops};
-    volunteer->fetch.project_count = 1;
-    volunteer->fetch.projects[0] = (struct fetch_project){.share = 1};
-    volunteer->jobs = calloc(VOLUNTEER_JOBS_MAX, sizeof(*volunteer->jobs));
-    return volunteer->jobs != NULL;
+    volunteer->departure = now + population_draw_life(population, &more);
+    if (attach(volunteer, &more))
+        return true;
+    volunteer_free(volunteer);
+    return false;
 }
 
 void volunteer_free(struct volunteer *volunteer)
 {
-    free(volunteer->jobs);
-    volunteer->jobs = NULL;
+    queue_free(volunteer);
+    free(volunteer->projects);
+    free(volunteer->fetch.projects);
+    volunteer->projects = NULL;
+    volunteer->fetch.projects = NULL;
+    volunteer->project_count = volunteer->fetch.project_count = 0;
 }
 
-/* The jobs are kept in order of deadline: the first that are not done run. */
-static size_t runs_until(const struct volunteer *volunteer)
-{
-    int64_t cpus = volunteer->machine.cpus;
-    size_t i = 0;
-
-    for (; i < volunteer->job_count && cpus > 0; i++)
-        cpus -= !volunteer->jobs[i].done;
-    return i;
-}
-
-static double on_fraction(const struct volunteer *volunteer)
+double volunteer_on_fraction(const struct volunteer *volunteer)
 {
     /* A day of presence to begin with, so that the first hours do not count for everything. */
     double on = volunteer->on_time + 86400;
@@ -67,36 +94,135 @@ static double on_fraction(const struct volunteer *volunteer)
     return on / (on + volunteer->off_time);
 }
 
-static void end_job(struct volunteer *volunteer, struct volunteer_job *job)
+static double rate_of(const struct volunteer *volunteer, const struct volunteer_job *job)
 {
-    bool is_late = volunteer->now > job->deadline;
+    return job->coproc == FETCH_CPU ? volunteer->cpu_rate : volunteer->coproc_rate;
+}
 
-    job->done = true;
-    volunteer->tally.jobs++;
-    volunteer->tally.late += is_late;
-    volunteer->tally.failed += job->will_fail;
-    if (is_late || job->will_fail)
-        volunteer->tally.wasted += job->elapsed;
-    volunteer->next_report = fmin(volunteer->next_report, volunteer->now + REPORT_DELAY);
+static void set_rates(struct volunteer *volunteer)
+{
+    double count = volunteer->fetch.resources[FETCH_CPU].count, coproc_cpus = 0, cpus = 0;
+
+    for (size_t i = 0; i < volunteer->job_count; i++) {
+        const struct volunteer_job *job = &volunteer->jobs[i];
+
+        if (job->running)
+            *(job->coproc == FETCH_CPU ? &cpus : &coproc_cpus) += job->cpus;
+    }
+    volunteer->coproc_rate = coproc_cpus > count ? count / coproc_cpus : 1;
+    count -= coproc_cpus * volunteer->coproc_rate;
+    volunteer->cpu_rate = cpus > count ? count / cpus : 1;
+}
+
+void volunteer_choose(struct volunteer *volunteer)
+{
+    volunteer->stale = false;
+    volunteer->next_choice = INFINITY;
+    run_policies[volunteer->population->habits.run].choose(volunteer);
+    for (size_t i = 0; i < volunteer->job_count; i++) {
+        struct volunteer_job *job = &volunteer->jobs[i];
+
+        if (job->running && !job->ran)
+            job->begun_at = volunteer->now;
+        job->begun = job->begun || job->running;
+        job->ran = job->running;
+    }
+    set_rates(volunteer);
+}
+
+static void run_job(struct volunteer *volunteer, struct volunteer_job *job, double interval,
+                    double *ret_used)
+{
+    const struct fetch_resource *resources = volunteer->fetch.resources;
+    struct volunteer_project *project = &volunteer->projects[job->project];
+    double done = interval * rate_of(volunteer, job),
+           checkpoint = volunteer->population->checkpoint;
+    double cpus = job->cpus * done, coprocs = job->coprocs * interval;
+
+    job->left -= done;
+    job->progress += done;
+    job->elapsed += interval;
+    job->since_checkpoint += interval;
+    if (job->since_checkpoint >= checkpoint) {
+        job->since_checkpoint = fmod(job->since_checkpoint, checkpoint);
+        job->checkpoint = volunteer->now - job->since_checkpoint;
+    }
+    job->flops += cpus * resources[FETCH_CPU].flops;
+    ret_used[FETCH_CPU] += cpus;
+    project->used[FETCH_CPU] += cpus;
+    if (job->coproc == FETCH_CPU)
+        return;
+    job->flops += coprocs * resources[job->coproc].flops;
+    ret_used[job->coproc] += coprocs;
+    project->used[job->coproc] += coprocs;
+}
+
+/* Whether some project may have jobs for a resource. */
+static bool may_be_served(const struct volunteer *volunteer, size_t resource)
+{
+    for (size_t p = 0; p < volunteer->project_count; p++)
+        if ((volunteer->projects[p].unsupported >> resource & 1) == 0)
+            return true;
+    return false;
+}
+
+static void count_resources(struct volunteer *volunteer, double interval, const double *used)
+{
+    for (size_t r = 0; r < volunteer->fetch.resource_count; r++) {
+        const struct fetch_resource *resource = &volunteer->fetch.resources[r];
+        struct tally_resource *tally = &volunteer->tally.resources[r];
+
+        tally->present += resource->count * interval;
+        tally->used += used[r];
+        if (may_be_served(volunteer, r))
+            tally->starved += fmax(0, resource->count * interval - used[r]);
+        volunteer->tally.flops_total += resource->count * interval * resource->flops;
+        volunteer->tally.flops_used += used[r] * resource->flops;
+    }
 }
 
 static void compute(struct volunteer *volunteer, double interval)
 {
-    size_t until = runs_until(volunteer);
+    double flops[FETCH_PROJECTS_MAX] = {0}, used[FETCH_RESOURCES_MAX] = {0};
+    bool runs[FETCH_PROJECTS_MAX] = {false};
 
-    for (size_t i = 0; i < until; i++) {
-        struct volunteer_job *job = &volunteer->jobs[i];
-
-        if (job->done)
-            continue;
-        job->left -= interval;
-        job->elapsed += interval;
-        volunteer->tally.used += interval;
-        if (job->left <= 1e-3)
-            end_job(volunteer, job);
-    }
     volunteer->on_time += interval;
-    volunteer->tally.present += interval * (double)volunteer->machine.cpus;
+    for (size_t i = 0; i < volunteer->job_count; i++) {
+        struct volunteer_job *job = &volunteer->jobs[i];
+        double before = job->flops;
+
+        if (!job->running)
+            continue;
+        run_job(volunteer, job, interval, used);
+        runs[job->project] = true;
+        flops[job->project] += job->flops - before;
+        if (job->left <= DONE)
+            queue_end_job(volunteer, job);
+    }
+    count_resources(volunteer, interval, used);
+    for (size_t p = 0; p < volunteer->project_count; p++)
+        if (runs[p])
+            tally_project_runs(&volunteer->projects[p].tally, interval, flops[p]);
+        else
+            tally_project_waits(&volunteer->projects[p].tally, interval);
+}
+
+static void come_or_go(struct volunteer *volunteer)
+{
+    volunteer->is_on = !volunteer->is_on;
+    volunteer->next_change =
+        volunteer->now + 1 +
+        (volunteer->is_on ? population_draw_presence(volunteer->population, &volunteer->presence)
+                          : population_draw_absence(volunteer->population, &volunteer->presence));
+    volunteer->stale = volunteer->is_on;
+    volunteer->next_poll = volunteer->now;
+}
+
+void volunteer_leave(struct volunteer *volunteer)
+{
+    queue_abandon(volunteer);
+    volunteer->has_left = true;
+    volunteer->is_on = false;
 }
 
 void volunteer_live(struct volunteer *volunteer, double now)
@@ -104,199 +230,41 @@ void volunteer_live(struct volunteer *volunteer, double now)
     double interval = now - volunteer->now;
 
     volunteer->now = now;
+    if (volunteer->has_left)
+        return;
     if (volunteer->is_on)
         compute(volunteer, interval);
     else
         volunteer->off_time += interval;
-    if (now < volunteer->next_change)
+    if (now >= volunteer->departure) {
+        volunteer_leave(volunteer);
         return;
-    volunteer->is_on = !volunteer->is_on;
-    volunteer->next_change =
-        now + 1 +
-        (volunteer->is_on ? population_draw_presence(volunteer->population, &volunteer->presence)
-                          : population_draw_absence(volunteer->population, &volunteer->presence));
-}
-
-/* What its queue lacks, as its estimates have it. */
-static void simulate(struct volunteer *volunteer)
-{
-    struct fetch_job jobs[VOLUNTEER_JOBS_MAX];
-    size_t count = 0;
-
-    for (size_t i = 0; i < volunteer->job_count; i++) {
-        const struct volunteer_job *job = &volunteer->jobs[i];
-
-        if (!job->done)
-            jobs[count++] =
-                (struct fetch_job){.uses = {1}, .left = fmax(60, job->estimate - job->elapsed)};
     }
-    /* The buffer is wall time, of which the host is on a part. */
-    fetch_simulate(&volunteer->fetch, jobs, count,
-                   volunteer->machine.buffer * on_fraction(volunteer), volunteer->now);
-}
-
-/* Whether the queue lacks enough for a request: something idle, or a tenth of the buffer. */
-static bool lacks_work(const struct volunteer *volunteer)
-{
-    const struct fetch_resource *cpus = &volunteer->fetch.resources[FETCH_CPU];
-
-    return volunteer->job_count < VOLUNTEER_JOBS_MAX &&
-           (cpus->idle > 0 || cpus->shortfall > volunteer->machine.buffer * cpus->count / 10);
+    if (now >= volunteer->next_change)
+        come_or_go(volunteer);
+    if (volunteer->stale)
+        volunteer->next_poll = now;
+    if (volunteer->is_on && (volunteer->stale || now >= volunteer->next_choice))
+        volunteer_choose(volunteer);
 }
 
 double volunteer_next_event(const struct volunteer *volunteer)
 {
-    double next = volunteer->next_change, contact = fetch_next_contact(&volunteer->fetch, 0);
-    size_t until = runs_until(volunteer);
+    double next = fmin(volunteer->next_change, volunteer->departure);
 
+    if (volunteer->has_left)
+        return INFINITY;
     if (!volunteer->is_on)
         return next;
-    for (size_t i = 0; i < until; i++)
-        if (!volunteer->jobs[i].done)
-            next = fmin(next, volunteer->now + fmax(volunteer->jobs[i].left, 0));
-    next = fmin(next, fmax(volunteer->next_report, volunteer->fetch.projects[0].min_rpc_time));
-    if (lacks_work(volunteer))
-        next = fmin(next, fmax(contact, volunteer->now + POLL));
-    return fmax(next, volunteer->now);
-}
-
-static void describe_jobs(const struct volunteer *volunteer, struct volunteer_question *question)
-{
     for (size_t i = 0; i < volunteer->job_count; i++) {
         const struct volunteer_job *job = &volunteer->jobs[i];
 
-        question->jobs[i] = (struct outgoing_job){.name = job->name,
-                                                  .deadline = job->deadline,
-                                                  .left = fmax(60, job->estimate - job->elapsed),
-                                                  .done = job->done,
-                                                  .failed = job->will_fail,
-                                                  .elapsed = job->elapsed};
+        if (job->running && rate_of(volunteer, job) > 0)
+            next = fmin(next, volunteer->now + fmax(job->left, 0) / rate_of(volunteer, job));
     }
-    question->outgoing.jobs = question->jobs;
-    question->outgoing.job_count = volunteer->job_count;
-}
-
-bool volunteer_ask(struct volunteer *volunteer, struct volunteer_question *ret_question)
-{
-    bool wants_work, reports = volunteer->next_report <= volunteer->now;
-
-    if (!volunteer->is_on || volunteer->fetch.projects[0].min_rpc_time > volunteer->now)
-        return false;
-    simulate(volunteer);
-    ret_question->request = (struct fetch_request){.project = 0};
-    wants_work = lacks_work(volunteer) &&
-                 fetch_choose(&volunteer->fetch, volunteer->now, &ret_question->request);
-    if (!wants_work && !reports)
-        return false;
-    volunteer->rpc_seqno++;
-    volunteer->tally.rpcs++;
-    ret_question->outgoing =
-        (struct outgoing){.platform = TEXT("x86_64-pc-linux-gnu"),
-                          .hostid = volunteer->hostid,
-                          .rpc_seqno = volunteer->rpc_seqno,
-                          .mark = volunteer->mark,
-                          .machine = &volunteer->machine,
-                          .on_fraction = on_fraction(volunteer),
-                          .cpu_seconds = ret_question->request.seconds[FETCH_CPU],
-                          .cpu_instances = ret_question->request.instances[FETCH_CPU]};
-    describe_jobs(volunteer, ret_question);
-    return true;
-}
-
-static void forget(struct volunteer *volunteer, size_t which)
-{
-    volunteer->job_count--;
-    memmove(&volunteer->jobs[which], &volunteer->jobs[which + 1],
-            (volunteer->job_count - which) * sizeof(*volunteer->jobs));
-}
-
-static void acknowledge(struct volunteer *volunteer, struct text name)
-{
-    for (size_t i = 0; i < volunteer->job_count; i++)
-        if (volunteer->jobs[i].done && text_is(name, volunteer->jobs[i].name)) {
-            forget(volunteer, i);
-            return;
-        }
-}
-
-static bool has_job(const struct volunteer *volunteer, struct text name)
-{
-    for (size_t i = 0; i < volunteer->job_count; i++)
-        if (text_is(name, volunteer->jobs[i].name))
-            return true;
-    return false;
-}
-
-static void receive(struct volunteer *volunteer, const struct incoming_job *incoming)
-{
-    double flops = incoming->flops > 0 ? incoming->flops : volunteer->machine.flops;
-    double operations = incoming->operations > 0 ? incoming->operations : OPERATIONS_ANY;
-    struct volunteer_job job = {.deadline = incoming->deadline, .estimate = operations / flops};
-    size_t at = volunteer->job_count;
-
-    if (has_job(volunteer, incoming->name) || incoming->name.length >= sizeof(job.name) ||
-        volunteer->job_count == VOLUNTEER_JOBS_MAX)
-        return;
-    if (incoming->name.length > 0)
-        memcpy(job.name, incoming->name.at, incoming->name.length);
-    job.left = operations / volunteer->machine.flops *
-               population_draw_error(volunteer->population, &volunteer->random);
-    job.will_fail = random_unit(&volunteer->random) < volunteer->population->error_rate;
-    if (job.will_fail) /* somewhere on the way */
-        job.left *= random_unit(&volunteer->random);
-    if (random_unit(&volunteer->random) < volunteer->population->abandon_rate) {
-        volunteer->tally.abandoned++;
-        return;
-    }
-    while (at > 0 && volunteer->jobs[at - 1].deadline > job.deadline) {
-        volunteer->jobs[at] = volunteer->jobs[at - 1];
-        at--;
-    }
-    volunteer->jobs[at] = job;
-    volunteer->job_count++;
-}
-
-void volunteer_hear_nothing(struct volunteer *volunteer)
-{
-    volunteer->tally.failed_rpcs++;
-    volunteer->failures++;
-    volunteer->fetch.projects[0].min_rpc_time =
-        volunteer->now + session_backoff(volunteer->failures, &volunteer->random);
-}
-
-void volunteer_hear(struct volunteer *volunteer, const struct volunteer_question *question,
-                    const struct incoming *incoming)
-{
-    enum fetch_answer answers[FETCH_RESOURCES_MAX] = {incoming->cpu};
-
-    if (incoming->is_down) {
-        volunteer_hear_nothing(volunteer);
-        volunteer->fetch.projects[0].min_rpc_time = fmax(volunteer->fetch.projects[0].min_rpc_time,
-                                                         volunteer->now + incoming->request_delay);
-        return;
-    }
-    volunteer->failures = 0;
-    if (incoming->hostid > 0 && incoming->hostid != volunteer->hostid) {
-        volunteer->hostid = incoming->hostid;
-        volunteer->rpc_seqno = 0;
-    }
-    for (size_t i = 0; i < incoming->ack_count; i++)
-        acknowledge(volunteer, incoming->acks[i]);
-    volunteer->next_report = INFINITY;
-    for (size_t i = 0; i < volunteer->job_count; i++)
-        if (volunteer->jobs[i].done) {
-            volunteer->tally.lost_acks++;
-            volunteer->next_report = volunteer->now + REPORT_DELAY;
-        }
-    for (size_t i = 0; i < incoming->job_count; i++)
-        receive(volunteer, &incoming->jobs[i]);
-    if (incoming->job_count > 0)
-        answers[FETCH_CPU] = FETCH_SENT;
-    else if (question->outgoing.cpu_seconds > 0)
-        volunteer->tally.empty_replies++;
-    volunteer->tally.deadline_flags += incoming->no_work_deadlines;
-    fetch_handle_reply(&volunteer->fetch, &question->request, answers, volunteer->now,
-                       &volunteer->random);
-    volunteer->fetch.projects[0].min_rpc_time = volunteer->now + incoming->request_delay;
-    simulate(volunteer);
+    for (size_t p = 0; p < volunteer->project_count; p++)
+        next = fmin(next, fmax(volunteer->projects[p].next_report,
+                               volunteer->fetch.projects[p].min_rpc_time));
+    next = fmin(next, fmin(volunteer->next_choice, volunteer->next_poll));
+    return fmax(next, volunteer->now);
 }

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* One emulated host of one project: comes and goes, computes, fetches work by the policy of
- * fetch.h, reports. Knows no network and no clock: it is told the time, says when it next has
- * something to do, and what it asks. */
+/* One emulated host, attached to one project or several: comes and goes, computes, fetches work,
+ * reports, and leaves for good. Knows no network and no clock: it is told the time, says when it
+ * next has something to do, and whom it asks what. What its client does is chosen from the tables
+ * of policy.h. */
 #ifndef TOOLS_VOLUNTEERS_VOLUNTEER_H
 #define TOOLS_VOLUNTEERS_VOLUNTEER_H
 
@@ -10,6 +11,7 @@
 #include "tools/volunteers/incoming.h"
 #include "tools/volunteers/outgoing.h"
 #include "tools/volunteers/population.h"
+#include "tools/volunteers/tally.h"
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -18,20 +20,44 @@
 enum { VOLUNTEER_JOBS_MAX = 1000 };
 
 struct volunteer_job {
-    char name[256];
+    char *name;
+    size_t project;  /* of the host's */
+    uint64_t number; /* in the order in which they came */
     double deadline;
-    double estimate, left; /* s of run time: what is estimated in all; what is really left */
+    double cpus;
+    size_t coproc; /* the kind that it uses besides, or FETCH_CPU: none */
+    double coprocs;
+    double estimate; /* s of run time in all, as the server has it */
+    double left;     /* s, really */
     double elapsed;
-    bool will_fail, done;
+    double progress; /* s of its own work that are done: less where CPUs are short */
+    double flops;    /* spent on it */
+    bool will_fail, done, failed, aborted;
+    bool acked;   /* while a reply is read */
+    bool running; /* while the host is on; by the policy */
+    bool ran;     /* the same before it was chosen again */
+    bool begun;
+    /* Kept for the policies. */
+    double begun_at;         /* when it began to run, this time */
+    double checkpoint;       /* when the last one was written */
+    double since_checkpoint; /* s of run time since */
+    double booked;           /* s of run time that debts know of */
+    bool deadline_missed;    /* as simulated */
+    bool scheduled;
 };
 
-/* What a run is judged by. Times in s of one CPU unless said otherwise. */
-struct tally_of_host {
-    double present; /* that its CPUs were there */
-    double used;    /* of that, spent on jobs */
-    double wasted;  /* on jobs that ended after their deadline, or failed */
-    uint64_t rpcs, failed_rpcs, empty_replies;
-    uint64_t jobs, late, failed, abandoned, lost_acks, deadline_flags;
+struct volunteer_project {
+    size_t which; /* of the crowd's */
+    int64_t hostid, rpc_seqno;
+    unsigned failures, empties; /* in a row */
+    double next_report;         /* INFINITY: nothing to report */
+    bool full_workload;         /* wanted by the server */
+    bool no_work_deadlines;     /* said by the last reply, which asked for a delay: */
+    double reply_delay_end;
+    double correction;                /* of durations */
+    unsigned unsupported;             /* bit r: it will never have jobs for resource r */
+    double used[FETCH_RESOURCES_MAX]; /* instance-seconds that debts do not know of yet */
+    struct tally_project tally;
 };
 
 struct volunteer {
@@ -39,36 +65,58 @@ struct volunteer {
     struct machine machine;
     struct random random, presence; /* two, so that its jobs do not change when it is there */
     uint64_t mark;
-    bool is_on;
+    bool is_on, has_left;
     double now, next_change;  /* of presence */
+    double departure;         /* INFINITY: never */
     double on_time, off_time; /* so far, s: what it takes for its on-fraction */
-    int64_t hostid, rpc_seqno;
-    unsigned failures;
-    double next_report; /* INFINITY: nothing to report */
+    /* Shares, minimum RPC times and what is known of resources; for each project one entry. */
     struct fetch_host fetch;
-    struct volunteer_job *jobs;
-    size_t job_count;
-    struct tally_of_host tally;
+    struct volunteer_project *projects;
+    size_t project_count;
+    struct volunteer_job *jobs; /* by deadline */
+    size_t job_count, job_capacity;
+    uint64_t next_number;
+    double cpu_rate, coproc_rate; /* of jobs that run: less than 1 where CPUs are short */
+    bool stale;                   /* what runs is to be chosen again */
+    double next_choice;           /* at the latest; by the policy */
+    double next_poll;             /* when to think of fetching */
+    bool lacks_work;              /* as it was thought of last */
+    double settled;               /* on-time that debts know of */
+    struct tally tally;
 };
 
+/* False: no memory. */
 MUST_CHECK bool volunteer_init(struct volunteer *volunteer, const struct population *population,
-                               uint64_t seed, uint64_t number, double now); /* false: no memory */
+                               uint64_t seed, uint64_t number, double now);
 void volunteer_free(struct volunteer *volunteer);
 
 /* Lives until `now`: not beyond what volunteer_next_event said. */
 void volunteer_live(struct volunteer *volunteer, double now);
-double volunteer_next_event(const struct volunteer *volunteer);
+double volunteer_next_event(const struct volunteer *volunteer); /* INFINITY: it has left */
 
-/* What an RPC needs besides the account. The jobs are in a list of the caller's. */
+/* What an RPC needs besides the account. Zero it before use, use it again, free it at the end.
+ * Names are those of the host's jobs: it may not live on before it heard an answer. */
 struct volunteer_question {
+    size_t project;  /* of the crowd's: which to ask */
+    size_t attached; /* the same of the host's */
     struct fetch_request request;
     struct outgoing outgoing;
-    struct outgoing_job jobs[VOLUNTEER_JOBS_MAX];
+    struct outgoing_job *jobs;
+    size_t job_capacity;
 };
 /* False: nothing to ask or report now. */
-bool volunteer_ask(struct volunteer *volunteer, struct volunteer_question *ret_question);
+bool volunteer_ask(struct volunteer *volunteer, struct volunteer_question *question);
+bool volunteer_wants_work(const struct volunteer_question *question);
 void volunteer_hear(struct volunteer *volunteer, const struct volunteer_question *question,
                     const struct incoming *incoming);
-void volunteer_hear_nothing(struct volunteer *volunteer);
+void volunteer_hear_nothing(struct volunteer *volunteer, const struct volunteer_question *question);
+void volunteer_question_free(struct volunteer_question *question);
+
+/* For policies and those who look on. */
+double volunteer_on_fraction(const struct volunteer *volunteer);
+/* What runs from now on. */
+void volunteer_choose(struct volunteer *volunteer);
+/* Its jobs end without a word. */
+void volunteer_leave(struct volunteer *volunteer);
 
 #endif

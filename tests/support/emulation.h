@@ -1,0 +1,53 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* A whole emulated host against servers of a few lines, without network: each sends as many jobs as
+ * are asked for and acknowledges everything. */
+#ifndef TESTS_SUPPORT_EMULATION_H
+#define TESTS_SUPPORT_EMULATION_H
+
+#include "tools/volunteers/volunteer.h"
+
+#include <stdbool.h>
+#include <stddef.h>
+
+#define EMULATION_BEGIN 1e9
+enum { EMULATION_PROJECTS_MAX = 16 };
+
+/* What the server of a project does. */
+struct emulated_project {
+    bool serves[FETCH_RESOURCES_MAX]; /* it has jobs for the resource, and always more */
+    double run_time;                  /* s of a job on the host's processor, as estimated */
+    double bound;                     /* s from sending to the deadline */
+    double request_delay;
+    size_t jobs_max; /* in a reply; 0: 100 */
+    bool is_silent;  /* nobody answers */
+    bool refuses_for_deadlines;
+    bool keeps_silent_of_resources; /* as servers of other makes */
+    bool no_full_workload;          /* the queue is not asked for */
+    double files;                   /* bytes that come with each job */
+    /* Outcome. */
+    uint64_t rpcs, sent, reported, refused;
+    double last_rpc;
+};
+
+struct emulation {
+    struct population population;
+    struct emulated_project projects[EMULATION_PROJECTS_MAX];
+    struct volunteer volunteer;
+    struct volunteer_question question;
+    /* Called for each request before it is answered; NULL: nobody looks. */
+    void (*look)(struct emulation *emulation, void *context);
+    void *context;
+    uint64_t number, events;
+};
+
+/* Steady hosts of a 1 GFLOPS CPU, always on, without errors, whose jobs take what is estimated. */
+struct population emulation_steady(void);
+/* Every project serves CPUs with jobs of an hour, due in 30 days. Population and projects may be
+ * changed before emulation_begin. */
+struct emulation *emulation_create(void);
+void emulation_begin(struct emulation *emulation, uint64_t seed);
+/* Until so many days after the beginning. */
+void emulation_run(struct emulation *emulation, double days);
+void emulation_free(struct emulation *emulation);
+
+#endif

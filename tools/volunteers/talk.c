@@ -1,0 +1,267 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* A host asks when its policy wants work, or when something is to be reported, never before a
+ * project's minimum RPC time; each request reports what there is to report to its project, and
+ * fetches what the policy would fetch there. */
+#include "tools/volunteers/policy.h"
+#include "tools/volunteers/queue.h"
+#include "tools/volunteers/session.h"
+#include "tools/volunteers/volunteer.h"
+
+#include <math.h>
+#include <stdlib.h>
+
+#include "server/base/banned.h"
+
+#define POLL         60.0 /* s from one thought of fetching to the next, at least */
+#define CONTACTS_MIN 1.0  /* s between contacts to a project that names no delay */
+
+static const struct fetch_policy *policy_of(const struct volunteer *volunteer)
+{
+    return &fetch_policies[volunteer->population->habits.fetch];
+}
+
+/* Brings debts up to date. */
+static void settle(struct volunteer *volunteer)
+{
+    double interval = volunteer->on_time - volunteer->settled;
+
+    if (interval <= 0)
+        return;
+    if (policy_of(volunteer)->settle != NULL)
+        policy_of(volunteer)->settle(volunteer, interval);
+    volunteer->settled = volunteer->on_time;
+    for (size_t p = 0; p < volunteer->project_count; p++)
+        for (size_t r = 0; r < FETCH_RESOURCES_MAX; r++)
+            volunteer->projects[p].used[r] = 0;
+}
+
+/* --- the question ------------------------------------------------------------------------- */
+
+static bool grow(struct volunteer_question *question, size_t count)
+{
+    void *grown;
+
+    if (count <= question->job_capacity)
+        return true;
+    grown = realloc(question->jobs, count * 2 * sizeof(*question->jobs));
+    if (grown == NULL)
+        return false;
+    question->jobs = grown;
+    question->job_capacity = count * 2;
+    return true;
+}
+
+static void describe_jobs(const struct volunteer *volunteer, struct volunteer_question *question)
+{
+    for (size_t i = 0; i < volunteer->job_count; i++) {
+        const struct volunteer_job *job = &volunteer->jobs[i];
+
+        question->jobs[i] = (struct outgoing_job){.name = job->name,
+                                                  .deadline = job->deadline,
+                                                  .left = estimate_left(volunteer, job),
+                                                  .is_own = job->project == question->attached,
+                                                  .done = job->done,
+                                                  .failed = job->failed,
+                                                  .aborted = job->aborted,
+                                                  .elapsed = job->elapsed,
+                                                  .cpus = job->cpus,
+                                                  .coproc = job->coproc,
+                                                  .coprocs = job->coprocs};
+    }
+    question->outgoing.jobs = question->jobs;
+    question->outgoing.job_count = volunteer->job_count;
+}
+
+/* The share of a project among those with jobs, or those that may get some too. */
+static double fraction(const struct volunteer *volunteer, size_t project, bool potential)
+{
+    bool counts[FETCH_PROJECTS_MAX] = {false};
+    double shares = 0;
+
+    for (size_t i = 0; i < volunteer->job_count; i++)
+        counts[volunteer->jobs[i].project] |= !volunteer->jobs[i].done;
+    for (size_t p = 0; p < volunteer->project_count; p++) {
+        const struct fetch_project *fetch = &volunteer->fetch.projects[p];
+
+        if (p == project || counts[p] ||
+            (potential &&
+             (fetch->min_rpc_time <= volunteer->now || volunteer->projects[p].no_work_deadlines)))
+            shares += fetch->share;
+    }
+    return shares > 0 ? volunteer->fetch.projects[project].share / shares : 1;
+}
+
+static double share_fraction(const struct volunteer *volunteer, size_t project)
+{
+    double shares = 0;
+
+    for (size_t p = 0; p < volunteer->project_count; p++)
+        shares += volunteer->fetch.projects[p].share;
+    return shares > 0 ? volunteer->fetch.projects[project].share / shares : 1;
+}
+
+static void describe_host(const struct volunteer *volunteer, struct volunteer_question *question)
+{
+    const struct volunteer_project *project = &volunteer->projects[question->attached];
+    struct outgoing *outgoing = &question->outgoing;
+
+    *outgoing = (struct outgoing){
+        .platform = TEXT("x86_64-pc-linux-gnu"),
+        .hostid = project->hostid,
+        .rpc_seqno = project->rpc_seqno,
+        .mark = volunteer->mark,
+        .machine = &volunteer->machine,
+        .on_fraction = volunteer_on_fraction(volunteer),
+        .share_fraction = share_fraction(volunteer, question->attached),
+        .runnable_fraction = fraction(volunteer, question->attached, false),
+        .potential_fraction = fraction(volunteer, question->attached, true),
+        .correction = project->correction,
+        .scalar = question->request.scalar,
+        .lists_queue = project->full_workload,
+    };
+    for (size_t r = 0; r < FETCH_RESOURCES_MAX; r++)
+        outgoing->demands[r] = (struct outgoing_demand){
+            .seconds = question->request.seconds[r], .instances = question->request.instances[r]};
+}
+
+/* The host's project to report to now; project_count: none. */
+static size_t due_report(const struct volunteer *volunteer)
+{
+    size_t p = 0;
+
+    while (p < volunteer->project_count &&
+           (volunteer->projects[p].next_report > volunteer->now ||
+            volunteer->fetch.projects[p].min_rpc_time > volunteer->now))
+        p++;
+    return p;
+}
+
+/* Whatever happens makes it think; where nothing does, it does so before the buffer is empty. */
+static void think_again_later(struct volunteer *volunteer)
+{
+    double later = fmax(POLL, volunteer->machine.buffer / 2);
+
+    if (volunteer->lacks_work)
+        later = fmax(POLL, policy_of(volunteer)->next(volunteer) - volunteer->now);
+    volunteer->next_poll = volunteer->now + later;
+}
+
+/* Whom to contact, and what to ask for; project_count: nobody. */
+static size_t choose_contact(struct volunteer *volunteer, struct fetch_request *ret_request)
+{
+    size_t project;
+
+    settle(volunteer);
+    if (volunteer->now >= volunteer->next_poll) {
+        if (policy_of(volunteer)->choose(volunteer, POLICY_ANY_PROJECT, ret_request))
+            return ret_request->project;
+        think_again_later(volunteer);
+    }
+    project = due_report(volunteer);
+    if (project < volunteer->project_count &&
+        !policy_of(volunteer)->choose(volunteer, project, ret_request))
+        *ret_request = (struct fetch_request){.project = project};
+    return project;
+}
+
+bool volunteer_ask(struct volunteer *volunteer, struct volunteer_question *question)
+{
+    if (!volunteer->is_on || !grow(question, volunteer->job_count))
+        return false;
+    question->request = (struct fetch_request){.project = 0};
+    question->attached = choose_contact(volunteer, &question->request);
+    if (question->attached == volunteer->project_count)
+        return false;
+    question->project = volunteer->projects[question->attached].which;
+    volunteer->projects[question->attached].rpc_seqno++;
+    volunteer->tally.rpcs++;
+    describe_host(volunteer, question);
+    describe_jobs(volunteer, question);
+    return true;
+}
+
+bool volunteer_wants_work(const struct volunteer_question *question)
+{
+    for (size_t r = 0; r < FETCH_RESOURCES_MAX; r++)
+        if (question->request.seconds[r] > 0 || question->request.instances[r] > 0)
+            return true;
+    return question->request.scalar > 0;
+}
+
+void volunteer_question_free(struct volunteer_question *question)
+{
+    free(question->jobs);
+    *question = (struct volunteer_question){.jobs = NULL};
+}
+
+/* --- the answer --------------------------------------------------------------------------- */
+
+void volunteer_hear_nothing(struct volunteer *volunteer, const struct volunteer_question *question)
+{
+    struct volunteer_project *project = &volunteer->projects[question->attached];
+
+    volunteer->tally.failed_rpcs++;
+    project->failures++;
+    volunteer->fetch.projects[question->attached].min_rpc_time =
+        volunteer->now + session_backoff(project->failures, &volunteer->random);
+    volunteer->next_poll = volunteer->now;
+}
+
+static void set_delay(struct volunteer *volunteer, size_t project, double delay)
+{
+    double *time = &volunteer->fetch.projects[project].min_rpc_time;
+
+    *time = fmax(*time, volunteer->now + fmax(delay, CONTACTS_MIN));
+}
+
+static void take_jobs(struct volunteer *volunteer, const struct volunteer_question *question,
+                      const struct incoming *incoming)
+{
+    struct volunteer_project *project = &volunteer->projects[question->attached];
+    enum fetch_answer answers[FETCH_RESOURCES_MAX];
+
+    for (size_t r = 0; r < FETCH_RESOURCES_MAX; r++) {
+        answers[r] = incoming->answers[r];
+        if (answers[r] == FETCH_UNSUPPORTED)
+            project->unsupported |= 1U << r;
+        else if (answers[r] != FETCH_SILENCE)
+            project->unsupported &= ~(1U << r);
+    }
+    for (size_t i = 0; i < incoming->job_count; i++) {
+        answers[incoming->jobs[i].coproc] = FETCH_SENT;
+        queue_receive(volunteer, question->attached, &incoming->jobs[i]);
+    }
+    volunteer->tally.empty_replies += incoming->job_count == 0 && volunteer_wants_work(question);
+    if (policy_of(volunteer)->hear != NULL)
+        policy_of(volunteer)->hear(volunteer, &question->request, answers);
+}
+
+void volunteer_hear(struct volunteer *volunteer, const struct volunteer_question *question,
+                    const struct incoming *incoming)
+{
+    size_t p = question->attached;
+    struct volunteer_project *project = &volunteer->projects[p];
+
+    if (incoming->is_down) {
+        volunteer_hear_nothing(volunteer, question);
+        set_delay(volunteer, p, incoming->request_delay);
+        return;
+    }
+    project->failures = 0;
+    if (incoming->hostid > 0 && incoming->hostid != project->hostid) {
+        project->hostid = incoming->hostid;
+        project->rpc_seqno = 0;
+    }
+    project->full_workload |= incoming->send_full_workload;
+    project->no_work_deadlines = incoming->no_work_deadlines;
+    project->reply_delay_end = volunteer->now + incoming->request_delay;
+    volunteer->tally.deadline_flags += incoming->no_work_deadlines;
+    for (size_t i = 0; i < incoming->abort_count; i++)
+        queue_abort(volunteer, p, incoming->aborts[i].name, incoming->aborts[i].if_not_started);
+    queue_acknowledge(volunteer, p, incoming->acks, incoming->ack_count);
+    take_jobs(volunteer, question, incoming);
+    set_delay(volunteer, p, incoming->request_delay);
+    volunteer->next_poll = volunteer->now;
+    if (volunteer->stale)
+        volunteer_choose(volunteer);
+}
