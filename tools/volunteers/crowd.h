@@ -39,6 +39,7 @@ struct crowd_effort {
     double end;          /* virtual time that it came to */
     double away_seconds; /* of that, waited for servers that were not there */
     uint64_t rpcs, events;
+    uint64_t jobs;        /* in replies */
     uint64_t transitions; /* commands run */
     uint64_t failures[CROWD_FAILURE_COUNT];
 };

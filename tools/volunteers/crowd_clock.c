@@ -128,7 +128,7 @@ void crowd_tell_progress(struct crowd *crowd, double time)
             "%sday %.2f of %g, %.0f RPCs/s, %" PRIu64 " RPCs, %" PRIu64 " jobs sent, %.0f s left%s",
             isatty(STDERR_FILENO) ? "\r" : "", days, crowd->scenario->days,
             (double)(crowd->effort.rpcs - crowd->told_rpcs) / (now - crowd->told),
-            crowd->effort.rpcs, crowd->jobs_sent, left, isatty(STDERR_FILENO) ? "\033[K" : "\n");
+            crowd->effort.rpcs, crowd->effort.jobs, left, isatty(STDERR_FILENO) ? "\033[K" : "\n");
     crowd->told = now;
     crowd->told_rpcs = crowd->effort.rpcs;
 }

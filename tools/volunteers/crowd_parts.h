@@ -41,7 +41,7 @@ struct crowd {
     uint64_t samples; /* taken */
     struct metrics *metrics;
     struct crowd_effort effort;
-    uint64_t jobs_sent, complaints;
+    uint64_t complaints;
     double begun, told; /* real; of the run, of the last progress line */
     uint64_t told_rpcs;
 };

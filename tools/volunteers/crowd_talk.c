@@ -56,7 +56,7 @@ static void tell(struct crowd *crowd, const struct flight *flight, enum rpc_outc
         rpc.request_delay = incoming->request_delay;
     }
     crowd->effort.rpcs++;
-    crowd->jobs_sent += rpc.jobs;
+    crowd->effort.jobs += rpc.jobs;
     for (size_t i = 0; i < crowd->observer_count; i++)
         if (crowd->observers[i].rpc != NULL)
             crowd->observers[i].rpc(crowd->observers[i].context, &rpc);

@@ -51,7 +51,8 @@ static enum status read_scenario(const char *path, struct scenario *ret_scenario
 
 static void print_effort(const struct crowd_effort *effort)
 {
-    fprintf(stderr, "%" PRIu64 " RPCs in %.1f s, %.0f/s\n", effort->rpcs, effort->seconds,
+    fprintf(stderr, "%" PRIu64 " RPCs, %" PRIu64 " jobs in %.1f s, %.0f RPCs/s\n", effort->rpcs,
+            effort->jobs, effort->seconds,
             effort->seconds > 0 ? (double)effort->rpcs / effort->seconds : 0);
     for (int i = 0; i < CROWD_FAILURE_COUNT; i++)
         if (effort->failures[i] > 0)
