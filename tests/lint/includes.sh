@@ -21,7 +21,7 @@ tests/             tests/* tools/volunteers/* server/* db/* config/*
 
 # header             the files that may include it
 vendors='
-mysql.h              db/mariadb.c
+mysql.h              db/mariadb_*
 libxml/*             server/base/xml.c
 openssl/*            server/base/crypto.c
 fcgiapp.h            server/fcgi.c

@@ -1,0 +1,276 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Connections: where they go, how a session is set up, opening again and closing. The library never
+ * reconnects: locks and the open transaction would be gone without anybody's knowing. */
+#include "db/mariadb_internal.h"
+
+#include "config/config.h"
+#include "server/base/arena.h"
+
+#include <pthread.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "server/base/banned.h"
+
+#define CONNECT_TIMEOUT_S     5
+#define ANSWER_TIMEOUT_S      60
+#define FILES_TIMEOUT_S       5 /* of the file database: no request waits long for it */
+#define SCRATCH_BYTES_MAX     ((size_t)256 * 1024 * 1024)
+#define SERVER_VERSION_OLDEST 100200 /* 10.2: array binding */
+
+static void start_library(void)
+{
+    (void)mysql_library_init(0, NULL, NULL);
+}
+
+static void disconnect(struct db *db)
+{
+    for (size_t i = 0; i < STATEMENT_COUNT; i++) {
+        for (size_t j = 0; j < STATEMENT_SIZES; j++) {
+            mariadb_prepared_free(db->prepared[i][j]);
+            db->prepared[i][j] = NULL;
+        }
+    }
+    if (db->mysql != NULL)
+        mysql_close(db->mysql);
+    db->mysql = NULL;
+    db->awaits_answer = false;
+    database_look_free(&db->look);
+}
+
+static enum status connect_to_server(struct db *db)
+{
+    static pthread_once_t once = PTHREAD_ONCE_INIT;
+    unsigned no = 0;
+
+    (void)pthread_once(&once, start_library);
+    db->mysql = mysql_init(NULL);
+    if (db->mysql == NULL)
+        return mariadb_lacks_memory(db);
+    (void)mysql_optionsv(db->mysql, MYSQL_OPT_CONNECT_TIMEOUT, &db->connect_timeout);
+    (void)mysql_optionsv(db->mysql, MYSQL_OPT_READ_TIMEOUT, &db->answer_timeout);
+    (void)mysql_optionsv(db->mysql, MYSQL_OPT_WRITE_TIMEOUT, &db->answer_timeout);
+    (void)mysql_optionsv(db->mysql, MYSQL_OPT_LOCAL_INFILE, &no);
+    (void)mysql_optionsv(db->mysql, MYSQL_SET_CHARSET_NAME, "utf8mb4");
+    if (mysql_real_connect(db->mysql, db->host, db->user, db->password,
+                           db->with_database ? db->name : NULL, db->port, db->socket,
+                           CLIENT_FOUND_ROWS) == NULL) {
+        enum status status = mariadb_note_connection(db, "connecting", false);
+
+        /* Whether the server may be asked again is for db_error_status; who we are is not. */
+        return status == STATUS_DB_BUG ? STATUS_DB_GONE : status;
+    }
+    if (strstr(mysql_get_server_info(db->mysql), "MariaDB") == NULL ||
+        mysql_get_server_version(db->mysql) < SERVER_VERSION_OLDEST) {
+        (void)snprintf(db->error, sizeof(db->error),
+                       "the database server is %s; MariaDB 10.2 or later is needed",
+                       mysql_get_server_info(db->mysql));
+        return STATUS_DB_REFUSED;
+    }
+    return db_run_text(db, "SET SESSION autocommit = 0, tx_isolation = 'READ-COMMITTED',"
+                           " sql_mode = 'STRICT_ALL_TABLES,NO_ENGINE_SUBSTITUTION',"
+                           " innodb_lock_wait_timeout = 10, lock_wait_timeout = 10,"
+                           " character_set_results = NULL");
+}
+
+/* BOINC names columns' character sets nowhere; what the database has is what we send. */
+static enum status set_character_set(struct db *db)
+{
+    char sql[160];
+
+    (void)snprintf(sql, sizeof(sql),
+                   "SET SESSION character_set_client = %s, character_set_connection = %s",
+                   db->look.character_set, db->look.character_set);
+    return db_run_text(db, sql);
+}
+
+static enum status open_connection(struct db *db)
+{
+    struct failure failure = {0};
+    enum status status = connect_to_server(db);
+
+    if (status == STATUS_OK && db->looks) {
+        status = database_look(db, &db->look, &failure);
+        if (failure.text[0] != '\0')
+            (void)snprintf(db->error, sizeof(db->error), "%s", failure.text);
+        if (status == STATUS_OK)
+            status = set_character_set(db);
+        if (status == STATUS_OK)
+            status = db_commit(db);
+        if (status == STATUS_OK && db->only_looks)
+            status = mariadb_refuse_writes(db);
+        db_count_reset(db);
+    }
+    if (status != STATUS_OK)
+        disconnect(db);
+    return status;
+}
+
+/* Not strndup, which may look beyond the text for its end. */
+static char *string_of(struct text text)
+{
+    char *string = malloc(text.length + 1);
+
+    if (string == NULL)
+        return NULL;
+    if (text.length > 0)
+        memcpy(string, text.at, text.length);
+    string[text.length] = '\0';
+    return string;
+}
+
+/* Where a database is. */
+struct place {
+    struct text host, socket, user, password, name;
+    unsigned connect_timeout, answer_timeout; /* s */
+};
+
+static struct place project_place(const struct config *config)
+{
+    return (struct place){.host = config->db_host,
+                          .socket = config->db_socket,
+                          .user = config->db_user,
+                          .password = config->db_passwd,
+                          .name = config->db_name,
+                          .connect_timeout = CONNECT_TIMEOUT_S,
+                          .answer_timeout = ANSWER_TIMEOUT_S};
+}
+
+/* What is not said is as with the project's database. */
+static struct place files_place(const struct config *config)
+{
+    struct place place = project_place(config);
+
+    if (config->files_db_host.length > 0) {
+        place.host = config->files_db_host;
+        place.socket = NO_TEXT;
+    }
+    if (config->files_db_socket.length > 0)
+        place.socket = config->files_db_socket;
+    if (config->files_db_user.length > 0) {
+        place.user = config->files_db_user;
+        place.password = config->files_db_passwd;
+    }
+    place.name = config->files_db_name;
+    place.connect_timeout = place.answer_timeout = FILES_TIMEOUT_S;
+    return place;
+}
+
+/* NULL stays NULL: the library's own choice. */
+static bool take(struct text text, char **ret_string)
+{
+    if (text.length == 0)
+        return true;
+    *ret_string = string_of(text);
+    return *ret_string != NULL;
+}
+
+/* Rule 1.7 of sharing a database with BOINC: db_host may be host:port, and the machine's own name
+ * stands for its local socket. */
+static enum status take_place(struct db *db, const struct place *place)
+{
+    struct text host = place->host;
+    char own[256] = "";
+    int64_t port = 0;
+    size_t colon = text_find(host, TEXT(":"));
+
+    if (colon < host.length &&
+        text_to_i64((struct text){host.at + colon + 1, host.length - colon - 1}, &port) &&
+        port > 0 && port < 65536)
+        host.length = colon;
+    (void)gethostname(own, sizeof(own) - 1);
+    if (host.length == 0 || (port == 0 && text_equal_nocase(host, text_from(own))))
+        host = TEXT("localhost");
+    db->port = (unsigned)port;
+    db->connect_timeout = place->connect_timeout;
+    db->answer_timeout = place->answer_timeout;
+    db->host = string_of(host);
+    db->name = string_of(place->name);
+    if (db->host == NULL || db->name == NULL || !take(place->socket, &db->socket) ||
+        !take(place->user, &db->user) || !take(place->password, &db->password))
+        return STATUS_NO_MEMORY;
+    return STATUS_OK;
+}
+
+static enum status open_db(const struct place *place, bool with_database, bool looks,
+                           struct db **ret_db, struct failure *failure)
+{
+    struct db *db = calloc(1, sizeof(*db));
+    enum status status = STATUS_NO_MEMORY;
+
+    if (db == NULL)
+        return fail(failure, STATUS_NO_MEMORY, "no memory");
+    db->magic = DB_MAGIC;
+    db->with_database = with_database;
+    db->looks = looks;
+    db->look.bytes_per_character = 4;
+    db->scratch = arena_create(SCRATCH_BYTES_MAX);
+    if (db->scratch != NULL)
+        status = take_place(db, place);
+    if (status == STATUS_OK && with_database && db->name[0] == '\0') {
+        status = STATUS_DB_REFUSED;
+        (void)snprintf(db->error, sizeof(db->error), "the option db_name is not set");
+    }
+    if (status == STATUS_OK)
+        status = open_connection(db);
+    if (status != STATUS_OK) {
+        (void)fail(failure, status, "database: %s", db->error);
+        db_close(db);
+        return status;
+    }
+    *ret_db = db;
+    return STATUS_OK;
+}
+
+enum status db_open(const struct config *config, struct db **ret_db, struct failure *failure)
+{
+    struct place place = project_place(config);
+
+    return open_db(&place, true, true, ret_db, failure);
+}
+
+enum status db_connect(const struct config *config, bool with_database, struct db **ret_db,
+                       struct failure *failure)
+{
+    struct place place = project_place(config);
+
+    return open_db(&place, with_database, false, ret_db, failure);
+}
+
+enum status db_connect_files(const struct config *config, bool with_database, struct db **ret_db,
+                             struct failure *failure)
+{
+    struct place place = files_place(config);
+
+    return open_db(&place, with_database, false, ret_db, failure);
+}
+
+enum status db_reopen(struct db *db)
+{
+    must(db->magic == DB_MAGIC);
+    disconnect(db);
+    return open_connection(db);
+}
+
+void db_close(struct db *db)
+{
+    if (db == NULL)
+        return;
+    must(db->magic == DB_MAGIC);
+    disconnect(db);
+    arena_destroy(db->scratch);
+    free(db->host);
+    free(db->socket);
+    free(db->user);
+    free(db->password);
+    free(db->name);
+    db->magic = 0;
+    free(db);
+}
+
+const char *db_library_version(void)
+{
+    return mysql_get_client_info();
+}

@@ -1,0 +1,100 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Errors of the database, classed: what each of them means for the transaction is decided here and
+ * nowhere else (db_error_status). The words of the last one stay with the connection. */
+#include "db/mariadb_internal.h"
+
+#include "db/statement.h"
+#include "server/base/arena.h"
+
+#include <errmsg.h>
+#include <mysqld_error.h>
+#include <stdio.h>
+
+#include "server/base/banned.h"
+
+enum status db_error_status(unsigned error, bool committing)
+{
+    switch (error) {
+    case ER_LOCK_WAIT_TIMEOUT:
+    case ER_LOCK_DEADLOCK:
+    case ER_CHECKREAD: /* Galera: the row changed since it was read */
+    case ER_TABLE_DEF_CHANGED:
+    case ER_QUERY_INTERRUPTED:
+    case ER_STATEMENT_TIMEOUT:
+    case ER_NEED_REPREPARE:
+        return STATUS_DB_RETRY;
+    case CR_CONNECTION_ERROR:
+    case CR_CONN_HOST_ERROR:
+    case CR_UNKNOWN_HOST:
+    case ER_CON_COUNT_ERROR:
+    case ER_TOO_MANY_USER_CONNECTIONS:
+    case ER_OPTION_PREVENTS_STATEMENT: /* --read-only: the writer is elsewhere by now; at COMMIT */
+    case ER_READ_ONLY_MODE:            /* too, where the transaction is rolled back */
+        return STATUS_DB_GONE;
+    case CR_SERVER_GONE_ERROR:
+    case CR_SERVER_LOST:
+    case CR_SERVER_LOST_EXTENDED:
+    case CR_SERVER_HANDSHAKE_ERR:
+    case CR_COMMANDS_OUT_OF_SYNC:
+    case CR_MALFORMED_PACKET:
+    case ER_SERVER_SHUTDOWN:
+    case ER_CONNECTION_KILLED:
+    case ER_NEW_ABORTING_CONNECTION:
+    case ER_ABORTING_CONNECTION:
+    case ER_NET_READ_ERROR:
+    case ER_NET_READ_INTERRUPTED:
+    case ER_NET_ERROR_ON_WRITE:
+    case ER_NET_WRITE_INTERRUPTED:
+    case ER_UNKNOWN_COM_ERROR: /* also Galera: this node is not ready */
+    case ER_ERROR_DURING_COMMIT:
+        return committing ? STATUS_DB_UNKNOWN : STATUS_DB_GONE;
+    case CR_OUT_OF_MEMORY:
+        return STATUS_NO_MEMORY;
+    case ER_PARSE_ERROR:
+    case ER_BAD_FIELD_ERROR:
+    case ER_NO_SUCH_TABLE:
+    case ER_WRONG_VALUE_COUNT_ON_ROW:
+    case ER_NON_UNIQ_ERROR:
+    case ER_WRONG_ARGUMENTS:
+        return STATUS_DB_BUG;
+    default: /* constraints, rights, space, settings, values: the server will not have it */
+        return error >= CR_MIN_ERROR && error <= CR_MAX_ERROR ? STATUS_DB_BUG : STATUS_DB_REFUSED;
+    }
+}
+
+enum status mariadb_note(struct db *db, const char *what, unsigned error, const char *why,
+                         bool committing)
+{
+    enum status status = db_error_status(error, committing);
+
+    (void)snprintf(db->error, sizeof(db->error), "%s: error %u (%s)", what, error, why);
+    for (char *c = db->error; *c != '\0'; c++) {
+        if ((unsigned char)*c < ' ')
+            *c = ' ';
+    }
+    return status;
+}
+
+enum status mariadb_note_connection(struct db *db, const char *what, bool committing)
+{
+    return mariadb_note(db, what, mysql_errno(db->mysql), mysql_error(db->mysql), committing);
+}
+
+enum status mariadb_note_statement(struct db *db, enum statement statement, MYSQL_STMT *handle)
+{
+    char what[96];
+
+    (void)snprintf(what, sizeof(what), "statement %s", statement_name(statement));
+    return mariadb_note(db, what, mysql_stmt_errno(handle), mysql_stmt_error(handle), false);
+}
+
+enum status mariadb_lacks_memory(struct db *db)
+{
+    (void)snprintf(db->error, sizeof(db->error), "no memory");
+    return STATUS_NO_MEMORY;
+}
+
+const char *db_error(const struct db *db)
+{
+    return db->error;
+}

@@ -1,0 +1,72 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* What mariadb_*.c share, the only files that know <mysql.h>: a connection with its prepared
+ * statements. Everybody else uses mariadb.h. */
+#ifndef DB_MARIADB_INTERNAL_H
+#define DB_MARIADB_INTERNAL_H
+
+#include "db/look.h"
+#include "db/mariadb.h"
+#include "db/statement.h"
+
+#include <mysql.h>
+
+#define DB_MAGIC 0x51444231u
+
+struct db_prepared {
+    MYSQL_STMT *handle;
+    struct statement_text text;
+    unsigned array_size; /* rows bound for the last execution; 0: not in bulk */
+    size_t column_count;
+    MYSQL_BIND *results;
+    int64_t *integers; /* what results point into, one per column */
+    double *reals;
+    unsigned long *lengths;
+    my_bool *nulls;
+    my_bool *are_unsigned;
+    struct db_cell *cells;
+};
+
+struct db {
+    uint32_t magic;
+    char *host, *socket, *user, *password, *name;   /* as the options say */
+    unsigned port, connect_timeout, answer_timeout; /* s */
+    bool only_looks;                                /* see db_look_only */
+    bool with_database, looks; /* whether db_reopen chooses a database, looks at its tables */
+    MYSQL *mysql;
+    bool awaits_answer; /* of a command that was sent ahead */
+    struct db_prepared *prepared[STATEMENT_COUNT][STATEMENT_SIZES];
+    struct database_look look;
+    struct arena *scratch; /* parameters of one execution */
+    int64_t inserted_id;
+    struct db_count count;
+    uint64_t fail_at; /* for tests: calls until one fails; 0: never */
+    enum status fail_with;
+    char error[512];
+};
+
+/* mariadb_error.c: the class of an error, whose words are kept for db_error. */
+enum status mariadb_note(struct db *db, const char *what, unsigned error, const char *why,
+                         bool committing);
+enum status mariadb_note_connection(struct db *db, const char *what, bool committing);
+enum status mariadb_note_statement(struct db *db, enum statement statement, MYSQL_STMT *handle);
+enum status mariadb_lacks_memory(struct db *db);
+
+/* mariadb_command.c: reads the answer of the command that was sent ahead, if any, and gives a test
+ * its turn. Before each command. */
+MUST_CHECK enum status mariadb_begin(struct db *db);
+MUST_CHECK enum status mariadb_refuse_writes(struct db *db);
+
+/* mariadb_statement.c: the statement for a list of that many elements, prepared; begins a
+ * command. */
+MUST_CHECK enum status mariadb_find_prepared(struct db *db, enum statement statement,
+                                             size_t list_count, size_t value_count,
+                                             struct db_prepared **ret_prepared);
+void mariadb_prepared_free(struct db_prepared *prepared);                /* NULL is fine */
+size_t mariadb_list_length(const struct db_value *values, size_t count); /* 1 without a list */
+
+/* mariadb_run.c: values of row_count rows. */
+MUST_CHECK enum status mariadb_execute(struct db *db, enum statement statement,
+                                       struct db_prepared *prepared, const struct db_value *values,
+                                       size_t value_count, size_t row_count, bool in_bulk);
+
+#endif
