@@ -61,7 +61,7 @@ struct new_workunit {
     int64_t appid, batch, priority, delay_bound, transition_time, create_time;
     int64_t min_quorum, target_nresults;
     int64_t max_error_results, max_total_results, max_success_results;
-    int64_t hr_class, size_class, app_version_num;
+    int64_t hr_class, size_class, app_version_num, transitioner_flags;
     double rsc_fpops_est, rsc_fpops_bound, rsc_memory_bound, rsc_disk_bound, rsc_bandwidth_bound;
     double credit;
 };
@@ -75,6 +75,19 @@ struct new_result {
 };
 MUST_CHECK enum status db_admin_results_add(struct db *db, struct arena *arena,
                                             const struct new_result *rows, size_t count);
+
+/* Whom jobs are for (database-and-policy 2.12). */
+struct job_target {
+    int64_t type;  /* ASSIGN_NONE: everybody */
+    int64_t id;    /* of the host, user or team */
+    bool is_multi; /* every host of them gets the job, not one */
+};
+MUST_CHECK enum status db_admin_target_exists(struct db *db, const struct job_target *target,
+                                              bool *ret_exists);
+MUST_CHECK enum status db_admin_assignments_add(struct db *db, struct arena *arena,
+                                                const struct job_target *target,
+                                                const int64_t *workunitids, size_t count,
+                                                int64_t now);
 
 struct job_filter {
     struct text name; /* of a workunit; empty: any */

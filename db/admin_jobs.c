@@ -11,8 +11,9 @@
 #include "server/base/banned.h"
 
 #define TEMPLATE_FILE_MOST 63 /* workunit.result_template_file */
-#define WORKUNIT_VALUES    24 /* `?` of admin_workunit_add */
+#define WORKUNIT_VALUES    25 /* `?` of admin_workunit_add */
 #define RESULT_VALUES      10
+#define ASSIGNMENT_VALUES  5
 #define CANCEL_ROWS        DB_LIST_MOST
 
 /* In the order of the statement's text. */
@@ -41,7 +42,8 @@ static void fill_workunit(const struct new_workunit *row, struct db_value *value
     *value++ = db_integer(row->priority);
     *value++ = db_integer(row->size_class);
     *value++ = db_text(row->keywords);
-    *value = db_integer(row->app_version_num);
+    *value++ = db_integer(row->app_version_num);
+    *value = db_integer(row->transitioner_flags);
 }
 
 struct named {
@@ -130,6 +132,38 @@ enum status db_admin_results_add(struct db *db, struct arena *arena, const struc
         *value++ = db_integer(row->size_class);
     }
     return db_run_bulk(db, STATEMENT_admin_result_add, values, RESULT_VALUES, count, NULL);
+}
+
+enum status db_admin_target_exists(struct db *db, const struct job_target *target, bool *ret_exists)
+{
+    struct db_cell cell;
+    enum status status = db_query_one(db, NULL, STATEMENT_admin_target_exists,
+                                      DB_VALUES(db_integer(target->type), db_id(target->id),
+                                                db_id(target->id), db_id(target->id)),
+                                      &cell, 1);
+
+    if (status == STATUS_OK)
+        *ret_exists = cell.integer != 0;
+    return status;
+}
+
+enum status db_admin_assignments_add(struct db *db, struct arena *arena,
+                                     const struct job_target *target, const int64_t *workunitids,
+                                     size_t count, int64_t now)
+{
+    struct db_value *values = ARENA_ARRAY(arena, count * ASSIGNMENT_VALUES, struct db_value);
+    struct db_value *value = values;
+
+    if (values == NULL)
+        return STATUS_NO_MEMORY;
+    for (size_t i = 0; i < count; i++) {
+        *value++ = db_integer(now);
+        *value++ = db_id(target->id);
+        *value++ = db_integer(target->type);
+        *value++ = db_integer(target->is_multi);
+        *value++ = db_id(workunitids[i]);
+    }
+    return db_run_bulk(db, STATEMENT_admin_assignment_add, values, ASSIGNMENT_VALUES, count, NULL);
 }
 
 /* The next workunits behind *last, in order of number. */

@@ -5,7 +5,10 @@
  * Results are made here, with their workunits, so that a project without BOINC's transitioner
  * works. Nothing stands in the way of one: transition_time is "now", it looks at the workunit,
  * finds as many unsent results as target_nresults asks for, and makes no more; retries it makes
- * from result_template_file, which is why the result template must lie in the project folder. */
+ * from result_template_file, which is why the result template must lie in the project folder.
+ *
+ * Jobs for given hosts, users or teams get an assignment instead; the server makes their results
+ * when one of those meant asks, and the transitioner is told to leave that to it. */
 #include "server/submit/jobs.h"
 
 #include "config/config.h"
@@ -72,12 +75,17 @@ static enum status no_memory(struct failure *failure)
     return fail(failure, STATUS_NO_MEMORY, "no memory for these jobs");
 }
 
+static bool makes_results(const struct jobs *jobs)
+{
+    return !jobs->settings.by_transitioner && jobs->settings.target == NULL;
+}
+
 static enum status begin_documents(struct jobs *jobs, struct failure *failure)
 {
     struct text key = NO_TEXT;
     enum status status = STATUS_OK;
-    jobs->certificates = !jobs->settings.config->dont_generate_upload_certificates &&
-                         !jobs->settings.by_transitioner;
+    jobs->certificates =
+        !jobs->settings.config->dont_generate_upload_certificates && makes_results(jobs);
     if (jobs->certificates)
         status = key_read(jobs->arena, jobs->settings.config, "upload_private", &key, failure);
     return status == STATUS_OK ? documents_create(key, &jobs->documents, failure) : status;
@@ -407,6 +415,11 @@ static enum status make_workunit(struct jobs *jobs, const struct job_line *line,
     workunit->keywords = settings->keywords;
     workunit->result_template_file = (*ret_output)->stored_path;
     workunit->create_time = workunit->transition_time = settings->now;
+    if (settings->target != NULL) {
+        workunit->transition_time = INT32_MAX; /* never: there is nothing yet to look at */
+        workunit->transitioner_flags =
+            settings->target->is_multi ? TRANSITIONER_NO_TRANSITION : TRANSITIONER_NO_NEW_RESULTS;
+    }
     return STATUS_OK;
 }
 
@@ -421,7 +434,7 @@ enum status jobs_add(struct jobs *jobs, const struct job_line *line, struct fail
         status = make_workunit(jobs, line, &workunit, &output, failure);
     if (status != STATUS_OK)
         return status;
-    bool with_results = !jobs->settings.by_transitioner;
+    bool with_results = makes_results(jobs);
     if (with_results && jobs->result_count + (size_t)workunit.target_nresults > PART_RESULTS) {
         /* What was made for this job goes with the part that is written now: make it again. */
         status = jobs_flush(jobs, failure);
@@ -457,6 +470,11 @@ enum status jobs_flush(struct jobs *jobs, struct failure *failure)
         return status;
     status = db_admin_workunits_add(jobs->settings.db, jobs->part, jobs->workunits,
                                     jobs->workunit_count, jobs->ids);
+    if (status != STATUS_OK)
+        return explain(jobs, status, failure);
+    if (jobs->settings.target != NULL)
+        status = db_admin_assignments_add(jobs->settings.db, jobs->part, jobs->settings.target,
+                                          jobs->ids, jobs->workunit_count, jobs->settings.now);
     if (status != STATUS_OK)
         return explain(jobs, status, failure);
     for (size_t i = 0; i < jobs->result_count; i++)

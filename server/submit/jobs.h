@@ -10,6 +10,7 @@
 
 struct config;
 struct db;
+struct job_target;
 struct jobs;
 
 struct jobs_settings {
@@ -23,6 +24,8 @@ struct jobs_settings {
     struct text name; /* of the only job, or what names begin with */
     bool numbered;    /* names are NAME_0, NAME_1, ... where a line gives none */
     struct job_parameters parameters;
+    const struct job_target
+        *target;          /* NULL: for whoever asks. Else results are made when asked for */
     bool by_transitioner; /* no results: BOINC's transitioner makes them */
     bool sticky_lifetime;
     int64_t now;

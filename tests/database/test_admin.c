@@ -327,6 +327,32 @@ static void transitioner_makes_the_results(void **state)
     assert_i64(count(&fixture->base, "workunit WHERE transition_time = 1800000000"), 2);
 }
 
+/* The transitioner must neither give them up nor make results that anybody could get. */
+static void jobs_for_given_hosts_are_assigned(void **state)
+{
+    struct job_fixture *fixture = *state;
+    struct job_target target = {.type = ASSIGN_USER, .id = 7};
+    bool exists = true;
+    assert_status(STATUS_OK, db_admin_target_exists(fixture->base.db, &target, &exists));
+    assert_false(exists);
+    fixture->settings.target = &target;
+    make_jobs(fixture, 600); /* more than one part holds */
+    assert_i64(count(&fixture->base, "result"), 0);
+    assert_i64(count(&fixture->base,
+                     "assignment JOIN workunit ON workunit.id = workunitid WHERE target_type = 2 "
+                     "AND target_id = 7 AND multi = 0 AND transitioner_flags = 2 AND "
+                     "assignment.create_time = 1800000000 AND transition_time = 2147483647"),
+               600);
+    fixture->settings.name = TEXT("news");
+    target = (struct job_target){.type = ASSIGN_NONE, .is_multi = true};
+    assert_status(STATUS_OK, db_admin_target_exists(fixture->base.db, &target, &exists));
+    assert_true(exists);
+    make_jobs(fixture, 1);
+    assert_i64(count(&fixture->base, "assignment JOIN workunit ON workunit.id = workunitid WHERE "
+                                     "target_type = 0 AND multi = 1 AND transitioner_flags = 1"),
+               1);
+}
+
 static void name_that_is_taken_is_refused(void **state)
 {
     struct job_fixture *fixture = *state;
@@ -449,6 +475,7 @@ int main(void)
         JOB_CASE(jobs_with_their_results),
         JOB_CASE(size_class_is_held_back),
         JOB_CASE(transitioner_makes_the_results),
+        JOB_CASE(jobs_for_given_hosts_are_assigned),
         JOB_CASE(name_that_is_taken_is_refused),
         JOB_CASE(cancel_takes_back_what_is_not_out),
         JOB_CASE(queue_counts_by_state),

@@ -119,6 +119,42 @@ echo "--wu_name $(head -c 5000 /dev/zero | tr '\0' x)" >"$dir/lines"
 from_lines >"$dir/said" 2>&1
 same "a line that is too long" "$(grep -c 'line 1: more than 4095 bytes' "$dir/said")" 1
 
+# Jobs for given hosts, users or teams: no results yet, and the transitioner leaves them alone.
+sql -e "SET sql_mode = ''; INSERT INTO $database.host SET id = 42, userid = 1;
+    INSERT INTO $database.team SET id = 3, name = 'T', userid = 1, type = 1"
+for_whom() {
+    local name=$1
+    shift
+    in_project jobs create --app demo --in "$demo/in.xml" --out "$demo/out.xml" --name "$name" "$@" "$dir/in1"
+}
+expect 2 'needs --for' for_whom x --multi
+expect 2 'made by the server' for_whom x --for host:42 --transitioner
+for whom in host host:0 host:x land:1 '' host:; do
+    expect 1 'must be host:ID, user:ID, team:ID or all' for_whom x --for "$whom"
+done
+expect 1 'not for a host' for_whom x --for host:42 --multi
+expect 1 'there is no user:99' for_whom x --for user:99
+expect 0 'warning: enable_assignment is off' for_whom to_host --for host:42
+sed -i 's|</config>|<enable_assignment/><enable_assignment_multi/></config>|' "$project/config.xml"
+expect 0 '^job to_user$' for_whom to_user --for user:1
+expect 0 '^job to_team$' for_whom to_team --for team:3 --multi
+expect 0 '^job to_all$' for_whom to_all --for all
+same "no warning with the options on" "$(grep -c warning "$dir/said")" 0
+seq -f '--wu_name each_%.0f '"$dir/in1" 600 >"$dir/lines"
+from_lines --for user:1 >"$dir/said" 2>&1
+same "600 jobs for a user" "$(sql -e "SELECT COUNT(*), COUNT(DISTINCT workunitid), MIN(target_type), MAX(target_id),
+    MAX(multi) FROM $database.assignment a JOIN $database.workunit w ON w.id = workunitid
+    WHERE w.name LIKE 'each%'" | tr '\t' ' ')" '600 600 2 1 0'
+same "assignments" "$(sql -e "SELECT w.name, target_type, target_id, multi, transitioner_flags, transition_time
+    FROM $database.assignment JOIN $database.workunit w ON w.id = workunitid WHERE w.name LIKE 'to%'
+    ORDER BY w.id" | tr '\t' ' ')" 'to_host 1 42 0 2 2147483647
+to_user 2 1 0 2 2147483647
+to_team 3 3 1 1 2147483647
+to_all 0 0 1 1 2147483647'
+same "no results of them" "$(sql -e "SELECT COUNT(*) FROM $database.result WHERE name LIKE 'to%' OR name LIKE 'each%'")" 0
+sql -e "DELETE FROM $database.workunit WHERE name LIKE 'to%' OR name LIKE 'each%'; DELETE FROM $database.assignment;
+    DELETE FROM $database.host WHERE id = 42"
+
 expect 0 '^demo +10001 +0 +0 ' in_project queue
 expect 0 '"unsent": 10000.*"batch": 7' in_project queue --by-batch --json
 expect 0 '1 jobs cancelled: 1 results' in_project jobs cancel single

@@ -71,18 +71,75 @@ static const char *template_name(struct session *session, const char *option, co
                                                   option_value(session, "app"), ending));
 }
 
+/* --for host:ID, user:ID, team:ID or all; `*ret_is_given` false: not given. */
+static enum status read_target(struct session *session, struct job_target *ret_target,
+                               bool *ret_is_given)
+{
+    static const struct {
+        const char *word;
+        int64_t type;
+    } kinds[] = {{"host", ASSIGN_HOST}, {"user", ASSIGN_USER}, {"team", ASSIGN_TEAM}};
+    const char *given = option_value(session, "for");
+    struct text rest = text_from(given), word = text_split(&rest, ':');
+
+    *ret_target = (struct job_target){.is_multi = option_given(session, "multi")};
+    *ret_is_given = given != NULL;
+    if (given == NULL)
+        return STATUS_OK;
+    if (text_is(text_from(given), "all")) {
+        ret_target->type = ASSIGN_NONE;
+        ret_target->is_multi = true;
+        return STATUS_OK;
+    }
+    for (size_t i = 0; i < sizeof kinds / sizeof *kinds; i++)
+        if (text_is(word, kinds[i].word) && text_to_i64(rest, &ret_target->id) &&
+            ret_target->id > 0) {
+            ret_target->type = kinds[i].type;
+            if (ret_target->type == ASSIGN_HOST && ret_target->is_multi)
+                break;
+            return STATUS_OK;
+        }
+    return fail(&session->failure, STATUS_INVALID,
+                "--for: must be host:ID, user:ID, team:ID or all; --multi is not for a host");
+}
+
+static enum status find_target(struct session *session, const struct job_target *target)
+{
+    const struct config *config = session->config;
+    bool exists = false;
+    enum status status =
+        session_db_failed(session, db_admin_target_exists(session->db, target, &exists), "target");
+
+    if (status != STATUS_OK)
+        return status;
+    if (!exists)
+        return fail(&session->failure, STATUS_NOT_FOUND, "there is no %s",
+                    option_value(session, "for"));
+    if (!(target->is_multi ? config->enable_assignment_multi : config->enable_assignment))
+        fprintf(stderr, "warning: %s is off in config.xml; until it is on nobody gets these jobs\n",
+                target->is_multi ? "enable_assignment_multi" : "enable_assignment");
+    return STATUS_OK;
+}
+
 static enum status read_settings(struct session *session, struct app_row *app,
-                                 struct jobs_settings *ret_settings)
+                                 struct job_target *target, struct jobs_settings *ret_settings)
 {
     const char *app_name = option_value(session, "app");
     const char *name = option_value(session, "name");
-    enum status status = session_db(session);
+    bool has_target = false;
+    enum status status = read_target(session, target, &has_target);
+    if (status == STATUS_OK)
+        status = session_db(session);
     if (status != STATUS_OK)
         return status;
     status = db_admin_app_find(session->db, session->arena, text_from(app_name), app);
     if (status == STATUS_NOT_FOUND)
         (void)fail(&session->failure, status, "there is no application \"%s\"", app_name);
     if (session_db_failed(session, status, app_name) != STATUS_OK)
+        return status;
+    if (has_target)
+        status = find_target(session, target);
+    if (status != STATUS_OK)
         return status;
     *ret_settings =
         (struct jobs_settings){.config = session->config,
@@ -95,6 +152,7 @@ static enum status read_settings(struct session *session, struct app_row *app,
                                .sub_appname = text_from(option_value(session, "sub_appname")),
                                .name = text_from(name),
                                .numbered = option_given(session, "stdin"),
+                               .target = has_target ? target : NULL,
                                .by_transitioner = option_given(session, "transitioner"),
                                .sticky_lifetime = session->config->deletion_policy_expire,
                                .now = session->now};
@@ -205,13 +263,18 @@ enum exit_code command_jobs_create(struct session *session)
     struct progress progress = {.quiet = option_given(session, "quiet"), .began = seconds_now()};
     struct jobs_settings settings;
     struct app_row app;
+    struct job_target target;
     struct jobs *jobs = NULL;
     if (!option_given(session, "app"))
         return usage_failed(session, "jobs create needs --app");
+    if (option_given(session, "for") && option_given(session, "transitioner"))
+        return usage_failed(session, "results of jobs --for somebody are made by the server");
+    if (option_given(session, "multi") && !option_given(session, "for"))
+        return usage_failed(session, "--multi needs --for");
     if (option_given(session, "stdin") && session->argument_count > 0)
         return usage_failed(session, "with --stdin, files stand in the lines");
     progress.shown = progress.began;
-    enum status status = read_settings(session, &app, &settings);
+    enum status status = read_settings(session, &app, &target, &settings);
     if (status == STATUS_OK)
         status = jobs_begin(&settings, &jobs, &session->failure);
     if (status == STATUS_OK)
