@@ -1,19 +1,22 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Questions of a request: what is there for this host, and if nothing, what came nearest.
  *
- * First the best classes are found, then their jobs are taken: taking moves a class, and the search
- * would meet it again. */
+ * First the jobs are picked, then they are taken: taking moves a class, and the search would meet
+ * it again. What the user or host may not have for a rule of single workunits (met.c) is walked
+ * over within the class. */
 #include "server/base/arena.h"
 #include "server/pool/internal.h"
 #include "server/pool/pool.h"
 
 #include <math.h>
+#include <stdlib.h>
 
 #include "server/base/banned.h"
 
 enum {
     STEPS_MAX = 1 << 18, /* classes looked at in one question: some milliseconds */
-    STEPS_SHARE = 4      /* a search may use this part of those that are left */
+    STEPS_SHARE = 4,     /* a search may use this part of those that are left */
+    WALK_MAX = 1 << 20   /* jobs of the classes that were found, passed over or not */
 };
 #define FPOPS_UNKNOWN 1e12
 
@@ -22,11 +25,6 @@ struct runner {
     slot group, best;
     struct standing standing;
     struct pool_terms terms;
-};
-
-struct pick {
-    slot class_number;
-    size_t jobs;
 };
 
 struct search {
@@ -40,6 +38,10 @@ struct search {
     double filled[POOL_LANES]; /* times what is wanted */
     size_t steps;
     bool gave_up;
+    slot *picked; /* jobs, class by class */
+    size_t picked_count, walk;
+    bool has_rule; /* of one result per workunit */
+    uint64_t met_keys[POOL_SUBJECTS];
 };
 
 static bool search_begin(struct search *search)
@@ -91,20 +93,59 @@ static struct runner *leader(struct search *search)
     return best;
 }
 
-/* How many jobs of a class are asked for; they fill the lane. */
-static size_t jobs_wanted(struct search *search, const struct class_node *node,
-                          const struct pool_terms *terms, size_t most)
+/* How many jobs of a class are asked for. */
+static double jobs_wanted(const struct class_node *node, const struct pool_terms *terms)
 {
     double fpops = node->key.fpops_est > 0 ? node->key.fpops_est : FPOPS_UNKNOWN;
-    double wanted = ceil(fmax(terms->flop, 0) / fpops) + fmax(terms->jobs, 0);
-    uint32_t held = node->lists[node->is_foreign ? FOREIGN : OWN].count;
-    size_t jobs = wanted < (double)most ? (size_t)wanted : most;
+    return fmax(1, ceil(fmax(terms->flop, 0) / fpops) + fmax(terms->jobs, 0));
+}
 
-    if (jobs == 0)
-        jobs = 1;
-    jobs = jobs < held ? jobs : held;
-    search->filled[terms->lane] += (double)jobs / fmax(wanted, 1);
-    return jobs;
+static int compare_ids(const void *a, const void *b)
+{
+    int64_t first = *(const int64_t *)a, second = *(const int64_t *)b;
+    return (first > second) - (first < second);
+}
+
+/* For rules of one result per workunit. `last`: the job that was picked before; 0: none. */
+static bool is_passed_over(const struct search *search, const struct job_node *job, slot last)
+{
+    const struct pool_question *question = search->question;
+    int64_t workunitid = job->workunitid;
+
+    if (!search->has_rule)
+        return false;
+    if (last != 0 && job_at(search->pool, last)->workunitid == workunitid)
+        return true;
+    for (int i = 0; i < POOL_SUBJECTS; i++)
+        if (met_has(&search->pool->met, search->met_keys[i], workunitid))
+            return true;
+    return question->passed_over_count > 0 &&
+           bsearch(&workunitid, question->passed_over, question->passed_over_count,
+                   sizeof(workunitid), compare_ids) != NULL;
+}
+
+/* Up to `most` jobs of a class. Returns how many there were. Of the other servers' part, where the
+ * class has jobs of its own part, only if these are all passed over. */
+static size_t pick(struct search *search, const struct class_node *node, size_t most)
+{
+    size_t begin = search->picked_count;
+    slot last = 0;
+
+    for (int part = node->is_foreign ? FOREIGN : OWN; part < PARTS; part++) {
+        for (slot number = node->lists[part].first; number != 0;
+             number = job_at(search->pool, number)->next) {
+            if (search->picked_count - begin >= most || search->walk == 0)
+                break;
+            search->walk--;
+            if (is_passed_over(search, job_at(search->pool, number), last))
+                continue;
+            search->picked[search->picked_count++] = last = number;
+        }
+        if (search->picked_count > begin)
+            break;
+    }
+    search->gave_up = search->gave_up || search->walk == 0;
+    return search->picked_count - begin;
 }
 
 static bool describe_job(struct search *search, const struct class_node *node, slot number,
@@ -114,62 +155,77 @@ static bool describe_job(struct search *search, const struct class_node *node, s
 
     class_describe(search->pool, node, ret_job);
     ret_job->resultid = job->resultid;
+    ret_job->class_number = job->class_number;
     ret_job->workunit.id = job->workunitid;
     /* The class may be gone when this is read. */
     ret_job->workunit.keywords = text_copy(search->arena, ret_job->workunit.keywords);
     return !arena_overflowed(search->arena);
 }
 
-static bool take_jobs(struct search *search, const struct pick *pick, struct pool_answer *answer)
+static bool take_picked(struct search *search, struct pool_answer *answer)
 {
     struct pool *pool = search->pool;
-    struct class_node *node = class_at(pool, pick->class_number);
-    struct job_list *list = &node->lists[node->is_foreign ? FOREIGN : OWN];
 
-    for (size_t i = 0; i < pick->jobs; i++) {
-        slot number = list->first;
+    answer->jobs = ARENA_ARRAY(search->arena, search->picked_count, struct pool_job);
+    if (answer->jobs == NULL)
+        return false;
+    for (size_t i = 0; i < search->picked_count; i++) {
+        struct job_node *job = job_at(pool, search->picked[i]);
+        struct class_node *node = class_at(pool, job->class_number);
 
-        if (!describe_job(search, node, number, &answer->jobs[answer->count]))
-            return false;
-        job_at(pool, number)->is_taken = true;
+        if (job->is_taken) /* of a class that was named twice */
+            continue;
+        if (!describe_job(search, node, search->picked[i], &answer->jobs[answer->count]))
+            return false; /* what was taken is in the answer: the caller returns it */
+        job->is_taken = true;
         node->taken++;
         pool->taken++;
-        class_unlink(pool, number);
+        class_unlink(pool, search->picked[i]);
         answer->count++;
     }
     return true;
+}
+
+static bool pick_begin(struct search *search)
+{
+    const struct pool_question *question = search->question;
+
+    search->walk = WALK_MAX;
+    for (int i = 0; i < POOL_SUBJECTS; i++) {
+        search->met_keys[i] = met_key((enum pool_subject)i, question->subjects[i]);
+        search->has_rule = search->has_rule || question->subjects[i] != 0;
+    }
+    search->picked = ARENA_ARRAY(search->arena, question->jobs_max, slot);
+    return search->picked != NULL;
 }
 
 static bool take(struct search *search, struct pool_place after, struct pool_answer *answer)
 {
     const struct pool_question *question = search->question;
     const struct standing behind = {after.priority, after.resultid, after.is_foreign};
-    struct pick *picks = ARENA_ARRAY(search->arena, question->classes_max, struct pick);
-    size_t pick_count = 0, jobs = 0;
+    size_t classes = 0;
 
-    answer->jobs = ARENA_ARRAY(search->arena, question->jobs_max, struct pool_job);
-    if (picks == NULL || answer->jobs == NULL || !search_begin(search))
+    if (!pick_begin(search) || !search_begin(search))
         return false;
     for (size_t i = 0; i < search->runner_count; i++)
         run(search, &search->runners[i], after.is_set ? &behind : NULL);
-    while (pick_count < question->classes_max && jobs < question->jobs_max) {
+    while (classes < question->classes_max && search->picked_count < question->jobs_max) {
         struct runner *best = leader(search);
-        struct pick *pick = &picks[pick_count];
+        size_t room = question->jobs_max - search->picked_count, jobs;
+        double wanted;
 
         if (best == NULL)
             break;
         answer->place = (struct pool_place){true, best->standing.is_foreign,
                                             best->standing.priority, best->standing.resultid};
-        *pick = (struct pick){best->best, jobs_wanted(search, class_at(search->pool, best->best),
-                                                      &best->terms, question->jobs_max - jobs)};
-        jobs += pick->jobs;
-        pick_count++;
+        wanted = jobs_wanted(class_at(search->pool, best->best), &best->terms);
+        jobs = pick(search, class_at(search->pool, best->best),
+                    wanted < (double)room ? (size_t)wanted : room);
+        search->filled[best->terms.lane] += (double)jobs / wanted;
+        classes += jobs > 0;
         run(search, best, &best->standing);
     }
-    for (size_t i = 0; i < pick_count; i++)
-        if (!take_jobs(search, &picks[i], answer))
-            return false; /* what was taken is in the answer: the caller returns it */
-    return true;
+    return take_picked(search, answer);
 }
 
 bool pool_take(struct pool *pool, struct arena *arena, const struct pool_question *question,
@@ -183,7 +239,39 @@ bool pool_take(struct pool *pool, struct arena *arena, const struct pool_questio
     lacks = !pool->was_filled || pool->lacks_some || pool->taken > 0 ||
             pool->distrusted_count + pool->distrusted_out > 0;
     done = take(&search, after, ret_answer);
+    ret_answer->gave_up = search.gave_up;
     ret_answer->is_short = lacks || search.gave_up;
+    pthread_mutex_unlock(&pool->lock);
+    return done;
+}
+
+/* A class that went is an empty place by now, or another class: then its jobs are no worse hints
+ * than any. */
+static bool take_more(struct search *search, const struct pool_more *more, size_t count,
+                      struct pool_answer *answer)
+{
+    if (!pick_begin(search))
+        return false;
+    for (size_t i = 0; i < count; i++) {
+        const struct class_node *node = class_at(search->pool, more[i].class_number);
+        size_t room = search->question->jobs_max - search->picked_count;
+
+        if (node->is_in_tree)
+            (void)pick(search, node, more[i].jobs < room ? more[i].jobs : room);
+    }
+    return take_picked(search, answer);
+}
+
+bool pool_take_more(struct pool *pool, struct arena *arena, const struct pool_question *question,
+                    const struct pool_more *more, size_t count, struct pool_answer *ret_answer)
+{
+    struct search search = {.pool = pool, .arena = arena, .question = question};
+    bool done;
+
+    *ret_answer = (struct pool_answer){0};
+    pthread_mutex_lock(&pool->lock);
+    done = take_more(&search, more, count, ret_answer);
+    ret_answer->gave_up = ret_answer->is_short = search.gave_up;
     pthread_mutex_unlock(&pool->lock);
     return done;
 }
@@ -218,7 +306,7 @@ static slot nearest(struct search *search, enum pool_limit which, bool strict)
 
 static bool explain(struct search *search, struct pool_answer *answer)
 {
-    answer->jobs = ARENA_ARRAY(search->arena, search->question->jobs_max, struct pool_job);
+    answer->jobs = ARENA_ARRAY(search->arena, search->question->jobs_max + 1, struct pool_job);
     if (answer->jobs == NULL || !search_begin(search))
         return false;
     for (int which = 0; which < POOL_LIMIT_COUNT; which++) {

@@ -55,6 +55,7 @@ static const double reconnect_pause = 1;
 /* In simulated time. What takes longer than the patience (real) is not waited for. */
 static const double simulated_step = 600, simulated_sweep = 21600, simulated_patience = 120;
 static const double another_run = 86400; /* s back: no request that was overtaken */
+static const double met_seconds = 600;   /* twice that at most is remembered what was met */
 
 struct filler {
     unsigned magic;
@@ -91,6 +92,7 @@ struct filler {
     bool is_sweeping, is_ending, has_priority;
     int64_t sweep_priority, sweep_id;
     double sweep_due, sweep_began;
+    double met_due;
 };
 
 struct filler *filler_create(struct pool *pool, struct config *config, int64_t server_id)
@@ -274,6 +276,10 @@ static enum status look_again(struct filler *filler, struct db *db, double now)
 static void begin_sweep(struct filler *filler, double now)
 {
     pool_sweep_begin(filler->pool);
+    if (now >= filler->met_due) {
+        pool_met_age(filler->pool);
+        filler->met_due = now + met_seconds;
+    }
     filler->is_sweeping = true;
     filler->is_ending = filler->has_priority = false;
     filler->sweep_priority = INT32_MAX;

@@ -94,6 +94,15 @@ struct group_node {
 };
 enum { GROUP_BUCKETS = 4096 };
 
+/* Who has met which workunit, as 64 bits mixed of both: two pairs that mix to the same are less
+ * likely than a fault of the memory. Two tables of open addressing, made when the first fact comes:
+ * once the young one is three quarters full, or old enough, it becomes the old one. */
+struct met_facts {
+    uint64_t *young, *old; /* NULL: none; 0 in free places */
+    size_t mask;           /* of both */
+    size_t count;          /* in the young one */
+};
+
 struct pool {
     unsigned magic;
     pthread_mutex_t lock;
@@ -115,6 +124,8 @@ struct pool {
     int64_t servers[POOL_SERVERS_MAX], server;
     size_t server_count;
     slot divide_at; /* 0: divided */
+
+    struct met_facts met;
 
     int64_t *distrusted;
     size_t distrusted_count;
@@ -151,6 +162,14 @@ slot tree_first(const struct pool *pool, slot root, const struct standing *after
  * less than *best; 0: none. */
 slot tree_least(const struct pool *pool, slot root, enum pool_limit which, const double *limits,
                 double *best, size_t *steps);
+
+/* --- met.c ------------------------------------------------------------------------------------ */
+
+/* Of a subject; 0 stands for none. */
+uint64_t met_key(enum pool_subject subject, int64_t id);
+bool met_has(const struct met_facts *facts, uint64_t key, int64_t workunitid);
+size_t met_bytes(const struct met_facts *facts);
+void met_clear(struct met_facts *facts);
 
 /* --- classes.c -------------------------------------------------------------------------------- */
 

@@ -80,6 +80,7 @@ void pool_destroy(struct pool *pool)
     free(pool->group_hash);
     free(pool->group_list);
     free(pool->distrusted);
+    met_clear(&pool->met);
     pthread_mutex_destroy(&pool->lock);
     pool->magic = 0;
     free(pool);
@@ -447,7 +448,8 @@ void pool_figures(struct pool *pool, struct pool_figures *ret_figures)
         .classes = pool->classes.live,
         .groups = pool->groups.live,
         .bytes = bytes_of(&pool->jobs) + bytes_of(&pool->classes) + bytes_of(&pool->groups) +
-                 2 * (pool->hash_mask + 1) * sizeof(slot) + GROUP_BUCKETS * sizeof(slot),
+                 2 * (pool->hash_mask + 1) * sizeof(slot) + GROUP_BUCKETS * sizeof(slot) +
+                 met_bytes(&pool->met),
         .is_filled = pool->was_filled,
         .is_complete = pool->was_filled && !pool->lacks_some};
     unlock(pool);

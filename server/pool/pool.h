@@ -28,6 +28,7 @@ void pool_destroy(struct pool *pool); /* NULL is fine */
 
 struct pool_job {
     int64_t resultid, priority;
+    uint32_t class_number;        /* in answers, for pool_take_more */
     struct workunit_row workunit; /* copied; of its texts the keywords are kept */
 };
 
@@ -97,19 +98,28 @@ struct pool_place {
     int64_t priority, resultid;
 };
 
+/* Who may have one result of each workunit. */
+enum pool_subject { POOL_USER, POOL_HOST, POOL_SUBJECTS };
+
 struct pool_question {
     pool_judge *judge;
     void *context;
     size_t jobs_max, classes_max;
     double reserve; /* a lane is full when it holds so many times what is wanted */
+    /* By enum pool_subject, where such a rule is in force, else 0: jobs are passed over that
+     * pool_met told about, and of neighbours of one workunit one is given. */
+    int64_t subjects[POOL_SUBJECTS];
+    const int64_t *passed_over; /* likewise these workunits; sorted */
+    size_t passed_over_count;
 };
 
 struct pool_answer {
     struct pool_job *jobs; /* in the arena */
     size_t count;
     struct pool_place place; /* of the last class looked at */
-    bool is_short;           /* there may be more: a search took too long, jobs are missing from
-                              * the pool, or other threads had them in their hands */
+    bool gave_up;            /* the search took too long */
+    bool is_short;           /* there may be more: it gave up, jobs are missing from the pool, or
+                              * other threads had them in their hands */
 };
 
 /* The best classes behind `after` that pass, and from each some jobs, which nobody else is given
@@ -117,12 +127,29 @@ struct pool_answer {
 MUST_CHECK bool pool_take(struct pool *pool, struct arena *arena,
                           const struct pool_question *question, struct pool_place after,
                           struct pool_answer *ret_answer);
+/* More of classes that an answer came from, as many as each is to give; not more than
+ * question->jobs_max. Classes that have none are passed over. */
+struct pool_more {
+    uint32_t class_number;
+    size_t jobs;
+};
+MUST_CHECK bool pool_take_more(struct pool *pool, struct arena *arena,
+                               const struct pool_question *question, const struct pool_more *more,
+                               size_t count, struct pool_answer *ret_answer);
 /* Taken, and not used after all. */
 void pool_return(struct pool *pool, const int64_t *resultids, size_t count);
 
+/* The user or host has had results of these workunits. A fact that the database has committed: it
+ * is kept for a while, as long as there is room. pool_met_age forgets what was told before the last
+ * time that it was called. */
+void pool_met(struct pool *pool, enum pool_subject subject, int64_t id, const int64_t *workunitids,
+              size_t count);
+void pool_met_age(struct pool *pool);
+
 /* Why nothing passes: of the groups that do, the job that came nearest to each limit (the one that
  * needs least and passes the other limits, else the one that needs least), and one of each of the
- * other groups. At most `jobs_max`; not reserved. False: no memory. */
+ * other groups. At most `jobs_max`; not reserved,
+ * and there is a place for one more. False: no memory. */
 MUST_CHECK bool pool_explain(struct pool *pool, struct arena *arena,
                              const struct pool_question *question, struct pool_answer *ret_answer);
 

@@ -18,7 +18,6 @@
 #include "server/select/claim.h"
 #include "server/select/guard.h"
 #include "server/select/locality.h"
-#include "server/select/met.h"
 #include "server/select/on_host.h"
 #include "server/select/queue.h"
 #include "server/select/room.h"
@@ -281,8 +280,6 @@ static enum status select_jobs(struct selection *selection)
         if (status != STATUS_OK || count == 0)
             return status;
         status = locality_mark(request, jobs, count);
-        if (status == STATUS_OK)
-            status = met_mark(request, jobs, count, &source.some_met);
         if (status == STATUS_OK)
             status = shares_mark(request, &selection->view, jobs, count);
         if (status == STATUS_OK)

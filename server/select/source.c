@@ -12,6 +12,7 @@
 #include "server/base/random.h"
 #include "server/catalog.h"
 #include "server/request.h"
+#include "server/select/met.h"
 #include "server/select/source_pool.h"
 
 #include <stdlib.h>
@@ -20,6 +21,7 @@
 
 enum {
     QUERIES_MAX = 6, /* in one request */
+    LOOKS_MAX = 1 << 17,
     ROWS_TO_EXPLAIN = 50
 };
 #define NO_BOUND 1e300
@@ -56,6 +58,7 @@ bool source_open(struct request *request, const struct host_view *view, bool exp
                                   .appids = appids,
                                   .explains = explains,
                                   .has_pool = pool_is_usable(request),
+                                  .looks = LOOKS_MAX,
                                   .sent_before = request->visit.jobs_sent};
     if (appids == NULL)
         return false;
@@ -88,7 +91,7 @@ static enum status query(struct source *source, const struct candidate_filter *f
     source->rows_last = count;
     *ret_jobs = jobs;
     *ret_count = count;
-    return STATUS_OK;
+    return met_mark(request, jobs, count);
 }
 
 /* Each host begins elsewhere among jobs of equal priority, and elsewhere again after a lost race.

@@ -29,12 +29,13 @@ struct source {
 
     bool has_pool; /* and it was filled before this request began */
     bool pool_is_done;
-    struct pool_place place; /* where its last search ended */
-    int batches;             /* of the pool */
-    bool is_probing;         /* the last one was of no use: look far and wide */
-    bool is_passing;         /* likewise, by rules about single workunits: look behind these */
-    bool some_met;           /* some of the last batch were for other users or hosts only */
-    size_t sent_before;      /* jobs, when the last one was given */
+    struct pool_place place;     /* where its last search ended */
+    int batches;                 /* of the pool */
+    bool is_probing;             /* the last one was of no use: look far and wide */
+    int takes;                   /* searches of the pool */
+    size_t looks;                /* left: jobs asked about for rules of single workunits */
+    struct pool_job met_example; /* one that such a rule refused; resultid 0: none */
+    size_t sent_before;          /* jobs, when the last one was given */
 };
 
 /* Work is wanted (`explains`), or only always-on apps are to be served. False: no memory. */
@@ -47,6 +48,11 @@ bool source_open(struct request *request, const struct host_view *view, bool exp
 MUST_CHECK enum status source_next(struct source *source, bool some_sent, bool some_lost,
                                    struct job **ret_jobs, size_t *ret_count);
 
+/* What is taken out of the pool is written down at once: whatever happens to the request, it is
+ * given back. False: no memory; then it was. */
+bool source_note_taken(struct request *request, const struct pool_answer *answer);
+/* Makes place for as many. */
+bool source_reserve_taken(struct request *request, size_t count);
 /* After each attempt at the transaction: what was taken out of the pool and not sent goes back.
  * Call before the arena is rewound. */
 void source_settle(struct request *request, bool is_committed);

@@ -2,11 +2,10 @@
 /* Candidates from the job pool. A host's limits are told to the pool per group; they are those
  * that job_check will ask for, or wider, so that nothing is passed over that could be sent.
  *
- * A batch normally holds about twice of what is wanted, from as many classes as that takes. If
- * nothing of it could be sent, the reason is one that the pool does not know; then the search goes
- * on behind it with one job of each class, many at a time, until it has been through a bounded
- * number of classes. Only if it was a rule about single workunits (met.h) the same classes are gone
- * on with, many jobs of each at a time. */
+ * A batch normally holds about twice of what is wanted, from as many classes as that takes. Jobs of
+ * workunits that the user or host has met are no part of it (met.h). If nothing of it could be
+ * sent, the reason is one that the pool does not know; then the search goes on behind it with one
+ * job of each class, many at a time, until it has been through a bounded number of classes. */
 #include "server/select/source_pool.h"
 
 #include "config/config.h"
@@ -14,6 +13,7 @@
 #include "server/catalog.h"
 #include "server/pool/pool.h"
 #include "server/request.h"
+#include "server/select/met.h"
 #include "server/select/source.h"
 
 #include <math.h>
@@ -23,6 +23,7 @@
 
 enum {
     BATCHES_MAX = 16, /* in one request */
+    TAKES_MAX = 256,  /* likewise: searches, most of them behind what was met */
     JOBS_TO_EXPLAIN = 50,
     PROBE_MAX = 500, /* classes of which one job is tried at a time */
     RESERVE = 2,     /* times what is wanted */
@@ -150,31 +151,6 @@ static bool judge(void *context, const struct pool_group *group, struct pool_ter
 
 /* --- batches --------------------------------------------------------------------------------- */
 
-/* What is taken is written down at once: whatever happens to the request, it is given back. */
-static bool note_taken(struct request *request, const struct pool_answer *answer)
-{
-    struct pool_taken *taken = &request->taken;
-
-    for (size_t i = 0; i < answer->count; i++) {
-        if (taken->count == taken->capacity) {
-            size_t capacity = taken->capacity == 0 ? 256 : taken->capacity * 2;
-            int64_t *ids = ARENA_ARRAY(request->arena, capacity, int64_t);
-
-            if (ids == NULL) {
-                for (; i < answer->count; i++)
-                    pool_return(request->pool, &answer->jobs[i].resultid, 1);
-                return false;
-            }
-            if (taken->count > 0)
-                memcpy(ids, taken->ids, taken->count * sizeof(ids[0]));
-            taken->ids = ids;
-            taken->capacity = capacity;
-        }
-        taken->ids[taken->count++] = answer->jobs[i].resultid;
-    }
-    return true;
-}
-
 static struct job *jobs_of(struct source *source, const struct pool_answer *answer)
 {
     struct request *request = source->request;
@@ -189,32 +165,56 @@ static struct job *jobs_of(struct source *source, const struct pool_answer *answ
     return jobs;
 }
 
-static struct pool_question question_of(struct source *source)
+static bool ask(struct source *source, struct pool_question *ret_question)
 {
     size_t reply = (size_t)fmax((double)source->view->limits.reply, 1);
     size_t most = (size_t)source->view->config->candidate_rows;
     double reserve = source->view->streams != NULL ? STREAM_RESERVE : RESERVE;
-    bool is_wide = source->is_probing || source->is_passing;
-    size_t jobs = is_wide ? PROBE_MAX : (size_t)reserve * reply + 16;
+    size_t jobs = source->is_probing ? PROBE_MAX : (size_t)reserve * reply + 16;
 
     if (source->request->message.file_count > 0)
         jobs += LOCALITY_JOBS;
     jobs = jobs < most ? jobs : most;
-    return (struct pool_question){.judge = judge,
-                                  .context = source,
-                                  .jobs_max = jobs,
-                                  .classes_max = jobs,
-                                  .reserve = is_wide ? PROBE_MAX : reserve};
+    *ret_question = (struct pool_question){.judge = judge,
+                                           .context = source,
+                                           .jobs_max = jobs,
+                                           .classes_max = jobs,
+                                           .reserve = source->is_probing ? PROBE_MAX : reserve};
+    return met_ask(source->request, ret_question);
+}
+
+static bool is_same_place(const struct pool_place *a, const struct pool_place *b)
+{
+    return a->is_set == b->is_set && a->resultid == b->resultid && a->priority == b->priority;
+}
+
+/* One batch, without what was met; *ret_ends: nothing is behind it. */
+static enum status take(struct source *source, struct pool_answer *ret_answer, bool *ret_ends)
+{
+    struct request *request = source->request;
+    struct pool_question question;
+    enum status status;
+    bool done;
+
+    if (!ask(source, &question))
+        return STATUS_NO_MEMORY;
+    done = pool_take(request->pool, request->arena, &question, source->place, ret_answer);
+    if (!source_note_taken(request, ret_answer) || !done)
+        return STATUS_NO_MEMORY;
+    *ret_ends = ret_answer->count == 0 &&
+                (!ret_answer->gave_up || is_same_place(&source->place, &ret_answer->place));
+    source->place = ret_answer->place;
+    status = met_sift(request, &question, &source->looks, ret_answer, &source->met_example);
+    ret_answer->is_short = ret_answer->is_short || ret_answer->gave_up;
+    return status;
 }
 
 enum status source_pool_next(struct source *source, bool got_some, bool some_lost,
                              struct job **ret_jobs, size_t *ret_count, bool *ret_is_short)
 {
-    struct request *request = source->request;
-    bool again = got_some || some_lost;
-    struct pool_question question;
-    struct pool_answer answer;
-    bool done;
+    bool again = got_some || some_lost, ends = false;
+    struct pool_answer answer = {0};
+    enum status status = STATUS_OK;
 
     *ret_count = 0;
     *ret_is_short = false;
@@ -222,16 +222,20 @@ enum status source_pool_next(struct source *source, bool got_some, bool some_los
         *ret_is_short = true;
         return STATUS_OK;
     }
-    source->is_passing = source->batches > 1 && !again && source->some_met;
-    if (again || source->is_passing)
+    if (again)
         memset(&source->place, 0, sizeof(source->place));
-    source->is_probing = source->batches > 1 && !again && !source->is_passing;
-    question = question_of(source);
-    done = pool_take(request->pool, request->arena, &question, source->place, &answer);
-    if (!note_taken(request, &answer) || !done)
-        return STATUS_NO_MEMORY;
-    source->place = answer.place;
-    *ret_is_short = answer.is_short;
+    source->is_probing = source->batches > 1 && !again;
+    while (status == STATUS_OK && answer.count == 0 && !ends) {
+        if (source->takes++ >= TAKES_MAX) {
+            *ret_is_short = true;
+            return STATUS_OK;
+        }
+        status = take(source, &answer, &ends);
+        source->is_probing = true; /* of the classes so far everything was met */
+        *ret_is_short = *ret_is_short || answer.is_short;
+    }
+    if (status != STATUS_OK)
+        return status;
     *ret_count = answer.count;
     *ret_jobs = jobs_of(source, &answer);
     return *ret_jobs == NULL ? STATUS_NO_MEMORY : STATUS_OK;
@@ -255,10 +259,13 @@ enum status source_pool_explain(struct source *source, struct job **ret_jobs, si
         .judge = judge, .context = source, .jobs_max = JOBS_TO_EXPLAIN};
     struct pool_answer answer;
 
+    /* One place more, for what was met. */
     if (!pool_explain(request->pool, request->arena, &question, &answer))
         return STATUS_NO_MEMORY;
+    if (source->met_example.resultid != 0)
+        answer.jobs[answer.count++] = source->met_example;
     sort(&answer);
     *ret_count = answer.count;
     *ret_jobs = jobs_of(source, &answer);
-    return *ret_jobs == NULL ? STATUS_NO_MEMORY : STATUS_OK;
+    return *ret_jobs == NULL ? STATUS_NO_MEMORY : met_mark(request, *ret_jobs, *ret_count);
 }

@@ -319,7 +319,8 @@ static bool anything(void *context, const struct pool_group *group, struct pool_
 static void jobs_in_other_hands_are_no_reason_for_no(void **state)
 {
     uint64_t fallbacks = counter_value(COUNTER_pool_fallbacks);
-    struct pool_question question = {anything, NULL, 9, 9, 9};
+    struct pool_question question = {
+        .judge = anything, .jobs_max = 9, .classes_max = 9, .reserve = 9};
     struct pool_answer held;
 
     (void)state;
@@ -379,6 +380,140 @@ static void two_servers_want_different_jobs_and_one_dies(void **state)
     assert_int_equal(got, 400);
 }
 
+/* --- one result per user or host ------------------------------------------------------------- */
+
+enum { MANY = 100000 };
+
+static void set_rule(const char *name, const char *value)
+{
+    assert_status(STATUS_OK, config_set(config, text_from(name), text_from(value), NULL));
+}
+
+/* Workunits of which the user's host has had a result, besides the one that is unsent. */
+static void add_met_jobs(int first, int count, int priority, const char *memory, int host)
+{
+    add_jobs(first, count, priority, memory);
+    test_sql(database,
+             "INSERT INTO result (id, workunitid, appid, name, server_state, outcome, hostid,"
+             " userid) SELECT 1000000 + seq, seq, 1, CONCAT('wu', seq, '_1'), 5, 1, %d, 1"
+             " FROM seq_%d_to_%d",
+             host, first, first + count - 1);
+}
+
+/* What stands before the two jobs that the user may have is his, whatever it looks like, and
+ * however many there are; to know it again costs nothing. */
+static void find_the_only_ones(int count, const char *memory, int own_host)
+{
+    uint64_t statements;
+
+    add_met_jobs(1, count, 0, memory, own_host);
+    add_jobs(200000, 2, 0, "1e6");
+    pass(&server, 5);
+    assert_int_equal(figures().jobs, count + 2);
+    assert_status(STATUS_OK, config_set(config, TEXT("resend_lost_results"), TEXT("0"), NULL));
+    for (int i = 0; i < 3; i++) {
+        db_count_reset(server.db);
+        assert_int_equal(ask_new(&server, 1, 100), i < 2 ? 1 : 0);
+        if (i < 2)
+            assert_in_range(server.request.visit.answer.jobs[0].resultid, 200000, 200001);
+        statements = db_count(server.db).statements;
+        printf("%llu statements, %.3f s\n", (unsigned long long)statements,
+               (double)server.request.total_ns * 1e-9);
+        assert_in_range(statements, 1, i == 0 ? 20 + (uint64_t)count / 240 : 16);
+        assert_int_equal(figures().taken, 0);
+        assert_int_equal(figures().jobs, count + (i == 0 ? 1 : 0));
+    }
+    assert_true(text_contains(buffer_text(&server.reply), TEXT("had their part of the tasks")) ||
+                text_contains(buffer_text(&server.reply), TEXT("had its part of the tasks")));
+}
+
+static void behind_many_jobs_of_other_users_one_is_found(void **state)
+{
+    (void)state;
+    set_rule("one_result_per_user_per_wu", "1");
+    find_the_only_ones(MANY, "1e6", 2);
+}
+
+static void behind_many_jobs_of_other_hosts_one_is_found(void **state)
+{
+    (void)state;
+    set_rule("one_result_per_host_per_wu", "1");
+    find_the_only_ones(MANY / 10, "1e6", 1);
+}
+
+static void behind_many_kinds_of_jobs_of_other_users_one_is_found(void **state)
+{
+    (void)state;
+    set_rule("one_result_per_user_per_wu", "1");
+    find_the_only_ones(MANY, "1e6 + seq", 2);
+}
+
+/* What the pool cannot know refuses the first, a rule of workunits the next. */
+static void behind_other_reasons_one_is_found_too(void **state)
+{
+    (void)state;
+    set_rule("one_result_per_user_per_wu", "1");
+    add_jobs(1, 500, 9, "1e6 + seq");
+    add_jobs(1001, 2000, 9, "1e6");
+    test_sql(database, "UPDATE workunit SET delay_bound = 105");
+    set_rule("untried_margin", "3"); /* they may take three times as long */
+    add_met_jobs(10001, 20000, 9, "2e6", 2);
+    add_met_jobs(40001, 2000, 8, "1e6 + seq", 2);
+    add_jobs(200000, 1, 0, "1e6");
+    pass(&server, 5);
+    assert_int_equal(ask_new(&server, 1, 100), 1);
+    assert_i64(server.request.visit.answer.jobs[0].resultid, 200000);
+    assert_int_equal(figures().taken, 0);
+}
+
+/* A fact is one after the commit only. */
+static void what_was_rolled_back_was_not_met(void **state)
+{
+    size_t got = 0, failed = 0;
+
+    (void)state;
+    set_rule("one_result_per_user_per_wu", "1");
+    set_rule("resend_lost_results", "0");
+    set_rule("request_tries", "1");
+    add_jobs(1, 40, 0, "1e6");
+    pass(&server, 5);
+    for (uint64_t nth = 1; got < 40 && nth < 40; nth++) {
+        size_t sent;
+
+        db_fail_nth(server.db, nth, STATUS_DB_RETRY);
+        (void)ask_new(&server, 1, 100);
+        db_fail_nth(server.db, 0, STATUS_OK);
+        sent = (size_t)test_sql_integer(database,
+                                        "SELECT COUNT(*) FROM result WHERE server_state = 4");
+        failed += sent == got;
+        got = sent;
+    }
+    assert_in_range(failed, 5, 30);
+    while (ask_new(&server, 1, 100) > 0)
+        got++;
+    assert_int_equal(got, 40);
+}
+
+/* Whatever is repaired in the database by hand is seen in the end. */
+static void what_is_not_true_is_forgotten(void **state)
+{
+    const int64_t workunits[] = {1, 2, 3, 4, 5, 6};
+
+    (void)state;
+    set_rule("one_result_per_user_per_wu", "1");
+    set_rule("resend_lost_results", "0");
+    add_jobs(1, 6, 0, "1e6");
+    pass(&server, 5);
+    pool_met(server.pool, POOL_USER, 1, workunits, 6);
+    /* Where "no" would be the answer one is looked at again, for the reason. */
+    assert_int_equal(ask_new(&server, 1, 250), 1);
+    for (int i = 0; i < 2; i++) {
+        server.clock += 1000;
+        pass(&server, 2);
+    }
+    assert_int_equal(ask_new(&server, 1, 250), 3);
+}
+
 #define CASE(name) cmocka_unit_test_setup_teardown(name, setup, teardown)
 
 int main(void)
@@ -394,6 +529,12 @@ int main(void)
         CASE(jobs_in_other_hands_are_no_reason_for_no),
         CASE(a_failed_transaction_gives_the_jobs_back),
         CASE(two_servers_want_different_jobs_and_one_dies),
+        CASE(behind_many_jobs_of_other_users_one_is_found),
+        CASE(behind_many_jobs_of_other_hosts_one_is_found),
+        CASE(behind_many_kinds_of_jobs_of_other_users_one_is_found),
+        CASE(behind_other_reasons_one_is_found_too),
+        CASE(what_was_rolled_back_was_not_met),
+        CASE(what_is_not_true_is_forgotten),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);

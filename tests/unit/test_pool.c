@@ -21,8 +21,12 @@ struct model_job {
     bool is_held, is_taken, is_foreign;
 };
 
+/* Who has met the workunit of a job: a user, a host. */
+enum { SUBJECTS = 3 }; /* 0: nobody */
+
 struct model {
     struct model_job jobs[MODEL_MAX];
+    bool met[POOL_SUBJECTS][SUBJECTS][MODEL_MAX];
     struct random random;
 };
 
@@ -120,41 +124,70 @@ static struct model_job *next_leader(struct model *model, const struct host *hos
     return best;
 }
 
-/* The next job of the same class and part. */
-static struct model_job *next_alike(struct model *model, const struct model_job *leader,
+/* Rules of one result per workunit. */
+static bool is_passed_over(const struct model *model, const struct pool_question *question,
+                           const struct model_job *job)
+{
+    for (int i = 0; i < POOL_SUBJECTS; i++)
+        if (model->met[i][question->subjects[i]][job->job.resultid])
+            return true;
+    for (size_t i = 0; i < question->passed_over_count; i++)
+        if (question->passed_over[i] == job->job.workunit.id)
+            return true;
+    return false;
+}
+
+/* The next job of the same class and part; `after` NULL: the first. */
+static struct model_job *next_alike(struct model *model, const struct pool_question *question,
+                                    const struct model_job *leader, bool is_foreign,
                                     const struct model_job *after)
 {
     struct model_job *best = NULL;
 
     for (size_t i = 0; i < MODEL_MAX; i++) {
         struct model_job *job = &model->jobs[i];
-        if (is_here(job) && same_class(&job->job, &leader->job) &&
-            job->is_foreign == leader->is_foreign && stands_before(after, job) &&
+        if (is_here(job) && same_class(&job->job, &leader->job) && job->is_foreign == is_foreign &&
+            (after == NULL || stands_before(after, job)) && !is_passed_over(model, question, job) &&
             (best == NULL || stands_before(job, best)))
             best = job;
     }
     return best;
 }
 
-static size_t ask_model(struct model *model, const struct host *host, size_t jobs_max,
-                        size_t classes_max, int64_t *ret_ids)
+/* From the own part of a class if it has any, else from the others'. */
+static size_t pick_alike(struct model *model, const struct pool_question *question,
+                         const struct model_job *leader, bool is_foreign, double wanted,
+                         int64_t *ret_ids)
 {
-    struct model_job *leader = NULL;
+    const struct model_job *job = NULL;
     size_t count = 0;
 
-    for (size_t classes = 0; classes < classes_max && count < jobs_max; classes++) {
-        struct model_job *job;
-        double wanted;
-
-        leader = next_leader(model, host, leader);
-        if (leader == NULL)
-            break;
-        wanted = ceil(host->terms.flop / leader->job.workunit.rsc_fpops_est) + host->terms.jobs;
-        job = leader;
-        for (double i = 0; (i < wanted || i == 0) && job != NULL && count < jobs_max; i++) {
+    do {
+        job = next_alike(model, question, leader, is_foreign, job);
+        if (job != NULL)
             ret_ids[count++] = job->job.resultid;
-            job = next_alike(model, leader, job);
-        }
+    } while (job != NULL && (double)count < wanted);
+    if (count == 0 && !is_foreign)
+        return pick_alike(model, question, leader, true, wanted, ret_ids);
+    return count;
+}
+
+static size_t ask_model(struct model *model, const struct host *host,
+                        const struct pool_question *question, int64_t *ret_ids)
+{
+    struct model_job *leader = next_leader(model, host, NULL);
+    size_t count = 0, classes = 0;
+
+    for (; leader != NULL && classes < question->classes_max && count < question->jobs_max;
+         leader = next_leader(model, host, leader)) {
+        double wanted =
+            ceil(host->terms.flop / leader->job.workunit.rsc_fpops_est) + host->terms.jobs;
+        size_t got =
+            pick_alike(model, question, leader, leader->is_foreign,
+                       fmin(wanted, (double)(question->jobs_max - count)), ret_ids + count);
+
+        count += got;
+        classes += got > 0;
     }
     for (size_t i = 0; i < count; i++)
         model->jobs[ret_ids[i]].is_taken = true;
@@ -259,6 +292,19 @@ static void put_some(struct model *model, struct pool *pool)
     }
 }
 
+/* Facts of single workunits, of which some users and hosts have many. */
+static void meet_some(struct model *model, struct pool *pool)
+{
+    for (int i = 0; i < 20; i++) {
+        enum pool_subject subject = below(&model->random, 2) == 0 ? POOL_USER : POOL_HOST;
+        int64_t id = 1 + below(&model->random, SUBJECTS - 1);
+        int64_t job = below(&model->random, MODEL_MAX), workunitid = 1000 + job;
+
+        model->met[subject][id][job] = true;
+        pool_met(pool, subject, id, &workunitid, 1);
+    }
+}
+
 static void drop_some(struct model *model, struct pool *pool)
 {
     int64_t id = below(&model->random, MODEL_MAX);
@@ -302,11 +348,24 @@ static void compare_answers(struct model *model, struct pool *pool, struct arena
     struct host host = random_host(&model->random);
     size_t jobs_max = 1 + (size_t)below(&model->random, 20);
     size_t classes_max = 1 + (size_t)below(&model->random, 10);
-    struct pool_question question = {judge, &host, jobs_max, classes_max, HUGE_VAL};
+    struct pool_question question = {.judge = judge,
+                                     .context = &host,
+                                     .jobs_max = jobs_max,
+                                     .classes_max = classes_max,
+                                     .reserve = HUGE_VAL};
     struct pool_answer answer;
     int64_t ids[MODEL_MAX];
+    int64_t passed_over[] = {1000 + below(&model->random, 20), 1030 + below(&model->random, 20)};
     size_t count;
 
+    if (below(&model->random, 2) == 0) {
+        question.subjects[POOL_USER] = below(&model->random, SUBJECTS);
+        question.subjects[POOL_HOST] = question.subjects[POOL_USER] == 0
+                                           ? 1 + below(&model->random, SUBJECTS - 1)
+                                           : below(&model->random, SUBJECTS);
+        question.passed_over = passed_over;
+        question.passed_over_count = (size_t)below(&model->random, 3);
+    }
     assert_true(pool_explain(pool, arena, &question, &answer));
     for (int which = 0; which < POOL_LIMIT_COUNT && jobs_max >= POOL_LIMIT_COUNT; which++) {
         double wanted = least(model, &host, which, true);
@@ -320,7 +379,7 @@ static void compare_answers(struct model *model, struct pool *pool, struct arena
         assert_true(found || wanted == HUGE_VAL);
     }
     assert_true(pool_take(pool, arena, &question, (struct pool_place){0}, &answer));
-    count = ask_model(model, &host, jobs_max, classes_max, ids);
+    count = ask_model(model, &host, &question, ids);
     assert_int_equal(answer.count, count);
     for (size_t i = 0; i < count; i++) {
         const struct pool_job *got = &answer.jobs[i], *wanted = &model->jobs[ids[i]].job;
@@ -347,6 +406,8 @@ static void same_jobs_in_the_same_order(void **state)
                 put_some(&model, pool);
             if (i % 9 == 4)
                 divide_jobs(&model, pool);
+            if (i % 6 == 3)
+                meet_some(&model, pool);
             drop_some(&model, pool);
             if (i % 7 == 6)
                 sweep(&model, pool);
@@ -405,7 +466,11 @@ static struct host anybody = {.apps = UINT64_MAX,
 
 static struct pool_answer ask(struct pool *pool, struct host *host, size_t jobs, size_t classes)
 {
-    struct pool_question question = {judge, host, jobs, classes, HUGE_VAL};
+    struct pool_question question = {.judge = judge,
+                                     .context = host,
+                                     .jobs_max = jobs,
+                                     .classes_max = classes,
+                                     .reserve = HUGE_VAL};
     struct pool_answer answer;
 
     assert_true(pool_take(pool, arena, &question, (struct pool_place){0}, &answer));
@@ -421,7 +486,8 @@ static void end_sweep(struct pool *pool)
 static void a_search_goes_on_where_it_ended(void **state)
 {
     struct pool *pool = pool_create(1000, false);
-    struct pool_question question = {judge, &anybody, 3, 3, HUGE_VAL};
+    struct pool_question question = {
+        .judge = judge, .context = &anybody, .jobs_max = 3, .classes_max = 3, .reserve = HUGE_VAL};
     struct pool_place place = {0};
     int64_t wanted = 1;
 
@@ -656,6 +722,111 @@ static void with_user_filter_the_batch_is_told(void **state)
     pool_destroy(pool);
 }
 
+static struct pool_question user_question(size_t jobs)
+{
+    return (struct pool_question){.judge = judge,
+                                  .context = &anybody,
+                                  .jobs_max = jobs,
+                                  .classes_max = jobs,
+                                  .reserve = HUGE_VAL,
+                                  .subjects = {[POOL_USER] = 7}};
+}
+
+static void what_a_user_has_met_is_for_others(void **state)
+{
+    struct pool *pool = pool_create(1000, false);
+    struct pool_question question = user_question(1);
+    struct pool_answer answer;
+
+    (void)state;
+    put_jobs(pool, plain_job(1), 1, 5);
+    pool_met(pool, POOL_USER, 7, (const int64_t[]){1, 2}, 2);
+    pool_met(pool, POOL_HOST, 7, (const int64_t[]){3}, 1);
+    assert_true(pool_take(pool, arena, &question, (struct pool_place){0}, &answer));
+    assert_i64(answer.jobs[0].resultid, 3);
+    question.subjects[POOL_USER] = 8;
+    assert_true(pool_take(pool, arena, &question, (struct pool_place){0}, &answer));
+    assert_i64(answer.jobs[0].resultid, 1);
+    pool_destroy(pool);
+}
+
+static void more_of_a_class_is_had_while_there_is_some(void **state)
+{
+    struct pool *pool = pool_create(1000, false);
+    struct pool_question question = user_question(3);
+    struct pool_more more = {.jobs = 2};
+    struct pool_answer answer;
+
+    (void)state;
+    put_jobs(pool, plain_job(1), 1, 5);
+    assert_true(pool_take(pool, arena, &question, (struct pool_place){0}, &answer));
+    assert_int_equal(answer.count, 1);
+    pool_return(pool, &answer.jobs[0].resultid, 1);
+    pool_met(pool, POOL_USER, 7, (const int64_t[]){1, 3}, 2);
+    more.class_number = answer.jobs[0].class_number;
+    assert_true(
+        pool_take_more(pool, arena, &question, (struct pool_more[]){more, more}, 2, &answer));
+    assert_int_equal(answer.count, 2); /* though it is named twice */
+    assert_i64(answer.jobs[0].resultid, 2);
+    assert_i64(answer.jobs[1].resultid, 4);
+    for (int64_t id = 1; id <= 5; id++)
+        pool_drop(pool, &id, 1);
+    assert_true(pool_take_more(pool, arena, &question, &more, 1, &answer)); /* the class is gone */
+    assert_int_equal(answer.count, 0);
+    pool_destroy(pool);
+}
+
+static void of_one_workunit_one_is_given(void **state)
+{
+    struct pool *pool = pool_create(1000, false);
+    struct pool_question question = user_question(10);
+    struct host all = anybody;
+    struct pool_answer answer;
+
+    (void)state;
+    all.terms.jobs = 10;
+    question.context = &all;
+    for (int64_t id = 1; id <= 9; id++) {
+        struct pool_job job = plain_job(id);
+
+        job.workunit.id = 1 + (id - 1) / 3;
+        assert_status(STATUS_OK, pool_put(pool, &job, 1));
+    }
+    assert_true(pool_take(pool, arena, &question, (struct pool_place){0}, &answer));
+    assert_int_equal(answer.count, 3);
+    question.subjects[POOL_USER] = 0;
+    assert_true(pool_take(pool, arena, &question, (struct pool_place){0}, &answer));
+    assert_int_equal(answer.count, 6);
+    pool_destroy(pool);
+}
+
+static void what_was_met_is_forgotten_in_the_end(void **state)
+{
+    struct pool *pool = pool_create(1000, false);
+    struct pool_question question = user_question(1);
+    struct pool_answer answer;
+    struct pool_figures figures;
+
+    (void)state;
+    put_jobs(pool, plain_job(1), 1, 3);
+    pool_met(pool, POOL_USER, 7, (const int64_t[]){1}, 1);
+    pool_met_age(pool);
+    assert_true(pool_take(pool, arena, &question, (struct pool_place){0}, &answer));
+    assert_i64(answer.jobs[0].resultid, 2);
+    pool_met_age(pool);
+    assert_true(pool_take(pool, arena, &question, (struct pool_place){0}, &answer));
+    assert_i64(answer.jobs[0].resultid, 1);
+    /* Any number of facts in the same room, the youngest of them known. */
+    for (int64_t i = 10; i < 10000; i++)
+        pool_met(pool, POOL_USER, 7, &i, 1);
+    pool_met(pool, POOL_USER, 7, (const int64_t[]){3}, 1);
+    assert_true(pool_take(pool, arena, &question, (struct pool_place){0}, &answer));
+    assert_int_equal(answer.count, 0);
+    pool_figures(pool, &figures);
+    assert_in_range(figures.bytes, 1, 2000000);
+    pool_destroy(pool);
+}
+
 /* --- threads --------------------------------------------------------------------------------- */
 
 enum { THREADS = 4, JOBS = 3000 };
@@ -671,7 +842,8 @@ static void *take_all(void *context)
     struct taker *taker = context;
     struct arena *own = arena_create(1 << 20);
     struct host host = anybody;
-    struct pool_question question = {judge, &host, 7, 3, HUGE_VAL};
+    struct pool_question question = {
+        .judge = judge, .context = &host, .jobs_max = 7, .classes_max = 3, .reserve = HUGE_VAL};
     struct random random = {.state = (uint64_t)(uintptr_t)context};
 
     host.terms.jobs = 3;
@@ -739,6 +911,10 @@ int main(void)
         cmocka_unit_test(it_lacks_what_is_in_doubt),
         cmocka_unit_test(its_figures_are_on_the_page),
         cmocka_unit_test(with_user_filter_the_batch_is_told),
+        cmocka_unit_test(what_a_user_has_met_is_for_others),
+        cmocka_unit_test(more_of_a_class_is_had_while_there_is_some),
+        cmocka_unit_test(of_one_workunit_one_is_given),
+        cmocka_unit_test(what_was_met_is_forgotten_in_the_end),
         cmocka_unit_test(threads_never_hold_the_same_job),
     };
 

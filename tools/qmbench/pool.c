@@ -99,7 +99,11 @@ static double ask(struct pool *pool, struct arena *arena, const struct host *hos
 {
     struct pool_terms terms = {.limits = {host->room, host->room, HUGE_VAL, host->room * 1e6},
                                .jobs = REPLY_JOBS};
-    struct pool_question question = {take, &terms, 2 * REPLY_JOBS + 16, 2 * REPLY_JOBS + 16, 2};
+    struct pool_question question = {.judge = take,
+                                     .context = &terms,
+                                     .jobs_max = 2 * REPLY_JOBS + 16,
+                                     .classes_max = 2 * REPLY_JOBS + 16,
+                                     .reserve = 2};
     struct pool_answer answer, why;
     double begun = seconds_worked(), took;
 
