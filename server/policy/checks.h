@@ -86,6 +86,13 @@ enum job_assignment {
     JOB_BROADCAST /* for every host that is meant */
 };
 
+/* What a job that could be taken is preferred by. */
+struct job_rank {
+    double clock; /* of its stream */
+    bool fits;    /* in what is left of the request */
+    double size, score;
+};
+
 /* A job and how this host would run it. */
 struct job {
     int64_t resultid, priority;
@@ -103,6 +110,8 @@ struct job {
     bool has_file;       /* some of its files are on the host; looked at for some apps only */
     bool is_gone;        /* taken or lost: not to be looked at again */
     size_t refused_on;   /* while choosing: 1 + the resource it was refused for */
+    bool is_ranked;      /* likewise: it could be taken, unless its deadline is in the way */
+    struct job_rank rank;
 };
 
 /* Whether it belongs to the end of a batch, and is for hosts with a low turnaround time. */

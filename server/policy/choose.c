@@ -35,14 +35,7 @@ static bool is_possible(const struct host_view *view, const struct tally *tally,
     return false;
 }
 
-/* What a job that could be taken is preferred by. */
-struct rank {
-    double clock; /* of its stream */
-    bool fits;    /* in what is left of the request */
-    double size, score;
-};
-
-static bool rank_is_better(const struct rank *rank, const struct rank *best)
+static bool rank_is_better(const struct job_rank *rank, const struct job_rank *best)
 {
     if (rank->clock != best->clock)
         return rank->clock < best->clock;
@@ -53,47 +46,52 @@ static bool rank_is_better(const struct rank *rank, const struct rank *best)
     return rank->score > best->score;
 }
 
-static struct job *choose_by(const struct host_view *view, const struct tally *tally,
-                             enum check_kind kind, size_t resource, struct job *jobs, size_t count,
-                             struct choice_notes *notes)
+/* Ranks the jobs of one priority that pass everything but the deadline. Returns where the next
+ * priority begins. */
+static size_t rank_jobs(const struct host_view *view, const struct tally *tally, size_t resource,
+                        struct job *jobs, size_t from, size_t count, struct choice_notes *notes)
+{
+    size_t i = from;
+
+    for (; i < count && jobs[i].priority == jobs[from].priority; i++) {
+        struct job *job = &jobs[i];
+
+        job->is_ranked = is_possible(view, tally, CHECK_UNTIMED, resource, job, notes);
+        if (job->is_ranked)
+            job->rank = (struct job_rank){.clock = tally->shares.used[job->stream],
+                                          .fits = amounts_fits(&tally->left, &job->use),
+                                          .size = size_of(job),
+                                          .score = job_score(view, job)};
+    }
+    return i;
+}
+
+static struct job *best_of(struct job *jobs, size_t from, size_t to)
 {
     struct job *best = NULL;
-    struct rank best_rank = {0};
 
-    for (size_t i = 0; i < count; i++) {
-        struct job *job = &jobs[i];
-        struct rank rank;
-
-        if (best != NULL && job->priority < best->priority)
-            break;
-        if (!is_possible(view, tally, kind, resource, job, notes))
-            continue;
-        rank = (struct rank){.clock = tally->shares.used[job->stream],
-                             .fits = amounts_fits(&tally->left, &job->use),
-                             .size = size_of(job),
-                             .score = job_score(view, job)};
-        if (best == NULL || rank_is_better(&rank, &best_rank)) {
-            best = job;
-            best_rank = rank;
-        }
-    }
+    for (size_t i = from; i < to; i++)
+        if (jobs[i].is_ranked && (best == NULL || rank_is_better(&jobs[i].rank, &best->rank)))
+            best = &jobs[i];
     return best;
 }
 
-/* Deadlines cost most. Once all jobs were judged by them, only the best one is again, as long as it
- * passes; when it does not, the others may not either. */
+/* Deadlines cost most, so they are judged in order of rank, until one is met. */
 static struct job *choose_one(const struct host_view *view, const struct tally *tally,
-                              size_t resource, bool is_first, struct job *jobs, size_t count,
+                              size_t resource, struct job *jobs, size_t count,
                               struct choice_notes *notes)
 {
-    struct job *best = NULL;
+    for (size_t from = 0, to = 0; from < count; from = to) {
+        struct job *best;
 
-    if (!is_first) {
-        best = choose_by(view, tally, CHECK_UNTIMED, resource, jobs, count, notes);
-        if (best == NULL || is_possible(view, tally, CHECK_NEW, resource, best, notes))
-            return best;
+        to = rank_jobs(view, tally, resource, jobs, from, count, notes);
+        while ((best = best_of(jobs, from, to)) != NULL) {
+            if (is_possible(view, tally, CHECK_NEW, resource, best, notes))
+                return best;
+            best->is_ranked = false;
+        }
     }
-    return choose_by(view, tally, CHECK_NEW, resource, jobs, count, notes);
+    return NULL;
 }
 
 bool choose_is_idle(const struct host_view *view, const struct tally *tally,
@@ -124,7 +122,6 @@ size_t choose_jobs(const struct host_view *view, struct tally *tally, struct job
     /* Coprocessors from the last to the first, then the CPU. */
     for (size_t resource = tally->left.resource_count; resource-- > 0;) {
         struct refusal refusal;
-        size_t begin = chosen;
 
         if (amounts_wants(&tally->left, resource) &&
             resource_is_closed(view, tally, resource, &refusal)) {
@@ -132,8 +129,7 @@ size_t choose_jobs(const struct host_view *view, struct tally *tally, struct job
             continue;
         }
         while (amounts_wants(&tally->left, resource) && tally->jobs < view->limits.reply) {
-            struct job *job =
-                choose_one(view, tally, resource, chosen == begin, jobs, count, notes);
+            struct job *job = choose_one(view, tally, resource, jobs, count, notes);
             if (job == NULL)
                 break;
             job->is_gone = true;
