@@ -409,6 +409,9 @@ static void explain_workload(struct question *question, enum workload_answer ans
     if (answer == WORKLOAD_CONNECTION) {
         why->reason = REASON_CONNECTION;
         why->have = workload->connection_period;
+    } else if (answer == WORKLOAD_UNKNOWN) {
+        why->reason = REASON_QUEUE_TOO_LARGE;
+        why->need = why->have = (double)workload->count;
     } else if (answer == WORKLOAD_DELAYS) {
         why->reason = REASON_QUEUE_DEADLINE;
         why->need = 0;

@@ -43,6 +43,7 @@ struct edf {
     struct edf_queue queue;
     const struct edf_job *listed;
     bool is_lost; /* no memory, or the baseline is beyond the bound */
+    bool is_exhausted;
     struct refused refused[REFUSED_MAX];
     size_t refused_count, refused_next;
     uint64_t taken, coprocs_taken;
@@ -272,7 +273,8 @@ static enum edf_verdict judge(struct edf *edf, const struct edf_entry *entry, si
     return verdict == EDF_IN_TIME && may_burden ? judge_cpu_jobs(edf, reason) : verdict;
 }
 
-enum edf_verdict edf_try(struct edf *edf, const struct edf_job *job, struct edf_reason *ret_reason)
+static enum edf_verdict try(struct edf *edf, const struct edf_job *job,
+                            struct edf_reason *ret_reason)
 {
     const struct refused *refused;
     enum edf_verdict verdict;
@@ -296,6 +298,14 @@ enum edf_verdict edf_try(struct edf *edf, const struct edf_job *job, struct edf_
     verdict = judge(edf, &entry, place, ret_reason);
     if (verdict == EDF_LATE || verdict == EDF_DELAYS)
         remember(edf, &entry, place, verdict, ret_reason);
+    return verdict;
+}
+
+enum edf_verdict edf_try(struct edf *edf, const struct edf_job *job, struct edf_reason *ret_reason)
+{
+    enum edf_verdict verdict = try(edf, job, ret_reason);
+
+    edf->is_exhausted = edf->is_exhausted || verdict == EDF_TOO_LARGE;
     return verdict;
 }
 
@@ -328,6 +338,11 @@ double edf_lateness(struct edf *edf, size_t listed)
                 return fmax(0, group->order[i]->finish - group->order[i]->deadline) / US;
     }
     return isinf(edf->listed[listed].deadline) ? 0 : INFINITY;
+}
+
+bool edf_is_exhausted(const struct edf *edf)
+{
+    return edf->is_exhausted;
 }
 
 double edf_first_done(const struct edf *edf)

@@ -52,6 +52,8 @@ enum edf_verdict edf_try(struct edf *edf, const struct edf_job *job, struct edf_
 void edf_take(struct edf *edf, const struct edf_job *job);
 /* The lateness of a listed job in the present workload, s; INFINITY: not known. */
 double edf_lateness(struct edf *edf, size_t listed);
+/* Whether a question was too large. */
+bool edf_is_exhausted(const struct edf *edf);
 /* When the first listed job that has anything left to do is done; INFINITY: there is none. */
 double edf_first_done(const struct edf *edf);
 

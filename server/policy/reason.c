@@ -42,7 +42,7 @@ bool reason_is_silent(enum reason reason)
 bool reason_is_deadline(enum reason reason)
 {
     return reason == REASON_DEADLINE || reason == REASON_QUEUE_DEADLINE ||
-           reason == REASON_CONNECTION;
+           reason == REASON_QUEUE_TOO_LARGE || reason == REASON_CONNECTION;
 }
 
 static void add_bytes(struct buffer *buffer, double bytes, bool round_up)

@@ -270,8 +270,9 @@ enum workload_answer workload_try(struct workload *workload, const struct edf_jo
         return WORKLOAD_IN_TIME;
     case EDF_DELAYS:
         return WORKLOAD_DELAYS;
-    case EDF_LATE:
     case EDF_TOO_LARGE:
+        return WORKLOAD_UNKNOWN;
+    case EDF_LATE:
         break;
     }
     return WORKLOAD_LATE;

@@ -59,7 +59,8 @@ enum workload_answer {
     WORKLOAD_IN_TIME,
     WORKLOAD_CONNECTION, /* rule A: due before the host connects again */
     WORKLOAD_LATE,       /* rule B: it would be late itself */
-    WORKLOAD_DELAYS      /* rule B: others would be */
+    WORKLOAD_DELAYS,     /* rule B: others would be */
+    WORKLOAD_UNKNOWN     /* rule B: the queue is too large to be told */
 };
 /* `skips_connection` turns rule A off. */
 enum workload_answer workload_try(struct workload *workload, const struct edf_job *job,

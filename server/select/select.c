@@ -8,6 +8,7 @@
  * a report with it, unless the whole transaction is to be repeated. */
 #include "server/answer.h"
 #include "server/base/arena.h"
+#include "server/base/counters.h"
 #include "server/catalog.h"
 #include "server/in_progress.h"
 #include "server/policy/amounts.h"
@@ -405,6 +406,8 @@ static enum next serve(struct selection *selection)
         status = find_always_on(selection);
     if (status == STATUS_OK)
         status = serve_in_passes(selection);
+    if (selection->view.workload != NULL && edf_is_exhausted(selection->view.workload->edf))
+        counter_add(COUNTER_queues_too_large, 1);
     if (status == STATUS_OK) {
         if (selection->wants_work && request->visit.answer.job_count == 0)
             answer_nothing(request, &selection->view, &selection->notes);

@@ -220,6 +220,15 @@ void edf_random_job(struct random *random, const struct edf_host *host, struct e
     *ret_job = job;
 }
 
+struct edf_job edf_endless_job(size_t index, size_t count)
+{
+    bool is_last = index + 1 == count;
+
+    return (struct edf_job){.wall_time = 3600,
+                            .deadline = is_last ? INFINITY : 3600 * (double)(index + 1),
+                            .cpus = is_last ? 1 : 5 + (double)(index % 3)};
+}
+
 static bool differs(double one, double other)
 {
     return isinf(one) != isinf(other) || fabs(one - other) > 0.001;

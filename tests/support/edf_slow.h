@@ -30,6 +30,10 @@ double edf_slow_lateness(const struct edf_slow *slow, size_t index);
 void edf_random_host(struct random *random, struct edf_host *ret_host);
 void edf_random_job(struct random *random, const struct edf_host *host, struct edf_job *ret_job);
 
+/* A queue of which the simulation is endless: one job at a time on 8 CPUs, each leaving a gap of
+ * another width than the next, which stay open for one tiny job that comes last. */
+struct edf_job edf_endless_job(size_t index, size_t count);
+
 /* Compares on one random workload: each candidate's verdict and, where it is accepted, the
  * lateness of all listed jobs. NULL, or what differs, in `words` of `size` bytes. */
 struct arena;

@@ -235,6 +235,30 @@ static void numbers_beyond_sense_do_no_harm(void **state)
             edf_take(edf, &listed[i]);
 }
 
+static void what_is_too_large_is_refused_unless_it_is_certain(void **state)
+{
+    enum { MANY = 12000, QUESTIONS = 20 };
+    struct edf_host host = host_of(8, 0);
+    struct edf_job *listed = calloc(MANY, sizeof(*listed));
+    struct edf_job soon = cpu_job(HOUR, 2 * HOUR), never = cpu_job(HOUR, INFINITY);
+    enum edf_verdict verdict = EDF_IN_TIME;
+    struct edf_reason reason;
+    struct edf *edf;
+
+    assert_non_null(listed);
+    for (size_t i = 0; i < MANY; i++)
+        listed[i] = edf_endless_job(i, MANY);
+    edf = edf_create(*state, &host, listed, MANY, 1);
+    for (int i = 0; i < QUESTIONS && verdict == EDF_IN_TIME; i++) {
+        assert_false(edf_is_exhausted(edf));
+        verdict = edf_try(edf, &soon, &reason);
+    }
+    assert_int_equal(verdict, EDF_TOO_LARGE);
+    assert_true(edf_is_exhausted(edf));
+    assert_int_equal(edf_try(edf, &never, &reason), EDF_IN_TIME);
+    free(listed);
+}
+
 /* --- random workloads ------------------------------------------------------------------------ */
 
 typedef const char *random_case(struct arena *arena, uint64_t seed, char *words, size_t size);
@@ -314,6 +338,8 @@ int main(int count, char **words)
         cmocka_unit_test_setup_teardown(tolerances_are_as_written, make_arena, drop_arena),
         cmocka_unit_test_setup_teardown(is_as_before_after_a_reset, make_arena, drop_arena),
         cmocka_unit_test_setup_teardown(numbers_beyond_sense_do_no_harm, make_arena, drop_arena),
+        cmocka_unit_test_setup_teardown(what_is_too_large_is_refused_unless_it_is_certain,
+                                        make_arena, drop_arena),
         cmocka_unit_test_setup_teardown(agrees_with_the_slow_one, make_arena, drop_arena),
         cmocka_unit_test_setup_teardown(agrees_on_long_queues, make_arena, drop_arena),
         cmocka_unit_test_setup_teardown(keeps_its_promise_over_requests, make_arena, drop_arena),

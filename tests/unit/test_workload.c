@@ -2,9 +2,11 @@
 #include "server/policy/workload.h"
 
 #include "server/base/arena.h"
+#include "tests/support/edf_slow.h"
 #include "tests/support/test.h"
 
 #include <math.h>
+#include <stdlib.h>
 
 #include "server/base/banned.h"
 
@@ -86,6 +88,23 @@ static enum workload_answer try_cpu(struct workload *workload, double wall_time,
     struct edf_reason reason;
 
     return workload_try(workload, &job, false, &reason);
+}
+
+static void a_queue_that_is_too_large_is_unknown(void **state)
+{
+    enum { MANY = 25000 };
+    struct edf_host host = {.counts = {8}, .resource_count = 1};
+    struct edf_job *jobs = calloc(MANY, sizeof(*jobs));
+    struct workload workload = {0};
+
+    (void)state;
+    assert_non_null(jobs);
+    for (size_t i = 0; i < MANY; i++)
+        jobs[i] = edf_endless_job(i, MANY);
+    workload.edf = edf_create(arena, &host, jobs, MANY, 1);
+    assert_non_null(workload.edf);
+    assert_int_equal(try_cpu(&workload, HOUR, 2 * HOUR), WORKLOAD_UNKNOWN);
+    free(jobs);
 }
 
 static void remaining_time_is_run_time(void **state)
@@ -284,6 +303,7 @@ static void the_delay_leaves_time_for_reports(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
+        CASE(a_queue_that_is_too_large_is_unknown),
         CASE(remaining_time_is_run_time),
         CASE(a_task_without_a_deadline_is_never_due),
         CASE(coprocessors_are_told_by_the_list),
