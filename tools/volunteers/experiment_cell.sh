@@ -1,0 +1,135 @@
+# SPDX-License-Identifier: Apache-2.0
+# shellcheck shell=bash
+# One cell of an experiment, for the script "experiment", which sources this: databases, projects,
+# servers, web servers, the crowd. Uses of it: rows_of and expand, $bin, $source_dir, $socket, $work,
+# and `cell`, the axes by name.
+
+started=() # processes, in the order of their start
+
+end_processes() {
+    local i
+    for ((i = ${#started[@]} - 1; i >= 0; i--)); do kill "${started[$i]}" 2>/dev/null; done
+    for i in "${started[@]}"; do wait "$i" 2>/dev/null; done
+    started=()
+}
+
+sql() { mariadb --no-defaults -S "$socket" -u root -N -B "$@"; }
+
+# within SECONDS COMMAND...
+within() {
+    local until=$((SECONDS + $1))
+    shift
+    until "$@"; do
+        [ $SECONDS -lt $until ] || return 1
+        sleep 0.02
+    done
+}
+answers() { curl -s --max-time 5 "$1" | grep -q scheduler; }
+
+# take_port: a port of the loopback, in $port, with a lock that this shell holds until it ends, as
+# that of the integration tests.
+take_port() {
+    local lock
+    mkdir -p /tmp/qm-ports
+    while :; do
+        port=$((20000 + RANDOM % 12000))
+        exec {lock}>"/tmp/qm-ports/$port" && flock -n "$lock" &&
+            ! (exec 3<>"/dev/tcp/127.0.0.1/$port") 2>/dev/null && return
+        exec {lock}>&-
+    done
+}
+
+qmctl() {
+    "$bin/qmctl" "$@" >>"$work/cell/log" 2>&1 ||
+        give_up 1 "qmctl $*: $(tail -n 1 "$work/cell/log")"
+}
+
+# fill_project FOLDER: apps, versions and jobs as the rows say, and an account, its key in $key.
+fill_project() {
+    local folder=$1 name class count operations deadline rest
+    while read -r name; do qmctl --project "$folder" app add "$name"; done < <(rows_of app)
+    while read -r name class; do
+        # Plan classes share the program; their copies are named by the class.
+        qmctl --project "$folder" version add ${class:+--plan-class "$class"} "$name" 1.00 \
+            x86_64-pc-linux-gnu "$source_dir/tools/demo/app"
+    done < <(rows_of version)
+    while read -r name count operations deadline rest; do
+        rest+=" --rsc_fpops_bound $(awk "BEGIN { print $operations * 1000 }")"
+        seq "$count" | sed 's/^/--command_line /' >"$work/cell/jobs"
+        # shellcheck disable=SC2086 # several options
+        qmctl --project "$folder" jobs create --app "$name" --stdin --quiet --in "$work/in.xml" \
+            --out "$work/out.xml" --rsc_fpops_est "$operations" \
+            --delay_bound "$deadline" $rest <"$work/cell/jobs"
+    done < <(rows_of jobs)
+    key=$("$bin/qmctl" --project "$folder" user add crowd@example.org --name Crowd |
+        grep -oE '[0-9a-f]{32}' | head -n 1)
+    [ -n "$key" ] || give_up 1 "qmctl user add gave no key"
+}
+
+# start_project NUMBER: with a server and a web server of its own; the scheduler is at $url.
+start_project() {
+    local folder=$work/cell/p$1 schema=qm_experiment_$$_$1 port options
+    cell[project]=$1
+    sql -e "DROP DATABASE IF EXISTS $schema"
+    qmctl init "$folder" --url "http://127.0.0.1/p$1/" --name "Project $1" --db-name "$schema" \
+        --db-user root --db-socket "$socket"
+    rows_of config | sed 's/^/    /' >"$work/cell/config"
+    sed -i "/<config>/r $work/cell/config" "$folder/config.xml"
+    fill_project "$folder"
+    read -ra options <<<"$(rows_of server | tr '\n' ' ')"
+    # shellcheck disable=SC2094 # what precedes the log joins it
+    "$bin/quartermaster" --project "$folder" --listen "unix:$folder.socket" --socket-mode 0666 \
+        --clock=request --log "$folder.log" "${options[@]}" >>"$folder.log" 2>&1 </dev/null &
+    started+=($!)
+    within 20 test -S "$folder.socket" ||
+        give_up 1 "the server does not start: $(tail -n 1 "$folder.log")"
+    take_port
+    "$source_dir/tools/private-web" --server nginx --dir "$folder.web" --port "$port" --name "p$1" \
+        --project "$folder" --socket "$folder.socket" >"$folder.web.log" 2>&1 </dev/null &
+    started+=($!)
+    url=http://127.0.0.1:$port/p$1_cgi/cgi
+    within 20 answers "$url" || give_up 1 "nginx does not start: $(tail -n 1 "$folder.web.log")"
+}
+
+# The shell words of an order to do what is due in a project, if the rows want it.
+transition_of() {
+    local words
+    words=$(rows_of transition | head -n 1)
+    [ -z "$words" ] ||
+        echo "'$bin/qmctl' --project '$1' transition --now {now} ${words#* }"
+}
+
+write_crowd() {
+    local hours rest
+    echo "hosts ${cell[hosts]}"
+    echo "days ${cell[days]}"
+    echo "seed ${cell[seed]}"
+    while read -r hours rest; do echo "transition_hours $hours"; done < <(rows_of transition)
+    rows_of scenario
+}
+
+# run_cell FOLDER: leaves FOLDER/figures, lines "name value", and what the options want there.
+run_cell() {
+    local number arguments=() urls=() options order
+    rm -rf "$work/cell"
+    mkdir -p "$work/cell" "$1"
+    cell[folder]=$1
+    for ((number = 1; number <= $(expand "${given[projects]:-1}"); number++)); do
+        start_project "$number"
+        urls+=("$url")
+        arguments+=(--authenticator "$key" --metrics "$url/metrics")
+        order=$(transition_of "$work/cell/p$number")
+        [ -z "$order" ] || arguments+=(--transition "$order")
+    done
+    unset 'cell[project]'
+    write_crowd >"$work/cell/crowd"
+    read -ra options <<<"$(rows_of option | tr '\n' ' ')"
+    "$bin/qmvolunteers" --quiet "${arguments[@]}" "${options[@]}" "$work/cell/crowd" \
+        "${urls[@]}" >"$work/cell/figures.json" 2>"$work/cell/crowd.log" ||
+        give_up 1 "qmvolunteers: $(tail -n 1 "$work/cell/crowd.log")"
+    unset 'cell[folder]'
+    end_processes
+    grep -oE '"[a-z_0-9]+": -?[0-9][0-9.e+-]*' "$work/cell/figures.json" | tr -d '":' |
+        grep -vE '^(hosts|days) ' >"$1/figures.new"
+    mv "$1/figures.new" "$1/figures"
+}
