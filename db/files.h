@@ -74,9 +74,9 @@ struct file_order {
     struct text xml;
     int64_t tries;          /* replies that told it */
     int64_t ended, outcome; /* epoch, 0: open; enum file_outcome */
-    double nbytes;          /* of the file on the host; 0: not known. Read only */
+    double nbytes;          /* of a file to get, on the host; 0: not known. Read only */
 };
-/* Orders of one host, or with hostid 0 of all, ended or not; oldest first. */
+/* Orders of one host, or with hostid 0 of all, ended or not, without xml; oldest first. */
 MUST_CHECK enum status db_file_orders(struct db *db, struct arena *arena, int64_t hostid,
                                       size_t most, struct file_order **ret_orders,
                                       size_t *ret_count);
