@@ -83,8 +83,9 @@ static void add_job(struct emulation *emulation, struct emulated_project *projec
     reply->jobs[at] = (struct incoming_job){
         .name = text_from(reply->names[at]),
         .deadline = emulation->volunteer.now + project->bound,
-        .operations = project->run_time * processor->flops,
-        .flops = processor->flops,
+        .operations =
+            project->run_time * processor->flops * (project->optimism > 0 ? project->optimism : 1),
+        .flops = processor->flops * (project->optimism > 0 ? project->optimism : 1),
         .cpus = resource == FETCH_CPU ? 1 : 0,
         .coproc = resource,
         .coprocs = resource == FETCH_CPU ? 0 : 1,

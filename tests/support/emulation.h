@@ -16,6 +16,7 @@ enum { EMULATION_PROJECTS_MAX = 16 };
 struct emulated_project {
     bool serves[FETCH_RESOURCES_MAX]; /* it has jobs for the resource, and always more */
     double run_time;                  /* s of a job on the host's processor, as estimated */
+    double optimism;                  /* jobs take so many times as long as estimated; 0: once */
     double bound;                     /* s from sending to the deadline */
     double request_delay;
     size_t jobs_max; /* in a reply; 0: 100 */

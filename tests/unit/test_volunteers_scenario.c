@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Scenario files of the emulated crowd. */
 #include "tests/support/test.h"
+#include "tools/volunteers/policy.h"
 #include "tools/volunteers/scenario.h"
 
 #include "server/base/banned.h"
@@ -21,6 +22,40 @@ static void names_set_values_and_the_rest_is_as_measured(void **state)
     assert_real(scenario.population.on_shape, population_measured().on_shape, 0);
 }
 
+static void policies_are_words_and_shares_a_list(void **state)
+{
+    (void)state;
+    struct scenario scenario;
+    const struct population *population = &scenario.population;
+
+    assert_status(STATUS_OK, scenario_read(TEXT("run robin\nfetch   demand # of 2006\n"
+                                                "estimate corrected\nrequest scalar\n"
+                                                "shares 3 1  0.5\ngpu_ati 0.25\nleave_days 91\n"),
+                                           &scenario, NULL));
+    assert_string_equal(policy_word(&policy_tables[POLICY_RUN], population->habits.run), "robin");
+    assert_string_equal(policy_word(&policy_tables[POLICY_FETCH], population->habits.fetch),
+                        "demand");
+    assert_string_equal(policy_word(&policy_tables[POLICY_ESTIMATE], population->habits.estimate),
+                        "corrected");
+    assert_string_equal(policy_word(&policy_tables[POLICY_REQUEST], population->habits.request),
+                        "scalar");
+    assert_int_equal(population->share_count, 3);
+    assert_real(population->shares[2], 0.5, 0);
+    assert_real(population->gpu_parts[1], 0.25, 0);
+    assert_real(population->leave_days, 91, 0);
+}
+
+/* The first row of each table is what happens where nothing is said. */
+static void every_word_of_a_table_is_found(void **state)
+{
+    (void)state;
+
+    for (size_t t = 0; t < POLICY_TABLES; t++)
+        for (size_t i = 0; i < policy_tables[t].count; i++)
+            assert_int_equal(
+                policy_find(&policy_tables[t], text_from(policy_word(&policy_tables[t], i))), i);
+}
+
 static void mistakes_are_named_with_their_line(void **state)
 {
     (void)state;
@@ -30,6 +65,8 @@ static void mistakes_are_named_with_their_line(void **state)
         {"hosts 1\nhost 2\n", "line 2: there is no \"host\""},
         {"hosts many\n", "line 1: hosts is a number from 1 to 1e+06"},
         {"error_rate 2\n", "line 1: error_rate is a number from 0 to 1"},
+        {"run fast\n", "line 1: run is one of deadline, debt, robin"},
+        {"shares 1 -1\n", "line 1: shares are up to 64 numbers from 0 to 1e9"},
         {"\n\ndays\n", "line 3: days is a number from 0 to 36500"},
     };
 
@@ -46,6 +83,8 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(names_set_values_and_the_rest_is_as_measured),
+        cmocka_unit_test(policies_are_words_and_shares_a_list),
+        cmocka_unit_test(every_word_of_a_table_is_found),
         cmocka_unit_test(mistakes_are_named_with_their_line),
     };
 

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* How long the jobs of a host will still take, as its client has it. */
+#include "tools/volunteers/duration.h"
 #include "tools/volunteers/policy.h"
 #include "tools/volunteers/volunteer.h"
 
@@ -28,4 +29,22 @@ double estimate_by_server(const struct volunteer *volunteer, const struct volunt
 {
     (void)volunteer;
     return fmax(LEAST, job->estimate - job->elapsed);
+}
+
+/* Corrected by what jobs of its project showed; of one that runs, mixed with what it shows itself.
+ */
+double estimate_corrected(const struct volunteer *volunteer, const struct volunteer_job *job)
+{
+    double before = job->estimate * volunteer->projects[job->project].correction;
+    double fraction_done = job->duration > 0 ? job->progress / job->duration : 0;
+
+    return fmax(LEAST, duration_left(before, job->elapsed, fraction_done));
+}
+
+void estimate_correct(struct volunteer *volunteer, const struct volunteer_job *job)
+{
+    struct volunteer_project *project = &volunteer->projects[job->project];
+
+    if (!job->failed)
+        project->correction = duration_correct(project->correction, job->estimate, job->elapsed);
 }

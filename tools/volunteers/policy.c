@@ -8,15 +8,27 @@
 
 const struct run_policy run_policies[] = {
     {"deadline", run_by_deadline},
+    {"debt", run_by_debt},
+    {"robin", run_by_robin},
 };
 
 const struct fetch_policy fetch_policies[] = {
-    {"resources", fetch_by_resources, fetch_by_resources_hear, fetch_by_resources_settle,
+    {"resources", fetch_by_resources, fetch_by_resources_hear, NULL, fetch_by_resources_settle,
      fetch_by_resources_next},
+    {"demand", fetch_by_demand, fetch_wait_if_empty, NULL, NULL, fetch_next_free},
+    {"debt", fetch_by_debt, fetch_wait_if_empty, NULL, NULL, fetch_next_free},
+    {"sessions", fetch_by_sessions, fetch_by_sessions_hear, fetch_by_sessions_hear_nothing,
+     fetch_by_sessions_settle, fetch_next_free},
 };
 
 const struct estimate_policy estimate_policies[] = {
     {"server", estimate_by_server, NULL},
+    {"corrected", estimate_corrected, estimate_correct},
+};
+
+const struct request_policy request_policies[] = {
+    {"resources", false},
+    {"scalar", true},
 };
 
 #define TABLE(name, rows)                                               \
@@ -28,6 +40,7 @@ const struct policy_table policy_tables[POLICY_TABLES] = {
     [POLICY_RUN] = TABLE("run", run_policies),
     [POLICY_FETCH] = TABLE("fetch", fetch_policies),
     [POLICY_ESTIMATE] = TABLE("estimate", estimate_policies),
+    [POLICY_REQUEST] = TABLE("request", request_policies),
 };
 
 const char *policy_word(const struct policy_table *table, size_t index)

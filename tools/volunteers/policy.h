@@ -28,6 +28,8 @@ struct fetch_policy {
     /* What the reply means for the next choice. NULL: nothing. */
     void (*hear)(struct volunteer *volunteer, const struct fetch_request *request,
                  const enum fetch_answer answers[FETCH_RESOURCES_MAX]);
+    /* Nobody answered. NULL: nothing. */
+    void (*hear_nothing)(struct volunteer *volunteer, size_t project);
     /* Books `used` of all projects for an interval of presence. NULL: nothing is owed. */
     void (*settle)(struct volunteer *volunteer, double interval);
     /* When somebody may be asked for what is lacking. */
@@ -42,6 +44,12 @@ struct estimate_policy {
     void (*learn)(struct volunteer *volunteer, const struct volunteer_job *job);
 };
 
+/* How amounts go into the request. */
+struct request_policy {
+    const char *name;
+    bool is_scalar; /* one number, in the wall time of the project's share */
+};
+
 struct policy_table {
     const char *name; /* in scenario files */
     const void *rows; /* each begins with its name */
@@ -51,15 +59,20 @@ struct policy_table {
 extern const struct run_policy run_policies[];
 extern const struct fetch_policy fetch_policies[];
 extern const struct estimate_policy estimate_policies[];
+extern const struct request_policy request_policies[];
 /* The index of a word in a table; its count: there is none. */
 size_t policy_find(const struct policy_table *table, struct text word);
 const char *policy_word(const struct policy_table *table, size_t index);
 
-enum { POLICY_RUN, POLICY_FETCH, POLICY_ESTIMATE, POLICY_TABLES };
+enum { POLICY_RUN, POLICY_FETCH, POLICY_ESTIMATE, POLICY_REQUEST, POLICY_TABLES };
 extern const struct policy_table policy_tables[POLICY_TABLES];
 
 /* The rows. */
 void run_by_deadline(struct volunteer *volunteer);
+void run_by_debt(struct volunteer *volunteer);
+void run_by_robin(struct volunteer *volunteer);
+/* Marks coprocessor jobs that run, earliest deadline first. Returns the CPUs left for others. */
+double run_coprocs(struct volunteer *volunteer);
 
 bool fetch_by_resources(struct volunteer *volunteer, size_t project,
                         struct fetch_request *ret_request);
@@ -68,9 +81,26 @@ void fetch_by_resources_hear(struct volunteer *volunteer, const struct fetch_req
 void fetch_by_resources_settle(struct volunteer *volunteer, double interval);
 double fetch_by_resources_next(const struct volunteer *volunteer);
 
+bool fetch_by_demand(struct volunteer *volunteer, size_t project,
+                     struct fetch_request *ret_request);
+bool fetch_by_debt(struct volunteer *volunteer, size_t project, struct fetch_request *ret_request);
+bool fetch_by_sessions(struct volunteer *volunteer, size_t project,
+                       struct fetch_request *ret_request);
+void fetch_by_sessions_hear(struct volunteer *volunteer, const struct fetch_request *request,
+                            const enum fetch_answer answers[FETCH_RESOURCES_MAX]);
+void fetch_by_sessions_hear_nothing(struct volunteer *volunteer, size_t project);
+void fetch_by_sessions_settle(struct volunteer *volunteer, double interval);
+/* Of policies without back-offs for resources: projects that sent nothing wait longer and longer.
+ */
+void fetch_wait_if_empty(struct volunteer *volunteer, const struct fetch_request *request,
+                         const enum fetch_answer answers[FETCH_RESOURCES_MAX]);
+double fetch_next_free(const struct volunteer *volunteer);
+
 /* By the policy of the volunteer. */
 double estimate_left(const struct volunteer *volunteer, const struct volunteer_job *job);
 void estimate_learn(struct volunteer *volunteer, const struct volunteer_job *job);
 double estimate_by_server(const struct volunteer *volunteer, const struct volunteer_job *job);
+double estimate_corrected(const struct volunteer *volunteer, const struct volunteer_job *job);
+void estimate_correct(struct volunteer *volunteer, const struct volunteer_job *job);
 
 #endif

@@ -56,10 +56,10 @@ static bool make_room(struct volunteer *volunteer)
     size_t capacity = volunteer->job_capacity == 0 ? 8 : volunteer->job_capacity * 2;
     void *grown;
 
-    if (volunteer->job_count < volunteer->job_capacity)
-        return true;
     if (volunteer->job_count >= VOLUNTEER_JOBS_MAX)
         return false;
+    if (volunteer->job_count < volunteer->job_capacity)
+        return true;
     grown = realloc(volunteer->jobs, capacity * sizeof(*volunteer->jobs));
     if (grown == NULL)
         return false;
@@ -92,6 +92,7 @@ void queue_receive(struct volunteer *volunteer, size_t project, const struct inc
     speed = speed_of(volunteer, &job);
     job.estimate = operations / (incoming->flops > 0 ? incoming->flops : speed);
     job.left = operations / speed * population_draw_error(population, &volunteer->random);
+    job.duration = job.left;
     job.will_fail = random_unit(&volunteer->random) < population->error_rate;
     if (job.will_fail) /* somewhere on the way */
         job.left *= random_unit(&volunteer->random);
@@ -118,12 +119,14 @@ void queue_end_job(struct volunteer *volunteer, struct volunteer_job *job)
     job->done = true;
     job->running = false;
     job->failed = job->will_fail && !job->aborted;
-    if (!job->aborted)
+    if (job->aborted) {
+        volunteer->tally.aborted++;
+    } else {
         estimate_learn(volunteer, job);
-    volunteer->tally.jobs++;
-    volunteer->tally.late += is_late;
-    volunteer->tally.failed += job->failed;
-    volunteer->tally.aborted += job->aborted;
+        volunteer->tally.jobs++;
+        volunteer->tally.late += is_late;
+        volunteer->tally.failed += job->failed;
+    }
     if (is_late || job->failed || job->aborted)
         volunteer->tally.flops_wasted += job->flops;
     report_by(&volunteer->projects[job->project],

@@ -10,7 +10,7 @@
 
 #define LEAST 1e-9 /* instances */
 
-static double run_coprocs(struct volunteer *volunteer)
+double run_coprocs(struct volunteer *volunteer)
 {
     double used[FETCH_RESOURCES_MAX] = {0}, cpus = 0;
 
@@ -26,13 +26,12 @@ static double run_coprocs(struct volunteer *volunteer)
         used[job->coproc] += job->coprocs;
         cpus += job->cpus;
     }
-    return cpus;
+    return volunteer->fetch.resources[FETCH_CPU].count - floor(cpus + LEAST);
 }
 
 void run_by_deadline(struct volunteer *volunteer)
 {
-    double cpus =
-        volunteer->fetch.resources[FETCH_CPU].count - floor(run_coprocs(volunteer) + LEAST);
+    double cpus = run_coprocs(volunteer);
 
     for (size_t i = 0; i < volunteer->job_count; i++) {
         struct volunteer_job *job = &volunteer->jobs[i];

@@ -66,6 +66,7 @@ static const size_t habits[POLICY_TABLES] = {
     [POLICY_RUN] = OF(population.habits.run),
     [POLICY_FETCH] = OF(population.habits.fetch),
     [POLICY_ESTIMATE] = OF(population.habits.estimate),
+    [POLICY_REQUEST] = OF(population.habits.request),
 };
 
 static enum status set_habit(struct scenario *scenario, const struct policy_table *table,

@@ -2,6 +2,7 @@
 /* A host asks when its policy wants work, or when something is to be reported, never before a
  * project's minimum RPC time; each request reports what there is to report to its project, and
  * fetches what the policy would fetch there. */
+#include "tools/volunteers/duration.h"
 #include "tools/volunteers/policy.h"
 #include "tools/volunteers/queue.h"
 #include "tools/volunteers/session.h"
@@ -116,9 +117,15 @@ static void describe_host(const struct volunteer *volunteer, struct volunteer_qu
         .runnable_fraction = fraction(volunteer, question->attached, false),
         .potential_fraction = fraction(volunteer, question->attached, true),
         .correction = project->correction,
+        .is_scalar = request_policies[volunteer->population->habits.request].is_scalar,
         .scalar = question->request.scalar,
         .lists_queue = project->full_workload,
     };
+    if (outgoing
+            ->is_scalar) /* then in the wall time of the share; else as it is, for old servers */
+        outgoing->scalar =
+            duration_project_normalize(&(struct availability){outgoing->on_fraction, 1, 1},
+                                       outgoing->potential_fraction, question->request.scalar);
     for (size_t r = 0; r < FETCH_RESOURCES_MAX; r++)
         outgoing->demands[r] = (struct outgoing_demand){
             .seconds = question->request.seconds[r], .instances = question->request.instances[r]};
@@ -204,6 +211,8 @@ void volunteer_hear_nothing(struct volunteer *volunteer, const struct volunteer_
     project->failures++;
     volunteer->fetch.projects[question->attached].min_rpc_time =
         volunteer->now + session_backoff(project->failures, &volunteer->random);
+    if (policy_of(volunteer)->hear_nothing != NULL)
+        policy_of(volunteer)->hear_nothing(volunteer, question->attached);
     volunteer->next_poll = volunteer->now;
 }
 

@@ -116,6 +116,7 @@ static void set_rates(struct volunteer *volunteer)
 
 void volunteer_choose(struct volunteer *volunteer)
 {
+    volunteer->must_choose = volunteer->stale;
     volunteer->stale = false;
     volunteer->next_choice = INFINITY;
     run_policies[volunteer->population->habits.run].choose(volunteer);
@@ -143,11 +144,12 @@ static void run_job(struct volunteer *volunteer, struct volunteer_job *job, doub
     job->progress += done;
     job->elapsed += interval;
     job->since_checkpoint += interval;
-    if (job->since_checkpoint >= checkpoint) {
-        job->since_checkpoint = fmod(job->since_checkpoint, checkpoint);
+    if (job->since_checkpoint >= checkpoint - DONE) {
+        job->since_checkpoint = fmod(job->since_checkpoint + DONE, checkpoint);
         job->checkpoint = volunteer->now - job->since_checkpoint;
     }
     job->flops += cpus * resources[FETCH_CPU].flops;
+    project->cpu_time += job->cpus * interval;
     ret_used[FETCH_CPU] += cpus;
     project->used[FETCH_CPU] += cpus;
     if (job->coproc == FETCH_CPU)

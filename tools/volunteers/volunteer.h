@@ -11,6 +11,7 @@
 #include "tools/volunteers/incoming.h"
 #include "tools/volunteers/outgoing.h"
 #include "tools/volunteers/population.h"
+#include "tools/volunteers/session.h"
 #include "tools/volunteers/tally.h"
 
 #include <stdbool.h>
@@ -31,6 +32,7 @@ struct volunteer_job {
     double left;     /* s, really */
     double elapsed;
     double progress; /* s of its own work that are done: less where CPUs are short */
+    double duration; /* s of its own work in all, if it does not fail */
     double flops;    /* spent on it */
     bool will_fail, done, failed, aborted;
     bool acked;   /* while a reply is read */
@@ -57,6 +59,11 @@ struct volunteer_project {
     double correction;                /* of durations */
     unsigned unsupported;             /* bit r: it will never have jobs for resource r */
     double used[FETCH_RESOURCES_MAX]; /* instance-seconds that debts do not know of yet */
+    /* Kept for the policies. */
+    double debt;                  /* debt.h */
+    double short_debt, long_debt; /* schedule.h */
+    double cpu_time;              /* s on CPUs that those do not know of yet */
+    struct session_project session;
     struct tally_project tally;
 };
 
@@ -82,6 +89,9 @@ struct volunteer {
     double next_poll;             /* when to think of fetching */
     bool lacks_work;              /* as it was thought of last */
     double settled;               /* on-time that debts know of */
+    double chosen_at;             /* kept for the policies; and: something changed since */
+    bool must_choose;
+    struct session session;
     struct tally tally;
 };
 

@@ -1,0 +1,223 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Emulated hosts of all policies through whatever may happen to them: nothing is counted twice, the
+ * same seed is the same life, and nothing breaks. */
+#include "server/base/random.h"
+#include "tests/support/emulation.h"
+#include "tests/support/test.h"
+#include "tools/volunteers/policy.h"
+
+#include <math.h>
+#include <stdlib.h>
+
+#include "server/base/banned.h"
+
+#define DAY 86400.0
+
+/* Every combination of policies, by number; false: there are no more. */
+static bool choose_combination(struct population *population, size_t number)
+{
+    struct habits *habits = &population->habits;
+    size_t *indices[POLICY_TABLES] = {
+        [POLICY_RUN] = &habits->run,
+        [POLICY_FETCH] = &habits->fetch,
+        [POLICY_ESTIMATE] = &habits->estimate,
+        [POLICY_REQUEST] = &habits->request,
+    };
+
+    for (size_t t = 0; t < POLICY_TABLES; t++) {
+        *indices[t] = number % policy_tables[t].count;
+        number /= policy_tables[t].count;
+    }
+    return number == 0;
+}
+
+static struct emulation *varied(size_t combination)
+{
+    struct emulation *emulation = emulation_create();
+    struct population *population = &emulation->population;
+
+    *population = population_measured();
+    if (!choose_combination(population, combination)) {
+        emulation_free(emulation);
+        return NULL;
+    }
+    population->cpus_max = 4;
+    population->projects = 4;
+    population->projects_min = 2;
+    population->share_min = 1;
+    population->gpu_parts[0] = population->gpu_parts[1] = population->gpu_parts[2] = 0.7;
+    population->gpu_count_max = 3;
+    population->error_rate = 0.1;
+    population->leave_days = 200;
+    for (size_t p = 0; p < 4; p++) {
+        emulation->projects[p].run_time = 3000 * (double)(p * p + 1);
+        for (size_t r = 1; r < FETCH_RESOURCES_MAX; r++)
+            emulation->projects[p].serves[r] = (p + r) % 2 == 0;
+    }
+    emulation->projects[3].bound = 40000;
+    return emulation;
+}
+
+static void used_is_no_more_than_there_is(void **state)
+{
+    (void)state;
+    size_t combination = 0;
+    struct emulation *emulation;
+
+    for (; (emulation = varied(combination)) != NULL; combination++) {
+        const struct tally *tally = &emulation->volunteer.tally;
+        double by_resource = 0, by_project = 0;
+
+        emulation_begin(emulation, combination);
+        emulation_run(emulation, 30);
+        for (size_t r = 0; r < emulation->volunteer.fetch.resource_count; r++) {
+            const struct tally_resource *resource = &tally->resources[r];
+
+            assert_true(resource->used <= resource->present * (1 + 1e-9));
+            assert_true(resource->used + resource->starved <= resource->present * (1 + 1e-9));
+            by_resource += resource->used * emulation->volunteer.fetch.resources[r].flops;
+        }
+        for (size_t p = 0; p < emulation->volunteer.project_count; p++)
+            by_project += emulation->volunteer.projects[p].tally.flops_used;
+        assert_true(tally->flops_used > 0);
+        assert_true(tally->flops_used <= tally->flops_total * (1 + 1e-9));
+        assert_true(tally->flops_wasted <= tally->flops_used * (1 + 1e-9));
+        assert_real(by_resource, tally->flops_used, 1e-9 * tally->flops_used);
+        assert_real(by_project, tally->flops_used, 1e-9 * tally->flops_used);
+        assert_int_equal(tally->lost_acks, 0);
+        emulation_free(emulation);
+    }
+    assert_true(combination >= (size_t)3 * 4 * 2 * 2);
+}
+
+/* Jobs of minutes for a buffer of days: the bound is reached. */
+static void a_queue_has_its_bound(void **state)
+{
+    (void)state;
+    size_t most = 0;
+
+    for (size_t fetch = 0; fetch < policy_tables[POLICY_FETCH].count; fetch++) {
+        struct emulation *emulation = emulation_create();
+
+        emulation->population.habits.fetch = fetch;
+        emulation->population.buffer_min_days = emulation->population.buffer_max_days = 10;
+        emulation->projects[0].run_time = 300;
+        emulation_begin(emulation, 1);
+        emulation_run(emulation, 0.2);
+        assert_true(emulation->volunteer.job_count <= VOLUNTEER_JOBS_MAX);
+        most = emulation->volunteer.job_count > most ? emulation->volunteer.job_count : most;
+        emulation_free(emulation);
+    }
+    assert_true(most > VOLUNTEER_JOBS_MAX - 50);
+}
+
+static void the_same_seed_is_the_same_life(void **state)
+{
+    (void)state;
+    struct emulation *first;
+
+    for (size_t combination = 0; (first = varied(combination)) != NULL; combination++) {
+        struct emulation *second = varied(combination);
+
+        emulation_begin(first, 5);
+        emulation_begin(second, 5);
+        emulation_run(first, 10);
+        emulation_run(second, 10);
+        assert_memory_equal(&first->volunteer.tally, &second->volunteer.tally,
+                            sizeof(first->volunteer.tally));
+        assert_int_equal(first->events, second->events);
+        assert_int_equal(first->volunteer.job_count, second->volunteer.job_count);
+        emulation_free(first);
+        emulation_free(second);
+    }
+}
+
+enum { NAMES = 40, JOBS = 12 };
+
+static double odd_number(struct random *random)
+{
+    static const double numbers[] = {0, -1, 1, 0.3, 1e-9, 1e3, 1e6, 1e12, 1e18, 1e300};
+
+    return numbers[random_next(random) % (sizeof(numbers) / sizeof(numbers[0]))];
+}
+
+/* Jobs of names that come again, with amounts that make no sense; acks and aborts of any. */
+static void answer_oddly(struct volunteer *volunteer, const struct volunteer_question *question,
+                         struct random *random)
+{
+    struct incoming_job jobs[JOBS];
+    struct incoming_abort aborts[JOBS];
+    struct text acks[JOBS];
+    struct incoming incoming = {.is_down = random_next(random) % 20 == 0,
+                                .no_work_deadlines = random_next(random) % 4 == 0,
+                                .send_full_workload = random_next(random) % 4 == 0,
+                                .hostid = (int64_t)(random_next(random) % 3),
+                                .request_delay = fmin(odd_number(random), 1e6),
+                                .jobs = jobs,
+                                .acks = acks,
+                                .aborts = aborts,
+                                .job_count = random_next(random) % JOBS,
+                                .ack_count = random_next(random) % JOBS,
+                                .abort_count = random_next(random) % JOBS};
+    char text[NAMES][24];
+
+    for (size_t i = 0; i < NAMES; i++)
+        snprintf(text[i], sizeof(text[i]), "a&<%zu", i);
+    for (size_t i = 0; i < JOBS; i++) {
+        jobs[i] = (struct incoming_job){
+            .name = text_from(text[random_next(random) % NAMES]),
+            .deadline = volunteer->now + odd_number(random) * (random_unit(random) - 0.5),
+            .operations = odd_number(random),
+            .flops = odd_number(random),
+            .cpus = odd_number(random),
+            .coproc = (size_t)random_next(random) % FETCH_RESOURCES_MAX,
+            .coprocs = odd_number(random)};
+        acks[i] = text_from(text[random_next(random) % NAMES]);
+        aborts[i] = (struct incoming_abort){.name = text_from(text[random_next(random) % NAMES]),
+                                            .if_not_started = random_next(random) % 2 == 0};
+    }
+    for (size_t r = 0; r < FETCH_RESOURCES_MAX; r++)
+        incoming.answers[r] = (enum fetch_answer)(random_next(random) % 4);
+    volunteer_hear(volunteer, question, &incoming);
+}
+
+static void ten_thousand_odd_events_break_nothing(void **state)
+{
+    (void)state;
+    struct emulation *emulation;
+    struct random random = {.state = 99};
+
+    for (size_t combination = 0; (emulation = varied(combination)) != NULL; combination++) {
+        struct volunteer *volunteer = &emulation->volunteer;
+        double before;
+
+        emulation->population.leave_days = 0;
+        emulation_begin(emulation, combination);
+        before = volunteer->now;
+        for (int i = 0; i < 10000 / 40; i++) {
+            if (volunteer_ask(volunteer, &emulation->question)) {
+                if (random_next(&random) % 10 == 0)
+                    volunteer_hear_nothing(volunteer, &emulation->question);
+                else
+                    answer_oddly(volunteer, &emulation->question, &random);
+            }
+            assert_true(volunteer_next_event(volunteer) >= volunteer->now);
+            volunteer_live(volunteer, volunteer_next_event(volunteer));
+        }
+        assert_true(volunteer->now > before);
+        assert_true(volunteer->tally.flops_used <= volunteer->tally.flops_total * (1 + 1e-9));
+        emulation_free(emulation);
+    }
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(used_is_no_more_than_there_is),
+        cmocka_unit_test(a_queue_has_its_bound),
+        cmocka_unit_test(the_same_seed_is_the_same_life),
+        cmocka_unit_test(ten_thousand_odd_events_break_nothing),
+    };
+
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

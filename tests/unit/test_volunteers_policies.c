@@ -1,0 +1,340 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* The ways of clients, each as a whole host lives by it. */
+#include "tests/support/emulation.h"
+#include "tests/support/test.h"
+#include "tools/volunteers/policy.h"
+
+#include <math.h>
+
+#include "server/base/banned.h"
+
+enum { A, B, C };
+#define DAY 86400.0
+
+static void choose_policies(struct emulation *emulation, const char *run, const char *fetch)
+{
+    struct habits *habits = &emulation->population.habits;
+
+    habits->run = policy_find(&policy_tables[POLICY_RUN], text_from(run));
+    habits->fetch = policy_find(&policy_tables[POLICY_FETCH], text_from(fetch));
+    assert_true(habits->run < policy_tables[POLICY_RUN].count);
+    assert_true(habits->fetch < policy_tables[POLICY_FETCH].count);
+}
+
+/* Two projects, so many CPUs, a buffer of half a day. */
+static struct emulation *two_projects(const char *run, const char *fetch, double share_of_a,
+                                      double share_of_b)
+{
+    struct emulation *emulation = emulation_create();
+    struct population *population = &emulation->population;
+
+    choose_policies(emulation, run, fetch);
+    population->cpus_max = 1;
+    population->projects = population->share_count = 2;
+    population->shares[A] = share_of_a;
+    population->shares[B] = share_of_b;
+    population->projects_min = 2;
+    population->buffer_min_days = population->buffer_max_days = 0.5;
+    return emulation;
+}
+
+static double flops_of(const struct emulation *emulation, size_t project)
+{
+    return emulation->volunteer.projects[project].tally.flops_used;
+}
+
+/* What a project got of all that was computed. */
+static double part_of(const struct emulation *emulation, size_t project)
+{
+    return flops_of(emulation, project) / emulation->volunteer.tally.flops_used;
+}
+
+/* CPU 1, GPU 2: A with GPU jobs alone gets 1.5 of that, B with both the CPU and a quarter. */
+static void by_resources_the_gpu_goes_three_quarters_to_a(void **state)
+{
+    (void)state;
+    struct emulation *emulation = two_projects("deadline", "resources", 100, 100);
+    const struct tally *tally = &emulation->volunteer.tally;
+    double time = 60 * DAY;
+
+    emulation->population.gpu_parts[0] = 1;
+    emulation->population.gpu_speed_min = emulation->population.gpu_speed_max = 2;
+    emulation->projects[A].serves[FETCH_CPU] = false;
+    emulation->projects[A].serves[TALLY_NVIDIA] = true;
+    emulation->projects[B].serves[TALLY_NVIDIA] = true;
+    emulation_begin(emulation, 1);
+    emulation_run(emulation, 60);
+    assert_real(tally->resources[TALLY_CPU].used / time, 1, 0.02);
+    assert_real(tally->resources[TALLY_NVIDIA].used / time, 1, 0.02);
+    /* B alone uses CPUs. */
+    assert_real(flops_of(emulation, A) / 2e9 / time, 0.75, 0.02);
+    assert_real((flops_of(emulation, B) - 1e9 * time) / 2e9 / time, 0.25, 0.02);
+    emulation_free(emulation);
+}
+
+static void shares_are_reached_by_every_policy(void **state)
+{
+    (void)state;
+    static const struct {
+        const char *run, *fetch;
+        double cpus, tolerance;
+    } cases[] = {
+        {"debt", "debt", 1, 0.02},       {"debt", "debt", 4, 0.02},
+        {"robin", "demand", 1, 0.02},    {"robin", "demand", 4, 0.02},
+        {"debt", "sessions", 1, 0.05},   {"deadline", "resources", 1, 0.02},
+        {"robin", "resources", 4, 0.02}, {"deadline", "demand", 1, 0.05},
+    };
+
+    for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+        struct emulation *emulation = two_projects(cases[i].run, cases[i].fetch, 75, 25);
+        const struct tally *tally = &emulation->volunteer.tally;
+        uint64_t seed = 1;
+
+        emulation->population.cpus_max = cases[i].cpus > 1 ? 4 : 1;
+        emulation_begin(emulation, seed);
+        while ((double)emulation->volunteer.machine.cpus < cases[i].cpus) {
+            volunteer_free(&emulation->volunteer);
+            emulation_begin(emulation, ++seed);
+        }
+        emulation_run(emulation, 40);
+        assert_real(tally_idle_fraction(tally), 0, 0.01);
+        assert_real(part_of(emulation, A), 0.75, cases[i].tolerance);
+        emulation_free(emulation);
+    }
+}
+
+/* 0-2: by the period, so that both of two projects run every few hours. */
+static void round_robin_and_debt_rotate_where_deadlines_do_not(void **state)
+{
+    (void)state;
+    static const char *const runs[] = {"deadline", "debt", "robin"};
+    double gaps[3];
+
+    for (size_t i = 0; i < 3; i++) {
+        struct emulation *emulation = two_projects(runs[i], "debt", 50, 50);
+        const struct tally_project *tally;
+
+        emulation->projects[A].run_time = emulation->projects[B].run_time = 5 * 3600;
+        emulation_begin(emulation, 1);
+        emulation_run(emulation, 30);
+        tally = &emulation->volunteer.projects[A].tally;
+        gaps[i] = sqrt(tally->gap_squares / tally->present);
+        emulation_free(emulation);
+    }
+    assert_true(gaps[1] < 3600 && gaps[2] < 3600);
+    assert_true(gaps[0] > 3 * 3600);
+}
+
+/* Work that would be late is not sent for ten days. */
+static void a_latency_limited_project_gains_debt_and_gets_work_later(void **state)
+{
+    (void)state;
+    struct emulation *emulation = two_projects("robin", "demand", 50, 50);
+    double before;
+
+    emulation->projects[B].refuses_for_deadlines = true;
+    emulation->projects[B].request_delay = 4 * 3600;
+    emulation_begin(emulation, 1);
+    emulation_run(emulation, 10);
+    assert_real(flops_of(emulation, B), 0, 0);
+    assert_true(emulation->projects[B].refused > 10);
+    assert_true(emulation->volunteer.tally.deadline_flags == emulation->projects[B].refused);
+    /* Half of what ran, and as much less for the other. */
+    assert_true(emulation->volunteer.projects[B].long_debt > 0.4 * 5 * DAY);
+    assert_true(emulation->volunteer.projects[A].long_debt < -0.4 * 5 * DAY);
+
+    emulation->projects[B].refuses_for_deadlines = false;
+    emulation->projects[B].request_delay = 10;
+    emulation_run(emulation, 11); /* until what is queued of A is done */
+    before = flops_of(emulation, A);
+    emulation_run(emulation, 14);
+    assert_real(flops_of(emulation, A), before, 3600e9);
+    emulation_free(emulation);
+}
+
+/* Jobs of B are due soon after they come: by turns they would be late. */
+static void endangered_jobs_run_first(void **state)
+{
+    (void)state;
+    static const char *const runs[] = {"robin", "debt"};
+    uint64_t late[2], reported[2];
+
+    for (size_t i = 0; i < 2; i++) {
+        struct emulation *emulation = two_projects(runs[i], "demand", 80, 20);
+
+        emulation->projects[B].run_time = 4 * 3600;
+        emulation->projects[B].bound = 10 * 3600;
+        emulation_begin(emulation, 1);
+        emulation_run(emulation, 40);
+        late[i] = emulation->volunteer.tally.late;
+        reported[i] = emulation->projects[B].reported;
+        emulation_free(emulation);
+    }
+    assert_true(reported[0] > 20 && reported[1] > 20);
+    assert_true(late[0] * 10 < reported[0]);
+    assert_true(late[1] * 3 > reported[1]);
+}
+
+static void sessions_keep_the_queue_between_its_marks(void **state)
+{
+    (void)state;
+    struct emulation *emulation = two_projects("debt", "sessions", 50, 50);
+
+    emulation_begin(emulation, 1);
+    for (int day = 1; day <= 20; day++) {
+        double queued = 0;
+
+        emulation_run(emulation, day);
+        for (size_t i = 0; i < emulation->volunteer.job_count; i++)
+            if (!emulation->volunteer.jobs[i].done)
+                queued += emulation->volunteer.jobs[i].left;
+        assert_true(queued > DAY / 4 - 4000 && queued < DAY / 2 + 4000);
+    }
+    /* From mark to mark, and an hour's delay of reports for both. */
+    assert_true(emulation->volunteer.tally.rpcs < 20 * 24 * 2);
+    assert_int_equal(emulation->volunteer.tally.lost_acks, 0);
+    emulation_free(emulation);
+}
+
+static void corrected_estimates_come_near_the_truth(void **state)
+{
+    (void)state;
+    struct emulation *emulation = two_projects("deadline", "resources", 50, 50);
+    struct volunteer *volunteer = &emulation->volunteer;
+
+    emulation->population.habits.estimate =
+        policy_find(&policy_tables[POLICY_ESTIMATE], TEXT("corrected"));
+    emulation->projects[A].optimism = 3; /* jobs take 3 h */
+    emulation_begin(emulation, 1);
+    emulation_run(emulation, 20);
+    assert_real(volunteer->projects[A].correction, 3, 0.01);
+    assert_real(volunteer->projects[B].correction, 1, 0.01);
+    assert_true(volunteer->job_count > 2);
+    for (size_t i = 0; i < volunteer->job_count; i++)
+        if (!volunteer->jobs[i].done)
+            assert_real(estimate_left(volunteer, &volunteer->jobs[i]),
+                        fmax(volunteer->jobs[i].left, 60), 60);
+    emulation_free(emulation);
+}
+
+static void look_at_scalar(struct emulation *emulation, void *context)
+{
+    const struct outgoing *outgoing = &emulation->question.outgoing;
+
+    (void)context;
+    assert_true(outgoing->is_scalar);
+    assert_real(outgoing->scalar,
+                outgoing->demands[FETCH_CPU].seconds / outgoing->potential_fraction /
+                    outgoing->on_fraction,
+                1e-6 * outgoing->scalar);
+}
+
+static void one_number_is_in_wall_time_of_the_share(void **state)
+{
+    (void)state;
+    struct emulation *emulation = two_projects("robin", "demand", 75, 25);
+
+    emulation->population.habits.request =
+        policy_find(&policy_tables[POLICY_REQUEST], TEXT("scalar"));
+    emulation->look = look_at_scalar;
+    emulation_begin(emulation, 1);
+    emulation_run(emulation, 3);
+    assert_true(emulation->projects[A].rpcs > 1 && emulation->projects[B].rpcs > 1);
+    emulation_free(emulation);
+}
+
+static void a_host_that_leaves_says_nothing_more(void **state)
+{
+    (void)state;
+    struct emulation *emulation = two_projects("deadline", "resources", 50, 50);
+    struct volunteer *volunteer = &emulation->volunteer;
+
+    emulation->population.leave_days = 5;
+    emulation_begin(emulation, 3);
+    assert_true(volunteer->departure > EMULATION_BEGIN && isfinite(volunteer->departure));
+    emulation_run(emulation, 100);
+    assert_true(volunteer->has_left && isinf(volunteer_next_event(volunteer)));
+    assert_false(volunteer_ask(volunteer, &emulation->question));
+    assert_int_equal(volunteer->job_count, 0);
+    assert_true(volunteer->tally.abandoned > 0 && volunteer->tally.flops_wasted > 0);
+    assert_true(volunteer->tally.flops_wasted < volunteer->tally.flops_used);
+    emulation_free(emulation);
+}
+
+static void each_host_has_some_of_the_projects(void **state)
+{
+    (void)state;
+    struct emulation *emulation = emulation_create();
+    size_t seen[6] = {0};
+
+    emulation->population.projects = 6;
+    emulation->population.projects_min = 2;
+    emulation->population.projects_max = 4;
+    emulation->population.share_min = 10;
+    emulation->population.share_max = 1000;
+    for (uint64_t seed = 0; seed < 300; seed++) {
+        const struct volunteer *volunteer = &emulation->volunteer;
+
+        emulation_begin(emulation, seed);
+        assert_in_range(volunteer->project_count, 2, 4);
+        for (size_t p = 0; p < volunteer->project_count; p++) {
+            seen[volunteer->projects[p].which]++;
+            assert_true(p == 0 || volunteer->projects[p].which > volunteer->projects[p - 1].which);
+            assert_true(volunteer->fetch.projects[p].share >= 10 &&
+                        volunteer->fetch.projects[p].share <= 1000);
+        }
+        volunteer_free(&emulation->volunteer);
+    }
+    for (size_t p = 0; p < 6; p++) /* 150 each on average */
+        assert_in_range(seen[p], 110, 190);
+    emulation_free(emulation);
+}
+
+/* Reports of one leave the jobs of the other alone; the queue that is listed is that of both. */
+static void look_at_lists(struct emulation *emulation, void *context)
+{
+    const struct outgoing *outgoing = &emulation->question.outgoing;
+    size_t others = 0, *most = context;
+
+    for (size_t i = 0; i < outgoing->job_count; i++)
+        others += !outgoing->jobs[i].is_own && !outgoing->jobs[i].done;
+    assert_true(emulation->projects[emulation->question.project].rpcs == 1 ||
+                outgoing->lists_queue);
+    *most = others > *most ? others : *most;
+}
+
+static void projects_are_apart_but_in_the_list(void **state)
+{
+    (void)state;
+    struct emulation *emulation = two_projects("deadline", "resources", 50, 50);
+    size_t most = 0;
+
+    emulation->look = look_at_lists;
+    emulation->context = &most;
+    emulation_begin(emulation, 1);
+    emulation_run(emulation, 20);
+    assert_true(most > 2);
+    for (size_t p = 0; p < 2; p++)
+        assert_true(emulation->projects[p].sent - emulation->projects[p].reported < 20);
+    assert_int_equal(emulation->volunteer.tally.lost_acks, 0);
+    emulation_free(emulation);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(by_resources_the_gpu_goes_three_quarters_to_a),
+        cmocka_unit_test(shares_are_reached_by_every_policy),
+        cmocka_unit_test(round_robin_and_debt_rotate_where_deadlines_do_not),
+        cmocka_unit_test(a_latency_limited_project_gains_debt_and_gets_work_later),
+        cmocka_unit_test(endangered_jobs_run_first),
+        cmocka_unit_test(sessions_keep_the_queue_between_its_marks),
+        cmocka_unit_test(corrected_estimates_come_near_the_truth),
+        cmocka_unit_test(one_number_is_in_wall_time_of_the_share),
+        cmocka_unit_test(a_host_that_leaves_says_nothing_more),
+        cmocka_unit_test(each_host_has_some_of_the_projects),
+        cmocka_unit_test(projects_are_apart_but_in_the_list),
+    };
+
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

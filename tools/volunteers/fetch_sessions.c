@@ -1,0 +1,115 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Fetching and reporting in sessions (session.h), each project with one scheduler, whose master
+ * page never names another. The high-water mark is the buffer, the low one half of it. */
+#include "tools/volunteers/policy.h"
+#include "tools/volunteers/volunteer.h"
+
+#include <math.h>
+
+#include "server/base/banned.h"
+
+static struct session_queue measure(const struct volunteer *volunteer)
+{
+    double high = volunteer->machine.buffer * volunteer_on_fraction(volunteer) *
+                  volunteer->fetch.resources[FETCH_CPU].count;
+    struct session_queue queue = {.low = high / 2, .high = high};
+
+    for (size_t i = 0; i < volunteer->job_count; i++) {
+        const struct volunteer_job *job = &volunteer->jobs[i];
+
+        if (!job->done && job->coproc == FETCH_CPU)
+            queue.estimated += estimate_left(volunteer, job) * job->cpus;
+    }
+    return queue;
+}
+
+/* The room has its projects in a row. `reporting`: whose results are overdue. */
+static void borrow(const struct volunteer *volunteer, size_t reporting,
+                   struct session_project projects[FETCH_PROJECTS_MAX])
+{
+    for (size_t p = 0; p < volunteer->project_count; p++) {
+        projects[p] = volunteer->projects[p].session;
+        projects[p].share = volunteer->fetch.projects[p].share;
+        projects[p].min_rpc_time = volunteer->fetch.projects[p].min_rpc_time;
+        projects[p].has_overdue_results = p == reporting;
+        projects[p].scheduler_count = 1;
+    }
+}
+
+static void give_back(struct volunteer *volunteer,
+                      const struct session_project projects[FETCH_PROJECTS_MAX])
+{
+    for (size_t p = 0; p < volunteer->project_count; p++) {
+        volunteer->projects[p].session = projects[p];
+        volunteer->fetch.projects[p].min_rpc_time = projects[p].min_rpc_time;
+    }
+}
+
+bool fetch_by_sessions(struct volunteer *volunteer, size_t project,
+                       struct fetch_request *ret_request)
+{
+    struct session_project projects[FETCH_PROJECTS_MAX];
+    struct session_queue queue = measure(volunteer);
+    struct session *session = &volunteer->session;
+    struct session_step step;
+
+    volunteer->lacks_work = queue.estimated < queue.low;
+    if (volunteer->job_count >= VOLUNTEER_JOBS_MAX)
+        return false;
+    /* A session for work ends before one to report begins. */
+    if (project != POLICY_ANY_PROJECT && session->kind != SESSION_NONE)
+        return false;
+    borrow(volunteer, project, projects);
+    session_poll(session, projects, volunteer->project_count, &queue, volunteer->now);
+    do {
+        step = session_next(session, projects, volunteer->project_count, &queue, volunteer->now);
+        if (step.action == SESSION_READ_MASTER)
+            session_master_read(&projects[step.project], 0);
+    } while (step.action == SESSION_READ_MASTER);
+    give_back(volunteer, projects);
+    if (step.action == SESSION_OVER)
+        return false;
+    *ret_request = (struct fetch_request){.project = step.project, .scalar = step.work_request};
+    ret_request->seconds[FETCH_CPU] = step.work_request;
+    return true;
+}
+
+static bool is_talking_to(const struct volunteer *volunteer, size_t project)
+{
+    return volunteer->session.talking && volunteer->session.project == project;
+}
+
+void fetch_by_sessions_hear(struct volunteer *volunteer, const struct fetch_request *request,
+                            const enum fetch_answer answers[FETCH_RESOURCES_MAX])
+{
+    struct session_project projects[FETCH_PROJECTS_MAX];
+
+    fetch_wait_if_empty(volunteer, request, answers);
+    if (!is_talking_to(volunteer, request->project))
+        return;
+    borrow(volunteer, POLICY_ANY_PROJECT, projects);
+    session_rpc_succeeded(&volunteer->session, projects,
+                          volunteer->fetch.projects[request->project].min_rpc_time - volunteer->now,
+                          volunteer->now);
+    give_back(volunteer, projects);
+}
+
+void fetch_by_sessions_hear_nothing(struct volunteer *volunteer, size_t project)
+{
+    struct session_project projects[FETCH_PROJECTS_MAX];
+
+    if (!is_talking_to(volunteer, project))
+        return;
+    borrow(volunteer, POLICY_ANY_PROJECT, projects);
+    session_rpc_failed(&volunteer->session, projects, volunteer->now, &volunteer->random);
+    give_back(volunteer, projects);
+}
+
+void fetch_by_sessions_settle(struct volunteer *volunteer, double interval)
+{
+    (void)interval;
+    for (size_t p = 0; p < volunteer->project_count; p++)
+        if (volunteer->projects[p].used[FETCH_CPU] > 0)
+            session_account_cpu(&volunteer->projects[p].session,
+                                volunteer->projects[p].used[FETCH_CPU], volunteer->now);
+}
