@@ -19,6 +19,8 @@
 #define RECORD_HOST_INFO    struct message
 #define RECORD_WSL          struct message
 #define RECORD_DISTRO       struct wsl_distro
+#define RECORD_CPU_DEVICE   struct opencl_cpu
+#define RECORD_CPU_OPENCL   struct opencl_cpu
 #define RECORD_DISK_USAGE   struct message
 #define RECORD_COPROC       struct coproc
 #define RECORD_OPENCL       struct opencl_properties
@@ -102,6 +104,7 @@ enum { NUMBER_BYTES_MAX = 255 };
 #define PART_NET_STATS     0
 #define PART_HOST_INFO     0
 #define PART_WSL           0
+#define PART_CPU_OPENCL    0
 #define PART_DISK_USAGE    0
 #define PART_COPROCS       0
 #define PART_FILE_LIST     0

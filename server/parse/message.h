@@ -22,12 +22,13 @@ enum {
     MESSAGE_PLATFORMS_MAX = 32,
     MESSAGE_COPROCS_MAX = 32,
     MESSAGE_DISTROS_MAX = 32,
+    MESSAGE_OPENCL_CPUS_MAX = 32,
     MESSAGE_TRICKLES_MAX = 10000,
     MESSAGE_RESULT_FILES_MAX = 1000,
     MESSAGE_KEYWORDS_MAX = 1000
 };
 
-/* coproc_opencl of a coprocessor. */
+/* coproc_opencl of a coprocessor, opencl_cpu_info of the CPU. */
 struct opencl_properties {
     struct text name, vendor, extensions;
     struct text platform_version, device_version, driver_version;
@@ -35,6 +36,12 @@ struct opencl_properties {
     double global_mem_size, local_mem_size; /* bytes */
     double max_clock_frequency, max_compute_units;
     double nv_compute_capability_major, nv_compute_capability_minor;
+};
+
+/* A platform that offers the CPU as an OpenCL device (2.8). */
+struct opencl_cpu {
+    struct text platform_vendor;
+    struct opencl_properties opencl;
 };
 
 /* One coprocessor type of the host (2.10). */
@@ -192,6 +199,8 @@ struct message {
 
     struct wsl_distro *distros;
     size_t distro_count;
+    struct opencl_cpu *opencl_cpus;
+    size_t opencl_cpu_count;
 
     /* 2.9, bytes; has_ because 0 and absent differ */
     double d_boinc_used_total, d_boinc_used_project, d_project_share;

@@ -39,6 +39,7 @@ union spare {
     struct other_result other_result;
     struct ip_result ip_result;
     struct wsl_distro distro;
+    struct opencl_cpu opencl_cpu;
 };
 
 struct reader {
@@ -77,6 +78,8 @@ static const struct list lists[CONTEXT_COUNT] = {
         LIST(alternates, alternate_count, struct alt_platform, MESSAGE_PLATFORMS_MAX),
     [CONTEXT_DISTRO] =
         LIST(message.distros, message.distro_count, struct wsl_distro, MESSAGE_DISTROS_MAX),
+    [CONTEXT_CPU_DEVICE] = LIST(message.opencl_cpus, message.opencl_cpu_count, struct opencl_cpu,
+                                MESSAGE_OPENCL_CPUS_MAX),
     [CONTEXT_COPROC] =
         LIST(message.coprocs, message.coproc_count, struct coproc, MESSAGE_COPROCS_MAX),
     [CONTEXT_RESULT] =
@@ -247,7 +250,7 @@ static bool end_record(struct reader *reader, enum context context, void *record
         return end_result(reader, record);
     if (context == CONTEXT_HOST_FILE)
         return ((struct host_file *)record)->name.length > 0;
-    if (context == CONTEXT_DISTRO)
+    if (context == CONTEXT_DISTRO || context == CONTEXT_CPU_DEVICE)
         return true;
     if (context == CONTEXT_OTHER_RESULT)
         return ((struct other_result *)record)->name.length > 0;

@@ -38,7 +38,8 @@ struct plan_class {
 #define FIELD(name, type, default_) PLAN_FIELD_##type name;
 #include "server/policy/plan_class_fields.def"
 #undef FIELD
-    bool peak_unscaled; /* built-in GPU classes count the whole peak for credit (10.2) */
+    struct text opencl_cpu_vendor; /* built-in: the CPU's OpenCL is to be of this one (10.2) */
+    bool peak_unscaled;            /* built-in GPU classes count the whole peak for credit (10.2) */
 };
 
 /* The classes of a project: those of its file, or the built-in ones. Immutable. */

@@ -151,6 +151,7 @@ static void make_opencl_cpu(struct plan_class *class)
 {
     make_mt(class);
     class->opencl = true;
+    class->opencl_cpu_vendor = TEXT("intel");
 }
 
 static void make_opencl_nvidia(struct plan_class *class)

@@ -191,26 +191,52 @@ bool trial_apple_fits(struct trial *trial)
     return true;
 }
 
-bool trial_opencl_fits(struct trial *trial)
+static bool device_fits(struct trial *trial, const struct opencl_properties *opencl)
 {
     const struct plan_class *class = trial->class;
-    const struct opencl_properties *opencl;
 
-    if (!needs_library(trial, "opencl", class->opencl) || (trial->coproc == NULL && !class->opencl))
-        return true;
-    if (trial->coproc == NULL)
-        return trial_refuse(trial, "it needs OpenCL on the CPU, which this server cannot judge");
-    if (!trial->coproc->has_opencl)
-        return trial_refuse(trial, "it needs OpenCL, which your graphics driver does not offer");
-    if (!class->opencl)
-        return true;
-    opencl = &trial->coproc->opencl;
     if (class->double_precision_fp && opencl->double_fp_config == 0)
         return trial_refuse(trial, "it needs OpenCL with double precision");
     return within(trial, "OpenCL", trial_opencl_version(opencl->device_version),
                   class->min_opencl_version, class->max_opencl_version) &&
            within(trial, "OpenCL driver", trial_opencl_revision(opencl->driver_version),
                   class->min_opencl_driver_revision, class->max_opencl_driver_revision);
+}
+
+/* One of the platforms that offer the CPU is enough. */
+static bool cpu_fits(struct trial *trial)
+{
+    const struct message *message = trial->host->message;
+    struct text vendor = trial->class->opencl_cpu_vendor, why = trial->verdict->why;
+    bool is_refused = false;
+
+    for (size_t i = 0; i < message->opencl_cpu_count; i++) {
+        const struct opencl_cpu *cpu = &message->opencl_cpus[i];
+
+        if (vendor.length > 0 && !text_contains_nocase(cpu->platform_vendor, vendor))
+            continue;
+        if (device_fits(trial, &cpu->opencl)) {
+            trial->verdict->why = why;
+            return true;
+        }
+        is_refused = true;
+    }
+    if (is_refused)
+        return false;
+    return trial_refuse(trial, "it needs OpenCL on the CPU, which no driver of yours offers");
+}
+
+bool trial_opencl_fits(struct trial *trial)
+{
+    const struct plan_class *class = trial->class;
+
+    if (!needs_library(trial, "opencl", class->opencl) || (trial->coproc == NULL && !class->opencl))
+        return true;
+    if (trial->coproc == NULL)
+        return cpu_fits(trial);
+    if (!trial->coproc->has_opencl)
+        return trial_refuse(trial, "it needs OpenCL, which your graphics driver does not offer");
+    return !class->opencl || device_fits(trial, &trial->coproc->opencl);
 }
 
 double trial_coproc_memory(const struct coproc *coproc, bool opencl)

@@ -75,6 +75,8 @@ static const char *record_of(const struct message *message, enum context context
 {
     if (context == CONTEXT_DISTRO)
         return (const char *)&message->distros[0];
+    if (context == CONTEXT_CPU_DEVICE || context == CONTEXT_CPU_OPENCL)
+        return (const char *)&message->opencl_cpus[0];
     if (context == CONTEXT_COPROC)
         return (const char *)&message->coprocs[0];
     if (context == CONTEXT_OPENCL)

@@ -405,6 +405,36 @@ static void amd_classes_look_at_libraries_and_cal(void **state)
     assert_false(judge_builtin("ati").is_usable);
 }
 
+static void one_platform_of_the_cpu_is_enough(void **state)
+{
+    struct opencl_cpu cpus[2] = {
+        {.platform_vendor = TEXT("The pocl project"),
+         .opencl = {.device_version = TEXT("OpenCL 1.2 pocl"), .driver_version = TEXT("1.8")}},
+        {.platform_vendor = TEXT("Intel(R) Corporation"),
+         .opencl = {.device_version = TEXT("OpenCL 3.0 (Build 0)"),
+                    .driver_version = TEXT("2023.16.6"),
+                    .double_fp_config = 63}}};
+
+    (void)state;
+    assert_text(judge_builtin("opencl_cpu_intel").why,
+                "it needs OpenCL on the CPU, which no driver of yours offers");
+    parsed->message.opencl_cpus = cpus;
+    parsed->message.opencl_cpu_count = 1;
+    assert_false(judge_builtin("opencl_cpu_intel").is_usable); /* of another vendor */
+    expect_usable("<opencl/><max_threads>4</max_threads>");
+    expect_refused("<opencl/><double_precision_fp/>", "double precision");
+    expect_refused("<opencl/><min_opencl_version>200</min_opencl_version>",
+                   "it needs OpenCL 200 or later; yours is 102");
+    parsed->message.opencl_cpu_count = 2;
+    assert_true(judge_builtin("opencl_cpu_intel").is_usable);
+    assert_real(judge_builtin("opencl_cpu_intel").usage.avg_ncpus, 4, 0);
+    assert_text(judge_builtin("opencl_cpu_intel").why, "");
+    assert_text(judge_builtin("opencl_cpu_intel").usage.coproc_type, "");
+    expect_usable("<opencl/><double_precision_fp/><min_opencl_version>300</min_opencl_version>"
+                  "<min_opencl_driver_revision>202300</min_opencl_driver_revision>");
+    expect_refused("<opencl/><min_opencl_version>301</min_opencl_version>", "yours is 300");
+}
+
 static void virtual_machines_need_the_same_number_of_bits(void **state)
 {
     (void)state;
@@ -771,6 +801,7 @@ int main(void)
         CASE(old_cards_get_the_old_classes),
         CASE(a_card_without_its_library_is_refused),
         CASE(amd_classes_look_at_libraries_and_cal),
+        CASE(one_platform_of_the_cpu_is_enough),
         CASE(virtual_machines_need_the_same_number_of_bits),
         CASE(threads_are_all_cpus_that_may_be_used),
         CASE(threads_fit_into_the_memory),
