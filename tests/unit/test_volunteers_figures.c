@@ -3,6 +3,7 @@
 #include "server/base/buffer.h"
 #include "tests/support/test.h"
 #include "tools/volunteers/figures.h"
+#include "tools/volunteers/parts.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -185,6 +186,32 @@ static void all_figures_are_written(void **state)
     buffer_free(&values);
 }
 
+/* A has the GPU for 3 of 4 h and no CPU. */
+static void parts_of_projects_are_of_what_was_used(void **state)
+{
+    (void)state;
+    const struct tally_project a = {.flops_used = 6, .used = {[TALLY_NVIDIA] = 3}};
+    const struct tally_project b = {.flops_used = 6, .used = {[TALLY_CPU] = 4, [TALLY_ATI] = 1}};
+    struct parts parts = {.count = 0};
+    struct buffer buffer = buffer_on_heap(1 << 16);
+
+    parts_add(&parts, 0, &a);
+    parts_write_names(&parts, &buffer);
+    assert_text(buffer_text(&buffer), ""); /* the only one has all */
+    parts_add(&parts, 1, &b);
+    parts_write_names(&parts, &buffer);
+    parts_write_values(&parts, &buffer);
+    parts_write_json(&parts, &buffer);
+    assert_text(
+        buffer_text(&buffer),
+        ",p1_cpu_fraction,p1_gpu_fraction,p1_flops_fraction,p2_cpu_fraction,p2_gpu_fraction,"
+        "p2_flops_fraction,0.000000,0.750000,0.500000,1.000000,0.250000,0.500000,\n "
+        "\"p1_cpu_fraction\": 0.000000, \"p1_gpu_fraction\": 0.750000, "
+        "\"p1_flops_fraction\": 0.500000,\n \"p2_cpu_fraction\": 1.000000, "
+        "\"p2_gpu_fraction\": 0.250000, \"p2_flops_fraction\": 0.500000");
+    buffer_free(&buffer);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -196,6 +223,7 @@ int main(void)
         cmocka_unit_test(every_count_is_a_figure),
         cmocka_unit_test(nothing_done_makes_no_figure_infinite),
         cmocka_unit_test(all_figures_are_written),
+        cmocka_unit_test(parts_of_projects_are_of_what_was_used),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);

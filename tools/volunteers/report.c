@@ -8,6 +8,7 @@
 #include "server/base/buffer.h"
 #include "tools/volunteers/figures.h"
 #include "tools/volunteers/options.h"
+#include "tools/volunteers/parts.h"
 #include "tools/volunteers/plot.h"
 #include "tools/volunteers/refusals.h"
 #include "tools/volunteers/scenario.h"
@@ -34,6 +35,7 @@ struct report {
     const struct options *options;
     const struct scenario *scenario;
     struct figures before, now;
+    struct parts parts; /* since the beginning */
     struct refusals refusals;
     struct series series;
     struct trace trace;
@@ -43,7 +45,8 @@ struct report {
 
 /* --- figures --------------------------------------------------------------------------------- */
 
-static void add_host(struct figures *figures, const struct volunteer *volunteer)
+static void add_host(struct figures *figures, struct parts *parts,
+                     const struct volunteer *volunteer)
 {
     const struct tally_project *projects[FETCH_PROJECTS_MAX];
     double shares[FETCH_PROJECTS_MAX];
@@ -51,18 +54,19 @@ static void add_host(struct figures *figures, const struct volunteer *volunteer)
     for (size_t p = 0; p < volunteer->project_count; p++) {
         projects[p] = &volunteer->projects[p].tally;
         shares[p] = volunteer->fetch.projects[p].share;
+        parts_add(parts, volunteer->projects[p].which, projects[p]);
     }
     figures_add_host(figures, &volunteer->tally, projects, shares, volunteer->project_count,
                      volunteer->population->period);
 }
 
-static struct figures gather(const struct report *report, const struct sample *sample)
+static void gather(struct report *report, const struct sample *sample)
 {
-    struct figures figures = {.days = (sample->time - report->scenario->begin) / DAY};
-
+    report->before = report->now;
+    report->now = (struct figures){.days = (sample->time - report->scenario->begin) / DAY};
+    report->parts = (struct parts){.count = sample->project_count};
     for (size_t i = 0; i < sample->count; i++)
-        add_host(&figures, &sample->volunteers[i]);
-    return figures;
+        add_host(&report->now, &report->parts, &sample->volunteers[i]);
 }
 
 static void write_line(struct report *report, const struct buffer *line)
@@ -83,9 +87,11 @@ static void write_sample(struct report *report, bool is_first)
     if (is_first) {
         buffer_add_string(&line, "until_day,");
         figures_write_names(&line);
+        parts_write_names(&report->parts, &line);
     } else {
         buffer_print(&line, "%.6g,", report->now.days);
         figures_write_values(&since, &line);
+        parts_write_values(&report->parts, &line);
     }
     for (size_t i = 0; i < report->refusals.count; i++) {
         const struct refusal *refusal = &report->refusals.items[i];
@@ -104,8 +110,7 @@ static void on_sample(void *context, const struct sample *sample)
 {
     struct report *report = context;
 
-    report->before = report->now;
-    report->now = gather(report, sample);
+    gather(report, sample);
     if (sample->metrics != NULL)
         refusals_read(&report->refusals, sample->metrics, sample->project_count);
     /* What the last interval is not long enough for stands in the one before. */
@@ -118,6 +123,7 @@ static void print_figures(const struct report *report)
     struct buffer buffer = buffer_on_heap(FILE_BYTES_MAX);
 
     figures_write_json(&report->now, &buffer);
+    parts_write_json(&report->parts, &buffer);
     for (size_t i = 0; i < report->refusals.count; i++)
         if (refusals_total(&report->refusals.items[i]) > 0)
             buffer_print(&buffer, ",\n \"reason_%s\": %.0f", report->refusals.items[i].word,

@@ -45,9 +45,10 @@ struct tally {
 /* Of one project on one host. */
 struct tally_project {
     double flops_used;
-    double present;     /* s that the host was on */
-    double gap;         /* of these, since one of its jobs last ran */
-    double gap_squares; /* integral of the squares of the gap over `present`, s^3 */
+    double used[TALLY_RESOURCES]; /* instance-seconds */
+    double present;               /* s that the host was on */
+    double gap;                   /* of these, since one of its jobs last ran */
+    double gap_squares;           /* integral of the squares of the gap over `present`, s^3 */
 };
 
 void tally_add(struct tally *sum, const struct tally *one);

@@ -152,11 +152,14 @@ static void run_job(struct volunteer *volunteer, struct volunteer_job *job, doub
     project->cpu_time += job->cpus * interval;
     ret_used[FETCH_CPU] += cpus;
     project->used[FETCH_CPU] += cpus;
+    project->tally.used[TALLY_CPU] += cpus;
     if (job->coproc == FETCH_CPU)
         return;
     job->flops += coprocs * resources[job->coproc].flops;
     ret_used[job->coproc] += coprocs;
     project->used[job->coproc] += coprocs;
+    if (job->coproc < TALLY_RESOURCES)
+        project->tally.used[job->coproc] += coprocs;
 }
 
 /* Whether some project may have jobs for a resource. */
