@@ -13,6 +13,7 @@
 #include <inttypes.h>
 #include <signal.h>
 #include <stdio.h>
+#include <sys/resource.h>
 
 #include "server/base/banned.h"
 
@@ -49,11 +50,21 @@ static enum status read_scenario(const char *path, struct scenario *ret_scenario
     return status;
 }
 
+static double seconds_of(struct timeval time)
+{
+    return (double)time.tv_sec + (double)time.tv_usec * 1e-6;
+}
+
 static void print_effort(const struct crowd_effort *effort)
 {
-    fprintf(stderr, "%" PRIu64 " RPCs, %" PRIu64 " jobs in %.1f s, %.0f RPCs/s\n", effort->rpcs,
-            effort->jobs, effort->seconds,
-            effort->seconds > 0 ? (double)effort->rpcs / effort->seconds : 0);
+    struct rusage usage = {.ru_maxrss = 0};
+
+    getrusage(RUSAGE_SELF, &usage);
+    fprintf(stderr,
+            "%" PRIu64 " RPCs, %" PRIu64 " jobs in %.1f s, %.0f RPCs/s; %.2f s of CPU, %ld MB\n",
+            effort->rpcs, effort->jobs, effort->seconds,
+            effort->seconds > 0 ? (double)effort->rpcs / effort->seconds : 0,
+            seconds_of(usage.ru_utime) + seconds_of(usage.ru_stime), usage.ru_maxrss / 1024);
     for (int i = 0; i < CROWD_FAILURE_COUNT; i++)
         if (effort->failures[i] > 0)
             fprintf(stderr, "%s: %" PRIu64 "\n", crowd_failure_words((enum crowd_failure)i),
