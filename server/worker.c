@@ -180,13 +180,16 @@ void worker_answer(struct worker *worker, const struct snapshot *snapshot,
     arena_reset(worker->arena);
 }
 
-/* Simulated requests are to be the same in every run: their seed comes from what they say. */
+/* Simulated requests are to be the same in every run: their seed comes from what they say, behind
+ * the account key, which each fresh project draws anew. */
 static uint64_t seed_from(const struct exchange *exchange)
 {
+    struct text body = exchange->transport.body;
+    size_t key = text_find(body, TEXT("</authenticator>"));
     uint64_t hash = UINT64_C(14695981039346656037); /* FNV-1a */
 
-    for (size_t i = 0; i < exchange->transport.body.length; i++)
-        hash = (hash ^ (unsigned char)exchange->transport.body.at[i]) * UINT64_C(1099511628211);
+    for (size_t i = key < body.length ? key : 0; i < body.length; i++)
+        hash = (hash ^ (unsigned char)body.at[i]) * UINT64_C(1099511628211);
     return random_mix(hash, (uint64_t)(int64_t)(exchange->now * 1000));
 }
 

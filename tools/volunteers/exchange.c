@@ -14,6 +14,7 @@
 #define SECONDS_MAX  120L /* of one request */
 #define CONNECT_MAX  10L
 #define PAGE_SECONDS 5L
+enum { CONNECTIONS_SPARE = 64 };
 
 struct line {
     CURL *easy;
@@ -82,8 +83,8 @@ struct exchange *exchange_create(size_t lines)
             exchange_destroy(exchange);
             return NULL;
         }
-    /* One connection for each line, of whichever project. */
-    curl_multi_setopt(exchange->multi, CURLMOPT_MAXCONNECTS, (long)lines * 2);
+    /* Hosts on one line may be of different projects. */
+    curl_multi_setopt(exchange->multi, CURLMOPT_MAXCONNECTS, (long)(2 * lines + CONNECTIONS_SPARE));
     return exchange;
 }
 

@@ -1,0 +1,72 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* What a worker takes from the web server's variables: time and seed, real and simulated. */
+#include "server/worker.h"
+#include "tests/support/test.h"
+
+#include <string.h>
+#include <time.h>
+
+#include "server/base/banned.h"
+
+static const char *simulated_time; /* the header of the case */
+
+static const char *read_variable(void *context, const char *name)
+{
+    (void)context;
+    return strcmp(name, "HTTP_X_SIMULATED_TIME") == 0 ? simulated_time : NULL;
+}
+
+static struct exchange fill(const char *time_word, bool clock_from_request, const char *body)
+{
+    struct exchange exchange = {.transport = {.body = text_from(body)}};
+
+    simulated_time = time_word;
+    exchange_fill(&exchange, clock_from_request, read_variable, NULL);
+    return exchange;
+}
+
+static void the_header_is_the_time_where_it_may_be(void **state)
+{
+    (void)state;
+    double now = (double)time(NULL);
+
+    assert_real(fill("1767225600.5", true, "").now, 1767225600.5, 0);
+    assert_true(fill("1767225600.5", true, "").is_simulated);
+    assert_real(fill("1767225600.5", false, "").now, now, 10);
+    assert_false(fill("1767225600.5", false, "").is_simulated);
+    assert_real(fill("yesterday", true, "").now, now, 10);
+    assert_false(fill("yesterday", true, "").is_simulated);
+    assert_real(fill("-1", true, "").now, now, 10);
+    assert_real(fill("1e30", true, "").now, now, 10);
+    assert_real(fill(NULL, true, "").now, now, 10);
+}
+
+static void the_same_simulated_request_has_the_same_seed(void **state)
+{
+    (void)state;
+    uint64_t seed = fill("1e9", true, "<a>k1</authenticator><hostid>7</hostid>").seed;
+
+    assert_true(fill("1e9", true, "<a>k1</authenticator><hostid>7</hostid>").seed == seed);
+    assert_true(fill("1e9", true, "<a>k2</authenticator><hostid>7</hostid>").seed == seed);
+    assert_false(fill("1e9", true, "<a>k1</authenticator><hostid>8</hostid>").seed == seed);
+    assert_false(fill("1000000001", true, "<a>k1</authenticator><hostid>7</hostid>").seed == seed);
+    assert_false(fill("1e9", true, "<hostid>8").seed == fill("1e9", true, "<hostid>9").seed);
+}
+
+static void real_requests_have_seeds_of_their_own(void **state)
+{
+    (void)state;
+
+    assert_false(fill(NULL, false, "same").seed == fill(NULL, false, "same").seed);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(the_header_is_the_time_where_it_may_be),
+        cmocka_unit_test(the_same_simulated_request_has_the_same_seed),
+        cmocka_unit_test(real_requests_have_seeds_of_their_own),
+    };
+
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
