@@ -125,8 +125,10 @@ run_cell() {
     write_crowd >"$work/cell/crowd"
     read -ra options <<<"$(rows_of option | tr '\n' ' ')"
     "$bin/qmvolunteers" --quiet "${arguments[@]}" "${options[@]}" "$work/cell/crowd" \
-        "${urls[@]}" >"$work/cell/figures.json" 2>"$work/cell/crowd.log" ||
-        give_up 1 "qmvolunteers: $(tail -n 1 "$work/cell/crowd.log")"
+        "${urls[@]}" >"$work/cell/figures.json" 2>"$work/cell/crowd.log" </dev/null &
+    started+=($!)
+    # Signals are heard while waiting, not while a command runs.
+    wait "${started[-1]}" || give_up 1 "qmvolunteers: $(tail -n 1 "$work/cell/crowd.log")"
     unset 'cell[folder]'
     end_processes
     grep -oE '"[a-z_0-9]+": -?[0-9][0-9.e+-]*' "$work/cell/figures.json" | tr -d '":' |
