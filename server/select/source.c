@@ -57,7 +57,7 @@ bool source_open(struct request *request, const struct host_view *view, bool exp
                                   .view = view,
                                   .appids = appids,
                                   .explains = explains,
-                                  .has_pool = pool_is_usable(request),
+                                  .has_pool = request->pool != NULL,
                                   .looks = LOOKS_MAX,
                                   .sent_before = request->visit.jobs_sent};
     if (appids == NULL)

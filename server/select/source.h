@@ -27,7 +27,7 @@ struct source {
     bool explains; /* reasons will be needed if nothing is sent */
     bool was_wide; /* the last batch was one for explanations: nothing was held back */
 
-    bool has_pool; /* and it was filled before this request began */
+    bool has_pool; /* perhaps not filled yet: then the database is asked before "no work" is said */
     bool pool_is_done;
     struct pool_place place;     /* where its last search ended */
     int batches;                 /* of the pool */

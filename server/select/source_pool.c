@@ -34,16 +34,6 @@ enum {
 /* What rounding may make of a limit. */
 #define SPEED_SLACK (1 + 1e-9)
 
-bool pool_is_usable(const struct request *request)
-{
-    struct pool_figures figures;
-
-    if (request->pool == NULL)
-        return false;
-    pool_figures(request->pool, &figures);
-    return figures.is_filled;
-}
-
 /* --- what the host can take ------------------------------------------------------------------ */
 
 static bool app_is_asked(const struct source *source, int64_t appid)

@@ -14,9 +14,6 @@
 struct request;
 struct source;
 
-/* Whether the process has a pool, and it has been filled once. */
-bool pool_is_usable(const struct request *request);
-
 /* The next batch. Count 0: the pool has no more for this host; then *ret_is_short says that the
  * database may have. `got_some`: of the last batch. */
 MUST_CHECK enum status source_pool_next(struct source *source, bool got_some, bool some_lost,

@@ -448,6 +448,23 @@ static void behind_many_kinds_of_jobs_of_other_users_one_is_found(void **state)
     find_the_only_ones(MANY, "1e6 + seq", 2);
 }
 
+/* While the pool is filled it is of use already. */
+static void what_is_read_is_found_before_the_rest_is(void **state)
+{
+    double pause;
+
+    (void)state;
+    set_rule("one_result_per_user_per_wu", "1");
+    add_met_jobs(1, 30000, 0, "1e6", 2);
+    test_sql(database, "DELETE FROM result WHERE id = 1003000");
+    do
+        assert_status(STATUS_OK, filler_step(server.filler, server.db, 1000, &pause));
+    while (figures().jobs < 3000);
+    assert_false(figures().is_filled);
+    assert_int_equal(ask_new(&server, 1, 100), 1);
+    assert_i64(server.request.visit.answer.jobs[0].resultid, 3000);
+}
+
 /* What the pool cannot know refuses the first, a rule of workunits the next. */
 static void behind_other_reasons_one_is_found_too(void **state)
 {
@@ -532,6 +549,7 @@ int main(void)
         CASE(behind_many_jobs_of_other_users_one_is_found),
         CASE(behind_many_jobs_of_other_hosts_one_is_found),
         CASE(behind_many_kinds_of_jobs_of_other_users_one_is_found),
+        CASE(what_is_read_is_found_before_the_rest_is),
         CASE(behind_other_reasons_one_is_found_too),
         CASE(what_was_rolled_back_was_not_met),
         CASE(what_is_not_true_is_forgotten),
