@@ -4,16 +4,21 @@
 # hosts at once, workunits with three instances each that all want to go out at the same moment. Each
 # rule has a campaign of its own, and the rows tell afterwards whether it was kept.
 #
-#   rules.sh [HAND-OUTS [kill]]
+#   rules.sh [HAND-OUTS [KILLS [VARIANT...]]]
 #
-# HAND-OUTS (5000) are those of all campaigns together. With "kill" one of the servers is killed in
-# the middle of each campaign and started again.
+# HAND-OUTS (750) are those of each campaign. So many times in each of them one of the servers, each in
+# its turn, is killed and started again a moment later (KILLS, 0). VARIANT: one-user, many-users,
+# some-users, one-per-host, two-kinds, two-versions, all-rules (all of them). A long one, of about an
+# hour on two cores:
+#
+#   rules.sh 100000 20 one-user all-rules
 # shellcheck source=lib.sh
 . "$(dirname "$0")/lib.sh"
 need curl nginx
-total=${1:-5000}
-with_kill=${2:-}
-share=$((total / 6)) # hand-outs of one campaign
+share=${1:-750} # hand-outs of one campaign
+kills=${2:-0}
+shift $(($# < 2 ? $# : 2))
+variants=" ${*:-one-user many-users some-users one-per-host two-kinds two-versions all-rules} "
 instances=3
 hosts=64
 
@@ -32,15 +37,20 @@ SQL
 sockets=()
 for name in one two three; do sockets+=("$work/$name.socket"); done
 
-# start_servers: all three; the numbers of their processes are in $pids.
+fills() { grep -cs event=pool_swept "$work/$1.log"; }
+# shellcheck disable=SC2317 # within() calls it
+filled() { [ "$(fills "$1")" -gt "$2" ]; }
+# start_servers: all three, which know all jobs then; the numbers of their processes are in $pids.
 start_servers() {
-    local name
+    local name before
     pids=()
+    before=$(fills three)
     for name in one two three; do
         rm -f "$work/$name.socket"
         start_server "$name" --threads 4
         pids+=("$server_pid")
     done
+    within 60 filled three "$before"
 }
 stop_servers() {
     local pid
@@ -72,27 +82,34 @@ SQL
 }
 
 sent() { rows "SELECT COUNT(*) FROM result WHERE hostid > 0"; }
-# shellcheck disable=SC2317 # within() calls it
-sent_at_least() { [ "$(sent)" -ge "$1" ]; }
 figure() { sed -n "s/^$1  *\([0-9.]*\).*/\1/p" "$work/$campaign.out"; }
 attempts() { # beyond the first ones
     cat "$work"/{one,two,three}.log | grep -o 'attempts=[0-9]*' |
         awk -F= '{ again += $2 - 1 } END { print again + 0 }'
 }
-killed() { # in the middle of the load, and back after a moment
-    within 600 sent_at_least $(($1 / 2))
-    kill -KILL "${pids[1]}"
-    wait "${pids[1]}" 2>/dev/null
-    say "killed after $(sent) hand-outs"
-    sleep 0.5
-    start_server two --threads 4
-    pids[1]=$server_pid
+# kill_servers HAND-OUTS LOAD: while the load goes on, evenly over it; back after a moment.
+kill_servers() {
+    local names=(one two three) i one
+    for ((i = 1; i <= kills; i++)); do
+        one=$((i % 3))
+        until [ "$(sent)" -ge $(($1 * i / (kills + 1))) ]; do
+            runs "$2" || return 0
+            sleep 0.2
+        done
+        kill -KILL "${pids[$one]}"
+        wait "${pids[$one]}" 2>/dev/null
+        [ "$kills" -gt 3 ] || say "killed after $(sent) hand-outs"
+        sleep 0.5
+        start_server "${names[$one]}" --threads 4
+        pids[one]=$server_pid
+    done
 }
 
 # campaign NAME WORKUNITS EXPECTED VIOLATIONS-QUERY [ELEMENT...] -- QMLOAD-OPTION...
 campaign() {
     local expected=$3 query=$4 workunits=$2 elements=() load status before bad
     campaign=$1
+    [[ $variants == *" $1 "* ]] || return 0
     shift 4
     while [ "$1" != -- ]; do
         elements+=("$1")
@@ -104,14 +121,15 @@ campaign() {
     start_servers
     [ -n "${url:-}" ] || start_nginx "${sockets[@]}"
     before=$(attempts)
-    "$QM_BINARY_DIR/qmload" --hosts $hosts --seconds 1200 --jobs "$work/$campaign.jobs" "$@" "$url" \
+    # A server that was killed knows a part of the jobs only for some seconds.
+    "$QM_BINARY_DIR/qmload" --hosts $hosts --seconds 1200 --empty $((kills > 0 ? 20 : 2)) --jobs "$work/$campaign.jobs" "$@" "$url" \
         >"$work/$campaign.out" 2>"$work/$campaign.log" &
     load=$!
-    [ -z "$with_kill" ] || killed "$expected"
+    kill_servers "$expected" "$load"
     wait "$load"
     status=$?
     stop_servers
-    if [ -z "$with_kill" ]; then
+    if [ "$kills" -eq 0 ]; then
         claim "$campaign: every request had a full answer, no job went to two" test $status -eq 0
         claim "$campaign: every job was received" test "$(wc -l <"$work/$campaign.jobs")" = "$expected"
     fi
@@ -125,7 +143,8 @@ campaign() {
     bad=$(rows "SELECT COUNT(*) FROM ($query) AS violation")
     claim "$campaign: $bad violations" test "$bad" = 0
     say "$campaign: $expected hand-outs, $(figure elapsed) s, $(figure requests) requests," \
-        "$(figure failed) failed, attempts repeated: $(($(attempts) - before))"
+        "$(figure failed) failed, $(figure later) told to come later, $bad violations," \
+        "attempts repeated: $(($(attempts) - before)), servers killed: $kills"
 }
 
 whole=$((share / instances))
@@ -133,14 +152,10 @@ keys=()
 for ((i = 1; i <= hosts; i++)); do keys+=(--authenticator "$(printf '%032d' "$i")"); done
 
 # Of three instances one can go out: there is one user, whose machines compete for it. The others pile
-# up before what is left, and a server looks behind thousands of them only, so the campaign is
-# made in parts.
-for ((left = share; left > 0; left -= part)); do
-    part=$((left < 1000 ? left : 1000))
-    campaign one-user $part $part "SELECT workunitid FROM result WHERE hostid > 0
-        GROUP BY workunitid, userid HAVING COUNT(*) > 1" \
-        "<one_result_per_user_per_wu>1</one_result_per_user_per_wu>" -- --authenticator "$account"
-done
+# up before what is left.
+campaign one-user "$share" "$share" "SELECT workunitid FROM result WHERE hostid > 0
+    GROUP BY workunitid, userid HAVING COUNT(*) > 1" \
+    "<one_result_per_user_per_wu>1</one_result_per_user_per_wu>" -- --authenticator "$account"
 campaign many-users $whole $((whole * instances)) "SELECT workunitid FROM result WHERE hostid > 0
     GROUP BY workunitid, userid HAVING COUNT(*) > 1" \
     "<one_result_per_user_per_wu>1</one_result_per_user_per_wu>" -- "${keys[@]}"
@@ -159,7 +174,9 @@ campaign two-kinds $whole $((whole * instances)) "SELECT result.id FROM result
     JOIN workunit ON workunit.id = workunitid JOIN host ON host.id = hostid
     WHERE NOT workunit.hr_class <=> $kinds" \
     -- --authenticator "$account" --vendor GenuineIntel --vendor AuthenticAMD
-claim "two-kinds: both were there" test "$(rows "SELECT COUNT(DISTINCT hr_class) FROM workunit")" = 2
+[[ $variants != *" two-kinds "* ]] ||
+    claim "two-kinds: both were there" \
+        test "$(rows "SELECT COUNT(DISTINCT hr_class) FROM workunit")" = 2
 rows "UPDATE app SET homogeneous_redundancy = 0"
 
 # Two versions, for two platforms.
@@ -168,8 +185,24 @@ campaign two-versions $whole $((whole * instances)) "SELECT result.id FROM resul
     JOIN workunit ON workunit.id = workunitid
     WHERE hostid > 0 AND workunit.app_version_id <> result.app_version_id" \
     -- --authenticator "$account" --platform x86_64-pc-linux-gnu --platform windows_x86_64
-claim "two-versions: both were there" \
-    test "$(rows "SELECT COUNT(DISTINCT app_version_id) FROM workunit")" = 2
+[[ $variants != *" two-versions "* ]] ||
+    claim "two-versions: both were there" \
+        test "$(rows "SELECT COUNT(DISTINCT app_version_id) FROM workunit")" = 2
+
+# All of it at once, by one user: four kinds of machines, of which none gets two of a workunit.
+rows "UPDATE app SET homogeneous_redundancy = 1"
+campaign all-rules $whole $((whole * instances)) "SELECT result.id FROM result
+    JOIN workunit ON workunit.id = workunitid JOIN host ON host.id = hostid
+    WHERE NOT workunit.hr_class <=> $kinds OR workunit.app_version_id <> result.app_version_id
+    UNION ALL SELECT workunitid FROM result WHERE hostid > 0
+    GROUP BY workunitid, hostid HAVING COUNT(*) > 1" \
+    "<one_result_per_host_per_wu>1</one_result_per_host_per_wu>" -- --authenticator "$account" \
+    --vendor GenuineIntel --vendor AuthenticAMD \
+    --platform x86_64-pc-linux-gnu --platform x86_64-pc-linux-gnu \
+    --platform windows_x86_64 --platform windows_x86_64
+[[ $variants != *" all-rules "* ]] ||
+    claim "all-rules: all four kinds were there" test \
+        "$(rows "SELECT COUNT(DISTINCT hr_class, app_version_id) FROM workunit")" = 4
 
 claim "nothing failed in the servers" not grep -q 'level=critical\|reason=later' "$work"/*.log
 finish
