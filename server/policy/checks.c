@@ -94,7 +94,7 @@ bool tally_begin(const struct host_view *view, struct arena *arena, size_t jobs_
 
 double deadline_margin(const struct config *config, const struct version_option *option)
 {
-    return option->is_untried ? fmax(config->untried_margin, 1) : 1;
+    return fmax(fmax(config->deadline_margin, option->is_untried ? config->untried_margin : 1), 1);
 }
 
 void tally_take_resent(struct tally *tally, const struct tally_use *use)
