@@ -48,7 +48,7 @@ static size_t receive(char *data, size_t size, size_t count, void *context)
     return buffer->overflowed ? 0 : size * count;
 }
 
-static bool prepare_line(struct line *line, size_t number)
+static bool prepare_line(struct line *line)
 {
     line->reply = buffer_on_heap(EXCHANGE_REPLY_BYTES_MAX);
     line->easy = curl_easy_init();
@@ -60,7 +60,7 @@ static bool prepare_line(struct line *line, size_t number)
     curl_easy_setopt(line->easy, CURLOPT_TIMEOUT, SECONDS_MAX);
     curl_easy_setopt(line->easy, CURLOPT_CONNECTTIMEOUT, CONNECT_MAX);
     curl_easy_setopt(line->easy, CURLOPT_NOSIGNAL, 1L);
-    curl_easy_setopt(line->easy, CURLOPT_PRIVATE, (char *)(uintptr_t)number);
+    curl_easy_setopt(line->easy, CURLOPT_PRIVATE, (char *)line);
     return true;
 }
 
@@ -79,7 +79,7 @@ struct exchange *exchange_create(size_t lines)
         return NULL;
     }
     for (; exchange->count < lines; exchange->count++)
-        if (!prepare_line(&exchange->lines[exchange->count], exchange->count)) {
+        if (!prepare_line(&exchange->lines[exchange->count])) {
             exchange_destroy(exchange);
             return NULL;
         }
@@ -166,18 +166,18 @@ static bool take_done(struct exchange *exchange, struct exchange_result *ret_res
     while ((message = curl_multi_info_read(exchange->multi, &left)) != NULL) {
         CURLcode code = message->data.result;
         CURL *easy = message->easy_handle;
-        char *number = NULL;
+        struct line *line = NULL;
         long status = 0;
 
         if (message->msg != CURLMSG_DONE)
             continue;
-        curl_easy_getinfo(easy, CURLINFO_PRIVATE, &number);
+        curl_easy_getinfo(easy, CURLINFO_PRIVATE, (char **)&line);
         curl_easy_getinfo(easy, CURLINFO_RESPONSE_CODE, &status);
         curl_multi_remove_handle(exchange->multi, easy);
         exchange->busy--;
-        *ret_result =
-            (struct exchange_result){.line = (size_t)(uintptr_t)number, .end = judge(code, status)};
-        ret_result->reply = buffer_text(&exchange->lines[ret_result->line].reply);
+        *ret_result = (struct exchange_result){.line = (size_t)(line - exchange->lines),
+                                               .end = judge(code, status)};
+        ret_result->reply = buffer_text(&line->reply);
         if (code != CURLE_OK)
             snprintf(ret_result->words, sizeof(ret_result->words), "%s", curl_easy_strerror(code));
         else if (status != 200)
