@@ -45,6 +45,7 @@ void fetch_init(struct fetch_host *host, double now)
         double shares = 0;
 
         resource->used = resource->shortfall = resource->idle = 0;
+        resource->saturated = INFINITY;
         for (size_t p = 0; p < host->project_count; p++)
             if (!is_backed_off(&host->projects[p], r, now))
                 shares += host->projects[p].share;
@@ -190,6 +191,14 @@ static void advance(struct lists *lists, struct fetch_job **list, double interva
     }
 }
 
+static void note_saturation(struct fetch_host *host, double at)
+{
+    for (size_t r = 0; r < host->resource_count; r++)
+        if (isinf(host->resources[r].saturated) &&
+            host->resources[r].used < host->resources[r].count - 1e-6)
+            host->resources[r].saturated = at;
+}
+
 void fetch_simulate(struct fetch_host *host, struct fetch_job *jobs, size_t job_count,
                     double buffer, double now)
 {
@@ -202,6 +211,7 @@ void fetch_simulate(struct fetch_host *host, struct fetch_job *jobs, size_t job_
 
         if (at <= 0)
             fetch_set_idle(host);
+        note_saturation(host, at);
         fetch_accumulate_shortfall(host, interval, now);
         if (at + interval <= at) /* less than a double can tell */
             break;

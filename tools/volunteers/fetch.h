@@ -27,6 +27,7 @@ struct fetch_project {
     double share;
     double min_rpc_time;
     bool excluded; /* suspended, or no new work, or overworked */
+    double recent; /* operations done for it lately: see marks.h */
     struct fetch_account accounts[FETCH_RESOURCES_MAX];
 };
 
@@ -35,6 +36,7 @@ struct fetch_resource {
     double flops;           /* of one */
     double used, shortfall; /* of one simulation */
     double idle;            /* instances that have nothing to do now */
+    double saturated;       /* s until the first one has; INFINITY: not while it was simulated */
 };
 
 struct fetch_host {

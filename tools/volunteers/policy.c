@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The tables. The first row of each is what present-day clients do, as far as it is emulated. */
+/* The tables. The first row of each is taken where a scenario names none; "marks" is how clients of
+ * today fetch. */
 #include "tools/volunteers/policy.h"
 
 #include "tools/volunteers/volunteer.h"
@@ -15,6 +16,8 @@ const struct run_policy run_policies[] = {
 const struct fetch_policy fetch_policies[] = {
     {"resources", fetch_by_resources, fetch_by_resources_hear, NULL, fetch_by_resources_settle,
      fetch_by_resources_next},
+    {"marks", fetch_by_marks, fetch_by_resources_hear, NULL, fetch_by_marks_settle,
+     fetch_by_marks_next},
     {"demand", fetch_by_demand, fetch_wait_if_empty, NULL, NULL, fetch_next_free},
     {"debt", fetch_by_debt, fetch_wait_if_empty, NULL, NULL, fetch_next_free},
     {"sessions", fetch_by_sessions, fetch_by_sessions_hear, fetch_by_sessions_hear_nothing,

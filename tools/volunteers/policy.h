@@ -80,6 +80,9 @@ void fetch_by_resources_hear(struct volunteer *volunteer, const struct fetch_req
                              const enum fetch_answer answers[FETCH_RESOURCES_MAX]);
 void fetch_by_resources_settle(struct volunteer *volunteer, double interval);
 double fetch_by_resources_next(const struct volunteer *volunteer);
+bool fetch_by_marks(struct volunteer *volunteer, size_t project, struct fetch_request *ret_request);
+void fetch_by_marks_settle(struct volunteer *volunteer, double interval);
+double fetch_by_marks_next(const struct volunteer *volunteer);
 
 bool fetch_by_demand(struct volunteer *volunteer, size_t project,
                      struct fetch_request *ret_request);

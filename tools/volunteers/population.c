@@ -37,6 +37,7 @@ struct population population_measured(void)
         .flops_mean = 5.77e9,
         .flops_min = 0.07e9,
         .flops_max = 117.71e9,
+        .cpus_min = 1,
         .cpus_max = 16,
         .on_shape = 0.393,
         .on_scale = 2.964 * HOUR,
@@ -51,6 +52,7 @@ struct population population_measured(void)
         .disk_max = 500 * GB,
         .buffer_min_days = 0.1,
         .buffer_max_days = 1.5,
+        .buffer_extra_days = 0.5, /* as clients come */
         .gpu_count_max = 1,
         .gpu_speed_min = 20,
         .gpu_speed_max = 200,
@@ -78,6 +80,8 @@ struct machine population_draw_machine(const struct population *population, stru
     while (INT64_C(2) << doublings <= population->cpus_max)
         doublings++;
     machine.cpus = INT64_C(1) << (random_next(random) % (uint64_t)(doublings + 1));
+    if (machine.cpus < population->cpus_min)
+        machine.cpus = population->cpus_min;
     machine.flops =
         fmin(fmax(population_exponential(random, population->flops_mean), population->flops_min),
              population->flops_max);
@@ -85,6 +89,7 @@ struct machine population_draw_machine(const struct population *population, stru
     machine.disk = uniform(random, population->disk_min, population->disk_max);
     machine.buffer =
         DAY * uniform(random, population->buffer_min_days, population->buffer_max_days);
+    machine.extra = DAY * population->buffer_extra_days;
     return machine;
 }
 

@@ -26,7 +26,7 @@ struct habits {
 /* Of a whole crowd. */
 struct population {
     double flops_mean, flops_min, flops_max; /* of one CPU: exponential, cut */
-    int64_t cpus_max;                        /* 1, 2, 4, ... up to it, each as often */
+    int64_t cpus_min, cpus_max;              /* 1, 2, 4, ... up to it, each as often */
     double on_shape, on_scale;               /* Weibull, of times of presence, s */
     double off_mu, off_sigma;                /* log-normal, of times of absence, logarithm of h */
     double off_max;                          /* s: none longer */
@@ -35,6 +35,7 @@ struct population {
     double estimate_sigma;           /* true duration by estimated one: log-normal, median 1 */
     double memory_per_cpu, disk_min, disk_max; /* bytes; disk uniform */
     double buffer_min_days, buffer_max_days;   /* what a host keeps queued: uniform */
+    double buffer_extra_days;                  /* and fills it up by, where it has two marks */
     double gpu_parts[POPULATION_GPUS];         /* of the hosts that have one, by kind */
     double gpu_count_max;                      /* 1 to it, each as often */
     double gpu_speed_min, gpu_speed_max;       /* of one, by that of a CPU: log-uniform */
@@ -62,6 +63,7 @@ struct machine {
     double flops;        /* of one CPU */
     double memory, disk; /* bytes */
     double buffer;       /* s of work to keep queued */
+    double extra;        /* s above it up to which a client with two marks fills it */
     struct machine_gpu gpus[POPULATION_GPUS];
 };
 struct machine population_draw_machine(const struct population *population, struct random *random);

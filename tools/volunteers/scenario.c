@@ -27,6 +27,7 @@ static const struct row {
     {"outage_begin_days", OF(outage_begin_days), 0, 36500},
     {"outage_hours", OF(outage_hours), 0, 1e6},
     {"window", OF(window), 0, 86400},
+    {"cpus_min", OF(cpus_min), 1, 1024},
     {"cpus_max", OF(cpus_max), 1, 1024},
     {"always_on", OF(always_on), 0, 1},
     {"flops_mean", OF(population.flops_mean), 1, 1e18},
@@ -45,6 +46,7 @@ static const struct row {
     {"disk_max", OF(population.disk_max), 0, 1e18},
     {"buffer_min_days", OF(population.buffer_min_days), 0, 100},
     {"buffer_max_days", OF(population.buffer_max_days), 0, 100},
+    {"buffer_extra_days", OF(population.buffer_extra_days), 0, 100},
     {"gpu_nvidia", OF(population.gpu_parts[0]), 0, 1},
     {"gpu_ati", OF(population.gpu_parts[1]), 0, 1},
     {"gpu_intel", OF(population.gpu_parts[2]), 0, 1},
@@ -148,6 +150,7 @@ enum status scenario_read(struct text file, struct scenario *ret_scenario, struc
                                 .population = population_measured()};
     int line = 0;
 
+    scenario.cpus_min = (double)scenario.population.cpus_min;
     scenario.cpus_max = (double)scenario.population.cpus_max;
     while (file.length > 0) {
         struct text rest = text_split(&file, '\n');
@@ -162,6 +165,7 @@ enum status scenario_read(struct text file, struct scenario *ret_scenario, struc
         if (status != STATUS_OK)
             return status;
     }
+    scenario.population.cpus_min = (int64_t)scenario.cpus_min;
     scenario.population.cpus_max = (int64_t)scenario.cpus_max;
     scenario.population.always_on = scenario.always_on > 0;
     *ret_scenario = scenario;

@@ -1,0 +1,143 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Of the resources whose first instance will be idle before the low mark, coprocessors first, one
+ * is chosen; the project is asked for all that it lacks up to the high mark, and for the other
+ * resources too if it would be the first there as well. */
+#include "tools/volunteers/marks.h"
+
+#include <math.h>
+
+#include "server/base/banned.h"
+
+#define HALF_LIFE 864000.0 /* s */
+
+void marks_book(struct fetch_project *project, double flops, double interval)
+{
+    project->recent = project->recent * exp2(-interval / HALF_LIFE) + flops;
+}
+
+static double peak_flops(const struct fetch_host *host)
+{
+    double flops = 0;
+
+    for (size_t r = 0; r < host->resource_count; r++)
+        flops += host->resources[r].count * host->resources[r].flops;
+    return flops;
+}
+
+static double flops_left(const struct fetch_host *host, const struct fetch_job *job)
+{
+    double flops = 0;
+
+    for (size_t r = 0; r < host->resource_count; r++)
+        flops += job->uses[r] * host->resources[r].flops;
+    return flops * job->left;
+}
+
+void marks_rank(const struct fetch_host *host, const struct marks *marks,
+                const struct fetch_job *jobs, size_t job_count, double *ret_priorities)
+{
+    double recent = 0, shares = 0, full = marks->high * peak_flops(host);
+
+    for (size_t p = 0; p < host->project_count; p++) {
+        recent += host->projects[p].recent;
+        shares += host->projects[p].share;
+    }
+    for (size_t p = 0; p < host->project_count; p++) {
+        const struct fetch_project *project = &host->projects[p];
+
+        ret_priorities[p] = 0;
+        if (recent > 0 && project->share > 0)
+            ret_priorities[p] = -(project->recent / recent) / (project->share / shares);
+        if (project->share <= 0) /* for idle processors, behind all others */
+            ret_priorities[p] = -1000;
+    }
+    for (size_t i = 0; i < job_count && full > 0; i++)
+        ret_priorities[jobs[i].project] -= flops_left(host, &jobs[i]) / full;
+}
+
+static bool may_be_asked(const struct fetch_host *host, size_t project, size_t resource, double now)
+{
+    const struct fetch_project *asked = &host->projects[project];
+
+    return !asked->excluded && asked->min_rpc_time <= now &&
+           asked->accounts[resource].backoff_end <= now &&
+           (asked->share > 0 || host->resources[resource].idle > 0);
+}
+
+/* The first among those that may be asked for the resource; project_count: none. */
+static size_t first(const struct fetch_host *host, const double *priorities, size_t resource,
+                    double now)
+{
+    size_t best = host->project_count;
+
+    for (size_t p = 0; p < host->project_count; p++)
+        if (may_be_asked(host, p, resource, now) &&
+            (best == host->project_count || priorities[p] >= priorities[best]))
+            best = p;
+    return best;
+}
+
+/* Of idle instances a project is asked for its share among those that may be asked. */
+static void want(const struct fetch_host *host, size_t resource, double now,
+                 struct fetch_request *request)
+{
+    const struct fetch_resource *wanted = &host->resources[resource];
+    double share = host->projects[request->project].share, shares = 0;
+
+    for (size_t p = 0; p < host->project_count; p++)
+        if (may_be_asked(host, p, resource, now))
+            shares += host->projects[p].share;
+    request->seconds[resource] = share > 0 ? wanted->shortfall : 1;
+    request->instances[resource] = wanted->idle * (share > 0 ? share / shares : 1);
+    request->scalar = fmax(request->scalar, request->seconds[resource]);
+}
+
+static bool ask(const struct fetch_host *host, double below, double high, const double *priorities,
+                double now, struct fetch_request *ret_request)
+{
+    for (size_t r = host->resource_count; r-- > 0;) { /* coprocessors before the CPU */
+        size_t project;
+
+        if (host->resources[r].count <= 0 || host->resources[r].saturated > below)
+            continue;
+        project = first(host, priorities, r, now);
+        if (project == host->project_count)
+            continue;
+        *ret_request = (struct fetch_request){.project = project};
+        for (size_t other = 0; other < host->resource_count; other++)
+            if (other == r ||
+                (host->resources[other].count > 0 && host->resources[other].saturated <= high &&
+                 first(host, priorities, other, now) == project))
+                want(host, other, now, ret_request);
+        return true;
+    }
+    return false;
+}
+
+bool marks_choose(const struct fetch_host *host, const struct marks *marks,
+                  const double *priorities, double now, struct fetch_request *ret_request)
+{
+    return ask(host, marks->low, marks->high, priorities, now, ret_request);
+}
+
+bool marks_add(const struct fetch_host *host, const struct marks *marks, const double *priorities,
+               size_t project, double now, struct fetch_request *ret_request)
+{
+    return ask(host, marks->high, marks->high, priorities, now, ret_request) &&
+           ret_request->project == project;
+}
+
+double marks_next(const struct fetch_host *host, const struct marks *marks, double now)
+{
+    double next = INFINITY;
+
+    for (size_t r = 0; r < host->resource_count; r++)
+        for (size_t p = 0; host->resources[r].count > 0 && p < host->project_count; p++) {
+            const struct fetch_project *project = &host->projects[p];
+            double free = fmax(project->min_rpc_time, project->accounts[r].backoff_end);
+
+            if (!project->excluded)
+                next = fmin(next, fmax(free, now + host->resources[r].saturated - marks->low));
+        }
+    return next;
+}
