@@ -39,7 +39,7 @@ for name in one two three; do sockets+=("$work/$name.socket"); done
 
 fills() { grep -cs event=pool_swept "$work/$1.log"; }
 # shellcheck disable=SC2317 # within() calls it
-filled() { [ "$(fills "$1")" -gt "$2" ]; }
+filled() { [ "$(fills "$1")" -gt "${2:-0}" ]; }
 # start_servers: all three, which know all jobs then; the numbers of their processes are in $pids.
 start_servers() {
     local name before
