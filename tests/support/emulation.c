@@ -50,6 +50,8 @@ struct reply {
     struct incoming incoming;
     struct incoming_job jobs[100];
     char names[100][32];
+    struct incoming_file files[100];
+    char file_names[100][32];
     struct text acks[VOLUNTEER_JOBS_MAX];
     char acked[VOLUNTEER_JOBS_MAX][32];
 };
@@ -91,6 +93,17 @@ static void add_job(struct emulation *emulation, struct emulated_project *projec
         .coprocs = resource == FETCH_CPU ? 0 : 1,
     };
     project->sent++;
+    if (project->file_bytes <= 0)
+        return;
+    snprintf(reply->file_names[at], sizeof(reply->file_names[at]), "file_%llu",
+             (unsigned long long)emulation->number);
+    reply->files[at] = (struct incoming_file){.name = text_from(reply->file_names[at]),
+                                              .bytes = project->file_bytes,
+                                              .priority = project->file_priority,
+                                              .life = project->file_life,
+                                              .sticky = true};
+    reply->jobs[at].files = &reply->files[at];
+    reply->jobs[at].file_count = 1;
 }
 
 static void send_jobs(struct emulation *emulation, struct emulated_project *project,
@@ -126,6 +139,8 @@ static void answer(struct emulation *emulation, struct emulated_project *project
     reply->incoming = (struct incoming){.request_delay = project->request_delay,
                                         .hostid = 1,
                                         .send_full_workload = !project->no_full_workload,
+                                        .deletes_by_priority = project->deletes_by_priority,
+                                        .deletes_by_expiry = project->deletes_by_expiry,
                                         .jobs = reply->jobs,
                                         .acks = reply->acks};
     acknowledge(emulation, project, reply);

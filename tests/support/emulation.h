@@ -24,7 +24,10 @@ struct emulated_project {
     bool refuses_for_deadlines;
     bool keeps_silent_of_resources; /* as servers of other makes */
     bool no_full_workload;          /* the queue is not asked for */
-    double files;                   /* bytes that come with each job */
+    double file_bytes;              /* of a sticky file that each job brings; 0: none */
+    int file_priority;
+    double file_life; /* s */
+    bool deletes_by_priority, deletes_by_expiry;
     /* Outcome. */
     uint64_t rpcs, sent, reported, refused;
     double last_rpc;

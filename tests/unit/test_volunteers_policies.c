@@ -2,7 +2,9 @@
 /* The ways of clients, each as a whole host lives by it. */
 #include "tests/support/emulation.h"
 #include "tests/support/test.h"
+#include "tools/volunteers/busy.h"
 #include "tools/volunteers/policy.h"
+#include "tools/volunteers/queue.h"
 
 #include <math.h>
 
@@ -243,6 +245,44 @@ static void one_number_is_in_wall_time_of_the_share(void **state)
     emulation_free(emulation);
 }
 
+static void queue_job(struct volunteer *volunteer, size_t coproc, double hours, double due)
+{
+    char name[32];
+    struct incoming_job job = {.deadline = volunteer->now + due * 3600,
+                               .operations = hours * 3600e9,
+                               .flops = 1e9,
+                               .cpus = coproc == FETCH_CPU ? 1 : 0,
+                               .coproc = coproc,
+                               .coprocs = coproc == FETCH_CPU ? 0 : 1};
+
+    snprintf(name, sizeof(name), "job_%zu", volunteer->job_count);
+    job.name = text_from(name);
+    queue_receive(volunteer, 0, &job);
+}
+
+/* Two CPUs and a GPU. */
+static void a_resource_is_busy_with_what_is_in_danger(void **state)
+{
+    (void)state;
+    struct emulation *emulation = two_projects("deadline", "resources", 50, 50);
+    struct volunteer *volunteer = &emulation->volunteer;
+
+    emulation->population.gpu_parts[0] = 1;
+    emulation_begin(emulation, 1);
+    volunteer->fetch.resources[FETCH_CPU].count = 2;
+    volunteer->machine.cpus = 2;
+    queue_job(volunteer, FETCH_CPU, 3, 1000);
+    queue_job(volunteer, FETCH_CPU, 4, 3.5);
+    assert_real(busy_delay(volunteer, FETCH_CPU), 0, 0); /* one of the two is not in danger */
+    queue_job(volunteer, FETCH_CPU, 5, 4.5);
+    assert_real(busy_delay(volunteer, FETCH_CPU), 4 * 3600, 1);
+    assert_real(busy_delay(volunteer, TALLY_NVIDIA), 0, 0);
+    queue_job(volunteer, TALLY_NVIDIA, 2, 1);
+    assert_real(busy_delay(volunteer, TALLY_NVIDIA), 2 * 3600, 1);
+    assert_real(busy_delay(volunteer, TALLY_ATI), 0, 0);
+    emulation_free(emulation);
+}
+
 static void a_host_that_leaves_says_nothing_more(void **state)
 {
     (void)state;
@@ -331,6 +371,7 @@ int main(void)
         cmocka_unit_test(sessions_keep_the_queue_between_its_marks),
         cmocka_unit_test(corrected_estimates_come_near_the_truth),
         cmocka_unit_test(one_number_is_in_wall_time_of_the_share),
+        cmocka_unit_test(a_resource_is_busy_with_what_is_in_danger),
         cmocka_unit_test(a_host_that_leaves_says_nothing_more),
         cmocka_unit_test(each_host_has_some_of_the_projects),
         cmocka_unit_test(projects_are_apart_but_in_the_list),

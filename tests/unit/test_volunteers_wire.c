@@ -35,6 +35,7 @@ static void the_server_reads_what_a_host_says(void **state)
          .coproc = FETCH_CPU + 3,
          .coprocs = 0.25},
     };
+    static const struct outgoing_file files[] = {{"kept", 5e6}};
     const struct outgoing outgoing = {.authenticator = TEXT("key"),
                                       .platform = TEXT("x86_64-pc-linux-gnu"),
                                       .hostid = 7,
@@ -49,6 +50,14 @@ static void the_server_reads_what_a_host_says(void **state)
                                       .demands = {{1234, 3, 7}, {55, 1, 8}, {0}, {66, 2, 9}},
                                       .scalar = 1234,
                                       .lists_queue = true,
+                                      .disk = {.free = 4e10,
+                                               .used = 3e9,
+                                               .used_by_project = 1e9,
+                                               .share = 2e10,
+                                               .tells_amounts = true,
+                                               .amounts = {1e9, 2e9, 3e9},
+                                               .files = files,
+                                               .file_count = 1},
                                       .jobs = jobs,
                                       .job_count = 5};
     struct buffer request = buffer_on_heap(1 << 20);
@@ -86,6 +95,16 @@ static void the_server_reads_what_a_host_says(void **state)
     assert_text(message->coprocs[1].type, "intel_gpu");
     assert_real(message->coprocs[1].req_instances, 2, 0);
     assert_real(message->coprocs[1].peak_flops, 2e11, 0);
+    assert_real(message->project_disk_free, 1e9, 0);
+    assert_real(message->potentially_free_offender, 2e9, 0);
+    assert_real(message->potentially_free_self, 3e9, 0);
+    assert_real(message->d_free, 4e10, 0);
+    assert_real(message->d_boinc_used_total, 3e9, 0);
+    assert_real(message->d_boinc_used_project, 1e9, 0);
+    assert_real(message->d_project_share, 2e10, 0);
+    assert_int_equal(message->file_count, 1);
+    assert_text(message->files[0].name, "kept");
+    assert_real(message->files[0].nbytes, 5e6, 0);
     assert_int_equal(message->elements_dropped, 0);
     parsed_free(parsed);
     buffer_free(&request);
@@ -104,7 +123,12 @@ static const char reply[] =
     "<app_version><app_name>x</app_name><version_num>2</version_num><platform>p</platform>"
     "<avg_ncpus>0.125</avg_ncpus><coproc><type>NVIDIA</type><count>0.5</count></coproc>"
     "<flops>9e9</flops></app_version>\n"
-    "<workunit><rsc_fpops_est>3e12</rsc_fpops_est><name>w</name><app_name>x</app_name></workunit>\n"
+    "<deletion_policy_expire/>\n<delete_file_info>old_file</delete_file_info>\n"
+    "<file_info><name>in</name><url>http://x/in</url><nbytes>1234</nbytes><sticky/>"
+    "<priority>3</priority><exp_days>2</exp_days></file_info>\n"
+    "<workunit><rsc_fpops_est>3e12</rsc_fpops_est><name>w</name><app_name>x</app_name>"
+    "<file_ref><file_name>in</file_name><open_name>i</open_name></file_ref>"
+    "<file_ref><file_name>unknown</file_name></file_ref></workunit>\n"
     "<result><name>w_0</name><wu_name>w</wu_name><report_deadline>5000</report_deadline>"
     "<platform>p</platform><version_num>1</version_num></result>\n"
     "<result><name>w_1</name><wu_name>w</wu_name><report_deadline>5000</report_deadline>"
@@ -125,6 +149,17 @@ static void a_host_reads_what_the_server_says(void **state)
     assert_int_equal(incoming.answers[FETCH_CPU], FETCH_SENT);
     assert_int_equal(incoming.answers[TALLY_NVIDIA], FETCH_UNSUPPORTED);
     assert_int_equal(incoming.answers[TALLY_ATI], FETCH_SILENCE);
+    assert_true(incoming.deletes_by_expiry && !incoming.deletes_by_priority);
+    assert_int_equal(incoming.deletion_count, 1);
+    assert_text(incoming.deletions[0], "old_file");
+    for (size_t i = 0; i < incoming.job_count; i++) {
+        assert_int_equal(incoming.jobs[i].file_count, 1);
+        assert_text(incoming.jobs[i].files[0].name, "in");
+        assert_real(incoming.jobs[i].files[0].bytes, 1234, 0);
+        assert_int_equal(incoming.jobs[i].files[0].priority, 3);
+        assert_real(incoming.jobs[i].files[0].life, 2 * 86400, 0);
+        assert_true(incoming.jobs[i].files[0].sticky);
+    }
     assert_int_equal(incoming.abort_count, 2);
     assert_text(incoming.aborts[0].name, "one");
     assert_true(incoming.aborts[1].if_not_started);

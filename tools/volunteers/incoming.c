@@ -7,6 +7,7 @@
 #include "server/base/xml.h"
 #include "tools/volunteers/kind.h"
 
+#include <math.h>
 #include <string.h>
 
 #include "server/base/banned.h"
@@ -36,7 +37,7 @@ struct reading {
     struct part part;
     char value[VALUE_MAX];
     size_t value_length;
-    struct parts workunits, versions;
+    struct parts workunits, versions, files;
 };
 
 static enum status on_start(void *context, struct text name, int line)
@@ -157,6 +158,15 @@ static void take_part(struct reading *reading, struct text value)
         keep_part(reading, &reading->versions);
     } else if (text_is(part->name, "result_ack") && incoming->ack_count < INCOMING_ACKS_MAX) {
         incoming->acks[incoming->ack_count++] = value_of(part, "name");
+    } else if (text_is(part->name, "file_info")) {
+        keep_part(reading, &reading->files);
+    } else if (text_is(part->name, "deletion_policy_priority")) {
+        incoming->deletes_by_priority = true;
+    } else if (text_is(part->name, "deletion_policy_expire")) {
+        incoming->deletes_by_expiry = true;
+    } else if (text_is(part->name, "delete_file_info")) {
+        if (incoming->deletion_count < INCOMING_DELETIONS_MAX)
+            incoming->deletions[incoming->deletion_count++] = text_copy(reading->arena, value);
     } else if (text_is(part->name, "result_abort")) {
         add_abort(incoming, part, false);
     } else if (text_is(part->name, "result_abort_if_not_started")) {
@@ -166,10 +176,11 @@ static void take_part(struct reading *reading, struct text value)
     }
 }
 
-/* Of what is nested deeper only a version's coprocessor is of interest. */
+/* Of what is nested deeper a version's coprocessor and the names of files are of interest. */
 static bool is_kept(int depth, struct text name)
 {
-    return depth == 2 || (depth == 3 && (text_is(name, "type") || text_is(name, "count")));
+    return depth == 2 || (depth == 3 && (text_is(name, "type") || text_is(name, "count") ||
+                                         text_is(name, "file_name")));
 }
 
 static enum status on_end(void *context, struct text name, int line)
@@ -184,6 +195,8 @@ static enum status on_end(void *context, struct text name, int line)
         reading->is_whole = reading->is_reply;
     if (reading->depth == 1)
         take_part(reading, value);
+    if (reading->depth == 2 && text_is(name, "sticky"))
+        value = TEXT("1");
     if (is_kept(reading->depth, name) && value.length > 0 && part->field_count < FIELDS_MAX)
         part->fields[part->field_count++] =
             (struct field){text_copy(reading->arena, name), text_copy(reading->arena, value)};
@@ -205,6 +218,38 @@ static void apply_version(struct incoming_job *job, const struct part *version)
     }
 }
 
+static const struct part *find_file(const struct reading *reading, struct text name)
+{
+    for (size_t i = 0; i < reading->files.count; i++)
+        if (text_equal(value_of(reading->files.at[i], "name"), name))
+            return reading->files.at[i];
+    return NULL;
+}
+
+static void add_files(const struct reading *reading, const struct part *workunit,
+                      struct incoming_job *job)
+{
+    struct incoming_file *files = ARENA_ARRAY(reading->arena, FIELDS_MAX, struct incoming_file);
+
+    for (size_t i = 0; files != NULL && i < workunit->field_count; i++) {
+        const struct part *file;
+
+        if (!text_is(workunit->fields[i].name, "file_name"))
+            continue;
+        file = find_file(reading, workunit->fields[i].value);
+        if (file == NULL)
+            continue;
+        files[job->file_count++] = (struct incoming_file){
+            .name = workunit->fields[i].value,
+            .bytes = real_of(value_of(file, "nbytes")),
+            .priority = (int)fmin(fmax(real_of(value_of(file, "priority")), 0), 5),
+            .life = fmax(real_of(value_of(file, "exp_days")) * 86400,
+                         real_of(value_of(file, "sticky_lifetime"))),
+            .sticky = value_of(file, "sticky").length > 0};
+    }
+    job->files = files;
+}
+
 static void complete_job(const struct reading *reading, struct incoming_job *job)
 {
     struct text app = NO_TEXT;
@@ -216,6 +261,8 @@ static void complete_job(const struct reading *reading, struct incoming_job *job
             continue;
         app = value_of(workunit, "app_name");
         job->operations = real_of(value_of(workunit, "rsc_fpops_est"));
+        job->file_count = 0;
+        add_files(reading, workunit, job);
     }
     for (size_t i = 0; i < reading->versions.count; i++) {
         const struct part *version = reading->versions.at[i];
@@ -242,6 +289,8 @@ enum status incoming_read(struct text reply, struct arena *arena, struct incomin
     incoming.jobs = ARENA_ARRAY(arena, INCOMING_JOBS_MAX, struct incoming_job);
     incoming.acks = ARENA_ARRAY(arena, INCOMING_ACKS_MAX, struct text);
     incoming.aborts = ARENA_ARRAY(arena, INCOMING_ABORTS_MAX, struct incoming_abort);
+    incoming.deletions = ARENA_ARRAY(arena, INCOMING_DELETIONS_MAX, struct text);
+    reading.files.at = ARENA_ARRAY(arena, PARTS_MAX, struct part *);
     reading.workunits.at = ARENA_ARRAY(arena, PARTS_MAX, struct part *);
     reading.versions.at = ARENA_ARRAY(arena, PARTS_MAX, struct part *);
     if (arena_overflowed(arena))

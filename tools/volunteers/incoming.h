@@ -12,17 +12,32 @@
 
 struct arena;
 
-enum { INCOMING_JOBS_MAX = 1000, INCOMING_ACKS_MAX = 10000, INCOMING_ABORTS_MAX = 10000 };
+enum {
+    INCOMING_JOBS_MAX = 1000,
+    INCOMING_ACKS_MAX = 10000,
+    INCOMING_ABORTS_MAX = 10000,
+    INCOMING_DELETIONS_MAX = 1000
+};
+
+struct incoming_file {
+    struct text name;
+    double bytes;
+    int priority; /* 0: not told; here and below */
+    double life;  /* s */
+    bool sticky;
+};
 
 struct incoming_job {
     struct text name, workunit, platform, plan_class;
     int64_t version;
-    double deadline;   /* s since 1970 */
-    double operations; /* estimated; 0: not told */
-    double flops;      /* of its version; 0: not told */
-    double cpus;       /* that it uses while it runs */
-    size_t coproc;     /* the kind that it uses besides, or FETCH_CPU: none */
-    double coprocs;    /* instances of it */
+    double deadline;                   /* s since 1970 */
+    double operations;                 /* estimated; 0: not told */
+    double flops;                      /* of its version; 0: not told */
+    double cpus;                       /* that it uses while it runs */
+    size_t coproc;                     /* the kind that it uses besides, or FETCH_CPU: none */
+    double coprocs;                    /* instances of it */
+    const struct incoming_file *files; /* that it reads */
+    size_t file_count;
 };
 
 struct incoming_abort {
@@ -43,6 +58,9 @@ struct incoming {
     size_t ack_count;
     struct incoming_abort *aborts;
     size_t abort_count;
+    bool deletes_by_priority, deletes_by_expiry; /* the project's deletion policies */
+    struct text *deletions;                      /* files that are to go */
+    size_t deletion_count;
 };
 
 /* STATUS_INVALID: not a whole reply. Texts live in the arena. */

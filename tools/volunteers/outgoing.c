@@ -57,6 +57,7 @@ static void write_identity(const struct outgoing *outgoing, struct buffer *reque
 static void write_machine(const struct outgoing *outgoing, struct buffer *request)
 {
     const struct machine *machine = outgoing->machine;
+    const struct outgoing_disk *disk = &outgoing->disk;
 
     buffer_print(request,
                  "<working_global_preferences>\n<global_preferences>\n"
@@ -89,11 +90,36 @@ static void write_machine(const struct outgoing *outgoing, struct buffer *reques
                  "    <m_swap>%f</m_swap>\n    <d_total>%f</d_total>\n    <d_free>%f</d_free>\n"
                  "    <os_name>Linux Debian</os_name>\n"
                  "    <os_version>Debian GNU/Linux 12 (bookworm)</os_version>\n</host_info>\n"
-                 "<disk_usage>\n    <d_boinc_used_total>1000000.0</d_boinc_used_total>\n"
-                 "    <d_boinc_used_project>1000000.0</d_boinc_used_project>\n"
+                 "<disk_usage>\n    <d_boinc_used_total>%f</d_boinc_used_total>\n"
+                 "    <d_boinc_used_project>%f</d_boinc_used_project>\n"
                  "    <d_project_share>%f</d_project_share>\n</disk_usage>\n",
-                 machine->memory, machine->memory, machine->disk * 2, machine->disk,
-                 machine->disk / 2);
+                 machine->memory, machine->memory, machine->disk * 2, disk->free, disk->used,
+                 disk->used_by_project, disk->share);
+}
+
+static void write_name(const char *name, struct buffer *request)
+{
+    buffer_add_string(request, "    <name>");
+    buffer_add_xml(request, text_from(name));
+    buffer_add_string(request, "</name>\n");
+}
+
+static void write_files(const struct outgoing_disk *disk, struct buffer *request)
+{
+    if (disk->tells_amounts)
+        buffer_print(request,
+                     "<project_disk_free>%f</project_disk_free>\n"
+                     "<potentially_free_offender>%f</potentially_free_offender>\n"
+                     "<potentially_free_self>%f</potentially_free_self>\n",
+                     disk->amounts[0], disk->amounts[1], disk->amounts[2]);
+    for (size_t i = 0; i < disk->file_count; i++) {
+        buffer_add_string(request, "<file_info>\n");
+        write_name(disk->files[i].name, request);
+        buffer_print(request,
+                     "    <nbytes>%f</nbytes>\n    <status>1</status>\n    <sticky/>\n"
+                     "</file_info>\n",
+                     disk->files[i].bytes);
+    }
 }
 
 static void write_coprocs(const struct outgoing *outgoing, struct buffer *request)
@@ -116,13 +142,6 @@ static void write_coprocs(const struct outgoing *outgoing, struct buffer *reques
                      kinds[r].details, kinds[r].element);
     }
     buffer_add_string(request, "</coprocs>\n");
-}
-
-static void write_name(const char *name, struct buffer *request)
-{
-    buffer_add_string(request, "    <name>");
-    buffer_add_xml(request, text_from(name));
-    buffer_add_string(request, "</name>\n");
 }
 
 static void write_report(const struct outgoing_job *job, struct buffer *request)
@@ -165,6 +184,7 @@ void outgoing_write(const struct outgoing *outgoing, struct buffer *request)
 {
     write_identity(outgoing, request);
     write_machine(outgoing, request);
+    write_files(&outgoing->disk, request);
     write_coprocs(outgoing, request);
     for (size_t i = 0; i < outgoing->job_count; i++)
         if (outgoing->jobs[i].is_own && outgoing->jobs[i].done)

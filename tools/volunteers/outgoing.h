@@ -31,6 +31,19 @@ struct outgoing_demand {
     double delay;              /* s until an instance is free, as far as deadlines keep it busy */
 };
 
+struct outgoing_file { /* a sticky one */
+    const char *name;
+    double bytes;
+};
+
+struct outgoing_disk {
+    double free, used, used_by_project, share; /* bytes */
+    bool tells_amounts; /* as in 2004: free, with offenders' files gone, with its own too */
+    double amounts[3];
+    const struct outgoing_file *files;
+    size_t file_count;
+};
+
 struct outgoing {
     struct text authenticator, platform;
     int64_t hostid, rpc_seqno;
@@ -44,6 +57,7 @@ struct outgoing {
     bool is_scalar;   /* one number for all resources, as before 6.6 */
     double scalar;    /* s; beside demands what old servers would read */
     bool lists_queue; /* as the server once asked for */
+    struct outgoing_disk disk;
     const struct outgoing_job *jobs;
     size_t job_count;
 };

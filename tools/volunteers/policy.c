@@ -34,6 +34,12 @@ const struct request_policy request_policies[] = {
     {"scalar", true},
 };
 
+const struct disk_policy disk_policies[] = {
+    {"none", false, false},
+    {"2004", true, true},
+    {"present", true, false},
+};
+
 #define TABLE(name, rows)                                               \
     {                                                                   \
         name, rows, sizeof(rows) / sizeof((rows)[0]), sizeof((rows)[0]) \
@@ -44,6 +50,7 @@ const struct policy_table policy_tables[POLICY_TABLES] = {
     [POLICY_FETCH] = TABLE("fetch", fetch_policies),
     [POLICY_ESTIMATE] = TABLE("estimate", estimate_policies),
     [POLICY_REQUEST] = TABLE("request", request_policies),
+    [POLICY_DISK] = TABLE("disk", disk_policies),
 };
 
 const char *policy_word(const struct policy_table *table, size_t index)

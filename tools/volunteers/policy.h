@@ -50,6 +50,12 @@ struct request_policy {
     bool is_scalar; /* one number, in the wall time of the project's share */
 };
 
+/* What is done about disk space. */
+struct disk_policy {
+    const char *name;
+    bool keeps_files, tells_amounts;
+};
+
 struct policy_table {
     const char *name; /* in scenario files */
     const void *rows; /* each begins with its name */
@@ -60,11 +66,12 @@ extern const struct run_policy run_policies[];
 extern const struct fetch_policy fetch_policies[];
 extern const struct estimate_policy estimate_policies[];
 extern const struct request_policy request_policies[];
+extern const struct disk_policy disk_policies[];
 /* The index of a word in a table; its count: there is none. */
 size_t policy_find(const struct policy_table *table, struct text word);
 const char *policy_word(const struct policy_table *table, size_t index);
 
-enum { POLICY_RUN, POLICY_FETCH, POLICY_ESTIMATE, POLICY_REQUEST, POLICY_TABLES };
+enum { POLICY_RUN, POLICY_FETCH, POLICY_ESTIMATE, POLICY_REQUEST, POLICY_DISK, POLICY_TABLES };
 extern const struct policy_table policy_tables[POLICY_TABLES];
 
 /* The rows. */

@@ -44,10 +44,13 @@ struct population {
     double shares[POPULATION_PROJECTS_MAX];    /* of the crowd's projects, by their order */
     size_t share_count;                        /* those beyond: log-uniform within */
     double share_min, share_max;
-    double gpu_efficiency; /* what GPU jobs reach of the peak */
-    double leave_days;     /* mean life of a host: exponential; 0: all stay */
-    double period;         /* s, of scheduling */
-    double checkpoint;     /* s of run time from one to the next */
+    double gpu_efficiency;               /* what GPU jobs reach of the peak */
+    double job_bytes_min, job_bytes_max; /* of a job's own file: uniform */
+    double job_sticky;                   /* the part of these that stays */
+    double disk_swing;                   /* up to this part of the disk others use at times */
+    double leave_days;                   /* mean life of a host: exponential; 0: all stay */
+    double period;                       /* s, of scheduling */
+    double checkpoint;                   /* s of run time from one to the next */
     struct habits habits;
 };
 

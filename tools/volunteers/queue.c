@@ -6,6 +6,7 @@
  * A job that is done is reported within an hour, or at once if it is due within a day. */
 #include "tools/volunteers/queue.h"
 
+#include "tools/volunteers/disk.h"
 #include "tools/volunteers/policy.h"
 #include "tools/volunteers/volunteer.h"
 
@@ -68,7 +69,7 @@ static bool make_room(struct volunteer *volunteer)
     return true;
 }
 
-static void insert(struct volunteer *volunteer, const struct volunteer_job *job)
+static void insert(struct volunteer *volunteer, const struct volunteer_job *job, bool is_over)
 {
     size_t at = volunteer->job_count++;
 
@@ -76,6 +77,10 @@ static void insert(struct volunteer *volunteer, const struct volunteer_job *job)
         volunteer->jobs[at] = volunteer->jobs[at - 1];
     volunteer->jobs[at] = *job;
     volunteer->stale = true;
+    if (!is_over)
+        return;
+    volunteer->jobs[at].will_fail = true;
+    queue_end_job(volunteer, &volunteer->jobs[at]);
 }
 
 void queue_receive(struct volunteer *volunteer, size_t project, const struct incoming_job *incoming)
@@ -85,6 +90,7 @@ void queue_receive(struct volunteer *volunteer, size_t project, const struct inc
     struct volunteer_job job = {
         .project = project, .number = volunteer->next_number, .deadline = incoming->deadline};
     double speed;
+    bool fits;
 
     if (find(volunteer, project, incoming->name) != NULL ||
         !take_usage(volunteer, incoming, &job) || !make_room(volunteer))
@@ -100,11 +106,15 @@ void queue_receive(struct volunteer *volunteer, size_t project, const struct inc
         volunteer->tally.abandoned++;
         return;
     }
+    fits = disk_admit(volunteer, &job, incoming);
     job.name = strndup(incoming->name.at == NULL ? "" : incoming->name.at, incoming->name.length);
-    if (job.name == NULL)
+    if (job.name == NULL) {
+        disk_release(volunteer, &job);
         return;
+    }
     volunteer->next_number++;
-    insert(volunteer, &job);
+    /* A file that cannot be had ends a job that was never begun. */
+    insert(volunteer, &job, !fits);
 }
 
 static void report_by(struct volunteer_project *project, double time)
@@ -140,10 +150,12 @@ static void forget_acked(struct volunteer *volunteer)
     size_t kept = 0;
 
     for (size_t i = 0; i < volunteer->job_count; i++)
-        if (volunteer->jobs[i].acked)
+        if (volunteer->jobs[i].acked) {
+            disk_release(volunteer, &volunteer->jobs[i]);
             free(volunteer->jobs[i].name);
-        else
+        } else {
             volunteer->jobs[kept++] = volunteer->jobs[i];
+        }
     volunteer->job_count = kept;
 }
 
@@ -197,8 +209,10 @@ void queue_abandon(struct volunteer *volunteer)
 
 void queue_free(struct volunteer *volunteer)
 {
-    for (size_t i = 0; i < volunteer->job_count; i++)
+    for (size_t i = 0; i < volunteer->job_count; i++) {
+        disk_release(volunteer, &volunteer->jobs[i]);
         free(volunteer->jobs[i].name);
+    }
     free(volunteer->jobs);
     volunteer->jobs = NULL;
     volunteer->job_count = volunteer->job_capacity = 0;

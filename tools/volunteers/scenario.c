@@ -58,6 +58,10 @@ static const struct row {
     {"projects_max", OF(population.projects_max), 1, POPULATION_PROJECTS_MAX},
     {"share_min", OF(population.share_min), 1e-3, 1e9},
     {"share_max", OF(population.share_max), 1e-3, 1e9},
+    {"job_bytes_min", OF(population.job_bytes_min), 0, 1e15},
+    {"job_bytes_max", OF(population.job_bytes_max), 0, 1e15},
+    {"job_sticky", OF(population.job_sticky), 0, 1},
+    {"disk_swing", OF(population.disk_swing), 0, 1},
     {"leave_days", OF(population.leave_days), 0, 36500},
     {"period", OF(population.period), 60, 86400},
     {"checkpoint", OF(population.checkpoint), 1, 86400},
@@ -69,6 +73,7 @@ static const size_t habits[POLICY_TABLES] = {
     [POLICY_FETCH] = OF(population.habits.fetch),
     [POLICY_ESTIMATE] = OF(population.habits.estimate),
     [POLICY_REQUEST] = OF(population.habits.request),
+    [POLICY_DISK] = OF(population.habits.disk),
 };
 
 static enum status set_habit(struct scenario *scenario, const struct policy_table *table,

@@ -2,6 +2,7 @@
 /* A host asks when its policy wants work, or when something is to be reported, never before a
  * project's minimum RPC time; each request reports what there is to report to its project, and
  * fetches what the policy would fetch there. */
+#include "tools/volunteers/busy.h"
 #include "tools/volunteers/duration.h"
 #include "tools/volunteers/policy.h"
 #include "tools/volunteers/queue.h"
@@ -38,18 +39,29 @@ static void settle(struct volunteer *volunteer)
 
 /* --- the question ------------------------------------------------------------------------- */
 
-static bool grow(struct volunteer_question *question, size_t count)
+static bool grow_one(void **list, size_t *capacity, size_t count, size_t size)
 {
     void *grown;
 
-    if (count <= question->job_capacity)
+    if (count <= *capacity)
         return true;
-    grown = realloc(question->jobs, count * 2 * sizeof(*question->jobs));
+    grown = realloc(*list, count * 2 * size);
     if (grown == NULL)
         return false;
-    question->jobs = grown;
-    question->job_capacity = count * 2;
+    *list = grown;
+    *capacity = count * 2;
     return true;
+}
+
+static bool grow(struct volunteer_question *question, size_t jobs, size_t files)
+{
+    void *job_list = question->jobs, *file_list = question->files;
+    bool good = grow_one(&job_list, &question->job_capacity, jobs, sizeof(*question->jobs)) &&
+                grow_one(&file_list, &question->file_capacity, files, sizeof(*question->files));
+
+    question->jobs = job_list;
+    question->files = file_list;
+    return good;
 }
 
 static void describe_jobs(const struct volunteer *volunteer, struct volunteer_question *question)
@@ -127,8 +139,24 @@ static void describe_host(const struct volunteer *volunteer, struct volunteer_qu
             duration_project_normalize(&(struct availability){outgoing->on_fraction, 1, 1},
                                        outgoing->potential_fraction, question->request.scalar);
     for (size_t r = 0; r < FETCH_RESOURCES_MAX; r++)
-        outgoing->demands[r] = (struct outgoing_demand){
-            .seconds = question->request.seconds[r], .instances = question->request.instances[r]};
+        outgoing->demands[r] = (struct outgoing_demand){.seconds = question->request.seconds[r],
+                                                        .instances = question->request.instances[r],
+                                                        .delay = busy_delay(volunteer, r)};
+}
+
+static void describe_disk(const struct volunteer *volunteer, struct volunteer_question *question)
+{
+    struct outgoing_disk *disk = &question->outgoing.disk;
+
+    disk_tell(volunteer, question->attached, disk);
+    disk->files = question->files;
+    for (size_t i = 0; i < volunteer->disk.count; i++) {
+        const struct disk_file *file = volunteer->disk.files[i];
+
+        if (file->sticky && file->name != NULL && file->project == question->attached)
+            question->files[disk->file_count++] =
+                (struct outgoing_file){.name = file->name, .bytes = file->bytes};
+    }
 }
 
 /* The host's project to report to now; project_count: none. */
@@ -160,20 +188,21 @@ static size_t choose_contact(struct volunteer *volunteer, struct fetch_request *
 
     settle(volunteer);
     if (volunteer->now >= volunteer->next_poll) {
-        if (policy_of(volunteer)->choose(volunteer, POLICY_ANY_PROJECT, ret_request))
+        if (!volunteer->is_stuck &&
+            policy_of(volunteer)->choose(volunteer, POLICY_ANY_PROJECT, ret_request))
             return ret_request->project;
         think_again_later(volunteer);
     }
     project = due_report(volunteer);
     if (project < volunteer->project_count &&
-        !policy_of(volunteer)->choose(volunteer, project, ret_request))
+        (volunteer->is_stuck || !policy_of(volunteer)->choose(volunteer, project, ret_request)))
         *ret_request = (struct fetch_request){.project = project};
     return project;
 }
 
 bool volunteer_ask(struct volunteer *volunteer, struct volunteer_question *question)
 {
-    if (!volunteer->is_on || !grow(question, volunteer->job_count))
+    if (!volunteer->is_on || !grow(question, volunteer->job_count, volunteer->disk.count))
         return false;
     question->request = (struct fetch_request){.project = 0};
     question->attached = choose_contact(volunteer, &question->request);
@@ -183,6 +212,7 @@ bool volunteer_ask(struct volunteer *volunteer, struct volunteer_question *quest
     volunteer->projects[question->attached].rpc_seqno++;
     volunteer->tally.rpcs++;
     describe_host(volunteer, question);
+    describe_disk(volunteer, question);
     describe_jobs(volunteer, question);
     return true;
 }
@@ -198,6 +228,7 @@ bool volunteer_wants_work(const struct volunteer_question *question)
 void volunteer_question_free(struct volunteer_question *question)
 {
     free(question->jobs);
+    free(question->files);
     *question = (struct volunteer_question){.jobs = NULL};
 }
 
@@ -228,6 +259,7 @@ static void take_jobs(struct volunteer *volunteer, const struct volunteer_questi
 {
     struct volunteer_project *project = &volunteer->projects[question->attached];
     enum fetch_answer answers[FETCH_RESOURCES_MAX];
+    uint64_t refusals;
 
     for (size_t r = 0; r < FETCH_RESOURCES_MAX; r++) {
         answers[r] = incoming->answers[r];
@@ -236,6 +268,7 @@ static void take_jobs(struct volunteer *volunteer, const struct volunteer_questi
         else if (answers[r] != FETCH_SILENCE)
             project->unsupported &= ~(1U << r);
     }
+    refusals = volunteer->tally.disk_refusals;
     for (size_t i = 0; i < incoming->job_count; i++) {
         answers[incoming->jobs[i].coproc] = FETCH_SENT;
         queue_receive(volunteer, question->attached, &incoming->jobs[i]);
@@ -243,6 +276,12 @@ static void take_jobs(struct volunteer *volunteer, const struct volunteer_questi
     volunteer->tally.empty_replies += incoming->job_count == 0 && volunteer_wants_work(question);
     if (policy_of(volunteer)->hear != NULL)
         policy_of(volunteer)->hear(volunteer, &question->request, answers);
+    /* Files that could not be had hold their project back, or jobs would come and fail for ever. */
+    if (volunteer->tally.disk_refusals > refusals)
+        set_delay(volunteer, question->attached,
+                  session_backoff(++project->refusals, &volunteer->random));
+    else if (incoming->job_count > 0)
+        project->refusals = 0;
 }
 
 void volunteer_hear(struct volunteer *volunteer, const struct volunteer_question *question,
@@ -265,6 +304,7 @@ void volunteer_hear(struct volunteer *volunteer, const struct volunteer_question
     project->no_work_deadlines = incoming->no_work_deadlines;
     project->reply_delay_end = volunteer->now + incoming->request_delay;
     volunteer->tally.deadline_flags += incoming->no_work_deadlines;
+    disk_obey(volunteer, p, incoming);
     for (size_t i = 0; i < incoming->abort_count; i++)
         queue_abort(volunteer, p, incoming->aborts[i].name, incoming->aborts[i].if_not_started);
     queue_acknowledge(volunteer, p, incoming->acks, incoming->ack_count);

@@ -79,6 +79,7 @@ bool volunteer_init(struct volunteer *volunteer, const struct population *popula
 void volunteer_free(struct volunteer *volunteer)
 {
     queue_free(volunteer);
+    disk_free(volunteer);
     free(volunteer->projects);
     free(volunteer->fetch.projects);
     volunteer->projects = NULL;
@@ -114,12 +115,21 @@ static void set_rates(struct volunteer *volunteer)
     volunteer->cpu_rate = cpus > count ? count / cpus : 1;
 }
 
+static void stop_all(struct volunteer *volunteer)
+{
+    for (size_t i = 0; i < volunteer->job_count; i++)
+        volunteer->jobs[i].running = false;
+}
+
 void volunteer_choose(struct volunteer *volunteer)
 {
     volunteer->must_choose = volunteer->stale;
     volunteer->stale = false;
     volunteer->next_choice = INFINITY;
-    run_policies[volunteer->population->habits.run].choose(volunteer);
+    if (volunteer->is_stuck)
+        stop_all(volunteer);
+    else
+        run_policies[volunteer->population->habits.run].choose(volunteer);
     for (size_t i = 0; i < volunteer->job_count; i++) {
         struct volunteer_job *job = &volunteer->jobs[i];
 
@@ -179,7 +189,7 @@ static void count_resources(struct volunteer *volunteer, double interval, const 
 
         tally->present += resource->count * interval;
         tally->used += used[r];
-        if (may_be_served(volunteer, r))
+        if (!volunteer->is_stuck && may_be_served(volunteer, r))
             tally->starved += fmax(0, resource->count * interval - used[r]);
         volunteer->tally.flops_total += resource->count * interval * resource->flops;
         volunteer->tally.flops_used += used[r] * resource->flops;
@@ -221,6 +231,8 @@ static void come_or_go(struct volunteer *volunteer)
                           : population_draw_absence(volunteer->population, &volunteer->presence));
     volunteer->stale = volunteer->is_on;
     volunteer->next_poll = volunteer->now;
+    if (volunteer->is_on)
+        disk_change_others(volunteer);
 }
 
 void volunteer_leave(struct volunteer *volunteer)

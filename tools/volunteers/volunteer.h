@@ -7,6 +7,7 @@
 #define TOOLS_VOLUNTEERS_VOLUNTEER_H
 
 #include "server/base/random.h"
+#include "tools/volunteers/disk.h"
 #include "tools/volunteers/fetch.h"
 #include "tools/volunteers/incoming.h"
 #include "tools/volunteers/outgoing.h"
@@ -46,15 +47,17 @@ struct volunteer_job {
     double booked;           /* s of run time that debts know of */
     bool deadline_missed;    /* as simulated */
     bool scheduled;
+    struct disk_file **files;
+    size_t file_count;
 };
 
 struct volunteer_project {
     size_t which; /* of the crowd's */
     int64_t hostid, rpc_seqno;
-    unsigned failures, empties; /* in a row */
-    double next_report;         /* INFINITY: nothing to report */
-    bool full_workload;         /* wanted by the server */
-    bool no_work_deadlines;     /* said by the last reply, which asked for a delay: */
+    unsigned failures, empties, refusals; /* in a row */
+    double next_report;                   /* INFINITY: nothing to report */
+    bool full_workload;                   /* wanted by the server */
+    bool no_work_deadlines;               /* said by the last reply, which asked for a delay: */
     double reply_delay_end;
     double correction;                /* of durations */
     unsigned unsupported;             /* bit r: it will never have jobs for resource r */
@@ -64,6 +67,7 @@ struct volunteer_project {
     double short_debt, long_debt; /* schedule.h */
     double cpu_time;              /* s on CPUs that those do not know of yet */
     struct session_project session;
+    bool deletes_by_priority, deletes_by_expiry;
     struct tally_project tally;
 };
 
@@ -73,6 +77,7 @@ struct volunteer {
     struct random random, presence; /* two, so that its jobs do not change when it is there */
     uint64_t mark;
     bool is_on, has_left;
+    bool is_stuck;            /* more disk is used than may be: nothing runs */
     double now, next_change;  /* of presence */
     double departure;         /* INFINITY: never */
     double on_time, off_time; /* so far, s: what it takes for its on-fraction */
@@ -92,6 +97,7 @@ struct volunteer {
     double chosen_at;             /* kept for the policies; and: something changed since */
     bool must_choose;
     struct session session;
+    struct disk disk;
     struct tally tally;
 };
 
@@ -113,6 +119,8 @@ struct volunteer_question {
     struct outgoing outgoing;
     struct outgoing_job *jobs;
     size_t job_capacity;
+    struct outgoing_file *files;
+    size_t file_capacity;
 };
 /* False: nothing to ask or report now. */
 bool volunteer_ask(struct volunteer *volunteer, struct volunteer_question *question);
