@@ -24,11 +24,12 @@ axis     slack 1.5
 axis     check none edf
 when     check=none config <ignore_delay_bound>1</ignore_delay_bound>
 label    check=none=no check
+option   --csv $folder/over_time.csv
 table    --y jobs,late
 EXPERIMENT
 if command -v gnuplot >/dev/null; then
     cat >>"$work/tiny.experiment" <<'EXPERIMENT'
-option   --plot $folder
+option   --plot $folder --trace 0
 plot     waste --x check --y wasted_fraction --bars
 EXPERIMENT
 fi
@@ -48,10 +49,14 @@ claim "jobs are done" test "$(figure none jobs)" -gt 10
 claim "without a check more are late" test "$(figure none late)" -gt "$(figure edf late)"
 claim "only a check gives deadlines as a reason" \
     test "$(figure none reason_deadline)" -eq 0 -a "$(figure edf reason_deadline)" -gt 0
+over_time=$work/one/cells/slack=1.5_check=none_seed=1/over_time.csv
+claim "a row for each day" test "$(wc -l <"$over_time")" = 4
+claim "whose jobs are all" test "$(awk -F, 'NR == 1 { for (i = 1; i <= NF; i++) if ($i == "jobs") at = i; next }
+    { jobs += $at } END { print jobs }' "$over_time")" = "$(figure none jobs)"
 claim "the table calls things by their labels" grep -q '| no check |' "$work/one/tables.md"
 if command -v gnuplot >/dev/null; then
     claim "the comparison is drawn" grep -q '</svg>' "$work/one/waste.svg"
-    for name in figures arrivals; do
+    for name in figures arrivals trace; do
         claim "$name of a run are drawn" \
             grep -q '</svg>' "$work/one/cells/slack=1.5_check=edf_seed=1/$name.svg"
     done
