@@ -428,8 +428,10 @@ static bool skips_connection(const struct question *question)
 {
     struct text rule = question->view->config->edf_min_queue;
 
+    /* A job of another resource counts as well: then the rule is kept rather than not. */
     if (text_is(rule, "when_not_idle"))
-        return question->view->workload->count == 0 && question->tally->jobs == 0;
+        return (double)question->view->workload->count + (double)question->tally->jobs <
+               question->view->asked.resources[question->resource].count;
     return text_is(rule, "never");
 }
 
