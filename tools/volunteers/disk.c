@@ -356,6 +356,6 @@ void disk_tell(const struct volunteer *volunteer, size_t project,
     ret_outgoing->share = storage_limit(&work.storage, project);
     ret_outgoing->tells_amounts = policy->tells_amounts;
     ret_outgoing->amounts[0] = amounts.free;
-    ret_outgoing->amounts[1] = amounts.with_offenders;
-    ret_outgoing->amounts[2] = amounts.with_self;
+    ret_outgoing->amounts[1] = policy->tells_free_alone ? amounts.free : amounts.with_offenders;
+    ret_outgoing->amounts[2] = policy->tells_free_alone ? amounts.free : amounts.with_self;
 }

@@ -35,9 +35,10 @@ const struct request_policy request_policies[] = {
 };
 
 const struct disk_policy disk_policies[] = {
-    {"none", false, false},
-    {"2004", true, true},
-    {"present", true, false},
+    {"none", false, false, false},
+    {"2004", true, true, false},
+    {"present", true, false, false},
+    {"free", true, true, true},
 };
 
 #define TABLE(name, rows)                                               \

@@ -54,6 +54,7 @@ struct request_policy {
 struct disk_policy {
     const char *name;
     bool keeps_files, tells_amounts;
+    bool tells_free_alone; /* whatever could be deleted: to see what that costs */
 };
 
 struct policy_table {
