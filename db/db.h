@@ -197,6 +197,7 @@ struct candidate_filter {
     const int64_t *appids;
     size_t appid_count;
     double memory_max, disk_max; /* bytes; a workunit that needs more is not returned */
+    double speed_max;            /* FLOPS; nor one that takes longer than its delay bound; 0: any */
     int64_t userid;              /* for batch restriction; 0: not restricted */
     size_t rows_max;
     int64_t examined_max; /* rows that a query looks at; 0: as many as is good */

@@ -14,6 +14,8 @@
 
 #include "server/base/banned.h"
 
+#define SPEED_ANY 1e300
+
 enum { EXAMINED_MAX = 800000 }; /* rows that one query looks at: seconds, not minutes */
 
 static enum status read_candidates(struct db *db, struct arena *arena, enum statement statement,
@@ -46,20 +48,21 @@ static enum status query_candidates(struct db *db, struct arena *arena,
     struct db_value apps = db_numbers(
         filter->appids, filter->appid_count < DB_LIST_MOST ? filter->appid_count : DB_LIST_MOST);
     struct db_value memory = db_real(filter->memory_max), disk = db_real(filter->disk_max);
+    struct db_value speed = db_real(filter->speed_max > 0 ? filter->speed_max : SPEED_ANY);
     struct db_value user = db_id(filter->userid), limit = db_integer((int64_t)most);
     struct db_value examined =
         db_integer(filter->examined_max > 0 ? filter->examined_max : EXAMINED_MAX);
     bool is_cut;
     enum status status =
         read_candidates(db, arena, STATEMENT_candidates,
-                        DB_VALUES(apps, memory, disk, user, user, limit, apps, memory, disk, user,
-                                  user, limit, limit, examined),
+                        DB_VALUES(apps, memory, disk, speed, user, user, limit, apps, memory, disk,
+                                  speed, user, user, limit, limit, examined),
                         most, candidates, count, &is_cut);
 
     if (status != STATUS_OK || *count > 0 || !is_cut)
         return status;
     return read_candidates(db, arena, STATEMENT_candidates_by_app,
-                           DB_VALUES(apps, memory, disk, user, user, limit, examined), most,
+                           DB_VALUES(apps, memory, disk, speed, user, user, limit, examined), most,
                            candidates, count, &is_cut);
 }
 

@@ -15,6 +15,7 @@
 #include "server/select/met.h"
 #include "server/select/source_pool.h"
 
+#include <math.h>
 #include <stdlib.h>
 
 #include "server/base/banned.h"
@@ -101,6 +102,31 @@ static uint64_t spread_of(const struct source *source)
     return random_mix((uint64_t)source->view->host->id, (uint64_t)source->queries);
 }
 
+double source_speed(const struct host_view *view, const struct version_option *option)
+{
+    return option->usage.projected_flops / view->correction *
+           (option->resource == RESOURCE_CPU ? view->availability.cpu : view->availability.gpu);
+}
+
+/* Of the fastest of all versions; 0: jobs are asked for that have no deadline. */
+static double speed_of(const struct source *source)
+{
+    const struct host_view *view = source->view;
+    double fastest = 0;
+
+    if (view->config->ignore_delay_bound)
+        return 0;
+    for (size_t i = 0; i < view->options.count; i++) {
+        const struct version_option *option = &view->options.items[i];
+
+        if (option->app->non_cpu_intensive != 0)
+            return 0;
+        if (option->resource < view->asked.resource_count)
+            fastest = fmax(fastest, source_speed(view, option));
+    }
+    return fastest;
+}
+
 static enum status query_suitable(struct source *source, struct job **ret_jobs, size_t *ret_count)
 {
     const struct config *config = source->view->config;
@@ -109,6 +135,7 @@ static enum status query_suitable(struct source *source, struct job **ret_jobs, 
         .appid_count = source->appid_count,
         .memory_max = source->view->memory,
         .disk_max = source->view->disk,
+        .speed_max = speed_of(source),
         .userid = config->user_filter ? source->view->userid : 0,
         .rows_max = (size_t)config->candidate_rows,
         .spread = spread_of(source),

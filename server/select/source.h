@@ -48,6 +48,9 @@ bool source_open(struct request *request, const struct host_view *view, bool exp
 MUST_CHECK enum status source_next(struct source *source, bool some_sent, bool some_lost,
                                    struct job **ret_jobs, size_t *ret_count);
 
+/* FLOP a second, by the clock on the wall, that a job of the option does here. */
+double source_speed(const struct host_view *view, const struct version_option *option);
+
 /* What is taken out of the pool is written down at once: whatever happens to the request, it is
  * given back. False: no memory; then it was. */
 bool source_note_taken(struct request *request, const struct pool_answer *answer);

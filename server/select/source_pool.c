@@ -119,9 +119,7 @@ static bool judge(void *context, const struct pool_group *group, struct pool_ter
         if (!option_suits(source, option, app, group))
             continue;
         suits = true;
-        speed =
-            option->usage.projected_flops / view->correction *
-            (option->resource == RESOURCE_CPU ? view->availability.cpu : view->availability.gpu);
+        speed = source_speed(view, option);
         fastest = fmax(fastest, speed);
         ret_terms->lane = lane_of(source, app, option->resource);
         if (app->non_cpu_intensive == 0)
