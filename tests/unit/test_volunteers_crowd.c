@@ -39,7 +39,8 @@ struct exchange {
     double back_most;  /* by which a time came after a later one */
     uint64_t posts_of[2], number;
     struct random random;
-    size_t away; /* so many are not answered by anybody */
+    size_t away;          /* so many are not answered by anybody */
+    uint64_t posts_by[3]; /* with key-a, key-b, key-c */
 };
 static struct exchange network;
 
@@ -57,6 +58,8 @@ struct exchange *exchange_create(size_t lines)
 
 void exchange_destroy(struct exchange *exchange)
 {
+    if (exchange == NULL)
+        return;
     for (size_t i = 0; i < EXCHANGE_LINES_MAX; i++)
         buffer_free(&exchange->posts[i].reply);
 }
@@ -93,8 +96,12 @@ bool exchange_post(struct exchange *exchange, size_t line, const char *url, doub
     assert_false(post->is_on);
     *post = (struct post){
         .is_on = true, .time = now, .project = url[0] == 'a' ? 0 : 1, .reply = post->reply};
-    assert_true(text_contains(body, url[0] == 'a' ? TEXT("<authenticator>key-a<")
-                                                  : TEXT("<authenticator>key-b<")));
+    for (size_t i = 0; i < 3; i++) {
+        char key[] = "<authenticator>key-a<";
+
+        key[sizeof(key) - 3] = (char)('a' + i);
+        exchange->posts_by[i] += text_contains(body, text_from(key));
+    }
     write_reply(post, ++exchange->number);
     exchange->posts_of[post->project]++;
     exchange->busy++;
@@ -195,8 +202,7 @@ static void run(const struct options *options, const struct scenario *scenario, 
 
     network = (struct exchange){.number = 0};
     *ret_seen = (struct seen){.jobs = 0};
-    crowd = crowd_create(options, scenario);
-    assert_non_null(crowd);
+    assert_status(STATUS_OK, crowd_create(options, scenario, &crowd, NULL));
     assert_true(crowd_observe(
         crowd, (struct observer){.context = ret_seen, .rpc = see_rpc, .sample = see_sample}));
     assert_status(wanted, crowd_run(crowd, NULL));
@@ -217,6 +223,7 @@ static void one_line_never_steps_back(void **state)
     run(&options, &scenario, STATUS_OK, &seen, &effort);
     assert_true(network.number > 100);
     assert_int_equal(network.busy_most, 1);
+    assert_int_equal(network.posts_by[0], network.number);
     assert_real(network.back_most, 0, 0);
     assert_int_equal(effort.rpcs, network.number);
     assert_int_equal(seen.outcomes[RPC_SENT], network.number);
@@ -262,6 +269,45 @@ static void the_command_line_sets_the_window(void **state)
     options.window = 7;
     run(&options, &scenario, STATUS_OK, &seen, &effort);
     assert_true(network.apart_most > 1 && network.apart_most <= 7);
+}
+
+static void hosts_take_turns_of_the_accounts_of_a_file(void **state)
+{
+    (void)state;
+    char path[] = "/tmp/qm-test-crowd-XXXXXX", word[64];
+    int descriptor = mkstemp(path);
+    struct options options = usual_options(1);
+    struct scenario scenario = usual_scenario("hosts 30\ndays 0.1\nalways_on 1\n");
+    struct crowd_effort effort;
+    struct seen seen;
+
+    assert_true(descriptor >= 0);
+    assert_int_equal(write(descriptor, "key-a\n\n key-b\nkey-c", 19), 19);
+    close(descriptor);
+    snprintf(word, sizeof(word), "@%s", path);
+    options.keys[0] = word;
+    run(&options, &scenario, STATUS_OK, &seen, &effort);
+    unlink(path);
+    for (size_t i = 0; i < 3; i++)
+        assert_true(network.posts_by[i] >= 10);
+    assert_int_equal(network.posts_by[0] + network.posts_by[1] + network.posts_by[2], effort.rpcs);
+}
+
+static void a_crowd_without_accounts_is_none(void **state)
+{
+    (void)state;
+    struct options options = usual_options(1);
+    struct scenario scenario = usual_scenario("hosts 2\n");
+    struct failure failure = {.status = STATUS_OK};
+    struct crowd *crowd = NULL;
+
+    options.keys[0] = "@/dev/null/nowhere";
+    assert_status(STATUS_NOT_FOUND, crowd_create(&options, &scenario, &crowd, &failure));
+    assert_null(crowd);
+    options.keys[0] = "";
+    failure = (struct failure){.status = STATUS_OK};
+    assert_status(STATUS_INVALID, crowd_create(&options, &scenario, &crowd, &failure));
+    assert_string_equal(failure.text, ": 0 account keys, wanted 1 to 1000000");
 }
 
 static void samples_are_taken_at_their_time(void **state)
@@ -314,8 +360,7 @@ static enum status run_while_away(double patience, size_t away, struct seen *ret
     options.patience = patience;
     network = (struct exchange){.away = away};
     *ret_seen = (struct seen){.jobs = 0};
-    crowd = crowd_create(&options, &scenario);
-    assert_non_null(crowd);
+    assert_status(STATUS_OK, crowd_create(&options, &scenario, &crowd, NULL));
     assert_true(crowd_observe(crowd, (struct observer){.context = ret_seen, .rpc = see_rpc}));
     status = crowd_run(crowd, failure);
     *ret_effort = *crowd_effort(crowd);
@@ -396,8 +441,7 @@ static void a_command_that_fails_ends_the_run(void **state)
     network = (struct exchange){.number = 0};
     options.transitions[0] = "exit 3 # {now}";
     options.transition_count = 1;
-    crowd = crowd_create(&options, &scenario);
-    assert_non_null(crowd);
+    assert_status(STATUS_OK, crowd_create(&options, &scenario, &crowd, NULL));
     assert_status(STATUS_IO, crowd_run(crowd, &failure));
     assert_string_equal(failure.text, "exit 3 # 1767247200: exit status 3");
     crowd_destroy(crowd);
@@ -425,6 +469,8 @@ int main(void)
         cmocka_unit_test(lines_carry_what_lies_within_the_window),
         cmocka_unit_test(a_host_never_steps_back_where_the_server_may),
         cmocka_unit_test(the_command_line_sets_the_window),
+        cmocka_unit_test(hosts_take_turns_of_the_accounts_of_a_file),
+        cmocka_unit_test(a_crowd_without_accounts_is_none),
         cmocka_unit_test(samples_are_taken_at_their_time),
         cmocka_unit_test(nobody_answers_in_an_outage),
         cmocka_unit_test(a_server_that_comes_back_has_missed_nothing),

@@ -79,23 +79,42 @@ static bool prepare_volunteers(struct crowd *crowd)
     return crowd->volunteers != NULL;
 }
 
-struct crowd *crowd_create(const struct options *options, const struct scenario *scenario)
+static enum status read_accounts(struct crowd *crowd, struct failure *failure)
+{
+    enum status status = STATUS_OK;
+
+    crowd->arena = arena_create(ARENA_BYTES_MAX);
+    if (crowd->arena == NULL)
+        return fail(failure, STATUS_NO_MEMORY, "no memory for account keys");
+    for (size_t i = 0; i < crowd->options->key_count && status == STATUS_OK; i++)
+        status = accounts_read(crowd->options->keys[i], crowd->arena, &crowd->accounts[i], failure);
+    for (size_t i = crowd->options->key_count; i < crowd->options->project_count; i++)
+        crowd->accounts[i] = crowd->accounts[0]; /* one word for all projects */
+    return status;
+}
+
+enum status crowd_create(const struct options *options, const struct scenario *scenario,
+                         struct crowd **ret_crowd, struct failure *failure)
 {
     struct crowd *crowd = calloc(1, sizeof(*crowd));
+    enum status status;
 
     if (crowd == NULL)
-        return NULL;
+        return fail(failure, STATUS_NO_MEMORY, "no memory");
     crowd->options = options;
     crowd->scenario = scenario;
     crowd->end = scenario->begin + scenario->days * DAY;
     if (options->metrics_count > 0)
         crowd->metrics = calloc(options->project_count, sizeof(*crowd->metrics));
-    if (!prepare_flights(crowd) || !prepare_volunteers(crowd) ||
-        (options->metrics_count > 0 && crowd->metrics == NULL)) {
+    status = read_accounts(crowd, failure);
+    if (status == STATUS_OK && (!prepare_flights(crowd) || !prepare_volunteers(crowd) ||
+                                (options->metrics_count > 0 && crowd->metrics == NULL)))
+        status = fail(failure, STATUS_NO_MEMORY, "no memory for so many hosts");
+    if (status == STATUS_OK)
+        *ret_crowd = crowd;
+    else
         crowd_destroy(crowd);
-        return NULL;
-    }
-    return crowd;
+    return status;
 }
 
 void crowd_destroy(struct crowd *crowd)
@@ -114,6 +133,7 @@ void crowd_destroy(struct crowd *crowd)
     free(crowd->volunteers);
     agenda_free(&crowd->agenda);
     exchange_destroy(crowd->exchange);
+    arena_destroy(crowd->arena);
     free(crowd->metrics);
     free(crowd);
 }

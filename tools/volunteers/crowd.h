@@ -44,8 +44,9 @@ struct crowd_effort {
     uint64_t failures[CROWD_FAILURE_COUNT];
 };
 
-/* Options and scenario stay the caller's and as they are. NULL: no memory. */
-struct crowd *crowd_create(const struct options *options, const struct scenario *scenario);
+/* Options and scenario stay the caller's and as they are. */
+MUST_CHECK enum status crowd_create(const struct options *options, const struct scenario *scenario,
+                                    struct crowd **ret_crowd, struct failure *failure);
 void crowd_destroy(struct crowd *crowd); /* NULL is fine */
 /* False: there are too many already. */
 MUST_CHECK bool crowd_observe(struct crowd *crowd, struct observer observer);

@@ -5,6 +5,7 @@
 #define TOOLS_VOLUNTEERS_CROWD_PARTS_H
 
 #include "server/base/buffer.h"
+#include "tools/volunteers/accounts.h"
 #include "tools/volunteers/agenda.h"
 #include "tools/volunteers/crowd.h"
 #include "tools/volunteers/exchange.h"
@@ -27,6 +28,8 @@ struct flight {
 struct crowd {
     const struct options *options;
     const struct scenario *scenario;
+    struct arena *arena; /* of the accounts */
+    struct accounts accounts[CROWD_PROJECTS_MAX];
     double end;
     struct volunteer *volunteers;
     size_t count;

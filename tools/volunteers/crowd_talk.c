@@ -110,7 +110,7 @@ enum status crowd_talk_begin(struct crowd *crowd, size_t line, struct failure *f
         hear_nothing(crowd, flight, RPC_OUTAGE);
         return STATUS_OK;
     }
-    outgoing->authenticator = text_from(options_key(crowd->options, flight->project));
+    outgoing->authenticator = accounts_of(&crowd->accounts[flight->project], flight->host);
     flight->request.length = 0;
     flight->request.overflowed = false;
     outgoing_write(outgoing, &flight->request);

@@ -89,7 +89,7 @@ static enum status run_crowd(struct crowd *crowd, struct report *report, struct 
 static enum status run(const struct options *options, struct failure *failure)
 {
     struct scenario scenario;
-    struct crowd *crowd;
+    struct crowd *crowd = NULL;
     struct report *report = NULL;
     enum status status = read_scenario(options->scenario, &scenario, failure);
 
@@ -98,9 +98,9 @@ static enum status run(const struct options *options, struct failure *failure)
     if (status != STATUS_OK)
         return status;
     scenario.population.projects = options->project_count;
-    crowd = crowd_create(options, &scenario);
-    status = crowd != NULL ? run_crowd(crowd, report, failure)
-                           : fail(failure, STATUS_NO_MEMORY, "no memory for so many hosts");
+    status = crowd_create(options, &scenario, &crowd, failure);
+    if (status == STATUS_OK)
+        status = run_crowd(crowd, report, failure);
     if (crowd != NULL && !options->is_quiet)
         print_effort(crowd_effort(crowd));
     crowd_destroy(crowd);

@@ -20,7 +20,9 @@ enum {
 
 static const struct argp_option options[] = {
     {"authenticator", 'a', "KEY", 0,
-     "Account key of all hosts (required): once for all projects, or once for each in order", 0},
+     "Account key of all hosts, or @FILE with a key in each line, of which hosts take turns "
+     "(required): once for all projects, or once for each in order",
+     0},
     {"csv", KEY_CSV, "FILE", 0, "Write the figures over time to FILE, a row every sample_hours", 0},
     {"metrics", KEY_METRICS, "URL", 0,
      "Where the server's counters are: once for each project in order, or not at all. Several "
@@ -141,9 +143,4 @@ void options_parse(int argc, char **argv, struct options *ret_options)
 
     *ret_options = (struct options){.parallel = 1, .window = -1, .patience = 30};
     argp_parse(&parser, argc, argv, 0, NULL, ret_options);
-}
-
-const char *options_key(const struct options *given, size_t project)
-{
-    return given->keys[given->key_count == 1 ? 0 : project];
 }

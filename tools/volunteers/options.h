@@ -25,6 +25,5 @@ struct options {
 
 /* Exits with a word about wrong usage. */
 void options_parse(int argc, char **argv, struct options *ret_options);
-const char *options_key(const struct options *given, size_t project);
 
 #endif
