@@ -53,11 +53,18 @@ static double spare_of(struct edf_queue *queue, const struct edf_entry *entry, d
            ROUNDING * (level * (fabs(entry->limit) + need->wall_time) + higher + kept_away);
 }
 
-static void find_least(struct edf_group *group)
+/* After changes from some place on. */
+static void find_least(struct edf_group *group, size_t from)
 {
+    double least = INFINITY;
+
     group->least_spare[group->count] = INFINITY;
-    for (size_t i = group->count; i-- > 0;)
-        group->least_spare[i] = fmin(group->spare[i], group->least_spare[i + 1]);
+    for (size_t i = group->count; i-- > 0;) {
+        least = group->spare[i] < least ? group->spare[i] : least;
+        if (i < from && group->least_spare[i] == least)
+            return; /* and so are all before */
+        group->least_spare[i] = least;
+    }
 }
 
 /* Where the finish of each CPU job is a bound too, those before a place, which are known. */
@@ -88,14 +95,14 @@ static bool survey(struct edf_queue *queue)
             struct edf_entry *entry = group->order[i];
             double *sum = &sums[entry->need.type];
 
-            entry->higher = *sum;
+            group->higher[i] = *sum;
             *sum += edf_queue_amount(&entry->need);
-            group->spare[i] = spare_of(queue, entry, entry->higher);
+            group->spare[i] = spare_of(queue, entry, group->higher[i]);
         }
         group->sharp = 0;
         if (g == EDF_CPUS)
             sharpen(queue, group->known);
-        find_least(group);
+        find_least(group, 0);
     }
     return true;
 }
@@ -104,9 +111,9 @@ static bool survey(struct edf_queue *queue)
 static double higher_at(const struct edf_group *group, size_t place, size_t type)
 {
     while (place-- > 0) {
-        const struct edf_entry *entry = group->order[place];
-        if (entry->need.type == type)
-            return entry->higher + edf_queue_amount(&entry->need);
+        const struct edf_need *need = &group->order[place]->need;
+        if (need->type == type)
+            return group->higher[place] + edf_queue_amount(need);
     }
     return 0;
 }
@@ -180,7 +187,7 @@ static void lessen(struct edf_group *group, double amount)
 {
     for (size_t i = 0; i < group->count; i++)
         group->spare[i] -= amount;
-    find_least(group);
+    find_least(group, 0);
 }
 
 bool edf_queue_find_base(struct edf_queue *queue)
@@ -222,7 +229,7 @@ bool edf_queue_sharpen(struct edf_queue *queue, const struct edf_group *group, s
     if (!edf_queue_before(queue, cpus, place))
         return false;
     sharpen(queue, place);
-    find_least(cpus);
+    find_least(cpus, 0);
     return true;
 }
 
@@ -244,10 +251,11 @@ bool edf_queue_init(struct edf_queue *queue, struct arena *arena, const struct e
         struct edf_group *group = &queue->groups[g];
         group->order = ARENA_ARRAY(arena, room, struct edf_entry *);
         group->baseline = ARENA_ARRAY(arena, room, struct edf_entry *);
+        group->higher = ARENA_ARRAY(arena, room, double);
         group->spare = ARENA_ARRAY(arena, room, double);
         group->least_spare = ARENA_ARRAY(arena, room + 1, double);
-        if (group->order == NULL || group->baseline == NULL || group->spare == NULL ||
-            group->least_spare == NULL)
+        if (group->order == NULL || group->baseline == NULL || group->higher == NULL ||
+            group->spare == NULL || group->least_spare == NULL)
             return false;
     }
     /* One job adds one segment at most; one is there, one more joins them in the end. */
@@ -362,11 +370,12 @@ static void insert(struct edf_queue *queue, struct edf_group *group, const struc
 
     *taken = *entry;
     taken->alone = INFINITY;
-    taken->higher = higher_at(group, place, entry->need.type);
     memmove(group->order + place + 1, group->order + place, behind * sizeof(struct edf_entry *));
+    memmove(group->higher + place + 1, group->higher + place, behind * sizeof(double));
     memmove(group->spare + place + 1, group->spare + place, behind * sizeof(double));
     group->order[place] = taken;
-    group->spare[place] = spare_of(queue, taken, taken->higher);
+    group->higher[place] = higher_at(group, place, entry->need.type);
+    group->spare[place] = spare_of(queue, taken, group->higher[place]);
     group->known = lesser(group->known, place);
     group->sharp = lesser(group->sharp, place);
     group->lowest = lesser(group->lowest, place);
@@ -381,12 +390,12 @@ bool edf_queue_take(struct edf_queue *queue, const struct edf_entry *entry, size
         return false;
     insert(queue, group, entry, place);
     for (size_t i = place + 1; i < group->count; i++) {
-        if (group->order[i]->need.type != entry->need.type)
+        if (entry->need.type != RESOURCE_CPU && group->order[i]->need.type != entry->need.type)
             continue;
-        group->order[i]->higher += amount;
+        group->higher[i] += amount;
         group->spare[i] -= amount;
     }
-    find_least(group);
+    find_least(group, place);
     if (group == &queue->groups[EDF_COPROCS])
         queue->is_base_known = false;
     return true;

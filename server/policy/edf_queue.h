@@ -20,7 +20,6 @@ struct edf_entry {
     double deadline, limit; /* us; limit: until when it may end */
     double finish;          /* us; right for the places of its group that are known */
     double alone;           /* us: its finish when only listed jobs were there; INFINITY: chosen */
-    double higher;          /* what jobs of its type before it take, see edf_queue_amount */
     ptrdiff_t listed;       /* index; negative: chosen */
     const struct edf_entry *longest; /* of the listed jobs of its group up to it */
 };
@@ -29,8 +28,9 @@ struct edf_entry {
 struct edf_group {
     struct edf_entry **order, **baseline;
     size_t count, baseline_count;
-    size_t lowest; /* place that a job was chosen for */
-    size_t known;  /* places of which the finish, and the loads kept, are those of this order */
+    size_t lowest;  /* place that a job was chosen for */
+    size_t known;   /* places of which the finish, and the loads kept, are those of this order */
+    double *higher; /* what jobs of its type before that of each place take */
     /* What may be added before the job of each place, and before it or any behind it, so that
      * they are in time for certain, however all the jobs are arranged. */
     double *spare, *least_spare;

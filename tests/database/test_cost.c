@@ -92,7 +92,26 @@ struct asked {
     int report_first, reports; /* jobs that are done */
     int queue_first, queued;   /* jobs that are not */
     double seconds;            /* of work wanted */
+    int cpus;                  /* of the host; 0: 4 */
+    bool has_workload;         /* the queue is told with times and deadlines too */
 };
+
+/* The queue as clients since 6.11 tell it: of an hour each, some of four threads, due in half a day
+ * and later, in twice the time that it needs. */
+static void add_workload(struct buffer *body, const struct asked *asked)
+{
+    double span = 2 * asked->queued * 3600.0 / asked->cpus;
+
+    buffer_add_string(body, "<in_progress_results>\n");
+    for (int i = 0; i < asked->queued; i++)
+        buffer_print(body,
+                     "<ip_result>\n<name>r_%d</name>\n<report_deadline>%.0f</report_deadline>\n"
+                     "<time_remaining>%d</time_remaining>\n<avg_ncpus>%d</avg_ncpus>\n"
+                     "</ip_result>\n",
+                     asked->queue_first + i, NOW + 43200 + span * (i % 1000) / 1000,
+                     1800 + i % 3600, i % 8 == 0 ? 4 : 1);
+    buffer_add_string(body, "</in_progress_results>\n");
+}
 
 static void serve(const struct asked *asked, double now)
 {
@@ -106,15 +125,18 @@ static void serve(const struct asked *asked, double now)
                  "<core_client_release>2</core_client_release>\n"
                  "<platform_name>x86_64-pc-linux-gnu</platform_name>\n"
                  "<work_req_seconds>%g</work_req_seconds>\n<cpu_req_secs>%g</cpu_req_secs>\n"
-                 "<host_info>\n<p_ncpus>4</p_ncpus>\n<p_fpops>1e9</p_fpops>\n"
+                 "<host_info>\n<p_ncpus>%d</p_ncpus>\n<p_fpops>1e9</p_fpops>\n"
                  "<m_nbytes>4e9</m_nbytes>\n<d_total>1e12</d_total>\n<d_free>1e12</d_free>\n"
                  "<os_name>Linux</os_name>\n<p_vendor>GenuineIntel</p_vendor>\n"
                  "<p_model>Intel Core</p_model>\n</host_info>\n",
-                 HOST, asked->seconds, asked->seconds);
+                 HOST, asked->seconds, asked->seconds, asked->cpus > 0 ? asked->cpus : 4);
     add_names(&body, "result", asked->report_first, asked->reports);
     buffer_add_string(&body, "<other_results>\n");
     add_names(&body, "other_result", asked->queue_first, asked->queued);
-    buffer_add_string(&body, "</other_results>\n</scheduler_request>\n");
+    buffer_add_string(&body, "</other_results>\n");
+    if (asked->has_workload)
+        add_workload(&body, asked);
+    buffer_add_string(&body, "</scheduler_request>\n");
     arena_reset(arena);
     reply.length = 0;
     request = (struct request){.config = config,
@@ -300,6 +322,26 @@ static void as_many_reports_as_a_request_may_hold(void **state)
 {
     (void)state;
     report_many(MESSAGE_RESULTS_MAX);
+}
+
+/* A thousand kinds of jobs, for a host of 256 CPUs: what its times cost is no query.
+ */
+static void a_long_workload_is_simulated(void **state)
+{
+    const struct asked asked = {
+        .queue_first = 1, .queued = 10000, .seconds = 3e5, .cpus = 256, .has_workload = true};
+
+    (void)state;
+    assert_status(STATUS_OK, config_set(config, TEXT("max_ncpus"), TEXT("256"), NULL));
+    add_jobs(1, asked.queued, true);
+    add_jobs(200000, 1000, false);
+    test_sql(database, "UPDATE workunit SET rsc_fpops_est = 1e12 + id %% 1000 * 1e9,"
+                       " delay_bound = 3600 * (1 + id %% 100) WHERE id >= 200000");
+    serve(&asked, NOW);
+    print_steps("10000 jobs with times");
+    assert_int_equal(request.visit.resent, 0);
+    assert_in_range(request.visit.jobs_sent, 1, 1000);
+    assert_in_range(db_count(db).statements, 1, 17);
 }
 
 /* All of them are in progress, and looked at for lost jobs, for unneeded ones, and by limits. */
@@ -500,6 +542,7 @@ int main(void)
         CASE(lost_jobs_cost_no_more_than_new_ones),
         CASE(ten_thousand_reports_are_one_transaction),
         CASE(as_many_reports_as_a_request_may_hold),
+        CASE(a_long_workload_is_simulated),
         CASE(a_long_queue_is_read_by_one_query),
         CASE(many_reports_that_others_booked),
         CASE(the_guard_row_changes_with_every_request),
