@@ -26,8 +26,9 @@ struct making {
     struct edf_job *jobs;
     struct text *names;
     size_t count;
-    const struct own_job **own; /* by name */
-    const struct text **listed; /* this project's names by the client, sorted */
+    const struct own_job **own;  /* by name */
+    const struct text **listed;  /* this project's names by the client, sorted */
+    const struct text **aborted; /* likewise */
 };
 
 bool workload_needs_own(const struct message *message, bool has_always_on_apps)
@@ -60,6 +61,19 @@ static int compare_names(const void *a, const void *b)
     return text_compare(**(const struct text *const *)a, **(const struct text *const *)b);
 }
 
+static void sort_texts(const struct text **texts, size_t count)
+{
+    if (count > 0)
+        qsort(texts, count, sizeof(texts[0]), compare_names);
+}
+
+static bool is_among(const struct text *const *texts, size_t count, struct text name)
+{
+    const struct text *key = &name;
+
+    return count > 0 && bsearch(&key, texts, count, sizeof(texts[0]), compare_names) != NULL;
+}
+
 static bool sort_names(struct making *making)
 {
     const struct workload_facts *facts = making->facts;
@@ -67,16 +81,19 @@ static bool sort_names(struct making *making)
 
     making->own = ARENA_ARRAY(making->arena, facts->own_count, const struct own_job *);
     making->listed = ARENA_ARRAY(making->arena, listed_count, const struct text *);
-    if (making->own == NULL || making->listed == NULL)
+    making->aborted = ARENA_ARRAY(making->arena, facts->aborted_count, const struct text *);
+    if (making->own == NULL || making->listed == NULL || making->aborted == NULL)
         return false;
     for (size_t i = 0; i < facts->own_count; i++)
         making->own[i] = &facts->own[i];
     for (size_t i = 0; i < listed_count; i++)
         making->listed[i] = &facts->message->other_results[i].name;
+    for (size_t i = 0; i < facts->aborted_count; i++)
+        making->aborted[i] = &facts->aborted[i];
     if (facts->own_count > 0)
         qsort(making->own, facts->own_count, sizeof(making->own[0]), compare_own);
-    if (listed_count > 0)
-        qsort(making->listed, listed_count, sizeof(making->listed[0]), compare_names);
+    sort_texts(making->listed, listed_count);
+    sort_texts(making->aborted, facts->aborted_count);
     return true;
 }
 
@@ -93,19 +110,12 @@ static const struct own_job *own_by_name(const struct making *making, struct tex
 
 static bool is_ours(const struct making *making, struct text name)
 {
-    const struct text *key = &name;
-
-    return making->facts->message->other_result_count > 0 &&
-           bsearch(&key, making->listed, making->facts->message->other_result_count,
-                   sizeof(making->listed[0]), compare_names) != NULL;
+    return is_among(making->listed, making->facts->message->other_result_count, name);
 }
 
-static bool is_aborted(const struct workload_facts *facts, struct text name)
+static bool is_aborted(const struct making *making, struct text name)
 {
-    for (size_t i = 0; i < facts->aborted_count; i++)
-        if (text_equal(facts->aborted[i], name))
-            return true;
-    return false;
+    return is_among(making->aborted, making->facts->aborted_count, name);
 }
 
 /* --- jobs ------------------------------------------------------------------------------------ */
@@ -142,7 +152,7 @@ static void add_listed(struct making *making, const struct ip_result *listed)
     const struct own_job *own = own_by_name(making, listed->name);
     struct edf_job job = job_of_listed(facts->asked, listed);
 
-    if ((own != NULL && own->is_always_on) || is_aborted(facts, listed->name))
+    if ((own != NULL && own->is_always_on) || is_aborted(making, listed->name))
         return;
     if (own != NULL && own->job.resource != RESOURCE_CPU && job.resource == RESOURCE_CPU) {
         job.resource = own->job.resource;
@@ -167,7 +177,7 @@ static void stand_in(struct making *making)
 
     for (size_t i = 0; i < facts->own_count; i++) {
         const struct own_job *own = &facts->own[i];
-        if (own->is_always_on || is_aborted(facts, own->name) ||
+        if (own->is_always_on || is_aborted(making, own->name) ||
             own->job.deadline < -facts->ignore_overdue)
             continue;
         add(making, &own->job, own->name);
