@@ -66,6 +66,7 @@ static void between_the_marks_only_a_contact_adds(void **state)
     simulate(jobs, 16);
     assert_true(isinf(host.resources[FETCH_CPU].saturated));
     assert_false(marks_add(&host, &marks, priorities, 0, 0, &request));
+    assert_real(marks_next(&host, &marks, 0), 3456 - 1728, 1e-6);
 }
 
 static void the_first_idle_instance_counts(void **state)

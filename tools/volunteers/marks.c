@@ -131,13 +131,17 @@ double marks_next(const struct fetch_host *host, const struct marks *marks, doub
 {
     double next = INFINITY;
 
-    for (size_t r = 0; r < host->resource_count; r++)
+    for (size_t r = 0; r < host->resource_count; r++) {
+        /* Beyond the high mark nothing is known. */
+        double low = now + fmin(host->resources[r].saturated, marks->high) - marks->low;
+
         for (size_t p = 0; host->resources[r].count > 0 && p < host->project_count; p++) {
             const struct fetch_project *project = &host->projects[p];
             double free = fmax(project->min_rpc_time, project->accounts[r].backoff_end);
 
             if (!project->excluded)
-                next = fmin(next, fmax(free, now + host->resources[r].saturated - marks->low));
+                next = fmin(next, fmax(free, low));
         }
+    }
     return next;
 }

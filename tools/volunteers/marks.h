@@ -27,7 +27,7 @@ bool marks_choose(const struct fetch_host *host, const struct marks *marks,
  * wanted. False: nothing. */
 bool marks_add(const struct fetch_host *host, const struct marks *marks, const double *priorities,
                size_t project, double now, struct fetch_request *ret_request);
-/* When somebody may be asked, if nothing happens before; INFINITY: never. */
+/* When it is to be thought of again, if nothing happens before; INFINITY: nobody is to be asked. */
 double marks_next(const struct fetch_host *host, const struct marks *marks, double now);
 
 #endif
