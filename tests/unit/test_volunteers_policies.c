@@ -177,6 +177,42 @@ static void endangered_jobs_run_first(void **state)
     assert_true(late[1] * 3 > reported[1]);
 }
 
+/* P1(0.1, 1, .5) P2(1, 24, .25) P3(1, 24, .25) on two CPUs: short tasks of P1 on one CPU, and on
+ * the other tasks of P2 and P3 by turns, each for its whole hour. */
+static void scenario_1_runs_long_tasks_to_their_end(void **state)
+{
+    (void)state;
+    static const double run_times[] = {360, 3600, 3600}, bounds[] = {1, 24, 24},
+                        shares[] = {0.5, 0.25, 0.25};
+    struct emulation *emulation = two_projects("robin", "demand", 50, 50);
+    struct volunteer *volunteer = &emulation->volunteer;
+    size_t stopped = 0, looks = 0;
+
+    emulation->population.projects = emulation->population.share_count = 3;
+    emulation->population.projects_min = 3;
+    emulation->population.buffer_min_days = emulation->population.buffer_max_days = 0.02;
+    for (size_t p = 0; p < 3; p++) {
+        emulation->population.shares[p] = shares[p];
+        emulation->projects[p].run_time = run_times[p];
+        emulation->projects[p].bound = bounds[p] * 3600;
+    }
+    emulation_begin(emulation, 1);
+    volunteer->machine.cpus = 2;
+    volunteer->fetch.resources[FETCH_CPU].count = 2;
+    for (double days = 0; days < 20; days += 0.01) {
+        emulation_run(emulation, days);
+        for (size_t i = 0; i < volunteer->job_count; i++, looks++)
+            stopped +=
+                volunteer->jobs[i].begun && !volunteer->jobs[i].running && !volunteer->jobs[i].done;
+    }
+    assert_real(tally_idle_fraction(&volunteer->tally), 0, 0.01);
+    assert_true(volunteer->tally.late * 100 < volunteer->tally.jobs);
+    for (size_t p = 0; p < 3; p++)
+        assert_real(part_of(emulation, p), shares[p], 0.03);
+    assert_true(stopped * 50 < looks);
+    emulation_free(emulation);
+}
+
 static void sessions_keep_the_queue_between_its_marks(void **state)
 {
     (void)state;
@@ -368,6 +404,7 @@ int main(void)
         cmocka_unit_test(round_robin_and_debt_rotate_where_deadlines_do_not),
         cmocka_unit_test(a_latency_limited_project_gains_debt_and_gets_work_later),
         cmocka_unit_test(endangered_jobs_run_first),
+        cmocka_unit_test(scenario_1_runs_long_tasks_to_their_end),
         cmocka_unit_test(sessions_keep_the_queue_between_its_marks),
         cmocka_unit_test(corrected_estimates_come_near_the_truth),
         cmocka_unit_test(one_number_is_in_wall_time_of_the_share),

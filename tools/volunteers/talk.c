@@ -176,7 +176,7 @@ static void think_again_later(struct volunteer *volunteer)
 {
     double later = fmax(POLL, volunteer->machine.buffer / 2);
 
-    if (volunteer->lacks_work)
+    if (volunteer->lacks_work && !volunteer->is_stuck)
         later = fmax(POLL, policy_of(volunteer)->next(volunteer) - volunteer->now);
     volunteer->next_poll = volunteer->now + later;
 }
