@@ -4,6 +4,8 @@
  * waits for a stream that has nothing to give. */
 #include "server/policy/stream.h"
 
+#include "server/base/random.h"
+
 #include <math.h>
 
 #include "server/base/banned.h"
@@ -60,6 +62,18 @@ size_t streams_read(struct text_list lines, struct streams *ret_streams)
             bad++;
     }
     return bad;
+}
+
+uint64_t stream_lines_key(struct text_list lines)
+{
+    uint64_t key = lines.count;
+
+    for (size_t i = 0; i < lines.count; i++) {
+        key = random_mix(key, lines.items[i].length);
+        for (size_t j = 0; j < lines.items[i].length; j++)
+            key = random_mix(key, (uint64_t)(unsigned char)lines.items[i].at[j]);
+    }
+    return key;
 }
 
 size_t stream_of(const struct streams *streams, struct text app_name, int64_t batch,

@@ -32,6 +32,9 @@ struct streams {
  * many lines are of none of these forms. */
 size_t streams_read(struct text_list lines, struct streams *ret_streams);
 
+/* Equal for equal lines. */
+uint64_t stream_lines_key(struct text_list lines);
+
 /* The first stream that means such a job; `ownerid` of its batch, 0: none. */
 size_t stream_of(const struct streams *streams, struct text app_name, int64_t batch,
                  int64_t ownerid);

@@ -36,6 +36,8 @@ struct search {
     slot *others; /* groups that did not pass */
     size_t other_count;
     double filled[POOL_LANES]; /* times what is wanted */
+    size_t lane_jobs[POOL_LANES];
+    struct pool_place full_at; /* where the first lane was full */
     size_t steps;
     bool gave_up;
     slot *picked; /* jobs, class by class */
@@ -80,13 +82,21 @@ static void run(struct search *search, struct runner *runner, const struct stand
         runner->standing = class_standing(class_at(search->pool, runner->best));
 }
 
+static bool is_full(const struct search *search, size_t lane)
+{
+    size_t most = search->question->lane_max;
+
+    return search->filled[lane] >= search->question->reserve ||
+           (most > 0 && search->lane_jobs[lane] >= most);
+}
+
 static struct runner *leader(struct search *search)
 {
     struct runner *best = NULL;
 
     for (size_t i = 0; i < search->runner_count; i++) {
         struct runner *runner = &search->runners[i];
-        if (runner->best != 0 && search->filled[runner->terms.lane] < search->question->reserve &&
+        if (runner->best != 0 && !is_full(search, runner->terms.lane) &&
             (best == NULL || standing_compare(&runner->standing, &best->standing) < 0))
             best = runner;
     }
@@ -211,20 +221,28 @@ static bool take(struct search *search, struct pool_place after, struct pool_ans
         run(search, &search->runners[i], after.is_set ? &behind : NULL);
     while (classes < question->classes_max && search->picked_count < question->jobs_max) {
         struct runner *best = leader(search);
-        size_t room = question->jobs_max - search->picked_count, jobs;
+        size_t room = question->jobs_max - search->picked_count, lane, jobs;
         double wanted;
 
         if (best == NULL)
             break;
+        lane = best->terms.lane;
+        if (question->lane_max > 0 && room > question->lane_max - search->lane_jobs[lane])
+            room = question->lane_max - search->lane_jobs[lane];
         answer->place = (struct pool_place){true, best->standing.is_foreign,
                                             best->standing.priority, best->standing.resultid};
         wanted = jobs_wanted(class_at(search->pool, best->best), &best->terms);
         jobs = pick(search, class_at(search->pool, best->best),
                     wanted < (double)room ? (size_t)wanted : room);
-        search->filled[best->terms.lane] += (double)jobs / wanted;
+        search->filled[lane] += (double)jobs / wanted;
+        search->lane_jobs[lane] += jobs;
+        if (is_full(search, lane) && !search->full_at.is_set)
+            search->full_at = answer->place;
         classes += jobs > 0;
         run(search, best, &best->standing);
     }
+    if (search->full_at.is_set)
+        answer->place = search->full_at;
     return take_picked(search, answer);
 }
 

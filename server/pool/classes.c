@@ -38,6 +38,8 @@ static void make_keys(const struct pool *pool, const struct pool_job *job,
     ret_group->app_version_id = workunit->app_version_id;
     ret_group->app_version_num = workunit->app_version_num;
     ret_group->user = pool->by_user ? workunit->batch : 0;
+    ret_group->stream_batch = job->stream_batch;
+    ret_group->stream_owner = job->stream_owner;
     memset(ret_class, 0, sizeof(*ret_class));
     ret_class->amounts[POOL_MEMORY] = workunit->rsc_memory_bound;
     ret_class->amounts[POOL_DISK] = workunit->rsc_disk_bound;

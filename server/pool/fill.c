@@ -5,9 +5,9 @@
  *            lower one may show later: now and then the reader goes back to where it was a minute
  *            ago
  *   sweep    everything unsent, by falling priority and rising id. The first sweep reads whole
- *            rows and fills the pool; later ones read ids from the index alone, and rows only of
- *            jobs that the pool does not hold as they are. What a sweep does not meet is dropped
- *   doubts   jobs that were not what the pool thought, by id
+ *            rows and fills the pool, and so does one after a change of job streams; later ones
+ * read ids from the index alone, and rows only of jobs that the pool does not hold as they are.
+ * What a sweep does not meet is dropped doubts   jobs that were not what the pool thought, by id
  *
  * and the server says that it is alive, and sees which others are. Nothing is locked; each page is
  * a transaction of its own.
@@ -23,6 +23,7 @@
 #include "server/base/arena.h"
 #include "server/base/counters.h"
 #include "server/base/log.h"
+#include "server/policy/stream.h"
 #include "server/pool/pool.h"
 
 #include <errno.h>
@@ -93,6 +94,8 @@ struct filler {
     int64_t sweep_priority, sweep_id;
     double sweep_due, sweep_began;
     double met_due;
+    uint64_t streams_key;
+    bool reads_again; /* this sweep: the job streams are others now */
 };
 
 struct filler *filler_create(struct pool *pool, struct config *config, int64_t server_id)
@@ -161,11 +164,14 @@ void filler_figures(struct filler *filler, struct filler_figures *ret_figures)
 /* --- rows ------------------------------------------------------------------------------------ */
 
 /* Puts what can be handed out, drops what cannot. */
-static enum status take_rows(struct filler *filler, const struct unsent_job *rows, size_t count)
+static enum status take_rows(struct filler *filler, struct db *db, const struct unsent_job *rows,
+                             size_t count)
 {
     struct pool_job *jobs = ARENA_ARRAY(filler->arena, count, struct pool_job);
     int64_t *gone = ARENA_ARRAY(filler->arena, count, int64_t);
     size_t job_count = 0, gone_count = 0;
+    struct config *config;
+    enum status status;
 
     if (jobs == NULL || gone == NULL)
         return STATUS_NO_MEMORY;
@@ -177,6 +183,11 @@ static enum status take_rows(struct filler *filler, const struct unsent_job *row
         else
             gone[gone_count++] = rows[i].resultid;
     }
+    config = hold_config(filler);
+    status = fill_mark_streams(db, filler->arena, config, jobs, job_count);
+    config_release(config);
+    if (status != STATUS_OK)
+        return status;
     pool_drop(filler->pool, gone, gone_count);
     if (pool_put(filler->pool, jobs, job_count) != STATUS_OK)
         log_line(LOG_LEVEL_WARNING, "event=pool_no_memory");
@@ -197,7 +208,7 @@ static enum status read_news(struct filler *filler, struct db *db, int64_t *id, 
     *ret_more = count == ROWS_PAGE;
     if (count > 0)
         *id = rows[count - 1].resultid;
-    return take_rows(filler, rows, count);
+    return take_rows(filler, db, rows, count);
 }
 
 static void note_caught_up(struct filler *filler, double now)
@@ -329,7 +340,7 @@ static enum status sweep_rows(struct filler *filler, struct db *db, size_t *ret_
         return status;
     if (*ret_count > 0)
         filler->sweep_id = rows[*ret_count - 1].resultid;
-    status = take_rows(filler, rows, *ret_count);
+    status = take_rows(filler, db, rows, *ret_count);
     if (*ret_count < ROWS_PAGE)
         end_priority(filler);
     return status;
@@ -358,7 +369,7 @@ static enum status sweep_ids(struct filler *filler, struct db *db,
     if (unknown > 0)
         status = db_unsent_by_id(db, filler->arena, ids, unknown, &rows, &row_count);
     if (status == STATUS_OK)
-        status = take_rows(filler, rows, row_count);
+        status = take_rows(filler, db, rows, row_count);
     if (status != STATUS_OK)
         return status;
     filler->sweep_id = last;
@@ -407,9 +418,14 @@ static enum status sweep(struct filler *filler, struct db *db, const struct conf
     pool_figures(filler->pool, &figures);
     if (!filler->is_sweeping) {
         double soonest = filler->sweep_due - sweep_interval(filler, config) + sweep_soon;
-        if (now < filler->sweep_due && !(pool_is_low(filler->pool) && now >= soonest))
+        uint64_t key = stream_lines_key(config->stream);
+        bool other_streams = key != filler->streams_key;
+        if (now < filler->sweep_due && !other_streams &&
+            !(pool_is_low(filler->pool) && now >= soonest))
             return STATUS_OK;
         begin_sweep(filler, now);
+        filler->reads_again = other_streams;
+        filler->streams_key = key;
     }
     if (filler->is_ending) {
         end_sweep(filler, config, now);
@@ -423,8 +439,9 @@ static enum status sweep(struct filler *filler, struct db *db, const struct conf
         if (!filler->has_priority)
             status = find_priority(filler, db);
         else
-            status = figures.is_filled ? sweep_ids(filler, db, &figures, &read)
-                                       : sweep_rows(filler, db, &read);
+            status = figures.is_filled && !filler->reads_again
+                         ? sweep_ids(filler, db, &figures, &read)
+                         : sweep_rows(filler, db, &read);
         if (status != STATUS_OK)
             return status;
         count += read;
@@ -446,7 +463,7 @@ static enum status read_doubts(struct filler *filler, struct db *db)
         return STATUS_OK;
     status = db_unsent_by_id(db, filler->arena, ids, count, &rows, &row_count);
     if (status == STATUS_OK)
-        return take_rows(filler, rows, row_count);
+        return take_rows(filler, db, rows, row_count);
     pool_distrust(filler->pool, ids, count); /* later, then */
     return status;
 }

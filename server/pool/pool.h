@@ -28,8 +28,9 @@ void pool_destroy(struct pool *pool); /* NULL is fine */
 
 struct pool_job {
     int64_t resultid, priority;
-    uint32_t class_number;        /* in answers, for pool_take_more */
-    struct workunit_row workunit; /* copied; of its texts the keywords are kept */
+    uint32_t class_number;              /* in answers, for pool_take_more */
+    int64_t stream_batch, stream_owner; /* of the batch, where a job stream names them; else 0 */
+    struct workunit_row workunit;       /* copied; of its texts the keywords are kept */
 };
 
 /* Adds jobs, or brings those that are held up to date. Where the pool is full a job of a class that
@@ -76,10 +77,11 @@ enum pool_limit {
 struct pool_group {
     int64_t appid, hr_class, app_version_id, app_version_num;
     int64_t user; /* the only one who may have them (user_filter); 0: anybody */
+    int64_t stream_batch, stream_owner; /* see struct pool_job */
 };
 
-/* Wants that are served side by side, as of CPU and coprocessors. */
-enum { POOL_LANES = 64 };
+/* Wants that are served side by side, as of CPU and coprocessors, and of job streams. */
+enum { POOL_LANES = 4096 };
 
 /* What a host can take of a group, and how much of it is wanted. */
 struct pool_terms {
@@ -105,7 +107,8 @@ struct pool_question {
     pool_judge *judge;
     void *context;
     size_t jobs_max, classes_max;
-    double reserve; /* a lane is full when it holds so many times what is wanted */
+    double reserve;  /* a lane is full when it holds so many times what is wanted */
+    size_t lane_max; /* or so many jobs; 0: any number */
     /* By enum pool_subject, where such a rule is in force, else 0: jobs are passed over that
      * pool_met told about, and of neighbours of one workunit one is given. */
     int64_t subjects[POOL_SUBJECTS];
@@ -116,7 +119,8 @@ struct pool_question {
 struct pool_answer {
     struct pool_job *jobs; /* in the arena */
     size_t count;
-    struct pool_place place; /* of the last class looked at */
+    struct pool_place place; /* up to it nothing was left out: of the last class looked at, or
+                              * where the first lane was full */
     bool gave_up;            /* the search took too long */
     bool is_short;           /* there may be more: it gave up, jobs are missing from the pool, or
                               * other threads had them in their hands */

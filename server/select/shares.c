@@ -42,24 +42,12 @@ void stream_ledger_destroy(struct stream_ledger *ledger)
     free(ledger);
 }
 
-/* Other lines, other streams: what the old ones had says nothing about them. */
-static uint64_t key_of(struct text_list lines)
-{
-    uint64_t key = lines.count;
-
-    for (size_t i = 0; i < lines.count; i++) {
-        key = random_mix(key, lines.items[i].length);
-        for (size_t j = 0; j < lines.items[i].length; j++)
-            key = random_mix(key, (uint64_t)(unsigned char)lines.items[i].at[j]);
-    }
-    return key;
-}
-
 /* The ledger, locked, for the streams in force. */
 static struct stream_shares *ledger_lock(struct stream_ledger *ledger, struct text_list lines,
                                          size_t bad)
 {
-    uint64_t key = key_of(lines);
+    uint64_t key =
+        stream_lines_key(lines); /* others: what the old ones had says nothing about them */
 
     pthread_mutex_lock(&ledger->lock);
     if (ledger->key != key) {

@@ -29,7 +29,8 @@ enum {
     RESERVE = 2,     /* times what is wanted */
     SPARE_JOBS = 2,  /* of each class, in case others get there first */
     LOCALITY_JOBS = 64,
-    STREAM_RESERVE = 16 /* with job streams: classes of several are to be at hand */
+    STREAM_RESERVE = 16, /* of them all, with job streams */
+    LANES_OF_STREAMS = STREAMS_MAX * RESOURCES_MAX
 };
 /* What rounding may make of a limit. */
 #define SPEED_SLACK (1 + 1e-9)
@@ -91,13 +92,20 @@ static bool hr_suits(const struct host_view *view, const struct app_row *app,
            group->hr_class == hr_class_for(view, app);
 }
 
-/* The lane of an always-on app is its own: one job of it is wanted, whatever else is. */
-static size_t lane_of(const struct source *source, const struct app_row *app, size_t resource)
+/* Each stream has lanes of its own, so that all are at hand. The lane of an always-on app is its
+ * own too: one job of it is wanted, whatever else is. */
+static size_t lane_of(const struct source *source, const struct app_row *app,
+                      const struct pool_group *group, size_t resource)
 {
-    if (app->non_cpu_intensive == 0)
-        return resource;
-    return RESOURCES_MAX +
-           (size_t)(app - source->request->catalog->rows.apps) % (POOL_LANES - RESOURCES_MAX);
+    const struct streams *streams = source->view->streams;
+    size_t stream = 0;
+
+    if (app->non_cpu_intensive != 0)
+        return LANES_OF_STREAMS + (size_t)(app - source->request->catalog->rows.apps) %
+                                      (POOL_LANES - LANES_OF_STREAMS);
+    if (streams != NULL)
+        stream = stream_of(streams, app->name, group->stream_batch, group->stream_owner);
+    return stream * RESOURCES_MAX + resource;
 }
 
 static bool judge(void *context, const struct pool_group *group, struct pool_terms *ret_terms)
@@ -121,7 +129,7 @@ static bool judge(void *context, const struct pool_group *group, struct pool_ter
         suits = true;
         speed = source_speed(view, option);
         fastest = fmax(fastest, speed);
-        ret_terms->lane = lane_of(source, app, option->resource);
+        ret_terms->lane = lane_of(source, app, group, option->resource);
         if (app->non_cpu_intensive == 0)
             add_wanted(source, option, speed, ret_terms);
     }
@@ -157,8 +165,9 @@ static bool ask(struct source *source, struct pool_question *ret_question)
 {
     size_t reply = (size_t)fmax((double)source->view->limits.reply, 1);
     size_t most = (size_t)source->view->config->candidate_rows;
-    double reserve = source->view->streams != NULL ? STREAM_RESERVE : RESERVE;
-    size_t jobs = source->is_probing ? PROBE_MAX : (size_t)reserve * reply + 16;
+    const struct streams *streams = source->view->streams;
+    size_t reserve = streams != NULL ? STREAM_RESERVE : RESERVE;
+    size_t jobs = source->is_probing ? PROBE_MAX : reserve * reply + 16;
 
     if (source->request->message.file_count > 0)
         jobs += LOCALITY_JOBS;
@@ -167,7 +176,9 @@ static bool ask(struct source *source, struct pool_question *ret_question)
                                            .context = source,
                                            .jobs_max = jobs,
                                            .classes_max = jobs,
-                                           .reserve = source->is_probing ? PROBE_MAX : reserve};
+                                           .reserve = source->is_probing ? PROBE_MAX : RESERVE};
+    if (streams != NULL)
+        ret_question->lane_max = jobs / (streams->count * source->view->asked.resource_count) + 1;
     return met_ask(source->request, ret_question);
 }
 

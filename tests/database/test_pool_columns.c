@@ -243,7 +243,7 @@ static void readers_are_found(void **state)
     assert_true(reads("x = job->workunit->name;", "name"));
     assert_true(reads("x = row->workunit.name)", "name"));
     assert_false(reads("workunit->name_of", "name"));
-    assert_false(reads("workunit->nam", "name"));
+    assert_false(reads("workunit->id", "idle"));
     assert_false(reads("app->name", "name"));
 }
 

@@ -9,6 +9,7 @@
 #include "server/catalog.h"
 #include "server/pool/fill.h"
 #include "server/pool/pool.h"
+#include "server/select/shares.h"
 #include "tests/support/database.h"
 #include "tests/support/test.h"
 
@@ -31,6 +32,7 @@ struct server {
     struct pool *pool;
     struct filler *filler;
     double clock;
+    struct stream_ledger *ledger;
     struct request request;
     struct buffer reply;
 };
@@ -147,6 +149,7 @@ static const struct answer *ask(struct server *of, int host, double memory, int 
                                    .keys = &of->keys,
                                    .db = of->db,
                                    .pool = of->pool,
+                                   .ledger = of->ledger,
                                    .arena = of->arena,
                                    .now = NOW,
                                    .seed = (uint64_t)host,
@@ -531,6 +534,62 @@ static void what_is_not_true_is_forgotten(void **state)
     assert_int_equal(ask_new(&server, 1, 250), 3);
 }
 
+/* --- job streams ----------------------------------------------------------------------------- */
+
+/* Ten jobs of the second stream stand behind many of the first, of one kind or each of its own. By
+ * the weights they go out with the first twenty. */
+static void share_with_a_flood(const char *stream, int app, int flood, const char *memory)
+{
+    size_t of_second = 0;
+
+    test_sql(database, "UPDATE app SET deprecated = 0;"
+                       "INSERT INTO batch (id, user_id) VALUES (10, 5), (20, 6), (21, 6)");
+    catalog_release(server.catalog);
+    assert_status(STATUS_OK, catalog_load(server.db, &server.catalog));
+    add_jobs(1, flood, 0, memory);
+    test_sql(database, "UPDATE workunit SET batch = 10");
+    add_jobs_of(app, 200001, 10, 0, "1e6");
+    test_sql(database, "UPDATE workunit SET batch = 20 WHERE id > 200000");
+    pass(&server, 5);
+    set_rule("resend_lost_results", "0");
+    set_rule("stream", stream);
+    pass(&server, 5); /* the jobs it holds are told apart anew */
+    server.ledger = stream_ledger_create();
+    for (int i = 0; i < 6; i++) {
+        const struct answer *answer = ask(&server, 1, 4e9, 350);
+
+        assert_int_equal(answer->job_count, 4);
+        for (size_t j = 0; j < 4; j++)
+            of_second += answer->jobs[j].resultid > 200000;
+    }
+    assert_int_equal(of_second, 10);
+    stream_ledger_destroy(server.ledger);
+}
+
+static void an_app_gets_its_share_behind_a_flood(void **state)
+{
+    (void)state;
+    share_with_a_flood("app old 1", OLD_APP, 20000, "1e6 + seq");
+}
+
+static void a_batch_gets_its_share_behind_a_flood(void **state)
+{
+    (void)state;
+    share_with_a_flood("batch 20 1", APP, 20000, "1e6 + seq");
+}
+
+static void a_submitter_gets_its_share_behind_a_flood(void **state)
+{
+    (void)state;
+    share_with_a_flood("user 6 1", APP, FLOOD, "1e6 + seq");
+}
+
+static void a_stream_gets_its_share_behind_a_flood_of_one_kind(void **state)
+{
+    (void)state;
+    share_with_a_flood("user 6 1", APP, 20000, "2e6");
+}
+
 #define CASE(name) cmocka_unit_test_setup_teardown(name, setup, teardown)
 
 int main(void)
@@ -553,6 +612,10 @@ int main(void)
         CASE(behind_other_reasons_one_is_found_too),
         CASE(what_was_rolled_back_was_not_met),
         CASE(what_is_not_true_is_forgotten),
+        CASE(an_app_gets_its_share_behind_a_flood),
+        CASE(a_batch_gets_its_share_behind_a_flood),
+        CASE(a_submitter_gets_its_share_behind_a_flood),
+        CASE(a_stream_gets_its_share_behind_a_flood_of_one_kind),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -11,7 +11,7 @@ server/base/       server/base/*
 config/            config/* server/base/*
 db/                db/* config/config.h server/base/*
 server/parse/      server/parse/* server/base/*
-server/pool/       server/pool/* server/catalog.h db/db.h db/rows.h db/states.h config/config.h server/base/*
+server/pool/       server/pool/* server/policy/stream.h server/catalog.h db/db.h db/rows.h db/states.h config/config.h server/base/*
 server/policy/     server/policy/* server/parse/message.h db/rows.h db/states.h config/config.h server/base/*
 server/submit/     server/submit/* db/* config/config.h server/base/*
 server/            server/* db/db.h db/files.h db/rows.h db/states.h config/config.h

@@ -509,6 +509,67 @@ static void a_search_goes_on_where_it_ended(void **state)
     pool_destroy(pool);
 }
 
+/* A lane for each app. */
+static bool judge_by_app(void *context, const struct pool_group *group,
+                         struct pool_terms *ret_terms)
+{
+    bool suits = judge(context, group, ret_terms);
+
+    ret_terms->lane = (size_t)group->appid;
+    return suits;
+}
+
+/* Of the first app a full lane, and the second app far behind; then the search goes on in the
+ * first. */
+static void a_full_lane_is_gone_on_with(void **state)
+{
+    struct pool *pool = pool_create(1000, false);
+    struct pool_question question = {.judge = judge_by_app,
+                                     .context = &anybody,
+                                     .jobs_max = 100,
+                                     .classes_max = 100,
+                                     .reserve = HUGE_VAL,
+                                     .lane_max = 4};
+    struct pool_place place = {0};
+    struct pool_answer answer;
+
+    (void)state;
+    for (int64_t i = 1; i <= 9; i++) {
+        struct pool_job job = plain_job(i);
+        job.workunit.rsc_memory_bound = (double)i;
+        job.workunit.appid = i == 9;
+        put_jobs(pool, job, i, 1);
+    }
+    for (int turn = 0; turn < 2; turn++) {
+        assert_true(pool_take(pool, arena, &question, place, &answer));
+        assert_int_equal(answer.count, turn == 0 ? 5 : 4);
+        for (size_t j = 0; j < 4; j++)
+            assert_i64(answer.jobs[j].resultid, 1 + 4 * turn + (int64_t)j);
+        place = answer.place;
+    }
+    pool_destroy(pool);
+}
+
+static void jobs_of_streams_are_groups(void **state)
+{
+    struct pool *pool = pool_create(1000, false);
+    struct pool_job job = plain_job(1);
+    struct pool_figures figures;
+
+    (void)state;
+    put_jobs(pool, job, 1, 1);
+    job.stream_batch = 7;
+    put_jobs(pool, job, 2, 1);
+    job.stream_owner = 8;
+    put_jobs(pool, job, 3, 1);
+    job.workunit.batch = 9; /* named by no stream */
+    put_jobs(pool, job, 4, 1);
+    pool_figures(pool, &figures);
+    assert_int_equal(figures.groups, 3);
+    assert_int_equal(figures.classes, 4);
+    pool_destroy(pool);
+}
+
 static void a_changed_job_moves(void **state)
 {
     struct pool *pool = pool_create(1000, false);
@@ -901,6 +962,8 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(same_jobs_in_the_same_order),
         cmocka_unit_test(a_search_goes_on_where_it_ended),
+        cmocka_unit_test(a_full_lane_is_gone_on_with),
+        cmocka_unit_test(jobs_of_streams_are_groups),
         cmocka_unit_test(a_changed_job_moves),
         cmocka_unit_test(it_is_filled_after_a_sweep_and_complete_if_all_fitted),
         cmocka_unit_test(a_flood_hides_nothing),
