@@ -15,6 +15,7 @@
 
 #include <inttypes.h>
 #include <math.h>
+#include <signal.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
@@ -447,6 +448,29 @@ static void a_command_that_fails_ends_the_run(void **state)
     crowd_destroy(crowd);
 }
 
+static void on_signal(int number)
+{
+    (void)number;
+    crowd_stop();
+}
+
+static void a_command_that_is_stopped_with_the_run_is_no_failure(void **state)
+{
+    (void)state;
+    struct options options = usual_options(2);
+    struct scenario scenario = usual_scenario("hosts 5\ndays 2\n");
+    struct crowd_effort effort;
+    struct seen seen;
+
+    options.transitions[0] = "kill -USR1 $PPID; exit 3";
+    options.transition_count = 1;
+    signal(SIGUSR1, on_signal);
+    run(&options, &scenario, STATUS_OK, &seen, &effort);
+    assert_true(effort.rpcs > 0);
+    assert_int_equal(effort.transitions, 1);
+    assert_true(effort.end < scenario.begin + 12 * 3600);
+}
+
 static void a_stopped_run_is_a_short_one(void **state)
 {
     (void)state;
@@ -455,7 +479,7 @@ static void a_stopped_run_is_a_short_one(void **state)
     struct crowd_effort effort;
     struct seen seen;
 
-    crowd_stop(); /* the last test: nothing takes it back */
+    crowd_stop(); /* nothing takes it back: these two tests are the last */
     run(&options, &scenario, STATUS_OK, &seen, &effort);
     assert_int_equal(effort.rpcs, 0);
     assert_int_equal(seen.last_samples, 1);
@@ -478,6 +502,7 @@ int main(void)
         cmocka_unit_test(without_patience_hosts_hear_nothing),
         cmocka_unit_test(commands_are_run_as_time_passes),
         cmocka_unit_test(a_command_that_fails_ends_the_run),
+        cmocka_unit_test(a_command_that_is_stopped_with_the_run_is_no_failure),
         cmocka_unit_test(a_stopped_run_is_a_short_one),
     };
     int failed;

@@ -54,7 +54,8 @@ static enum status run_commands(struct crowd *crowd, double now, struct failure 
     for (size_t i = 0; i < crowd->options->transition_count && status == STATUS_OK; i++)
         status = command_run(crowd->options->transitions[i], now, failure);
     crowd->effort.transitions++;
-    return status;
+    /* The signal that stops us from a terminal stops the command too. */
+    return crowd_is_stopped() ? STATUS_OK : status;
 }
 
 enum status crowd_do_due(struct crowd *crowd, struct failure *failure)
