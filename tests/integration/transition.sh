@@ -115,10 +115,13 @@ claim "of both" test "$(rows "SELECT SUM(validate_state = 1), canonical_resultid
     need_validate, transition_time FROM result JOIN workunit ON workunit.id = workunitid")" = \
     "2"$'\t'"1"$'\t'"0"$'\t'"2147483647"
 
-# --- many at once, and one that cannot be done
+# --- many at once, and two that cannot be done: a template that is not there, a name that is taken
 seq -f "--wu_name many_%.0f $work/in" 3000 >"$work/lines"
 create --transitioner --stdin --quiet <"$work/lines" >/dev/null
-rows "UPDATE workunit SET result_template_file = 'templates/none.xml' WHERE name = 'many_7'"
+rows "SET sql_mode = ''; UPDATE workunit SET result_template_file = 'templates/none.xml'
+    WHERE name = 'many_7'; INSERT INTO result SET name = 'many_2000_0', workunitid = 1, server_state = 5"
+transition $((deadline + 30)) --limit 5
+claim "no more than asked for are looked at" did jobs 5 made 5
 for side in left right; do
     qmctl transition --now $((deadline + 30)) --json >"$work/$side.json" 2>"$work/$side.log" &
     sides+=($!)
@@ -126,14 +129,18 @@ done
 wait "${sides[@]}"
 cat "$work/left.json" "$work/right.json"
 claim "two commands share the work" test "$(cat "$work"/{left,right}.json | grep -oE '"made": [0-9]+' |
-    awk '{ sum += $2 } END { print sum }')" = 2999
+    awk '{ sum += $2 } END { print sum }')" = 2993
 claim "each job has one result" test "$(rows "SELECT COUNT(*), COUNT(DISTINCT workunitid) FROM result
-    WHERE name LIKE 'many\\_%\\_0' AND server_state = 2")" = $'2999\t2999'
-claim "the one is named" grep -q 'templates/none.xml' "$work/left.log" "$work/right.log"
-claim "and put off" test "$(rows "SELECT transition_time FROM workunit WHERE name = 'many_7'")" = \
-    $((deadline + 630))
+    WHERE name LIKE 'many\\_%\\_0' AND server_state = 2")" = $'2998\t2998'
+claim "the template is named" grep -q 'templates/none.xml' "$work/left.log" "$work/right.log"
+claim "and so is the job" grep -q "Duplicate entry 'many_2000_0'" "$work/left.log" "$work/right.log"
+claim "both are put off" test "$(rows "SELECT MIN(transition_time), MAX(transition_time) FROM workunit
+    WHERE name IN ('many_7', 'many_2000')")" = $((deadline + 630))$'\t'$((deadline + 630))
 transition $((deadline + 31))
 claim "nothing more is due" did
+
+qmctl transition --loop 1 --now 5 >/dev/null 2>&1
+claim "a loop goes by the clock" test $? -eq 2
 
 # --- as a service
 "$QM_BINARY_DIR/qmctl" --project "$project" transition --loop 1 >"$work/loop.log" 2>&1 &
