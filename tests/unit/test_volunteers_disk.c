@@ -181,10 +181,10 @@ static void violations_end_files_then_jobs_then_all(void **state)
     emulation->population.buffer_min_days = emulation->population.buffer_max_days = 0.5;
     emulation->projects[A].file_bytes = emulation->projects[B].file_bytes = 3 * GB;
     emulation_begin(emulation, 2);
-    for (double days = 0; days < 200; days += 0.25) {
+    for (int quarter = 0; quarter < 4 * 200; quarter++) {
         double limit;
 
-        emulation_run(emulation, days);
+        emulation_run(emulation, quarter / 4.0);
         limit = 40 * GB - volunteer->disk.others;
         was_stuck = was_stuck || volunteer->is_stuck;
         if (!volunteer->is_stuck)

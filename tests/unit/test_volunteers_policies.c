@@ -199,8 +199,8 @@ static void scenario_1_runs_long_tasks_to_their_end(void **state)
     emulation_begin(emulation, 1);
     volunteer->machine.cpus = 2;
     volunteer->fetch.resources[FETCH_CPU].count = 2;
-    for (double days = 0; days < 20; days += 0.01) {
-        emulation_run(emulation, days);
+    for (int step = 0; step < 2000; step++) {
+        emulation_run(emulation, step / 100.0);
         for (size_t i = 0; i < volunteer->job_count; i++, looks++)
             stopped +=
                 volunteer->jobs[i].begun && !volunteer->jobs[i].running && !volunteer->jobs[i].done;

@@ -2,6 +2,7 @@
 /* What emulated hosts say and hear. */
 #include "server/base/arena.h"
 #include "server/base/buffer.h"
+#include "server/policy/plan_class.h"
 #include "tests/support/requests.h"
 #include "tests/support/test.h"
 #include "tools/volunteers/incoming.h"
@@ -179,6 +180,56 @@ static void a_host_reads_what_the_server_says(void **state)
     arena_destroy(arena);
 }
 
+/* Which classes a device may run is not what is emulated: so it may run what is current. */
+static void devices_may_run_the_classes_of_their_kind(void **state)
+{
+    (void)state;
+    static const char *const names[] = {"cuda_fermi",
+                                        "opencl_nvidia_101",
+                                        "ati14",
+                                        "opencl_ati_101",
+                                        "opencl_intel_gpu_101",
+                                        "sse3",
+                                        "mt"};
+    const struct machine machine = {.cpus = 8,
+                                    .flops = 5e9,
+                                    .memory = 16e9,
+                                    .disk = 1e11,
+                                    .gpus = {{1, 1e12}, {1, 2e12}, {1, 3e11}}};
+    struct plan_classes classes = plan_classes_builtin();
+
+    for (int is_scalar = 0; is_scalar < 2; is_scalar++) {
+        struct outgoing outgoing = {.platform = TEXT("x86_64-pc-linux-gnu"),
+                                    .machine = &machine,
+                                    .is_scalar = is_scalar == 1};
+        struct arena *arena = arena_create(1 << 20);
+        struct buffer request = buffer_on_heap(1 << 20);
+        struct plan_host host;
+        struct parsed *parsed;
+
+        outgoing_write(&outgoing, &request);
+        buffer_add_char(&request, '\0');
+        parsed = parse_string(request.at);
+        host = (struct plan_host){.message = &parsed->message,
+                                  .client_version = message_client_version(&parsed->message),
+                                  .cpus = 8,
+                                  .memory = 16e9,
+                                  .cpu_flops = 5e9,
+                                  .primary_platform = parsed->message.platforms[0],
+                                  .chance = 0.5};
+        for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++) {
+            struct plan_verdict verdict =
+                plan_class_judge(&classes, text_from(names[i]), &host, arena);
+
+            if (!verdict.is_usable)
+                fail_msg("%s: " TEXT_FORMAT, names[i], TEXT_ARG(verdict.why));
+        }
+        parsed_free(parsed);
+        buffer_free(&request);
+        arena_destroy(arena);
+    }
+}
+
 static void half_a_reply_is_none(void **state)
 {
     (void)state;
@@ -200,6 +251,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(the_server_reads_what_a_host_says),
         cmocka_unit_test(a_host_reads_what_the_server_says),
+        cmocka_unit_test(devices_may_run_the_classes_of_their_kind),
         cmocka_unit_test(half_a_reply_is_none),
     };
 

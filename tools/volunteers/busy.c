@@ -37,12 +37,13 @@ double busy_delay(const struct volunteer *volunteer, size_t resource)
 
         if (job->done || job->coproc != resource)
             continue;
-        for (; uses > 0; uses -= 1) {
+        while (uses > 0) {
             size_t at = first_free(free_at, count);
 
             free_at[at] += estimate_left(volunteer, job) / on_fraction * fmin(uses, 1);
             if (volunteer->now + free_at[at] > job->deadline)
                 busy[at] = free_at[at];
+            uses -= 1;
         }
     }
     for (size_t i = 0; i < count; i++)

@@ -216,6 +216,7 @@ void disk_release(struct volunteer *volunteer, struct volunteer_job *job)
     for (size_t i = 0; i < job->file_count; i++) {
         struct disk_file *file = job->files[i];
 
+        must(file != NULL);
         file->references--;
         file->last_used = volunteer->now;
         if (file->references == 0 && !file->sticky)

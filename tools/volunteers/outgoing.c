@@ -80,7 +80,7 @@ static void write_machine(const struct outgoing *outgoing, struct buffer *reques
                  "    <p_ncpus>%" PRId64 "</p_ncpus>\n"
                  "    <p_vendor>GenuineIntel</p_vendor>\n"
                  "    <p_model>Emulated CPU [Family 6 Model 85]</p_model>\n"
-                 "    <p_features>fpu sse sse2 sse3 avx avx2</p_features>\n"
+                 "    <p_features>fpu sse sse2 pni ssse3 sse4_1 sse4_2 avx avx2</p_features>\n"
                  "    <p_fpops>%f</p_fpops>\n    <p_iops>%f</p_iops>\n"
                  "    <p_membw>1000000000.000000</p_membw>\n",
                  outgoing->mark, outgoing->mark, random_mix(outgoing->mark, 1), machine->cpus,

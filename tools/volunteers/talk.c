@@ -97,8 +97,9 @@ static double fraction(const struct volunteer *volunteer, size_t project, bool p
         const struct fetch_project *fetch = &volunteer->fetch.projects[p];
 
         if (p == project || counts[p] ||
-            (potential &&
-             (fetch->min_rpc_time <= volunteer->now || volunteer->projects[p].no_work_deadlines)))
+            (potential && (fetch->min_rpc_time <= volunteer->now ||
+                           (volunteer->projects[p].no_work_deadlines &&
+                            volunteer->projects[p].reply_delay_end > volunteer->now))))
             shares += fetch->share;
     }
     return shares > 0 ? volunteer->fetch.projects[project].share / shares : 1;
@@ -133,8 +134,8 @@ static void describe_host(const struct volunteer *volunteer, struct volunteer_qu
         .scalar = question->request.scalar,
         .lists_queue = project->full_workload,
     };
-    if (outgoing
-            ->is_scalar) /* then in the wall time of the share; else as it is, for old servers */
+    /* One number is in the wall time of the share; beside others it is the largest of them. */
+    if (outgoing->is_scalar)
         outgoing->scalar =
             duration_project_normalize(&(struct availability){outgoing->on_fraction, 1, 1},
                                        outgoing->potential_fraction, question->request.scalar);
