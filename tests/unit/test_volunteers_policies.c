@@ -234,6 +234,27 @@ static void sessions_keep_the_queue_between_its_marks(void **state)
     emulation_free(emulation);
 }
 
+/* 1-8: all jobs of A fail within a second: it is asked once in hours, not every minute. */
+static void failed_jobs_hold_their_project_back(void **state)
+{
+    (void)state;
+    uint64_t rpcs[2];
+
+    for (int failing = 0; failing < 2; failing++) {
+        struct emulation *emulation = two_projects("debt", "sessions", 50, 50);
+
+        emulation->projects[B].serves[FETCH_CPU] = false;
+        emulation->projects[A].run_time = 1;
+        emulation->projects[A].jobs_max = 1;
+        emulation->population.error_rate = failing;
+        emulation_begin(emulation, 1);
+        emulation_run(emulation, 2);
+        rpcs[failing] = emulation->projects[A].rpcs;
+        emulation_free(emulation);
+    }
+    assert_true(rpcs[1] * 10 < rpcs[0]);
+}
+
 static void corrected_estimates_come_near_the_truth(void **state)
 {
     (void)state;
@@ -406,6 +427,7 @@ int main(void)
         cmocka_unit_test(endangered_jobs_run_first),
         cmocka_unit_test(scenario_1_runs_long_tasks_to_their_end),
         cmocka_unit_test(sessions_keep_the_queue_between_its_marks),
+        cmocka_unit_test(failed_jobs_hold_their_project_back),
         cmocka_unit_test(corrected_estimates_come_near_the_truth),
         cmocka_unit_test(one_number_is_in_wall_time_of_the_share),
         cmocka_unit_test(a_resource_is_busy_with_what_is_in_danger),

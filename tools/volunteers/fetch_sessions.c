@@ -105,6 +105,18 @@ void fetch_by_sessions_hear_nothing(struct volunteer *volunteer, size_t project)
     give_back(volunteer, projects);
 }
 
+void fetch_by_sessions_job_failed(struct volunteer *volunteer, size_t project)
+{
+    struct session_project projects[FETCH_PROJECTS_MAX];
+
+    borrow(volunteer, POLICY_ANY_PROJECT, projects);
+    /* RPCs that succeed meanwhile would begin the count again, and no cycle would ever slow down.
+     */
+    projects[project].failures = volunteer->projects[project].failed_jobs - 1;
+    session_computation_failed(&projects[project], volunteer->now, &volunteer->random);
+    give_back(volunteer, projects);
+}
+
 void fetch_by_sessions_settle(struct volunteer *volunteer, double interval)
 {
     (void)interval;

@@ -34,6 +34,8 @@ struct fetch_policy {
     void (*settle)(struct volunteer *volunteer, double interval);
     /* When somebody may be asked for what is lacking. */
     double (*next)(const struct volunteer *volunteer);
+    /* A job of a project failed. NULL: nothing. */
+    void (*job_failed)(struct volunteer *volunteer, size_t project);
 };
 
 struct estimate_policy {
@@ -101,6 +103,7 @@ void fetch_by_sessions_hear(struct volunteer *volunteer, const struct fetch_requ
                             const enum fetch_answer answers[FETCH_RESOURCES_MAX]);
 void fetch_by_sessions_hear_nothing(struct volunteer *volunteer, size_t project);
 void fetch_by_sessions_settle(struct volunteer *volunteer, double interval);
+void fetch_by_sessions_job_failed(struct volunteer *volunteer, size_t project);
 /* Of policies without back-offs for resources: projects that sent nothing wait longer and longer.
  */
 void fetch_wait_if_empty(struct volunteer *volunteer, const struct fetch_request *request,

@@ -136,7 +136,11 @@ void queue_end_job(struct volunteer *volunteer, struct volunteer_job *job)
         volunteer->tally.jobs++;
         volunteer->tally.late += is_late;
         volunteer->tally.failed += job->failed;
+        volunteer->projects[job->project].failed_jobs =
+            job->failed ? volunteer->projects[job->project].failed_jobs + 1 : 0;
     }
+    if (job->failed && fetch_policies[volunteer->population->habits.fetch].job_failed != NULL)
+        fetch_policies[volunteer->population->habits.fetch].job_failed(volunteer, job->project);
     if (is_late || job->failed || job->aborted)
         volunteer->tally.flops_wasted += job->flops;
     report_by(&volunteer->projects[job->project],

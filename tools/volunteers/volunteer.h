@@ -54,10 +54,10 @@ struct volunteer_job {
 struct volunteer_project {
     size_t which; /* of the crowd's */
     int64_t hostid, rpc_seqno;
-    unsigned failures, empties, refusals; /* in a row */
-    double next_report;                   /* INFINITY: nothing to report */
-    bool full_workload;                   /* wanted by the server */
-    bool no_work_deadlines;               /* said by the last reply, which asked for a delay: */
+    unsigned failures, empties, refusals, failed_jobs; /* in a row */
+    double next_report;                                /* INFINITY: nothing to report */
+    bool full_workload;                                /* wanted by the server */
+    bool no_work_deadlines; /* said by the last reply, which asked for a delay: */
     double reply_delay_end;
     double correction;                /* of durations */
     unsigned unsupported;             /* bit r: it will never have jobs for resource r */
