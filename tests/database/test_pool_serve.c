@@ -569,13 +569,13 @@ static void share_with_a_flood(const char *stream, int app, int flood, const cha
 static void an_app_gets_its_share_behind_a_flood(void **state)
 {
     (void)state;
-    share_with_a_flood("app old 1", OLD_APP, 20000, "1e6 + seq");
+    share_with_a_flood("app old 1", OLD_APP, 5000, "1e6 + seq");
 }
 
 static void a_batch_gets_its_share_behind_a_flood(void **state)
 {
     (void)state;
-    share_with_a_flood("batch 20 1", APP, 20000, "1e6 + seq");
+    share_with_a_flood("batch 20 1", APP, 5000, "1e6 + seq");
 }
 
 static void a_submitter_gets_its_share_behind_a_flood(void **state)
@@ -587,7 +587,7 @@ static void a_submitter_gets_its_share_behind_a_flood(void **state)
 static void a_stream_gets_its_share_behind_a_flood_of_one_kind(void **state)
 {
     (void)state;
-    share_with_a_flood("user 6 1", APP, 20000, "2e6");
+    share_with_a_flood("user 6 1", APP, 5000, "2e6");
 }
 
 #define CASE(name) cmocka_unit_test_setup_teardown(name, setup, teardown)
