@@ -88,7 +88,7 @@ static void add_job(struct emulation *emulation, struct emulated_project *projec
         .operations =
             project->run_time * processor->flops * (project->optimism > 0 ? project->optimism : 1),
         .flops = processor->flops * (project->optimism > 0 ? project->optimism : 1),
-        .cpus = resource == FETCH_CPU ? 1 : 0,
+        .cpus = resource == FETCH_CPU ? 1 : project->coproc_cpus,
         .coproc = resource,
         .coprocs = resource == FETCH_CPU ? 0 : 1,
     };

@@ -18,6 +18,7 @@ struct emulated_project {
     double run_time;                  /* s of a job on the host's processor, as estimated */
     double optimism;                  /* jobs take so many times as long as estimated; 0: once */
     double bound;                     /* s from sending to the deadline */
+    double coproc_cpus;               /* that jobs of coprocessors use beside them */
     double request_delay;
     size_t jobs_max; /* in a reply; 0: 100 */
     bool is_silent;  /* nobody answers */

@@ -54,6 +54,7 @@ static struct emulation *varied(size_t combination)
     population->job_sticky = 0.5;
     population->leave_days = 200;
     for (size_t p = 0; p < 4; p++) {
+        emulation->projects[p].coproc_cpus = 0.3 * (double)p;
         emulation->projects[p].run_time = 3000 * (double)(p * p + 1);
         for (size_t r = 1; r < FETCH_RESOURCES_MAX; r++)
             emulation->projects[p].serves[r] = (p + r) % 2 == 0;
