@@ -24,6 +24,7 @@ axis     slack 1.5
 axis     check none edf
 when     check=none config <ignore_delay_bound>1</ignore_delay_bound>
 label    check=none=no check
+transition 24 --trust
 option   --csv $folder/over_time.csv
 table    --y jobs,late
 EXPERIMENT

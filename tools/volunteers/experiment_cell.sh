@@ -93,10 +93,9 @@ start_project() {
 
 # The shell words of an order to do what is due in a project, if the rows want it.
 transition_of() {
-    local words
-    words=$(rows_of transition | head -n 1)
-    [ -z "$words" ] ||
-        echo "'$bin/qmctl' --project '$1' transition --now {now} ${words#* }"
+    local hours options
+    read -r hours options < <(rows_of transition)
+    [ -z "$hours" ] || echo "'$bin/qmctl' --project '$1' transition --now {now} $options"
 }
 
 write_crowd() {
