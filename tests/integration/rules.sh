@@ -8,10 +8,7 @@
 #
 # HAND-OUTS (750) are those of each campaign. So many times in each of them one of the servers, each in
 # its turn, is killed and started again a moment later (KILLS, 0). VARIANT: one-user, many-users,
-# some-users, one-per-host, two-kinds, two-versions, all-rules (all of them). A long one, of about an
-# hour on two cores:
-#
-#   rules.sh 100000 20 one-user all-rules
+# some-users, one-per-host, two-kinds, two-versions, all-rules (all of them).
 # shellcheck source=lib.sh
 . "$(dirname "$0")/lib.sh"
 need curl nginx
