@@ -188,7 +188,7 @@ static bool take_picked(struct search *search, struct pool_answer *answer)
         if (!describe_job(search, node, search->picked[i], &answer->jobs[answer->count]))
             return false; /* what was taken is in the answer: the caller returns it */
         job->is_taken = true;
-        node->taken++;
+        class_take(pool, job->class_number);
         pool->taken++;
         class_unlink(pool, search->picked[i]);
         answer->count++;
@@ -215,7 +215,7 @@ static bool take(struct search *search, struct pool_place after, struct pool_ans
     const struct standing behind = {after.priority, after.resultid, after.is_foreign};
     size_t classes = 0;
 
-    if (!pick_begin(search) || !search_begin(search))
+    if (!search_begin(search))
         return false;
     for (size_t i = 0; i < search->runner_count; i++)
         run(search, &search->runners[i], after.is_set ? &behind : NULL);
@@ -246,6 +246,47 @@ static bool take(struct search *search, struct pool_place after, struct pool_ans
     return take_picked(search, answer);
 }
 
+/* Classes of which the asker has a job in its hands already. */
+static void mark_seen(const struct search *search, bool is_seen)
+{
+    const struct pool_question *question = search->question;
+
+    for (size_t i = 0; i < question->held_count; i++) {
+        slot number = pool_find(search->pool, question->held[i]);
+
+        if (number != 0)
+            class_at(search->pool, job_at(search->pool, number)->class_number)->is_seen = is_seen;
+    }
+}
+
+/* Whether others have something in their hands that this host could do and does not see: they may
+ * put it back. What is of a class that it sees is no better; but with rules of single workunits a
+ * job may be. To say yes for whatever somebody holds would have hosts that nothing suits ask the
+ * database each time that others are busy. Called before the asker takes more. */
+static bool others_have_some(const struct search *search)
+{
+    struct pool *pool = search->pool;
+    bool some;
+
+    if (pool->taken == 0)
+        return false;
+    if (pool->out_count == CLASSES_OUT_MAX)
+        class_tidy_out(pool);
+    some = pool->out_count == CLASSES_OUT_MAX;
+    mark_seen(search, true);
+    for (size_t i = 0; i < pool->out_count && !some; i++) {
+        const struct class_node *node = class_at(pool, pool->out[i]);
+        struct pool_terms terms;
+
+        some = node->taken > 0 && !node->is_seen && (search->has_rule || !node->is_in_tree) &&
+               search->question->judge(search->question->context, &group_at(pool, node->group)->key,
+                                       &terms) &&
+               tree_fits(node, terms.limits);
+    }
+    mark_seen(search, false);
+    return some;
+}
+
 bool pool_take(struct pool *pool, struct arena *arena, const struct pool_question *question,
                struct pool_place after, struct pool_answer *ret_answer)
 {
@@ -254,9 +295,10 @@ bool pool_take(struct pool *pool, struct arena *arena, const struct pool_questio
 
     *ret_answer = (struct pool_answer){.place = after};
     pthread_mutex_lock(&pool->lock);
-    lacks = !pool->was_filled || pool->lacks_some || pool->taken > 0 ||
+    done = pick_begin(&search);
+    lacks = !pool->was_filled || pool->lacks_some || others_have_some(&search) ||
             pool->distrusted_count + pool->distrusted_out > 0;
-    done = take(&search, after, ret_answer);
+    done = done && take(&search, after, ret_answer);
     ret_answer->gave_up = search.gave_up;
     ret_answer->is_short = lacks || search.gave_up;
     pthread_mutex_unlock(&pool->lock);

@@ -258,6 +258,36 @@ void class_forget_if_empty(struct pool *pool, slot number)
     group_forget_if_empty(pool, group);
 }
 
+void class_tidy_out(struct pool *pool)
+{
+    size_t kept = 0;
+
+    for (size_t i = 0; i < pool->out_count; i++) {
+        struct class_node *node = class_at(pool, pool->out[i]);
+
+        if (node->taken > 0)
+            pool->out[kept++] = pool->out[i];
+        else
+            node->is_out = false;
+    }
+    pool->out_count = kept;
+}
+
+void class_take(struct pool *pool, slot number)
+{
+    struct class_node *node = class_at(pool, number);
+
+    node->taken++;
+    if (node->is_out)
+        return;
+    if (pool->out_count == CLASSES_OUT_MAX)
+        class_tidy_out(pool);
+    if (pool->out_count == CLASSES_OUT_MAX)
+        return;
+    node->is_out = true;
+    pool->out[pool->out_count++] = number;
+}
+
 /* Brings the tree up to date with the lists. */
 static void stand(struct pool *pool, slot number)
 {

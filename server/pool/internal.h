@@ -73,6 +73,8 @@ struct class_node {
     float least[POOL_LIMIT_COUNT]; /* of its subtree; rounded down */
     bool is_in_tree, is_foreign;
     bool has_more; /* some were left out */
+    bool is_out;   /* named in the pool's list of classes with jobs in somebody's hands */
+    bool is_seen;  /* during one look at that list */
     int64_t head;  /* oldest job, as the tree knows it */
     uint32_t taken;
     uint64_t hash;
@@ -103,6 +105,9 @@ struct met_facts {
     size_t count;          /* in the young one */
 };
 
+/* More classes than that with jobs in somebody's hands are not told apart. */
+enum { CLASSES_OUT_MAX = 4096 };
+
 struct pool {
     unsigned magic;
     pthread_mutex_t lock;
@@ -114,6 +119,8 @@ struct pool {
     slot *group_list; /* all, in no order */
     size_t group_count, group_capacity;
     size_t taken, own;
+    slot out[CLASSES_OUT_MAX]; /* classes with jobs taken, and some that have them back */
+    size_t out_count;
 
     uint16_t sweep;
     slot sweep_at;                          /* while ending one */
@@ -145,6 +152,8 @@ static inline struct group_node *group_at(const struct pool *pool, slot number)
     return slot_item(&pool->groups, number);
 }
 
+slot pool_find(const struct pool *pool, int64_t resultid); /* 0: it is not there */
+
 /* Negative: `a` is served before `b`. */
 int standing_compare(const struct standing *a, const struct standing *b);
 struct standing class_standing(const struct class_node *node);
@@ -158,6 +167,7 @@ void tree_remove(const struct pool *pool, slot *root, slot number);
  * class looked at; at 0 the search gives up. */
 slot tree_first(const struct pool *pool, slot root, const struct standing *after,
                 const double *limits, size_t *steps);
+bool tree_fits(const struct class_node *node, const double *limits);
 /* The one that needs least of `which` and is within the other limits (NULL: no limits), if that is
  * less than *best; 0: none. */
 slot tree_least(const struct pool *pool, slot root, enum pool_limit which, const double *limits,
@@ -182,6 +192,10 @@ bool class_is_of(const struct pool *pool, slot number, const struct pool_job *jo
 void class_link(struct pool *pool, slot job_number);
 void class_unlink(struct pool *pool, slot job_number);
 void class_forget_if_empty(struct pool *pool, slot number);
+/* One more job of the class is in somebody's hands. It is named in pool->out then; a class whose
+ * jobs came back stays there until it is tidied. */
+void class_take(struct pool *pool, slot number);
+void class_tidy_out(struct pool *pool);
 void class_describe(const struct pool *pool, const struct class_node *node,
                     struct pool_job *ret_job);
 

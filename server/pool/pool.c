@@ -93,7 +93,7 @@ static slot *bucket_of(const struct pool *pool, int64_t resultid)
     return &pool->job_hash[random_mix(2, (uint64_t)resultid) & pool->hash_mask];
 }
 
-static slot find(const struct pool *pool, int64_t resultid)
+slot pool_find(const struct pool *pool, int64_t resultid)
 {
     slot number = *bucket_of(pool, resultid);
 
@@ -145,7 +145,7 @@ static void attach(struct pool *pool, slot number, slot class_number)
 
     job->class_number = class_number;
     if (job->is_taken)
-        class_at(pool, class_number)->taken++;
+        class_take(pool, class_number);
     else
         class_link(pool, number);
 }
@@ -242,7 +242,7 @@ static bool put_new(struct pool *pool, const struct pool_job *job)
 
 static bool put(struct pool *pool, const struct pool_job *job)
 {
-    slot number = find(pool, job->resultid), class_number;
+    slot number = pool_find(pool, job->resultid), class_number;
 
     if (number == 0)
         return put_new(pool, job);
@@ -281,7 +281,7 @@ void pool_drop(struct pool *pool, const int64_t *resultids, size_t count)
 {
     lock(pool);
     for (size_t i = 0; i < count; i++) {
-        slot number = find(pool, resultids[i]);
+        slot number = pool_find(pool, resultids[i]);
         if (number != 0)
             forget(pool, number);
     }
@@ -292,7 +292,7 @@ void pool_return(struct pool *pool, const int64_t *resultids, size_t count)
 {
     lock(pool);
     for (size_t i = 0; i < count; i++) {
-        slot number = find(pool, resultids[i]);
+        slot number = pool_find(pool, resultids[i]);
 
         if (number == 0 || !job_at(pool, number)->is_taken)
             continue;
@@ -345,7 +345,7 @@ size_t pool_confirm(struct pool *pool, int64_t priority, int64_t *ids, size_t co
 
     lock(pool);
     for (size_t i = 0; i < count; i++) {
-        slot number = find(pool, ids[i]);
+        slot number = pool_find(pool, ids[i]);
 
         if (number != 0 &&
             class_at(pool, job_at(pool, number)->class_number)->key.priority == priority)

@@ -112,6 +112,8 @@ struct pool_question {
     /* By enum pool_subject, where such a rule is in force, else 0: jobs are passed over that
      * pool_met told about, and of neighbours of one workunit one is given. */
     int64_t subjects[POOL_SUBJECTS];
+    const int64_t *held; /* results that the asker has in its hands already */
+    size_t held_count;
     const int64_t *passed_over; /* likewise these workunits; sorted */
     size_t passed_over_count;
 };
@@ -123,7 +125,7 @@ struct pool_answer {
                               * where the first lane was full */
     bool gave_up;            /* the search took too long */
     bool is_short;           /* there may be more: it gave up, jobs are missing from the pool, or
-                              * other threads had them in their hands */
+                              * others have some in their hands that would pass */
 };
 
 /* The best classes behind `after` that pass, and from each some jobs, which nobody else is given

@@ -144,7 +144,7 @@ static bool may_hold(const struct class_node *node, const double *limits)
     return true;
 }
 
-static bool fits(const struct class_node *node, const double *limits)
+bool tree_fits(const struct class_node *node, const double *limits)
 {
     for (int i = 0; i < POOL_LIMIT_COUNT; i++)
         if (node->key.amounts[i] > limits[i])
@@ -169,7 +169,7 @@ slot tree_first(const struct pool *pool, slot root, const struct standing *after
     if (after != NULL && standing_compare(&standing, after) <= 0)
         return tree_first(pool, node->right, after, limits, steps);
     found = tree_first(pool, node->left, after, limits, steps);
-    if (found == 0 && *steps > 0 && fits(node, limits))
+    if (found == 0 && *steps > 0 && tree_fits(node, limits))
         found = root;
     if (found == 0)
         found = tree_first(pool, node->right, NULL, limits, steps);
@@ -191,7 +191,7 @@ slot tree_least(const struct pool *pool, slot root, enum pool_limit which, const
     node = class_at(pool, root);
     if ((double)node->least[which] >= *best || !may_hold(node, others))
         return 0;
-    if (node->key.amounts[which] < *best && fits(node, others)) {
+    if (node->key.amounts[which] < *best && tree_fits(node, others)) {
         *best = node->key.amounts[which];
         found = root;
     }

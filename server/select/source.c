@@ -21,7 +21,8 @@
 #include "server/base/banned.h"
 
 enum {
-    QUERIES_MAX = 6, /* in one request */
+    QUERIES_MAX = 6,              /* in one request */
+    EXAMINED_BESIDE_POOL = 50000, /* rows in each: what suits is most likely in the pool */
     LOOKS_MAX = 1 << 17,
     ROWS_TO_EXPLAIN = 50
 };
@@ -138,6 +139,7 @@ static enum status query_suitable(struct source *source, struct job **ret_jobs, 
         .speed_max = speed_of(source),
         .userid = config->user_filter ? source->view->userid : 0,
         .rows_max = (size_t)config->candidate_rows,
+        .examined_max = source->request->pool == NULL ? 0 : EXAMINED_BESIDE_POOL,
         .spread = spread_of(source),
     };
 
@@ -192,19 +194,18 @@ enum status source_next(struct source *source, bool some_sent, bool some_lost,
 {
     struct request *request = source->request;
     bool got_some = request->visit.jobs_sent > source->sent_before;
-    bool is_short = false;
     enum status status;
 
     source->sent_before = request->visit.jobs_sent;
     if (!source->has_pool)
         return next_of_query(source, some_sent, some_lost, ret_jobs, ret_count);
     if (!source->pool_is_done) {
-        status = source_pool_next(source, got_some, some_lost, ret_jobs, ret_count, &is_short);
+        status = source_pool_next(source, got_some, some_lost, ret_jobs, ret_count);
         if (status != STATUS_OK || *ret_count > 0)
             return status;
         source->pool_is_done = true;
         /* "No work" is said only if the database says so too, where the pool cannot know. */
-        source->has_pool = some_sent || !is_short;
+        source->has_pool = some_sent || !source->pool_is_short;
         if (!source->has_pool) {
             counter_add(COUNTER_pool_fallbacks, 1);
             return next_of_query(source, some_sent, some_lost, ret_jobs, ret_count);

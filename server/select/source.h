@@ -30,6 +30,7 @@ struct source {
     bool has_pool; /* perhaps not filled yet: then the database is asked before "no work" is said */
     bool pool_is_done;
     struct pool_place place;     /* where its last search ended */
+    bool pool_is_short;          /* a search of it may have missed something */
     int batches;                 /* of the pool */
     bool is_probing;             /* the last one was of no use: look far and wide */
     int takes;                   /* searches of the pool */

@@ -176,7 +176,9 @@ static bool ask(struct source *source, struct pool_question *ret_question)
                                            .context = source,
                                            .jobs_max = jobs,
                                            .classes_max = jobs,
-                                           .reserve = source->is_probing ? PROBE_MAX : RESERVE};
+                                           .reserve = source->is_probing ? PROBE_MAX : RESERVE,
+                                           .held = source->request->taken.ids,
+                                           .held_count = source->request->taken.count};
     if (streams != NULL)
         ret_question->lane_max = jobs / (streams->count * source->view->asked.resource_count) + 1;
     return met_ask(source->request, ret_question);
@@ -209,16 +211,15 @@ static enum status take(struct source *source, struct pool_answer *ret_answer, b
 }
 
 enum status source_pool_next(struct source *source, bool got_some, bool some_lost,
-                             struct job **ret_jobs, size_t *ret_count, bool *ret_is_short)
+                             struct job **ret_jobs, size_t *ret_count)
 {
     bool again = got_some || some_lost, ends = false;
     struct pool_answer answer = {0};
     enum status status = STATUS_OK;
 
     *ret_count = 0;
-    *ret_is_short = false;
     if (source->batches++ >= BATCHES_MAX) {
-        *ret_is_short = true;
+        source->pool_is_short = true;
         return STATUS_OK;
     }
     if (again)
@@ -226,12 +227,12 @@ enum status source_pool_next(struct source *source, bool got_some, bool some_los
     source->is_probing = source->batches > 1 && !again;
     while (status == STATUS_OK && answer.count == 0 && !ends) {
         if (source->takes++ >= TAKES_MAX) {
-            *ret_is_short = true;
+            source->pool_is_short = true;
             return STATUS_OK;
         }
         status = take(source, &answer, &ends);
         source->is_probing = true; /* of the classes so far everything was met */
-        *ret_is_short = *ret_is_short || answer.is_short;
+        source->pool_is_short = source->pool_is_short || answer.is_short;
     }
     if (status != STATUS_OK)
         return status;

@@ -14,11 +14,10 @@
 struct request;
 struct source;
 
-/* The next batch. Count 0: the pool has no more for this host; then *ret_is_short says that the
- * database may have. `got_some`: of the last batch. */
+/* The next batch. Count 0: the pool has no more for this host; then source->pool_is_short says that
+ * the database may have. `got_some`: of the last batch. */
 MUST_CHECK enum status source_pool_next(struct source *source, bool got_some, bool some_lost,
-                                        struct job **ret_jobs, size_t *ret_count,
-                                        bool *ret_is_short);
+                                        struct job **ret_jobs, size_t *ret_count);
 /* What came nearest, for the reasons. */
 MUST_CHECK enum status source_pool_explain(struct source *source, struct job **ret_jobs,
                                            size_t *ret_count);

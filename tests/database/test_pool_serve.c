@@ -338,6 +338,23 @@ static void jobs_in_other_hands_are_no_reason_for_no(void **state)
     assert_int_equal(counter_value(COUNTER_pool_fallbacks), fallbacks + 1);
 }
 
+/* But not because of one that is not for this host, nor of others like those that it sees. */
+static void what_is_no_use_to_a_host_may_be_in_other_hands(void **state)
+{
+    uint64_t fallbacks = counter_value(COUNTER_pool_fallbacks);
+    struct pool_question question = {
+        .judge = anything, .jobs_max = 2, .classes_max = 9, .reserve = 9};
+    struct pool_answer held;
+
+    (void)state;
+    add_jobs(1, 3, 0, "8e9");
+    pass(&server, 5);
+    assert_true(pool_take(server.pool, server.arena, &question, (struct pool_place){0}, &held));
+    assert_int_equal(held.count, 2);
+    assert_int_equal(ask(&server, 1, 4e9, 100)->job_count, 0);
+    assert_int_equal(counter_value(COUNTER_pool_fallbacks), fallbacks);
+}
+
 static void a_failed_transaction_gives_the_jobs_back(void **state)
 {
     (void)state;
@@ -603,6 +620,7 @@ int main(void)
         CASE(before_the_first_fill_the_database_is_asked),
         CASE(an_incomplete_pool_asks_the_database_before_no),
         CASE(jobs_in_other_hands_are_no_reason_for_no),
+        CASE(what_is_no_use_to_a_host_may_be_in_other_hands),
         CASE(a_failed_transaction_gives_the_jobs_back),
         CASE(two_servers_want_different_jobs_and_one_dies),
         CASE(behind_many_jobs_of_other_users_one_is_found),

@@ -602,10 +602,93 @@ static void it_is_filled_after_a_sweep_and_complete_if_all_fitted(void **state)
     pool_figures(pool, &figures);
     assert_true(figures.is_filled && figures.is_complete);
     assert_false(ask(pool, &anybody, 1, 1).is_short);
-    assert_true(ask(pool, &anybody, 1, 1).is_short); /* another thread may give its job back */
     put_jobs(pool, plain_job(1), 20, 2);
     pool_figures(pool, &figures);
     assert_true(figures.is_filled && !figures.is_complete);
+    pool_destroy(pool);
+}
+
+/* Another may give its job back: that matters to whom it suits, and who sees no other like it. */
+static void what_others_hold_may_be_missed(void **state)
+{
+    struct pool *pool = pool_create(100, false);
+    struct pool_job large = plain_job(1), alike = plain_job(2);
+    struct host slow = anybody;
+    struct pool_question question = {
+        .judge = judge, .context = &anybody, .jobs_max = 1, .classes_max = 1, .reserve = HUGE_VAL};
+    struct pool_answer mine;
+
+    (void)state;
+    large.workunit.rsc_memory_bound = 5;
+    slow.terms.limits[POOL_MEMORY] = 4;
+    pool_sweep_begin(pool);
+    assert_status(STATUS_OK, pool_put(pool, &large, 1));
+    put_jobs(pool, alike, 2, 4);
+    end_sweep(pool);
+    assert_true(pool_take(pool, arena, &question, (struct pool_place){0}, &mine));
+    assert_i64(mine.jobs[0].resultid, 1);
+    assert_false(ask(pool, &slow, 1, 1).is_short); /* not for it: needs too much */
+    assert_true(ask(pool, &anybody, 1, 1).is_short);
+    question.held = &mine.jobs[0].resultid;
+    question.held_count = 1;
+    assert_true(pool_take(pool, arena, &question, (struct pool_place){0}, &mine));
+    assert_false(mine.is_short);                   /* the large one is its own */
+    assert_false(ask(pool, &slow, 1, 1).is_short); /* the last like job 2 */
+    assert_true(ask(pool, &slow, 1, 1).is_short);
+    question.held = NULL;
+    question.held_count = 0;
+    pool_return(pool, (const int64_t[]){1, 2, 3, 4, 5}, 5);
+    assert_true(pool_take(pool, arena, &question, (struct pool_place){0}, &mine));
+    assert_false(mine.is_short);
+    pool_destroy(pool);
+}
+
+/* With rules of single workunits one job of a class is not as good as another. */
+static void what_others_hold_may_be_the_only_one_of_its_workunit(void **state)
+{
+    struct pool *pool = pool_create(100, false);
+    struct pool_question question = {.judge = judge,
+                                     .context = &anybody,
+                                     .jobs_max = 1,
+                                     .classes_max = 1,
+                                     .reserve = HUGE_VAL,
+                                     .subjects = {[POOL_USER] = 7}};
+    struct pool_answer answer;
+
+    (void)state;
+    pool_sweep_begin(pool);
+    put_jobs(pool, plain_job(1), 1, 3);
+    end_sweep(pool);
+    (void)ask(pool, &anybody, 1, 1);
+    assert_true(pool_take(pool, arena, &question, (struct pool_place){0}, &answer));
+    assert_true(answer.is_short);
+    pool_destroy(pool);
+}
+
+/* More classes in others' hands than are told apart. */
+static void of_very_much_in_hands_anything_may_be_missed(void **state)
+{
+    struct pool *pool = pool_create(10000, false);
+    struct host slow = anybody;
+
+    (void)state;
+    slow.terms.limits[POOL_MEMORY] = 0.5;
+    pool_sweep_begin(pool);
+    for (int64_t i = 1; i <= 5000; i++) {
+        struct pool_job job = plain_job(i);
+
+        job.workunit.rsc_fpops_est = (double)i;
+        assert_status(STATUS_OK, pool_put(pool, &job, 1));
+    }
+    end_sweep(pool);
+    (void)ask(pool, &anybody, 4000, 4000);
+    assert_false(ask(pool, &slow, 1, 1).is_short);
+    (void)ask(pool, &anybody, 900, 900);
+    assert_true(ask(pool, &slow, 1, 1).is_short);
+    for (int64_t i = 1; i <= 5000; i++)
+        pool_return(pool, &i, 1);
+    (void)ask(pool, &anybody, 10, 10);
+    assert_false(ask(pool, &slow, 1, 1).is_short);
     pool_destroy(pool);
 }
 
@@ -966,6 +1049,9 @@ int main(void)
         cmocka_unit_test(jobs_of_streams_are_groups),
         cmocka_unit_test(a_changed_job_moves),
         cmocka_unit_test(it_is_filled_after_a_sweep_and_complete_if_all_fitted),
+        cmocka_unit_test(what_others_hold_may_be_missed),
+        cmocka_unit_test(what_others_hold_may_be_the_only_one_of_its_workunit),
+        cmocka_unit_test(of_very_much_in_hands_anything_may_be_missed),
         cmocka_unit_test(a_flood_hides_nothing),
         cmocka_unit_test(a_class_that_lacks_some_asks_for_more_when_low),
         cmocka_unit_test(servers_take_their_own_part_first),
