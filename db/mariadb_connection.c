@@ -108,19 +108,6 @@ static enum status open_connection(struct db *db)
     return status;
 }
 
-/* Not strndup, which may look beyond the text for its end. */
-static char *string_of(struct text text)
-{
-    char *string = malloc(text.length + 1);
-
-    if (string == NULL)
-        return NULL;
-    if (text.length > 0)
-        memcpy(string, text.at, text.length);
-    string[text.length] = '\0';
-    return string;
-}
-
 /* Where a database is. */
 struct place {
     struct text host, socket, user, password, name;
@@ -163,7 +150,7 @@ static bool take(struct text text, char **ret_string)
 {
     if (text.length == 0)
         return true;
-    *ret_string = string_of(text);
+    *ret_string = text_keep(text);
     return *ret_string != NULL;
 }
 
@@ -186,8 +173,8 @@ static enum status take_place(struct db *db, const struct place *place)
     db->port = (unsigned)port;
     db->connect_timeout = place->connect_timeout;
     db->answer_timeout = place->answer_timeout;
-    db->host = string_of(host);
-    db->name = string_of(place->name);
+    db->host = text_keep(host);
+    db->name = text_keep(place->name);
     if (db->host == NULL || db->name == NULL || !take(place->socket, &db->socket) ||
         !take(place->user, &db->user) || !take(place->password, &db->password))
         return STATUS_NO_MEMORY;

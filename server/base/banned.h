@@ -4,6 +4,7 @@
 #define SERVER_BASE_BANNED_H
 
 #pragma GCC poison strcpy strcat strncpy strncat sprintf vsprintf strtok atoi atol atof gets
+#pragma GCC poison strndup /* text_keep */
 #pragma GCC poison gmtime localtime ctime asctime system mktemp tmpnam
 
 #endif

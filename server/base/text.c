@@ -154,6 +154,18 @@ struct text text_copy(struct arena *arena, struct text text)
     return (struct text){.at = copy, .length = text.length};
 }
 
+char *text_keep(struct text text)
+{
+    char *string = malloc(text.length + 1);
+
+    if (string == NULL)
+        return NULL;
+    if (text.length > 0)
+        memcpy(string, text.at, text.length);
+    string[text.length] = '\0';
+    return string;
+}
+
 const char *text_string(struct arena *arena, struct text text)
 {
     char *copy = text.length == SIZE_MAX ? NULL : arena_alloc(arena, text.length + 1);

@@ -42,6 +42,9 @@ struct text text_split(struct text *rest, char separator);
 struct text text_copy(struct arena *arena, struct text text);
 const char *text_string(struct arena *arena, struct text text); /* NUL-terminated, "" if full */
 struct text text_print(struct arena *arena, const char *format, ...) PRINTF_LIKE(2, 3);
+/* On the heap, NUL-terminated, the caller's to free; NULL: no memory. Not by strndup, which may
+ * look behind the text for an end. */
+char *text_keep(struct text text);
 
 /* Numbers: the whole text (white space around it aside) must be the number; overflow, NaN and
  * infinity are refused, and then the result is left alone. */

@@ -179,7 +179,7 @@ static slot class_make(struct pool *pool, slot group, const struct class_key *ke
     node = class_at(pool, number);
     node->key = *key;
     if (keywords.length > 0) {
-        node->key.keywords = strndup(keywords.at, keywords.length);
+        node->key.keywords = text_keep(keywords);
         if (node->key.keywords == NULL) {
             slots_give(&pool->classes, number);
             return 0;

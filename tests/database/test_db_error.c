@@ -65,7 +65,7 @@ static void kill_connections(struct fixture *f)
     struct text ids =
         test_sql_text(f->database, "SELECT GROUP_CONCAT(ID) FROM information_schema.PROCESSLIST"
                                    " WHERE DB = DATABASE() AND ID <> CONNECTION_ID()");
-    char *list = strndup(ids.at, ids.length);
+    char *list = text_keep(ids);
 
     ids = text_from(list);
     while (ids.length > 0) {

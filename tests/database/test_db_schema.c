@@ -37,7 +37,7 @@ static void again_changes_nothing(void **state)
     assert_i64(report.version_before, 0);
     assert_i64(report.version_now, (int64_t)schema_upgrade_count);
     text = picture(database);
-    before = strndup(text.at, text.length);
+    before = text_keep(text);
     assert_true(strlen(before) > 10000);
     assert_status(STATUS_OK, db_schema_upgrade(config, &report, NULL));
     assert_false(report.created_tables);

@@ -196,7 +196,7 @@ void test_database_clear(struct test_database *database)
     struct text names =
         test_sql_text(database, "SELECT GROUP_CONCAT(TABLE_NAME) FROM information_schema.TABLES"
                                 " WHERE TABLE_SCHEMA = DATABASE() AND TABLE_NAME <> 'qm_schema'");
-    char *list = strndup(names.at, names.length);
+    char *list = text_keep(names);
 
     names = text_from(list);
     while (names.length > 0) {

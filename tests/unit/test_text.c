@@ -192,9 +192,21 @@ static void nothing_beyond_the_slice_is_read(void **state)
     free(exact);
 }
 
+static void a_part_is_kept_with_an_end(void **state)
+{
+    char *kept = text_keep(text_first(TEXT("abcdef"), 3)), *empty = text_keep(NO_TEXT);
+
+    (void)state;
+    assert_string_equal(kept, "abc");
+    assert_string_equal(empty, "");
+    free(kept);
+    free(empty);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
+        cmocka_unit_test(a_part_is_kept_with_an_end),
         cmocka_unit_test(empty_slices_may_be_null),
         cmocka_unit_test(parts_are_found),
         cmocka_unit_test(order_is_bytewise_shorter_first),

@@ -59,11 +59,9 @@ void tally_job(struct tally *tally, struct text name, size_t host)
     make_room(tally);
     job = find(tally->jobs, tally->job_capacity, name);
     if (job->name == NULL) {
-        job->name = malloc(name.length + 1);
+        job->name = text_keep(name);
         if (job->name == NULL)
             abort();
-        memcpy(job->name, name.at, name.length); /* not strndup: the text has no end of its own */
-        job->name[name.length] = '\0';
         job->host = host;
         tally->job_count++;
     } else if (job->host == host) {

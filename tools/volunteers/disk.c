@@ -150,7 +150,7 @@ static struct disk_file *add_file(struct volunteer *volunteer, size_t project,
         .sticky = incoming->sticky,
     };
     if (incoming->name.length > 0)
-        file->name = strndup(incoming->name.at, incoming->name.length);
+        file->name = text_keep(incoming->name);
     if (incoming->name.length > 0 && file->name == NULL) {
         free(file);
         return NULL;

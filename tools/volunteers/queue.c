@@ -107,7 +107,7 @@ void queue_receive(struct volunteer *volunteer, size_t project, const struct inc
         return;
     }
     fits = disk_admit(volunteer, &job, incoming);
-    job.name = strndup(incoming->name.at == NULL ? "" : incoming->name.at, incoming->name.length);
+    job.name = text_keep(incoming->name);
     if (job.name == NULL) {
         disk_release(volunteer, &job);
         return;
