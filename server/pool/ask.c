@@ -287,6 +287,17 @@ static bool others_have_some(const struct search *search)
     return some;
 }
 
+/* Whether jobs are missing that this host could do and sees no others like. Where a class has some
+ * here, those that were left out are no better, but with rules of single workunits they may be. */
+static bool misses_some(const struct search *search)
+{
+    const struct pool *pool = search->pool;
+
+    return !pool->was_filled || pool->lacks_class || pool->ran_out > 0 ||
+           (search->has_rule && pool->lacks_some) ||
+           pool->distrusted_count + pool->distrusted_out > 0;
+}
+
 bool pool_take(struct pool *pool, struct arena *arena, const struct pool_question *question,
                struct pool_place after, struct pool_answer *ret_answer)
 {
@@ -296,8 +307,7 @@ bool pool_take(struct pool *pool, struct arena *arena, const struct pool_questio
     *ret_answer = (struct pool_answer){.place = after};
     pthread_mutex_lock(&pool->lock);
     done = pick_begin(&search);
-    lacks = !pool->was_filled || pool->lacks_some || others_have_some(&search) ||
-            pool->distrusted_count + pool->distrusted_out > 0;
+    lacks = misses_some(&search) || others_have_some(&search);
     done = done && take(&search, after, ret_answer);
     ret_answer->gave_up = search.gave_up;
     ret_answer->is_short = lacks || search.gave_up;

@@ -246,8 +246,10 @@ void class_forget_if_empty(struct pool *pool, slot number)
     if (node->taken > 0 || node->lists[OWN].count > 0 || node->lists[FOREIGN].count > 0)
         return;
     must(!node->is_in_tree);
-    if (node->has_more)
-        pool->low++; /* what was left out of it is missing now */
+    if (node->has_more) { /* what was left out of it is missing now */
+        pool->low++;
+        pool->ran_out++;
+    }
     link = &pool->class_hash[node->hash & pool->hash_mask];
     while (*link != number)
         link = &class_at(pool, *link)->hash_next;

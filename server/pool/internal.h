@@ -125,8 +125,11 @@ struct pool {
     uint16_t sweep;
     slot sweep_at;                          /* while ending one */
     bool was_filled, lacks_some, lacks_now; /* lacks_now: left out during this sweep */
-    size_t low;                             /* classes that lack some and ran low */
-    uint64_t chance;                        /* for whom to push out */
+    bool lacks_class;      /* no job of some class may be here; until nothing is left out */
+    size_t low;            /* classes that lack some and ran low */
+    size_t ran_out;        /* and of those, that have none left; until the next sweep ends */
+    size_t ran_out_before; /* this one */
+    uint64_t chance;       /* for whom to push out */
 
     int64_t servers[POOL_SERVERS_MAX], server;
     size_t server_count;

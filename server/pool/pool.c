@@ -217,6 +217,8 @@ static bool push_out(struct pool *pool, slot class_number)
         job = class_at(pool, victim)->lists[OWN].last;
     if (held_of(class_at(pool, victim)) > 1)
         class_at(pool, victim)->has_more = true;
+    else
+        pool->lacks_class = true;
     forget(pool, job);
     pool->lacks_some = pool->lacks_now = true;
     return true;
@@ -233,6 +235,7 @@ static bool put_new(struct pool *pool, const struct pool_job *job)
     if (pool->jobs.live >= pool->jobs_max && !push_out(pool, class_number)) {
         pool->lacks_some = pool->lacks_now = true;
         class_at(pool, class_number)->has_more = held_of(class_at(pool, class_number)) > 0;
+        pool->lacks_class = pool->lacks_class || !class_at(pool, class_number)->has_more;
     } else {
         done = add(pool, job, class_number);
     }
@@ -269,7 +272,7 @@ enum status pool_put(struct pool *pool, const struct pool_job *jobs, size_t coun
         lock(pool);
         for (; i < end; i++)
             if (!put(pool, &jobs[i])) {
-                pool->lacks_some = pool->lacks_now = true;
+                pool->lacks_some = pool->lacks_now = pool->lacks_class = true;
                 done = false;
             }
         unlock(pool);
@@ -311,7 +314,7 @@ void pool_distrust(struct pool *pool, const int64_t *resultids, size_t count)
     for (size_t i = 0; i < count && pool->distrusted_count < DISTRUSTED_MAX; i++)
         pool->distrusted[pool->distrusted_count++] = resultids[i];
     if (pool->distrusted_count == DISTRUSTED_MAX)
-        pool->lacks_some = true; /* until the end of a sweep */
+        pool->lacks_some = pool->lacks_class = true; /* until the end of a sweep */
     unlock(pool);
 }
 
@@ -336,6 +339,7 @@ void pool_sweep_begin(struct pool *pool)
     pool->sweep_at = 1;
     pool->lacks_now = false;
     pool->low = 0;
+    pool->ran_out_before = pool->ran_out;
     unlock(pool);
 }
 
@@ -378,6 +382,9 @@ bool pool_sweep_end(struct pool *pool)
     if (!more) {
         pool->was_filled = true;
         pool->lacks_some = pool->lacks_now;
+        pool->lacks_class = pool->lacks_class && pool->lacks_now;
+        pool->ran_out -= pool->ran_out_before;
+        pool->ran_out_before = 0;
     }
     unlock(pool);
     return more;

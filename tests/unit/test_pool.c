@@ -605,6 +605,35 @@ static void it_is_filled_after_a_sweep_and_complete_if_all_fitted(void **state)
     put_jobs(pool, plain_job(1), 20, 2);
     pool_figures(pool, &figures);
     assert_true(figures.is_filled && !figures.is_complete);
+    assert_false(ask(pool, &anybody, 1, 1).is_short); /* what was left out is like the others */
+    pool_drop(pool, (const int64_t[]){2, 3, 4, 5, 6, 7, 8, 9, 10, 20, 21}, 11);
+    assert_true(ask(pool, &anybody, 1, 1).is_short);
+    pool_sweep_begin(pool);
+    put_jobs(pool, plain_job(1), 20, 2);
+    end_sweep(pool);
+    assert_false(ask(pool, &anybody, 1, 1).is_short);
+    pool_destroy(pool);
+}
+
+/* More classes than jobs that there is room for. */
+static void a_class_that_found_no_room_is_missed(void **state)
+{
+    struct pool *pool = pool_create(3, false);
+
+    (void)state;
+    pool_sweep_begin(pool);
+    for (int64_t i = 1; i <= 4; i++) {
+        struct pool_job job = plain_job(i);
+
+        job.workunit.rsc_fpops_est = (double)i;
+        assert_status(STATUS_OK, pool_put(pool, &job, 1));
+    }
+    end_sweep(pool);
+    assert_true(ask(pool, &anybody, 1, 1).is_short);
+    pool_sweep_begin(pool);
+    put_jobs(pool, plain_job(1), 1, 3);
+    end_sweep(pool);
+    assert_false(ask(pool, &anybody, 1, 1).is_short);
     pool_destroy(pool);
 }
 
@@ -1049,6 +1078,7 @@ int main(void)
         cmocka_unit_test(jobs_of_streams_are_groups),
         cmocka_unit_test(a_changed_job_moves),
         cmocka_unit_test(it_is_filled_after_a_sweep_and_complete_if_all_fitted),
+        cmocka_unit_test(a_class_that_found_no_room_is_missed),
         cmocka_unit_test(what_others_hold_may_be_missed),
         cmocka_unit_test(what_others_hold_may_be_the_only_one_of_its_workunit),
         cmocka_unit_test(of_very_much_in_hands_anything_may_be_missed),
