@@ -5,27 +5,19 @@
  *
  * What the database or the memory refuses is tried again in halves, so that one row that cannot be
  * written costs only itself: it is put off and named. */
-#include "tools/qmctl/transition_pass.h"
-
 #include "config/config.h"
 #include "db/admin.h"
 #include "db/states.h"
 #include "server/base/arena.h"
 #include "server/base/crypto.h"
-#include "server/base/file.h"
 #include "server/policy/report.h"
-#include "server/policy/transition.h"
-#include "server/project.h"
 #include "server/submit/documents.h"
-#include "server/submit/keys.h"
-#include "server/submit/template_output.h"
+#include "tools/qmctl/transition_parts.h"
 
 #include <inttypes.h>
-#include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <time.h>
-#include <unistd.h>
 
 #include "server/base/banned.h"
 
@@ -34,50 +26,18 @@ enum {
     PAUSE_LEAST = 10, /* ms */
     PAUSE_MOST = 200,
     RESULTS_MAX = 4096, /* made in one transaction */
-    TEMPLATES_KEPT = 100,
-    NAME_BYTES_MAX = 190,
-    PUT_OFF_SECONDS = 600,
     COMPLAINTS_MAX = 20,
-    RANDOM_COLUMN_BITS = 31,
     PROGRESS_JOBS = 10 * DB_DUE_MOST
 };
 #define PART_BYTES     ((size_t)1 << 30)
 #define TEMPLATE_BYTES ((size_t)256 << 20)
 
-struct known_template {
-    struct text path;
-    struct output_template output;
-    bool is_usable;
-};
-
-struct pass {
-    struct session *session;
-    const struct transition_pass_settings *settings;
-    struct transition_rules rules;
-    struct arena *part; /* of one transaction */
-    struct arena *template_arena;
-    struct known_template templates[TEMPLATES_KEPT + DB_DUE_MOST];
-    size_t template_count;
-    struct documents *documents; /* NULL until a result is made */
-    struct transition_counts counts;
-    int64_t complaints;
-    bool is_over; /* what failed would fail again */
-};
-
-/* The rows of one transaction, before and after. */
-struct part {
-    struct due_rows old, new;
-    struct transition_wanted *wanted; /* of each workunit */
-    int64_t wanted_count;
-    struct transition_counts counts;
-};
-
-static void complain(struct pass *pass, const char *what, struct text name, const char *why)
+void transition_complain(struct pass *pass, const char *what, struct text name, const char *why)
 {
     pass->complaints++;
     if (pass->complaints <= COMPLAINTS_MAX)
         fprintf(stderr, "qmctl: %s " TEXT_FORMAT ": %s; looked at again in %d minutes\n", what,
-                TEXT_ARG(text_first(name, 120)), why, PUT_OFF_SECONDS / 60);
+                TEXT_ARG(text_first(name, 120)), why, TRANSITION_PUT_OFF / 60);
     else if (pass->complaints == COMPLAINTS_MAX + 1)
         fputs("qmctl: further ones are counted only\n", stderr);
 }
@@ -140,141 +100,6 @@ static void decide(struct pass *pass, struct part *part)
         part->wanted_count += part->wanted[i].count;
         at += count;
     }
-}
-
-/* --- new results ----------------------------------------------------------------------------- */
-
-static enum status read_template(struct pass *pass, struct text path,
-                                 struct output_template *ret_output, struct failure *failure)
-{
-    const struct config *config = pass->session->config;
-    const struct output_options options = {
-        .upload_url = config->upload_url,
-        .certificates = !config->dont_generate_upload_certificates,
-        .sticky_lifetime = config->deletion_policy_expire,
-    };
-    const char *name = text_string(pass->template_arena, path);
-    char file[PATH_MAX];
-    struct text document;
-    enum status status;
-
-    project_path(config, name, file, sizeof(file));
-    status = file_read(pass->template_arena, file, TEMPLATE_BYTES_MAX, &document, failure);
-    return status == STATUS_OK ? output_template_read(pass->template_arena, name, document,
-                                                      &options, ret_output, failure)
-                               : status;
-}
-
-/* NULL: it is not usable, which is said once. */
-static const struct output_template *find_template(struct pass *pass, struct text path)
-{
-    struct failure why = {.status = STATUS_OK};
-    struct known_template *known = pass->templates;
-
-    for (size_t i = 0; i < pass->template_count; i++, known++)
-        if (text_equal(known->path, path))
-            return known->is_usable ? &known->output : NULL;
-    *known = (struct known_template){.path = text_copy(pass->template_arena, path)};
-    pass->template_count++;
-    known->is_usable = read_template(pass, known->path, &known->output, &why) == STATUS_OK;
-    if (!known->is_usable)
-        complain(pass, "result template", known->path, why.text);
-    return known->is_usable ? &known->output : NULL;
-}
-
-static enum status open_documents(struct pass *pass)
-{
-    struct session *session = pass->session;
-    struct text key = NO_TEXT;
-    enum status status = STATUS_OK;
-
-    if (pass->documents != NULL)
-        return STATUS_OK;
-    if (!session->config->dont_generate_upload_certificates)
-        status =
-            key_read(session->arena, session->config, "upload_private", &key, &session->failure);
-    if (status == STATUS_OK)
-        status = documents_create(key, &pass->documents, &session->failure);
-    pass->is_over = status != STATUS_OK; /* as it would be for all others */
-    return status;
-}
-
-static void add_results(struct pass *pass, const struct due_workunit_row *workunit,
-                        const struct transition_wanted *wanted,
-                        const struct output_template *output, struct new_result *results,
-                        struct document_order *orders)
-{
-    for (int64_t i = 0; i < wanted->count; i++) {
-        uint64_t random = random_u64();
-        struct text name = text_print(pass->part, TEXT_FORMAT "_%" PRId64, TEXT_ARG(workunit->name),
-                                      wanted->first_number + i);
-
-        orders[i] = (struct document_order){.output = output,
-                                            .result_name = name,
-                                            .number = (uint32_t)random,
-                                            .document = &results[i].xml_doc_in};
-        results[i] = (struct new_result){.name = name,
-                                         .workunitid = workunit->id,
-                                         .appid = workunit->appid,
-                                         .batch = workunit->batch,
-                                         .priority = wanted->priority,
-                                         .server_state = workunit->size_class < 0 ? RESULT_UNSENT
-                                                                                  : RESULT_INACTIVE,
-                                         .size_class = workunit->size_class,
-                                         .random = (int64_t)(random >> (64 - RANDOM_COLUMN_BITS)),
-                                         .create_time = pass->rules.now};
-    }
-}
-
-/* The workunit's other changes are saved all the same. */
-static void put_off(struct pass *pass, struct part *part, size_t index)
-{
-    struct due_workunit_row *workunit = &part->new.workunits[index];
-    int64_t later = pass->rules.now + PUT_OFF_SECONDS;
-
-    if (workunit->transition_time > later)
-        workunit->transition_time = later;
-    part->counts.put_off++;
-}
-
-static enum status make_results(struct pass *pass, struct part *part)
-{
-    struct new_result *results =
-        ARENA_ARRAY(pass->part, (size_t)part->wanted_count, struct new_result);
-    struct document_order *orders =
-        ARENA_ARRAY(pass->part, (size_t)part->wanted_count, struct document_order);
-    size_t count = 0;
-    enum status status;
-
-    if (results == NULL || orders == NULL)
-        return STATUS_NO_MEMORY;
-    for (size_t i = 0; i < part->old.workunit_count; i++) {
-        const struct due_workunit_row *workunit = &part->new.workunits[i];
-        const struct output_template *output = NULL;
-
-        if (part->wanted[i].count == 0)
-            continue;
-        if (workunit->name.length + 20 > NAME_BYTES_MAX)
-            complain(pass, "job", workunit->name, "the name is too long for another result");
-        else
-            output = find_template(pass, workunit->result_template_file);
-        if (output == NULL) {
-            put_off(pass, part, i);
-            continue;
-        }
-        add_results(pass, workunit, &part->wanted[i], output, results + count, orders + count);
-        count += (size_t)part->wanted[i].count;
-    }
-    part->counts.made = (int64_t)count;
-    if (count == 0)
-        return STATUS_OK;
-    if (arena_overflowed(pass->part))
-        return STATUS_NO_MEMORY;
-    status = open_documents(pass);
-    if (status == STATUS_OK)
-        status = documents_write(pass->documents, orders, count, &pass->session->failure);
-    return status == STATUS_OK ? db_admin_results_add(pass->session->db, pass->part, results, count)
-                               : status;
 }
 
 /* --- saving ---------------------------------------------------------------------------------- */
@@ -368,12 +193,7 @@ static enum status try_some(struct pass *pass, const int64_t *ids, size_t count)
     enum status status;
 
     arena_reset(pass->part);
-    if (pass->documents != NULL)
-        documents_forget(pass->documents);
-    if (pass->template_count >= TEMPLATES_KEPT) {
-        arena_reset(pass->template_arena);
-        pass->template_count = 0;
-    }
+    transition_tidy_results(pass);
     status = db_admin_due_lock(db, pass->part, ids, count, pass->rules.now, &part.old);
     if (status == STATUS_OK)
         status = allocate_part(pass, &part);
@@ -383,7 +203,7 @@ static enum status try_some(struct pass *pass, const int64_t *ids, size_t count)
     if (part.wanted_count > RESULTS_MAX && part.old.workunit_count > 1)
         return STATUS_TOO_LARGE;
     if (part.wanted_count > 0)
-        status = make_results(pass, &part);
+        status = transition_make_results(pass, &part);
     if (status == STATUS_OK)
         status = save(pass, &part);
     if (status == STATUS_OK)
@@ -431,10 +251,10 @@ static enum status set_aside(struct pass *pass, int64_t id, enum status why)
 
     (void)snprintf(words, sizeof(words), "%" PRId64, id);
     (void)session_db_failed(session, why, "job");
-    complain(pass, "job", text_from(words), session->failure.text);
+    transition_complain(pass, "job", text_from(words), session->failure.text);
     session->failure = (struct failure){.status = STATUS_OK};
-    status =
-        db_admin_due_postpone(session->db, id, pass->rules.now, pass->rules.now + PUT_OFF_SECONDS);
+    status = db_admin_due_postpone(session->db, id, pass->rules.now,
+                                   pass->rules.now + TRANSITION_PUT_OFF);
     if (status == STATUS_OK)
         status = db_commit(session->db);
     if (status != STATUS_OK)
