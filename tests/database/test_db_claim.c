@@ -134,7 +134,8 @@ static void claiming_ten_takes_one_round_trip(void **state)
 }
 
 /* Counted by the server, not by us: the library must not fall back to one command per row. Others
- * may use the server at the same time, so the least of some tries counts. */
+ * may use the server at the same time, so it is tried until once nobody did. */
+enum { QUIET_TRIES = 1000 };
 static void a_bulk_execution_is_one_command(void **state)
 {
     struct fixture *f = *state;
@@ -146,7 +147,7 @@ static void a_bulk_execution_is_one_command(void **state)
 
     for (int i = 0; i < 10; i++)
         claims[i] = claim_of(10 + i);
-    for (int i = 0; i < 20; i++) {
+    for (int i = 0; i < QUIET_TRIES && least > 2; i++) {
         int64_t before = test_sql_integer(f->database, commands), after;
 
         assert_status(STATUS_OK, db_results_claim(f->db, f->arena, 7, 9, claims, 10, claimed));
