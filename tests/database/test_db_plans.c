@@ -125,9 +125,38 @@ static void no_statement_goes_through_a_table(void **state)
     test_database_destroy(database);
 }
 
+/* A host that has reported thousands of results and has two in progress. */
+static void what_a_host_did_before_costs_nothing(void **state)
+{
+    struct test_database *database = test_database_create(true, NULL);
+    struct db *db = test_database_open(database);
+    struct statement_text text = {0};
+    struct buffer sql = buffer_on_heap(0);
+    struct text plan;
+
+    (void)state;
+    test_sql(
+        database,
+        "INSERT INTO result (id, workunitid, appid, name, server_state, hostid) SELECT seq, seq,"
+        " 1, seq, IF(seq < 3, 4, 5), 5 + (seq > 6000) FROM seq_1_to_%d; ANALYZE TABLE result",
+        ROWS);
+    assert_status(STATUS_OK, statement_expand(STATEMENT_jobs_in_progress, 4, db_actual_columns(db),
+                                              &text, NULL));
+    fill_in(text.sql, &sql);
+    plan = test_sql_text(database, "EXPLAIN FORMAT=JSON %s", sql.at);
+    if (most_rows(plan) > 10)
+        print_error(TEXT_FORMAT "\n", TEXT_ARG(plan));
+    assert_true(most_rows(plan) <= 10);
+    statement_text_free(&text);
+    buffer_free(&sql);
+    db_close(db);
+    test_database_destroy(database);
+}
+
 int main(void)
 {
-    const struct CMUnitTest cases[] = {cmocka_unit_test(no_statement_goes_through_a_table)};
+    const struct CMUnitTest cases[] = {cmocka_unit_test(no_statement_goes_through_a_table),
+                                       cmocka_unit_test(what_a_host_did_before_costs_nothing)};
 
     return cmocka_run_group_tests(cases, NULL, NULL);
 }
