@@ -48,3 +48,22 @@ void estimate_correct(struct volunteer *volunteer, const struct volunteer_job *j
     if (!job->failed)
         project->correction = duration_correct(project->correction, job->estimate, job->elapsed);
 }
+
+size_t estimate_queue(const struct volunteer *volunteer, struct fetch_job *ret_jobs)
+{
+    size_t count = 0;
+
+    for (size_t i = 0; i < volunteer->job_count; i++) {
+        const struct volunteer_job *job = &volunteer->jobs[i];
+
+        if (job->done)
+            continue;
+        ret_jobs[count] =
+            (struct fetch_job){.project = job->project, .left = estimate_left(volunteer, job)};
+        ret_jobs[count].uses[FETCH_CPU] = job->cpus;
+        if (job->coproc != FETCH_CPU)
+            ret_jobs[count].uses[job->coproc] = job->coprocs;
+        count++;
+    }
+    return count;
+}

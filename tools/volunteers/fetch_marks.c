@@ -32,20 +32,8 @@ static bool ask_first(const struct volunteer *volunteer, size_t project,
 static void simulate(struct volunteer *volunteer, const struct marks *marks, double *ret_priorities)
 {
     struct fetch_job jobs[VOLUNTEER_JOBS_MAX];
-    size_t count = 0;
+    size_t count = estimate_queue(volunteer, jobs);
 
-    for (size_t i = 0; i < volunteer->job_count; i++) {
-        const struct volunteer_job *job = &volunteer->jobs[i];
-
-        if (job->done)
-            continue;
-        jobs[count] =
-            (struct fetch_job){.project = job->project, .left = estimate_left(volunteer, job)};
-        jobs[count].uses[FETCH_CPU] = job->cpus;
-        if (job->coproc != FETCH_CPU)
-            jobs[count].uses[job->coproc] = job->coprocs;
-        count++;
-    }
     fetch_simulate(&volunteer->fetch, jobs, count, marks->high, volunteer->now);
     marks_rank(&volunteer->fetch, marks, jobs, count, ret_priorities);
 }

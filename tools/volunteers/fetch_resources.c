@@ -19,20 +19,8 @@ static double buffer_of(const struct volunteer *volunteer)
 static void simulate(struct volunteer *volunteer)
 {
     struct fetch_job jobs[VOLUNTEER_JOBS_MAX];
-    size_t count = 0;
+    size_t count = estimate_queue(volunteer, jobs);
 
-    for (size_t i = 0; i < volunteer->job_count; i++) {
-        const struct volunteer_job *job = &volunteer->jobs[i];
-
-        if (job->done)
-            continue;
-        jobs[count] =
-            (struct fetch_job){.project = job->project, .left = estimate_left(volunteer, job)};
-        jobs[count].uses[FETCH_CPU] = job->cpus;
-        if (job->coproc != FETCH_CPU)
-            jobs[count].uses[job->coproc] = job->coprocs;
-        count++;
-    }
     fetch_simulate(&volunteer->fetch, jobs, count, buffer_of(volunteer), volunteer->now);
 }
 

@@ -112,6 +112,9 @@ double fetch_next_free(const struct volunteer *volunteer);
 
 /* By the policy of the volunteer. */
 double estimate_left(const struct volunteer *volunteer, const struct volunteer_job *job);
+/* The jobs that are not done, for fetch_simulate, in room for VOLUNTEER_JOBS_MAX; returns how many.
+ */
+size_t estimate_queue(const struct volunteer *volunteer, struct fetch_job *ret_jobs);
 void estimate_learn(struct volunteer *volunteer, const struct volunteer_job *job);
 double estimate_by_server(const struct volunteer *volunteer, const struct volunteer_job *job);
 double estimate_corrected(const struct volunteer *volunteer, const struct volunteer_job *job);
