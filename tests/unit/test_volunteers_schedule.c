@@ -258,6 +258,37 @@ static void others_wait_for_a_checkpoint(void **state)
     assert_true(results[1].running);
 }
 
+/* A GPU result that uses no whole CPU, and a CPU result: neither has what the other waits for. */
+static void nobody_stops_for_who_cannot_use_it(void **state)
+{
+    (void)state;
+    const struct schedule_host host = {.cpus = 1, .coprocs = {1}, .period = HOUR};
+
+    for (int endangered = 0; endangered < 2; endangered++)
+        for (int waits_for_gpu = 0; waits_for_gpu < 2; waits_for_gpu++) {
+            struct schedule_result results[] = {result(0, DAY), result(0, DAY), result(1, HOUR)};
+
+            results[0].coproc = 0;
+            results[0].coprocs = 1;
+            results[0].cpus = 0;
+            /* One runs on each, one of them may stop; the third waits for the other. */
+            results[0].running = results[1].running = true;
+            results[0].scheduled = waits_for_gpu == 1;
+            results[1].scheduled = waits_for_gpu == 0;
+            results[0].checkpoint = results[1].checkpoint = 150;
+            if (waits_for_gpu) {
+                results[2].coproc = 0;
+                results[2].coprocs = 1;
+                results[2].cpus = 0;
+            }
+            results[2].scheduled = true;
+            results[2].deadline_missed = endangered;
+            schedule_enforce(&host, results, 3, 100, 200);
+            assert_true(results[0].running && results[1].running);
+            assert_false(results[2].running);
+        }
+}
+
 /* P1(0.1, 1, .5) P2(1, 24, .25) P3(1, 24, .25), two CPUs, a period of one hour. */
 static void scenario_1_runs_long_tasks_for_their_whole_period(void **state)
 {
@@ -311,6 +342,7 @@ int main(void)
         cmocka_unit_test(coprocessors_are_kept_busy_and_cpus_counted),
         cmocka_unit_test(the_endangered_preempt_who_loses_least),
         cmocka_unit_test(others_wait_for_a_checkpoint),
+        cmocka_unit_test(nobody_stops_for_who_cannot_use_it),
         cmocka_unit_test(scenario_1_runs_long_tasks_for_their_whole_period),
     };
 

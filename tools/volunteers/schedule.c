@@ -7,11 +7,17 @@
  * Where the old text leaves a choice or contradicts itself:
  * - Step 4 goes back to step 1, which would restore all anticipated debts and choose one project
  *   for ever: step 2 is meant.
+ * - Step 2 finds the project by its earliest result, scheduled or not, so a project's later results
+ *   would go before another's earlier ones. Of those not scheduled yet the earliest is taken.
+ * - Step 3 does not say by how much to lower what a project is owed, step 6 does not lower it at
+ *   all, so what keeps its period would be followed by more of its project. It is the expected
+ *   payoff of step 8 in all of them.
  * - A suspended project is in no state at all. The text lets an overworked one count as potentially
  *   runnable though nothing of it may run.
  * - Short-term debt is defined for runnable projects: others have none. It is normalized after
  *   each period, so a project that comes back begins with the least.
- * - It says what to preempt, not that idle CPUs are simply filled: they are, first.
+ * - It says what to preempt, not that idle CPUs are simply filled: they are, first. Nor that who
+ *   stops must have what the other waits for: he must.
  * - A result of more CPUs than the host has counts as of all of them, or it would never run. */
 #include "tools/volunteers/schedule.h"
 
@@ -269,6 +275,14 @@ static void preempt(struct room *room, struct schedule_result *result)
     take(room, result, -1);
 }
 
+/* Whether what `other` uses is what `result` waits for. */
+static bool helps(const struct schedule_result *other, const struct schedule_result *result)
+{
+    if (result->coproc != SCHEDULE_NO_COPROC)
+        return other->coproc == result->coproc;
+    return other->cpus > LEAST;
+}
+
 /* Whose preemption costs least, of those whose end helps `result`; NULL: there is none. */
 static struct schedule_result *victim_for(struct schedule_result *results, size_t count,
                                           const struct schedule_result *result)
@@ -278,8 +292,7 @@ static struct schedule_result *victim_for(struct schedule_result *results, size_
     for (size_t i = 0; i < count; i++) {
         struct schedule_result *other = &results[i];
 
-        if (!other->running || other->scheduled ||
-            (result->coproc != SCHEDULE_NO_COPROC && other->coproc != result->coproc))
+        if (!other->running || other->scheduled || !helps(other, result))
             continue;
         if (best == NULL || other->since_checkpoint < best->since_checkpoint)
             best = other;
@@ -297,10 +310,12 @@ static void begin_what_fits(struct room *room, struct schedule_result *results, 
                 begin(room, &results[i], now);
 }
 
-static bool has_waiting(const struct schedule_result *results, size_t count)
+/* Whether somebody waits for what `result` uses. */
+static bool is_waited_for(const struct schedule_result *results, size_t count,
+                          const struct schedule_result *result)
 {
     for (size_t i = 0; i < count; i++)
-        if (results[i].scheduled && !results[i].running)
+        if (results[i].scheduled && !results[i].running && helps(result, &results[i]))
             return true;
     return false;
 }
@@ -329,7 +344,7 @@ void schedule_enforce(const struct schedule_host *host, struct schedule_result *
     }
     for (size_t i = 0; i < count; i++)
         if (results[i].running && !results[i].scheduled && results[i].checkpoint > chosen_at &&
-            has_waiting(results, count)) {
+            is_waited_for(results, count, &results[i])) {
             preempt(&room, &results[i]);
             begin_what_fits(&room, results, count, now);
         }
