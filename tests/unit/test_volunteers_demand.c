@@ -64,22 +64,13 @@ static void the_greatest_debt_and_shortfall_is_contacted(void **state)
     assert_int_equal(demand_choose_project(projects, 3), 0);
 }
 
-static void requests_are_in_project_normalized_time(void **state)
-{
-    (void)state;
-    const struct demand project = {.size = 500, .share_fraction = 0.5};
-
-    assert_real(demand_request(&project), 1000, 1e-9);
-}
-
 static void without_cpu_one_result_is_enough(void **state)
 {
     (void)state;
-    struct demand projects[] = {{.share = 1, .no_cpu = true, .share_fraction = 0.5}, {.share = 1}};
+    struct demand projects[] = {{.share = 1, .no_cpu = true}, {.share = 1}};
 
     demand_compute(projects, 2, 100);
     assert_real(projects[0].size, 1, 0);
-    assert_real(demand_request(&projects[0]), 1, 0);
     assert_real(projects[1].size, 100, 1e-9);
     projects[0].has_nearly_runnable = true;
     demand_compute(projects, 2, 100);
@@ -93,7 +84,6 @@ int main(void)
         cmocka_unit_test(who_may_not_be_asked_is_not),
         cmocka_unit_test(the_overworked_are_asked_when_nobody_else_can_be),
         cmocka_unit_test(the_greatest_debt_and_shortfall_is_contacted),
-        cmocka_unit_test(requests_are_in_project_normalized_time),
         cmocka_unit_test(without_cpu_one_result_is_enough),
     };
 

@@ -252,6 +252,11 @@ static void back_off_doubles_to_a_day_and_a_job_ends_it(void **state)
     assert_true(gpu->supplies);
     /* What was not asked for is not held against it. */
     assert_real(host.projects[A].accounts[FETCH_CPU].backoff_end, 0, 0);
+    /* The least delay of what is lacking, and never before its minimum RPC time. */
+    assert_true(isinf(fetch_next_contact(&host, A)));
+    host.resources[GPU].idle = 1;
+    assert_real(fetch_next_contact(&host, A), gpu->backoff_end, 0);
+    host.resources[FETCH_CPU].shortfall = 1000;
     assert_real(fetch_next_contact(&host, A), 0, 0);
     host.projects[A].accounts[FETCH_CPU].backoff_end = 77;
     assert_real(fetch_next_contact(&host, A), 77, 0);

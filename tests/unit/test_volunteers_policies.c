@@ -302,6 +302,96 @@ static void one_number_is_in_wall_time_of_the_share(void **state)
     emulation_free(emulation);
 }
 
+/* 3-16: who is deferred and has no jobs counts only if it is overworked or latency-limited. */
+static void the_share_is_among_those_that_could_have_jobs(void **state)
+{
+    (void)state;
+    static const struct {
+        double deferred, debt, limited, fraction; /* s; s of debt; s */
+    } cases[] = {{0, 0, 0, 0.75},
+                 {600, 0, 0, 1},
+                 {600, -1e6, 0, 0.75},
+                 {600, 0, 600, 0.75},
+                 {600, 0, -1, 1}};
+
+    for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+        struct emulation *emulation = two_projects("robin", "demand", 75, 25);
+        struct volunteer *volunteer = &emulation->volunteer;
+
+        emulation_begin(emulation, 1);
+        volunteer->fetch.projects[B].min_rpc_time = volunteer->now + cases[i].deferred;
+        volunteer->projects[B].long_debt = cases[i].debt;
+        volunteer->projects[B].no_work_deadlines = cases[i].limited != 0;
+        volunteer->projects[B].reply_delay_end = volunteer->now + cases[i].limited;
+        assert_true(volunteer_ask(volunteer, &emulation->question));
+        assert_int_equal(emulation->question.attached, A);
+        assert_real(emulation->question.outgoing.potential_fraction, cases[i].fraction, 1e-9);
+        assert_real(emulation->question.outgoing.runnable_fraction, 1, 1e-9);
+        assert_real(emulation->question.outgoing.share_fraction, 0.75, 1e-9);
+        emulation_free(emulation);
+    }
+}
+
+/* 3-17: counts requests for work of hosts that did not come for that. */
+static void look_at_reports(struct emulation *emulation, void *context)
+{
+    size_t *count = context;
+
+    *count += emulation->volunteer.now < emulation->volunteer.next_poll &&
+              volunteer_wants_work(&emulation->question);
+}
+
+static void who_comes_to_report_asks_for_work_too(void **state)
+{
+    (void)state;
+    static const char *const fetches[] = {"resources", "marks", "demand"};
+
+    for (size_t i = 0; i < sizeof(fetches) / sizeof(fetches[0]); i++) {
+        struct emulation *emulation = two_projects("deadline", fetches[i], 50, 50);
+        size_t count = 0;
+
+        /* One that ends is less than is worth a contact; its report is due before the next ends. */
+        emulation->projects[A].run_time = emulation->projects[B].run_time = 4000;
+        emulation->look = look_at_reports;
+        emulation->context = &count;
+        emulation_begin(emulation, 1);
+        emulation_run(emulation, 20);
+        assert_true(count > 20);
+        emulation_free(emulation);
+    }
+}
+
+/* 2-26: as clients keep both in their state file. */
+static void debts_and_back_offs_outlive_an_absence(void **state)
+{
+    (void)state;
+    struct emulation *emulation = two_projects("deadline", "resources", 50, 50);
+    struct volunteer *volunteer = &emulation->volunteer;
+    struct fetch_account before[2];
+
+    emulation->projects[B].keeps_silent_of_resources = true;
+    emulation_begin(emulation, 1);
+    emulation_run(emulation, 2);
+    emulation->projects[B].serves[FETCH_CPU] = false;
+    emulation_run(emulation, 4);
+    for (size_t p = 0; p < 2; p++)
+        before[p] = volunteer->fetch.projects[p].accounts[FETCH_CPU];
+    assert_true(before[A].debt != 0 && before[B].backoff > 0);
+    for (int i = 0; i < 2; i++) { /* off, and on again */
+        volunteer->next_change = volunteer->now + 10;
+        volunteer_live(volunteer, volunteer->next_change);
+    }
+    assert_true(volunteer->is_on);
+    for (size_t p = 0; p < 2; p++) {
+        const struct fetch_account *account = &volunteer->fetch.projects[p].accounts[FETCH_CPU];
+
+        assert_real(account->debt, before[p].debt, 0);
+        assert_real(account->backoff, before[p].backoff, 0);
+        assert_real(account->backoff_end, before[p].backoff_end, 0);
+    }
+    emulation_free(emulation);
+}
+
 static void queue_job(struct volunteer *volunteer, size_t coproc, double hours, double due)
 {
     char name[32];
@@ -431,6 +521,9 @@ int main(void)
         cmocka_unit_test(failed_jobs_hold_their_project_back),
         cmocka_unit_test(corrected_estimates_come_near_the_truth),
         cmocka_unit_test(one_number_is_in_wall_time_of_the_share),
+        cmocka_unit_test(the_share_is_among_those_that_could_have_jobs),
+        cmocka_unit_test(who_comes_to_report_asks_for_work_too),
+        cmocka_unit_test(debts_and_back_offs_outlive_an_absence),
         cmocka_unit_test(a_resource_is_busy_with_what_is_in_danger),
         cmocka_unit_test(a_host_that_leaves_says_nothing_more),
         cmocka_unit_test(each_host_has_some_of_the_projects),

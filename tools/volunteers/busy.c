@@ -4,6 +4,7 @@
  * part of an instance is taken for so much less time. */
 #include "tools/volunteers/busy.h"
 
+#include "tools/volunteers/duration.h"
 #include "tools/volunteers/policy.h"
 #include "tools/volunteers/volunteer.h"
 
@@ -26,7 +27,7 @@ static size_t first_free(const double *free_at, size_t count)
 double busy_delay(const struct volunteer *volunteer, size_t resource)
 {
     double free_at[INSTANCES_MAX] = {0}, busy[INSTANCES_MAX] = {0}, least = INFINITY;
-    double on_fraction = volunteer_on_fraction(volunteer);
+    const struct availability presence = {volunteer_on_fraction(volunteer), 1, 1};
     size_t count = resource < volunteer->fetch.resource_count
                        ? (size_t)fmin(volunteer->fetch.resources[resource].count, INSTANCES_MAX)
                        : 0;
@@ -40,7 +41,8 @@ double busy_delay(const struct volunteer *volunteer, size_t resource)
         while (uses > 0) {
             size_t at = first_free(free_at, count);
 
-            free_at[at] += estimate_left(volunteer, job) / on_fraction * fmin(uses, 1);
+            free_at[at] +=
+                duration_normalize(&presence, estimate_left(volunteer, job)) * fmin(uses, 1);
             if (volunteer->now + free_at[at] > job->deadline)
                 busy[at] = free_at[at];
             uses -= 1;

@@ -12,7 +12,9 @@
  *   exclude.
  * - Projects that need no CPU take no part in this. They are asked for 1 s as long as they have no
  *   result, under the same conditions.
- * - A function frs is defined and used nowhere. */
+ * - A function frs, the share among fetchable projects, is defined and used nowhere. A request is
+ *   divided by the share among potentially runnable ones, as its last paragraph has it; that is
+ *   done where the request is made (talk.c), and only for clients that knew no resources. */
 #include "tools/volunteers/demand.h"
 
 #include <math.h>
@@ -78,11 +80,4 @@ size_t demand_choose_project(const struct demand *projects, size_t count)
                                   projects[best].long_debt + projects[best].shortfall))
             best = p;
     return best;
-}
-
-double demand_request(const struct demand *project)
-{
-    if (project->no_cpu || project->share_fraction <= 0)
-        return project->size;
-    return project->size / project->share_fraction;
 }

@@ -9,8 +9,7 @@
 
 struct demand {
     double share;
-    double share_fraction; /* among the potentially runnable projects */
-    double shortfall;      /* of the round-robin simulation */
+    double shortfall; /* of the round-robin simulation */
     double long_debt;
     bool suspended, deferred, no_new_work, overworked;
     bool no_cpu;              /* its applications need none */
@@ -22,7 +21,5 @@ struct demand {
 void demand_compute(struct demand *projects, size_t count, double total_shortfall);
 /* The project to contact; `count` if there is none. */
 size_t demand_choose_project(const struct demand *projects, size_t count);
-/* What the request says: project-normalized CPU time. */
-double demand_request(const struct demand *project);
 
 #endif

@@ -18,7 +18,10 @@
  *   came at all. The text is followed: otherwise a request for two resources that always brings
  *   jobs of one is never backed off for the other.
  * - Its open questions: a project is contacted when its minimum RPC time and the least delay of a
- *   resource are over; it is asked then for the resources whose delay is over, and no others.
+ *   resource that is lacking are over; it is asked then for the resources whose delay is over, and
+ *   no others.
+ * - Who is asked is to depend on "overworked projects etc." too. No rule is needed for that: who is
+ *   owed least is asked last, and never to ask him would idle a resource that he alone serves.
  * - Asking for one resource alone sets the other shortfalls to 0. That is so in the request; the
  *   state keeps them, or a GPU that no project serves would keep idle CPUs from being filled.
  * - Answers of three kinds are its "proposed change": "none now" leaves a project what it was,
@@ -345,7 +348,7 @@ double fetch_next_contact(const struct fetch_host *host, size_t project)
     double least = INFINITY;
 
     for (size_t r = 0; r < host->resource_count; r++)
-        if (host->resources[r].count > 0)
+        if (host->resources[r].idle > 0 || host->resources[r].shortfall > 0)
             least = fmin(least, host->projects[project].accounts[r].backoff_end);
     return fmax(least, host->projects[project].min_rpc_time);
 }

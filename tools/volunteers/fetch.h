@@ -26,7 +26,7 @@ struct fetch_account {      /* of one project and resource */
 struct fetch_project {
     double share;
     double min_rpc_time;
-    bool excluded; /* suspended, or no new work, or overworked */
+    bool excluded; /* suspended, or no new work */
     double recent; /* operations done for it lately: see marks.h */
     struct fetch_account accounts[FETCH_RESOURCES_MAX];
 };
@@ -87,7 +87,7 @@ bool fetch_choose(const struct fetch_host *host, double now, struct fetch_reques
  * nothing. */
 bool fetch_add_to_contact(const struct fetch_host *host, size_t project, double now,
                           struct fetch_request *ret_request);
-/* When a project may be asked for anything at all. */
+/* When a project may be asked for something that is lacking; INFINITY: nothing is. */
 double fetch_next_contact(const struct fetch_host *host, size_t project);
 
 enum fetch_answer {

@@ -19,23 +19,19 @@ static double worth_asking(const struct volunteer *volunteer)
 static void demand(struct volunteer *volunteer, struct demand demands[FETCH_PROJECTS_MAX])
 {
     struct adaptation adaptation;
-    double shares = 0, potential = 0, least = worth_asking(volunteer), total;
+    double shares = 0, least = worth_asking(volunteer), total;
 
     adapt_host(volunteer, &adaptation);
     adapt_settle_debts(volunteer, &adaptation);
     adapt_simulate(volunteer, &adaptation, volunteer->machine.buffer);
-    for (size_t p = 0; p < volunteer->project_count; p++) {
+    for (size_t p = 0; p < volunteer->project_count; p++)
         shares += adaptation.projects[p].share;
-        potential +=
-            adaptation.projects[p].state.potentially_runnable ? adaptation.projects[p].share : 0;
-    }
     for (size_t p = 0; p < volunteer->project_count; p++) {
         const struct schedule_project *project = &adaptation.projects[p];
         double shortfall = adaptation.robin_projects[p].shortfall;
 
         demands[p] = (struct demand){
             .share = project->share,
-            .share_fraction = potential > 0 ? project->share / potential : 1,
             .shortfall = shortfall * shares > least * project->share ? shortfall : 0,
             .long_debt = project->long_debt,
             .deferred = project->state.deferred,

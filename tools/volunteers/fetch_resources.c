@@ -76,9 +76,7 @@ double fetch_by_resources_next(const struct volunteer *volunteer)
 {
     double next = INFINITY;
 
-    for (size_t r = 0; r < volunteer->fetch.resource_count; r++)
-        for (size_t p = 0; lacks(volunteer, r) && p < volunteer->project_count; p++)
-            next = fmin(next, fmax(volunteer->fetch.projects[p].min_rpc_time,
-                                   volunteer->fetch.projects[p].accounts[r].backoff_end));
+    for (size_t p = 0; p < volunteer->project_count; p++)
+        next = fmin(next, fetch_next_contact(&volunteer->fetch, p));
     return next;
 }

@@ -7,6 +7,7 @@
 #include "tools/volunteers/queue.h"
 
 #include "tools/volunteers/disk.h"
+#include "tools/volunteers/duration.h"
 #include "tools/volunteers/policy.h"
 #include "tools/volunteers/volunteer.h"
 
@@ -96,7 +97,8 @@ void queue_receive(struct volunteer *volunteer, size_t project, const struct inc
         !take_usage(volunteer, incoming, &job) || !make_room(volunteer))
         return;
     speed = speed_of(volunteer, &job);
-    job.estimate = operations / (incoming->flops > 0 ? incoming->flops : speed);
+    job.estimate =
+        duration_of_unstarted(operations, incoming->flops > 0 ? incoming->flops : speed, 1);
     job.left = operations / speed * population_draw_error(population, &volunteer->random);
     job.duration = job.left;
     job.will_fail = random_unit(&volunteer->random) < population->error_rate;

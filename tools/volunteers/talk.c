@@ -85,6 +85,16 @@ static void describe_jobs(const struct volunteer *volunteer, struct volunteer_qu
     question->outgoing.job_count = volunteer->job_count;
 }
 
+/* Fetchable, overworked or latency-limited (schedule.h). */
+static bool may_have_jobs(const struct volunteer *volunteer, size_t project)
+{
+    const struct volunteer_project *asked = &volunteer->projects[project];
+
+    return volunteer->fetch.projects[project].min_rpc_time <= volunteer->now ||
+           asked->long_debt < -volunteer->population->period ||
+           (asked->no_work_deadlines && asked->reply_delay_end > volunteer->now);
+}
+
 /* The share of a project among those with jobs, or those that may get some too. */
 static double fraction(const struct volunteer *volunteer, size_t project, bool potential)
 {
@@ -93,15 +103,9 @@ static double fraction(const struct volunteer *volunteer, size_t project, bool p
 
     for (size_t i = 0; i < volunteer->job_count; i++)
         counts[volunteer->jobs[i].project] |= !volunteer->jobs[i].done;
-    for (size_t p = 0; p < volunteer->project_count; p++) {
-        const struct fetch_project *fetch = &volunteer->fetch.projects[p];
-
-        if (p == project || counts[p] ||
-            (potential && (fetch->min_rpc_time <= volunteer->now ||
-                           (volunteer->projects[p].no_work_deadlines &&
-                            volunteer->projects[p].reply_delay_end > volunteer->now))))
-            shares += fetch->share;
-    }
+    for (size_t p = 0; p < volunteer->project_count; p++)
+        if (p == project || counts[p] || (potential && may_have_jobs(volunteer, p)))
+            shares += volunteer->fetch.projects[p].share;
     return shares > 0 ? volunteer->fetch.projects[project].share / shares : 1;
 }
 
