@@ -84,6 +84,8 @@ static void add_job(struct emulation *emulation, struct emulated_project *projec
              (unsigned long long)++emulation->number);
     reply->jobs[at] = (struct incoming_job){
         .name = text_from(reply->names[at]),
+        .app = resource == FETCH_CPU ? TEXT("for CPUs") : TEXT("for GPUs"),
+        .version = project - emulation->projects,
         .deadline = emulation->volunteer.now + project->bound,
         .operations =
             project->run_time * processor->flops * (project->optimism > 0 ? project->optimism : 1),

@@ -477,14 +477,24 @@ static void each_host_has_some_of_the_projects(void **state)
     emulation_free(emulation);
 }
 
-/* Reports of one leave the jobs of the other alone; the queue that is listed is that of both. */
+/* Reports of one leave the jobs of the other alone; the queue that is listed is that of both. Each
+ * job of the own project says which of its versions it is of. */
 static void look_at_lists(struct emulation *emulation, void *context)
 {
     const struct outgoing *outgoing = &emulation->question.outgoing;
     size_t others = 0, *most = context;
 
-    for (size_t i = 0; i < outgoing->job_count; i++)
-        others += !outgoing->jobs[i].is_own && !outgoing->jobs[i].done;
+    for (size_t i = 0; i < outgoing->job_count; i++) {
+        const struct outgoing_job *job = &outgoing->jobs[i];
+
+        others += !job->is_own && !job->done;
+        if (!job->is_own)
+            continue;
+        assert_true(job->version < outgoing->versions->count);
+        assert_int_equal(outgoing->versions->at[job->version].coproc, job->coproc);
+        assert_i64(outgoing->versions->at[job->version].number,
+                   (int64_t)emulation->question.project);
+    }
     /* From the first reply on, which asks for it. */
     assert_true(outgoing->lists_queue ==
                 (emulation->projects[emulation->question.project].rpcs > 1));
@@ -497,13 +507,15 @@ static void projects_are_apart_but_in_the_list(void **state)
     struct emulation *emulation = two_projects("deadline", "resources", 50, 50);
     size_t most = 0;
 
+    emulation->population.gpu_parts[0] = 1;
+    emulation->projects[A].serves[TALLY_NVIDIA] = true;
     emulation->look = look_at_lists;
     emulation->context = &most;
     emulation_begin(emulation, 1);
     emulation_run(emulation, 20);
     assert_true(most > 2);
     for (size_t p = 0; p < 2; p++)
-        assert_true(emulation->projects[p].sent - emulation->projects[p].reported < 20);
+        assert_true(emulation->projects[p].sent - emulation->projects[p].reported < 40);
     assert_int_equal(emulation->volunteer.tally.lost_acks, 0);
     emulation_free(emulation);
 }

@@ -9,6 +9,7 @@
 #include "tools/volunteers/outgoing.h"
 #include "tools/volunteers/population.h"
 #include "tools/volunteers/tally.h"
+#include "tools/volunteers/versions.h"
 
 #include <stdlib.h>
 
@@ -111,6 +112,97 @@ static void the_server_reads_what_a_host_says(void **state)
     buffer_free(&request);
 }
 
+/* Servers count jobs in progress by application and processor, which clients tell since 6.11. */
+static void each_job_says_which_version_it_is_of(void **state)
+{
+    (void)state;
+    char first[] = "x&y", second[] = "gpu", platform[] = "p", none[] = "",
+         class[] = "opencl_ati_101";
+    struct version list[] = {{.app = first, .platform = platform, .plan_class = none, .number = 7},
+                             {.app = second,
+                              .platform = platform,
+                              .plan_class = class,
+                              .number = 100,
+                              .cpus = 0.25,
+                              .flops = 3e11,
+                              .coproc = TALLY_ATI,
+                              .coprocs = 0.5}};
+    const struct versions versions = {.at = list, .count = 2};
+    const struct outgoing_job jobs[] = {
+        {.name = "of the second", .is_own = true, .version = 1},
+        {.name = "of the first", .is_own = true, .version = 0},
+        {.name = "of none", .is_own = true, .version = VERSIONS_NONE},
+        {.name = "reported", .is_own = true, .done = true, .version = 1},
+        {.name = "of another project", .version = 0},
+    };
+    const struct machine machine = {.cpus = 1};
+    const struct message *message;
+
+    for (int is_scalar = 0; is_scalar < 2; is_scalar++) {
+        const struct outgoing outgoing = {.platform = TEXT("p"),
+                                          .machine = &machine,
+                                          .is_scalar = is_scalar == 1,
+                                          .versions = &versions,
+                                          .jobs = jobs,
+                                          .job_count = 5};
+        struct buffer request = buffer_on_heap(1 << 20);
+        struct parsed *parsed;
+
+        outgoing_write(&outgoing, &request);
+        buffer_add_char(&request, '\0');
+        parsed = parse_string(request.at);
+        message = &parsed->message;
+        assert_status(STATUS_OK, parsed->status);
+        assert_int_equal(message->elements_dropped, 0);
+        assert_int_equal(message->app_version_count, is_scalar ? 0 : 2);
+        assert_int_equal(message->other_result_count, 3);
+        assert_i64(message->other_results[0].app_version, is_scalar ? -1 : 1);
+        assert_i64(message->other_results[1].app_version, is_scalar ? -1 : 0);
+        assert_i64(message->other_results[2].app_version, -1);
+        assert_int_equal(message->result_count, 1);
+        assert_i64(message->results[0].app_version_num, 100);
+        assert_text(message->results[0].plan_class, "opencl_ati_101");
+        if (!is_scalar) {
+            assert_text(message->other_results[0].plan_class, "opencl_ati_101");
+            assert_text(message->app_versions[0].app_name, "x&y");
+            assert_i64(message->app_versions[0].version_num, 7);
+            assert_int_equal(message->app_versions[0].coproc_type.length, 0);
+            assert_text(message->app_versions[1].coproc_type, "ATI");
+            assert_real(message->app_versions[1].coproc_count, 0.5, 0);
+            assert_real(message->app_versions[1].avg_ncpus, 0.25, 0);
+            assert_real(message->app_versions[1].flops, 3e11, 0);
+        }
+        parsed_free(parsed);
+        buffer_free(&request);
+    }
+}
+
+static void versions_are_kept_in_their_order_with_their_last_figures(void **state)
+{
+    (void)state;
+    struct versions versions = {.count = 0};
+    struct incoming_job job = {.app = TEXT("x"), .platform = TEXT("p"), .version = 1, .flops = 5};
+
+    assert_int_equal(versions_note(&versions, &job), 0);
+    job.version = 2;
+    assert_int_equal(versions_note(&versions, &job), 1);
+    job.plan_class = TEXT("mt");
+    assert_int_equal(versions_note(&versions, &job), 2);
+    job.flops = 9;
+    job.version = 1;
+    job.plan_class = NO_TEXT;
+    assert_int_equal(versions_note(&versions, &job), 0);
+    assert_real(versions.at[0].flops, 9, 0);
+    assert_real(versions.at[1].flops, 5, 0);
+    for (job.version = 3; job.version < 100; job.version++)
+        if (versions_note(&versions, &job) == VERSIONS_NONE)
+            break;
+    assert_int_equal(versions.count, VERSIONS_MAX);
+    job.app = NO_TEXT; /* a reply without the workunit */
+    assert_int_equal(versions_note(&versions, &job), VERSIONS_NONE);
+    versions_free(&versions);
+}
+
 static const char reply[] =
     "<scheduler_reply>\n<scheduler_version>100</scheduler_version>\n"
     "<request_delay>31.5</request_delay>\n<hostid>42</hostid>\n"
@@ -168,6 +260,7 @@ static void a_host_reads_what_the_server_says(void **state)
     assert_text(incoming.acks[0], "old");
     assert_int_equal(incoming.job_count, 2);
     assert_text(incoming.jobs[0].name, "w_0");
+    assert_text(incoming.jobs[0].app, "x");
     assert_real(incoming.jobs[0].deadline, 5000, 0);
     assert_real(incoming.jobs[0].operations, 3e12, 0);
     assert_real(incoming.jobs[0].flops, 2e9, 0);
@@ -250,6 +343,8 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(the_server_reads_what_a_host_says),
+        cmocka_unit_test(each_job_says_which_version_it_is_of),
+        cmocka_unit_test(versions_are_kept_in_their_order_with_their_last_figures),
         cmocka_unit_test(a_host_reads_what_the_server_says),
         cmocka_unit_test(devices_may_run_the_classes_of_their_kind),
         cmocka_unit_test(half_a_reply_is_none),

@@ -252,14 +252,12 @@ static void add_files(const struct reading *reading, const struct part *workunit
 
 static void complete_job(const struct reading *reading, struct incoming_job *job)
 {
-    struct text app = NO_TEXT;
-
     for (size_t i = 0; i < reading->workunits.count; i++) {
         const struct part *workunit = reading->workunits.at[i];
 
         if (!text_equal(value_of(workunit, "name"), job->workunit))
             continue;
-        app = value_of(workunit, "app_name");
+        job->app = value_of(workunit, "app_name");
         job->operations = real_of(value_of(workunit, "rsc_fpops_est"));
         job->file_count = 0;
         add_files(reading, workunit, job);
@@ -267,7 +265,7 @@ static void complete_job(const struct reading *reading, struct incoming_job *job
     for (size_t i = 0; i < reading->versions.count; i++) {
         const struct part *version = reading->versions.at[i];
 
-        if (text_equal(value_of(version, "app_name"), app) &&
+        if (text_equal(value_of(version, "app_name"), job->app) &&
             integer_of(value_of(version, "version_num")) == job->version &&
             text_equal(value_of(version, "platform"), job->platform) &&
             text_equal(value_of(version, "plan_class"), job->plan_class))

@@ -28,7 +28,7 @@ struct incoming_file {
 };
 
 struct incoming_job {
-    struct text name, workunit, platform, plan_class;
+    struct text name, workunit, app, platform, plan_class;
     int64_t version;
     double deadline;                   /* s since 1970 */
     double operations;                 /* estimated; 0: not told */

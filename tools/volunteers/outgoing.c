@@ -2,13 +2,15 @@
 /* A request says what the host is, what it wants, what it reports, and, once the server asked for
  * it, the whole queue of all projects with remaining times, by which deadlines can be simulated. Of
  * the generations two are written: that of today, and that of the last client before resources had
- * requests of their own (6.4). */
+ * requests of their own (6.4). That of today also says which version each job is of, which servers
+ * need to count the jobs in progress of an application or a processor. */
 #include "tools/volunteers/outgoing.h"
 
 #include "server/base/buffer.h"
 #include "server/base/random.h"
 #include "tools/volunteers/kind.h"
 #include "tools/volunteers/population.h"
+#include "tools/volunteers/versions.h"
 
 #include <inttypes.h>
 
@@ -144,10 +146,78 @@ static void write_coprocs(const struct outgoing *outgoing, struct buffer *reques
     buffer_add_string(request, "</coprocs>\n");
 }
 
-static void write_report(const struct outgoing_job *job, struct buffer *request)
+/* NULL: not known. */
+static const struct version *version_of(const struct outgoing *outgoing,
+                                        const struct outgoing_job *job)
 {
+    if (outgoing->versions == NULL || job->version >= outgoing->versions->count)
+        return NULL;
+    return &outgoing->versions->at[job->version];
+}
+
+static void write_text(const char *element, const char *text, struct buffer *request)
+{
+    buffer_print(request, "    <%s>", element);
+    buffer_add_xml(request, text_from(text));
+    buffer_print(request, "</%s>\n", element);
+}
+
+static void write_version_name(const struct version *version, struct buffer *request)
+{
+    write_text("platform", version->platform, request);
+    buffer_print(request, "    <version_num>%" PRId64 "</version_num>\n", version->number);
+    if (version->plan_class[0] != '\0')
+        write_text("plan_class", version->plan_class, request);
+}
+
+static void write_versions(const struct versions *versions, struct buffer *request)
+{
+    buffer_add_string(request, "<app_versions>\n");
+    for (size_t i = 0; versions != NULL && i < versions->count; i++) {
+        const struct version *version = &versions->at[i];
+
+        buffer_add_string(request, "<app_version>\n");
+        write_text("app_name", version->app, request);
+        write_version_name(version, request);
+        buffer_print(request, "    <avg_ncpus>%f</avg_ncpus>\n    <flops>%f</flops>\n",
+                     version->cpus, version->flops);
+        if (version->coproc != FETCH_CPU)
+            buffer_print(request,
+                         "    <coproc>\n        <type>%s</type>\n"
+                         "        <count>%f</count>\n    </coproc>\n",
+                         kinds[version->coproc].type, version->coprocs);
+        buffer_add_string(request, "</app_version>\n");
+    }
+    buffer_add_string(request, "</app_versions>\n");
+}
+
+static void write_listed(const struct outgoing *outgoing, const struct outgoing_job *job,
+                         struct buffer *request)
+{
+    const struct version *version = version_of(outgoing, job);
+
+    buffer_add_string(request, "<other_result>\n");
+    write_name(job->name, request);
+    if (version != NULL && !outgoing->is_scalar) {
+        buffer_print(request, "    <app_version>%zu</app_version>\n", job->version);
+        if (version->plan_class[0] != '\0')
+            write_text("plan_class", version->plan_class, request);
+    }
+    buffer_add_string(request, "</other_result>\n");
+}
+
+static void write_report(const struct outgoing *outgoing, const struct outgoing_job *job,
+                         struct buffer *request)
+{
+    const struct version *version = version_of(outgoing, job);
+
     buffer_add_string(request, "<result>\n");
     write_name(job->name, request);
+    if (version != NULL) {
+        write_version_name(version, request);
+        buffer_print(request, "    <app_version_num>%" PRId64 "</app_version_num>\n",
+                     version->number);
+    }
     buffer_print(request,
                  "    <final_cpu_time>%f</final_cpu_time>\n"
                  "    <final_elapsed_time>%f</final_elapsed_time>\n"
@@ -188,14 +258,13 @@ void outgoing_write(const struct outgoing *outgoing, struct buffer *request)
     write_coprocs(outgoing, request);
     for (size_t i = 0; i < outgoing->job_count; i++)
         if (outgoing->jobs[i].is_own && outgoing->jobs[i].done)
-            write_report(&outgoing->jobs[i], request);
+            write_report(outgoing, &outgoing->jobs[i], request);
+    if (!outgoing->is_scalar)
+        write_versions(outgoing->versions, request);
     buffer_add_string(request, "<other_results>\n");
     for (size_t i = 0; i < outgoing->job_count; i++)
-        if (outgoing->jobs[i].is_own && !outgoing->jobs[i].done) {
-            buffer_add_string(request, "<other_result>\n");
-            write_name(outgoing->jobs[i].name, request);
-            buffer_add_string(request, "</other_result>\n");
-        }
+        if (outgoing->jobs[i].is_own && !outgoing->jobs[i].done)
+            write_listed(outgoing, &outgoing->jobs[i], request);
     buffer_add_string(request, "</other_results>\n");
     if (outgoing->lists_queue) {
         buffer_add_string(request, "<in_progress_results>\n");

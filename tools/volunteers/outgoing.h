@@ -12,10 +12,12 @@
 #include <stdint.h>
 
 struct buffer;
+struct versions;
 struct machine;
 
 struct outgoing_job { /* one that the host has not reported yet */
     const char *name;
+    size_t version;        /* of outgoing, or VERSIONS_NONE */
     double deadline, left; /* s since 1970; s of run time, estimated */
     bool is_own;           /* of the project that is asked; others' are in the workload only */
     bool done;             /* it is reported now */
@@ -58,6 +60,7 @@ struct outgoing {
     double scalar;    /* s; beside demands what old servers would read */
     bool lists_queue; /* as the server once asked for */
     struct outgoing_disk disk;
+    const struct versions *versions; /* of the project; NULL: none */
     const struct outgoing_job *jobs;
     size_t job_count;
 };

@@ -114,6 +114,7 @@ void queue_receive(struct volunteer *volunteer, size_t project, const struct inc
         disk_release(volunteer, &job);
         return;
     }
+    job.version = versions_note(&volunteer->projects[project].versions, incoming);
     volunteer->next_number++;
     /* A file that cannot be had ends a job that was never begun. */
     insert(volunteer, &job, !fits);

@@ -70,6 +70,7 @@ static void describe_jobs(const struct volunteer *volunteer, struct volunteer_qu
         const struct volunteer_job *job = &volunteer->jobs[i];
 
         question->jobs[i] = (struct outgoing_job){.name = job->name,
+                                                  .version = job->version,
                                                   .deadline = job->deadline,
                                                   .left = estimate_left(volunteer, job),
                                                   .is_own = job->project == question->attached,
@@ -137,6 +138,7 @@ static void describe_host(const struct volunteer *volunteer, struct volunteer_qu
         .is_scalar = request_policies[volunteer->population->habits.request].is_scalar,
         .scalar = question->request.scalar,
         .lists_queue = project->full_workload,
+        .versions = &project->versions,
     };
     /* One number is in the wall time of the share; beside others it is the largest of them. */
     if (outgoing->is_scalar)

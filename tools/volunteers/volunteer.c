@@ -80,6 +80,8 @@ void volunteer_free(struct volunteer *volunteer)
 {
     queue_free(volunteer);
     disk_free(volunteer);
+    for (size_t p = 0; p < volunteer->project_count; p++)
+        versions_free(&volunteer->projects[p].versions);
     free(volunteer->projects);
     free(volunteer->fetch.projects);
     volunteer->projects = NULL;

@@ -14,6 +14,7 @@
 #include "tools/volunteers/population.h"
 #include "tools/volunteers/session.h"
 #include "tools/volunteers/tally.h"
+#include "tools/volunteers/versions.h"
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -24,6 +25,7 @@ enum { VOLUNTEER_JOBS_MAX = 1000 };
 struct volunteer_job {
     char *name;
     size_t project;  /* of the host's */
+    size_t version;  /* of the project's, or VERSIONS_NONE */
     uint64_t number; /* in the order in which they came */
     double deadline;
     double cpus;
@@ -68,6 +70,7 @@ struct volunteer_project {
     double cpu_time;              /* s on CPUs that those do not know of yet */
     struct session_project session;
     bool deletes_by_priority, deletes_by_expiry;
+    struct versions versions;
     struct tally_project tally;
 };
 
