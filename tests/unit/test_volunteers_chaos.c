@@ -53,6 +53,7 @@ static struct emulation *varied(size_t combination)
     population->job_bytes_max = 2e9;
     population->job_sticky = 0.5;
     population->leave_days = 200;
+    population->cpus_percent = combination % 11 == 0 ? 50 : 100;
     for (size_t p = 0; p < 4; p++) {
         emulation->projects[p].coproc_cpus = 0.3 * (double)p;
         emulation->projects[p].run_time = 3000 * (double)(p * p + 1);

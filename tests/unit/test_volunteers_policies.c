@@ -392,6 +392,30 @@ static void debts_and_back_offs_outlive_an_absence(void **state)
     emulation_free(emulation);
 }
 
+/* 3-4: the preferred part of the CPUs runs jobs, and the server is told. */
+static void no_more_cpus_are_used_than_preferred(void **state)
+{
+    (void)state;
+    static const struct {
+        double percent, used;
+    } cases[] = {{100, 8}, {50, 4}, {30, 2}, {1, 1}};
+
+    for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+        struct emulation *emulation = two_projects("deadline", "resources", 50, 50);
+        const struct tally_resource *cpus = &emulation->volunteer.tally.resources[TALLY_CPU];
+
+        emulation->population.cpus_min = emulation->population.cpus_max = 8;
+        emulation->population.cpus_percent = cases[i].percent;
+        emulation_begin(emulation, 1);
+        emulation_run(emulation, 5);
+        assert_real(cpus->used / (5 * DAY), cases[i].used, 0.01);
+        assert_real(cpus->present / (5 * DAY), cases[i].used, 0.01);
+        assert_i64(emulation->volunteer.machine.cpus, 8);
+        assert_real(emulation->volunteer.machine.cpus_percent, cases[i].percent, 0);
+        emulation_free(emulation);
+    }
+}
+
 static void queue_job(struct volunteer *volunteer, size_t coproc, double hours, double due)
 {
     char name[32];
@@ -536,6 +560,7 @@ int main(void)
         cmocka_unit_test(the_share_is_among_those_that_could_have_jobs),
         cmocka_unit_test(who_comes_to_report_asks_for_work_too),
         cmocka_unit_test(debts_and_back_offs_outlive_an_absence),
+        cmocka_unit_test(no_more_cpus_are_used_than_preferred),
         cmocka_unit_test(a_resource_is_busy_with_what_is_in_danger),
         cmocka_unit_test(a_host_that_leaves_says_nothing_more),
         cmocka_unit_test(each_host_has_some_of_the_projects),

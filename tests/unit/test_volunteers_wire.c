@@ -20,6 +20,7 @@ static void the_server_reads_what_a_host_says(void **state)
     (void)state;
     const struct machine machine = {
         .cpus = 8,
+        .cpus_percent = 75,
         .flops = 5e9,
         .memory = 16e9,
         .disk = 1e11,
@@ -77,6 +78,8 @@ static void the_server_reads_what_a_host_says(void **state)
     assert_i64(message->p_ncpus, 8);
     assert_real(message->p_fpops, 5e9, 0);
     assert_real(message->on_frac, 0.75, 0);
+    assert_true(text_contains(message->working_global_preferences,
+                              TEXT("<max_ncpus_pct>75.000000</max_ncpus_pct>")));
     assert_real(message->cpu_req_seconds, 1234, 0);
     assert_real(message->cpu_req_instances, 3, 0);
     assert_int_equal(message->result_count, 2);

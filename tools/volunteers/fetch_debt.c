@@ -22,7 +22,7 @@ static enum debt_urgency request_work(const struct volunteer *volunteer,
                                       struct debt_project projects[FETCH_PROJECTS_MAX])
 {
     struct debt_result results[VOLUNTEER_JOBS_MAX];
-    const struct debt_host host = {.cpus = (size_t)volunteer->machine.cpus,
+    const struct debt_host host = {.cpus = (size_t)volunteer->fetch.resources[FETCH_CPU].count,
                                    .active_fraction = volunteer_on_fraction(volunteer),
                                    .connection_period = volunteer->machine.buffer / 2};
 

@@ -66,7 +66,7 @@ static void write_machine(const struct outgoing *outgoing, struct buffer *reques
                  "   <mod_time>0.000000</mod_time>\n"
                  "   <work_buf_min_days>%f</work_buf_min_days>\n"
                  "   <work_buf_additional_days>%f</work_buf_additional_days>\n"
-                 "   <max_ncpus_pct>100.000000</max_ncpus_pct>\n"
+                 "   <max_ncpus_pct>%f</max_ncpus_pct>\n"
                  "   <disk_max_used_pct>90.000000</disk_max_used_pct>\n"
                  "   <ram_max_used_busy_pct>90.000000</ram_max_used_busy_pct>\n"
                  "   <ram_max_used_idle_pct>90.000000</ram_max_used_idle_pct>\n"
@@ -74,7 +74,8 @@ static void write_machine(const struct outgoing *outgoing, struct buffer *reques
                  "<time_stats>\n    <on_frac>%f</on_frac>\n"
                  "    <connected_frac>1.000000</connected_frac>\n"
                  "    <active_frac>1.000000</active_frac>\n</time_stats>\n",
-                 machine->buffer / DAY, machine->extra / DAY, outgoing->on_fraction);
+                 machine->buffer / DAY, machine->extra / DAY, machine->cpus_percent,
+                 outgoing->on_fraction);
     buffer_print(request,
                  "<host_info>\n    <timezone>0</timezone>\n"
                  "    <domain_name>v%016" PRIx64 "</domain_name>\n"

@@ -39,6 +39,7 @@ struct population population_measured(void)
         .flops_max = 117.71e9,
         .cpus_min = 1,
         .cpus_max = 16,
+        .cpus_percent = 100,
         .on_shape = 0.393,
         .on_scale = 2.964 * HOUR,
         .off_mu = -0.586,
@@ -72,10 +73,15 @@ static double uniform(struct random *random, double least, double most)
     return least + (most - least) * random_unit(random);
 }
 
+double machine_usable_cpus(const struct machine *machine)
+{
+    return fmax(1, floor((double)machine->cpus * machine->cpus_percent / 100));
+}
+
 struct machine population_draw_machine(const struct population *population, struct random *random)
 {
     int64_t doublings = 0;
-    struct machine machine;
+    struct machine machine = {.cpus_percent = population->cpus_percent};
 
     while (INT64_C(2) << doublings <= population->cpus_max)
         doublings++;

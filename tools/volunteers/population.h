@@ -27,6 +27,7 @@ struct habits {
 struct population {
     double flops_mean, flops_min, flops_max; /* of one CPU: exponential, cut */
     int64_t cpus_min, cpus_max;              /* 1, 2, 4, ... up to it, each as often */
+    double cpus_percent;                     /* of them that volunteers let clients use */
     double on_shape, on_scale;               /* Weibull, of times of presence, s */
     double off_mu, off_sigma;                /* log-normal, of times of absence, logarithm of h */
     double off_max;                          /* s: none longer */
@@ -63,12 +64,15 @@ struct machine_gpu {
 };
 struct machine {
     int64_t cpus;
+    double cpus_percent; /* of them, that may be used */
     double flops;        /* of one CPU */
     double memory, disk; /* bytes */
     double buffer;       /* s of work to keep queued */
     double extra;        /* s above it up to which a client with two marks fills it */
     struct machine_gpu gpus[POPULATION_GPUS];
 };
+/* Whole ones, at least one. */
+double machine_usable_cpus(const struct machine *machine);
 struct machine population_draw_machine(const struct population *population, struct random *random);
 void population_draw_gpus(const struct population *population, struct random *random,
                           struct machine *machine);

@@ -35,7 +35,7 @@ static double speed_of(const struct volunteer *volunteer, const struct volunteer
 static bool take_usage(const struct volunteer *volunteer, const struct incoming_job *incoming,
                        struct volunteer_job *job)
 {
-    job->cpus = fmin(incoming->cpus, (double)volunteer->machine.cpus);
+    job->cpus = fmin(incoming->cpus, volunteer->fetch.resources[FETCH_CPU].count);
     job->coproc = incoming->coproc;
     job->coprocs = incoming->coproc == FETCH_CPU ? 0 : incoming->coprocs;
     if (job->coproc == FETCH_CPU)

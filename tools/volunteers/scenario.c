@@ -30,6 +30,7 @@ static const struct row {
     {"cpus_min", OF(cpus_min), 1, 1024},
     {"cpus_max", OF(cpus_max), 1, 1024},
     {"always_on", OF(always_on), 0, 1},
+    {"cpus_percent", OF(population.cpus_percent), 1, 100},
     {"flops_mean", OF(population.flops_mean), 1, 1e18},
     {"flops_min", OF(population.flops_min), 1, 1e18},
     {"flops_max", OF(population.flops_max), 1, 1e18},

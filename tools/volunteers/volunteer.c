@@ -24,7 +24,7 @@ static void equip(struct volunteer *volunteer, struct random *random)
     population_draw_gpus(volunteer->population, random, &volunteer->machine);
     volunteer->fetch.resource_count = 1;
     volunteer->fetch.resources[FETCH_CPU] =
-        (struct fetch_resource){.count = (double)machine->cpus, .flops = machine->flops};
+        (struct fetch_resource){.count = machine_usable_cpus(machine), .flops = machine->flops};
     for (size_t kind = 0; kind < POPULATION_GPUS; kind++) {
         volunteer->fetch.resources[kind + 1] = (struct fetch_resource){
             .count = (double)machine->gpus[kind].count, .flops = machine->gpus[kind].flops};
