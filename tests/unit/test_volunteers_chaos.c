@@ -53,6 +53,9 @@ static struct emulation *varied(size_t combination)
     population->job_bytes_max = 2e9;
     population->job_sticky = 0.5;
     population->leave_days = 200;
+    population->restart = 100;
+    population->leave_in_memory = combination % 2 == 0;
+    population->sleeps = combination % 7 == 0;
     population->cpus_percent = combination % 11 == 0 ? 50 : 100;
     for (size_t p = 0; p < 4; p++) {
         emulation->projects[p].coproc_cpus = 0.3 * (double)p;
@@ -88,6 +91,8 @@ static void used_is_no_more_than_there_is(void **state)
         assert_true(tally->flops_used > 0);
         assert_true(tally->flops_used <= tally->flops_total * (1 + 1e-9));
         assert_true(tally->flops_wasted <= tally->flops_used * (1 + 1e-9));
+        assert_true(tally->flops_lost >= 0 &&
+                    tally->flops_lost <= tally->flops_wasted * (1 + 1e-9));
         assert_real(by_resource, tally->flops_used, 1e-9 * tally->flops_used);
         assert_real(by_project, tally->flops_used, 1e-9 * tally->flops_used);
         assert_int_equal(tally->lost_acks, 0);

@@ -179,26 +179,35 @@ static void endangered_jobs_run_first(void **state)
 
 /* P1(0.1, 1, .5) P2(1, 24, .25) P3(1, 24, .25) on two CPUs: short tasks of P1 on one CPU, and on
  * the other tasks of P2 and P3 by turns, each for its whole hour. */
-static void scenario_1_runs_long_tasks_to_their_end(void **state)
+static const double scenario_1_shares[] = {0.5, 0.25, 0.25};
+
+static struct emulation *scenario_1(const char *run)
 {
-    (void)state;
-    static const double run_times[] = {360, 3600, 3600}, bounds[] = {1, 24, 24},
-                        shares[] = {0.5, 0.25, 0.25};
-    struct emulation *emulation = two_projects("robin", "demand", 50, 50);
+    static const double run_times[] = {360, 3600, 3600}, bounds[] = {1, 24, 24};
+    struct emulation *emulation = two_projects(run, "demand", 50, 50);
     struct volunteer *volunteer = &emulation->volunteer;
-    size_t stopped = 0, looks = 0;
 
     emulation->population.projects = emulation->population.share_count = 3;
     emulation->population.projects_min = 3;
     emulation->population.buffer_min_days = emulation->population.buffer_max_days = 0.02;
     for (size_t p = 0; p < 3; p++) {
-        emulation->population.shares[p] = shares[p];
+        emulation->population.shares[p] = scenario_1_shares[p];
         emulation->projects[p].run_time = run_times[p];
         emulation->projects[p].bound = bounds[p] * 3600;
     }
     emulation_begin(emulation, 1);
     volunteer->machine.cpus = 2;
     volunteer->fetch.resources[FETCH_CPU].count = 2;
+    return emulation;
+}
+
+static void scenario_1_runs_long_tasks_to_their_end(void **state)
+{
+    (void)state;
+    struct emulation *emulation = scenario_1("robin");
+    struct volunteer *volunteer = &emulation->volunteer;
+    size_t stopped = 0, looks = 0;
+
     for (int step = 0; step < 2000; step++) {
         emulation_run(emulation, step / 100.0);
         for (size_t i = 0; i < volunteer->job_count; i++, looks++)
@@ -208,9 +217,54 @@ static void scenario_1_runs_long_tasks_to_their_end(void **state)
     assert_real(tally_idle_fraction(&volunteer->tally), 0, 0.01);
     assert_true(volunteer->tally.late * 100 < volunteer->tally.jobs);
     for (size_t p = 0; p < 3; p++)
-        assert_real(part_of(emulation, p), shares[p], 0.03);
+        assert_real(part_of(emulation, p), scenario_1_shares[p], 0.03);
     assert_true(stopped * 50 < looks);
     emulation_free(emulation);
+}
+
+/* Goal 6 of that time: where starting again takes minutes, following debts at once costs most of a
+ * CPU, keeping to periods and checkpoints next to nothing. */
+static double scenario_1_loses(const char *run)
+{
+    struct emulation *emulation = scenario_1(run);
+    double lost;
+
+    emulation->population.restart = 300;
+    emulation->population.checkpoint = 1800;
+    emulation_run(emulation, 20);
+    lost = tally_lost_fraction(&emulation->volunteer.tally);
+    emulation_free(emulation);
+    return lost;
+}
+
+static void whole_periods_save_what_starting_again_costs(void **state)
+{
+    (void)state;
+    assert_true(scenario_1_loses("robin") < 0.02);
+    assert_true(scenario_1_loses("debt") > 0.25); /* half of one of the two CPUs */
+}
+
+/* 3-13: nobody is in danger: who is to stop does so at a checkpoint, and loses nothing. By debt
+ * alone he stops at once. */
+static void who_waits_for_a_checkpoint_loses_nothing(void **state)
+{
+    (void)state;
+    static const char *const runs[] = {"robin", "debt"};
+    double lost[2];
+
+    for (size_t i = 0; i < 2; i++) {
+        struct emulation *emulation = two_projects(runs[i], "debt", 50, 50);
+
+        emulation->population.checkpoint = 1000;
+        emulation->projects[A].run_time = emulation->projects[B].run_time = 5 * 3600;
+        emulation_begin(emulation, 1);
+        emulation_run(emulation, 30);
+        lost[i] = tally_lost_fraction(&emulation->volunteer.tally);
+        assert_real(tally_wasted_fraction(&emulation->volunteer.tally), lost[i], 1e-9);
+        emulation_free(emulation);
+    }
+    assert_true(lost[0] < 1e-4);
+    assert_true(lost[1] > 0.05);
 }
 
 static void sessions_keep_the_queue_between_its_marks(void **state)
@@ -553,6 +607,8 @@ int main(void)
         cmocka_unit_test(a_latency_limited_project_gains_debt_and_gets_work_later),
         cmocka_unit_test(endangered_jobs_run_first),
         cmocka_unit_test(scenario_1_runs_long_tasks_to_their_end),
+        cmocka_unit_test(whole_periods_save_what_starting_again_costs),
+        cmocka_unit_test(who_waits_for_a_checkpoint_loses_nothing),
         cmocka_unit_test(sessions_keep_the_queue_between_its_marks),
         cmocka_unit_test(failed_jobs_hold_their_project_back),
         cmocka_unit_test(corrected_estimates_come_near_the_truth),

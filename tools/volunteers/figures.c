@@ -41,6 +41,7 @@ struct figures figures_since(const struct figures *before, const struct figures 
     since.sum.flops_total -= before->sum.flops_total;
     since.sum.flops_used -= before->sum.flops_used;
     since.sum.flops_wasted -= before->sum.flops_wasted;
+    since.sum.flops_lost -= before->sum.flops_lost;
     for (size_t r = 0; r < TALLY_RESOURCES; r++) {
         since.sum.resources[r].present -= before->sum.resources[r].present;
         since.sum.resources[r].used -= before->sum.resources[r].used;
@@ -102,6 +103,11 @@ static double wasted_fraction(const struct figures *figures)
     return tally_wasted_fraction(&figures->sum);
 }
 
+static double lost_fraction(const struct figures *figures)
+{
+    return tally_lost_fraction(&figures->sum);
+}
+
 static double useful_fraction(const struct figures *figures)
 {
     return figures->sum.flops_total > 0 ? 1 - idle_fraction(figures) - wasted_fraction(figures) : 0;
@@ -140,6 +146,7 @@ static const struct figure table[] = {ROW(hosts, 0, "hosts"),
                                       ROW(gpu_seconds, 0, "time of GPUs (s)"),
                                       ROW(idle_fraction, 6, "idle (part of the crowd's speed)"),
                                       ROW(wasted_fraction, 6, "wasted (part of the crowd's speed)"),
+                                      ROW(lost_fraction, 6, "lost (part of the crowd's speed)"),
                                       ROW(useful_fraction, 6, "useful (part of the crowd's speed)"),
                                       ROW(share_violation, 6, "share violation (0 to 2)"),
                                       ROW(monotony, 6, "monotony (0 to 1)"),

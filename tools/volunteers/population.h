@@ -52,6 +52,9 @@ struct population {
     double leave_days;                   /* mean life of a host: exponential; 0: all stay */
     double period;                       /* s, of scheduling */
     double checkpoint;                   /* s of run time from one to the next */
+    double restart;                      /* s that a job needs to start again from one */
+    bool leave_in_memory;                /* jobs that make way for others */
+    bool sleeps;                         /* a host that is away: its jobs stay in memory */
     struct habits habits;
 };
 

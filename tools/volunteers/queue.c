@@ -9,6 +9,7 @@
 #include "tools/volunteers/disk.h"
 #include "tools/volunteers/duration.h"
 #include "tools/volunteers/policy.h"
+#include "tools/volunteers/progress.h"
 #include "tools/volunteers/volunteer.h"
 
 #include <math.h>
@@ -90,7 +91,7 @@ void queue_receive(struct volunteer *volunteer, size_t project, const struct inc
     double operations = incoming->operations > 0 ? incoming->operations : OPERATIONS_ANY;
     struct volunteer_job job = {
         .project = project, .number = volunteer->next_number, .deadline = incoming->deadline};
-    double speed;
+    double speed, left;
     bool fits;
 
     if (find(volunteer, project, incoming->name) != NULL ||
@@ -99,11 +100,12 @@ void queue_receive(struct volunteer *volunteer, size_t project, const struct inc
     speed = speed_of(volunteer, &job);
     job.estimate =
         duration_of_unstarted(operations, incoming->flops > 0 ? incoming->flops : speed, 1);
-    job.left = operations / speed * population_draw_error(population, &volunteer->random);
-    job.duration = job.left;
+    left = operations / speed * population_draw_error(population, &volunteer->random);
+    job.duration = left;
     job.will_fail = random_unit(&volunteer->random) < population->error_rate;
     if (job.will_fail) /* somewhere on the way */
-        job.left *= random_unit(&volunteer->random);
+        left *= random_unit(&volunteer->random);
+    progress_init(&job, left);
     if (random_unit(&volunteer->random) < population->abandon_rate) {
         volunteer->tally.abandoned++;
         return;

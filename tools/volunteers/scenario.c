@@ -31,6 +31,8 @@ static const struct row {
     {"cpus_max", OF(cpus_max), 1, 1024},
     {"always_on", OF(always_on), 0, 1},
     {"cpus_percent", OF(population.cpus_percent), 1, 100},
+    {"leave_in_memory", OF(leave_in_memory), 0, 1},
+    {"sleeps", OF(sleeps), 0, 1},
     {"flops_mean", OF(population.flops_mean), 1, 1e18},
     {"flops_min", OF(population.flops_min), 1, 1e18},
     {"flops_max", OF(population.flops_max), 1, 1e18},
@@ -66,6 +68,7 @@ static const struct row {
     {"leave_days", OF(population.leave_days), 0, 36500},
     {"period", OF(population.period), 60, 86400},
     {"checkpoint", OF(population.checkpoint), 1, 86400},
+    {"restart", OF(population.restart), 0, 86400},
 };
 
 /* Ways of clients, each a word of its table. */
@@ -174,6 +177,8 @@ enum status scenario_read(struct text file, struct scenario *ret_scenario, struc
     scenario.population.cpus_min = (int64_t)scenario.cpus_min;
     scenario.population.cpus_max = (int64_t)scenario.cpus_max;
     scenario.population.always_on = scenario.always_on > 0;
+    scenario.population.leave_in_memory = scenario.leave_in_memory > 0;
+    scenario.population.sleeps = scenario.sleeps > 0;
     *ret_scenario = scenario;
     return STATUS_OK;
 }

@@ -15,7 +15,8 @@ struct scenario {
     double outage_begin_days, outage_hours; /* when no project answers; 0 hours: never */
     double window;                          /* s that requests under way at once may lie apart */
     double arrival_days;                    /* over which the hosts attach, one after the other */
-    double cpus_min, cpus_max, always_on;   /* of the population; 0 or 1 */
+    double cpus_min, cpus_max;              /* of the population, here and below; 0 or 1: */
+    double always_on, leave_in_memory, sleeps;
     struct population population;
 };
 

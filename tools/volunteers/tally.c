@@ -12,6 +12,7 @@ void tally_add(struct tally *sum, const struct tally *one)
     sum->flops_total += one->flops_total;
     sum->flops_used += one->flops_used;
     sum->flops_wasted += one->flops_wasted;
+    sum->flops_lost += one->flops_lost;
     for (size_t r = 0; r < TALLY_RESOURCES; r++) {
         sum->resources[r].present += one->resources[r].present;
         sum->resources[r].used += one->resources[r].used;
@@ -30,6 +31,11 @@ double tally_idle_fraction(const struct tally *tally)
 double tally_wasted_fraction(const struct tally *tally)
 {
     return tally->flops_total > 0 ? tally->flops_wasted / tally->flops_total : 0;
+}
+
+double tally_lost_fraction(const struct tally *tally)
+{
+    return tally->flops_total > 0 ? tally->flops_lost / tally->flops_total : 0;
 }
 
 void tally_project_runs(struct tally_project *project, double interval, double flops)

@@ -34,8 +34,9 @@ struct tally_resource {
 
 struct tally {
     /* Peak operations of CPUs and coprocessors: while on; of that, spent on jobs; of that, on jobs
-     * that ended after their deadline, failed, were aborted or abandoned. */
-    double flops_total, flops_used, flops_wasted;
+     * that ended after their deadline, failed, were aborted or abandoned, or lost; of that, lost:
+     * done after the last checkpoint of a process that ended, and to start again. */
+    double flops_total, flops_used, flops_wasted, flops_lost;
     struct tally_resource resources[TALLY_RESOURCES];
 #define TALLY_FIELD(name) uint64_t name;
     TALLY_COUNTS(TALLY_FIELD)
@@ -54,6 +55,7 @@ struct tally_project {
 void tally_add(struct tally *sum, const struct tally *one);
 double tally_idle_fraction(const struct tally *tally);
 double tally_wasted_fraction(const struct tally *tally);
+double tally_lost_fraction(const struct tally *tally);
 /* The project's jobs ran, or did not, for an interval of presence. */
 void tally_project_runs(struct tally_project *project, double interval, double flops);
 void tally_project_waits(struct tally_project *project, double interval);

@@ -7,6 +7,7 @@
 #include "tools/volunteers/volunteer.h"
 
 #include "tools/volunteers/policy.h"
+#include "tools/volunteers/progress.h"
 #include "tools/volunteers/queue.h"
 
 #include <math.h>
@@ -137,41 +138,38 @@ void volunteer_choose(struct volunteer *volunteer)
 
         if (job->running && !job->ran)
             job->begun_at = volunteer->now;
+        if (!job->running && job->ran)
+            progress_preempt(volunteer, job);
         job->begun = job->begun || job->running;
         job->ran = job->running;
     }
     set_rates(volunteer);
 }
 
-static void run_job(struct volunteer *volunteer, struct volunteer_job *job, double interval,
-                    double *ret_used)
+/* Returns the operations that it took. */
+static double run_job(struct volunteer *volunteer, struct volunteer_job *job, double interval,
+                      double *ret_used)
 {
     const struct fetch_resource *resources = volunteer->fetch.resources;
     struct volunteer_project *project = &volunteer->projects[job->project];
-    double done = interval * rate_of(volunteer, job),
-           checkpoint = volunteer->population->checkpoint;
-    double cpus = job->cpus * done, coprocs = job->coprocs * interval;
+    double rate = rate_of(volunteer, job);
+    double cpus = job->cpus * interval * rate, coprocs = job->coprocs * interval;
+    double flops = cpus * resources[FETCH_CPU].flops;
 
-    job->left -= done;
-    job->progress += done;
-    job->elapsed += interval;
-    job->since_checkpoint += interval;
-    if (job->since_checkpoint >= checkpoint - DONE) {
-        job->since_checkpoint = fmod(job->since_checkpoint + DONE, checkpoint);
-        job->checkpoint = volunteer->now - job->since_checkpoint;
-    }
-    job->flops += cpus * resources[FETCH_CPU].flops;
+    if (job->coproc != FETCH_CPU)
+        flops += coprocs * resources[job->coproc].flops;
+    progress_run(volunteer, job, interval, rate, flops);
     project->cpu_time += job->cpus * interval;
     ret_used[FETCH_CPU] += cpus;
     project->used[FETCH_CPU] += cpus;
     project->tally.used[TALLY_CPU] += cpus;
     if (job->coproc == FETCH_CPU)
-        return;
-    job->flops += coprocs * resources[job->coproc].flops;
+        return flops;
     ret_used[job->coproc] += coprocs;
     project->used[job->coproc] += coprocs;
     if (job->coproc < TALLY_RESOURCES)
         project->tally.used[job->coproc] += coprocs;
+    return flops;
 }
 
 /* Whether some project may have jobs for a resource. */
@@ -206,13 +204,11 @@ static void compute(struct volunteer *volunteer, double interval)
     volunteer->on_time += interval;
     for (size_t i = 0; i < volunteer->job_count; i++) {
         struct volunteer_job *job = &volunteer->jobs[i];
-        double before = job->flops;
 
         if (!job->running)
             continue;
-        run_job(volunteer, job, interval, used);
+        flops[job->project] += run_job(volunteer, job, interval, used);
         runs[job->project] = true;
-        flops[job->project] += job->flops - before;
         if (job->left <= DONE)
             queue_end_job(volunteer, job);
     }
@@ -235,6 +231,8 @@ static void come_or_go(struct volunteer *volunteer)
     volunteer->next_poll = volunteer->now;
     if (volunteer->is_on)
         disk_change_others(volunteer);
+    else if (!volunteer->population->sleeps)
+        progress_end_processes(volunteer);
 }
 
 void volunteer_leave(struct volunteer *volunteer)

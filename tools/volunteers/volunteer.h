@@ -22,6 +22,11 @@
 
 enum { VOLUNTEER_JOBS_MAX = 1000 };
 
+/* A job as of its last checkpoint. */
+struct volunteer_saved {
+    double left, progress, elapsed, flops; /* see volunteer_job */
+};
+
 struct volunteer_job {
     char *name;
     size_t project;  /* of the host's */
@@ -36,7 +41,8 @@ struct volunteer_job {
     double elapsed;
     double progress; /* s of its own work that are done: less where CPUs are short */
     double duration; /* s of its own work in all, if it does not fail */
-    double flops;    /* spent on it */
+    double flops;    /* spent on it, but for what was lost with its process */
+    struct volunteer_saved saved;
     bool will_fail, done, failed, aborted;
     bool acked;   /* while a reply is read */
     bool running; /* while the host is on; by the policy */
@@ -45,7 +51,7 @@ struct volunteer_job {
     /* Kept for the policies. */
     double begun_at;         /* when it began to run, this time */
     double checkpoint;       /* when the last one was written */
-    double since_checkpoint; /* s of run time since */
+    double since_checkpoint; /* s of run time since; below 0: until it has started again */
     double booked;           /* s of run time that debts know of */
     bool deadline_missed;    /* as simulated */
     bool scheduled;
