@@ -21,6 +21,7 @@ static struct schedule_result describe(const struct volunteer_job *job)
 
     return (struct schedule_result){
         .project = job->project,
+        .files = job->coming > 0 ? SCHEDULE_FILES_COMING : SCHEDULE_FILES_HERE,
         .deadline = job->deadline,
         /* Of the CPUs that coprocessor jobs use only whole ones are gone for the others. */
         .cpus = is_cpu ? job->cpus : floor(job->cpus),
@@ -98,7 +99,8 @@ void adapt_simulate(const struct volunteer *volunteer, struct adaptation *adapta
             .cpus = job->cpus,
             .coproc = job->coproc == FETCH_CPU ? (size_t)ROBIN_NO_COPROC : job->coproc - 1,
             .coprocs = job->coprocs,
-            .nearly_runnable = true,
+            .nearly_runnable =
+                schedule_result_is_nearly_runnable(&adaptation->results[i], adaptation->projects),
         };
     }
     adaptation->total_shortfall =

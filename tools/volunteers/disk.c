@@ -160,13 +160,15 @@ static struct disk_file *add_file(struct volunteer *volunteer, size_t project,
 }
 
 static bool use_file(struct volunteer *volunteer, struct volunteer_job *job,
-                     const struct incoming_file *incoming)
+                     const struct incoming_file *incoming, double *bytes)
 {
     struct disk_file *file =
         incoming->name.length > 0 ? find(volunteer, job->project, incoming->name) : NULL;
 
-    if (file == NULL)
+    if (file == NULL) {
         file = add_file(volunteer, job->project, incoming);
+        *bytes += incoming->bytes;
+    }
     if (file == NULL)
         return false;
     file->references++;
@@ -189,21 +191,25 @@ static struct incoming_file draw_own(struct volunteer *volunteer)
 }
 
 bool disk_admit(struct volunteer *volunteer, struct volunteer_job *job,
-                const struct incoming_job *incoming)
+                const struct incoming_job *incoming, double *ret_bytes)
 {
     struct incoming_file own;
     bool fits = true;
 
-    if (!is_kept(volunteer))
+    *ret_bytes = 0;
+    if (!is_kept(volunteer)) {
+        for (size_t i = 0; i < incoming->file_count; i++)
+            *ret_bytes += incoming->files[i].bytes;
         return true;
+    }
     own = draw_own(volunteer);
     job->files = calloc(DISK_JOB_FILES_MAX + 1, sizeof(*job->files));
     if (job->files == NULL)
         return false;
     for (size_t i = 0; fits && i < incoming->file_count && i < DISK_JOB_FILES_MAX; i++)
-        fits = use_file(volunteer, job, &incoming->files[i]);
+        fits = use_file(volunteer, job, &incoming->files[i], ret_bytes);
     if (fits && own.bytes > 0)
-        fits = use_file(volunteer, job, &own);
+        fits = use_file(volunteer, job, &own, ret_bytes);
     if (!fits) {
         volunteer->tally.disk_refusals++;
         disk_release(volunteer, job);

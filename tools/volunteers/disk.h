@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* The disk of a host: files of jobs under the rules of storage.h, if the scenario has it so.
- * Without (disk none) no file is kept and every call here does nothing. */
+ * Without (disk none) no file is kept: each comes again for each job. */
 #ifndef TOOLS_VOLUNTEERS_DISK_H
 #define TOOLS_VOLUNTEERS_DISK_H
 
@@ -38,9 +38,10 @@ struct disk {
 void disk_change_others(struct volunteer *volunteer);
 /* Deletion policies of a project, and files that its server wants to be gone. */
 void disk_obey(struct volunteer *volunteer, size_t project, const struct incoming *incoming);
-/* Makes room for the files of a job and keeps them. False: there is none, or no memory. */
+/* Makes room for the files of a job and keeps them; *ret_bytes are of those that were not here.
+ * False: there is none, or no memory. */
 bool disk_admit(struct volunteer *volunteer, struct volunteer_job *job,
-                const struct incoming_job *incoming);
+                const struct incoming_job *incoming, double *ret_bytes);
 /* A job is over: it uses its files no more. */
 void disk_release(struct volunteer *volunteer, struct volunteer_job *job);
 void disk_tell(const struct volunteer *volunteer, size_t project,

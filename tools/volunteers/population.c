@@ -126,6 +126,13 @@ void population_draw_gpus(const struct population *population, struct random *ra
     }
 }
 
+void population_draw_network(const struct population *population, struct random *random,
+                             struct machine *machine)
+{
+    if (population->network_min > 0)
+        machine->network = log_uniform(random, population->network_min, population->network_max);
+}
+
 size_t population_draw_attachments(const struct population *population, struct random *random,
                                    struct attachment *ret_attachments)
 {

@@ -49,6 +49,7 @@ struct population {
     double job_bytes_min, job_bytes_max; /* of a job's own file: uniform */
     double job_sticky;                   /* the part of these that stays */
     double disk_swing;                   /* up to this part of the disk others use at times */
+    double network_min, network_max;     /* bytes/s: log-uniform; 0: files come at once */
     double leave_days;                   /* mean life of a host: exponential; 0: all stay */
     double period;                       /* s, of scheduling */
     double checkpoint;                   /* s of run time from one to the next */
@@ -71,6 +72,7 @@ struct machine {
     double flops;        /* of one CPU */
     double memory, disk; /* bytes */
     double buffer;       /* s of work to keep queued */
+    double network;      /* bytes/s; 0: files come at once */
     double extra;        /* s above it up to which a client with two marks fills it */
     struct machine_gpu gpus[POPULATION_GPUS];
 };
@@ -79,6 +81,8 @@ double machine_usable_cpus(const struct machine *machine);
 struct machine population_draw_machine(const struct population *population, struct random *random);
 void population_draw_gpus(const struct population *population, struct random *random,
                           struct machine *machine);
+void population_draw_network(const struct population *population, struct random *random,
+                             struct machine *machine);
 
 /* One of the crowd's projects that a host is attached to. */
 struct attachment {

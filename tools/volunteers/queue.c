@@ -8,6 +8,7 @@
 
 #include "tools/volunteers/disk.h"
 #include "tools/volunteers/duration.h"
+#include "tools/volunteers/network.h"
 #include "tools/volunteers/policy.h"
 #include "tools/volunteers/progress.h"
 #include "tools/volunteers/volunteer.h"
@@ -91,7 +92,7 @@ void queue_receive(struct volunteer *volunteer, size_t project, const struct inc
     double operations = incoming->operations > 0 ? incoming->operations : OPERATIONS_ANY;
     struct volunteer_job job = {
         .project = project, .number = volunteer->next_number, .deadline = incoming->deadline};
-    double speed, left;
+    double speed, left, bytes;
     bool fits;
 
     if (find(volunteer, project, incoming->name) != NULL ||
@@ -110,7 +111,8 @@ void queue_receive(struct volunteer *volunteer, size_t project, const struct inc
         volunteer->tally.abandoned++;
         return;
     }
-    fits = disk_admit(volunteer, &job, incoming);
+    fits = disk_admit(volunteer, &job, incoming, &bytes);
+    network_fetch(volunteer, &job, bytes);
     job.name = text_keep(incoming->name);
     if (job.name == NULL) {
         disk_release(volunteer, &job);

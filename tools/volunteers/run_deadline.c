@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Earliest deadline first, coprocessors before CPUs: what is simulated is what runs. Of the CPUs
  * that coprocessor jobs use only whole ones are gone for the others. */
+#include "tools/volunteers/network.h"
 #include "tools/volunteers/policy.h"
 #include "tools/volunteers/volunteer.h"
 
@@ -19,8 +20,9 @@ double run_coprocs(struct volunteer *volunteer)
 
         if (job->coproc == FETCH_CPU)
             continue;
-        job->running = !job->done && used[job->coproc] + job->coprocs <=
-                                         volunteer->fetch.resources[job->coproc].count + LEAST;
+        job->running =
+            network_is_runnable(job) && used[job->coproc] + job->coprocs <=
+                                            volunteer->fetch.resources[job->coproc].count + LEAST;
         if (!job->running)
             continue;
         used[job->coproc] += job->coprocs;
@@ -38,7 +40,7 @@ void run_by_deadline(struct volunteer *volunteer)
 
         if (job->coproc != FETCH_CPU)
             continue;
-        job->running = !job->done && job->cpus <= cpus + LEAST;
+        job->running = network_is_runnable(job) && job->cpus <= cpus + LEAST;
         if (job->running)
             cpus -= job->cpus;
     }

@@ -3,6 +3,7 @@
  * knew no coprocessors and no jobs of several CPUs: jobs of coprocessors run beside, and one of
  * several CPUs counts as one. */
 #include "tools/volunteers/debt.h"
+#include "tools/volunteers/network.h"
 #include "tools/volunteers/policy.h"
 #include "tools/volunteers/volunteer.h"
 
@@ -25,7 +26,7 @@ void run_by_debt(struct volunteer *volunteer)
                                           .deadline = job->deadline,
                                           .cpu_time = job->elapsed,
                                           .cpu_time_at_schedule = job->booked,
-                                          .runnable = is_mine && !job->done,
+                                          .runnable = is_mine && network_is_runnable(job),
                                           .active = job->begun,
                                           .running = is_mine && job->ran};
     }

@@ -65,6 +65,8 @@ static const struct row {
     {"job_bytes_max", OF(population.job_bytes_max), 0, 1e15},
     {"job_sticky", OF(population.job_sticky), 0, 1},
     {"disk_swing", OF(population.disk_swing), 0, 1},
+    {"network_min", OF(population.network_min), 0, 1e12},
+    {"network_max", OF(population.network_max), 0, 1e12},
     {"leave_days", OF(population.leave_days), 0, 36500},
     {"period", OF(population.period), 60, 86400},
     {"checkpoint", OF(population.checkpoint), 1, 86400},

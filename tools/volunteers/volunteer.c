@@ -6,6 +6,7 @@
  * leave less than the CPU jobs need, those become slower. So no more is ever used than is there. */
 #include "tools/volunteers/volunteer.h"
 
+#include "tools/volunteers/network.h"
 #include "tools/volunteers/policy.h"
 #include "tools/volunteers/progress.h"
 #include "tools/volunteers/queue.h"
@@ -17,12 +18,13 @@
 
 #define DONE 1e-3 /* s of a job that are nothing */
 
-static void equip(struct volunteer *volunteer, struct random *random)
+static void equip(struct volunteer *volunteer, struct random *random, struct random *network)
 {
     const struct machine *machine = &volunteer->machine;
 
     volunteer->machine = population_draw_machine(volunteer->population, &volunteer->random);
     population_draw_gpus(volunteer->population, random, &volunteer->machine);
+    population_draw_network(volunteer->population, network, &volunteer->machine);
     volunteer->fetch.resource_count = 1;
     volunteer->fetch.resources[FETCH_CPU] =
         (struct fetch_resource){.count = machine_usable_cpus(machine), .flops = machine->flops};
@@ -57,6 +59,7 @@ bool volunteer_init(struct volunteer *volunteer, const struct population *popula
 {
     /* What came later is drawn apart: hosts stay who they were. */
     struct random more = {.state = random_mix(random_mix(seed, number), 2)};
+    struct random network = {.state = random_mix(random_mix(seed, number), 3)};
 
     *volunteer = (struct volunteer){.population = population,
                                     .random = {.state = random_mix(seed, number)},
@@ -66,7 +69,7 @@ bool volunteer_init(struct volunteer *volunteer, const struct population *popula
                                     .now = now,
                                     .next_choice = INFINITY,
                                     .next_poll = now};
-    equip(volunteer, &more);
+    equip(volunteer, &more, &network);
     volunteer->next_change = population->always_on
                                  ? INFINITY
                                  : now + population_draw_presence(population, &volunteer->presence);
@@ -202,6 +205,7 @@ static void compute(struct volunteer *volunteer, double interval)
     bool runs[FETCH_PROJECTS_MAX] = {false};
 
     volunteer->on_time += interval;
+    network_advance(volunteer, interval);
     for (size_t i = 0; i < volunteer->job_count; i++) {
         struct volunteer_job *job = &volunteer->jobs[i];
 
@@ -282,6 +286,7 @@ double volunteer_next_event(const struct volunteer *volunteer)
     for (size_t p = 0; p < volunteer->project_count; p++)
         next = fmin(next, fmax(volunteer->projects[p].next_report,
                                volunteer->fetch.projects[p].min_rpc_time));
+    next = fmin(next, volunteer->now + network_next(volunteer));
     next = fmin(next, fmin(volunteer->next_choice, volunteer->next_poll));
     return fmax(next, volunteer->now);
 }

@@ -37,6 +37,7 @@ struct volunteer_job {
     size_t coproc; /* the kind that it uses besides, or FETCH_CPU: none */
     double coprocs;
     double estimate; /* s of run time in all, as the server has it */
+    double coming;   /* bytes of its files that are not here yet */
     double left;     /* s, really */
     double elapsed;
     double progress; /* s of its own work that are done: less where CPUs are short */
