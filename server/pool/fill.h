@@ -9,13 +9,11 @@
 #include <stddef.h>
 #include <stdint.h>
 
-struct arena;
 struct buffer;
 struct config;
 struct db;
 struct filler;
 struct pool;
-struct pool_job;
 
 /* `server_id` (positive) tells this server from the others of its database. The pool is the
  * caller's, and outlives the filler. NULL: no memory. */
@@ -52,10 +50,5 @@ struct filler_figures {
 void filler_figures(struct filler *filler, struct filler_figures *ret_figures);
 /* Those and the pool's, in the text format of Prometheus. `filler` may be NULL. */
 void filler_write_figures(struct filler *filler, struct pool *pool, struct buffer *ret_page);
-
-/* Tells jobs that a stream of config.xml is meant for from others; in streams.c. */
-MUST_CHECK enum status fill_mark_streams(struct db *db, struct arena *arena,
-                                         const struct config *config, struct pool_job *jobs,
-                                         size_t count);
 
 #endif

@@ -1,0 +1,110 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* What the files of filling share: the filler, and what each of its readers remembers from one step
+ * to the next. */
+#ifndef SERVER_POOL_FILL_PARTS_H
+#define SERVER_POOL_FILL_PARTS_H
+
+#include "server/pool/fill.h"
+
+#include <pthread.h>
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+struct arena;
+struct config;
+struct db;
+struct pool;
+struct pool_job;
+struct unsent_job;
+
+enum { FILL_ROWS_PAGE = 1000, FILL_NAME_BYTES = 128, FILL_MARKS = 16 };
+
+/* Times are those that filler_step is given. */
+struct news_reader {
+    int64_t mark; /* highest id seen */
+    double due, caught_up_at, mark_due, window_due;
+    int64_t marks[FILL_MARKS]; /* mark as it was, every some seconds; a ring */
+    size_t mark_count;
+    bool looks_again; /* behind window_id */
+    int64_t window_id;
+};
+
+struct sweep_reader {
+    bool is_under_way, is_ending, has_priority;
+    int64_t priority, id; /* read so far */
+    double due, began;
+    double met_due; /* when the pool is to forget some of who has met what */
+    uint64_t streams_key;
+    bool reads_again; /* this sweep: the job streams are others now */
+};
+
+/* Simulated time that has passed: what requests want (-1: none came), the last step, the next.
+ * A clock of requests may be set back; this one only goes on. */
+struct fill_clock {
+    double wanted, reached, due, latest; /* latest: of the requests' clock */
+};
+
+struct filler {
+    unsigned magic;
+    struct pool *pool;
+    struct arena *arena;
+    int64_t server_id;
+    char name[FILL_NAME_BYTES];
+
+    pthread_mutex_t lock; /* of the config pointer, the figures, the clock and the conditions */
+    pthread_cond_t wake, done;
+    struct config *config;
+    struct filler_figures figures;
+    bool stopping;
+
+    pthread_t thread;
+    bool has_thread;
+
+    bool is_simulated;
+    struct fill_clock clock;
+
+    bool has_begun;
+    double beat_due;
+    bool cannot_beat; /* no such table: alone */
+
+    struct news_reader news;
+    struct sweep_reader sweep;
+};
+
+/* --- fill.c ----------------------------------------------------------------------------------- */
+
+struct config *fill_hold_config(struct filler *filler);
+/* Puts what can be handed out into the pool, drops what cannot. */
+MUST_CHECK enum status fill_take_rows(struct filler *filler, struct db *db,
+                                      const struct unsent_job *rows, size_t count);
+
+/* --- fill_news.c ------------------------------------------------------------------------------ */
+
+/* New jobs begin where the table ends now; the first sweep brings all before. */
+MUST_CHECK enum status fill_news_begin(struct filler *filler, struct db *db, double now);
+/* Some pages of new jobs, if it is time; *ret_more: there are more. */
+MUST_CHECK enum status fill_news(struct filler *filler, struct db *db, const struct config *config,
+                                 double now, bool *ret_more);
+/* And now and then a page of ids that were passed before. */
+MUST_CHECK enum status fill_news_again(struct filler *filler, struct db *db, double now);
+
+/* --- fill_sweep.c ----------------------------------------------------------------------------- */
+
+/* A piece of a sweep, if one is under way or due. */
+MUST_CHECK enum status fill_sweep(struct filler *filler, struct db *db, const struct config *config,
+                                  double now);
+
+/* --- streams.c -------------------------------------------------------------------------------- */
+
+/* Tells jobs that a stream of config.xml is meant for from others. */
+MUST_CHECK enum status fill_mark_streams(struct db *db, struct arena *arena,
+                                         const struct config *config, struct pool_job *jobs,
+                                         size_t count);
+
+/* --- fill_thread.c ---------------------------------------------------------------------------- */
+
+double fill_now(void); /* s, of a clock that nobody sets */
+void fill_stop_thread(struct filler *filler);
+
+#endif
