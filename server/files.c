@@ -12,13 +12,13 @@
 #include "config/config.h"
 #include "server/answer.h"
 #include "server/base/arena.h"
+#include "server/base/clock.h"
 #include "server/base/counters.h"
 #include "server/base/log.h"
 #include "server/files_update.h"
 #include "server/request.h"
 
 #include <stdlib.h>
-#include <time.h>
 
 #include "server/base/banned.h"
 
@@ -63,14 +63,6 @@ void files_destroy(struct files *files)
         return;
     disconnect(files);
     free(files);
-}
-
-static uint64_t clock_ns(void)
-{
-    struct timespec now;
-
-    clock_gettime(CLOCK_MONOTONIC, &now);
-    return (uint64_t)now.tv_sec * UINT64_C(1000000000) + (uint64_t)now.tv_nsec;
 }
 
 static void link_failed(struct files *files, const char *why, uint64_t now_ns)

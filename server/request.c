@@ -15,6 +15,7 @@
 #include "config/config.h"
 #include "server/base/arena.h"
 #include "server/base/buffer.h"
+#include "server/base/clock.h"
 #include "server/base/counters.h"
 #include "server/base/random.h"
 #include "server/delay.h"
@@ -25,7 +26,6 @@
 #include "server/select/source.h"
 
 #include <string.h>
-#include <time.h>
 
 #include "server/base/banned.h"
 
@@ -64,14 +64,6 @@ static const double wait_longest = 0.25;
 
 /* Parts of the request's seed, so that one use of it does not foretell another. */
 enum { SEED_WAIT = 1, SEED_TOKEN };
-
-static uint64_t clock_ns(void)
-{
-    struct timespec now;
-
-    clock_gettime(CLOCK_MONOTONIC, &now);
-    return (uint64_t)now.tv_sec * UINT64_C(1000000000) + (uint64_t)now.tv_nsec;
-}
 
 /* Replaces the answer by a short one that changes nothing at the client but its patience. */
 static void answer_short(struct request *request, enum answer_kind kind, double delay,

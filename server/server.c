@@ -14,6 +14,7 @@
 
 #include "config/config.h"
 #include "server/base/arena.h"
+#include "server/base/clock.h"
 #include "server/base/crypto.h"
 #include "server/base/log.h"
 #include "server/catalog.h"
@@ -304,28 +305,28 @@ static void serve_until_stopped(struct server *server, const sigset_t *signals)
                 log_line(LOG_LEVEL_WARNING, "event=log_not_reopened");
             watcher_reload(server->watcher);
         }
-        cut_overdue(server, monotonic_ns());
+        cut_overdue(server, clock_ns());
     }
 }
 
 /* Whether all threads ended in time. */
 static bool drain(struct server *server, const sigset_t *signals)
 {
-    uint64_t end = monotonic_ns() + drain_longest_ns;
+    uint64_t end = clock_ns() + drain_longest_ns;
     bool is_cut = false;
 
     while (atomic_load(&server->threads_running) > 0) {
         bool hurry = is_stop(wait_for_signal(signals, 20));
 
-        if (is_cut && monotonic_ns() > end)
+        if (is_cut && clock_ns() > end)
             return false;
-        if (!is_cut && (hurry || monotonic_ns() > end)) {
+        if (!is_cut && (hurry || clock_ns() > end)) {
             is_cut = true;
-            end = monotonic_ns() + cut_longest_ns;
+            end = clock_ns() + cut_longest_ns;
             log_line(LOG_LEVEL_WARNING, "event=drain_cut running=%d",
                      atomic_load(&server->threads_running));
         }
-        cut_overdue(server, is_cut ? UINT64_MAX : monotonic_ns());
+        cut_overdue(server, is_cut ? UINT64_MAX : clock_ns());
     }
     return true;
 }

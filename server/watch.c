@@ -11,12 +11,12 @@
 #include "config/config.h"
 #include "server/base/arena.h"
 #include "server/base/buffer.h"
+#include "server/base/clock.h"
 #include "server/base/log.h"
 #include "server/catalog.h"
 #include "server/duties.h"
 #include "server/project.h"
 #include "server/server.h"
-#include "server/worker.h"
 
 #include <errno.h>
 #include <limits.h>
@@ -264,19 +264,19 @@ static void look_at_catalog(struct watcher *watcher, struct config *config)
 {
     struct failure failure = {0};
 
-    if (monotonic_ns() < watcher->catalog_due_ns)
+    if (clock_ns() < watcher->catalog_due_ns)
         return;
     if (load_catalog(watcher, config, &failure) != STATUS_OK) {
         if (!watcher->catalog_failed)
             log_event(LOG_LEVEL_WARNING, "catalog_not_read", text_from(failure.text));
         watcher->catalog_failed = true;
-        watcher->catalog_due_ns = monotonic_ns() + catalog_retry_ns;
+        watcher->catalog_due_ns = clock_ns() + catalog_retry_ns;
         return;
     }
     if (watcher->catalog_failed)
         log_line(LOG_LEVEL_WARNING, "event=catalog_read_again");
     watcher->catalog_failed = false;
-    watcher->catalog_due_ns = monotonic_ns() + (uint64_t)(config->catalog_refresh * 1e9);
+    watcher->catalog_due_ns = clock_ns() + (uint64_t)(config->catalog_refresh * 1e9);
 }
 
 /* A duty that failed is tried again at the next interval; others may do it before. */
@@ -286,9 +286,9 @@ static void look_at_duties(struct watcher *watcher, const struct snapshot *snaps
     bool done = false;
 
     if (interval == 0 || watcher->db == NULL || snapshot->catalog == NULL ||
-        monotonic_ns() < watcher->duties_due_ns)
+        clock_ns() < watcher->duties_due_ns)
         return;
-    watcher->duties_due_ns = monotonic_ns() + (uint64_t)interval * UINT64_C(1000000000);
+    watcher->duties_due_ns = clock_ns() + (uint64_t)interval * UINT64_C(1000000000);
     if (duty_credit_scales(watcher->db, snapshot->catalog, interval, &done) != STATUS_OK) {
         log_event(LOG_LEVEL_WARNING, "credit_scales_not_written", text_from(db_error(watcher->db)));
         close_database(

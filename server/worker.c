@@ -8,6 +8,7 @@
 
 #include "config/config.h"
 #include "server/base/arena.h"
+#include "server/base/clock.h"
 #include "server/base/crypto.h"
 #include "server/base/log.h"
 #include "server/base/random.h"
@@ -34,14 +35,6 @@ static const uint64_t reconnect_longest_ns = UINT64_C(5000000000);
 
 /* Receiving a request, and sending its reply, may take this long each. */
 static const uint64_t exchange_longest_ns = UINT64_C(300000000000);
-
-uint64_t monotonic_ns(void)
-{
-    struct timespec now;
-
-    clock_gettime(CLOCK_MONOTONIC, &now);
-    return (uint64_t)now.tv_sec * UINT64_C(1000000000) + (uint64_t)now.tv_nsec;
-}
 
 static void wait_seconds(double seconds)
 {
@@ -85,7 +78,7 @@ static void put_off_database(struct worker *worker)
     for (int i = 0; i < worker->db_failures && pause < reconnect_longest_ns; i++)
         pause *= 2;
     worker->db_failures++;
-    worker->db_not_before_ns = monotonic_ns() + pause;
+    worker->db_not_before_ns = clock_ns() + pause;
 }
 
 /* The connection to go by, NULL while the database is away. */
@@ -95,7 +88,7 @@ static struct db *database(struct worker *worker, struct config *config)
 
     if (worker->db != NULL && worker->db_config != config) /* maybe another database now */
         close_database(worker);
-    if (worker->db != NULL || monotonic_ns() < worker->db_not_before_ns)
+    if (worker->db != NULL || clock_ns() < worker->db_not_before_ns)
         return worker->db;
     if (db_open(config, &worker->db, &failure) != STATUS_OK) {
         worker->db = NULL;
@@ -133,7 +126,7 @@ static struct load load_at_arrival(struct worker *worker, const struct config *c
     double now = exchange->now < 1e10 ? exchange->now : 1e10; /* as ns it must fit */
 
     if (!options->clock_from_request)
-        return load_meter_arrival(server_load(worker->server), config->load_target, monotonic_ns());
+        return load_meter_arrival(server_load(worker->server), config->load_target, clock_ns());
     if (options->service_time <= 0 || !exchange->is_simulated)
         return (struct load){.backlog = 0};
     return load_meter_arrival(server_load(worker->server), config->load_target,
@@ -167,7 +160,7 @@ void worker_answer(struct worker *worker, const struct snapshot *snapshot,
     }
     if (!snapshot->stop_sched && snapshot->catalog != NULL)
         request.db = database(worker, snapshot->config);
-    request.files = files_ready(worker->files, snapshot->config, monotonic_ns());
+    request.files = files_ready(worker->files, snapshot->config, clock_ns());
     request_run(&request, ret_reply);
     request_log(&request, ret_reply->length);
     if (request.attempts > 0 && request.visit.answer.kind == ANSWER_FULL &&
@@ -249,7 +242,7 @@ static const char *read_fcgi_variable(void *context, const char *name)
 static void set_deadline(struct worker *worker, uint64_t ns)
 {
     pthread_mutex_lock(&worker->lock);
-    worker->deadline_ns = ns == 0 ? UINT64_MAX : monotonic_ns() + ns;
+    worker->deadline_ns = ns == 0 ? UINT64_MAX : clock_ns() + ns;
     pthread_mutex_unlock(&worker->lock);
 }
 
@@ -261,7 +254,7 @@ static void show_connection(struct worker *worker, int connection)
     if (worker->connection >= 0)
         close(worker->connection);
     worker->connection = connection < 0 ? -1 : fcntl(connection, F_DUPFD_CLOEXEC, 0);
-    worker->deadline_ns = monotonic_ns() + exchange_longest_ns;
+    worker->deadline_ns = clock_ns() + exchange_longest_ns;
     pthread_mutex_unlock(&worker->lock);
 }
 

@@ -75,6 +75,4 @@ void worker_serve(struct worker *worker, struct listener *listener);
  */
 void worker_cut_overdue(struct worker *worker, uint64_t now_ns);
 
-uint64_t monotonic_ns(void);
-
 #endif

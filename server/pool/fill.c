@@ -12,6 +12,7 @@
 #include "config/config.h"
 #include "db/db.h"
 #include "server/base/arena.h"
+#include "server/base/clock.h"
 #include "server/base/log.h"
 #include "server/pool/pool.h"
 
@@ -195,7 +196,7 @@ static enum status step(struct filler *filler, struct db *db, const struct confi
 {
     enum status status = filler->has_begun ? STATUS_OK : begin(filler, db, now);
     bool more = false;
-    double beat_time = filler->is_simulated ? fill_now() : now; /* the others' time is real */
+    double beat_time = filler->is_simulated ? clock_seconds() : now; /* the others' time is real */
 
     if (status == STATUS_OK && beat_time >= filler->beat_due && !filler->cannot_beat)
         status = beat(filler, db, beat_time);

@@ -104,7 +104,6 @@ MUST_CHECK enum status fill_mark_streams(struct db *db, struct arena *arena,
 
 /* --- fill_thread.c ---------------------------------------------------------------------------- */
 
-double fill_now(void); /* s, of a clock that nobody sets */
 void fill_stop_thread(struct filler *filler);
 
 #endif

@@ -10,6 +10,7 @@
 
 #include "config/config.h"
 #include "db/db.h"
+#include "server/base/clock.h"
 #include "server/base/log.h"
 
 #include <errno.h>
@@ -22,14 +23,6 @@ static const double simulated_step = 600;
 static const double simulated_patience = 120; /* s, real: what takes longer is not waited for */
 static const double another_run = 86400;      /* s back: no request that was overtaken */
 
-double fill_now(void)
-{
-    struct timespec now;
-
-    clock_gettime(CLOCK_MONOTONIC, &now);
-    return (double)now.tv_sec + (double)now.tv_nsec * 1e-9;
-}
-
 void filler_simulate(struct filler *filler)
 {
     filler->is_simulated = true;
@@ -39,7 +32,7 @@ void filler_simulate(struct filler *filler)
 /* Whether to go on after so long. */
 static bool wait_for(struct filler *filler, double seconds)
 {
-    double end = fill_now() + seconds;
+    double end = clock_seconds() + seconds;
     struct timespec until = {.tv_sec = (time_t)end};
     bool stopping;
     int error = 0;
@@ -73,7 +66,7 @@ static bool wait_for_request(struct filler *filler, double seconds)
 
 void filler_follow(struct filler *filler, double now)
 {
-    double end = fill_now() + simulated_patience;
+    double end = clock_seconds() + simulated_patience;
     struct timespec until = {.tv_sec = (time_t)end};
     int error = 0;
 
@@ -107,8 +100,8 @@ static void serve(struct filler *filler, struct db *db, const struct config *con
         pthread_mutex_unlock(&filler->lock);
         if (changed)
             return;
-        status = filler_step(filler, db, filler->is_simulated ? filler->clock.reached : fill_now(),
-                             &pause);
+        status = filler_step(
+            filler, db, filler->is_simulated ? filler->clock.reached : clock_seconds(), &pause);
         if (status == STATUS_OK)
             continue;
         log_event(LOG_LEVEL_WARNING, "pool_not_filled", text_from(db_error(db)));

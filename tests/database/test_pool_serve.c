@@ -5,6 +5,7 @@
 #include "config/config.h"
 #include "server/base/arena.h"
 #include "server/base/buffer.h"
+#include "server/base/clock.h"
 #include "server/base/counters.h"
 #include "server/catalog.h"
 #include "server/pool/fill.h"
@@ -16,7 +17,6 @@
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
-#include <time.h>
 
 enum { NOW = 1795000000, POOL_MAX = 200000, FLOOD = 100000, FLOOD_MAX = 10000000 };
 enum { APP = 1, OLD_APP = 2 };
@@ -179,14 +179,6 @@ static struct pool_figures figures(void)
 
 /* --- stories --------------------------------------------------------------------------------- */
 
-static double seconds_now(void)
-{
-    struct timespec now;
-
-    clock_gettime(CLOCK_MONOTONIC, &now);
-    return (double)now.tv_sec + (double)now.tv_nsec / 1e9;
-}
-
 /* Jobs of a flood: QM_FLOOD_JOBS, for more than the suite has time for. */
 static int flood_size(void)
 {
@@ -205,21 +197,21 @@ static void expect_flood_to_delay_nothing(const char *what, int app, const char 
 {
     uint64_t fallbacks = counter_value(COUNTER_pool_fallbacks);
     int flood = flood_size();
-    double began = seconds_now(), filled, asked;
+    double began = clock_seconds(), filled, asked;
     const struct answer *answer;
     struct server large;
 
     add_jobs_of(app, 1, flood, 9, memory);
     add_jobs(flood + 1, 1, 0, "1e6");
-    printf("%d %s: made in %.1f s", flood, what, seconds_now() - began);
+    printf("%d %s: made in %.1f s", flood, what, clock_seconds() - began);
     open_server(&large, 3, (size_t)flood + 1);
-    began = seconds_now();
+    began = clock_seconds();
     while (!figures_of(&large).is_filled)
         pass(&large, 1);
-    filled = seconds_now();
+    filled = clock_seconds();
     assert_int_equal(figures_of(&large).jobs, flood + 1);
     answer = ask(&large, 1, 4e9, 100);
-    asked = seconds_now();
+    asked = clock_seconds();
     assert_int_equal(answer->job_count, 1);
     assert_i64(answer->jobs[0].resultid, flood + 1);
     assert_int_equal(counter_value(COUNTER_pool_fallbacks), fallbacks);

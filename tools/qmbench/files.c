@@ -8,13 +8,13 @@
 #include "db/mariadb.h"
 #include "server/answer.h"
 #include "server/base/arena.h"
+#include "server/base/clock.h"
 #include "server/files.h"
 #include "server/request.h"
 
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
-#include <time.h>
 #include <unistd.h>
 
 #include "server/base/banned.h"
@@ -30,14 +30,6 @@ struct bench {
     struct failure failure;
     int64_t hosts;
 };
-
-static double seconds(void)
-{
-    struct timespec now;
-
-    clock_gettime(CLOCK_MONOTONIC, &now);
-    return (double)now.tv_sec + (double)now.tv_nsec * 1e-9;
-}
 
 /* Half of a host's files are its own, the others are held by many. */
 static struct text file_name(struct bench *bench, int64_t host, int number)
@@ -111,9 +103,9 @@ static enum status follow(struct bench *bench, int later, bool changes)
                 .name = file_name(bench, request.visit.host.id, changes && j == 1 ? 1001 : j),
                 .nbytes = 1e6 * j,
                 .status = 1};
-        begun = seconds();
+        begun = clock_seconds();
         files_update(&request);
-        times[i] = seconds() - begun;
+        times[i] = clock_seconds() - begun;
     }
     qsort(times, REQUESTS, sizeof(times[0]), compare);
     printf("%-28s median %6.2f ms, 99 %% %6.2f ms\n",
@@ -129,18 +121,19 @@ static enum status ask(struct bench *bench)
 {
     struct host_file_row *rows;
     size_t count = 0;
-    double begun = seconds();
+    double begun = clock_seconds();
     enum status status =
         db_files_of_host(bench->db, bench->arena, bench->hosts / 2 + 1, &rows, &count);
 
     if (status != STATUS_OK)
         return status;
-    printf("%-28s %6.2f ms, %zu rows\n", "files of a host", 1e3 * (seconds() - begun), count);
-    begun = seconds();
+    printf("%-28s %6.2f ms, %zu rows\n", "files of a host", 1e3 * (clock_seconds() - begun), count);
+    begun = clock_seconds();
     status = db_files_holders(bench->db, bench->arena, TEXT("common_2"), 0, DB_FILES_MOST, &rows,
                               &count);
     if (status == STATUS_OK)
-        printf("%-28s %6.2f ms, %zu rows\n", "hosts of a file", 1e3 * (seconds() - begun), count);
+        printf("%-28s %6.2f ms, %zu rows\n", "hosts of a file", 1e3 * (clock_seconds() - begun),
+               count);
     return status;
 }
 
@@ -153,10 +146,10 @@ static enum status run(struct bench *bench)
         status = db_files_open(bench->config, &bench->db, &bench->failure);
     if (status != STATUS_OK)
         return status;
-    begun = seconds();
+    begun = clock_seconds();
     status = fill(bench);
-    printf("%-28s %6.1f s for %" PRId64 " hosts with %d files each\n", "filling", seconds() - begun,
-           bench->hosts, FILES);
+    printf("%-28s %6.1f s for %" PRId64 " hosts with %d files each\n", "filling",
+           clock_seconds() - begun, bench->hosts, FILES);
     if (status == STATUS_OK)
         status = follow(bench, 1, false);
     if (status == STATUS_OK)

@@ -6,6 +6,7 @@
 #include "config/config.h"
 #include "db/db.h"
 #include "server/base/arena.h"
+#include "server/base/clock.h"
 #include "server/base/random.h"
 #include "server/pool/fill.h"
 #include "tools/qmbench/bench.h"
@@ -20,23 +21,13 @@
 
 enum { QUESTIONS = 2000, REPLY_JOBS = 10, ARENA_BYTES = 16 << 20 };
 
-static double seconds_by(clockid_t clock)
-{
-    struct timespec now;
-
-    clock_gettime(clock, &now);
-    return (double)now.tv_sec + (double)now.tv_nsec * 1e-9;
-}
-
-static double seconds(void)
-{
-    return seconds_by(CLOCK_MONOTONIC);
-}
-
 /* Of this thread, so that what else the machine does is not counted. */
 static double seconds_worked(void)
 {
-    return seconds_by(CLOCK_THREAD_CPUTIME_ID);
+    struct timespec now;
+
+    clock_gettime(CLOCK_THREAD_CPUTIME_ID, &now);
+    return (double)now.tv_sec + (double)now.tv_nsec * 1e-9;
 }
 
 /* --- jobs and hosts -------------------------------------------------------------------------- */
@@ -162,11 +153,11 @@ static bool measure(int64_t jobs, int64_t kinds)
 {
     struct pool *pool = pool_create((size_t)jobs, false);
     struct arena *arena = arena_create(ARENA_BYTES);
-    double begun = seconds();
+    double begun = clock_seconds();
     bool done = pool != NULL && arena != NULL && fill(pool, jobs, kinds);
 
     if (done)
-        print_figures(pool, seconds() - begun);
+        print_figures(pool, clock_seconds() - begun);
     for (size_t i = 0; done && i < sizeof hosts / sizeof *hosts; i++)
         done = ask_often(pool, arena, &hosts[i]);
     arena_destroy(arena);
@@ -202,28 +193,28 @@ static enum status fill_from(struct config *config, struct failure *failure)
     struct filler *filler = pool == NULL ? NULL : filler_create(pool, config, 1);
     struct db *db = NULL;
     struct pool_figures figures = {0};
-    double begun = seconds(), again;
+    double begun = clock_seconds(), again;
     enum status status = filler == NULL ? STATUS_NO_MEMORY : db_open(config, &db, failure);
 
     while (status == STATUS_OK && !figures.is_filled) {
         double pause;
-        status = filler_step(filler, db, seconds(), &pause);
+        status = filler_step(filler, db, clock_seconds(), &pause);
         pool_figures(pool, &figures);
     }
     if (status == STATUS_OK)
-        print_figures(pool, seconds() - begun);
-    again = seconds();
+        print_figures(pool, clock_seconds() - begun);
+    again = clock_seconds();
     for (uint64_t sweeps = 1; status == STATUS_OK && sweeps < 2;) {
         struct filler_figures filled;
         double pause;
 
         /* Time is told to be later, so that the next sweep is due. */
-        status = filler_step(filler, db, seconds() + config->pool_sweep, &pause);
+        status = filler_step(filler, db, clock_seconds() + config->pool_sweep, &pause);
         filler_figures(filler, &filled);
         sweeps = filled.sweeps;
     }
     if (status == STATUS_OK) {
-        printf("sweep: %.2f s\n", seconds() - again);
+        printf("sweep: %.2f s\n", clock_seconds() - again);
         status = filler_leave(filler, db);
     }
     db_close(db);

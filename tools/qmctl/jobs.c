@@ -6,13 +6,13 @@
 #include "config/config.h"
 #include "db/admin.h"
 #include "server/base/arena.h"
+#include "server/base/clock.h"
 #include "tools/qmctl/commands.h"
 
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <time.h>
 #include <unistd.h>
 
 #include "server/base/banned.h"
@@ -26,16 +26,9 @@ struct progress {
     uint64_t jobs;
 };
 
-static double seconds_now(void)
-{
-    struct timespec moment;
-    (void)clock_gettime(CLOCK_MONOTONIC, &moment);
-    return (double)moment.tv_sec + 1e-9 * (double)moment.tv_nsec;
-}
-
 static void show_progress(struct progress *progress, bool at_end)
 {
-    double now = seconds_now();
+    double now = clock_seconds();
     if (progress->quiet || (!at_end && now - progress->shown < PROGRESS_SECONDS))
         return;
     progress->shown = now;
@@ -260,7 +253,7 @@ static enum status create(struct session *session, struct jobs *jobs, struct pro
 
 enum exit_code command_jobs_create(struct session *session)
 {
-    struct progress progress = {.quiet = option_given(session, "quiet"), .began = seconds_now()};
+    struct progress progress = {.quiet = option_given(session, "quiet"), .began = clock_seconds()};
     struct jobs_settings settings;
     struct app_row app;
     struct job_target target;

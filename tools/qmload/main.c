@@ -9,6 +9,7 @@
 #include "tools/qmload/tally.h"
 
 #include "server/base/buffer.h"
+#include "server/base/clock.h"
 #include "server/base/crypto.h"
 
 #include <argp.h>
@@ -59,14 +60,6 @@ enum { COMPLAINTS_MAX = 10 };
 /* After a reply that is no full one a host waits this long, or a server that is down would be asked
  * thousands of times a second. */
 static const double pause_after_trouble = 0.2; /* s */
-
-static double clock_seconds(void)
-{
-    struct timespec now;
-
-    clock_gettime(CLOCK_MONOTONIC, &now);
-    return (double)now.tv_sec + (double)now.tv_nsec * 1e-9;
-}
 
 static size_t receive(char *data, size_t size, size_t count, void *context)
 {
