@@ -5,149 +5,11 @@
  * version, still unsent) is looked at again under lock when the jobs are claimed. */
 #include "server/policy/checks.h"
 
-#include "server/base/arena.h"
-#include "server/policy/reliable.h"
+#include "server/policy/checks_parts.h"
 
 #include <math.h>
 
 #include "server/base/banned.h"
-
-#define MEMORY_DEFAULT 64e6
-
-double memory_usable(double m_nbytes, const struct global_preferences *preferences)
-{
-    double busy = preferences->ram_max_used_busy_fraction;
-    double idle = preferences->ram_max_used_idle_fraction;
-    double bytes = m_nbytes > 0 ? m_nbytes : MEMORY_DEFAULT;
-
-    if (busy > 0 && idle > 0)
-        bytes *= fmin(1, fmax(busy, idle));
-    return bytes;
-}
-
-bool resource_is_excluded(const struct project_preferences *project, size_t resource,
-                          struct text type)
-{
-    if (resource == RESOURCE_CPU)
-        return project->no_cpu;
-    if (project->no_gpus)
-        return true;
-    for (size_t i = 0; i < project->no_resource_count; i++)
-        if (text_equal_nocase(project->no_resources[i], type))
-            return true;
-    return false;
-}
-
-bool app_is_selected(const struct project_preferences *project, int64_t appid)
-{
-    for (size_t i = 0; i < project->app_id_count; i++)
-        if (project->app_ids[i] == appid)
-            return true;
-    return project->app_id_count == 0;
-}
-
-enum hr_type app_hr_type(const struct config *config, const struct app_row *app)
-{
-    int64_t type = app->homogeneous_redundancy != HR_NONE ? app->homogeneous_redundancy
-                                                          : config->homogeneous_redundancy;
-    return type == HR_NONE ? HR_NONE : type == HR_FINE ? HR_FINE : HR_COARSE;
-}
-
-int64_t hr_class_for(const struct host_view *view, const struct app_row *app)
-{
-    enum hr_type type = app_hr_type(view->config, app);
-    return type == HR_NONE ? 0 : view->hr_classes[type];
-}
-
-bool tally_begin(const struct host_view *view, struct arena *arena, size_t jobs_max,
-                 struct tally *ret_tally)
-{
-    struct tally *tally = ret_tally;
-
-    *tally = (struct tally){.left = view->asked,
-                            .disk_left = view->disk,
-                            .in_progress_total = view->in_progress_total,
-                            .workload = view->workload,
-                            .workunit_capacity = jobs_max,
-                            .shares = view->shares};
-    tally->app_limits = view->app_limits;
-    tally->app_limit_count = view->app_limit_count;
-    tally->app_counts = ARENA_ARRAY(arena, view->app_limit_count, struct app_count);
-    if (tally->app_counts == NULL)
-        return false;
-    for (size_t i = 0; i < view->app_limit_count; i++)
-        tally->app_counts[i] = view->app_counts[i];
-    if (view->workload != NULL)
-        edf_reset(view->workload->edf);
-    tally->option_jobs = ARENA_ARRAY(arena, view->options.count, int64_t);
-    tally->workunits = ARENA_ARRAY(arena, jobs_max, int64_t);
-    if (tally->option_jobs == NULL || tally->workunits == NULL)
-        return false;
-    for (size_t i = 0; i < view->asked.resource_count; i++) {
-        const struct resource *resource = &view->asked.resources[i];
-        tally->in_progress[i] = view->in_progress[i];
-        if (!busy_make(arena, resource->count, resource->estimated_delay, &tally->busy[i]))
-            return false;
-    }
-    return true;
-}
-
-double deadline_margin(const struct config *config, const struct version_option *option)
-{
-    return fmax(fmax(config->deadline_margin, option->is_untried ? config->untried_margin : 1), 1);
-}
-
-void tally_take_resent(struct tally *tally, const struct tally_use *use)
-{
-    size_t resource = use->use.resource;
-    struct edf_job job = workload_job(&use->use, use->deadline);
-
-    job.wall_time *= use->margin;
-    if (!use->is_always_on) {
-        amounts_take(&tally->left, &use->use);
-        busy_book(&tally->busy[resource], use->use.instances, use->use.wall_time);
-        if (tally->workload != NULL && !use->is_queued)
-            edf_take(tally->workload->edf, &job);
-    }
-    tally->disk_left -= fmax(use->disk, 0);
-    tally->jobs++;
-    tally->in_progress[resource]++;
-    tally->in_progress_total++;
-    for (size_t i = 0; i < tally->app_limit_count; i++)
-        if (tally->app_limits[i].appid == use->appid) {
-            tally->app_counts[i].total++;
-            tally->app_counts[i].by_resource[resource]++;
-        }
-    if (tally->workunit_count < tally->workunit_capacity)
-        tally->workunits[tally->workunit_count++] = use->workunitid;
-}
-
-void tally_take(struct tally *tally, const struct host_view *view, const struct job *job)
-{
-    const struct tally_use use = {.use = job->use,
-                                  .workunitid = job->workunit->id,
-                                  .appid = job->app->id,
-                                  .disk = job->workunit->rsc_disk_bound,
-                                  .deadline = (double)job->delay_bound,
-                                  .margin = deadline_margin(view->config, job->option),
-                                  .is_always_on = job->app->non_cpu_intensive != 0};
-
-    tally_take_resent(tally, &use);
-    tally->option_jobs[job->option - view->options.items]++;
-    if (view->streams != NULL)
-        stream_charge(view->streams, &tally->shares, job->stream, job->workunit->rsc_fpops_est);
-}
-
-struct question {
-    const struct host_view *view;
-    const struct tally *tally;
-    enum check_kind kind;
-    size_t resource;
-    struct job *job;
-    double need, have; /* for the refusal */
-    struct text name;
-    struct refusal why; /* of checks that know more than one reason */
-};
 
 static bool app_is_in_use(struct question *question)
 {
@@ -224,61 +86,6 @@ static bool host_kind_is_right(struct question *question)
     int64_t committed = question->job->workunit->hr_class;
     return app_hr_type(question->view->config, question->job->app) == HR_NONE || committed == 0 ||
            committed == hr_class_for(question->view, question->job->app);
-}
-
-static bool version_is_found(struct question *question)
-{
-    const struct host_view *view = question->view;
-    struct job *job = question->job;
-    struct version_demand demand = {
-        .appid = job->app->id,
-        .workunitid = job->workunit->id,
-        .batch = job->workunit->batch,
-        .version_num = job->workunit->app_version_num,
-        .is_homogeneous = job->app->homogeneous_app_version != 0,
-        .needs_64bit = job_needs_64bit(job->workunit->rsc_memory_bound, view->host->os_name),
-        .resource = question->resource,
-        .client_version = view->client_version,
-        .allow_beta = view->project->allow_beta_work,
-        .prefer_primary_platform = view->config->prefer_primary_platform,
-        .is_resend = question->kind == CHECK_RESEND,
-        .needs_reliable = question->kind != CHECK_ASSIGNED && job->app->beta == 0 &&
-                          priority_needs_reliable(view->config, job->priority),
-    };
-
-    if (demand.is_homogeneous)
-        demand.committed_id = job->workunit->app_version_id;
-    else if (question->kind == CHECK_RESEND)
-        demand.committed_id = job->sent_version_id > 0 ? job->sent_version_id : 0;
-    job->option =
-        version_choose(&view->options, &demand, question->tally->option_jobs, &question->why);
-    if (job->option == NULL && demand.committed_id != 0 && !demand.is_homogeneous) {
-        demand.committed_id = 0; /* the version of then is gone; another does */
-        job->option =
-            version_choose(&view->options, &demand, question->tally->option_jobs, &question->why);
-    }
-    if (job->option == NULL) {
-        question->why.name = job->app->user_friendly_name;
-        question->why.type = view->asked.resources[question->resource].type;
-        if (view->message->anonymous_platform && question->why.reason == REASON_VERSION_PLATFORM)
-            question->why.reason = REASON_ANONYMOUS_VERSION;
-        return false;
-    }
-    job->use = (struct amount_use){
-        .resource = question->resource,
-        .instances = question->resource == RESOURCE_CPU ? job->option->usage.avg_ncpus
-                                                        : job->option->usage.coproc_count,
-        .cpus = job->option->usage.avg_ncpus,
-        .wall_time = estimate_wall_time(
-            job->workunit->rsc_fpops_est, job->option->usage.projected_flops,
-            question->resource == RESOURCE_CPU ? view->availability.cpu : view->availability.gpu,
-            view->correction),
-    };
-    job->delay_bound = job->workunit->delay_bound;
-    if (demand.needs_reliable)
-        job->delay_bound = reduced_delay_bound(
-            job->delay_bound, view->config->reliable_reduced_delay_bound, job->use.wall_time);
-    return true;
 }
 
 static bool fits_memory(struct question *question)
@@ -379,88 +186,6 @@ static bool is_first_for_user(struct question *question)
              workunit_is_in_reply(question->tally, question->job->workunit->id));
 }
 
-static bool meets_deadline_plainly(struct question *question)
-{
-    struct job *job = question->job;
-    const struct busy *busy = &question->tally->busy[question->resource];
-
-    question->have = busy_finish(busy, job->use.instances, job->use.wall_time);
-    if (!deadline_is_met(question->have, (double)job->delay_bound))
-        job->delay_bound = job->workunit->delay_bound; /* a reduced one is a wish */
-    question->need = (double)job->delay_bound;
-    question->why = (struct refusal){.reason = REASON_DEADLINE,
-                                     .name = question->name,
-                                     .need = question->need,
-                                     .have = question->have};
-    return deadline_is_met(question->have, question->need);
-}
-
-/* The words for a deadline that the workload does not allow. */
-static void explain_workload(struct question *question, enum workload_answer answer,
-                             const struct edf_reason *reason)
-{
-    const struct workload *workload = question->view->workload;
-    struct refusal *why = &question->why;
-
-    *why = (struct refusal){.reason = REASON_DEADLINE,
-                            .name = question->name,
-                            .need = (double)question->job->delay_bound,
-                            .have = reason->finish};
-    if (answer == WORKLOAD_CONNECTION) {
-        why->reason = REASON_CONNECTION;
-        why->have = workload->connection_period;
-    } else if (answer == WORKLOAD_UNKNOWN) {
-        why->reason = REASON_QUEUE_TOO_LARGE;
-        why->need = why->have = (double)workload->count;
-    } else if (answer == WORKLOAD_DELAYS) {
-        why->reason = REASON_QUEUE_DEADLINE;
-        why->need = 0;
-        why->have = reason->lateness_after - reason->lateness_before;
-    }
-    if (reason->has_listed) {
-        why->task = workload->names[reason->listed];
-        why->task_left = workload->jobs[reason->listed].wall_time;
-        why->task_due = workload->jobs[reason->listed].deadline;
-    }
-}
-
-static bool skips_connection(const struct question *question)
-{
-    struct text rule = question->view->config->edf_min_queue;
-
-    /* A job of another resource counts as well: then the rule is kept rather than not. */
-    if (text_is(rule, "when_not_idle"))
-        return (double)question->view->workload->count + (double)question->tally->jobs <
-               question->view->asked.resources[question->resource].count;
-    return text_is(rule, "never");
-}
-
-static bool meets_deadline(struct question *question)
-{
-    struct job *job = question->job;
-    enum workload_answer answer;
-    struct edf_reason reason;
-    struct edf_job asked;
-
-    if (question->view->config->ignore_delay_bound)
-        return true;
-    if (question->view->workload == NULL)
-        return meets_deadline_plainly(question);
-    asked = workload_job(&job->use, (double)job->delay_bound);
-    asked.wall_time *= deadline_margin(question->view->config, job->option);
-    answer = workload_try(question->view->workload, &asked, skips_connection(question), &reason);
-    if (answer != WORKLOAD_IN_TIME && job->delay_bound != job->workunit->delay_bound) {
-        job->delay_bound = job->workunit->delay_bound; /* a reduced one is a wish */
-        asked.deadline = (double)job->delay_bound;
-        answer =
-            workload_try(question->view->workload, &asked, skips_connection(question), &reason);
-    }
-    if (answer == WORKLOAD_IN_TIME)
-        return true;
-    explain_workload(question, answer, &reason);
-    return false;
-}
-
 enum {
     NEW = 1 << CHECK_NEW | 1 << CHECK_UNTIMED,
     TIMED = 1 << CHECK_NEW,
@@ -500,6 +225,13 @@ static const struct {
     {REASON_COUNT, TIMED, meets_deadline},
 };
 
+/* Of what a check left in the question. */
+static struct refusal refusal_of(const struct question *question, enum reason reason)
+{
+    return (struct refusal){
+        .reason = reason, .name = question->name, .need = question->need, .have = question->have};
+}
+
 bool job_check(const struct host_view *view, const struct tally *tally, enum check_kind kind,
                size_t resource, struct job *job, struct refusal *ret_refusal)
 {
@@ -513,13 +245,8 @@ bool job_check(const struct host_view *view, const struct tally *tally, enum che
         question.name = job->app != NULL ? job->app->user_friendly_name : NO_TEXT;
         if (checks[i].passes(&question))
             continue;
-        if (checks[i].reason == REASON_COUNT)
-            *ret_refusal = question.why;
-        else
-            *ret_refusal = (struct refusal){.reason = checks[i].reason,
-                                            .name = question.name,
-                                            .need = question.need,
-                                            .have = question.have};
+        *ret_refusal = checks[i].reason == REASON_COUNT ? question.why
+                                                        : refusal_of(&question, checks[i].reason);
         return false;
     }
     return true;
@@ -543,10 +270,7 @@ bool resource_is_closed(const struct host_view *view, const struct tally *tally,
 
         if (closing[i].passes(&question))
             continue;
-        *ret_refusal = (struct refusal){.reason = closing[i].reason,
-                                        .name = question.name,
-                                        .need = question.need,
-                                        .have = question.have};
+        *ret_refusal = refusal_of(&question, closing[i].reason);
         return true;
     }
     return false;

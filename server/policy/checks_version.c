@@ -1,0 +1,63 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* The check that makes a job one for this host: the version is chosen, and with it what the job
+ * takes, how long it runs, and by when it is wanted. */
+#include "server/policy/checks_parts.h"
+
+#include "server/policy/reliable.h"
+
+#include "server/base/banned.h"
+
+bool version_is_found(struct question *question)
+{
+    const struct host_view *view = question->view;
+    struct job *job = question->job;
+    struct version_demand demand = {
+        .appid = job->app->id,
+        .workunitid = job->workunit->id,
+        .batch = job->workunit->batch,
+        .version_num = job->workunit->app_version_num,
+        .is_homogeneous = job->app->homogeneous_app_version != 0,
+        .needs_64bit = job_needs_64bit(job->workunit->rsc_memory_bound, view->host->os_name),
+        .resource = question->resource,
+        .client_version = view->client_version,
+        .allow_beta = view->project->allow_beta_work,
+        .prefer_primary_platform = view->config->prefer_primary_platform,
+        .is_resend = question->kind == CHECK_RESEND,
+        .needs_reliable = question->kind != CHECK_ASSIGNED && job->app->beta == 0 &&
+                          priority_needs_reliable(view->config, job->priority),
+    };
+
+    if (demand.is_homogeneous)
+        demand.committed_id = job->workunit->app_version_id;
+    else if (question->kind == CHECK_RESEND)
+        demand.committed_id = job->sent_version_id > 0 ? job->sent_version_id : 0;
+    job->option =
+        version_choose(&view->options, &demand, question->tally->option_jobs, &question->why);
+    if (job->option == NULL && demand.committed_id != 0 && !demand.is_homogeneous) {
+        demand.committed_id = 0; /* the version of then is gone; another does */
+        job->option =
+            version_choose(&view->options, &demand, question->tally->option_jobs, &question->why);
+    }
+    if (job->option == NULL) {
+        question->why.name = job->app->user_friendly_name;
+        question->why.type = view->asked.resources[question->resource].type;
+        if (view->message->anonymous_platform && question->why.reason == REASON_VERSION_PLATFORM)
+            question->why.reason = REASON_ANONYMOUS_VERSION;
+        return false;
+    }
+    job->use = (struct amount_use){
+        .resource = question->resource,
+        .instances = question->resource == RESOURCE_CPU ? job->option->usage.avg_ncpus
+                                                        : job->option->usage.coproc_count,
+        .cpus = job->option->usage.avg_ncpus,
+        .wall_time = estimate_wall_time(
+            job->workunit->rsc_fpops_est, job->option->usage.projected_flops,
+            question->resource == RESOURCE_CPU ? view->availability.cpu : view->availability.gpu,
+            view->correction),
+    };
+    job->delay_bound = job->workunit->delay_bound;
+    if (demand.needs_reliable)
+        job->delay_bound = reduced_delay_bound(
+            job->delay_bound, view->config->reliable_reduced_delay_bound, job->use.wall_time);
+    return true;
+}
