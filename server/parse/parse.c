@@ -1,441 +1,24 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* The repaired request, element by element, into struct message. The table says where each text
- * goes; this file knows what the table cannot say: how lists grow, what an entry needs to be kept,
- * and the few elements that are not plain fields.
- *
- * Entries of a list are written where they will stay. One that is not kept leaves its place to
- * the next, and those beyond a bound are written to a spare place. How many there are at most is
- * known from the repair, so a list is allocated once. */
+ * goes; the parts of this room know what the table cannot say: how lists grow and what an entry
+ * needs to be kept (parse_items.c), and how texts become fields (parse_leaves.c). Here is the walk,
+ * and what can be said only at its end. */
 #include "server/parse/parse.h"
 
 #include "server/base/arena.h"
+#include "server/base/buffer.h"
 #include "server/base/xml.h"
+#include "server/parse/parse_parts.h"
 #include "server/parse/repair.h"
-#include "server/parse/values.h"
 
 #include <string.h>
 
 #include "server/base/banned.h"
 
-enum {
-    LEVELS_MAX = 10,     /* of the table, and one to spare */
-    TEXT_SIZE = 3 * 8192 /* the longest text of the table, three bytes a byte */
-};
-
-struct level {
-    const struct element *element; /* NULL: the root */
-    enum context context;
-    char *record;
-    bool seen[ELEMENTS_MAX]; /* elements of this context that were read */
-};
-
-/* One entry of any list, for those that go nowhere. */
-union spare {
-    struct alt_platform alt_platform;
-    struct coproc coproc;
-    struct reported_result result;
-    struct host_file file;
-    struct client_app_version app_version;
-    struct other_result other_result;
-    struct ip_result ip_result;
-    struct wsl_distro distro;
-    struct opencl_cpu opencl_cpu;
-};
-
-struct reader {
-    struct message message;
-    struct alt_platform *alternates;
-    size_t alternate_count;
-
-    struct text body;
-    const struct parse_limits *limits;
-    const struct repaired *repaired;
-    struct arena *arena;
-    struct failure *failure;
-
-    struct level levels[LEVELS_MAX];
-    size_t depth;
-    size_t capacities[CONTEXT_COUNT];
-    size_t trickle_capacity;
-    union spare spare;
-    struct text pieces[MESSAGE_RESULT_FILES_MAX]; /* <file_info> of the open result */
-    size_t piece_count;
-    char text[TEXT_SIZE];
-    size_t text_length;
-};
-
-/* Where the entries of a context are kept: offsets in struct reader. */
-struct list {
-    size_t items_offset, count_offset, item_size, items_max;
-};
-
-static const struct list lists[CONTEXT_COUNT] = {
-#define LIST(items, count, type, most)                                                     \
-    {                                                                                      \
-        offsetof(struct reader, items), offsetof(struct reader, count), sizeof(type), most \
-    }
-    [CONTEXT_ALT_PLATFORM] =
-        LIST(alternates, alternate_count, struct alt_platform, MESSAGE_PLATFORMS_MAX),
-    [CONTEXT_DISTRO] =
-        LIST(message.distros, message.distro_count, struct wsl_distro, MESSAGE_DISTROS_MAX),
-    [CONTEXT_CPU_DEVICE] = LIST(message.opencl_cpus, message.opencl_cpu_count, struct opencl_cpu,
-                                MESSAGE_OPENCL_CPUS_MAX),
-    [CONTEXT_COPROC] =
-        LIST(message.coprocs, message.coproc_count, struct coproc, MESSAGE_COPROCS_MAX),
-    [CONTEXT_RESULT] =
-        LIST(message.results, message.result_count, struct reported_result, MESSAGE_RESULTS_MAX),
-    [CONTEXT_HOST_FILE] =
-        LIST(message.files, message.file_count, struct host_file, MESSAGE_FILES_MAX),
-    [CONTEXT_APP_VERSION] = LIST(message.app_versions, message.app_version_count,
-                                 struct client_app_version, MESSAGE_APP_VERSIONS_MAX),
-    [CONTEXT_OTHER_RESULT] = LIST(message.other_results, message.other_result_count,
-                                  struct other_result, MESSAGE_OTHER_RESULTS_MAX),
-    [CONTEXT_IP_RESULT] =
-        LIST(message.ip_results, message.ip_result_count, struct ip_result, MESSAGE_IP_RESULTS_MAX),
-#undef LIST
-};
-
-static enum status full(struct reader *reader)
+enum status parse_full(struct reader *reader)
 {
     return fail(reader->failure, STATUS_TOO_LARGE, "the request needs more memory than it may use");
 }
-
-static void *read_pointer(const char *at)
-{
-    void *pointer;
-
-    memcpy(&pointer, at, sizeof pointer);
-    return pointer;
-}
-
-static size_t read_size(const char *at)
-{
-    size_t size;
-
-    memcpy(&size, at, sizeof size);
-    return size;
-}
-
-static size_t least(size_t a, size_t b)
-{
-    return a < b ? a : b;
-}
-
-/* ---- entries of lists */
-
-static enum status make_list(struct reader *reader, enum context context)
-{
-    const struct list *list = &lists[context];
-    size_t wanted = 0;
-    void *items;
-
-    for (size_t i = 0; i < element_count; i++)
-        if (elements[i].kind == ELEMENT_ITEM && elements[i].child == context)
-            wanted += reader->repaired->counts[i];
-    wanted = least(wanted, list->items_max);
-    if (context == CONTEXT_RESULT)
-        wanted = least(wanted, reader->limits->results_max);
-    items = arena_alloc_array(reader->arena, wanted, list->item_size);
-    if (items == NULL)
-        return full(reader);
-    memcpy((char *)reader + list->items_offset, &items, sizeof items);
-    reader->capacities[context] = wanted;
-    return STATUS_OK;
-}
-
-static void begin_coproc(struct coproc *coproc, const struct element *element)
-{
-    coproc->type = text_from(element->note);
-    coproc->is_generic = coproc->type.length == 0;
-    /* Clients before 6.13.0 know no other way to use these and do not say so. */
-    coproc->has_cuda = text_is(coproc->type, "NVIDIA");
-    coproc->has_cal = text_is(coproc->type, "ATI");
-}
-
-static enum status begin_item(struct reader *reader, const struct element *element,
-                              char **ret_record)
-{
-    const struct list *list = &lists[element->child];
-    char *items = read_pointer((char *)reader + list->items_offset), *record;
-    size_t count = read_size((char *)reader + list->count_offset);
-
-    if (items == NULL) {
-        if (make_list(reader, element->child) != STATUS_OK)
-            return STATUS_TOO_LARGE;
-        items = read_pointer((char *)reader + list->items_offset);
-    }
-    record = count < reader->capacities[element->child] ? items + count * list->item_size
-                                                        : (char *)&reader->spare;
-    memset(record, 0, list->item_size);
-    if (element->child == CONTEXT_COPROC)
-        begin_coproc((void *)record, element);
-    else if (element->child == CONTEXT_OTHER_RESULT)
-        ((struct other_result *)(void *)record)->app_version = -1;
-    else if (element->child == CONTEXT_IP_RESULT)
-        ((struct ip_result *)(void *)record)->avg_ncpus = 1;
-    reader->piece_count = 0;
-    *ret_record = record;
-    return STATUS_OK;
-}
-
-/* Each of these completes an entry and says whether it is one. */
-
-static bool end_coproc(const struct reader *reader, struct coproc *coproc)
-{
-    if (coproc->type.length == 0)
-        return false;
-    for (size_t i = 0; i < reader->message.coproc_count; i++)
-        if (text_equal(reader->message.coprocs[i].type, coproc->type))
-            return false;
-    return true;
-}
-
-static bool end_app_version(struct client_app_version *version)
-{
-    version->is_placeholder = version->app_name.length == 0;
-    if (!(version->avg_ncpus > 0))
-        version->avg_ncpus = 1;
-    if (!(version->flops > 0))
-        version->flops = 0;
-    if (text_is(version->coproc_type, "CUDA"))
-        version->coproc_type = TEXT("NVIDIA");
-    return true;
-}
-
-static bool end_ip_result(struct ip_result *result)
-{
-    if (!(result->time_remaining > 0))
-        result->time_remaining = 0;
-    if (!(result->avg_ncpus >= 0))
-        result->avg_ncpus = 1;
-    return true;
-}
-
-/* Clients write a result's <file_info> elements one after the other, and then one slice of the
- * body holds them all. */
-static bool end_result(struct reader *reader, struct reported_result *result)
-{
-    const struct text *pieces = reader->pieces;
-    size_t count = reader->piece_count;
-    struct buffer joined = buffer_in(reader->arena);
-    bool together = true;
-
-    for (size_t i = 1; i < count; i++) {
-        const char *end = pieces[i - 1].at + pieces[i - 1].length;
-        struct text between = {end, (size_t)(pieces[i].at - end)};
-
-        together = together && text_trim(between).length == 0;
-    }
-    if (count > 0 && together) {
-        const char *end = pieces[count - 1].at + pieces[count - 1].length;
-
-        result->xml_doc_out = (struct text){pieces[0].at, (size_t)(end - pieces[0].at)};
-    } else {
-        for (size_t i = 0; i < count; i++)
-            buffer_add(&joined, pieces[i]);
-        result->xml_doc_out = buffer_text(&joined);
-    }
-    return result->name.length > 0;
-}
-
-static bool end_record(struct reader *reader, enum context context, void *record)
-{
-    if (context == CONTEXT_COPROC)
-        return end_coproc(reader, record);
-    if (context == CONTEXT_APP_VERSION)
-        return end_app_version(record);
-    if (context == CONTEXT_IP_RESULT)
-        return end_ip_result(record);
-    if (context == CONTEXT_RESULT)
-        return end_result(reader, record);
-    if (context == CONTEXT_HOST_FILE)
-        return ((struct host_file *)record)->name.length > 0;
-    if (context == CONTEXT_DISTRO || context == CONTEXT_CPU_DEVICE)
-        return true;
-    if (context == CONTEXT_OTHER_RESULT)
-        return ((struct other_result *)record)->name.length > 0;
-    return ((struct alt_platform *)record)->name.length > 0;
-}
-
-static void end_item(struct reader *reader, const struct level *level)
-{
-    const struct list *list = &lists[level->context];
-    size_t count = read_size((char *)reader + list->count_offset);
-
-    if (!end_record(reader, level->context, level->record)) {
-        reader->message.elements_dropped++;
-    } else if (count < reader->capacities[level->context]) {
-        count++;
-        memcpy((char *)reader + list->count_offset, &count, sizeof count);
-    } else if (level->context == CONTEXT_RESULT) {
-        reader->message.results_truncated = true;
-    } else {
-        reader->message.elements_dropped++;
-    }
-}
-
-/* ---- texts of leaves */
-
-static struct text reference(const struct reader *reader, struct text text)
-{
-    struct text offset_text = text_split(&text, ' ');
-    int64_t offset, length;
-
-    if (!text_to_i64(offset_text, &offset) || !text_to_i64(text, &length) || offset < 0 ||
-        length < 0 || (uint64_t)offset > reader->body.length ||
-        (uint64_t)length > reader->body.length - (uint64_t)offset)
-        return NO_TEXT;
-    return (struct text){reader->body.at + offset, (size_t)length};
-}
-
-static enum status add_trickle(struct reader *reader, const struct element *element,
-                               struct text text)
-{
-    struct message *message = &reader->message;
-
-    if (message->trickles == NULL) {
-        size_t wanted = reader->repaired->counts[element - elements];
-
-        reader->trickle_capacity = least(wanted, MESSAGE_TRICKLES_MAX);
-        message->trickles = ARENA_ARRAY(reader->arena, reader->trickle_capacity, struct trickle_up);
-        if (message->trickles == NULL)
-            return full(reader);
-    }
-    if (message->trickle_count == reader->trickle_capacity)
-        message->elements_dropped++;
-    else
-        message->trickles[message->trickle_count++] = value_trickle(reader->arena, text);
-    return STATUS_OK;
-}
-
-static enum status add_keyword(struct reader *reader, const struct element *element, int64_t number)
-{
-    char *list_at = (char *)&reader->message + element->offset;
-    char *count_at = (char *)&reader->message + element->flag_offset;
-    size_t most = least(reader->repaired->counts[element - elements], MESSAGE_KEYWORDS_MAX);
-    size_t count = read_size(count_at);
-    int64_t *list = read_pointer(list_at);
-
-    if (list == NULL) {
-        list = ARENA_ARRAY(reader->arena, most, int64_t);
-        if (list == NULL)
-            return full(reader);
-        memcpy(list_at, &list, sizeof list);
-    }
-    if (count == most) {
-        reader->message.elements_dropped++;
-        return STATUS_OK;
-    }
-    list[count++] = number;
-    memcpy(count_at, &count, sizeof count);
-    return STATUS_OK;
-}
-
-static void add_piece(struct reader *reader, struct text piece)
-{
-    if (reader->piece_count == MESSAGE_RESULT_FILES_MAX)
-        reader->message.elements_dropped++;
-    else
-        reader->pieces[reader->piece_count++] = piece;
-}
-
-/* Whether the usual spelling of the same field was read before. */
-static bool gives_way(const struct level *level, const struct element *element)
-{
-    for (size_t i = 0; i < element_count; i++)
-        if (level->seen[i] && elements[i].offset == element->offset &&
-            (elements[i].marks & ELEMENT_OTHER) == 0)
-            return true;
-    return false;
-}
-
-static void store(struct level *level, const struct element *element, const void *value,
-                  size_t size)
-{
-    bool there = true;
-
-    if ((element->marks & ELEMENT_OTHER) != 0 && gives_way(level, element))
-        return;
-    memcpy(level->record + element->offset, value, size);
-    if (element->flag_offset != ELEMENT_NOWHERE)
-        memcpy(level->record + element->flag_offset, &there, sizeof there);
-    level->seen[element - elements] = true;
-}
-
-static enum status store_string(struct reader *reader, struct level *level,
-                                const struct element *element, struct text text)
-{
-    struct text bytes = NO_TEXT;
-    char *copy;
-
-    if (text.length > 0) {
-        copy = arena_alloc(reader->arena, text.length);
-        if (copy == NULL)
-            return full(reader);
-        bytes = (struct text){copy, repair_decode(text, copy)};
-    }
-    /* The type of a vendor's coprocessor is said by its tag. */
-    if (level->context != CONTEXT_COPROC || strcmp(element->name, "type") != 0 ||
-        ((struct coproc *)(void *)level->record)->is_generic)
-        store(level, element, &bytes, sizeof bytes);
-    return STATUS_OK;
-}
-
-static enum status store_number(struct reader *reader, struct level *level,
-                                const struct element *element, struct text text)
-{
-    int64_t number = 0;
-    double real = 0;
-    bool readable =
-        element->kind == ELEMENT_REAL ? value_real(text, &real) : value_integer(text, &number);
-
-    if ((element->marks & ELEMENT_DEMAND) != 0)
-        reader->message.has_resource_request = true;
-    if (!readable || (element->kind == ELEMENT_FLAG && text.length == 0)) {
-        reader->message.elements_dropped++;
-        return STATUS_OK;
-    }
-    if (element->kind == ELEMENT_KEYWORD)
-        return add_keyword(reader, element, number);
-    if (element->kind == ELEMENT_REAL)
-        store(level, element, &real, sizeof real);
-    else if (element->kind == ELEMENT_INTEGER)
-        store(level, element, &number, sizeof number);
-    else
-        store(level, element, &(bool){number != 0}, sizeof(bool));
-    return STATUS_OK;
-}
-
-static enum status store_text(struct reader *reader, struct level *level,
-                              const struct element *element, struct text text)
-{
-    struct text raw;
-
-    switch (element->kind) {
-    case ELEMENT_STRING:
-        return store_string(reader, level, element, text);
-    case ELEMENT_INTEGER:
-    case ELEMENT_REAL:
-    case ELEMENT_FLAG:
-    case ELEMENT_KEYWORD:
-        return store_number(reader, level, element, text);
-    case ELEMENT_BLOB:
-        raw = reference(reader, text);
-        store(level, element, &raw, sizeof raw);
-        return STATUS_OK;
-    case ELEMENT_WHOLE:
-        add_piece(reader, reference(reader, text));
-        return STATUS_OK;
-    case ELEMENT_TRICKLE:
-        return add_trickle(reader, element, reference(reader, text));
-    case ELEMENT_INSIDE:
-    case ELEMENT_ITEM:
-        break;
-    }
-    return STATUS_OK;
-}
-
-/* ---- the walk */
 
 static enum status on_start(void *context, struct text name, int line)
 {
@@ -445,7 +28,7 @@ static enum status on_start(void *context, struct text name, int line)
     bool there = true;
 
     (void)line;
-    if (reader->depth == LEVELS_MAX)
+    if (reader->depth == PARSE_LEVELS_MAX)
         return fail(reader->failure, STATUS_TOO_LARGE, "too many levels");
     *level = (struct level){.context = CONTEXT_REQUEST, .record = (char *)&reader->message};
     reader->depth++;
@@ -458,7 +41,7 @@ static enum status on_start(void *context, struct text name, int line)
     level->context = level->element->child;
     level->record = outer->record;
     if (level->element->kind == ELEMENT_ITEM)
-        return begin_item(reader, level->element, &level->record);
+        return parse_begin_item(reader, level->element, &level->record);
     if (level->element->kind != ELEMENT_INSIDE)
         return STATUS_OK;
     if (level->element->flag_offset != ELEMENT_NOWHERE)
@@ -472,7 +55,7 @@ static enum status on_text(void *context, struct text piece, int line)
     struct reader *reader = context;
 
     (void)line;
-    if (piece.length > TEXT_SIZE - reader->text_length)
+    if (piece.length > PARSE_TEXT_SIZE - reader->text_length)
         return fail(reader->failure, STATUS_TOO_LARGE, "too long a text");
     memcpy(reader->text + reader->text_length, piece.at, piece.length);
     reader->text_length += piece.length;
@@ -490,8 +73,8 @@ static enum status on_end(void *context, struct text name, int line)
     if (level->element == NULL || level->element->kind == ELEMENT_INSIDE)
         return STATUS_OK;
     if (level->element->kind != ELEMENT_ITEM)
-        return store_text(reader, level - 1, level->element, text);
-    end_item(reader, level);
+        return parse_store_text(reader, level - 1, level->element, text);
+    parse_end_item(reader, level);
     return STATUS_OK;
 }
 
@@ -533,7 +116,7 @@ static enum status read_repaired(struct reader *reader)
     if (status != STATUS_OK)
         return status;
     complete(reader);
-    return arena_overflowed(reader->arena) ? full(reader) : STATUS_OK;
+    return arena_overflowed(reader->arena) ? parse_full(reader) : STATUS_OK;
 }
 
 enum status parse_request(struct text body, const struct parse_limits *limits, struct arena *arena,
