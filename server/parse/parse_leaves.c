@@ -4,6 +4,7 @@
 #include "server/parse/parse_parts.h"
 
 #include "server/base/arena.h"
+#include "server/parse/bytes.h"
 #include "server/parse/repair.h"
 #include "server/parse/values.h"
 
@@ -107,7 +108,7 @@ static enum status store_string(struct reader *reader, struct level *level,
         copy = arena_alloc(reader->arena, text.length);
         if (copy == NULL)
             return parse_full(reader);
-        bytes = (struct text){copy, repair_decode(text, copy)};
+        bytes = (struct text){copy, bytes_restore(text, copy)};
     }
     /* The type of a vendor's coprocessor is said by its tag. */
     if (level->context != CONTEXT_COPROC || strcmp(element->name, "type") != 0 ||

@@ -8,13 +8,10 @@
  * What cannot be read costs only itself. An unknown element is skipped to its end, if it has one;
  * a known one whose end is missing is closed where its parent, its next sibling or an element of
  * the world around it shows that it must be over; a leaf that does not end where it should is
- * left out and counted.
- *
- * Bytes keep their identity: printable ASCII stands for itself, a byte from 128 up becomes the
- * character of the same number, and the few that XML forbids or would act upon become private-use
- * characters. BOINC's entities, each of which means one byte, are decoded on the way. */
+ * left out and counted. What becomes of the bytes of a text is the matter of bytes.c. */
 #include "server/parse/repair.h"
 
+#include "server/parse/bytes.h"
 #include "server/parse/scan.h"
 
 #include <string.h>
@@ -22,9 +19,8 @@
 #include "server/base/banned.h"
 
 enum {
-    PRIVATE_USE = 0xE000, /* + byte */
-    DEPTH_MAX = 8,        /* the table is not deeper */
-    DECODED_MAX = 8191    /* the longest text of the table */
+    DEPTH_MAX = 8,     /* the table is not deeper */
+    DECODED_MAX = 8191 /* the longest text of the table */
 };
 
 struct repair {
@@ -41,114 +37,6 @@ static void write_tag(struct repair *repair, const char *before, struct text nam
     buffer_add_string(&repair->out->document, before);
     buffer_add(&repair->out->document, name);
     buffer_add_char(&repair->out->document, '>');
-}
-
-static bool is_plain(unsigned char byte)
-{
-    return byte >= ' ' && byte < 127 && byte != '<' && byte != '>' && byte != '&';
-}
-
-static void write_byte(struct buffer *document, unsigned char byte)
-{
-    unsigned code = byte >= 128 ? byte : PRIVATE_USE + byte;
-
-    if (code >= 0x800)
-        buffer_add_char(document, (char)(0xE0 | code >> 12));
-    if (code >= 0x800)
-        buffer_add_char(document, (char)(0x80 | (code >> 6 & 0x3F)));
-    else
-        buffer_add_char(document, (char)(0xC0 | code >> 6));
-    buffer_add_char(document, (char)(0x80 | (code & 0x3F)));
-}
-
-static void write_bytes(struct buffer *document, struct text bytes)
-{
-    size_t begin = 0;
-
-    for (size_t i = 0; i < bytes.length; i++) {
-        if (is_plain((unsigned char)bytes.at[i]))
-            continue;
-        buffer_add(document, (struct text){bytes.at + begin, i - begin});
-        write_byte(document, (unsigned char)bytes.at[i]);
-        begin = i + 1;
-    }
-    if (begin < bytes.length)
-        buffer_add(document, (struct text){bytes.at + begin, bytes.length - begin});
-}
-
-size_t repair_decode(struct text text, char *to)
-{
-    const unsigned char *from = (const unsigned char *)text.at;
-    size_t length = 0;
-
-    for (size_t i = 0; i < text.length; i++) {
-        unsigned char byte = from[i];
-
-        if (byte >= 0xE0 && i + 2 < text.length) { /* U+E0xx: the byte is in the last 8 bits */
-            byte = (unsigned char)(from[i + 1] << 6 | (from[i + 2] & 0x3F));
-            i += 2;
-        } else if (byte >= 0xC0 && i + 1 < text.length) {
-            byte = (unsigned char)(byte << 6 | (from[i + 1] & 0x3F));
-            i += 1;
-        }
-        to[length++] = (char)byte;
-    }
-    return length;
-}
-
-/* The byte that an entity at the start of `text` stands for; its length, or 0 if it is none. No
- * text of a message holds a NUL byte, so none can be written as &#0; either. */
-static size_t read_entity(struct text text, char *ret_byte)
-{
-    const struct {
-        struct text written;
-        char byte;
-    } entities[] = {{TEXT("&lt;"), '<'},   {TEXT("&gt;"), '>'},    {TEXT("&amp;"), '&'},
-                    {TEXT("&quot;"), '"'}, {TEXT("&apos;"), '\''}, {TEXT("&#xD;"), '\r'},
-                    {TEXT("&#xA;"), '\n'}};
-    unsigned number = 0;
-    size_t at = 2;
-
-    for (size_t i = 0; i < sizeof entities / sizeof entities[0]; i++) {
-        if (!text_starts(text, entities[i].written))
-            continue;
-        *ret_byte = entities[i].byte;
-        return entities[i].written.length;
-    }
-    if (!text_starts(text, TEXT("&#")))
-        return 0;
-    for (; at < text.length && at < 6 && text.at[at] >= '0' && text.at[at] <= '9'; at++)
-        number = number * 10 + (unsigned)(text.at[at] - '0');
-    if (at == 2 || at == text.length || text.at[at] != ';' || number == 0 || number > 255)
-        return 0;
-    *ret_byte = (char)number;
-    return at + 1;
-}
-
-/* White space around it is taken off, CDATA opened, entities decoded. False: longer than that. */
-static bool decode_text(struct text text, size_t bytes_max, char *to, struct text *ret_text)
-{
-    size_t length = 0;
-    bool quoted;
-
-    text = text_trim(text);
-    quoted = text_starts(text, TEXT("<![CDATA[")) && text_ends(text, TEXT("]]>"));
-    if (quoted)
-        text = (struct text){text.at + 9, text.length - 12};
-    for (size_t i = 0, used; i < text.length; i += used) {
-        char byte = text.at[i];
-
-        used = 0;
-        if (byte == '&' && !quoted)
-            used = read_entity((struct text){text.at + i, text.length - i}, &byte);
-        if (used == 0)
-            used = 1;
-        if (length == bytes_max)
-            return false;
-        to[length++] = byte;
-    }
-    *ret_text = (struct text){to, length};
-    return true;
 }
 
 static size_t row_of(const struct element *element)
@@ -183,7 +71,7 @@ static void write_leaf(struct repair *repair, const struct element *element, str
 
     repair->out->counts[row_of(element)]++;
     write_tag(repair, "<", name);
-    write_bytes(&repair->out->document, text);
+    bytes_write(&repair->out->document, text);
     write_tag(repair, "</", name);
 }
 
@@ -205,8 +93,8 @@ static size_t read_text(struct repair *repair, const struct element *element, co
     if (tag->kind == TAG_START) {
         if (!scan_text(&repair->scan, tag, &repair->around, element->bytes_max, &span))
             return drop(repair, tag->end);
-        if (!decode_text(scan_slice(&repair->scan, tag->end, span.content_end), element->bytes_max,
-                         room, &text))
+        if (!bytes_read_text(scan_slice(&repair->scan, tag->end, span.content_end),
+                             element->bytes_max, room, &text))
             return drop(repair, span.after);
     }
     write_leaf(repair, element, text);
@@ -234,7 +122,8 @@ static size_t read_number(struct repair *repair, const struct element *element,
     if (close == limit || !scan_tag(&repair->scan, close, &end_tag) || end_tag.kind != TAG_END ||
         !text_equal(end_tag.name, tag->name))
         return drop(repair, close);
-    if (!decode_text(scan_slice(&repair->scan, tag->end, close), element->bytes_max, room, &text))
+    if (!bytes_read_text(scan_slice(&repair->scan, tag->end, close), element->bytes_max, room,
+                         &text))
         return drop(repair, end_tag.end);
     write_leaf(repair, element, text);
     return end_tag.end;

@@ -9,7 +9,7 @@
 #include "server/parse/elements.h"
 
 /* The repaired request: well-formed, UTF-8, only elements of the table in their contexts. A byte
- * of a text is one character of it (see repair_decode); a raw element holds "OFFSET LENGTH", its
+ * of a text is one character of it (see bytes.h); a raw element holds "OFFSET LENGTH", its
  * place in the body. */
 struct repaired {
     struct buffer document;      /* on the heap; repair_free */
@@ -22,9 +22,5 @@ struct repaired {
 MUST_CHECK enum status repair_request(struct text body, struct repaired *ret_repaired,
                                       struct failure *failure);
 void repair_free(struct repaired *repaired);
-
-/* Turns a text of the document back into the client's bytes, in place or to `to`, which has at
- * least the text's length. Returns how many bytes there are. */
-size_t repair_decode(struct text text, char *to);
 
 #endif
