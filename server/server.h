@@ -46,7 +46,7 @@ MUST_CHECK enum status server_create(const struct server_options *options,
                                      struct server **ret_server, struct failure *failure);
 void server_destroy(struct server *server); /* NULL is fine */
 
-/* FastCGI: starts the threads, and returns when they have ended, which server_stop brings about.
+/* FastCGI: starts the threads, and returns when they have ended, after SIGTERM or SIGINT.
  * STATUS_IO: the drain took longer than it may, threads are still at work. */
 MUST_CHECK enum status server_run(struct server *server, struct failure *failure);
 /* CGI: one request from the environment and standard input. */
