@@ -15,18 +15,15 @@
 #include "db/admin.h"
 #include "server/base/arena.h"
 #include "server/base/buffer.h"
-#include "server/base/file.h"
 #include "server/submit/documents.h"
 #include "server/submit/hierarchy.h"
+#include "server/submit/job_templates.h"
 #include "server/submit/keys.h"
 #include "server/submit/stage.h"
-#include "server/submit/template_input.h"
-#include "server/submit/template_output.h"
 
 #include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
-#include <unistd.h>
 
 #include "server/base/banned.h"
 
@@ -34,20 +31,8 @@
 #define PART_RESULTS        2048
 #define PART_BYTES          ((size_t)512 << 20)
 #define BATCH_BYTES         ((size_t)4 << 30)
-#define TEMPLATES_MAX       100
-#define RESULT_TEMPLATE_MAX 63 /* bytes of the column that names it */
 #define PART_DOCUMENT_BYTES ((size_t)16 << 20)
 #define RANDOM_COLUMN_BITS  31
-
-struct named_input {
-    struct text path;
-    struct input_template input;
-};
-struct named_output {
-    struct text path;
-    struct text stored_path; /* relative to the project folder */
-    struct output_template output;
-};
 
 struct jobs {
     struct jobs_settings settings;
@@ -55,10 +40,7 @@ struct jobs {
     struct arena *part;  /* of what is not written yet */
     struct stage *stage;
     struct documents *documents; /* of the results */
-    bool certificates;
-    struct named_input inputs[TEMPLATES_MAX];
-    struct named_output outputs[TEMPLATES_MAX];
-    size_t input_count, output_count;
+    struct job_templates templates;
     struct new_workunit workunits[PART_JOBS];
     int64_t ids[PART_JOBS];
     struct new_result results[PART_RESULTS];
@@ -84,9 +66,7 @@ static enum status begin_documents(struct jobs *jobs, struct failure *failure)
 {
     struct text key = NO_TEXT;
     enum status status = STATUS_OK;
-    jobs->certificates =
-        !jobs->settings.config->dont_generate_upload_certificates && makes_results(jobs);
-    if (jobs->certificates)
+    if (jobs->templates.options.certificates)
         status = key_read(jobs->arena, jobs->settings.config, "upload_private", &key, failure);
     return status == STATUS_OK ? documents_create(key, &jobs->documents, failure) : status;
 }
@@ -100,6 +80,12 @@ enum status jobs_begin(const struct jobs_settings *settings, struct jobs **ret_j
     jobs->settings = *settings;
     jobs->arena = arena_create(BATCH_BYTES);
     jobs->part = arena_create(PART_BYTES);
+    jobs->templates.arena = jobs->arena;
+    jobs->templates.config = settings->config;
+    jobs->templates.options = (struct output_options){
+        .upload_url = settings->config->upload_url,
+        .certificates = !settings->config->dont_generate_upload_certificates && makes_results(jobs),
+        .sticky_lifetime = settings->sticky_lifetime};
     if (jobs->arena != NULL)
         jobs->stage = stage_create(jobs->arena, settings->config);
     enum status status = jobs->part != NULL && jobs->stage != NULL ? begin_documents(jobs, failure)
@@ -132,129 +118,6 @@ struct jobs_count jobs_count(const struct jobs *jobs)
 struct text jobs_last_name(const struct jobs *jobs)
 {
     return jobs->last_name;
-}
-
-/* Templates are named from the project folder; an input template may lie anywhere. */
-static const char *template_path(struct jobs *jobs, struct text path)
-{
-    struct text project = jobs->settings.config->project_dir_path;
-    const char *inside =
-        text_string(jobs->arena, text_print(jobs->arena, TEXT_FORMAT "/" TEXT_FORMAT,
-                                            TEXT_ARG(project), TEXT_ARG(path)));
-    if (!text_starts(path, TEXT("/")) && access(inside, F_OK) == 0)
-        return inside;
-    return text_string(jobs->arena, path);
-}
-
-static enum status read_template(struct jobs *jobs, struct text path, struct text *ret_document,
-                                 struct failure *failure)
-{
-    return file_read(jobs->arena, template_path(jobs, path), TEMPLATE_BYTES_MAX, ret_document,
-                     failure);
-}
-
-static enum status find_input(struct jobs *jobs, struct text path,
-                              const struct input_template **ret_input, struct failure *failure)
-{
-    for (size_t i = 0; i < jobs->input_count; i++)
-        if (text_equal(jobs->inputs[i].path, path)) {
-            *ret_input = &jobs->inputs[i].input;
-            return STATUS_OK;
-        }
-    if (jobs->input_count == TEMPLATES_MAX)
-        return fail(failure, STATUS_TOO_LARGE, "more than %d different templates", TEMPLATES_MAX);
-    struct named_input *named = &jobs->inputs[jobs->input_count];
-    struct text document;
-    named->path = text_copy(jobs->arena, path);
-    enum status status = read_template(jobs, named->path, &document, failure);
-    if (status == STATUS_OK)
-        status = input_template_read(jobs->arena, text_string(jobs->arena, named->path), document,
-                                     &named->input, failure);
-    if (status != STATUS_OK)
-        return status;
-    jobs->input_count++;
-    *ret_input = &named->input;
-    return STATUS_OK;
-}
-
-/* A template from elsewhere is copied to templates/, where retries find it again; one that is there
- * under the same name must be the same. */
-static enum status adopt_template(struct jobs *jobs, struct text path, struct text *ret_path,
-                                  struct failure *failure)
-{
-    struct text name = path, document, there;
-    while (text_contains(name, TEXT("/")))
-        (void)text_split(&name, '/');
-    *ret_path = text_print(jobs->arena, "templates/" TEXT_FORMAT, TEXT_ARG(name));
-    const char *target =
-        text_string(jobs->arena, text_print(jobs->arena, TEXT_FORMAT "/" TEXT_FORMAT,
-                                            TEXT_ARG(jobs->settings.config->project_dir_path),
-                                            TEXT_ARG(*ret_path)));
-    enum status status = file_read(jobs->arena, text_string(jobs->arena, path), TEMPLATE_BYTES_MAX,
-                                   &document, failure);
-    if (status != STATUS_OK)
-        return status;
-    status = file_read(jobs->arena, target, TEMPLATE_BYTES_MAX, &there, NULL);
-    if (status == STATUS_NOT_FOUND)
-        return file_write(target, document, 0644, failure);
-    if (status == STATUS_OK && text_equal(document, there))
-        return STATUS_OK;
-    return fail(failure, STATUS_INVALID,
-                TEXT_FORMAT ": %s is there with other content; result templates are read again for "
-                            "retries, so a changed one needs a new name",
-                TEXT_ARG(text_first(path, 120)), target);
-}
-
-/* What result_template_file is to hold: a path from the project folder. */
-static enum status stored_path(struct jobs *jobs, struct text path, struct text *ret_path,
-                               struct failure *failure)
-{
-    struct text project = jobs->settings.config->project_dir_path;
-    const char *inside =
-        text_string(jobs->arena, text_print(jobs->arena, TEXT_FORMAT "/" TEXT_FORMAT,
-                                            TEXT_ARG(project), TEXT_ARG(path)));
-    enum status status = STATUS_OK;
-    if (text_starts(path, project) && path.length > project.length + 1 &&
-        path.at[project.length] == '/')
-        *ret_path = (struct text){path.at + project.length + 1, path.length - project.length - 1};
-    else if (!text_starts(path, TEXT("/")) && !text_contains(path, TEXT("..")) &&
-             access(inside, F_OK) == 0)
-        *ret_path = path;
-    else
-        status = adopt_template(jobs, path, ret_path, failure);
-    if (status == STATUS_OK && ret_path->length > RESULT_TEMPLATE_MAX)
-        return fail(failure, STATUS_TOO_LARGE, TEXT_FORMAT ": the path has more than %d bytes",
-                    TEXT_ARG(text_first(*ret_path, 120)), RESULT_TEMPLATE_MAX);
-    return status;
-}
-
-static enum status find_output(struct jobs *jobs, struct text path,
-                               const struct named_output **ret_output, struct failure *failure)
-{
-    for (size_t i = 0; i < jobs->output_count; i++)
-        if (text_equal(jobs->outputs[i].path, path)) {
-            *ret_output = &jobs->outputs[i];
-            return STATUS_OK;
-        }
-    if (jobs->output_count == TEMPLATES_MAX)
-        return fail(failure, STATUS_TOO_LARGE, "more than %d different templates", TEMPLATES_MAX);
-    struct named_output *named = &jobs->outputs[jobs->output_count];
-    const struct output_options options = {.upload_url = jobs->settings.config->upload_url,
-                                           .certificates = jobs->certificates,
-                                           .sticky_lifetime = jobs->settings.sticky_lifetime};
-    struct text document;
-    named->path = text_copy(jobs->arena, path);
-    enum status status = stored_path(jobs, named->path, &named->stored_path, failure);
-    if (status == STATUS_OK)
-        status = read_template(jobs, named->path, &document, failure);
-    if (status == STATUS_OK)
-        status = output_template_read(jobs->arena, text_string(jobs->arena, named->path), document,
-                                      &options, &named->output, failure);
-    if (status != STATUS_OK)
-        return status;
-    jobs->output_count++;
-    *ret_output = named;
-    return STATUS_OK;
 }
 
 static enum status take_argument(struct jobs *jobs, const struct input_file *input,
@@ -397,9 +260,9 @@ static enum status make_workunit(struct jobs *jobs, const struct job_line *line,
         out = text_from(settings->out_template);
     if (line->has_priority)
         values.priority = line->priority;
-    enum status status = find_input(jobs, in, &input, failure);
+    enum status status = job_templates_input(&jobs->templates, in, &input, failure);
     if (status == STATUS_OK)
-        status = find_output(jobs, out, ret_output, failure);
+        status = job_templates_output(&jobs->templates, out, ret_output, failure);
     if (status == STATUS_OK)
         status = input_template_parameters(input, &values, failure);
     if (status == STATUS_OK)
