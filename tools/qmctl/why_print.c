@@ -1,0 +1,120 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* The answer as a table, a row for the classes that fare alike. What stands against the host as a
+ * whole is the first row, and what the others say is then what would be otherwise. */
+#include "tools/qmctl/why_parts.h"
+
+#include "server/answer.h"
+#include "server/base/arena.h"
+#include "tools/qmctl/output.h"
+
+#include <inttypes.h>
+#include <stdio.h>
+
+#include "server/base/banned.h"
+
+static bool host_is_refused(const struct question *question)
+{
+    const struct request *request = &question->request;
+
+    return request->work_forbidden || request->visit.work_refused ||
+           request->message.dont_send_work || request->visit.answer.kind != ANSWER_FULL;
+}
+
+static struct text version_words(struct arena *arena, const struct version_option *option)
+{
+    if (option == NULL)
+        return TEXT("-");
+    if (option->version == NULL)
+        return TEXT("the client's own");
+    return text_print(arena, "%" PRId64 ": %" PRId64 ".%02" PRId64 " " TEXT_FORMAT "%s" TEXT_FORMAT,
+                      option->version->id, option->version->version_num / 100,
+                      option->version->version_num % 100, TEXT_ARG(option->platform),
+                      option->version->plan_class.length > 0 ? " " : "",
+                      TEXT_ARG(option->version->plan_class));
+}
+
+static void print_head(const struct question *question)
+{
+    const struct answer *answer = &question->request.visit.answer;
+
+    for (size_t i = 0; i < question->assumptions.count; i++)
+        printf("assumed: " TEXT_FORMAT "\n", TEXT_ARG(question->assumptions.lines[i]));
+    for (size_t i = 0; i < answer->message_count; i++)
+        printf("the host is told: " TEXT_FORMAT "\n", TEXT_ARG(answer->messages[i].text));
+    if (answer->request_delay > 0)
+        printf("and to come again after %.0f s\n", answer->request_delay);
+    putchar('\n');
+}
+
+/* A row of no class, but of them all. */
+static void add_row_for_all(struct output_table *table, struct text reason, struct text words)
+{
+    table_text(table, TEXT("*"));
+    table_text(table, TEXT("*"));
+    table_number(table, 0);
+    table_text(table, TEXT("no"));
+    table_text(table, reason);
+    table_text(table, TEXT("-"));
+    table_words(table, words);
+}
+
+/* What stands against every job, whatever it is. */
+static void add_refused_host(const struct question *question, struct output_table *table)
+{
+    const struct answer *answer = &question->request.visit.answer;
+
+    if (question->request.message.dont_send_work)
+        add_row_for_all(table, TEXT("dont_send_work"), TEXT("The client asked for no work"));
+    else
+        add_row_for_all(
+            table, answer->first_reason != NULL ? text_from(answer->first_reason) : TEXT("host"),
+            answer->message_count > 0 ? answer->messages[answer->message_count - 1].text
+                                      : TEXT("-"));
+}
+
+static void print_table(const struct question *question)
+{
+    static const char *const titles[] = {"app",    "resource", "jobs", "sent",
+                                         "reason", "version",  "why"};
+    struct session *session = question->session;
+    struct output_table table = TABLE_BEGIN(session, titles);
+
+    if (host_is_refused(question))
+        add_refused_host(question, &table);
+    for (size_t i = 0; i < question->verdict_count; i++) {
+        const struct verdict *verdict = &question->verdicts[i];
+
+        table_text(&table, verdict->app_name);
+        table_text(&table, question->view.asked.resources[verdict->resource].type);
+        table_number(&table, verdict->jobs);
+        table_text(&table, !verdict->may_be_sent       ? TEXT("no")
+                           : host_is_refused(question) ? TEXT("otherwise")
+                                                       : TEXT("may be"));
+        table_text(&table, verdict->may_be_sent ? TEXT("-")
+                                                : text_from(reason_word(verdict->refusal.reason)));
+        table_text(&table, version_words(session->arena, verdict->option));
+        table_words(&table, verdict->may_be_sent
+                                ? text_print(session->arena, "It would take %.2f hours",
+                                             verdict->wall_time / 3600)
+                                : reason_explain(session->arena, &verdict->refusal));
+    }
+    if (question->verdict_count == 0 && !host_is_refused(question))
+        add_row_for_all(&table,
+                        question->class_count > 0 ? TEXT("no_request")
+                                                  : text_from(reason_word(REASON_NO_JOBS)),
+                        question->class_count > 0 ? TEXT("The request asks for no work")
+                                                  : TEXT("There are no unsent jobs"));
+    table_print(&table);
+}
+
+enum exit_code why_print(const struct question *question)
+{
+    bool some = false;
+
+    if (question->session->form == FORM_TEXT)
+        print_head(question);
+    print_table(question);
+    for (size_t i = 0; i < question->verdict_count; i++)
+        some = some || question->verdicts[i].may_be_sent;
+    return some && !host_is_refused(question) ? EXIT_DONE : EXIT_NOTHING;
+}
