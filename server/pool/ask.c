@@ -1,12 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Questions of a request: what is there for this host, and if nothing, what came nearest.
+/* Questions of a request: what is there for this host. (If nothing, what came nearest: explain.c.)
  *
  * First the jobs are picked, then they are taken: taking moves a class, and the search would meet
  * it again. What the user or host may not have for a rule of single workunits (met.c) is walked
  * over within the class. */
 #include "server/base/arena.h"
-#include "server/pool/internal.h"
-#include "server/pool/pool.h"
+#include "server/pool/ask_parts.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -20,33 +19,7 @@ enum {
 };
 #define FPOPS_UNKNOWN 1e12
 
-/* A group that passed, and the best of its classes that was not picked yet. */
-struct runner {
-    slot group, best;
-    struct standing standing;
-    struct pool_terms terms;
-};
-
-struct search {
-    struct pool *pool;
-    struct arena *arena;
-    const struct pool_question *question;
-    struct runner *runners;
-    size_t runner_count;
-    slot *others; /* groups that did not pass */
-    size_t other_count;
-    double filled[POOL_LANES]; /* times what is wanted */
-    size_t lane_jobs[POOL_LANES];
-    struct pool_place full_at; /* where the first lane was full */
-    size_t steps;
-    bool gave_up;
-    slot *picked; /* jobs, class by class */
-    size_t picked_count, walk;
-    bool has_rule; /* of one result per workunit */
-    uint64_t met_keys[POOL_SUBJECTS];
-};
-
-static bool search_begin(struct search *search)
+bool ask_begin(struct search *search)
 {
     struct pool *pool = search->pool;
 
@@ -158,8 +131,8 @@ static size_t pick(struct search *search, const struct class_node *node, size_t 
     return search->picked_count - begin;
 }
 
-static bool describe_job(struct search *search, const struct class_node *node, slot number,
-                         struct pool_job *ret_job)
+bool ask_describe_job(struct search *search, const struct class_node *node, slot number,
+                      struct pool_job *ret_job)
 {
     const struct job_node *job = job_at(search->pool, number);
 
@@ -185,7 +158,7 @@ static bool take_picked(struct search *search, struct pool_answer *answer)
 
         if (job->is_taken) /* of a class that was named twice */
             continue;
-        if (!describe_job(search, node, search->picked[i], &answer->jobs[answer->count]))
+        if (!ask_describe_job(search, node, search->picked[i], &answer->jobs[answer->count]))
             return false; /* what was taken is in the answer: the caller returns it */
         job->is_taken = true;
         class_take(pool, job->class_number);
@@ -215,7 +188,7 @@ static bool take(struct search *search, struct pool_place after, struct pool_ans
     const struct standing behind = {after.priority, after.resultid, after.is_foreign};
     size_t classes = 0;
 
-    if (!search_begin(search))
+    if (!ask_begin(search))
         return false;
     for (size_t i = 0; i < search->runner_count; i++)
         run(search, &search->runners[i], after.is_set ? &behind : NULL);
@@ -305,13 +278,13 @@ bool pool_take(struct pool *pool, struct arena *arena, const struct pool_questio
     bool done, lacks;
 
     *ret_answer = (struct pool_answer){.place = after};
-    pthread_mutex_lock(&pool->lock);
+    pool_lock(pool);
     done = pick_begin(&search);
     lacks = misses_some(&search) || others_have_some(&search);
     done = done && take(&search, after, ret_answer);
     ret_answer->gave_up = search.gave_up;
     ret_answer->is_short = lacks || search.gave_up;
-    pthread_mutex_unlock(&pool->lock);
+    pool_unlock(pool);
     return done;
 }
 
@@ -339,70 +312,9 @@ bool pool_take_more(struct pool *pool, struct arena *arena, const struct pool_qu
     bool done;
 
     *ret_answer = (struct pool_answer){0};
-    pthread_mutex_lock(&pool->lock);
+    pool_lock(pool);
     done = take_more(&search, more, count, ret_answer);
     ret_answer->gave_up = ret_answer->is_short = search.gave_up;
-    pthread_mutex_unlock(&pool->lock);
-    return done;
-}
-
-/* --- nearest misses -------------------------------------------------------------------------- */
-
-static bool add_class(struct search *search, slot number, struct pool_answer *answer)
-{
-    const struct class_node *node = class_at(search->pool, number);
-    slot job = node->lists[node->is_foreign ? FOREIGN : OWN].first;
-
-    if (answer->count >= search->question->jobs_max)
-        return true;
-    return describe_job(search, node, job, &answer->jobs[answer->count++]);
-}
-
-/* Over all groups that passed; without `strict` whatever the other limits say. */
-static slot nearest(struct search *search, enum pool_limit which, bool strict)
-{
-    double best = HUGE_VAL;
-    slot found = 0;
-
-    for (size_t i = 0; i < search->runner_count; i++) {
-        const struct runner *runner = &search->runners[i];
-        slot number = tree_least(search->pool, group_at(search->pool, runner->group)->root, which,
-                                 strict ? runner->terms.limits : NULL, &best, &search->steps);
-        if (number != 0)
-            found = number;
-    }
-    return found;
-}
-
-static bool explain(struct search *search, struct pool_answer *answer)
-{
-    answer->jobs = ARENA_ARRAY(search->arena, search->question->jobs_max + 1, struct pool_job);
-    if (answer->jobs == NULL || !search_begin(search))
-        return false;
-    for (int which = 0; which < POOL_LIMIT_COUNT; which++) {
-        slot number = nearest(search, (enum pool_limit)which, true);
-
-        if (number == 0)
-            number = nearest(search, (enum pool_limit)which, false);
-        if (number != 0 && !add_class(search, number, answer))
-            return false;
-    }
-    for (size_t i = 0; i < search->other_count; i++)
-        if (!add_class(search, group_at(search->pool, search->others[i])->root, answer))
-            return false;
-    return true;
-}
-
-bool pool_explain(struct pool *pool, struct arena *arena, const struct pool_question *question,
-                  struct pool_answer *ret_answer)
-{
-    struct search search = {.pool = pool, .arena = arena, .question = question};
-    bool done;
-
-    *ret_answer = (struct pool_answer){0};
-    pthread_mutex_lock(&pool->lock);
-    done = explain(&search, ret_answer);
-    ret_answer->is_short = search.steps == 0;
-    pthread_mutex_unlock(&pool->lock);
+    pool_unlock(pool);
     return done;
 }

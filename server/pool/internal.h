@@ -155,13 +155,25 @@ static inline struct group_node *group_at(const struct pool *pool, slot number)
     return slot_item(&pool->groups, number);
 }
 
+/* --- pool.c ----------------------------------------------------------------------------------- */
+
+enum { POOL_PIECE = 512 /* jobs per time that the lock is held */ };
+
+void pool_lock(struct pool *pool);
+void pool_unlock(struct pool *pool);
 slot pool_find(const struct pool *pool, int64_t resultid); /* 0: it is not there */
+void pool_forget(struct pool *pool, slot job_number);
+
+/* --- servers.c -------------------------------------------------------------------------------- */
+
+/* Whether the job belongs to another server's part. */
+bool pool_is_foreign(const struct pool *pool, int64_t resultid);
+
+/* --- tree.c ----------------------------------------------------------------------------------- */
 
 /* Negative: `a` is served before `b`. */
 int standing_compare(const struct standing *a, const struct standing *b);
 struct standing class_standing(const struct class_node *node);
-
-/* --- tree.c ----------------------------------------------------------------------------------- */
 
 /* By class_standing, which may change only while the class is not in the tree. */
 void tree_insert(const struct pool *pool, slot *root, slot number);

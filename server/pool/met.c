@@ -91,7 +91,7 @@ void pool_met(struct pool *pool, enum pool_subject subject, int64_t id, const in
     struct met_facts *facts = &pool->met;
     uint64_t key = met_key(subject, id);
 
-    pthread_mutex_lock(&pool->lock);
+    pool_lock(pool);
     for (size_t i = 0; i < count && key != 0; i++) {
         uint64_t fact = fact_of(key, workunitids[i]), *place;
 
@@ -103,12 +103,12 @@ void pool_met(struct pool *pool, enum pool_subject subject, int64_t id, const in
         facts->count += *place == 0;
         *place = fact;
     }
-    pthread_mutex_unlock(&pool->lock);
+    pool_unlock(pool);
 }
 
 void pool_met_age(struct pool *pool)
 {
-    pthread_mutex_lock(&pool->lock);
+    pool_lock(pool);
     age(&pool->met);
-    pthread_mutex_unlock(&pool->lock);
+    pool_unlock(pool);
 }

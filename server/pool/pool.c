@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What is in the pool: jobs come, are confirmed, change, go.
+/* What is in the pool: jobs come, change, go.
  *
  * Invariants, whenever the lock is free: a job is in the hash; it is either in a list of its class
  * or in somebody's hands, never both; a class is in its group's tree just while one of its lists
@@ -16,20 +16,18 @@
 
 enum {
     POOL_MAGIC = 0x706f6f6c,
-    PIECE = 512,          /* jobs per time that the lock is held */
     SAMPLE = 16,          /* jobs looked at to find a large class */
     LOW_WATER = 64,       /* jobs of a class that lacks some */
     DISTRUSTED_MAX = 4096 /* beyond it the sweep must do */
 };
 
-static struct pool *lock(struct pool *pool)
+void pool_lock(struct pool *pool)
 {
     must(pool->magic == POOL_MAGIC);
     pthread_mutex_lock(&pool->lock);
-    return pool;
 }
 
-static void unlock(struct pool *pool)
+void pool_unlock(struct pool *pool)
 {
     pthread_mutex_unlock(&pool->lock);
 }
@@ -102,23 +100,6 @@ slot pool_find(const struct pool *pool, int64_t resultid)
     return number;
 }
 
-/* Each job goes to the living server that its id and the server's number mix best for: when one
- * comes or goes, only its own jobs change hands. */
-static bool is_foreign(const struct pool *pool, int64_t resultid)
-{
-    uint64_t best = 0;
-    int64_t owner = pool->server;
-
-    for (size_t i = 0; i < pool->server_count; i++) {
-        uint64_t mixed = random_mix((uint64_t)pool->servers[i], (uint64_t)resultid);
-        if (i == 0 || mixed > best) {
-            best = mixed;
-            owner = pool->servers[i];
-        }
-    }
-    return owner != pool->server;
-}
-
 static size_t held_of(const struct class_node *node)
 {
     return (size_t)node->taken + node->lists[OWN].count + node->lists[FOREIGN].count;
@@ -150,7 +131,7 @@ static void attach(struct pool *pool, slot number, slot class_number)
         class_link(pool, number);
 }
 
-static void forget(struct pool *pool, slot number)
+void pool_forget(struct pool *pool, slot number)
 {
     struct job_node *job = job_at(pool, number);
     slot *link = bucket_of(pool, job->resultid);
@@ -178,7 +159,7 @@ static bool add(struct pool *pool, const struct pool_job *from, slot class_numbe
     job->hash_next = *bucket;
     *bucket = number;
     job->sweep = pool->sweep;
-    job->is_foreign = is_foreign(pool, from->resultid);
+    job->is_foreign = pool_is_foreign(pool, from->resultid);
     pool->own += !job->is_foreign;
     attach(pool, number, class_number);
     return true;
@@ -219,7 +200,7 @@ static bool push_out(struct pool *pool, slot class_number)
         class_at(pool, victim)->has_more = true;
     else
         pool->lacks_class = true;
-    forget(pool, job);
+    pool_forget(pool, job);
     pool->lacks_some = pool->lacks_now = true;
     return true;
 }
@@ -254,7 +235,7 @@ static bool put(struct pool *pool, const struct pool_job *job)
         return true;
     class_number = class_of(pool, job);
     if (class_number == 0) {
-        forget(pool, number);
+        pool_forget(pool, number);
         return false;
     }
     detach(pool, number);
@@ -267,33 +248,33 @@ enum status pool_put(struct pool *pool, const struct pool_job *jobs, size_t coun
     bool done = true;
 
     for (size_t i = 0; i < count;) {
-        size_t end = i + PIECE < count ? i + PIECE : count;
+        size_t end = i + POOL_PIECE < count ? i + POOL_PIECE : count;
 
-        lock(pool);
+        pool_lock(pool);
         for (; i < end; i++)
             if (!put(pool, &jobs[i])) {
                 pool->lacks_some = pool->lacks_now = pool->lacks_class = true;
                 done = false;
             }
-        unlock(pool);
+        pool_unlock(pool);
     }
     return done ? STATUS_OK : STATUS_NO_MEMORY;
 }
 
 void pool_drop(struct pool *pool, const int64_t *resultids, size_t count)
 {
-    lock(pool);
+    pool_lock(pool);
     for (size_t i = 0; i < count; i++) {
         slot number = pool_find(pool, resultids[i]);
         if (number != 0)
-            forget(pool, number);
+            pool_forget(pool, number);
     }
-    unlock(pool);
+    pool_unlock(pool);
 }
 
 void pool_return(struct pool *pool, const int64_t *resultids, size_t count)
 {
-    lock(pool);
+    pool_lock(pool);
     for (size_t i = 0; i < count; i++) {
         slot number = pool_find(pool, resultids[i]);
 
@@ -304,138 +285,30 @@ void pool_return(struct pool *pool, const int64_t *resultids, size_t count)
         job_at(pool, number)->is_taken = false;
         class_link(pool, number);
     }
-    unlock(pool);
+    pool_unlock(pool);
 }
 
 void pool_distrust(struct pool *pool, const int64_t *resultids, size_t count)
 {
     pool_drop(pool, resultids, count);
-    lock(pool);
+    pool_lock(pool);
     for (size_t i = 0; i < count && pool->distrusted_count < DISTRUSTED_MAX; i++)
         pool->distrusted[pool->distrusted_count++] = resultids[i];
     if (pool->distrusted_count == DISTRUSTED_MAX)
         pool->lacks_some = pool->lacks_class = true; /* until the end of a sweep */
-    unlock(pool);
+    pool_unlock(pool);
 }
 
 size_t pool_distrusted(struct pool *pool, int64_t *ret_ids, size_t most)
 {
     size_t count = 0;
 
-    lock(pool);
+    pool_lock(pool);
     while (count < most && pool->distrusted_count > 0)
         ret_ids[count++] = pool->distrusted[--pool->distrusted_count];
     pool->distrusted_out = count;
-    unlock(pool);
+    pool_unlock(pool);
     return count;
-}
-
-/* --- sweeps and parts ------------------------------------------------------------------------ */
-
-void pool_sweep_begin(struct pool *pool)
-{
-    lock(pool);
-    pool->sweep++;
-    pool->sweep_at = 1;
-    pool->lacks_now = false;
-    pool->low = 0;
-    pool->ran_out_before = pool->ran_out;
-    unlock(pool);
-}
-
-size_t pool_confirm(struct pool *pool, int64_t priority, int64_t *ids, size_t count)
-{
-    size_t left = 0;
-
-    lock(pool);
-    for (size_t i = 0; i < count; i++) {
-        slot number = pool_find(pool, ids[i]);
-
-        if (number != 0 &&
-            class_at(pool, job_at(pool, number)->class_number)->key.priority == priority)
-            job_at(pool, number)->sweep = pool->sweep;
-        else
-            ids[left++] = ids[i];
-    }
-    unlock(pool);
-    return left;
-}
-
-void pool_lacks(struct pool *pool)
-{
-    lock(pool);
-    pool->lacks_some = pool->lacks_now = true;
-    unlock(pool);
-}
-
-bool pool_sweep_end(struct pool *pool)
-{
-    bool more;
-
-    lock(pool);
-    for (int i = 0; i < PIECE && pool->sweep_at < pool->jobs.used; i++, pool->sweep_at++) {
-        const struct job_node *job = job_at(pool, pool->sweep_at);
-        if (job->class_number != 0 && !job->is_taken && job->sweep != pool->sweep)
-            forget(pool, pool->sweep_at);
-    }
-    more = pool->sweep_at < pool->jobs.used;
-    if (!more) {
-        pool->was_filled = true;
-        pool->lacks_some = pool->lacks_now;
-        pool->lacks_class = pool->lacks_class && pool->lacks_now;
-        pool->ran_out -= pool->ran_out_before;
-        pool->ran_out_before = 0;
-    }
-    unlock(pool);
-    return more;
-}
-
-void pool_divide(struct pool *pool, int64_t own, const int64_t *servers, size_t count)
-{
-    if (count > POOL_SERVERS_MAX)
-        count = POOL_SERVERS_MAX;
-    lock(pool);
-    if (pool->server != own || pool->server_count != count ||
-        (count > 0 && memcmp(pool->servers, servers, count * sizeof(servers[0])) != 0)) {
-        pool->server = own;
-        pool->server_count = count;
-        for (size_t i = 0; i < count; i++)
-            pool->servers[i] = servers[i];
-        pool->divide_at = 1;
-    }
-    unlock(pool);
-}
-
-static void divide(struct pool *pool, slot number)
-{
-    struct job_node *job = job_at(pool, number);
-    bool foreign = job->class_number != 0 && is_foreign(pool, job->resultid);
-
-    if (job->class_number == 0 || foreign == job->is_foreign)
-        return;
-    pool->own += job->is_foreign;
-    pool->own -= !job->is_foreign;
-    if (!job->is_taken)
-        class_unlink(pool, number);
-    job->is_foreign = foreign;
-    if (!job->is_taken)
-        class_link(pool, number);
-}
-
-bool pool_divide_some(struct pool *pool)
-{
-    bool more;
-
-    lock(pool);
-    if (pool->divide_at != 0) {
-        for (int i = 0; i < PIECE && pool->divide_at < pool->jobs.used; i++)
-            divide(pool, pool->divide_at++);
-        if (pool->divide_at >= pool->jobs.used)
-            pool->divide_at = 0;
-    }
-    more = pool->divide_at != 0;
-    unlock(pool);
-    return more;
 }
 
 /* --- figures --------------------------------------------------------------------------------- */
@@ -447,7 +320,7 @@ static size_t bytes_of(const struct slots *slots)
 
 void pool_figures(struct pool *pool, struct pool_figures *ret_figures)
 {
-    lock(pool);
+    pool_lock(pool);
     *ret_figures = (struct pool_figures){
         .jobs = pool->jobs.live,
         .taken = pool->taken,
@@ -459,16 +332,16 @@ void pool_figures(struct pool *pool, struct pool_figures *ret_figures)
                  met_bytes(&pool->met),
         .is_filled = pool->was_filled,
         .is_complete = pool->was_filled && !pool->lacks_some};
-    unlock(pool);
+    pool_unlock(pool);
 }
 
 bool pool_is_low(struct pool *pool)
 {
     bool is_low;
 
-    lock(pool);
+    pool_lock(pool);
     is_low = pool->low > 0 ||
              (pool->lacks_some && pool->jobs.live < pool->jobs_max - pool->jobs_max / 10);
-    unlock(pool);
+    pool_unlock(pool);
     return is_low;
 }

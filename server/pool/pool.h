@@ -154,8 +154,8 @@ void pool_met_age(struct pool *pool);
 
 /* Why nothing passes: of the groups that do, the job that came nearest to each limit (the one that
  * needs least and passes the other limits, else the one that needs least), and one of each of the
- * other groups. At most `jobs_max`; not reserved,
- * and there is a place for one more. False: no memory. */
+ * other groups. At most `jobs_max`; not reserved, and there is a place for one more. False: no
+ * memory. */
 MUST_CHECK bool pool_explain(struct pool *pool, struct arena *arena,
                              const struct pool_question *question, struct pool_answer *ret_answer);
 
