@@ -73,6 +73,10 @@ void story_set(struct story *story, struct text name, struct text value);
 double story_number(struct story *story, struct text word);
 int64_t story_integer(struct story *story, struct text word);
 
+/* The line with $name replaced; the longest name of letters, digits and underscores counts. */
+struct text story_fill_in(struct story *story, struct text line);
+void story_split(struct story *story, struct text line, struct words *ret_words);
+
 /* A command: its words come after its name, variables put in. */
 typedef void story_command(struct story *story, const struct words *words);
 
@@ -85,6 +89,8 @@ story_command expect_anything;
 void world_open(struct story *story);
 /* Drops the schema. */
 void world_close(struct story *story);
+/* Of the file database, if there is one. */
+struct text world_files_name(struct story *story);
 /* The first column of the first row as text; "" if there is none or it is NULL. */
 struct text world_ask(struct story *story, struct text sql);
 /* col=value words as " AND "-joined comparisons. */
