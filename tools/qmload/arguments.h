@@ -1,0 +1,25 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* The command line of qmload. */
+#ifndef TOOLS_QMLOAD_ARGUMENTS_H
+#define TOOLS_QMLOAD_ARGUMENTS_H
+
+#include "tools/qmload/host.h"
+#include "tools/qmload/tally.h"
+
+#include <stdbool.h>
+#include <stdint.h>
+
+struct arguments {
+    const char *url;
+    struct load_profile profile;
+    int64_t hosts, requests, empty_replies;
+    double rate, timeout, time; /* time: s, 0: no end */
+    enum tally_format format;
+    const char *jobs_path;
+    bool is_quiet;
+};
+
+/* Ends the program where the words cannot be understood. */
+struct arguments arguments_read(int argc, char **argv);
+
+#endif
