@@ -4,12 +4,11 @@
 #define SERVER_POLICY_TRANSITION_H
 
 #include "db/rows.h"
+#include "db/states.h"
 
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
-
-#define TRANSITION_NEVER INT32_MAX /* transition_time of what nobody has to look at again */
 
 struct transition_rules {
     int64_t now;

@@ -13,6 +13,7 @@
 
 #include "config/config.h"
 #include "db/admin.h"
+#include "db/states.h"
 #include "server/base/arena.h"
 #include "server/base/buffer.h"
 #include "server/submit/documents.h"
@@ -279,7 +280,7 @@ static enum status make_workunit(struct jobs *jobs, const struct job_line *line,
     workunit->result_template_file = (*ret_output)->stored_path;
     workunit->create_time = workunit->transition_time = settings->now;
     if (settings->target != NULL) {
-        workunit->transition_time = INT32_MAX; /* never: there is nothing yet to look at */
+        workunit->transition_time = TRANSITION_NEVER; /* there is nothing yet to look at */
         workunit->transitioner_flags =
             settings->target->is_multi ? TRANSITIONER_NO_TRANSITION : TRANSITIONER_NO_NEW_RESULTS;
     }
