@@ -10,6 +10,7 @@
 #include "config/config.h"
 #include "server/answer.h"
 #include "server/base/arena.h"
+#include "server/base/sorted.h"
 #include "server/files_update.h"
 #include "server/request.h"
 #include "server/select/room.h"
@@ -121,7 +122,7 @@ static void give(struct update *update, const struct file_order *order, const st
         text_items_add(request->arena, &answer->host_messages, order->xml);
     } else {
         if (!is_listed || is_in_answer(answer, order->name) ||
-            room_name_is_among(order->name, needed, needed_count) ||
+            sorted_has_name(needed, needed_count, order->name) ||
             has_order(update, order->name, FILE_GET) ||
             request->client_version < CLIENT_DELETES_FROM)
             return;

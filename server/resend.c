@@ -6,17 +6,10 @@
 
 #include "config/config.h"
 #include "server/base/arena.h"
-#include "server/base/arena.h"
+#include "server/base/sorted.h"
 #include "server/policy/amounts.h"
 
-#include <stdlib.h>
-
 #include "server/base/banned.h"
-
-static int compare_names(const void *a, const void *b)
-{
-    return text_compare(*(const struct text *)a, *(const struct text *)b);
-}
 
 struct text *resend_listed_names(const struct request *request)
 {
@@ -25,14 +18,9 @@ struct text *resend_listed_names(const struct request *request)
 
     for (size_t i = 0; names != NULL && i < message->other_result_count; i++)
         names[i] = message->other_results[i].name;
-    if (names != NULL && message->other_result_count > 0)
-        qsort(names, message->other_result_count, sizeof(names[0]), compare_names);
+    if (names != NULL)
+        sorted_names(names, message->other_result_count);
     return names;
-}
-
-bool resend_is_listed(const struct text *names, size_t count, struct text name)
-{
-    return count > 0 && bsearch(&name, names, count, sizeof(names[0]), compare_names) != NULL;
 }
 
 /* Resent only when work is asked for, and may be given: who wants none would not run them. One that

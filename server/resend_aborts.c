@@ -7,6 +7,7 @@
 #include "server/answer.h"
 #include "server/base/arena.h"
 #include "server/base/log.h"
+#include "server/base/sorted.h"
 #include "server/in_progress.h"
 #include "server/policy/abort.h"
 
@@ -84,7 +85,7 @@ static enum status read_listed(struct request *request, const struct text *names
     if (jobs == NULL)
         return STATUS_NO_MEMORY;
     for (size_t i = 0; i < row_count; i++)
-        if (resend_is_listed(names, count, rows[i].result.name))
+        if (sorted_has_name(names, count, rows[i].result.name))
             jobs[job_count++] = rows[i];
     if (job_count > 0)
         qsort(jobs, job_count, sizeof(jobs[0]), compare_jobs);

@@ -12,6 +12,7 @@
 #include "server/base/arena.h"
 #include "server/base/counters.h"
 #include "server/base/log.h"
+#include "server/base/sorted.h"
 #include "server/catalog.h"
 #include "server/in_progress.h"
 #include "server/policy/resend.h"
@@ -124,7 +125,7 @@ static enum status find_lost(struct search *search)
     if (search->again == NULL || search->over == NULL)
         return STATUS_NO_MEMORY;
     for (size_t i = 0; i < count && search->again_count < most; i++)
-        if (!resend_is_listed(names, listed_count, rows[i].result.name))
+        if (!sorted_has_name(names, listed_count, rows[i].result.name))
             sort_out(search, &rows[i]);
     return STATUS_OK;
 }

@@ -6,14 +6,10 @@
 #include "server/base/text.h"
 #include "server/request.h"
 
-#include <stdbool.h>
-#include <stddef.h>
-
 enum { RESEND_NAMED_MAX = 20 /* more tasks than this are not named one by one */ };
 
 /* The listed names, sorted. NULL: no memory. */
 struct text *resend_listed_names(const struct request *request);
-bool resend_is_listed(const struct text *names, size_t count, struct text name);
 
 /* --- resend_lost.c ---------------------------------------------------------------------------- */
 

@@ -3,18 +3,12 @@
  * way round, so that any file of a host counts for any job.) */
 #include "server/policy/locality.h"
 
+#include "server/base/sorted.h"
 #include "server/parse/message.h"
-
-#include <stdlib.h>
 
 #include "server/base/banned.h"
 
 enum { STATUS_NOT_PRESENT = 0 }; /* below: errors */
-
-static int compare_texts(const void *a, const void *b)
-{
-    return text_compare(*(const struct text *)a, *(const struct text *)b);
-}
 
 size_t files_present(const struct message *message, struct text *ret_names)
 {
@@ -23,8 +17,7 @@ size_t files_present(const struct message *message, struct text *ret_names)
     for (size_t i = 0; i < message->file_count; i++)
         if (message->files[i].status > STATUS_NOT_PRESENT && message->files[i].name.length > 0)
             ret_names[count++] = message->files[i].name;
-    if (count > 0)
-        qsort(ret_names, count, sizeof(ret_names[0]), compare_texts);
+    sorted_names(ret_names, count);
     return count;
 }
 
@@ -42,7 +35,7 @@ bool document_has_file(struct text xml_doc, const struct text *names, size_t cou
                              .length = xml_doc.length - at - tag.length};
         xml_doc = rest;
         name = text_trim(text_split(&rest, '<'));
-        if (bsearch(&name, names, count, sizeof(names[0]), compare_texts) != NULL)
+        if (sorted_has_name(names, count, name))
             return true;
     }
     return false;

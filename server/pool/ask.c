@@ -5,10 +5,10 @@
  * it again. What the user or host may not have for a rule of single workunits (met.c) is walked
  * over within the class. */
 #include "server/base/arena.h"
+#include "server/base/sorted.h"
 #include "server/pool/ask_parts.h"
 
 #include <math.h>
-#include <stdlib.h>
 
 #include "server/base/banned.h"
 
@@ -83,12 +83,6 @@ static double jobs_wanted(const struct class_node *node, const struct pool_terms
     return fmax(1, ceil(fmax(terms->flop, 0) / fpops) + fmax(terms->jobs, 0));
 }
 
-static int compare_ids(const void *a, const void *b)
-{
-    int64_t first = *(const int64_t *)a, second = *(const int64_t *)b;
-    return (first > second) - (first < second);
-}
-
 /* For rules of one result per workunit. `last`: the job that was picked before; 0: none. */
 static bool is_passed_over(const struct search *search, const struct job_node *job, slot last)
 {
@@ -102,9 +96,8 @@ static bool is_passed_over(const struct search *search, const struct job_node *j
     for (int i = 0; i < POOL_SUBJECTS; i++)
         if (met_has(&search->pool->met, search->met_keys[i], workunitid))
             return true;
-    return question->passed_over_count > 0 &&
-           bsearch(&workunitid, question->passed_over, question->passed_over_count,
-                   sizeof(workunitid), compare_ids) != NULL;
+    return sorted_find_id(question->passed_over, question->passed_over_count, workunitid) <
+           question->passed_over_count;
 }
 
 /* Up to `most` jobs of a class. Returns how many there were. Of the other servers' part, where the

@@ -5,11 +5,10 @@
 #include "config/config.h"
 #include "db/db.h"
 #include "server/base/arena.h"
+#include "server/base/sorted.h"
 #include "server/policy/stream.h"
 #include "server/pool/fill_parts.h"
 #include "server/pool/pool.h"
-
-#include <stdlib.h>
 
 #include "server/base/banned.h"
 
@@ -21,26 +20,16 @@ static bool names(const struct streams *streams, enum stream_kind kind, int64_t 
     return false;
 }
 
-static int compare_ids(const void *a, const void *b)
-{
-    int64_t first = *(const int64_t *)a, second = *(const int64_t *)b;
-    return (first > second) - (first < second);
-}
-
 /* Each batch once, in order. */
 static size_t list_batches(const struct pool_job *jobs, size_t count, int64_t *ret_ids)
 {
-    size_t found = 0, unique = 0;
+    size_t found = 0;
 
     for (size_t i = 0; i < count; i++)
         if (jobs[i].workunit.batch > 0 &&
             (found == 0 || ret_ids[found - 1] != jobs[i].workunit.batch))
             ret_ids[found++] = jobs[i].workunit.batch;
-    qsort(ret_ids, found, sizeof(ret_ids[0]), compare_ids);
-    for (size_t i = 0; i < found; i++)
-        if (unique == 0 || ret_ids[unique - 1] != ret_ids[i])
-            ret_ids[unique++] = ret_ids[i];
-    return unique;
+    return sorted_ids(ret_ids, found);
 }
 
 static enum status mark_owners(struct db *db, struct arena *arena, const struct streams *streams,
@@ -58,9 +47,8 @@ static enum status mark_owners(struct db *db, struct arena *arena, const struct 
         return STATUS_OK;
     status = db_batch_owners(db, arena, batches, batch_count, owners);
     for (size_t i = 0; status == STATUS_OK && i < count; i++) {
-        const int64_t *batch =
-            bsearch(&jobs[i].workunit.batch, batches, batch_count, sizeof(batches[0]), compare_ids);
-        int64_t owner = batch != NULL ? owners[batch - batches] : 0;
+        size_t at = sorted_find_id(batches, batch_count, jobs[i].workunit.batch);
+        int64_t owner = at < batch_count ? owners[at] : 0;
 
         if (owner != 0 && names(streams, STREAM_USER, owner))
             jobs[i].stream_owner = owner;

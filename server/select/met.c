@@ -15,6 +15,7 @@
 #include "config/config.h"
 #include "db/db.h"
 #include "server/base/arena.h"
+#include "server/base/sorted.h"
 #include "server/request.h"
 #include "server/select/source.h"
 
@@ -36,12 +37,6 @@ static int compare(const void *key, const void *row)
 {
     int64_t id = *(const int64_t *)key, other = ((const struct met_workunit *)row)->id;
     return (id > other) - (id < other);
-}
-
-static int compare_ids(const void *a, const void *b)
-{
-    int64_t first = *(const int64_t *)a, second = *(const int64_t *)b;
-    return (first > second) - (first < second);
 }
 
 /* What the database says of these workunits. */
@@ -108,9 +103,8 @@ bool met_ask(struct request *request, struct pool_question *question)
         return false;
     for (size_t i = 0; i < answer->job_count; i++)
         ids[i] = answer->jobs[i].workunitid;
-    qsort(ids, answer->job_count, sizeof(ids[0]), compare_ids);
     question->passed_over = ids;
-    question->passed_over_count = answer->job_count;
+    question->passed_over_count = sorted_ids(ids, answer->job_count);
     return true;
 }
 

@@ -8,6 +8,7 @@
 #include "config/config.h"
 #include "server/answer.h"
 #include "server/base/arena.h"
+#include "server/base/sorted.h"
 #include "server/files.h"
 #include "server/in_progress.h"
 #include "server/policy/disk.h"
@@ -59,16 +60,6 @@ double room_bound(const struct request *request)
 }
 
 /* --- what jobs need -------------------------------------------------------------------------- */
-
-static int compare_names(const void *a, const void *b)
-{
-    return text_compare(*(const struct text *)a, *(const struct text *)b);
-}
-
-bool room_name_is_among(struct text name, const struct text *names, size_t count)
-{
-    return count > 0 && bsearch(&name, names, count, sizeof(names[0]), compare_names) != NULL;
-}
 
 struct name_list {
     struct arena *arena;
@@ -174,8 +165,7 @@ enum status room_needed_names(struct request *request, struct text **ret_names, 
     for (size_t i = 0; i < answer->job_count; i++)
         if (!add_documents(&list, &answer->jobs[i].documents))
             return STATUS_NO_MEMORY;
-    if (list.count > 1)
-        qsort(list.items, list.count, sizeof(list.items[0]), compare_names);
+    sorted_names(list.items, list.count);
     *ret_names = list.items;
     *ret_count = list.count;
     return STATUS_OK;
@@ -250,7 +240,7 @@ enum status room_look(struct request *request, struct room *ret_room)
         if (kept > 0 && text_equal(room.files[kept - 1].name, room.files[i].name))
             continue;
         room.files[kept] = room.files[i];
-        if (room_name_is_among(room.files[kept].name, needed, needed_count))
+        if (sorted_has_name(needed, needed_count, room.files[kept].name))
             room.files[kept].is_needed = true;
         kept++;
     }
@@ -293,10 +283,9 @@ bool room_order(struct request *request, struct room *room)
     for (size_t i = 0; i < answer->job_count; i++)
         if (!add_documents(&used, &answer->jobs[i].documents))
             return false;
-    if (used.count > 1)
-        qsort(used.items, used.count, sizeof(used.items[0]), compare_names);
+    sorted_names(used.items, used.count);
     for (size_t i = 0; i < room->count; i++)
-        if (room_name_is_among(room->files[i].name, used.items, used.count))
+        if (sorted_has_name(used.items, used.count, room->files[i].name))
             room->files[i].is_needed = true;
     if (!deletion_choose(policy, (int64_t)request->now, bytes, room->files, room->count))
         return false;

@@ -40,6 +40,5 @@ MUST_CHECK enum status room_order_for_resent(struct request *request);
  * the client lists a job that the database does not know. */
 MUST_CHECK enum status room_needed_names(struct request *request, struct text **ret_names,
                                          size_t *ret_count);
-bool room_name_is_among(struct text name, const struct text *names, size_t count);
 
 #endif

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The small rooms of server/base: status, counters, random, file, log. */
+/* The small rooms of server/base: status, counters, random, sorted, file, log. */
 #include "server/base/arena.h"
 #include "server/base/buffer.h"
 #include "server/base/counters.h"
@@ -7,6 +7,7 @@
 #include "server/base/file.h"
 #include "server/base/log.h"
 #include "server/base/random.h"
+#include "server/base/sorted.h"
 #include "tests/support/test.h"
 
 #include <fcntl.h>
@@ -273,6 +274,51 @@ static void lines_of_threads_do_not_mix(void **state)
     assert_status(STATUS_OK, log_open(NULL, false, NULL));
 }
 
+static void ids_are_sorted_once_each_and_found(void **state)
+{
+    struct random random = {.state = 7};
+    int64_t ids[100], wanted[100], odd[] = {INT64_MAX, -1, INT64_MIN, -1};
+    size_t count;
+
+    (void)state;
+    assert_int_equal(sorted_ids(NULL, 0), 0);
+    assert_int_equal(sorted_find_id(NULL, 0, 1), 0);
+    assert_int_equal(sorted_ids(odd, 4), 3);
+    assert_i64(odd[0], INT64_MIN);
+    assert_i64(odd[2], INT64_MAX);
+    for (size_t i = 0; i < 100; i++)
+        ids[i] = wanted[i] = (int64_t)(random_next(&random) % 60);
+    count = sorted_ids(ids, 100);
+    for (size_t i = 1; i < count; i++)
+        assert_true(ids[i - 1] < ids[i]);
+    for (int64_t id = -1; id <= 60; id++) {
+        size_t at = sorted_find_id(ids, count, id);
+        bool is_there = false;
+
+        for (size_t i = 0; i < 100; i++)
+            is_there = is_there || wanted[i] == id;
+        assert_int_equal(at < count, is_there);
+        if (is_there)
+            assert_i64(ids[at], id);
+    }
+}
+
+static void names_are_sorted_bytewise_and_found(void **state)
+{
+    struct text names[] = {TEXT("b"), TEXT("ab"), TEXT("B"), TEXT("a"), TEXT("b")};
+
+    (void)state;
+    sorted_names(NULL, 0);
+    assert_false(sorted_has_name(NULL, 0, TEXT("a")));
+    sorted_names(names, 5);
+    for (size_t i = 1; i < 5; i++)
+        assert_true(text_compare(names[i - 1], names[i]) <= 0);
+    assert_true(sorted_has_name(names, 5, TEXT("B")));
+    assert_true(sorted_has_name(names, 5, TEXT("b")));
+    assert_false(sorted_has_name(names, 5, TEXT("A")));
+    assert_false(sorted_has_name(names, 5, TEXT("")));
+}
+
 static void pairs_are_quoted_where_needed(void **state)
 {
     struct world *world = *state;
@@ -296,6 +342,8 @@ int main(void)
         cmocka_unit_test(counters_lose_nothing_between_threads),
         cmocka_unit_test(random_sequence_is_known_from_its_seed),
         cmocka_unit_test(random_numbers_have_their_shape),
+        cmocka_unit_test(ids_are_sorted_once_each_and_found),
+        cmocka_unit_test(names_are_sorted_bytewise_and_found),
         IN_WORLD(file_comes_back_as_written),
         IN_WORLD(failed_write_leaves_the_old_file_and_nothing_else),
         IN_WORLD(lines_are_logfmt_with_time_and_level),
