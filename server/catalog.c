@@ -167,7 +167,6 @@ static const void *find_by_id(const void *rows, size_t count, size_t size, int64
 
 _Static_assert(offsetof(struct app_row, id) == 0, "find_by_id reads the first member");
 _Static_assert(offsetof(struct app_version_row, id) == 0, "find_by_id reads the first member");
-_Static_assert(offsetof(struct platform_row, id) == 0, "find_by_id reads the first member");
 
 const struct app_row *catalog_app(const struct catalog *catalog, int64_t id)
 {
@@ -187,12 +186,6 @@ const struct app_version_row *catalog_version(const struct catalog *catalog, int
 {
     return find_by_id(catalog->rows.versions, catalog->rows.version_count,
                       sizeof(struct app_version_row), id);
-}
-
-const struct platform_row *catalog_platform(const struct catalog *catalog, int64_t id)
-{
-    return find_by_id(catalog->rows.platforms, catalog->rows.platform_count,
-                      sizeof(struct platform_row), id);
 }
 
 const struct platform_row *catalog_platform_by_name(const struct catalog *catalog, struct text name)

@@ -32,7 +32,6 @@ void catalog_release(struct catalog *catalog); /* NULL is fine */
 const struct app_row *catalog_app(const struct catalog *catalog, int64_t id);
 const struct app_row *catalog_app_by_name(const struct catalog *catalog, struct text name);
 const struct app_version_row *catalog_version(const struct catalog *catalog, int64_t id);
-const struct platform_row *catalog_platform(const struct catalog *catalog, int64_t id);
 const struct platform_row *catalog_platform_by_name(const struct catalog *catalog,
                                                     struct text name);
 /* Whether new jobs may use this version without being told so by number: the newest per platform
