@@ -88,8 +88,7 @@ static enum next read_versions(struct request *request)
     return status == STATUS_OK ? NEXT_STEP : request_failed(request, status, "host_app_version");
 }
 
-/* --- preferences and cross-project id ----------------------------------------------------------
- */
+/* --- preferences and cross-project id --------------------------------------------------------- */
 
 /* As the database holds them: the whole element. */
 static struct text preferences_document(struct arena *arena, struct text content)
@@ -150,8 +149,7 @@ static enum next settle_cross_project_id(struct request *request)
     return status == STATUS_OK ? NEXT_STEP : request_failed(request, status, "cross_project_id");
 }
 
-/* --- reasons against work ----------------------------------------------------------------------
- */
+/* --- reasons against work --------------------------------------------------------------------- */
 
 static void refuse_work(struct request *request, const char *reason)
 {

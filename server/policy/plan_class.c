@@ -40,8 +40,7 @@ bool trial_matches(const struct plan_regex *regex, struct arena *arena, struct t
            regexec(regex->compiled, text_string(arena, text), 0, NULL, 0) == 0;
 }
 
-/* --- what a job uses ----------------------------------------------------------------------------
- */
+/* --- what a job uses -------------------------------------------------------------------------- */
 
 /* Threads that the memory allows, and the memory they need. */
 static bool use_memory(struct trial *trial, double *threads)
@@ -146,8 +145,7 @@ static bool use(struct trial *trial)
     return trial->coproc == NULL ? use_cpus(trial) : use_coproc(trial);
 }
 
-/* --- judging ------------------------------------------------------------------------------------
- */
+/* --- judging ---------------------------------------------------------------------------------- */
 
 /* A soft demand is one that the volunteer's choice or chance decides, not what the computer is. */
 static const struct {

@@ -25,8 +25,7 @@ size_t keywords_among(struct text keywords, const int64_t *ids, size_t count)
     return found;
 }
 
-/* --- size classes ------------------------------------------------------------------------------
- */
+/* --- size classes ----------------------------------------------------------------------------- */
 
 bool size_census_read(struct text document, struct size_census *ret_census)
 {
@@ -78,8 +77,7 @@ static bool size_distance(const struct host_view *view, const struct job *job, i
     return false;
 }
 
-/* --- terms -------------------------------------------------------------------------------------
- */
+/* --- terms ------------------------------------------------------------------------------------ */
 
 static double is_beta(const struct host_view *view, const struct job *job)
 {

@@ -90,8 +90,7 @@ bool answer_resources(struct request *request, const struct host_view *view,
     return true;
 }
 
-/* --- nothing -----------------------------------------------------------------------------------
- */
+/* --- nothing ---------------------------------------------------------------------------------- */
 
 /* When asking again for one resource makes sense. */
 static double retry_delay_of(const struct request *request, const struct host_view *view, bool late)

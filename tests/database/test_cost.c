@@ -157,8 +157,7 @@ static size_t acknowledged(void)
     return request.visit.answer.acks.count;
 }
 
-/* --- the table ----------------------------------------------------------------------------------
- */
+/* --- the table -------------------------------------------------------------------------------- */
 
 enum switches { DEFAULTS, EVERYTHING };
 
@@ -272,8 +271,7 @@ static void lost_jobs_cost_no_more_than_new_ones(void **state)
         }
 }
 
-/* --- large requests -----------------------------------------------------------------------------
- */
+/* --- large requests --------------------------------------------------------------------------- */
 
 static void print_steps(const char *what)
 {
@@ -405,8 +403,7 @@ static void many_reports_that_others_booked(void **state)
     free(booked);
 }
 
-/* --- single statements --------------------------------------------------------------------------
- */
+/* --- single statements ------------------------------------------------------------------------ */
 
 /* Host and guard row are written in one statement, from the second visit on. */
 static void the_guard_row_changes_with_every_request(void **state)

@@ -397,8 +397,7 @@ static void waiting_messages_are_delivered_once(void **state)
     assert_status(STATUS_OK, config_set(config, TEXT("msg_to_host"), TEXT("0"), NULL));
 }
 
-/* --- at the same moment -------------------------------------------------------------------------
- */
+/* --- at the same moment ----------------------------------------------------------------------- */
 
 enum { THREADS = 4, ROUNDS = 8 };
 

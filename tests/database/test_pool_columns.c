@@ -125,8 +125,7 @@ static bool has_value(const struct row_column *column, const struct workunit_row
     return *(const int64_t *)at == atoll(value_for(column));
 }
 
-/* --- what is read ------------------------------------------------------------------------------
- */
+/* --- what is read ----------------------------------------------------------------------------- */
 
 /* Whether the source says "workunit->NAME" or "workunit.NAME". */
 static bool reads(const char *source, const char *name)
@@ -178,8 +177,7 @@ static size_t assert_nobody_reads(const char *folder, const char *name)
     return files;
 }
 
-/* --- cases -------------------------------------------------------------------------------------
- */
+/* --- cases ------------------------------------------------------------------------------------ */
 
 static void every_column_that_checks_read_is_told_apart(void **state)
 {

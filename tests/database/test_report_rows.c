@@ -386,8 +386,7 @@ static void many_reports_are_booked_at_once(void **state)
     assert_in_range(count.round_trips, 1, 60);
 }
 
-/* --- at the same moment -------------------------------------------------------------------------
- */
+/* --- at the same moment ----------------------------------------------------------------------- */
 
 static pthread_barrier_t barrier;
 

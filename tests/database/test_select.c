@@ -20,8 +20,7 @@ static struct test_database *database;
 static struct config *config;
 static int last_linux_host; /* those after it run Windows */
 
-/* --- rows
- * ------------------------------------------------------------------------------------------ */
+/* --- rows ------------------------------------------------------------------------------------- */
 
 /* Two users, hosts 1..8 of user 1 or 2 in turn, one app with a version for Linux. */
 static int setup(void **state)
@@ -76,8 +75,7 @@ static void add_jobs(int id, int count, int instances, double fpops)
     }
 }
 
-/* --- a server
- * ------------------------------------------------------------------------------------- */
+/* --- a server --------------------------------------------------------------------------------- */
 
 struct server {
     struct db *db;
@@ -150,8 +148,7 @@ static int64_t count_results(const char *condition)
     return test_sql_integer(database, "SELECT COUNT(*) FROM result WHERE %s", condition);
 }
 
-/* --- one host
- * -------------------------------------------------------------------------------------- */
+/* --- one host --------------------------------------------------------------------------------- */
 
 static void rows_say_what_the_reply_says(void **state)
 {
@@ -342,8 +339,7 @@ static void a_large_request_reaches_beyond_one_query(void **state)
     stop_server(server);
 }
 
-/* --- several servers
- * ---------------------------------------------------------------------------------- */
+/* --- several servers -------------------------------------------------------------------------- */
 
 struct volunteer {
     int host;

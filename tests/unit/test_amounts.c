@@ -19,8 +19,7 @@ static struct message blank(void)
     return message;
 }
 
-/* --- is work wanted ----------------------------------------------------------------------------
- */
+/* --- is work wanted --------------------------------------------------------------------------- */
 
 static void scalar_counts_only_without_resource_figures(void **state)
 {
@@ -66,8 +65,7 @@ static void dont_send_work_wins(void **state)
     assert_false(amounts_wants(&amounts, RESOURCE_CPU));
 }
 
-/* --- the old request -----------------------------------------------------------------------------
- */
+/* --- the old request -------------------------------------------------------------------------- */
 
 /* 1,000 s on a processor of 1 GFLOPS with share 0.5, on 0.8 of the time and active 0.9 of that:
  * 360 GFLOP. */
@@ -118,8 +116,7 @@ static void the_resource_share_stands_in_for_the_runnable_one(void **state)
     assert_real(amounts.share, 1, 0);
 }
 
-/* --- per resource
- * ---------------------------------------------------------------------------------- */
+/* --- per resource ----------------------------------------------------------------------------- */
 
 static void absurd_requests_are_bounded(void **state)
 {
@@ -168,8 +165,7 @@ static void a_coprocessor_job_charges_only_whole_cpus(void **state)
     assert_real(amounts.resources[0].instances, 3, 0);
 }
 
-/* --- estimates
- * --------------------------------------------------------------------------------------- */
+/* --- estimates -------------------------------------------------------------------------------- */
 
 static void an_absent_fraction_is_unknown_not_small(void **state)
 {
@@ -297,8 +293,7 @@ static void no_number_makes_an_estimate_useless(void **state)
     assert_real(estimate_wall_time(0, 1e9, 1, 1), 1000, 1e-9);
 }
 
-/* --- disk
- * ----------------------------------------------------------------------------------------- */
+/* --- disk ------------------------------------------------------------------------------------- */
 
 #define GIGABYTE 1073741824.0
 
@@ -347,8 +342,7 @@ static void the_figure_of_2004_stands_alone_or_is_bounded(void **state)
     assert_real(disk_space_of(&message, &preferences, 6, 0).amounts[0], 0, 0);
 }
 
-/* --- limits
- * ------------------------------------------------------------------------------------------ */
+/* --- limits ----------------------------------------------------------------------------------- */
 
 static struct config *defaults(void)
 {

@@ -108,8 +108,7 @@ static size_t choose(struct world *world, struct job **ret_chosen, struct choice
     return choose_jobs(&world->view, &tally, world->jobs, world->job_count, ret_chosen, ret_notes);
 }
 
-/* --- checks, one by one --------------------------------------------------------------------------
- */
+/* --- checks, one by one ----------------------------------------------------------------------- */
 
 static enum reason refused_for(struct world *world)
 {
@@ -365,8 +364,7 @@ static void thirty_two_of_forty_jobs_are_in_time(void **state)
     free_world(world);
 }
 
-/* --- the choice --------------------------------------------------------------------------------
- */
+/* --- the choice ------------------------------------------------------------------------------- */
 
 static void priority_comes_before_fit(void **state)
 {
@@ -478,8 +476,7 @@ static void always_on_apps_get_one_job_each_whatever_was_asked(void **state)
     free_world(world);
 }
 
-/* --- against the slow and obvious ----------------------------------------------------------------
- */
+/* --- against the slow and obvious ------------------------------------------------------------- */
 
 /* When a job would end, by going through all instances each time. */
 struct slow_busy {

@@ -92,8 +92,7 @@ static void a_process_measures_its_rate(void **state)
     assert_real(load_meter_arrival(&meter, 0, now + 60 * SECOND_NS).backlog, 0, 0);
 }
 
-/* --- the herd ----------------------------------------------------------------------------------
- */
+/* --- the herd --------------------------------------------------------------------------------- */
 
 struct host {
     double at; /* s: its next request */

@@ -591,8 +591,7 @@ static void a_device_of_unknown_speed_is_as_fast_as_a_cpu(void **state)
     assert_real(verdict.usage.avg_ncpus, 0.1, 1e-12);
 }
 
-/* --- refusals ----------------------------------------------------------------------------------
- */
+/* --- refusals --------------------------------------------------------------------------------- */
 
 static void refusals_carry_their_figures(void **state)
 {
@@ -726,8 +725,7 @@ static void an_unknown_android_fails_a_minimum_only(void **state)
     expect_usable("<max_android_version>100000</max_android_version>");
 }
 
-/* --- files --------------------------------------------------------------------------------------
- */
+/* --- files ------------------------------------------------------------------------------------ */
 
 static void expect_invalid(const char *document, const char *words)
 {

@@ -531,8 +531,7 @@ static void a_long_chain_of_merged_hosts_is_no_host(void **state)
     assert_int_equal(world.inserts, 1);
 }
 
-/* --- the key (protocol 4.2) --------------------------------------------------------------------
- */
+/* --- the key (protocol 4.2) ------------------------------------------------------------------- */
 
 static void an_unknown_key_gets_nothing(void **state)
 {
@@ -572,8 +571,7 @@ static void a_weak_key_works_with_and_without_host(void **state)
     }
 }
 
-/* --- what is stored ----------------------------------------------------------------------------
- */
+/* --- what is stored --------------------------------------------------------------------------- */
 
 static void say_preferences(void)
 {
@@ -635,8 +633,7 @@ static void stored_preferences_are_sent_by_venue(void **state)
     assert_real(request.visit.project_prefs.resource_share, 100, 0);
 }
 
-/* --- reasons against work ----------------------------------------------------------------------
- */
+/* --- reasons against work --------------------------------------------------------------------- */
 
 static void ask_for_work(void)
 {
@@ -768,8 +765,7 @@ static void a_forbidden_request_stays_forbidden(void **state)
     assert_true(request.visit.work_refused);
 }
 
-/* --- failures -----------------------------------------------------------------------------------
- */
+/* --- failures --------------------------------------------------------------------------------- */
 
 static void every_call_may_fail(void **state)
 {

@@ -381,8 +381,7 @@ bool catalog_version_is_current(const struct catalog *in, const struct app_versi
     return true;
 }
 
-/* --- the stage ---------------------------------------------------------------------------------
- */
+/* --- the stage -------------------------------------------------------------------------------- */
 
 static int setup(void **state)
 {
@@ -515,8 +514,7 @@ static size_t in_progress(void)
     return count;
 }
 
-/* --- new jobs
- * ------------------------------------------------------------------------------------- */
+/* --- new jobs --------------------------------------------------------------------------------- */
 
 static void as_much_is_sent_as_is_asked_for(void **state)
 {
@@ -653,8 +651,7 @@ static void work_refused_means_no_jobs_and_no_more_words(void **state)
     assert_int_equal(request.visit.answer.resource_count, 1);
 }
 
-/* --- rules under lock
- * -------------------------------------------------------------------------------- */
+/* --- rules under lock ------------------------------------------------------------------------- */
 
 static void one_per_user_is_judged_under_lock(void **state)
 {
@@ -728,8 +725,7 @@ static void an_untrusted_host_makes_the_workunit_replicated(void **state)
     assert_i64(world.rows[0].claim.replicate_target, 2);
 }
 
-/* --- nothing
- * --------------------------------------------------------------------------------------- */
+/* --- nothing ---------------------------------------------------------------------------------- */
 
 static void an_empty_queue_is_said(void **state)
 {
@@ -815,8 +811,7 @@ static void only_a_resource_without_versions_is_unsupported(void **state)
     assert_int_equal(answer->resources[1].state, RESOURCE_NONE);
 }
 
-/* --- own versions
- * -------------------------------------------------------------------------------------- */
+/* --- own versions ----------------------------------------------------------------------------- */
 
 static void own_versions_get_jobs_in_their_own_measure(void **state)
 {
@@ -844,8 +839,7 @@ static void own_versions_get_jobs_in_their_own_measure(void **state)
     assert_real(job->wall_time, 100.0 / 8, 1e-9);
 }
 
-/* --- always-on apps
- * -------------------------------------------------------------------------------------- */
+/* --- always-on apps --------------------------------------------------------------------------- */
 
 static void an_always_on_app_gets_its_one_job(void **state)
 {
@@ -863,8 +857,7 @@ static void an_always_on_app_gets_its_one_job(void **state)
     assert_int_equal(request.visit.answer.message_count, 0);
 }
 
-/* --- lost jobs
- * ---------------------------------------------------------------------------------------------- */
+/* --- lost jobs -------------------------------------------------------------------------------- */
 
 static void a_lost_job_comes_again_before_new_ones(void **state)
 {
@@ -1000,8 +993,7 @@ static void a_quota_does_not_hold_back_a_lost_job(void **state)
     assert_true(request.visit.answer.jobs[0].is_resent);
 }
 
-/* --- aborts
- * ---------------------------------------------------------------------------------------------- */
+/* --- aborts ----------------------------------------------------------------------------------- */
 
 static void aborts_only_where_nobody_needs_the_job(void **state)
 {

@@ -200,8 +200,7 @@ static void chance_is_bounded(void **state)
     assert_real(version_randomize(100, 1, 0, true, 0, 0.995), 100, 1e-9);
 }
 
-/* --- lost jobs ---------------------------------------------------------------------------------
- */
+/* --- lost jobs -------------------------------------------------------------------------------- */
 
 static void a_lost_job_gets_half_its_time_again(void **state)
 {
@@ -231,8 +230,7 @@ static void grace_is_not_added_twice(void **state)
     assert_i64(result.report_deadline, 2500);
 }
 
-/* --- aborts -------------------------------------------------------------------------------------
- */
+/* --- aborts ----------------------------------------------------------------------------------- */
 
 static void only_what_nobody_needs_is_aborted(void **state)
 {
@@ -270,8 +268,7 @@ static void a_job_of_the_users_other_host_is_left_alone(void **state)
     assert_int_equal(abort_decide(&over, NULL, 3), ABORT_NOW);
 }
 
-/* --- reasons
- * -------------------------------------------------------------------------------------- */
+/* --- reasons ---------------------------------------------------------------------------------- */
 
 static void every_reason_reads_well(void **state)
 {

@@ -35,8 +35,7 @@ static void add_line(struct lines *lines, const char *what, struct text name, bo
     lines->some_failed = lines->some_failed || !is_well;
 }
 
-/* --- schedulers ---------------------------------------------------------------------------------
- */
+/* --- schedulers ------------------------------------------------------------------------------- */
 
 static size_t receive(char *bytes, size_t size, size_t count, void *context)
 {
@@ -91,8 +90,7 @@ static void look_at_schedulers(struct session *session, struct lines *lines)
         look_at_scheduler(session, lines, urls->items[i]);
 }
 
-/* --- database and queue --------------------------------------------------------------------------
- */
+/* --- database and queue ----------------------------------------------------------------------- */
 
 static void look_at_queue(struct session *session, struct lines *lines)
 {

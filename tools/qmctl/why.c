@@ -126,8 +126,7 @@ static enum status walk(struct question *question)
     return STATUS_OK;
 }
 
-/* --- the command ---------------------------------------------------------------------------------
- */
+/* --- the command ------------------------------------------------------------------------------ */
 
 static enum status prepare(struct question *question, struct project **ret_project,
                            struct catalog **ret_catalog)

@@ -42,8 +42,7 @@ static void add_real(struct buffer *buffer, const char *name, double value)
     buffer_print(buffer, "<%s>%.15g</%s>\n", name, value, name);
 }
 
-/* --- the client and its coprocessors: host.misc, as host_record.c writes it ---------------------
- */
+/* --- the client and its coprocessors: host.misc, as host_record.c writes it ------------------- */
 
 /* The value behind "KEY": in a piece of JSON; of a string without its quotes. */
 static struct text json_value(struct session *session, struct text json, const char *key)
@@ -125,8 +124,7 @@ static void add_coprocs(struct session *session, struct buffer *buffer, const st
         assume(session, assumptions, "no coprocessors: their types are not known");
 }
 
-/* --- platforms -----------------------------------------------------------------------------------
- */
+/* --- platforms -------------------------------------------------------------------------------- */
 
 static const struct {
     const char *os_name; /* what it begins with */
@@ -195,8 +193,7 @@ static enum status add_platforms(struct session *session, struct buffer *buffer,
     return status;
 }
 
-/* --- the rest ------------------------------------------------------------------------------------
- */
+/* --- the rest --------------------------------------------------------------------------------- */
 
 static void add_host(struct buffer *buffer, const struct host_row *host)
 {
