@@ -44,9 +44,7 @@ static enum status write_document(const struct request *request, struct text tem
                                   struct failure *failure)
 {
     const struct config *config = request->config;
-    const struct output_options options = {.upload_url = config->upload_url,
-                                           .certificates =
-                                               !config->dont_generate_upload_certificates};
+    const struct output_options options = output_options_from(config);
     struct output_template output;
     struct rsa_signer *signer = NULL;
     struct buffer buffer = buffer_in(request->arena);

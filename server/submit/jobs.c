@@ -83,10 +83,9 @@ enum status jobs_begin(const struct jobs_settings *settings, struct jobs **ret_j
     jobs->part = arena_create(PART_BYTES);
     jobs->templates.arena = jobs->arena;
     jobs->templates.config = settings->config;
-    jobs->templates.options = (struct output_options){
-        .upload_url = settings->config->upload_url,
-        .certificates = !settings->config->dont_generate_upload_certificates && makes_results(jobs),
-        .sticky_lifetime = settings->sticky_lifetime};
+    jobs->templates.options = output_options_from(settings->config);
+    if (!makes_results(jobs))
+        jobs->templates.options.certificates = false;
     if (jobs->arena != NULL)
         jobs->stage = stage_create(jobs->arena, settings->config);
     enum status status = jobs->part != NULL && jobs->stage != NULL ? begin_documents(jobs, failure)
@@ -202,7 +201,7 @@ static enum status write_workunit_document(struct jobs *jobs, const struct input
         .file_count = input->file_count,
         .command_line = joined(jobs->part, jobs->settings.command_line, line->command_line),
         .sub_appname = jobs->settings.sub_appname,
-        .sticky_lifetime = jobs->settings.sticky_lifetime};
+        .sticky_lifetime = jobs->settings.config->deletion_policy_expire};
     struct job_file *files = NULL;
     enum status status = take_files(jobs, input, line, &files, failure);
     document.files = files;

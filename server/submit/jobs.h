@@ -27,7 +27,6 @@ struct jobs_settings {
     const struct job_target
         *target;          /* NULL: for whoever asks. Else results are made when asked for */
     bool by_transitioner; /* no results: BOINC's transitioner makes them */
-    bool sticky_lifetime;
     int64_t now;
 };
 

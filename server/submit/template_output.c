@@ -4,6 +4,7 @@
  * the file before it. Invariant: pieces of one file_info end with its certificate. */
 #include "server/submit/template_output.h"
 
+#include "config/config.h"
 #include "server/base/arena.h"
 #include "server/base/buffer.h"
 #include "server/base/crypto.h"
@@ -233,6 +234,13 @@ static enum status compile(struct compiler *compiler)
     if (result == NULL)
         return fail(compiler->failure, STATUS_INVALID, "%s: no <result> in it", output->file.name);
     return STATUS_OK;
+}
+
+struct output_options output_options_from(const struct config *config)
+{
+    return (struct output_options){.upload_url = config->upload_url,
+                                   .certificates = !config->dont_generate_upload_certificates,
+                                   .sticky_lifetime = config->deletion_policy_expire};
 }
 
 enum status output_template_read(struct arena *arena, const char *name, struct text document,

@@ -9,6 +9,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
+struct config;
 struct output_piece;
 struct rsa_signer;
 
@@ -25,6 +26,9 @@ struct output_options {
     bool sticky_lifetime;   /* write it beside exp_days */
 };
 
+/* As the project's options say; pass them on to whoever makes results of its jobs. */
+struct output_options output_options_from(const struct config *config);
+
 MUST_CHECK enum status output_template_read(struct arena *arena, const char *name,
                                             struct text document,
                                             const struct output_options *options,
@@ -32,8 +36,8 @@ MUST_CHECK enum status output_template_read(struct arena *arena, const char *nam
                                             struct failure *failure);
 
 /* result.xml_doc_in (14.6) of the result of that name. `number` makes the names of its files hard
- * to guess. The signer (by upload_private) may be NULL
- * unless the template was read with certificates. */
+ * to guess. The signer (by upload_private) may be NULL unless the template was read with
+ * certificates. */
 MUST_CHECK enum status output_template_write(const struct output_template *output,
                                              struct arena *arena, struct text result_name,
                                              uint32_t number, struct rsa_signer *upload_signer,

@@ -147,7 +147,6 @@ static enum status read_settings(struct session *session, struct app_row *app,
                                .numbered = option_given(session, "stdin"),
                                .target = has_target ? target : NULL,
                                .by_transitioner = option_given(session, "transitioner"),
-                               .sticky_lifetime = session->config->deletion_policy_expire,
                                .now = session->now};
     if (name == NULL)
         ret_settings->name =

@@ -23,11 +23,7 @@ static enum status read_template(struct pass *pass, struct text path,
                                  struct output_template *ret_output, struct failure *failure)
 {
     const struct config *config = pass->session->config;
-    const struct output_options options = {
-        .upload_url = config->upload_url,
-        .certificates = !config->dont_generate_upload_certificates,
-        .sticky_lifetime = config->deletion_policy_expire,
-    };
+    const struct output_options options = output_options_from(config);
     const char *name = text_string(pass->template_arena, path);
     char file[PATH_MAX];
     struct text document;
