@@ -4,6 +4,8 @@
  * works in the caller's thread, the others in threads that end with the call. */
 #include "server/submit/documents.h"
 
+#include "db/admin.h"
+#include "db/states.h"
 #include "server/base/arena.h"
 #include "server/base/buffer.h"
 #include "server/base/crypto.h"
@@ -19,7 +21,8 @@
 
 enum {
     WRITERS_MAX = 16,
-    SHARE_LEAST = 32 /* results: for fewer a thread is not worth while */
+    SHARE_LEAST = 32, /* results: for fewer a thread is not worth while */
+    RANDOM_COLUMN_BITS = 31
 };
 #define WRITER_BYTES ((size_t)256 << 20)
 
@@ -103,6 +106,19 @@ void documents_destroy(struct documents *documents)
         arena_destroy(documents->writers[i].arena);
     }
     free(documents);
+}
+
+void documents_order(const struct output_template *output, struct new_result *result,
+                     struct document_order *ret_order)
+{
+    uint64_t random = random_u64();
+
+    result->server_state = result->size_class < 0 ? RESULT_UNSENT : RESULT_INACTIVE;
+    result->random = (int64_t)(random >> (64 - RANDOM_COLUMN_BITS));
+    *ret_order = (struct document_order){.output = output,
+                                         .result_name = result->name,
+                                         .number = (uint32_t)random,
+                                         .document = &result->xml_doc_in};
 }
 
 void documents_forget(struct documents *documents)

@@ -11,6 +11,7 @@
 #include <stdint.h>
 
 struct documents;
+struct new_result;
 struct output_template;
 
 struct document_order {
@@ -19,6 +20,12 @@ struct document_order {
     uint32_t number; /* in the names of its files */
     struct text *document;
 };
+
+/* Completes an instance of which is said what the workunit and the hour say (name, appid, batch,
+ * priority, size_class, create_time): its first state, and chance. Its document is what the order
+ * is for. */
+void documents_order(const struct output_template *output, struct new_result *result,
+                     struct document_order *ret_order);
 
 /* `upload_private` empty: without certificates. The caller owns *ret_documents. */
 MUST_CHECK enum status documents_create(struct text upload_private,

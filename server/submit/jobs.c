@@ -33,7 +33,6 @@
 #define PART_BYTES          ((size_t)512 << 20)
 #define BATCH_BYTES         ((size_t)4 << 30)
 #define PART_DOCUMENT_BYTES ((size_t)16 << 20)
-#define RANDOM_COLUMN_BITS  31
 
 struct jobs {
     struct jobs_settings settings;
@@ -216,25 +215,16 @@ static void add_results(struct jobs *jobs, const struct named_output *output,
                         const struct new_workunit *workunit)
 {
     for (int64_t i = 0; i < workunit->target_nresults; i++) {
-        uint64_t random = random_u64();
-        struct text name =
-            text_print(jobs->part, TEXT_FORMAT "_%" PRId64, TEXT_ARG(workunit->name), i);
         struct new_result *result = &jobs->results[jobs->result_count];
-        jobs->workunit_of_result[jobs->result_count] = jobs->workunit_count;
-        jobs->orders[jobs->result_count++] =
-            (struct document_order){.output = &output->output,
-                                    .result_name = name,
-                                    .number = (uint32_t)random,
-                                    .document = &result->xml_doc_in};
-        *result = (struct new_result){.name = name,
-                                      .appid = workunit->appid,
-                                      .batch = workunit->batch,
-                                      .priority = workunit->priority,
-                                      .server_state = workunit->size_class < 0 ? RESULT_UNSENT
-                                                                               : RESULT_INACTIVE,
-                                      .size_class = workunit->size_class,
-                                      .random = (int64_t)(random >> (64 - RANDOM_COLUMN_BITS)),
-                                      .create_time = workunit->create_time};
+        *result = (struct new_result){
+            .name = text_print(jobs->part, TEXT_FORMAT "_%" PRId64, TEXT_ARG(workunit->name), i),
+            .appid = workunit->appid,
+            .batch = workunit->batch,
+            .priority = workunit->priority,
+            .size_class = workunit->size_class,
+            .create_time = workunit->create_time};
+        documents_order(&output->output, result, &jobs->orders[jobs->result_count]);
+        jobs->workunit_of_result[jobs->result_count++] = jobs->workunit_count;
     }
 }
 

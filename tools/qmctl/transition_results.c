@@ -3,9 +3,7 @@
  * made the first ones. Templates are read once and kept for the workunits to come. */
 #include "config/config.h"
 #include "db/admin.h"
-#include "db/states.h"
 #include "server/base/arena.h"
-#include "server/base/crypto.h"
 #include "server/base/file.h"
 #include "server/project.h"
 #include "server/submit/documents.h"
@@ -17,7 +15,7 @@
 
 #include "server/base/banned.h"
 
-enum { NAME_BYTES_MAX = 190, RANDOM_COLUMN_BITS = 31 };
+enum { NAME_BYTES_MAX = 190 };
 
 static enum status read_template(struct pass *pass, struct text path,
                                  struct output_template *ret_output, struct failure *failure)
@@ -76,24 +74,16 @@ static void add_results(struct pass *pass, const struct due_workunit_row *workun
                         struct document_order *orders)
 {
     for (int64_t i = 0; i < wanted->count; i++) {
-        uint64_t random = random_u64();
-        struct text name = text_print(pass->part, TEXT_FORMAT "_%" PRId64, TEXT_ARG(workunit->name),
-                                      wanted->first_number + i);
-
-        orders[i] = (struct document_order){.output = output,
-                                            .result_name = name,
-                                            .number = (uint32_t)random,
-                                            .document = &results[i].xml_doc_in};
-        results[i] = (struct new_result){.name = name,
+        results[i] = (struct new_result){.name = text_print(pass->part, TEXT_FORMAT "_%" PRId64,
+                                                            TEXT_ARG(workunit->name),
+                                                            wanted->first_number + i),
                                          .workunitid = workunit->id,
                                          .appid = workunit->appid,
                                          .batch = workunit->batch,
                                          .priority = wanted->priority,
-                                         .server_state = workunit->size_class < 0 ? RESULT_UNSENT
-                                                                                  : RESULT_INACTIVE,
                                          .size_class = workunit->size_class,
-                                         .random = (int64_t)(random >> (64 - RANDOM_COLUMN_BITS)),
                                          .create_time = pass->rules.now};
+        documents_order(output, &results[i], &orders[i]);
     }
 }
 
