@@ -7,10 +7,10 @@
 
 #include "server/base/banned.h"
 
-bool version_is_found(struct question *question)
+static struct version_demand demand_of(const struct question *question)
 {
     const struct host_view *view = question->view;
-    struct job *job = question->job;
+    const struct job *job = question->job;
     struct version_demand demand = {
         .appid = job->app->id,
         .workunitid = job->workunit->id,
@@ -31,33 +31,62 @@ bool version_is_found(struct question *question)
         demand.committed_id = job->workunit->app_version_id;
     else if (question->kind == CHECK_RESEND)
         demand.committed_id = job->sent_version_id > 0 ? job->sent_version_id : 0;
-    job->option =
-        version_choose(&view->options, &demand, question->tally->option_jobs, &question->why);
-    if (job->option == NULL && demand.committed_id != 0 && !demand.is_homogeneous) {
-        demand.committed_id = 0; /* the version of then is gone; another does */
-        job->option =
-            version_choose(&view->options, &demand, question->tally->option_jobs, &question->why);
-    }
+    return demand;
+}
+
+static const struct version_option *choose(struct question *question, struct version_demand demand)
+{
+    const struct version_options *options = &question->view->options;
+    const int64_t *jobs = question->tally->option_jobs;
+    const struct version_option *option = version_choose(options, &demand, jobs, &question->why);
+
+    if (option != NULL || demand.committed_id == 0 || demand.is_homogeneous)
+        return option;
+    demand.committed_id = 0; /* the version of then is gone; another does */
+    return version_choose(options, &demand, jobs, &question->why);
+}
+
+/* The reason is in the question already. */
+static void explain_version(struct question *question)
+{
+    question->why.name = question->job->app->user_friendly_name;
+    question->why.type = question->view->asked.resources[question->resource].type;
+    if (question->view->message->anonymous_platform &&
+        question->why.reason == REASON_VERSION_PLATFORM)
+        question->why.reason = REASON_ANONYMOUS_VERSION;
+}
+
+static struct amount_use use_of(const struct question *question)
+{
+    const struct host_view *view = question->view;
+    const struct usage *usage = &question->job->option->usage;
+    bool on_cpu = question->resource == RESOURCE_CPU;
+
+    return (struct amount_use){
+        .resource = question->resource,
+        .instances = on_cpu ? usage->avg_ncpus : usage->coproc_count,
+        .cpus = usage->avg_ncpus,
+        .wall_time = estimate_wall_time(
+            question->job->workunit->rsc_fpops_est, usage->projected_flops,
+            on_cpu ? view->availability.cpu : view->availability.gpu, view->correction),
+    };
+}
+
+bool version_is_found(struct question *question)
+{
+    struct version_demand demand = demand_of(question);
+    struct job *job = question->job;
+
+    job->option = choose(question, demand);
     if (job->option == NULL) {
-        question->why.name = job->app->user_friendly_name;
-        question->why.type = view->asked.resources[question->resource].type;
-        if (view->message->anonymous_platform && question->why.reason == REASON_VERSION_PLATFORM)
-            question->why.reason = REASON_ANONYMOUS_VERSION;
+        explain_version(question);
         return false;
     }
-    job->use = (struct amount_use){
-        .resource = question->resource,
-        .instances = question->resource == RESOURCE_CPU ? job->option->usage.avg_ncpus
-                                                        : job->option->usage.coproc_count,
-        .cpus = job->option->usage.avg_ncpus,
-        .wall_time = estimate_wall_time(
-            job->workunit->rsc_fpops_est, job->option->usage.projected_flops,
-            question->resource == RESOURCE_CPU ? view->availability.cpu : view->availability.gpu,
-            view->correction),
-    };
+    job->use = use_of(question);
     job->delay_bound = job->workunit->delay_bound;
     if (demand.needs_reliable)
-        job->delay_bound = reduced_delay_bound(
-            job->delay_bound, view->config->reliable_reduced_delay_bound, job->use.wall_time);
+        job->delay_bound = reduced_delay_bound(job->delay_bound,
+                                               question->view->config->reliable_reduced_delay_bound,
+                                               job->use.wall_time);
     return true;
 }
