@@ -51,7 +51,7 @@ find config db server tools tests -name '*.[ch]' | sort | xargs awk -v rooms="$r
     function check_ours(header,    i, j, n, words)
     {
         folder = header
-        sub(/internal\.h$/, "", folder)
+        sub(/(internal|[a-z_]+_parts)\.h$/, "", folder)
         if (folder != header && index(FILENAME, folder) != 1 && FILENAME !~ /^tests\//)
             complain("may not include \"" header "\": it is internal to its room")
         for (i = 1; i <= room_count; i++) {
