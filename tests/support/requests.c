@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+/* A body is parsed from a copy of just its length, so that a sanitizer sees what is read beyond. */
 #include "tests/support/requests.h"
 
 #include "server/base/arena.h"

@@ -1,4 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+/* A visitor begins with the message of a modest present-day host; the walk is repeated on deadlock,
+ * as the server would. */
 #include "tests/support/visit.h"
 
 #include "config/config.h"

@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+/* Classes of homogeneous redundancy: which hosts are of one kind. */
 #include "server/policy/hr_class.h"
 
 #include "tests/support/test.h"

@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+/* The queue of a host, as its client or the database says it. */
 #include "server/policy/workload.h"
 
 #include "server/base/arena.h"
