@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Failing in one line. The first reason wins: what went wrong later is usually a consequence of it,
  * and an operator wants the cause. Reasons hold pieces of files and of the database's own words, so
- * line ends in them become blanks; a reason is one line of a log. */
+ * control characters in them become blanks; a reason is one line of a log. */
 #include "server/base/status.h"
 
 #include <stdarg.h>
@@ -33,7 +33,7 @@ enum status(fail)(struct failure *failure, enum status status, const char *forma
     va_end(arguments);
     failure->status = status;
     for (char *at = failure->text; *at != '\0'; at++)
-        if (*at == '\n' || *at == '\r')
+        if ((unsigned char)*at < ' ' || *at == 0x7f)
             *at = ' ';
     return status;
 }

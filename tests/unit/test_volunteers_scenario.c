@@ -30,7 +30,7 @@ static void policies_are_words_and_shares_a_list(void **state)
 
     assert_status(STATUS_OK, scenario_read(TEXT("run robin\nfetch   demand # of 2006\n"
                                                 "estimate corrected\nrequest scalar\n"
-                                                "shares 3 1  0.5\ngpu_ati 0.25\nleave_days 91\n"),
+                                                "shares 3\t1  0.5\ngpu_ati 0.25\nleave_days 91\n"),
                                            &scenario, NULL));
     assert_string_equal(policy_word(&policy_tables[POLICY_RUN], population->habits.run), "robin");
     assert_string_equal(policy_word(&policy_tables[POLICY_FETCH], population->habits.fetch),
@@ -63,7 +63,14 @@ static void mistakes_are_named_with_their_line(void **state)
         const char *file, *wanted;
     } cases[] = {
         {"hosts 1\nhost 2\n", "line 2: there is no \"host\""},
-        {"hosts many\n", "line 1: hosts is a number from 1 to 1e+06"},
+        {"hosts many\n", "line 1: hosts is a whole number from 1 to 1e+06"},
+        {"hosts 0\n", "line 1: hosts is a whole number from 1 to 1e+06"},
+        {"hosts 1e9\n", "line 1: hosts is a whole number from 1 to 1e+06"},
+        {"hosts 2.5\n", "line 1: hosts is a whole number from 1 to 1e+06"},
+        {"days nan\n", "line 1: days is a number from 0 to 36500"},
+        {"days 1 2\n", "line 1: days is a number from 0 to 36500"},
+        {"buffer_min_days 2\n", "buffer_min_days (2) is above buffer_max_days (1.5)"},
+        {"job_bytes_min 1e9\n", "job_bytes_min (1e+09) is above job_bytes_max (0)"},
         {"error_rate 2\n", "line 1: error_rate is a number from 0 to 1"},
         {"run fast\n", "line 1: run is one of deadline, debt, robin"},
         {"shares 1 -1\n", "line 1: shares are up to 64 numbers from 0 to 1e9"},

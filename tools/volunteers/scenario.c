@@ -1,15 +1,19 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Each name is a row of the table below, with its default and its range. */
+/* Each name is a row of the table below, with its range. What a file says twice counts as it says
+ * it last, so that lines may be put behind somebody else's. */
 #include "tools/volunteers/scenario.h"
 
 #include "tools/volunteers/policy.h"
 
+#include <math.h>
 #include <stddef.h>
 #include <stdio.h>
+#include <string.h>
 
 #include "server/base/banned.h"
 
 #define OF(field) offsetof(struct scenario, field)
+enum { NAME_SHOWN_MAX = 40 };
 
 static const struct row {
     const char *name;
@@ -73,6 +77,24 @@ static const struct row {
     {"restart", OF(population.restart), 0, 86400},
 };
 
+/* Rows that are numbers of things, or yes and no. */
+static const char *const wholes[] = {
+    "hosts",           "seed",   "cpus_min",      "cpus_max",     "always_on",
+    "leave_in_memory", "sleeps", "gpu_count_max", "projects_min", "projects_max"};
+
+/* Ends of one range. (Of cpus_min the manual says what it means above cpus_max.) */
+static const struct {
+    const char *least, *most;
+} ranges[] = {
+    {"flops_min", "flops_max"},
+    {"disk_min", "disk_max"},
+    {"buffer_min_days", "buffer_max_days"},
+    {"gpu_speed_min", "gpu_speed_max"},
+    {"projects_min", "projects_max"},
+    {"share_min", "share_max"},
+    {"job_bytes_min", "job_bytes_max"},
+};
+
 /* Ways of clients, each a word of its table. */
 static const size_t habits[POLICY_TABLES] = {
     [POLICY_RUN] = OF(population.habits.run),
@@ -99,6 +121,21 @@ static enum status set_habit(struct scenario *scenario, const struct policy_tabl
     return fail(failure, STATUS_INVALID, "line %d: %s is one of %s", line, table->name, words);
 }
 
+/* Cuts off and returns what stands before the first blank. */
+static struct text first_word(struct text *rest)
+{
+    size_t length = 0;
+    struct text word;
+
+    while (length < rest->length && rest->at[length] != ' ' && rest->at[length] != '\t')
+        length++;
+    word = text_first(*rest, length);
+    *rest = length < rest->length
+                ? (struct text){.at = rest->at + length, .length = rest->length - length}
+                : NO_TEXT;
+    return word;
+}
+
 static enum status set_shares(struct scenario *scenario, struct text value, int line,
                               struct failure *failure)
 {
@@ -109,13 +146,21 @@ static enum status set_shares(struct scenario *scenario, struct text value, int 
         double share;
 
         if (population->share_count == POPULATION_PROJECTS_MAX ||
-            !text_to_real(text_split(&value, ' '), &share) || share < 0 || share > 1e9)
+            !text_to_real(first_word(&value), &share) || share < 0 || share > 1e9)
             return fail(failure, STATUS_INVALID,
                         "line %d: shares are up to %d numbers from 0 to 1e9", line,
                         POPULATION_PROJECTS_MAX);
         population->shares[population->share_count++] = share;
     }
     return STATUS_OK;
+}
+
+static bool is_whole(const char *name)
+{
+    for (size_t i = 0; i < sizeof(wholes) / sizeof(wholes[0]); i++)
+        if (strcmp(wholes[i], name) == 0)
+            return true;
+    return false;
 }
 
 static enum status set(struct scenario *scenario, struct text name, struct text value, int line,
@@ -126,9 +171,11 @@ static enum status set(struct scenario *scenario, struct text name, struct text 
 
         if (!text_is(name, rows[i].name))
             continue;
-        if (!text_to_real(value, &number) || number < rows[i].least || number > rows[i].most)
-            return fail(failure, STATUS_INVALID, "line %d: %s is a number from %g to %g", line,
-                        rows[i].name, rows[i].least, rows[i].most);
+        if (!text_to_real(value, &number) || number < rows[i].least || number > rows[i].most ||
+            (is_whole(rows[i].name) && number != floor(number)))
+            return fail(failure, STATUS_INVALID, "line %d: %s is a %snumber from %g to %g", line,
+                        rows[i].name, is_whole(rows[i].name) ? "whole " : "", rows[i].least,
+                        rows[i].most);
         *(double *)(void *)((char *)scenario + rows[i].offset) = number;
         return STATUS_OK;
     }
@@ -138,7 +185,30 @@ static enum status set(struct scenario *scenario, struct text name, struct text 
     if (text_is(name, "shares"))
         return set_shares(scenario, value, line, failure);
     return fail(failure, STATUS_INVALID, "line %d: there is no \"" TEXT_FORMAT "\"", line,
-                TEXT_ARG(name));
+                TEXT_ARG(text_first(name, NAME_SHOWN_MAX)));
+}
+
+static double value_of(const struct scenario *scenario, const char *name)
+{
+    size_t i = 0;
+
+    while (strcmp(rows[i].name, name) != 0)
+        must(++i < sizeof(rows) / sizeof(rows[0]));
+    return *(const double *)(const void *)((const char *)scenario + rows[i].offset);
+}
+
+/* One end may have its default, so this can be said of the whole file only. */
+static enum status check_ranges(const struct scenario *scenario, struct failure *failure)
+{
+    for (size_t i = 0; i < sizeof(ranges) / sizeof(ranges[0]); i++) {
+        double least = value_of(scenario, ranges[i].least);
+        double most = value_of(scenario, ranges[i].most);
+
+        if (least > most)
+            return fail(failure, STATUS_INVALID, "%s (%g) is above %s (%g)", ranges[i].least, least,
+                        ranges[i].most, most);
+    }
+    return STATUS_OK;
 }
 
 bool scenario_is_out(const struct scenario *scenario, double time)
@@ -159,6 +229,7 @@ enum status scenario_read(struct text file, struct scenario *ret_scenario, struc
                                 .transition_hours = 6,
                                 .window = 60,
                                 .population = population_measured()};
+    enum status status;
     int line = 0;
 
     scenario.cpus_min = (double)scenario.population.cpus_min;
@@ -166,8 +237,7 @@ enum status scenario_read(struct text file, struct scenario *ret_scenario, struc
     while (file.length > 0) {
         struct text rest = text_split(&file, '\n');
         struct text words = text_trim(text_split(&rest, '#'));
-        struct text name = text_split(&words, ' ');
-        enum status status;
+        struct text name = first_word(&words);
 
         line++;
         if (name.length == 0)
@@ -176,6 +246,9 @@ enum status scenario_read(struct text file, struct scenario *ret_scenario, struc
         if (status != STATUS_OK)
             return status;
     }
+    status = check_ranges(&scenario, failure);
+    if (status != STATUS_OK)
+        return status;
     scenario.population.cpus_min = (int64_t)scenario.cpus_min;
     scenario.population.cpus_max = (int64_t)scenario.cpus_max;
     scenario.population.always_on = scenario.always_on > 0;
