@@ -73,12 +73,13 @@ static enum status write_all(struct text text)
     return STATUS_OK;
 }
 
-static enum status write_reply(const char *content_type, struct text reply)
+static enum status write_reply(const char *content_type, const struct exchange *exchange,
+                               struct text reply)
 {
     struct buffer head = buffer_on_heap(4096);
     enum status status;
 
-    reply_head(&head, content_type, reply.length);
+    reply_head(&head, content_type, exchange, reply.length);
     status = write_all(buffer_text(&head));
     buffer_free(&head);
     return status == STATUS_OK ? write_all(reply) : status;
@@ -130,7 +131,7 @@ enum status server_run_cgi(struct server *server, struct failure *failure)
     } else {
         content_type = "text/plain";
     }
-    status = write_reply(content_type, buffer_text(&reply));
+    status = write_reply(content_type, &exchange, buffer_text(&reply));
 done:
     if (status != STATUS_OK)
         fail(failure, status, "the web server broke the request off");

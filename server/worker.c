@@ -205,9 +205,13 @@ void exchange_fill(struct exchange *exchange, bool clock_from_request, variable_
     exchange->seed = random_u64();
 }
 
-void reply_head(struct buffer *head, const char *content_type, size_t length)
+void reply_head(struct buffer *head, const char *content_type, const struct exchange *exchange,
+                size_t length)
 {
-    buffer_print(head, "Content-Type: %s\r\nContent-Length: %zu\r\n\r\n", content_type, length);
+    buffer_print(head, "Content-Type: %s\r\nContent-Length: %zu\r\n", content_type, length);
+    if (exchange->is_simulated)
+        buffer_print(head, "X-Simulated-Time: %.3f\r\n", exchange->now);
+    buffer_add_string(head, "\r\n");
 }
 
 bool method_is_post(variable_reader *read, void *context, const struct config *config,
@@ -266,12 +270,13 @@ void worker_cut_overdue(struct worker *worker, uint64_t now_ns)
     pthread_mutex_unlock(&worker->lock);
 }
 
-static void write_reply(struct worker *worker, const char *content_type, struct text reply)
+static void write_reply(struct worker *worker, const char *content_type,
+                        const struct exchange *exchange, struct text reply)
 {
     struct buffer head = buffer_on_heap(4096);
 
     set_deadline(worker, exchange_longest_ns);
-    reply_head(&head, content_type, reply.length);
+    reply_head(&head, content_type, exchange, reply.length);
     fcgi_write(worker->fcgi, buffer_text(&head));
     fcgi_write(worker->fcgi, reply);
     buffer_free(&head);
@@ -287,7 +292,7 @@ static void serve_request(struct worker *worker, const struct snapshot *snapshot
     if (!method_is_post(read_fcgi_variable, worker->fcgi, snapshot->config, &reply)) {
         if (text_is(text_from(fcgi_variable(worker->fcgi, "QM_PAGE")), "metrics"))
             server_write_pool_figures(worker->server, &reply);
-        write_reply(worker, "text/plain", buffer_text(&reply));
+        write_reply(worker, "text/plain", &exchange, buffer_text(&reply));
         goto done;
     }
     status = fcgi_read_body(worker->fcgi, &body);
@@ -300,7 +305,7 @@ static void serve_request(struct worker *worker, const struct snapshot *snapshot
                   worker->fcgi);
     set_deadline(worker, 0);
     worker_answer(worker, snapshot, &exchange, &reply);
-    write_reply(worker, "text/xml", buffer_text(&reply));
+    write_reply(worker, "text/xml", &exchange, buffer_text(&reply));
 done:
     buffer_free(&reply);
     buffer_free(&body);

@@ -60,8 +60,10 @@ typedef const char *variable_reader(void *context, const char *name);
 void exchange_fill(struct exchange *exchange, bool clock_from_request, variable_reader *read,
                    void *context);
 
-/* The head that goes before a reply of this length. */
-void reply_head(struct buffer *head, const char *content_type, size_t length);
+/* The head that goes before a reply of this length. It repeats a simulated time, so that whoever
+ * sent one sees that it was taken. */
+void reply_head(struct buffer *head, const char *content_type, const struct exchange *exchange,
+                size_t length);
 
 /* Whether this is a scheduler request at all; if not, a page for whoever looked is in `ret_page`.
  */

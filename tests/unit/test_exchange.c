@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* What a worker takes from the web server's variables: time and seed, real and simulated. */
 #include "server/worker.h"
+
+#include "server/base/buffer.h"
 #include "tests/support/test.h"
 
 #include <string.h>
@@ -60,12 +62,34 @@ static void real_requests_have_seeds_of_their_own(void **state)
     assert_false(fill(NULL, false, "same").seed == fill(NULL, false, "same").seed);
 }
 
+static void assert_head(const char *time_word, bool clock_from_request, const char *wanted)
+{
+    struct exchange exchange = fill(time_word, clock_from_request, "");
+    struct buffer head = buffer_on_heap(1000);
+
+    reply_head(&head, "text/xml", &exchange, 12);
+    assert_text(buffer_text(&head), wanted);
+    buffer_free(&head);
+}
+
+static void a_time_that_was_taken_is_repeated(void **state)
+{
+    (void)state;
+
+    assert_head("1767225600.5", true,
+                "Content-Type: text/xml\r\nContent-Length: 12\r\n"
+                "X-Simulated-Time: 1767225600.500\r\n\r\n");
+    assert_head("1767225600.5", false, "Content-Type: text/xml\r\nContent-Length: 12\r\n\r\n");
+    assert_head(NULL, true, "Content-Type: text/xml\r\nContent-Length: 12\r\n\r\n");
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(the_header_is_the_time_where_it_may_be),
         cmocka_unit_test(the_same_simulated_request_has_the_same_seed),
         cmocka_unit_test(real_requests_have_seeds_of_their_own),
+        cmocka_unit_test(a_time_that_was_taken_is_repeated),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);

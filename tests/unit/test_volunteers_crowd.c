@@ -41,6 +41,9 @@ struct exchange {
     uint64_t posts_of[2], number;
     struct random random;
     size_t away;          /* so many are not answered by anybody */
+    size_t away_from;     /* from this on none is; 0: no such */
+    bool has_own_clock;   /* the server takes no time from requests */
+    const char *refusal;  /* what all get for a reply; NULL: jobs */
     uint64_t posts_by[3]; /* with key-a, key-b, key-c */
 };
 static struct exchange network;
@@ -76,6 +79,10 @@ static void write_reply(struct post *post, uint64_t number)
 {
     buffer_free(&post->reply);
     post->reply = buffer_on_heap(0);
+    if (network.refusal != NULL) {
+        buffer_add_string(&post->reply, network.refusal);
+        return;
+    }
     buffer_print(&post->reply,
                  "<scheduler_reply>\n<request_delay>61</request_delay>\n"
                  "<workunit>\n<name>w%" PRIu64 "</name>\n<app_name>a</app_name>\n"
@@ -129,10 +136,13 @@ bool exchange_wait(struct exchange *exchange, double seconds, struct exchange_re
             break;
     exchange->posts[line].is_on = false;
     exchange->busy--;
-    *ret_result = (struct exchange_result){
-        .line = line, .end = EXCHANGE_GOOD, .reply = buffer_text(&exchange->posts[line].reply)};
-    if (exchange->away > 0) {
-        exchange->away--;
+    *ret_result = (struct exchange_result){.line = line,
+                                           .end = EXCHANGE_GOOD,
+                                           .reply = buffer_text(&exchange->posts[line].reply),
+                                           .is_simulated = !exchange->has_own_clock};
+    if (exchange->away > 0 ||
+        (exchange->away_from > 0 && exchange->number >= exchange->away_from)) {
+        exchange->away -= exchange->away > 0;
         ret_result->end = EXCHANGE_AWAY;
         snprintf(ret_result->words, sizeof(ret_result->words), "nobody");
     }
@@ -349,9 +359,9 @@ static void nobody_answers_in_an_outage(void **state)
     assert_false(scenario_is_out(&scenario, scenario.begin + 86400));
 }
 
-/* A crowd of five for some hours, while the first requests find nobody. */
-static enum status run_while_away(double patience, size_t away, struct seen *ret_seen,
-                                  struct crowd_effort *ret_effort, struct failure *failure)
+/* A crowd of five for some hours, with such a network. */
+static enum status run_with(const struct exchange *wanted, double patience, struct seen *ret_seen,
+                            struct crowd_effort *ret_effort, struct failure *failure)
 {
     struct options options = usual_options(2);
     struct scenario scenario = usual_scenario("hosts 5\ndays 0.2\n");
@@ -359,14 +369,24 @@ static enum status run_while_away(double patience, size_t away, struct seen *ret
     enum status status;
 
     options.patience = patience;
-    network = (struct exchange){.away = away};
+    network = *wanted;
     *ret_seen = (struct seen){.jobs = 0};
     assert_status(STATUS_OK, crowd_create(&options, &scenario, &crowd, NULL));
-    assert_true(crowd_observe(crowd, (struct observer){.context = ret_seen, .rpc = see_rpc}));
+    assert_true(crowd_observe(
+        crowd, (struct observer){.context = ret_seen, .rpc = see_rpc, .sample = see_sample}));
     status = crowd_run(crowd, failure);
     *ret_effort = *crowd_effort(crowd);
     crowd_destroy(crowd);
     return status;
+}
+
+/* While the first requests find nobody. */
+static enum status run_while_away(double patience, size_t away, struct seen *ret_seen,
+                                  struct crowd_effort *ret_effort, struct failure *failure)
+{
+    const struct exchange absent = {.away = away};
+
+    return run_with(&absent, patience, ret_seen, ret_effort, failure);
 }
 
 static void a_server_that_comes_back_has_missed_nothing(void **state)
@@ -404,6 +424,65 @@ static void without_patience_hosts_hear_nothing(void **state)
     assert_int_equal(network.number, effort.rpcs);
     assert_int_equal(seen.outcomes[RPC_FAILED], 3);
     assert_int_equal(effort.failures[CROWD_AWAY], 3);
+}
+
+static void a_server_that_goes_away_leaves_what_was_seen(void **state)
+{
+    (void)state;
+    const struct exchange absent = {.away_from = 12};
+    struct crowd_effort effort;
+    struct seen seen;
+
+    assert_status(STATUS_IO, run_with(&absent, 0.3, &seen, &effort, NULL));
+    assert_true(seen.outcomes[RPC_SENT] > 5);
+    assert_int_equal(seen.last_samples, 1);
+    assert_real(seen.last_sample, effort.end, 0);
+    assert_true(effort.end < 1767225600 + 0.2 * 86400);
+}
+
+static void a_server_with_a_clock_of_its_own_is_none_for_a_crowd(void **state)
+{
+    (void)state;
+    const struct exchange own = {.has_own_clock = true};
+    struct failure failure = {.status = STATUS_OK};
+    struct crowd_effort effort;
+    struct seen seen;
+
+    assert_status(STATUS_INVALID, run_with(&own, 30, &seen, &effort, &failure));
+    assert_string_equal(failure.text, "a: this server goes by its own clock: "
+                                      "start it with --clock=request");
+    assert_true(network.number <= 2);
+}
+
+static void a_project_that_serves_nobody_is_a_mistake(void **state)
+{
+    (void)state;
+    static const struct {
+        const char *reply, *wanted;
+        enum crowd_failure kind;
+    } cases[] = {
+        {"<scheduler_reply><message priority=\"low\">Wrong key</message></scheduler_reply>",
+         "a: none of the first 20 requests was served: Wrong key", CROWD_REFUSED},
+        {"<scheduler_reply><project_is_down/></scheduler_reply>",
+         "a: none of the first 20 requests was served: the project is down", CROWD_DOWN},
+        {"<html>Welcome</html>", "a: none of the first 20 requests was served: not a whole reply",
+         CROWD_UNREADABLE},
+        /* They come back after the end only. */
+        {"<scheduler_reply><request_delay>90000</request_delay>"
+         "<message priority=\"low\">Wrong key</message></scheduler_reply>",
+         "a: none of the first 5 requests was served: Wrong key", CROWD_REFUSED},
+    };
+
+    for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+        const struct exchange refuses = {.refusal = cases[i].reply};
+        struct failure failure = {.status = STATUS_OK};
+        struct crowd_effort effort;
+        struct seen seen;
+
+        assert_status(STATUS_INVALID, run_with(&refuses, 30, &seen, &effort, &failure));
+        assert_string_equal(failure.text, cases[i].wanted);
+        assert_int_equal(effort.failures[cases[i].kind], effort.rpcs);
+    }
 }
 
 static void commands_are_run_as_time_passes(void **state)
@@ -500,6 +579,9 @@ int main(void)
         cmocka_unit_test(a_server_that_comes_back_has_missed_nothing),
         cmocka_unit_test(a_server_that_stays_away_ends_the_run),
         cmocka_unit_test(without_patience_hosts_hear_nothing),
+        cmocka_unit_test(a_server_that_goes_away_leaves_what_was_seen),
+        cmocka_unit_test(a_server_with_a_clock_of_its_own_is_none_for_a_crowd),
+        cmocka_unit_test(a_project_that_serves_nobody_is_a_mistake),
         cmocka_unit_test(commands_are_run_as_time_passes),
         cmocka_unit_test(a_command_that_fails_ends_the_run),
         cmocka_unit_test(a_command_that_is_stopped_with_the_run_is_no_failure),

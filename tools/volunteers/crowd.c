@@ -252,15 +252,27 @@ static enum status run(struct crowd *crowd, struct failure *failure)
     }
 }
 
+/* The time that all hosts have come to, also where the run ends with requests under way. */
+static double reached(const struct crowd *crowd)
+{
+    double time = fmin(agenda_next(&crowd->agenda), crowd->end);
+
+    for (size_t line = 0; line < crowd->flight_count; line++)
+        if (crowd->flights[line].is_on)
+            time = fmin(time, crowd->flights[line].time);
+    return time;
+}
+
 enum status crowd_run(struct crowd *crowd, struct failure *failure)
 {
     enum status status;
 
     crowd->begun = crowd->told = crowd_seconds();
     status = run(crowd, failure);
-    crowd->effort.end = fmin(agenda_next(&crowd->agenda), crowd->end);
-    if (status == STATUS_OK)
+    crowd->effort.end = reached(crowd);
+    if (status == STATUS_OK || status == STATUS_IO)
         crowd_sample(crowd, crowd->effort.end, true);
     crowd->effort.seconds = crowd_seconds() - crowd->begun;
-    return status;
+    return status == STATUS_OK && !crowd_is_stopped() ? crowd_talk_judge(crowd, 1, failure)
+                                                      : status;
 }

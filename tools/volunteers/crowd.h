@@ -17,13 +17,15 @@ struct options;
 struct scenario;
 struct volunteer;
 
-/*      name         words          RPCs that really failed, whatever the scenario wants */
+/*      name         words          RPCs that went wrong though the scenario does not want it */
 #define CROWD_FAILURES(FAILURE)             \
     FAILURE(AWAY, "no server there")        \
     FAILURE(STATUS, "other HTTP status")    \
     FAILURE(BROKEN, "broken off")           \
     FAILURE(UNREADABLE, "unreadable reply") \
-    FAILURE(TOO_LARGE, "request too large")
+    FAILURE(TOO_LARGE, "request too large") \
+    FAILURE(DOWN, "the project is down")    \
+    FAILURE(REFUSED, "the project refuses")
 
 enum crowd_failure {
 #define CROWD_FAILURE_ENUM(name, words) CROWD_##name,
@@ -52,9 +54,10 @@ void crowd_destroy(struct crowd *crowd); /* NULL is fine */
 MUST_CHECK bool crowd_observe(struct crowd *crowd, struct observer observer);
 
 /* Until the end of the scenario, or until crowd_stop, whose run is a good one too. STATUS_IO: a
- * server stayed away, or a command failed. */
+ * server stayed away, or a command failed; observers got their last sample. STATUS_INVALID: a
+ * project did nothing that it was asked for, or goes by another clock. */
 MUST_CHECK enum status crowd_run(struct crowd *crowd, struct failure *failure);
-/* From a signal handler too: no new requests, those under way are waited for. */
+/* From a signal handler too: no new requests, those under way are waited for, for some seconds. */
 void crowd_stop(void);
 bool crowd_is_stopped(void);
 

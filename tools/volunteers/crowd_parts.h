@@ -25,6 +25,14 @@ struct flight {
     struct arena *arena; /* of its reply */
 };
 
+/* What is known of a project's server. */
+struct crowd_server {
+    double away_since; /* real; 0: it answers */
+    bool serves;       /* it has done once what it was asked for */
+    uint64_t idle;     /* requests before that */
+    char words[128];   /* what became of the last of them */
+};
+
 struct crowd {
     const struct options *options;
     const struct scenario *scenario;
@@ -36,16 +44,17 @@ struct crowd {
     struct agenda agenda;
     struct exchange *exchange;
     struct flight flights[EXCHANGE_LINES_MAX];
-    size_t flight_count;                   /* lines */
-    size_t on_count;                       /* of those, with a request under way */
-    double away_since[CROWD_PROJECTS_MAX]; /* real; 0: it answers */
+    size_t flight_count; /* lines */
+    size_t on_count;     /* of those, with a request under way */
+    struct crowd_server servers[CROWD_PROJECTS_MAX];
     struct observer observers[CROWD_OBSERVERS_MAX];
     size_t observer_count;
     uint64_t samples; /* taken */
     struct metrics *metrics;
     struct crowd_effort effort;
     uint64_t complaints;
-    double begun, told; /* real; of the run, of the last progress line */
+    double begun, told;   /* real; of the run, of the last progress line */
+    double stopped_since; /* real; 0: it goes on */
     uint64_t told_rpcs;
 };
 
@@ -59,6 +68,10 @@ MUST_CHECK enum status crowd_talk_begin(struct crowd *crowd, size_t line, struct
  * line is free again; crowd->count: none did. */
 MUST_CHECK enum status crowd_talk_wait(struct crowd *crowd, size_t *ret_host,
                                        struct failure *failure);
+
+/* A project that has served nobody yet, of those that were asked at least so often, is told of. */
+MUST_CHECK enum status crowd_talk_judge(const struct crowd *crowd, uint64_t least,
+                                        struct failure *failure);
 
 /* --- crowd_clock.c --- */
 

@@ -1,7 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* One RPC from question to answer. What the scenario wants to fail is told to the host at once. A
  * server that is really not there is no part of a scenario: the same request goes out again until
- * patience ends, and with it the run. Other real failures the host sees as they are. */
+ * patience ends, and with it the run. Other real failures the host sees as they are; but a project
+ * that has served nobody in its first requests is a mistake in a URL, a key or its configuration,
+ * and so is one that goes by its own clock: what would come of it are no figures. */
 #include "tools/volunteers/crowd_parts.h"
 
 #include "server/base/arena.h"
@@ -11,14 +13,16 @@
 #include "tools/volunteers/scenario.h"
 #include "tools/volunteers/volunteer.h"
 
+#include <inttypes.h>
 #include <stdio.h>
 #include <time.h>
 
 #include "server/base/banned.h"
 
-#define RETRY_PAUSE 0.2 /* s */
-#define WAIT_MAX    0.2 /* s */
-enum { COMPLAINTS_MAX = 10 };
+#define RETRY_PAUSE   0.2 /* s */
+#define WAIT_MAX      0.2 /* s */
+#define STOP_PATIENCE 5.0 /* s for requests under way when the run is to stop */
+enum { COMPLAINTS_MAX = 10, UNSERVED_MAX = 20 };
 
 static const enum crowd_failure failure_of[EXCHANGE_END_COUNT] = {
     [EXCHANGE_AWAY] = CROWD_AWAY,
@@ -35,6 +39,32 @@ static void note_failure(struct crowd *crowd, const struct flight *flight, enum 
     crowd->complaints++;
     fprintf(stderr, "qmvolunteers: %s: %s: %s\n", crowd->options->urls[flight->project],
             crowd_failure_words(kind), words);
+}
+
+enum status crowd_talk_judge(const struct crowd *crowd, uint64_t least, struct failure *failure)
+{
+    for (size_t p = 0; p < crowd->options->project_count; p++) {
+        const struct crowd_server *server = &crowd->servers[p];
+
+        if (!server->serves && server->idle >= least)
+            return fail(failure, STATUS_INVALID,
+                        "%s: none of the first %" PRIu64 " requests was served: %s",
+                        crowd->options->urls[p], server->idle, server->words);
+    }
+    return STATUS_OK;
+}
+
+static enum status note_unserved(struct crowd *crowd, const struct flight *flight,
+                                 enum crowd_failure kind, const char *words,
+                                 struct failure *failure)
+{
+    struct crowd_server *server = &crowd->servers[flight->project];
+
+    note_failure(crowd, flight, kind, words);
+    server->idle++;
+    snprintf(server->words, sizeof(server->words), "%s",
+             words[0] != '\0' ? words : crowd_failure_words(kind));
+    return crowd_talk_judge(crowd, UNSERVED_MAX, failure);
 }
 
 static void tell(struct crowd *crowd, const struct flight *flight, enum rpc_outcome outcome,
@@ -126,7 +156,7 @@ enum status crowd_talk_begin(struct crowd *crowd, size_t line, struct failure *f
 static enum status wait_for_server(struct crowd *crowd, struct flight *flight, const char *words,
                                    struct failure *failure)
 {
-    double now = crowd_seconds(), *since = &crowd->away_since[flight->project];
+    double now = crowd_seconds(), *since = &crowd->servers[flight->project].away_since;
 
     if (*since == 0) {
         *since = now;
@@ -141,10 +171,29 @@ static enum status wait_for_server(struct crowd *crowd, struct flight *flight, c
 
 static void server_is_there(struct crowd *crowd, size_t project)
 {
-    if (crowd->away_since[project] == 0)
+    double *since = &crowd->servers[project].away_since;
+
+    if (*since == 0)
         return;
-    crowd->effort.away_seconds += crowd_seconds() - crowd->away_since[project];
-    crowd->away_since[project] = 0;
+    crowd->effort.away_seconds += crowd_seconds() - *since;
+    *since = 0;
+}
+
+/* A reply that was read. */
+static enum status take_reply(struct crowd *crowd, struct flight *flight,
+                              const struct incoming *incoming, struct failure *failure)
+{
+    bool is_served = !incoming->is_down && (incoming->is_full || incoming->job_count > 0);
+    char words[128];
+
+    hear(crowd, flight, incoming);
+    if (is_served) {
+        crowd->servers[flight->project].serves = true;
+        return STATUS_OK;
+    }
+    snprintf(words, sizeof(words), TEXT_FORMAT, TEXT_ARG(incoming->message));
+    return note_unserved(crowd, flight, incoming->is_down ? CROWD_DOWN : CROWD_REFUSED, words,
+                         failure);
 }
 
 static enum status take_result(struct crowd *crowd, const struct exchange_result *result,
@@ -158,32 +207,39 @@ static enum status take_result(struct crowd *crowd, const struct exchange_result
         return wait_for_server(crowd, flight, result->words, failure);
     server_is_there(crowd, flight->project);
     if (result->end != EXCHANGE_GOOD) {
-        note_failure(crowd, flight, failure_of[result->end], result->words);
         hear_nothing(crowd, flight, RPC_FAILED);
-        return STATUS_OK;
+        return note_unserved(crowd, flight, failure_of[result->end], result->words, failure);
     }
     arena_reset(flight->arena);
     if (incoming_read(result->reply, flight->arena, &incoming, &reading) != STATUS_OK) {
-        note_failure(crowd, flight, CROWD_UNREADABLE, reading.text);
         hear_nothing(crowd, flight, RPC_FAILED);
-        return STATUS_OK;
+        return note_unserved(crowd, flight, CROWD_UNREADABLE, reading.text, failure);
     }
-    hear(crowd, flight, &incoming);
-    return STATUS_OK;
+    if (!result->is_simulated)
+        return fail(failure, STATUS_INVALID,
+                    "%s: this server goes by its own clock: start it with --clock=request",
+                    crowd->options->urls[flight->project]);
+    return take_reply(crowd, flight, &incoming, failure);
 }
 
-/* Those that wait for their server go out again, or are given up when the run is. */
+/* Those that wait for their server go out again, or are given up when the run is, as then after a
+ * while are those that nobody answers. */
 static enum status retry_some(struct crowd *crowd, size_t *ret_host, struct failure *failure)
 {
     double now = crowd_seconds();
+    bool is_over;
+
+    if (crowd_is_stopped() && crowd->stopped_since == 0)
+        crowd->stopped_since = now;
+    is_over = crowd->stopped_since > 0 && now - crowd->stopped_since > STOP_PATIENCE;
 
     for (size_t line = 0; line < crowd->flight_count; line++) {
         struct flight *flight = &crowd->flights[line];
         enum status status;
 
-        if (!flight->is_on || flight->retry_at == 0)
+        if (!flight->is_on || (flight->retry_at == 0 && !is_over))
             continue;
-        if (crowd_is_stopped()) {
+        if (crowd->stopped_since > 0) {
             *ret_host = flight->host;
             hear_nothing(crowd, flight, RPC_FAILED);
             return STATUS_OK;

@@ -11,6 +11,8 @@
 
 #include "server/base/banned.h"
 
+#define PROTOCOLS    "http,https"
+#define TIME_HEADER  "X-Simulated-Time"
 #define SECONDS_MAX  120L /* of one request */
 #define CONNECT_MAX  10L
 #define PAGE_SECONDS 5L
@@ -54,6 +56,8 @@ static bool prepare_line(struct line *line)
     line->easy = curl_easy_init();
     if (line->easy == NULL)
         return false;
+    curl_easy_setopt(line->easy, CURLOPT_PROTOCOLS_STR, PROTOCOLS);
+    curl_easy_setopt(line->easy, CURLOPT_PROXY, ""); /* a crowd is too much for others' proxies */
     curl_easy_setopt(line->easy, CURLOPT_POST, 1L);
     curl_easy_setopt(line->easy, CURLOPT_WRITEFUNCTION, receive);
     curl_easy_setopt(line->easy, CURLOPT_WRITEDATA, &line->reply);
@@ -114,7 +118,7 @@ static struct curl_slist *make_headers(double now)
     char words[64];
     struct curl_slist *headers;
 
-    snprintf(words, sizeof(words), "X-Simulated-Time: %.3f", now);
+    snprintf(words, sizeof(words), TIME_HEADER ": %.3f", now);
     headers = curl_slist_append(NULL, words);
     for (size_t i = 0; headers != NULL && i < sizeof(fixed) / sizeof(fixed[0]); i++) {
         struct curl_slist *longer = curl_slist_append(headers, fixed[i]);
@@ -166,6 +170,7 @@ static bool take_done(struct exchange *exchange, struct exchange_result *ret_res
     while ((message = curl_multi_info_read(exchange->multi, &left)) != NULL) {
         CURLcode code = message->data.result;
         CURL *easy = message->easy_handle;
+        struct curl_header *header;
         struct line *line = NULL;
         long status = 0;
 
@@ -173,10 +178,13 @@ static bool take_done(struct exchange *exchange, struct exchange_result *ret_res
             continue;
         curl_easy_getinfo(easy, CURLINFO_PRIVATE, (char **)&line);
         curl_easy_getinfo(easy, CURLINFO_RESPONSE_CODE, &status);
+        *ret_result = (struct exchange_result){
+            .line = (size_t)(line - exchange->lines),
+            .end = judge(code, status),
+            .is_simulated =
+                curl_easy_header(easy, TIME_HEADER, 0, CURLH_HEADER, -1, &header) == CURLHE_OK};
         curl_multi_remove_handle(exchange->multi, easy);
         exchange->busy--;
-        *ret_result = (struct exchange_result){.line = (size_t)(line - exchange->lines),
-                                               .end = judge(code, status)};
         ret_result->reply = buffer_text(&line->reply);
         if (code != CURLE_OK)
             snprintf(ret_result->words, sizeof(ret_result->words), "%s", curl_easy_strerror(code));
@@ -207,6 +215,8 @@ bool exchange_get(struct exchange *exchange, const char *url, struct buffer *ret
     long status = 0;
     CURLcode code;
 
+    curl_easy_setopt(exchange->getter, CURLOPT_PROTOCOLS_STR, PROTOCOLS);
+    curl_easy_setopt(exchange->getter, CURLOPT_PROXY, "");
     curl_easy_setopt(exchange->getter, CURLOPT_URL, url);
     curl_easy_setopt(exchange->getter, CURLOPT_WRITEFUNCTION, receive);
     curl_easy_setopt(exchange->getter, CURLOPT_WRITEDATA, ret_page);

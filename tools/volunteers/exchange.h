@@ -42,6 +42,7 @@ struct exchange_result {
     size_t line;
     enum exchange_end end;
     struct text reply; /* until the next exchange_post on this line */
+    bool is_simulated; /* the server took the time that it was told */
     char words[128];   /* what went wrong */
 };
 /* Waits for the next line to be done, for so many seconds at most. False: none is. */

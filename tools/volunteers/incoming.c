@@ -140,7 +140,12 @@ static void take_part(struct reading *reading, struct text value)
     struct incoming *incoming = reading->incoming;
     const struct part *part = &reading->part;
 
-    if (text_is(part->name, "hostid")) {
+    if (text_is(part->name, "userid")) {
+        incoming->is_full = true;
+    } else if (text_is(part->name, "message")) {
+        if (incoming->message.length == 0)
+            incoming->message = text_copy(reading->arena, value);
+    } else if (text_is(part->name, "hostid")) {
         incoming->hostid = integer_of(value);
     } else if (text_is(part->name, "request_delay")) {
         incoming->request_delay = real_of(value);

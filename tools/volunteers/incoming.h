@@ -47,6 +47,8 @@ struct incoming_abort {
 
 struct incoming {
     bool is_down;            /* the project */
+    bool is_full;            /* the account is known */
+    struct text message;     /* the first one to the volunteer; empty: none */
     bool no_work_deadlines;  /* work there is, but it would be late */
     int64_t hostid;          /* 0: no new one */
     double request_delay;    /* s */

@@ -38,14 +38,18 @@ static enum status read_scenario(const char *path, struct scenario *ret_scenario
                                  struct failure *failure)
 {
     struct arena *arena = arena_create(SCENARIO_ARENA_BYTES);
+    struct failure mistake = {.status = STATUS_OK};
     struct text file;
     enum status status;
 
     if (arena == NULL)
         return fail(failure, STATUS_NO_MEMORY, "no memory");
     status = file_read(arena, path, SCENARIO_BYTES_MAX, &file, failure);
-    if (status == STATUS_OK)
-        status = scenario_read(file, ret_scenario, failure);
+    if (status == STATUS_OK) {
+        status = scenario_read(file, ret_scenario, &mistake);
+        if (status != STATUS_OK)
+            status = fail(failure, status, "%s: %s", path, mistake.text);
+    }
     arena_destroy(arena);
     return status;
 }
@@ -69,12 +73,15 @@ static void print_effort(const struct crowd_effort *effort)
         if (effort->failures[i] > 0)
             fprintf(stderr, "%s: %" PRIu64 "\n", crowd_failure_words((enum crowd_failure)i),
                     effort->failures[i]);
+    if (effort->rpcs > 0 && effort->jobs == 0)
+        fputs("no job was sent: --metrics shows the reasons, qmctl why HOST tells them\n", stderr);
 }
 
 static enum status run_crowd(struct crowd *crowd, struct report *report, struct failure *failure)
 {
     struct observer observers[CROWD_OBSERVERS_MAX];
     size_t count = report_observers(report, observers);
+    struct failure more = {.status = STATUS_OK};
     enum status status = STATUS_OK;
 
     for (size_t i = 0; i < count; i++)
@@ -83,7 +90,12 @@ static enum status run_crowd(struct crowd *crowd, struct report *report, struct 
     catch_signals();
     if (status == STATUS_OK)
         status = crowd_run(crowd, failure);
-    return status == STATUS_OK ? report_finish(report, failure) : status;
+    if (status == STATUS_OK)
+        return report_finish(report, failure);
+    /* What ends a run late leaves the figures until then. */
+    if (status == STATUS_IO && report_finish(report, &more) != STATUS_OK)
+        fprintf(stderr, "qmvolunteers: %s\n", more.text);
+    return status;
 }
 
 static enum status run(const struct options *options, struct failure *failure)

@@ -31,6 +31,14 @@ enum { FILE_BYTES_MAX = 256 << 20, PATH_BYTES = 4096 };
 
 static const char *const resource_names[] = {"CPU", "NVIDIA", "AMD", "Intel GPU"};
 
+/* The figures over time, where the user wants them, and for pictures. */
+struct over_time {
+    FILE *file; /* NULL: not wanted */
+    char path[PATH_BYTES];
+    int error; /* it cannot be written any more; 0: it can */
+};
+enum { USERS_CSV, PLOT_CSV, CSVS };
+
 struct report {
     const struct options *options;
     const struct scenario *scenario;
@@ -39,8 +47,7 @@ struct report {
     struct refusals refusals;
     struct series series;
     struct trace trace;
-    FILE *csv, *plot_csv; /* figures over time: where the user wants them, and for pictures */
-    bool failed;          /* to write them */
+    struct over_time csvs[CSVS];
 };
 
 /* --- figures --------------------------------------------------------------------------------- */
@@ -69,14 +76,20 @@ static void gather(struct report *report, const struct sample *sample)
         add_host(&report->now, &report->parts, &sample->volunteers[i]);
 }
 
+/* A full disk costs the rest of this file, not the run. */
 static void write_line(struct report *report, const struct buffer *line)
 {
-    FILE *files[] = {report->csv, report->plot_csv};
+    for (size_t i = 0; i < CSVS; i++) {
+        struct over_time *csv = &report->csvs[i];
 
-    for (size_t i = 0; i < sizeof(files) / sizeof(files[0]); i++)
-        if (files[i] != NULL &&
-            (fwrite(line->at, 1, line->length, files[i]) != line->length || fflush(files[i]) != 0))
-            report->failed = true;
+        if (csv->file == NULL || csv->error != 0 ||
+            (fwrite(line->at, 1, line->length, csv->file) == line->length &&
+             fflush(csv->file) == 0))
+            continue;
+        csv->error = errno != 0 ? errno : EIO;
+        fprintf(stderr, "qmvolunteers: %s: %s; the run goes on without it\n", csv->path,
+                strerror(csv->error));
+    }
 }
 
 static void write_sample(struct report *report, bool is_first)
@@ -118,9 +131,10 @@ static void on_sample(void *context, const struct sample *sample)
         write_sample(report, sample->is_first);
 }
 
-static void print_figures(const struct report *report)
+static enum status print_figures(const struct report *report, struct failure *failure)
 {
     struct buffer buffer = buffer_on_heap(FILE_BYTES_MAX);
+    bool good;
 
     figures_write_json(&report->now, &buffer);
     parts_write_json(&report->parts, &buffer);
@@ -128,8 +142,12 @@ static void print_figures(const struct report *report)
         if (refusals_total(&report->refusals.items[i]) > 0)
             buffer_print(&buffer, ",\n \"reason_%s\": %.0f", report->refusals.items[i].word,
                          refusals_total(&report->refusals.items[i]));
-    printf("{" TEXT_FORMAT "}\n", TEXT_ARG(buffer_text(&buffer)));
+    good =
+        printf("{" TEXT_FORMAT "}\n", TEXT_ARG(buffer_text(&buffer))) >= 0 && fflush(stdout) == 0;
     buffer_free(&buffer);
+    return good ? STATUS_OK
+                : fail(failure, STATUS_IO, "the figures cannot be written to standard output: %s",
+                       strerror(errno));
 }
 
 /* --- one host -------------------------------------------------------------------------------- */
@@ -242,28 +260,30 @@ static enum status draw(struct report *report, struct failure *failure)
 
 /* --- life ------------------------------------------------------------------------------------ */
 
-static enum status open_file(const char *path, FILE **ret_file, struct failure *failure)
+static enum status open_file(struct over_time *csv, struct failure *failure)
 {
-    *ret_file = fopen(path, "w");
-    return *ret_file != NULL
+    csv->file = fopen(csv->path, "w");
+    return csv->file != NULL
                ? STATUS_OK
-               : fail(failure, STATUS_IO, "%s cannot be written: %s", path, strerror(errno));
+               : fail(failure, STATUS_IO, "%s cannot be written: %s", csv->path, strerror(errno));
 }
 
 static enum status open_files(struct report *report, struct failure *failure)
 {
     const struct options *options = report->options;
+    struct over_time *users = &report->csvs[USERS_CSV], *plot = &report->csvs[PLOT_CSV];
     enum status status = STATUS_OK;
-    char path[PATH_BYTES];
 
-    if (options->csv != NULL)
-        status = open_file(options->csv, &report->csv, failure);
+    if (options->csv != NULL) {
+        snprintf(users->path, sizeof(users->path), "%s", options->csv);
+        status = open_file(users, failure);
+    }
     if (status != STATUS_OK || options->plot == NULL)
         return status;
     if (mkdir(options->plot, 0777) != 0 && errno != EEXIST)
         return fail(failure, STATUS_IO, "%s: %s", options->plot, strerror(errno));
-    snprintf(path, sizeof(path), "%s/figures.csv", options->plot);
-    return open_file(path, &report->plot_csv, failure);
+    snprintf(plot->path, sizeof(plot->path), "%s/figures.csv", options->plot);
+    return open_file(plot, failure);
 }
 
 enum status report_create(const struct options *options, const struct scenario *scenario,
@@ -276,8 +296,11 @@ enum status report_create(const struct options *options, const struct scenario *
         return fail(failure, STATUS_NO_MEMORY, "no memory");
     report->options = options;
     report->scenario = scenario;
-    if (series_init(&report->series, scenario->begin, scenario->begin + scenario->days * DAY,
-                    scenario->rpc_minutes * 60))
+    if (options->has_trace && (double)options->trace >= scenario->hosts)
+        status = fail(failure, STATUS_INVALID, "--trace %zu: the hosts are 0 to %.0f",
+                      options->trace, scenario->hosts - 1);
+    else if (series_init(&report->series, scenario->begin, scenario->begin + scenario->days * DAY,
+                         scenario->rpc_minutes * 60))
         status = open_files(report, failure);
     else
         status = fail(failure, STATUS_NO_MEMORY, "no memory");
@@ -292,10 +315,9 @@ void report_destroy(struct report *report)
 {
     if (report == NULL)
         return;
-    if (report->csv != NULL)
-        fclose(report->csv);
-    if (report->plot_csv != NULL)
-        fclose(report->plot_csv);
+    for (size_t i = 0; i < CSVS; i++)
+        if (report->csvs[i].file != NULL)
+            fclose(report->csvs[i].file);
     series_free(&report->series);
     trace_free(&report->trace);
     free(report);
@@ -311,10 +333,16 @@ size_t report_observers(struct report *report, struct observer ret_observers[CRO
     return 2;
 }
 
+/* Each is tried whatever became of the others; the first failure is told. */
 enum status report_finish(struct report *report, struct failure *failure)
 {
-    print_figures(report);
-    if (report->failed)
-        return fail(failure, STATUS_IO, "the figures over time could not be written");
-    return report->options->plot != NULL ? draw(report, failure) : STATUS_OK;
+    enum status status = print_figures(report, failure), drawn = STATUS_OK;
+
+    for (size_t i = 0; i < CSVS; i++)
+        if (report->csvs[i].error != 0)
+            status = fail(failure, STATUS_IO, "%s is not whole: %s", report->csvs[i].path,
+                          strerror(report->csvs[i].error));
+    if (report->options->plot != NULL)
+        drawn = draw(report, failure);
+    return status == STATUS_OK ? drawn : status;
 }
