@@ -64,6 +64,11 @@ find "$project" -type f -exec md5sum {} + | sort >"$dir/after"
 same "init again changes files" "$(diff "$dir/before" "$dir/after")" ""
 same "schedulers on the master page" \
     "$(grep -c '^<scheduler>http://127.0.0.1:[12]/cgi</scheduler>$' "$project/html/user/index.html")" 2
+expect 0 'master page +made' "$qmctl" init "$dir/usual" --url http://127.0.0.1:1/demo --name Usual \
+    --db-name "$database" --db-user root --db-socket "$QM_TEST_SOCKET"
+same "the usual scheduler is that of the web servers' samples" \
+    "$(grep '^<scheduler>' "$dir/usual/html/user/index.html")" \
+    '<scheduler>http://127.0.0.1:1/demo_cgi/cgi</scheduler>'
 same "mode of private keys" "$(stat -c %a "$project"/keys/*_private | sort -u)" 600
 same "anonymous platform" "$(sql -e "SELECT COUNT(*) FROM $database.platform WHERE name = 'anonymous'")" 1
 

@@ -79,6 +79,18 @@ static bool is_url(struct text text)
     return text_starts(text, TEXT("http://")) || text_starts(text, TEXT("https://"));
 }
 
+/* Where BOINC has it, and the samples for web servers: at /NAME_cgi/cgi for a project at /NAME/. */
+static struct text usual_scheduler(struct session *session, struct text master_url)
+{
+    struct text base = text_first(master_url, master_url.length - 1);
+    size_t host = text_find(base, TEXT("://")) + 3;
+    bool has_name = host < base.length &&
+                    text_contains((struct text){base.at + host, base.length - host}, TEXT("/"));
+
+    return text_print(session->arena, has_name ? TEXT_FORMAT "_cgi/cgi" : TEXT_FORMAT "/cgi",
+                      TEXT_ARG(base));
+}
+
 static enum status read_new_project(struct session *session, struct new_project *project,
                                     struct text urls[SCHEDULERS_MAX])
 {
@@ -103,8 +115,7 @@ static enum status read_new_project(struct session *session, struct new_project 
         urls[project->scheduler_count++] = text_from(given);
     }
     if (project->scheduler_count == 0)
-        urls[project->scheduler_count++] =
-            text_print(session->arena, TEXT_FORMAT "cgi", TEXT_ARG(project->master_url));
+        urls[project->scheduler_count++] = usual_scheduler(session, project->master_url);
     for (size_t i = 0; i < project->scheduler_count; i++)
         if (!is_url(urls[i]))
             return fail(&session->failure, STATUS_INVALID, "\"" TEXT_FORMAT "\" is not a URL",

@@ -19,7 +19,8 @@
 static const struct option init_options[] = {
     {"url", NULL, "URL", "Where volunteers attach; ends in a slash. Needed."},
     {"name", NULL, "NAME", "The project's name as volunteers see it. Needed."},
-    {"scheduler", NULL, "URL", "A scheduler's URL; may be repeated (URL of the project + cgi)."},
+    {"scheduler", NULL, "URL",
+     "A scheduler's URL; may be repeated (https://HOST/NAME_cgi/cgi for https://HOST/NAME/)."},
     {"db-name", NULL, "NAME", "Name of the database. Needed."},
     {"db-host", NULL, "HOST", "Database server, as host or host:port."},
     {"db-socket", NULL, "PATH", "Its Unix socket, when it is not the usual one."},
