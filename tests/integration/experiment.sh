@@ -69,6 +69,18 @@ echo "colour red" >"$work/bad.experiment"
 "$experiment" "$work/bad.experiment" 2>"$work/complaint"
 claim "a mistake is told with its line" \
     test "$?,$(grep -c 'bad.experiment:1: there is no row "colour"' "$work/complaint")" = 2,1
+mistake() { # WORDS ROW...
+    local words=$1
+    shift
+    { cat "$work/tiny.experiment"; printf '%s\n' "$@"; } >"$work/bad.experiment"
+    "$experiment" "$work/bad.experiment" 2>"$work/complaint"
+    claim "before anything is begun: $words" \
+        test "$?,$(grep -c "bad.experiment:[0-9]*: $words" "$work/complaint")" = 2,1
+}
+mistake 'there is no axis "colour"' "when colour=red config <ended>1</ended>"
+# shellcheck disable=SC2016 # $ is the experiment's
+mistake 'there is no axis "slakc"' 'scenario error_rate $slakc'
+mistake 'there is no row "cnofig"' "when check=edf cnofig <ended>1</ended>"
 "$QM_SOURCE_DIR/tools/volunteers/compare" --table --y nothing "$work/one/cells.csv" 2>/dev/null
 claim "a figure that is not there cannot be compared" test $? -eq 2
 finish

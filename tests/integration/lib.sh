@@ -14,6 +14,7 @@ set -uo pipefail
 QM_TEST_SOCKET=$(readlink -f "$QM_TEST_SOCKET")
 
 export PATH="$PATH:/usr/sbin:/sbin"
+unset http_proxy https_proxy all_proxy HTTP_PROXY HTTPS_PROXY ALL_PROXY # all is on loopback
 readonly skipped=77
 failures=0
 started=() # process numbers, in the order of their start
@@ -104,13 +105,16 @@ finish() {
 # test runs: each port has a lock, held by an open file of this shell and of what it starts.
 take_port() {
     local lock
-    mkdir -p /tmp/qm-ports
-    while :; do
+    # Another user's locks cannot be opened, so each has a folder.
+    mkdir -p "/tmp/qm-ports-$UID"
+    for _ in {1..1000}; do
         port=$((20000 + RANDOM % 12000))
-        exec {lock}>"/tmp/qm-ports/$port" && flock -n "$lock" &&
-            ! (exec 3<>"/dev/tcp/127.0.0.1/$port") 2>/dev/null && break
+        exec {lock}>"/tmp/qm-ports-$UID/$port" || break
+        flock -n "$lock" && ! (exec 3<>"/dev/tcp/127.0.0.1/$port") 2>/dev/null && return
         exec {lock}>&-
     done
+    say "no free port on loopback"
+    exit 1
 }
 
 # new_project [ELEMENT...]: folder, schema, one account, one app with a version for Linux. The

@@ -30,13 +30,15 @@ answers() { curl -s --max-time 5 "$1" | grep -q scheduler; }
 # that of the integration tests.
 take_port() {
     local lock
-    mkdir -p /tmp/qm-ports
-    while :; do
+    # Another user's locks cannot be opened, so each has a folder.
+    mkdir -p "/tmp/qm-ports-$UID"
+    for _ in {1..1000}; do
         port=$((20000 + RANDOM % 12000))
-        exec {lock}>"/tmp/qm-ports/$port" && flock -n "$lock" &&
-            ! (exec 3<>"/dev/tcp/127.0.0.1/$port") 2>/dev/null && return
+        exec {lock}>"/tmp/qm-ports-$UID/$port" || break
+        flock -n "$lock" && ! (exec 3<>"/dev/tcp/127.0.0.1/$port") 2>/dev/null && return
         exec {lock}>&-
     done
+    give_up 1 "no free port on loopback"
 }
 
 qmctl() {
