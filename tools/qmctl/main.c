@@ -167,7 +167,8 @@ const struct subcommand subcommands[] = {
     {"user show", "[EMAIL]", "Shows an account and its key.", "qmctl user show ada@example.org",
      OPTIONS(user_show_options), .arguments_max = 1, .run = command_user_show},
     {"jobs create", "[FILE...]",
-     "Makes jobs: one with the files given, or one for each line of standard input.",
+     "Makes jobs: one with the files given, or one for each line of standard input. What the "
+     "input template says of a job counts, whatever is given here.",
      "qmctl jobs create --app demo --in templates/simple_in.xml --out templates/simple_out.xml in1",
      OPTIONS(jobs_create_options), .arguments_max = -1, .takes_parameters = true,
      .run = command_jobs_create},
