@@ -8,6 +8,7 @@
 #include "server/request.h"
 
 #include "config/config.h"
+#include "server/availability_log.h"
 #include "server/base/arena.h"
 #include "server/base/buffer.h"
 #include "server/base/clock.h"
@@ -184,8 +185,10 @@ void request_run(struct request *request, struct buffer *ret_reply)
         enum outcome outcome = request_transact(request, mark);
 
         answer_outcome(request, outcome);
-        if (outcome == OUTCOME_COMMITTED)
+        if (outcome == OUTCOME_COMMITTED) {
             files_update(request);
+            availability_log_keep(request);
+        }
     }
     delay_by_load(request); /* whoever was served comes back too */
     reply_write(request, ret_reply);

@@ -89,13 +89,13 @@ static bool write_all(int descriptor, struct text text)
 }
 
 static enum status write_beside(char *beside, const char *path, struct text text, unsigned mode,
-                                struct failure *failure)
+                                bool waits, struct failure *failure)
 {
     int descriptor = mkostemp(beside, O_CLOEXEC);
     if (descriptor < 0)
         return fail_io(failure, beside, "create");
-    bool is_written =
-        fchmod(descriptor, mode) == 0 && write_all(descriptor, text) && fsync(descriptor) == 0;
+    bool is_written = fchmod(descriptor, mode) == 0 && write_all(descriptor, text) &&
+                      (!waits || fsync(descriptor) == 0);
     enum status status = is_written ? STATUS_OK : fail_io(failure, beside, "write");
     if (close(descriptor) != 0 && status == STATUS_OK)
         status = fail_io(failure, beside, "close");
@@ -106,14 +106,26 @@ static enum status write_beside(char *beside, const char *path, struct text text
     return status;
 }
 
-enum status file_write(const char *path, struct text text, unsigned mode, struct failure *failure)
+static enum status write_file(const char *path, struct text text, unsigned mode, bool waits,
+                              struct failure *failure)
 {
     size_t size = strlen(path) + sizeof(".XXXXXX");
     char *beside = malloc(size);
     if (beside == NULL)
         return fail(failure, STATUS_NO_MEMORY, "%s: no memory to write it", path);
     (void)snprintf(beside, size, "%s.XXXXXX", path);
-    enum status status = write_beside(beside, path, text, mode, failure);
+    enum status status = write_beside(beside, path, text, mode, waits, failure);
     free(beside);
     return status;
+}
+
+enum status file_write(const char *path, struct text text, unsigned mode, struct failure *failure)
+{
+    return write_file(path, text, mode, true, failure);
+}
+
+enum status file_write_at_ease(const char *path, struct text text, unsigned mode,
+                               struct failure *failure)
+{
+    return write_file(path, text, mode, false, failure);
 }

@@ -14,5 +14,8 @@ MUST_CHECK enum status file_read(struct arena *arena, const char *path, size_t b
 /* Written beside and renamed over, so that a reader sees the old text or the new, never half. */
 MUST_CHECK enum status file_write(const char *path, struct text text, unsigned mode,
                                   struct failure *failure);
+/* The same without waiting for the disk: after a fall of the machine it may be old, or empty. */
+MUST_CHECK enum status file_write_at_ease(const char *path, struct text text, unsigned mode,
+                                          struct failure *failure);
 
 #endif

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* The walk and its retries, with steps, database and reply writer played by this file: each case
  * writes down what the world does, and looks at what was done in which order. */
+#include "server/availability_log.h"
 #include "server/files.h"
 #include "server/request.h"
 
@@ -28,6 +29,7 @@ static struct world {
     bool screen_refuses;
     bool overflows;
     size_t steps, commits;
+    int logs_kept;
 
     char trace[400];
     uint64_t tokens[16], kept_token;
@@ -160,6 +162,12 @@ void files_update(struct request *of)
     (void)of;
 }
 
+void availability_log_keep(const struct request *of)
+{
+    (void)of;
+    world.logs_kept++;
+}
+
 enum status db_reopen(struct db *db)
 {
     (void)db;
@@ -242,6 +250,7 @@ static void test_replies_after_the_commit(void **state)
     assert_int_equal(answer->acks.count, 1);
     assert_int_equal(answer->kind, ANSWER_FULL);
     assert_int_equal(fixture.request.attempts, 1);
+    assert_int_equal(world.logs_kept, 1);
 }
 
 static void test_repeats_the_transaction_after_a_deadlock(void **state)
@@ -301,6 +310,7 @@ static void test_keeps_nothing_but_words_of_a_refusal(void **state)
     world.refuses = true;
     const struct answer *answer = run();
     assert_string_equal(world.trace, "parse screen authenticate report rollback reply");
+    assert_int_equal(world.logs_kept, 0);
     assert_int_equal(answer->acks.count, 0);
     assert_int_equal(answer->message_count, 1);
     assert_int_equal(fixture.request.visit.jobs_sent, 0);
