@@ -43,7 +43,6 @@ MUST_CHECK enum status filler_leave(struct filler *filler, struct db *db);
 struct filler_figures {
     uint64_t sweeps;      /* finished */
     double sweep_seconds; /* of the last one */
-    double fill_seconds;  /* of the first one */
     double lag, lag_most; /* s between looks for new jobs that got to the end; last, longest */
     size_t servers;       /* alive, this one too */
 };

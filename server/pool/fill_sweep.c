@@ -135,8 +135,7 @@ static void end_sweep(struct filler *filler, const struct config *config, double
     filler->sweep.due = now + sweep_interval(filler, config);
     pthread_mutex_lock(&filler->lock);
     filler->figures.sweep_seconds = now - filler->sweep.began;
-    if (filler->figures.sweeps++ == 0)
-        filler->figures.fill_seconds = filler->figures.sweep_seconds;
+    filler->figures.sweeps++;
     own = filler->figures;
     filler->figures.lag_most = 0;
     pthread_mutex_unlock(&filler->lock);

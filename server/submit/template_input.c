@@ -121,7 +121,7 @@ static enum status read_references(struct input_template *input, struct failure 
              text_contains(open_name->content, TEXT("%"))))
             return template_fail(file, open_name, failure,
                                  "clients refuse an empty name and one with \"..\" or \"%%\"");
-        input->files[index++].reference = element;
+        index++;
     }
     if (index < input->file_count)
         return template_fail(file, input->files[index].element, failure,

@@ -18,7 +18,6 @@ enum input_kind {
 
 struct input_file {
     const struct template_element *element;
-    const struct template_element *reference; /* its file_ref; NULL when there is none */
     enum input_kind kind;
     struct text physical_name; /* of a constant file */
     bool gzip;
