@@ -119,6 +119,50 @@ static void no_cpu_idles_while_another_project_has_results(void **state)
     assert_i64((int64_t)debt_schedule(projects, 2, results, 3, 4), 3);
 }
 
+/* 40 minutes of two CPUs are 20 each: A is owed 10 and so gets the first, B the second. */
+static void a_cpu_given_lowers_what_is_anticipated(void **state)
+{
+    (void)state;
+    struct debt_project projects[] = {{.share = 1, .debt = 15 * MINUTE},
+                                      {.share = 1, .debt = -5 * MINUTE}};
+    struct debt_result results[] = {task(0, true, 25 * MINUTE), task(0, false, 0),
+                                    task(1, true, 15 * MINUTE), task(1, false, 0)};
+
+    assert_i64((int64_t)debt_schedule(projects, 2, results, 4, 2), 2);
+    assert_real(projects[0].debt, 10 * MINUTE, 1e-9);
+    assert_real(projects[1].debt, 0, 1e-9);
+    assert_true(results[0].running && results[2].running);
+    assert_real(projects[0].anticipated, -10 * MINUTE, 1e-9);
+    assert_real(projects[1].anticipated, -20 * MINUTE, 1e-9);
+    /* Owed more than the period is worth, it gets both. */
+    projects[0].debt = 30 * MINUTE;
+    results[0].cpu_time += 20 * MINUTE;
+    results[2].cpu_time += 20 * MINUTE;
+    assert_i64((int64_t)debt_schedule(projects, 2, results, 4, 2), 2);
+    assert_true(results[0].running && results[1].running);
+}
+
+/* seed 0-5: of ten results of two projects, only one each is ever begun on one CPU. */
+static void few_results_are_begun(void **state)
+{
+    (void)state;
+    struct debt_project projects[] = {{.share = 2}, {.share = 1}};
+    struct debt_result results[10];
+    size_t active = 0;
+
+    for (size_t i = 0; i < COUNT(results); i++)
+        results[i] = fresh(i % 2, (double)(20 - i) * DAY);
+    for (int period = 0; period < 200; period++) {
+        (void)debt_schedule(projects, 2, results, COUNT(results), 1);
+        for (size_t i = 0; i < COUNT(results); i++)
+            results[i].cpu_time += results[i].running ? 3600 : 0;
+    }
+    for (size_t i = 0; i < COUNT(results); i++)
+        active += results[i].active;
+    assert_int_equal(active, 2);
+    assert_true(results[8].active && results[9].active);
+}
+
 static void shares_are_kept_in_the_long_run(void **state)
 {
     (void)state;
@@ -214,6 +258,8 @@ int main(void)
         cmocka_unit_test(of_new_results_the_earliest_deadline_is_begun),
         cmocka_unit_test(more_results_can_be_active_than_there_are_cpus),
         cmocka_unit_test(no_cpu_idles_while_another_project_has_results),
+        cmocka_unit_test(a_cpu_given_lowers_what_is_anticipated),
+        cmocka_unit_test(few_results_are_begun),
         cmocka_unit_test(shares_are_kept_in_the_long_run),
         cmocka_unit_test(the_latest_deadlines_are_left_out),
         cmocka_unit_test(as_many_results_are_needed_as_a_share_can_occupy),

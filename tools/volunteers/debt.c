@@ -10,7 +10,12 @@
  * - The time to starvation looks at one project's rate. A project without a share has none and
  *   would never finish anything; it counts as never starving and asks for nothing.
  * - The request is made of every project below 2T once one is below T. Its text asks for 2T "for
- *   each project", and its code ends by clearing requests that only such a reading sets. */
+ *   each project", and its code bounds requests by 0, and ends by clearing all of them where nobody
+ *   is below T: both only such a reading needs.
+ * - In the first period nothing was done, so that a CPU given is worth nothing: all go to one
+ *   project. By its code so they do, and the next period makes up for it.
+ * - Who runs, or was preempted, has no order among its like. Here that in which they are given.
+ * - Its two urgencies differ in nothing that is done about them. Nor do they here. */
 #include "tools/volunteers/debt.h"
 
 #include <math.h>

@@ -1,7 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Fetching by the time until a project starves (debt.h). The period T between contacts is half of
  * the buffer, so that 2T, up to which it asks, is the buffer. The project that lacks most for its
- * share is asked. */
+ * share is asked, then the next.
+ *
+ * The old texts know no waiting after a reply without jobs, and think once a second. Who has no
+ * work and names no delay would be asked each second, so such a project waits as after a failed
+ * RPC. */
 #include "tools/volunteers/debt.h"
 #include "tools/volunteers/policy.h"
 #include "tools/volunteers/session.h"
