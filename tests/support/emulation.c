@@ -145,21 +145,54 @@ static void answer(struct emulation *emulation, struct emulated_project *project
                                         .deletes_by_expiry = project->deletes_by_expiry,
                                         .jobs = reply->jobs,
                                         .acks = reply->acks};
-    acknowledge(emulation, project, reply);
-    send_jobs(emulation, project, reply);
+    reply->incoming.is_down = project->is_down;
+    if (!project->is_down) {
+        acknowledge(emulation, project, reply);
+        send_jobs(emulation, project, reply);
+    }
     volunteer_hear(&emulation->volunteer, &emulation->question, &reply->incoming);
     free(reply);
+}
+
+static void show_page(struct emulation *emulation, struct emulated_project *project)
+{
+    project->pages_read++;
+    if (project->page_count > 0) {
+        memcpy(project->read, project->page, sizeof(project->read));
+        project->read_count = project->page_count;
+    }
+    volunteer_hear_master(&emulation->volunteer, &emulation->question, project->page,
+                          project->page_count);
+}
+
+/* Nobody is asked of whom the host knows nothing. */
+static void see_scheduler(const struct emulation *emulation, struct emulated_project *project)
+{
+    size_t scheduler = emulation->question.scheduler;
+
+    assert_true(scheduler < 8);
+    project->rpcs_of[scheduler]++;
+    if (emulation->population.reads_masters)
+        assert_non_null(memchr(project->read, (int)scheduler, project->read_count));
+    else
+        assert_int_equal(scheduler, 0);
 }
 
 static void talk(struct emulation *emulation)
 {
     struct emulated_project *project = &emulation->projects[emulation->question.project];
 
+    if (emulation->question.request.reads_master) {
+        show_page(emulation, project);
+        return;
+    }
+    see_scheduler(emulation, project);
+    assert_int_equal(emulation->question.request.project, emulation->question.attached);
     project->rpcs++;
     project->last_rpc = emulation->volunteer.now;
     if (emulation->look != NULL)
         emulation->look(emulation, emulation->context);
-    if (project->is_silent)
+    if (project->is_silent || (project->dead >> emulation->question.scheduler & 1) != 0)
         volunteer_hear_nothing(&emulation->volunteer, &emulation->question);
     else
         answer(emulation, project);

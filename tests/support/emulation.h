@@ -20,8 +20,12 @@ struct emulated_project {
     double bound;                     /* s from sending to the deadline */
     double coproc_cpus;               /* that jobs of coprocessors use beside them */
     double request_delay;
-    size_t jobs_max; /* in a reply; 0: 100 */
-    bool is_silent;  /* nobody answers */
+    size_t jobs_max;                      /* in a reply; 0: 100 */
+    bool is_silent;                       /* nobody answers */
+    bool is_down;                         /* it says that it is */
+    uint8_t page[CONTACT_SCHEDULERS_MAX]; /* its master page, where the population reads any */
+    size_t page_count;                    /* 0: it cannot be read */
+    uint8_t dead;                         /* bit n: scheduler n of 0 to 7 does not answer */
     bool refuses_for_deadlines;
     bool keeps_silent_of_resources; /* as servers of other makes */
     bool no_full_workload;          /* the queue is not asked for */
@@ -31,7 +35,10 @@ struct emulated_project {
     bool deletes_by_priority, deletes_by_expiry;
     /* Outcome. */
     uint64_t rpcs, sent, reported, refused;
+    uint64_t rpcs_of[8], pages_read; /* by scheduler */
     double last_rpc;
+    uint8_t read[CONTACT_SCHEDULERS_MAX]; /* what the host read last */
+    size_t read_count;
 };
 
 struct emulation {

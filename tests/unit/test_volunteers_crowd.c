@@ -123,6 +123,13 @@ bool exchange_post(struct exchange *exchange, size_t line, const char *url, doub
     return true;
 }
 
+bool exchange_fetch(struct exchange *exchange, size_t line, const char *url, double now)
+{
+    (void)exchange;
+    fail_msg("line %zu reads %s at %f, where no page is a master page", line, url, now);
+    return false;
+}
+
 /* Any of those under way. */
 bool exchange_wait(struct exchange *exchange, double seconds, struct exchange_result *ret_result)
 {

@@ -108,6 +108,43 @@ static void a_project_is_left_alone_until_its_minimum_rpc_time(void **state)
     assert_int_equal(session_next(&session, projects, 2, &empty, NOW + 3600).project, 0);
 }
 
+static void a_failure_is_that_of_all_schedulers(void **state)
+{
+    (void)state;
+    struct session_project projects[] = {owed(1, 1), owed(1, 10)};
+    struct session session = {.kind = SESSION_NONE};
+    struct random random = {.state = 6};
+
+    projects[0].scheduler_count = 3;
+    session_poll(&session, projects, 2, &empty, NOW);
+    for (size_t url = 0; url < 3; url++) {
+        assert_int_equal(session_next(&session, projects, 2, &empty, NOW).url, url);
+        assert_int_equal(projects[0].failures, 0);
+        assert_real(projects[0].min_rpc_time, 0, 0);
+        session_rpc_failed(&session, projects, NOW, &random);
+    }
+    assert_int_equal(projects[0].failures, 1);
+    assert_in_range(projects[0].min_rpc_time - NOW, 60, 120);
+    /* The session goes on with the next project. */
+    assert_int_equal(session_next(&session, projects, 2, &empty, NOW).project, 1);
+}
+
+static void a_project_that_says_it_is_down_is_asked_once(void **state)
+{
+    (void)state;
+    struct session_project projects[] = {owed(1, 1)};
+    struct session session = {.kind = SESSION_NONE};
+    struct random random = {.state = 7};
+
+    projects[0].scheduler_count = 3;
+    session_poll(&session, projects, 1, &empty, NOW);
+    assert_int_equal(session_next(&session, projects, 1, &empty, NOW).url, 0);
+    session_project_is_down(&session, projects, NOW, &random);
+    assert_int_equal(projects[0].failures, 1);
+    assert_true(projects[0].min_rpc_time > NOW);
+    assert_int_equal(session_next(&session, projects, 1, &empty, NOW).action, SESSION_OVER);
+}
+
 static void every_scheduler_is_tried_before_a_failure_counts(void **state)
 {
     (void)state;
@@ -165,7 +202,7 @@ static void the_master_page_is_read_again_after_ten_failures(void **state)
 
     /* Nothing new there: the host goes on waiting. */
     waiting = getting.min_rpc_time;
-    session_master_read(&getting, 0);
+    session_master_read(&getting, 1, 0);
     assert_int_equal(getting.failures, SESSION_MASTER_PERIOD);
     assert_real(getting.min_rpc_time, waiting, 0);
     /* It is not there: one failure more. */
@@ -173,10 +210,39 @@ static void the_master_page_is_read_again_after_ten_failures(void **state)
     assert_int_equal(getting.failures, SESSION_MASTER_PERIOD + 1);
     assert_int_equal(fail_until_master(&getting, &empty, &random), 2 * SESSION_MASTER_PERIOD);
     /* The project has moved: it is asked at once. */
-    session_master_read(&getting, 1);
+    session_master_read(&getting, 2, 1);
     assert_int_equal(getting.failures, 0);
     assert_real(getting.min_rpc_time, 0, 0);
     assert_int_equal(getting.scheduler_count, 2);
+    /* Of two one is left: nothing new. */
+    getting.failures = 1;
+    session_master_read(&getting, 1, 0);
+    assert_int_equal(getting.failures, 1);
+    assert_int_equal(getting.scheduler_count, 1);
+}
+
+static void a_project_without_schedulers_begins_with_its_master_page(void **state)
+{
+    (void)state;
+    struct session_project project = {.share = 1, .fetch_master = true};
+    struct session session = {.kind = SESSION_NONE};
+    struct random random = {.state = 5};
+
+    session_poll(&session, &project, 1, &empty, NOW);
+    assert_int_equal(session_next(&session, &project, 1, &empty, NOW).action, SESSION_READ_MASTER);
+    session_master_failed(&project, NOW, &random);
+    /* In this session no more, and in no other until the back-off is over. */
+    assert_int_equal(session_next(&session, &project, 1, &empty, NOW).action, SESSION_OVER);
+    assert_true(project.min_rpc_time > NOW);
+    session_poll(&session, &project, 1, &empty, NOW + 1);
+    assert_int_equal(session_next(&session, &project, 1, &empty, NOW + 1).action, SESSION_OVER);
+    session_poll(&session, &project, 1, &empty, project.min_rpc_time);
+    assert_int_equal(session_next(&session, &project, 1, &empty, project.min_rpc_time).action,
+                     SESSION_READ_MASTER);
+    session_master_read(&project, 2, 2);
+    assert_int_equal(session_next(&session, &project, 1, &empty, NOW).action, SESSION_OVER);
+    session_poll(&session, &project, 1, &empty, NOW);
+    assert_int_equal(session_next(&session, &project, 1, &empty, NOW).action, SESSION_RPC);
 }
 
 static void overdue_results_are_reported_once_there_is_enough_work(void **state)
@@ -235,6 +301,17 @@ static void failed_computations_hold_their_project_back(void **state)
     assert_true(last >= 1920);
 }
 
+static void a_failed_computation_ends_no_delay(void **state)
+{
+    (void)state;
+    struct session_project project = owed(1, 1);
+    struct random random = {.state = 8};
+
+    project.min_rpc_time = NOW + 86400;
+    session_computation_failed(&project, NOW, &random);
+    assert_real(project.min_rpc_time, NOW + 86400, 0);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -243,10 +320,14 @@ int main(void)
         cmocka_unit_test(work_is_fetched_by_debt_until_the_high_water_mark),
         cmocka_unit_test(a_project_is_left_alone_until_its_minimum_rpc_time),
         cmocka_unit_test(every_scheduler_is_tried_before_a_failure_counts),
+        cmocka_unit_test(a_failure_is_that_of_all_schedulers),
+        cmocka_unit_test(a_project_that_says_it_is_down_is_asked_once),
         cmocka_unit_test(the_master_page_is_read_again_after_ten_failures),
+        cmocka_unit_test(a_project_without_schedulers_begins_with_its_master_page),
         cmocka_unit_test(overdue_results_are_reported_once_there_is_enough_work),
         cmocka_unit_test(reports_wait_for_the_minimum_rpc_time),
         cmocka_unit_test(failed_computations_hold_their_project_back),
+        cmocka_unit_test(a_failed_computation_ends_no_delay),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -57,6 +57,7 @@ void adapt_host(struct volunteer *volunteer, struct adaptation *ret_adaptation)
 
         to->projects[p] = (struct schedule_project){
             .share = volunteer->fetch.projects[p].share,
+            .master_pending = volunteer->population->reads_masters && project->session.fetch_master,
             .min_rpc_time = volunteer->fetch.projects[p].min_rpc_time,
             .no_work_deadlines = project->no_work_deadlines,
             .reply_delay_end = project->reply_delay_end,

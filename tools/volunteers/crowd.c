@@ -111,6 +111,8 @@ enum status crowd_create(const struct options *options, const struct scenario *s
                                 (options->metrics_count > 0 && crowd->metrics == NULL)))
         status = fail(failure, STATUS_NO_MEMORY, "no memory for so many hosts");
     if (status == STATUS_OK)
+        status = crowd_read_masters(crowd, failure);
+    if (status == STATUS_OK)
         *ret_crowd = crowd;
     else
         crowd_destroy(crowd);

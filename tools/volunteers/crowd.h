@@ -18,13 +18,14 @@ struct scenario;
 struct volunteer;
 
 /*      name         words          RPCs that went wrong though the scenario does not want it */
-#define CROWD_FAILURES(FAILURE)             \
-    FAILURE(AWAY, "no server there")        \
-    FAILURE(STATUS, "other HTTP status")    \
-    FAILURE(BROKEN, "broken off")           \
-    FAILURE(UNREADABLE, "unreadable reply") \
-    FAILURE(TOO_LARGE, "request too large") \
-    FAILURE(DOWN, "the project is down")    \
+#define CROWD_FAILURES(FAILURE)                              \
+    FAILURE(AWAY, "no server there")                         \
+    FAILURE(STATUS, "other HTTP status")                     \
+    FAILURE(BROKEN, "broken off")                            \
+    FAILURE(UNREADABLE, "unreadable reply")                  \
+    FAILURE(NO_SCHEDULER, "no scheduler on the master page") \
+    FAILURE(TOO_LARGE, "request too large")                  \
+    FAILURE(DOWN, "the project is down")                     \
     FAILURE(REFUSED, "the project refuses")
 
 enum crowd_failure {
@@ -41,12 +42,14 @@ struct crowd_effort {
     double end;          /* virtual time that it came to */
     double away_seconds; /* of that, waited for servers that were not there */
     uint64_t rpcs, events;
+    uint64_t masters;     /* pages that hosts read, or tried to */
     uint64_t jobs;        /* in replies */
     uint64_t transitions; /* commands run */
     uint64_t failures[CROWD_FAILURE_COUNT];
 };
 
-/* Options and scenario stay the caller's and as they are. */
+/* Options and scenario stay the caller's and as they are. STATUS_IO, STATUS_INVALID: a master page
+ * cannot be read, or names no scheduler. */
 MUST_CHECK enum status crowd_create(const struct options *options, const struct scenario *scenario,
                                     struct crowd **ret_crowd, struct failure *failure);
 void crowd_destroy(struct crowd *crowd); /* NULL is fine */

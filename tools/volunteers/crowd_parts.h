@@ -11,8 +11,17 @@
 #include "tools/volunteers/exchange.h"
 
 struct arena;
+struct master_page;
 struct metrics;
 struct volunteer_question;
+
+enum { CROWD_SCHEDULERS_MAX = 64 }; /* of a project, in a whole run */
+
+/* URLs that master pages ever named, by number; without such pages the one of the command line. */
+struct schedulers {
+    const char *urls[CROWD_SCHEDULERS_MAX];
+    size_t count;
+};
 
 /* One request under way, on the line of its number. */
 struct flight {
@@ -36,8 +45,9 @@ struct crowd_server {
 struct crowd {
     const struct options *options;
     const struct scenario *scenario;
-    struct arena *arena; /* of the accounts */
+    struct arena *arena; /* of the accounts and schedulers */
     struct accounts accounts[CROWD_PROJECTS_MAX];
+    struct schedulers schedulers[CROWD_PROJECTS_MAX];
     double end;
     struct volunteer *volunteers;
     size_t count;
@@ -72,6 +82,15 @@ MUST_CHECK enum status crowd_talk_wait(struct crowd *crowd, size_t *ret_host,
 /* A project that has served nobody yet, of those that were asked at least so often, is told of. */
 MUST_CHECK enum status crowd_talk_judge(const struct crowd *crowd, uint64_t least,
                                         struct failure *failure);
+
+/* --- crowd_masters.c --- */
+
+/* The schedulers to begin with. */
+MUST_CHECK enum status crowd_read_masters(struct crowd *crowd, struct failure *failure);
+/* The numbers of what a page names, in room for MASTER_SCHEDULERS_MAX; returns how many. Those that
+ * are new get one as long as there is room. */
+size_t crowd_number_schedulers(struct crowd *crowd, size_t project, const struct master_page *page,
+                               uint8_t *ret_numbers);
 
 /* --- crowd_clock.c --- */
 

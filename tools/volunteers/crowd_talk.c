@@ -1,13 +1,16 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* One RPC from question to answer. What the scenario wants to fail is told to the host at once. A
- * server that is really not there is no part of a scenario: the same request goes out again until
- * patience ends, and with it the run. Other real failures the host sees as they are; but a project
- * that has served nobody in its first requests is a mistake in a URL, a key or its configuration,
- * and so is one that goes by its own clock: what would come of it are no figures. */
+/* One RPC, or reading of a master page, from question to answer. What the scenario wants to fail is
+ * told to the host at once. A server that is really not there is no part of a scenario: the same
+ * request goes out again until patience ends, and with it the run. Other real failures the host
+ * sees as they are, and all of them where it finds schedulers on master pages: then what it does
+ * about them is what is looked at. But a project that has served nobody in its first requests is a
+ * mistake in a URL, a key or its configuration, and so is one that goes by its own clock: what
+ * would come of it are no figures. */
 #include "tools/volunteers/crowd_parts.h"
 
 #include "server/base/arena.h"
 #include "tools/volunteers/incoming.h"
+#include "tools/volunteers/master.h"
 #include "tools/volunteers/options.h"
 #include "tools/volunteers/outgoing.h"
 #include "tools/volunteers/scenario.h"
@@ -30,6 +33,15 @@ static const enum crowd_failure failure_of[EXCHANGE_END_COUNT] = {
     [EXCHANGE_BROKEN] = CROWD_BROKEN,
 };
 
+static const char *url_of(const struct crowd *crowd, const struct flight *flight)
+{
+    const struct volunteer_question *question = flight->question;
+
+    return question->request.reads_master
+               ? crowd->options->urls[flight->project]
+               : crowd->schedulers[flight->project].urls[question->scheduler];
+}
+
 static void note_failure(struct crowd *crowd, const struct flight *flight, enum crowd_failure kind,
                          const char *words)
 {
@@ -37,8 +49,8 @@ static void note_failure(struct crowd *crowd, const struct flight *flight, enum 
     if (crowd->options->is_quiet || crowd->complaints >= COMPLAINTS_MAX)
         return;
     crowd->complaints++;
-    fprintf(stderr, "qmvolunteers: %s: %s: %s\n", crowd->options->urls[flight->project],
-            crowd_failure_words(kind), words);
+    fprintf(stderr, "qmvolunteers: %s: %s%s%s\n", url_of(crowd, flight), crowd_failure_words(kind),
+            words[0] == '\0' ? "" : ": ", words);
 }
 
 enum status crowd_talk_judge(const struct crowd *crowd, uint64_t least, struct failure *failure)
@@ -64,6 +76,10 @@ static enum status note_unserved(struct crowd *crowd, const struct flight *fligh
     server->idle++;
     snprintf(server->words, sizeof(server->words), "%s",
              words[0] != '\0' ? words : crowd_failure_words(kind));
+    /* Of several schedulers any may be dead, and be tried first by all; that all are shows at the
+     * end. */
+    if (crowd->options->has_masters && kind != CROWD_DOWN && kind != CROWD_REFUSED)
+        return STATUS_OK;
     return crowd_talk_judge(crowd, UNSERVED_MAX, failure);
 }
 
@@ -98,8 +114,27 @@ static void land(struct crowd *crowd, struct flight *flight)
     crowd->on_count--;
 }
 
+static enum status hear_master(struct crowd *crowd, struct flight *flight, struct text text,
+                               struct failure *failure)
+{
+    uint8_t numbers[MASTER_SCHEDULERS_MAX] = {0};
+    struct master_page page;
+    size_t count;
+
+    master_read(text, &page);
+    count = crowd_number_schedulers(crowd, flight->project, &page, numbers);
+    volunteer_hear_master(&crowd->volunteers[flight->host], flight->question, numbers, count);
+    land(crowd, flight);
+    return count > 0 ? STATUS_OK : note_unserved(crowd, flight, CROWD_NO_SCHEDULER, "", failure);
+}
+
 static void hear_nothing(struct crowd *crowd, struct flight *flight, enum rpc_outcome outcome)
 {
+    if (flight->question->request.reads_master) {
+        volunteer_hear_master(&crowd->volunteers[flight->host], flight->question, NULL, 0);
+        land(crowd, flight);
+        return;
+    }
     volunteer_hear_nothing(&crowd->volunteers[flight->host], flight->question);
     tell(crowd, flight, outcome, NULL);
     land(crowd, flight);
@@ -121,10 +156,13 @@ static void hear(struct crowd *crowd, struct flight *flight, const struct incomi
 static enum status send_out(struct crowd *crowd, size_t line, struct failure *failure)
 {
     struct flight *flight = &crowd->flights[line];
+    const char *url = url_of(crowd, flight);
 
     flight->retry_at = 0;
-    if (!exchange_post(crowd->exchange, line, crowd->options->urls[flight->project], flight->time,
-                       buffer_text(&flight->request)))
+    if (flight->question->request.reads_master
+            ? !exchange_fetch(crowd->exchange, line, url, flight->time)
+            : !exchange_post(crowd->exchange, line, url, flight->time,
+                             buffer_text(&flight->request)))
         return fail(failure, STATUS_NO_MEMORY, "no memory for a request");
     return STATUS_OK;
 }
@@ -136,10 +174,13 @@ enum status crowd_talk_begin(struct crowd *crowd, size_t line, struct failure *f
 
     flight->is_on = true;
     crowd->on_count++;
+    crowd->effort.masters += flight->question->request.reads_master;
     if (scenario_is_out(crowd->scenario, flight->time)) {
         hear_nothing(crowd, flight, RPC_OUTAGE);
         return STATUS_OK;
     }
+    if (flight->question->request.reads_master)
+        return send_out(crowd, line, failure);
     outgoing->authenticator = accounts_of(&crowd->accounts[flight->project], flight->host);
     flight->request.length = 0;
     flight->request.overflowed = false;
@@ -203,13 +244,16 @@ static enum status take_result(struct crowd *crowd, const struct exchange_result
     struct failure reading = {.status = STATUS_OK};
     struct incoming incoming;
 
-    if (result->end == EXCHANGE_AWAY && crowd->options->patience > 0)
+    if (result->end == EXCHANGE_AWAY && crowd->options->patience > 0 &&
+        !crowd->options->has_masters)
         return wait_for_server(crowd, flight, result->words, failure);
     server_is_there(crowd, flight->project);
     if (result->end != EXCHANGE_GOOD) {
         hear_nothing(crowd, flight, RPC_FAILED);
         return note_unserved(crowd, flight, failure_of[result->end], result->words, failure);
     }
+    if (flight->question->request.reads_master)
+        return hear_master(crowd, flight, result->reply, failure);
     arena_reset(flight->arena);
     if (incoming_read(result->reply, flight->arena, &incoming, &reading) != STATUS_OK) {
         hear_nothing(crowd, flight, RPC_FAILED);

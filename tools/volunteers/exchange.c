@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* libcurl keeps connections by itself, in a multi handle, as long as its easy handles stay. What
- * can be set once is: only the time and the body change from one request to the next. */
+ * can be set once is; the rest changes from one request to the next. */
 #include "tools/volunteers/exchange.h"
 
 #include "server/base/buffer.h"
@@ -16,6 +16,7 @@
 #define SECONDS_MAX  120L /* of one request */
 #define CONNECT_MAX  10L
 #define PAGE_SECONDS 5L
+#define MOVES_MAX    5L /* redirections of a page */
 enum { CONNECTIONS_SPARE = 64 };
 
 struct line {
@@ -58,7 +59,7 @@ static bool prepare_line(struct line *line)
         return false;
     curl_easy_setopt(line->easy, CURLOPT_PROTOCOLS_STR, PROTOCOLS);
     curl_easy_setopt(line->easy, CURLOPT_PROXY, ""); /* a crowd is too much for others' proxies */
-    curl_easy_setopt(line->easy, CURLOPT_POST, 1L);
+    curl_easy_setopt(line->easy, CURLOPT_MAXREDIRS, MOVES_MAX);
     curl_easy_setopt(line->easy, CURLOPT_WRITEFUNCTION, receive);
     curl_easy_setopt(line->easy, CURLOPT_WRITEDATA, &line->reply);
     curl_easy_setopt(line->easy, CURLOPT_TIMEOUT, SECONDS_MAX);
@@ -130,24 +131,41 @@ static struct curl_slist *make_headers(double now)
     return headers;
 }
 
-bool exchange_post(struct exchange *exchange, size_t number, const char *url, double now,
-                   struct text body)
+static bool begin(struct exchange *exchange, struct line *line, const char *url, double now)
 {
-    struct line *line = &exchange->lines[number];
-
     curl_slist_free_all(line->headers);
     line->headers = make_headers(now);
     if (line->headers == NULL)
         return false;
     line->reply.length = 0;
+    line->reply.overflowed = false;
     curl_easy_setopt(line->easy, CURLOPT_URL, url);
     curl_easy_setopt(line->easy, CURLOPT_HTTPHEADER, line->headers);
-    curl_easy_setopt(line->easy, CURLOPT_POSTFIELDS, body.at);
-    curl_easy_setopt(line->easy, CURLOPT_POSTFIELDSIZE_LARGE, (curl_off_t)body.length);
     if (curl_multi_add_handle(exchange->multi, line->easy) != CURLM_OK)
         return false;
     exchange->busy++;
     return true;
+}
+
+bool exchange_post(struct exchange *exchange, size_t number, const char *url, double now,
+                   struct text body)
+{
+    struct line *line = &exchange->lines[number];
+
+    curl_easy_setopt(line->easy, CURLOPT_POST, 1L);
+    curl_easy_setopt(line->easy, CURLOPT_FOLLOWLOCATION, 0L);
+    curl_easy_setopt(line->easy, CURLOPT_POSTFIELDS, body.at);
+    curl_easy_setopt(line->easy, CURLOPT_POSTFIELDSIZE_LARGE, (curl_off_t)body.length);
+    return begin(exchange, line, url, now);
+}
+
+bool exchange_fetch(struct exchange *exchange, size_t number, const char *url, double now)
+{
+    struct line *line = &exchange->lines[number];
+
+    curl_easy_setopt(line->easy, CURLOPT_HTTPGET, 1L);
+    curl_easy_setopt(line->easy, CURLOPT_FOLLOWLOCATION, 1L);
+    return begin(exchange, line, url, now);
 }
 
 /* A web server in front of none says 502 or 504, one that is stopping 503. */
@@ -218,6 +236,8 @@ bool exchange_get(struct exchange *exchange, const char *url, struct buffer *ret
     curl_easy_setopt(exchange->getter, CURLOPT_PROTOCOLS_STR, PROTOCOLS);
     curl_easy_setopt(exchange->getter, CURLOPT_PROXY, "");
     curl_easy_setopt(exchange->getter, CURLOPT_URL, url);
+    curl_easy_setopt(exchange->getter, CURLOPT_FOLLOWLOCATION, 1L);
+    curl_easy_setopt(exchange->getter, CURLOPT_MAXREDIRS, MOVES_MAX);
     curl_easy_setopt(exchange->getter, CURLOPT_WRITEFUNCTION, receive);
     curl_easy_setopt(exchange->getter, CURLOPT_WRITEDATA, ret_page);
     curl_easy_setopt(exchange->getter, CURLOPT_TIMEOUT, PAGE_SECONDS);

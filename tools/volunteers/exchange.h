@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* HTTP to the schedulers: several requests at once, on connections that are kept. Each line carries
- * one request at a time. */
+/* HTTP to schedulers and master pages: several requests at once, on connections that are kept. Each
+ * line carries one request at a time. */
 #ifndef TOOLS_VOLUNTEERS_EXCHANGE_H
 #define TOOLS_VOLUNTEERS_EXCHANGE_H
 
@@ -38,10 +38,13 @@ void exchange_destroy(struct exchange *exchange); /* NULL is fine */
 MUST_CHECK bool exchange_post(struct exchange *exchange, size_t line, const char *url, double now,
                               struct text body);
 
+/* The same for a page. */
+MUST_CHECK bool exchange_fetch(struct exchange *exchange, size_t line, const char *url, double now);
+
 struct exchange_result {
     size_t line;
     enum exchange_end end;
-    struct text reply; /* until the next exchange_post on this line */
+    struct text reply; /* until the next request on this line */
     bool is_simulated; /* the server took the time that it was told */
     char words[128];   /* what went wrong */
 };

@@ -74,6 +74,8 @@ double fetch_overall_debt(const struct fetch_host *host, size_t project);
 
 struct fetch_request {
     size_t project;
+    bool reads_master; /* its master page is read: no RPC yet */
+    size_t turn;       /* so many of its schedulers failed before, in this contact */
     double seconds[FETCH_RESOURCES_MAX]; /* nothing of both: no job of it is wanted */
     double instances[FETCH_RESOURCES_MAX];
     double scalar; /* for servers that know no resources: the largest of the seconds */

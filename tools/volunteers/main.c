@@ -69,6 +69,8 @@ static void print_effort(const struct crowd_effort *effort)
             effort->rpcs, effort->jobs, effort->seconds,
             effort->seconds > 0 ? (double)effort->rpcs / effort->seconds : 0,
             seconds_of(usage.ru_utime) + seconds_of(usage.ru_stime), usage.ru_maxrss / 1024);
+    if (effort->masters > 0)
+        fprintf(stderr, "%" PRIu64 " times a master page was read\n", effort->masters);
     for (int i = 0; i < CROWD_FAILURE_COUNT; i++)
         if (effort->failures[i] > 0)
             fprintf(stderr, "%s: %" PRIu64 "\n", crowd_failure_words((enum crowd_failure)i),
@@ -110,6 +112,7 @@ static enum status run(const struct options *options, struct failure *failure)
     if (status != STATUS_OK)
         return status;
     scenario.population.projects = options->project_count;
+    scenario.population.reads_masters = options->has_masters;
     status = crowd_create(options, &scenario, &crowd, failure);
     if (status == STATUS_OK)
         status = run_crowd(crowd, report, failure);

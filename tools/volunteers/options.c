@@ -10,6 +10,7 @@
 
 enum {
     KEY_CSV = 0x100,
+    KEY_MASTER,
     KEY_METRICS,
     KEY_PATIENCE,
     KEY_PLOT,
@@ -24,6 +25,10 @@ static const struct argp_option options[] = {
      "(required): once for all projects, or once for each in order",
      0},
     {"csv", KEY_CSV, "FILE", 0, "Write the figures over time to FILE, a row every sample_hours", 0},
+    {"master", KEY_MASTER, NULL, 0,
+     "The URLs are those of master pages, where hosts find schedulers, several perhaps. Nobody is "
+     "waited for then: hosts try the others",
+     0},
     {"metrics", KEY_METRICS, "URL", 0,
      "Where the server's counters are: once for each project in order, or not at all. Several "
      "processes of one project: their URLs with commas between",
@@ -95,6 +100,9 @@ static error_t parse_option(int key, char *value, struct argp_state *state)
         return 0;
     case KEY_CSV:
         given->csv = value;
+        return 0;
+    case KEY_MASTER:
+        given->has_masters = true;
         return 0;
     case KEY_METRICS:
         add("--metrics", value, given->metrics, &given->metrics_count, state);

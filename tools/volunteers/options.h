@@ -18,6 +18,7 @@ struct options {
     size_t parallel;
     double window, patience; /* s; window < 0: the scenario's */
     bool is_quiet;
+    bool has_masters;       /* the URLs are those of master pages, not of schedulers */
     const char *csv, *plot; /* figures over time; a folder for pictures; NULL: neither */
     bool has_trace;
     size_t trace; /* a host, from 0 */

@@ -14,13 +14,13 @@ const struct run_policy run_policies[] = {
 };
 
 const struct fetch_policy fetch_policies[] = {
-    {"resources", fetch_by_resources, fetch_by_resources_hear, NULL, fetch_by_resources_settle,
-     fetch_by_resources_next, NULL},
-    {"marks", fetch_by_marks, fetch_by_resources_hear, NULL, fetch_by_marks_settle,
+    {"resources", false, fetch_by_resources, fetch_by_resources_hear, NULL,
+     fetch_by_resources_settle, fetch_by_resources_next, NULL},
+    {"marks", false, fetch_by_marks, fetch_by_resources_hear, NULL, fetch_by_marks_settle,
      fetch_by_marks_next, NULL},
-    {"demand", fetch_by_demand, fetch_wait_if_empty, NULL, NULL, fetch_next_free, NULL},
-    {"debt", fetch_by_debt, fetch_wait_if_empty, NULL, NULL, fetch_next_free, NULL},
-    {"sessions", fetch_by_sessions, fetch_by_sessions_hear, fetch_by_sessions_hear_nothing,
+    {"demand", false, fetch_by_demand, fetch_wait_if_empty, NULL, NULL, fetch_next_free, NULL},
+    {"debt", false, fetch_by_debt, fetch_wait_if_empty, NULL, NULL, fetch_next_free, NULL},
+    {"sessions", true, fetch_by_sessions, fetch_by_sessions_hear, fetch_by_sessions_hear_nothing,
      fetch_by_sessions_settle, fetch_next_free, fetch_by_sessions_job_failed},
 };
 

@@ -23,13 +23,15 @@ struct run_policy {
 
 struct fetch_policy {
     const char *name;
-    /* Whom to ask for what; of one project, if it is contacted anyway. Sets lacks_work. */
+    bool in_sessions; /* it chooses schedulers and master pages too */
+    /* Whom to ask for what; of one project, if it is contacted anyway. Sets lacks_work. In sessions
+     * it may be another one all the same. */
     bool (*choose)(struct volunteer *volunteer, size_t project, struct fetch_request *ret_request);
     /* What the reply means for the next choice. NULL: nothing. */
     void (*hear)(struct volunteer *volunteer, const struct fetch_request *request,
                  const enum fetch_answer answers[FETCH_RESOURCES_MAX]);
-    /* Nobody answered. NULL: nothing. */
-    void (*hear_nothing)(struct volunteer *volunteer, size_t project);
+    /* Nobody answered, or the answer is that the project is down. NULL: by contact.h. */
+    void (*hear_nothing)(struct volunteer *volunteer, size_t project, bool is_down);
     /* Books `used` of all projects for an interval of presence. NULL: nothing is owed. */
     void (*settle)(struct volunteer *volunteer, double interval);
     /* When somebody may be asked for what is lacking. */
@@ -101,7 +103,7 @@ bool fetch_by_sessions(struct volunteer *volunteer, size_t project,
                        struct fetch_request *ret_request);
 void fetch_by_sessions_hear(struct volunteer *volunteer, const struct fetch_request *request,
                             const enum fetch_answer answers[FETCH_RESOURCES_MAX]);
-void fetch_by_sessions_hear_nothing(struct volunteer *volunteer, size_t project);
+void fetch_by_sessions_hear_nothing(struct volunteer *volunteer, size_t project, bool is_down);
 void fetch_by_sessions_settle(struct volunteer *volunteer, double interval);
 void fetch_by_sessions_job_failed(struct volunteer *volunteer, size_t project);
 /* Of policies without back-offs for resources: projects that sent nothing wait longer and longer.

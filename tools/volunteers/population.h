@@ -41,6 +41,7 @@ struct population {
     double gpu_count_max;                      /* 1 to it, each as often */
     double gpu_speed_min, gpu_speed_max;       /* of one, by that of a CPU: log-uniform */
     size_t projects;                           /* of the crowd: whoever runs it says how many */
+    bool reads_masters;                        /* and whether schedulers are on master pages */
     double projects_min, projects_max;         /* that a host is attached to, uniform */
     double shares[POPULATION_PROJECTS_MAX];    /* of the crowd's projects, by their order */
     size_t share_count;                        /* those beyond: log-uniform within */

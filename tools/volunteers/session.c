@@ -12,7 +12,14 @@
  * - It asks for the master page in get-work sessions only. A host with enough work would then
  *   never find a project that moved, so reports that fail ask for it too.
  * - It never takes the mark off again. A page is read once for a mark; that it was not there
- *   counts as a failure, so that another tenth failure sets the mark again.
+ *   counts as a failure, so that another tenth failure sets the mark again. Before the first page
+ *   was read there is nobody else to fail: then the mark stays, and holds when its time has come.
+ * - It asks whether the page names new schedulers and not what becomes of those that it names no
+ *   more: the set has changed, so they are forgotten.
+ * - It does not say whether "the project is down" is an error of the RPC. It is a failure of the
+ *   project, but no reason to ask the other schedulers, which would say the same.
+ * - It says of each of three reasons that it sets the minimum RPC time. All of them have to be
+ * over: a result that fails does not shorten what the project asked for.
  * - The numbers of the back-off are not in it: they are those of all clients since. */
 #include "tools/volunteers/session.h"
 
@@ -57,12 +64,25 @@ double session_backoff(unsigned failures, struct random *random)
 static void count_failure(struct session_project *project, double now, struct random *random)
 {
     project->failures++;
-    project->min_rpc_time = now + session_backoff(project->failures, random);
+    project->min_rpc_time =
+        fmax(project->min_rpc_time, now + session_backoff(project->failures, random));
 }
 
 void session_computation_failed(struct session_project *project, double now, struct random *random)
 {
     count_failure(project, now, random);
+}
+
+void session_project_failed(struct session_project *project, double now, struct random *random)
+{
+    count_failure(project, now, random);
+    if (project->failures % SESSION_MASTER_PERIOD == 0)
+        project->fetch_master = true;
+}
+
+bool session_master_is_due(const struct session_project *project, double now)
+{
+    return project->fetch_master && (project->scheduler_count > 0 || project->min_rpc_time <= now);
 }
 
 static bool may_contact(const struct session_project *project, double now)
@@ -111,11 +131,11 @@ static bool has_greatest_debt(const struct session_project *projects, size_t cou
 }
 
 static struct session_step finish(struct session *session, struct session_project *projects,
-                                  size_t count)
+                                  size_t count, double now)
 {
     session->over = true;
     for (size_t p = 0; p < count; p++)
-        if (projects[p].fetch_master) {
+        if (session_master_is_due(&projects[p], now)) {
             projects[p].fetch_master = false;
             return (struct session_step){.action = SESSION_READ_MASTER, .project = p};
         }
@@ -140,7 +160,7 @@ struct session_step session_next(struct session *session, struct session_project
         }
     }
     if (session->over || !session->talking)
-        return finish(session, projects, count);
+        return finish(session, projects, count, now);
     projects[session->project].contacted = true;
     if (session->kind == SESSION_REPORT &&
         !has_greatest_debt(projects, count, session->project, now))
@@ -175,17 +195,23 @@ void session_rpc_failed(struct session *session, struct session_project *project
     session->url++;
     if (session->url < project->scheduler_count)
         return;
-    count_failure(project, now, random);
-    if (project->failures % SESSION_MASTER_PERIOD == 0)
-        project->fetch_master = true;
+    session_project_failed(project, now, random);
     stop_talking(session);
 }
 
-void session_master_read(struct session_project *project, size_t new_schedulers)
+void session_project_is_down(struct session *session, struct session_project *projects, double now,
+                             struct random *random)
 {
+    session_project_failed(&projects[session->project], now, random);
+    stop_talking(session);
+}
+
+void session_master_read(struct session_project *project, size_t schedulers, size_t new_schedulers)
+{
+    project->fetch_master = false;
+    project->scheduler_count = schedulers;
     if (new_schedulers == 0)
         return;
-    project->scheduler_count += new_schedulers;
     project->failures = 0;
     project->min_rpc_time = 0;
 }
@@ -193,4 +219,5 @@ void session_master_read(struct session_project *project, size_t new_schedulers)
 void session_master_failed(struct session_project *project, double now, struct random *random)
 {
     count_failure(project, now, random);
+    project->fetch_master = project->scheduler_count == 0;
 }

@@ -21,7 +21,7 @@ struct session_project {
     bool fetch_master;                /* its master page is to be read again */
     bool contacted;                   /* in this session */
     bool has_overdue_results;
-    size_t scheduler_count; /* URLs that the master page names */
+    size_t scheduler_count; /* URLs that the master page names; 0: it was never read */
 };
 
 /* CPU time spent for the project until `now`. Sums lose a factor of e in a week. */
@@ -30,6 +30,10 @@ void session_account_cpu(struct session_project *project, double cpu_time, doubl
 double session_debt(const struct session_project *project, double now);
 /* A delay after the n-th failure in a row. */
 double session_backoff(unsigned failures, struct random *random);
+/* None of its schedulers could be reached, or it said that it is down. */
+void session_project_failed(struct session_project *project, double now, struct random *random);
+/* Whether its master page is to be read now. */
+bool session_master_is_due(const struct session_project *project, double now);
 /* A result crashed, or a file of it did not come: the project waits as after a failed RPC. */
 void session_computation_failed(struct session_project *project, double now, struct random *random);
 
@@ -69,8 +73,12 @@ void session_rpc_succeeded(struct session *session, struct session_project *proj
                            double request_delay, double now);
 void session_rpc_failed(struct session *session, struct session_project *projects, double now,
                         struct random *random);
-/* new_schedulers: how many URLs are on the page that were not known. */
-void session_master_read(struct session_project *project, size_t new_schedulers);
+/* The project answered that it is down: its other schedulers would say the same. */
+void session_project_is_down(struct session *session, struct session_project *projects, double now,
+                             struct random *random);
+/* How many URLs are on the page, and how many of them were not known. */
+void session_master_read(struct session_project *project, size_t schedulers, size_t new_schedulers);
+/* It is not there, or names no scheduler. */
 void session_master_failed(struct session_project *project, double now, struct random *random);
 
 #endif

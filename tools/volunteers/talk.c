@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* A host asks when its policy wants work, or when something is to be reported, never before a
  * project's minimum RPC time; each request reports what there is to report to its project, and
- * fetches what the policy would fetch there. */
+ * fetches what the policy would fetch there. Of several schedulers one is tried after the other
+ * (contact.h); master pages come first, as without one there is nobody to ask. */
 #include "tools/volunteers/busy.h"
 #include "tools/volunteers/duration.h"
 #include "tools/volunteers/policy.h"
@@ -191,9 +192,19 @@ static void think_again_later(struct volunteer *volunteer)
 /* Whom to contact, and what to ask for; project_count: nobody. */
 static size_t choose_contact(struct volunteer *volunteer, struct fetch_request *ret_request)
 {
-    size_t project;
+    size_t project = contact_due_master(volunteer);
 
+    if (project < volunteer->project_count) {
+        *ret_request = (struct fetch_request){.project = project, .reads_master = true};
+        return project;
+    }
     settle(volunteer);
+    project = contact_unfinished(volunteer);
+    if (project < volunteer->project_count) {
+        *ret_request = volunteer->asked;
+        ret_request->turn = volunteer->projects[project].contact.turn;
+        return project;
+    }
     if (volunteer->now >= volunteer->next_poll) {
         if (!volunteer->is_stuck &&
             policy_of(volunteer)->choose(volunteer, POLICY_ANY_PROJECT, ret_request))
@@ -201,10 +212,12 @@ static size_t choose_contact(struct volunteer *volunteer, struct fetch_request *
         think_again_later(volunteer);
     }
     project = due_report(volunteer);
-    if (project < volunteer->project_count &&
-        (volunteer->is_stuck || !policy_of(volunteer)->choose(volunteer, project, ret_request)))
+    if (project == volunteer->project_count)
+        return project;
+    /* A session may begin with another project: then the report waits for its end. */
+    if (volunteer->is_stuck || !policy_of(volunteer)->choose(volunteer, project, ret_request))
         *ret_request = (struct fetch_request){.project = project};
-    return project;
+    return ret_request->project;
 }
 
 bool volunteer_ask(struct volunteer *volunteer, struct volunteer_question *question)
@@ -216,7 +229,12 @@ bool volunteer_ask(struct volunteer *volunteer, struct volunteer_question *quest
     if (question->attached == volunteer->project_count)
         return false;
     question->project = volunteer->projects[question->attached].which;
-    volunteer->projects[question->attached].rpc_seqno++;
+    volunteer->asked = question->request;
+    if (question->request.reads_master)
+        return true;
+    question->scheduler = contact_scheduler(volunteer, question->attached, question->request.turn);
+    /* What one scheduler did not take goes to the next under the same number. */
+    volunteer->projects[question->attached].rpc_seqno += question->request.turn == 0;
     volunteer->tally.rpcs++;
     describe_host(volunteer, question);
     describe_disk(volunteer, question);
@@ -241,16 +259,26 @@ void volunteer_question_free(struct volunteer_question *question)
 
 /* --- the answer --------------------------------------------------------------------------- */
 
+static void take_failure(struct volunteer *volunteer, const struct volunteer_question *question,
+                         bool is_down)
+{
+    volunteer->tally.failed_rpcs++;
+    if (policy_of(volunteer)->hear_nothing != NULL)
+        policy_of(volunteer)->hear_nothing(volunteer, question->attached, is_down);
+    else
+        contact_failed(volunteer, question->attached, is_down);
+    volunteer->next_poll = volunteer->now;
+}
+
 void volunteer_hear_nothing(struct volunteer *volunteer, const struct volunteer_question *question)
 {
-    struct volunteer_project *project = &volunteer->projects[question->attached];
+    take_failure(volunteer, question, false);
+}
 
-    volunteer->tally.failed_rpcs++;
-    project->failures++;
-    volunteer->fetch.projects[question->attached].min_rpc_time =
-        volunteer->now + session_backoff(project->failures, &volunteer->random);
-    if (policy_of(volunteer)->hear_nothing != NULL)
-        policy_of(volunteer)->hear_nothing(volunteer, question->attached);
+void volunteer_hear_master(struct volunteer *volunteer, const struct volunteer_question *question,
+                           const uint8_t *schedulers, size_t count)
+{
+    contact_hear_master(volunteer, question->attached, schedulers, count);
     volunteer->next_poll = volunteer->now;
 }
 
@@ -298,11 +326,11 @@ void volunteer_hear(struct volunteer *volunteer, const struct volunteer_question
     struct volunteer_project *project = &volunteer->projects[p];
 
     if (incoming->is_down) {
-        volunteer_hear_nothing(volunteer, question);
+        take_failure(volunteer, question, true);
         set_delay(volunteer, p, incoming->request_delay);
         return;
     }
-    project->failures = 0;
+    contact_succeeded(volunteer, p);
     if (incoming->hostid > 0 && incoming->hostid != project->hostid) {
         project->hostid = incoming->hostid;
         project->rpc_seqno = 0;

@@ -50,6 +50,7 @@ static bool attach(struct volunteer *volunteer, struct random *random)
         volunteer->projects[p] = (struct volunteer_project){
             .which = attachments[p].which, .next_report = INFINITY, .correction = 1};
         volunteer->fetch.projects[p].share = attachments[p].share;
+        contact_attach(volunteer, p);
     }
     return true;
 }
@@ -288,5 +289,6 @@ double volunteer_next_event(const struct volunteer *volunteer)
                                volunteer->fetch.projects[p].min_rpc_time));
     next = fmin(next, volunteer->now + network_next(volunteer));
     next = fmin(next, fmin(volunteer->next_choice, volunteer->next_poll));
+    next = fmin(next, contact_next_master(volunteer));
     return fmax(next, volunteer->now);
 }

@@ -7,6 +7,7 @@
 #define TOOLS_VOLUNTEERS_VOLUNTEER_H
 
 #include "server/base/random.h"
+#include "tools/volunteers/contact.h"
 #include "tools/volunteers/disk.h"
 #include "tools/volunteers/fetch.h"
 #include "tools/volunteers/incoming.h"
@@ -63,19 +64,20 @@ struct volunteer_job {
 struct volunteer_project {
     size_t which; /* of the crowd's */
     int64_t hostid, rpc_seqno;
-    unsigned failures, empties, refusals, failed_jobs; /* in a row */
-    double next_report;                                /* INFINITY: nothing to report */
-    bool full_workload;                                /* wanted by the server */
-    bool no_work_deadlines; /* said by the last reply, which asked for a delay: */
+    unsigned empties, refusals, failed_jobs; /* in a row; failed contacts: session.failures */
+    double next_report;                      /* INFINITY: nothing to report */
+    bool full_workload;                      /* wanted by the server */
+    bool no_work_deadlines;                  /* said by the last reply, which asked for a delay: */
     double reply_delay_end;
     double correction;                /* of durations */
     unsigned unsupported;             /* bit r: it will never have jobs for resource r */
     double used[FETCH_RESOURCES_MAX]; /* instance-seconds that debts do not know of yet */
     /* Kept for the policies. */
-    double debt;                  /* debt.h */
-    double short_debt, long_debt; /* schedule.h */
-    double cpu_time;              /* s on CPUs that those do not know of yet */
-    struct session_project session;
+    double debt;                    /* debt.h */
+    double short_debt, long_debt;   /* schedule.h */
+    double cpu_time;                /* s on CPUs that those do not know of yet */
+    struct session_project session; /* its failures and schedulers count for all of them */
+    struct contact contact;
     bool deletes_by_priority, deletes_by_expiry;
     struct versions versions;
     struct tally_project tally;
@@ -107,6 +109,7 @@ struct volunteer {
     double chosen_at;             /* kept for the policies; and: something changed since */
     bool must_choose;
     struct session session;
+    struct fetch_request asked; /* last */
     struct disk disk;
     struct tally tally;
 };
@@ -123,9 +126,10 @@ double volunteer_next_event(const struct volunteer *volunteer); /* INFINITY: it 
 /* What an RPC needs besides the account. Zero it before use, use it again, free it at the end.
  * Names are those of the host's jobs: it may not live on before it heard an answer. */
 struct volunteer_question {
-    size_t project;  /* of the crowd's: which to ask */
-    size_t attached; /* the same of the host's */
-    struct fetch_request request;
+    size_t project;               /* of the crowd's: which to ask */
+    size_t attached;              /* the same of the host's */
+    struct fetch_request request; /* if it reads the master page, nothing below holds */
+    size_t scheduler;             /* by number; 0 where no master page is read */
     struct outgoing outgoing;
     struct outgoing_job *jobs;
     size_t job_capacity;
@@ -138,6 +142,10 @@ bool volunteer_wants_work(const struct volunteer_question *question);
 void volunteer_hear(struct volunteer *volunteer, const struct volunteer_question *question,
                     const struct incoming *incoming);
 void volunteer_hear_nothing(struct volunteer *volunteer, const struct volunteer_question *question);
+/* The numbers of the schedulers that the master page names; 0: it could not be had, or names none.
+ */
+void volunteer_hear_master(struct volunteer *volunteer, const struct volunteer_question *question,
+                           const uint8_t *schedulers, size_t count);
 void volunteer_question_free(struct volunteer_question *question);
 
 /* For policies and those who look on. */
