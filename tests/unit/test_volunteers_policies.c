@@ -288,6 +288,110 @@ static void sessions_keep_the_queue_between_its_marks(void **state)
     emulation_free(emulation);
 }
 
+/* What contacts were for, and the first that wanted work of each project. */
+struct contacts {
+    size_t both, reports, requests;
+    double seconds[2], time[2];
+};
+
+static void look_at_contacts(struct emulation *emulation, void *context)
+{
+    const struct volunteer_question *question = &emulation->question;
+    struct contacts *contacts = context;
+    bool wants = volunteer_wants_work(question), reports = false;
+
+    for (size_t i = 0; i < question->outgoing.job_count; i++)
+        reports |= question->outgoing.jobs[i].is_own && question->outgoing.jobs[i].done;
+    contacts->both += wants && reports;
+    contacts->reports += !wants && reports;
+    contacts->requests += wants && !reports;
+    if (wants && contacts->time[question->project] == 0) {
+        contacts->time[question->project] = emulation->volunteer.now;
+        contacts->seconds[question->project] = question->outgoing.demands[FETCH_CPU].seconds;
+    }
+}
+
+/* seed 0-12, 1-9: work is asked for and reported in one where both are due, and without the other
+ * where not. */
+static void contacts_are_for_work_for_reports_and_for_both(void **state)
+{
+    (void)state;
+
+    for (size_t fetch = 0; fetch < policy_tables[POLICY_FETCH].count; fetch++) {
+        struct emulation *emulation =
+            two_projects("debt", policy_word(&policy_tables[POLICY_FETCH], fetch), 75, 25);
+        struct contacts contacts = {.both = 0};
+
+        emulation->look = look_at_contacts;
+        emulation->context = &contacts;
+        emulation_begin(emulation, 1);
+        emulation_run(emulation, 20);
+        assert_true(contacts.both > 5 && contacts.requests > 1);
+        if (fetch_policies[fetch].in_sessions)
+            assert_true(contacts.reports > 5);
+        assert_int_equal(emulation->volunteer.tally.lost_acks, 0);
+        emulation_free(emulation);
+    }
+}
+
+/* seed 0-8, 0-9, 0-15: T is half of the buffer; an empty host asks everybody at once for what the
+ * project's part of its CPUs does in 2T, and nobody again before one of them would starve in T. */
+static void by_debt_every_project_is_filled_up_to_twice_the_period(void **state)
+{
+    (void)state;
+    struct emulation *emulation = two_projects("debt", "debt", 75, 25);
+    struct contacts contacts = {.both = 0};
+
+    emulation->look = look_at_contacts;
+    emulation->context = &contacts;
+    emulation_begin(emulation, 1);
+    emulation_run(emulation, 0.2);
+    assert_real(contacts.seconds[A], 0.75 * 0.5 * DAY, 1);
+    assert_real(contacts.seconds[B], 0.25 * 0.5 * DAY, 1);
+    assert_real(contacts.time[A], EMULATION_BEGIN, 0);
+    assert_real(contacts.time[B], EMULATION_BEGIN, 0);
+    assert_int_equal(contacts.requests, 2);
+    assert_int_equal(contacts.both, 0);
+    emulation_run(emulation, 0.35);
+    assert_true(contacts.requests + contacts.both > 2);
+    emulation_free(emulation);
+}
+
+static void look_at_reports(struct emulation *emulation, void *context)
+{
+    const struct outgoing *outgoing = &emulation->question.outgoing;
+    size_t *reported = context;
+
+    for (size_t i = 0; i < outgoing->job_count; i++)
+        if (outgoing->jobs[i].is_own && outgoing->jobs[i].done) {
+            assert_true(outgoing->jobs[i].deadline >= emulation->volunteer.now);
+            ++*reported;
+        }
+}
+
+/* seed 1-4: jobs of an hour, due in two: there is no time to wait for others to report with. */
+static void what_is_due_soon_is_reported_in_time(void **state)
+{
+    (void)state;
+
+    for (size_t fetch = 0; fetch < policy_tables[POLICY_FETCH].count; fetch++) {
+        struct emulation *emulation =
+            two_projects("deadline", policy_word(&policy_tables[POLICY_FETCH], fetch), 50, 50);
+        size_t reported = 0;
+
+        emulation->population.projects = 1;
+        emulation->population.buffer_min_days = emulation->population.buffer_max_days = 0.01;
+        emulation->population.buffer_extra_days = 0;
+        emulation->projects[A].bound = 2 * 3600;
+        emulation->look = look_at_reports;
+        emulation->context = &reported;
+        emulation_begin(emulation, 1);
+        emulation_run(emulation, 5);
+        assert_true(reported > 5 * 20);
+        emulation_free(emulation);
+    }
+}
+
 /* 1-8: all jobs of A fail within a second: it is asked once in hours, not every minute. */
 static void failed_jobs_hold_their_project_back(void **state)
 {
@@ -387,7 +491,7 @@ static void the_share_is_among_those_that_could_have_jobs(void **state)
 }
 
 /* 3-17: counts requests for work of hosts that did not come for that. */
-static void look_at_reports(struct emulation *emulation, void *context)
+static void look_at_deadlines(struct emulation *emulation, void *context)
 {
     size_t *count = context;
 
@@ -406,7 +510,7 @@ static void who_comes_to_report_asks_for_work_too(void **state)
 
         /* One that ends is less than is worth a contact; its report is due before the next ends. */
         emulation->projects[A].run_time = emulation->projects[B].run_time = 4000;
-        emulation->look = look_at_reports;
+        emulation->look = look_at_deadlines;
         emulation->context = &count;
         emulation_begin(emulation, 1);
         emulation_run(emulation, 20);
@@ -610,6 +714,9 @@ int main(void)
         cmocka_unit_test(whole_periods_save_what_starting_again_costs),
         cmocka_unit_test(who_waits_for_a_checkpoint_loses_nothing),
         cmocka_unit_test(sessions_keep_the_queue_between_its_marks),
+        cmocka_unit_test(contacts_are_for_work_for_reports_and_for_both),
+        cmocka_unit_test(by_debt_every_project_is_filled_up_to_twice_the_period),
+        cmocka_unit_test(what_is_due_soon_is_reported_in_time),
         cmocka_unit_test(failed_jobs_hold_their_project_back),
         cmocka_unit_test(corrected_estimates_come_near_the_truth),
         cmocka_unit_test(one_number_is_in_wall_time_of_the_share),
