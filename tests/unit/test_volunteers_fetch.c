@@ -246,8 +246,8 @@ static void back_off_doubles_to_a_day_and_a_job_ends_it(void **state)
         fetch_handle_reply(&host, &request, answers, 0, &random);
         assert_real(gpu->backoff, interval, 0);
         assert_true(gpu->backoff_end >= interval / 2 && gpu->backoff_end <= interval);
-        assert_true(gpu->backoff_end <= FETCH_BACKOFF_MAX);
-        interval = fmin(2 * interval, FETCH_BACKOFF_MAX);
+        assert_true(gpu->backoff_end <= DAY);
+        interval = fmin(2 * interval, DAY);
     }
     assert_true(gpu->supplies);
     /* What was not asked for is not held against it. */
