@@ -202,6 +202,29 @@ static void a_project_that_says_it_is_down_is_asked_once(void **state)
     }
 }
 
+/* Half of the jobs that it still has fail meanwhile. */
+static void jobs_that_fail_say_nothing_of_schedulers(void **state)
+{
+    (void)state;
+
+    for (size_t fetch = 0; fetch < WAYS; fetch++) {
+        struct emulation *emulation = on_pages(fetch);
+        const struct tally *tally = &emulation->volunteer.tally;
+        uint64_t failed_jobs;
+
+        emulation->population.error_rate = 0.5;
+        emulation_begin(emulation, 1);
+        emulation_run(emulation, 1);
+        assert_int_equal(tally->failed_rpcs, 0);
+        failed_jobs = tally->failed;
+        emulation->projects[A].dead = 1U << 1 | 1U << 2;
+        emulation_run(emulation, 1.4);
+        assert_true(tally->failed > failed_jobs && tally->failed_rpcs > 2);
+        assert_int_equal(emulation->volunteer.projects[A].session.failures, tally->failed_rpcs / 2);
+        emulation_free(emulation);
+    }
+}
+
 /* Pages and schedulers come and go; who has a living one on its page is worked for. That no other
  * than those on the page read last are asked, the emulation looks at itself. */
 static void pages_and_schedulers_may_change_at_any_time(void **state)
@@ -277,6 +300,7 @@ int main(void)
         cmocka_unit_test(a_project_that_moved_is_found_after_ten_failures),
         cmocka_unit_test(a_page_without_anything_new_ends_no_back_off),
         cmocka_unit_test(a_project_that_says_it_is_down_is_asked_once),
+        cmocka_unit_test(jobs_that_fail_say_nothing_of_schedulers),
         cmocka_unit_test(pages_and_schedulers_may_change_at_any_time),
         cmocka_unit_test(others_are_worked_for_meanwhile),
     };
