@@ -222,6 +222,29 @@ static void scenario_1_runs_long_tasks_to_their_end(void **state)
     emulation_free(emulation);
 }
 
+/* P1(1000, 2000, .5) P2(1, 10, .5) on one CPU: by its share the long task takes just as long as it
+ * may, and the short ones never wait for it. */
+static void a_long_task_ends_in_time_beside_short_ones(void **state)
+{
+    (void)state;
+    struct emulation *emulation = two_projects("robin", "demand", 50, 50);
+    const struct volunteer *volunteer = &emulation->volunteer;
+
+    emulation->population.buffer_min_days = emulation->population.buffer_max_days = 0.1;
+    emulation->projects[A].run_time = 1000 * 3600;
+    emulation->projects[A].bound = 2000 * 3600;
+    emulation->projects[A].jobs_max = 1;
+    emulation->projects[B].bound = 10 * 3600;
+    emulation_begin(emulation, 1);
+    emulation_run(emulation, 2000.0 / 24 + 1);
+    assert_int_equal(volunteer->tally.late, 0);
+    assert_int_equal(emulation->projects[A].reported, 1);
+    assert_true(emulation->projects[B].reported > 900);
+    assert_real(part_of(emulation, A), 0.5, 0.03);
+    assert_real(tally_idle_fraction(&volunteer->tally), 0, 0.01);
+    emulation_free(emulation);
+}
+
 /* Goal 6 of that time: where starting again takes minutes, following debts at once costs most of a
  * CPU, keeping to periods and checkpoints next to nothing. */
 static double scenario_1_loses(const char *run)
@@ -711,6 +734,7 @@ int main(void)
         cmocka_unit_test(a_latency_limited_project_gains_debt_and_gets_work_later),
         cmocka_unit_test(endangered_jobs_run_first),
         cmocka_unit_test(scenario_1_runs_long_tasks_to_their_end),
+        cmocka_unit_test(a_long_task_ends_in_time_beside_short_ones),
         cmocka_unit_test(whole_periods_save_what_starting_again_costs),
         cmocka_unit_test(who_waits_for_a_checkpoint_loses_nothing),
         cmocka_unit_test(sessions_keep_the_queue_between_its_marks),
