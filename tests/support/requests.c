@@ -3,6 +3,7 @@
 #include "tests/support/requests.h"
 
 #include "server/base/arena.h"
+#include "tests/support/test.h"
 
 #include <glob.h>
 #include <stdio.h>
@@ -44,6 +45,15 @@ struct parsed *parse_body(struct text body)
 struct parsed *parse_string(const char *body)
 {
     return parse_body(text_from(body));
+}
+
+struct parsed *parse_accepted(const char *body)
+{
+    struct parsed *parsed = parse_string(body);
+
+    if (parsed->status != STATUS_OK)
+        fail_msg("%s: %s", body, parsed->failure.text);
+    return parsed;
 }
 
 void parsed_free(struct parsed *parsed)

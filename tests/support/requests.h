@@ -21,6 +21,8 @@ struct parsed {
 struct parsed *parse_body(struct text body);
 struct parsed *parse_string(const char *body);
 struct parsed *parse_within(struct text body, const struct parse_limits *limits, size_t memory_max);
+/* Fails the test unless it is accepted. */
+struct parsed *parse_accepted(const char *body);
 void parsed_free(struct parsed *parsed);
 
 /* "029" finds tests/captures/029-*.xml; on the heap, to be freed by its `at`. */
