@@ -63,6 +63,7 @@ struct filler {
 
     bool is_simulated;
     struct fill_clock clock;
+    bool is_away; /* the database, when it was last tried; under the lock */
 
     bool has_begun;
     double beat_due;

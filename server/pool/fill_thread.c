@@ -5,7 +5,7 @@
  * In simulated time months pass in minutes: a look every second would be all that the database
  * does, and by real time the pool would be days behind. So the thread then works only while a
  * request waits for it, in long steps of that time, and what a request finds does not depend on how
- * fast anything is. */
+ * fast anything is. While there is no database nobody waits. */
 #include "server/pool/fill_parts.h"
 
 #include "config/config.h"
@@ -81,7 +81,8 @@ void filler_follow(struct filler *filler, double now)
     }
     if (filler->clock.wanted >= filler->clock.due)
         pthread_cond_broadcast(&filler->wake);
-    while (!filler->stopping && filler->clock.wanted >= filler->clock.due && error != ETIMEDOUT)
+    while (!filler->stopping && !filler->is_away && filler->clock.wanted >= filler->clock.due &&
+           error != ETIMEDOUT)
         error = pthread_cond_timedwait(&filler->done, &filler->lock, &until);
     pthread_mutex_unlock(&filler->lock);
 }
@@ -113,6 +114,14 @@ static void serve(struct filler *filler, struct db *db, const struct config *con
         db_rollback(db);
 }
 
+static void say_away(struct filler *filler, bool is_away)
+{
+    pthread_mutex_lock(&filler->lock);
+    filler->is_away = is_away;
+    pthread_cond_broadcast(&filler->done);
+    pthread_mutex_unlock(&filler->lock);
+}
+
 static void *fill(void *context)
 {
     struct filler *filler = context;
@@ -122,8 +131,12 @@ static void *fill(void *context)
         struct config *config = fill_hold_config(filler);
         struct db *db = NULL;
 
-        if (db_open(config, &db, NULL) == STATUS_OK)
+        if (db_open(config, &db, NULL) == STATUS_OK) {
+            say_away(filler, false);
             serve(filler, db, config);
+        } else {
+            say_away(filler, true);
+        }
         db_close(db);
         config_release(config);
         pause = reconnect_pause;

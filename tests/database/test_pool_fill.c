@@ -350,6 +350,24 @@ static void in_simulated_time_a_request_finds_what_was_due(void **state)
     close_keeper(&keeper);
 }
 
+/* Each would wait for two minutes, and so end this program. */
+static void without_a_database_no_request_waits(void **state)
+{
+    struct keeper keeper = open_keeper(1, 500);
+    struct text socket = config->db_socket;
+    struct failure failure = {0};
+
+    (void)state;
+    config->db_socket = TEXT("/dev/null/nowhere");
+    filler_simulate(keeper.filler);
+    assert_status(STATUS_OK, filler_start(keeper.filler, &failure));
+    for (int i = 0; i < 10; i++)
+        filler_follow(keeper.filler, 1.7e9 + i * 1000.0);
+    assert_int_equal(figures_of(&keeper).jobs, 0);
+    close_keeper(&keeper);
+    config->db_socket = socket;
+}
+
 static void simulated_time_may_begin_again(void **state)
 {
     struct keeper keeper;
@@ -386,6 +404,7 @@ int main(void)
         CASE(an_older_schema_has_no_servers),
         CASE(the_thread_fills_and_stops),
         CASE(in_simulated_time_a_request_finds_what_was_due),
+        CASE(without_a_database_no_request_waits),
         CASE(simulated_time_may_begin_again),
     };
 
