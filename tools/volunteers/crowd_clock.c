@@ -90,8 +90,12 @@ static void read_metrics(struct crowd *crowd, size_t project)
         struct text one = text_split(&rest, ',');
 
         snprintf(url, sizeof(url), TEXT_FORMAT, TEXT_ARG(one));
-        if (exchange_get(crowd->exchange, url, &page))
+        if (exchange_get(crowd->exchange, url, &page)) {
             metrics_add_page(metrics, buffer_text(&page));
+        } else if (!crowd->misses_metrics && !crowd->options->is_quiet) {
+            crowd->misses_metrics = true;
+            fprintf(stderr, "qmvolunteers: %s cannot be read\n", url);
+        }
         buffer_free(&page);
     }
 }
@@ -120,13 +124,14 @@ void crowd_sample(struct crowd *crowd, double time, bool is_last)
 void crowd_tell_progress(struct crowd *crowd, double time)
 {
     double now = crowd_seconds(), days = (time - crowd->scenario->begin) / DAY;
-    double left;
+    char left[32] = "";
 
     if (crowd->options->is_quiet || now - crowd->told < 1)
         return;
-    left = days > 0 ? (now - crowd->begun) * (crowd->scenario->days / days - 1) : 0;
-    fprintf(stderr,
-            "%sday %.2f of %g, %.0f RPCs/s, %" PRIu64 " RPCs, %" PRIu64 " jobs sent, %.0f s left%s",
+    if (days > 0)
+        snprintf(left, sizeof(left), ", %.0f s left",
+                 (now - crowd->begun) * (crowd->scenario->days / days - 1));
+    fprintf(stderr, "%sday %.2f of %g, %.0f RPCs/s, %" PRIu64 " RPCs, %" PRIu64 " jobs sent%s%s",
             isatty(STDERR_FILENO) ? "\r" : "", days, crowd->scenario->days,
             (double)(crowd->effort.rpcs - crowd->told_rpcs) / (now - crowd->told),
             crowd->effort.rpcs, crowd->effort.jobs, left, isatty(STDERR_FILENO) ? "\033[K" : "\n");

@@ -61,6 +61,7 @@ struct crowd {
     size_t observer_count;
     uint64_t samples; /* taken */
     struct metrics *metrics;
+    bool misses_metrics; /* some page could not be read */
     struct crowd_effort effort;
     uint64_t complaints;
     double begun, told;   /* real; of the run, of the last progress line */

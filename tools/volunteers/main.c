@@ -59,7 +59,7 @@ static double seconds_of(struct timeval time)
     return (double)time.tv_sec + (double)time.tv_usec * 1e-6;
 }
 
-static void print_effort(const struct crowd_effort *effort)
+static void print_effort(const struct crowd_effort *effort, enum status status)
 {
     struct rusage usage = {.ru_maxrss = 0};
 
@@ -75,7 +75,7 @@ static void print_effort(const struct crowd_effort *effort)
         if (effort->failures[i] > 0)
             fprintf(stderr, "%s: %" PRIu64 "\n", crowd_failure_words((enum crowd_failure)i),
                     effort->failures[i]);
-    if (effort->rpcs > 0 && effort->jobs == 0)
+    if (status == STATUS_OK && effort->rpcs > 0 && effort->jobs == 0)
         fputs("no job was sent: --metrics shows the reasons, qmctl why HOST tells them\n", stderr);
 }
 
@@ -117,7 +117,7 @@ static enum status run(const struct options *options, struct failure *failure)
     if (status == STATUS_OK)
         status = run_crowd(crowd, report, failure);
     if (crowd != NULL && !options->is_quiet)
-        print_effort(crowd_effort(crowd));
+        print_effort(crowd_effort(crowd), status);
     crowd_destroy(crowd);
     report_destroy(report);
     return status;
