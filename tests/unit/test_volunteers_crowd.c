@@ -470,8 +470,6 @@ static void a_project_that_serves_nobody_is_a_mistake(void **state)
     } cases[] = {
         {"<scheduler_reply><message priority=\"low\">Wrong key</message></scheduler_reply>",
          "a: none of the first 20 requests was served: Wrong key", CROWD_REFUSED},
-        {"<scheduler_reply><project_is_down/></scheduler_reply>",
-         "a: none of the first 20 requests was served: the project is down", CROWD_DOWN},
         {"<html>Welcome</html>", "a: none of the first 20 requests was served: not a whole reply",
          CROWD_UNREADABLE},
         /* They come back after the end only. */
@@ -490,6 +488,25 @@ static void a_project_that_serves_nobody_is_a_mistake(void **state)
         assert_string_equal(failure.text, cases[i].wanted);
         assert_int_equal(effort.failures[cases[i].kind], effort.rpcs);
     }
+}
+
+static void a_project_that_is_down_at_first_is_waited_for(void **state)
+{
+    (void)state;
+    const struct exchange down = {
+        .refusal = "<scheduler_reply><project_is_down/><message priority=\"low\">No database"
+                   "</message></scheduler_reply>"};
+    struct failure failure = {.status = STATUS_OK};
+    struct crowd_effort effort;
+    struct seen seen;
+
+    assert_status(STATUS_IO, run_with(&down, 0.3, &seen, &effort, &failure));
+    assert_string_equal(failure.text, "a: down for 0.3 s: No database");
+    assert_int_equal(effort.rpcs, 0);
+    assert_true(network.number > 2);
+    failure = (struct failure){.status = STATUS_OK};
+    assert_status(STATUS_INVALID, run_with(&down, 0, &seen, &effort, &failure));
+    assert_string_equal(failure.text, "a: none of the first 20 requests was served: No database");
 }
 
 static void commands_are_run_as_time_passes(void **state)
@@ -589,6 +606,7 @@ int main(void)
         cmocka_unit_test(a_server_that_goes_away_leaves_what_was_seen),
         cmocka_unit_test(a_server_with_a_clock_of_its_own_is_none_for_a_crowd),
         cmocka_unit_test(a_project_that_serves_nobody_is_a_mistake),
+        cmocka_unit_test(a_project_that_is_down_at_first_is_waited_for),
         cmocka_unit_test(commands_are_run_as_time_passes),
         cmocka_unit_test(a_command_that_fails_ends_the_run),
         cmocka_unit_test(a_command_that_is_stopped_with_the_run_is_no_failure),

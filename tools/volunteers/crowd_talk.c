@@ -66,12 +66,23 @@ enum status crowd_talk_judge(const struct crowd *crowd, uint64_t least, struct f
     return STATUS_OK;
 }
 
+static void server_is_there(struct crowd *crowd, size_t project)
+{
+    double *since = &crowd->servers[project].away_since;
+
+    if (*since == 0)
+        return;
+    crowd->effort.away_seconds += crowd_seconds() - *since;
+    *since = 0;
+}
+
 static enum status note_unserved(struct crowd *crowd, const struct flight *flight,
                                  enum crowd_failure kind, const char *words,
                                  struct failure *failure)
 {
     struct crowd_server *server = &crowd->servers[flight->project];
 
+    server_is_there(crowd, flight->project);
     note_failure(crowd, flight, kind, words);
     server->idle++;
     snprintf(server->words, sizeof(server->words), "%s",
@@ -194,47 +205,43 @@ enum status crowd_talk_begin(struct crowd *crowd, size_t line, struct failure *f
 }
 
 /* Nobody is there: shall it go out again? */
-static enum status wait_for_server(struct crowd *crowd, struct flight *flight, const char *words,
+static enum status wait_for_server(struct crowd *crowd, struct flight *flight,
+                                   enum crowd_failure kind, const char *words,
                                    struct failure *failure)
 {
     double now = crowd_seconds(), *since = &crowd->servers[flight->project].away_since;
 
     if (*since == 0) {
         *since = now;
-        note_failure(crowd, flight, CROWD_AWAY, words);
+        note_failure(crowd, flight, kind, words);
     }
     if (now - *since > crowd->options->patience)
-        return fail(failure, STATUS_IO, "%s: no answer for %g s: %s",
-                    crowd->options->urls[flight->project], crowd->options->patience, words);
+        return fail(failure, STATUS_IO, "%s: %s for %g s: %s",
+                    crowd->options->urls[flight->project],
+                    kind == CROWD_DOWN ? "down" : "no answer", crowd->options->patience, words);
     flight->retry_at = now + RETRY_PAUSE;
     return STATUS_OK;
 }
 
-static void server_is_there(struct crowd *crowd, size_t project)
-{
-    double *since = &crowd->servers[project].away_since;
-
-    if (*since == 0)
-        return;
-    crowd->effort.away_seconds += crowd_seconds() - *since;
-    *since = 0;
-}
-
-/* A reply that was read. */
+/* A reply that was read. A project that is down when the run begins is waited for, as a server that
+ * is just starting says so; later it is what hosts meet. */
 static enum status take_reply(struct crowd *crowd, struct flight *flight,
                               const struct incoming *incoming, struct failure *failure)
 {
-    bool is_served = !incoming->is_down && (incoming->is_full || incoming->job_count > 0);
+    struct crowd_server *server = &crowd->servers[flight->project];
+    enum crowd_failure kind = incoming->is_down ? CROWD_DOWN : CROWD_REFUSED;
     char words[128];
 
-    hear(crowd, flight, incoming);
-    if (is_served) {
-        crowd->servers[flight->project].serves = true;
-        return STATUS_OK;
-    }
     snprintf(words, sizeof(words), TEXT_FORMAT, TEXT_ARG(incoming->message));
-    return note_unserved(crowd, flight, incoming->is_down ? CROWD_DOWN : CROWD_REFUSED, words,
-                         failure);
+    if (incoming->is_down && !server->serves && crowd->options->patience > 0 &&
+        !crowd->options->has_masters)
+        return wait_for_server(crowd, flight, kind, words, failure);
+    hear(crowd, flight, incoming);
+    if (incoming->is_down || (!incoming->is_full && incoming->job_count == 0))
+        return note_unserved(crowd, flight, kind, words, failure);
+    server_is_there(crowd, flight->project);
+    server->serves = true;
+    return STATUS_OK;
 }
 
 static enum status take_result(struct crowd *crowd, const struct exchange_result *result,
@@ -246,8 +253,7 @@ static enum status take_result(struct crowd *crowd, const struct exchange_result
 
     if (result->end == EXCHANGE_AWAY && crowd->options->patience > 0 &&
         !crowd->options->has_masters)
-        return wait_for_server(crowd, flight, result->words, failure);
-    server_is_there(crowd, flight->project);
+        return wait_for_server(crowd, flight, CROWD_AWAY, result->words, failure);
     if (result->end != EXCHANGE_GOOD) {
         hear_nothing(crowd, flight, RPC_FAILED);
         return note_unserved(crowd, flight, failure_of[result->end], result->words, failure);
