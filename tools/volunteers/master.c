@@ -96,6 +96,12 @@ static void read_elements(struct text piece, struct master_page *page)
     }
 }
 
+static bool ends_link(char character)
+{
+    return character == '"' || character == ' ' || character == '\t' || character == '\r' ||
+           character == '\n';
+}
+
 static void read_links(struct text piece, struct master_page *page)
 {
     const struct text begin = TEXT("<link rel=\"boinc_scheduler\" href=\"");
@@ -105,7 +111,7 @@ static void read_links(struct text piece, struct master_page *page)
         const char *at = rest.at - begin.length;
         size_t length = 0;
 
-        while (length < rest.length && memchr("\" \t\r\n", rest.at[length], 5) == NULL)
+        while (length < rest.length && !ends_link(rest.at[length]))
             length++;
         if ((at == piece.at || at[-1] == '>') && length < rest.length)
             add(text_first(rest, length), false, page);
