@@ -76,12 +76,9 @@ static int setup(void **state)
     (void)state;
     database = test_database_create(true, NULL);
     config = test_database_config(database);
+    test_database_add_app(database);
     test_sql(database,
              "SET SESSION sql_mode = '';"
-             "INSERT INTO platform SET id = 1, name = 'x86_64-pc-linux-gnu';"
-             "INSERT INTO app SET id = 1, name = 'app', user_friendly_name = 'App', weight = 1;"
-             "INSERT INTO app_version SET id = 11, appid = 1, version_num = 100, platformid = 1,"
-             " plan_class = '', xml_doc = '<app_version>\\n</app_version>\\n';"
              "INSERT INTO app SET id = 2, name = 'old', user_friendly_name = 'Old', weight = 1,"
              " deprecated = 1;"
              "INSERT INTO app_version SET id = 21, appid = 2, version_num = 100, platformid = 1,"

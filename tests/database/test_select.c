@@ -29,13 +29,9 @@ static int setup(void **state)
     last_linux_host = HOSTS;
     database = test_database_create(true, NULL);
     config = test_database_config(database);
+    test_database_add_app(database);
     test_sql(database,
-             "SET SESSION sql_mode = ''; "
-             "INSERT INTO platform SET id = 1, name = 'x86_64-pc-linux-gnu';"
-             "INSERT INTO platform SET id = 2, name = 'anonymous';"
-             "INSERT INTO app SET id = 1, name = 'app', user_friendly_name = 'App', weight = 1;"
-             "INSERT INTO app_version SET id = 11, appid = 1, version_num = 100, platformid = 1,"
-             " plan_class = '', xml_doc = '<app_version>\\n</app_version>\\n'");
+             "SET SESSION sql_mode = ''; INSERT INTO platform SET id = 2, name = 'anonymous'");
     for (int i = 1; i <= USERS; i++)
         test_sql(database,
                  "INSERT INTO user SET id = %d, name = 'user%d', email_addr = 'u%d@example.org',"

@@ -191,6 +191,15 @@ void test_database_destroy(struct test_database *database)
     free(database);
 }
 
+void test_database_add_app(struct test_database *database)
+{
+    test_sql(database,
+             "INSERT INTO platform SET id = 1, name = 'x86_64-pc-linux-gnu';"
+             "INSERT INTO app SET id = 1, name = 'app', user_friendly_name = 'App', weight = 1;"
+             "INSERT INTO app_version SET id = 11, appid = 1, version_num = 100, platformid = 1,"
+             " plan_class = '', xml_doc = '<app_version>\\n</app_version>\\n'");
+}
+
 void test_database_clear(struct test_database *database)
 {
     struct text names =

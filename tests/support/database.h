@@ -18,6 +18,8 @@ struct test_database *test_database_create(bool with_tables, const char *charact
 void test_database_destroy(struct test_database *database);
 /* Empties every table but qm_schema; quicker than a new schema. */
 void test_database_clear(struct test_database *database);
+/* The least that jobs need: platform 1 (Linux), app 1 ("app") and its version 11. */
+void test_database_add_app(struct test_database *database);
 /* Options that point at it; belongs to the database. Change others with config_set. */
 struct config *test_database_config(struct test_database *database);
 /* A connection of the server's kind; the caller closes it. */
