@@ -111,11 +111,11 @@ static void add_job(struct emulation *emulation, struct emulated_project *projec
 static void send_jobs(struct emulation *emulation, struct emulated_project *project,
                       struct reply *reply)
 {
-    const struct fetch_request *request = &emulation->question.request;
+    const struct outgoing *outgoing = &emulation->question.outgoing;
     size_t most = project->jobs_max == 0 ? 100 : project->jobs_max;
 
     for (size_t r = 0; r < FETCH_RESOURCES_MAX; r++) {
-        double seconds = request->seconds[r], instances = request->instances[r];
+        double seconds = outgoing->demands[r].seconds, instances = outgoing->demands[r].instances;
 
         if (!project->keeps_silent_of_resources)
             reply->incoming.answers[r] = project->serves[r] ? FETCH_NONE_NOW : FETCH_UNSUPPORTED;
@@ -127,7 +127,7 @@ static void send_jobs(struct emulation *emulation, struct emulated_project *proj
                 break;
             }
             add_job(emulation, project, r, reply);
-            seconds -= project->run_time;
+            seconds -= project->run_time / outgoing->on_fraction;
             instances -= 1;
         }
     }

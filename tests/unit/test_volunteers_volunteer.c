@@ -3,6 +3,8 @@
 #include "tests/support/emulation.h"
 #include "tests/support/test.h"
 
+#include <math.h>
+
 #include "server/base/banned.h"
 
 #define HOUR 3600.0
@@ -65,6 +67,45 @@ static void absence_is_no_idleness(void **state)
     assert_true(sometimes.flops_used > 0.95 * sometimes.flops_total);
 }
 
+struct looks {
+    size_t count;
+    double least_on;
+};
+
+/* Whoever has nothing lacks the whole buffer, which is wall time, like what servers count. */
+static void lacks_its_buffer(struct emulation *emulation, void *context)
+{
+    const struct outgoing *outgoing = &emulation->question.outgoing;
+    const struct machine *machine = &emulation->volunteer.machine;
+    struct looks *looks = context;
+
+    for (size_t i = 0; i < outgoing->job_count; i++)
+        if (!outgoing->jobs[i].done)
+            return;
+    if (!volunteer_wants_work(&emulation->question))
+        return;
+    assert_real(outgoing->demands[FETCH_CPU].seconds, machine->buffer * (double)machine->cpus, 1);
+    looks->least_on = fmin(looks->least_on, outgoing->on_fraction);
+    looks->count++;
+}
+
+static void who_is_often_away_asks_for_a_whole_buffer_too(void **state)
+{
+    (void)state;
+    struct emulation *emulation = emulation_create();
+    struct looks looks = {.least_on = 1};
+
+    emulation->population.always_on = false;
+    emulation->projects[0].jobs_max = 1;
+    emulation->projects[0].request_delay = 6 * HOUR; /* its queue is empty by then */
+    emulation->look = lacks_its_buffer;
+    emulation->context = &looks;
+    emulation_begin(emulation, 3);
+    emulation_run(emulation, 60);
+    assert_true(looks.count > 2 && looks.least_on < 0.7);
+    emulation_free(emulation);
+}
+
 /* So that two configurations of a server can be compared. */
 static void presence_does_not_depend_on_what_is_computed(void **state)
 {
@@ -108,6 +149,7 @@ int main(void)
         cmocka_unit_test(a_steady_host_with_work_is_never_idle),
         cmocka_unit_test(late_and_failed_jobs_are_waste),
         cmocka_unit_test(absence_is_no_idleness),
+        cmocka_unit_test(who_is_often_away_asks_for_a_whole_buffer_too),
         cmocka_unit_test(presence_does_not_depend_on_what_is_computed),
         cmocka_unit_test(the_same_seed_lives_the_same_life),
         cmocka_unit_test(a_silent_server_is_left_alone_longer_and_longer),

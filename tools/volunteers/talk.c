@@ -146,8 +146,10 @@ static void describe_host(const struct volunteer *volunteer, struct volunteer_qu
         outgoing->scalar =
             duration_project_normalize(&(struct availability){outgoing->on_fraction, 1, 1},
                                        outgoing->potential_fraction, question->request.scalar);
+    /* Policies count in time that the host is on, requests in wall time: so servers count jobs. */
     for (size_t r = 0; r < FETCH_RESOURCES_MAX; r++)
-        outgoing->demands[r] = (struct outgoing_demand){.seconds = question->request.seconds[r],
+        outgoing->demands[r] = (struct outgoing_demand){.seconds = question->request.seconds[r] /
+                                                                   outgoing->on_fraction,
                                                         .instances = question->request.instances[r],
                                                         .delay = busy_delay(volunteer, r)};
 }
