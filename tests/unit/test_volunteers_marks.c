@@ -183,6 +183,49 @@ static void one_request_is_for_all_resources(void **state)
     assert_false(marks_choose(&host, &marks, priorities, 0, &request));
 }
 
+/* Another project is before it for the coprocessor only. */
+static void a_contact_adds_what_its_project_is_first_for(void **state)
+{
+    struct fetch_request request;
+
+    (void)state;
+    begin(2);
+    host.resource_count = 2;
+    host.resources[1] = (struct fetch_resource){.count = 1, .flops = 1e11};
+    projects[1].recent = 1;
+    projects[0].accounts[1].backoff_end = 99;
+    simulate(NULL, 0);
+    assert_true(marks_add(&host, &marks, priorities, 0, 0, &request));
+    assert_int_equal(request.project, 0);
+    assert_real(request.seconds[FETCH_CPU], 4 * 3456, 1e-6);
+    assert_real(request.seconds[1] + request.instances[1], 0, 1e-9);
+    assert_true(marks_add(&host, &marks, priorities, 1, 0, &request));
+    assert_int_equal(request.project, 1);
+    assert_real(request.seconds[FETCH_CPU] + request.instances[FETCH_CPU], 0, 1e-9);
+    assert_real(request.seconds[1], 3456, 1e-6);
+}
+
+static void who_uses_less_than_its_share_asks_for_instances(void **state)
+{
+    struct fetch_job jobs[4];
+    struct fetch_request request;
+
+    (void)state;
+    begin(2);
+    for (int i = 0; i < 4; i++)
+        jobs[i] = (struct fetch_job){.left = 100};
+    simulate(jobs, 4);
+    assert_true(marks_choose(&host, &marks, priorities, 0, &request));
+    assert_int_equal(request.project, 1);
+    assert_real(request.instances[FETCH_CPU], 4.0 / 3, 1e-6);
+    jobs[0].project = jobs[1].project = 1; /* more than its share */
+    simulate(jobs, 4);
+    priorities[1] = 1;
+    assert_true(marks_choose(&host, &marks, priorities, 0, &request));
+    assert_int_equal(request.project, 1);
+    assert_real(request.instances[FETCH_CPU], 0, 1e-6);
+}
+
 static void old_work_counts_less(void **state)
 {
     (void)state;
@@ -203,6 +246,8 @@ int main(void)
         cmocka_unit_test(whoever_may_not_be_asked_is_passed_over),
         cmocka_unit_test(a_project_without_a_share_is_for_idle_processors),
         cmocka_unit_test(one_request_is_for_all_resources),
+        cmocka_unit_test(a_contact_adds_what_its_project_is_first_for),
+        cmocka_unit_test(who_uses_less_than_its_share_asks_for_instances),
         cmocka_unit_test(old_work_counts_less),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -15,7 +15,7 @@ void marks_book(struct fetch_project *project, double flops, double interval)
     project->recent = project->recent * exp2(-interval / HALF_LIFE) + flops;
 }
 
-static double peak_flops(const struct fetch_host *host)
+double marks_peak_flops(const struct fetch_host *host)
 {
     double flops = 0;
 
@@ -36,7 +36,7 @@ static double flops_left(const struct fetch_host *host, const struct fetch_job *
 void marks_rank(const struct fetch_host *host, const struct marks *marks,
                 const struct fetch_job *jobs, size_t job_count, double *ret_priorities)
 {
-    double recent = 0, shares = 0, full = marks->high * peak_flops(host);
+    double recent = 0, shares = 0, full = marks->high * marks_peak_flops(host);
 
     for (size_t p = 0; p < host->project_count; p++) {
         recent += host->projects[p].recent;
@@ -77,54 +77,58 @@ static size_t first(const struct fetch_host *host, const double *priorities, siz
     return best;
 }
 
-/* Of idle instances a project is asked for its share among those that may be asked. */
+/* A project is asked for its share of what is idle, or of all instances if it uses less of them;
+ * shares are those of who may be asked. */
 static void want(const struct fetch_host *host, size_t resource, double now,
                  struct fetch_request *request)
 {
     const struct fetch_resource *wanted = &host->resources[resource];
-    double share = host->projects[request->project].share, shares = 0;
+    const struct fetch_project *project = &host->projects[request->project];
+    double part = 1, shares = 0;
 
     for (size_t p = 0; p < host->project_count; p++)
         if (may_be_asked(host, p, resource, now))
             shares += host->projects[p].share;
-    request->seconds[resource] = share > 0 ? wanted->shortfall : 1;
-    request->instances[resource] = wanted->idle * (share > 0 ? share / shares : 1);
+    if (project->share > 0)
+        part = project->share / shares;
+    request->seconds[resource] = project->share > 0 ? wanted->shortfall : 1;
+    request->instances[resource] = wanted->idle * part;
+    if (project->share > 0)
+        request->instances[resource] = fmax(
+            request->instances[resource], wanted->count * part - project->accounts[resource].used);
     request->scalar = fmax(request->scalar, request->seconds[resource]);
 }
 
-static bool ask(const struct fetch_host *host, double below, double high, const double *priorities,
-                double now, struct fetch_request *ret_request)
+static bool lacks(const struct fetch_host *host, size_t resource, double mark)
 {
-    for (size_t r = host->resource_count; r-- > 0;) { /* coprocessors before the CPU */
-        size_t project;
-
-        if (host->resources[r].count <= 0 || host->resources[r].saturated > below)
-            continue;
-        project = first(host, priorities, r, now);
-        if (project == host->project_count)
-            continue;
-        *ret_request = (struct fetch_request){.project = project};
-        for (size_t other = 0; other < host->resource_count; other++)
-            if (other == r ||
-                (host->resources[other].count > 0 && host->resources[other].saturated <= high &&
-                 first(host, priorities, other, now) == project))
-                want(host, other, now, ret_request);
-        return true;
-    }
-    return false;
-}
-
-bool marks_choose(const struct fetch_host *host, const struct marks *marks,
-                  const double *priorities, double now, struct fetch_request *ret_request)
-{
-    return ask(host, marks->low, marks->high, priorities, now, ret_request);
+    return host->resources[resource].count > 0 && host->resources[resource].saturated <= mark;
 }
 
 bool marks_add(const struct fetch_host *host, const struct marks *marks, const double *priorities,
                size_t project, double now, struct fetch_request *ret_request)
 {
-    return ask(host, marks->high, marks->high, priorities, now, ret_request) &&
-           ret_request->project == project;
+    bool any = false;
+
+    *ret_request = (struct fetch_request){.project = project};
+    for (size_t r = 0; r < host->resource_count; r++)
+        if (lacks(host, r, marks->high) && first(host, priorities, r, now) == project) {
+            want(host, r, now, ret_request);
+            any = true;
+        }
+    return any;
+}
+
+bool marks_choose(const struct fetch_host *host, const struct marks *marks,
+                  const double *priorities, double now, struct fetch_request *ret_request)
+{
+    for (size_t r = host->resource_count; r-- > 0;) { /* coprocessors before the CPU */
+        size_t project =
+            lacks(host, r, marks->low) ? first(host, priorities, r, now) : host->project_count;
+
+        if (project < host->project_count)
+            return marks_add(host, marks, priorities, project, now, ret_request);
+    }
+    return false;
 }
 
 double marks_next(const struct fetch_host *host, const struct marks *marks, double now)

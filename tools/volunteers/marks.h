@@ -17,6 +17,7 @@ struct marks {
 /* `flops` operations were done for the project in the last `interval` s, those of all before count
  * half as much in ten days. */
 void marks_book(struct fetch_project *project, double flops, double interval);
+double marks_peak_flops(const struct fetch_host *host); /* of all that it has */
 /* Of each project; the highest is asked first. */
 void marks_rank(const struct fetch_host *host, const struct marks *marks,
                 const struct fetch_job *jobs, size_t job_count, double *ret_priorities);
