@@ -74,6 +74,33 @@ static void by_resources_the_gpu_goes_three_quarters_to_a(void **state)
     emulation_free(emulation);
 }
 
+/* A has GPU jobs, B both. The GPU goes to whom is owed most of all that was computed, not of the
+ * CPU alone, so it takes turns. */
+static void by_recent_use_projects_take_turns_on_a_gpu(void **state)
+{
+    (void)state;
+    static const char *const runs[] = {"robin", "recent"};
+    double gaps[2], parts[2];
+
+    for (size_t i = 0; i < 2; i++) {
+        struct emulation *emulation = two_projects(runs[i], "marks", 100, 100);
+        const struct tally_project *tally;
+
+        emulation->population.gpu_parts[0] = 1;
+        emulation->projects[A].serves[FETCH_CPU] = false;
+        emulation->projects[A].serves[TALLY_NVIDIA] = true;
+        emulation->projects[B].serves[TALLY_NVIDIA] = true;
+        emulation_begin(emulation, 1);
+        emulation_run(emulation, 2);
+        tally = &emulation->volunteer.projects[A].tally;
+        gaps[i] = sqrt(tally->gap_squares / tally->present);
+        parts[i] = part_of(emulation, A);
+        emulation_free(emulation);
+    }
+    assert_real(parts[1], 0.5, 0.05);
+    assert_true(gaps[1] < 3600 && gaps[0] > 2 * 3600);
+}
+
 static void shares_are_reached_by_every_policy(void **state)
 {
     (void)state;
@@ -85,6 +112,7 @@ static void shares_are_reached_by_every_policy(void **state)
         {"robin", "demand", 1, 0.02},    {"robin", "demand", 4, 0.02},
         {"debt", "sessions", 1, 0.05},   {"deadline", "resources", 1, 0.02},
         {"robin", "resources", 4, 0.02}, {"deadline", "demand", 1, 0.05},
+        {"recent", "marks", 1, 0.02},    {"recent", "marks", 4, 0.02},
     };
 
     for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
@@ -729,6 +757,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(by_resources_the_gpu_goes_three_quarters_to_a),
+        cmocka_unit_test(by_recent_use_projects_take_turns_on_a_gpu),
         cmocka_unit_test(shares_are_reached_by_every_policy),
         cmocka_unit_test(round_robin_and_debt_rotate_where_deadlines_do_not),
         cmocka_unit_test(a_latency_limited_project_gains_debt_and_gets_work_later),

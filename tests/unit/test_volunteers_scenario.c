@@ -72,7 +72,7 @@ static void mistakes_are_named_with_their_line(void **state)
         {"buffer_min_days 2\n", "buffer_min_days (2) is above buffer_max_days (1.5)"},
         {"job_bytes_min 1e9\n", "job_bytes_min (1e+09) is above job_bytes_max (0)"},
         {"error_rate 2\n", "line 1: error_rate is a number from 0 to 1"},
-        {"run fast\n", "line 1: run is one of deadline, debt, robin"},
+        {"run fast\n", "line 1: run is one of deadline, debt, robin, recent"},
         {"shares 1 -1\n", "line 1: shares are up to 64 numbers from 0 to 1e9"},
         {"\n\ndays\n", "line 3: days is a number from 0 to 36500"},
     };

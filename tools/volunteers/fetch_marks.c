@@ -56,17 +56,6 @@ bool fetch_by_marks(struct volunteer *volunteer, size_t project, struct fetch_re
                            ret_request);
 }
 
-void fetch_by_marks_settle(struct volunteer *volunteer, double interval)
-{
-    for (size_t p = 0; p < volunteer->project_count; p++) {
-        double flops = 0;
-
-        for (size_t r = 0; r < volunteer->fetch.resource_count; r++)
-            flops += volunteer->projects[p].used[r] * volunteer->fetch.resources[r].flops;
-        marks_book(&volunteer->fetch.projects[p], flops, interval);
-    }
-}
-
 double fetch_by_marks_next(const struct volunteer *volunteer)
 {
     struct marks marks = marks_of(volunteer);

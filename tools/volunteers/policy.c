@@ -11,13 +11,14 @@ const struct run_policy run_policies[] = {
     {"deadline", run_by_deadline},
     {"debt", run_by_debt},
     {"robin", run_by_robin},
+    {"recent", run_by_recent},
 };
 
 const struct fetch_policy fetch_policies[] = {
     {"resources", false, fetch_by_resources, fetch_by_resources_hear, NULL,
      fetch_by_resources_settle, fetch_by_resources_next, NULL},
-    {"marks", false, fetch_by_marks, fetch_by_resources_hear, NULL, fetch_by_marks_settle,
-     fetch_by_marks_next, NULL},
+    {"marks", false, fetch_by_marks, fetch_by_resources_hear, NULL, NULL, fetch_by_marks_next,
+     NULL},
     {"demand", false, fetch_by_demand, fetch_wait_if_empty, NULL, NULL, fetch_next_free, NULL},
     {"debt", false, fetch_by_debt, fetch_wait_if_empty, NULL, NULL, fetch_next_free, NULL},
     {"sessions", true, fetch_by_sessions, fetch_by_sessions_hear, fetch_by_sessions_hear_nothing,

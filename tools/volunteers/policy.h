@@ -83,6 +83,7 @@ extern const struct policy_table policy_tables[POLICY_TABLES];
 void run_by_deadline(struct volunteer *volunteer);
 void run_by_debt(struct volunteer *volunteer);
 void run_by_robin(struct volunteer *volunteer);
+void run_by_recent(struct volunteer *volunteer);
 /* Marks coprocessor jobs that run, earliest deadline first. Returns the CPUs left for others. */
 double run_coprocs(struct volunteer *volunteer);
 
@@ -93,7 +94,6 @@ void fetch_by_resources_hear(struct volunteer *volunteer, const struct fetch_req
 void fetch_by_resources_settle(struct volunteer *volunteer, double interval);
 double fetch_by_resources_next(const struct volunteer *volunteer);
 bool fetch_by_marks(struct volunteer *volunteer, size_t project, struct fetch_request *ret_request);
-void fetch_by_marks_settle(struct volunteer *volunteer, double interval);
 double fetch_by_marks_next(const struct volunteer *volunteer);
 
 bool fetch_by_demand(struct volunteer *volunteer, size_t project,

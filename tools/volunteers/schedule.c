@@ -180,7 +180,8 @@ static void choose(struct choice *choice, struct schedule_result *result)
     result->scheduled = true;
     choice->scheduled++;
     take(&choice->room, result, 1);
-    choice->projects[result->project].anticipated -= choice->host->period / choice->host->cpus;
+    choice->projects[result->project].anticipated -=
+        result->charge > 0 ? result->charge : choice->host->period / choice->host->cpus;
 }
 
 static void choose_endangered(struct choice *choice)

@@ -54,6 +54,7 @@ struct schedule_result {
     double checkpoint;       /* when the last one was written */
     double since_checkpoint; /* wall time on a CPU since */
     bool scheduled;          /* by schedule_choose */
+    double charge;           /* off what its project is owed; 0: a period of one CPU */
 };
 
 bool schedule_result_is_runnable(const struct schedule_result *result,

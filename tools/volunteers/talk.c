@@ -5,6 +5,7 @@
  * (contact.h); master pages come first, as without one there is nobody to ask. */
 #include "tools/volunteers/busy.h"
 #include "tools/volunteers/duration.h"
+#include "tools/volunteers/marks.h"
 #include "tools/volunteers/policy.h"
 #include "tools/volunteers/queue.h"
 #include "tools/volunteers/session.h"
@@ -30,6 +31,9 @@ static void settle(struct volunteer *volunteer)
 
     if (interval <= 0)
         return;
+    for (size_t p = 0; p < volunteer->project_count; p++)
+        marks_book(&volunteer->fetch.projects[p], volunteer_unsettled_flops(volunteer, p),
+                   interval);
     if (policy_of(volunteer)->settle != NULL)
         policy_of(volunteer)->settle(volunteer, interval);
     volunteer->settled = volunteer->on_time;

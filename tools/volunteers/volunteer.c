@@ -102,6 +102,15 @@ double volunteer_on_fraction(const struct volunteer *volunteer)
     return on / (on + volunteer->off_time);
 }
 
+double volunteer_unsettled_flops(const struct volunteer *volunteer, size_t project)
+{
+    double flops = 0;
+
+    for (size_t r = 0; r < volunteer->fetch.resource_count; r++)
+        flops += volunteer->projects[project].used[r] * volunteer->fetch.resources[r].flops;
+    return flops;
+}
+
 static double rate_of(const struct volunteer *volunteer, const struct volunteer_job *job)
 {
     return job->coproc == FETCH_CPU ? volunteer->cpu_rate : volunteer->coproc_rate;

@@ -150,6 +150,8 @@ void volunteer_question_free(struct volunteer_question *question);
 
 /* For policies and those who look on. */
 double volunteer_on_fraction(const struct volunteer *volunteer);
+/* Operations done for a project that debts do not know of yet, by peak speeds. */
+double volunteer_unsettled_flops(const struct volunteer *volunteer, size_t project);
 /* What runs from now on. */
 void volunteer_choose(struct volunteer *volunteer);
 /* Its jobs end without a word. */
