@@ -443,6 +443,44 @@ static void what_is_due_soon_is_reported_in_time(void **state)
     }
 }
 
+static void look_for_reports(struct emulation *emulation, void *context)
+{
+    const struct outgoing *outgoing = &emulation->question.outgoing;
+    size_t *most = context, count = 0;
+
+    for (size_t i = 0; i < outgoing->job_count; i++)
+        count += outgoing->jobs[i].done;
+    *most = count > *most ? count : *most;
+}
+
+/* No more than 64 wait for an hour to be over, and none that is due before the buffer ends. */
+static void reports_wait_neither_for_many_nor_for_deadlines(void **state)
+{
+    (void)state;
+    static const struct {
+        double run_time, bound;
+        size_t most;
+    } cases[] = {{50, 30 * DAY, 64}, {600, 3 * DAY, 1}, {600, 30 * DAY, 7}};
+
+    for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+        struct emulation *emulation = two_projects("recent", "marks", 50, 0);
+        size_t most = 0;
+
+        emulation->population.projects = 1;
+        emulation->population.projects_min = 1;
+        emulation->population.buffer_min_days = emulation->population.buffer_max_days =
+            i == 1 ? 4 : 0.1;
+        emulation->projects[A].run_time = cases[i].run_time;
+        emulation->projects[A].bound = cases[i].bound;
+        emulation->look = look_for_reports;
+        emulation->context = &most;
+        emulation_begin(emulation, 1);
+        emulation_run(emulation, 1);
+        assert_int_equal(most, cases[i].most);
+        emulation_free(emulation);
+    }
+}
+
 /* 1-8: all jobs of A fail within a second: it is asked once in hours, not every minute. */
 static void failed_jobs_hold_their_project_back(void **state)
 {
@@ -770,6 +808,7 @@ int main(void)
         cmocka_unit_test(contacts_are_for_work_for_reports_and_for_both),
         cmocka_unit_test(by_debt_every_project_is_filled_up_to_twice_the_period),
         cmocka_unit_test(what_is_due_soon_is_reported_in_time),
+        cmocka_unit_test(reports_wait_neither_for_many_nor_for_deadlines),
         cmocka_unit_test(failed_jobs_hold_their_project_back),
         cmocka_unit_test(corrected_estimates_come_near_the_truth),
         cmocka_unit_test(one_number_is_in_wall_time_of_the_share),

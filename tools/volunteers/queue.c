@@ -3,7 +3,8 @@
  * longer or shorter by a factor. What a host abandons it forgets without a word, as a disk that
  * broke does.
  *
- * A job that is done is reported within an hour, or at once if it is due within a day. */
+ * A job that is done is reported within an hour, or at once if it is due within a day or the time
+ * that is buffered, or if many wait. */
 #include "tools/volunteers/queue.h"
 
 #include "tools/volunteers/disk.h"
@@ -21,6 +22,7 @@
 
 #define REPORT_DELAY   3600.0  /* s after a job is done */
 #define REPORT_CUSHION 86400.0 /* s before its deadline */
+#define REPORTS_MAX    64      /* that wait for an hour to be over */
 #define OPERATIONS_ANY 1e12    /* of a job that does not say */
 
 static double speed_of(const struct volunteer *volunteer, const struct volunteer_job *job)
@@ -129,6 +131,19 @@ static void report_by(struct volunteer_project *project, double time)
     project->next_report = fmin(project->next_report, time);
 }
 
+static void report_soon(struct volunteer *volunteer, const struct volunteer_job *job)
+{
+    double cushion = fmax(REPORT_CUSHION, volunteer->machine.buffer);
+    size_t waiting = 0;
+
+    for (size_t i = 0; i < volunteer->job_count; i++)
+        waiting += volunteer->jobs[i].done && volunteer->jobs[i].project == job->project;
+    report_by(&volunteer->projects[job->project],
+              volunteer->now + (job->deadline < volunteer->now + cushion || waiting >= REPORTS_MAX
+                                    ? 0
+                                    : REPORT_DELAY));
+}
+
 void queue_end_job(struct volunteer *volunteer, struct volunteer_job *job)
 {
     bool is_late = volunteer->now > job->deadline;
@@ -150,9 +165,7 @@ void queue_end_job(struct volunteer *volunteer, struct volunteer_job *job)
         fetch_policies[volunteer->population->habits.fetch].job_failed(volunteer, job->project);
     if (is_late || job->failed || job->aborted)
         volunteer->tally.flops_wasted += job->flops;
-    report_by(&volunteer->projects[job->project],
-              volunteer->now +
-                  (job->deadline < volunteer->now + REPORT_CUSHION ? 0 : REPORT_DELAY));
+    report_soon(volunteer, job);
     volunteer->stale = true;
 }
 
