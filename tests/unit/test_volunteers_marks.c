@@ -97,7 +97,7 @@ static void who_got_less_for_its_share_comes_first(void **state)
     assert_true(marks_choose(&host, &marks, priorities, 0, &request));
     assert_int_equal(request.project, 1);
     assert_real(request.seconds[FETCH_CPU], 4 * 3456, 1e-6);
-    assert_real(request.instances[FETCH_CPU], 4.0 / 3, 1e-6); /* its share of the idle ones */
+    assert_real(request.instances[FETCH_CPU], 4, 1e-6);
     marks_book(&projects[1], 1e12, 60);
     simulate(NULL, 0);
     assert_true(marks_choose(&host, &marks, priorities, 0, &request));
@@ -205,7 +205,7 @@ static void a_contact_adds_what_its_project_is_first_for(void **state)
     assert_real(request.seconds[1], 3456, 1e-6);
 }
 
-static void who_uses_less_than_its_share_asks_for_instances(void **state)
+static void who_has_less_than_its_share_asks_for_instances(void **state)
 {
     struct fetch_job jobs[4];
     struct fetch_request request;
@@ -218,7 +218,7 @@ static void who_uses_less_than_its_share_asks_for_instances(void **state)
     assert_true(marks_choose(&host, &marks, priorities, 0, &request));
     assert_int_equal(request.project, 1);
     assert_real(request.instances[FETCH_CPU], 4.0 / 3, 1e-6);
-    jobs[0].project = jobs[1].project = 1; /* more than its share */
+    jobs[0].project = jobs[1].project = 1;
     simulate(jobs, 4);
     priorities[1] = 1;
     assert_true(marks_choose(&host, &marks, priorities, 0, &request));
@@ -247,7 +247,7 @@ int main(void)
         cmocka_unit_test(a_project_without_a_share_is_for_idle_processors),
         cmocka_unit_test(one_request_is_for_all_resources),
         cmocka_unit_test(a_contact_adds_what_its_project_is_first_for),
-        cmocka_unit_test(who_uses_less_than_its_share_asks_for_instances),
+        cmocka_unit_test(who_has_less_than_its_share_asks_for_instances),
         cmocka_unit_test(old_work_counts_less),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

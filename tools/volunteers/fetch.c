@@ -55,7 +55,7 @@ void fetch_init(struct fetch_host *host, double now)
         for (size_t p = 0; p < host->project_count; p++) {
             struct fetch_account *account = &host->projects[p].accounts[r];
 
-            account->used = account->shortfall = 0;
+            account->used = account->shortfall = account->queued = 0;
             account->share = shares > 0 && !is_backed_off(&host->projects[p], r, now)
                                  ? host->projects[p].share / shares * resource->count
                                  : 0;
@@ -208,6 +208,9 @@ void fetch_simulate(struct fetch_host *host, struct fetch_job *jobs, size_t job_
     struct lists lists = list_jobs(host, jobs, job_count);
 
     fetch_init(host, now);
+    for (size_t i = 0; i < job_count; i++)
+        for (size_t r = 0; r < host->resource_count && jobs[i].left > 0; r++)
+            host->projects[jobs[i].project].accounts[r].queued += jobs[i].uses[r];
     for (double at = 0; at < buffer;) {
         double lasts = assign(host, &lists);
         double interval = lasts > 0 ? fmin(lasts, buffer - at) : buffer - at;

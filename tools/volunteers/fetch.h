@@ -21,6 +21,7 @@ struct fetch_account {      /* of one project and resource */
     double backoff_end;     /* not asked before */
     double share;           /* instances that it should get, as rivals stand; here and below */
     double used, shortfall; /* of one simulation */
+    double queued;          /* instances that all its jobs would use at once */
 };
 
 struct fetch_project {

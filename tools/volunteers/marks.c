@@ -77,26 +77,25 @@ static size_t first(const struct fetch_host *host, const double *priorities, siz
     return best;
 }
 
-/* A project is asked for its share of what is idle, or of all instances if it uses less of them;
- * shares are those of who may be asked. */
+/* A project is asked for jobs for what is idle, or for its share of all instances, of those that
+ * may be asked, if it has fewer queued. */
 static void want(const struct fetch_host *host, size_t resource, double now,
                  struct fetch_request *request)
 {
     const struct fetch_resource *wanted = &host->resources[resource];
     const struct fetch_project *project = &host->projects[request->project];
-    double part = 1, shares = 0;
+    double shares = 0, part;
 
+    request->instances[resource] = wanted->idle;
+    request->seconds[resource] = project->share > 0 ? wanted->shortfall : 1;
+    request->scalar = fmax(request->scalar, request->seconds[resource]);
+    if (project->share <= 0)
+        return;
     for (size_t p = 0; p < host->project_count; p++)
         if (may_be_asked(host, p, resource, now))
             shares += host->projects[p].share;
-    if (project->share > 0)
-        part = project->share / shares;
-    request->seconds[resource] = project->share > 0 ? wanted->shortfall : 1;
-    request->instances[resource] = wanted->idle * part;
-    if (project->share > 0)
-        request->instances[resource] = fmax(
-            request->instances[resource], wanted->count * part - project->accounts[resource].used);
-    request->scalar = fmax(request->scalar, request->seconds[resource]);
+    part = wanted->count * project->share / shares - project->accounts[resource].queued;
+    request->instances[resource] = fmax(wanted->idle, part);
 }
 
 static bool lacks(const struct fetch_host *host, size_t resource, double mark)
