@@ -83,4 +83,23 @@ mistake 'there is no axis "slakc"' 'scenario error_rate $slakc'
 mistake 'there is no row "cnofig"' "when check=edf cnofig <ended>1</ended>"
 "$QM_SOURCE_DIR/tools/volunteers/compare" --table --y nothing "$work/one/cells.csv" 2>/dev/null
 claim "a figure that is not there cannot be compared" test $? -eq 2
+
+# Two seeds, of which one has far more jobs in both cells.
+cat >"$work/pairs.csv" <<'CELLS'
+check,seed,jobs
+none,1,10
+none,2,110
+edf,1,12
+edf,2,116
+CELLS
+"$QM_SOURCE_DIR/tools/volunteers/compare" --table --y jobs "$work/pairs.csv" >"$work/plain.md"
+claim "a mean has its standard error" grep -q '^| edf | 64 ± 52 |' "$work/plain.md"
+"$QM_SOURCE_DIR/tools/volunteers/compare" --table --against check=none --y jobs \
+    "$work/pairs.csv" >"$work/against.md"
+cat "$work/against.md"
+claim "a difference is taken seed by seed" grep -q '^| edf | 64 (+4 ± 2) |' "$work/against.md"
+claim "what others are set against has its own" grep -q '^| none | 60 ± 50 |' "$work/against.md"
+"$QM_SOURCE_DIR/tools/volunteers/compare" --table --against cheek=none --y jobs \
+    "$work/pairs.csv" 2>/dev/null
+claim "against an axis that is not there nothing is set" test $? -eq 2
 finish
