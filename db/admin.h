@@ -155,6 +155,16 @@ struct queue_line {
 MUST_CHECK enum status db_admin_queue(struct db *db, struct arena *arena, bool by_batch,
                                       struct queue_line **ret_rows, size_t *ret_count);
 
+/* Applications of whose newest workunits, as many as are looked at, some leave less time than
+ * `below` (s) from sending to the deadline. */
+struct app_deadline {
+    struct text app;
+    int64_t shortest; /* s */
+};
+MUST_CHECK enum status db_admin_short_deadlines(struct db *db, struct arena *arena,
+                                                size_t looked_at, int64_t below,
+                                                struct app_deadline **ret_rows, size_t *ret_count);
+
 /* Unsent jobs that are alike in all that decides who may have them. */
 struct job_class {
     struct candidate job; /* one of them */

@@ -55,6 +55,28 @@ enum status db_admin_queue(struct db *db, struct arena *arena, bool by_batch,
     return status;
 }
 
+enum status db_admin_short_deadlines(struct db *db, struct arena *arena, size_t looked_at,
+                                     int64_t below, struct app_deadline **ret_rows,
+                                     size_t *ret_count)
+{
+    struct db_rows rows;
+    size_t count = 0;
+    enum status status = db_query(db, arena, STATEMENT_admin_short_deadlines,
+                                  DB_VALUES(db_id((int64_t)looked_at), db_integer(below)), &rows);
+    if (status != STATUS_OK)
+        return status;
+    struct app_deadline *apps = ARENA_ARRAY(arena, rows.row_count, struct app_deadline);
+    while (apps != NULL && db_rows_next(&rows))
+        apps[count++] =
+            (struct app_deadline){.app = rows.cells[0].text, .shortest = rows.cells[1].integer};
+    status = db_rows_end(&rows);
+    if (apps == NULL)
+        return STATUS_NO_MEMORY;
+    *ret_rows = apps;
+    *ret_count = count;
+    return status;
+}
+
 static enum status add_counts(struct db *db, struct host_entry *hosts, const int64_t *ids,
                               size_t count)
 {

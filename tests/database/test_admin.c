@@ -428,6 +428,25 @@ static void queue_counts_by_state(void **state)
     assert_i64(rows[1].over, 0);
 }
 
+static void short_deadlines_of_the_newest_jobs(void **state)
+{
+    struct job_fixture *fixture = *state;
+    struct app_deadline *rows;
+    size_t found;
+    make_jobs(fixture, 5);
+    test_sql(fixture->base.database, "UPDATE workunit SET delay_bound = 100 WHERE name = 'job_0';"
+                                     "UPDATE workunit SET delay_bound = 200 WHERE name = 'job_2';"
+                                     "UPDATE workunit SET delay_bound = 300 WHERE name = 'job_3';"
+                                     "UPDATE workunit SET delay_bound = 0 WHERE name = 'job_4'");
+    assert_status(STATUS_OK, db_admin_short_deadlines(fixture->base.db, fixture->base.arena, 4, 301,
+                                                      &rows, &found));
+    assert_int_equal(found, 1);
+    assert_i64(rows[0].shortest, 200); /* that of 100 is too long ago */
+    assert_status(STATUS_OK, db_admin_short_deadlines(fixture->base.db, fixture->base.arena, 4, 200,
+                                                      &rows, &found));
+    assert_int_equal(found, 0);
+}
+
 static void hosts_with_their_jobs(void **state)
 {
     struct job_fixture *fixture = *state;
@@ -479,6 +498,7 @@ int main(void)
         JOB_CASE(name_that_is_taken_is_refused),
         JOB_CASE(cancel_takes_back_what_is_not_out),
         JOB_CASE(queue_counts_by_state),
+        JOB_CASE(short_deadlines_of_the_newest_jobs),
         JOB_CASE(hosts_with_their_jobs),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

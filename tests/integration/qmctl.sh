@@ -231,6 +231,13 @@ expect 0 '^old_key_0 ' in_project keys
 
 # --- check-config
 expect 0 '0 errors' in_project check-config
+grep -q 'edf_min_queue' "$dir/said" && { echo "FAILED: a deadline of days is none to warn of"; failures=$((failures + 1)); }
+sql -e "UPDATE $database.workunit SET delay_bound = 43200 ORDER BY id DESC LIMIT 1"
+expect 0 'warning: jobs of demo are due 12.0 hours .*edf_min_queue when_not_idle' in_project check-config
+sed -i 's|</config>|<edf_min_queue>when_not_idle</edf_min_queue></config>|' "$project/config.xml"
+in_project check-config | grep 'edf_min_queue' && { echo "FAILED: a warning heeded"; failures=$((failures + 1)); }
+sed -i 's|when_not_idle</edf|when_idle</edf|' "$project/config.xml"
+expect 0 'warning: edf_min_queue: "when_idle" is none of' in_project check-config
 rm "$project/keys/upload_public"
 expect 1 'error: .*upload_public' in_project check-config
 sed -i 's|<long_name>.*|<long_name>A|; s|<uldl_dir_fanout>.*|<uldl_dir_fanout>many</uldl_dir_fanout>|' \

@@ -2,6 +2,7 @@
 /* Looks at everything that a server will need, says all that is wrong and not only the first, and
  * changes nothing. */
 #include "config/config.h"
+#include "db/admin.h"
 #include "db/files.h"
 #include "server/base/arena.h"
 #include "server/base/file.h"
@@ -19,6 +20,8 @@
 #include <unistd.h>
 
 #include "server/base/banned.h"
+
+enum { JOBS_LOOKED_AT = 1000, SHORT_DEADLINE_S = 86400 };
 
 struct check {
     struct session *session;
@@ -241,6 +244,42 @@ static void check_plan_classes(struct check *check, bool reads_versions)
     plan_classes_free(&classes);
 }
 
+/* Hosts that idle by the rule of the connection period are seen nowhere but in counters of reasons.
+ * Clients come with 0.1 days of work to store at least; who wants more often says a day. */
+static void check_deadlines(struct check *check, bool reads_jobs)
+{
+    static const char *const rules[] = {"always", "when_not_idle", "never"};
+    struct session *session = check->session;
+    const struct config *config = session->config;
+    struct text rule = config->edf_min_queue;
+    struct app_deadline *apps = NULL;
+    size_t known = 0, count = 0;
+
+    while (known < sizeof rules / sizeof rules[0] && !text_is(rule, rules[known]))
+        known++;
+    if (known == sizeof rules / sizeof rules[0])
+        found(check, false,
+              text_string(session->arena,
+                          text_print(session->arena,
+                                     "edf_min_queue: \"" TEXT_FORMAT "\" is none of always,"
+                                     " when_not_idle and never; it is taken for always",
+                                     TEXT_ARG(rule))));
+    else if (known > 0)
+        return;
+    if (config->ignore_delay_bound || !config->workload_sim || !reads_jobs || session->db == NULL ||
+        db_admin_short_deadlines(session->db, session->arena, JOBS_LOOKED_AT, SHORT_DEADLINE_S,
+                                 &apps, &count) != STATUS_OK)
+        return;
+    for (size_t i = 0; i < count; i++)
+        found(check, false,
+              text_string(session->arena,
+                          text_print(session->arena,
+                                     "jobs of " TEXT_FORMAT " are due %.1f hours after they are"
+                                     " sent: hosts that store work for longer get none, even idle"
+                                     " (edf_min_queue when_not_idle: one for each processor)",
+                                     TEXT_ARG(apps[i].app), (double)apps[i].shortest / 3600)));
+}
+
 enum exit_code command_check_config(struct session *session)
 {
     struct check check = {.session = session};
@@ -254,6 +293,7 @@ enum exit_code command_check_config(struct session *session)
         if (!option_given(session, "no-db"))
             check_database(&check);
         check_plan_classes(&check, !option_given(session, "no-db"));
+        check_deadlines(&check, !option_given(session, "no-db"));
     }
     printf("%d errors, %d warnings\n", check.errors, check.warnings);
     return check.errors == 0 ? EXIT_DONE : EXIT_FAILED;
