@@ -87,6 +87,11 @@ MUST_CHECK enum status db_catalog(struct db *db, struct arena *arena,
  * transaction. Locks are taken in one order: user, host, workunits by id, results by id. */
 MUST_CHECK enum status db_host_lock(struct db *db, struct arena *arena, int64_t id,
                                     struct host_row *ret_host);
+/* The same, and reads its user and the name of his team as they are under the lock; *ret_has_user:
+ * there is one. */
+MUST_CHECK enum status db_host_lock_with_user(struct db *db, struct arena *arena, int64_t id,
+                                              struct host_row *ret_host, struct user_row *ret_user,
+                                              struct text *ret_team_name, bool *ret_has_user);
 /* Also reads the name of the user's team ("" for none). */
 MUST_CHECK enum status db_user_by_id(struct db *db, struct arena *arena, int64_t id,
                                      struct user_row *ret_user, struct text *ret_team_name);
@@ -170,10 +175,16 @@ struct host_job {
     struct result_row result;
     struct workunit_row workunit; /* id 0: the workunit is gone */
 };
-/* All IN_PROGRESS results of the host with their workunits, oldest first, at most `most`. */
+/* All IN_PROGRESS results of the host, oldest first; if there are more than `most`, any of them. */
+MUST_CHECK enum status db_results_in_progress(struct db *db, struct arena *arena, int64_t hostid,
+                                              size_t most, struct result_row **ret_rows,
+                                              size_t *ret_count);
+/* The same with their workunits. */
 MUST_CHECK enum status db_jobs_in_progress(struct db *db, struct arena *arena, int64_t hostid,
                                            size_t most, struct host_job **ret_jobs,
                                            size_t *ret_count);
+/* Whatever the order of these is: by age, as those calls give them. */
+int db_compare_jobs_by_age(const void *job, const void *other);
 /* The results of this host among these names that are IN_PROGRESS or OVER/NO_REPLY. */
 MUST_CHECK enum status db_jobs_by_name(struct db *db, struct arena *arena, int64_t hostid,
                                        const struct text *names, size_t count,
@@ -212,15 +223,32 @@ struct candidate {
 MUST_CHECK enum status db_candidates(struct db *db, struct arena *arena,
                                      const struct candidate_filter *filter,
                                      struct candidate **ret_candidates, size_t *ret_count);
-/* Locks these workunits in order of id and reads what per-workunit rules need, all in one query.
- * Rows come in order of id; a missing workunit has no row. */
+/* Locks the workunits of these results in order of id, and the results, and reads what per-workunit
+ * rules need and what is sent, all in one query. Results of one workunit share what is said of it;
+ * `row` is NULL where there is no such result or workunit. */
 struct locked_workunit {
-    int64_t id, hr_class, app_version_id, error_mask, canonical_resultid;
+    int64_t id, hr_class, app_version_id, error_mask, canonical_resultid, transition_time;
     int64_t results_of_user, results_of_host; /* sent to this user, to this host, in any state */
 };
-MUST_CHECK enum status db_workunits_lock(struct db *db, struct arena *arena, const int64_t *ids,
-                                         size_t count, int64_t userid, int64_t hostid,
-                                         struct locked_workunit **ret_rows, size_t *ret_count);
+struct job_documents {
+    struct text result_name, result_xml; /* result.xml_doc_in */
+    struct text workunit_name, workunit_xml;
+};
+struct job_key {
+    int64_t resultid, workunitid;
+};
+struct locked_job {
+    struct locked_workunit *row;
+    struct job_documents documents;
+};
+/* Whose results of a workunit are counted. */
+struct counted_results {
+    int64_t userid, hostid;
+};
+/* ret_jobs[i] is that of keys[i]; `counts` NULL: nothing is counted. */
+MUST_CHECK enum status db_jobs_lock(struct db *db, struct arena *arena, const struct job_key *keys,
+                                    size_t count, const struct counted_results *counts,
+                                    struct locked_job *ret_jobs);
 /* Which of these workunits a result was sent of to this user or this host, in order of id. Takes no
  * locks: what is sent at the same moment may be missing. */
 struct met_workunit {
@@ -241,9 +269,10 @@ struct claim {
      * target_nresults is 1, it and min_quorum become this, and transition_time becomes sent_time.
      */
     int64_t replicate_target;
+    bool is_due_before; /* transition_time of the locked workunit is not after report_deadline */
 };
 /* Takes those results that are still UNSENT for this host and lowers transition_time of their
- * workunits, which are locked already (db_workunits_lock). ret_claimed[i] tells whether claim i
+ * workunits, which are locked already (db_jobs_lock). ret_claimed[i] tells whether claim i
  * succeeded. */
 MUST_CHECK enum status db_results_claim(struct db *db, struct arena *arena, int64_t hostid,
                                         int64_t userid, const struct claim *claims, size_t count,
@@ -255,10 +284,6 @@ MUST_CHECK enum status db_results_reject(struct db *db, struct arena *arena,
                                          size_t count, int64_t now);
 /* The documents of results to be sent, in the order of the ids; an empty xml_doc for a missing
  * row. */
-struct job_documents {
-    struct text result_name, result_xml; /* result.xml_doc_in */
-    struct text workunit_name, workunit_xml;
-};
 MUST_CHECK enum status db_job_documents(struct db *db, struct arena *arena,
                                         const int64_t *resultids, size_t count,
                                         struct job_documents *ret_documents);

@@ -10,79 +10,6 @@
 
 #include "server/base/banned.h"
 
-enum status db_workunits_lock(struct db *db, struct arena *arena, const int64_t *ids, size_t count,
-                              int64_t userid, int64_t hostid, struct locked_workunit **ret_rows,
-                              size_t *ret_count)
-{
-    size_t id_count, found = 0;
-    int64_t *sorted = list_sorted(arena, ids, count, &id_count);
-    struct locked_workunit *items = ARENA_ARRAY(arena, count, struct locked_workunit);
-
-    if (sorted == NULL || items == NULL)
-        return STATUS_TOO_LARGE;
-    for (size_t i = 0; i < id_count; i += DB_LIST_MOST) {
-        struct db_rows rows;
-        enum status status = db_query(
-            db, arena, STATEMENT_workunits_lock,
-            DB_VALUES(db_id(userid), db_id(hostid), db_numbers(sorted + i, list_part(id_count, i))),
-            &rows);
-
-        if (status != STATUS_OK)
-            return status;
-        while (found < count && db_rows_next(&rows)) {
-            const struct db_cell *cells = rows.cells;
-
-            items[found++] = (struct locked_workunit){.id = cells[0].integer,
-                                                      .hr_class = cells[1].integer,
-                                                      .app_version_id = cells[2].integer,
-                                                      .error_mask = cells[3].integer,
-                                                      .canonical_resultid = cells[4].integer,
-                                                      .results_of_user = cells[5].integer,
-                                                      .results_of_host = cells[6].integer};
-        }
-        if (db_rows_end(&rows) != STATUS_OK)
-            return rows.status;
-    }
-    *ret_rows = items;
-    *ret_count = found;
-    return STATUS_OK;
-}
-
-enum status db_workunits_met(struct db *db, struct arena *arena, const int64_t *ids, size_t count,
-                             int64_t userid, int64_t hostid, struct met_workunit **ret_rows,
-                             size_t *ret_count)
-{
-    size_t id_count, found = 0;
-    int64_t *sorted = list_sorted(arena, ids, count, &id_count);
-    struct met_workunit *items = ARENA_ARRAY(arena, count, struct met_workunit);
-
-    if (sorted == NULL || items == NULL)
-        return STATUS_TOO_LARGE;
-    for (size_t i = 0; i < id_count; i += DB_LIST_MOST) {
-        struct db_rows rows;
-        enum status status = db_query(db, arena, STATEMENT_workunits_met,
-                                      DB_VALUES(db_id(userid), db_id(hostid),
-                                                db_numbers(sorted + i, list_part(id_count, i)),
-                                                db_id(userid), db_id(hostid)),
-                                      &rows);
-
-        if (status != STATUS_OK)
-            return status;
-        while (found < count && db_rows_next(&rows)) {
-            const struct db_cell *cells = rows.cells;
-
-            items[found++] = (struct met_workunit){.id = cells[0].integer,
-                                                   .by_user = cells[1].integer != 0,
-                                                   .by_host = cells[2].integer != 0};
-        }
-        if (db_rows_end(&rows) != STATUS_OK)
-            return rows.status;
-    }
-    *ret_rows = items;
-    *ret_count = found;
-    return STATUS_OK;
-}
-
 static int compare_by_workunit(const void *a, const void *b)
 {
     const struct claim *left = a, *right = b;
@@ -97,7 +24,8 @@ static int compare_by_result(const void *a, const void *b)
     return (left->resultid > right->resultid) - (left->resultid < right->resultid);
 }
 
-#define CLAIM_VALUES 12
+#define CLAIM_VALUES    7 /* of a result */
+#define WORKUNIT_VALUES 6
 
 /* Row locks end at the node of a cluster; there a row that both really change is needed. */
 static enum status guard_workunits(struct db *db, const struct claim *claims, size_t count,
@@ -110,32 +38,49 @@ static enum status guard_workunits(struct db *db, const struct claim *claims, si
     return db_run_bulk(db, STATEMENT_claim_guard, values, 1, count, NULL);
 }
 
-static enum status claim_results(struct db *db, int64_t hostid, int64_t userid,
-                                 const struct claim *claims, size_t count, struct db_value *values,
-                                 uint64_t *ret_affected)
+static void result_values(const struct claim *claim, int64_t hostid, int64_t userid,
+                          struct db_value id, struct db_value *value)
 {
-    enum status status;
+    *value++ = db_id(hostid);
+    *value++ = db_id(userid);
+    *value++ = db_integer(claim->sent_time);
+    *value++ = db_integer(claim->report_deadline);
+    *value++ = db_id(claim->app_version_id);
+    *value++ = db_real(claim->flops_estimate);
+    *value = id;
+}
 
-    for (size_t i = 0; i < count; i++) {
-        const struct claim *claim = &claims[i];
-        struct db_value *value = values + i * CLAIM_VALUES;
+static bool is_written_alike(const struct claim *a, const struct claim *b)
+{
+    return a->sent_time == b->sent_time && a->report_deadline == b->report_deadline &&
+           a->app_version_id == b->app_version_id && a->flops_estimate == b->flops_estimate;
+}
 
-        *value++ = db_id(hostid);
-        *value++ = db_id(userid);
-        *value++ = db_integer(claim->sent_time);
-        *value++ = db_integer(claim->report_deadline);
-        *value++ = db_id(claim->app_version_id);
-        *value++ = db_real(claim->flops_estimate);
-        *value++ = db_integer(claim->report_deadline);
-        *value++ = db_integer(claim->commit_hr_class);
-        *value++ = db_integer(claim->commit_hr_class);
-        *value++ = db_id(claim->commit_app_version_id);
-        *value++ = db_id(claim->commit_app_version_id);
-        *value = db_id(claim->resultid);
+/* Jobs of one kind, as most replies hold, are written by one statement and not by one for each. The
+ * ids are those of the claims, sorted. */
+static enum status claim_results(struct db *db, int64_t hostid, int64_t userid,
+                                 const struct claim *claims, size_t count, const int64_t *ids,
+                                 size_t id_count, struct db_value *values, uint64_t *ret_affected)
+{
+    bool are_alike = true;
+    enum status status = STATUS_OK;
+
+    for (size_t i = 1; i < count; i++)
+        are_alike = are_alike && is_written_alike(&claims[0], &claims[i]);
+    if (!are_alike) {
+        for (size_t i = 0; i < count; i++)
+            result_values(&claims[i], hostid, userid, db_id(claims[i].resultid),
+                          values + i * CLAIM_VALUES);
+        return db_run_bulk(db, STATEMENT_claim_results, values, CLAIM_VALUES, count, ret_affected);
     }
-    status = db_run_bulk(db, STATEMENT_claim_result, values, CLAIM_VALUES, count, ret_affected);
-    if (status == STATUS_OK)
-        *ret_affected /= 2; /* a result and its workunit */
+    for (size_t i = 0; status == STATUS_OK && i < id_count; i += DB_LIST_MOST) {
+        uint64_t affected = 0;
+
+        result_values(&claims[0], hostid, userid, db_numbers(ids + i, list_part(id_count, i)),
+                      values);
+        status = db_run(db, STATEMENT_claim_results, values, CLAIM_VALUES, &affected);
+        *ret_affected += affected;
+    }
     return status;
 }
 
@@ -174,16 +119,68 @@ static enum status find_claimed(struct db *db, struct arena *arena, int64_t host
     return found == affected ? STATUS_OK : STATUS_DB_RETRY;
 }
 
+static void workunit_values(const struct claim *claim, struct db_value id, struct db_value *value)
+{
+    *value++ = db_integer(claim->report_deadline);
+    *value++ = db_integer(claim->commit_hr_class);
+    *value++ = db_integer(claim->commit_hr_class);
+    *value++ = db_id(claim->commit_app_version_id);
+    *value++ = db_id(claim->commit_app_version_id);
+    *value = id;
+}
+
+static bool leaves_workunit(const struct claim *claim)
+{
+    return claim->is_due_before && claim->commit_hr_class == 0 && claim->commit_app_version_id == 0;
+}
+
+static bool is_committed_alike(const struct claim *a, const struct claim *b)
+{
+    return a->report_deadline == b->report_deadline && a->commit_hr_class == b->commit_hr_class &&
+           a->commit_app_version_id == b->commit_app_version_id;
+}
+
+/* The workunits of what was got; as for the results, jobs of one kind together. The claims are in
+ * order of workunit. */
+static enum status change_workunits(struct db *db, struct arena *arena, const struct claim *claims,
+                                    size_t count, struct db_value *values)
+{
+    int64_t *ids = ARENA_ARRAY(arena, count, int64_t);
+    const struct claim *first = NULL;
+    bool are_alike = true;
+    size_t changed = 0;
+    enum status status = STATUS_OK;
+
+    if (ids == NULL)
+        return STATUS_TOO_LARGE;
+    for (size_t i = 0; i < count; i++) {
+        if (leaves_workunit(&claims[i]))
+            continue;
+        first = first == NULL ? &claims[i] : first;
+        are_alike = are_alike && is_committed_alike(first, &claims[i]);
+        ids[changed] = claims[i].workunitid;
+        workunit_values(&claims[i], db_id(ids[changed]), values + changed * WORKUNIT_VALUES);
+        changed++;
+    }
+    if (!are_alike)
+        return db_run_bulk(db, STATEMENT_claim_workunits, values, WORKUNIT_VALUES, changed, NULL);
+    for (size_t i = 0; status == STATUS_OK && i < changed; i += DB_LIST_MOST) {
+        workunit_values(first, db_numbers(ids + i, list_part(changed, i)), values);
+        status = db_run(db, STATEMENT_claim_workunits, values, WORKUNIT_VALUES, NULL);
+    }
+    return status;
+}
+
 /* What went to a version that is not trusted needs another instance to be compared with. */
 static enum status replicate_claimed(struct db *db, const struct claim *claims, size_t count,
-                                     const bool *is_claimed, struct db_value *values)
+                                     struct db_value *values)
 {
     size_t raised = 0;
 
     for (size_t i = 0; i < count; i++) {
         struct db_value *value = values + raised * 4;
 
-        if (!is_claimed[i] || claims[i].replicate_target == 0)
+        if (claims[i].replicate_target == 0)
             continue;
         *value++ = db_integer(claims[i].replicate_target);
         *value++ = db_integer(claims[i].replicate_target);
@@ -193,6 +190,21 @@ static enum status replicate_claimed(struct db *db, const struct claim *claims, 
     }
     return raised == 0 ? STATUS_OK
                        : db_run_bulk(db, STATEMENT_claim_replicate, values, 4, raised, NULL);
+}
+
+/* The claims that were got, in order of workunit. NULL: the arena is full. */
+static struct claim *claims_got(struct arena *arena, const struct claim *claims, size_t count,
+                                const bool *is_claimed, size_t *ret_count)
+{
+    struct claim *got = ARENA_ARRAY(arena, count, struct claim);
+
+    *ret_count = 0;
+    for (size_t i = 0; got != NULL && i < count; i++)
+        if (is_claimed[i])
+            got[(*ret_count)++] = claims[i];
+    if (*ret_count > 1)
+        qsort(got, *ret_count, sizeof(got[0]), compare_by_workunit);
+    return got;
 }
 
 enum status db_results_claim(struct db *db, struct arena *arena, int64_t hostid, int64_t userid,
@@ -221,7 +233,7 @@ enum status db_results_claim(struct db *db, struct arena *arena, int64_t hostid,
     status = guard_workunits(db, sorted, count, values);
     qsort(sorted, count, sizeof(sorted[0]), compare_by_result);
     if (status == STATUS_OK)
-        status = claim_results(db, hostid, userid, sorted, count, values, &affected);
+        status = claim_results(db, hostid, userid, sorted, count, ids, id_count, values, &affected);
     if (status != STATUS_OK)
         return status;
     if (affected < count)
@@ -231,41 +243,11 @@ enum status db_results_claim(struct db *db, struct arena *arena, int64_t hostid,
         ret_claimed[i] = true;
     if (status != STATUS_OK)
         return status;
-    return replicate_claimed(db, claims, count, ret_claimed, values);
-}
-
-enum status db_job_documents(struct db *db, struct arena *arena, const int64_t *resultids,
-                             size_t count, struct job_documents *ret_documents)
-{
-    size_t id_count;
-    int64_t *ids = list_sorted(arena, resultids, count, &id_count);
-    struct job_documents *documents = ARENA_ARRAY(arena, count, struct job_documents);
-
-    if (ids == NULL || documents == NULL)
+    sorted = claims_got(arena, claims, count, ret_claimed, &count);
+    if (sorted == NULL)
         return STATUS_TOO_LARGE;
-    for (size_t i = 0; i < id_count; i += DB_LIST_MOST) {
-        struct db_rows rows;
-        enum status status =
-            db_query(db, arena, STATEMENT_job_documents,
-                     DB_VALUES(db_numbers(ids + i, list_part(id_count, i))), &rows);
-
-        if (status != STATUS_OK)
-            return status;
-        while (db_rows_next(&rows)) {
-            size_t found = list_find(ids, id_count, rows.cells[0].integer);
-
-            if (found < id_count)
-                documents[found] = (struct job_documents){.result_name = rows.cells[1].text,
-                                                          .result_xml = rows.cells[2].text,
-                                                          .workunit_name = rows.cells[3].text,
-                                                          .workunit_xml = rows.cells[4].text};
-        }
-        if (db_rows_end(&rows) != STATUS_OK)
-            return rows.status;
-    }
-    for (size_t i = 0; i < count; i++)
-        ret_documents[i] = documents[list_find(ids, id_count, resultids[i])];
-    return STATUS_OK;
+    status = change_workunits(db, arena, sorted, count, values);
+    return status == STATUS_OK ? replicate_claimed(db, sorted, count, values) : status;
 }
 
 enum status db_results_reject(struct db *db, struct arena *arena, const int64_t *resultids,

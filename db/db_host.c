@@ -46,6 +46,30 @@ enum status db_host_lock(struct db *db, struct arena *arena, int64_t id, struct 
     return read_host(db, arena, STATEMENT_host_lock, DB_VALUES(db_id(id)), ret_host);
 }
 
+enum status db_host_lock_with_user(struct db *db, struct arena *arena, int64_t id,
+                                   struct host_row *ret_host, struct user_row *ret_user,
+                                   struct text *ret_team_name, bool *ret_has_user)
+{
+    struct db_rows rows;
+    bool found;
+    enum status status =
+        db_query(db, arena, STATEMENT_host_lock_with_user, DB_VALUES(db_id(id)), &rows);
+
+    if (status != STATUS_OK)
+        return status;
+    *ret_has_user = false;
+    found = db_rows_next(&rows);
+    if (found) {
+        const struct db_cell *cells = db_cells_to_row(rows.cells, ROW_host, ret_host);
+
+        *ret_has_user = !cells->is_null; /* user.id */
+        cells = db_cells_to_row(cells, ROW_user, ret_user);
+        *ret_team_name = cells->text;
+    }
+    status = db_rows_end(&rows);
+    return status == STATUS_OK && !found ? STATUS_NOT_FOUND : status;
+}
+
 enum status db_host_newest_by_cpid(struct db *db, struct arena *arena, int64_t userid,
                                    struct text host_cpid, struct host_row *ret_host)
 {
@@ -78,19 +102,15 @@ enum status db_host_insert(struct db *db, const struct host_row *host, int64_t *
 enum status db_host_save(struct db *db, const struct host_row *host, uint64_t token, int64_t now)
 {
     uint64_t affected = 0;
+    enum status status =
+        db_run(db, STATEMENT_host_save, DB_VALUES(db_row(host), db_id(host->id)), NULL);
 
-    for (int tries = 0; tries < 2 && affected == 0; tries++) {
-        enum status status = tries == 0 ? STATUS_OK : db_host_guard(db, host->id, token, now);
-
-        if (status == STATUS_OK)
-            status =
-                db_run(db, STATEMENT_host_save,
-                       DB_VALUES(db_row(host), db_id((int64_t)token), db_id(now), db_id(host->id)),
-                       &affected);
-        if (status != STATUS_OK)
-            return status;
-    }
-    return STATUS_OK;
+    if (status == STATUS_OK)
+        status = db_run(db, STATEMENT_host_guard_renew,
+                        DB_VALUES(db_id((int64_t)token), db_id(now), db_id(host->id)), &affected);
+    if (status == STATUS_OK && affected == 0)
+        status = db_host_guard(db, host->id, token, now);
+    return status;
 }
 
 /* The ids are read first so that workunits are locked before results, as everywhere. */

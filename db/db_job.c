@@ -20,16 +20,64 @@ static enum status read_jobs(struct db_rows *rows, size_t most, struct host_job 
     return db_rows_end(rows);
 }
 
+static int compare_by_age(const void *a, const void *b)
+{
+    const struct result_row *left = a, *right = b;
+
+    if (left->sent_time != right->sent_time)
+        return left->sent_time < right->sent_time ? -1 : 1;
+    return (left->id > right->id) - (left->id < right->id);
+}
+
+int db_compare_jobs_by_age(const void *job, const void *other)
+{
+    return compare_by_age(&((const struct host_job *)job)->result,
+                          &((const struct host_job *)other)->result);
+}
+
+static enum status query_in_progress(struct db *db, struct arena *arena, enum statement statement,
+                                     int64_t hostid, size_t most, struct db_rows *ret_rows)
+{
+    return db_query(
+        db, arena, statement,
+        DB_VALUES(db_id(hostid), db_integer((int64_t)(most < INT32_MAX ? most : INT32_MAX))),
+        ret_rows);
+}
+
+enum status db_results_in_progress(struct db *db, struct arena *arena, int64_t hostid, size_t most,
+                                   struct result_row **ret_rows, size_t *ret_count)
+{
+    struct result_row *items;
+    size_t count = 0;
+    struct db_rows rows;
+    enum status status =
+        query_in_progress(db, arena, STATEMENT_results_in_progress, hostid, most, &rows);
+
+    if (status != STATUS_OK)
+        return status;
+    items = ARENA_ARRAY(arena, rows.row_count, struct result_row);
+    while (items != NULL && db_rows_next(&rows))
+        (void)db_cells_to_row(rows.cells, ROW_result, &items[count++]);
+    status = db_rows_end(&rows);
+    if (status == STATUS_OK && items == NULL)
+        status = STATUS_TOO_LARGE;
+    if (status != STATUS_OK)
+        return status;
+    if (count > 1)
+        qsort(items, count, sizeof(items[0]), compare_by_age);
+    *ret_rows = items;
+    *ret_count = count;
+    return STATUS_OK;
+}
+
 enum status db_jobs_in_progress(struct db *db, struct arena *arena, int64_t hostid, size_t most,
                                 struct host_job **ret_jobs, size_t *ret_count)
 {
     struct host_job *jobs;
     size_t count = 0;
     struct db_rows rows;
-    enum status status = db_query(
-        db, arena, STATEMENT_jobs_in_progress,
-        DB_VALUES(db_id(hostid), db_integer((int64_t)(most < INT32_MAX ? most : INT32_MAX))),
-        &rows);
+    enum status status =
+        query_in_progress(db, arena, STATEMENT_jobs_in_progress, hostid, most, &rows);
 
     if (status != STATUS_OK)
         return status;
@@ -39,11 +87,13 @@ enum status db_jobs_in_progress(struct db *db, struct arena *arena, int64_t host
         return STATUS_TOO_LARGE;
     }
     status = read_jobs(&rows, rows.row_count, jobs, &count);
-    if (status == STATUS_OK) {
-        *ret_jobs = jobs;
-        *ret_count = count;
-    }
-    return status;
+    if (status != STATUS_OK)
+        return status;
+    if (count > 1)
+        qsort(jobs, count, sizeof(jobs[0]), db_compare_jobs_by_age);
+    *ret_jobs = jobs;
+    *ret_count = count;
+    return STATUS_OK;
 }
 
 enum status db_jobs_by_name(struct db *db, struct arena *arena, int64_t hostid,

@@ -34,16 +34,18 @@ static enum next refuse_key(struct request *request, enum message_priority prior
     return NEXT_REPLY;
 }
 
-/* The row that the request's id leads to, over zombies, locked. */
+/* The row that the request's id leads to, over zombies, locked. Its user is read into the visit. */
 static enum next lock_named_host(struct request *request, struct host_row *ret_host,
-                                 bool *ret_found, bool *ret_forwarded)
+                                 bool *ret_found, bool *ret_forwarded, bool *ret_has_user)
 {
+    struct visit *visit = &request->visit;
     struct zombie_walk walk = {0};
     int64_t id = request->message.hostid;
 
-    *ret_found = *ret_forwarded = false;
+    *ret_found = *ret_forwarded = *ret_has_user = false;
     while (id != 0) {
-        enum status status = db_host_lock(request->db, request->arena, id, ret_host);
+        enum status status = db_host_lock_with_user(request->db, request->arena, id, ret_host,
+                                                    &visit->user, &visit->team_name, ret_has_user);
 
         if (status == STATUS_NOT_FOUND)
             break;
@@ -78,17 +80,23 @@ static enum next try_user(struct request *request, enum status status, bool *ret
     return NEXT_STEP;
 }
 
-static enum next find_user(struct request *request, const struct host_row *host, bool *ret_found)
+/* `has_user`: the visit holds the user of the host that was found. */
+static enum next find_user(struct request *request, bool host_is_found, bool has_user,
+                           bool *ret_found)
 {
     struct visit *visit = &request->visit;
     struct text key = request->message.authenticator;
-    int64_t userid = host != NULL ? host->userid : 0;
+    int64_t userid = 0;
     enum next next;
 
     *ret_found = false;
     if (key.length == 0 || key.length > BOUND_STRING)
         return NEXT_STEP;
-    if (host != NULL || identity_read_weak_key(key, &userid)) {
+    if (host_is_found) {
+        next = try_user(request, has_user ? STATUS_OK : STATUS_NOT_FOUND, ret_found);
+        if (next != NEXT_STEP || *ret_found)
+            return next;
+    } else if (identity_read_weak_key(key, &userid)) {
         next = try_user(
             request,
             db_user_by_id(request->db, request->arena, userid, &visit->user, &visit->team_name),
@@ -190,13 +198,13 @@ enum next identify(struct request *request)
 {
     struct visit *visit = &request->visit;
     struct host_row *host = &visit->host;
-    bool found, forwarded, authenticated;
+    bool found, forwarded, has_user, authenticated;
     enum host_decision decision;
-    enum next next = lock_named_host(request, host, &found, &forwarded);
+    enum next next = lock_named_host(request, host, &found, &forwarded, &has_user);
 
     if (next != NEXT_STEP)
         return next;
-    next = find_user(request, found ? host : NULL, &authenticated);
+    next = find_user(request, found, has_user, &authenticated);
     if (next != NEXT_STEP)
         return next;
     if (!authenticated)

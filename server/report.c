@@ -1,176 +1,26 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Booking of finished jobs. All names are looked up in one query and judged one by one
- * (policy/report.h); what may be booked is written in one go. Invariants: nothing is acknowledged
- * but what is committed with this transaction or needs no booking; a failed query acknowledges
- * nothing. A row that changed between look-up and writing is looked at again, and stays
- * unacknowledged if it might still be booked: the client brings it back.
+/* Booking of finished jobs. All names are looked up at once (report_entries.c) and judged one by
+ * one (policy/report.h); what may be booked is written in one go. Invariants: nothing is
+ * acknowledged but what is committed with this transaction or needs no booking; a failed query
+ * acknowledges nothing. A row that changed between look-up and writing is looked at again, and
+ * stays unacknowledged if it might still be booked: the client brings it back.
  *
  * Jobs that the host lost (detaches) are given up only here, after the reports, for a report may be
  * about one of them. */
-#include "server/request.h"
+#include "server/report_entries.h"
 
 #include "config/config.h"
 #include "server/base/arena.h"
 #include "server/base/log.h"
 #include "server/catalog.h"
+#include "server/in_progress.h"
 #include "server/policy/bounds.h"
 #include "server/policy/report.h"
+#include "server/request.h"
 
 #include <inttypes.h>
-#include <stdlib.h>
-#include <string.h>
 
 #include "server/base/banned.h"
-
-/* One name of the request. */
-struct entry {
-    const struct reported_result *reported;
-    const struct result_row *row; /* NULL: not in the database */
-    enum report_case found;
-    bool is_first;     /* later reports of the same name are passed over */
-    bool is_looked_up; /* no row can have a name as long as others */
-    bool is_done;      /* may be acknowledged */
-};
-
-struct booking {
-    struct request *request;
-    struct entry *entries; /* in the order of the request */
-    struct entry **by_name;
-    size_t count;
-    struct text *names; /* to be looked up */
-    size_t name_count;
-};
-
-static int compare_entries(const void *left, const void *right)
-{
-    const struct entry *const *a = left;
-    const struct entry *const *b = right;
-    int order = text_compare((*a)->reported->name, (*b)->reported->name);
-
-    if (order != 0)
-        return order;
-    return *a < *b ? -1 : *a > *b;
-}
-
-static int compare_name(const void *key, const void *member)
-{
-    const struct result_row *row = key;
-    const struct entry *const *entry = member;
-
-    return text_compare(row->name, (*entry)->reported->name);
-}
-
-/* The first entry of this name; of equal names bsearch may find any. */
-static struct entry *find_entry(const struct booking *booking, const struct result_row *row)
-{
-    struct entry **found =
-        bsearch(row, booking->by_name, booking->count, sizeof(*booking->by_name), compare_name);
-
-    if (found == NULL)
-        return NULL;
-    while (!(*found)->is_first)
-        found--;
-    return *found;
-}
-
-static bool prepare_entries(struct booking *booking)
-{
-    const struct message *message = &booking->request->message;
-    struct arena *arena = booking->request->arena;
-
-    booking->count = message->result_count;
-    booking->entries = ARENA_ARRAY(arena, booking->count, struct entry);
-    booking->by_name = ARENA_ARRAY(arena, booking->count, struct entry *);
-    booking->names = ARENA_ARRAY(arena, booking->count, struct text);
-    if (booking->entries == NULL || booking->by_name == NULL || booking->names == NULL)
-        return false;
-    for (size_t i = 0; i < booking->count; i++) {
-        booking->entries[i].reported = &message->results[i];
-        booking->by_name[i] = &booking->entries[i];
-    }
-    qsort(booking->by_name, booking->count, sizeof(*booking->by_name), compare_entries);
-    for (size_t i = 0; i < booking->count; i++) {
-        struct entry *entry = booking->by_name[i];
-        struct text name = entry->reported->name;
-
-        entry->is_first = i == 0 || !text_equal(name, booking->by_name[i - 1]->reported->name);
-        entry->is_looked_up = entry->is_first && name.length > 0 && name.length <= BOUND_STRING;
-    }
-    return true;
-}
-
-/* Owners of the rows' hosts, where they matter: owners[i] belongs to rows[i]. */
-static enum status look_up_owners(struct booking *booking, const struct result_row *rows,
-                                  size_t count, int64_t *ret_owners)
-{
-    struct request *request = booking->request;
-    int64_t *hostids = ARENA_ARRAY(request->arena, count, int64_t);
-    int64_t *owners = ARENA_ARRAY(request->arena, count, int64_t);
-    size_t wanted = 0;
-    enum status status;
-
-    if (hostids == NULL || owners == NULL)
-        return STATUS_TOO_LARGE;
-    for (size_t i = 0; i < count; i++) {
-        ret_owners[i] = -1;
-        if (report_needs_owner(&rows[i], request->visit.host.id))
-            hostids[wanted++] = rows[i].hostid;
-    }
-    if (wanted == 0)
-        return STATUS_OK;
-    status = db_host_owners(request->db, request->arena, hostids, wanted, owners);
-    if (status != STATUS_OK)
-        return status;
-    wanted = 0;
-    for (size_t i = 0; i < count; i++) {
-        if (report_needs_owner(&rows[i], request->visit.host.id))
-            ret_owners[i] = owners[wanted++];
-    }
-    return STATUS_OK;
-}
-
-/* Finds row and case of every entry that is to be looked up. */
-static enum status look_up(struct booking *booking)
-{
-    struct request *request = booking->request;
-    const struct visit *visit = &request->visit;
-    struct result_row *rows = NULL;
-    int64_t *owners;
-    size_t count = 0;
-    enum status status;
-
-    booking->name_count = 0;
-    for (size_t i = 0; i < booking->count; i++) {
-        struct entry *entry = booking->by_name[i];
-
-        if (entry->is_looked_up) {
-            entry->row = NULL;
-            entry->found = REPORT_UNKNOWN;
-            booking->names[booking->name_count++] = entry->reported->name;
-        }
-    }
-    if (booking->name_count == 0)
-        return STATUS_OK;
-    status = db_results_by_name(request->db, request->arena, booking->names, booking->name_count,
-                                &rows, &count);
-    if (status != STATUS_OK)
-        return status;
-    owners = ARENA_ARRAY(request->arena, count, int64_t);
-    if (owners == NULL)
-        return STATUS_TOO_LARGE;
-    status = look_up_owners(booking, rows, count, owners);
-    if (status != STATUS_OK)
-        return status;
-    for (size_t i = 0; i < count; i++) {
-        struct entry *entry = find_entry(booking, &rows[i]);
-
-        if (entry == NULL || !entry->is_looked_up)
-            continue; /* a name that only the database thinks equal */
-        entry->row = &rows[i];
-        entry->found = report_judge(&rows[i], visit->host.id, visit->user.id, owners[i]);
-    }
-    return STATUS_OK;
-}
 
 static bool is_single_threaded(const struct request *request, int64_t app_version_id)
 {
@@ -312,18 +162,30 @@ static void settle_others(struct booking *booking)
     }
 }
 
+static bool is_booked(const void *context, const struct result_row *row)
+{
+    const struct entry *entry = report_find_entry(context, row);
+
+    return entry != NULL && entry->is_done;
+}
+
 static enum status book(struct booking *booking)
 {
     size_t missed;
-    enum status status = look_up(booking);
+    enum status status = report_look_up(booking, false);
 
     if (status != STATUS_OK)
         return status;
     settle_others(booking);
     status = save(booking, &missed);
-    if (status != STATUS_OK || missed == 0)
+    if (status != STATUS_OK)
         return status;
-    status = look_up(booking);
+    if (missed == 0) {
+        results_in_progress_drop(booking->request, is_booked, booking);
+        return STATUS_OK;
+    }
+    jobs_in_progress_forget(booking->request);
+    status = report_look_up(booking, true);
     if (status == STATUS_OK)
         settle_others(booking);
     return status;
@@ -336,7 +198,7 @@ static enum next take_reports(struct request *request)
 
     if (request->message.result_count == 0)
         return NEXT_STEP;
-    status = prepare_entries(&booking) ? book(&booking) : STATUS_TOO_LARGE;
+    status = report_prepare_entries(&booking) ? book(&booking) : STATUS_TOO_LARGE;
     if (status != STATUS_OK)
         return request_failed(request, status, "reports");
     for (size_t i = 0; i < booking.count; i++) {
@@ -356,6 +218,7 @@ enum next step_report(struct request *request)
 
     if (next != NEXT_STEP || !request->visit.detaches)
         return next;
+    jobs_in_progress_forget(request);
     status =
         db_host_detach_results(request->db, request->visit.host.id, (int64_t)request->now, &count);
     return status == STATUS_OK ? NEXT_STEP : request_failed(request, status, "lost jobs");

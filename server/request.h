@@ -109,9 +109,11 @@ struct visit {
     struct host_app_version_change spare_change; /* stands in when the arena is full */
 
     /* what in_progress.h has read */
-    struct host_job *in_progress;
+    struct result_row *in_progress;
     size_t in_progress_count;
     bool in_progress_is_read;
+    struct host_job *in_progress_jobs; /* the same with their workunits, if they were read too */
+    bool in_progress_has_jobs;
 
     /* resend, select */
     bool work_refused; /* for a reason already said; no new jobs */

@@ -8,6 +8,7 @@
 #include "server/resend_parts.h"
 
 #include "config/config.h"
+#include "db/states.h"
 #include "server/answer.h"
 #include "server/base/arena.h"
 #include "server/base/counters.h"
@@ -21,6 +22,8 @@
 #include "server/select/document.h"
 #include "server/select/guard.h"
 #include "server/select/view.h"
+
+#include <stdlib.h>
 
 #include "server/base/banned.h"
 
@@ -104,29 +107,86 @@ static void sort_out(struct search *search, const struct host_job *row)
     search->over[search->over_count++] = *row;
 }
 
-/* Divides what is in progress but not listed. */
-static enum status find_lost(struct search *search)
+/* What is in progress but not listed. */
+static enum status find_lost(struct request *request, struct result_row **ret_rows,
+                             size_t *ret_count)
 {
-    struct request *request = search->request;
-    size_t listed_count = request->message.other_result_count;
-    size_t most = (size_t)search->view.limits.reply;
+    size_t listed_count = request->message.other_result_count, count = 0;
     const struct text *names = resend_listed_names(request);
-    const struct host_job *rows = NULL;
-    size_t count = 0;
+    const struct result_row *rows = NULL;
     enum status status;
 
+    *ret_count = 0;
     if (names == NULL)
         return STATUS_NO_MEMORY;
-    status = jobs_in_progress(request, &rows, &count);
+    status = results_in_progress(request, &rows, &count);
+    if (status != STATUS_OK)
+        return status;
+    *ret_rows = ARENA_ARRAY(request->arena, count, struct result_row);
+    if (*ret_rows == NULL)
+        return STATUS_NO_MEMORY;
+    for (size_t i = 0; i < count; i++)
+        if (!sorted_has_name(names, listed_count, rows[i].name))
+            (*ret_rows)[(*ret_count)++] = rows[i];
+    return STATUS_OK;
+}
+
+/* These with their workunits, oldest first as they are. */
+static enum status read_lost(struct request *request, const struct result_row *rows, size_t count,
+                             struct host_job **ret_jobs, size_t *ret_count)
+{
+    const struct visit *visit = &request->visit;
+    struct text *names = ARENA_ARRAY(request->arena, count, struct text);
+    size_t found = 0;
+    enum status status;
+
+    *ret_count = 0;
+    *ret_jobs = ARENA_ARRAY(request->arena, count, struct host_job);
+    if (names == NULL || *ret_jobs == NULL)
+        return STATUS_NO_MEMORY;
+    if (visit->in_progress_has_jobs) { /* in the same order */
+        for (size_t i = 0; i < visit->in_progress_count && *ret_count < count; i++)
+            if (visit->in_progress_jobs[i].result.id == rows[*ret_count].id)
+                (*ret_jobs)[(*ret_count)++] = visit->in_progress_jobs[i];
+        return STATUS_OK;
+    }
+    for (size_t i = 0; i < count; i++)
+        names[i] = rows[i].name;
+    status = db_jobs_by_name(request->db, request->arena, request->visit.host.id, names, count,
+                             ret_jobs, &found);
+    for (size_t i = 0; status == STATUS_OK && i < found; i++) /* a moment ago they all were */
+        if ((*ret_jobs)[i].result.server_state == RESULT_IN_PROGRESS)
+            (*ret_jobs)[(*ret_count)++] = (*ret_jobs)[i];
+    if (*ret_count > 1)
+        qsort(*ret_jobs, *ret_count, sizeof((*ret_jobs)[0]), db_compare_jobs_by_age);
+    return status;
+}
+
+/* Divides what was lost: as many as the reply may hold are sent again. */
+static enum status sort_out_lost(struct search *search)
+{
+    struct request *request = search->request;
+    size_t most = (size_t)search->view.limits.reply, count = 0, part;
+    struct result_row *rows = NULL;
+    enum status status = find_lost(request, &rows, &count);
+
     if (status != STATUS_OK)
         return status;
     search->again = ARENA_ARRAY(request->arena, count, struct lost);
     search->over = ARENA_ARRAY(request->arena, count, struct host_job);
     if (search->again == NULL || search->over == NULL)
         return STATUS_NO_MEMORY;
-    for (size_t i = 0; i < count && search->again_count < most; i++)
-        if (!sorted_has_name(names, listed_count, rows[i].result.name))
-            sort_out(search, &rows[i]);
+    for (size_t i = 0; i < count && search->again_count < most; i += part) {
+        struct host_job *jobs = NULL;
+        size_t job_count = 0;
+
+        part = most - search->again_count < count - i ? most - search->again_count : count - i;
+        status = read_lost(request, rows + i, part, &jobs, &job_count);
+        if (status != STATUS_OK)
+            return status;
+        for (size_t j = 0; j < job_count; j++)
+            sort_out(search, &jobs[j]);
+    }
     return STATUS_OK;
 }
 
@@ -234,7 +294,7 @@ enum next resend_lost(struct request *request)
         search->view.disk =
             search->view.space.amounts[request->config->delete_from_self ? DISK_PASSES - 1 : 1];
         if (has_view && tally_begin(&search->view, request->arena, 0, &search->tally))
-            status = find_lost(search);
+            status = sort_out_lost(search);
     }
     if (status == STATUS_OK && search->again_count + search->over_count == 0)
         return NEXT_STEP;

@@ -30,10 +30,10 @@ bool always_on_is_lacking(const struct request *request, struct id_list has_job)
 enum status always_on_find(struct selection *selection)
 {
     struct request *request = selection->request;
-    const struct host_job *jobs = NULL;
+    const struct result_row *rows = NULL;
     size_t count = 0;
     int64_t *ids;
-    enum status status = jobs_in_progress(request, &jobs, &count);
+    enum status status = results_in_progress(request, &rows, &count);
 
     if (status != STATUS_OK)
         return status;
@@ -42,9 +42,9 @@ enum status always_on_find(struct selection *selection)
         return STATUS_NO_MEMORY;
     selection->has_job = (struct id_list){.ids = ids};
     for (size_t i = 0; i < count; i++) {
-        const struct app_row *app = catalog_app(request->catalog, jobs[i].result.appid);
+        const struct app_row *app = catalog_app(request->catalog, rows[i].appid);
         if (app != NULL && app->non_cpu_intensive != 0 &&
-            jobs[i].result.report_deadline >= (int64_t)request->now)
+            rows[i].report_deadline >= (int64_t)request->now)
             ids[selection->has_job.count++] = app->id;
     }
     selection->serves_always_on = always_on_is_lacking(request, selection->has_job);

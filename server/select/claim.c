@@ -2,14 +2,15 @@
 /* Claiming. What was chosen is a hint until here. In this order:
  *
  *   lock the workunits, by id     the rules that span instances of a workunit (not over, one per
- *                                 user and host, committed version) hold from here to the commit
- *   read the documents            a job that cannot be written is not taken
+ *                                 user and host, committed version) hold from here to the commit;
+ *                                 documents come along: what cannot be written is not taken
  *   conditional update            of the results that are still unsent; the others are lost
  *   what cannot be written        is over: nobody will meet it again
  *
  * Nothing is given back: whatever may fail is looked at before the update. */
 #include "server/select/claim.h"
 
+#include "config/config.h"
 #include "server/answer.h"
 #include "server/base/arena.h"
 #include "server/base/counters.h"
@@ -20,44 +21,32 @@
 #include "server/select/source.h"
 #include "server/select/view.h"
 
-#include <stdlib.h>
-
 #include "server/base/banned.h"
 
 /* One chosen job on its way. */
 struct attempt {
     const struct job *job;
-    struct job_documents documents;
+    struct locked_job locked;
 };
 
-static int compare_ids(const void *a, const void *b)
+/* Which of a workunit's results this user or host has is counted only for rules that ask. */
+static enum status lock_jobs(struct request *request, struct job *const *chosen, size_t count,
+                             struct locked_job *ret_jobs)
 {
-    int64_t first = *(const int64_t *)a, second = *(const int64_t *)b;
-    return (first > second) - (first < second);
-}
+    const struct config *config = request->config;
+    const struct counted_results counts = {.userid = request->visit.user.id,
+                                           .hostid = request->visit.host.id};
+    struct job_key *keys = ARENA_ARRAY(request->arena, count, struct job_key);
+    bool has_rule = config->one_result_per_user_per_wu || config->one_result_per_host_per_wu;
 
-static int compare_locked(const void *key, const void *row)
-{
-    int64_t id = *(const int64_t *)key, other = ((const struct locked_workunit *)row)->id;
-    return (id > other) - (id < other);
-}
-
-static enum status lock_workunits(struct request *request, struct job *const *chosen, size_t count,
-                                  struct locked_workunit **ret_rows, size_t *ret_count)
-{
-    int64_t *ids = ARENA_ARRAY(request->arena, count, int64_t);
-    size_t unique = 0;
-
-    if (ids == NULL)
+    if (keys == NULL)
         return STATUS_NO_MEMORY;
-    for (size_t i = 0; i < count; i++)
-        ids[i] = chosen[i]->workunit->id;
-    qsort(ids, count, sizeof(ids[0]), compare_ids);
-    for (size_t i = 0; i < count; i++)
-        if (unique == 0 || ids[unique - 1] != ids[i])
-            ids[unique++] = ids[i];
-    return db_workunits_lock(request->db, request->arena, ids, unique, request->visit.user.id,
-                             request->visit.host.id, ret_rows, ret_count);
+    for (size_t i = 0; i < count; i++) {
+        keys[i] = (struct job_key){chosen[i]->resultid, chosen[i]->workunit->id};
+        has_rule = has_rule || chosen[i]->assignment != JOB_GENERAL;
+    }
+    return db_jobs_lock(request->db, request->arena, keys, count, has_rule ? &counts : NULL,
+                        ret_jobs);
 }
 
 enum reason claim_judge(const struct host_view *view, const struct job *job,
@@ -107,7 +96,7 @@ static size_t drop_faulty(struct request *request, struct attempt *attempts, siz
     size_t kept = 0;
 
     for (size_t i = 0; i < count; i++) {
-        const char *fault = documents_fault(&attempts[i].documents);
+        const char *fault = documents_fault(&attempts[i].locked.documents);
         if (fault == NULL) {
             attempts[kept++] = attempts[i];
             continue;
@@ -123,27 +112,14 @@ static size_t drop_faulty(struct request *request, struct attempt *attempts, siz
     return kept;
 }
 
-static enum status read_documents(struct request *request, struct attempt *attempts, size_t count)
-{
-    int64_t *ids = ARENA_ARRAY(request->arena, count, int64_t);
-    struct job_documents *documents = ARENA_ARRAY(request->arena, count, struct job_documents);
-    enum status status;
-
-    if (ids == NULL || documents == NULL)
-        return STATUS_NO_MEMORY;
-    for (size_t i = 0; i < count; i++)
-        ids[i] = attempts[i].job->resultid;
-    status = db_job_documents(request->db, request->arena, ids, count, documents);
-    for (size_t i = 0; status == STATUS_OK && i < count; i++)
-        attempts[i].documents = documents[i];
-    return status;
-}
-
 static struct claim claim_of(const struct request *request, const struct host_view *view,
-                             const struct job *job)
+                             const struct attempt *attempt)
 {
+    const struct job *job = attempt->job;
     const struct app_row *app = job->app;
     int64_t now = (int64_t)request->now;
+    /* The column has 32 bits. */
+    int64_t deadline = bound_int32(now + job->delay_bound + view_grace_period(request->config));
     bool must_replicate =
         app->target_nresults > 1 && job->workunit->target_nresults == 1 && !job->option->is_trusted;
 
@@ -151,8 +127,8 @@ static struct claim claim_of(const struct request *request, const struct host_vi
         .resultid = job->resultid,
         .workunitid = job->workunit->id,
         .sent_time = now,
-        /* The column has 32 bits. */
-        .report_deadline = bound_int32(now + job->delay_bound + view_grace_period(request->config)),
+        .report_deadline = deadline,
+        .is_due_before = attempt->locked.row->transition_time <= deadline,
         .app_version_id = job->option->app_version_id,
         .flops_estimate = job->option->usage.peak_flops,
         .commit_hr_class = hr_class_for(view, app),
@@ -199,7 +175,7 @@ static enum status take(struct request *request, const struct host_view *view,
     if (claims == NULL || is_claimed == NULL || claimed->jobs == NULL || claimed->of == NULL)
         return STATUS_NO_MEMORY;
     for (size_t i = 0; i < count; i++)
-        claims[i] = claim_of(request, view, attempts[i].job);
+        claims[i] = claim_of(request, view, &attempts[i]);
     status = db_results_claim(request->db, request->arena, request->visit.host.id,
                               request->visit.user.id, claims, count, is_claimed);
     if (status != STATUS_OK)
@@ -213,7 +189,7 @@ static enum status take(struct request *request, const struct host_view *view,
             claimed->lost++;
             continue;
         }
-        *answer = claim_describe(job, &attempts[i].documents);
+        *answer = claim_describe(job, &attempts[i].locked.documents);
         answer->report_deadline = claims[i].report_deadline - view_grace_period(request->config);
         claimed->of[claimed->count++] = job;
     }
@@ -228,34 +204,28 @@ enum status claim_jobs(struct request *request, const struct host_view *view,
     struct attempt *attempts = ARENA_ARRAY(request->arena, count, struct attempt);
     struct faulty faulty = {.resultids = ARENA_ARRAY(request->arena, count, int64_t),
                             .workunitids = ARENA_ARRAY(request->arena, count, int64_t)};
-    struct locked_workunit *rows = NULL;
-    size_t row_count = 0, kept = 0;
+    struct locked_job *locked = ARENA_ARRAY(request->arena, count, struct locked_job);
+    size_t kept = 0;
     enum status status;
 
     *ret_claimed = (struct claimed){0};
-    if (attempts == NULL || faulty.resultids == NULL || faulty.workunitids == NULL)
+    if (attempts == NULL || faulty.resultids == NULL || faulty.workunitids == NULL ||
+        locked == NULL)
         return STATUS_NO_MEMORY;
-    status = lock_workunits(request, chosen, count, &rows, &row_count);
+    status = lock_jobs(request, chosen, count, locked);
     if (status != STATUS_OK)
         return status;
     for (size_t i = 0; i < count; i++) {
-        struct locked_workunit *row = row_count == 0
-                                          ? NULL
-                                          : bsearch(&chosen[i]->workunit->id, rows, row_count,
-                                                    sizeof(rows[0]), compare_locked);
-        enum reason reason = claim_judge(view, chosen[i], row);
+        enum reason reason = claim_judge(view, chosen[i], locked[i].row);
+
         if (reason == REASON_COUNT) {
-            attempts[kept++].job = chosen[i];
+            attempts[kept++] = (struct attempt){.job = chosen[i], .locked = locked[i]};
             continue;
         }
         refuse(notes, chosen[i], reason);
         if (reason != REASON_ONE_PER_USER && reason != REASON_ONE_PER_HOST)
             source_doubt(request, chosen[i]->resultid);
     }
-    if (kept > 0)
-        status = read_documents(request, attempts, kept);
-    if (status != STATUS_OK)
-        return status;
     kept = drop_faulty(request, attempts, kept, notes, &faulty);
     if (kept > 0)
         status = take(request, view, attempts, kept, ret_claimed);

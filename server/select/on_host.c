@@ -52,20 +52,20 @@ enum status on_host_count(struct request *request, struct host_view *view)
 {
     int64_t in_progress[RESOURCES_MAX] = {0}, total = 0;
     struct app_count *apps;
-    const struct host_job *jobs = NULL;
+    const struct result_row *rows = NULL;
     size_t count = 0;
     enum status status;
 
     if (!has_limits(view))
         return STATUS_OK;
-    status = jobs_in_progress(request, &jobs, &count);
+    status = results_in_progress(request, &rows, &count);
     if (status != STATUS_OK)
         return status;
     apps = ARENA_ARRAY(request->arena, view->app_limit_count, struct app_count);
     if (apps == NULL)
         return STATUS_NO_MEMORY;
     for (size_t i = 0; i < count; i++) {
-        const struct result_row *row = &jobs[i].result;
+        const struct result_row *row = &rows[i];
         size_t resource = resource_of(view, row->app_version_id);
 
         if (row->report_deadline < (int64_t)view->now ||

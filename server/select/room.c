@@ -109,11 +109,11 @@ static bool is_result_named(const struct result_row *rows, size_t count, struct 
 static enum status find_results(struct request *request, int64_t **ret_ids, size_t *ret_count)
 {
     const struct message *message = &request->message;
-    size_t listed = message->other_result_count, row_count = 0, job_count = 0, count = 0;
+    size_t listed = message->other_result_count, row_count = 0, own_count = 0, count = 0;
     struct text *names = ARENA_ARRAY(request->arena, listed, struct text);
-    const struct host_job *jobs = NULL;
+    const struct result_row *own = NULL;
     struct result_row *rows = NULL;
-    enum status status = jobs_in_progress(request, &jobs, &job_count);
+    enum status status = results_in_progress(request, &own, &own_count);
     int64_t *ids;
 
     if (status == STATUS_OK && names == NULL)
@@ -129,11 +129,11 @@ static enum status find_results(struct request *request, int64_t **ret_ids, size
     for (size_t i = 0; i < listed; i++)
         if (!is_result_named(rows, row_count, names[i]))
             return STATUS_NOT_FOUND;
-    ids = ARENA_ARRAY(request->arena, job_count + row_count, int64_t);
+    ids = ARENA_ARRAY(request->arena, own_count + row_count, int64_t);
     if (ids == NULL)
         return STATUS_NO_MEMORY;
-    for (size_t i = 0; i < job_count; i++)
-        ids[count++] = jobs[i].result.id;
+    for (size_t i = 0; i < own_count; i++)
+        ids[count++] = own[i].id;
     for (size_t i = 0; i < row_count; i++)
         ids[count++] = rows[i].id;
     *ret_ids = ids;

@@ -114,23 +114,98 @@ static void a_claim_never_raises_transition_time_nor_uncommits(void **state)
                 "5 8 9");
 }
 
-static void claiming_ten_takes_one_round_trip(void **state)
+/* One writes the results, one the workunits; as many if each job is of a kind of its own. */
+static void claiming_ten_takes_two_round_trips(void **state)
 {
     struct fixture *f = *state;
     struct claim claims[10];
     bool claimed[10];
 
-    for (int i = 0; i < 10; i++)
-        claims[i] = claim_of(10 - i);
+    for (int kinds = 1; kinds <= 2; kinds++) {
+        for (int i = 0; i < 10; i++) {
+            claims[i] = claim_of(10 - i);
+            if (kinds == 2)
+                claims[i].report_deadline += i % 2;
+        }
+        assert_status(STATUS_OK, db_results_claim(f->db, f->arena, 7, 9, claims, 10, claimed));
+        assert_status(STATUS_OK, db_rollback(f->db));
+        db_count_reset(f->db);
+        assert_status(STATUS_OK, db_results_claim(f->db, f->arena, 7, 9, claims, 10, claimed));
+        assert_i64((int64_t)db_count(f->db).round_trips, 2);
+        assert_status(STATUS_OK, db_rollback(f->db));
+    }
     assert_status(STATUS_OK, db_results_claim(f->db, f->arena, 7, 9, claims, 10, claimed));
-    assert_status(STATUS_OK, db_rollback(f->db));
-    db_count_reset(f->db);
-    assert_status(STATUS_OK, db_results_claim(f->db, f->arena, 7, 9, claims, 10, claimed));
-    assert_i64((int64_t)db_count(f->db).round_trips, 1);
     for (int i = 0; i < 10; i++)
         assert_true(claimed[i]);
     assert_status(STATUS_OK, db_commit(f->db));
     assert_i64(test_sql_integer(f->database, "SELECT COUNT(*) FROM result WHERE hostid = 7"), 10);
+    assert_i64(
+        test_sql_integer(f->database,
+                         "SELECT COUNT(*) FROM result JOIN workunit"
+                         " ON workunit.id = workunitid WHERE report_deadline = transition_time"
+                         " AND report_deadline = 1800001000 + (10 - workunitid) %% 2"),
+        10);
+}
+
+/* What is written alike is written together, and each job's values are its own otherwise. */
+static void every_value_of_a_claim_counts(void **state)
+{
+    struct fixture *f = *state;
+    struct claim claims[4];
+    bool claimed[4];
+
+    for (int kind = 0; kind < 6; kind++) {
+        for (int i = 0; i < 4; i++)
+            claims[i] = claim_of(i + 1);
+        claims[2].sent_time += kind == 0;
+        claims[2].report_deadline += kind == 1;
+        claims[2].app_version_id += kind == 2;
+        claims[2].flops_estimate += kind == 3;
+        claims[2].commit_hr_class = kind == 4;
+        claims[2].commit_app_version_id = kind == 5;
+        assert_status(STATUS_OK, db_results_claim(f->db, f->arena, 7, 9, claims, 4, claimed));
+        assert_status(STATUS_OK, db_commit(f->db));
+        assert_i64(
+            test_sql_integer(f->database,
+                             "SELECT COUNT(*) FROM result JOIN workunit ON workunit.id = workunitid"
+                             " WHERE server_state = 4 AND sent_time = 1800000000 + (%d AND"
+                             " workunitid = 3) AND report_deadline = 1800001000 + (%d AND"
+                             " workunitid = 3) AND result.app_version_id = 5 + (%d AND"
+                             " workunitid = 3) AND flops_estimate = 1e10 + (%d AND workunitid = 3)"
+                             " AND hr_class = (%d AND workunitid = 3) AND"
+                             " workunit.app_version_id = (%d AND workunitid = 3)"
+                             " AND transition_time = report_deadline",
+                             kind == 0, kind == 1, kind == 2, kind == 3, kind == 4, kind == 5),
+            4);
+        test_sql(f->database, "UPDATE result SET server_state = 2, hostid = 0;"
+                              "UPDATE workunit SET transition_time = 2147483647, hr_class = 0,"
+                              " app_version_id = 0");
+    }
+}
+
+/* A workunit whose transition comes before, as the lock has shown, is not written for nothing. */
+static void a_workunit_that_stays_as_it_is_is_not_written(void **state)
+{
+    struct fixture *f = *state;
+    struct claim claims[2] = {claim_of(1), claim_of(2)};
+    bool claimed[2];
+
+    test_sql(f->database, "UPDATE workunit SET transition_time = 7");
+    claims[0].is_due_before = claims[1].is_due_before = true;
+    db_count_reset(f->db);
+    assert_status(STATUS_OK, db_results_claim(f->db, f->arena, 7, 9, claims, 2, claimed));
+    assert_i64((int64_t)db_count(f->db).round_trips, 1);
+    assert_status(STATUS_OK, db_rollback(f->db));
+    claims[1].commit_hr_class = 3;
+    assert_status(STATUS_OK, db_results_claim(f->db, f->arena, 7, 9, claims, 2, claimed));
+    assert_status(STATUS_OK, db_commit(f->db));
+    assert_true(claimed[0] && claimed[1]);
+    assert_i64(test_sql_integer(f->database, "SELECT COUNT(*) FROM workunit WHERE"
+                                             " transition_time = 7 AND hr_class = 3 AND id = 2"),
+               1);
+    assert_i64(
+        test_sql_integer(f->database, "SELECT COUNT(*) FROM workunit WHERE transition_time <> 7"),
+        0);
 }
 
 /* Counted by the server, not by us: the library must not fall back to one command per row. Others
@@ -145,9 +220,11 @@ static void a_bulk_execution_is_one_command(void **state)
     static const char commands[] = "SELECT VARIABLE_VALUE FROM information_schema.GLOBAL_STATUS"
                                    " WHERE VARIABLE_NAME = 'QUESTIONS'";
 
-    for (int i = 0; i < 10; i++)
+    for (int i = 0; i < 10; i++) {
         claims[i] = claim_of(10 + i);
-    for (int i = 0; i < QUIET_TRIES && least > 2; i++) {
+        claims[i].report_deadline += i;
+    }
+    for (int i = 0; i < QUIET_TRIES && least > 3; i++) {
         int64_t before = test_sql_integer(f->database, commands), after;
 
         assert_status(STATUS_OK, db_results_claim(f->db, f->arena, 7, 9, claims, 10, claimed));
@@ -155,7 +232,7 @@ static void a_bulk_execution_is_one_command(void **state)
         least = after - before < least ? after - before : least;
         assert_status(STATUS_OK, db_rollback(f->db));
     }
-    assert_in_range(least, 1, 2); /* one, and the one that counts */
+    assert_in_range(least, 1, 3); /* results, workunits, and the one that counts */
 }
 
 static void what_another_host_has_is_not_claimed(void **state)
@@ -185,33 +262,85 @@ static void the_same_job_in_the_same_second_is_not_taken_for_new(void **state)
     assert_status(STATUS_DB_RETRY, db_results_claim(f->db, f->arena, 7, 9, both, 2, claimed));
 }
 
+static struct job_key key_of(int workunit)
+{
+    return (struct job_key){.resultid = 1000 + workunit, .workunitid = workunit};
+}
+
 static void locking_reads_the_counts_in_one_round_trip(void **state)
 {
     struct fixture *f = *state;
-    const int64_t ids[] = {5, 3, 999, 4};
-    struct locked_workunit *rows = NULL;
-    size_t count = 0;
+    const struct job_key keys[] = {key_of(5), key_of(3), key_of(999), key_of(4)};
+    const struct counted_results counts = {.userid = 9, .hostid = 7};
+    struct locked_job jobs[4];
 
     test_sql(f->database, "UPDATE result SET userid = 9, hostid = 70 WHERE id = 1004;"
                           "UPDATE result SET userid = 9, hostid = 7 WHERE id = 1005;"
                           "UPDATE workunit SET hr_class = 6, app_version_id = 2, error_mask = 16,"
-                          " canonical_resultid = 1004 WHERE id = 4");
-    assert_status(STATUS_OK, db_workunits_lock(f->db, f->arena, ids, 4, 9, 7, &rows, &count));
+                          " canonical_resultid = 1004, transition_time = 8 WHERE id = 4");
+    assert_status(STATUS_OK, db_jobs_lock(f->db, f->arena, keys, 4, &counts, jobs));
     assert_status(STATUS_OK, db_rollback(f->db));
     db_count_reset(f->db);
-    assert_status(STATUS_OK, db_workunits_lock(f->db, f->arena, ids, 4, 9, 7, &rows, &count));
+    assert_status(STATUS_OK, db_jobs_lock(f->db, f->arena, keys, 4, &counts, jobs));
     assert_i64((int64_t)db_count(f->db).round_trips, 1);
-    assert_int_equal(count, 3);
-    assert_i64(rows[0].id, 3);
-    assert_i64(rows[0].results_of_user, 0);
-    assert_i64(rows[1].id, 4);
-    assert_i64(rows[1].results_of_user, 1);
-    assert_i64(rows[1].results_of_host, 0);
-    assert_i64(rows[1].hr_class, 6);
-    assert_i64(rows[1].app_version_id, 2);
-    assert_i64(rows[1].error_mask, 16);
-    assert_i64(rows[1].canonical_resultid, 1004);
-    assert_i64(rows[2].results_of_host, 1);
+    assert_null(jobs[2].row);
+    assert_i64(jobs[1].row->id, 3);
+    assert_i64(jobs[1].row->results_of_user, 0);
+    assert_i64(jobs[3].row->id, 4);
+    assert_i64(jobs[3].row->results_of_user, 1);
+    assert_i64(jobs[3].row->results_of_host, 0);
+    assert_i64(jobs[3].row->hr_class, 6);
+    assert_i64(jobs[3].row->app_version_id, 2);
+    assert_i64(jobs[3].row->error_mask, 16);
+    assert_i64(jobs[3].row->canonical_resultid, 1004);
+    assert_i64(jobs[3].row->transition_time, 8);
+    assert_i64(jobs[0].row->results_of_host, 1);
+    assert_status(STATUS_OK, db_jobs_lock(f->db, f->arena, keys, 4, NULL, jobs));
+    assert_null(jobs[2].row);
+    assert_i64(jobs[3].row->id, 4);
+    assert_i64(jobs[3].row->results_of_user, 0); /* not asked for */
+    assert_i64(jobs[3].row->hr_class, 6);
+    assert_i64(jobs[3].row->app_version_id, 2);
+    assert_i64(jobs[3].row->error_mask, 16);
+    assert_i64(jobs[3].row->canonical_resultid, 1004);
+    assert_i64(jobs[3].row->transition_time, 8);
+}
+
+static void locking_reads_the_documents(void **state)
+{
+    struct fixture *f = *state;
+    const struct job_key keys[] = {key_of(9), key_of(2), {.resultid = 1003, .workunitid = 4}};
+    struct locked_job jobs[3];
+
+    assert_status(STATUS_OK, db_jobs_lock(f->db, f->arena, keys, 3, NULL, jobs));
+    assert_text(jobs[0].documents.result_name, "wu_9_0");
+    assert_text(jobs[0].documents.workunit_name, "wu_9");
+    assert_text(jobs[0].documents.result_xml, "<result>9");
+    assert_text(jobs[1].documents.workunit_xml, "<workunit>2</workunit>");
+    assert_null(jobs[2].row); /* of another workunit than was said */
+}
+
+/* However many there are, and whatever else their workunits have. */
+static void results_of_one_workunit_share_it(void **state)
+{
+    enum { SAME = 300 };
+    struct fixture *f = *state;
+    struct job_key keys[SAME + 1];
+    struct locked_job jobs[SAME + 1];
+
+    test_sql(f->database, "INSERT INTO result (id, workunitid, appid, name, server_state) SELECT"
+                          " 5000 + seq, 7, 1, CONCAT('more_', seq), 2 FROM seq_1_to_400");
+    for (int i = 0; i < SAME; i++)
+        keys[i] = (struct job_key){.resultid = 5400 - i, .workunitid = 7};
+    keys[SAME] = key_of(6);
+    assert_status(STATUS_OK, db_jobs_lock(f->db, f->arena, keys, SAME + 1, NULL, jobs));
+    for (int i = 0; i < SAME; i++) {
+        assert_ptr_equal(jobs[i].row, jobs[0].row);
+        assert_text(jobs[i].documents.result_name,
+                    text_string(f->arena, text_print(f->arena, "more_%d", 400 - i)));
+    }
+    assert_i64(jobs[0].row->id, 7);
+    assert_i64(jobs[SAME].row->id, 6);
 }
 
 static void what_was_met_is_seen_without_locks(void **state)
@@ -237,22 +366,21 @@ static void what_was_met_is_seen_without_locks(void **state)
 
 struct waiter {
     struct fixture *f;
-    struct locked_workunit rows[2];
-    size_t count;
+    int64_t results_of_user;
     enum status status;
 };
 
 static void *lock_two(void *argument)
 {
     struct waiter *waiter = argument;
-    const int64_t ids[] = {1, 2};
+    const struct job_key keys[] = {key_of(1), {.resultid = 2002, .workunitid = 2}};
+    const struct counted_results counts = {.userid = 9, .hostid = 70};
     struct arena *arena = arena_create((size_t)1024 * 1024);
-    struct locked_workunit *rows = NULL;
+    struct locked_job jobs[2];
 
-    waiter->status =
-        db_workunits_lock(waiter->f->other, arena, ids, 2, 9, 70, &rows, &waiter->count);
-    if (waiter->status == STATUS_OK && waiter->count == 2)
-        memcpy(waiter->rows, rows, sizeof(waiter->rows));
+    waiter->status = db_jobs_lock(waiter->f->other, arena, keys, 2, &counts, jobs);
+    if (waiter->status == STATUS_OK && jobs[0].row != NULL && jobs[1].row != NULL)
+        waiter->results_of_user = jobs[1].row->results_of_user;
     arena_destroy(arena);
     return NULL;
 }
@@ -262,23 +390,23 @@ static void *lock_two(void *argument)
 static void counts_are_as_fresh_as_the_lock(void **state)
 {
     struct fixture *f = *state;
-    const int64_t second = 2;
-    struct locked_workunit *rows;
-    size_t count;
-    struct waiter waiter = {.f = f};
+    const struct job_key second = key_of(2);
+    struct locked_job job;
+    struct waiter waiter = {.f = f, .results_of_user = -1};
     struct claim claim = claim_of(2);
     bool claimed;
     pthread_t thread;
 
-    assert_status(STATUS_OK, db_workunits_lock(f->db, f->arena, &second, 1, 9, 7, &rows, &count));
+    test_sql(f->database, "INSERT INTO result (id, workunitid, appid, name, server_state)"
+                          " VALUES (2002, 2, 1, 'wu_2_1', 2)");
+    assert_status(STATUS_OK, db_jobs_lock(f->db, f->arena, &second, 1, NULL, &job));
     assert_int_equal(pthread_create(&thread, NULL, lock_two, &waiter), 0);
     usleep(300000); /* it has counted workunit 1 by now and waits for workunit 2 */
     assert_status(STATUS_OK, db_results_claim(f->db, f->arena, 7, 9, &claim, 1, &claimed));
     assert_status(STATUS_OK, db_commit(f->db));
     (void)pthread_join(thread, NULL);
     assert_status(STATUS_OK, waiter.status);
-    assert_int_equal(waiter.count, 2);
-    assert_i64(waiter.rows[1].results_of_user, 1);
+    assert_i64(waiter.results_of_user, 1);
 }
 
 struct racer {
@@ -296,20 +424,20 @@ static void *race(void *argument)
 
     for (int round = 0; round < 20; round++) {
         struct claim claims[20];
-        int64_t ids[20];
+        struct job_key keys[20];
+        struct locked_job jobs[20];
+        struct counted_results counts;
         bool claimed = false;
-        struct locked_workunit *rows;
-        size_t count;
 
         for (int i = 0; i < 20; i++) { /* each in an order of its own */
             int workunit = (int)((i * 7 + racer->hostid * 3 + round) % 20) + 1;
 
             claims[i] = claim_of(workunit);
             claims[i].sent_time += round;
-            ids[i] = workunit;
+            keys[i] = key_of(workunit);
         }
-        racer->status =
-            db_workunits_lock(db, arena, ids, 20, racer->hostid, racer->hostid, &rows, &count);
+        counts.userid = counts.hostid = racer->hostid;
+        racer->status = db_jobs_lock(db, arena, keys, 20, round % 2 == 0 ? &counts : NULL, jobs);
         if (racer->status == STATUS_OK)
             racer->status =
                 db_results_claim(db, arena, racer->hostid, 9, claims + round, 1, &claimed);
@@ -472,11 +600,15 @@ int main(void)
     const struct CMUnitTest tests[] = {
         CASE(a_claim_writes_result_and_workunit),
         CASE(a_claim_never_raises_transition_time_nor_uncommits),
-        CASE(claiming_ten_takes_one_round_trip),
+        CASE(claiming_ten_takes_two_round_trips),
+        CASE(every_value_of_a_claim_counts),
+        CASE(a_workunit_that_stays_as_it_is_is_not_written),
         CASE(a_bulk_execution_is_one_command),
         CASE(what_another_host_has_is_not_claimed),
         CASE(the_same_job_in_the_same_second_is_not_taken_for_new),
         CASE(locking_reads_the_counts_in_one_round_trip),
+        CASE(locking_reads_the_documents),
+        CASE(results_of_one_workunit_share_it),
         CASE(what_was_met_is_seen_without_locks),
         CASE(counts_are_as_fresh_as_the_lock),
         CASE(racing_hosts_share_the_jobs_without_deadlock),

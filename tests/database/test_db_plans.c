@@ -140,8 +140,8 @@ static void what_a_host_did_before_costs_nothing(void **state)
         "INSERT INTO result (id, workunitid, appid, name, server_state, hostid) SELECT seq, seq,"
         " 1, seq, IF(seq < 3, 4, 5), 5 + (seq > 6000) FROM seq_1_to_%d; ANALYZE TABLE result",
         ROWS);
-    assert_status(STATUS_OK, statement_expand(STATEMENT_jobs_in_progress, 4, db_actual_columns(db),
-                                              &text, NULL));
+    assert_status(STATUS_OK, statement_expand(STATEMENT_results_in_progress, 4,
+                                              db_actual_columns(db), &text, NULL));
     fill_in(text.sql, &sql);
     plan = test_sql_text(database, "EXPLAIN FORMAT=JSON %s", sql.at);
     if (most_rows(plan) > 10)

@@ -417,22 +417,29 @@ static void results_are_found_by_name_in_parts(void **state)
 static void jobs_in_progress_come_oldest_first(void **state)
 {
     struct fixture *f = *state;
+    struct result_row *rows;
     struct host_job *jobs;
     size_t count;
 
     test_sql(f->database, "UPDATE result SET server_state = 5 WHERE id = 1004;"
                           "UPDATE result SET hostid = 8 WHERE id = 1005;"
                           "DELETE FROM workunit WHERE id = 10");
-    assert_status(STATUS_OK, db_jobs_in_progress(f->db, f->arena, 7, 100, &jobs, &count));
+    assert_status(STATUS_OK, db_results_in_progress(f->db, f->arena, 7, 100, &rows, &count));
     assert_status(STATUS_OK, db_rollback(f->db));
     db_count_reset(f->db);
-    assert_status(STATUS_OK, db_jobs_in_progress(f->db, f->arena, 7, 100, &jobs, &count));
+    assert_status(STATUS_OK, db_results_in_progress(f->db, f->arena, 7, 100, &rows, &count));
     assert_i64((int64_t)db_count(f->db).round_trips, 1);
+    assert_int_equal(count, 8);
+    assert_i64(rows[0].id, 1010);
+    assert_i64(rows[7].id, 1001);
+    assert_status(STATUS_OK, db_jobs_in_progress(f->db, f->arena, 7, 100, &jobs, &count));
     assert_int_equal(count, 8);
     assert_i64(jobs[0].result.id, 1010);
     assert_i64(jobs[0].workunit.id, 0); /* gone */
     assert_i64(jobs[7].result.id, 1001);
     assert_text(jobs[7].workunit.name, "wu_1");
+    assert_status(STATUS_OK, db_results_in_progress(f->db, f->arena, 7, 3, &rows, &count));
+    assert_int_equal(count, 3);
     assert_status(STATUS_OK, db_jobs_in_progress(f->db, f->arena, 7, 3, &jobs, &count));
     assert_int_equal(count, 3);
 }
@@ -516,7 +523,8 @@ static void a_job_is_found_and_claimed(void **state)
     struct candidate_filter filter = {
         .appids = &app, .appid_count = 1, .memory_max = 1, .disk_max = 1, .rows_max = 10};
     struct candidate *candidates;
-    struct locked_workunit *locked;
+    struct locked_job locked;
+    struct job_key key;
     size_t count;
     struct claim claim = {.sent_time = NOW, .report_deadline = NOW, .app_version_id = -2};
     bool claimed = false;
@@ -526,9 +534,9 @@ static void a_job_is_found_and_claimed(void **state)
     assert_int_equal(count, 1);
     claim.resultid = candidates[0].resultid;
     claim.workunitid = candidates[0].workunitid;
-    assert_status(STATUS_OK,
-                  db_workunits_lock(f->db, f->arena, &claim.workunitid, 1, 9, 7, &locked, &count));
-    assert_int_equal(count, 1);
+    key = (struct job_key){claim.resultid, claim.workunitid};
+    assert_status(STATUS_OK, db_jobs_lock(f->db, f->arena, &key, 1, NULL, &locked));
+    assert_non_null(locked.row);
     assert_status(STATUS_OK, db_results_claim(f->db, f->arena, 7, 9, &claim, 1, &claimed));
     assert_true(claimed);
 }

@@ -89,7 +89,7 @@ static void a_connection_prepares_a_bounded_number(void **state)
     (void)state;
     for (int i = STATEMENT_actual_columns; i < STATEMENT_FILES; i++)
         count += statement_has_list((enum statement)i) ? STATEMENT_SIZES : 1;
-    assert_in_range(count, 100, 150);
+    assert_in_range(count, 100, 160);
 }
 
 static void all_statements_can_be_printed(void **state)

@@ -10,6 +10,7 @@
 #include "tests/support/visit.h"
 
 #include <pthread.h>
+#include <unistd.h>
 
 #define KEY_OF_17 "1234567890abcdef1234567890abcdef"
 #define KEY_OF_18 "fedcba0987654321fedcba0987654321"
@@ -476,6 +477,88 @@ static void clones_and_first_contacts_do_not_deadlock(void **state)
         visitor_destroy(visitors[i]);
 }
 
+/* --- host and user by one query ------------------------------------------------------------------
+ */
+
+static void the_host_is_locked_and_its_user_is_not(void **state)
+{
+    struct db *db = test_database_open(database);
+    struct host_row host;
+    struct user_row user;
+    struct text team;
+    bool has_user;
+
+    (void)state;
+    add_host(3, 17, 1);
+    add_host(4, 99, 1); /* of nobody */
+    assert_status(STATUS_OK,
+                  db_host_lock_with_user(db, visitor->arena, 3, &host, &user, &team, &has_user));
+    assert_true(has_user);
+    assert_text(host.domain_name, "box");
+    assert_text(host.venue, "home");
+    assert_i64(user.id, 17);
+    assert_text(user.venue, "work");
+    assert_text(user.authenticator, KEY_OF_17);
+    assert_text(team, "The team");
+    assert_i64(test_sql_integer(database, "SELECT COUNT(*) FROM host FORCE INDEX (PRIMARY)"
+                                          " WHERE id IN (3, 4) FOR UPDATE SKIP LOCKED"),
+               1);
+    assert_i64(test_sql_integer(database, "SELECT COUNT(*) FROM user FORCE INDEX (PRIMARY)"
+                                          " WHERE id = 17 FOR UPDATE SKIP LOCKED"),
+               1);
+    assert_status(STATUS_OK,
+                  db_host_lock_with_user(db, visitor->arena, 4, &host, &user, &team, &has_user));
+    assert_false(has_user);
+    assert_i64(host.userid, 99);
+    assert_status(STATUS_NOT_FOUND,
+                  db_host_lock_with_user(db, visitor->arena, 5, &host, &user, &team, &has_user));
+    db_close(db);
+}
+
+struct waiter {
+    struct user_row user;
+    enum status status;
+};
+
+static void *lock_host(void *argument)
+{
+    struct waiter *waiter = argument;
+    struct db *db = test_database_open(database);
+    struct host_row host;
+    struct text team;
+    bool has_user;
+
+    waiter->status =
+        db_host_lock_with_user(db, visitor->arena, 3, &host, &waiter->user, &team, &has_user);
+    db_close(db);
+    return NULL;
+}
+
+/* What the request before has written is seen by the one that waits for it. */
+static void the_user_is_as_fresh_as_the_lock(void **state)
+{
+    struct db *db = test_database_open(database);
+    struct host_row host;
+    struct user_row user;
+    struct waiter waiter = {.status = STATUS_DB_BUG};
+    struct text team;
+    pthread_t thread;
+    bool has_user;
+
+    (void)state;
+    add_host(3, 17, 1);
+    assert_status(STATUS_OK,
+                  db_host_lock_with_user(db, visitor->arena, 3, &host, &user, &team, &has_user));
+    assert_int_equal(pthread_create(&thread, NULL, lock_host, &waiter), 0);
+    usleep(300000); /* it waits by now */
+    assert_status(STATUS_OK, db_user_save_global_prefs(db, 17, TEXT("<new/>")));
+    assert_status(STATUS_OK, db_commit(db));
+    (void)pthread_join(thread, NULL);
+    assert_status(STATUS_OK, waiter.status);
+    assert_text(waiter.user.global_prefs, "<new/>");
+    db_close(db);
+}
+
 int main(void)
 {
 #define CASE(name) cmocka_unit_test_setup_teardown(name, setup, teardown)
@@ -500,6 +583,8 @@ int main(void)
         CASE(waiting_messages_are_delivered_once),
         CASE(the_same_first_contact_at_once_makes_one_host),
         CASE(clones_and_first_contacts_do_not_deadlock),
+        CASE(the_host_is_locked_and_its_user_is_not),
+        CASE(the_user_is_as_fresh_as_the_lock),
     };
 
     return cmocka_run_group_tests(tests, setup_all, teardown_all);

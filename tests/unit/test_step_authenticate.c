@@ -92,6 +92,23 @@ enum status db_user_by_id(struct db *db, struct arena *in, int64_t id, struct us
     return STATUS_NOT_FOUND;
 }
 
+enum status db_host_lock_with_user(struct db *db, struct arena *in, int64_t id,
+                                   struct host_row *ret_host, struct user_row *ret_user,
+                                   struct text *ret_team_name, bool *ret_has_user)
+{
+    enum status status = db_host_lock(db, in, id, ret_host);
+
+    *ret_has_user = false;
+    for (size_t i = 0; status == STATUS_OK && i < 2; i++) {
+        if (world.users[i].id == ret_host->userid) {
+            *ret_user = world.users[i];
+            *ret_team_name = TEXT("team");
+            *ret_has_user = true;
+        }
+    }
+    return status;
+}
+
 enum status db_user_by_authenticator(struct db *db, struct arena *in, struct text authenticator,
                                      struct user_row *ret_user, struct text *ret_team_name)
 {

@@ -17,7 +17,7 @@ static struct {
     bool reports_book;     /* whether a row that may be booked is booked */
     void (*between)(void); /* before the save */
     int calls_left;        /* then every call fails */
-    int lookups, saves, detaches;
+    int lookups, lists, saves, detaches;
     bool detached_before_save;
     struct result_report saved[ROWS];
     size_t saved_count;
@@ -55,6 +55,29 @@ enum status db_results_by_name(struct db *db, struct arena *in, const struct tex
         }
     }
     return STATUS_OK;
+}
+
+enum status db_results_in_progress(struct db *db, struct arena *in, int64_t hostid, size_t most,
+                                   struct result_row **ret_rows, size_t *ret_count)
+{
+    (void)db, (void)most;
+    world.lists++;
+    *ret_rows = ARENA_ARRAY(in, ROWS, struct result_row);
+    *ret_count = 0;
+    if (call_fails())
+        return STATUS_DB_GONE;
+    for (size_t i = 0; i < world.row_count; i++)
+        if (world.rows[i].hostid == hostid && world.rows[i].server_state == RESULT_IN_PROGRESS)
+            (*ret_rows)[(*ret_count)++] = world.rows[i];
+    return STATUS_OK;
+}
+
+enum status db_jobs_in_progress(struct db *db, struct arena *in, int64_t hostid, size_t most,
+                                struct host_job **ret_jobs, size_t *ret_count)
+{
+    (void)db, (void)in, (void)hostid, (void)most, (void)ret_jobs, (void)ret_count;
+    fail_msg("workunits are of no use here");
+    return STATUS_DB_BUG;
 }
 
 enum status db_host_owners(struct db *db, struct arena *in, const int64_t *hostids, size_t count,
@@ -381,6 +404,95 @@ static void what_could_still_be_booked_is_not_acknowledged(void **state)
     assert_string_equal(acks(), "b");
 }
 
+/* Who wants work lists his queue, and what is in progress is read anyway. */
+static void ask_for_work(void)
+{
+    config.resend_lost_results = true;
+    request.message.has_other_results = true;
+    request.message.work_req_seconds = 1;
+}
+
+static void reports_are_found_in_what_is_in_progress(void **state)
+{
+    (void)state;
+    ask_for_work();
+    add_row("a", RESULT_IN_PROGRESS, OUTCOME_INIT);
+    add_row("b", RESULT_IN_PROGRESS, OUTCOME_INIT);
+    add_row("c", RESULT_IN_PROGRESS, OUTCOME_INIT);
+    add_report("c");
+    add_report("a")->exit_status = 1;
+    add_report("a")->exit_status = 2;
+    assert_int_equal(step_report(&request), NEXT_STEP);
+    assert_string_equal(acks(), "c a");
+    assert_int_equal(world.lists, 1);
+    assert_int_equal(world.lookups, 0);
+    assert_int_equal(world.saved_count, 2);
+    assert_i64(world.saved[1].id, 101);
+    assert_i64(world.saved[1].exit_status, 1);
+    assert_true(request.visit.in_progress_is_read); /* for the steps behind: what is left */
+    assert_int_equal(request.visit.in_progress_count, 1);
+    assert_i64(request.visit.in_progress[0].id, 102);
+}
+
+static void only_names_that_are_not_in_progress_are_looked_up(void **state)
+{
+    (void)state;
+    ask_for_work();
+    add_row("a", RESULT_IN_PROGRESS, OUTCOME_INIT);
+    add_row("late", RESULT_OVER, OUTCOME_NO_REPLY);
+    add_row("others", RESULT_IN_PROGRESS, OUTCOME_INIT)->hostid = 41;
+    add_row("stays", RESULT_IN_PROGRESS, OUTCOME_INIT);
+    add_report("a");
+    add_report("late");
+    add_report("others");
+    add_report("unknown");
+    assert_int_equal(step_report(&request), NEXT_STEP);
+    assert_string_equal(acks(), "a late others unknown");
+    assert_int_equal(request.visit.booked, 3);
+    assert_int_equal(world.lists, 1);
+    assert_int_equal(world.lookups, 1);
+    assert_int_equal(request.visit.in_progress_count, 1);
+    assert_i64(request.visit.in_progress[0].id, 104);
+}
+
+static void a_new_host_has_nothing_in_progress(void **state)
+{
+    (void)state;
+    ask_for_work();
+    request.visit.host_is_new = true;
+    add_row("a", RESULT_OVER, OUTCOME_SUCCESS);
+    add_report("a");
+    assert_int_equal(step_report(&request), NEXT_STEP);
+    assert_int_equal(world.lists, 0);
+    assert_int_equal(world.lookups, 1);
+}
+
+static void what_another_booked_meanwhile_is_read_anew(void **state)
+{
+    (void)state;
+    ask_for_work();
+    world.between = another_server_books_both;
+    add_row("a", RESULT_IN_PROGRESS, OUTCOME_INIT);
+    add_report("a");
+    assert_int_equal(step_report(&request), NEXT_STEP);
+    assert_string_equal(acks(), "a");
+    assert_int_equal(request.visit.booked, 0);
+    assert_true(request.visit.force_resend);
+    assert_int_equal(world.lookups, 1); /* by name, as it is now */
+    assert_false(request.visit.in_progress_is_read);
+}
+
+static void a_failed_list_acknowledges_nothing(void **state)
+{
+    (void)state;
+    ask_for_work();
+    add_row("a", RESULT_IN_PROGRESS, OUTCOME_INIT);
+    add_report("a");
+    world.calls_left = 0;
+    assert_int_equal(step_report(&request), NEXT_FAILED);
+    assert_string_equal(acks(), "");
+}
+
 static void lost_jobs_are_given_up_after_the_reports(void **state)
 {
     (void)state;
@@ -498,6 +610,11 @@ int main(void)
         CASE(whatever_call_fails_nothing_is_acknowledged),
         CASE(what_another_server_booked_meanwhile_is_acknowledged),
         CASE(what_could_still_be_booked_is_not_acknowledged),
+        CASE(reports_are_found_in_what_is_in_progress),
+        CASE(only_names_that_are_not_in_progress_are_looked_up),
+        CASE(a_new_host_has_nothing_in_progress),
+        CASE(what_another_booked_meanwhile_is_read_anew),
+        CASE(a_failed_list_acknowledges_nothing),
         CASE(lost_jobs_are_given_up_after_the_reports),
         CASE(lost_jobs_are_given_up_without_reports_too),
         CASE(quotas_change_once_per_report),

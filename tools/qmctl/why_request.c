@@ -232,17 +232,18 @@ static void add_host(struct buffer *buffer, const struct host_row *host)
 static enum status add_jobs(struct session *session, struct buffer *buffer,
                             const struct host_row *host)
 {
-    struct host_job *jobs = NULL;
+    struct result_row *rows = NULL;
     size_t count = 0;
-    enum status status = session_db_failed(
-        session,
-        db_jobs_in_progress(session->db, session->arena, host->id, JOBS_LISTED_MAX, &jobs, &count),
-        "jobs in progress");
+    enum status status =
+        session_db_failed(session,
+                          db_results_in_progress(session->db, session->arena, host->id,
+                                                 JOBS_LISTED_MAX, &rows, &count),
+                          "jobs in progress");
 
     buffer_add_string(buffer, "<other_results>\n");
     for (size_t i = 0; status == STATUS_OK && i < count; i++) {
         buffer_add_string(buffer, "<other_result>\n");
-        add_element(buffer, "name", jobs[i].result.name);
+        add_element(buffer, "name", rows[i].name);
         buffer_add_string(buffer, "</other_result>\n");
     }
     buffer_add_string(buffer, "</other_results>\n");
