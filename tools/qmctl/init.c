@@ -108,6 +108,9 @@ static enum status read_new_project(struct session *session, struct new_project 
                                     .db_user = text_from(option_value(session, "db-user")),
                                     .db_passwd = text_from(option_value(session, "db-passwd")),
                                     .scheduler_urls = urls};
+    if (!is_url(project->master_url))
+        return fail(&session->failure, STATUS_INVALID, "\"" TEXT_FORMAT "\" is not a URL",
+                    TEXT_ARG(text_first(project->master_url, 100)));
     for (size_t index = 0; (given = option_next(session, "scheduler", &index)) != NULL;) {
         if (project->scheduler_count == SCHEDULERS_MAX)
             return fail(&session->failure, STATUS_TOO_LARGE, "more than %d schedulers",
@@ -120,9 +123,6 @@ static enum status read_new_project(struct session *session, struct new_project 
         if (!is_url(urls[i]))
             return fail(&session->failure, STATUS_INVALID, "\"" TEXT_FORMAT "\" is not a URL",
                         TEXT_ARG(text_first(urls[i], 100)));
-    if (!is_url(project->master_url))
-        return fail(&session->failure, STATUS_INVALID, "\"" TEXT_FORMAT "\" is not a URL",
-                    TEXT_ARG(text_first(project->master_url, 100)));
     return STATUS_OK;
 }
 

@@ -129,11 +129,12 @@ void plot_write_trace(const struct trace *trace, const char *const *resource_nam
     size_t rows = trace->slot_count;
 
     write_head(script, "trace", 900, (int)(150 + 22 * (rows < 80 ? rows : 80)));
-    buffer_print(script,
-                 "set title \"What the processors of host %zu did\" font \"sans,15\"\n"
-                 "unset grid\nset tics scale 0\nset xlabel \"day\"\n"
-                 "set yrange [%zu.6:0.4]\nset style fill solid 0.9 noborder\nset ytics (",
-                 host, rows);
+    buffer_print(
+        script,
+        "set title \"What the processors of host %zu did (white: nothing)\" font \"sans,15\"\n"
+        "unset grid\nset tics scale 0\nset xlabel \"day\"\n"
+        "set yrange [%zu.6:0.4]\nset style fill solid 0.9 noborder\nset ytics (",
+        host, rows);
     for (size_t i = 0; i < rows; i++)
         buffer_print(script, "%s\"%s %zu\" %zu", i > 0 ? ", " : "",
                      resource_names[trace->slots[i].resource], trace->slots[i].number + 1, i + 1);
