@@ -60,7 +60,7 @@ static const struct row {
     {"gpu_count_max", OF(population.gpu_count_max), 1, 64},
     {"gpu_speed_min", OF(population.gpu_speed_min), 1e-3, 1e9},
     {"gpu_speed_max", OF(population.gpu_speed_max), 1e-3, 1e9},
-    {"gpu_efficiency", OF(population.gpu_efficiency), 1e-3, 1},
+    {"gpu_efficiency", OF(population.gpu_efficiency), 1e-6, 1},
     {"projects_min", OF(population.projects_min), 1, POPULATION_PROJECTS_MAX},
     {"projects_max", OF(population.projects_max), 1, POPULATION_PROJECTS_MAX},
     {"share_min", OF(population.share_min), 1e-3, 1e9},
