@@ -30,7 +30,9 @@ static void policies_are_words_and_shares_a_list(void **state)
 
     assert_status(STATUS_OK, scenario_read(TEXT("run robin\nfetch   demand # of 2006\n"
                                                 "estimate corrected\nrequest scalar\n"
-                                                "shares 3\t1  0.5\ngpu_ati 0.25\nleave_days 91\n"),
+                                                "shares 3\t1  0.5\ngpu_ati 0.25\nleave_days 91\n"
+                                                "attach_days 0 4\nlater_shares 1 9\n"
+                                                "later_shares_days 7\nfile_scales 1 0.1\n"),
                                            &scenario, NULL));
     assert_string_equal(policy_word(&policy_tables[POLICY_RUN], population->habits.run), "robin");
     assert_string_equal(policy_word(&policy_tables[POLICY_FETCH], population->habits.fetch),
@@ -41,6 +43,13 @@ static void policies_are_words_and_shares_a_list(void **state)
                         "scalar");
     assert_int_equal(population->share_count, 3);
     assert_real(population->shares[2], 0.5, 0);
+    assert_int_equal(population->attach_count, 2);
+    assert_real(population->attach_days[1], 4, 0);
+    assert_int_equal(population->later_share_count, 2);
+    assert_real(population->later_shares[1], 9, 0);
+    assert_real(population->later_shares_days, 7, 0);
+    assert_int_equal(population->file_scale_count, 2);
+    assert_real(population->file_scales[1], 0.1, 0);
     assert_real(population->gpu_parts[1], 0.25, 0);
     assert_real(population->leave_days, 91, 0);
 }
@@ -73,7 +82,7 @@ static void mistakes_are_named_with_their_line(void **state)
         {"job_bytes_min 1e9\n", "job_bytes_min (1e+09) is above job_bytes_max (0)"},
         {"error_rate 2\n", "line 1: error_rate is a number from 0 to 1"},
         {"run fast\n", "line 1: run is one of deadline, debt, robin, recent"},
-        {"shares 1 -1\n", "line 1: shares are up to 64 numbers from 0 to 1e9"},
+        {"shares 1 -1\n", "line 1: shares are up to 64 numbers from 0 to 1e+09"},
         {"\n\ndays\n", "line 3: days is a number from 0 to 36500"},
     };
 

@@ -133,6 +133,18 @@ void population_draw_network(const struct population *population, struct random 
         machine->network = log_uniform(random, population->network_min, population->network_max);
 }
 
+static double of_project(const double *list, size_t count, size_t which, double otherwise)
+{
+    return which < count ? list[which] : otherwise;
+}
+
+static void insert(struct attachment *attachments, size_t count, struct attachment attachment)
+{
+    for (; count > 0 && attachments[count - 1].delay > attachment.delay; count--)
+        attachments[count] = attachments[count - 1];
+    attachments[count] = attachment;
+}
+
 size_t population_draw_attachments(const struct population *population, struct random *random,
                                    struct attachment *ret_attachments)
 {
@@ -144,12 +156,21 @@ size_t population_draw_attachments(const struct population *population, struct r
     /* Each of those left is taken as likely as any other. */
     for (size_t p = 0; p < all && kept < count; p++) {
         double share = log_uniform(random, population->share_min, population->share_max);
+        struct attachment attachment = {.which = p};
 
         if (random_unit(random) * (double)(all - p) >= (double)(count - kept))
             continue;
-        ret_attachments[kept++] = (struct attachment){
-            .which = p, .share = p < population->share_count ? population->shares[p] : share};
+        attachment.share = of_project(population->shares, population->share_count, p, share);
+        attachment.later_share = of_project(population->later_shares, population->later_share_count,
+                                            p, attachment.share);
+        attachment.delay =
+            DAY * of_project(population->attach_days, population->attach_count, p, 0);
+        attachment.file_scale =
+            of_project(population->file_scales, population->file_scale_count, p, 1);
+        insert(ret_attachments, kept++, attachment);
     }
+    for (size_t i = kept; i-- > 0;) /* the first one is why it came */
+        ret_attachments[i].delay -= ret_attachments[0].delay;
     return kept;
 }
 

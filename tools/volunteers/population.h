@@ -46,6 +46,12 @@ struct population {
     double shares[POPULATION_PROJECTS_MAX];    /* of the crowd's projects, by their order */
     size_t share_count;                        /* those beyond: log-uniform within */
     double share_min, share_max;
+    /* In the same order: when a host is attached; shares from some day on; size of jobs' own files.
+     * Those beyond: at once, as before, 1. */
+    double attach_days[POPULATION_PROJECTS_MAX], later_shares[POPULATION_PROJECTS_MAX];
+    double file_scales[POPULATION_PROJECTS_MAX];
+    size_t attach_count, later_share_count, file_scale_count;
+    double later_shares_days;            /* after a host's arrival; 0: never */
     double gpu_efficiency;               /* what GPU jobs reach of the peak */
     double job_bytes_min, job_bytes_max; /* of a job's own file: uniform */
     double job_sticky;                   /* the part of these that stays */
@@ -88,9 +94,11 @@ void population_draw_network(const struct population *population, struct random 
 /* One of the crowd's projects that a host is attached to. */
 struct attachment {
     size_t which;
-    double share;
+    double share, later_share;
+    double delay;      /* s after the host's first one */
+    double file_scale; /* of its jobs' own files */
 };
-/* Returns how many; `attachments` holds POPULATION_PROJECTS_MAX. */
+/* Returns how many, by delay; `attachments` holds POPULATION_PROJECTS_MAX. */
 size_t population_draw_attachments(const struct population *population, struct random *random,
                                    struct attachment *ret_attachments);
 /* How long a host stays, s; INFINITY: for good. */

@@ -65,6 +65,7 @@ static const struct row {
     {"projects_max", OF(population.projects_max), 1, POPULATION_PROJECTS_MAX},
     {"share_min", OF(population.share_min), 1e-3, 1e9},
     {"share_max", OF(population.share_max), 1e-3, 1e9},
+    {"later_shares_days", OF(population.later_shares_days), 0, 36500},
     {"job_bytes_min", OF(population.job_bytes_min), 0, 1e15},
     {"job_bytes_max", OF(population.job_bytes_max), 0, 1e15},
     {"job_sticky", OF(population.job_sticky), 0, 1},
@@ -93,6 +94,18 @@ static const struct {
     {"projects_min", "projects_max"},
     {"share_min", "share_max"},
     {"job_bytes_min", "job_bytes_max"},
+};
+
+/* A number for each project of the crowd, by their order. */
+static const struct list {
+    const char *name;
+    size_t offset, count_offset;
+    double least, most;
+} lists[] = {
+    {"shares", OF(population.shares), OF(population.share_count), 0, 1e9},
+    {"later_shares", OF(population.later_shares), OF(population.later_share_count), 0, 1e9},
+    {"attach_days", OF(population.attach_days), OF(population.attach_count), 0, 36500},
+    {"file_scales", OF(population.file_scales), OF(population.file_scale_count), 0, 1e9},
 };
 
 /* Ways of clients, each a word of its table. */
@@ -136,21 +149,21 @@ static struct text first_word(struct text *rest)
     return word;
 }
 
-static enum status set_shares(struct scenario *scenario, struct text value, int line,
-                              struct failure *failure)
+static enum status set_list(struct scenario *scenario, const struct list *list, struct text value,
+                            int line, struct failure *failure)
 {
-    struct population *population = &scenario->population;
+    double *items = (double *)(void *)((char *)scenario + list->offset);
+    size_t *count = (size_t *)(void *)((char *)scenario + list->count_offset);
 
-    population->share_count = 0;
+    *count = 0;
     for (value = text_trim(value); value.length > 0; value = text_trim(value)) {
-        double share;
+        double number;
 
-        if (population->share_count == POPULATION_PROJECTS_MAX ||
-            !text_to_real(first_word(&value), &share) || share < 0 || share > 1e9)
-            return fail(failure, STATUS_INVALID,
-                        "line %d: shares are up to %d numbers from 0 to 1e9", line,
-                        POPULATION_PROJECTS_MAX);
-        population->shares[population->share_count++] = share;
+        if (*count == POPULATION_PROJECTS_MAX || !text_to_real(first_word(&value), &number) ||
+            number < list->least || number > list->most)
+            return fail(failure, STATUS_INVALID, "line %d: %s are up to %d numbers from %g to %g",
+                        line, list->name, POPULATION_PROJECTS_MAX, list->least, list->most);
+        items[(*count)++] = number;
     }
     return STATUS_OK;
 }
@@ -182,8 +195,9 @@ static enum status set(struct scenario *scenario, struct text name, struct text 
     for (size_t i = 0; i < POLICY_TABLES; i++)
         if (text_is(name, policy_tables[i].name))
             return set_habit(scenario, &policy_tables[i], habits[i], value, line, failure);
-    if (text_is(name, "shares"))
-        return set_shares(scenario, value, line, failure);
+    for (size_t i = 0; i < sizeof(lists) / sizeof(lists[0]); i++)
+        if (text_is(name, lists[i].name))
+            return set_list(scenario, &lists[i], value, line, failure);
     return fail(failure, STATUS_INVALID, "line %d: there is no \"" TEXT_FORMAT "\"", line,
                 TEXT_ARG(text_first(name, NAME_SHOWN_MAX)));
 }

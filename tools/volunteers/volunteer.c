@@ -6,6 +6,7 @@
  * leave less than the CPU jobs need, those become slower. So no more is ever used than is there. */
 #include "tools/volunteers/volunteer.h"
 
+#include "tools/volunteers/attach.h"
 #include "tools/volunteers/network.h"
 #include "tools/volunteers/policy.h"
 #include "tools/volunteers/progress.h"
@@ -36,25 +37,6 @@ static void equip(struct volunteer *volunteer, struct random *random, struct ran
     }
 }
 
-static bool attach(struct volunteer *volunteer, struct random *random)
-{
-    struct attachment attachments[POPULATION_PROJECTS_MAX];
-    size_t count = population_draw_attachments(volunteer->population, random, attachments);
-
-    volunteer->projects = calloc(count, sizeof(*volunteer->projects));
-    volunteer->fetch.projects = calloc(count, sizeof(*volunteer->fetch.projects));
-    if (volunteer->projects == NULL || volunteer->fetch.projects == NULL)
-        return false;
-    volunteer->project_count = volunteer->fetch.project_count = count;
-    for (size_t p = 0; p < count; p++) {
-        volunteer->projects[p] = (struct volunteer_project){
-            .which = attachments[p].which, .next_report = INFINITY, .correction = 1};
-        volunteer->fetch.projects[p].share = attachments[p].share;
-        contact_attach(volunteer, p);
-    }
-    return true;
-}
-
 bool volunteer_init(struct volunteer *volunteer, const struct population *population, uint64_t seed,
                     uint64_t number, double now)
 {
@@ -75,7 +57,7 @@ bool volunteer_init(struct volunteer *volunteer, const struct population *popula
                                  ? INFINITY
                                  : now + population_draw_presence(population, &volunteer->presence);
     volunteer->departure = now + population_draw_life(population, &more);
-    if (attach(volunteer, &more))
+    if (attach_begin(volunteer, &more))
         return true;
     volunteer_free(volunteer);
     return false;
@@ -91,7 +73,7 @@ void volunteer_free(struct volunteer *volunteer)
     free(volunteer->fetch.projects);
     volunteer->projects = NULL;
     volunteer->fetch.projects = NULL;
-    volunteer->project_count = volunteer->fetch.project_count = 0;
+    volunteer->project_count = volunteer->fetch.project_count = volunteer->attachment_count = 0;
 }
 
 double volunteer_on_fraction(const struct volunteer *volunteer)
@@ -273,6 +255,8 @@ void volunteer_live(struct volunteer *volunteer, double now)
     }
     if (now >= volunteer->next_change)
         come_or_go(volunteer);
+    if (now >= attach_next(volunteer))
+        attach_live(volunteer);
     if (volunteer->stale)
         volunteer->next_poll = now;
     if (volunteer->is_on && (volunteer->stale || now >= volunteer->next_choice))
@@ -281,7 +265,7 @@ void volunteer_live(struct volunteer *volunteer, double now)
 
 double volunteer_next_event(const struct volunteer *volunteer)
 {
-    double next = fmin(volunteer->next_change, volunteer->departure);
+    double next = fmin(fmin(volunteer->next_change, volunteer->departure), attach_next(volunteer));
 
     if (volunteer->has_left)
         return INFINITY;

@@ -62,7 +62,10 @@ struct volunteer_job {
 };
 
 struct volunteer_project {
-    size_t which; /* of the crowd's */
+    size_t which;       /* of the crowd's */
+    double attached;    /* when */
+    double later_share; /* from a day of the scenario on */
+    double file_scale;  /* size of its jobs' own files, times that of others */
     int64_t hostid, rpc_seqno;
     unsigned empties, refusals, failed_jobs; /* in a row; failed contacts: session.failures */
     double next_report;                      /* INFINITY: nothing to report */
@@ -96,8 +99,9 @@ struct volunteer {
     /* Shares, minimum RPC times and what is known of resources; for each project one entry. */
     struct fetch_host fetch;
     struct volunteer_project *projects;
-    size_t project_count;
-    struct volunteer_job *jobs; /* by deadline */
+    size_t project_count, attachment_count; /* so far; in the end */
+    double shares_change;                   /* when; INFINITY: never again */
+    struct volunteer_job *jobs;             /* by deadline */
     size_t job_count, job_capacity;
     uint64_t next_number;
     double cpu_rate, coproc_rate; /* of jobs that run: less than 1 where CPUs are short */
