@@ -104,6 +104,10 @@ static void add_job(struct emulation *emulation, struct emulated_project *projec
                                               .priority = project->file_priority,
                                               .life = project->file_life,
                                               .sticky = true};
+    if (project->file_is_output) {
+        reply->jobs[at].output = reply->files[at];
+        return;
+    }
     reply->jobs[at].files = &reply->files[at];
     reply->jobs[at].file_count = 1;
 }

@@ -30,6 +30,7 @@ struct emulated_project {
     bool keeps_silent_of_resources; /* as servers of other makes */
     bool no_full_workload;          /* the queue is not asked for */
     double file_bytes;              /* of a sticky file that each job brings; 0: none */
+    bool file_is_output;            /* of the job, which sets its size by itself */
     int file_priority;
     double file_life; /* s */
     bool deletes_by_priority, deletes_by_expiry;

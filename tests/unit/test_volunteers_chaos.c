@@ -59,6 +59,15 @@ static struct emulation *varied(size_t combination)
     population->network_min = combination % 5 == 0 ? 0 : 1e6;
     population->network_max = 1e8;
     population->cpus_percent = combination % 11 == 0 ? 50 : 100;
+    population->attach_count = population->later_share_count = population->file_scale_count = 4;
+    for (size_t p = 0; p < 4; p++) {
+        population->attach_days[p] = 0.4 * (double)((p + combination) % 4);
+        population->later_shares[p] = (double)(p + 1);
+        population->file_scales[p] = 0.3 * (double)p;
+        emulation->projects[p].file_bytes = 1e8 * (double)p;
+        emulation->projects[p].file_is_output = p == 2;
+    }
+    population->later_shares_days = 1.5;
     for (size_t p = 0; p < 4; p++) {
         emulation->projects[p].coproc_cpus = 0.3 * (double)p;
         emulation->projects[p].run_time = 3000 * (double)(p * p + 1);

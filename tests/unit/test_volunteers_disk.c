@@ -60,6 +60,73 @@ static void shares_of_the_disk_are_kept_where_both_want_them(void **state)
     emulation_free(emulation);
 }
 
+/* 4-2: a project that comes later finds the disk full, and gets its share of it from the other. */
+static void a_late_project_gets_its_share_of_a_full_disk(void **state)
+{
+    (void)state;
+    struct emulation *emulation = two_projects("2004", 50);
+
+    emulation->population.attach_days[B] = 4;
+    emulation->population.attach_count = 2;
+    emulation_begin(emulation, 1);
+    emulation_run(emulation, 3.9);
+    assert_real(usage(emulation, A), 39.5 * GB, 0.6 * GB);
+    assert_int_equal(emulation->projects[B].rpcs, 0);
+    emulation_run(emulation, 8);
+    assert_real(usage(emulation, A), 20 * GB, 1.1 * GB);
+    assert_real(usage(emulation, B), 20 * GB, 1.1 * GB);
+    assert_int_equal(emulation->volunteer.tally.disk_refusals, 0);
+    emulation_free(emulation);
+}
+
+static void the_disk_follows_changed_shares(void **state)
+{
+    (void)state;
+    struct emulation *emulation = two_projects("2004", 75);
+
+    emulation->population.later_shares[A] = 25;
+    emulation->population.later_shares[B] = 75;
+    emulation->population.later_share_count = 2;
+    emulation->population.later_shares_days = 8;
+    emulation_begin(emulation, 1);
+    emulation_run(emulation, 7.9);
+    assert_real(usage(emulation, A), 30 * GB, 1.1 * GB);
+    emulation_run(emulation, 16);
+    assert_real(usage(emulation, A), 10 * GB, 1.1 * GB);
+    assert_real(usage(emulation, B), 30 * GB, 1.1 * GB);
+    emulation_free(emulation);
+}
+
+/* 4-10: what a result template says of an output file; its size is the job's, and its project's. */
+static void outputs_are_kept_as_their_templates_say(void **state)
+{
+    (void)state;
+    struct emulation *emulation = two_projects("present", 50);
+    const struct disk *disk = &emulation->volunteer.disk;
+
+    emulation->population.job_bytes_min = emulation->population.job_bytes_max = GB;
+    emulation->population.file_scales[A] = 0.5;
+    emulation->population.file_scales[B] = 2;
+    emulation->population.file_scale_count = 2;
+    for (size_t p = A; p <= B; p++) {
+        emulation->projects[p].file_is_output = true;
+        emulation->projects[p].file_priority = 5;
+        emulation->projects[p].file_life = 3 * DAY;
+    }
+    emulation_begin(emulation, 1);
+    emulation_run(emulation, 1);
+    assert_in_range(disk->count, 20, 40);
+    for (size_t i = 0; i < disk->count; i++) {
+        const struct disk_file *file = disk->files[i];
+
+        assert_true(file->name != NULL && file->sticky);
+        assert_int_equal(file->priority, 5);
+        assert_real(file->expires, EMULATION_BEGIN + 3.5 * DAY, 0.51 * DAY);
+        assert_real(file->bytes, file->project == A ? 0.5 * GB : 2 * GB, 0);
+    }
+    emulation_free(emulation);
+}
+
 static void without_disk_no_file_is_kept(void **state)
 {
     (void)state;
@@ -200,15 +267,98 @@ static void violations_end_files_then_jobs_then_all(void **state)
     emulation_free(emulation);
 }
 
+/* Steps of six minutes, until a job is done but not reported, and another runs. */
+static bool has_done_and_running(const struct volunteer *volunteer)
+{
+    bool done = false, running = false;
+
+    for (size_t i = 0; i < volunteer->job_count; i++) {
+        done = done || volunteer->jobs[i].done;
+        running = running || volunteer->jobs[i].running;
+    }
+    return done && running;
+}
+
+/* 4-24: others leave room for one job's files. All stops until the one that is done is
+ * acknowledged; the host, which is never switched off, goes on by itself. */
+static void all_goes_on_when_a_result_was_acknowledged(void **state)
+{
+    (void)state;
+    struct emulation *emulation = two_projects("present", 50);
+    struct volunteer *volunteer = &emulation->volunteer;
+    double days = 0;
+    uint64_t jobs;
+
+    emulation->population.job_bytes_min = emulation->population.job_bytes_max = 3 * GB;
+    emulation->projects[A].file_bytes = emulation->projects[B].file_bytes = 0;
+    emulation_begin(emulation, 1);
+    while (days < 2 && !has_done_and_running(volunteer))
+        emulation_run(emulation, days += 0.1 / 24);
+    assert_true(has_done_and_running(volunteer));
+    volunteer->disk.others = 35 * GB;
+    volunteer->is_stuck = true; /* to be judged */
+    disk_poll(volunteer);
+    assert_true(volunteer->is_stuck);
+    volunteer->stale = true;
+    jobs = volunteer->tally.jobs;
+    emulation_run(emulation, days + 0.2 / 24);
+    for (size_t i = 0; volunteer->is_stuck && i < volunteer->job_count; i++)
+        assert_false(volunteer->jobs[i].running);
+    emulation_run(emulation, days + 1);
+    assert_false(volunteer->is_stuck);
+    assert_true(volunteer->tally.jobs > jobs);
+    assert_true(usage(emulation, A) + usage(emulation, B) <= 5 * GB);
+    emulation_free(emulation);
+}
+
+/* 4-8, and what is said again: it raises and never lowers. */
+static void files_begin_as_the_room_says_and_are_only_raised(void **state)
+{
+    (void)state;
+    struct emulation *emulation = two_projects("present", 50);
+    struct volunteer *volunteer = &emulation->volunteer;
+    struct incoming_file file = {.name = TEXT("shared"), .bytes = GB, .sticky = true};
+    struct volunteer_job job = {.project = A};
+    struct incoming_job incoming = {.files = &file, .file_count = 1};
+    const struct disk_file *kept;
+    double bytes;
+
+    emulation_begin(emulation, 1);
+    assert_true(disk_admit(volunteer, &job, &incoming, &bytes));
+    kept = volunteer->disk.files[0];
+    assert_int_equal(kept->priority, 1);
+    assert_real(kept->expires, EMULATION_BEGIN + 60 * DAY, 0);
+    disk_release(volunteer, &job);
+    file.priority = 3;
+    file.life = 90 * DAY;
+    assert_true(disk_admit(volunteer, &job, &incoming, &bytes));
+    disk_release(volunteer, &job);
+    assert_int_equal(kept->priority, 3);
+    assert_real(kept->expires, EMULATION_BEGIN + 90 * DAY, 0);
+    file.priority = 1;
+    file.life = DAY;
+    assert_true(disk_admit(volunteer, &job, &incoming, &bytes));
+    disk_release(volunteer, &job);
+    assert_int_equal(kept->priority, 3);
+    assert_real(kept->expires, EMULATION_BEGIN + 90 * DAY, 0);
+    assert_int_equal(volunteer->disk.count, 1);
+    emulation_free(emulation);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(shares_of_the_disk_are_kept_where_both_want_them),
+        cmocka_unit_test(a_late_project_gets_its_share_of_a_full_disk),
+        cmocka_unit_test(the_disk_follows_changed_shares),
+        cmocka_unit_test(outputs_are_kept_as_their_templates_say),
         cmocka_unit_test(without_disk_no_file_is_kept),
         cmocka_unit_test(each_policy_deletes_what_it_says),
         cmocka_unit_test(requests_of_2004_tell_three_amounts),
         cmocka_unit_test(requests_of_today_list_sticky_files),
         cmocka_unit_test(violations_end_files_then_jobs_then_all),
+        cmocka_unit_test(all_goes_on_when_a_result_was_acknowledged),
+        cmocka_unit_test(files_begin_as_the_room_says_and_are_only_raised),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -218,11 +218,27 @@ static void amounts_count_offenders_then_the_project_itself(void **state)
         assert_false(disk.files[i].deleted);
 }
 
-/* The second amount is what making room really brings, as far as it goes. */
+static void undelete(struct disk *disk)
+{
+    for (size_t i = 0; i < disk->storage.file_count; i++)
+        disk->files[i].deleted = false;
+}
+
+static bool loses_files(const struct disk *disk, size_t project)
+{
+    for (size_t i = 0; i < disk->storage.file_count; i++)
+        if (disk->files[i].project == project && disk->files[i].deleted)
+            return true;
+    return false;
+}
+
+/* Up to the first amount nobody loses a file, up to the second the project itself does not, up to
+ * the third there is room at all. */
 static void amounts_are_what_making_room_brings(void **state)
 {
     (void)state;
     struct random random = {.state = 10};
+    int seconds = 0; /* rounds in which the second amount was more */
 
     for (int round = 0; round < 200; round++) {
         struct disk disk;
@@ -240,9 +256,23 @@ static void amounts_are_what_making_room_brings(void **state)
         assert_true(amounts.free <= amounts.with_offenders);
         assert_true(amounts.with_offenders <= amounts.with_self);
         assert_int_equal(storage_make_room(&disk.storage, A, amounts.with_self + 1, 100), 0);
-        if (amounts.with_self > 1)
+        undelete(&disk);
+        if (amounts.free > 1) {
+            assert_true(storage_make_room(&disk.storage, A, amounts.free - 1, 100));
+            assert_false(loses_files(&disk, A) || loses_files(&disk, B));
+        }
+        if (amounts.with_offenders > amounts.free + 2) {
+            assert_true(storage_make_room(&disk.storage, A, amounts.with_offenders - 1, 100));
+            assert_true(loses_files(&disk, B) && !loses_files(&disk, A));
+            undelete(&disk);
+            seconds++;
+        }
+        if (amounts.with_self > amounts.with_offenders + 2) {
             assert_true(storage_make_room(&disk.storage, A, amounts.with_self - 1, 100));
+            assert_true(loses_files(&disk, A));
+        }
     }
+    assert_true(seconds > 20);
 }
 
 int main(void)

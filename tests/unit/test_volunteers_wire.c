@@ -225,8 +225,11 @@ static const char reply[] =
     "<workunit><rsc_fpops_est>3e12</rsc_fpops_est><name>w</name><app_name>x</app_name>"
     "<file_ref><file_name>in</file_name><open_name>i</open_name></file_ref>"
     "<file_ref><file_name>unknown</file_name></file_ref></workunit>\n"
+    "<file_info><name>w_0_out</name><generated_locally/><max_nbytes>9</max_nbytes><sticky/>"
+    "<priority>5</priority></file_info>\n"
     "<result><name>w_0</name><wu_name>w</wu_name><report_deadline>5000</report_deadline>"
-    "<platform>p</platform><version_num>1</version_num></result>\n"
+    "<platform>p</platform><version_num>1</version_num>"
+    "<file_ref><file_name>w_0_out</file_name><open_name>o</open_name></file_ref></result>\n"
     "<result><name>w_1</name><wu_name>w</wu_name><report_deadline>5000</report_deadline>"
     "<platform>p</platform><version_num>2</version_num></result>\n</scheduler_reply>\n";
 
@@ -269,6 +272,11 @@ static void a_host_reads_what_the_server_says(void **state)
     assert_real(incoming.jobs[0].flops, 2e9, 0);
     assert_real(incoming.jobs[0].cpus, 1, 0);
     assert_int_equal(incoming.jobs[0].coproc, FETCH_CPU);
+    assert_text(incoming.jobs[0].output.name, "w_0_out");
+    assert_int_equal(incoming.jobs[0].output.priority, 5);
+    assert_true(incoming.jobs[0].output.sticky);
+    assert_int_equal(incoming.jobs[1].output.name.length, 0);
+    assert_false(incoming.jobs[1].output.sticky);
     assert_real(incoming.jobs[1].flops, 9e9, 0);
     assert_real(incoming.jobs[1].cpus, 0.125, 0);
     assert_int_equal(incoming.jobs[1].coproc, TALLY_NVIDIA);

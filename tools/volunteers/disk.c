@@ -1,7 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* The room has files and results in rows and marks what is to go; here they are lists of the host
  * that files leave when they are marked. Files of one name are one file. A job whose files find no
- * room fails at once, as a download does. When even dropping jobs does not help, nothing runs. */
+ * room fails at once, as a download does; its output has its full size from the beginning. When
+ * even dropping jobs does not help, nothing runs until something went: others' files, a result that
+ * was acknowledged, or what the server ordered deleted. */
 #include "tools/volunteers/disk.h"
 
 #include "tools/volunteers/policy.h"
@@ -125,6 +127,19 @@ static bool grow(struct disk *disk)
     return true;
 }
 
+/* What the server says of it goes before what files have from the beginning. */
+static struct disk_file describe(struct storage_file file, const struct incoming_file *incoming)
+{
+    return (struct disk_file){
+        .project = file.project,
+        .bytes = file.bytes,
+        .priority = incoming->priority > 0 ? incoming->priority : file.priority,
+        .last_used = file.last_used,
+        .expires = incoming->life > 0 ? file.last_used + incoming->life : file.expires,
+        .sticky = incoming->sticky,
+    };
+}
+
 /* NULL: no room, or no memory. */
 static struct disk_file *add_file(struct volunteer *volunteer, size_t project,
                                   const struct incoming_file *incoming)
@@ -141,14 +156,7 @@ static struct disk_file *add_file(struct volunteer *volunteer, size_t project,
     file = fits ? calloc(1, sizeof(*file)) : NULL;
     if (file == NULL)
         return NULL;
-    *file = (struct disk_file){
-        .project = project,
-        .bytes = incoming->bytes,
-        .priority = incoming->priority > 0 ? incoming->priority : STORAGE_LOW,
-        .last_used = volunteer->now,
-        .expires = volunteer->now + (incoming->life > 0 ? incoming->life : STORAGE_LIFE),
-        .sticky = incoming->sticky,
-    };
+    *file = describe(storage_new_file(project, incoming->bytes, volunteer->now), incoming);
     if (incoming->name.length > 0)
         file->name = text_keep(incoming->name);
     if (incoming->name.length > 0 && file->name == NULL) {
@@ -168,6 +176,12 @@ static bool use_file(struct volunteer *volunteer, struct volunteer_job *job,
     if (file == NULL) {
         file = add_file(volunteer, job->project, incoming);
         *bytes += incoming->bytes;
+    } else { /* what is said again rises and never falls */
+        struct disk_file again =
+            describe(storage_new_file(job->project, file->bytes, volunteer->now), incoming);
+
+        file->priority = again.priority > file->priority ? again.priority : file->priority;
+        file->expires = fmax(file->expires, again.expires);
     }
     if (file == NULL)
         return false;
@@ -177,23 +191,26 @@ static bool use_file(struct volunteer *volunteer, struct volunteer_job *job,
     return true;
 }
 
-/* What a job brings besides the files that its server tells of. */
-static struct incoming_file draw_own(struct volunteer *volunteer)
+/* A file of which servers tell no size: what the job writes, where they have a name for it. */
+static struct incoming_file draw_own(struct volunteer *volunteer, const struct volunteer_job *job,
+                                     const struct incoming_file *output)
 {
     const struct population *population = volunteer->population;
     double part = random_unit(&volunteer->random);
+    struct incoming_file own = *output;
 
-    return (struct incoming_file){
-        .bytes = population->job_bytes_min +
-                 part * fmax(0, population->job_bytes_max - population->job_bytes_min),
-        .sticky = random_unit(&volunteer->random) < population->job_sticky,
-    };
+    own.bytes = volunteer->projects[job->project].file_scale *
+                (population->job_bytes_min +
+                 part * fmax(0, population->job_bytes_max - population->job_bytes_min));
+    own.sticky = random_unit(&volunteer->random) < population->job_sticky || output->sticky;
+    return own;
 }
 
 bool disk_admit(struct volunteer *volunteer, struct volunteer_job *job,
                 const struct incoming_job *incoming, double *ret_bytes)
 {
     struct incoming_file own;
+    double written = 0; /* an output does not come over the network */
     bool fits = true;
 
     *ret_bytes = 0;
@@ -202,14 +219,14 @@ bool disk_admit(struct volunteer *volunteer, struct volunteer_job *job,
             *ret_bytes += incoming->files[i].bytes;
         return true;
     }
-    own = draw_own(volunteer);
+    own = draw_own(volunteer, job, &incoming->output);
     job->files = calloc(DISK_JOB_FILES_MAX + 1, sizeof(*job->files));
     if (job->files == NULL)
         return false;
     for (size_t i = 0; fits && i < incoming->file_count && i < DISK_JOB_FILES_MAX; i++)
         fits = use_file(volunteer, job, &incoming->files[i], ret_bytes);
     if (fits && own.bytes > 0)
-        fits = use_file(volunteer, job, &own, ret_bytes);
+        fits = use_file(volunteer, job, &own, own.name.length > 0 ? &written : ret_bytes);
     if (!fits) {
         volunteer->tally.disk_refusals++;
         disk_release(volunteer, job);
@@ -321,22 +338,33 @@ static bool mend(struct volunteer *volunteer, struct violation *violation)
     return is_stuck;
 }
 
-void disk_change_others(struct volunteer *volunteer)
+static void check(struct volunteer *volunteer)
 {
-    const struct population *population = volunteer->population;
-    struct violation *violation;
+    struct violation *violation = calloc(1, sizeof(*violation));
     bool was_stuck = volunteer->is_stuck;
 
-    if (!is_kept(volunteer) || population->disk_swing <= 0)
-        return;
-    volunteer->disk.others =
-        volunteer->machine.disk * population->disk_swing * random_unit(&volunteer->presence);
-    violation = calloc(1, sizeof(*violation));
     if (violation == NULL)
         return;
     volunteer->is_stuck = mend(volunteer, violation);
     volunteer->stale = volunteer->stale || volunteer->is_stuck != was_stuck;
     free(violation);
+}
+
+void disk_change_others(struct volunteer *volunteer)
+{
+    const struct population *population = volunteer->population;
+
+    if (!is_kept(volunteer) || population->disk_swing <= 0)
+        return;
+    volunteer->disk.others =
+        volunteer->machine.disk * population->disk_swing * random_unit(&volunteer->presence);
+    check(volunteer);
+}
+
+void disk_poll(struct volunteer *volunteer)
+{
+    if (volunteer->is_stuck)
+        check(volunteer);
 }
 
 /* --- what a request says ------------------------------------------------------------------- */

@@ -36,6 +36,9 @@ struct disk {
 
 /* Who else uses the disk changes; files, and jobs, go if they must. */
 void disk_change_others(struct volunteer *volunteer);
+/* Something may have gone: whether what was stopped may go on. (While nothing is exceeded no file
+ * comes that would exceed it, so nothing else is to be looked for.) */
+void disk_poll(struct volunteer *volunteer);
 /* Deletion policies of a project, and files that its server wants to be gone. */
 void disk_obey(struct volunteer *volunteer, size_t project, const struct incoming *incoming);
 /* Makes room for the files of a job and keeps them; *ret_bytes are of those that were not here.

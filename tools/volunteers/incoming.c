@@ -124,6 +124,7 @@ static void add_job(struct incoming *incoming, const struct part *part)
         .plan_class = value_of(part, "plan_class"),
         .version = integer_of(value_of(part, "version_num")),
         .deadline = real_of(value_of(part, "report_deadline")),
+        .output.name = value_of(part, "file_name"),
         .cpus = 1,
     };
 }
@@ -231,6 +232,17 @@ static const struct part *find_file(const struct reading *reading, struct text n
     return NULL;
 }
 
+static struct incoming_file describe_file(const struct part *file, struct text name)
+{
+    return (struct incoming_file){.name = name,
+                                  .bytes = real_of(value_of(file, "nbytes")),
+                                  .priority =
+                                      (int)fmin(fmax(real_of(value_of(file, "priority")), 0), 5),
+                                  .life = fmax(real_of(value_of(file, "exp_days")) * 86400,
+                                               real_of(value_of(file, "sticky_lifetime"))),
+                                  .sticky = value_of(file, "sticky").length > 0};
+}
+
 static void add_files(const struct reading *reading, const struct part *workunit,
                       struct incoming_job *job)
 {
@@ -242,21 +254,19 @@ static void add_files(const struct reading *reading, const struct part *workunit
         if (!text_is(workunit->fields[i].name, "file_name"))
             continue;
         file = find_file(reading, workunit->fields[i].value);
-        if (file == NULL)
-            continue;
-        files[job->file_count++] = (struct incoming_file){
-            .name = workunit->fields[i].value,
-            .bytes = real_of(value_of(file, "nbytes")),
-            .priority = (int)fmin(fmax(real_of(value_of(file, "priority")), 0), 5),
-            .life = fmax(real_of(value_of(file, "exp_days")) * 86400,
-                         real_of(value_of(file, "sticky_lifetime"))),
-            .sticky = value_of(file, "sticky").length > 0};
+        if (file != NULL)
+            files[job->file_count++] = describe_file(file, workunit->fields[i].value);
     }
     job->files = files;
 }
 
 static void complete_job(const struct reading *reading, struct incoming_job *job)
 {
+    const struct part *output =
+        job->output.name.length > 0 ? find_file(reading, job->output.name) : NULL;
+
+    if (output != NULL)
+        job->output = describe_file(output, job->output.name);
     for (size_t i = 0; i < reading->workunits.count; i++) {
         const struct part *workunit = reading->workunits.at[i];
 

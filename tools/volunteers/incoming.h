@@ -38,6 +38,7 @@ struct incoming_job {
     double coprocs;                    /* instances of it */
     const struct incoming_file *files; /* that it reads */
     size_t file_count;
+    struct incoming_file output; /* the first that it writes; without a name: none */
 };
 
 struct incoming_abort {

@@ -16,6 +16,8 @@
  * - An offender is emptied down to its limit even if less would do: both text and code say so.
  * - The own files are compared with the size of the new file by themselves. With what is free they
  *   must hold it; and if all of them would not do, none is deleted for nothing.
+ * - Its code counts, of the own files, those of the lowest priority and expired ones only; its text
+ *   would delete any that no result needs. The third amount is what the text would do.
  * - The amounts count of an offender's files only what exceeds its limit, and one file beyond:
  *   more it would not have to delete.
  * - Of results the newest is dropped first; the text does not say. */

@@ -349,6 +349,7 @@ void volunteer_hear(struct volunteer *volunteer, const struct volunteer_question
     for (size_t i = 0; i < incoming->abort_count; i++)
         queue_abort(volunteer, p, incoming->aborts[i].name, incoming->aborts[i].if_not_started);
     queue_acknowledge(volunteer, p, incoming->acks, incoming->ack_count);
+    disk_poll(volunteer);
     take_jobs(volunteer, question, incoming);
     set_delay(volunteer, p, incoming->request_delay);
     volunteer->next_poll = volunteer->now;
