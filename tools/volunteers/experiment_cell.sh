@@ -46,9 +46,22 @@ qmctl() {
         give_up 1 "qmctl $*: $(tail -n 1 "$work/cell/log")"
 }
 
+# write_output_template: with a file of these elements, if the rows want one.
+write_output_template() {
+    local elements
+    elements=$(rows_of output)
+    echo '<output_template>'
+    [ -z "$elements" ] || echo "<file_info><name><OUTFILE_0/></name><generated_locally/>
+        <max_nbytes>1000000000000</max_nbytes><url><UPLOAD_URL/></url>$elements</file_info>"
+    echo '<result>'
+    [ -z "$elements" ] || echo '<file_ref><file_name><OUTFILE_0/></file_name><open_name>out</open_name></file_ref>'
+    echo '</result></output_template>'
+}
+
 # fill_project FOLDER: apps, versions and jobs as the rows say, and an account, its key in $key.
 fill_project() {
     local folder=$1 name class count operations deadline rest
+    write_output_template >"$work/cell/out.xml"
     while read -r name; do qmctl --project "$folder" app add "$name"; done < <(rows_of app)
     while read -r name class; do
         # Plan classes share the program; their copies are named by the class.
@@ -60,7 +73,7 @@ fill_project() {
         seq "$count" | sed 's/^/--command_line /' >"$work/cell/jobs"
         # shellcheck disable=SC2086 # several options
         qmctl --project "$folder" jobs create --app "$name" --stdin --quiet --in "$work/in.xml" \
-            --out "$work/out.xml" --rsc_fpops_est "$operations" \
+            --out "$work/cell/out.xml" --rsc_fpops_est "$operations" \
             --delay_bound "$deadline" $rest <"$work/cell/jobs"
     done < <(rows_of jobs)
     key=$("$bin/qmctl" --project "$folder" user add crowd@example.org --name Crowd |
@@ -76,7 +89,12 @@ start_project() {
     qmctl init "$folder" --url "http://127.0.0.1/p$1/" --name "Project $1" --db-name "$schema" \
         --db-user root --db-socket "$socket"
     rows_of config | sed 's/^/    /' >"$work/cell/config"
+    if [ -n "$(rows_of file_database)" ]; then
+        sql -e "DROP DATABASE IF EXISTS ${schema}_files"
+        echo "    <files_db_name>${schema}_files</files_db_name>" >>"$work/cell/config"
+    fi
     sed -i "/<config>/r $work/cell/config" "$folder/config.xml"
+    [ -z "$(rows_of file_database)" ] || qmctl --project "$folder" files init
     fill_project "$folder"
     read -ra options <<<"$(rows_of server | tr '\n' ' ')"
     # shellcheck disable=SC2094 # what precedes the log joins it
