@@ -347,11 +347,15 @@ static void what_a_job_brings_is_known_beforehand(void **state)
     test_sql(database,
              "UPDATE workunit SET xml_doc = '<file_info>\\n<name>tables</name>\\n<sticky/>"
              "\\n<priority>3</priority>\\n<exp_days>10</exp_days>\\n<nbytes>77</nbytes>"
-             "\\n</file_info>\\n<workunit>\\n</workunit>\\n' WHERE id = 4");
+             "\\n</file_info>\\n<workunit>\\n</workunit>\\n' WHERE id = 4;"
+             "UPDATE result SET xml_doc_in = '<file_info>\\n<name>answer</name>\\n<sticky/>"
+             "\\n<priority>5</priority>\\n</file_info>\\n<result>\\n</result>\\n' WHERE id = 4");
     serve("", true);
     assert_int_equal(request.visit.jobs_sent, 1);
     assert_i64(files_held(), 0);
     serve("<file_info>\n<name>tables</name>\n<nbytes>77</nbytes>\n<status>1</status>\n"
+          "</file_info>\n"
+          "<file_info>\n<name>answer</name>\n<nbytes>88</nbytes>\n<status>1</status>\n"
           "</file_info>\n",
           true);
     assert_i64(test_sql_integer(database,
@@ -359,6 +363,11 @@ static void what_a_job_brings_is_known_beforehand(void **state)
                                 " name = 'tables' AND first_seen = %d AND expiry = %d",
                                 name, HOST, NOW, NOW + 10 * 86400),
                3);
+    assert_i64(test_sql_integer(database,
+                                "SELECT priority FROM %s.host_file WHERE hostid = %d AND"
+                                " name = 'answer' AND nbytes = 88 AND expiry = %d",
+                                name, HOST, NOW + 60 * 86400),
+               5);
     forget_jobs();
     serve("", true);
 }

@@ -338,6 +338,31 @@ static void output_without_certificates(void **state)
                                       "</result>");
 }
 
+static void sticky_output_keeps_its_attributes(void **state)
+{
+    struct output_options options = with_certificates;
+    struct output_template output;
+    struct failure failure = {.status = STATUS_OK};
+
+    options.certificates = false;
+    for (int lifetime = 0; lifetime < 2; lifetime++) {
+        struct buffer buffer = buffer_in(*state);
+
+        options.sticky_lifetime = lifetime == 1;
+        assert_status(STATUS_OK,
+                      output_template_read(*state, "t", load(*state, "templates/several_out.xml"),
+                                           &options, &output, &failure));
+        assert_status(STATUS_OK, output_template_write(&output, *state, TEXT("wu_0"), 1, NULL,
+                                                       &buffer, &failure));
+        assert_true(text_contains(buffer_text(&buffer), TEXT("    <sticky/>\n"
+                                                             "    <priority>3</priority>\n"
+                                                             "    <exp_days>30</exp_days>\n")));
+        assert_int_equal(
+            text_contains(buffer_text(&buffer), TEXT("<sticky_lifetime>2592000</sticky_lifetime>")),
+            lifetime);
+    }
+}
+
 /* The upload handler rebuilds the string from name and max_nbytes and checks it. */
 static void certificates_verify(void **state)
 {
@@ -406,6 +431,7 @@ int main(void)
         CASE(parameters_fit_each_other),
         CASE(standards_lie_in_their_ranges),
         CASE(output_without_certificates),
+        CASE(sticky_output_keeps_its_attributes),
         CASE(certificates_verify),
         CASE(all_examples_are_readable),
     };
