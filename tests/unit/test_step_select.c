@@ -97,7 +97,7 @@ enum status db_candidates(struct db *db, struct arena *in, const struct candidat
             rows[count++] = (struct candidate){.resultid = row->result.id,
                                                .workunitid = row->workunit.id,
                                                .appid = row->result.appid,
-                                               .priority = row->result.priority,
+                                               .priority = row->workunit.priority,
                                                .workunit = row->workunit};
     }
     *ret_candidates = rows;
