@@ -83,6 +83,7 @@ static void a_host_switched_off_goes_on_from_its_last_checkpoint(void **state)
     assert_real(volunteer->jobs[0].left, 1100, 1e-2);
     assert_real(volunteer->jobs[0].elapsed, 900, 1e-2);
     assert_real(volunteer->tally.flops_lost, 100 * FLOPS, 1e-2 * FLOPS);
+    assert_real(volunteer->jobs[0].begun_at, begin + 1000, 1e-2); /* for a whole period */
     while (volunteer->tally.jobs == 0)
         step(volunteer, INFINITY);
     assert_real(volunteer->now - begin, 2100, 1e-2);
@@ -108,6 +109,7 @@ static void a_host_that_sleeps_goes_on_where_it_was(void **state)
     run_for(volunteer, 1000);
     switch_off_and_on(volunteer);
     assert_real(volunteer->jobs[0].left, 1000, 1e-3);
+    assert_real(volunteer->jobs[0].begun_at, volunteer->now - 1000, 1e-2);
     assert_real(volunteer->tally.flops_lost, 0, 0);
     emulation_free(emulation);
 }

@@ -80,3 +80,10 @@ void progress_end_processes(struct volunteer *volunteer)
     for (size_t i = 0; i < volunteer->job_count; i++)
         end_process(volunteer, &volunteer->jobs[i]);
 }
+
+/* What ran has its period before it again: it is the process that has run for so long. */
+void progress_begin_processes(struct volunteer *volunteer)
+{
+    for (size_t i = 0; i < volunteer->job_count; i++)
+        volunteer->jobs[i].begun_at = volunteer->now;
+}

@@ -13,7 +13,8 @@ void progress_run(struct volunteer *volunteer, struct volunteer_job *job, double
                   double rate, double flops);
 /* It makes way for others. */
 void progress_preempt(struct volunteer *volunteer, struct volunteer_job *job);
-/* All processes of the host end. */
+/* All processes of the host end, and begin again when it is switched on. */
 void progress_end_processes(struct volunteer *volunteer);
+void progress_begin_processes(struct volunteer *volunteer);
 
 #endif

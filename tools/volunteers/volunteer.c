@@ -225,10 +225,12 @@ static void come_or_go(struct volunteer *volunteer)
                           : population_draw_absence(volunteer->population, &volunteer->presence));
     volunteer->stale = volunteer->is_on;
     volunteer->next_poll = volunteer->now;
-    if (volunteer->is_on)
-        disk_change_others(volunteer);
+    if (!volunteer->population->sleeps && volunteer->is_on)
+        progress_begin_processes(volunteer);
     else if (!volunteer->population->sleeps)
         progress_end_processes(volunteer);
+    if (volunteer->is_on)
+        disk_change_others(volunteer);
 }
 
 void volunteer_leave(struct volunteer *volunteer)
