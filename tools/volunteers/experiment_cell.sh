@@ -60,7 +60,7 @@ write_output_template() {
 
 # fill_project FOLDER: apps, versions and jobs as the rows say, and an account, its key in $key.
 fill_project() {
-    local folder=$1 name class count operations deadline rest
+    local folder=$1 name class count operations deadline rest row=0
     write_output_template >"$work/cell/out.xml"
     while read -r name; do qmctl --project "$folder" app add "$name"; done < <(rows_of app)
     while read -r name class; do
@@ -70,7 +70,11 @@ fill_project() {
     done < <(rows_of version)
     while read -r name count operations deadline rest; do
         rest+=" --rsc_fpops_bound $(awk "BEGIN { print $operations * 1000 }")"
-        seq "$count" | sed 's/^/--command_line /' >"$work/cell/jobs"
+        # The same names in every run: servers draw the lots of a simulated request from what it says.
+        # No name twice on one host, or the list of its jobs would be another.
+        row=$((row + 1))
+        seq "$count" | sed "s/.*/--wu_name p${cell[project]}_${name}_${row}_& --command_line &/" \
+            >"$work/cell/jobs"
         # shellcheck disable=SC2086 # several options
         qmctl --project "$folder" jobs create --app "$name" --stdin --quiet --in "$work/in.xml" \
             --out "$work/cell/out.xml" --rsc_fpops_est "$operations" \
