@@ -5,6 +5,7 @@
 
 #include "db/db.h"
 #include "server/answer.h"
+#include "server/base/budget.h"
 #include "server/base/status.h"
 #include "server/base/text.h"
 #include "server/parse/message.h"
@@ -86,6 +87,7 @@ enum next {
 /* What one attempt at the transaction found and decided; zeroed before each attempt. */
 struct visit {
     struct answer answer;
+    struct budget budget; /* what this attempt may still cost, beside parse and screen */
 
     /* authenticate */
     struct user_row user;
@@ -149,6 +151,7 @@ struct request {
     bool work_forbidden; /* client, OS or CPU not accepted, or dont_send_jobs */
     struct answer
         early; /* messages and delay said before the transaction; each attempt copies it */
+    struct budget budget; /* what parse and screen cost; each attempt goes on from there */
 
     struct visit visit;
 

@@ -104,6 +104,7 @@ static enum outcome attempt(struct request *request)
     memset(&request->failure, 0, sizeof(request->failure));
     memset(&request->visit, 0, sizeof(request->visit));
     request->visit.answer = request->early;
+    request->visit.budget = request->budget;
     for (int step = STEP_TRANSACTION; step < STEP_COUNT; step++) {
         switch (request_run_step(request, (enum step)step)) {
         case NEXT_STEP:

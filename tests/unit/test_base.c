@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The small rooms of server/base: status, counters, random, sorted, file, log. */
+/* The small rooms of server/base: status, budget, counters, random, sorted, file, log. */
 #include "server/base/arena.h"
+#include "server/base/budget.h"
 #include "server/base/buffer.h"
 #include "server/base/counters.h"
 #include "server/base/crypto.h"
@@ -274,6 +275,30 @@ static void lines_of_threads_do_not_mix(void **state)
     assert_status(STATUS_OK, log_open(NULL, false, NULL));
 }
 
+static void a_used_budget_stays_used(void **state)
+{
+    struct budget fresh = {0}, small = {.most = 10};
+
+    (void)state;
+    assert_false(budget_is_used_up(&fresh));
+    assert_true(budget_spend(&fresh, BUDGET_MOST));
+    assert_false(budget_spend(&fresh, 1));
+    assert_true(budget_spend(&small, 10));
+    assert_false(budget_is_used_up(&small));
+    assert_false(budget_spend(&small, UINT64_MAX));
+    assert_false(budget_spend(&small, UINT64_MAX)); /* no turning over to a fresh one */
+    assert_true(budget_is_used_up(&small));
+    assert_true(small.spent == UINT64_MAX);
+}
+
+static void sorting_costs_more_than_its_length(void **state)
+{
+    (void)state;
+    assert_true(budget_of_sorting(0) == 0);
+    for (size_t count = 1; count < 1000000; count *= 10)
+        assert_true(budget_of_sorting(10 * count) > 10 * budget_of_sorting(count));
+}
+
 static void ids_are_sorted_once_each_and_found(void **state)
 {
     struct random random = {.state = 7};
@@ -342,6 +367,8 @@ int main(void)
         cmocka_unit_test(counters_lose_nothing_between_threads),
         cmocka_unit_test(random_sequence_is_known_from_its_seed),
         cmocka_unit_test(random_numbers_have_their_shape),
+        cmocka_unit_test(a_used_budget_stays_used),
+        cmocka_unit_test(sorting_costs_more_than_its_length),
         cmocka_unit_test(ids_are_sorted_once_each_and_found),
         cmocka_unit_test(names_are_sorted_bytewise_and_found),
         IN_WORLD(file_comes_back_as_written),

@@ -1,0 +1,37 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* What one request may cost. The client decides how long its lists are and what stands in them,
+ * and with that how long some loops run; without a bound one account could keep a worker busy for
+ * as long as it likes. So every loop of which a request decides the length says what it does to
+ * one counter, and looks at the answer: once the budget is used up, the loop ends and its caller
+ * answers without it, short and honest (that a queue is too large, that a list was cut).
+ *
+ * Work is counted and not timed: the count is the same on a slow machine, under an emulator and
+ * under a sanitizer, so an answer can be repeated, and a test can ask for the count.
+ *
+ * One unit is about a nanosecond of a present machine: a step of a loop over data at hand, or
+ * moving eight bytes. A step that is likely to miss the caches costs tens. `qmbench edf` prints
+ * units and time side by side. */
+#ifndef SERVER_BASE_BUDGET_H
+#define SERVER_BASE_BUDGET_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+/* Of one request, in units: about 50 ms. */
+#define BUDGET_MOST UINT64_C(50000000)
+
+/* All zero is the budget of a fresh request. */
+struct budget {
+    uint64_t spent, most; /* most: 0 stands for BUDGET_MOST */
+};
+
+/* Charges work that is done or about to be done. False: the budget is used up, now and from now
+ * on. */
+bool budget_spend(struct budget *budget, uint64_t units);
+bool budget_is_used_up(const struct budget *budget);
+
+/* What sorting costs, in units. */
+uint64_t budget_of_sorting(size_t count);
+
+#endif
