@@ -49,7 +49,7 @@ grep -oE '^REASON\([A-Z0-9_]+, "[a-z0-9_]+"' server/policy/reasons.def | cut -d'
         grep -q "\`$word\`" tools/qmctl/qmctl-why.1.md ||
             echo "tools/qmctl/qmctl-why.1.md: no word about $word"
     done >>"$work/elements"
-grep -oE '^    \{"[a-z_]+", OF' tools/volunteers/scenario.c | cut -d'"' -f2 |
+grep -oE '^    \{"[a-z_]+", OF' tools/volunteers/crowd/scenario.c | cut -d'"' -f2 |
     while read -r name; do
         grep -q "\`$name\`" tools/volunteers/qmvolunteers.1.md ||
             echo "tools/volunteers/qmvolunteers.1.md: no word about $name"

@@ -4,7 +4,7 @@
 #ifndef TESTS_SUPPORT_EMULATION_H
 #define TESTS_SUPPORT_EMULATION_H
 
-#include "tools/volunteers/volunteer.h"
+#include "tools/volunteers/host/volunteer.h"
 
 #include <stdbool.h>
 #include <stddef.h>

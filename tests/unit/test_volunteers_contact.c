@@ -4,7 +4,7 @@
 #include "server/base/random.h"
 #include "tests/support/emulation.h"
 #include "tests/support/test.h"
-#include "tools/volunteers/policy.h"
+#include "tools/volunteers/host/policy.h"
 
 #include <math.h>
 

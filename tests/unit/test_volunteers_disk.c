@@ -2,7 +2,7 @@
 /* The disks of whole emulated hosts. */
 #include "tests/support/emulation.h"
 #include "tests/support/test.h"
-#include "tools/volunteers/policy.h"
+#include "tools/volunteers/host/policy.h"
 
 #include <math.h>
 

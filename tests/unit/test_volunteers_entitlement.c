@@ -2,7 +2,7 @@
 /* Dividing resources between projects that can use some of them. */
 #include "server/base/random.h"
 #include "tests/support/test.h"
-#include "tools/volunteers/entitlement.h"
+#include "tools/volunteers/client/entitlement.h"
 
 #include "server/base/banned.h"
 

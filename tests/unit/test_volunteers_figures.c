@@ -2,8 +2,8 @@
 /* What a crowd is judged by. */
 #include "server/base/buffer.h"
 #include "tests/support/test.h"
-#include "tools/volunteers/figures.h"
-#include "tools/volunteers/parts.h"
+#include "tools/volunteers/figures/merit.h"
+#include "tools/volunteers/figures/project_parts.h"
 
 #include <math.h>
 #include <stdio.h>

@@ -4,8 +4,8 @@
 #include "server/base/random.h"
 #include "server/submit/project.h"
 #include "tests/support/test.h"
-#include "tools/volunteers/contact.h"
-#include "tools/volunteers/master.h"
+#include "tools/volunteers/host/contact.h"
+#include "tools/volunteers/wire/master_page.h"
 
 #include <stdlib.h>
 

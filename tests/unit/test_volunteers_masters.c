@@ -5,10 +5,10 @@
 #include "server/base/buffer.h"
 #include "server/base/xml.h"
 #include "tests/support/test.h"
-#include "tools/volunteers/crowd_parts.h"
-#include "tools/volunteers/master.h"
-#include "tools/volunteers/options.h"
-#include "tools/volunteers/scenario.h"
+#include "tools/volunteers/crowd/command_line.h"
+#include "tools/volunteers/crowd/crowd_parts.h"
+#include "tools/volunteers/crowd/scenario.h"
+#include "tools/volunteers/wire/master_page.h"
 
 #include <stdlib.h>
 #include <string.h>

@@ -2,9 +2,9 @@
 /* Files on their way to a host. */
 #include "tests/support/emulation.h"
 #include "tests/support/test.h"
-#include "tools/volunteers/adapt.h"
-#include "tools/volunteers/policy.h"
-#include "tools/volunteers/queue.h"
+#include "tools/volunteers/host/adapt.h"
+#include "tools/volunteers/host/job_queue.h"
+#include "tools/volunteers/host/policy.h"
 
 #include <math.h>
 #include <stdio.h>

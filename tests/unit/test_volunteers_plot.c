@@ -2,12 +2,12 @@
 /* What gnuplot is told, and what is told of refusals. */
 #include "server/base/buffer.h"
 #include "tests/support/test.h"
-#include "tools/volunteers/figures.h"
-#include "tools/volunteers/metrics.h"
-#include "tools/volunteers/observer.h"
-#include "tools/volunteers/plot.h"
-#include "tools/volunteers/refusals.h"
-#include "tools/volunteers/trace.h"
+#include "tools/volunteers/crowd/observer.h"
+#include "tools/volunteers/figures/merit.h"
+#include "tools/volunteers/figures/no_work_reasons.h"
+#include "tools/volunteers/figures/plot.h"
+#include "tools/volunteers/figures/trace.h"
+#include "tools/volunteers/wire/metrics_page.h"
 
 #include <stdlib.h>
 #include <string.h>

@@ -2,9 +2,9 @@
 /* The ways of clients, each as a whole host lives by it. */
 #include "tests/support/emulation.h"
 #include "tests/support/test.h"
-#include "tools/volunteers/busy.h"
-#include "tools/volunteers/policy.h"
-#include "tools/volunteers/queue.h"
+#include "tools/volunteers/host/busy.h"
+#include "tools/volunteers/host/job_queue.h"
+#include "tools/volunteers/host/policy.h"
 
 #include <math.h>
 

@@ -3,7 +3,7 @@
 #include "server/base/random.h"
 #include "tests/support/emulation.h"
 #include "tests/support/test.h"
-#include "tools/volunteers/queue.h"
+#include "tools/volunteers/host/job_queue.h"
 
 #include <math.h>
 #include <stdio.h>

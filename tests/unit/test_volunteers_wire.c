@@ -5,11 +5,11 @@
 #include "server/policy/plan_class.h"
 #include "tests/support/requests.h"
 #include "tests/support/test.h"
-#include "tools/volunteers/incoming.h"
-#include "tools/volunteers/outgoing.h"
-#include "tools/volunteers/population.h"
-#include "tools/volunteers/tally.h"
-#include "tools/volunteers/versions.h"
+#include "tools/volunteers/host/host_tally.h"
+#include "tools/volunteers/host/population.h"
+#include "tools/volunteers/host/versions.h"
+#include "tools/volunteers/wire/incoming.h"
+#include "tools/volunteers/wire/outgoing.h"
 
 #include <stdlib.h>
 

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Runs a crowd against real schedulers in virtual time, so that months pass in minutes. The figures
  * go to standard output as one JSON object; what depends on this machine goes to standard error. */
-#include "tools/volunteers/crowd.h"
-#include "tools/volunteers/options.h"
-#include "tools/volunteers/report.h"
-#include "tools/volunteers/scenario.h"
+#include "tools/volunteers/crowd/command_line.h"
+#include "tools/volunteers/crowd/crowd.h"
+#include "tools/volunteers/crowd/scenario.h"
+#include "tools/volunteers/figures/run_report.h"
 
 #include "server/base/arena.h"
 #include "server/base/file.h"

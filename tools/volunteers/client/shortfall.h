@@ -1,0 +1,25 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* How much work the clients of 2006 to 2008 ask for, and of whom. Pure; amounts in s of normalized
+ * CPU time. */
+#ifndef TOOLS_VOLUNTEERS_CLIENT_SHORTFALL_H
+#define TOOLS_VOLUNTEERS_CLIENT_SHORTFALL_H
+
+#include <stdbool.h>
+#include <stddef.h>
+
+struct demand {
+    double share;
+    double shortfall; /* of the round-robin simulation */
+    double long_debt;
+    bool suspended, deferred, no_new_work, overworked;
+    bool no_cpu;              /* its applications need none */
+    bool has_nearly_runnable; /* a result */
+    double size;              /* to be asked for */
+};
+
+/* Sets the size of every project. */
+void demand_compute(struct demand *projects, size_t count, double total_shortfall);
+/* The project to contact; `count` if there is none. */
+size_t demand_choose_project(const struct demand *projects, size_t count);
+
+#endif

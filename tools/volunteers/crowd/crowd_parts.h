@@ -1,0 +1,106 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* What the files of the driver share: crowd.c runs the events, crowd_talk.c carries the RPCs,
+ * crowd_clock.c does what is due by virtual time, and tells of progress. */
+#ifndef TOOLS_VOLUNTEERS_CROWD_CROWD_PARTS_H
+#define TOOLS_VOLUNTEERS_CROWD_CROWD_PARTS_H
+
+#include "server/base/buffer.h"
+#include "tools/volunteers/crowd/accounts.h"
+#include "tools/volunteers/crowd/agenda.h"
+#include "tools/volunteers/crowd/crowd.h"
+#include "tools/volunteers/crowd/http_lines.h"
+
+struct arena;
+struct master_page;
+struct metrics;
+struct volunteer_question;
+
+enum { CROWD_SCHEDULERS_MAX = 64 }; /* of a project, in a whole run */
+
+/* URLs that master pages ever named, by number; without such pages the one of the command line. */
+struct schedulers {
+    const char *urls[CROWD_SCHEDULERS_MAX];
+    size_t count;
+};
+
+/* One request under way, on the line of its number. */
+struct flight {
+    bool is_on;
+    double time;     /* virtual */
+    double retry_at; /* real: nobody was there, it goes out again then; 0: it is out */
+    size_t host, project;
+    struct volunteer_question *question;
+    struct buffer request;
+    struct arena *arena; /* of its reply */
+};
+
+/* What is known of a project's server. */
+struct crowd_server {
+    double away_since; /* real; 0: it answers */
+    bool serves;       /* it has done once what it was asked for */
+    uint64_t idle;     /* requests before that */
+    char words[128];   /* what became of the last of them */
+};
+
+struct crowd {
+    const struct options *options;
+    const struct scenario *scenario;
+    struct arena *arena; /* of the accounts and schedulers */
+    struct accounts accounts[CROWD_PROJECTS_MAX];
+    struct schedulers schedulers[CROWD_PROJECTS_MAX];
+    double end;
+    struct volunteer *volunteers;
+    size_t count;
+    struct agenda agenda;
+    struct exchange *exchange;
+    struct flight flights[EXCHANGE_LINES_MAX];
+    size_t flight_count; /* lines */
+    size_t on_count;     /* of those, with a request under way */
+    struct crowd_server servers[CROWD_PROJECTS_MAX];
+    struct observer observers[CROWD_OBSERVERS_MAX];
+    size_t observer_count;
+    uint64_t samples; /* taken */
+    struct metrics *metrics;
+    bool misses_metrics; /* some page could not be read */
+    struct crowd_effort effort;
+    uint64_t complaints;
+    double begun, told;   /* real; of the run, of the last progress line */
+    double stopped_since; /* real; 0: it goes on */
+    uint64_t told_rpcs;
+};
+
+double crowd_seconds(void); /* real time, of any beginning */
+
+/* --- crowd_talk.c --- */
+
+/* Sends the question of a free line, or lets its host hear nothing at once. */
+MUST_CHECK enum status crowd_talk_begin(struct crowd *crowd, size_t line, struct failure *failure);
+/* Waits for the next answer, for a moment at most. *ret_host: the one that heard something, whose
+ * line is free again; crowd->count: none did. */
+MUST_CHECK enum status crowd_talk_wait(struct crowd *crowd, size_t *ret_host,
+                                       struct failure *failure);
+
+/* A project that has served nobody yet, of those that were asked at least so often, is told of. */
+MUST_CHECK enum status crowd_talk_judge(const struct crowd *crowd, uint64_t least,
+                                        struct failure *failure);
+
+/* --- crowd_masters.c --- */
+
+/* The schedulers to begin with. */
+MUST_CHECK enum status crowd_read_masters(struct crowd *crowd, struct failure *failure);
+/* The numbers of what a page names, in room for MASTER_SCHEDULERS_MAX; returns how many. Those that
+ * are new get one as long as there is room. */
+size_t crowd_number_schedulers(struct crowd *crowd, size_t project, const struct master_page *page,
+                               uint8_t *ret_numbers);
+
+/* --- crowd_clock.c --- */
+
+/* The next time at which something is due before any event of that time. */
+double crowd_next_due(const struct crowd *crowd);
+/* Does it. No request may be under way. */
+MUST_CHECK enum status crowd_do_due(struct crowd *crowd, struct failure *failure);
+void crowd_sample(struct crowd *crowd, double time, bool is_last);
+void crowd_tell_progress(struct crowd *crowd, double time);
+void crowd_live(struct crowd *crowd, size_t host, double until);
+
+#endif

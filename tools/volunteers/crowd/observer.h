@@ -1,0 +1,65 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* What the driver tells of a run while it goes on: to whoever draws figures, so that none of them
+ * live in its loop. Calls come one at a time, in the order in which things end: with one request at
+ * a time that is the order of virtual time, with several it may step back by the window. */
+#ifndef TOOLS_VOLUNTEERS_CROWD_OBSERVER_H
+#define TOOLS_VOLUNTEERS_CROWD_OBSERVER_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+struct metrics;
+struct volunteer;
+
+enum { CROWD_PROJECTS_MAX = 64, CROWD_OBSERVERS_MAX = 8 };
+
+/*      name        word            how an RPC ended */
+#define RPC_OUTCOMES(OUTCOME)                                                      \
+    OUTCOME(SENT, "sent")         /* with jobs */                                  \
+    OUTCOME(EMPTY, "empty")       /* jobs were wanted, none came */                \
+    OUTCOME(REPORTED, "reported") /* no job was wanted, none came */               \
+    OUTCOME(DOWN, "down")         /* the server says that the project is down */   \
+    OUTCOME(OUTAGE, "outage")     /* nobody listened: an outage of the scenario */ \
+    OUTCOME(FAILED, "failed")     /* really: no connection, no HTTP 200, no whole reply */
+
+enum rpc_outcome {
+#define RPC_OUTCOME_ENUM(name, word) RPC_##name,
+    RPC_OUTCOMES(RPC_OUTCOME_ENUM)
+#undef RPC_OUTCOME_ENUM
+        RPC_OUTCOME_COUNT
+};
+
+const char *rpc_outcome_word(enum rpc_outcome outcome);
+
+struct rpc {
+    double time; /* virtual, s since 1970 */
+    size_t host, project;
+    enum rpc_outcome outcome;
+    bool wanted_work, no_work_deadlines;
+    size_t reported, acked, jobs; /* reported: with the request; jobs: with the reply */
+    double request_delay;         /* s; 0: none */
+};
+
+struct sample {
+    double time;
+    const struct volunteer *volunteers; /* all have lived until then */
+    size_t count;
+    /* One for each project, of the server's counters then; NULL: nobody asked for them. A page that
+     * could not be read has no entries. */
+    const struct metrics *metrics;
+    size_t project_count;
+    bool is_first, is_last; /* before the first event, after the last */
+};
+
+/* Functions may be NULL. Nothing that they are given lives longer than the call. */
+struct observer {
+    void *context;
+    void (*rpc)(void *context, const struct rpc *rpc);
+    /* At the beginning, every sample_hours of virtual time, and at the end. */
+    void (*sample)(void *context, const struct sample *sample);
+    /* The host is about to live from volunteer->now until then, as it stands. */
+    void (*interval)(void *context, size_t host, const struct volunteer *volunteer, double until);
+};
+
+#endif

@@ -1,0 +1,348 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Looks on and writes down. Each sample becomes a line of figures.csv at once, so that a run can be
+ * watched and one that is ended leaves what it had; arrivals and the trace are written at the end.
+ * Reasons are counters of servers, which may have been running before: what counts is by how much
+ * they have grown since the first sample. */
+#include "tools/volunteers/figures/run_report.h"
+
+#include "server/base/buffer.h"
+#include "tools/volunteers/crowd/command_line.h"
+#include "tools/volunteers/crowd/scenario.h"
+#include "tools/volunteers/figures/arrivals.h"
+#include "tools/volunteers/figures/merit.h"
+#include "tools/volunteers/figures/no_work_reasons.h"
+#include "tools/volunteers/figures/plot.h"
+#include "tools/volunteers/figures/project_parts.h"
+#include "tools/volunteers/figures/trace.h"
+#include "tools/volunteers/host/volunteer.h"
+
+#include <errno.h>
+#include <inttypes.h>
+#include <stdbool.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+
+#include "server/base/banned.h"
+
+enum { FILE_BYTES_MAX = 256 << 20, PATH_BYTES = 4096 };
+#define DAY 86400.0
+
+static const char *const resource_names[] = {"CPU", "NVIDIA", "AMD", "Intel GPU"};
+
+/* The figures over time, where the user wants them, and for pictures. */
+struct over_time {
+    FILE *file; /* NULL: not wanted */
+    char path[PATH_BYTES];
+    int error; /* it cannot be written any more; 0: it can */
+};
+enum { USERS_CSV, PLOT_CSV, CSVS };
+
+struct report {
+    const struct options *options;
+    const struct scenario *scenario;
+    struct figures before, now;
+    struct parts parts; /* since the beginning */
+    struct refusals refusals;
+    struct series series;
+    struct trace trace;
+    struct over_time csvs[CSVS];
+};
+
+/* --- figures --------------------------------------------------------------------------------- */
+
+static void add_host(struct figures *figures, struct parts *parts,
+                     const struct volunteer *volunteer)
+{
+    const struct tally_project *projects[FETCH_PROJECTS_MAX];
+    double shares[FETCH_PROJECTS_MAX];
+
+    for (size_t p = 0; p < volunteer->project_count; p++) {
+        projects[p] = &volunteer->projects[p].tally;
+        shares[p] = volunteer->fetch.projects[p].share;
+        parts_add(parts, volunteer->projects[p].which, projects[p]);
+    }
+    figures_add_host(figures, &volunteer->tally, projects, shares, volunteer->project_count,
+                     volunteer->population->period);
+}
+
+static void gather(struct report *report, const struct sample *sample)
+{
+    report->before = report->now;
+    report->now = (struct figures){.days = (sample->time - report->scenario->begin) / DAY};
+    report->parts = (struct parts){.count = sample->project_count};
+    for (size_t i = 0; i < sample->count; i++)
+        add_host(&report->now, &report->parts, &sample->volunteers[i]);
+}
+
+/* A full disk costs the rest of this file, not the run. */
+static void write_line(struct report *report, const struct buffer *line)
+{
+    for (size_t i = 0; i < CSVS; i++) {
+        struct over_time *csv = &report->csvs[i];
+
+        if (csv->file == NULL || csv->error != 0 ||
+            (fwrite(line->at, 1, line->length, csv->file) == line->length &&
+             fflush(csv->file) == 0))
+            continue;
+        csv->error = errno != 0 ? errno : EIO;
+        fprintf(stderr, "qmvolunteers: %s: %s; the run goes on without it\n", csv->path,
+                strerror(csv->error));
+    }
+}
+
+static void write_sample(struct report *report, bool is_first)
+{
+    struct buffer line = buffer_on_heap(FILE_BYTES_MAX);
+    struct figures since = figures_since(&report->before, &report->now);
+
+    if (is_first) {
+        buffer_add_string(&line, "until_day,");
+        figures_write_names(&line);
+        parts_write_names(&report->parts, &line);
+    } else {
+        buffer_print(&line, "%.6g,", report->now.days);
+        figures_write_values(&since, &line);
+        parts_write_values(&report->parts, &line);
+    }
+    for (size_t i = 0; i < report->refusals.count; i++) {
+        const struct refusal *refusal = &report->refusals.items[i];
+
+        if (is_first)
+            buffer_print(&line, ",reason_%s", refusal->word);
+        else
+            buffer_print(&line, ",%.0f", refusals_latest(refusal));
+    }
+    buffer_add_string(&line, "\n");
+    write_line(report, &line);
+    buffer_free(&line);
+}
+
+static void on_sample(void *context, const struct sample *sample)
+{
+    struct report *report = context;
+
+    gather(report, sample);
+    if (sample->metrics != NULL)
+        refusals_read(&report->refusals, sample->metrics, sample->project_count);
+    /* What the last interval is not long enough for stands in the one before. */
+    if (sample->is_first || report->now.days > report->before.days)
+        write_sample(report, sample->is_first);
+}
+
+static enum status print_figures(const struct report *report, struct failure *failure)
+{
+    struct buffer buffer = buffer_on_heap(FILE_BYTES_MAX);
+    bool good;
+
+    figures_write_json(&report->now, &buffer);
+    parts_write_json(&report->parts, &buffer);
+    for (size_t i = 0; i < report->refusals.count; i++)
+        if (refusals_total(&report->refusals.items[i]) > 0)
+            buffer_print(&buffer, ",\n \"reason_%s\": %.0f", report->refusals.items[i].word,
+                         refusals_total(&report->refusals.items[i]));
+    good =
+        printf("{" TEXT_FORMAT "}\n", TEXT_ARG(buffer_text(&buffer))) >= 0 && fflush(stdout) == 0;
+    buffer_free(&buffer);
+    return good ? STATUS_OK
+                : fail(failure, STATUS_IO, "the figures cannot be written to standard output: %s",
+                       strerror(errno));
+}
+
+/* --- one host -------------------------------------------------------------------------------- */
+
+static void begin_trace(struct report *report, const struct volunteer *volunteer)
+{
+    size_t instances[FETCH_RESOURCES_MAX];
+
+    for (size_t r = 0; r < volunteer->fetch.resource_count; r++)
+        instances[r] = (size_t)volunteer->fetch.resources[r].count;
+    trace_init(&report->trace, instances, volunteer->fetch.resource_count);
+}
+
+static void on_interval(void *context, size_t host, const struct volunteer *volunteer, double until)
+{
+    struct report *report = context;
+    struct trace_job jobs[TRACE_SLOTS_MAX];
+    size_t count = 0;
+
+    if (host != report->options->trace)
+        return;
+    if (report->trace.slot_count == 0)
+        begin_trace(report, volunteer);
+    for (size_t i = 0; i < volunteer->job_count && count < TRACE_SLOTS_MAX; i++) {
+        const struct volunteer_job *job = &volunteer->jobs[i];
+        struct trace_job running = {.id = job->number,
+                                    .project = volunteer->projects[job->project].which};
+
+        if (!job->running)
+            continue;
+        running.uses[FETCH_CPU] = job->cpus;
+        if (job->coproc != FETCH_CPU)
+            running.uses[job->coproc] = job->coprocs;
+        jobs[count++] = running;
+    }
+    if (volunteer->is_on)
+        trace_run(&report->trace, volunteer->now, until, jobs, count);
+    else
+        trace_off(&report->trace, volunteer->now, until);
+}
+
+/* --- pictures -------------------------------------------------------------------------------- */
+
+static void write_arrivals(const struct series *series, struct buffer *buffer)
+{
+    buffer_add_string(buffer, "day");
+    for (int outcome = 0; outcome < RPC_OUTCOME_COUNT; outcome++)
+        buffer_print(buffer, ",%s", rpc_outcome_word((enum rpc_outcome)outcome));
+    buffer_add_string(buffer, ",jobs,reports\n");
+    for (size_t i = 0; i < series->count; i++) {
+        const struct series_bin *bin = &series->bins[i];
+
+        buffer_print(buffer, "%.6f", (double)i * series->width / DAY);
+        for (int outcome = 0; outcome < RPC_OUTCOME_COUNT; outcome++)
+            buffer_print(buffer, ",%" PRIu64, bin->rpcs[outcome]);
+        buffer_print(buffer, ",%" PRIu64 ",%" PRIu64 "\n", bin->jobs, bin->reported);
+    }
+}
+
+/* FOLDER/NAME.csv or .gp. The buffer is freed. */
+static enum status write_file(const char *folder, const char *name, const char *ending,
+                              struct buffer *buffer, struct failure *failure)
+{
+    char path[PATH_BYTES];
+    FILE *file;
+    bool good;
+
+    snprintf(path, sizeof(path), "%s/%s.%s", folder, name, ending);
+    file = fopen(path, "w");
+    good = file != NULL && !buffer->overflowed &&
+           fwrite(buffer->at, 1, buffer->length, file) == buffer->length;
+    if (file != NULL && fclose(file) != 0)
+        good = false;
+    buffer_free(buffer);
+    *buffer = buffer_on_heap(FILE_BYTES_MAX);
+    return good ? STATUS_OK
+                : fail(failure, STATUS_IO, "%s cannot be written: %s", path, strerror(errno));
+}
+
+static enum status draw(struct report *report, struct failure *failure)
+{
+    const char *folder = report->options->plot;
+    struct buffer buffer = buffer_on_heap(FILE_BYTES_MAX);
+    bool has_trace = report->options->has_trace;
+    enum status status;
+
+    plot_write_figures(report->options->project_count > 1, &buffer);
+    status = write_file(folder, "figures", "gp", &buffer, failure);
+    plot_write_arrivals(report->series.width / 60, &buffer);
+    if (status == STATUS_OK)
+        status = write_file(folder, "arrivals", "gp", &buffer, failure);
+    write_arrivals(&report->series, &buffer);
+    if (status == STATUS_OK)
+        status = write_file(folder, "arrivals", "csv", &buffer, failure);
+    if (status == STATUS_OK && has_trace) {
+        plot_write_trace(&report->trace, resource_names, report->options->project_count,
+                         report->options->trace, &buffer);
+        status = write_file(folder, "trace", "gp", &buffer, failure);
+        trace_write(&report->trace, resource_names, report->scenario->begin, &buffer);
+        if (status == STATUS_OK)
+            status = write_file(folder, "trace", "csv", &buffer, failure);
+    }
+    buffer_free(&buffer);
+    if (status == STATUS_OK)
+        status = plot_draw(folder, "figures", failure);
+    if (status == STATUS_OK)
+        status = plot_draw(folder, "arrivals", failure);
+    return status == STATUS_OK && has_trace ? plot_draw(folder, "trace", failure) : status;
+}
+
+/* --- life ------------------------------------------------------------------------------------ */
+
+static enum status open_file(struct over_time *csv, struct failure *failure)
+{
+    csv->file = fopen(csv->path, "w");
+    return csv->file != NULL
+               ? STATUS_OK
+               : fail(failure, STATUS_IO, "%s cannot be written: %s", csv->path, strerror(errno));
+}
+
+static enum status open_files(struct report *report, struct failure *failure)
+{
+    const struct options *options = report->options;
+    struct over_time *users = &report->csvs[USERS_CSV], *plot = &report->csvs[PLOT_CSV];
+    enum status status = STATUS_OK;
+
+    if (options->csv != NULL) {
+        snprintf(users->path, sizeof(users->path), "%s", options->csv);
+        status = open_file(users, failure);
+    }
+    if (status != STATUS_OK || options->plot == NULL)
+        return status;
+    if (mkdir(options->plot, 0777) != 0 && errno != EEXIST)
+        return fail(failure, STATUS_IO, "%s: %s", options->plot, strerror(errno));
+    snprintf(plot->path, sizeof(plot->path), "%s/figures.csv", options->plot);
+    return open_file(plot, failure);
+}
+
+enum status report_create(const struct options *options, const struct scenario *scenario,
+                          struct report **ret_report, struct failure *failure)
+{
+    struct report *report = calloc(1, sizeof(*report));
+    enum status status;
+
+    if (report == NULL)
+        return fail(failure, STATUS_NO_MEMORY, "no memory");
+    report->options = options;
+    report->scenario = scenario;
+    if (options->has_trace && (double)options->trace >= scenario->hosts)
+        status = fail(failure, STATUS_INVALID, "--trace %zu: the hosts are 0 to %.0f",
+                      options->trace, scenario->hosts - 1);
+    else if (series_init(&report->series, scenario->begin, scenario->begin + scenario->days * DAY,
+                         scenario->rpc_minutes * 60))
+        status = open_files(report, failure);
+    else
+        status = fail(failure, STATUS_NO_MEMORY, "no memory");
+    if (status == STATUS_OK)
+        *ret_report = report;
+    else
+        report_destroy(report);
+    return status;
+}
+
+void report_destroy(struct report *report)
+{
+    if (report == NULL)
+        return;
+    for (size_t i = 0; i < CSVS; i++)
+        if (report->csvs[i].file != NULL)
+            fclose(report->csvs[i].file);
+    series_free(&report->series);
+    trace_free(&report->trace);
+    free(report);
+}
+
+size_t report_observers(struct report *report, struct observer ret_observers[CROWD_OBSERVERS_MAX])
+{
+    ret_observers[0] =
+        (struct observer){.context = report,
+                          .sample = on_sample,
+                          .interval = report->options->has_trace ? on_interval : NULL};
+    ret_observers[1] = series_observer(&report->series);
+    return 2;
+}
+
+/* Each is tried whatever became of the others; the first failure is told. */
+enum status report_finish(struct report *report, struct failure *failure)
+{
+    enum status status = print_figures(report, failure), drawn = STATUS_OK;
+
+    for (size_t i = 0; i < CSVS; i++)
+        if (report->csvs[i].error != 0)
+            status = fail(failure, STATUS_IO, "%s is not whole: %s", report->csvs[i].path,
+                          strerror(report->csvs[i].error));
+    if (report->options->plot != NULL)
+        drawn = draw(report, failure);
+    return status == STATUS_OK ? drawn : status;
+}

@@ -1,0 +1,70 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* The tables. The first row of each is taken where a scenario names none; "marks" is how clients of
+ * today fetch. */
+#include "tools/volunteers/host/policy.h"
+
+#include "tools/volunteers/host/volunteer.h"
+
+#include "server/base/banned.h"
+
+const struct run_policy run_policies[] = {
+    {"deadline", run_by_deadline},
+    {"debt", run_by_debt},
+    {"robin", run_by_robin},
+    {"recent", run_by_recent},
+};
+
+const struct fetch_policy fetch_policies[] = {
+    {"resources", false, fetch_by_resources, fetch_by_resources_hear, NULL,
+     fetch_by_resources_settle, fetch_by_resources_next, NULL},
+    {"marks", false, fetch_by_marks, fetch_by_resources_hear, NULL, NULL, fetch_by_marks_next,
+     NULL},
+    {"demand", false, fetch_by_demand, fetch_wait_if_empty, NULL, NULL, fetch_next_free, NULL},
+    {"debt", false, fetch_by_debt, fetch_wait_if_empty, NULL, NULL, fetch_next_free, NULL},
+    {"sessions", true, fetch_by_sessions, fetch_by_sessions_hear, fetch_by_sessions_hear_nothing,
+     fetch_by_sessions_settle, fetch_next_free, fetch_by_sessions_job_failed},
+};
+
+const struct estimate_policy estimate_policies[] = {
+    {"server", estimate_by_server, NULL},
+    {"corrected", estimate_corrected, estimate_correct},
+};
+
+const struct request_policy request_policies[] = {
+    {"resources", false},
+    {"scalar", true},
+};
+
+const struct disk_policy disk_policies[] = {
+    {"none", false, false, false},
+    {"2004", true, true, false},
+    {"present", true, false, false},
+    {"free", true, true, true},
+};
+
+#define TABLE(name, rows)                                               \
+    {                                                                   \
+        name, rows, sizeof(rows) / sizeof((rows)[0]), sizeof((rows)[0]) \
+    }
+
+const struct policy_table policy_tables[POLICY_TABLES] = {
+    [POLICY_RUN] = TABLE("run", run_policies),
+    [POLICY_FETCH] = TABLE("fetch", fetch_policies),
+    [POLICY_ESTIMATE] = TABLE("estimate", estimate_policies),
+    [POLICY_REQUEST] = TABLE("request", request_policies),
+    [POLICY_DISK] = TABLE("disk", disk_policies),
+};
+
+const char *policy_word(const struct policy_table *table, size_t index)
+{
+    return *(const char *const *)(const void *)((const char *)table->rows + index * table->size);
+}
+
+size_t policy_find(const struct policy_table *table, struct text word)
+{
+    size_t i = 0;
+
+    while (i < table->count && !text_is(word, policy_word(table, i)))
+        i++;
+    return i;
+}

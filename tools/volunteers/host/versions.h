@@ -1,0 +1,29 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* The versions of applications that a host has of one project, in the order in which they came. */
+#ifndef TOOLS_VOLUNTEERS_HOST_VERSIONS_H
+#define TOOLS_VOLUNTEERS_HOST_VERSIONS_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+struct incoming_job;
+
+enum { VERSIONS_MAX = 32, VERSIONS_NONE = VERSIONS_MAX };
+
+struct version {
+    char *app, *platform, *plan_class;
+    int64_t number;
+    double cpus, flops; /* flops 0: not told */
+    size_t coproc;      /* the kind that it uses besides, or FETCH_CPU: none */
+    double coprocs;
+};
+struct versions {
+    struct version *at;
+    size_t count;
+};
+
+/* Returns which the job is of, as of now; VERSIONS_NONE: it does not say, or there is no room. */
+size_t versions_note(struct versions *versions, const struct incoming_job *job);
+void versions_free(struct versions *versions);
+
+#endif

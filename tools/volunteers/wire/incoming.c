@@ -1,0 +1,323 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* A reply is a flat row of elements below scheduler_reply, some with fields. A job is put together
+ * from three of them: its result, its workunit, and the version that both name. */
+#include "tools/volunteers/wire/incoming.h"
+
+#include "server/base/arena.h"
+#include "server/base/xml.h"
+#include "tools/volunteers/wire/processor_kind.h"
+
+#include <math.h>
+#include <string.h>
+
+#include "server/base/banned.h"
+
+enum { DEPTH_MAX = 50, VALUE_MAX = 1024, FIELDS_MAX = 32, PARTS_MAX = 2000 };
+
+struct field {
+    struct text name, value;
+};
+/* An element below scheduler_reply with its fields. */
+struct part {
+    struct text name;
+    struct field fields[FIELDS_MAX];
+    size_t field_count;
+};
+/* Workunits and versions, kept until the end. */
+struct parts {
+    struct part **at;
+    size_t count;
+};
+
+struct reading {
+    struct arena *arena;
+    struct incoming *incoming;
+    int depth;
+    bool is_reply, is_whole;
+    struct part part;
+    char value[VALUE_MAX];
+    size_t value_length;
+    struct parts workunits, versions, files;
+};
+
+static enum status on_start(void *context, struct text name, int line)
+{
+    struct reading *reading = context;
+
+    (void)line;
+    if (reading->depth == 0)
+        reading->is_reply = text_is(name, "scheduler_reply");
+    if (reading->depth == 1)
+        reading->part = (struct part){.name = text_copy(reading->arena, name)};
+    reading->value_length = 0;
+    reading->depth++;
+    return STATUS_OK;
+}
+
+static enum status on_text(void *context, struct text piece, int line)
+{
+    struct reading *reading = context;
+    struct text kept = text_first(piece, VALUE_MAX - reading->value_length);
+
+    (void)line;
+    if (kept.length > 0)
+        memcpy(reading->value + reading->value_length, kept.at, kept.length);
+    reading->value_length += kept.length;
+    return STATUS_OK;
+}
+
+static struct text value_of(const struct part *part, const char *name)
+{
+    for (size_t i = 0; i < part->field_count; i++)
+        if (text_is(part->fields[i].name, name))
+            return part->fields[i].value;
+    return NO_TEXT;
+}
+
+static double real_of(struct text value)
+{
+    double number = 0;
+
+    return text_to_real(value, &number) ? number : 0;
+}
+
+static int64_t integer_of(struct text value)
+{
+    int64_t number = 0;
+
+    return text_to_i64(value, &number) ? number : 0;
+}
+
+static void keep_part(struct reading *reading, struct parts *parts)
+{
+    struct part *copy = ARENA_NEW(reading->arena, struct part);
+
+    if (copy == NULL || parts->count == PARTS_MAX)
+        return;
+    *copy = reading->part;
+    parts->at[parts->count++] = copy;
+}
+
+/* "cpu sent": what is said of a resource; clients of other servers see none. */
+static void read_resource(struct incoming *incoming, struct text value)
+{
+    struct text state = value;
+    size_t kind = kind_find(text_split(&state, ' '));
+
+    if (kind == FETCH_RESOURCES_MAX)
+        return;
+    if (text_is(state, "sent"))
+        incoming->answers[kind] = FETCH_SENT;
+    else
+        incoming->answers[kind] =
+            text_is(state, "unsupported") ? FETCH_UNSUPPORTED : FETCH_NONE_NOW;
+}
+
+static void add_job(struct incoming *incoming, const struct part *part)
+{
+    if (incoming->job_count == INCOMING_JOBS_MAX)
+        return;
+    incoming->jobs[incoming->job_count++] = (struct incoming_job){
+        .name = value_of(part, "name"),
+        .workunit = value_of(part, "wu_name"),
+        .platform = value_of(part, "platform"),
+        .plan_class = value_of(part, "plan_class"),
+        .version = integer_of(value_of(part, "version_num")),
+        .deadline = real_of(value_of(part, "report_deadline")),
+        .output.name = value_of(part, "file_name"),
+        .cpus = 1,
+    };
+}
+
+static void add_abort(struct incoming *incoming, const struct part *part, bool if_not_started)
+{
+    if (incoming->abort_count < INCOMING_ABORTS_MAX)
+        incoming->aborts[incoming->abort_count++] = (struct incoming_abort){
+            .name = value_of(part, "name"), .if_not_started = if_not_started};
+}
+
+static void take_part(struct reading *reading, struct text value)
+{
+    struct incoming *incoming = reading->incoming;
+    const struct part *part = &reading->part;
+
+    if (text_is(part->name, "userid")) {
+        incoming->is_full = true;
+    } else if (text_is(part->name, "message")) {
+        if (incoming->message.length == 0)
+            incoming->message = text_copy(reading->arena, value);
+    } else if (text_is(part->name, "hostid")) {
+        incoming->hostid = integer_of(value);
+    } else if (text_is(part->name, "request_delay")) {
+        incoming->request_delay = real_of(value);
+    } else if (text_is(part->name, "project_is_down")) {
+        incoming->is_down = true;
+    } else if (text_is(part->name, "no_work_deadlines")) {
+        incoming->no_work_deadlines = true;
+    } else if (text_is(part->name, "send_full_workload")) {
+        incoming->send_full_workload = true;
+    } else if (text_is(part->name, "rsc_status")) {
+        read_resource(incoming, value);
+    } else if (text_is(part->name, "workunit")) {
+        keep_part(reading, &reading->workunits);
+    } else if (text_is(part->name, "app_version")) {
+        keep_part(reading, &reading->versions);
+    } else if (text_is(part->name, "result_ack") && incoming->ack_count < INCOMING_ACKS_MAX) {
+        incoming->acks[incoming->ack_count++] = value_of(part, "name");
+    } else if (text_is(part->name, "file_info")) {
+        keep_part(reading, &reading->files);
+    } else if (text_is(part->name, "deletion_policy_priority")) {
+        incoming->deletes_by_priority = true;
+    } else if (text_is(part->name, "deletion_policy_expire")) {
+        incoming->deletes_by_expiry = true;
+    } else if (text_is(part->name, "delete_file_info")) {
+        if (incoming->deletion_count < INCOMING_DELETIONS_MAX)
+            incoming->deletions[incoming->deletion_count++] = text_copy(reading->arena, value);
+    } else if (text_is(part->name, "result_abort")) {
+        add_abort(incoming, part, false);
+    } else if (text_is(part->name, "result_abort_if_not_started")) {
+        add_abort(incoming, part, true);
+    } else if (text_is(part->name, "result")) {
+        add_job(incoming, part);
+    }
+}
+
+/* Of what is nested deeper a version's coprocessor and the names of files are of interest. */
+static bool is_kept(int depth, struct text name)
+{
+    return depth == 2 || (depth == 3 && (text_is(name, "type") || text_is(name, "count") ||
+                                         text_is(name, "file_name")));
+}
+
+static enum status on_end(void *context, struct text name, int line)
+{
+    struct reading *reading = context;
+    struct text value = text_trim((struct text){reading->value, reading->value_length});
+    struct part *part = &reading->part;
+
+    (void)line;
+    reading->depth--;
+    if (reading->depth == 0)
+        reading->is_whole = reading->is_reply;
+    if (reading->depth == 1)
+        take_part(reading, value);
+    if (reading->depth == 2 && text_is(name, "sticky"))
+        value = TEXT("1");
+    if (is_kept(reading->depth, name) && value.length > 0 && part->field_count < FIELDS_MAX)
+        part->fields[part->field_count++] =
+            (struct field){text_copy(reading->arena, name), text_copy(reading->arena, value)};
+    reading->value_length = 0;
+    return arena_overflowed(reading->arena) ? STATUS_NO_MEMORY : STATUS_OK;
+}
+
+static void apply_version(struct incoming_job *job, const struct part *version)
+{
+    double cpus = real_of(value_of(version, "avg_ncpus"));
+    size_t kind = kind_find(value_of(version, "type"));
+
+    job->flops = real_of(value_of(version, "flops"));
+    if (value_of(version, "avg_ncpus").length > 0 && cpus >= 0)
+        job->cpus = cpus;
+    if (kind != FETCH_RESOURCES_MAX && kind != FETCH_CPU) {
+        job->coproc = kind;
+        job->coprocs = real_of(value_of(version, "count"));
+    }
+}
+
+static const struct part *find_file(const struct reading *reading, struct text name)
+{
+    for (size_t i = 0; i < reading->files.count; i++)
+        if (text_equal(value_of(reading->files.at[i], "name"), name))
+            return reading->files.at[i];
+    return NULL;
+}
+
+static struct incoming_file describe_file(const struct part *file, struct text name)
+{
+    return (struct incoming_file){.name = name,
+                                  .bytes = real_of(value_of(file, "nbytes")),
+                                  .priority =
+                                      (int)fmin(fmax(real_of(value_of(file, "priority")), 0), 5),
+                                  .life = fmax(real_of(value_of(file, "exp_days")) * 86400,
+                                               real_of(value_of(file, "sticky_lifetime"))),
+                                  .sticky = value_of(file, "sticky").length > 0};
+}
+
+static void add_files(const struct reading *reading, const struct part *workunit,
+                      struct incoming_job *job)
+{
+    struct incoming_file *files = ARENA_ARRAY(reading->arena, FIELDS_MAX, struct incoming_file);
+
+    for (size_t i = 0; files != NULL && i < workunit->field_count; i++) {
+        const struct part *file;
+
+        if (!text_is(workunit->fields[i].name, "file_name"))
+            continue;
+        file = find_file(reading, workunit->fields[i].value);
+        if (file != NULL)
+            files[job->file_count++] = describe_file(file, workunit->fields[i].value);
+    }
+    job->files = files;
+}
+
+static void complete_job(const struct reading *reading, struct incoming_job *job)
+{
+    const struct part *output =
+        job->output.name.length > 0 ? find_file(reading, job->output.name) : NULL;
+
+    if (output != NULL)
+        job->output = describe_file(output, job->output.name);
+    for (size_t i = 0; i < reading->workunits.count; i++) {
+        const struct part *workunit = reading->workunits.at[i];
+
+        if (!text_equal(value_of(workunit, "name"), job->workunit))
+            continue;
+        job->app = value_of(workunit, "app_name");
+        job->operations = real_of(value_of(workunit, "rsc_fpops_est"));
+        job->file_count = 0;
+        add_files(reading, workunit, job);
+    }
+    for (size_t i = 0; i < reading->versions.count; i++) {
+        const struct part *version = reading->versions.at[i];
+
+        if (text_equal(value_of(version, "app_name"), job->app) &&
+            integer_of(value_of(version, "version_num")) == job->version &&
+            text_equal(value_of(version, "platform"), job->platform) &&
+            text_equal(value_of(version, "plan_class"), job->plan_class))
+            apply_version(job, version);
+    }
+}
+
+enum status incoming_read(struct text reply, struct arena *arena, struct incoming *ret_incoming,
+                          struct failure *failure)
+{
+    /* Servers quote preferences and messages as they are: what is odd there costs nothing here. */
+    const struct xml_limits limits = {
+        .bytes_max = 64 << 20, .depth_max = DEPTH_MAX, .elements_max = 1000000, .recover = true};
+    struct incoming incoming = {.is_down = false};
+    struct reading reading = {.arena = arena, .incoming = &incoming};
+    const struct xml_handler handler = {&reading, on_start, on_text, on_end};
+    enum status status;
+
+    incoming.jobs = ARENA_ARRAY(arena, INCOMING_JOBS_MAX, struct incoming_job);
+    incoming.acks = ARENA_ARRAY(arena, INCOMING_ACKS_MAX, struct text);
+    incoming.aborts = ARENA_ARRAY(arena, INCOMING_ABORTS_MAX, struct incoming_abort);
+    incoming.deletions = ARENA_ARRAY(arena, INCOMING_DELETIONS_MAX, struct text);
+    reading.files.at = ARENA_ARRAY(arena, PARTS_MAX, struct part *);
+    reading.workunits.at = ARENA_ARRAY(arena, PARTS_MAX, struct part *);
+    reading.versions.at = ARENA_ARRAY(arena, PARTS_MAX, struct part *);
+    if (arena_overflowed(arena))
+        return fail(failure, STATUS_NO_MEMORY, "no memory to read a reply");
+    /* With recovery an end would be made up. */
+    if (!text_contains(reply, TEXT("</scheduler_reply>")))
+        return fail(failure, STATUS_INVALID, "not a whole reply");
+    status = xml_walk(reply, &limits, &handler, failure);
+    if (status != STATUS_OK)
+        return status;
+    if (!reading.is_whole)
+        return fail(failure, STATUS_INVALID, "not a whole reply");
+    for (size_t i = 0; i < incoming.job_count; i++)
+        complete_job(&reading, &incoming.jobs[i]);
+    *ret_incoming = incoming;
+    return STATUS_OK;
+}
