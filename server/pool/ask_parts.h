@@ -4,8 +4,8 @@
 #ifndef SERVER_POOL_ASK_PARTS_H
 #define SERVER_POOL_ASK_PARTS_H
 
-#include "server/pool/internal.h"
 #include "server/pool/pool.h"
+#include "server/pool/pool_internal.h"
 
 #include <stdbool.h>
 #include <stddef.h>

@@ -2,7 +2,7 @@
 /* Which class a job belongs to, and where the class stands. A class is in its group's tree while it
  * has a job to give; it lives on without one while jobs of it are in somebody's hands. */
 #include "server/base/random.h"
-#include "server/pool/internal.h"
+#include "server/pool/pool_internal.h"
 
 #include <math.h>
 #include <stdlib.h>

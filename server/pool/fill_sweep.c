@@ -10,7 +10,7 @@
 #include "server/base/arena.h"
 #include "server/base/counters.h"
 #include "server/base/log.h"
-#include "server/policy/stream.h"
+#include "server/policy/dispatch/stream.h"
 #include "server/pool/pool.h"
 
 #include "server/base/banned.h"

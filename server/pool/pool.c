@@ -7,7 +7,7 @@
 #include "server/pool/pool.h"
 
 #include "server/base/random.h"
-#include "server/pool/internal.h"
+#include "server/pool/pool_internal.h"
 
 #include <stdlib.h>
 #include <string.h>

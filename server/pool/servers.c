@@ -2,8 +2,8 @@
 /* The servers of one database, and whose part each job is. When one comes or goes, jobs change
  * hands, in pieces. */
 #include "server/base/random.h"
-#include "server/pool/internal.h"
 #include "server/pool/pool.h"
+#include "server/pool/pool_internal.h"
 
 #include <string.h>
 

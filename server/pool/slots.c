@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Memory of the pool's items: blocks that never move, so that growing costs no copy while the lock
  * is held. Slot 0 stays empty: it means none. */
-#include "server/pool/internal.h"
+#include "server/pool/pool_internal.h"
 
 #include <stdlib.h>
 #include <string.h>

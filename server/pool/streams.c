@@ -6,7 +6,7 @@
 #include "db/db.h"
 #include "server/base/arena.h"
 #include "server/base/sorted.h"
-#include "server/policy/stream.h"
+#include "server/policy/dispatch/stream.h"
 #include "server/pool/fill_parts.h"
 #include "server/pool/pool.h"
 

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Sweeps, as the pool sees them: what is met is marked, and at the end, in pieces, what was not met
  * goes. Only then is it known whether anything was left out for lack of room. */
-#include "server/pool/internal.h"
 #include "server/pool/pool.h"
+#include "server/pool/pool_internal.h"
 
 #include "server/base/banned.h"
 

@@ -3,7 +3,7 @@
  * (which an outsider cannot choose), and every node knows the least of each amount in its subtree.
  * A search for the first class within limits passes over whatever subtree needs too much. */
 #include "server/base/random.h"
-#include "server/pool/internal.h"
+#include "server/pool/pool_internal.h"
 
 #include <float.h>
 #include <math.h>

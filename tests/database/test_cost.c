@@ -2,12 +2,12 @@
 /* What requests cost the database. The figures of the table are kept here, so that a statement more
  * is a decision and no accident; and a request of any size is one transaction whose statements grow
  * with it a few hundred rows at a time. Times are printed, never judged. */
-#include "server/request.h"
+#include "server/rpc/request.h"
 
 #include "config/config.h"
 #include "server/base/arena.h"
 #include "server/base/buffer.h"
-#include "server/catalog.h"
+#include "server/project/catalog.h"
 #include "tests/support/database.h"
 #include "tests/support/test.h"
 

@@ -4,7 +4,7 @@
 #include "db/db.h"
 #include "db/mariadb.h"
 #include "server/base/arena.h"
-#include "server/catalog.h"
+#include "server/project/catalog.h"
 #include "tests/support/database.h"
 #include "tests/support/test.h"
 

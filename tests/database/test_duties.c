@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* What one of the servers does for all: written once an interval, by whoever comes first, and never
  * over what the validator has written meanwhile. */
-#include "server/duties.h"
+#include "server/process/duties.h"
 
 #include "server/base/arena.h"
-#include "server/catalog.h"
+#include "server/project/catalog.h"
 #include "tests/support/database.h"
 #include "tests/support/test.h"
 

@@ -4,7 +4,7 @@
 #include "config/config.h"
 #include "server/base/arena.h"
 #include "server/base/crypto.h"
-#include "server/policy/identity.h"
+#include "server/policy/host/identity.h"
 #include "tests/support/database.h"
 #include "tests/support/test.h"
 #include "tests/support/visit.h"

@@ -1,16 +1,16 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Whole requests served out of a job pool. */
-#include "server/request.h"
+#include "server/rpc/request.h"
 
 #include "config/config.h"
 #include "server/base/arena.h"
 #include "server/base/buffer.h"
 #include "server/base/clock.h"
 #include "server/base/counters.h"
-#include "server/catalog.h"
+#include "server/handout/shares.h"
 #include "server/pool/fill.h"
 #include "server/pool/pool.h"
-#include "server/select/shares.h"
+#include "server/project/catalog.h"
 #include "tests/support/database.h"
 #include "tests/support/test.h"
 

@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Whole requests against a real database: who gets which jobs, and what rows say afterwards. The
  * races between servers are run with threads, each a server of its own. */
-#include "server/request.h"
+#include "server/rpc/request.h"
 
 #include "config/config.h"
 #include "db/states.h"
 #include "server/base/arena.h"
 #include "server/base/buffer.h"
-#include "server/catalog.h"
+#include "server/project/catalog.h"
 #include "tests/support/database.h"
 #include "tests/support/test.h"
 

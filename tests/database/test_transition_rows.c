@@ -6,7 +6,7 @@
 
 #include "db/admin.h"
 #include "server/base/arena.h"
-#include "server/policy/report.h"
+#include "server/policy/result/report_verdict.h"
 
 #include <stdlib.h>
 

@@ -11,7 +11,7 @@ server/base/       server/base/*
 config/            config/* server/base/*
 db/                db/* config/config.h server/base/*
 server/parse/      server/parse/* server/base/*
-server/pool/       server/pool/* server/policy/stream.h server/catalog.h db/db.h db/rows.h db/states.h config/config.h server/base/*
+server/pool/       server/pool/* server/policy/dispatch/stream.h server/project/catalog.h db/db.h db/rows.h db/states.h config/config.h server/base/*
 server/policy/     server/policy/* server/parse/message.h db/rows.h db/states.h config/config.h server/base/*
 server/submit/     server/submit/* db/* config/config.h server/base/*
 server/            server/* db/db.h db/files.h db/rows.h db/states.h config/config.h
@@ -24,7 +24,7 @@ vendors='
 mysql.h              db/mariadb_*
 libxml/*             server/base/xml.c
 openssl/*            server/base/crypto.c
-fcgiapp.h            server/fcgi.c
+fcgiapp.h            server/process/fcgi.c
 curl/*               tools/* tests/integration/*
 cmocka.h             tests/*
 fcgi_stdio.h         nobody
@@ -51,7 +51,7 @@ find config db server tools tests -name '*.[ch]' | sort | xargs awk -v rooms="$r
     function check_ours(header,    i, j, n, words)
     {
         folder = header
-        sub(/(internal|[a-z_]+_parts)\.h$/, "", folder)
+        sub(/([a-z]+_internal|[a-z_]+_parts)\.h$/, "", folder)
         if (folder != header && index(FILENAME, folder) != 1 && FILENAME !~ /^tests\//)
             complain("may not include \"" header "\": it is internal to its room")
         for (i = 1; i <= room_count; i++) {

@@ -41,13 +41,13 @@ same_options tools/volunteers/qmvolunteers.1.md "$QM_BINARY_DIR/qmvolunteers"
 same_options tools/qmctl/qmctl-why.1.md "$QM_BINARY_DIR/qmctl" why
 
 {
-    grep -oE '^ELEMENT\([a-z_]+' server/reply_elements.def | cut -d'(' -f2
+    grep -oE '^ELEMENT\([a-z_]+' server/reply/reply_elements.def | cut -d'(' -f2
     grep -oE '^[A-Z_]+\([A-Z_]+, "[A-Za-z_0-9]+"' server/parse/elements.def | cut -d'"' -f2
 } | sort -u |
     while read -r element; do
         grep -q "\`$element\`" server/protocol.7.md || echo "server/protocol.7.md: no word about $element"
     done >"$work/elements"
-grep -oE '^REASON\([A-Z0-9_]+, "[a-z0-9_]+"' server/policy/reasons.def | cut -d'"' -f2 |
+grep -oE '^REASON\([A-Z0-9_]+, "[a-z0-9_]+"' server/policy/refusal/reasons.def | cut -d'"' -f2 |
     while read -r word; do
         grep -q "\`$word\`" tools/qmctl/qmctl-why.1.md ||
             echo "tools/qmctl/qmctl-why.1.md: no word about $word"

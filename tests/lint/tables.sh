@@ -14,7 +14,7 @@ db/statements.def         STATEMENT  STATEMENT_
 db/admin.def              STATEMENT  STATEMENT_
 db/files.def              STATEMENT  STATEMENT_
 server/base/counters.def  COUNTER    COUNTER_
-server/policy/reasons.def REASON     REASON_
+server/policy/refusal/reasons.def REASON     REASON_
 db/columns.def            COLUMN
 '
 

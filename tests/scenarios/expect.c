@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* What a scenario expects: of the last reply and of the rows behind it. */
 #include "server/base/arena.h"
-#include "server/policy/reason.h"
+#include "server/policy/refusal/reason.h"
 #include "tests/scenarios/story.h"
 
 #include <string.h>

@@ -7,9 +7,9 @@
 #include "server/base/buffer.h"
 #include "server/base/file.h"
 #include "server/base/random.h"
-#include "server/catalog.h"
 #include "server/pool/fill.h"
 #include "server/pool/pool.h"
+#include "server/project/catalog.h"
 #include "tests/scenarios/story.h"
 
 #include <stdlib.h>

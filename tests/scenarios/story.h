@@ -5,9 +5,9 @@
 
 #include "server/base/status.h"
 #include "server/base/text.h"
-#include "server/files.h"
-#include "server/policy/plan_class.h"
-#include "server/request.h"
+#include "server/files/host_files.h"
+#include "server/policy/plan_class/plan_class.h"
+#include "server/rpc/request.h"
 #include "tests/support/reply_check.h"
 
 #include <stdbool.h>

@@ -6,8 +6,8 @@
 #include "db/states.h"
 #include "server/base/arena.h"
 #include "server/base/buffer.h"
-#include "server/catalog.h"
-#include "server/select/shares.h"
+#include "server/handout/shares.h"
+#include "server/project/catalog.h"
 #include "tests/scenarios/story.h"
 #include "tests/support/database.h"
 

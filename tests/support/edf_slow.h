@@ -5,7 +5,7 @@
 #define TESTS_SUPPORT_EDF_SLOW_H
 
 #include "server/base/random.h"
-#include "server/policy/edf.h"
+#include "server/policy/edf/edf.h"
 
 enum { EDF_SLOW_MAX = 512 };
 

@@ -6,8 +6,8 @@
 #include "config/config.h"
 #include "server/base/arena.h"
 #include "server/base/buffer.h"
-#include "server/catalog.h"
 #include "server/parse/parse.h"
+#include "server/project/catalog.h"
 #include "tests/support/database.h"
 #include "tests/support/test.h"
 

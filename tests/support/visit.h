@@ -5,7 +5,7 @@
 #ifndef TESTS_SUPPORT_VISIT_H
 #define TESTS_SUPPORT_VISIT_H
 
-#include "server/request.h"
+#include "server/rpc/request.h"
 
 struct test_database;
 

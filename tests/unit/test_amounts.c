@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* How much work a request asks for, how long jobs take, and what limits say. */
-#include "server/policy/amounts.h"
+#include "server/policy/limits/amounts.h"
 
 #include "server/base/random.h"
 #include "server/parse/parse.h"
-#include "server/policy/disk.h"
-#include "server/policy/estimate.h"
-#include "server/policy/limits.h"
+#include "server/policy/disk/disk.h"
+#include "server/policy/limits/limits.h"
+#include "server/policy/version/estimate.h"
 #include "tests/support/test.h"
 
 #include <math.h>

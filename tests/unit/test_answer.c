@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Messages and delays of an answer, delays as policy, and the code-signing key. */
-#include "server/answer.h"
 #include "server/base/arena.h"
-#include "server/policy/code_sign.h"
-#include "server/policy/delay.h"
+#include "server/policy/host/code_sign.h"
+#include "server/policy/refusal/delay.h"
+#include "server/reply/answer.h"
 #include "tests/support/test.h"
 
 #include <math.h>

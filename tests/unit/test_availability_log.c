@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* What is kept of the logs that clients send of their availability, and where. */
-#include "server/availability_log.h"
+#include "server/request/availability_log.h"
 
 #include "config/config.h"
 #include "server/base/arena.h"
 #include "server/base/buffer.h"
 #include "server/base/file.h"
 #include "server/base/log.h"
-#include "server/request.h"
+#include "server/rpc/request.h"
 #include "tests/support/test.h"
 
 #include <stdlib.h>

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Which jobs a host gets: each check by itself, then the choice against a slow and obvious one on
  * random hosts and jobs. */
-#include "server/policy/choose.h"
+#include "server/policy/dispatch/choose.h"
 
 #include "server/base/arena.h"
 #include "server/base/random.h"

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Several kinds of processors in one request, by chance: what is sent is judged by a slow account
  * of its own, job by job. */
-#include "server/policy/choose.h"
+#include "server/policy/dispatch/choose.h"
 
 #include "server/base/arena.h"
 #include "server/base/random.h"

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* The three amounts, and which files go to make room, each compared with a slow and obvious version
  * on random cases. */
-#include "server/policy/deletion.h"
-#include "server/policy/disk.h"
-#include "server/policy/document_files.h"
+#include "server/policy/disk/deletion.h"
+#include "server/policy/disk/disk.h"
+#include "server/policy/disk/document_files.h"
 
 #include "server/base/random.h"
 #include "server/parse/parse.h"

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* The deadline simulation. `test_edf compare N`, `test_edf long N`, `test_edf promise N` do
  * more of the random cases; `qmbench edf` measures. */
-#include "server/policy/edf.h"
+#include "server/policy/edf/edf.h"
 
 #include "server/base/arena.h"
 #include "tests/support/edf_slow.h"

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* What a worker takes from the web server's variables: time and seed, real and simulated. */
-#include "server/worker.h"
+#include "server/process/worker.h"
 
 #include "server/base/buffer.h"
 #include "tests/support/test.h"

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* What a request writes into its host's row. */
-#include "server/policy/host_record.h"
+#include "server/policy/host/host_record.h"
 
 #include "server/base/arena.h"
 #include "server/base/crypto.h"

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Classes of homogeneous redundancy: which hosts are of one kind. */
-#include "server/policy/hr_class.h"
+#include "server/policy/host/hr_class.h"
 
 #include "tests/support/test.h"
 

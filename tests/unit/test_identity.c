@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Account keys, the choice of a host's record, and the walk over merged records. */
 #include "server/parse/message.h"
-#include "server/policy/identity.h"
+#include "server/policy/host/identity.h"
 
 #include "server/base/random.h"
 #include "tests/support/test.h"

@@ -3,7 +3,7 @@
 #include "server/base/arena.h"
 #include "server/base/buffer.h"
 #include "server/base/counters.h"
-#include "server/metrics.h"
+#include "server/process/metrics.h"
 #include "tests/support/test.h"
 
 #include <stdio.h>

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Plan classes before real and made-up hosts: every field of the table does something, every
  * built-in class goes to the hosts that it is for, and whoever is refused is told by how much. */
-#include "server/policy/plan_class.h"
+#include "server/policy/plan_class/plan_class.h"
 
 #include "server/base/arena.h"
 #include "server/base/xml.h"
-#include "server/policy/plan_class_builtin.h"
+#include "server/policy/plan_class/plan_class_builtin.h"
 #include "tests/support/requests.h"
 #include "tests/support/test.h"
 
@@ -288,7 +288,7 @@ static void every_field_has_an_effect(void **state)
 {
     (void)state;
 #define FIELD(name, type, default_) expect_effect(#name);
-#include "server/policy/plan_class_fields.def"
+#include "server/policy/plan_class/plan_class_fields.def"
 #undef FIELD
 }
 

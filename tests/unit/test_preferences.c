@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Reading preferences, and which of three texts counts. */
-#include "server/policy/preferences.h"
+#include "server/policy/limits/preferences.h"
 
 #include "server/base/arena.h"
 #include "server/base/random.h"

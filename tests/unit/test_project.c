@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* The project's files as they lie in its folder: keys in a row, signatures, blocks for replies. */
-#include "server/project.h"
+#include "server/project/project.h"
 
-#include "server/policy/score.h"
+#include "server/policy/dispatch/score.h"
 
 #include "config/config.h"
 #include "server/base/arena.h"

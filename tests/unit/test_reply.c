@@ -7,9 +7,9 @@
 #include "server/base/log.h"
 #include "server/base/random.h"
 #include "server/parse/message.h"
-#include "server/reply.h"
-#include "server/reply_parts.h"
-#include "server/request.h"
+#include "server/reply/reply.h"
+#include "server/reply/reply_parts.h"
+#include "server/rpc/request.h"
 #include "tests/support/reply_check.h"
 #include "tests/support/test.h"
 
@@ -157,7 +157,7 @@ static void the_table_names_each_element_once_per_client(void **state)
 #define FIRST                                                       0
 #define LAST                                                        INT64_MAX
 #define ELEMENT(name, scope, since, before, kind, condition, value) {#name, since, before},
-#include "server/reply_elements.def"
+#include "server/reply/reply_elements.def"
 #undef ELEMENT
     };
     size_t count = sizeof rows / sizeof *rows;

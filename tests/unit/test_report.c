@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Which rows take a report, what is stored of it, and what it does to quotas. */
-#include "server/policy/bounds.h"
-#include "server/policy/report.h"
+#include "server/policy/host/bounds.h"
+#include "server/policy/result/report_verdict.h"
 
 #include "db/states.h"
 #include "server/base/random.h"

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* The walk and its retries, with steps, database and reply writer played by this file: each case
  * writes down what the world does, and looks at what was done in which order. */
-#include "server/availability_log.h"
-#include "server/files.h"
-#include "server/request.h"
+#include "server/files/host_files.h"
+#include "server/request/availability_log.h"
+#include "server/rpc/request.h"
 
 #include "config/config.h"
 #include "server/base/arena.h"
@@ -11,8 +11,8 @@
 #include "server/base/counters.h"
 #include "server/base/random.h"
 #include "server/parse/parse.h"
-#include "server/policy/delay.h"
-#include "server/reply.h"
+#include "server/policy/refusal/delay.h"
+#include "server/reply/reply.h"
 #include "tests/support/test.h"
 
 #include <stdlib.h>

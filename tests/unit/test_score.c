@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* What a job's score is made of, who is reliable, and the files that tell of hosts' speeds. */
-#include "server/policy/score.h"
+#include "server/policy/dispatch/score.h"
 
-#include "server/policy/checks.h"
-#include "server/policy/locality.h"
-#include "server/policy/reliable.h"
+#include "server/policy/dispatch/checks.h"
+#include "server/policy/dispatch/locality.h"
+#include "server/policy/dispatch/reliable.h"
 #include "tests/support/test.h"
 
 static struct config *config;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* What a request is told before the database is asked. */
-#include "server/request.h"
+#include "server/rpc/request.h"
 
 #include "config/config.h"
 #include "server/base/arena.h"

@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* The authenticate step before a played database: which record a request gets, in which order rows
  * are locked, what is stored and what is refused; and that every call may fail. */
-#include "server/request.h"
+#include "server/rpc/request.h"
 
 #include "config/config.h"
 #include "server/base/arena.h"
 #include "server/base/crypto.h"
-#include "server/catalog.h"
-#include "server/policy/identity.h"
+#include "server/policy/host/identity.h"
+#include "server/project/catalog.h"
 #include "tests/support/test.h"
 
 enum { ROWS = 24, UNLIMITED = 1000, NOW = 1795000000 };

@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* The report step before a database that fails or changes under it, which a real one does too
  * rarely. The few calls that the step makes are played here, from a table of rows. */
-#include "server/request.h"
+#include "server/rpc/request.h"
 
 #include "config/config.h"
 #include "db/states.h"
 #include "server/base/arena.h"
-#include "server/catalog.h"
+#include "server/project/catalog.h"
 #include "tests/support/test.h"
 
 enum { ROWS = 8, CALLS_LEFT_UNLIMITED = 1000 };

@@ -1,16 +1,16 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* The steps that hand out jobs and look after those already out, before a database of a few rows
  * that loses races, refuses statements and goes away when a case wants it. */
-#include "server/request.h"
+#include "server/rpc/request.h"
 
 #include "config/config.h"
 #include "db/states.h"
 #include "server/base/arena.h"
 #include "server/base/counters.h"
-#include "server/catalog.h"
-#include "server/files.h"
+#include "server/files/host_files.h"
+#include "server/handout/shares.h"
 #include "server/parse/parse.h"
-#include "server/select/shares.h"
+#include "server/project/catalog.h"
 #include "tests/support/test.h"
 
 #include <stdlib.h>

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* The last writes of a transaction, and messages in both directions, before a played database. */
-#include "server/request.h"
+#include "server/rpc/request.h"
 
 #include "config/config.h"
 #include "server/base/arena.h"

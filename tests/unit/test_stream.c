@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Streams share by weight, whatever the sizes of their jobs, and those that had nothing to give do
  * not take over when they have. */
-#include "server/policy/stream.h"
+#include "server/policy/dispatch/stream.h"
 
 #include "server/base/random.h"
 #include "tests/support/test.h"

@@ -10,9 +10,9 @@
 #include "server/base/xml.h"
 #include "server/submit/job_line.h"
 #include "server/submit/keys.h"
-#include "server/submit/project.h"
+#include "server/submit/new_project.h"
 #include "server/submit/stage.h"
-#include "server/submit/version.h"
+#include "server/submit/version_document.h"
 
 #include <ftw.h>
 #include <stdlib.h>

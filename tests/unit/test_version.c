@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Which version runs a job, and why none does; lost jobs, aborts, reasons. */
-#include "server/policy/version.h"
+#include "server/policy/version/version_choice.h"
 
 #include "db/states.h"
 #include "server/base/arena.h"
-#include "server/policy/abort.h"
-#include "server/policy/amounts.h"
-#include "server/policy/limits.h"
-#include "server/policy/reason.h"
-#include "server/policy/resend.h"
+#include "server/policy/limits/amounts.h"
+#include "server/policy/limits/limits.h"
+#include "server/policy/refusal/reason.h"
+#include "server/policy/result/abort.h"
+#include "server/policy/result/resend_deadline.h"
 #include "tests/support/test.h"
 
 static const struct app_row app = {.id = 7, .user_friendly_name = {.at = "Seven", .length = 5}};

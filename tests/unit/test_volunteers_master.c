@@ -2,7 +2,7 @@
 /* Master pages, as clients read them. */
 #include "server/base/buffer.h"
 #include "server/base/random.h"
-#include "server/submit/project.h"
+#include "server/submit/new_project.h"
 #include "tests/support/test.h"
 #include "tools/volunteers/host/contact.h"
 #include "tools/volunteers/wire/master_page.h"

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* The queue of a host, as its client or the database says it. */
-#include "server/policy/workload.h"
+#include "server/policy/edf/workload.h"
 
 #include "server/base/arena.h"
 #include "tests/support/edf_slow.h"

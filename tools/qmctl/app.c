@@ -7,7 +7,7 @@
 #include "server/submit/hierarchy.h"
 #include "server/submit/keys.h"
 #include "server/submit/stage.h"
-#include "server/submit/version.h"
+#include "server/submit/version_document.h"
 #include "tools/qmctl/commands.h"
 #include "tools/qmctl/output.h"
 

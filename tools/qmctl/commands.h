@@ -3,7 +3,7 @@
 #ifndef TOOLS_QMCTL_COMMANDS_H
 #define TOOLS_QMCTL_COMMANDS_H
 
-#include "tools/qmctl/session.h"
+#include "tools/qmctl/project_session.h"
 
 enum exit_code command_init(struct session *session);
 enum exit_code command_keys(struct session *session);

@@ -2,7 +2,7 @@
 /* Making a project: step by step, each of which looks first whether its work is done. So it can be
  * repeated, goes on after an interruption, and on the folder of a BOINC project adds only what is
  * missing. */
-#include "server/submit/project.h"
+#include "server/submit/new_project.h"
 
 #include "config/config.h"
 #include "db/admin.h"

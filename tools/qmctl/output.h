@@ -4,7 +4,7 @@
 #ifndef TOOLS_QMCTL_OUTPUT_H
 #define TOOLS_QMCTL_OUTPUT_H
 
-#include "tools/qmctl/session.h"
+#include "tools/qmctl/project_session.h"
 
 struct output_table {
     struct session *session;

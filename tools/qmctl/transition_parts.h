@@ -4,8 +4,8 @@
 #define TOOLS_QMCTL_TRANSITION_PARTS_H
 
 #include "db/admin.h"
-#include "server/policy/transition.h"
 #include "server/submit/template_output.h"
+#include "server/submit/transition_rules.h"
 #include "tools/qmctl/transition_pass.h"
 
 enum { TRANSITION_TEMPLATES_KEPT = 100, TRANSITION_PUT_OFF = 600 /* s */ };

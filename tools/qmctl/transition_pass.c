@@ -10,7 +10,7 @@
 #include "db/states.h"
 #include "server/base/arena.h"
 #include "server/base/crypto.h"
-#include "server/policy/report.h"
+#include "server/policy/result/report_verdict.h"
 #include "server/submit/documents.h"
 #include "tools/qmctl/transition_parts.h"
 

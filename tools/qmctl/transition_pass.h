@@ -4,7 +4,7 @@
 #ifndef TOOLS_QMCTL_TRANSITION_PASS_H
 #define TOOLS_QMCTL_TRANSITION_PASS_H
 
-#include "tools/qmctl/session.h"
+#include "tools/qmctl/project_session.h"
 
 struct transition_counts {
     int64_t jobs;          /* workunits looked at */

@@ -5,7 +5,7 @@
 #include "db/admin.h"
 #include "server/base/arena.h"
 #include "server/base/file.h"
-#include "server/project.h"
+#include "server/project/project.h"
 #include "server/submit/documents.h"
 #include "server/submit/keys.h"
 #include "tools/qmctl/transition_parts.h"

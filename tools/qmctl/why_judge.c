@@ -5,8 +5,8 @@
 
 #include "config/config.h"
 #include "server/base/arena.h"
-#include "server/catalog.h"
-#include "server/select/claim.h"
+#include "server/handout/claim.h"
+#include "server/project/catalog.h"
 
 #include "server/base/banned.h"
 

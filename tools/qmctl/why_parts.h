@@ -4,9 +4,9 @@
 #define TOOLS_QMCTL_WHY_PARTS_H
 
 #include "db/admin.h"
-#include "server/policy/checks.h"
-#include "server/request.h"
-#include "tools/qmctl/session.h"
+#include "server/policy/dispatch/checks.h"
+#include "server/rpc/request.h"
+#include "tools/qmctl/project_session.h"
 #include "tools/qmctl/why_request.h"
 
 #include <stdbool.h>

@@ -3,8 +3,8 @@
  * whole is the first row, and what the others say is then what would be otherwise. */
 #include "tools/qmctl/why_parts.h"
 
-#include "server/answer.h"
 #include "server/base/arena.h"
+#include "server/reply/answer.h"
 #include "tools/qmctl/output.h"
 
 #include <inttypes.h>

@@ -4,7 +4,7 @@
 #define TOOLS_QMCTL_WHY_REQUEST_H
 
 #include "db/admin.h"
-#include "tools/qmctl/session.h"
+#include "tools/qmctl/project_session.h"
 
 /* What had to be assumed, in words, one line each. */
 enum { ASSUMPTIONS_MAX = 8 };

@@ -4,7 +4,7 @@
 #define TOOLS_QMLOAD_ARGUMENTS_H
 
 #include "tools/qmload/host.h"
-#include "tools/qmload/tally.h"
+#include "tools/qmload/load_tally.h"
 
 #include <stdbool.h>
 #include <stdint.h>

@@ -7,7 +7,7 @@
  * still busy then, so that a slow server cannot slow its own measurement down. */
 #include "tools/qmload/arguments.h"
 #include "tools/qmload/host.h"
-#include "tools/qmload/tally.h"
+#include "tools/qmload/load_tally.h"
 
 #include "server/base/buffer.h"
 #include "server/base/clock.h"

@@ -1,0 +1,267 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Rules of one result per user or host are decided under the workunit's lock. To lock all that are
+ * not to be had would cost others their time, and by itself lead to deadlocks among the hosts of
+ * one user, who are offered the same instances. So one look without locks sorts out what was met
+ * long ago; what happened since is found under the lock.
+ *
+ * A user with much of a project's power finds the rest of his own workunits before anything else:
+ * the pool may hold 100,000 of them in front of one that he may have. So what the look finds is
+ * remembered by the pool (server/pool/had_before.c), goes back to it at once, for others to take,
+ * and the look goes on behind it, a page at a time. It costs about as many queries as there are
+ * pages once in a while, and nothing in the requests after it. How many results the user has had in
+ * all does not matter. */
+#include "server/handout/already_had.h"
+
+#include "config/config.h"
+#include "db/db.h"
+#include "server/base/arena.h"
+#include "server/base/sorted.h"
+#include "server/handout/source.h"
+#include "server/rpc/request.h"
+
+#include <stdlib.h>
+
+#include "server/base/banned.h"
+
+enum {
+    PAGE = 1024,    /* jobs looked at, and held, at a time */
+    PAGE_GROWTH = 4 /* up to there, for the next page */
+};
+
+static bool has_rule(const struct config *config)
+{
+    return config->one_result_per_user_per_wu || config->one_result_per_host_per_wu;
+}
+
+static int compare(const void *key, const void *row)
+{
+    int64_t id = *(const int64_t *)key, other = ((const struct met_workunit *)row)->id;
+    return (id > other) - (id < other);
+}
+
+/* What the database says of these workunits. */
+struct met_answer {
+    struct met_workunit *rows;
+    size_t count;
+};
+
+static enum status look_up(struct request *request, const int64_t *ids, size_t count,
+                           struct met_answer *ret_answer)
+{
+    *ret_answer = (struct met_answer){0};
+    return db_workunits_met(request->db, request->arena, ids, count, request->visit.user.id,
+                            request->visit.host.id, &ret_answer->rows, &ret_answer->count);
+}
+
+static bool is_met(const struct config *config, const struct met_answer *answer, int64_t workunitid,
+                   bool *ret_user, bool *ret_host)
+{
+    const struct met_workunit *row =
+        answer->count == 0
+            ? NULL
+            : bsearch(&workunitid, answer->rows, answer->count, sizeof(answer->rows[0]), compare);
+
+    *ret_user = row != NULL && config->one_result_per_user_per_wu && row->by_user;
+    *ret_host = row != NULL && config->one_result_per_host_per_wu && row->by_host;
+    return *ret_user || *ret_host;
+}
+
+enum status met_mark(struct request *request, struct job *jobs, size_t count)
+{
+    int64_t *ids = ARENA_ARRAY(request->arena, count, int64_t);
+    struct met_answer answer;
+    enum status status;
+
+    if (!has_rule(request->config))
+        return STATUS_OK;
+    if (ids == NULL)
+        return STATUS_NO_MEMORY;
+    for (size_t i = 0; i < count; i++)
+        ids[i] = jobs[i].workunit->id;
+    status = look_up(request, ids, count, &answer);
+    for (size_t i = 0; status == STATUS_OK && i < count; i++)
+        (void)is_met(request->config, &answer, ids[i], &jobs[i].met_user, &jobs[i].met_host);
+    return status;
+}
+
+/* --- out of the pool -------------------------------------------------------------------------- */
+
+/* What is in the reply but not committed is passed over without being remembered. */
+bool met_ask(struct request *request, struct pool_question *question)
+{
+    const struct answer *answer = &request->visit.answer;
+    int64_t *ids;
+
+    if (!has_rule(request->config))
+        return true;
+    if (request->config->one_result_per_user_per_wu)
+        question->subjects[POOL_USER] = request->visit.user.id;
+    if (request->config->one_result_per_host_per_wu)
+        question->subjects[POOL_HOST] = request->visit.host.id;
+    ids = ARENA_ARRAY(request->arena, answer->job_count, int64_t);
+    if (ids == NULL)
+        return false;
+    for (size_t i = 0; i < answer->job_count; i++)
+        ids[i] = answer->jobs[i].workunitid;
+    question->passed_over = ids;
+    question->passed_over_count = sorted_ids(ids, answer->job_count);
+    return true;
+}
+
+/* The classes of an answer of which nothing was kept yet, and what was. */
+struct sieve {
+    struct request *request;
+    struct pool_question question; /* for more */
+    struct pool_more *more;        /* in the order of the page: what each was to give */
+    size_t more_count;
+    struct pool_job *kept;
+    size_t kept_count;
+    size_t taken_before; /* of request->taken */
+    struct pool_job *example;
+};
+
+static bool sieve_begin(struct sieve *sieve, const struct pool_answer *page)
+{
+    struct arena *arena = sieve->request->arena;
+
+    sieve->more = ARENA_ARRAY(arena, page->count, struct pool_more);
+    sieve->kept = ARENA_ARRAY(arena, page->count, struct pool_job);
+    if (sieve->more == NULL || sieve->kept == NULL)
+        return false;
+    for (size_t i = 0; i < page->count; i++) {
+        if (i == 0 || page->jobs[i].class_number != page->jobs[i - 1].class_number)
+            sieve->more[sieve->more_count++].class_number = page->jobs[i].class_number;
+        sieve->more[sieve->more_count - 1].jobs++;
+    }
+    return source_reserve_taken(sieve->request, PAGE);
+}
+
+static void remember(struct request *request, const struct pool_answer *page,
+                     const struct met_answer *answer, enum pool_subject subject, int64_t *ids)
+{
+    const int64_t subjects[POOL_SUBJECTS] = {request->visit.user.id, request->visit.host.id};
+    size_t count = 0;
+
+    for (size_t i = 0; i < page->count; i++) {
+        bool by[POOL_SUBJECTS];
+
+        (void)is_met(request->config, answer, page->jobs[i].workunit.id, &by[POOL_USER],
+                     &by[POOL_HOST]);
+        if (by[subject])
+            ids[count++] = page->jobs[i].workunit.id;
+    }
+    pool_met(request->pool, subject, subjects[subject], ids, count);
+}
+
+static enum status look_at_page(struct request *request, const struct pool_answer *page,
+                                struct met_answer *ret_answer)
+{
+    int64_t *ids = ARENA_ARRAY(request->arena, page->count, int64_t);
+    enum status status;
+
+    if (ids == NULL)
+        return STATUS_NO_MEMORY;
+    for (size_t i = 0; i < page->count; i++)
+        ids[i] = page->jobs[i].workunit.id;
+    status = look_up(request, ids, page->count, ret_answer);
+    for (int i = 0; status == STATUS_OK && i < POOL_SUBJECTS; i++)
+        remember(request, page, ret_answer, (enum pool_subject)i, ids);
+    return status;
+}
+
+/* Keeps of the page as much as each class was to give, and gives back the rest. Left in sieve->more
+ * are the classes of which everything was met: one job that was not is enough to try a class. */
+static void keep(struct sieve *sieve, const struct pool_answer *page,
+                 const struct met_answer *answer)
+{
+    struct request *request = sieve->request;
+    size_t at = 0, left = 0, first_kept = sieve->kept_count;
+
+    for (size_t i = 0; i < sieve->more_count; i++) {
+        struct pool_more more = sieve->more[i];
+        size_t begin = at, kept = 0;
+
+        for (; at < page->count && page->jobs[at].class_number == more.class_number; at++) {
+            const struct pool_job *job = &page->jobs[at];
+            bool by_user, by_host;
+
+            if (is_met(request->config, answer, job->workunit.id, &by_user, &by_host)) {
+                if (sieve->example->resultid == 0)
+                    *sieve->example = *job;
+            } else if (kept < more.jobs) {
+                sieve->kept[sieve->kept_count++] = *job;
+                kept++;
+                continue;
+            }
+            pool_return(request->pool, &job->resultid, 1);
+        }
+        if (at > begin && kept == 0)
+            sieve->more[left++] = more;
+    }
+    sieve->more_count = left;
+    request->taken.count = sieve->taken_before + first_kept;
+    for (size_t i = first_kept; i < sieve->kept_count; i++)
+        request->taken.ids[request->taken.count++] = sieve->kept[i].resultid;
+}
+
+/* An equal part of it for each class. */
+static enum status next_page(struct sieve *sieve, size_t most, struct pool_answer *ret_page)
+{
+    struct request *request = sieve->request;
+    struct pool_more *more = ARENA_ARRAY(request->arena, sieve->more_count, struct pool_more);
+    bool done;
+
+    if (more == NULL)
+        return STATUS_NO_MEMORY;
+    for (size_t i = 0; i < sieve->more_count; i++) {
+        more[i].class_number = sieve->more[i].class_number;
+        more[i].jobs = most > sieve->more_count ? most / sieve->more_count : 1;
+    }
+    sieve->question.jobs_max = most;
+    done = pool_take_more(request->pool, request->arena, &sieve->question, more, sieve->more_count,
+                          ret_page);
+    return source_note_taken(request, ret_page) && done ? STATUS_OK : STATUS_NO_MEMORY;
+}
+
+enum status met_sift(struct request *request, const struct pool_question *question, size_t *looks,
+                     struct pool_answer *answer, struct pool_job *example)
+{
+    struct sieve sieve = {.request = request,
+                          .question = *question,
+                          .taken_before = request->taken.count - answer->count,
+                          .example = example};
+    struct pool_answer page = *answer;
+    struct arena_mark mark = arena_mark(request->arena);
+    size_t most = answer->count;
+    bool is_spent = false; /* nothing of the page is needed any more */
+
+    if (!has_rule(request->config) || answer->count == 0)
+        return STATUS_OK;
+    if (!sieve_begin(&sieve, answer))
+        return STATUS_NO_MEMORY;
+    while (page.count > 0) {
+        size_t kept_before = sieve.kept_count;
+        bool had_example = example->resultid != 0;
+        struct met_answer met;
+        enum status status = look_at_page(request, &page, &met);
+
+        if (status != STATUS_OK)
+            return status;
+        *looks -= page.count < *looks ? page.count : *looks;
+        keep(&sieve, &page, &met);
+        if (is_spent && had_example && sieve.kept_count == kept_before)
+            arena_rewind(request->arena, mark);
+        if (sieve.more_count == 0)
+            break;
+        answer->gave_up = answer->gave_up || *looks == 0;
+        most = most * PAGE_GROWTH < PAGE ? most * PAGE_GROWTH : PAGE;
+        mark = arena_mark(request->arena);
+        is_spent = true;
+        status = next_page(&sieve, most < *looks ? most : *looks, &page);
+        if (status != STATUS_OK)
+            return status;
+    }
+    answer->jobs = sieve.kept;
+    answer->count = sieve.kept_count;
+    return STATUS_OK;
+}

@@ -1,0 +1,149 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* The words around a hand-out. "Unsupported" is a strong word: clients stop asking for that
+ * resource. So it is said only of what this host can never run with today's versions (platform,
+ * plan class, hardware), never because of preferences, limits or an empty queue, never of all
+ * resources of a host or of the only one that its user allows, and never to a volunteer who brings
+ * his own versions. */
+#include "server/handout/answer_work.h"
+
+#include "server/base/arena.h"
+#include "server/policy/edf/deadline.h"
+#include "server/reply/answer.h"
+#include "server/rpc/request.h"
+#include "server/rpc/request_delay.h"
+
+#include <math.h>
+#include <string.h>
+
+#include "server/base/banned.h"
+
+bool answer_add_jobs(struct request *request, const struct answer_job *jobs, size_t count)
+{
+    struct answer *answer = &request->visit.answer;
+    struct answer_job *all;
+
+    if (count == 0)
+        return true;
+    all = ARENA_ARRAY(request->arena, answer->job_count + count, struct answer_job);
+    if (all == NULL)
+        return false;
+    if (answer->job_count > 0)
+        memcpy(all, answer->jobs, answer->job_count * sizeof(all[0]));
+    memcpy(all + answer->job_count, jobs, count * sizeof(all[0]));
+    answer->jobs = all;
+    answer->job_count += count;
+    return true;
+}
+
+/* --- three states ---------------------------------------------------------------------------- */
+
+/* Whether some version runs on the resource, but for chance and the user's choice. */
+static bool is_supported(const struct host_view *view, size_t resource)
+{
+    for (size_t i = 0; i < view->options.count; i++) {
+        const struct version_option *option = &view->options.items[i];
+
+        if (option->app->deprecated != 0 || !option->is_current)
+            continue;
+        if (option->resource == resource && option->is_fit)
+            return true;
+    }
+    return view->message->anonymous_platform;
+}
+
+static bool is_sent(const struct answer *answer, const struct host_view *view, size_t resource)
+{
+    for (size_t i = 0; i < answer->job_count; i++)
+        if (amounts_resource(&view->asked, answer->jobs[i].usage.coproc_type) == resource)
+            return true;
+    return false;
+}
+
+bool answer_resources(struct request *request, const struct host_view *view,
+                      const struct choice_notes *notes)
+{
+    struct answer *answer = &request->visit.answer;
+    size_t count = view->asked.resource_count, unsupported = 0, allowed = 0, only = 0;
+
+    answer->resources = ARENA_ARRAY(request->arena, count, struct answer_resource);
+    if (answer->resources == NULL)
+        return false;
+    answer->resource_count = count;
+    for (size_t i = 0; i < count; i++) {
+        struct answer_resource *resource = &answer->resources[i];
+
+        resource->type = view->asked.resources[i].type;
+        resource->state = is_sent(answer, view, i) ? RESOURCE_SENT
+                          : notes->late[i]         ? RESOURCE_DEADLINE
+                          : is_supported(view, i)  ? RESOURCE_NONE
+                                                   : RESOURCE_UNSUPPORTED;
+        unsupported += resource->state == RESOURCE_UNSUPPORTED;
+        if (!view->is_excluded[i]) {
+            allowed++;
+            only = i;
+        }
+    }
+    for (size_t i = 0; i < count; i++)
+        if (answer->resources[i].state == RESOURCE_UNSUPPORTED &&
+            (unsupported == count || (allowed == 1 && only == i)))
+            answer->resources[i].state = RESOURCE_NONE;
+    return true;
+}
+
+/* --- nothing ---------------------------------------------------------------------------------- */
+
+/* When asking again for one resource makes sense. */
+static double retry_delay_of(const struct request *request, const struct host_view *view, bool late)
+{
+    double longest, wanted;
+
+    if (!late)
+        return delay_of_request(request, DELAY_NO_WORK, request->config->no_work_delay);
+    if (view->workload != NULL) {
+        longest = workload_retry_longest(view->workload);
+        wanted = workload_retry_delay(view->workload);
+    } else {
+        longest = deadline_retry_longest(view->message, view->now);
+        wanted = deadline_retry_delay(view->message, view->availability.cpu, view->now);
+    }
+    return fmin(delay_of_request(request, DELAY_DEADLINE, wanted), longest);
+}
+
+/* A delay holds back all resources, so the one that may get work first decides. One that is of no
+ * use here, or that the user excludes, is not waited for. */
+static double retry_delay(const struct request *request, const struct host_view *view,
+                          const struct choice_notes *notes)
+{
+    double least = INFINITY;
+
+    for (size_t i = 0; i < view->asked.resource_count; i++)
+        if (amounts_wants(&view->asked, i) && !view->is_excluded[i] && is_supported(view, i))
+            least = fmin(least, retry_delay_of(request, view, notes->late[i]));
+    return least < INFINITY ? least : retry_delay_of(request, view, false);
+}
+
+void answer_nothing(struct request *request, const struct host_view *view,
+                    struct choice_notes *notes)
+{
+    struct answer *answer = &request->visit.answer;
+    struct refusal picked[REASONS_SAID_MAX];
+    size_t count = refusals_pick(&notes->refusals, picked);
+
+    if (count == 0) {
+        picked[0] = (struct refusal){.reason = REASON_NO_JOBS};
+        count = 1;
+    }
+    answer_say(request->arena, answer, MESSAGE_LOW, "No tasks sent");
+    for (size_t i = 0; i < count; i++)
+        answer_say(request->arena, answer,
+                   reason_is_notice(picked[i].reason) ? MESSAGE_NOTICE : MESSAGE_LOW, TEXT_FORMAT,
+                   TEXT_ARG(reason_explain(request->arena, &picked[i])));
+    for (size_t i = 0; i < count; i++)
+        answer->reasons[i] = picked[i].reason;
+    answer->reason_count = count;
+    if (answer->first_reason == NULL)
+        answer->first_reason = reason_word(picked[0].reason);
+    for (size_t i = 0; i < view->asked.resource_count; i++)
+        answer->no_work_deadlines = answer->no_work_deadlines || notes->late[i];
+    answer_delay(answer, retry_delay(request, view, notes));
+}

@@ -1,0 +1,40 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* From chosen jobs to jobs that are this host's. */
+#ifndef SERVER_HANDOUT_CLAIM_H
+#define SERVER_HANDOUT_CLAIM_H
+
+#include "server/base/status.h"
+#include "server/policy/dispatch/checks.h"
+#include "server/policy/dispatch/choose.h"
+
+#include <stddef.h>
+
+struct answer_job;
+struct job_documents;
+struct locked_workunit;
+struct request;
+
+struct claimed {
+    struct answer_job *jobs; /* what was got, in order of choice */
+    const struct job **of;   /* the chosen job of each */
+    size_t count;
+    size_t lost;    /* others got there first */
+    size_t refused; /* by a rule that needs the lock; in the notes */
+};
+
+/* Locks the workunits, looks at what only holds under lock, and takes the results that are still
+ * unsent. After any other status than STATUS_OK nothing of it counts: the caller rolls back. */
+MUST_CHECK enum status claim_jobs(struct request *request, const struct host_view *view,
+                                  struct job *const *chosen, size_t count,
+                                  struct choice_notes *notes, struct claimed *ret_claimed);
+
+/* What only holds under lock, for one job whose version is chosen: REASON_COUNT: it may be taken. A
+ * version or class that the workunit gets committed to by this job goes into the row, and binds the
+ * next one. `row` NULL: the workunit is gone. */
+enum reason claim_judge(const struct host_view *view, const struct job *job,
+                        struct locked_workunit *row);
+
+/* What a reply says about a job, apart from its deadline. */
+struct answer_job claim_describe(const struct job *job, const struct job_documents *documents);
+
+#endif

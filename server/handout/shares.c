@@ -1,0 +1,152 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* The ledger is one lock around a few numbers. It is a guide, not an account: servers do not share
+ * it, and a transaction that is tried again books twice. Without one (CGI) each request draws lots,
+ * which shares as well, only less evenly. */
+#include "server/handout/shares.h"
+
+#include "server/base/arena.h"
+#include "server/base/log.h"
+#include "server/base/random.h"
+#include "server/policy/dispatch/stream.h"
+#include "server/rpc/request.h"
+
+#include <pthread.h>
+#include <stdlib.h>
+
+#include "server/base/banned.h"
+
+enum { SEED_SHARES = 0x7368, BATCHES_MAX = 1000 };
+
+struct stream_ledger {
+    pthread_mutex_t lock;
+    uint64_t key; /* of the option that the shares belong to */
+    struct stream_shares shares;
+};
+
+struct stream_ledger *stream_ledger_create(void)
+{
+    struct stream_ledger *ledger = calloc(1, sizeof(*ledger));
+
+    if (ledger != NULL && pthread_mutex_init(&ledger->lock, NULL) != 0) {
+        free(ledger);
+        return NULL;
+    }
+    return ledger;
+}
+
+void stream_ledger_destroy(struct stream_ledger *ledger)
+{
+    if (ledger == NULL)
+        return;
+    pthread_mutex_destroy(&ledger->lock);
+    free(ledger);
+}
+
+/* The ledger, locked, for the streams in force. */
+static struct stream_shares *ledger_lock(struct stream_ledger *ledger, struct text_list lines,
+                                         size_t bad)
+{
+    uint64_t key =
+        stream_lines_key(lines); /* others: what the old ones had says nothing about them */
+
+    pthread_mutex_lock(&ledger->lock);
+    if (ledger->key != key) {
+        ledger->shares = (struct stream_shares){0};
+        if (bad > 0)
+            log_line(LOG_LEVEL_WARNING, "event=streams_refused lines=%zu", bad);
+    }
+    ledger->key = key;
+    return &ledger->shares;
+}
+
+bool shares_read(const struct request *request, struct host_view *view)
+{
+    struct text_list lines = request->config->stream;
+    struct streams *streams;
+    size_t bad;
+
+    if (lines.count == 0)
+        return true;
+    streams = ARENA_NEW(request->arena, struct streams);
+    if (streams == NULL)
+        return false;
+    bad = streams_read(lines, streams);
+    view->streams = streams;
+    if (request->ledger != NULL) {
+        view->shares = *ledger_lock(request->ledger, lines, bad);
+        pthread_mutex_unlock(&request->ledger->lock);
+    } else {
+        struct random random = {.state = random_mix(request->seed, SEED_SHARES)};
+        double chances[STREAMS_MAX];
+
+        for (size_t i = 0; i < STREAMS_MAX; i++)
+            chances[i] = 1 - random_unit(&random);
+        stream_shares_draw(streams, chances, &view->shares);
+    }
+    return true;
+}
+
+static bool has_users(const struct streams *streams)
+{
+    for (size_t i = 0; i < streams->count; i++)
+        if (streams->items[i].kind == STREAM_USER)
+            return true;
+    return false;
+}
+
+/* Whose batches these are; ret_userids[i] is that of batches[i]. Returns how many there are. */
+static enum status find_owners(struct request *request, const struct job *jobs, size_t count,
+                               int64_t *batches, int64_t *userids, size_t *ret_count)
+{
+    size_t found = 0;
+
+    *ret_count = 0;
+    for (size_t i = 0; i < count && found < BATCHES_MAX; i++) {
+        int64_t batch = jobs[i].workunit->batch;
+        bool is_known = batch <= 0;
+
+        for (size_t j = 0; j < found && !is_known; j++)
+            is_known = batches[j] == batch;
+        if (!is_known)
+            batches[found++] = batch;
+    }
+    *ret_count = found;
+    return found == 0 ? STATUS_OK
+                      : db_batch_owners(request->db, request->arena, batches, found, userids);
+}
+
+enum status shares_mark(struct request *request, const struct host_view *view, struct job *jobs,
+                        size_t count)
+{
+    int64_t batches[BATCHES_MAX], userids[BATCHES_MAX];
+    size_t batch_count = 0;
+    enum status status = STATUS_OK;
+
+    if (view->streams == NULL)
+        return STATUS_OK;
+    if (has_users(view->streams))
+        status = find_owners(request, jobs, count, batches, userids, &batch_count);
+    for (size_t i = 0; status == STATUS_OK && i < count; i++) {
+        int64_t owner = 0;
+
+        for (size_t j = 0; j < batch_count; j++)
+            if (batches[j] == jobs[i].workunit->batch)
+                owner = userids[j];
+        if (jobs[i].app != NULL)
+            jobs[i].stream =
+                stream_of(view->streams, jobs[i].app->name, jobs[i].workunit->batch, owner);
+    }
+    return status;
+}
+
+void shares_book(const struct request *request, struct host_view *view, const struct job *job)
+{
+    if (view->streams == NULL)
+        return;
+    stream_charge(view->streams, &view->shares, job->stream, job->workunit->rsc_fpops_est);
+    if (request->ledger == NULL)
+        return;
+    stream_charge(view->streams, ledger_lock(request->ledger, request->config->stream, 0),
+                  job->stream, job->workunit->rsc_fpops_est);
+    pthread_mutex_unlock(&request->ledger->lock);
+}

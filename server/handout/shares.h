@@ -1,0 +1,28 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* How much each job stream has had, over the requests of this process. */
+#ifndef SERVER_HANDOUT_SHARES_H
+#define SERVER_HANDOUT_SHARES_H
+
+#include "server/base/status.h"
+#include "server/policy/dispatch/checks.h"
+
+#include <stdbool.h>
+#include <stddef.h>
+
+struct request;
+
+/* Shared by all threads; NULL where a process serves one request. */
+struct stream_ledger;
+struct stream_ledger *stream_ledger_create(void); /* NULL: no memory */
+void stream_ledger_destroy(struct stream_ledger *ledger);
+
+/* The streams of config.xml and what they have had, for the view; nothing without streams. False:
+ * no memory. */
+bool shares_read(const struct request *request, struct host_view *view);
+/* Tells the jobs their streams. */
+MUST_CHECK enum status shares_mark(struct request *request, const struct host_view *view,
+                                   struct job *jobs, size_t count);
+/* The job was got: books it for this request and for those after it. */
+void shares_book(const struct request *request, struct host_view *view, const struct job *job);
+
+#endif

@@ -1,0 +1,225 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Candidates, from the job pool (source_pool.c) or by query.
+ *
+ * By query: what can never be right for this host is left out by the database, so that
+ * a flood of such jobs cannot hide the others. A batch that was claimed as a whole, or partly by
+ * others, is followed by a fresh one: claimed rows are not unsent any more, so it reaches further
+ * down. The number of queries is bounded. */
+#include "server/handout/source.h"
+
+#include "server/base/arena.h"
+#include "server/base/counters.h"
+#include "server/base/random.h"
+#include "server/handout/already_had.h"
+#include "server/handout/source_pool.h"
+#include "server/project/catalog.h"
+#include "server/rpc/request.h"
+
+#include <math.h>
+#include <stdlib.h>
+
+#include "server/base/banned.h"
+
+enum {
+    QUERIES_MAX = 6,              /* in one request */
+    EXAMINED_BESIDE_POOL = 50000, /* rows in each: what suits is most likely in the pool */
+    LOOKS_MAX = 1 << 17,
+    ROWS_TO_EXPLAIN = 50
+};
+#define NO_BOUND 1e300
+
+/* Whether any job of the app might be sent now, as far as the app itself says. */
+static bool app_may_suit(const struct source *source, const struct app_row *app)
+{
+    const struct host_view *view = source->view;
+
+    if (app->deprecated != 0 ||
+        (app_hr_type(view->config, app) != HR_NONE && hr_class_for(view, app) == 0) ||
+        (app->beta != 0 && !view->project->allow_beta_work) ||
+        (!view->project->allow_non_preferred_apps && !app_is_selected(view->project, app->id)))
+        return false;
+    for (size_t i = 0; i < view->options.count; i++) {
+        const struct version_option *option = &view->options.items[i];
+        if (option->app == app && option->is_runnable &&
+            option->resource < view->asked.resource_count && !view->is_excluded[option->resource] &&
+            (app->non_cpu_intensive != 0 ||
+             (source->explains && amounts_wants(&view->asked, option->resource))))
+            return true;
+    }
+    return false;
+}
+
+bool source_open(struct request *request, const struct host_view *view, bool explains,
+                 struct source *ret_source)
+{
+    const struct catalog_rows *rows = &request->catalog->rows;
+    int64_t *appids = ARENA_ARRAY(request->arena, rows->app_count, int64_t);
+
+    *ret_source = (struct source){.request = request,
+                                  .view = view,
+                                  .appids = appids,
+                                  .explains = explains,
+                                  .has_pool = request->pool != NULL,
+                                  .looks = LOOKS_MAX,
+                                  .sent_before = request->visit.jobs_sent};
+    if (appids == NULL)
+        return false;
+    for (size_t i = 0; i < rows->app_count; i++)
+        if (app_may_suit(ret_source, &rows->apps[i]))
+            appids[ret_source->appid_count++] = rows->apps[i].id;
+    return true;
+}
+
+static enum status query(struct source *source, const struct candidate_filter *filter,
+                         struct job **ret_jobs, size_t *ret_count)
+{
+    struct request *request = source->request;
+    struct candidate *candidates = NULL;
+    struct job *jobs;
+    size_t count = 0;
+    enum status status = db_candidates(request->db, request->arena, filter, &candidates, &count);
+
+    if (status != STATUS_OK)
+        return status;
+    jobs = ARENA_ARRAY(request->arena, count, struct job);
+    if (jobs == NULL)
+        return STATUS_NO_MEMORY;
+    for (size_t i = 0; i < count; i++)
+        jobs[i] = (struct job){.resultid = candidates[i].resultid,
+                               .priority = candidates[i].priority,
+                               .workunit = &candidates[i].workunit,
+                               .app = catalog_app(request->catalog, candidates[i].appid)};
+    source->queries++;
+    source->rows_last = count;
+    *ret_jobs = jobs;
+    *ret_count = count;
+    return met_mark(request, jobs, count);
+}
+
+/* Each host begins elsewhere among jobs of equal priority, and elsewhere again after a lost race.
+ */
+static uint64_t spread_of(const struct source *source)
+{
+    return random_mix((uint64_t)source->view->host->id, (uint64_t)source->queries);
+}
+
+double source_speed(const struct host_view *view, const struct version_option *option)
+{
+    return option->usage.projected_flops / view->correction *
+           (option->resource == RESOURCE_CPU ? view->availability.cpu : view->availability.gpu);
+}
+
+/* Of the fastest of all versions; 0: jobs are asked for that have no deadline. */
+static double speed_of(const struct source *source)
+{
+    const struct host_view *view = source->view;
+    double fastest = 0;
+
+    if (view->config->ignore_delay_bound)
+        return 0;
+    for (size_t i = 0; i < view->options.count; i++) {
+        const struct version_option *option = &view->options.items[i];
+
+        if (option->app->non_cpu_intensive != 0)
+            return 0;
+        if (option->resource < view->asked.resource_count)
+            fastest = fmax(fastest, source_speed(view, option));
+    }
+    return fastest;
+}
+
+static enum status query_suitable(struct source *source, struct job **ret_jobs, size_t *ret_count)
+{
+    const struct config *config = source->view->config;
+    const struct candidate_filter filter = {
+        .appids = source->appids,
+        .appid_count = source->appid_count,
+        .memory_max = source->view->memory,
+        .disk_max = source->view->disk,
+        .speed_max = speed_of(source),
+        .userid = config->user_filter ? source->view->userid : 0,
+        .rows_max = (size_t)config->candidate_rows,
+        .examined_max = source->request->pool == NULL ? 0 : EXAMINED_BESIDE_POOL,
+        .spread = spread_of(source),
+    };
+
+    return query(source, &filter, ret_jobs, ret_count);
+}
+
+/* A few jobs of any app in use, whatever they need. */
+static enum status query_any(struct source *source, struct job **ret_jobs, size_t *ret_count)
+{
+    const struct catalog_rows *rows = &source->request->catalog->rows;
+    int64_t *appids = ARENA_ARRAY(source->request->arena, rows->app_count, int64_t);
+    struct candidate_filter filter = {.appids = appids,
+                                      .memory_max = NO_BOUND,
+                                      .disk_max = NO_BOUND,
+                                      .rows_max = ROWS_TO_EXPLAIN,
+                                      .spread = spread_of(source)};
+
+    if (appids == NULL)
+        return STATUS_NO_MEMORY;
+    for (size_t i = 0; i < rows->app_count; i++)
+        if (rows->apps[i].deprecated == 0)
+            appids[filter.appid_count++] = rows->apps[i].id;
+    source->was_wide = true;
+    if (filter.appid_count == 0)
+        return STATUS_OK;
+    return query(source, &filter, ret_jobs, ret_count);
+}
+
+static enum status next_of_query(struct source *source, bool some_sent, bool some_lost,
+                                 struct job **ret_jobs, size_t *ret_count)
+{
+    bool is_first = source->queries == 0;
+    bool was_full = source->rows_last >= (size_t)source->view->config->candidate_rows;
+    bool more = is_first || some_lost || (some_sent && was_full);
+
+    *ret_jobs = NULL;
+    *ret_count = 0;
+    if (source->was_wide || source->queries >= QUERIES_MAX)
+        return STATUS_OK;
+    if (more && source->appid_count > 0) {
+        enum status status = query_suitable(source, ret_jobs, ret_count);
+        if (status != STATUS_OK || *ret_count > 0)
+            return status;
+    }
+    if (some_sent || !source->explains)
+        return STATUS_OK;
+    return query_any(source, ret_jobs, ret_count);
+}
+
+enum status source_next(struct source *source, bool some_sent, bool some_lost,
+                        struct job **ret_jobs, size_t *ret_count)
+{
+    struct request *request = source->request;
+    bool got_some = request->visit.jobs_sent > source->sent_before;
+    enum status status;
+
+    source->sent_before = request->visit.jobs_sent;
+    if (!source->has_pool)
+        return next_of_query(source, some_sent, some_lost, ret_jobs, ret_count);
+    if (!source->pool_is_done) {
+        status = source_pool_next(source, got_some, some_lost, ret_jobs, ret_count);
+        if (status != STATUS_OK || *ret_count > 0)
+            return status;
+        source->pool_is_done = true;
+        /* "No work" is said only if the database says so too, where the pool cannot know. */
+        source->has_pool = some_sent || !source->pool_is_short;
+        if (!source->has_pool) {
+            counter_add(COUNTER_pool_fallbacks, 1);
+            return next_of_query(source, some_sent, some_lost, ret_jobs, ret_count);
+        }
+    }
+    *ret_jobs = NULL;
+    *ret_count = 0;
+    if (some_sent || !source->explains || source->was_wide)
+        return STATUS_OK;
+    source->was_wide = true;
+    return source_pool_explain(source, ret_jobs, ret_count);
+}
+
+bool source_is_cut(const struct source *source)
+{
+    return source->was_wide && source->rows_last >= ROWS_TO_EXPLAIN;
+}

@@ -1,0 +1,271 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Candidates from the job pool. A host's limits are told to the pool per group; they are those
+ * that job_check will ask for, or wider, so that nothing is passed over that could be sent.
+ *
+ * A batch normally holds about twice of what is wanted, from as many classes as that takes. Jobs of
+ * workunits that the user or host has met are no part of it (met.h). If nothing of it could be
+ * sent, the reason is one that the pool does not know; then the search goes on behind it with one
+ * job of each class, many at a time, until it has been through a bounded number of classes. */
+#include "server/handout/source_pool.h"
+
+#include "config/config.h"
+#include "server/base/arena.h"
+#include "server/handout/already_had.h"
+#include "server/handout/source.h"
+#include "server/pool/pool.h"
+#include "server/project/catalog.h"
+#include "server/rpc/request.h"
+
+#include <math.h>
+#include <string.h>
+
+#include "server/base/banned.h"
+
+enum {
+    BATCHES_MAX = 16, /* in one request */
+    TAKES_MAX = 256,  /* likewise: searches, most of them behind what was met */
+    JOBS_TO_EXPLAIN = 50,
+    PROBE_MAX = 500, /* classes of which one job is tried at a time */
+    RESERVE = 2,     /* times what is wanted */
+    SPARE_JOBS = 2,  /* of each class, in case others get there first */
+    LOCALITY_JOBS = 64,
+    STREAM_RESERVE = 16, /* of them all, with job streams */
+    LANES_OF_STREAMS = STREAMS_MAX * RESOURCES_MAX
+};
+/* What rounding may make of a limit. */
+#define SPEED_SLACK (1 + 1e-9)
+
+/* --- what the host can take ------------------------------------------------------------------ */
+
+static bool app_is_asked(const struct source *source, int64_t appid)
+{
+    for (size_t i = 0; i < source->appid_count; i++)
+        if (source->appids[i] == appid)
+            return true;
+    return false;
+}
+
+/* Whether the option could run jobs of the group, and something of its resource is wanted. */
+static bool option_suits(const struct source *source, const struct version_option *option,
+                         const struct app_row *app, const struct pool_group *group)
+{
+    const struct host_view *view = source->view;
+    int64_t committed = app->homogeneous_app_version != 0 ? group->app_version_id : 0;
+
+    if (option->app != app || !option->is_runnable ||
+        option->resource >= view->asked.resource_count || view->is_excluded[option->resource])
+        return false;
+    if (app->non_cpu_intensive == 0 &&
+        !amounts_wants(source->left != NULL ? source->left : &view->asked, option->resource))
+        return false;
+    if (committed != 0)
+        return option->version != NULL && option->version->id == committed;
+    if (group->app_version_num != 0) {
+        int64_t number =
+            option->version != NULL ? option->version->version_num : option->anonymous->version_num;
+        return number == group->app_version_num;
+    }
+    return option->is_current;
+}
+
+/* How much of its resource is wanted, as FLOP and as jobs. */
+static void add_wanted(const struct source *source, const struct version_option *option,
+                       double speed, struct pool_terms *terms)
+{
+    const struct amounts *left = source->left != NULL ? source->left : &source->view->asked;
+    const struct resource *resource = &left->resources[option->resource];
+    double seconds =
+        left->is_scalar ? left->scalar_seconds * fmax(resource->count, 1) : resource->seconds;
+    double per_job =
+        option->resource == RESOURCE_CPU ? option->usage.avg_ncpus : option->usage.coproc_count;
+
+    if (!(per_job > 0.01))
+        per_job = 0.01;
+    terms->flop = fmax(terms->flop, seconds * speed / per_job);
+    terms->jobs = fmax(terms->jobs, ceil(resource->instances / per_job) + SPARE_JOBS);
+}
+
+static bool hr_suits(const struct host_view *view, const struct app_row *app,
+                     const struct pool_group *group)
+{
+    return app_hr_type(view->config, app) == HR_NONE || group->hr_class == 0 ||
+           group->hr_class == hr_class_for(view, app);
+}
+
+/* Each stream has lanes of its own, so that all are at hand. The lane of an always-on app is its
+ * own too: one job of it is wanted, whatever else is. */
+static size_t lane_of(const struct source *source, const struct app_row *app,
+                      const struct pool_group *group, size_t resource)
+{
+    const struct streams *streams = source->view->streams;
+    size_t stream = 0;
+
+    if (app->non_cpu_intensive != 0)
+        return LANES_OF_STREAMS + (size_t)(app - source->request->catalog->rows.apps) %
+                                      (POOL_LANES - LANES_OF_STREAMS);
+    if (streams != NULL)
+        stream = stream_of(streams, app->name, group->stream_batch, group->stream_owner);
+    return stream * RESOURCES_MAX + resource;
+}
+
+static bool judge(void *context, const struct pool_group *group, struct pool_terms *ret_terms)
+{
+    const struct source *source = context;
+    const struct host_view *view = source->view;
+    const struct app_row *app = catalog_app(source->request->catalog, group->appid);
+    bool any_speed, suits = false;
+    double fastest = 0;
+
+    if (app == NULL || !app_is_asked(source, group->appid) || !hr_suits(view, app, group) ||
+        (view->config->user_filter && group->user != 0 && group->user != view->userid))
+        return false;
+    memset(ret_terms, 0, sizeof(*ret_terms));
+    for (size_t i = 0; i < view->options.count; i++) {
+        const struct version_option *option = &view->options.items[i];
+        double speed;
+
+        if (!option_suits(source, option, app, group))
+            continue;
+        suits = true;
+        speed = source_speed(view, option);
+        fastest = fmax(fastest, speed);
+        ret_terms->lane = lane_of(source, app, group, option->resource);
+        if (app->non_cpu_intensive == 0)
+            add_wanted(source, option, speed, ret_terms);
+    }
+    any_speed = app->non_cpu_intensive != 0 || view->config->ignore_delay_bound;
+    ret_terms->limits[POOL_MEMORY] = view->memory;
+    ret_terms->limits[POOL_DISK] = fmax(view->disk, 0);
+    ret_terms->limits[POOL_BANDWIDTH] = view->host->n_bwdown > 0 ? view->host->n_bwdown : HUGE_VAL;
+    ret_terms->limits[POOL_SPEED] = any_speed ? HUGE_VAL : fastest * SPEED_SLACK;
+    if (app->locality_scheduling != 0 && source->request->message.file_count > 0)
+        ret_terms->jobs += LOCALITY_JOBS;
+    if (source->is_probing)
+        ret_terms->flop = ret_terms->jobs = 0; /* one of each class */
+    return suits;
+}
+
+/* --- batches --------------------------------------------------------------------------------- */
+
+static struct job *jobs_of(struct source *source, const struct pool_answer *answer)
+{
+    struct request *request = source->request;
+    struct job *jobs = ARENA_ARRAY(request->arena, answer->count, struct job);
+
+    for (size_t i = 0; jobs != NULL && i < answer->count; i++)
+        jobs[i] =
+            (struct job){.resultid = answer->jobs[i].resultid,
+                         .priority = answer->jobs[i].priority,
+                         .workunit = &answer->jobs[i].workunit,
+                         .app = catalog_app(request->catalog, answer->jobs[i].workunit.appid)};
+    return jobs;
+}
+
+static bool ask(struct source *source, struct pool_question *ret_question)
+{
+    size_t reply = (size_t)fmax((double)source->view->limits.reply, 1);
+    size_t most = (size_t)source->view->config->candidate_rows;
+    const struct streams *streams = source->view->streams;
+    size_t reserve = streams != NULL ? STREAM_RESERVE : RESERVE;
+    size_t jobs = source->is_probing ? PROBE_MAX : reserve * reply + 16;
+
+    if (source->request->message.file_count > 0)
+        jobs += LOCALITY_JOBS;
+    jobs = jobs < most ? jobs : most;
+    *ret_question = (struct pool_question){.judge = judge,
+                                           .context = source,
+                                           .jobs_max = jobs,
+                                           .classes_max = jobs,
+                                           .reserve = source->is_probing ? PROBE_MAX : RESERVE,
+                                           .held = source->request->taken.ids,
+                                           .held_count = source->request->taken.count};
+    if (streams != NULL)
+        ret_question->lane_max = jobs / (streams->count * source->view->asked.resource_count) + 1;
+    return met_ask(source->request, ret_question);
+}
+
+static bool is_same_place(const struct pool_place *a, const struct pool_place *b)
+{
+    return a->is_set == b->is_set && a->resultid == b->resultid && a->priority == b->priority;
+}
+
+/* One batch, without what was met; *ret_ends: nothing is behind it. */
+static enum status take(struct source *source, struct pool_answer *ret_answer, bool *ret_ends)
+{
+    struct request *request = source->request;
+    struct pool_question question;
+    enum status status;
+    bool done;
+
+    if (!ask(source, &question))
+        return STATUS_NO_MEMORY;
+    done = pool_take(request->pool, request->arena, &question, source->place, ret_answer);
+    if (!source_note_taken(request, ret_answer) || !done)
+        return STATUS_NO_MEMORY;
+    *ret_ends = ret_answer->count == 0 &&
+                (!ret_answer->gave_up || is_same_place(&source->place, &ret_answer->place));
+    source->place = ret_answer->place;
+    status = met_sift(request, &question, &source->looks, ret_answer, &source->met_example);
+    ret_answer->is_short = ret_answer->is_short || ret_answer->gave_up;
+    return status;
+}
+
+enum status source_pool_next(struct source *source, bool got_some, bool some_lost,
+                             struct job **ret_jobs, size_t *ret_count)
+{
+    bool again = got_some || some_lost, ends = false;
+    struct pool_answer answer = {0};
+    enum status status = STATUS_OK;
+
+    *ret_count = 0;
+    if (source->batches++ >= BATCHES_MAX) {
+        source->pool_is_short = true;
+        return STATUS_OK;
+    }
+    if (again)
+        memset(&source->place, 0, sizeof(source->place));
+    source->is_probing = source->batches > 1 && !again;
+    while (status == STATUS_OK && answer.count == 0 && !ends) {
+        if (source->takes++ >= TAKES_MAX) {
+            source->pool_is_short = true;
+            return STATUS_OK;
+        }
+        status = take(source, &answer, &ends);
+        source->is_probing = true; /* of the classes so far everything was met */
+        source->pool_is_short = source->pool_is_short || answer.is_short;
+    }
+    if (status != STATUS_OK)
+        return status;
+    *ret_count = answer.count;
+    *ret_jobs = jobs_of(source, &answer);
+    return *ret_jobs == NULL ? STATUS_NO_MEMORY : STATUS_OK;
+}
+
+/* Falling priority, as the choice wants it. */
+static void sort(struct pool_answer *answer)
+{
+    for (size_t i = 1; i < answer->count; i++)
+        for (size_t j = i; j > 0 && answer->jobs[j - 1].priority < answer->jobs[j].priority; j--) {
+            struct pool_job job = answer->jobs[j];
+            answer->jobs[j] = answer->jobs[j - 1];
+            answer->jobs[j - 1] = job;
+        }
+}
+
+enum status source_pool_explain(struct source *source, struct job **ret_jobs, size_t *ret_count)
+{
+    struct request *request = source->request;
+    struct pool_question question = {
+        .judge = judge, .context = source, .jobs_max = JOBS_TO_EXPLAIN};
+    struct pool_answer answer;
+
+    /* One place more, for what was met. */
+    if (!pool_explain(request->pool, request->arena, &question, &answer))
+        return STATUS_NO_MEMORY;
+    if (source->met_example.resultid != 0)
+        answer.jobs[answer.count++] = source->met_example;
+    sort(&answer);
+    *ret_count = answer.count;
+    *ret_jobs = jobs_of(source, &answer);
+    return *ret_jobs == NULL ? STATUS_NO_MEMORY : met_mark(request, *ret_jobs, *ret_count);
+}

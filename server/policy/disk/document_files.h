@@ -1,0 +1,25 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* What the documents of jobs say of files; pure. Documents are ours (14.5, 14.6) but old ones may
+ * be of any make: what cannot be read is passed over. */
+#ifndef SERVER_POLICY_DISK_DOCUMENT_FILES_H
+#define SERVER_POLICY_DISK_DOCUMENT_FILES_H
+
+#include "server/base/text.h"
+
+#include <stdbool.h>
+#include <stdint.h>
+
+struct document_file {
+    struct text name;
+    bool is_sticky;
+    int64_t priority;     /* 1 to 5 */
+    double lifetime_days; /* until it expires */
+    double nbytes;        /* 0: not known */
+};
+/* The next file_info of `rest`, which moves behind it. False: there is none. */
+bool document_next_file(struct text *rest, struct document_file *ret_file);
+
+/* The next name of a file that is described or referred to. */
+bool document_next_name(struct text *rest, struct text *ret_name);
+
+#endif

@@ -1,0 +1,176 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Choosing. One resource at a time, one job at a time: each choice changes what is left, and with
+ * it which job fits best next. A job that was refused for a resource stays refused for it, since
+ * nothing that is given away makes room; so each job is judged again only while it passes.
+ *
+ * Priority comes first, then the stream that is behind, then the request: within a priority a job
+ * that fits beats one that overshoots, and where all overshoot the smallest does the least harm;
+ * the score decides between those that fit, and between the smallest. */
+#include "server/policy/dispatch/choose.h"
+
+#include "server/base/banned.h"
+
+static double size_of(const struct job *job)
+{
+    return job->use.wall_time * job->use.instances;
+}
+
+/* Whether the job can be taken for this resource now; notes why not. `kind` leaves the deadline out
+ * or not. */
+static bool is_possible(const struct host_view *view, const struct tally *tally,
+                        enum check_kind kind, size_t resource, struct job *job,
+                        struct choice_notes *notes)
+{
+    struct refusal refusal = {.reason = REASON_ALWAYS_ON};
+
+    if (job->is_gone || job->refused_on == resource + 1)
+        return false;
+    if ((job->app == NULL || job->app->non_cpu_intensive == 0) &&
+        job_check(view, tally, kind, resource, job, &refusal))
+        return true;
+    job->refused_on = resource + 1;
+    refusals_add(&notes->refusals, &refusal);
+    if (reason_is_deadline(refusal.reason))
+        notes->late[resource] = true;
+    return false;
+}
+
+static bool rank_is_better(const struct job_rank *rank, const struct job_rank *best)
+{
+    if (rank->clock != best->clock)
+        return rank->clock < best->clock;
+    if (rank->fits != best->fits)
+        return rank->fits;
+    if (!rank->fits && rank->size != best->size)
+        return rank->size < best->size;
+    return rank->score > best->score;
+}
+
+/* Ranks the jobs of one priority that pass everything but the deadline. Returns where the next
+ * priority begins. */
+static size_t rank_jobs(const struct host_view *view, const struct tally *tally, size_t resource,
+                        struct job *jobs, size_t from, size_t count, struct choice_notes *notes)
+{
+    size_t i = from;
+
+    for (; i < count && jobs[i].priority == jobs[from].priority; i++) {
+        struct job *job = &jobs[i];
+
+        job->is_ranked = is_possible(view, tally, CHECK_UNTIMED, resource, job, notes);
+        if (job->is_ranked)
+            job->rank = (struct job_rank){.clock = tally->shares.used[job->stream],
+                                          .fits = amounts_fits(&tally->left, &job->use),
+                                          .size = size_of(job),
+                                          .score = job_score(view, job)};
+    }
+    return i;
+}
+
+static struct job *best_of(struct job *jobs, size_t from, size_t to)
+{
+    struct job *best = NULL;
+
+    for (size_t i = from; i < to; i++)
+        if (jobs[i].is_ranked && (best == NULL || rank_is_better(&jobs[i].rank, &best->rank)))
+            best = &jobs[i];
+    return best;
+}
+
+/* Deadlines cost most, so they are judged in order of rank, until one is met. */
+static struct job *choose_one(const struct host_view *view, const struct tally *tally,
+                              size_t resource, struct job *jobs, size_t count,
+                              struct choice_notes *notes)
+{
+    for (size_t from = 0, to = 0; from < count; from = to) {
+        struct job *best;
+
+        to = rank_jobs(view, tally, resource, jobs, from, count, notes);
+        while ((best = best_of(jobs, from, to)) != NULL) {
+            if (is_possible(view, tally, CHECK_NEW, resource, best, notes))
+                return best;
+            best->is_ranked = false;
+        }
+    }
+    return NULL;
+}
+
+bool choose_is_idle(const struct host_view *view, const struct tally *tally,
+                    struct choice_notes *notes)
+{
+    bool is_idle = true;
+
+    for (size_t resource = 0; resource < tally->left.resource_count; resource++) {
+        struct refusal refusal;
+
+        if (!amounts_wants(&tally->left, resource))
+            continue;
+        if (resource_is_closed(view, tally, resource, &refusal))
+            refusals_add(&notes->refusals, &refusal);
+        else
+            is_idle = false;
+    }
+    return is_idle;
+}
+
+size_t choose_jobs(const struct host_view *view, struct tally *tally, struct job *jobs,
+                   size_t count, struct job **ret_chosen, struct choice_notes *notes)
+{
+    size_t chosen = 0;
+
+    for (size_t i = 0; i < count; i++)
+        jobs[i].refused_on = 0;
+    /* Coprocessors from the last to the first, then the CPU. */
+    for (size_t resource = tally->left.resource_count; resource-- > 0;) {
+        struct refusal refusal;
+
+        if (amounts_wants(&tally->left, resource) &&
+            resource_is_closed(view, tally, resource, &refusal)) {
+            refusals_add(&notes->refusals, &refusal);
+            continue;
+        }
+        while (amounts_wants(&tally->left, resource) && tally->jobs < view->limits.reply) {
+            struct job *job = choose_one(view, tally, resource, jobs, count, notes);
+            if (job == NULL)
+                break;
+            job->is_gone = true;
+            tally_take(tally, view, job);
+            ret_chosen[chosen++] = job;
+        }
+    }
+    return chosen;
+}
+
+static bool is_listed(struct id_list list, int64_t id)
+{
+    for (size_t i = 0; i < list.count; i++)
+        if (list.ids[i] == id)
+            return true;
+    return false;
+}
+
+size_t choose_always_on(const struct host_view *view, struct tally *tally, struct job *jobs,
+                        size_t count, struct id_list has_job, struct job **ret_chosen)
+{
+    size_t chosen = 0;
+
+    for (size_t i = 0; i < count && tally->jobs < view->limits.reply; i++) {
+        struct job *job = &jobs[i];
+        struct refusal refusal;
+        bool has_one = false;
+
+        if (job->is_gone || job->app == NULL || job->app->non_cpu_intensive == 0 ||
+            is_listed(has_job, job->app->id))
+            continue;
+        for (size_t j = 0; j < chosen && !has_one; j++)
+            has_one = ret_chosen[j]->app == job->app;
+        for (size_t resource = 0; resource < tally->left.resource_count && !has_one; resource++) {
+            if (!job_check(view, tally, CHECK_ALWAYS_ON, resource, job, &refusal))
+                continue;
+            job->is_gone = true;
+            tally_take(tally, view, job);
+            ret_chosen[chosen++] = job;
+            has_one = true;
+        }
+    }
+    return chosen;
+}

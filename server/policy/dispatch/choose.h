@@ -1,0 +1,32 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Which of the jobs at hand a host gets: the funnel's last part, over any list of jobs; pure. */
+#ifndef SERVER_POLICY_DISPATCH_CHOOSE_H
+#define SERVER_POLICY_DISPATCH_CHOOSE_H
+
+#include "server/policy/dispatch/checks.h"
+
+/* What a choice had to say about the jobs that it did not take. */
+struct choice_notes {
+    struct refusals refusals;
+    bool late[RESOURCES_MAX]; /* a job of this requested resource failed on its deadline alone */
+};
+
+/* Notes for every requested resource whether it is closed to all jobs; true: each is. */
+bool choose_is_idle(const struct host_view *view, const struct tally *tally,
+                    struct choice_notes *notes);
+
+/* Takes jobs for every requested resource, coprocessors before the CPU, until it is served or the
+ * reply is full, and adds what they use to the tally. `jobs` come in order of falling priority.
+ * Within one priority and, if there are any, the stream that is behind the others, of the jobs that
+ * fit what is left the one of the best score is taken (the earlier of two equals); if none fits,
+ * the one that takes least, by score among equals. `ret_chosen` has room for as many as
+ * `limits.reply` or `count`, the smaller of the two. Returns how many were chosen. */
+size_t choose_jobs(const struct host_view *view, struct tally *tally, struct job *jobs,
+                   size_t count, struct job **ret_chosen, struct choice_notes *notes);
+
+/* One job of each always-on app (non-CPU-intensive) that `has_job` does not name, whatever was
+ * asked for. */
+size_t choose_always_on(const struct host_view *view, struct tally *tally, struct job *jobs,
+                        size_t count, struct id_list has_job, struct job **ret_chosen);
+
+#endif

@@ -1,0 +1,78 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* What a request says about a host, as the checks see it: fixed while jobs are chosen. */
+#ifndef SERVER_POLICY_DISPATCH_HOST_VIEW_H
+#define SERVER_POLICY_DISPATCH_HOST_VIEW_H
+
+#include "config/config.h"
+#include "db/rows.h"
+#include "server/parse/message.h"
+#include "server/policy/disk/disk.h"
+#include "server/policy/dispatch/score.h"
+#include "server/policy/dispatch/stream.h"
+#include "server/policy/edf/workload.h"
+#include "server/policy/host/hr_class.h"
+#include "server/policy/limits/amounts.h"
+#include "server/policy/limits/limits.h"
+#include "server/policy/limits/preferences.h"
+#include "server/policy/version/estimate.h"
+#include "server/policy/version/version_choice.h"
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+struct id_list {
+    const int64_t *ids;
+    size_t count;
+};
+
+/* Jobs of one app in progress. */
+struct app_count {
+    int64_t total, by_resource[RESOURCES_MAX];
+};
+
+/* What does not change while jobs are chosen. */
+struct host_view {
+    const struct config *config;
+    const struct message *message;
+    const struct host_row *host;
+    const struct project_preferences *project;
+    int64_t userid, client_version;
+    double now;
+    bool is_backup;     /* its user gives this project idle processors only */
+    bool only_assigned; /* the account gets assigned jobs only (user.seti_id) */
+    double memory;      /* bytes that jobs may use */
+    struct disk_space space;
+    bool is_above_disk_share; /* the project uses more of the disk than its share */
+    double disk;              /* bytes that jobs may fill in this pass: one of space.amounts */
+    double correction;        /* see estimate_correction */
+    struct availability availability;
+    struct amounts asked;
+    struct job_limits limits;
+    int64_t hr_classes[HR_COARSE + 1]; /* by kind of homogeneous redundancy; 0: unknown */
+    bool is_excluded[RESOURCES_MAX];   /* by the user's preferences */
+    int64_t in_progress[RESOURCES_MAX], in_progress_total; /* before this reply */
+    const struct app_limit *app_limits;                    /* of some apps */
+    struct app_count *app_counts;                          /* of the same, before this reply */
+    size_t app_limit_count;
+    struct version_options options;
+    struct id_list keywords_yes, keywords_no; /* what the volunteer wants and refuses */
+    const struct size_census *size_censuses;  /* of some apps */
+    size_t size_census_count;
+    const struct streams *streams; /* NULL: none */
+    struct stream_shares shares;
+    struct workload *workload; /* NULL: deadlines are judged by the plain check */
+};
+
+/* Bytes that jobs may use of a host's memory. */
+double memory_usable(double m_nbytes, const struct global_preferences *preferences);
+/* Whether a resource type is excluded by the user. */
+bool resource_is_excluded(const struct project_preferences *project, size_t resource,
+                          struct text type);
+/* Homogeneous redundancy of an app: its own, else the project's. */
+enum hr_type app_hr_type(const struct config *config, const struct app_row *app);
+/* The host's class for an app; 0: the app wants none, or the host is of no known kind. */
+int64_t hr_class_for(const struct host_view *view, const struct app_row *app);
+bool app_is_selected(const struct project_preferences *project, int64_t appid);
+
+#endif

@@ -1,0 +1,23 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Reliable hosts, and the shorter deadlines of jobs that are for them: retries, and the tail of a
+ * batch (database-and-policy 7.5, 11.8); pure. */
+#ifndef SERVER_POLICY_DISPATCH_RELIABLE_H
+#define SERVER_POLICY_DISPATCH_RELIABLE_H
+
+#include "config/config.h"
+#include "db/rows.h"
+
+#include <stdbool.h>
+#include <stdint.h>
+
+/* Whether results of this priority are for reliable hosts only. */
+bool priority_needs_reliable(const struct config *config, int64_t priority);
+
+/* Whether this host's results with a version come soon and are right. */
+bool version_is_reliable(const struct host_app_version_row *row, const struct config *config,
+                         struct text os_name, struct text p_vendor);
+
+/* Seconds that a job for a reliable host gets, which is expected to take `wall_time` s. */
+int64_t reduced_delay_bound(int64_t delay_bound, double fraction, double wall_time);
+
+#endif

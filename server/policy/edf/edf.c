@@ -1,0 +1,359 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* The workload is two lists in order of precedence, coprocessor jobs and CPU jobs, each job with
+ * the time until which it may end. A new job disturbs only those behind its place. Most questions
+ * are answered by bounds, without a look at the arrangement (see edf_queue.c); else jobs are laid,
+ * from the place on to the last one whose bound does not hold, and no further than to the first
+ * that ends too late. What makes it fast beyond that:
+ *
+ * - Coprocessor jobs that leave as many CPUs as before leave the CPU jobs as they are.
+ * - Jobs refused are remembered; where what is added only makes things worse, anything that is not
+ *   easier is refused without a look, until the workload is reset.
+ *
+ * The work spent on one request is bounded: when it is used up, only what the bounds prove is
+ * accepted. */
+#include "server/policy/edf/edf.h"
+
+#include "server/base/arena.h"
+#include "server/policy/edf/edf_queue.h"
+
+#include <math.h>
+
+#include "server/base/banned.h"
+
+#define US            1e6  /* in a second */
+#define WALL_TIME_MAX 1e9  /* s */
+#define DEADLINE_MAX  1e12 /* s */
+#define INSTANCES_MAX 1e5
+#define CHOSEN_SPARE  1e3       /* us that a new job may end after its deadline */
+#define LISTED_SPARE  1e6       /* us by which a listed job may become later */
+#define STEPS_MAX     200000000 /* segments looked at, each about a nanosecond */
+
+enum { REFUSED_MAX = 32 /* remembered */, NOT_LISTED = -1 };
+
+struct refused {
+    struct edf_need need;
+    double deadline;
+    size_t place;
+    uint64_t taken, coprocs_taken;
+    enum edf_verdict verdict;
+    struct edf_reason reason;
+};
+
+struct edf {
+    struct edf_queue queue;
+    const struct edf_job *listed;
+    bool is_lost; /* no memory, or the baseline is beyond the bound */
+    bool is_exhausted;
+    struct refused refused[REFUSED_MAX];
+    size_t refused_count, refused_next;
+    uint64_t taken, coprocs_taken;
+};
+
+/* --- numbers --------------------------------------------------------------------------------- */
+
+static double between(double value, double low, double high)
+{
+    if (!(value >= low)) /* NaN too */
+        return low;
+    return value > high ? high : value;
+}
+
+static int64_t millionths(double value)
+{
+    return (int64_t)round(between(value, 0, INSTANCES_MAX) * EDF_UNIT);
+}
+
+static int64_t at_most(int64_t value, int64_t most)
+{
+    return value < most ? value : most;
+}
+
+static bool can_run(const struct edf *edf, const struct edf_job *job)
+{
+    const struct edf_shape *shape = &edf->queue.shape;
+
+    return job->resource == RESOURCE_CPU ||
+           (job->resource < shape->types && shape->counts[job->resource] > 0);
+}
+
+static struct edf_entry entry_of(const struct edf *edf, const struct edf_job *job)
+{
+    const struct edf_shape *shape = &edf->queue.shape;
+    struct edf_entry entry = {
+        .need = {.wall_time = round(between(job->wall_time, 0, WALL_TIME_MAX) * US),
+                 .cpus = at_most(millionths(job->cpus), shape->cpus),
+                 .type = job->resource},
+        .deadline = isinf(job->deadline) && job->deadline > 0
+                        ? INFINITY
+                        : round(between(job->deadline, -DEADLINE_MAX, DEADLINE_MAX) * US),
+        .listed = NOT_LISTED,
+    };
+
+    if (job->resource != RESOURCE_CPU)
+        entry.need.count = at_most(millionths(job->instances), shape->counts[job->resource]);
+    entry.limit = entry.deadline + CHOSEN_SPARE;
+    return entry;
+}
+
+/* --- the baseline ---------------------------------------------------------------------------- */
+
+struct edf *edf_create(struct arena *arena, const struct edf_host *host,
+                       const struct edf_job *listed, size_t count, size_t room)
+{
+    struct edf *edf = ARENA_NEW(arena, struct edf);
+    struct edf_shape shape = {
+        .cpus = millionths(floor(between(host->counts[RESOURCE_CPU], 1, INSTANCES_MAX))),
+        .types = host->resource_count < RESOURCES_MAX ? host->resource_count : RESOURCES_MAX,
+    };
+
+    for (size_t type = 1; type < shape.types; type++)
+        shape.counts[type] = millionths(host->counts[type]);
+    if (edf == NULL || !edf_queue_init(&edf->queue, arena, &shape, count + room + 1, STEPS_MAX))
+        return NULL;
+    edf->listed = listed;
+    for (size_t i = 0; i < count; i++) {
+        struct edf_entry entry;
+
+        if (!can_run(edf, &listed[i]))
+            continue;
+        entry = entry_of(edf, &listed[i]);
+        entry.listed = (ptrdiff_t)i;
+        edf_queue_list(&edf->queue, &entry);
+    }
+    edf->is_lost = !edf_queue_begin(&edf->queue, LISTED_SPARE);
+    return edf;
+}
+
+void edf_reset(struct edf *edf)
+{
+    if (edf->is_lost || edf->taken == 0)
+        return;
+    edf->is_lost = !edf_queue_reset(&edf->queue);
+    edf->taken = edf->coprocs_taken = edf->refused_count = edf->refused_next = 0;
+}
+
+/* --- jobs refused before --------------------------------------------------------------------- */
+
+/* Whether an answer holds for this job too: the same question, or one that is not easier. */
+static bool is_no_easier(const struct edf *edf, const struct refused *refused,
+                         const struct edf_entry *entry, size_t place)
+{
+    const struct edf_need *need = &entry->need;
+    bool is_now = edf->taken == refused->taken;
+    bool is_longer = need->wall_time >= refused->need.wall_time;
+    bool is_here = is_now && place == refused->place && entry->deadline <= refused->deadline;
+
+    if (refused->need.type != need->type || refused->need.cpus != need->cpus ||
+        refused->need.count != need->count || !is_longer)
+        return false;
+    if (is_here && (refused->verdict == EDF_LATE || need->wall_time == refused->need.wall_time))
+        return true;
+    /* One more job may let another of different size start earlier; not where all are alike. */
+    return need->type == RESOURCE_CPU && edf_shape_is_even(&edf->queue.shape) &&
+           (is_here || (entry->deadline == refused->deadline &&
+                        (edf->coprocs_taken == refused->coprocs_taken ||
+                         edf_shape_burden(&edf->queue.shape) == 0)));
+}
+
+static const struct refused *find_refused(const struct edf *edf, const struct edf_entry *entry,
+                                          size_t place)
+{
+    for (size_t i = 0; i < edf->refused_count; i++)
+        if (is_no_easier(edf, &edf->refused[i], entry, place))
+            return &edf->refused[i];
+    return NULL;
+}
+
+static void remember(struct edf *edf, const struct edf_entry *entry, size_t place,
+                     enum edf_verdict verdict, const struct edf_reason *reason)
+{
+    edf->refused[edf->refused_next] = (struct refused){.need = entry->need,
+                                                       .deadline = entry->deadline,
+                                                       .place = place,
+                                                       .taken = edf->taken,
+                                                       .coprocs_taken = edf->coprocs_taken,
+                                                       .verdict = verdict,
+                                                       .reason = *reason};
+    edf->refused_next = (edf->refused_next + 1) % REFUSED_MAX;
+    if (edf->refused_count < REFUSED_MAX)
+        edf->refused_count++;
+}
+
+/* --- one job more ---------------------------------------------------------------------------- */
+
+static const struct edf_entry *longest_before(const struct edf_group *group, size_t place)
+{
+    while (place-- > 0)
+        if (group->order[place]->listed != NOT_LISTED)
+            return group->order[place]->longest;
+    return NULL;
+}
+
+/* The longest listed job that goes before. */
+static void blame(const struct edf *edf, const struct edf_group *group, size_t place,
+                  struct edf_reason *reason)
+{
+    const struct edf_group *coprocs = &edf->queue.groups[EDF_COPROCS];
+    const struct edf_entry *longest = longest_before(group, place);
+
+    if (longest == NULL && group != coprocs)
+        longest = longest_before(coprocs, coprocs->count);
+    if (longest == NULL)
+        return;
+    reason->has_listed = true;
+    reason->listed = (size_t)longest->listed;
+    reason->lateness_before = reason->lateness_after =
+        fmax(0, longest->alone - longest->deadline) / US;
+}
+
+/* Lays the jobs of a group onto `work`. */
+static enum edf_verdict lay_rest(struct edf *edf, const struct edf_group *group, size_t from,
+                                 size_t until, struct edf_reason *reason)
+{
+    for (size_t i = from; i < until; i++) {
+        const struct edf_entry *entry = group->order[i];
+        double finish = edf_queue_lay(&edf->queue, &entry->need);
+
+        if (edf->queue.steps > STEPS_MAX)
+            return EDF_TOO_LARGE;
+        if (finish <= entry->limit)
+            continue;
+        if (entry->listed == NOT_LISTED) {
+            blame(edf, group, i, reason);
+            return EDF_DELAYS;
+        }
+        reason->has_listed = true;
+        reason->listed = (size_t)entry->listed;
+        reason->lateness_before = (entry->limit - LISTED_SPARE - entry->deadline) / US;
+        reason->lateness_after = (finish - entry->deadline) / US;
+        return EDF_DELAYS;
+    }
+    return EDF_IN_TIME;
+}
+
+/* The coprocessor jobs and a new one are in `work`: whether the CPU jobs stay in time. */
+static enum edf_verdict judge_cpu_jobs(struct edf *edf, struct edf_reason *reason)
+{
+    struct edf_queue *queue = &edf->queue;
+    const struct edf_group *cpus = &queue->groups[EDF_CPUS];
+    const struct edf_load *base = &cpus->saved[0];
+
+    edf_load_begin_cpu_jobs(&queue->base, &queue->work, &queue->shape);
+    if (edf_load_equal(&queue->base, base))
+        return EDF_IN_TIME;
+    edf_load_copy(&queue->work, &queue->base);
+    return lay_rest(edf, cpus, 0,
+                    edf_queue_until(cpus, 0, edf_load_kept_away_more(base, &queue->base)), reason);
+}
+
+static enum edf_verdict judge(struct edf *edf, const struct edf_entry *entry, size_t place,
+                              struct edf_reason *reason)
+{
+    struct edf_queue *queue = &edf->queue;
+    struct edf_group *group = edf_queue_group(queue, &entry->need);
+    bool may_burden = entry->need.type != RESOURCE_CPU && edf_shape_burden(&queue->shape) > 0;
+    double amount = edf_queue_amount(&entry->need);
+    size_t until = edf_queue_until(group, place, amount);
+    enum edf_verdict verdict;
+    double finish;
+
+    if (until == place && !may_burden && edf_queue_spare(queue, entry, place) >= 0)
+        return EDF_IN_TIME;
+    if ((until > place && !edf_queue_sharpen(queue, group, until)) ||
+        !edf_queue_before(queue, group, place))
+        return EDF_TOO_LARGE;
+    until = edf_queue_until(group, place, amount);
+    finish = edf_queue_lay(queue, &entry->need);
+    reason->finish = finish / US;
+    if (finish > entry->limit) {
+        blame(edf, group, place, reason);
+        return EDF_LATE;
+    }
+    verdict = lay_rest(edf, group, place, may_burden ? group->count : until, reason);
+    return verdict == EDF_IN_TIME && may_burden ? judge_cpu_jobs(edf, reason) : verdict;
+}
+
+static enum edf_verdict try(struct edf *edf, const struct edf_job *job,
+                            struct edf_reason *ret_reason)
+{
+    const struct refused *refused;
+    enum edf_verdict verdict;
+    struct edf_entry entry;
+    size_t place;
+
+    *ret_reason = (struct edf_reason){0};
+    if (!can_run(edf, job))
+        return EDF_LATE;
+    if (edf->is_lost)
+        return EDF_TOO_LARGE;
+    entry = entry_of(edf, job);
+    if (!edf_queue_note(&edf->queue, &entry.need) || !edf_queue_find_base(&edf->queue))
+        return EDF_TOO_LARGE;
+    place = edf_queue_place(edf_queue_group(&edf->queue, &entry.need), entry.deadline);
+    refused = find_refused(edf, &entry, place);
+    if (refused != NULL) {
+        *ret_reason = refused->reason;
+        return refused->verdict;
+    }
+    verdict = judge(edf, &entry, place, ret_reason);
+    if (verdict == EDF_LATE || verdict == EDF_DELAYS)
+        remember(edf, &entry, place, verdict, ret_reason);
+    return verdict;
+}
+
+enum edf_verdict edf_try(struct edf *edf, const struct edf_job *job, struct edf_reason *ret_reason)
+{
+    enum edf_verdict verdict = try(edf, job, ret_reason);
+
+    edf->is_exhausted = edf->is_exhausted || verdict == EDF_TOO_LARGE;
+    return verdict;
+}
+
+void edf_take(struct edf *edf, const struct edf_job *job)
+{
+    struct edf_entry entry;
+
+    if (edf->is_lost || !can_run(edf, job))
+        return;
+    entry = entry_of(edf, job);
+    edf_queue_note(&edf->queue, &entry.need);
+    edf->is_lost =
+        !edf_queue_take(&edf->queue, &entry,
+                        edf_queue_place(edf_queue_group(&edf->queue, &entry.need), entry.deadline));
+    edf->taken++;
+    edf->coprocs_taken += entry.need.type != RESOURCE_CPU;
+}
+
+/* --- what is known of listed jobs ------------------------------------------------------------ */
+
+double edf_lateness(struct edf *edf, size_t listed)
+{
+    for (int g = 0; g < EDF_GROUPS; g++) {
+        struct edf_group *group = &edf->queue.groups[g];
+
+        if (edf->is_lost || !edf_queue_before(&edf->queue, group, group->count))
+            return INFINITY;
+        for (size_t i = 0; i < group->count; i++)
+            if (group->order[i]->listed == (ptrdiff_t)listed)
+                return fmax(0, group->order[i]->finish - group->order[i]->deadline) / US;
+    }
+    return isinf(edf->listed[listed].deadline) ? 0 : INFINITY;
+}
+
+bool edf_is_exhausted(const struct edf *edf)
+{
+    return edf->is_exhausted;
+}
+
+double edf_first_done(const struct edf *edf)
+{
+    double first = INFINITY;
+
+    for (int g = 0; g < EDF_GROUPS; g++) {
+        const struct edf_group *group = &edf->queue.groups[g];
+        for (size_t i = 0; i < group->baseline_count; i++)
+            if (group->baseline[i]->alone > 0)
+                first = fmin(first, group->baseline[i]->alone);
+    }
+    return first / US;
+}

@@ -1,0 +1,60 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* The deadline simulation: whether a host can run one job more without being late with it or
+ * later with any other (rule B). A host runs its jobs by deadline, coprocessor jobs before CPU
+ * jobs, and one that does not fit is passed over; a job of an earlier deadline interrupts. Pure;
+ * all memory is taken at the beginning. Times are in s from now. */
+#ifndef SERVER_POLICY_EDF_EDF_H
+#define SERVER_POLICY_EDF_EDF_H
+
+#include "server/policy/limits/amounts.h"
+
+#include <stdbool.h>
+#include <stddef.h>
+
+struct arena;
+
+struct edf_host {
+    double counts[RESOURCES_MAX]; /* instances by resource; those of the CPU: usable ones */
+    size_t resource_count;
+};
+
+struct edf_job {
+    double wall_time, deadline;
+    double cpus;      /* of a coprocessor job: its CPU part */
+    size_t resource;  /* RESOURCE_CPU; from resource_count on: one that the host lacks */
+    double instances; /* of its coprocessor */
+};
+
+enum edf_verdict {
+    EDF_IN_TIME,
+    EDF_LATE,     /* it would be late itself */
+    EDF_DELAYS,   /* a listed job would be later than without new jobs, or a chosen one late */
+    EDF_TOO_LARGE /* not known within the bound of time; no room for it either */
+};
+
+/* What a verdict rests on. */
+struct edf_reason {
+    double finish;   /* of the job asked about; unknown (0) when not simulated */
+    bool has_listed; /* a listed job is in the way: the one made later, or the longest before it */
+    size_t listed;   /* its index */
+    double lateness_before, lateness_after; /* of that job; equal when it is only in the way */
+};
+
+/* The baseline: how late each listed job is with those alone. Not more than `room` jobs will be
+ * taken. NULL: no memory. */
+struct edf;
+struct edf *edf_create(struct arena *arena, const struct edf_host *host,
+                       const struct edf_job *listed, size_t count, size_t room);
+/* Back to the baseline. */
+void edf_reset(struct edf *edf);
+enum edf_verdict edf_try(struct edf *edf, const struct edf_job *job, struct edf_reason *ret_reason);
+/* It joins the workload, whatever edf_try thinks of it. */
+void edf_take(struct edf *edf, const struct edf_job *job);
+/* The lateness of a listed job in the present workload, s; INFINITY: not known. */
+double edf_lateness(struct edf *edf, size_t listed);
+/* Whether a question was too large. */
+bool edf_is_exhausted(const struct edf *edf);
+/* When the first listed job that has anything left to do is done; INFINITY: there is none. */
+double edf_first_done(const struct edf *edf);
+
+#endif

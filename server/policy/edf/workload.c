@@ -1,0 +1,299 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* From what a client says to the jobs of the simulation. Three generations of clients say it
+ * differently (protocol 2.17): before 6.11 a list without CPUs and coprocessors, later one with
+ * them but only after it was asked for, and never a word of generic or Apple coprocessors. What is
+ * missing of this project's own jobs comes from the database. A list that is not there is no empty
+ * list: own jobs stand in for it, and what the client says of its busy processors in all. */
+#include "server/policy/edf/workload.h"
+
+#include "server/base/arena.h"
+
+#include <math.h>
+#include <stdlib.h>
+
+#include "server/base/banned.h"
+
+#define RETRY_MIN      60.0
+#define RETRY_MAX      3600.0
+#define REPORT_RESERVE 86400.0 /* s before a deadline in which reports must not be held back */
+#define LONG_OVERDUE   (-1e9)  /* s: goes before everything */
+
+enum { VERSION_TELLS_COPROCS = 61100, FILLERS_MAX = 4096 };
+
+struct making {
+    struct arena *arena;
+    const struct workload_facts *facts;
+    struct edf_job *jobs;
+    struct text *names;
+    size_t count;
+    const struct own_job **own;  /* by name */
+    const struct text **listed;  /* this project's names by the client, sorted */
+    const struct text **aborted; /* likewise */
+};
+
+bool workload_needs_own(const struct message *message, bool has_always_on_apps)
+{
+    bool tells_coprocs = message_client_version(message) >= VERSION_TELLS_COPROCS;
+
+    if (!message->has_ip_results)
+        return true;
+    if (message->ip_result_count == 0)
+        return false;
+    for (size_t i = 0; i < message->coproc_count; i++)
+        if (!tells_coprocs || message->coprocs[i].is_generic ||
+            text_is(message->coprocs[i].type, "apple_gpu"))
+            return true;
+    return has_always_on_apps;
+}
+
+/* --- names ----------------------------------------------------------------------------------- */
+
+static int compare_own(const void *a, const void *b)
+{
+    const struct own_job *one = *(const struct own_job *const *)a;
+    const struct own_job *other = *(const struct own_job *const *)b;
+
+    return text_compare(one->name, other->name);
+}
+
+static int compare_names(const void *a, const void *b)
+{
+    return text_compare(**(const struct text *const *)a, **(const struct text *const *)b);
+}
+
+static void sort_texts(const struct text **texts, size_t count)
+{
+    if (count > 0)
+        qsort(texts, count, sizeof(texts[0]), compare_names);
+}
+
+static bool is_among(const struct text *const *texts, size_t count, struct text name)
+{
+    const struct text *key = &name;
+
+    return count > 0 && bsearch(&key, texts, count, sizeof(texts[0]), compare_names) != NULL;
+}
+
+static bool sort_names(struct making *making)
+{
+    const struct workload_facts *facts = making->facts;
+    size_t listed_count = facts->message->other_result_count;
+
+    making->own = ARENA_ARRAY(making->arena, facts->own_count, const struct own_job *);
+    making->listed = ARENA_ARRAY(making->arena, listed_count, const struct text *);
+    making->aborted = ARENA_ARRAY(making->arena, facts->aborted_count, const struct text *);
+    if (making->own == NULL || making->listed == NULL || making->aborted == NULL)
+        return false;
+    for (size_t i = 0; i < facts->own_count; i++)
+        making->own[i] = &facts->own[i];
+    for (size_t i = 0; i < listed_count; i++)
+        making->listed[i] = &facts->message->other_results[i].name;
+    for (size_t i = 0; i < facts->aborted_count; i++)
+        making->aborted[i] = &facts->aborted[i];
+    if (facts->own_count > 0)
+        qsort(making->own, facts->own_count, sizeof(making->own[0]), compare_own);
+    sort_texts(making->listed, listed_count);
+    sort_texts(making->aborted, facts->aborted_count);
+    return true;
+}
+
+static const struct own_job *own_by_name(const struct making *making, struct text name)
+{
+    const struct own_job key = {.name = name}, *key_at = &key;
+    const struct own_job **found = NULL;
+
+    if (making->facts->own_count > 0)
+        found = bsearch(&key_at, making->own, making->facts->own_count, sizeof(making->own[0]),
+                        compare_own);
+    return found != NULL ? *found : NULL;
+}
+
+static bool is_ours(const struct making *making, struct text name)
+{
+    return is_among(making->listed, making->facts->message->other_result_count, name);
+}
+
+static bool is_aborted(const struct making *making, struct text name)
+{
+    return is_among(making->aborted, making->facts->aborted_count, name);
+}
+
+/* --- jobs ------------------------------------------------------------------------------------ */
+
+static void add(struct making *making, const struct edf_job *job, struct text name)
+{
+    making->jobs[making->count] = *job;
+    making->names[making->count++] = name;
+}
+
+/* What the list itself tells of coprocessors. */
+static struct edf_job job_of_listed(const struct amounts *asked, const struct ip_result *listed)
+{
+    struct edf_job job = {.cpus = listed->avg_ncpus};
+    const struct {
+        double count;
+        struct text type;
+    } kinds[] = {{listed->ncudas, TEXT("NVIDIA")},
+                 {listed->natis, TEXT("ATI")},
+                 {listed->nintel_gpus, TEXT("intel_gpu")}};
+
+    for (size_t i = 0; i < sizeof(kinds) / sizeof(kinds[0]); i++) {
+        if (kinds[i].count > 0) {
+            job.resource = amounts_resource(asked, kinds[i].type);
+            job.instances = kinds[i].count;
+        }
+    }
+    return job;
+}
+
+static void add_listed(struct making *making, const struct ip_result *listed)
+{
+    const struct workload_facts *facts = making->facts;
+    const struct own_job *own = own_by_name(making, listed->name);
+    struct edf_job job = job_of_listed(facts->asked, listed);
+
+    if ((own != NULL && own->is_always_on) || is_aborted(making, listed->name))
+        return;
+    if (own != NULL && own->job.resource != RESOURCE_CPU && job.resource == RESOURCE_CPU) {
+        job.resource = own->job.resource;
+        job.instances = own->job.instances;
+        if (message_client_version(facts->message) < VERSION_TELLS_COPROCS)
+            job.cpus = own->job.cpus;
+    }
+    job.wall_time =
+        listed->time_remaining /
+        (job.resource == RESOURCE_CPU ? facts->availability.cpu : facts->availability.gpu);
+    job.deadline = listed->has_report_deadline ? listed->report_deadline - facts->now : INFINITY;
+    if (job.deadline >= -facts->ignore_overdue)
+        add(making, &job, listed->name);
+}
+
+/* Own jobs in the place of a list; and processors busy for as long as the client says, where that
+ * is longer. */
+static void stand_in(struct making *making)
+{
+    const struct workload_facts *facts = making->facts;
+    double busy[RESOURCES_MAX] = {0}; /* instance-seconds */
+
+    for (size_t i = 0; i < facts->own_count; i++) {
+        const struct own_job *own = &facts->own[i];
+        if (own->is_always_on || is_aborted(making, own->name) ||
+            own->job.deadline < -facts->ignore_overdue)
+            continue;
+        add(making, &own->job, own->name);
+        if (own->job.resource < facts->asked->resource_count)
+            busy[own->job.resource] +=
+                own->job.wall_time *
+                (own->job.resource == RESOURCE_CPU ? own->job.cpus : own->job.instances);
+    }
+    for (size_t i = 0; i < facts->asked->resource_count; i++) {
+        const struct resource *resource = &facts->asked->resources[i];
+        double count = fmin(fmax(floor(resource->count), 1), FILLERS_MAX);
+        struct edf_job filler = {.wall_time = resource->estimated_delay - busy[i] / count,
+                                 .deadline = LONG_OVERDUE,
+                                 .resource = i,
+                                 .cpus = i == RESOURCE_CPU ? 1 : 0,
+                                 .instances = 1};
+
+        for (size_t j = 0; j < (size_t)count && filler.wall_time > 0; j++)
+            add(making, &filler, NO_TEXT);
+    }
+}
+
+static size_t room_for(const struct workload_facts *facts)
+{
+    size_t room = facts->message->ip_result_count + facts->own_count + facts->resent_count;
+
+    for (size_t i = 0; i < facts->asked->resource_count; i++)
+        room += (size_t)fmin(facts->asked->resources[i].count + 1, FILLERS_MAX);
+    return room;
+}
+
+static double earliest_own(const struct making *making)
+{
+    const struct workload_facts *facts = making->facts;
+    double earliest = INFINITY;
+
+    for (size_t i = 0; i < making->count; i++) {
+        bool is_own = i >= making->count - facts->resent_count ||
+                      (!facts->message->has_ip_results && making->names[i].length > 0) ||
+                      is_ours(making, making->names[i]) ||
+                      own_by_name(making, making->names[i]) != NULL;
+        if (is_own)
+            earliest = fmin(earliest, making->jobs[i].deadline);
+    }
+    return earliest;
+}
+
+struct workload *workload_make(struct arena *arena, const struct workload_facts *facts)
+{
+    struct making making = {.arena = arena, .facts = facts};
+    struct workload *workload = ARENA_NEW(arena, struct workload);
+    struct edf_host host = {.resource_count = facts->asked->resource_count};
+    size_t room = room_for(facts);
+
+    making.jobs = ARENA_ARRAY(arena, room, struct edf_job);
+    making.names = ARENA_ARRAY(arena, room, struct text);
+    if (workload == NULL || making.jobs == NULL || making.names == NULL || !sort_names(&making))
+        return NULL;
+    for (size_t i = 0; i < facts->message->ip_result_count; i++)
+        add_listed(&making, &facts->message->ip_results[i]);
+    if (!facts->message->has_ip_results)
+        stand_in(&making);
+    for (size_t i = 0; i < facts->resent_count; i++)
+        add(&making, &facts->resent[i], NO_TEXT);
+    for (size_t i = 0; i < host.resource_count; i++)
+        host.counts[i] = facts->asked->resources[i].count;
+    *workload = (struct workload){
+        .edf = edf_create(arena, &host, making.jobs, making.count, facts->jobs_max),
+        .jobs = making.jobs,
+        .names = making.names,
+        .count = making.count,
+        .connection_period = facts->connection_period,
+        .earliest_own = earliest_own(&making),
+    };
+    if (workload->edf == NULL)
+        return NULL;
+    workload->first_done = edf_first_done(workload->edf);
+    return workload;
+}
+
+/* --- questions ------------------------------------------------------------------------------- */
+
+struct edf_job workload_job(const struct amount_use *use, double deadline)
+{
+    return (struct edf_job){.wall_time = use->wall_time,
+                            .deadline = deadline,
+                            .resource = use->resource,
+                            .cpus = use->cpus,
+                            .instances = use->resource == RESOURCE_CPU ? 0 : use->instances};
+}
+
+enum workload_answer workload_try(struct workload *workload, const struct edf_job *job,
+                                  bool skips_connection, struct edf_reason *ret_reason)
+{
+    *ret_reason = (struct edf_reason){0};
+    if (!skips_connection && job->deadline < workload->connection_period)
+        return WORKLOAD_CONNECTION;
+    switch (edf_try(workload->edf, job, ret_reason)) {
+    case EDF_IN_TIME:
+        return WORKLOAD_IN_TIME;
+    case EDF_DELAYS:
+        return WORKLOAD_DELAYS;
+    case EDF_TOO_LARGE:
+        return WORKLOAD_UNKNOWN;
+    case EDF_LATE:
+        break;
+    }
+    return WORKLOAD_LATE;
+}
+
+double workload_retry_longest(const struct workload *workload)
+{
+    return fmax(0, fmin(RETRY_MAX, workload->earliest_own - REPORT_RESERVE));
+}
+
+double workload_retry_delay(const struct workload *workload)
+{
+    return fmin(fmax(workload->first_done, RETRY_MIN), workload_retry_longest(workload));
+}

@@ -1,0 +1,75 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* What a host has to do before it can do more: its queue as the client lists it, corrected by what
+ * the project knows of its own jobs, or what stands in for a list; and whether a job more can be
+ * done in time beside it; pure. */
+#ifndef SERVER_POLICY_EDF_WORKLOAD_H
+#define SERVER_POLICY_EDF_WORKLOAD_H
+
+#include "server/base/text.h"
+#include "server/parse/message.h"
+#include "server/policy/edf/edf.h"
+#include "server/policy/limits/amounts.h"
+#include "server/policy/version/estimate.h"
+
+#include <stdbool.h>
+#include <stddef.h>
+
+struct arena;
+
+/* A job of this project on the host, by the database. */
+struct own_job {
+    struct text name;
+    struct edf_job job; /* wall time: of the whole job; deadline in s from now, without grace */
+    bool is_always_on;  /* it takes no turn */
+};
+
+struct workload_facts {
+    const struct message *message;
+    const struct amounts *asked;
+    struct availability availability;
+    double now;
+    double ignore_overdue;     /* s: listed jobs later than this are left out */
+    double connection_period;  /* s; 0: no rule A */
+    const struct own_job *own; /* where they are needed: see workload_needs_own */
+    size_t own_count;
+    const struct edf_job *resent; /* in this reply */
+    size_t resent_count;
+    const struct text *aborted; /* names */
+    size_t aborted_count;
+    size_t jobs_max; /* that may be chosen */
+};
+
+struct workload {
+    struct edf *edf;
+    const struct edf_job *jobs; /* listed, then resent ones */
+    const struct text *names;   /* of each; empty: not known */
+    size_t count;
+    double connection_period;
+    double first_done;   /* s until the first of them is done; INFINITY: there is none */
+    double earliest_own; /* deadline of this project's own, s from now; INFINITY: none */
+};
+
+/* Whether the list is absent, or does not tell what this project's jobs run on. */
+bool workload_needs_own(const struct message *message, bool has_always_on_apps);
+
+/* NULL: no memory. */
+struct workload *workload_make(struct arena *arena, const struct workload_facts *facts);
+
+enum workload_answer {
+    WORKLOAD_IN_TIME,
+    WORKLOAD_CONNECTION, /* rule A: due before the host connects again */
+    WORKLOAD_LATE,       /* rule B: it would be late itself */
+    WORKLOAD_DELAYS,     /* rule B: others would be */
+    WORKLOAD_UNKNOWN     /* rule B: the queue is too large to be told */
+};
+/* `skips_connection` turns rule A off. */
+enum workload_answer workload_try(struct workload *workload, const struct edf_job *job,
+                                  bool skips_connection, struct edf_reason *ret_reason);
+struct edf_job workload_job(const struct amount_use *use, double deadline);
+
+/* How long a client may be kept away that got nothing because of deadlines: its reports are held
+ * back too. And how long it makes sense: until a queued job is done. */
+double workload_retry_longest(const struct workload *workload);
+double workload_retry_delay(const struct workload *workload);
+
+#endif

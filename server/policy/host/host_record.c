@@ -1,0 +1,224 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* The columns of a host that its client fills are rows of two tables here. Numbers were made finite
+ * by the parser; texts are cut to 254 bytes, integers to 32 bits, so that no request is refused by
+ * the database for what it says about its machine. */
+#include "server/policy/host/host_record.h"
+
+#include "server/base/arena.h"
+#include "server/base/buffer.h"
+#include "server/base/crypto.h"
+#include "server/parse/message.h"
+#include "server/policy/host/bounds.h"
+#include "server/policy/host/identity.h"
+#include "server/policy/plan_class/plan_class.h"
+
+#include <stddef.h>
+#include <stdint.h>
+
+#include "server/base/banned.h"
+
+/* Bytes of misc after which no more GPUs are listed. One takes at most 4,000 and the rest 4,000, so
+ * that the whole stays below BOUND_BLOB. */
+enum { MISC_GPUS_MAX = 50000 };
+
+static const struct {
+    size_t from, to;
+} texts[] =
+    {
+#define COPY(field, column)                                                              \
+    {                                                                                    \
+        .from = offsetof(struct message, field), .to = offsetof(struct host_row, column) \
+    }
+        COPY(domain_name, domain_name), COPY(p_vendor, p_vendor),
+        COPY(p_model, p_model),         COPY(os_name, os_name),
+        COPY(os_version, os_version),   COPY(product_name, product_name),
+},
+  reals[] = {
+      COPY(on_frac, on_frac),
+      COPY(connected_frac, connected_frac),
+      COPY(active_frac, active_frac),
+      COPY(gpu_active_frac, gpu_active_frac),
+      COPY(duration_correction_factor, duration_correction_factor),
+      COPY(p_fpops, p_fpops),
+      COPY(p_iops, p_iops),
+      COPY(p_membw, p_membw),
+      COPY(m_nbytes, m_nbytes),
+      COPY(m_cache, m_cache),
+      COPY(m_swap, m_swap),
+      COPY(d_total, d_total),
+      COPY(d_free, d_free),
+      COPY(d_boinc_used_total, d_boinc_used_total),
+      COPY(d_boinc_used_project, d_boinc_used_project),
+      COPY(d_project_share, d_boinc_max),
+      COPY(n_bwup, n_bwup),
+      COPY(n_bwdown, n_bwdown),
+#undef COPY
+};
+
+bool host_record_is_described(const struct message *message)
+{
+    return message->os_name.length > 0 || message->p_model.length > 0 ||
+           message->p_vendor.length > 0 || message->host_cpid.length > 0 ||
+           message->domain_name.length > 0 || message->m_nbytes > 0 || message->p_fpops > 0;
+}
+
+static void copy_columns(const struct message *message, struct host_row *host)
+{
+    const char *from = (const char *)message;
+    char *to = (char *)host;
+
+    for (size_t i = 0; i < sizeof(texts) / sizeof(texts[0]); i++) {
+        const struct text *text = (const struct text *)(const void *)(from + texts[i].from);
+
+        *(struct text *)(void *)(to + texts[i].to) = bound_head(*text, BOUND_STRING);
+    }
+    for (size_t i = 0; i < sizeof(reals) / sizeof(reals[0]); i++)
+        *(double *)(void *)(to + reals[i].to) =
+            *(const double *)(const void *)(from + reals[i].from);
+}
+
+static void copy_coprocs(const struct message *message, struct host_row *host)
+{
+    double count = 0, flops = 0;
+
+    for (size_t i = 0; i < message->coproc_count; i++) {
+        const struct coproc *coproc = &message->coprocs[i];
+
+        if (coproc->count > 0 && coproc->count < INT32_MAX) {
+            count += coproc->count;
+            flops += coproc->count * coproc_peak_flops(coproc);
+        }
+    }
+    host->p_ngpus = bound_int32((int64_t)count);
+    host->p_gpu_fpops = flops < 1e300 ? flops : 0;
+}
+
+void host_record_copy(const struct message *message, struct text email_addr, struct arena *arena,
+                      struct host_row *host)
+{
+    struct text address = bound_head(message->ip_addr, BOUND_STRING);
+
+    if (!host_record_is_described(message))
+        return;
+    copy_columns(message, host);
+    copy_coprocs(message, host);
+    host->timezone = bound_int32(message->timezone);
+    host->p_ncpus = message->p_ncpus > 0 ? bound_int32(message->p_ncpus) : 1;
+    if (text_equal(address, host->last_ip_addr))
+        host->nsame_ip_addr = bound_int32(host->nsame_ip_addr + 1);
+    else
+        host->nsame_ip_addr = 0;
+    host->last_ip_addr = address;
+    if (message->host_cpid.length > 0) {
+        char hash[MD5_HEX_SIZE];
+
+        identity_hash_cpid(message->host_cpid, email_addr, hash);
+        host->host_cpid = text_copy(arena, text_from(hash));
+    }
+    host->misc = host_record_misc(message, arena);
+}
+
+struct text host_record_external_address(struct text forwarded_for, struct text remote_addr)
+{
+    struct text rest = forwarded_for;
+    struct text first = text_trim(text_split(&rest, ','));
+
+    if (first.length > 0)
+        return bound_head(first, BOUND_STRING);
+    if (remote_addr.length > 0)
+        return bound_head(remote_addr, BOUND_STRING);
+    return TEXT("?.?.?.?");
+}
+
+/* --- JSON ----------------------------------------------------------------------------------- */
+
+/* Length of the UTF-8 character that the text begins with; 0 when it is none. */
+static size_t character_length(struct text text)
+{
+    unsigned char first = (unsigned char)text.at[0];
+    size_t length = first < 0x80   ? 1
+                    : first < 0xC2 ? 0
+                    : first < 0xE0 ? 2
+                    : first < 0xF0 ? 3
+                    : first < 0xF5 ? 4
+                                   : 0;
+    unsigned char second;
+
+    if (length == 0 || length > text.length)
+        return 0;
+    for (size_t i = 1; i < length; i++) {
+        if (((unsigned char)text.at[i] & 0xC0) != 0x80)
+            return 0;
+    }
+    if (length < 3)
+        return length;
+    second = (unsigned char)text.at[1];
+    if ((first == 0xE0 && second < 0xA0) || (first == 0xED && second > 0x9F) ||
+        (first == 0xF0 && second < 0x90) || (first == 0xF4 && second > 0x8F))
+        return 0;
+    return length;
+}
+
+/* Always valid JSON: a byte that is no UTF-8 is taken for ISO-8859-1, as old clients send it. */
+static void add_json_string(struct buffer *json, struct text text)
+{
+    buffer_add_char(json, '"');
+    while (text.length > 0) {
+        size_t length = character_length(text);
+        unsigned char byte = (unsigned char)text.at[0];
+
+        if (length > 1) {
+            buffer_add(json, text_first(text, length));
+        } else {
+            length = 1;
+            if (byte == '"' || byte == '\\')
+                buffer_print(json, "\\%c", byte);
+            else if (byte < 0x20 || byte >= 0x7F)
+                buffer_print(json, "\\u%04x", byte);
+            else
+                buffer_add_char(json, (char)byte);
+        }
+        text = (struct text){.at = text.at + length, .length = text.length - length};
+    }
+    buffer_add_char(json, '"');
+}
+
+static void add_gpu(struct buffer *json, const struct coproc *coproc)
+{
+    buffer_add_string(json, "{\"type\":");
+    add_json_string(json, bound_head(coproc->type, BOUND_STRING));
+    buffer_add_string(json, ",\"model\":");
+    add_json_string(json, bound_head(coproc->name, BOUND_STRING));
+    buffer_print(json, ",\"count\":%.0f,\"peak_flops\":%.0f,\"ram\":%.0f}", coproc->count,
+                 coproc->peak_flops, coproc->available_ram);
+}
+
+static void add_version(struct buffer *json, const char *key, struct text version)
+{
+    if (version.length == 0)
+        return;
+    buffer_print(json, ",\"%s\":{\"version\":", key);
+    add_json_string(json, bound_head(version, BOUND_STRING));
+    buffer_add_char(json, '}');
+}
+
+struct text host_record_misc(const struct message *message, struct arena *arena)
+{
+    struct buffer json = buffer_in(arena);
+
+    buffer_print(&json, "{\"client_version\":\"%lld.%lld.%lld\"", (long long)message->client_major,
+                 (long long)message->client_minor, (long long)message->client_release);
+    if (message->coproc_count > 0) {
+        buffer_add_string(&json, ",\"gpus\":[");
+        for (size_t i = 0; i < message->coproc_count && json.length < MISC_GPUS_MAX; i++) {
+            if (i > 0)
+                buffer_add_char(&json, ',');
+            add_gpu(&json, &message->coprocs[i]);
+        }
+        buffer_add_char(&json, ']');
+    }
+    add_version(&json, "docker", message->docker_version);
+    add_version(&json, "vbox", message->virtualbox_version);
+    buffer_add_char(&json, '}');
+    return buffer_text(&json);
+}

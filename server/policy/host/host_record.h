@@ -1,0 +1,32 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* What a request writes into the record of its host (protocol 2.8, database-and-policy 2.6); pure.
+ */
+#ifndef SERVER_POLICY_HOST_HOST_RECORD_H
+#define SERVER_POLICY_HOST_HOST_RECORD_H
+
+#include "db/rows.h"
+#include "server/base/text.h"
+
+#include <stdbool.h>
+
+struct arena;
+struct message;
+
+/* Whether the request describes its host at all; the short one that carries a trickle does not. */
+bool host_record_is_described(const struct message *message);
+
+/* Copies all that the client says about its host, cut to the size of the columns, texts as slices
+ * of the message or in the arena: what it leaves out becomes 0 or empty, but a described host's
+ * CPID only changes when one came (it is stored hashed with `email_addr`). Counts how often the
+ * same address was seen. A request without a description changes nothing. */
+void host_record_copy(const struct message *message, struct text email_addr, struct arena *arena,
+                      struct host_row *host);
+
+/* The address that the server sees: the first of X-Forwarded-For, else the peer's, else
+ * "?.?.?.?". */
+struct text host_record_external_address(struct text forwarded_for, struct text remote_addr);
+
+/* host.misc: a JSON object of what has no column of its own. */
+struct text host_record_misc(const struct message *message, struct arena *arena);
+
+#endif

@@ -1,0 +1,55 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* How much work a request asks for, per resource, and what is left of it as jobs are chosen
+ * (protocol 6.1, 6.9; seeds 2-1, 2-2, 2-6, 3-6); pure. */
+#ifndef SERVER_POLICY_LIMITS_AMOUNTS_H
+#define SERVER_POLICY_LIMITS_AMOUNTS_H
+
+#include "server/base/text.h"
+#include "server/parse/message.h"
+
+#include <stdbool.h>
+#include <stddef.h>
+
+/* Resources are data: the CPUs first, then the coprocessors as the client lists them. */
+enum { RESOURCE_CPU = 0, RESOURCES_MAX = 1 + MESSAGE_COPROCS_MAX };
+
+struct resource {
+    struct text type;       /* "CPU", or the coprocessor's name */
+    double count;           /* usable instances */
+    double seconds;         /* instance-seconds wanted */
+    double instances;       /* idle instances wanted */
+    double estimated_delay; /* s until a new job would begin */
+};
+struct amounts {
+    struct resource resources[RESOURCES_MAX];
+    size_t resource_count;
+    bool is_scalar;        /* an old request: one number for all resources */
+    double scalar_seconds; /* project-normalized when share is not 1 */
+    double share;          /* (0, 1], of this project; 1 unless the request is scalar */
+};
+
+/* Whether the client asks for any work: seconds or instances of any resource, or the old scalar;
+ * never when it said dont_send_work. */
+bool message_wants_work(const struct message *message);
+
+/* `cpus` is the number of usable CPUs. Numbers that no host can have are bounded. With
+ * `share_in_scalar` the unit of an old request is project-normalized seconds. */
+void amounts_read(const struct message *message, double cpus, bool share_in_scalar,
+                  struct amounts *ret_amounts);
+/* The index of a type's resource; resource_count when the host has none of that name. The empty
+ * name is the CPU. */
+size_t amounts_resource(const struct amounts *amounts, struct text type);
+
+/* A job's use of the request: of resource `resource` it takes `instances` for `wall_time`. */
+struct amount_use {
+    size_t resource;
+    double instances;
+    double cpus;      /* of a coprocessor job: its CPU part; counts from one whole CPU up (2-16) */
+    double wall_time; /* s */
+};
+bool amounts_wants(const struct amounts *amounts, size_t resource);
+/* Whether the job takes no more than what is left. */
+bool amounts_fits(const struct amounts *amounts, const struct amount_use *use);
+void amounts_take(struct amounts *amounts, const struct amount_use *use);
+
+#endif

@@ -1,0 +1,121 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Limits. All of them are counts of whole jobs; LIMIT_NONE stands for "no limit", so that callers
+ * compare and never ask. */
+#include "server/policy/limits/limits.h"
+
+#include <math.h>
+
+#include "server/base/banned.h"
+
+#define CPUS_MAX 4096.0
+#define GPUS_MAX 64.0
+
+static int64_t whole(double number)
+{
+    if (!(number >= 1))
+        return number > 0 ? 1 : 0;
+    return number >= 1e15 ? LIMIT_NONE : (int64_t)number;
+}
+
+double limits_usable_cpus(int64_t p_ncpus, const struct config *config,
+                          const struct global_preferences *preferences,
+                          const struct project_preferences *project)
+{
+    double cpus = (double)p_ncpus;
+
+    if (config->non_cpu_intensive)
+        return 1;
+    if (preferences->max_ncpus_pct > 0 && preferences->max_ncpus_pct < 100)
+        cpus = floor(cpus * preferences->max_ncpus_pct / 100);
+    cpus = fmin(cpus, fmin((double)config->max_ncpus, CPUS_MAX));
+    if (project->max_cpus > 0)
+        cpus = fmin(cpus, (double)project->max_cpus);
+    return fmax(cpus, 1);
+}
+
+static int64_t smaller(int64_t a, int64_t b)
+{
+    return a < b ? a : b;
+}
+
+static int64_t limit_for(const struct jobs_limit *given, double processors)
+{
+    if (given->jobs <= 0)
+        return LIMIT_NONE;
+    return given->per_processor ? whole((double)given->jobs * processors) : given->jobs;
+}
+
+static double instances(const struct amounts *amounts, size_t resource)
+{
+    return resource == RESOURCE_CPU ? amounts->resources[resource].count
+                                    : fmin(amounts->resources[resource].count, GPUS_MAX);
+}
+
+struct app_limit limits_of_app(const struct jobs_in_progress *given, int64_t appid,
+                               const struct amounts *amounts)
+{
+    struct app_limit limit = {.appid = appid,
+                              .total = given->total.jobs > 0 ? given->total.jobs : LIMIT_NONE};
+
+    for (size_t i = 0; i < amounts->resource_count; i++)
+        limit.by_resource[i] =
+            limit_for(i == RESOURCE_CPU ? &given->cpu : &given->gpu, instances(amounts, i));
+    return limit;
+}
+
+/* max_jobs_in_progress of the project, over what the older options say. */
+static void add_project_limits(const struct config *config, const struct amounts *amounts,
+                               struct job_limits *limits)
+{
+    for (size_t i = 0; i < config->jobs_in_progress_count; i++) {
+        struct app_limit limit = limits_of_app(&config->jobs_in_progress[i], 0, amounts);
+
+        if (config->jobs_in_progress[i].app_name.length > 0)
+            continue;
+        limits->project_total = smaller(limits->project_total, limit.total);
+        for (size_t j = 0; j < amounts->resource_count; j++)
+            limits->in_progress[j] = smaller(limits->in_progress[j], limit.by_resource[j]);
+    }
+}
+
+struct job_limits limits_of(const struct config *config, const struct amounts *amounts,
+                            const struct project_preferences *project)
+{
+    struct job_limits limits = {.reply = config->reply_jobs_max,
+                                .in_progress_total = LIMIT_NONE,
+                                .project_total = LIMIT_NONE};
+    double gpus = 0;
+
+    for (size_t i = 0; i < amounts->resource_count; i++) {
+        double count = instances(amounts, i);
+        int64_t each =
+            i == RESOURCE_CPU ? config->max_wus_in_progress : config->max_wus_in_progress_gpu;
+
+        if (i != RESOURCE_CPU)
+            gpus += count;
+        limits.in_progress[i] = each > 0 ? whole((double)each * count) : LIMIT_NONE;
+    }
+    if (config->max_wus_to_send > 0) {
+        double processors = config->non_cpu_intensive ? 1
+                                                      : amounts->resources[RESOURCE_CPU].count +
+                                                            config->gpu_multiplier * gpus;
+        int64_t scaled = whole((double)config->max_wus_to_send * processors);
+        if (scaled < limits.reply)
+            limits.reply = scaled;
+    }
+    add_project_limits(config, amounts, &limits);
+    if (project->max_jobs > 0)
+        limits.in_progress_total = project->max_jobs;
+    return limits;
+}
+
+int64_t limits_daily(int64_t stored, int64_t quota, double processors)
+{
+    if (quota <= 0)
+        return LIMIT_NONE;
+    if (stored <= 0) /* not yet set */
+        stored = quota;
+    if (stored == 1) /* a version that fails: one try a day, on however many processors */
+        return 1;
+    return whole((double)stored * fmax(processors, 1));
+}

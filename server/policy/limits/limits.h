@@ -1,0 +1,43 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Limits on the number of jobs: per reply, per day, in progress (protocol 6.8; database-and-policy
+ * 7.4); pure. */
+#ifndef SERVER_POLICY_LIMITS_LIMITS_H
+#define SERVER_POLICY_LIMITS_LIMITS_H
+
+#include "config/config.h"
+#include "server/policy/limits/amounts.h"
+#include "server/policy/limits/preferences.h"
+
+#include <stdbool.h>
+#include <stdint.h>
+
+/* CPUs that BOINC may use by the preferences in force and the project's bounds; at least 1. */
+double limits_usable_cpus(int64_t p_ncpus, const struct config *config,
+                          const struct global_preferences *preferences,
+                          const struct project_preferences *project);
+
+#define LIMIT_NONE INT64_MAX
+
+struct job_limits {
+    int64_t reply;                      /* jobs in one reply */
+    int64_t in_progress[RESOURCES_MAX]; /* by resource */
+    int64_t in_progress_total;          /* the user's own limit */
+    int64_t project_total;              /* the project's */
+};
+/* `amounts` gives the instances of each resource. */
+struct job_limits limits_of(const struct config *config, const struct amounts *amounts,
+                            const struct project_preferences *project);
+
+/* Of one app in progress, all and by resource. */
+struct app_limit {
+    int64_t appid, total, by_resource[RESOURCES_MAX];
+};
+struct app_limit limits_of_app(const struct jobs_in_progress *given, int64_t appid,
+                               const struct amounts *amounts);
+
+/* Jobs per day of one version: `stored` is max_jobs_per_day, `quota` daily_result_quota,
+ * `processors` the CPUs, or coprocessors times their multiplier. Without a configured quota there
+ * is none, whatever is stored: validators count that column up from 0. */
+int64_t limits_daily(int64_t stored, int64_t quota, double processors);
+
+#endif

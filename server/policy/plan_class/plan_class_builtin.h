@@ -1,0 +1,17 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* The plan classes that a project has without a plan_class_spec.xml (database-and-policy 10.2). */
+#ifndef SERVER_POLICY_PLAN_CLASS_PLAN_CLASS_BUILTIN_H
+#define SERVER_POLICY_PLAN_CLASS_PLAN_CLASS_BUILTIN_H
+
+#include "server/base/text.h"
+
+#include <stdbool.h>
+
+struct plan_class;
+
+/* All defaults, no demands. */
+void plan_class_init(struct plan_class *ret_class);
+/* The class that a name stands for; false: none. */
+bool plan_class_builtin(struct text name, struct plan_class *ret_class);
+
+#endif

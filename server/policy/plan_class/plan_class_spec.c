@@ -1,0 +1,282 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Reading plan_class_spec.xml by the table of fields. A class is whole or not there: one that
+ * cannot be understood makes the file unusable, since a class that lost a demand would hand jobs
+ * to hosts that cannot run them. */
+#include "server/policy/plan_class/plan_class.h"
+
+#include "server/base/arena.h"
+#include "server/base/xml.h"
+#include "server/policy/plan_class/plan_class_builtin.h"
+
+#include <regex.h>
+#include <string.h>
+
+#include "server/base/banned.h"
+
+enum {
+    SPEC_BYTES_MAX = 4 * 1024 * 1024,
+    SPEC_MEMORY_MAX = 64 * 1024 * 1024,
+    SPEC_CLASSES_MAX = 10000,
+    SPEC_REPEATED_MAX = 1000,
+    SPEC_VALUE_MAX = 4096
+};
+
+enum field_type {
+    FIELD_FLAG,
+    FIELD_NUMBER,
+    FIELD_STRING,
+    FIELD_STRINGS,
+    FIELD_NUMBERS,
+    FIELD_REGEX
+};
+
+static const struct field {
+    const char *name;
+    enum field_type type;
+    size_t offset;
+} fields[] = {
+#define FIELD(name_, type_, default_) \
+    {.name = #name_, .type = FIELD_##type_, .offset = offsetof(struct plan_class, name_)},
+#include "server/policy/plan_class/plan_class_fields.def"
+#undef FIELD
+};
+
+/* The regular expressions of a file stand in one list, to be freed with it. */
+struct plan_compiled {
+    regex_t regex;
+    struct plan_compiled *next;
+};
+
+struct reader {
+    struct arena *arena;
+    struct plan_compiled *compiled;
+    struct plan_class *classes;
+    size_t count, capacity;
+    size_t depth;               /* 1: plan_classes, 2: plan_class, 3: a field */
+    const struct field *field;  /* open one, NULL: none or unknown */
+    char value[SPEC_VALUE_MAX]; /* its text so far */
+    size_t value_length;
+    struct failure *failure;
+};
+
+void plan_class_init(struct plan_class *class)
+{
+    *class = (struct plan_class){0};
+#define DEFAULT_FLAG(name, default_)    class->name = default_
+#define DEFAULT_NUMBER(name, default_)  class->name = default_
+#define DEFAULT_STRING(name, default_)  (void)0
+#define DEFAULT_STRINGS(name, default_) (void)0
+#define DEFAULT_NUMBERS(name, default_) (void)0
+#define DEFAULT_REGEX(name, default_)   (void)0
+#define FIELD(name, type, default_)     DEFAULT_##type(name, default_);
+#include "server/policy/plan_class/plan_class_fields.def"
+#undef FIELD
+}
+
+static const struct field *find_field(struct text name)
+{
+    for (size_t i = 0; i < sizeof(fields) / sizeof(fields[0]); i++)
+        if (text_is(name, fields[i].name))
+            return &fields[i];
+    return NULL;
+}
+
+static enum status add_text(struct reader *reader, struct text_list *list, struct text value,
+                            int line)
+{
+    struct text *items;
+
+    if (list->count >= SPEC_REPEATED_MAX)
+        return fail(reader->failure, STATUS_INVALID, "line %d: too many of one element", line);
+    items = ARENA_ARRAY(reader->arena, list->count + 1, struct text);
+    if (items == NULL)
+        return fail(reader->failure, STATUS_INVALID, "the file is too large");
+    if (list->count > 0)
+        memcpy(items, list->items, list->count * sizeof(*items));
+    items[list->count] = text_copy(reader->arena, value);
+    *list = (struct text_list){.items = items, .count = list->count + 1};
+    return STATUS_OK;
+}
+
+static enum status add_real(struct reader *reader, struct real_list *list, double value, int line)
+{
+    double *items;
+
+    if (list->count >= SPEC_REPEATED_MAX)
+        return fail(reader->failure, STATUS_INVALID, "line %d: too many of one element", line);
+    items = ARENA_ARRAY(reader->arena, list->count + 1, double);
+    if (items == NULL)
+        return fail(reader->failure, STATUS_INVALID, "the file is too large");
+    if (list->count > 0)
+        memcpy(items, list->items, list->count * sizeof(*items));
+    items[list->count] = value;
+    *list = (struct real_list){.items = items, .count = list->count + 1};
+    return STATUS_OK;
+}
+
+static enum status set_regex(struct reader *reader, struct plan_regex *ret_regex, struct text value,
+                             int line)
+{
+    struct plan_compiled *compiled = ARENA_NEW(reader->arena, struct plan_compiled);
+    int error;
+
+    if (compiled == NULL)
+        return fail(reader->failure, STATUS_INVALID, "the file is too large");
+    error = regcomp(&compiled->regex, text_string(reader->arena, value), REG_EXTENDED | REG_NOSUB);
+    if (error != 0) {
+        char why[100];
+
+        regerror(error, &compiled->regex, why, sizeof(why));
+        return fail(reader->failure, STATUS_INVALID, "line %d: <%s>: %s", line, reader->field->name,
+                    why);
+    }
+    compiled->next = reader->compiled;
+    reader->compiled = compiled;
+    ret_regex->compiled = &compiled->regex;
+    ret_regex->text = text_copy(reader->arena, value);
+    return STATUS_OK;
+}
+
+static enum status set_field(struct reader *reader, int line)
+{
+    struct plan_class *class = &reader->classes[reader->count - 1];
+    struct text value =
+        text_trim((struct text){.at = reader->value, .length = reader->value_length});
+    void *at = (char *)class + reader->field->offset;
+    double number = 1; /* <x/> is a flag that is set */
+
+    if ((reader->field->type == FIELD_NUMBER || reader->field->type == FIELD_NUMBERS ||
+         (reader->field->type == FIELD_FLAG && value.length > 0)) &&
+        !text_to_real(value, &number))
+        return fail(reader->failure, STATUS_INVALID,
+                    "line %d: <%s>: \"" TEXT_FORMAT "\" is not a number", line, reader->field->name,
+                    TEXT_ARG(text_first(value, 60)));
+    switch (reader->field->type) {
+    case FIELD_FLAG:
+        *(bool *)at = number != 0;
+        return STATUS_OK;
+    case FIELD_NUMBER:
+        *(double *)at = number;
+        return STATUS_OK;
+    case FIELD_STRING:
+        *(struct text *)at = text_copy(reader->arena, value);
+        return STATUS_OK;
+    case FIELD_STRINGS:
+        return add_text(reader, at, value, line);
+    case FIELD_NUMBERS:
+        return add_real(reader, at, number, line);
+    case FIELD_REGEX:
+        return set_regex(reader, at, value, line);
+    }
+    return STATUS_INVALID;
+}
+
+static enum status begin_class(struct reader *reader)
+{
+    if (reader->count == reader->capacity) {
+        size_t capacity = reader->capacity == 0 ? 16 : 2 * reader->capacity;
+        struct plan_class *classes = NULL;
+
+        if (capacity <= SPEC_CLASSES_MAX)
+            classes = ARENA_ARRAY(reader->arena, capacity, struct plan_class);
+        if (classes == NULL)
+            return fail(reader->failure, STATUS_INVALID, "too many plan classes");
+        if (reader->count > 0)
+            memcpy(classes, reader->classes, reader->count * sizeof(*classes));
+        reader->classes = classes;
+        reader->capacity = capacity;
+    }
+    plan_class_init(&reader->classes[reader->count++]);
+    return STATUS_OK;
+}
+
+static enum status on_start(void *context, struct text name, int line)
+{
+    struct reader *reader = context;
+
+    reader->depth++;
+    if (reader->depth == 1 && !text_is(name, "plan_classes"))
+        return fail(reader->failure, STATUS_INVALID, "line %d: not a <plan_classes> file", line);
+    if (reader->depth == 2)
+        return text_is(name, "plan_class")
+                   ? begin_class(reader)
+                   : fail(reader->failure, STATUS_INVALID,
+                          "line %d: <" TEXT_FORMAT "> where a <plan_class> is expected", line,
+                          TEXT_ARG(text_first(name, 60)));
+    if (reader->depth == 3) {
+        reader->field = find_field(name);
+        reader->value_length = 0;
+    }
+    return STATUS_OK;
+}
+
+static enum status on_text(void *context, struct text piece, int line)
+{
+    struct reader *reader = context;
+
+    if (reader->field == NULL || piece.length == 0)
+        return STATUS_OK;
+    if (piece.length > sizeof(reader->value) - reader->value_length)
+        return fail(reader->failure, STATUS_INVALID, "line %d: <%s> is too long", line,
+                    reader->field->name);
+    memcpy(reader->value + reader->value_length, piece.at, piece.length);
+    reader->value_length += piece.length;
+    return STATUS_OK;
+}
+
+static enum status on_end(void *context, struct text name, int line)
+{
+    struct reader *reader = context;
+    size_t depth = reader->depth--;
+
+    (void)name;
+    if (depth == 3 && reader->field != NULL) {
+        enum status status = set_field(reader, line);
+
+        reader->field = NULL;
+        return status;
+    }
+    if (depth == 2 && reader->classes[reader->count - 1].name.length == 0)
+        return fail(reader->failure, STATUS_INVALID, "line %d: a plan class has no <name>", line);
+    return STATUS_OK;
+}
+
+enum status plan_classes_parse(struct text document, struct plan_classes *ret_classes,
+                               struct failure *failure)
+{
+    const struct xml_limits limits = {
+        .bytes_max = SPEC_BYTES_MAX, .depth_max = 8, .elements_max = 1000000};
+    struct arena *arena = arena_create(SPEC_MEMORY_MAX);
+    struct reader *reader = arena == NULL ? NULL : ARENA_NEW(arena, struct reader);
+    const struct xml_handler handler = {
+        .context = reader, .start = on_start, .text = on_text, .end = on_end};
+    struct plan_classes classes = {.arena = arena};
+    enum status status;
+
+    if (reader == NULL) {
+        arena_destroy(arena);
+        return fail(failure, STATUS_NO_MEMORY, "no memory");
+    }
+    reader->arena = arena;
+    reader->failure = failure;
+    status = xml_walk(document, &limits, &handler, failure);
+    classes.items = reader->classes;
+    classes.count = reader->count;
+    classes.compiled = reader->compiled;
+    if (status == STATUS_OK && arena_overflowed(arena))
+        status = fail(failure, STATUS_INVALID, "the file is too large");
+    if (status != STATUS_OK) {
+        plan_classes_free(&classes);
+        return status == STATUS_TOO_LARGE ? STATUS_INVALID : status;
+    }
+    *ret_classes = classes;
+    return STATUS_OK;
+}
+
+void plan_classes_free(struct plan_classes *classes)
+{
+    for (struct plan_compiled *each = classes->compiled; each != NULL; each = each->next)
+        regfree(&each->regex);
+    arena_destroy(classes->arena);
+    *classes = (struct plan_classes){0};
+}

@@ -1,0 +1,53 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Reasons for "no": one list for the reply, the log, the metrics and qmctl; pure. */
+#ifndef SERVER_POLICY_REFUSAL_REASON_H
+#define SERVER_POLICY_REFUSAL_REASON_H
+
+#include "server/base/text.h"
+
+#include <stdbool.h>
+#include <stddef.h>
+
+struct arena;
+
+enum reason {
+#define REASON(name, word, unit, message, explanation) REASON_##name,
+#include "server/policy/refusal/reasons.def"
+#undef REASON
+    REASON_COUNT /* also: none */
+};
+
+/* One refusal with what it hung on. */
+struct refusal {
+    enum reason reason;
+    struct text name, type;
+    struct text why; /* of a plan class, with its figures */
+    double need, have;
+    struct text task; /* of the host's queue, that stands in the way; empty: none is known */
+    double task_left, task_due; /* s, from now */
+};
+
+const char *reason_word(enum reason reason);
+bool reason_is_notice(enum reason reason);
+bool reason_is_silent(enum reason reason);
+/* Whether a job that was refused for it was refused for a deadline. */
+bool reason_is_deadline(enum reason reason);
+/* The explanation with its figures; one line. */
+struct text reason_explain(struct arena *arena, const struct refusal *refusal);
+
+/* What a request was refused for: per reason the number of refusals and the one that came nearest
+ * to being none (the least excess of need over have), so that a volunteer reads how little would be
+ * enough. Zero it before use. */
+struct refusals {
+    struct {
+        size_t count;
+        struct refusal nearest;
+    } by_reason[REASON_COUNT];
+};
+void refusals_add(struct refusals *refusals, const struct refusal *refusal);
+/* Seldom more than this many reasons help. */
+enum { REASONS_SAID_MAX = 3 };
+/* The most useful ones that are not silent; returns how many. */
+size_t refusals_pick(const struct refusals *refusals, struct refusal ret_picked[REASONS_SAID_MAX]);
+
+#endif

@@ -1,0 +1,201 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* The choice among versions. Each is asked for one resource at a time, so that a slower version
+ * that runs on what was requested is never lost to a faster one that does not. When none is left,
+ * the most useful reason among the refused ones is the answer. A version that a workunit is
+ * committed to is taken even when superseded, and without looking at quota or preferences: the
+ * workunit cannot go anywhere else. */
+#include "server/policy/version/version_choice.h"
+
+#include "server/policy/limits/amounts.h"
+#include "server/policy/limits/limits.h"
+
+#include <math.h>
+
+#include "server/base/banned.h"
+
+#define RANDOM_MIN         0.1
+#define FAILING_FACTOR     0.01
+#define FAILING_LIKELIHOOD 0.99
+#define GIGABYTE           1073741824.0
+#define TRUSTED_VALID_MIN  10
+
+bool platform_is_64bit(struct text platform)
+{
+    return text_contains(platform, TEXT("64"));
+}
+
+bool job_needs_64bit(double rsc_memory_bound, struct text os_name)
+{
+    static const struct {
+        const char *os;
+        double bytes;
+    } limits[] = {
+        {"Windows", 2 * GIGABYTE}, {"Linux", 3 * GIGABYTE},   {"Darwin", 4 * GIGABYTE},
+        {"SunOS", 4 * GIGABYTE},   {"Solaris", 4 * GIGABYTE},
+    };
+
+    for (size_t i = 0; i < sizeof(limits) / sizeof(limits[0]); i++)
+        if (text_contains(os_name, text_from(limits[i].os)))
+            return rsc_memory_bound > limits[i].bytes;
+    return rsc_memory_bound > 2 * GIGABYTE;
+}
+
+/* Coprocessors that have numbers of their own in the database, and how plan classes name them, in
+ * the order in which BOINC looks. */
+static const struct {
+    const char *type;
+    int64_t app_version_id;
+    const char *names[2];
+} known[] = {
+    {"NVIDIA", -3, {"cuda", "nvidia"}},
+    {"ATI", -4, {"ati", "amd"}},
+    {"intel_gpu", -5, {"intel_gpu", "intel_gpu"}},
+    {"apple_gpu", -6, {"apple_gpu", "apple_gpu"}},
+};
+
+int64_t anonymous_version_id(struct text coproc_type)
+{
+    if (coproc_type.length == 0)
+        return -2;
+    for (size_t i = 0; i < sizeof(known) / sizeof(known[0]); i++)
+        if (text_is(coproc_type, known[i].type))
+            return known[i].app_version_id;
+    return 0;
+}
+
+int64_t anonymous_statistics_id(int64_t appid, int64_t app_version_id)
+{
+    return 1000000 * appid - app_version_id;
+}
+
+struct text plan_class_type(struct text plan_class)
+{
+    for (size_t i = 0; i < sizeof(known) / sizeof(known[0]); i++)
+        if (text_contains(plan_class, text_from(known[i].names[0])) ||
+            text_contains(plan_class, text_from(known[i].names[1])))
+            return text_from(known[i].type);
+    return TEXT("CPU");
+}
+
+bool version_is_trusted(int64_t consecutive_valid, double chance)
+{
+    return consecutive_valid >= TRUSTED_VALID_MIN && chance > 1 / (double)consecutive_valid;
+}
+
+double version_randomize(double flops, double samples, double factor, bool is_failing,
+                         double normal, double chance)
+{
+    if (is_failing && chance < FAILING_LIKELIHOOD)
+        flops *= FAILING_FACTOR;
+    return flops * fmax(RANDOM_MIN, 1 + factor * normal / fmax(samples, 1));
+}
+
+static struct refusal refuse(enum reason reason, const struct version_option *option)
+{
+    return (struct refusal){.reason = reason, .name = option->app->user_friendly_name};
+}
+
+static struct refusal refuse_for(enum reason reason, const struct version_option *option,
+                                 double need, double have)
+{
+    struct refusal refusal = refuse(reason, option);
+    refusal.need = need;
+    refusal.have = have;
+    return refusal;
+}
+
+/* REASON_COUNT: usable. Versions of other apps and resources do not come here. */
+static struct refusal judge(const struct version_option *option,
+                            const struct version_demand *demand, int64_t jobs_chosen)
+{
+    const struct app_version_row *version = option->version;
+
+    if (demand->needs_64bit && !option->is_64bit)
+        return refuse(REASON_VERSION_64BIT, option);
+    if (!option->is_runnable && !(demand->is_resend && option->is_fit)) {
+        struct refusal refusal = refuse(REASON_VERSION_PLAN_CLASS, option);
+        refusal.why = option->why;
+        return refusal;
+    }
+    if (version != NULL && version->min_core_version > demand->client_version)
+        return refuse_for(REASON_CLIENT_TOO_OLD, option, (double)version->min_core_version,
+                          (double)demand->client_version);
+    if (version != NULL && version->max_core_version != 0 &&
+        version->max_core_version < demand->client_version)
+        return refuse_for(REASON_CLIENT_TOO_NEW, option, (double)version->max_core_version,
+                          (double)demand->client_version);
+    if (demand->needs_reliable && !demand->is_resend && !option->is_reliable)
+        return refuse(REASON_UNRELIABLE, option);
+    if (demand->is_resend)
+        return refuse(REASON_COUNT, option);
+    if (!plan_bounds_take(&option->bounds, demand->workunitid, demand->batch))
+        return refuse(REASON_VERSION_WORKUNIT, option);
+    if (demand->committed_id != 0)
+        return refuse(REASON_COUNT, option);
+    if (version != NULL && version->beta != 0 && !demand->allow_beta)
+        return refuse(REASON_VERSION_BETA, option);
+    if (option->daily_limit != LIMIT_NONE &&
+        option->jobs_today + jobs_chosen >= option->daily_limit)
+        return refuse_for(REASON_DAILY_QUOTA, option, (double)option->daily_limit,
+                          (double)(option->jobs_today + jobs_chosen));
+    return refuse(REASON_COUNT, option);
+}
+
+/* Whether the job may use this version at all, by its number. */
+static bool is_asked_for(const struct version_option *option, const struct version_demand *demand)
+{
+    if (option->anonymous != NULL) {
+        if (demand->is_homogeneous)
+            return false;
+        return demand->version_num == 0 || option->anonymous->version_num == demand->version_num;
+    }
+    if (demand->committed_id != 0)
+        return option->version->id == demand->committed_id;
+    if (demand->version_num != 0)
+        return option->version->version_num == demand->version_num &&
+               option->version->deprecated == 0;
+    return option->is_current;
+}
+
+static bool is_better(const struct version_option *option, const struct version_option *best,
+                      bool prefer_primary_platform)
+{
+    if (best == NULL)
+        return true;
+    if (prefer_primary_platform && option->platform_rank != best->platform_rank)
+        return option->platform_rank < best->platform_rank;
+    return option->choice_flops > best->choice_flops;
+}
+
+const struct version_option *version_choose(const struct version_options *options,
+                                            const struct version_demand *demand,
+                                            const int64_t *jobs_chosen, struct refusal *ret_refusal)
+{
+    const struct version_option *best = NULL;
+    bool is_committed = demand->committed_id != 0;
+    struct refusal why = {.reason =
+                              is_committed ? REASON_COMMITTED_VERSION : REASON_VERSION_PLATFORM};
+    bool has_reason = false;
+
+    for (size_t i = 0; i < options->count; i++) {
+        const struct version_option *option = &options->items[i];
+        struct refusal refusal;
+
+        if (option->app->id != demand->appid || !is_asked_for(option, demand))
+            continue;
+        if (option->resource != demand->resource)
+            refusal = refuse(REASON_VERSION_RESOURCE, option);
+        else
+            refusal = judge(option, demand, jobs_chosen[i]);
+        if (refusal.reason == REASON_COUNT) {
+            if (is_better(option, best, demand->prefer_primary_platform))
+                best = option;
+        } else if (!has_reason || refusal.reason < why.reason) {
+            why = refusal;
+            has_reason = true;
+        }
+    }
+    if (best == NULL)
+        *ret_refusal = why;
+    return best;
+}

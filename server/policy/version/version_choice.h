@@ -1,0 +1,92 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Which version of an app runs a job on this host (protocol 6.4; database-and-policy 11.6); pure.
+ */
+#ifndef SERVER_POLICY_VERSION_VERSION_CHOICE_H
+#define SERVER_POLICY_VERSION_VERSION_CHOICE_H
+
+#include "db/rows.h"
+#include "server/parse/message.h"
+#include "server/policy/plan_class/plan_class.h"
+#include "server/policy/plan_class/usage.h"
+#include "server/policy/refusal/reason.h"
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+/* One version, the project's or the client's own, as this host would run it. */
+struct version_option {
+    const struct app_row *app;
+    const struct app_version_row *version;      /* NULL: anonymous platform */
+    const struct client_app_version *anonymous; /* the client's own, else NULL */
+    struct text platform;
+    size_t platform_rank; /* 0: the host's first platform */
+    bool is_64bit;
+    bool is_current;           /* not superseded by a newer one */
+    bool is_runnable;          /* the host has what its plan class asks for */
+    bool is_fit;               /* but for chance and the user's choice: enough for what was sent */
+    struct text why;           /* not runnable: in words, with figures */
+    struct plan_bounds bounds; /* workunits that it takes */
+    bool is_untried;           /* it has finished no job on this host yet */
+    bool is_failing;           /* every job of it failed on this host */
+    bool is_reliable;          /* this host's results with it come soon and are right (7.5) */
+    bool is_trusted;           /* this host's results with it need no check (7.5) */
+    size_t resource;           /* what it runs on; see struct amounts */
+    struct usage usage;        /* projected_flops without chance, as sent */
+    double memory;             /* bytes, instead of the workunit's bound when sent; 0: the bound */
+    double choice_flops;       /* blended and randomized, for comparing */
+    double fpops_scale;        /* 1 but for anonymous platform */
+    double bound_scale;        /* times which rsc_fpops_bound is sent; see estimate_bound_scale */
+    int64_t daily_limit;       /* jobs, or LIMIT_NONE */
+    int64_t jobs_today;        /* before this request */
+    int64_t app_version_id;    /* as in result: > 0, or -2..-6 */
+    int64_t statistics_id;     /* as in host_app_version */
+};
+struct version_options {
+    struct version_option *items;
+    size_t count;
+};
+
+/* Whether a platform name is of a 64-bit system, and from how much memory on a job needs one on an
+ * operating system. */
+bool platform_is_64bit(struct text platform);
+bool job_needs_64bit(double rsc_memory_bound, struct text os_name);
+
+/* The app_version_id of a client's own version in result (-2 CPU .. -6), and its row in
+ * host_app_version. 0: a coprocessor that cannot be stored. */
+int64_t anonymous_version_id(struct text coproc_type);
+int64_t anonymous_statistics_id(int64_t appid, int64_t app_version_id);
+
+/* The coprocessor that a plan class means by its name; "CPU" when none. */
+struct text plan_class_type(struct text plan_class);
+
+/* Reliability of results (7.5); `chance` is uniform in [0, 1), drawn once per request. */
+bool version_is_trusted(int64_t consecutive_valid, double chance);
+
+/* Multiplies the speed for comparing: chance gives versions with few samples a try, and nearly
+ * buries one that only fails. `normal` has variance 1, `chance` is uniform in [0, 1). */
+double version_randomize(double flops, double samples, double factor, bool is_failing,
+                         double normal, double chance);
+
+/* What the job and the user demand of a version. */
+struct version_demand {
+    int64_t appid;
+    int64_t workunitid, batch;
+    int64_t version_num;  /* only this one; 0: any current */
+    int64_t committed_id; /* homogeneous app version: only this one; 0: not committed */
+    bool is_homogeneous;  /* the app's jobs of one workunit go to one version */
+    bool needs_64bit;
+    size_t resource;
+    int64_t client_version;
+    bool allow_beta, prefer_primary_platform;
+    bool needs_reliable;
+    bool is_resend; /* limits and preferences do not count */
+};
+/* The fastest usable one; `jobs_chosen[i]` counts those of option i already in this reply. NULL:
+ * none, with the reason; its name is empty when the host has no version of the app at all. */
+const struct version_option *version_choose(const struct version_options *options,
+                                            const struct version_demand *demand,
+                                            const int64_t *jobs_chosen,
+                                            struct refusal *ret_refusal);
+
+#endif

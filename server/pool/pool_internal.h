@@ -1,0 +1,217 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* What the files of the room share: how jobs, classes and groups lie in memory. */
+#ifndef SERVER_POOL_POOL_INTERNAL_H
+#define SERVER_POOL_POOL_INTERNAL_H
+
+#include "server/pool/pool.h"
+
+#include <pthread.h>
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+/* Everything is named by a slot number, half as long as a pointer; 0 is none. */
+typedef uint32_t slot;
+
+/* Items that never move, in blocks; free ones form a chain. */
+struct slots {
+    size_t size; /* of an item; its first member is the slot of the next free one */
+    char **blocks;
+    size_t block_count;
+    slot used, free;
+    size_t live;
+};
+enum { BLOCK_ITEMS = 4096 };
+
+static inline void *slot_item(const struct slots *slots, slot number)
+{
+    return slots->blocks[number / BLOCK_ITEMS] + slots->size * (number % BLOCK_ITEMS);
+}
+slot slots_take(struct slots *slots); /* zeroed; 0: no memory */
+void slots_give(struct slots *slots, slot number);
+void slots_clear(struct slots *slots);
+
+/* 40 bytes, of which there may be millions. */
+struct job_node {
+    slot next_free;
+    slot class_number; /* 0: a free slot */
+    int64_t resultid, workunitid;
+    slot next, previous; /* in its class's list */
+    slot hash_next;
+    uint16_t sweep; /* that it was seen in */
+    bool is_foreign, is_taken;
+};
+
+/* What makes a class, apart from its group. Compared as bytes: zeroed before it is filled. */
+struct class_key {
+    double amounts[POOL_LIMIT_COUNT];
+    double fpops_est, fpops_bound;
+    int64_t priority, batch, delay_bound;
+    int64_t workunit_priority; /* what the result's was raised from */
+    int64_t target_nresults, min_quorum, size_class;
+    char *keywords; /* compared by what it points at; NULL: none */
+};
+
+enum { OWN, FOREIGN, PARTS };
+
+struct job_list {
+    slot first, last;
+    uint32_t count;
+};
+
+/* Where a class stands among those of its group; the order of the whole pool. */
+struct standing {
+    int64_t priority, resultid; /* of its oldest job */
+    bool is_foreign;            /* it has none of its own part */
+};
+
+struct class_node {
+    slot next_free;
+    slot group;
+    slot hash_next;
+    slot left, right;              /* in the tree, while it has jobs to give */
+    float least[POOL_LIMIT_COUNT]; /* of its subtree; rounded down */
+    bool is_in_tree, is_foreign;
+    bool has_more; /* some were left out */
+    bool is_out;   /* named in the pool's list of classes with jobs in somebody's hands */
+    bool is_seen;  /* during one look at that list */
+    int64_t head;  /* oldest job, as the tree knows it */
+    uint32_t taken;
+    uint64_t hash;
+    struct job_list lists[PARTS]; /* by age, as far as that is cheap */
+    struct class_key key;
+};
+
+/* Beside what a group has in common its classes are of like size (a factor of four): whether a host
+ * has room is then mostly decided for the group as a whole, and the search in its tree does not
+ * wander where each limit is passed by some class, but none passes all. */
+struct group_node {
+    slot next_free;
+    slot hash_next;
+    slot root;
+    struct pool_group key;
+    int8_t sizes[POOL_LIMIT_COUNT];
+    uint32_t classes;
+    size_t list_at; /* in group_list */
+};
+enum { GROUP_BUCKETS = 4096 };
+
+/* Who has met which workunit, as 64 bits mixed of both: two pairs that mix to the same are less
+ * likely than a fault of the memory. Two tables of open addressing, made when the first fact comes:
+ * once the young one is three quarters full, or old enough, it becomes the old one. */
+struct met_facts {
+    uint64_t *young, *old; /* NULL: none; 0 in free places */
+    size_t mask;           /* of both */
+    size_t count;          /* in the young one */
+};
+
+/* More classes than that with jobs in somebody's hands are not told apart. */
+enum { CLASSES_OUT_MAX = 4096 };
+
+struct pool {
+    unsigned magic;
+    pthread_mutex_t lock;
+    bool by_user;
+    size_t jobs_max;
+    struct slots jobs, classes, groups;
+    slot *job_hash, *class_hash, *group_hash;
+    size_t hash_mask;
+    slot *group_list; /* all, in no order */
+    size_t group_count, group_capacity;
+    size_t taken, own;
+    slot out[CLASSES_OUT_MAX]; /* classes with jobs taken, and some that have them back */
+    size_t out_count;
+
+    uint16_t sweep;
+    slot sweep_at;                          /* while ending one */
+    bool was_filled, lacks_some, lacks_now; /* lacks_now: left out during this sweep */
+    bool lacks_class;      /* no job of some class may be here; until nothing is left out */
+    size_t low;            /* classes that lack some and ran low */
+    size_t ran_out;        /* and of those, that have none left; until the next sweep ends */
+    size_t ran_out_before; /* this one */
+    uint64_t chance;       /* for whom to push out */
+
+    int64_t servers[POOL_SERVERS_MAX], server;
+    size_t server_count;
+    slot divide_at; /* 0: divided */
+
+    struct met_facts met;
+
+    int64_t *distrusted;
+    size_t distrusted_count;
+    size_t distrusted_out; /* handed out at the last look, perhaps not put back yet */
+};
+
+static inline struct job_node *job_at(const struct pool *pool, slot number)
+{
+    return slot_item(&pool->jobs, number);
+}
+static inline struct class_node *class_at(const struct pool *pool, slot number)
+{
+    return slot_item(&pool->classes, number);
+}
+static inline struct group_node *group_at(const struct pool *pool, slot number)
+{
+    return slot_item(&pool->groups, number);
+}
+
+/* --- pool.c ----------------------------------------------------------------------------------- */
+
+enum { POOL_PIECE = 512 /* jobs per time that the lock is held */ };
+
+void pool_lock(struct pool *pool);
+void pool_unlock(struct pool *pool);
+slot pool_find(const struct pool *pool, int64_t resultid); /* 0: it is not there */
+void pool_forget(struct pool *pool, slot job_number);
+
+/* --- servers.c -------------------------------------------------------------------------------- */
+
+/* Whether the job belongs to another server's part. */
+bool pool_is_foreign(const struct pool *pool, int64_t resultid);
+
+/* --- tree.c ----------------------------------------------------------------------------------- */
+
+/* Negative: `a` is served before `b`. */
+int standing_compare(const struct standing *a, const struct standing *b);
+struct standing class_standing(const struct class_node *node);
+
+/* By class_standing, which may change only while the class is not in the tree. */
+void tree_insert(const struct pool *pool, slot *root, slot number);
+void tree_remove(const struct pool *pool, slot *root, slot number);
+/* The first behind `after` (NULL: of all) within the limits; 0: none. `steps` counts down by each
+ * class looked at; at 0 the search gives up. */
+slot tree_first(const struct pool *pool, slot root, const struct standing *after,
+                const double *limits, size_t *steps);
+bool tree_fits(const struct class_node *node, const double *limits);
+/* The one that needs least of `which` and is within the other limits (NULL: no limits), if that is
+ * less than *best; 0: none. */
+slot tree_least(const struct pool *pool, slot root, enum pool_limit which, const double *limits,
+                double *best, size_t *steps);
+
+/* --- met.c ------------------------------------------------------------------------------------ */
+
+/* Of a subject; 0 stands for none. */
+uint64_t met_key(enum pool_subject subject, int64_t id);
+bool met_has(const struct met_facts *facts, uint64_t key, int64_t workunitid);
+size_t met_bytes(const struct met_facts *facts);
+void met_clear(struct met_facts *facts);
+
+/* --- classes.c -------------------------------------------------------------------------------- */
+
+/* The class that a job belongs to, made if there is none; 0: no memory. */
+slot class_of(struct pool *pool, const struct pool_job *job);
+/* Whether the job would still be of this class. */
+bool class_is_of(const struct pool *pool, slot number, const struct pool_job *job);
+/* Puts a job into the list of its class, or takes it out. The class moves to where its oldest job
+ * puts it; one without jobs, given away or not, is forgotten. */
+void class_link(struct pool *pool, slot job_number);
+void class_unlink(struct pool *pool, slot job_number);
+void class_forget_if_empty(struct pool *pool, slot number);
+/* One more job of the class is in somebody's hands. It is named in pool->out then; a class whose
+ * jobs came back stays there until it is tidied. */
+void class_take(struct pool *pool, slot number);
+void class_tidy_out(struct pool *pool);
+void class_describe(const struct pool *pool, const struct class_node *node,
+                    struct pool_job *ret_job);
+
+#endif

@@ -1,0 +1,143 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Plain CGI: one request from the environment and standard input, one reply on standard output,
+ * then the end. Slow, since every request opens its own connection to the database, but it runs
+ * wherever a web server does. */
+#include "config/config.h"
+#include "server/base/log.h"
+#include "server/process/server.h"
+#include "server/process/worker.h"
+#include "server/project/catalog.h"
+
+#include <errno.h>
+#include <poll.h>
+#include <stdlib.h>
+#include <unistd.h>
+
+#include "server/base/banned.h"
+
+enum {
+    READ_SIZE = 65536,
+    SILENCE_MS = 60000 /* how long the web server may keep us waiting for more */
+};
+
+static const char *read_environment(void *context, const char *name)
+{
+    (void)context;
+    return getenv(name);
+}
+
+/* CONTENT_LENGTH bytes, or all there are when it is absent. Beyond the bound as much again is read
+ * and dropped, since web servers fail when nobody takes what they send. */
+static enum status read_body(struct buffer *ret_body)
+{
+    struct text length_text = text_from(getenv("CONTENT_LENGTH"));
+    int64_t length = INT64_MAX;
+    size_t total = 0;
+    char piece[READ_SIZE];
+
+    if (length_text.length > 0 && (!text_to_i64(length_text, &length) || length < 0))
+        return STATUS_INVALID;
+    for (int64_t left = length; left > 0 && total / 2 <= ret_body->length_max;) {
+        struct pollfd wait = {.fd = STDIN_FILENO, .events = POLLIN};
+        size_t most = left < READ_SIZE ? (size_t)left : READ_SIZE;
+        ssize_t got;
+
+        if (poll(&wait, 1, SILENCE_MS) == 0)
+            return STATUS_IO;
+        got = read(STDIN_FILENO, piece, most);
+        if (got < 0 && errno == EINTR)
+            continue;
+        if (got < 0)
+            return STATUS_IO;
+        if (got == 0)
+            break;
+        left -= got;
+        buffer_add(ret_body, (struct text){.at = piece, .length = (size_t)got});
+        total += (size_t)got;
+    }
+    return ret_body->overflowed ? STATUS_TOO_LARGE : STATUS_OK;
+}
+
+static enum status write_all(struct text text)
+{
+    while (text.length > 0) {
+        ssize_t put = write(STDOUT_FILENO, text.at, text.length);
+
+        if (put < 0 && errno == EINTR)
+            continue;
+        if (put <= 0)
+            return STATUS_IO;
+        text.at += put;
+        text.length -= (size_t)put;
+    }
+    return STATUS_OK;
+}
+
+static enum status write_reply(const char *content_type, const struct exchange *exchange,
+                               struct text reply)
+{
+    struct buffer head = buffer_on_heap(4096);
+    enum status status;
+
+    reply_head(&head, content_type, exchange, reply.length);
+    status = write_all(buffer_text(&head));
+    buffer_free(&head);
+    return status == STATUS_OK ? write_all(reply) : status;
+}
+
+static void load_catalog(struct worker *worker, struct snapshot *snapshot)
+{
+    struct failure failure = {0};
+    struct catalog *catalog = NULL;
+
+    if (snapshot->stop_sched)
+        return;
+    if (db_open(snapshot->config, &worker->db, &failure) != STATUS_OK) {
+        worker->db = NULL;
+        log_event(LOG_LEVEL_WARNING, "database_away", text_from(failure.text));
+        return;
+    }
+    worker->db_config = config_hold(snapshot->config);
+    if (catalog_load(worker->db, &catalog) != STATUS_OK)
+        return;
+    db_rollback(worker->db);
+    snapshot->catalog = catalog;
+}
+
+enum status server_run_cgi(struct server *server, struct failure *failure)
+{
+    struct worker worker;
+    struct snapshot snapshot;
+    struct exchange exchange = {0};
+    struct buffer body, reply;
+    const char *content_type = "text/xml";
+    enum status status;
+
+    worker_init(&worker, server, NULL);
+    server_snapshot(server, &snapshot);
+    body = buffer_on_heap((size_t)snapshot.config->request_bytes_max);
+    reply = buffer_on_heap((size_t)snapshot.config->request_memory_max);
+    if (method_is_post(read_environment, NULL, snapshot.config, &reply)) {
+        status = read_body(&body);
+        if (status == STATUS_IO)
+            goto done;
+        exchange.transport.body_too_large = status == STATUS_TOO_LARGE;
+        if (status == STATUS_OK)
+            exchange.transport.body = buffer_text(&body);
+        exchange_fill(&exchange, server_options(server)->clock_from_request, read_environment,
+                      NULL);
+        load_catalog(&worker, &snapshot);
+        worker_answer(&worker, &snapshot, &exchange, &reply);
+    } else {
+        content_type = "text/plain";
+    }
+    status = write_reply(content_type, &exchange, buffer_text(&reply));
+done:
+    if (status != STATUS_OK)
+        fail(failure, status, "the web server broke the request off");
+    buffer_free(&reply);
+    buffer_free(&body);
+    snapshot_release(&snapshot);
+    worker_clear(&worker);
+    return status;
+}

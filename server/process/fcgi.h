@@ -1,0 +1,34 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* The only user of libfcgi: one FastCGI request at a time per struct fcgi, which belongs to one
+ * thread. Connections are accepted elsewhere and given in. */
+#ifndef SERVER_PROCESS_FCGI_H
+#define SERVER_PROCESS_FCGI_H
+
+#include "server/base/status.h"
+#include "server/base/text.h"
+
+#include <stdbool.h>
+#include <stddef.h>
+
+struct buffer;
+struct fcgi;
+
+/* Once per process, before the first thread. */
+MUST_CHECK enum status fcgi_startup(struct failure *failure);
+
+struct fcgi *fcgi_create(void);       /* NULL: no memory */
+void fcgi_destroy(struct fcgi *fcgi); /* NULL is fine */
+
+/* Reads the head of the request from this connection, which is taken over and closed by
+ * fcgi_finish, or here when the peer does not speak FastCGI (STATUS_INVALID). */
+MUST_CHECK enum status fcgi_begin(struct fcgi *fcgi, int connection);
+/* The value of a variable of this request, NULL when it is not there. */
+const char *fcgi_variable(const struct fcgi *fcgi, const char *name);
+/* Reads the body to its end into `ret_body`. STATUS_TOO_LARGE: more than its length_max; the rest
+ * was read and dropped, up to as much again. STATUS_IO: it broke off. */
+MUST_CHECK enum status fcgi_read_body(struct fcgi *fcgi, struct buffer *ret_body);
+void fcgi_write(struct fcgi *fcgi, struct text text);
+/* Ends the request and closes the connection. STATUS_IO: not everything was taken. */
+enum status fcgi_finish(struct fcgi *fcgi);
+
+#endif

@@ -1,0 +1,284 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Accepting connections, one thread at a time.
+ *
+ * Whoever holds the mutex waits for the socket and the stop together, so that a stop is seen at
+ * once by all. The socket is non-blocking because other processes may share it and be faster.
+ *
+ * A stop loses nobody: first our own socket refuses newcomers, so that the web server turns to
+ * another process at once, then whoever stands in the queue already is served. */
+#include "server/process/listen.h"
+
+#include <arpa/inet.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <netinet/in.h>
+#include <poll.h>
+#include <pthread.h>
+#include <stdint.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/eventfd.h>
+#include <sys/socket.h>
+#include <sys/stat.h>
+#include <sys/time.h>
+#include <sys/un.h>
+#include <unistd.h>
+
+#include "server/base/banned.h"
+
+struct listener {
+    int socket;
+    int stop; /* eventfd, readable for ever once stopped */
+    pthread_mutex_t turn;
+    struct sockaddr_un own_path; /* sun_path empty: no socket file of ours */
+    int last_guests;             /* how many more are taken from the queue after the stop */
+};
+
+enum {
+    SYSTEMD_FIRST_FD = 3,
+    BACKLOG = 1024,
+    IO_TIMEOUT_S = 60 /* one read or write; the watcher bounds the whole exchange */
+};
+
+static bool is_listening(int fd)
+{
+    int listening = 0;
+    socklen_t size = sizeof(listening);
+
+    return getsockopt(fd, SOL_SOCKET, SO_ACCEPTCONN, &listening, &size) == 0 && listening != 0;
+}
+
+bool listener_is_inherited(void)
+{
+    return is_listening(STDIN_FILENO);
+}
+
+/* systemd's protocol: LISTEN_PID says who is meant, LISTEN_FDS how many there are. */
+static bool is_passed_by_systemd(void)
+{
+    const char *pid = getenv("LISTEN_PID");
+    const char *count = getenv("LISTEN_FDS");
+
+    return pid != NULL && count != NULL && strtol(pid, NULL, 10) == (long)getpid() &&
+           strtol(count, NULL, 10) >= 1 && is_listening(SYSTEMD_FIRST_FD);
+}
+
+static enum status inherit(int *ret_socket, struct failure *failure)
+{
+    if (is_passed_by_systemd())
+        *ret_socket = SYSTEMD_FIRST_FD;
+    else if (is_listening(STDIN_FILENO))
+        *ret_socket = STDIN_FILENO;
+    else
+        return fail(failure, STATUS_NOT_FOUND,
+                    "no listening socket on standard input: start from a web server, spawn-fcgi or "
+                    "systemd, or give --listen");
+    return STATUS_OK;
+}
+
+/* A socket file is in the way only while somebody listens on it. */
+static bool somebody_listens(const struct sockaddr_un *address)
+{
+    int probe = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
+    bool connected =
+        probe >= 0 && (connect(probe, (const struct sockaddr *)address, sizeof(*address)) == 0 ||
+                       errno == EAGAIN);
+
+    if (probe >= 0)
+        close(probe);
+    return connected;
+}
+
+static enum status remove_stale(const struct sockaddr_un *address, struct failure *failure)
+{
+    struct stat found;
+
+    if (lstat(address->sun_path, &found) != 0)
+        return STATUS_OK;
+    if (!S_ISSOCK(found.st_mode))
+        return fail(failure, STATUS_IO, "%s exists and is no socket", address->sun_path);
+    if (somebody_listens(address))
+        return fail(failure, STATUS_IO, "%s: another process listens there", address->sun_path);
+    unlink(address->sun_path);
+    return STATUS_OK;
+}
+
+static enum status open_unix(struct listener *listener, const char *path, unsigned mode,
+                             struct failure *failure)
+{
+    struct sockaddr_un address = {.sun_family = AF_UNIX};
+    size_t length = strlen(path);
+    enum status status;
+
+    if (length == 0 || length >= sizeof(address.sun_path))
+        return fail(failure, STATUS_INVALID, "socket path: 1 to %zu characters",
+                    sizeof(address.sun_path) - 1);
+    memcpy(address.sun_path, path, length + 1);
+    status = remove_stale(&address, failure);
+    if (status != STATUS_OK)
+        return status;
+    listener->socket = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0);
+    if (listener->socket < 0)
+        return fail(failure, STATUS_IO, "%s: %s", path, strerror(errno));
+    /* The mode is set before bind makes the file, so that nobody slips in between. */
+    if (fchmod(listener->socket, (mode_t)mode) != 0 ||
+        bind(listener->socket, (const struct sockaddr *)&address, sizeof(address)) != 0)
+        return fail(failure, STATUS_IO, "%s: %s", path, strerror(errno));
+    listener->own_path = address;
+    if (chmod(path, (mode_t)mode) != 0 || listen(listener->socket, BACKLOG) != 0)
+        return fail(failure, STATUS_IO, "%s: %s", path, strerror(errno));
+    return STATUS_OK;
+}
+
+static enum status open_tcp(struct listener *listener, const char *where, struct failure *failure)
+{
+    struct sockaddr_in address = {.sin_family = AF_INET};
+    const char *colon = strrchr(where, ':');
+    char host[INET_ADDRSTRLEN];
+    char *end = NULL;
+    long port = colon == NULL ? 0 : strtol(colon + 1, &end, 10);
+    size_t length = colon == NULL ? 0 : (size_t)(colon - where);
+    int yes = 1;
+
+    if (colon == NULL || colon[1] == '\0' || *end != '\0' || port < 1 || port > UINT16_MAX ||
+        length >= sizeof(host))
+        return fail(failure, STATUS_INVALID, "%s: wanted tcp:ADDRESS:PORT", where);
+    memcpy(host, where, length);
+    host[length] = '\0';
+    address.sin_port = htons((uint16_t)port);
+    if (inet_pton(AF_INET, host, &address.sin_addr) != 1)
+        return fail(failure, STATUS_INVALID, "%s: no IPv4 address", host);
+    listener->socket = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
+    if (listener->socket < 0 ||
+        setsockopt(listener->socket, SOL_SOCKET, SO_REUSEADDR, &yes, sizeof(yes)) != 0 ||
+        bind(listener->socket, (const struct sockaddr *)&address, sizeof(address)) != 0 ||
+        listen(listener->socket, BACKLOG) != 0)
+        return fail(failure, STATUS_IO, "%s: %s", where, strerror(errno));
+    return STATUS_OK;
+}
+
+static enum status open_socket(struct listener *listener, const char *where, unsigned mode,
+                               struct failure *failure)
+{
+    static const char unix_prefix[] = "unix:", tcp_prefix[] = "tcp:";
+
+    if (where == NULL)
+        return inherit(&listener->socket, failure);
+    if (strncmp(where, unix_prefix, sizeof(unix_prefix) - 1) == 0)
+        return open_unix(listener, where + sizeof(unix_prefix) - 1, mode, failure);
+    if (strncmp(where, tcp_prefix, sizeof(tcp_prefix) - 1) == 0)
+        return open_tcp(listener, where + sizeof(tcp_prefix) - 1, failure);
+    return fail(failure, STATUS_INVALID, "--listen %s: wanted unix:PATH or tcp:ADDRESS:PORT",
+                where);
+}
+
+enum status listener_open(const char *where, unsigned socket_mode, struct listener **ret_listener,
+                          struct failure *failure)
+{
+    struct listener *listener = calloc(1, sizeof(*listener));
+    enum status status;
+
+    if (listener == NULL)
+        return fail(failure, STATUS_NO_MEMORY, "no memory");
+    pthread_mutex_init(&listener->turn, NULL);
+    listener->socket = -1;
+    listener->last_guests = BACKLOG;
+    listener->stop = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
+    if (listener->stop < 0)
+        status = fail(failure, STATUS_IO, "eventfd: %s", strerror(errno));
+    else
+        status = open_socket(listener, where, socket_mode, failure);
+    if (status == STATUS_OK &&
+        fcntl(listener->socket, F_SETFL, fcntl(listener->socket, F_GETFL) | O_NONBLOCK) != 0)
+        status = fail(failure, STATUS_IO, "listening socket: %s", strerror(errno));
+    if (status != STATUS_OK) {
+        listener_close(listener);
+        return status;
+    }
+    *ret_listener = listener;
+    return STATUS_OK;
+}
+
+void listener_close(struct listener *listener)
+{
+    if (listener == NULL)
+        return;
+    if (listener->own_path.sun_path[0] != '\0')
+        unlink(listener->own_path.sun_path);
+    if (listener->socket >= 0)
+        close(listener->socket);
+    if (listener->stop >= 0)
+        close(listener->stop);
+    pthread_mutex_destroy(&listener->turn);
+    free(listener);
+}
+
+void listener_stop(struct listener *listener)
+{
+    uint64_t one = 1;
+    ssize_t written;
+
+    if (listener->own_path.sun_path[0] != '\0') {
+        unlink(listener->own_path.sun_path);
+        listener->own_path.sun_path[0] = '\0';
+        shutdown(listener->socket, SHUT_RD); /* of a Unix socket: the queue stays */
+    }
+    written = write(listener->stop, &one, sizeof(one));
+    (void)written; /* it can only fail when it is readable already */
+}
+
+static void limit_time(int connection)
+{
+    struct timeval limit = {.tv_sec = IO_TIMEOUT_S};
+
+    setsockopt(connection, SOL_SOCKET, SO_RCVTIMEO, &limit, sizeof(limit));
+    setsockopt(connection, SOL_SOCKET, SO_SNDTIMEO, &limit, sizeof(limit));
+}
+
+/* One turn of waiting. STATUS_OK with a connection, or -1 when somebody else was faster. */
+static enum status accept_once(struct listener *listener, int *ret_connection)
+{
+    struct pollfd waits[] = {{.fd = listener->stop, .events = POLLIN},
+                             {.fd = listener->socket, .events = POLLIN}};
+
+    *ret_connection = -1;
+    if (poll(waits, 2, -1) < 0)
+        return errno == EINTR ? STATUS_OK : STATUS_IO;
+    if (waits[0].revents != 0 && listener->last_guests-- <= 0)
+        return STATUS_NOT_FOUND;
+    *ret_connection = accept4(listener->socket, NULL, NULL, SOCK_CLOEXEC);
+    if (*ret_connection >= 0)
+        return STATUS_OK;
+    if (waits[0].revents != 0) {
+        listener->last_guests = 0;
+        return STATUS_NOT_FOUND;
+    }
+    switch (errno) {
+    case EMFILE:
+    case ENFILE:
+    case ENOBUFS:
+    case ENOMEM:
+    case EBADF:
+    case EINVAL:
+        return STATUS_IO;
+    default: /* gone again before we came, or taken by another process */
+        return STATUS_OK;
+    }
+}
+
+enum status listener_accept(struct listener *listener, int *ret_connection)
+{
+    int connection;
+    enum status status;
+
+    do {
+        pthread_mutex_lock(&listener->turn);
+        status = accept_once(listener, &connection);
+        pthread_mutex_unlock(&listener->turn);
+    } while (status == STATUS_OK && connection < 0);
+    if (status != STATUS_OK)
+        return status;
+    limit_time(connection);
+    *ret_connection = connection;
+    return STATUS_OK;
+}

@@ -1,0 +1,29 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Where requests come in: the listening socket, inherited or our own, and its stop. */
+#ifndef SERVER_PROCESS_LISTEN_H
+#define SERVER_PROCESS_LISTEN_H
+
+#include "server/base/status.h"
+
+#include <stdbool.h>
+
+struct listener;
+
+/* `where` is "unix:PATH" or "tcp:ADDRESS:PORT"; NULL takes the socket that systemd passes, or the
+ * one on fd 0. A socket file left behind by a dead process is replaced, one that a living process
+ * listens on is not. STATUS_INVALID: `where` cannot be read; STATUS_NOT_FOUND: no socket was
+ * inherited. */
+MUST_CHECK enum status listener_open(const char *where, unsigned socket_mode,
+                                     struct listener **ret_listener, struct failure *failure);
+void listener_close(struct listener *listener); /* removes a socket file of ours; NULL is fine */
+
+/* Any thread. Waits for a connection. STATUS_NOT_FOUND: stopped, nothing more will come;
+ * STATUS_IO: try again after a moment (out of descriptors). The connection reads and writes with a
+ * time limit per call. */
+MUST_CHECK enum status listener_accept(struct listener *listener, int *ret_connection);
+void listener_stop(struct listener *listener);
+
+/* Whether fd 0 is a listening socket, as spawn-fcgi, mod_fcgid and inetd-like starters give it. */
+bool listener_is_inherited(void);
+
+#endif

@@ -1,0 +1,336 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* The command line and the order of the boot. How a web server starts us decides what we are: with
+ * a listening socket a FastCGI server, with a request in the environment a CGI program. */
+#include "config/config.h"
+#include "db/db.h"
+#include "server/base/arena.h"
+#include "server/base/buffer.h"
+#include "server/base/crypto.h"
+#include "server/base/log.h"
+#include "server/base/xml.h"
+#include "server/process/listen.h"
+#include "server/process/server.h"
+#include "server/project/project.h"
+
+#include <argp.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "server/base/banned.h"
+
+enum task {
+    TASK_SERVE,
+    TASK_CHECK_CONFIG,
+    TASK_DUMP_CONFIG,
+    TASK_PRINT_SQL,
+    TASK_WRITE_SAMPLE,
+    TASK_WRITE_MANUAL
+};
+
+struct arguments {
+    struct server_options options;
+    const char *log_path;
+    enum task task;
+};
+
+enum { FINDINGS_BYTES_MAX = 64 << 20 };
+
+/* Keys of options that have no letter. */
+enum {
+    KEY_CLOCK = 0x100,
+    KEY_CHECK_CONFIG,
+    KEY_DUMP_CONFIG,
+    KEY_LISTEN,
+    KEY_LOG,
+    KEY_PRINT_SQL,
+    KEY_PROJECT,
+    KEY_SERVICE_TIME,
+    KEY_SOCKET_MODE,
+    KEY_THREADS,
+    KEY_WRITE_MANUAL,
+    KEY_WRITE_SAMPLE
+};
+
+static const struct argp_option options[] = {
+    {"project", KEY_PROJECT, "DIR", 0,
+     "The project's folder. Else QM_PROJECT in the environment, else the current directory, or the "
+     "one above it when only that has a config.xml",
+     0},
+    {"listen", KEY_LISTEN, "ADDRESS", 0,
+     "Speak FastCGI on unix:PATH or tcp:ADDRESS:PORT. Without it the socket is the one that the "
+     "web server, spawn-fcgi or systemd gives",
+     0},
+    {"socket-mode", KEY_SOCKET_MODE, "MODE", 0, "Mode of the socket file, in octal (0660)", 0},
+    {"threads", KEY_THREADS, "N", 0, "Worker threads, whatever config.xml says", 0},
+    {"log", KEY_LOG, "PATH", 0, "Append the log to this file; else it goes to standard error", 0},
+    {"clock", KEY_CLOCK, "request", 0,
+     "Take the time from the X-Simulated-Time header of each request. For tests: anybody can then "
+     "set the clock",
+     0},
+    {"service-time", KEY_SERVICE_TIME, "SECONDS", 0,
+     "With --clock request: take each request to cost a worker so long, so that delays grow with "
+     "the load of that time (0: no load)",
+     0},
+    {"check-config", KEY_CHECK_CONFIG, NULL, 0,
+     "Read configuration and keys, tell what is wrong, and exit with 0 or 1", 1},
+    {"dump-config", KEY_DUMP_CONFIG, NULL, 0,
+     "Write every option with its value and where that came from", 1},
+    {"print-sql", KEY_PRINT_SQL, NULL, 0, "Write every statement that the server prepares", 1},
+    {"write-sample", KEY_WRITE_SAMPLE, NULL, 0, "Write a sample config.xml with every option", 1},
+    {"write-manual", KEY_WRITE_MANUAL, NULL, 0, "Write the manual page of config.xml", 1},
+    {0}};
+
+static error_t parse_socket_mode(const char *argument, struct argp_state *state,
+                                 struct arguments *arguments)
+{
+    char *end;
+    unsigned long mode = strtoul(argument, &end, 8);
+
+    if (argument[0] == '\0' || *end != '\0' || mode > 0777)
+        argp_error(state, "--socket-mode %s: wanted octal digits up to 0777", argument);
+    arguments->options.socket_mode = (unsigned)mode;
+    return 0;
+}
+
+static error_t parse_threads(const char *argument, struct argp_state *state,
+                             struct arguments *arguments)
+{
+    int64_t threads = 0;
+
+    if (!text_to_i64(text_from(argument), &threads) || threads < 1 || threads > 1024)
+        argp_error(state, "--threads %s: wanted 1 to 1024", argument);
+    arguments->options.threads = (int)threads;
+    return 0;
+}
+
+static error_t parse_service_time(const char *argument, struct argp_state *state,
+                                  struct arguments *arguments)
+{
+    double *seconds = &arguments->options.service_time;
+
+    if (!text_to_real(text_from(argument), seconds) || *seconds < 0 || *seconds > 3600)
+        argp_error(state, "--service-time %s: wanted 0 to 3600", argument);
+    return 0;
+}
+
+static error_t parse_option(int key, char *argument, struct argp_state *state)
+{
+    struct arguments *arguments = state->input;
+
+    switch (key) {
+    case KEY_PROJECT:
+        arguments->options.project_dir = argument;
+        return 0;
+    case KEY_LISTEN:
+        arguments->options.listen = argument;
+        return 0;
+    case KEY_SOCKET_MODE:
+        return parse_socket_mode(argument, state, arguments);
+    case KEY_THREADS:
+        return parse_threads(argument, state, arguments);
+    case KEY_LOG:
+        arguments->log_path = argument;
+        return 0;
+    case KEY_CLOCK:
+        if (strcmp(argument, "request") != 0)
+            argp_error(state, "--clock %s: wanted request", argument);
+        arguments->options.clock_from_request = true;
+        return 0;
+    case KEY_SERVICE_TIME:
+        return parse_service_time(argument, state, arguments);
+    case KEY_CHECK_CONFIG:
+        arguments->task = TASK_CHECK_CONFIG;
+        return 0;
+    case KEY_DUMP_CONFIG:
+        arguments->task = TASK_DUMP_CONFIG;
+        return 0;
+    case KEY_PRINT_SQL:
+        arguments->task = TASK_PRINT_SQL;
+        return 0;
+    case KEY_WRITE_SAMPLE:
+        arguments->task = TASK_WRITE_SAMPLE;
+        return 0;
+    case KEY_WRITE_MANUAL:
+        arguments->task = TASK_WRITE_MANUAL;
+        return 0;
+    case ARGP_KEY_ARG:
+        argp_usage(state);
+        return 0;
+    default:
+        return ARGP_ERR_UNKNOWN;
+    }
+}
+
+static void print_version(FILE *stream, struct argp_state *state)
+{
+    (void)state;
+    fprintf(stream, "quartermaster %s\n", QM_VERSION);
+    fprintf(stream, "%s\n%s\nMariaDB Connector/C %s\n", xml_library_version(),
+            crypto_library_version(), db_library_version());
+}
+
+static const char *default_project_dir(void)
+{
+    const char *from_environment = getenv("QM_PROJECT");
+
+    if (from_environment != NULL && from_environment[0] != '\0')
+        return from_environment;
+    if (access("config.xml", F_OK) != 0 && access("../config.xml", F_OK) == 0)
+        return ".."; /* a CGI program starts in PROJECT/cgi-bin */
+    return ".";
+}
+
+static void print_findings(const struct config_findings *findings)
+{
+    for (size_t i = 0; i < findings->count; i++) {
+        const struct config_finding *finding = &findings->items[i];
+
+        fprintf(stderr, TEXT_FORMAT ":%d: %s: " TEXT_FORMAT "\n", TEXT_ARG(finding->file),
+                finding->line, finding->is_error ? "error" : "warning", TEXT_ARG(finding->text));
+    }
+}
+
+static enum status print_buffer(struct buffer *text)
+{
+    bool done = fwrite(text->at, 1, text->length, stdout) == text->length && fflush(stdout) == 0;
+
+    buffer_free(text);
+    return done ? STATUS_OK : STATUS_IO;
+}
+
+static enum status dump(const struct config *config)
+{
+    struct buffer text = buffer_on_heap(0);
+
+    config_dump(config, &text);
+    return print_buffer(&text);
+}
+
+static enum status print_made(void (*make)(struct buffer *ret_text))
+{
+    struct buffer text = buffer_on_heap(0);
+
+    make(&text);
+    return print_buffer(&text);
+}
+
+/* Both inspect and let go; the failure was printed. */
+static enum status look_at_config(const struct arguments *arguments)
+{
+    struct arena *arena = arena_create(FINDINGS_BYTES_MAX);
+    struct config_findings findings = {0};
+    struct failure failure = {0};
+    struct config *config = NULL;
+    struct project *project = NULL;
+    enum status status;
+
+    if (arena == NULL)
+        return STATUS_NO_MEMORY;
+    status = config_load(arguments->options.project_dir, arena, &config, &findings, &failure);
+    print_findings(&findings);
+    if (status == STATUS_OK && arguments->task == TASK_DUMP_CONFIG)
+        status = dump(config);
+    else if (status == STATUS_OK)
+        status = project_load(config, &project, &failure);
+    if (status != STATUS_OK)
+        fprintf(stderr, "quartermaster: %s\n", failure.text);
+    project_release(project);
+    config_release(config);
+    arena_destroy(arena);
+    return status;
+}
+
+/* A CGI program that cannot even read its configuration still has a client waiting. */
+static void reply_down(void)
+{
+    static const char reply[] = "<scheduler_reply>\n"
+                                "<message priority=\"low\">Project is temporarily not available"
+                                "</message>\n"
+                                "<request_delay>3600</request_delay>\n"
+                                "<project_is_down/>\n"
+                                "</scheduler_reply>\n";
+
+    printf("Content-Type: text/xml\r\nContent-Length: %zu\r\n\r\n%s", sizeof(reply) - 1, reply);
+}
+
+static enum status serve(const struct arguments *arguments)
+{
+    bool is_cgi = getenv("REQUEST_METHOD") != NULL && arguments->options.listen == NULL &&
+                  !listener_is_inherited();
+    struct server *server = NULL;
+    struct failure failure = {0};
+    enum status status = log_open(arguments->log_path, getenv("JOURNAL_STREAM") != NULL, &failure);
+
+    if (status == STATUS_OK)
+        status = server_create(&arguments->options, &server, &failure);
+    if (status == STATUS_OK)
+        status = is_cgi ? server_run_cgi(server, &failure) : server_run(server, &failure);
+    if (status != STATUS_OK)
+        log_event(LOG_LEVEL_CRITICAL, server == NULL ? "not_started" : "failed",
+                  text_from(failure.text));
+    if (is_cgi && server == NULL) {
+        reply_down();
+        return STATUS_OK;
+    }
+    if (status == STATUS_OK)
+        server_destroy(server); /* else threads may still hold it */
+    return status;
+}
+
+/* FastCGI lets a web server start its programs with standard output and error closed. What is
+ * opened next would get their numbers, and with them our log: the database's connection, say. */
+static void occupy_standard_descriptors(void)
+{
+    int descriptor;
+
+    do
+        descriptor = open("/dev/null", O_RDWR);
+    while (descriptor >= 0 && descriptor <= STDERR_FILENO);
+    if (descriptor >= 0)
+        close(descriptor);
+}
+
+int main(int argc, char **argv)
+{
+    static const struct argp argp = {
+        .options = options,
+        .parser = parse_option,
+        .doc = "Quartermaster, a scheduling server for volunteer computing: answers the scheduler "
+               "requests of BOINC clients, as a FastCGI or CGI program."};
+    struct arguments arguments = {
+        .options = {.project_dir = default_project_dir(), .socket_mode = 0660}};
+    const char *query = getenv("QUERY_STRING");
+    enum status status = STATUS_INVALID;
+
+    occupy_standard_descriptors();
+    argp_program_version_hook = print_version;
+    if (getenv("REQUEST_METHOD") != NULL && query != NULL && query[0] != '\0')
+        argc = 1; /* a web server may hand the words of a query over as our arguments */
+    argp_parse(&argp, argc, argv, 0, NULL, &arguments);
+    xml_startup();
+    switch (arguments.task) {
+    case TASK_SERVE:
+        status = serve(&arguments);
+        break;
+    case TASK_CHECK_CONFIG:
+    case TASK_DUMP_CONFIG:
+        status = look_at_config(&arguments);
+        break;
+    case TASK_PRINT_SQL:
+        status = print_made(db_print_sql);
+        break;
+    case TASK_WRITE_SAMPLE:
+        status = print_made(config_write_sample);
+        break;
+    case TASK_WRITE_MANUAL:
+        status = print_made(config_write_manual);
+        break;
+    }
+    if (status != STATUS_OK)
+        _exit(EXIT_FAILURE);
+    xml_shutdown();
+    return EXIT_SUCCESS;
+}

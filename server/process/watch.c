@@ -1,0 +1,390 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Twice a second a few stat(2) calls; what they show is acted on in this thread, and the result
+ * swapped in as a whole, so that a request sees the old state or the new.
+ *
+ * A file is read when it has changed and then looked the same twice, since an editor may still be
+ * writing. A configuration with errors is logged and the old one stays; what was read is not read
+ * again until it changes. reread_db is removed by whoever sees it first; other processes have the
+ * new catalog after catalog_refresh at the latest. */
+#include "server/process/watch.h"
+
+#include "config/config.h"
+#include "server/base/arena.h"
+#include "server/base/buffer.h"
+#include "server/base/clock.h"
+#include "server/base/log.h"
+#include "server/process/duties.h"
+#include "server/process/server.h"
+#include "server/project/catalog.h"
+#include "server/project/project.h"
+
+#include <errno.h>
+#include <limits.h>
+#include <poll.h>
+#include <pthread.h>
+#include <stdatomic.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/eventfd.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "server/base/banned.h"
+
+enum {
+    TICK_MS = 500,
+    FINDINGS_BYTES_MAX = 64 << 20 /* of a config.xml being read */
+};
+
+/* Until the catalog was read once, and after a failure, in ns. */
+static const uint64_t catalog_retry_ns = UINT64_C(1000000000);
+
+/* What stat tells of a file; all zero when there is none. */
+struct stamp {
+    struct timespec modified;
+    off_t size;
+    ino_t inode;
+};
+
+enum watched {
+    WATCHED_CONFIG,
+    WATCHED_AUX,
+    WATCHED_KEY, /* from here on: what project_load reads */
+    WATCHED_KEY_DIR,
+    WATCHED_GUI_URLS,
+    WATCHED_PROJECT_FILES,
+    WATCHED_PLAN_CLASSES,
+    WATCHED_COUNT
+};
+#define WATCHED_PROJECT_FIRST WATCHED_KEY
+
+struct watcher {
+    struct server *server;
+    pthread_t thread;
+    int wake; /* eventfd */
+    atomic_bool stopping, reload;
+
+    struct stamp seen[WATCHED_COUNT];   /* at the last look */
+    struct stamp loaded[WATCHED_COUNT]; /* when it was read */
+    struct stamp reread_left;           /* a reread_db that could not be removed */
+
+    struct db *db;
+    struct config *db_config; /* that db was opened with */
+    uint64_t catalog_due_ns, duties_due_ns;
+    bool catalog_failed; /* and was logged */
+};
+
+static void stamp_file(const char *path, struct stamp *ret_stamp)
+{
+    struct stat info;
+
+    memset(ret_stamp, 0, sizeof(*ret_stamp));
+    if (stat(path, &info) == 0)
+        *ret_stamp =
+            (struct stamp){.modified = info.st_mtim, .size = info.st_size, .inode = info.st_ino};
+}
+
+static bool stamp_equal(const struct stamp *a, const struct stamp *b)
+{
+    return a->modified.tv_sec == b->modified.tv_sec && a->modified.tv_nsec == b->modified.tv_nsec &&
+           a->size == b->size && a->inode == b->inode;
+}
+
+static void stamp_in_project(const struct config *config, const char *name, struct stamp *ret_stamp)
+{
+    char path[PATH_MAX];
+
+    project_path(config, name, path, sizeof(path));
+    stamp_file(path, ret_stamp);
+}
+
+static void stamp_all(const struct config *config, struct stamp ret_stamps[WATCHED_COUNT])
+{
+    char path[PATH_MAX];
+
+    stamp_in_project(config, "config.xml", &ret_stamps[WATCHED_CONFIG]);
+    stamp_in_project(config, "config_aux.xml", &ret_stamps[WATCHED_AUX]);
+    stamp_in_project(config, "gui_urls.xml", &ret_stamps[WATCHED_GUI_URLS]);
+    stamp_in_project(config, "project_files.xml", &ret_stamps[WATCHED_PROJECT_FILES]);
+    stamp_in_project(config, "plan_class_spec.xml", &ret_stamps[WATCHED_PLAN_CLASSES]);
+    project_key_path(config, "code_sign_public", path, sizeof(path));
+    stamp_file(path, &ret_stamps[WATCHED_KEY]);
+    project_key_path(config, "", path, sizeof(path));
+    stamp_file(path, &ret_stamps[WATCHED_KEY_DIR]);
+}
+
+void log_findings(const struct config_findings *findings)
+{
+    for (size_t i = 0; i < findings->count; i++) {
+        const struct config_finding *finding = &findings->items[i];
+        struct buffer line = buffer_on_heap(4096);
+
+        buffer_add_string(&line, "event=config_finding");
+        log_add_pair(&line, "file", finding->file);
+        buffer_print(&line, " line=%d", finding->line);
+        log_add_pair(&line, "why", finding->text);
+        log_line(finding->is_error ? LOG_LEVEL_CRITICAL : LOG_LEVEL_WARNING, TEXT_FORMAT,
+                 TEXT_ARG(buffer_text(&line)));
+        buffer_free(&line);
+    }
+}
+
+static void reload_config(struct watcher *watcher, const struct config *old)
+{
+    struct arena *arena = arena_create(FINDINGS_BYTES_MAX);
+    struct config_findings findings = {0};
+    struct failure failure = {0};
+    struct config *config = NULL;
+    const char *dir;
+
+    if (arena == NULL)
+        return;
+    dir = text_string(arena, old->project_dir_path);
+    if (config_load(dir, arena, &config, &findings, &failure) == STATUS_OK) {
+        log_findings(&findings);
+        log_line(LOG_LEVEL_NORMAL, "event=config_loaded");
+        server_replace_config(watcher->server, config);
+    } else {
+        log_findings(&findings);
+        log_event(LOG_LEVEL_CRITICAL, "config_refused", text_from(failure.text));
+    }
+    arena_destroy(arena);
+}
+
+static void reload_project(struct watcher *watcher, const struct config *config)
+{
+    struct failure failure = {0};
+    struct project *project = NULL;
+
+    if (project_load(config, &project, &failure) != STATUS_OK) {
+        log_event(LOG_LEVEL_CRITICAL, "keys_refused", text_from(failure.text));
+        return;
+    }
+    if (project->plan_failure.status != STATUS_OK) { /* said already; the old ones stay */
+        project_release(project);
+        return;
+    }
+    log_line(LOG_LEVEL_NORMAL, "event=keys_loaded old_keys=%zu plan_classes=%zu",
+             project->keys.old_key_count, project->plan_classes.count);
+    server_replace_project(watcher->server, project);
+}
+
+/* Whether this file is another one than was read, and no longer being written. */
+static bool is_new(struct watcher *watcher, const struct stamp *stamps, enum watched which)
+{
+    return !stamp_equal(&stamps[which], &watcher->loaded[which]) &&
+           stamp_equal(&stamps[which], &watcher->seen[which]);
+}
+
+/* The watched files from `first` on, before `end`: whether one is new. They count as read then. */
+static bool take_news(struct watcher *watcher, const struct stamp *stamps, int first, int end,
+                      bool reload)
+{
+    bool news = reload;
+
+    for (int which = first; which < end; which++)
+        news = is_new(watcher, stamps, (enum watched)which) || news;
+    for (int which = first; news && which < end; which++)
+        watcher->loaded[which] = stamps[which];
+    return news;
+}
+
+static void look_at_files(struct watcher *watcher, const struct config *config, bool reload)
+{
+    struct stamp stamps[WATCHED_COUNT];
+    bool config_is_new, project_is_new;
+
+    stamp_all(config, stamps);
+    config_is_new = take_news(watcher, stamps, 0, WATCHED_PROJECT_FIRST, reload);
+    project_is_new = take_news(watcher, stamps, WATCHED_PROJECT_FIRST, WATCHED_COUNT, reload);
+    memcpy(watcher->seen, stamps, sizeof(stamps));
+    if (config_is_new)
+        reload_config(watcher, config);
+    if (project_is_new)
+        reload_project(watcher, config);
+}
+
+static void look_at_triggers(struct watcher *watcher, const struct config *config)
+{
+    struct stamp reread;
+    char path[PATH_MAX];
+
+    project_path(config, "stop_sched", path, sizeof(path));
+    server_set_stop_sched(watcher->server, access(path, F_OK) == 0);
+    project_path(config, "reread_db", path, sizeof(path));
+    stamp_file(path, &reread);
+    if (reread.inode != 0 && !stamp_equal(&reread, &watcher->reread_left)) {
+        log_line(LOG_LEVEL_NORMAL, "event=reread_db");
+        if (unlink(path) != 0) { /* once, then: whoever made it may do what we may not */
+            watcher->reread_left = reread;
+            log_event(LOG_LEVEL_WARNING, "reread_db_not_removed", text_from(strerror(errno)));
+        }
+        watcher->catalog_due_ns = 0;
+        reload_project(watcher, config); /* size_census_APP may be new as well */
+    }
+}
+
+static void close_database(struct watcher *watcher)
+{
+    db_close(watcher->db);
+    watcher->db = NULL;
+    config_release(watcher->db_config);
+    watcher->db_config = NULL;
+}
+
+static enum status load_catalog(struct watcher *watcher, struct config *config,
+                                struct failure *failure)
+{
+    struct catalog *catalog = NULL;
+    enum status status;
+
+    if (watcher->db != NULL && watcher->db_config != config)
+        close_database(watcher);
+    if (watcher->db == NULL) {
+        status = db_open(config, &watcher->db, failure);
+        if (status != STATUS_OK) {
+            watcher->db = NULL;
+            return status;
+        }
+        watcher->db_config = config_hold(config);
+    }
+    status = catalog_load(watcher->db, &catalog);
+    if (status != STATUS_OK) {
+        fail(failure, status, "catalog: %s", db_error(watcher->db));
+        close_database(watcher);
+        return status;
+    }
+    db_rollback(watcher->db);
+    server_replace_catalog(watcher->server, catalog);
+    return STATUS_OK;
+}
+
+static void look_at_catalog(struct watcher *watcher, struct config *config)
+{
+    struct failure failure = {0};
+
+    if (clock_ns() < watcher->catalog_due_ns)
+        return;
+    if (load_catalog(watcher, config, &failure) != STATUS_OK) {
+        if (!watcher->catalog_failed)
+            log_event(LOG_LEVEL_WARNING, "catalog_not_read", text_from(failure.text));
+        watcher->catalog_failed = true;
+        watcher->catalog_due_ns = clock_ns() + catalog_retry_ns;
+        return;
+    }
+    if (watcher->catalog_failed)
+        log_line(LOG_LEVEL_WARNING, "event=catalog_read_again");
+    watcher->catalog_failed = false;
+    watcher->catalog_due_ns = clock_ns() + (uint64_t)(config->catalog_refresh * 1e9);
+}
+
+/* A duty that failed is tried again at the next interval; others may do it before. */
+static void look_at_duties(struct watcher *watcher, const struct snapshot *snapshot)
+{
+    int64_t interval = snapshot->config->credit_scale_interval;
+    bool done = false;
+
+    if (interval == 0 || watcher->db == NULL || snapshot->catalog == NULL ||
+        clock_ns() < watcher->duties_due_ns)
+        return;
+    watcher->duties_due_ns = clock_ns() + (uint64_t)interval * UINT64_C(1000000000);
+    if (duty_credit_scales(watcher->db, snapshot->catalog, interval, &done) != STATUS_OK) {
+        log_event(LOG_LEVEL_WARNING, "credit_scales_not_written", text_from(db_error(watcher->db)));
+        close_database(
+            watcher); /* whatever it was: the next reading of the catalog opens another */
+    } else if (done) {
+        log_line(LOG_LEVEL_DEBUG, "event=credit_scales_written");
+    }
+}
+
+static void look(struct watcher *watcher)
+{
+    bool reload = atomic_exchange(&watcher->reload, false);
+    struct snapshot snapshot;
+
+    server_snapshot(watcher->server, &snapshot);
+    look_at_files(watcher, snapshot.config, reload);
+    snapshot_release(&snapshot);
+    server_snapshot(watcher->server, &snapshot); /* maybe a new configuration */
+    look_at_triggers(watcher, snapshot.config);
+    if (reload)
+        watcher->catalog_due_ns = 0;
+    look_at_catalog(watcher, snapshot.config);
+    look_at_duties(watcher, &snapshot);
+    snapshot_release(&snapshot);
+}
+
+static void *watch(void *context)
+{
+    struct watcher *watcher = context;
+    struct pollfd wait = {.fd = watcher->wake, .events = POLLIN};
+
+    while (!atomic_load(&watcher->stopping)) {
+        uint64_t count;
+
+        if (poll(&wait, 1, TICK_MS) > 0 && read(watcher->wake, &count, sizeof(count)) < 0)
+            continue;
+        if (!atomic_load(&watcher->stopping))
+            look(watcher);
+    }
+    return NULL;
+}
+
+static void wake(struct watcher *watcher)
+{
+    uint64_t one = 1;
+    ssize_t written = write(watcher->wake, &one, sizeof(one));
+
+    (void)written; /* it can only fail when it is readable already */
+}
+
+static void watcher_free(struct watcher *watcher)
+{
+    close_database(watcher);
+    close(watcher->wake);
+    free(watcher);
+}
+
+enum status watcher_start(struct server *server, struct watcher **ret_watcher,
+                          struct failure *failure)
+{
+    struct watcher *watcher = calloc(1, sizeof(*watcher));
+    struct snapshot snapshot;
+
+    if (watcher == NULL)
+        return fail(failure, STATUS_NO_MEMORY, "no memory");
+    watcher->server = server;
+    watcher->wake = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
+    if (watcher->wake < 0) {
+        free(watcher);
+        return fail(failure, STATUS_IO, "eventfd: %s", strerror(errno));
+    }
+    server_snapshot(server, &snapshot);
+    stamp_all(snapshot.config, watcher->loaded);
+    memcpy(watcher->seen, watcher->loaded, sizeof(watcher->seen));
+    snapshot_release(&snapshot);
+    look(watcher);
+    if (pthread_create(&watcher->thread, NULL, watch, watcher) != 0) {
+        watcher_free(watcher);
+        return fail(failure, STATUS_IO, "watcher: no thread");
+    }
+    *ret_watcher = watcher;
+    return STATUS_OK;
+}
+
+void watcher_reload(struct watcher *watcher)
+{
+    atomic_store(&watcher->reload, true);
+    wake(watcher);
+}
+
+void watcher_stop(struct watcher *watcher)
+{
+    if (watcher == NULL)
+        return;
+    atomic_store(&watcher->stopping, true);
+    wake(watcher);
+    pthread_join(watcher->thread, NULL);
+    watcher_free(watcher);
+}

@@ -1,0 +1,336 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* A worker serves one request after the other with a database connection and an arena of its own,
+ * and shares nothing with its neighbours but the snapshot, which nobody changes.
+ *
+ * The connection is opened when it is first needed. While the database is away it is tried again
+ * after growing pauses, and the requests between are told at once that the project is down. */
+#include "server/process/worker.h"
+
+#include "config/config.h"
+#include "server/base/arena.h"
+#include "server/base/clock.h"
+#include "server/base/crypto.h"
+#include "server/base/log.h"
+#include "server/base/random.h"
+#include "server/files/host_files.h"
+#include "server/process/fcgi.h"
+#include "server/process/listen.h"
+#include "server/process/metrics.h"
+#include "server/process/server.h"
+#include "server/project/project.h"
+#include "server/rpc/request_delay.h"
+
+#include <fcntl.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/socket.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "server/base/banned.h"
+
+/* Pauses between tries to connect double from the first to the longest, in ns. */
+static const uint64_t reconnect_first_ns = UINT64_C(100000000);
+static const uint64_t reconnect_longest_ns = UINT64_C(5000000000);
+
+/* Receiving a request, and sending its reply, may take this long each. */
+static const uint64_t exchange_longest_ns = UINT64_C(300000000000);
+
+static void wait_seconds(double seconds)
+{
+    struct timespec pause = {.tv_sec = (time_t)seconds};
+
+    pause.tv_nsec = (long)((seconds - (double)pause.tv_sec) * 1e9);
+    nanosleep(&pause, NULL);
+}
+
+void worker_init(struct worker *worker, struct server *server, struct fcgi *fcgi)
+{
+    *worker = (struct worker){.server = server,
+                              .fcgi = fcgi,
+                              .files = files_create(server_files(server)),
+                              .connection = -1};
+    pthread_mutex_init(&worker->lock, NULL);
+}
+
+static void close_database(struct worker *worker)
+{
+    db_close(worker->db);
+    worker->db = NULL;
+    config_release(worker->db_config);
+    worker->db_config = NULL;
+}
+
+void worker_clear(struct worker *worker)
+{
+    close_database(worker);
+    files_destroy(worker->files);
+    arena_destroy(worker->arena);
+    fcgi_destroy(worker->fcgi);
+    pthread_mutex_destroy(&worker->lock);
+}
+
+/* The next try to connect comes after a pause that grows with the failures. */
+static void put_off_database(struct worker *worker)
+{
+    uint64_t pause = reconnect_first_ns;
+
+    for (int i = 0; i < worker->db_failures && pause < reconnect_longest_ns; i++)
+        pause *= 2;
+    worker->db_failures++;
+    worker->db_not_before_ns = clock_ns() + pause;
+}
+
+/* The connection to go by, NULL while the database is away. */
+static struct db *database(struct worker *worker, struct config *config)
+{
+    struct failure failure = {0};
+
+    if (worker->db != NULL && worker->db_config != config) /* maybe another database now */
+        close_database(worker);
+    if (worker->db != NULL || clock_ns() < worker->db_not_before_ns)
+        return worker->db;
+    if (db_open(config, &worker->db, &failure) != STATUS_OK) {
+        worker->db = NULL;
+        if (worker->db_failures == 0)
+            log_event(LOG_LEVEL_WARNING, "database_away", text_from(failure.text));
+        put_off_database(worker);
+        return NULL;
+    }
+    if (worker->db_failures > 0)
+        log_line(LOG_LEVEL_WARNING, "event=database_back");
+    worker->db_failures = 0;
+    worker->db_config = config_hold(config);
+    return worker->db;
+}
+
+/* An arena of the size that the configuration in force says. */
+static struct arena *arena_for(struct worker *worker, const struct config *config)
+{
+    size_t bytes_max = (size_t)config->request_memory_max;
+
+    if (worker->arena == NULL || worker->arena_bytes_max != bytes_max) {
+        arena_destroy(worker->arena);
+        worker->arena = arena_create(bytes_max);
+        worker->arena_bytes_max = bytes_max;
+    }
+    return worker->arena;
+}
+
+/* In simulated time nothing that is measured means anything: there the command line says what a
+ * request costs, or there is no load. */
+static struct load load_at_arrival(struct worker *worker, const struct config *config,
+                                   const struct exchange *exchange)
+{
+    const struct server_options *options = server_options(worker->server);
+    double now = exchange->now < 1e10 ? exchange->now : 1e10; /* as ns it must fit */
+
+    if (!options->clock_from_request)
+        return load_meter_arrival(server_load(worker->server), config->load_target, clock_ns());
+    if (options->service_time <= 0 || !exchange->is_simulated)
+        return (struct load){.backlog = 0};
+    return load_meter_arrival(server_load(worker->server), config->load_target,
+                              (uint64_t)(now * 1e9));
+}
+
+void worker_answer(struct worker *worker, const struct snapshot *snapshot,
+                   const struct exchange *exchange, struct buffer *ret_reply)
+{
+    struct request request = {.config = snapshot->config,
+                              .catalog = snapshot->catalog,
+                              .keys = &snapshot->project->keys,
+                              .blocks = &snapshot->project->blocks,
+                              .plan_classes = &snapshot->project->plan_classes,
+                              .ledger = worker->fcgi != NULL ? server_ledger(worker->server) : NULL,
+                              .pool = server_pool(worker->server),
+                              .arena = arena_for(worker, snapshot->config),
+                              .now = exchange->now,
+                              .seed = exchange->seed,
+                              .transport = exchange->transport,
+                              .stop_sched = snapshot->stop_sched,
+                              .wait = wait_seconds};
+
+    if (worker->fcgi != NULL)
+        request.load = load_at_arrival(worker, snapshot->config, exchange);
+    if (exchange->is_simulated)
+        server_follow_time(worker->server, exchange->now);
+    if (request.arena == NULL) {
+        log_line(LOG_LEVEL_CRITICAL, "event=no_memory");
+        return; /* an empty reply: the client comes again */
+    }
+    if (!snapshot->stop_sched && snapshot->catalog != NULL)
+        request.db = database(worker, snapshot->config);
+    request.files = files_ready(worker->files, snapshot->config, clock_ns());
+    request_run(&request, ret_reply);
+    request_log(&request, ret_reply->length);
+    if (request.attempts > 0 && request.visit.answer.kind == ANSWER_FULL &&
+        !server_options(worker->server)->clock_from_request)
+        load_meter_served(server_load(worker->server), request.total_ns);
+    if (request.database_was_away && worker->db != NULL) {
+        close_database(worker);
+        put_off_database(worker);
+    }
+    arena_reset(worker->arena);
+}
+
+/* Simulated requests are to be the same in every run: their seed comes from what they say, behind
+ * the account key, which each fresh project draws anew. */
+static uint64_t seed_from(const struct exchange *exchange)
+{
+    struct text body = exchange->transport.body;
+    size_t key = text_find(body, TEXT("</authenticator>"));
+    uint64_t hash = UINT64_C(14695981039346656037); /* FNV-1a */
+
+    for (size_t i = key < body.length ? key : 0; i < body.length; i++)
+        hash = (hash ^ (unsigned char)body.at[i]) * UINT64_C(1099511628211);
+    return random_mix(hash, (uint64_t)(int64_t)(exchange->now * 1000));
+}
+
+void exchange_fill(struct exchange *exchange, bool clock_from_request, variable_reader *read,
+                   void *context)
+{
+    struct text simulated = text_from(read(context, "HTTP_X_SIMULATED_TIME"));
+    struct timespec now;
+
+    exchange->transport.remote_addr = text_from(read(context, "REMOTE_ADDR"));
+    exchange->transport.forwarded_for = text_from(read(context, "HTTP_X_FORWARDED_FOR"));
+    if (clock_from_request && text_to_real(simulated, &exchange->now) && exchange->now >= 0 &&
+        exchange->now < 1e11) {
+        exchange->is_simulated = true;
+        exchange->seed = seed_from(exchange);
+        return;
+    }
+    clock_gettime(CLOCK_REALTIME, &now);
+    exchange->now = (double)now.tv_sec + (double)now.tv_nsec * 1e-9;
+    exchange->seed = random_u64();
+}
+
+void reply_head(struct buffer *head, const char *content_type, const struct exchange *exchange,
+                size_t length)
+{
+    buffer_print(head, "Content-Type: %s\r\nContent-Length: %zu\r\n", content_type, length);
+    if (exchange->is_simulated)
+        buffer_print(head, "X-Simulated-Time: %.3f\r\n", exchange->now);
+    buffer_add_string(head, "\r\n");
+}
+
+bool method_is_post(variable_reader *read, void *context, const struct config *config,
+                    struct buffer *ret_page)
+{
+    struct text method = text_from(read(context, "REQUEST_METHOD"));
+
+    if (method.length == 0 || text_is(method, "POST"))
+        return true;
+    /* Only a web server can set this: a client's headers come with HTTP_ before their names. */
+    if (text_is(text_from(read(context, "QM_PAGE")), "metrics")) {
+        metrics_write(ret_page);
+        return false;
+    }
+    buffer_print(ret_page,
+                 "This is the scheduler of " TEXT_FORMAT ".\n"
+                 "BOINC clients post their requests here; there is nothing to be seen.\n",
+                 TEXT_ARG(config->long_name.length > 0 ? config->long_name
+                                                       : TEXT("a volunteer computing project")));
+    if (config->master_url.length > 0)
+        buffer_print(ret_page, "To take part, add this project to your client: " TEXT_FORMAT "\n",
+                     TEXT_ARG(config->master_url));
+    return false;
+}
+
+static const char *read_fcgi_variable(void *context, const char *name)
+{
+    return fcgi_variable(context, name);
+}
+
+/* Gives the exchange `ns` from now on, 0: no limit. */
+static void set_deadline(struct worker *worker, uint64_t ns)
+{
+    pthread_mutex_lock(&worker->lock);
+    worker->deadline_ns = ns == 0 ? UINT64_MAX : clock_ns() + ns;
+    pthread_mutex_unlock(&worker->lock);
+}
+
+/* Puts the connection, or none (-1), where worker_cut_overdue finds it: a descriptor of its own,
+ * since libfcgi closes the other one when it likes. */
+static void show_connection(struct worker *worker, int connection)
+{
+    pthread_mutex_lock(&worker->lock);
+    if (worker->connection >= 0)
+        close(worker->connection);
+    worker->connection = connection < 0 ? -1 : fcntl(connection, F_DUPFD_CLOEXEC, 0);
+    worker->deadline_ns = clock_ns() + exchange_longest_ns;
+    pthread_mutex_unlock(&worker->lock);
+}
+
+void worker_cut_overdue(struct worker *worker, uint64_t now_ns)
+{
+    pthread_mutex_lock(&worker->lock);
+    if (worker->connection >= 0 && (now_ns >= worker->deadline_ns || now_ns == UINT64_MAX))
+        shutdown(worker->connection, SHUT_RDWR);
+    pthread_mutex_unlock(&worker->lock);
+}
+
+static void write_reply(struct worker *worker, const char *content_type,
+                        const struct exchange *exchange, struct text reply)
+{
+    struct buffer head = buffer_on_heap(4096);
+
+    set_deadline(worker, exchange_longest_ns);
+    reply_head(&head, content_type, exchange, reply.length);
+    fcgi_write(worker->fcgi, buffer_text(&head));
+    fcgi_write(worker->fcgi, reply);
+    buffer_free(&head);
+}
+
+static void serve_request(struct worker *worker, const struct snapshot *snapshot)
+{
+    struct buffer body = buffer_on_heap((size_t)snapshot->config->request_bytes_max);
+    struct buffer reply = buffer_on_heap((size_t)snapshot->config->request_memory_max);
+    struct exchange exchange = {0};
+    enum status status;
+
+    if (!method_is_post(read_fcgi_variable, worker->fcgi, snapshot->config, &reply)) {
+        if (text_is(text_from(fcgi_variable(worker->fcgi, "QM_PAGE")), "metrics"))
+            server_write_pool_figures(worker->server, &reply);
+        write_reply(worker, "text/plain", &exchange, buffer_text(&reply));
+        goto done;
+    }
+    status = fcgi_read_body(worker->fcgi, &body);
+    if (status == STATUS_IO) /* whoever asked is gone, and asks again */
+        goto done;
+    exchange.transport.body_too_large = status == STATUS_TOO_LARGE;
+    if (!exchange.transport.body_too_large)
+        exchange.transport.body = buffer_text(&body);
+    exchange_fill(&exchange, server_options(worker->server)->clock_from_request, read_fcgi_variable,
+                  worker->fcgi);
+    set_deadline(worker, 0);
+    worker_answer(worker, snapshot, &exchange, &reply);
+    write_reply(worker, "text/xml", &exchange, buffer_text(&reply));
+done:
+    buffer_free(&reply);
+    buffer_free(&body);
+}
+
+void worker_serve(struct worker *worker, struct listener *listener)
+{
+    for (;;) {
+        struct snapshot snapshot;
+        int connection;
+        enum status status = listener_accept(listener, &connection);
+
+        if (status == STATUS_NOT_FOUND)
+            return;
+        if (status != STATUS_OK) {
+            wait_seconds(0.05);
+            continue;
+        }
+        show_connection(worker, connection);
+        if (fcgi_begin(worker->fcgi, connection) == STATUS_OK) {
+            server_snapshot(worker->server, &snapshot);
+            serve_request(worker, &snapshot);
+            snapshot_release(&snapshot);
+            fcgi_finish(worker->fcgi);
+        }
+        show_connection(worker, -1);
+    }
+}

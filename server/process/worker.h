@@ -1,0 +1,80 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* One thread's own things, and how it makes a reply from a body with them. */
+#ifndef SERVER_PROCESS_WORKER_H
+#define SERVER_PROCESS_WORKER_H
+
+#include "server/base/buffer.h"
+#include "server/base/status.h"
+#include "server/base/text.h"
+#include "server/rpc/request.h"
+
+#include <pthread.h>
+#include <stdbool.h>
+#include <stdint.h>
+
+struct config;
+struct fcgi;
+struct files;
+struct server;
+struct snapshot;
+
+struct worker {
+    struct server *server;
+    struct fcgi *fcgi; /* NULL for CGI */
+    struct arena *arena;
+    size_t arena_bytes_max;
+
+    /* The connection to the database and the configuration that it was opened with. */
+    struct db *db;
+    struct config *db_config;
+    int db_failures;           /* in a row */
+    uint64_t db_not_before_ns; /* monotonic: the next try to connect */
+
+    struct files *files; /* the link to the file database */
+
+    /* The web server's connection, for whoever must end an exchange that takes too long. */
+    pthread_mutex_t lock;
+    int connection;       /* -1: none, or none that may be cut */
+    uint64_t deadline_ns; /* monotonic */
+};
+
+void worker_init(struct worker *worker, struct server *server, struct fcgi *fcgi);
+void worker_clear(struct worker *worker);
+
+/* What the web server told of one request. */
+struct exchange {
+    struct transport transport;
+    double now;        /* epoch */
+    bool is_simulated; /* that is */
+    uint64_t seed;
+};
+
+/* Runs one request; the reply is in `ret_reply`, the log line is written. */
+void worker_answer(struct worker *worker, const struct snapshot *snapshot,
+                   const struct exchange *exchange, struct buffer *ret_reply);
+
+/* A web server's variable by its CGI name, NULL when it is not there. */
+typedef const char *variable_reader(void *context, const char *name);
+
+/* Time, addresses and seed from the web server's variables; the body is the caller's. */
+void exchange_fill(struct exchange *exchange, bool clock_from_request, variable_reader *read,
+                   void *context);
+
+/* The head that goes before a reply of this length. It repeats a simulated time, so that whoever
+ * sent one sees that it was taken. */
+void reply_head(struct buffer *head, const char *content_type, const struct exchange *exchange,
+                size_t length);
+
+/* Whether this is a scheduler request at all; if not, a page for whoever looked is in `ret_page`.
+ */
+bool method_is_post(variable_reader *read, void *context, const struct config *config,
+                    struct buffer *ret_page);
+
+/* Thread main: accepts and serves until the listener stops. */
+struct listener;
+void worker_serve(struct worker *worker, struct listener *listener);
+/* Any thread: shuts the connection down if its time is over at `now_ns`; UINT64_MAX: in any case.
+ */
+void worker_cut_overdue(struct worker *worker, uint64_t now_ns);
+
+#endif

@@ -1,0 +1,42 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Apps, app versions and platforms as one immutable picture in memory, read again every
+ * catalog_refresh seconds or when reread_db appears (database-and-policy 8.2, 10). */
+#ifndef SERVER_PROJECT_CATALOG_H
+#define SERVER_PROJECT_CATALOG_H
+
+#include "db/db.h"
+#include "db/rows.h"
+#include "server/base/status.h"
+#include "server/policy/version/estimate.h"
+
+#include <stdbool.h>
+
+struct arena;
+
+struct catalog {
+    struct catalog_rows rows;
+    struct benchmarks benchmarks;
+    const bool *versions_current; /* by place in rows.versions; NULL: worked out when asked */
+    struct arena *arena;          /* owns the rows */
+    int references;               /* atomic; see catalog_hold */
+};
+
+/* One database read; the caller owns one reference. Old core version numbers below 10000 are
+ * multiplied by 100 here, versions whose document cannot be sent are left out, superseded and
+ * deprecated ones are marked (catalog_version_is_current). */
+MUST_CHECK enum status catalog_load(struct db *db, struct catalog **ret_catalog);
+struct catalog *catalog_hold(struct catalog *catalog);
+void catalog_release(struct catalog *catalog); /* NULL is fine */
+
+/* NULL: not there. */
+const struct app_row *catalog_app(const struct catalog *catalog, int64_t id);
+const struct app_row *catalog_app_by_name(const struct catalog *catalog, struct text name);
+const struct app_version_row *catalog_version(const struct catalog *catalog, int64_t id);
+const struct platform_row *catalog_platform_by_name(const struct catalog *catalog,
+                                                    struct text name);
+/* Whether new jobs may use this version without being told so by number: the newest per platform
+ * and plan class, not below app.min_version (8.2). */
+bool catalog_version_is_current(const struct catalog *catalog,
+                                const struct app_version_row *version);
+
+#endif

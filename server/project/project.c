@@ -1,0 +1,202 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Reading the project's files. Of the keys only what every client may see is read: the private ones
+ * stay where they are. An old key without its signature is passed over, since a client could not
+ * check the new key with it. A block that cannot be read is left out of replies. */
+#include "server/project/project.h"
+
+#include "config/config.h"
+#include "server/base/arena.h"
+#include "server/base/file.h"
+#include "server/base/log.h"
+#include "server/policy/dispatch/score.h"
+
+#include <dirent.h>
+#include <limits.h>
+#include <stdio.h>
+
+#include "server/base/banned.h"
+
+enum {
+    KEY_BYTES_MAX = 4095, /* what a client takes */
+    OLD_KEYS_MAX = 64,
+    CENSUS_BYTES_MAX = 4096,
+    CENSUSES_MAX = 1000,
+    PLAN_CLASS_BYTES_MAX = 4 << 20,
+    BLOCK_BYTES_MAX = 65535,    /* far more than any client takes */
+    PROJECT_BYTES_MAX = 1 << 23 /* 64 x 3 keys and 1000 censuses of 4 KB, two blocks, and more */
+};
+
+void project_path(const struct config *config, const char *name, char *ret_path, size_t size)
+{
+    snprintf(ret_path, size, TEXT_FORMAT "/%s", TEXT_ARG(config->project_dir_path), name);
+}
+
+void project_key_path(const struct config *config, const char *name, char *ret_path, size_t size)
+{
+    struct text dir = config->key_dir;
+
+    if (dir.length == 0)
+        dir = TEXT("keys");
+    if (dir.at[0] == '/')
+        snprintf(ret_path, size, TEXT_FORMAT "/%s", TEXT_ARG(dir), name);
+    else
+        snprintf(ret_path, size, TEXT_FORMAT "/" TEXT_FORMAT "/%s",
+                 TEXT_ARG(config->project_dir_path), TEXT_ARG(dir), name);
+}
+
+static enum status read_key(struct arena *arena, const struct config *config, const char *stem,
+                            int number, struct text *ret_key, struct failure *failure)
+{
+    char name[64], path[PATH_MAX];
+
+    if (number < 0)
+        snprintf(name, sizeof(name), "%s", stem);
+    else
+        snprintf(name, sizeof(name), "%s_%d", stem, number);
+    project_key_path(config, name, path, sizeof(path));
+    return file_read(arena, path, KEY_BYTES_MAX, ret_key, failure);
+}
+
+/* Old keys are numbered without gaps: the first one that is missing ends the row. */
+static void read_old_keys(struct project *project, const struct config *config)
+{
+    struct old_key *olds = ARENA_ARRAY(project->arena, OLD_KEYS_MAX, struct old_key);
+    size_t count = 0;
+
+    if (olds == NULL)
+        return;
+    for (int number = 0; number < OLD_KEYS_MAX; number++) {
+        struct old_key *old = &olds[count];
+
+        if (read_key(project->arena, config, "old_key", number, &old->key, NULL) != STATUS_OK)
+            break;
+        bool is_signed = read_key(project->arena, config, "signature", number, &old->signature,
+                                  NULL) == STATUS_OK;
+        bool is_stripped_signed = read_key(project->arena, config, "signature_stripped", number,
+                                           &old->signature_stripped, NULL) == STATUS_OK;
+        if (is_signed || is_stripped_signed)
+            count++;
+    }
+    project->keys.old_keys = olds;
+    project->keys.old_key_count = count;
+}
+
+static struct text read_block(struct project *project, const struct config *config,
+                              const char *name)
+{
+    struct text block = NO_TEXT;
+    char path[PATH_MAX];
+
+    project_path(config, name, path, sizeof(path));
+    if (file_read(project->arena, path, BLOCK_BYTES_MAX, &block, NULL) != STATUS_OK)
+        return NO_TEXT;
+    return block;
+}
+
+static void read_census(struct project *project, const struct config *config, const char *name,
+                        struct size_census *censuses)
+{
+    struct text app = text_from(name + sizeof("size_census_") - 1);
+    struct size_census *census = &censuses[project->blocks.size_census_count];
+    struct text document = NO_TEXT;
+    char path[PATH_MAX];
+
+    *census = (struct size_census){.app_name = text_copy(project->arena, app)};
+    project_path(config, name, path, sizeof(path));
+    if (file_read(project->arena, path, CENSUS_BYTES_MAX, &document, NULL) == STATUS_OK &&
+        size_census_read(document, census))
+        project->blocks.size_census_count++;
+    else
+        log_event(LOG_LEVEL_WARNING, "size_census_refused", app);
+}
+
+static void read_censuses(struct project *project, const struct config *config)
+{
+    struct size_census *censuses = ARENA_ARRAY(project->arena, CENSUSES_MAX, struct size_census);
+    const struct dirent *entry;
+    char path[PATH_MAX];
+    DIR *dir;
+
+    project_path(config, "", path, sizeof(path));
+    dir = censuses == NULL ? NULL : opendir(path);
+    if (dir == NULL)
+        return;
+    project->blocks.size_censuses = censuses;
+    while (project->blocks.size_census_count < CENSUSES_MAX && (entry = readdir(dir)) != NULL)
+        if (text_starts(text_from(entry->d_name), TEXT("size_census_")))
+            read_census(project, config, entry->d_name, censuses);
+    closedir(dir);
+}
+
+enum status project_plan_classes(const struct config *config, struct plan_classes *ret_classes,
+                                 struct failure *failure)
+{
+    struct arena *arena = arena_create(PLAN_CLASS_BYTES_MAX + 4096);
+    struct text document = NO_TEXT;
+    struct failure missing = {0};
+    char path[PATH_MAX];
+    enum status status;
+
+    *ret_classes = (struct plan_classes){0};
+    if (arena == NULL)
+        return fail(failure, STATUS_NO_MEMORY, "plan_class_spec.xml: no memory");
+    project_path(config, "plan_class_spec.xml", path, sizeof(path));
+    status = file_read(arena, path, PLAN_CLASS_BYTES_MAX, &document, &missing);
+    if (status == STATUS_NOT_FOUND) {
+        *ret_classes = plan_classes_builtin();
+        status = STATUS_OK;
+    } else if (status != STATUS_OK) {
+        status = fail(failure, status, "%s", missing.text);
+    } else {
+        status = plan_classes_parse(document, ret_classes, &missing);
+        if (status != STATUS_OK)
+            status = fail(failure, status, "plan_class_spec.xml: %s", missing.text);
+    }
+    arena_destroy(arena);
+    return status;
+}
+
+enum status project_load(const struct config *config, struct project **ret_project,
+                         struct failure *failure)
+{
+    struct arena *arena = arena_create(PROJECT_BYTES_MAX);
+    struct project *project = arena == NULL ? NULL : ARENA_NEW(arena, struct project);
+    enum status status;
+
+    if (project == NULL) {
+        arena_destroy(arena);
+        return fail(failure, STATUS_NO_MEMORY, "project files: no memory");
+    }
+    project->arena = arena;
+    project->references = 1;
+    status =
+        read_key(arena, config, "code_sign_public", -1, &project->keys.code_sign_public, failure);
+    if (status != STATUS_OK) {
+        arena_destroy(arena);
+        return status;
+    }
+    read_old_keys(project, config);
+    /* Whoever writes a file of classes means no other: one that cannot be read leaves none. */
+    if (project_plan_classes(config, &project->plan_classes, &project->plan_failure) != STATUS_OK)
+        log_event(LOG_LEVEL_CRITICAL, "plan_classes_refused",
+                  text_from(project->plan_failure.text));
+    project->blocks.gui_urls = read_block(project, config, "gui_urls.xml");
+    project->blocks.project_files = read_block(project, config, "project_files.xml");
+    read_censuses(project, config);
+    *ret_project = project;
+    return STATUS_OK;
+}
+
+struct project *project_hold(struct project *project)
+{
+    __atomic_add_fetch(&project->references, 1, __ATOMIC_RELAXED);
+    return project;
+}
+
+void project_release(struct project *project)
+{
+    if (project == NULL || __atomic_sub_fetch(&project->references, 1, __ATOMIC_ACQ_REL) > 0)
+        return;
+    plan_classes_free(&project->plan_classes);
+    arena_destroy(project->arena);
+}

@@ -1,0 +1,42 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* What the project's own files say beside config.xml: its public keys, and blocks for replies. */
+#ifndef SERVER_PROJECT_PROJECT_H
+#define SERVER_PROJECT_PROJECT_H
+
+#include "server/base/status.h"
+#include "server/policy/plan_class/plan_class.h"
+#include "server/rpc/request.h"
+
+#include <stddef.h>
+
+struct config;
+
+/* Immutable once loaded. */
+struct project {
+    struct project_keys keys;
+    struct project_blocks blocks;
+    struct plan_classes plan_classes;
+    struct failure plan_failure; /* of plan_class_spec.xml; then no plan class is usable */
+    struct arena *arena;         /* owns the texts */
+    int references;              /* atomic; see project_hold */
+};
+
+/* Reads code_sign_public, and old_key_N with signature_N and signature_stripped_N for N from 0 as
+ * long as there are any, in config.key_dir or DIR/keys; DIR/gui_urls.xml, DIR/project_files.xml and
+ * DIR/size_census_APP where they exist; DIR/plan_class_spec.xml, without which the built-in plan
+ * classes hold. STATUS_NOT_FOUND: no code_sign_public. The caller owns one reference. */
+MUST_CHECK enum status project_load(const struct config *config, struct project **ret_project,
+                                    struct failure *failure);
+/* DIR/plan_class_spec.xml alone. The caller frees them. */
+MUST_CHECK enum status project_plan_classes(const struct config *config,
+                                            struct plan_classes *ret_classes,
+                                            struct failure *failure);
+struct project *project_hold(struct project *project);
+void project_release(struct project *project); /* NULL is fine */
+
+/* Where a file of the project's folder, or of its key folder, is; cut at `size`. Name "" is the
+ * folder itself. */
+void project_path(const struct config *config, const char *name, char *ret_path, size_t size);
+void project_key_path(const struct config *config, const char *name, char *ret_path, size_t size);
+
+#endif

@@ -1,0 +1,119 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* The parts of the reply room among themselves: lines, blobs, documents, and the writers of
+ * blocks that reply_elements.def names. */
+#ifndef SERVER_REPLY_REPLY_PARTS_H
+#define SERVER_REPLY_REPLY_PARTS_H
+
+#include "server/base/text.h"
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+struct answer;
+struct answer_job;
+struct arena;
+struct buffer;
+struct request;
+
+/* --- texts that were written already ------------------------------------------------------ */
+
+/* A set of texts (not copied) in an arena; zero it before use. */
+struct text_set {
+    struct arena *arena;
+    struct text *slots;
+    size_t slot_count, count;
+};
+/* Whether `text` is new to the set; when the arena is full everything is. */
+bool text_set_add(struct text_set *set, struct text text);
+
+/* --- the reply being written -------------------------------------------------------------- */
+
+struct reply {
+    const struct request *request;
+    const struct answer *answer;
+    struct buffer *out;
+    int64_t version;            /* of the client; 0: unknown, treated as the oldest */
+    const bool *job_is_written; /* answer.job_count of them; NULL: none is */
+    struct text_set apps, app_versions, workunits, files;
+};
+
+/* Client versions that change how the reply is written (protocol 7.9). */
+enum {
+    /* Below this the client reads lines of 255 bytes into a buffer and looks for tags in each. */
+    CLIENT_READS_LINES_BELOW = 61302,
+    /* Below this NVIDIA's coprocessors are called CUDA. */
+    NVIDIA_SINCE = 70000,
+    /* Below this a flag of "no apps for this resource" stays until a numeric one takes it back. */
+    KEEPS_NO_APPS_BELOW = 70228
+};
+
+/* --- lines -------------------------------------------------------------------------------- */
+
+/* The longest line, without its newline. */
+enum { REPLY_LINE_MAX = 254 };
+
+/* How long `text` is once escaped as buffer_add_xml does it. */
+size_t escaped_length(struct text text);
+/* The longest beginning of `text` that is at most `room` long once escaped, cut between UTF-8
+ * characters. */
+struct text escaped_fit(struct text text, size_t room);
+
+void line_flag(struct reply *reply, const char *name);
+void line_integer(struct reply *reply, const char *name, int64_t number);
+void line_real(struct reply *reply, const char *name, double number); /* plain decimals */
+/* Text for people: cut to the line. */
+void line_text(struct reply *reply, const char *name, struct text text);
+/* A name that must arrive whole: ask line_holds first. */
+void line_name(struct reply *reply, const char *name, struct text text);
+bool line_fits(const char *name, struct text text); /* for every client */
+bool line_holds(const struct reply *reply, const char *name, struct text text);
+/* Verbatim, and a newline unless the text ends in one or is empty. */
+void lines_verbatim(struct reply *reply, struct text text);
+
+/* --- texts that others wrote and that go out verbatim ---------------------------------------- */
+
+/* Whether a text can stand in a reply without breaking it: no control characters, its tags closed
+ * in order, no end of the reply in it. Bytes above 127 and bare & are let pass: clients do. */
+bool blob_is_sound(struct arena *arena, struct text text);
+/* Takes the tags <name> off that may stand around the text, even twice, and judges what is
+ * inside. False: it would end too early or never. */
+bool blob_content(struct arena *arena, struct text text, const char *name,
+                  struct text *ret_content);
+
+/* The block <element> with this content, unless it would break the reply; then a log line. */
+void reply_blob(struct reply *reply, const char *element, struct text text);
+
+/* --- blocks ------------------------------------------------------------------------------- */
+
+double reply_delay(const struct reply *reply);
+double reply_next_rpc(const struct reply *reply);
+bool reply_no_apps(const struct reply *reply, const char *type);
+
+#define REPLY_BLOCK(name) void name(struct reply *reply, const char *element)
+REPLY_BLOCK(reply_messages);
+REPLY_BLOCK(reply_email_hash);
+REPLY_BLOCK(reply_external_cpid);
+REPLY_BLOCK(reply_global_preferences);
+REPLY_BLOCK(reply_project_preferences);
+REPLY_BLOCK(reply_acks);
+REPLY_BLOCK(reply_aborts);
+REPLY_BLOCK(reply_aborts_if_not_started);
+REPLY_BLOCK(reply_apps);
+REPLY_BLOCK(reply_versions);
+REPLY_BLOCK(reply_workunits);
+REPLY_BLOCK(reply_results);
+REPLY_BLOCK(reply_code_sign_key);
+REPLY_BLOCK(reply_code_sign_key_signature);
+REPLY_BLOCK(reply_host_messages);
+REPLY_BLOCK(reply_delete_files);
+REPLY_BLOCK(reply_no_rsc_apps);
+REPLY_BLOCK(reply_rsc_status);
+REPLY_BLOCK(reply_gui_urls);
+REPLY_BLOCK(reply_project_files);
+
+/* Which jobs of the answer can be written: their documents have the places where the rest is put
+ * in, their names fit. NULL when the arena is full. The others are logged. */
+const bool *reply_check_jobs(const struct reply *reply);
+
+#endif

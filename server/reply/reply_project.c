@@ -1,0 +1,123 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Blocks that a project keeps in files of its own and that every full reply repeats: links for the
+ * user's client (gui_urls.xml) and files for it to show (project_files.xml). In the links the
+ * administrator may leave blanks for what differs by user; they are filled here. */
+#include "config/config.h"
+#include "server/base/arena.h"
+#include "server/base/buffer.h"
+#include "server/base/crypto.h"
+#include "server/reply/reply_parts.h"
+#include "server/rpc/request.h"
+
+#include "server/base/banned.h"
+
+static struct text number_text(const struct reply *reply, int64_t number)
+{
+    return text_print(reply->request->arena, "%lld", (long long)number);
+}
+
+static struct text weak_key(const struct reply *reply)
+{
+    const struct user_row *user = &reply->request->visit.user;
+    char hex[MD5_HEX_SIZE];
+
+    md5_hex(user->authenticator, user->passwd_hash, hex);
+    return text_print(reply->request->arena, "%lld_%s", (long long)user->id, hex);
+}
+
+/* What stands for a blank; false: it is no blank. Keys never go into a link whole. */
+static bool fill(const struct reply *reply, struct text blank, struct text *ret_text)
+{
+    const struct visit *visit = &reply->request->visit;
+    const struct config *config = reply->request->config;
+
+    if (text_is(blank, "userid"))
+        *ret_text = number_text(reply, visit->user.id);
+    else if (text_is(blank, "user_name"))
+        *ret_text = visit->user.name;
+    else if (text_is(blank, "hostid"))
+        *ret_text = number_text(reply, visit->host.id);
+    else if (text_is(blank, "teamid"))
+        *ret_text = number_text(reply, visit->user.teamid);
+    else if (text_is(blank, "team_name"))
+        *ret_text = visit->team_name;
+    else if (text_is(blank, "master_url"))
+        *ret_text = config->master_url;
+    else if (text_is(blank, "project_name"))
+        *ret_text = config->long_name;
+    else if (text_is(blank, "authenticator"))
+        *ret_text = visit->user.authenticator;
+    else if (text_is(blank, "weak_auth"))
+        *ret_text = weak_key(reply);
+    else if (text_is(blank, "rss_auth"))
+        *ret_text = NO_TEXT;
+    else
+        return false;
+    return true;
+}
+
+static struct text rest_after(struct text text, size_t offset)
+{
+    return (struct text){.at = text.at + offset, .length = text.length - offset};
+}
+
+/* The text with its <x/> blanks filled. */
+static struct text filled(const struct reply *reply, struct text text)
+{
+    struct buffer out = buffer_in(reply->request->arena);
+
+    while (text.length > 0) {
+        size_t open = text_find(text, TEXT("<"));
+        buffer_add(&out, text_first(text, open));
+        text = rest_after(text, open);
+        size_t close = text_find(text, TEXT("/>"));
+        struct text value;
+        if (text.length > 0 && close < text.length &&
+            fill(reply, (struct text){.at = text.at + 1, .length = close - 1}, &value)) {
+            buffer_add_xml(&out, value);
+            text = rest_after(text, close + 2);
+        } else if (text.length > 0) {
+            buffer_add_char(&out, '<');
+            text = rest_after(text, 1);
+        }
+    }
+    return buffer_text(&out);
+}
+
+/* Without what stands between <ifteam> and </ifteam>, or without these tags alone. */
+static struct text for_team(const struct reply *reply, struct text text)
+{
+    struct buffer out = buffer_in(reply->request->arena);
+    bool has_team = reply->request->visit.user.teamid > 0;
+
+    while (text.length > 0) {
+        size_t open = text_find(text, TEXT("<ifteam>"));
+        buffer_add(&out, text_first(text, open));
+        if (open == text.length)
+            break;
+        text = rest_after(text, open + TEXT("<ifteam>").length);
+        size_t close = text_find(text, TEXT("</ifteam>"));
+        if (has_team)
+            buffer_add(&out, text_first(text, close));
+        if (close == text.length)
+            break;
+        text = rest_after(text, close + TEXT("</ifteam>").length);
+    }
+    return buffer_text(&out);
+}
+
+void reply_gui_urls(struct reply *reply, const char *element)
+{
+    const struct project_blocks *blocks = reply->request->blocks;
+
+    if (blocks != NULL && blocks->gui_urls.length > 0)
+        reply_blob(reply, element, filled(reply, for_team(reply, blocks->gui_urls)));
+}
+
+void reply_project_files(struct reply *reply, const char *element)
+{
+    const struct project_blocks *blocks = reply->request->blocks;
+
+    if (blocks != NULL && blocks->project_files.length > 0)
+        reply_blob(reply, element, blocks->project_files);
+}

@@ -1,0 +1,307 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* After this step it is known who speaks: the account, the host's locked row with what the client
+ * now says about it, the preferences in force, the host's statistics, and whether there is a reason
+ * to refuse work already. Reasons against work never stand against reports, so nothing ends here
+ * but a request whose key belongs to nobody.
+ *
+ * Whenever the client is told an id, the stored sequence number becomes 0, because the client
+ * counts from 0 under its new id. */
+#include "server/rpc/request.h"
+
+#include "config/config.h"
+#include "server/base/arena.h"
+#include "server/base/buffer.h"
+#include "server/base/crypto.h"
+#include "server/policy/host/bounds.h"
+#include "server/policy/host/code_sign.h"
+#include "server/policy/host/host_record.h"
+#include "server/policy/host/identity.h"
+#include "server/policy/limits/amounts.h"
+#include "server/policy/limits/quota_day.h"
+#include "server/project/catalog.h"
+#include "server/request/identify.h"
+#include "server/rpc/request_delay.h"
+
+#include <math.h>
+
+#include "server/base/banned.h"
+
+/* host.max_results_day of a host that its project has excluded */
+static const int64_t blacklisted = -1;
+
+/* Names from the client are cut to this many bytes when they are repeated to the user. */
+enum { SHOWN_NAME = 80 };
+
+/* Unknown applications of a client that are named to its user. */
+enum { OWN_APPS_SAID = 3 };
+
+/* --- the host's row --------------------------------------------------------------------------- */
+
+/* The lock on the user's row, under which a host is made, holds on one node of a cluster only. A
+ * row that really changes is what lets one of two nodes fail and try again, and find the other's
+ * host; the guard rows of hosts to be have their user's id, negated. */
+static enum status insert_host(struct request *request)
+{
+    struct visit *visit = &request->visit;
+    enum status status =
+        db_host_guard(request->db, -visit->user.id, request->token, (int64_t)request->now);
+
+    if (status != STATUS_OK)
+        return status;
+    return db_host_insert(request->db, &visit->host, &visit->host.id);
+}
+
+static enum next update_host(struct request *request)
+{
+    const struct message *message = &request->message;
+    struct visit *visit = &request->visit;
+    struct host_row *host = &visit->host;
+    enum status status;
+
+    visit->stored_rpc_time = host->rpc_time;
+    host_record_copy(message, visit->user.email_addr, request->arena, host);
+    host->external_ip_addr = host_record_external_address(request->transport.forwarded_for,
+                                                          request->transport.remote_addr);
+    host->rpc_time = (int64_t)request->now;
+    if (visit->host_is_new) {
+        host->create_time = host->rpc_time;
+        host->venue = visit->user.venue;
+        status = insert_host(request);
+        if (status != STATUS_OK)
+            return request_failed(request, status, "new host");
+        visit->answer.hostid = host->id;
+    }
+    host->rpc_seqno = visit->answer.hostid != 0 ? 0 : bound_int32(message->rpc_seqno);
+    visit->is_new_day = quota_day_is_new(host->id, visit->stored_rpc_time, host->rpc_time);
+    return NEXT_STEP;
+}
+
+static enum next read_versions(struct request *request)
+{
+    struct visit *visit = &request->visit;
+    enum status status;
+
+    if (visit->host_is_new)
+        return NEXT_STEP;
+    status = db_host_app_versions(request->db, request->arena, visit->host.id, &visit->versions,
+                                  &visit->version_count);
+    return status == STATUS_OK ? NEXT_STEP : request_failed(request, status, "host_app_version");
+}
+
+/* --- preferences and cross-project id --------------------------------------------------------- */
+
+/* As the database holds them: the whole element. */
+static struct text preferences_document(struct arena *arena, struct text content)
+{
+    const struct text start = TEXT("<global_preferences>"), end = TEXT("</global_preferences>");
+    struct buffer document;
+
+    content = text_trim(content);
+    if (text_starts(content, start))
+        return content;
+    document = buffer_in(arena);
+    buffer_add(&document, start);
+    buffer_add_char(&document, '\n');
+    buffer_add(&document, content);
+    buffer_add_char(&document, '\n');
+    buffer_add(&document, end);
+    buffer_add_char(&document, '\n');
+    return buffer_text(&document);
+}
+
+static enum next settle_preferences(struct request *request)
+{
+    struct visit *visit = &request->visit;
+    struct preferences_decision decision;
+    char email_md5[MD5_HEX_SIZE];
+    enum status status = STATUS_OK;
+
+    md5_hex(visit->user.email_addr, NO_TEXT, email_md5);
+    decision = preferences_decide(&request->message, visit->user.global_prefs, visit->host.venue,
+                                  !visit->is_weak, email_md5, request->now, request->arena);
+    visit->prefs = decision.in_force;
+    preferences_parse_project(visit->user.project_prefs, visit->host.venue, request->arena,
+                              &visit->project_prefs);
+    if (decision.send)
+        visit->answer.global_preferences = visit->user.global_prefs;
+    if (decision.store && !request->only_looks) {
+        struct text document =
+            preferences_document(request->arena, request->message.global_preferences);
+
+        if (document.length <= BOUND_BLOB)
+            status = db_user_save_global_prefs(request->db, visit->user.id, document);
+    }
+    return status == STATUS_OK ? NEXT_STEP : request_failed(request, status, "global_prefs");
+}
+
+/* The client knows the oldest of its user's ids, by which all his projects come to agree. The reply
+ * still shows the id read before. */
+static enum next settle_cross_project_id(struct request *request)
+{
+    const struct visit *visit = &request->visit;
+    struct text id = request->message.cross_project_id;
+    enum status status;
+
+    if (request->only_looks || visit->is_weak || !identity_is_cross_project_id(id) ||
+        text_equal(id, visit->user.cross_project_id))
+        return NEXT_STEP;
+    status = db_user_save_cross_project_id(request->db, visit->user.id, id);
+    return status == STATUS_OK ? NEXT_STEP : request_failed(request, status, "cross_project_id");
+}
+
+/* --- reasons against work --------------------------------------------------------------------- */
+
+static void refuse_work(struct request *request, const char *reason)
+{
+    struct visit *visit = &request->visit;
+
+    visit->work_refused = true;
+    if (visit->answer.first_reason == NULL)
+        visit->answer.first_reason = reason;
+}
+
+static void delay_not_accepted(struct request *request)
+{
+    answer_delay(&request->visit.answer, delay_of_request(request, DELAY_NOT_ACCEPTED, 0));
+}
+
+static void check_blacklist(struct request *request)
+{
+    if (request->visit.host.max_results_day != blacklisted)
+        return;
+    refuse_work(request, "host_blacklisted");
+    delay_not_accepted(request);
+    answer_say(request->arena, &request->visit.answer, MESSAGE_LOW,
+               "This project does not send work to this computer any more");
+}
+
+static void check_platform(struct request *request)
+{
+    const struct message *message = &request->message;
+    struct text shown = message->platform_count > 0 ? message->platforms[0] : NO_TEXT;
+
+    if (message->anonymous_platform) {
+        shown = TEXT("anonymous");
+        if (catalog_platform_by_name(request->catalog, shown) != NULL)
+            return;
+    }
+    for (size_t i = 0; !message->anonymous_platform && i < message->platform_count; i++) {
+        if (catalog_platform_by_name(request->catalog, message->platforms[i]) != NULL)
+            return;
+    }
+    refuse_work(request, "platform_not_known");
+    delay_not_accepted(request);
+    answer_say(request->arena, &request->visit.answer, MESSAGE_NOTICE,
+               "This project has no applications for the platform \"" TEXT_FORMAT "\"",
+               TEXT_ARG(bound_head(shown, SHOWN_NAME)));
+}
+
+static void check_code_sign_key(struct request *request)
+{
+    const struct project_keys *keys = request->keys;
+    struct answer *answer = &request->visit.answer;
+    struct text signature = NO_TEXT;
+
+    if (keys->code_sign_public.length == 0)
+        return;
+    switch (code_sign_decide(request->message.code_sign_key, request->client_version,
+                             keys->code_sign_public, keys->old_keys, keys->old_key_count,
+                             &signature)) {
+    case CODE_SIGN_SAME:
+        break;
+    case CODE_SIGN_SEND_SIGNED:
+        answer->code_sign_key_signature = signature;
+        answer->code_sign_key = keys->code_sign_public;
+        break;
+    case CODE_SIGN_SEND:
+        answer->code_sign_key = keys->code_sign_public;
+        break;
+    case CODE_SIGN_UNKNOWN:
+        refuse_work(request, "code_sign_key");
+        answer_say(request->arena, answer, MESSAGE_NOTICE,
+                   "The security key that your computer has for this project is not the project's; "
+                   "please remove the project and add it again");
+        break;
+    }
+}
+
+/* Clients look for the words "too recent" in this message. */
+static void check_interval(struct request *request)
+{
+    double interval = request->config->min_sendwork_interval;
+    double since = request->now - (double)request->visit.stored_rpc_time;
+
+    if (interval <= 0 || request->visit.stored_rpc_time == 0 || since >= interval)
+        return;
+    if (since < 0) /* a clock was set back */
+        since = 0;
+    request->visit.too_recent = !request->visit.work_refused;
+    refuse_work(request, "too_recent");
+    answer_say(request->arena, &request->visit.answer, MESSAGE_LOW,
+               "Your computer's last request was too recent: it can get work in %.0f seconds",
+               ceil(interval - since));
+    answer_delay(&request->visit.answer, delay_of_request(request, DELAY_TOO_RECENT, interval));
+}
+
+/* Jobs of always-on apps and those for every host are sent without being asked for. */
+static bool may_get_jobs(const struct request *request)
+{
+    const struct catalog_rows *rows = &request->catalog->rows;
+
+    if (request->message.dont_send_work)
+        return false;
+    if (message_wants_work(&request->message) || request->config->enable_assignment_multi)
+        return true;
+    for (size_t i = 0; i < rows->app_count; i++) {
+        if (rows->apps[i].non_cpu_intensive != 0 && rows->apps[i].deprecated == 0)
+            return true;
+    }
+    return false;
+}
+
+/* What the volunteer may have misspelt in app_info.xml. */
+static void check_own_versions(struct request *request)
+{
+    const struct message *message = &request->message;
+    size_t said = 0;
+
+    for (size_t i = 0; message->anonymous_platform && i < message->app_version_count; i++) {
+        const struct client_app_version *own = &message->app_versions[i];
+        bool is_known = own->is_placeholder || own->app_name.length == 0 ||
+                        catalog_app_by_name(request->catalog, own->app_name) != NULL;
+
+        for (size_t j = 0; j < i && !is_known; j++)
+            is_known = text_equal(message->app_versions[j].app_name, own->app_name);
+        if (is_known)
+            continue;
+        if (said++ == OWN_APPS_SAID)
+            return;
+        answer_say(request->arena, &request->visit.answer, MESSAGE_NOTICE,
+                   "Your app_info.xml file has a version of \"" TEXT_FORMAT
+                   "\", which is no application of this project",
+                   TEXT_ARG(bound_head(own->app_name, SHOWN_NAME)));
+    }
+}
+
+enum next step_authenticate(struct request *request)
+{
+    static enum next (*const parts[])(struct request * request) = {
+        identify, update_host, settle_preferences, settle_cross_project_id, read_versions};
+
+    request->visit.work_refused = request->work_forbidden;
+    for (size_t i = 0; i < sizeof(parts) / sizeof(parts[0]); i++) {
+        enum next next = parts[i](request);
+
+        if (next != NEXT_STEP)
+            return next;
+    }
+    check_blacklist(request);
+    check_platform(request);
+    if (may_get_jobs(request))
+        check_code_sign_key(request);
+    if (message_wants_work(&request->message)) {
+        check_own_versions(request);
+        check_interval(request);
+    }
+    return NEXT_STEP;
+}

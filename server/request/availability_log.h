@@ -1,0 +1,12 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* The clients' logs of when they could compute (time_stats_log), kept for whoever studies them. */
+#ifndef SERVER_REQUEST_AVAILABILITY_LOG_H
+#define SERVER_REQUEST_AVAILABILITY_LOG_H
+
+struct request;
+
+/* After the commit, if the project asks for the logs and this request has one: a file for each
+ * host, time_stats_log/ID MODULO 1000/ID in the project's folder (database-and-policy 10). */
+void availability_log_keep(const struct request *request);
+
+#endif

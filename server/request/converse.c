@@ -1,0 +1,58 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Messages that running jobs send up, and messages that wait for the host. Both are passed on as
+ * they are: their meaning is between the project's handlers and its applications. */
+#include "server/rpc/request.h"
+
+#include "config/config.h"
+#include "server/base/arena.h"
+#include "server/policy/host/bounds.h"
+
+#include "server/base/banned.h"
+
+static enum next store_trickles(struct request *request)
+{
+    const struct message *message = &request->message;
+    size_t count = message->trickle_count;
+    struct message_from_host *stored;
+    enum status status;
+
+    if (count == 0)
+        return NEXT_STEP;
+    stored = ARENA_ARRAY(request->arena, count, struct message_from_host);
+    if (stored == NULL)
+        return request_failed(request, STATUS_TOO_LARGE, "trickles");
+    for (size_t i = 0; i < count; i++) {
+        stored[i].variety = bound_head(message->trickles[i].variety, BOUND_STRING);
+        stored[i].xml = bound_head(message->trickles[i].xml, BOUND_TRICKLE);
+    }
+    status = db_messages_from_host_save(request->db, request->visit.host.id, (int64_t)request->now,
+                                        stored, count);
+    if (status != STATUS_OK)
+        return request_failed(request, status, "trickles");
+    request->visit.answer.message_ack = true;
+    return NEXT_STEP;
+}
+
+static enum next take_host_messages(struct request *request)
+{
+    struct text *messages = NULL;
+    size_t count = 0;
+    enum status status;
+
+    if (!request->config->msg_to_host)
+        return NEXT_STEP;
+    status = db_messages_to_host_take(request->db, request->arena, request->visit.host.id,
+                                      &messages, &count);
+    if (status != STATUS_OK)
+        return request_failed(request, status, "messages to the host");
+    for (size_t i = 0; i < count; i++)
+        text_items_add(request->arena, &request->visit.answer.host_messages, messages[i]);
+    return NEXT_STEP;
+}
+
+enum next step_converse(struct request *request)
+{
+    enum next next = store_trickles(request);
+
+    return next == NEXT_STEP ? take_host_messages(request) : next;
+}

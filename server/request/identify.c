@@ -1,0 +1,219 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* A request names an account by its key and, after the first contact, a host by its id. The host's
+ * row is locked for the whole transaction, so that requests of one host come one after the other.
+ * Where the id cannot be used, a record of the same machine is looked for, under the lock of the
+ * user's row: two identical first contacts then find one another's host instead of making two.
+ *
+ * Locks are taken in one order, user before host. A request whose named host turns out to be the
+ * wrong one therefore gives that lock back, with a rollback (nothing has been written yet), before
+ * it locks the user. */
+#include "server/request/identify.h"
+
+#include "config/config.h"
+#include "server/base/arena.h"
+#include "server/base/crypto.h"
+#include "server/policy/host/bounds.h"
+#include "server/policy/host/identity.h"
+#include "server/rpc/request_delay.h"
+
+#include <string.h>
+
+#include "server/base/banned.h"
+
+static enum next refuse_key(struct request *request, enum message_priority priority)
+{
+    struct answer *answer = &request->visit.answer;
+
+    memset(&request->visit.user, 0, sizeof(request->visit.user));
+    answer->kind = ANSWER_NUCLEUS;
+    answer->first_reason = "account_key";
+    answer_say(request->arena, answer, priority,
+               "This project does not know the account key that your computer sent; "
+               "please remove the project and add it again");
+    answer_delay(answer, delay_of_request(request, DELAY_BAD_KEY, 0));
+    return NEXT_REPLY;
+}
+
+/* The row that the request's id leads to, over zombies, locked. Its user is read into the visit. */
+static enum next lock_named_host(struct request *request, struct host_row *ret_host,
+                                 bool *ret_found, bool *ret_forwarded, bool *ret_has_user)
+{
+    struct visit *visit = &request->visit;
+    struct zombie_walk walk = {0};
+    int64_t id = request->message.hostid;
+
+    *ret_found = *ret_forwarded = *ret_has_user = false;
+    while (id != 0) {
+        enum status status = db_host_lock_with_user(request->db, request->arena, id, ret_host,
+                                                    &visit->user, &visit->team_name, ret_has_user);
+
+        if (status == STATUS_NOT_FOUND)
+            break;
+        if (status != STATUS_OK)
+            return request_failed(request, status, "host");
+        if (!identity_is_zombie(ret_host)) {
+            *ret_found = true;
+            return NEXT_STEP;
+        }
+        id = identity_next_host(&walk, ret_host);
+        *ret_forwarded = true;
+    }
+    if (request->message.hostid != 0)
+        answer_say(request->arena, &request->visit.answer, MESSAGE_LOW,
+                   "This project has no record of host %lld; your computer gets another id",
+                   (long long)request->message.hostid);
+    return NEXT_STEP;
+}
+
+/* Takes the user into the visit if the key is his; *ret_found tells. */
+static enum next try_user(struct request *request, enum status status, bool *ret_found)
+{
+    struct visit *visit = &request->visit;
+    enum key_match match = KEY_NO_MATCH;
+
+    if (status == STATUS_OK)
+        match = identity_match_key(request->message.authenticator, &visit->user);
+    else if (status != STATUS_NOT_FOUND)
+        return request_failed(request, status, "user");
+    *ret_found = match != KEY_NO_MATCH;
+    visit->is_weak = match == KEY_WEAK;
+    return NEXT_STEP;
+}
+
+/* `has_user`: the visit holds the user of the host that was found. */
+static enum next find_user(struct request *request, bool host_is_found, bool has_user,
+                           bool *ret_found)
+{
+    struct visit *visit = &request->visit;
+    struct text key = request->message.authenticator;
+    int64_t userid = 0;
+    enum next next;
+
+    *ret_found = false;
+    if (key.length == 0 || key.length > BOUND_STRING)
+        return NEXT_STEP;
+    if (host_is_found) {
+        next = try_user(request, has_user ? STATUS_OK : STATUS_NOT_FOUND, ret_found);
+        if (next != NEXT_STEP || *ret_found)
+            return next;
+    } else if (identity_read_weak_key(key, &userid)) {
+        next = try_user(
+            request,
+            db_user_by_id(request->db, request->arena, userid, &visit->user, &visit->team_name),
+            ret_found);
+        if (next != NEXT_STEP || *ret_found)
+            return next;
+    }
+    return try_user(
+        request,
+        db_user_by_authenticator(request->db, request->arena, key, &visit->user, &visit->team_name),
+        ret_found);
+}
+
+/* Locks a record that a search found and looks whether it is still the user's. */
+static enum next take_found_host(struct request *request, int64_t id, enum host_found found,
+                                 bool *ret_taken)
+{
+    struct visit *visit = &request->visit;
+    enum status status = db_host_lock(request->db, request->arena, id, &visit->host);
+
+    if (status != STATUS_OK && status != STATUS_NOT_FOUND)
+        return request_failed(request, status, "host");
+    *ret_taken = status == STATUS_OK && visit->host.userid == visit->user.id;
+    if (*ret_taken) {
+        visit->answer.hostid = visit->host.id;
+        visit->detaches =
+            identity_jobs_are_lost(&request->message, found, visit->host.rpc_time, request->now);
+    }
+    return NEXT_STEP;
+}
+
+static enum next search_by_cpid(struct request *request, bool *ret_taken)
+{
+    const struct visit *visit = &request->visit;
+    char hash[MD5_HEX_SIZE];
+    struct host_row found;
+    enum status status;
+
+    if (request->message.host_cpid.length == 0)
+        return NEXT_STEP;
+    identity_hash_cpid(request->message.host_cpid, visit->user.email_addr, hash);
+    status = db_host_newest_by_cpid(request->db, request->arena, visit->user.id, text_from(hash),
+                                    &found);
+    if (status == STATUS_NOT_FOUND)
+        return NEXT_STEP;
+    if (status != STATUS_OK)
+        return request_failed(request, status, "host by cpid");
+    if (identity_host_differs(&request->message, &found))
+        return NEXT_STEP;
+    return take_found_host(request, found.id, HOST_FOUND_BY_CPID, ret_taken);
+}
+
+static enum next search_alike(struct request *request, bool *ret_taken)
+{
+    const struct visit *visit = &request->visit;
+    struct text_list exempt = request->config->dont_search_host_for_user;
+    struct host_row like, found;
+    enum status status;
+
+    if (!identity_may_search_alike(&request->message, exempt.items, exempt.count, visit->user.id,
+                                   &like))
+        return NEXT_STEP;
+    status = db_host_newest_alike(request->db, request->arena, visit->user.id, 0, &like, &found);
+    if (status == STATUS_NOT_FOUND)
+        return NEXT_STEP;
+    if (status != STATUS_OK)
+        return request_failed(request, status, "similar host");
+    return take_found_host(request, found.id, HOST_FOUND_ALIKE, ret_taken);
+}
+
+static enum next search_host(struct request *request, enum host_decision decision)
+{
+    struct visit *visit = &request->visit;
+    enum next next = NEXT_STEP;
+    enum status status = STATUS_OK;
+    bool taken = false;
+
+    if (request->message.hostid != 0) /* give the wrong host's lock back: user before host */
+        status = db_rollback(request->db);
+    if (status == STATUS_OK)
+        status = db_user_lock(request->db, visit->user.id);
+    if (status == STATUS_NOT_FOUND) /* gone since it was read */
+        return refuse_key(request, MESSAGE_LOW);
+    if (status != STATUS_OK)
+        return request_failed(request, status, "user lock");
+    if (decision == HOST_SEARCH_BY_CPID)
+        next = search_by_cpid(request, &taken);
+    if (next == NEXT_STEP && !taken)
+        next = search_alike(request, &taken);
+    if (next == NEXT_STEP && !taken) {
+        memset(&visit->host, 0, sizeof(visit->host));
+        visit->host.userid = visit->user.id;
+        visit->host_is_new = true;
+    }
+    return next;
+}
+
+enum next identify(struct request *request)
+{
+    struct visit *visit = &request->visit;
+    struct host_row *host = &visit->host;
+    bool found, forwarded, has_user, authenticated;
+    enum host_decision decision;
+    enum next next = lock_named_host(request, host, &found, &forwarded, &has_user);
+
+    if (next != NEXT_STEP)
+        return next;
+    next = find_user(request, found, has_user, &authenticated);
+    if (next != NEXT_STEP)
+        return next;
+    if (!authenticated)
+        return refuse_key(request, found ? MESSAGE_NOTICE : MESSAGE_LOW);
+    decision = identity_decide_host(found ? host : NULL, forwarded, visit->user.id,
+                                    request->message.rpc_seqno);
+    if (decision != HOST_USE)
+        return search_host(request, decision);
+    if (forwarded)
+        visit->answer.hostid = host->id;
+    return NEXT_STEP;
+}

@@ -1,0 +1,142 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* What can be said about a request without the database: whether the project sends work to such a
+ * client, system and processor at all, and what its user should know. Nothing ends here: whoever is
+ * refused work still reports, and a request that asks for nothing still learns about its account.
+ * What is found is kept for every attempt at the transaction, in request->early. */
+#include "server/rpc/request.h"
+
+#include "config/config.h"
+#include "server/base/arena.h"
+#include "server/base/log.h"
+#include "server/policy/host/bounds.h"
+#include "server/policy/limits/amounts.h"
+#include "server/rpc/request_delay.h"
+
+#include <regex.h>
+
+#include "server/base/banned.h"
+
+/* Names from the client that are repeated to its user are cut to this many bytes. */
+enum { SHOWN_NAME = 80 };
+
+/* s */
+static const double upgrade_hint_least = 3600, upgrade_notice_last = 3 * 86400.0;
+
+/* A version number as config.xml may still spell it: without the release. */
+static int64_t full_version(int64_t version)
+{
+    return version < 10000 ? version * 100 : version;
+}
+
+static const char *version_words(struct request *request, int64_t version)
+{
+    return text_string(request->arena,
+                       text_print(request->arena, "%lld.%lld.%lld", (long long)(version / 10000),
+                                  (long long)(version / 100 % 100), (long long)(version % 100)));
+}
+
+static void forbid_work(struct request *request, const char *reason)
+{
+    request->work_forbidden = true;
+    if (request->early.first_reason == NULL)
+        request->early.first_reason = reason;
+    answer_delay(&request->early, delay_of_request(request, DELAY_NOT_ACCEPTED, 0));
+}
+
+/* Whether one of the patterns matches; one that is no regular expression matches nothing. */
+static bool is_banned(struct request *request, struct text_list patterns, struct text name,
+                      struct text detail)
+{
+    const char *subject =
+        text_string(request->arena, text_print(request->arena, TEXT_FORMAT "\t" TEXT_FORMAT,
+                                               TEXT_ARG(bound_head(name, BOUND_STRING)),
+                                               TEXT_ARG(bound_head(detail, BOUND_STRING))));
+
+    for (size_t i = 0; i < patterns.count; i++) {
+        regex_t regex;
+        bool matches;
+
+        if (regcomp(&regex, text_string(request->arena, patterns.items[i]),
+                    REG_EXTENDED | REG_NOSUB) != 0) {
+            log_line(LOG_LEVEL_WARNING, "event=bad_pattern index=%zu", i);
+            continue;
+        }
+        matches = regexec(&regex, subject, 0, NULL, 0) == 0;
+        regfree(&regex);
+        if (matches)
+            return true;
+    }
+    return false;
+}
+
+static void screen_client(struct request *request)
+{
+    int64_t least = full_version(request->config->min_core_client_version);
+
+    if (request->client_version >= least)
+        return;
+    forbid_work(request, "client_too_old");
+    answer_say(request->arena, &request->early, MESSAGE_NOTICE,
+               "Your BOINC client is too old for this project: it is %s, and at least %s is needed",
+               version_words(request, request->client_version), version_words(request, least));
+}
+
+static void screen_upgrade(struct request *request)
+{
+    int64_t announced = full_version(request->config->min_core_client_version_announced);
+    double left = (double)request->config->min_core_client_upgrade_deadline - request->now;
+    long long hours = (long long)(left / 3600);
+
+    if (request->work_forbidden || request->client_version >= announced ||
+        left < upgrade_hint_least)
+        return;
+    answer_say(request->arena, &request->early,
+               left < upgrade_notice_last ? MESSAGE_NOTICE : MESSAGE_LOW,
+               "In %lld days and %lld hours this project will need BOINC client %s; yours is %s",
+               hours / 24, hours % 24, version_words(request, announced),
+               version_words(request, request->client_version));
+}
+
+static void screen_system(struct request *request)
+{
+    const struct message *message = &request->message;
+    const struct config *config = request->config;
+
+    if (is_banned(request, config->ban_os, message->os_name, message->os_version)) {
+        forbid_work(request, "os_not_accepted");
+        answer_say(request->arena, &request->early, MESSAGE_NOTICE,
+                   "This project has no work for the operating system " TEXT_FORMAT " " TEXT_FORMAT,
+                   TEXT_ARG(bound_head(message->os_name, SHOWN_NAME)),
+                   TEXT_ARG(bound_head(message->os_version, SHOWN_NAME)));
+    }
+    if (is_banned(request, config->ban_cpu, message->p_vendor, message->p_model)) {
+        forbid_work(request, "cpu_not_accepted");
+        answer_say(request->arena, &request->early, MESSAGE_NOTICE,
+                   "This project has no work for the processor " TEXT_FORMAT " " TEXT_FORMAT,
+                   TEXT_ARG(bound_head(message->p_vendor, SHOWN_NAME)),
+                   TEXT_ARG(bound_head(message->p_model, SHOWN_NAME)));
+    }
+    if (message->p_vendor.length == 0)
+        answer_say(request->arena, &request->early, MESSAGE_NOTICE,
+                   "Your BOINC client does not tell the vendor of the processor");
+    if (message->os_name.length == 0)
+        answer_say(request->arena, &request->early, MESSAGE_NOTICE,
+                   "Your BOINC client does not tell the operating system");
+}
+
+enum next step_screen(struct request *request)
+{
+    screen_client(request);
+    screen_system(request);
+    screen_upgrade(request);
+    if (request->config->dont_send_jobs) {
+        request->work_forbidden = true;
+        if (message_wants_work(&request->message)) {
+            if (request->early.first_reason == NULL)
+                request->early.first_reason = "dont_send_jobs";
+            answer_say(request->arena, &request->early, MESSAGE_LOW,
+                       "This project sends no jobs at the moment");
+        }
+    }
+    return NEXT_STEP;
+}

@@ -1,0 +1,57 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* The last writes of a transaction: the host, together with its guard row, which every request
+ * really changes and by whose token an unknown outcome is looked up; and its statistics and quotas.
+ * A new host's row was written whole when it was made. */
+#include "server/rpc/request.h"
+
+#include "config/config.h"
+
+#include "server/base/banned.h"
+
+/* Counters that a new day clears and quotas that nobody has set yet, beside what the other steps
+ * changed. What a host's past says of a new version is what it says of the one before. */
+static void complete_changes(struct request *request)
+{
+    struct visit *visit = &request->visit;
+    int64_t quota = request->config->daily_result_quota;
+
+    for (size_t i = 0; i < visit->version_count; i++) {
+        const struct host_app_version_row *version = &visit->versions[i];
+        bool starts = quota > 0 && version->max_jobs_per_day <= 0;
+        struct host_app_version_change *change;
+
+        if (!starts && !(visit->is_new_day && version->n_jobs_today != 0))
+            continue;
+        change = request_version_change(request, version->app_version_id);
+        change->reset_today = visit->is_new_day;
+        if (starts && !change->sets_max_jobs_per_day) {
+            change->sets_max_jobs_per_day = true;
+            change->max_jobs_per_day = quota;
+        }
+    }
+    for (size_t i = 0; i < visit->version_change_count; i++) {
+        struct host_app_version_change *change = &visit->version_changes[i];
+
+        change->inherits =
+            change->jobs_sent > 0 && request_version(request, change->app_version_id) == NULL;
+    }
+}
+
+enum next step_settle(struct request *request)
+{
+    struct visit *visit = &request->visit;
+    int64_t now = (int64_t)request->now;
+    enum status status;
+
+    complete_changes(request);
+    if (visit->host_is_new)
+        status = db_host_guard(request->db, visit->host.id, request->token, now);
+    else
+        status = db_host_save(request->db, &visit->host, request->token, now);
+    if (status != STATUS_OK)
+        return request_failed(request, status, "host");
+    if (visit->version_change_count > 0)
+        status = db_host_app_versions_save(request->db, visit->host.id, visit->version_changes,
+                                           visit->version_change_count);
+    return status == STATUS_OK ? NEXT_STEP : request_failed(request, status, "host_app_version");
+}

@@ -1,0 +1,73 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Short answers, for when there is no answer to what was asked: the database is away, the server is
+ * busy, the request cannot be read or is too large. They acknowledge nothing and hand out nothing.
+ */
+#include "server/request/walk_parts.h"
+
+#include "config/config.h"
+#include "server/base/arena.h"
+#include "server/base/counters.h"
+#include "server/rpc/request_delay.h"
+
+#include <string.h>
+
+#include "server/base/banned.h"
+
+static void answer_short(struct request *request, enum answer_kind kind, double delay,
+                         const char *reason, const char *text)
+{
+    struct visit *visit = &request->visit;
+    struct answer *answer = &visit->answer;
+    int64_t hostid = visit->host.id, userid = visit->user.id; /* for the log line */
+
+    memset(visit, 0, sizeof(*visit));
+    visit->host.id = hostid;
+    visit->user.id = userid;
+    answer->kind = kind;
+    answer->first_reason = reason;
+    answer_say(request->arena, answer, MESSAGE_LOW, "%s", text);
+    answer_delay(answer, delay);
+}
+
+static double delay_of(const struct request *request, enum delay_cause cause)
+{
+    return delay_of_request(request, cause,
+                            cause == DELAY_DOWN ? request->config->maintenance_delay : 0);
+}
+
+void request_answer_down(struct request *request, const char *reason, const char *text)
+{
+    answer_short(request, ANSWER_DOWN, delay_of(request, DELAY_DOWN), reason, text);
+}
+
+void request_answer_away(struct request *request)
+{
+    request->database_was_away = true;
+    if (request->failure.status == STATUS_OK)
+        fail(&request->failure, STATUS_DB_GONE, "no connection to the database");
+    request_answer_down(request, "database", "The project's database is not available");
+}
+
+void request_answer_later(struct request *request)
+{
+    counter_add(COUNTER_replies_later, 1);
+    answer_short(request, ANSWER_NUCLEUS, delay_of(request, DELAY_BUSY), "later",
+                 "The server is busy; your computer will try again soon");
+}
+
+void request_answer_too_large(struct request *request)
+{
+    counter_add(COUNTER_requests_too_large, 1);
+    answer_short(request, ANSWER_NUCLEUS, delay_of(request, DELAY_DOWN), "request_too_large",
+                 "Your computer's request is too large for this server");
+}
+
+void request_answer_unreadable(struct request *request)
+{
+    const char *why = text_string(
+        request->arena,
+        text_print(request->arena, "Incomplete or unreadable request: %s", request->failure.text));
+
+    counter_add(COUNTER_requests_unreadable, 1);
+    answer_short(request, ANSWER_NUCLEUS, delay_of(request, DELAY_BUSY), "request_unreadable", why);
+}

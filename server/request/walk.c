@@ -1,0 +1,254 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* The walk of one request, and what becomes of it.
+ *
+ * Parse and screen run once, without the database. What follows is one transaction
+ * (request_transact.c). Invariants: the reply is written after the commit and never before it; an
+ * attempt that is rolled back acknowledges nothing and hands out nothing; there is always a reply,
+ * if only a short one (request_answers.c). */
+#include "server/rpc/request.h"
+
+#include "config/config.h"
+#include "server/base/arena.h"
+#include "server/base/buffer.h"
+#include "server/base/clock.h"
+#include "server/base/counters.h"
+#include "server/files/host_files.h"
+#include "server/parse/parse.h"
+#include "server/process/metrics.h"
+#include "server/reply/reply.h"
+#include "server/request/availability_log.h"
+#include "server/request/walk_parts.h"
+#include "server/rpc/request_delay.h"
+
+#include <string.h>
+
+#include "server/base/banned.h"
+
+static const struct {
+    const char *name;
+    enum next (*run)(struct request *request);
+} steps[STEP_COUNT] = {
+#define STEP_ROW(name_) [STEP_##name_] = {.name = #name_, .run = step_##name_},
+    REQUEST_STEPS(STEP_ROW)
+#undef STEP_ROW
+};
+
+/* More than any real request nests: a venue's preferences stand six deep. */
+enum { REQUEST_DEPTH_MAX = 100 };
+
+static size_t results_max(const struct config *config)
+{
+    int64_t most = MESSAGE_RESULTS_MAX;
+
+    if (config->max_results_accepted > 0 && config->max_results_accepted < most)
+        most = config->max_results_accepted;
+    if (config->report_max > 0 && config->report_max < most)
+        most = config->report_max;
+    return (size_t)most;
+}
+
+enum next step_parse(struct request *request)
+{
+    const struct parse_limits limits = {.results_max = results_max(request->config),
+                                        .depth_max = REQUEST_DEPTH_MAX};
+    enum status status;
+
+    if (request->transport.body_too_large)
+        status = fail(&request->failure, STATUS_TOO_LARGE, "body above request_bytes_max");
+    else
+        status = parse_request(request->transport.body, &limits, request->arena, &request->message,
+                               &request->failure);
+    if (status != STATUS_OK)
+        return request_failed(request, status, "request");
+    request->client_version = message_client_version(&request->message);
+    counter_add(COUNTER_elements_dropped, request->message.elements_dropped);
+    return NEXT_STEP;
+}
+
+enum next request_run_step(struct request *request, enum step step)
+{
+    uint64_t begun = clock_ns();
+    enum next next = steps[step].run(request);
+
+    request->step_ns[step] += clock_ns() - begun;
+    if (arena_overflowed(request->arena)) {
+        memset(&request->failure, 0, sizeof(request->failure));
+        return request_failed(request, STATUS_TOO_LARGE, steps[step].name);
+    }
+    return next;
+}
+
+/* Before the transaction. Answers whether there is anything to be asked of the database; if not,
+ * the answer stands. */
+static bool prepare(struct request *request, struct arena_mark start)
+{
+    enum next next = request_run_step(request, STEP_parse);
+
+    if (next != NEXT_STEP) {
+        arena_rewind(request->arena, start);
+        message_init(&request->message);
+        if (request->failure.status == STATUS_INVALID)
+            request_answer_unreadable(request);
+        else
+            request_answer_too_large(request);
+        return false;
+    }
+    if (request->stop_sched) {
+        request_answer_down(request, "stop_sched",
+                            "Project is temporarily shut down for maintenance");
+        return false;
+    }
+    if (request->catalog == NULL) {
+        request_answer_away(request);
+        return false;
+    }
+    next = request_run_step(request, STEP_screen);
+    if (next == NEXT_FAILED) {
+        arena_rewind(request->arena, start);
+        message_init(&request->message);
+        request_answer_too_large(request);
+        return false;
+    }
+    request->visit.answer = request->early;
+    if (next == NEXT_REPLY)
+        return false;
+    if (request->db == NULL) {
+        request_answer_away(request);
+        return false;
+    }
+    return true;
+}
+
+/* A rolled back transaction gives nothing away, whatever its steps had written down. */
+static void keep_words_only(struct visit *visit)
+{
+    struct answer *answer = &visit->answer;
+
+    visit->booked = visit->resent = visit->jobs_sent = 0;
+    answer->acks = answer->aborts = answer->aborts_if_not_started = (struct text_items){0};
+    answer->host_messages = (struct text_items){0};
+    answer->job_count = 0;
+    answer->message_ack = false;
+    answer->no_work_deadlines = false;
+}
+
+static void count_committed(const struct request *request)
+{
+    const struct visit *visit = &request->visit;
+
+    counter_add(COUNTER_reports_acknowledged, visit->answer.acks.count);
+    counter_add(COUNTER_reports_booked, visit->booked);
+    counter_add(COUNTER_jobs_sent, visit->jobs_sent);
+    counter_add(COUNTER_jobs_resent, visit->resent);
+    counter_add(COUNTER_hosts_created, visit->host_is_new);
+    for (size_t i = 0; i < visit->answer.reason_count; i++)
+        metrics_count_reason(visit->answer.reasons[i]);
+}
+
+static void answer_outcome(struct request *request, enum outcome outcome)
+{
+    switch (outcome) {
+    case OUTCOME_COMMITTED:
+        count_committed(request);
+        break;
+    case OUTCOME_REPLY:
+        counter_add(COUNTER_replies_refused, 1);
+        keep_words_only(&request->visit);
+        break;
+    case OUTCOME_TOO_LARGE:
+        request_answer_too_large(request);
+        break;
+    case OUTCOME_DOWN:
+    case OUTCOME_GONE:
+        request_answer_away(request);
+        break;
+    case OUTCOME_AGAIN:
+    case OUTCOME_LATER:
+        request_answer_later(request);
+        break;
+    }
+}
+
+void request_run(struct request *request, struct buffer *ret_reply)
+{
+    uint64_t begun = clock_ns();
+    struct arena_mark start = arena_mark(request->arena);
+
+    counter_add(COUNTER_requests, 1);
+    if (request->db != NULL)
+        db_count_reset(request->db);
+    memset(&request->visit, 0, sizeof(request->visit));
+    memset(&request->early, 0, sizeof(request->early));
+    if (prepare(request, start)) {
+        struct arena_mark mark = arena_mark(request->arena);
+
+        enum outcome outcome = request_transact(request, mark);
+
+        answer_outcome(request, outcome);
+        if (outcome == OUTCOME_COMMITTED) {
+            files_update(request);
+            availability_log_keep(request);
+        }
+    }
+    delay_by_load(request); /* whoever was served comes back too */
+    reply_write(request, ret_reply);
+    if (ret_reply->overflowed) { /* half a reply would be worse: what is sent comes again */
+        ret_reply->length = 0;
+        ret_reply->overflowed = false;
+        fail(&request->failure, STATUS_TOO_LARGE, "reply above its bound");
+        request_answer_later(request);
+        reply_write(request, ret_reply);
+    }
+    request->total_ns = clock_ns() - begun;
+}
+
+enum next request_failed(struct request *request, enum status status, const char *what)
+{
+    const char *words = request->db == NULL ? "" : db_error(request->db);
+
+    fail(&request->failure, status, "%s: %s%s%s", what, status_word(status),
+         words[0] == '\0' ? "" : ": ", words);
+    request->failure.status = status;
+    return NEXT_FAILED;
+}
+
+const struct host_app_version_row *request_version(const struct request *request,
+                                                   int64_t app_version_id)
+{
+    const struct visit *visit = &request->visit;
+
+    for (size_t i = 0; i < visit->version_count; i++) {
+        if (visit->versions[i].app_version_id == app_version_id)
+            return &visit->versions[i];
+    }
+    return NULL;
+}
+
+struct host_app_version_change *request_version_change(struct request *request,
+                                                       int64_t app_version_id)
+{
+    struct visit *visit = &request->visit;
+    struct host_app_version_change *change;
+
+    for (size_t i = 0; i < visit->version_change_count; i++) {
+        if (visit->version_changes[i].app_version_id == app_version_id)
+            return &visit->version_changes[i];
+    }
+    if (visit->version_change_count == visit->version_change_capacity) {
+        size_t capacity =
+            visit->version_change_capacity == 0 ? 16 : visit->version_change_capacity * 2;
+        struct host_app_version_change *grown =
+            ARENA_ARRAY(request->arena, capacity, struct host_app_version_change);
+
+        if (grown == NULL) /* the walk ends after this step */
+            return &visit->spare_change;
+        if (visit->version_change_count > 0)
+            memcpy(grown, visit->version_changes, visit->version_change_count * sizeof(*grown));
+        visit->version_changes = grown;
+        visit->version_change_capacity = capacity;
+    }
+    change = &visit->version_changes[visit->version_change_count++];
+    change->app_version_id = app_version_id;
+    change->reset_today = visit->is_new_day;
+    return change;
+}

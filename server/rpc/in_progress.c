@@ -1,0 +1,105 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* The rows are kept in the visit, so another attempt at the transaction reads them again. */
+#include "server/rpc/in_progress.h"
+
+#include "config/config.h"
+#include "server/base/arena.h"
+#include "server/rpc/request.h"
+
+#include "server/base/banned.h"
+
+static size_t rows_most(const struct request *request)
+{
+    return request->message.other_result_count + request->message.result_count + IN_PROGRESS_SPARE;
+}
+
+static enum status read_jobs(struct request *request)
+{
+    struct visit *visit = &request->visit;
+    size_t count = 0;
+    enum status status = db_jobs_in_progress(request->db, request->arena, visit->host.id,
+                                             rows_most(request), &visit->in_progress_jobs, &count);
+
+    if (status != STATUS_OK)
+        return status;
+    visit->in_progress = ARENA_ARRAY(request->arena, count, struct result_row);
+    if (visit->in_progress == NULL)
+        return STATUS_NO_MEMORY;
+    for (size_t i = 0; i < count; i++)
+        visit->in_progress[i] = visit->in_progress_jobs[i].result;
+    visit->in_progress_count = count;
+    visit->in_progress_has_jobs = true;
+    return STATUS_OK;
+}
+
+/* Whether a step will ask for workunits: to abort what is listed, or for the times of a queue that
+ * the client does not tell. */
+static bool needs_jobs(const struct request *request)
+{
+    const struct message *message = &request->message;
+
+    return (request->config->send_result_abort && message->other_result_count > 0) ||
+           (request->config->workload_sim && !message->has_ip_results);
+}
+
+enum status results_in_progress(struct request *request, const struct result_row **ret_rows,
+                                size_t *ret_count)
+{
+    struct visit *visit = &request->visit;
+    enum status status = STATUS_OK;
+
+    if (!visit->in_progress_is_read && !visit->host_is_new)
+        status = needs_jobs(request)
+                     ? read_jobs(request)
+                     : db_results_in_progress(request->db, request->arena, visit->host.id,
+                                              rows_most(request), &visit->in_progress,
+                                              &visit->in_progress_count);
+    if (status != STATUS_OK)
+        return status;
+    visit->in_progress_is_read = true;
+    *ret_rows = visit->in_progress;
+    *ret_count = visit->in_progress_count;
+    return STATUS_OK;
+}
+
+enum status jobs_in_progress(struct request *request, const struct host_job **ret_jobs,
+                             size_t *ret_count)
+{
+    struct visit *visit = &request->visit;
+    enum status status = STATUS_OK;
+
+    if (!visit->in_progress_has_jobs && !visit->host_is_new)
+        status = read_jobs(request);
+    if (status != STATUS_OK)
+        return status;
+    visit->in_progress_is_read = true;
+    *ret_jobs = visit->in_progress_jobs;
+    *ret_count = visit->in_progress_count;
+    return STATUS_OK;
+}
+
+void results_in_progress_drop(struct request *request,
+                              bool (*is_gone)(const void *context, const struct result_row *row),
+                              const void *context)
+{
+    struct visit *visit = &request->visit;
+    size_t kept = 0;
+
+    for (size_t i = 0; i < visit->in_progress_count; i++) {
+        if (is_gone(context, &visit->in_progress[i]))
+            continue;
+        visit->in_progress[kept] = visit->in_progress[i];
+        if (visit->in_progress_has_jobs)
+            visit->in_progress_jobs[kept] = visit->in_progress_jobs[i];
+        kept++;
+    }
+    visit->in_progress_count = kept;
+}
+
+void jobs_in_progress_forget(struct request *request)
+{
+    struct visit *visit = &request->visit;
+
+    visit->in_progress_is_read = visit->in_progress_has_jobs = false;
+    visit->in_progress_count = 0;
+}

@@ -1,0 +1,31 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* The jobs that a host is working on, by the database: several steps ask, one query answers. */
+#ifndef SERVER_RPC_IN_PROGRESS_H
+#define SERVER_RPC_IN_PROGRESS_H
+
+#include "db/db.h"
+#include "server/base/status.h"
+
+#include <stdbool.h>
+#include <stddef.h>
+
+struct request;
+
+/* Oldest first; read at the first call of an attempt; what is booked then leaves them. However many
+ * of them the client lists or reports, IN_PROGRESS_SPARE others are among them. Jobs claimed in
+ * this attempt may be missing. The rows belong to the visit. */
+enum { IN_PROGRESS_SPARE = 10000 };
+MUST_CHECK enum status results_in_progress(struct request *request,
+                                           const struct result_row **ret_rows, size_t *ret_count);
+/* The same with their workunits, which few requests need. */
+MUST_CHECK enum status jobs_in_progress(struct request *request, const struct host_job **ret_jobs,
+                                        size_t *ret_count);
+
+/* What `is_gone` says is in progress no more. */
+void results_in_progress_drop(struct request *request,
+                              bool (*is_gone)(const void *context, const struct result_row *row),
+                              const void *context);
+/* The rows were changed: the next call reads them anew. */
+void jobs_in_progress_forget(struct request *request);
+
+#endif

@@ -1,0 +1,194 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* One request on its walk: struct request, the list of steps, and the loop that walks them. */
+#ifndef SERVER_RPC_REQUEST_H
+#define SERVER_RPC_REQUEST_H
+
+#include "db/db.h"
+#include "server/base/budget.h"
+#include "server/base/status.h"
+#include "server/base/text.h"
+#include "server/parse/message.h"
+#include "server/policy/host/code_sign.h"
+#include "server/policy/limits/preferences.h"
+#include "server/policy/refusal/delay.h"
+#include "server/reply/answer.h"
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+struct arena;
+struct buffer;
+struct catalog;
+struct files;
+struct config;
+struct plan_classes;
+struct pool;
+
+/* The project's keys as files hold them (database-and-policy 14.8, protocol 3.8). */
+struct project_keys {
+    struct text code_sign_public;
+    const struct old_key *old_keys;
+    size_t old_key_count;
+};
+
+/* Blocks of the project's own for full replies, as its files gui_urls.xml and project_files.xml
+ * hold them (database-and-policy 10); empty: none. */
+struct project_blocks {
+    struct text gui_urls, project_files;
+    const struct size_census *size_censuses; /* the files size_census_APP */
+    size_t size_census_count;
+};
+
+/* What the web server says beside the body. */
+struct transport {
+    struct text body;
+    bool body_too_large;
+    struct text remote_addr, forwarded_for; /* empty: unknown */
+};
+
+/* The walk, in order; code, log line and timing come from this list.
+ *
+ *   STEP(name)  enum next step_NAME(struct request *)
+ *
+ * parse       bytes -> message; once, before the transaction
+ * screen      what can be refused or noted without the database; once, before the transaction,
+ *             writing into `early`, which is the whole reply when it answers NEXT_REPLY
+ * authenticate  account, host row (locked), preferences in force
+ * report      finished jobs
+ * resend      jobs the host should have: lost ones again, aborts
+ * select      new jobs
+ * converse    trickles and messages to the host
+ * settle      host, host_app_version, guard row; the commit follows
+ */
+#define REQUEST_STEPS(STEP) \
+    STEP(parse)             \
+    STEP(screen)            \
+    STEP(authenticate)      \
+    STEP(report)            \
+    STEP(resend)            \
+    STEP(select)            \
+    STEP(converse)          \
+    STEP(settle)
+
+enum step {
+#define STEP_ENUM(name) STEP_##name,
+    REQUEST_STEPS(STEP_ENUM)
+#undef STEP_ENUM
+        STEP_COUNT
+};
+
+enum next {
+    NEXT_STEP,
+    NEXT_REPLY, /* nothing of this transaction is to be kept: roll back, write the answer */
+    NEXT_FAILED /* the world's fault, in request->failure: retry, or answer "later" */
+};
+
+/* What one attempt at the transaction found and decided; zeroed before each attempt. */
+struct visit {
+    struct answer answer;
+    struct budget budget; /* what this attempt may still cost, beside parse and screen */
+
+    /* authenticate */
+    struct user_row user;
+    struct text team_name;
+    bool is_weak;         /* weak authenticator: preferences and cross-project id are not stored */
+    struct host_row host; /* as it will be stored */
+    int64_t stored_rpc_time; /* of the previous RPC; 0: none */
+    bool host_is_new;
+    bool detaches; /* the host's jobs in progress are lost: marked so after the reports */
+    struct global_preferences prefs; /* in force */
+    struct project_preferences project_prefs;
+    struct host_app_version_row *versions;
+    size_t version_count;
+    bool is_new_day; /* of the host: n_jobs_today of every row counts as 0 */
+
+    /* report */
+    size_t booked;
+    bool force_resend; /* a success was reported again: an earlier reply may have been lost */
+    struct host_app_version_change *version_changes;
+    size_t version_change_count, version_change_capacity;
+    struct host_app_version_change spare_change; /* stands in when the arena is full */
+
+    /* what in_progress.h has read */
+    struct result_row *in_progress;
+    size_t in_progress_count;
+    bool in_progress_is_read;
+    struct host_job *in_progress_jobs; /* the same with their workunits, if they were read too */
+    bool in_progress_has_jobs;
+
+    /* resend, select */
+    bool work_refused; /* for a reason already said; no new jobs */
+    bool too_recent;   /* which is no more than that it came too early: lost ones it gets */
+    size_t resent;
+    size_t jobs_sent; /* new ones */
+    int disk_pass;    /* in which they were chosen: 1 to 3; 0: there are none */
+};
+
+struct request {
+    /* given */
+    const struct config *config;
+    const struct catalog *catalog; /* NULL, as db: not reached yet, the project is down */
+    const struct project_keys *keys;
+    const struct project_blocks *blocks;     /* NULL: none */
+    const struct plan_classes *plan_classes; /* NULL: the built-in ones */
+    struct stream_ledger *ledger; /* what job streams have had; NULL: nothing is remembered */
+    struct db *db;
+    struct pool *pool;   /* NULL: none, jobs come by query */
+    struct files *files; /* the file database; NULL: none, or away */
+    struct arena *arena;
+    double now;       /* epoch, read once */
+    uint64_t seed;    /* all randomness of this request comes from it */
+    struct load load; /* of the server when the request came */
+    struct transport transport;
+    bool only_looks;              /* nothing is to be written: a question of qmctl */
+    bool stop_sched;              /* trigger file: the project is down */
+    void (*wait)(double seconds); /* between attempts; NULL: do not wait */
+
+    /* parse and screen; kept over attempts */
+    struct message message;
+    int64_t client_version;
+    bool work_forbidden; /* client, OS or CPU not accepted, or dont_send_jobs */
+    struct answer
+        early; /* messages and delay said before the transaction; each attempt copies it */
+    struct budget budget; /* what parse and screen cost; each attempt goes on from there */
+
+    struct visit visit;
+
+    /* Results that this request has taken out of the pool; see source_settle. */
+    struct pool_taken {
+        int64_t *ids;
+        size_t count, capacity;
+    } taken;
+
+    /* bookkeeping */
+    struct failure failure; /* of the last attempt */
+    uint64_t step_ns[STEP_COUNT];
+    uint64_t commit_ns, total_ns;
+    int attempts;
+    uint64_t token;         /* of this attempt's transaction */
+    bool database_was_away; /* the connection is of no use any more */
+};
+
+#define STEP_DECLARE(name) enum next step_##name(struct request *request);
+REQUEST_STEPS(STEP_DECLARE)
+#undef STEP_DECLARE
+
+/* Walks the request, commits, and writes the whole scheduler_reply into `ret_reply` (never the
+ * HTTP head). Always produces a reply. Afterwards visit.answer and the bookkeeping tell what
+ * happened; request_log writes the line. */
+void request_run(struct request *request, struct buffer *ret_reply);
+void request_log(const struct request *request, size_t reply_bytes);
+
+/* For steps: keeps the status with the database's own words and returns NEXT_FAILED. */
+enum next request_failed(struct request *request, enum status status, const char *what);
+
+/* The change record of one host_app_version row, made on first use (in order of use), with
+ * reset_today set on the host's new day. Valid until the next call. */
+struct host_app_version_change *request_version_change(struct request *request,
+                                                       int64_t app_version_id);
+/* The row as read, NULL when there is none. */
+const struct host_app_version_row *request_version(const struct request *request,
+                                                   int64_t app_version_id);
+
+#endif

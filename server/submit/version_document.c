@@ -1,0 +1,181 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* The document of a version holds neither platform nor plan class nor speed: the server puts them
+ * in for each host. Files of applications lie in the top level of the download folder. */
+#include "server/submit/version_document.h"
+
+#include "config/config.h"
+#include "server/base/arena.h"
+#include "server/base/buffer.h"
+#include "server/submit/hierarchy.h"
+
+#include <inttypes.h>
+
+#include "server/base/banned.h"
+
+#define VERSION_PARTS_MAX 999999 /* of each part of a.b */
+
+bool version_number_read(struct text text, int64_t *ret_number)
+{
+    struct text rest = text, minor = NO_TEXT;
+    int64_t major_number, minor_number = 0;
+    bool has_dot = text_contains(text, TEXT("."));
+    struct text major = text_split(&rest, '.');
+    if (has_dot)
+        minor = rest;
+    if (!text_to_i64(major, &major_number) || major_number < 0 || major_number > VERSION_PARTS_MAX)
+        return false;
+    if (!has_dot) {
+        *ret_number = major_number;
+        return major_number > 0;
+    }
+    if (!text_to_i64(minor, &minor_number) || minor_number < 0 || minor_number > 99)
+        return false;
+    *ret_number = 100 * major_number + minor_number;
+    return *ret_number > 0;
+}
+
+static void write_signature(struct buffer *buffer, struct text signature)
+{
+    /* Parsers take hex digits from the beginning of a line up to the dot. */
+    buffer_print(buffer, "    <file_signature>\n" TEXT_FORMAT "\n    </file_signature>\n",
+                 TEXT_ARG(text_trim(signature)));
+}
+
+static void write_file(struct buffer *buffer, const struct version_document *version,
+                       const struct version_file *file)
+{
+    buffer_add_string(buffer, "<file_info>\n    <name>");
+    buffer_add_xml(buffer, file->file.name);
+    buffer_add_string(buffer, "</name>\n    <url>");
+    hierarchy_write(buffer, version->config->download_url, file->file.name, 0);
+    buffer_add_string(buffer, "</url>\n");
+    if (file->is_executable || file->is_main)
+        buffer_add_string(buffer, "    <executable/>\n");
+    write_signature(buffer, file->signature);
+    buffer_print(buffer, "    <nbytes>%" PRId64 "</nbytes>\n</file_info>\n", file->file.bytes);
+}
+
+static void write_reference(struct buffer *buffer, const struct version_file *file)
+{
+    buffer_add_string(buffer, "    <file_ref>\n        <file_name>");
+    buffer_add_xml(buffer, file->file.name);
+    buffer_add_string(buffer, "</file_name>\n");
+    if (file->open_name.length > 0) {
+        buffer_add_string(buffer, "        <open_name>");
+        buffer_add_xml(buffer, file->open_name);
+        buffer_add_string(buffer, "</open_name>\n");
+    }
+    if (file->copy_file)
+        buffer_add_string(buffer, "        <copy_file/>\n");
+    if (file->is_main)
+        buffer_add_string(buffer, "        <main_program/>\n");
+    buffer_add_string(buffer, "    </file_ref>\n");
+}
+
+static void write_text(struct buffer *buffer, const char *name, struct text value)
+{
+    if (value.length == 0)
+        return;
+    buffer_print(buffer, "    <%s>", name);
+    buffer_add_xml(buffer, value);
+    buffer_print(buffer, "</%s>\n", name);
+}
+
+static enum status check_size(const struct buffer *buffer, size_t before, struct failure *failure)
+{
+    if (buffer->overflowed)
+        return fail(failure, STATUS_NO_MEMORY, "no memory for the version's document");
+    if (buffer->length - before > VERSION_DOCUMENT_MAX)
+        return fail(failure, STATUS_TOO_LARGE, "the version's document has more than %d bytes",
+                    VERSION_DOCUMENT_MAX);
+    return STATUS_OK;
+}
+
+enum status version_document_write(const struct version_document *version, struct buffer *buffer,
+                                   struct failure *failure)
+{
+    const struct {
+        const char *name;
+        bool is_set;
+    } flags[] = {{"dont_throttle", version->dont_throttle},
+                 {"needs_network", version->needs_network},
+                 {"is_wrapper", version->is_wrapper}};
+    size_t before = buffer->length, mains = 0;
+    for (size_t i = 0; i < version->file_count; i++) {
+        write_file(buffer, version, &version->files[i]);
+        mains += version->files[i].is_main;
+    }
+    if (mains != 1)
+        return fail(failure, STATUS_INVALID, "%zu main programs; a version has one", mains);
+    buffer_add_string(buffer, "<app_version>\n");
+    write_text(buffer, "app_name", version->app_name);
+    buffer_print(buffer, "    <version_num>%" PRId64 "</version_num>\n", version->version_num);
+    write_text(buffer, "api_version", version->api_version);
+    for (size_t i = 0; i < version->file_count; i++)
+        write_reference(buffer, &version->files[i]);
+    for (size_t i = 0; i < sizeof flags / sizeof flags[0]; i++)
+        if (flags[i].is_set)
+            buffer_print(buffer, "    <%s/>\n", flags[i].name);
+    write_text(buffer, "file_prefix", version->file_prefix);
+    buffer_add_string(buffer, "</app_version>\n");
+    return check_size(buffer, before, failure);
+}
+
+/* What stands between two tags; empty when they are not there. */
+static struct text inside(struct text document, struct text opener, struct text closer)
+{
+    size_t start = text_find(document, opener);
+    if (start == document.length)
+        return NO_TEXT;
+    start += opener.length;
+    struct text rest = {document.at + start, document.length - start};
+    return text_first(rest, text_find(rest, closer));
+}
+
+static enum status resign_file(struct arena *arena, const struct config *config,
+                               struct text file_info, struct text private_key,
+                               struct buffer *buffer, struct failure *failure)
+{
+    struct text opener = TEXT("<file_signature>"), closer = TEXT("</file_signature>");
+    struct text name = text_trim(inside(file_info, TEXT("<name>"), TEXT("</name>")));
+    size_t start = text_find(file_info, opener);
+    size_t end = text_find(file_info, closer);
+    char md5[MD5_HEX_SIZE];
+    int64_t bytes;
+    struct text signature;
+    if (!file_name_usable(name) || start == file_info.length || end < start)
+        return fail(failure, STATUS_INVALID, "a file_info without name or signature");
+    const char *path = text_string(arena, hierarchy_path(arena, config->download_dir, name, 0));
+    enum status status = md5_hex_of_file(path, md5, &bytes, failure);
+    if (status == STATUS_OK)
+        status = rsa_sign_md5(arena, private_key, md5, &signature, failure);
+    if (status != STATUS_OK)
+        return status;
+    buffer_add(buffer, text_first(file_info, start + opener.length));
+    buffer_print(buffer, "\n" TEXT_FORMAT "\n    ", TEXT_ARG(text_trim(signature)));
+    buffer_add(buffer, (struct text){file_info.at + end, file_info.length - end});
+    return STATUS_OK;
+}
+
+enum status version_document_resign(struct arena *arena, const struct config *config,
+                                    struct text document, struct text private_key,
+                                    struct text *ret_document, struct failure *failure)
+{
+    struct text opener = TEXT("<file_info>"), closer = TEXT("</file_info>");
+    struct buffer buffer = buffer_in(arena);
+    for (;;) {
+        size_t start = text_find(document, opener);
+        buffer_add(&buffer, text_first(document, start));
+        if (start == document.length)
+            break;
+        document = (struct text){document.at + start, document.length - start};
+        size_t length = text_find(document, closer);
+        enum status status =
+            resign_file(arena, config, text_first(document, length), private_key, &buffer, failure);
+        if (status != STATUS_OK)
+            return status;
+        document = (struct text){document.at + length, document.length - length};
+    }
+    *ret_document = buffer_text(&buffer);
+    return check_size(&buffer, 0, failure);
+}

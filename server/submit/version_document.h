@@ -1,0 +1,38 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* What clients are told about a version of an application (database-and-policy 14.7). */
+#ifndef SERVER_SUBMIT_VERSION_DOCUMENT_H
+#define SERVER_SUBMIT_VERSION_DOCUMENT_H
+
+#include "server/submit/template_input.h"
+
+struct version_file {
+    struct job_file file;
+    struct text open_name; /* empty: none, and then it is found by its physical name */
+    bool is_main, is_executable, copy_file;
+    struct text signature;
+};
+
+struct version_document {
+    const struct config *config; /* download_url */
+    struct text app_name, api_version, file_prefix;
+    int64_t version_num;
+    bool dont_throttle, needs_network, is_wrapper;
+    const struct version_file *files; /* exactly one is_main */
+    size_t file_count;
+};
+
+#define VERSION_DOCUMENT_MAX                                            \
+    262144 /* bytes; other programs of a project have no larger buffers \
+            */
+
+MUST_CHECK enum status version_document_write(const struct version_document *version,
+                                              struct buffer *buffer, struct failure *failure);
+/* "1.03" is 103, and so is "103". */
+MUST_CHECK bool version_number_read(struct text text, int64_t *ret_number);
+
+/* Signs every file that a document names anew, from its content in download_dir. */
+MUST_CHECK enum status version_document_resign(struct arena *arena, const struct config *config,
+                                               struct text document, struct text private_key,
+                                               struct text *ret_document, struct failure *failure);
+
+#endif

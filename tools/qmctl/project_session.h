@@ -1,0 +1,88 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* What every subcommand gets: its arguments as the table of options reads them, the project's
+ * configuration, its database, and one place for the reason of a failure. */
+#ifndef TOOLS_QMCTL_PROJECT_SESSION_H
+#define TOOLS_QMCTL_PROJECT_SESSION_H
+
+#include "server/base/status.h"
+#include "server/base/text.h"
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+struct arena;
+struct config;
+struct db;
+
+enum exit_code { EXIT_DONE = 0, EXIT_FAILED = 1, EXIT_USAGE = 2, EXIT_NOTHING = 3 };
+
+struct option {
+    const char *name;  /* without dashes */
+    const char *alias; /* the name that BOINC's tools have; NULL: none */
+    const char *value; /* what the value is called in the help; NULL: a flag */
+    const char *help;
+};
+
+struct session;
+
+struct subcommand {
+    const char *name; /* one word or two */
+    const char *arguments;
+    const char *summary;
+    const char *example;
+    const struct option *options;
+    size_t option_count;
+    int arguments_min, arguments_max; /* words that are not options; -1: any number */
+    bool takes_parameters;            /* options of server/submit/parameters.def too */
+    bool prints_table;                /* --tsv and --json */
+    enum exit_code (*run)(struct session *session);
+};
+extern const struct subcommand subcommands[];
+extern const size_t subcommand_count;
+
+struct given_option {
+    struct text name; /* never the alias */
+    const char *value;
+};
+
+enum output_form { FORM_TEXT, FORM_TSV, FORM_JSON };
+
+struct session {
+    struct arena *arena;
+    const struct subcommand *command;
+    const char *project;
+    struct config *config;
+    struct db *db;
+    struct failure failure;
+    struct given_option *options;
+    size_t option_count;
+    const char **arguments;
+    size_t argument_count;
+    enum output_form form;
+    int64_t now;
+};
+
+/* NULL: not given. The last one counts; option_next goes through all, from *index = 0. */
+const char *option_value(const struct session *session, const char *name);
+bool option_given(const struct session *session, const char *name);
+const char *option_next(const struct session *session, const char *name, size_t *index);
+/* STATUS_INVALID with the option's name; without the option *number stays. */
+MUST_CHECK enum status option_number(struct session *session, const char *name, int64_t minimum,
+                                     int64_t maximum, int64_t *number);
+
+/* Load config.xml, and connect, once. */
+MUST_CHECK enum status session_config(struct session *session);
+MUST_CHECK enum status session_db(struct session *session);
+/* The failure of a db call in words; keeps an earlier one. */
+enum status session_db_failed(struct session *session, enum status status, const char *what);
+/* Says what failed on standard error; answers EXIT_FAILED. */
+enum exit_code session_failed(struct session *session);
+enum exit_code usage_failed(struct session *session, const char *format, ...) PRINTF_LIKE(2, 3);
+
+/* Reads the arguments behind the subcommand's name. EXIT_DONE: go on; the help was asked for when
+ * *ret_help. */
+enum exit_code options_read(struct session *session, int count, char **words, bool *ret_help);
+void print_help(const struct subcommand *command);
+
+#endif
