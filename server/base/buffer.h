@@ -26,7 +26,7 @@ void buffer_add(struct buffer *buffer, struct text text);
 void buffer_add_string(struct buffer *buffer, const char *string);
 void buffer_add_char(struct buffer *buffer, char character);
 void buffer_print(struct buffer *buffer, const char *format, ...) PRINTF_LIKE(2, 3);
-/* Escaped as BOINC's parsers read it (protocol 1.6): & < > escaped, bytes above 127 as &#N; one
+/* Escaped as BOINC's parsers read it (protocol(7) 1.3): & < > escaped, bytes above 127 as &#N; one
  * by one, tab, LF and CR as &#9; &#10; &#13;, other control characters dropped. */
 void buffer_add_xml(struct buffer *buffer, struct text text);
 struct text buffer_text(const struct buffer *buffer);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* The only user of OpenSSL: digests, random bytes, and BOINC's RSA keys and signatures
- * (database-and-policy 14.8). */
+ * (protocol(7) 4.2). */
 #ifndef SERVER_BASE_CRYPTO_H
 #define SERVER_BASE_CRYPTO_H
 

@@ -11,7 +11,8 @@ struct arena;
 /* STATUS_NOT_FOUND: no such file; STATUS_TOO_LARGE: more than `bytes_max`. Text in the arena. */
 MUST_CHECK enum status file_read(struct arena *arena, const char *path, size_t bytes_max,
                                  struct text *ret_text, struct failure *failure);
-/* Written beside and renamed over, so that a reader sees the old text or the new, never half. */
+/* Written beside and renamed over, so that a reader sees what was there before or the new file,
+ * never half of it. */
 MUST_CHECK enum status file_write(const char *path, struct text text, unsigned mode,
                                   struct failure *failure);
 /* The same without waiting for the disk: after a fall of the machine it may be old, or empty. */

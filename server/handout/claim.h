@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* From chosen jobs to jobs that are this host's. */
+/* From chosen jobs to jobs that are this host's (policy(7) 10.4). */
 #ifndef SERVER_HANDOUT_CLAIM_H
 #define SERVER_HANDOUT_CLAIM_H
 

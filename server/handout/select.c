@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* New jobs: what the host is and has is read once, then jobs are selected in passes that differ in
- * the disk space that counts as free (select_pass.c), and what was found, or why nothing, is said.
+ * the disk space that counts as free (select_pass.c, policy(7) 9.2), and what was found, or why
+ * nothing, is said.
  *
  * Invariant: nothing that fails here takes a report with it, unless the whole transaction is to be
  * repeated. */

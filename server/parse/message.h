@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What a client said: one scheduler_request as plain structs (protocol section 2). Every text is a
- * slice of the request body or lives in the request's arena; none is NUL-terminated. An absent
+/* What a client said: one scheduler_request as plain structs (protocol(7) 2.1 to 2.17). Every text
+ * is a slice of the request body or lives in the request's arena; none is NUL-terminated. An absent
  * element leaves the field as `message_init` set it; where absence has a meaning of its own there
  * is a has_ flag. All numbers are finite. */
 #ifndef SERVER_PARSE_MESSAGE_H
@@ -38,13 +38,13 @@ struct opencl_properties {
     double nv_compute_capability_major, nv_compute_capability_minor;
 };
 
-/* A platform that offers the CPU as an OpenCL device (2.8). */
+/* A platform that offers the CPU as an OpenCL device (protocol(7) 2.7). */
 struct opencl_cpu {
     struct text platform_vendor;
     struct opencl_properties opencl;
 };
 
-/* One coprocessor type of the host (2.10). */
+/* One coprocessor type of the host (protocol(7) 2.9). */
 struct coproc {
     struct text type;   /* NVIDIA, ATI, intel_gpu, apple_gpu, or the generic name as sent */
     bool is_generic;    /* from <coproc>: the name was chosen by the user */
@@ -77,21 +77,21 @@ struct coproc {
     int64_t metal_support, ncores;
 };
 
-/* A Linux distribution in the subsystem of a Windows host (2.8). */
+/* A Linux distribution in the subsystem of a Windows host (protocol(7) 2.7). */
 struct wsl_distro {
     struct text distro_name, libc_version, docker_version;
     int64_t distro_version;
     bool disallowed; /* by its user */
 };
 
-/* A finished job being reported (2.11). */
+/* A finished job being reported (protocol(7) 2.10). */
 struct reported_result {
     struct text name;
     double final_cpu_time;     /* s */
     double final_elapsed_time; /* s; 0: absent (clients before 6.6.16) */
     int64_t exit_status;
     bool has_exit_status;
-    int64_t state; /* client state, protocol 7.3 */
+    int64_t state; /* client state, protocol(7) 5.2 */
     int64_t app_version_num;
     double peak_working_set_size, peak_swap_size, peak_disk_usage; /* bytes */
     struct text stderr_out;                                        /* raw bytes between the tags */
@@ -100,7 +100,7 @@ struct reported_result {
     int64_t version_num;
 };
 
-/* An app version that the client has, in the client's order (2.15). */
+/* An app version that the client has, in the client's order (protocol(7) 2.13). */
 struct client_app_version {
     struct text app_name, platform, plan_class;
     int64_t version_num;
@@ -111,7 +111,7 @@ struct client_app_version {
     bool is_placeholder; /* unreadable: keeps the indices right */
 };
 
-/* A job of this project on the host that is not being reported (2.16). */
+/* A job of this project on the host that is not being reported (protocol(7) 2.14). */
 struct other_result {
     struct text name;
     int64_t app_version; /* index into app_versions, -1: absent */
@@ -119,7 +119,7 @@ struct other_result {
     bool has_plan_class;
 };
 
-/* A queued or running job of any project (2.17). */
+/* A queued or running job of any project (protocol(7) 2.15). */
 struct ip_result {
     struct text name;
     double report_deadline; /* epoch */
@@ -135,7 +135,7 @@ struct trickle_up {
     struct text xml; /* raw, without the variety line */
 };
 
-/* A sticky file on the host (2.13). */
+/* A sticky file on the host (protocol(7) 2.12). */
 struct host_file {
     struct text name;
     double nbytes;
@@ -143,7 +143,7 @@ struct host_file {
 };
 
 struct message {
-    /* 2.2 */
+    /* Who asks: protocol(7) 2.1. */
     struct text authenticator;
     int64_t hostid, rpc_seqno;
     int64_t client_major, client_minor, client_release;
@@ -160,33 +160,33 @@ struct message {
     struct text client_opaque; /* raw */
     struct text host_venue;    /* 4.0x only */
 
-    /* 2.3 */
+    /* protocol(7) 2.2 */
     struct text platforms[MESSAGE_PLATFORMS_MAX]; /* primary first */
     size_t platform_count;
     bool anonymous_platform;
 
-    /* 2.4; the seeds' spellings count as the same elements */
+    /* protocol(7) 2.3, in either spelling */
     double work_req_seconds, cpu_req_seconds, cpu_req_instances; /* raw */
     bool has_resource_request; /* any per-resource element (CPU or coprocessor) was there */
     double estimated_delay;    /* s, of the CPUs */
 
-    /* 2.5; raw text between the tags */
+    /* protocol(7) 2.4; raw text between the tags */
     struct text global_preferences;
     bool has_global_preferences;
     struct text working_global_preferences; /* the inner <global_preferences> element's content */
     bool has_working_global_preferences;
     struct text global_prefs_source_email_hash;
 
-    /* 2.6 */
+    /* protocol(7) 2.5 */
     double on_frac, connected_frac, active_frac, gpu_active_frac;
     bool has_on_frac, has_active_frac, has_gpu_active_frac;
     double cpu_efficiency;
     bool has_cpu_efficiency;
 
-    /* 2.7 */
+    /* protocol(7) 2.6 */
     double n_bwup, n_bwdown; /* B/s */
 
-    /* 2.8 */
+    /* protocol(7) 2.7 */
     int64_t timezone;
     struct text domain_name, ip_addr, host_cpid;
     int64_t p_ncpus; /* 1 when absent */
@@ -202,15 +202,15 @@ struct message {
     struct opencl_cpu *opencl_cpus;
     size_t opencl_cpu_count;
 
-    /* 2.9, bytes; has_ because 0 and absent differ */
+    /* protocol(7) 2.8, bytes; has_ because 0 and absent differ */
     double d_boinc_used_total, d_boinc_used_project, d_project_share;
     bool has_disk_usage;
     double project_disk_usage, total_disk_usage; /* 3.x */
     bool has_total_disk_usage;
-    double project_disk_free, potentially_free_offender, potentially_free_self; /* seed 004 */
+    double project_disk_free, potentially_free_offender, potentially_free_self; /* 2004 */
     bool has_project_disk_free, has_potentially_free_offender, has_potentially_free_self;
 
-    /* 2.10 */
+    /* protocol(7) 2.9 */
     struct coproc *coprocs;
     size_t coproc_count;
 
@@ -238,7 +238,7 @@ struct message {
     size_t elements_dropped; /* elements that could not be read; each cost only itself */
 };
 
-/* 10000*major + 100*minor + release, as version thresholds are written (protocol 7.9). */
+/* 10000*major + 100*minor + release, as version thresholds are written (protocol(7) 5.1). */
 int64_t message_client_version(const struct message *message);
 
 #endif

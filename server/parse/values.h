@@ -11,8 +11,8 @@
 
 struct arena;
 
-/* As BOINC reads them (protocol 1.6): empty is 0, integers also as 0x...; but nothing that is not
- * finite or does not fit. False leaves the number alone. */
+/* As BOINC reads them (protocol(7) 1.3): empty is 0, integers also as 0x...; but nothing that is
+ * not finite or does not fit. False leaves the number alone. */
 MUST_CHECK bool value_integer(struct text text, int64_t *ret_number);
 MUST_CHECK bool value_real(struct text text, double *ret_number);
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* How versions of an app compare in efficiency, for the credit that validators grant
- * (database-and-policy 7.6); pure. */
+ * (policy(7) 13.2); pure. */
 #ifndef SERVER_PROCESS_CREDIT_SCALE_H
 #define SERVER_PROCESS_CREDIT_SCALE_H
 

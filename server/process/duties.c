@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* A project's feeder compares the efficiency of app versions from time to time; without one, a
- * server does it (database-and-policy 7.6).
+ * server does it (policy(7) 13.2).
  *
  * Taking the turn and doing the work are one transaction, so no lease can outlive its holder. Two
  * that do it nevertheless (a feeder that still runs) compute the same from the same rows. The

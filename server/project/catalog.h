@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Apps, app versions and platforms as one immutable picture in memory, read again every
- * catalog_refresh seconds or when reread_db appears (database-and-policy 8.2, 10). */
+ * catalog_refresh seconds or when reread_db appears (policy(7) 4.1). */
 #ifndef SERVER_PROJECT_CATALOG_H
 #define SERVER_PROJECT_CATALOG_H
 
@@ -35,7 +35,7 @@ const struct app_version_row *catalog_version(const struct catalog *catalog, int
 const struct platform_row *catalog_platform_by_name(const struct catalog *catalog,
                                                     struct text name);
 /* Whether new jobs may use this version without being told so by number: the newest per platform
- * and plan class, not below app.min_version (8.2). */
+ * and plan class, not below app.min_version. */
 bool catalog_version_is_current(const struct catalog *catalog,
                                 const struct app_version_row *version);
 

@@ -9,7 +9,7 @@
 #include <stdbool.h>
 
 /* NULL: they can. Else what is wrong, for the log. The places where the reply puts in what the
- * server knows must be there (database-and-policy 6.5). */
+ * server knows must be there (policy(7) 14.3). */
 const char *documents_fault(const struct job_documents *documents);
 /* The same of an app version's document. */
 bool document_of_version_fits(struct text xml);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* From the answer to the bytes of a scheduler_reply (protocol section 3, layout 1.8). */
+/* From the answer to the bytes of a scheduler_reply (protocol(7) 1.5, 3.1 to 3.8). */
 #ifndef SERVER_REPLY_REPLY_H
 #define SERVER_REPLY_REPLY_H
 

@@ -38,7 +38,7 @@ struct reply {
     struct text_set apps, app_versions, workunits, files;
 };
 
-/* Client versions that change how the reply is written (protocol 7.9). */
+/* Client versions that change how the reply is written (protocol(7) 5.1). */
 enum {
     /* Below this the client reads lines of 255 bytes into a buffer and looks for tags in each. */
     CLIENT_READS_LINES_BELOW = 61302,

@@ -6,7 +6,7 @@
 struct request;
 
 /* After the commit, if the project asks for the logs and this request has one: a file for each
- * host, time_stats_log/ID MODULO 1000/ID in the project's folder (database-and-policy 10). */
+ * host, time_stats_log/ID MODULO 1000/ID in the project's folder (protocol(7) 2.17). */
 void availability_log_keep(const struct request *request);
 
 #endif

@@ -25,7 +25,7 @@ struct config;
 struct plan_classes;
 struct pool;
 
-/* The project's keys as files hold them (database-and-policy 14.8, protocol 3.8). */
+/* The project's keys as files hold them (policy(7) 14.5, protocol(7) 4.1). */
 struct project_keys {
     struct text code_sign_public;
     const struct old_key *old_keys;
@@ -33,7 +33,7 @@ struct project_keys {
 };
 
 /* Blocks of the project's own for full replies, as its files gui_urls.xml and project_files.xml
- * hold them (database-and-policy 10); empty: none. */
+ * hold them (protocol(7) 3.2); empty: none. */
 struct project_blocks {
     struct text gui_urls, project_files;
     const struct size_census *size_censuses; /* the files size_census_APP */

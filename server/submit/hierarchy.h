@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Where a file lies below download_dir and upload_dir, and under which URL (database-and-policy
- * 14.9). */
+/* Where a file lies below download_dir and upload_dir, and under which URL (policy(7) 14.7). */
 #ifndef SERVER_SUBMIT_HIERARCHY_H
 #define SERVER_SUBMIT_HIERARCHY_H
 

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* One job as it is asked for: on the command line, or as a line of a batch (database-and-policy
- * 14.2). */
+/* One job as it is asked for: on the command line, or as a line of a batch (policy(7) 14.6). */
 #ifndef SERVER_SUBMIT_JOB_LINE_H
 #define SERVER_SUBMIT_JOB_LINE_H
 

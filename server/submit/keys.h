@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The project's two pairs of keys (database-and-policy 14.8): code_sign_* for programs, upload_*
+/* The project's two pairs of keys (policy(7) 14.5): code_sign_* for programs, upload_*
  * for the certificates of output files; and the change of the first. */
 #ifndef SERVER_SUBMIT_KEYS_H
 #define SERVER_SUBMIT_KEYS_H

@@ -19,7 +19,7 @@ struct new_project {
 };
 
 void project_write_config(const struct new_project *project, struct buffer *buffer);
-/* The master page (protocol 1.4): each URL in both forms, each tag on a line of its own, because
+/* The master page (protocol(7) 1.4): each URL in both forms, each tag on a line of its own, because
  * clients read the page in pieces of 255 bytes. STATUS_TOO_LARGE: a URL that would be cut. */
 MUST_CHECK enum status project_write_master_page(struct text name,
                                                  const struct text *scheduler_urls, size_t count,

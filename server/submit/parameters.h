@@ -40,7 +40,7 @@ MUST_CHECK enum status parameter_set(struct job_parameters *values,
                                      const struct parameter *parameter, struct text value,
                                      struct failure *failure);
 /* Raises max_success_results and max_total_results to target_nresults, then checks how the numbers
- * must be to each other (5.2). `where` begins the message. */
+ * must be to each other. `where` begins the message. */
 MUST_CHECK enum status parameters_check(struct job_parameters *values, const char *where,
                                         struct failure *failure);
 

@@ -182,8 +182,8 @@ static enum status close_element(struct reader *reader, const struct tag *tag)
     return STATUS_OK;
 }
 
-/* Seed 004 shows its examples without the slash of the end tag; whoever copies that must be told
- * what is wrong, and where. */
+/* BOINC's page of 2004 on disk space has examples without the slash of the end tag; whoever copies
+ * one is told what is wrong, and where. */
 static enum status check_not_reopened(struct reader *reader, const struct tag *tag)
 {
     if (tag->kind != TAG_OPEN || reader->depth == 0)

@@ -58,7 +58,7 @@ const struct template_element *template_child(const struct template_element *ele
 /* Writes the element with its children, each tag on a line of its own. */
 void template_write(struct buffer *buffer, const struct template_element *element, int depth);
 
-/* Checks what seed 004 puts into file_info: priority 1 to 5, exp_days >= 0; *ret_exp_days is -1
+/* Checks what policy(7) 14.1 has in file_info: priority 1 to 5, exp_days >= 0; *ret_exp_days is -1
  * when it is absent. */
 MUST_CHECK enum status template_check_file(const struct template_file *file,
                                            const struct template_element *file_info,

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Input templates: which files a job has, and its numbers (database-and-policy 14.1). */
+/* Input templates: which files a job has, and its numbers (policy(7) 14.1). */
 #ifndef SERVER_SUBMIT_TEMPLATE_INPUT_H
 #define SERVER_SUBMIT_TEMPLATE_INPUT_H
 
@@ -61,8 +61,8 @@ struct input_document {
     bool sticky_lifetime; /* write <sticky_lifetime> beside exp_days, for clients since 7.4.24 */
 };
 
-/* workunit.xml_doc (14.5). STATUS_INVALID: a command line twice; STATUS_TOO_LARGE: more than the
- * column holds. */
+/* workunit.xml_doc (policy(7) 14.3). STATUS_INVALID: a command line twice; STATUS_TOO_LARGE: more
+ * than the column holds. */
 MUST_CHECK enum status input_template_write(const struct input_template *input,
                                             const struct input_document *document,
                                             struct buffer *buffer, struct failure *failure);

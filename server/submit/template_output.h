@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Result templates: which files a job gives back (database-and-policy 14.3). One is compiled once
+/* Result templates: which files a job gives back (policy(7) 14.2). One is compiled once
  * and then written for thousands of results. */
 #ifndef SERVER_SUBMIT_TEMPLATE_OUTPUT_H
 #define SERVER_SUBMIT_TEMPLATE_OUTPUT_H
@@ -35,8 +35,8 @@ MUST_CHECK enum status output_template_read(struct arena *arena, const char *nam
                                             struct output_template *ret_output,
                                             struct failure *failure);
 
-/* result.xml_doc_in (14.6) of the result of that name. `number` makes the names of its files hard
- * to guess. The signer (by upload_private) may be NULL unless the template was read with
+/* result.xml_doc_in (policy(7) 14.3) of the result of that name. `number` makes the names of its
+ * files hard to guess. The signer (by upload_private) may be NULL unless the template was read with
  * certificates. */
 MUST_CHECK enum status output_template_write(const struct output_template *output,
                                              struct arena *arena, struct text result_name,

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* The state of a workunit follows from its results, looked at from the beginning each time: missed
  * deadlines, counts, errors of the workunit, results still wanted, files, and the moment of the
- * next look. The numbered steps of database-and-policy 5.3 stand at the functions.
+ * next look. The numbers at the functions are the steps of policy(7) 13.1.
  *
  * Two things differ from BOINC's transitioner. A workunit that has its answer gets no error bits
  * any more: results that were cancelled because of the answer are counted in the total and not as
@@ -56,7 +56,7 @@ static bool is_open(const struct due_workunit_row *workunit)
     return workunit->canonical_resultid == 0 && workunit->error_mask == 0;
 }
 
-/* 2 */
+/* 1 */
 static void time_out(struct pass *pass)
 {
     for (size_t i = 0; i < pass->count; i++) {
@@ -70,7 +70,7 @@ static void time_out(struct pass *pass)
     }
 }
 
-/* 3: nothing is left to compare with. */
+/* 1: nothing is left to compare with. */
 static void find_too_late(struct pass *pass)
 {
     int64_t canonical = pass->workunit->canonical_resultid;
@@ -116,7 +116,7 @@ static void count_over(struct tally *tally, const struct due_result_row *result)
     }
 }
 
-/* 1 */
+/* 2 */
 static struct tally count_results(const struct pass *pass)
 {
     struct tally tally = {.total = (int64_t)pass->count};
@@ -134,7 +134,7 @@ static struct tally count_results(const struct pass *pass)
     return tally;
 }
 
-/* 5, 7: what can no more succeed. Returns how many results are still to be made. */
+/* 2, 3: what can no more succeed. Returns how many results are still to be made. */
 static int64_t find_errors(struct pass *pass)
 {
     struct due_workunit_row *workunit = pass->workunit;
@@ -156,7 +156,7 @@ static int64_t find_errors(struct pass *pass)
     return needed < allowed ? needed : allowed;
 }
 
-/* 6: perhaps it was the kind of computer. */
+/* 4: perhaps it was the kind of computer. */
 static void release(struct pass *pass)
 {
     const struct tally *tally = &pass->tally;
@@ -177,7 +177,7 @@ static void cancel_unsent(struct pass *pass)
         }
 }
 
-/* In the place of a validator: the success with the lowest id answers, the others agree. */
+/* 5. In the place of a validator: the success with the lowest id answers, the others agree. */
 static void trust(struct pass *pass)
 {
     struct due_workunit_row *workunit = pass->workunit;
@@ -204,7 +204,7 @@ static void trust(struct pass *pass)
     cancel_unsent(pass);
 }
 
-/* 8 */
+/* 6 */
 static void give_up(struct pass *pass)
 {
     if (pass->workunit->error_mask == 0)
@@ -233,7 +233,7 @@ static int64_t name_number(struct text name)
     return number;
 }
 
-/* 9 */
+/* 6 */
 static struct transition_wanted want_results(const struct pass *pass, int64_t needed)
 {
     const struct transition_rules *rules = pass->rules;
@@ -256,7 +256,7 @@ static struct transition_wanted want_results(const struct pass *pass, int64_t ne
     return wanted;
 }
 
-/* 10: an assimilator that waits for the last result puts the workunit back. */
+/* 7: an assimilator that waits for the last result puts the workunit back. */
 static void assimilate_deferred(struct pass *pass)
 {
     bool is_complete = pass->workunit->canonical_resultid != 0 &&
@@ -280,7 +280,7 @@ static bool is_settled(const struct due_result_row *result, int64_t now)
     return result->outcome != OUTCOME_NO_REPLY || result->report_deadline <= now;
 }
 
-/* 11. Returns when files are to be deleted that it is too early for; TRANSITION_NEVER: none. */
+/* 7. Returns when files are to be deleted that it is too early for; TRANSITION_NEVER: none. */
 static int64_t delete_files(struct pass *pass)
 {
     struct due_workunit_row *workunit = pass->workunit;
@@ -312,7 +312,7 @@ static int64_t delete_files(struct pass *pass)
     return TRANSITION_NEVER;
 }
 
-/* 12 */
+/* 8 */
 static int64_t next_look(const struct pass *pass, int64_t deletion)
 {
     const struct due_workunit_row *workunit = pass->workunit;
@@ -357,7 +357,7 @@ void transition_decide(const struct transition_rules *rules,
     needed = find_errors(&pass);
     release(&pass);
     trust(&pass);
-    if (pass.tally.has_new && pass.tally.success >= workunit->min_quorum) /* 4 */
+    if (pass.tally.has_new && pass.tally.success >= workunit->min_quorum) /* 5 */
         ret_workunit->need_validate = 1;
     give_up(&pass);
     *ret_wanted = want_results(&pass, needed);

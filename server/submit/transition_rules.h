@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What becomes of a workunit whose transition_time has come (database-and-policy 5.3); pure. */
+/* What becomes of a workunit whose transition_time has come (policy(7) 13.1); pure. */
 #ifndef SERVER_SUBMIT_TRANSITION_RULES_H
 #define SERVER_SUBMIT_TRANSITION_RULES_H
 

@@ -157,7 +157,7 @@ static void an_error_is_stored_and_costs_quota(void **state)
     assert_i64(test_sql_integer(database, "SELECT consecutive_valid FROM host_app_version"), 0);
 }
 
-/* The table of protocol 5.1: what happens to a row, and that all are acknowledged. */
+/* The table of policy(7) 3.1: what happens to a row, and that all are acknowledged. */
 static void every_kind_of_row_is_answered(void **state)
 {
     static const struct {

@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: Apache-2.0
 # A client's HTTP library sends a request again by itself when a connection breaks, so the same bytes
 # may come twice at the same moment, to two processes. Both replies must be usable, and nothing may
-# be there twice: no host, no job (protocol 9, number 21). And the same for two clients that both ask
+# be there twice: no host, no job (number 21 of tests/README.md). And the same for two clients that both ask
 # for the only job.
 # shellcheck source=lib.sh
 . "$(dirname "$0")/lib.sh"

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Reads a scheduler_reply back and judges its layout (protocol 1.8), for tests. */
+/* Reads a scheduler_reply back and judges its layout (protocol(7) 1.5), for tests. */
 #ifndef TESTS_SUPPORT_REPLY_CHECK_H
 #define TESTS_SUPPORT_REPLY_CHECK_H
 

@@ -429,7 +429,7 @@ static void limits_in_progress_are_of_the_project_and_of_apps(void **state)
     config_release(config);
 }
 
-/* 7.2: what plan classes believe of a benchmark. */
+/* policy(7) 5.4: what plan classes believe of a benchmark. */
 static void benchmarks_are_capped_by_those_of_others(void **state)
 {
     double samples[100];

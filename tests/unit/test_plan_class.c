@@ -488,7 +488,7 @@ static void threads_fit_into_the_memory(void **state)
     assert_text(judge_spec(elements).why, "it needs 2000 MB of memory; BOINC may use 1999 MB");
 }
 
-/* 10.1 with s1 = 4e9, s2 = 0.2 * 2.03136e13, f = 0.01 */
+/* policy(7) 4.2 with C = 4e9, G = 0.2 * 2.03136e13, f = 0.01 */
 static void a_coprocessor_job_takes_a_part_of_a_cpu(void **state)
 {
     double s1 = 4e9, s2 = 0.22 * 20313600000000.0, y = 0.01 * s2 + 0.99 * s1;

@@ -347,7 +347,8 @@ static struct text hashed_cpid(void)
     return text_copy(arena, text_from(hash));
 }
 
-/* --- the record (protocol 4.3, 4.5) ----------------------------------------------------------- */
+/* --- the record (policy(7) 1.2, 1.4) -----------------------------------------------------------
+ */
 
 static void a_known_host_is_used(void **state)
 {
@@ -548,7 +549,8 @@ static void a_long_chain_of_merged_hosts_is_no_host(void **state)
     assert_int_equal(world.inserts, 1);
 }
 
-/* --- the key (protocol 4.2) ------------------------------------------------------------------- */
+/* --- the key (policy(7) 1.1) -------------------------------------------------------------------
+ */
 
 static void an_unknown_key_gets_nothing(void **state)
 {

@@ -270,7 +270,8 @@ static void pages_and_schedulers_may_change_at_any_time(void **state)
     assert_true(pages_read > 2 * WAYS * 3); /* not only at attach */
 }
 
-/* seed 1-3: whose master page is to be read is asked for nothing meanwhile, but the others are. */
+/* requirement 1-3: whose master page is to be read is asked for nothing meanwhile, but the others
+ * are. */
 static void others_are_worked_for_meanwhile(void **state)
 {
     (void)state;

@@ -142,7 +142,7 @@ static void a_cpu_given_lowers_what_is_anticipated(void **state)
     assert_true(results[0].running && results[1].running);
 }
 
-/* seed 0-5: of ten results of two projects, only one each is ever begun on one CPU. */
+/* requirement 0-5: of ten results of two projects, only one each is ever begun on one CPU. */
 static void few_results_are_begun(void **state)
 {
     (void)state;
@@ -210,9 +210,9 @@ static void as_many_results_are_needed_as_a_share_can_occupy(void **state)
     const struct debt_host host = {.cpus = 4, .active_fraction = 1, .connection_period = DAY};
     const struct debt_project projects[] = {{.share = 70}, {.share = 25}, {.share = 5}};
 
-    assert_int_equal(debt_min_results(&host, projects, 3, 0), 3); /* 2.8 */
+    assert_int_equal(debt_min_results(&host, projects, 3, 0), 3); /* of 2.8 */
     assert_int_equal(debt_min_results(&host, projects, 3, 1), 1);
-    assert_int_equal(debt_min_results(&host, projects, 3, 2), 1); /* 0.2 */
+    assert_int_equal(debt_min_results(&host, projects, 3, 2), 1); /* of 0.2 */
 }
 
 static void work_is_asked_for_up_to_twice_the_period(void **state)

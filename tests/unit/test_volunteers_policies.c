@@ -362,8 +362,8 @@ static void look_at_contacts(struct emulation *emulation, void *context)
     }
 }
 
-/* seed 0-12, 1-9: work is asked for and reported in one where both are due, and without the other
- * where not. */
+/* requirements 0-12, 1-9: work is asked for and reported in one where both are due, and without the
+ * other where not. */
 static void contacts_are_for_work_for_reports_and_for_both(void **state)
 {
     (void)state;
@@ -385,8 +385,9 @@ static void contacts_are_for_work_for_reports_and_for_both(void **state)
     }
 }
 
-/* seed 0-8, 0-9, 0-15: T is half of the buffer; an empty host asks everybody at once for what the
- * project's part of its CPUs does in 2T, and nobody again before one of them would starve in T. */
+/* requirements 0-8, 0-9, 0-15: T is half of the buffer; an empty host asks everybody at once for
+ * what the project's part of its CPUs does in 2T, and nobody again before one of them would starve
+ * in T. */
 static void by_debt_every_project_is_filled_up_to_twice_the_period(void **state)
 {
     (void)state;
@@ -420,7 +421,8 @@ static void look_at_reports(struct emulation *emulation, void *context)
         }
 }
 
-/* seed 1-4: jobs of an hour, due in two: there is no time to wait for others to report with. */
+/* requirement 1-4: jobs of an hour, due in two: there is no time to wait for others to report with.
+ */
 static void what_is_due_soon_is_reported_in_time(void **state)
 {
     (void)state;

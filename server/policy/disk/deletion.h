@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Which sticky files of this project a host deletes to make room (the project's policy); pure. */
+/* Which sticky files of this project a host deletes to make room (policy(7) 9.3); pure. */
 #ifndef SERVER_POLICY_DISK_DELETION_H
 #define SERVER_POLICY_DISK_DELETION_H
 
@@ -9,7 +9,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/* What a file is given that its job's template says nothing of (seed 4-8). */
+/* What a file is given that its job's template says nothing of (requirement 4-8). */
 enum { FILE_PRIORITY_LOW = 1, FILE_PRIORITY_HIGH = 5, FILE_EXPIRY_DAYS = 60 };
 
 struct stored_file {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Disk space that jobs may fill (protocol 6.7, design of the three passes); pure. */
+/* Disk space that jobs may fill (policy(7) 9.1); pure. */
 #ifndef SERVER_POLICY_DISK_DISK_H
 #define SERVER_POLICY_DISK_DISK_H
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Files in documents. Priority and lifetime are as seed 004 has them, with its defaults; files of
+/* Files in documents. Priority and lifetime have the defaults of policy(7) 9.3; files of
  * present-day templates may say sticky_lifetime, in seconds, instead of exp_days. */
 #include "server/policy/disk/document_files.h"
 

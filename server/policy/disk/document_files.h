@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What the documents of jobs say of files; pure. Documents are ours (14.5, 14.6) but old ones may
- * be of any make: what cannot be read is passed over. */
+/* What the documents of jobs say of files; pure. Documents are ours (policy(7) 14.3) but old ones
+ * may be of any make: what cannot be read is passed over. */
 #ifndef SERVER_POLICY_DISK_DOCUMENT_FILES_H
 #define SERVER_POLICY_DISK_DOCUMENT_FILES_H
 

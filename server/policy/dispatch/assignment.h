@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Jobs for given hosts, users and teams (database-and-policy 11.13); pure. */
+/* Jobs for given hosts, users and teams (policy(7) 10.5); pure. */
 #ifndef SERVER_POLICY_DISPATCH_ASSIGNMENT_H
 #define SERVER_POLICY_DISPATCH_ASSIGNMENT_H
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Whether a host may have a job now: an ordered table of checks, cheapest first, over what the
- * host is (fixed) and what it has been given so far (the tally); pure. */
+ * host is (fixed) and what it has been given so far (the tally); see policy(7) 7.1; pure. */
 #ifndef SERVER_POLICY_DISPATCH_CHECKS_H
 #define SERVER_POLICY_DISPATCH_CHECKS_H
 

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Which of the jobs at hand a host gets: the funnel's last part, over any list of jobs; pure. */
+/* Which of the jobs at hand a host gets: the funnel's last part, over any list of jobs (policy(7)
+ * 10.1); pure. */
 #ifndef SERVER_POLICY_DISPATCH_CHOOSE_H
 #define SERVER_POLICY_DISPATCH_CHOOSE_H
 

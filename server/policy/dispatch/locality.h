@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Jobs go to hosts that hold their files (database-and-policy 11.17, the "lite" kind); pure. */
+/* Jobs go to hosts that hold their files (policy(7) 10.7); pure. */
 #ifndef SERVER_POLICY_DISPATCH_LOCALITY_H
 #define SERVER_POLICY_DISPATCH_LOCALITY_H
 

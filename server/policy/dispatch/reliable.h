@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Reliable hosts, and the shorter deadlines of jobs that are for them: retries, and the tail of a
- * batch (database-and-policy 7.5, 11.8); pure. */
+ * batch (policy(7) 4.4, 7.5); pure. */
 #ifndef SERVER_POLICY_DISPATCH_RELIABLE_H
 #define SERVER_POLICY_DISPATCH_RELIABLE_H
 

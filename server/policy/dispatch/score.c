@@ -128,7 +128,8 @@ static double keywords_wanted(const struct host_view *view, const struct job *jo
                                   view->keywords_yes.count);
 }
 
-/* Seed 4-2: what is above its share makes way first when others need room; it should not grow. */
+/* Requirement 4-2: what is above its share makes way first when others need room; it should not
+ * grow. */
 static double gigabytes_above_share(const struct host_view *view, const struct job *job)
 {
     return view->is_above_disk_share ? fmax(job->workunit->rsc_disk_bound, 0) / 1e9 : 0;

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* How much a job suits a host and its user beyond being possible (database-and-policy 11.7); pure.
- */
+/* How much a job suits a host and its user beyond being possible (policy(7) 10.2); pure. */
 #ifndef SERVER_POLICY_DISPATCH_SCORE_H
 #define SERVER_POLICY_DISPATCH_SCORE_H
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Job streams: apps, batches and their submitters share the hosts' capacity by weights of
- * config.xml; pure. */
+ * config.xml (policy(7) 10.3); pure. */
 #ifndef SERVER_POLICY_DISPATCH_STREAM_H
 #define SERVER_POLICY_DISPATCH_STREAM_H
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Whether a job can be done in time (protocol 6.6); pure. The plain check: when each instance of a
- * resource is free next, and jobs begun in the order of their choice. */
+/* Whether a job can be done in time (policy(7) 8.4, 8.5); pure. The plain check: when each instance
+ * of a resource is free next, and jobs begun in the order of their choice. */
 #ifndef SERVER_POLICY_EDF_DEADLINE_H
 #define SERVER_POLICY_EDF_DEADLINE_H
 

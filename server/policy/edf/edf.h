@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* The deadline simulation: whether a host can run one job more without being late with it or
- * later with any other (rule B). A host runs its jobs by deadline, coprocessor jobs before CPU
- * jobs, and one that does not fit is passed over; a job of an earlier deadline interrupts. Pure;
- * all memory is taken at the beginning. Times are in s from now. */
+ * later with any other (rule B, policy(7) 8.3). A host runs its jobs by deadline, coprocessor jobs
+ * before CPU jobs, and one that does not fit is passed over; a job of an earlier deadline
+ * interrupts. Pure; all memory is taken at the beginning. Times are in s from now. */
 #ifndef SERVER_POLICY_EDF_EDF_H
 #define SERVER_POLICY_EDF_EDF_H
 

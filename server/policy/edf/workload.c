@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* From what a client says to the jobs of the simulation. Three generations of clients say it
- * differently (protocol 2.17): before 6.11 a list without CPUs and coprocessors, later one with
- * them but only after it was asked for, and never a word of generic or Apple coprocessors. What is
- * missing of this project's own jobs comes from the database. A list that is not there is no empty
- * list: own jobs stand in for it, and what the client says of its busy processors in all. */
+ * differently (protocol(7) 2.15, policy(7) 8.1): before 6.11 a list without CPUs and coprocessors,
+ * later one with them but only after it was asked for, and never a word of generic or Apple
+ * coprocessors. What is missing of this project's own jobs comes from the database. A list that is
+ * not there is no empty list: own jobs stand in for it, and what the client says of its busy
+ * processors in all. */
 #include "server/policy/edf/workload.h"
 
 #include "server/base/arena.h"

@@ -9,7 +9,7 @@
 #include <stdint.h>
 
 enum {
-    BOUND_STRING = 254,    /* bytes of a varchar column (database-and-policy 1.12) */
+    BOUND_STRING = 254,    /* bytes of a varchar column (policy(7) 15.1) */
     BOUND_BLOB = 65535,    /* bytes of a blob or text column */
     BOUND_TRICKLE = 262143 /* bytes of a trickle, as handlers read them */
 };

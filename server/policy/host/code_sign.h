@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Whether the client has the project's code-signing key (protocol 3.8); pure. */
+/* Whether the client has the project's code-signing key (protocol(7) 4.1); pure. */
 #ifndef SERVER_POLICY_HOST_CODE_SIGN_H
 #define SERVER_POLICY_HOST_CODE_SIGN_H
 

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What a request writes into the record of its host (protocol 2.8, database-and-policy 2.6); pure.
- */
+/* What a request writes into the record of its host (policy(7) 1.4); pure. */
 #ifndef SERVER_POLICY_HOST_HOST_RECORD_H
 #define SERVER_POLICY_HOST_HOST_RECORD_H
 

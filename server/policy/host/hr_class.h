@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Homogeneous redundancy: the class of a host, by which all instances of a workunit go to
- * computers of one kind (protocol 7.7; database-and-policy 11.9); pure. */
+ * computers of one kind (policy(7) 7.3); pure. */
 #ifndef SERVER_POLICY_HOST_HR_CLASS_H
 #define SERVER_POLICY_HOST_HR_CLASS_H
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Who is speaking: account keys, and which host record belongs to a request (protocol 4.2 to 4.5,
- * database-and-policy 6.1); pure. */
+/* Who is speaking: account keys, and which host record belongs to a request (policy(7) 1.1 to 1.3);
+ * pure. */
 #ifndef SERVER_POLICY_HOST_IDENTITY_H
 #define SERVER_POLICY_HOST_IDENTITY_H
 

@@ -7,7 +7,7 @@
 
 #include "server/base/banned.h"
 
-#define SECONDS_MAX 2419200.0 /* 28 days (protocol 6.1) */
+#define SECONDS_MAX 2419200.0 /* 28 days */
 #define COUNT_MAX   4096.0
 #define DELAY_MAX   31536000.0 /* a year: no job can wait longer anyway */
 #define SHARE_MIN   1e-6

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* How much work a request asks for, per resource, and what is left of it as jobs are chosen
- * (protocol 6.1, 6.9; seeds 2-1, 2-2, 2-6, 3-6); pure. */
+ * (policy(7) 6.1); pure. */
 #ifndef SERVER_POLICY_LIMITS_AMOUNTS_H
 #define SERVER_POLICY_LIMITS_AMOUNTS_H
 
@@ -44,7 +44,7 @@ size_t amounts_resource(const struct amounts *amounts, struct text type);
 struct amount_use {
     size_t resource;
     double instances;
-    double cpus;      /* of a coprocessor job: its CPU part; counts from one whole CPU up (2-16) */
+    double cpus;      /* of a coprocessor job: its CPU part; counts from one whole CPU up */
     double wall_time; /* s */
 };
 bool amounts_wants(const struct amounts *amounts, size_t resource);

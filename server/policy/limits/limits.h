@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Limits on the number of jobs: per reply, per day, in progress (protocol 6.8; database-and-policy
- * 7.4); pure. */
+/* Limits on the number of jobs: per reply, per day, in progress (policy(7) 6.2, 3.3);
+ * pure. */
 #ifndef SERVER_POLICY_LIMITS_LIMITS_H
 #define SERVER_POLICY_LIMITS_LIMITS_H
 

@@ -209,7 +209,7 @@ void preferences_parse_global(struct text text, struct text venue, struct arena 
 
 /* --- project preferences -------------------------------------------------------------------- */
 
-/* Element that forbids a resource, and the type that it means (protocol 7.5). */
+/* Element that forbids a resource, and the type that it means (protocol(7) 5.4). */
 static const struct {
     const char *element, *type;
 } resource_flags[] = {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What the user's preferences say (protocol 2.5, 3.3, 3.9); pure. */
+/* What the user's preferences say (policy(7) 2.1, 2.2); pure. */
 #ifndef SERVER_POLICY_LIMITS_PREFERENCES_H
 #define SERVER_POLICY_LIMITS_PREFERENCES_H
 
@@ -42,7 +42,7 @@ void preferences_parse_project(struct text text, struct text venue, struct arena
  * of `text`, empty if absent. */
 struct text preferences_value(struct text text, struct text venue, struct text name);
 
-/* protocol 3.9: which preferences are in force, whether the client's are to be stored for the
+/* policy(7) 2.1: which preferences are in force, whether the client's are to be stored for the
  * user, and whether the user's stored ones are to be sent. */
 struct preferences_decision {
     struct global_preferences in_force;

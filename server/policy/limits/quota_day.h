@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The day that daily quotas are counted in (database-and-policy 6.2); pure. */
+/* The day that daily quotas are counted in (policy(7) 3.4); pure. */
 #ifndef SERVER_POLICY_LIMITS_QUOTA_DAY_H
 #define SERVER_POLICY_LIMITS_QUOTA_DAY_H
 

@@ -3,7 +3,7 @@
  * says in words with numbers what is missing; then, for those who passed, what a job uses.
  *
  * A figure that the host did not report is "unknown". What an unknown figure means is decided per
- * demand as the project's other programs expect it (database-and-policy 10.1): a driver version
+ * demand as the project's other programs expect it (policy(7) 4.2): a driver version
  * that is not known does not refuse a host, an Android version that is not known does. */
 #include "server/policy/plan_class/plan_class.h"
 

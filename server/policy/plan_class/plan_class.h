@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Plan classes: what an app version demands of a host, and what a job of it then uses
- * (database-and-policy 10.1, 10.2; seed 3-1); pure. */
+ * (policy(7) 4.2); pure. */
 #ifndef SERVER_POLICY_PLAN_CLASS_PLAN_CLASS_H
 #define SERVER_POLICY_PLAN_CLASS_PLAN_CLASS_H
 
@@ -38,8 +38,8 @@ struct plan_class {
 #define FIELD(name, type, default_) PLAN_FIELD_##type name;
 #include "server/policy/plan_class/plan_class_fields.def"
 #undef FIELD
-    struct text opencl_cpu_vendor; /* built-in: the CPU's OpenCL is to be of this one (10.2) */
-    bool peak_unscaled;            /* built-in GPU classes count the whole peak for credit (10.2) */
+    struct text opencl_cpu_vendor; /* built-in: the CPU's OpenCL is to be of this one */
+    bool peak_unscaled;            /* built-in GPU classes count the whole peak for credit */
 };
 
 /* The classes of a project: those of its file, or the built-in ones. Immutable. */

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The plan classes that a project has without a plan_class_spec.xml (database-and-policy 10.2). */
+/* The plan classes that a project has without a plan_class_spec.xml (policy(7) 4.3). */
 #ifndef SERVER_POLICY_PLAN_CLASS_PLAN_CLASS_BUILTIN_H
 #define SERVER_POLICY_PLAN_CLASS_PLAN_CLASS_BUILTIN_H
 

@@ -273,7 +273,7 @@ bool trial_coproc_size_fits(struct trial *trial)
 
 /* --- speed of coprocessors -------------------------------------------------------------------- */
 
-/* NVIDIA's cores per multiprocessor by compute capability (protocol 2.10); the first row that is
+/* NVIDIA's cores per multiprocessor by compute capability (protocol(7) 2.9); the first row that is
  * not above the device's. */
 static const struct {
     int64_t capability;

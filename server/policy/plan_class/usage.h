@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What one job of an app version uses of a host (protocol 3.3, database-and-policy 7.2). */
+/* What one job of an app version uses of a host (policy(7) 4.2, 5.2; protocol(7) 3.3). */
 #ifndef SERVER_POLICY_PLAN_CLASS_USAGE_H
 #define SERVER_POLICY_PLAN_CLASS_USAGE_H
 

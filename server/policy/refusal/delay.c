@@ -21,7 +21,7 @@
 
 #include "server/base/banned.h"
 
-#define DELAY_MAX   172800.0 /* s, protocol 7.8 */
+#define DELAY_MAX   172800.0 /* s */
 #define BACKLOG_MAX 14400.0  /* s */
 
 /* A crowd that is worked off in this many seconds is none. */

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* How long a client is told to wait (protocol 7.8; database-and-policy 12); pure. */
+/* How long a client is told to wait (policy(7) 12.1, 12.2); pure. */
 #ifndef SERVER_POLICY_REFUSAL_DELAY_H
 #define SERVER_POLICY_REFUSAL_DELAY_H
 
@@ -40,7 +40,7 @@ double delay_spread(double base, const struct load *load, double jitter, uint64_
 double delay_for(enum delay_cause cause, double configured, const struct load *load, double jitter,
                  uint64_t seed);
 
-/* The delay that goes into a reply: raised to what min_sendwork_interval demands (protocol 4.8)
+/* The delay that goes into a reply: raised to what min_sendwork_interval demands (policy(7) 12.1)
  * and bounded; 0 stays 0 when no interval is set. */
 double delay_in_reply(double request_delay, double min_sendwork_interval);
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Jobs that a client lists and should give up (protocol 5.7); pure. */
+/* Jobs that a client lists and should give up (policy(7) 11.2); pure. */
 #ifndef SERVER_POLICY_RESULT_ABORT_H
 #define SERVER_POLICY_RESULT_ABORT_H
 

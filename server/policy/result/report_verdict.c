@@ -10,10 +10,10 @@
 
 #include "server/base/banned.h"
 
-/* Exit codes with a meaning to the server (protocol 7.6). */
+/* Exit codes with a meaning to the server (protocol(7) 5.3). */
 enum { EXIT_NONE = -162, EXIT_ABORTED_BY_PROJECT = 202 };
 
-/* 1000000 * appid + 2..6 (database-and-policy 2.7) */
+/* 1000000 * appid + 2..6 (protocol(7) 5.4) */
 static const int64_t anonymous_factor = 1000000;
 
 const struct report_verdict report_verdicts[REPORT_CASE_COUNT] = {

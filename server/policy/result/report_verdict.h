@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What becomes of a reported result (protocol 5.1 to 5.4, database-and-policy 6.3, 7.4); pure. */
+/* What becomes of a reported result (policy(7) 3.1 to 3.3); pure. */
 #ifndef SERVER_POLICY_RESULT_REPORT_VERDICT_H
 #define SERVER_POLICY_RESULT_REPORT_VERDICT_H
 
@@ -69,7 +69,7 @@ struct text report_bound_files(struct text xml_doc_out);
 
 /* --- quota ------------------------------------------------------------------------------------ */
 
-/* The id under which a host's statistics of a version are kept (2.7); 0: none are. */
+/* The id under which a host's statistics of a version are kept (protocol(7) 5.4); 0: none are. */
 int64_t report_statistics_id(int64_t appid, int64_t app_version_id);
 
 /* max_jobs_per_day after a report; 0 stands for "not yet set". Unchanged when there is no quota. */

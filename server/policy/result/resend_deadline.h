@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Lost jobs: whether one is sent again, and until when (protocol 5.6); pure. */
+/* Lost jobs: whether one is sent again, and until when (policy(7) 11.1); pure. */
 #ifndef SERVER_POLICY_RESULT_RESEND_DEADLINE_H
 #define SERVER_POLICY_RESULT_RESEND_DEADLINE_H
 

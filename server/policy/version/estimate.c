@@ -19,13 +19,13 @@
 #define FPOPS_DEFAULT 1e12
 #define FPOPS_MAX     1e24
 #define WALL_TIME_MAX 1e12 /* s */
-/* Clients take their factor seriously between these (protocol 6.1). */
+/* Clients take their factor seriously between these (policy(7) 5.3). */
 #define CORRECTION_MIN 0.02
 #define CORRECTION_MAX 80.0
 
 #define SAMPLES_HOST    10.0  /* more than this many: the host's own statistics count */
 #define SAMPLES_VERSION 100.0 /* likewise of a version on all hosts */
-/* Of hosts' benchmarks (database-and-policy 7.2). */
+/* Of hosts' benchmarks (policy(7) 5.4). */
 #define BENCHMARK_HOSTS_MIN 10
 #define BENCHMARK_MOST_PART 0.95
 #define BENCHMARK_TOLERANCE 1.1

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* How long a job takes on a host (protocol 6.3, 6.4; database-and-policy 7.2, 7.3); pure. */
+/* How long a job takes on a host (policy(7) 5.1 to 5.4); pure. */
 #ifndef SERVER_POLICY_VERSION_ESTIMATE_H
 #define SERVER_POLICY_VERSION_ESTIMATE_H
 

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Which version of an app runs a job on this host (protocol 6.4; database-and-policy 11.6); pure.
- */
+/* Which version of an app runs a job on this host (policy(7) 4.5); pure. */
 #ifndef SERVER_POLICY_VERSION_VERSION_CHOICE_H
 #define SERVER_POLICY_VERSION_VERSION_CHOICE_H
 
@@ -29,8 +28,8 @@ struct version_option {
     struct plan_bounds bounds; /* workunits that it takes */
     bool is_untried;           /* it has finished no job on this host yet */
     bool is_failing;           /* every job of it failed on this host */
-    bool is_reliable;          /* this host's results with it come soon and are right (7.5) */
-    bool is_trusted;           /* this host's results with it need no check (7.5) */
+    bool is_reliable;          /* this host's results with it come soon and are right */
+    bool is_trusted;           /* this host's results with it need no check */
     size_t resource;           /* what it runs on; see struct amounts */
     struct usage usage;        /* projected_flops without chance, as sent */
     double memory;             /* bytes, instead of the workunit's bound when sent; 0: the bound */
@@ -60,7 +59,7 @@ int64_t anonymous_statistics_id(int64_t appid, int64_t app_version_id);
 /* The coprocessor that a plan class means by its name; "CPU" when none. */
 struct text plan_class_type(struct text plan_class);
 
-/* Reliability of results (7.5); `chance` is uniform in [0, 1), drawn once per request. */
+/* Reliability of results (policy(7) 4.4); `chance` is uniform in [0, 1), drawn once per request. */
 bool version_is_trusted(int64_t consecutive_valid, double chance);
 
 /* Multiplies the speed for comparing: chance gives versions with few samples a try, and nearly
