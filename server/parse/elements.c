@@ -121,24 +121,24 @@ const struct element elements[] = {
 const size_t element_count = sizeof elements / sizeof elements[0];
 _Static_assert(sizeof elements / sizeof elements[0] <= ELEMENTS_MAX, "raise ELEMENTS_MAX");
 
-struct wanted {
+struct element_key {
     enum context context;
     struct text name;
 };
 
-static int compare(const void *wanted_, const void *element_)
+static int compare(const void *key_, const void *element_)
 {
-    const struct wanted *wanted = wanted_;
+    const struct element_key *key = key_;
     const struct element *element = element_;
 
-    if (wanted->context != element->context)
-        return wanted->context < element->context ? -1 : 1;
-    return text_compare(wanted->name, text_from(element->name));
+    if (key->context != element->context)
+        return key->context < element->context ? -1 : 1;
+    return text_compare(key->name, text_from(element->name));
 }
 
 const struct element *element_find(enum context context, struct text name)
 {
-    struct wanted wanted = {context, name};
+    struct element_key key = {context, name};
 
-    return bsearch(&wanted, elements, element_count, sizeof elements[0], compare);
+    return bsearch(&key, elements, element_count, sizeof elements[0], compare);
 }

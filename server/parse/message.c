@@ -1,8 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What a request says when it says nothing. */
+/* What a request says when it says nothing, and which client says it. */
 #include "server/parse/message.h"
-
-#include "server/parse/parse.h"
 
 #include "server/base/banned.h"
 

@@ -238,6 +238,9 @@ struct message {
     size_t elements_dropped; /* elements that could not be read; each cost only itself */
 };
 
+/* All defaults, nothing said: what a request says that says nothing. */
+void message_init(struct message *message);
+
 /* 10000*major + 100*minor + release, as version thresholds are written (protocol(7) 5.1). */
 int64_t message_client_version(const struct message *message);
 

@@ -1,5 +1,19 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* From the bytes of a request body to struct message. */
+/* From the bytes of a request body to struct message.
+ *
+ * What comes in is the body of a POST: bytes of any encoding, in which a scheduler_request is
+ * written with tags, but not reliably as XML. It goes through three hands, in this order:
+ *
+ *   repair.c    walks the bytes once, guided by the table of elements, and writes a small document
+ *               that is well-formed. Where an element ends is found by scan.c, which bounds the
+ *               cost of looking; how single texts are written and read is the matter of values.c.
+ *   parse.c     reads that document with libxml2 and puts each text where its row of the table
+ *               (elements.def, elements.h) says: into a field, a list, or nowhere.
+ *   message.h   is what the request said: plain structs that all later rooms read, and only read.
+ *
+ * What cannot be read costs only itself: it is counted in `elements_dropped`, and everything beside
+ * it counts as usual. The first step of a request (parse, in request/walk.c) asks; so do qmctl why,
+ * which writes a request and lets it be read, and the tests. */
 #ifndef SERVER_PARSE_PARSE_H
 #define SERVER_PARSE_PARSE_H
 
@@ -19,8 +33,5 @@ struct parse_limits {
 MUST_CHECK enum status parse_request(struct text body, const struct parse_limits *limits,
                                      struct arena *arena, struct message *ret_message,
                                      struct failure *failure);
-
-/* All defaults, nothing said; parse_request begins with it, tests too. */
-void message_init(struct message *message);
 
 #endif

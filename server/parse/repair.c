@@ -6,13 +6,13 @@
  * only the stack writes end tags.
  *
  * What cannot be read costs only itself. An unknown element is skipped to its end, if it has one;
- * a known one whose end is missing is closed where its parent, its next sibling or an element of
- * the world around it shows that it must be over; a leaf that does not end where it should is
- * left out and counted. What becomes of the bytes of a text is the matter of bytes.c. */
+ * a known one whose end is missing is closed where its parent, its next sibling or an element
+ * further out shows that it must be over; a leaf that does not end where it should is
+ * left out and counted. What becomes of the bytes of a text is the matter of values.c. */
 #include "server/parse/repair.h"
 
-#include "server/parse/bytes.h"
 #include "server/parse/scan.h"
+#include "server/parse/values.h"
 
 #include <string.h>
 
@@ -83,7 +83,8 @@ static size_t drop(struct repair *repair, size_t at)
     return at;
 }
 
-static size_t read_text(struct repair *repair, const struct element *element, const struct tag *tag)
+static size_t read_text(struct repair *repair, const struct element *element,
+                        const struct scan_tag *tag)
 {
     char room[DECODED_MAX];
     struct scan_span span;
@@ -104,11 +105,11 @@ static size_t read_text(struct repair *repair, const struct element *element, co
 /* Numbers hold no '<', so the next one has to be their end. An empty element is no number, and
  * <x></x> no flag. */
 static size_t read_number(struct repair *repair, const struct element *element,
-                          const struct tag *tag)
+                          const struct scan_tag *tag)
 {
     size_t limit = tag->end + element->bytes_max + 64, close;
     char room[DECODED_MAX];
-    struct tag end_tag;
+    struct scan_tag end_tag;
     struct text text;
 
     if (tag->kind == TAG_EMPTY) {
@@ -119,8 +120,8 @@ static size_t read_number(struct repair *repair, const struct element *element,
     }
     limit = limit < repair->scan.end ? limit : repair->scan.end;
     close = scan_next(&repair->scan, tag->end, limit);
-    if (close == limit || !scan_tag(&repair->scan, close, &end_tag) || end_tag.kind != TAG_END ||
-        !text_equal(end_tag.name, tag->name))
+    if (close == limit || !scan_read_tag(&repair->scan, close, &end_tag) ||
+        end_tag.kind != TAG_END || !text_equal(end_tag.name, tag->name))
         return drop(repair, close);
     if (!bytes_read_text(scan_slice(&repair->scan, tag->end, close), element->bytes_max, room,
                          &text))
@@ -147,7 +148,7 @@ static bool stops_at_trickle(struct text name)
 }
 
 static bool find_blob_end(struct repair *repair, const struct element *element,
-                          const struct tag *tag, struct scan_span *ret_span)
+                          const struct scan_tag *tag, struct scan_span *ret_span)
 {
     bool (*stops)(struct text) = (element->marks & ELEMENT_STRICT) != 0 ? stops_strict : NULL;
 
@@ -160,7 +161,8 @@ static bool find_blob_end(struct repair *repair, const struct element *element,
     return scan_blob(&repair->scan, tag, &repair->around, stops, ret_span);
 }
 
-static size_t read_blob(struct repair *repair, const struct element *element, const struct tag *tag)
+static size_t read_blob(struct repair *repair, const struct element *element,
+                        const struct scan_tag *tag)
 {
     struct scan_span span = {tag->end, tag->end};
     size_t from = element->kind == ELEMENT_WHOLE ? tag->start : tag->end, until;
@@ -179,7 +181,7 @@ static size_t read_blob(struct repair *repair, const struct element *element, co
 }
 
 static size_t read_known(struct repair *repair, const struct element *element,
-                         const struct tag *tag)
+                         const struct scan_tag *tag)
 {
     switch (element->kind) {
     case ELEMENT_INSIDE:
@@ -203,7 +205,7 @@ static size_t read_known(struct repair *repair, const struct element *element,
     return tag->end;
 }
 
-static size_t read_start(struct repair *repair, const struct tag *tag)
+static size_t read_start(struct repair *repair, const struct scan_tag *tag)
 {
     const struct element *element = element_find(repair->contexts[repair->depth - 1], tag->name);
     struct scan_span span;
@@ -226,7 +228,7 @@ static size_t read_start(struct repair *repair, const struct tag *tag)
 
 /* An end tag of an item that was never begun stands for an item whose start could not be read: an
  * empty one takes its place, because in some lists the position is a number to refer to. */
-static size_t read_end(struct repair *repair, const struct tag *tag)
+static size_t read_end(struct repair *repair, const struct scan_tag *tag)
 {
     const struct element *element;
 
@@ -249,11 +251,11 @@ static void walk(struct repair *repair, size_t at)
 {
     while ((at = scan_next(&repair->scan, at, repair->scan.end)) < repair->scan.end) {
         size_t after = scan_past_markup(&repair->scan, at);
-        struct tag tag;
+        struct scan_tag tag;
 
         if (after > at)
             at = after;
-        else if (!scan_tag(&repair->scan, at, &tag))
+        else if (!scan_read_tag(&repair->scan, at, &tag))
             at++;
         else if (tag.kind == TAG_END)
             at = read_end(repair, &tag);
@@ -277,11 +279,11 @@ static size_t find_root(struct text body)
 {
     struct scan scan = scan_begin(body, body.length);
     size_t at = past_space(body, 0);
-    struct tag tag;
+    struct scan_tag tag;
 
     if (text_starts(scan_slice(&scan, at, body.length), TEXT("<?xml")))
         at = past_space(body, scan_past_markup(&scan, at));
-    if (at == body.length || body.at[at] != '<' || !scan_tag(&scan, at, &tag) ||
+    if (at == body.length || body.at[at] != '<' || !scan_read_tag(&scan, at, &tag) ||
         tag.kind != TAG_START || !text_is(tag.name, root))
         return 0;
     return tag.end;

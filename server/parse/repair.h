@@ -9,7 +9,7 @@
 #include "server/parse/elements.h"
 
 /* The repaired request: well-formed, UTF-8, only elements of the table in their contexts. A byte
- * of a text is one character of it (see bytes.h); a raw element holds "OFFSET LENGTH", its
+ * of a text is one character of it (see values.h); a raw element holds "OFFSET LENGTH", its
  * place in the body. */
 struct repaired {
     struct buffer document;      /* on the heap; repair_free */

@@ -62,12 +62,12 @@ static bool is_name_start(char character)
            character == '_';
 }
 
-bool scan_tag(const struct scan *scan, size_t at, struct tag *ret_tag)
+bool scan_read_tag(const struct scan *scan, size_t at, struct scan_tag *ret_tag)
 {
     const char *body = scan->body.at;
     size_t limit = least(scan->end, at + TAG_BYTES_MAX);
     size_t name = at + 1, close, name_end;
-    enum tag_kind kind = TAG_START;
+    enum scan_tag_kind kind = TAG_START;
 
     if (name < limit && body[name] == '/') {
         kind = TAG_END;
@@ -88,7 +88,7 @@ bool scan_tag(const struct scan *scan, size_t at, struct tag *ret_tag)
     for (size_t i = name; i < name_end; i++)
         if (is_space(body[i]))
             name_end = i;
-    *ret_tag = (struct tag){scan_slice(scan, name, name_end), at, close + 1, kind};
+    *ret_tag = (struct scan_tag){scan_slice(scan, name, name_end), at, close + 1, kind};
     return true;
 }
 
@@ -144,12 +144,12 @@ static size_t index_around(const struct scan_around *around, struct text name)
     return around->count;
 }
 
-static struct scan_span ends_with(const struct tag *end_tag)
+static struct scan_span ends_with(const struct scan_tag *end_tag)
 {
     return (struct scan_span){end_tag->start, end_tag->end};
 }
 
-bool scan_unknown(struct scan *scan, const struct tag *tag, const struct scan_around *around,
+bool scan_unknown(struct scan *scan, const struct scan_tag *tag, const struct scan_around *around,
                   struct scan_span *ret_span)
 {
     size_t limit = limit_of(scan, tag->end, scan->end), at = tag->end;
@@ -158,9 +158,9 @@ bool scan_unknown(struct scan *scan, const struct tag *tag, const struct scan_ar
 
     while (!found && (at = scan_next(scan, at, limit)) < limit) {
         size_t after = scan_past_markup(scan, at), outer;
-        struct tag next;
+        struct scan_tag next;
 
-        if (after > at || !scan_tag(scan, at, &next)) {
+        if (after > at || !scan_read_tag(scan, at, &next)) {
             at = after > at ? after : at + 1;
             continue;
         }
@@ -185,7 +185,7 @@ bool scan_unknown(struct scan *scan, const struct tag *tag, const struct scan_ar
     return found;
 }
 
-bool scan_text(struct scan *scan, const struct tag *tag, const struct scan_around *around,
+bool scan_text(struct scan *scan, const struct scan_tag *tag, const struct scan_around *around,
                size_t bytes_max, struct scan_span *ret_span)
 {
     /* One byte may be written as &#123; and there may be indentation around. */
@@ -194,7 +194,7 @@ bool scan_text(struct scan *scan, const struct tag *tag, const struct scan_aroun
     bool found = false, same_line = true;
 
     while (!found && (at = scan_next(scan, at, limit)) < limit) {
-        struct tag next;
+        struct scan_tag next;
         size_t after = at;
 
         same_line = same_line && memchr(scan->body.at + seen, '\n', at - seen) == NULL;
@@ -205,7 +205,7 @@ bool scan_text(struct scan *scan, const struct tag *tag, const struct scan_aroun
             at = after;
             continue;
         }
-        if (!scan_tag(scan, at, &next)) {
+        if (!scan_read_tag(scan, at, &next)) {
             if (!same_line)
                 break;
             at++;
@@ -224,16 +224,16 @@ bool scan_text(struct scan *scan, const struct tag *tag, const struct scan_aroun
     return found;
 }
 
-bool scan_blob(struct scan *scan, const struct tag *tag, const struct scan_around *around,
+bool scan_blob(struct scan *scan, const struct scan_tag *tag, const struct scan_around *around,
                bool (*stops)(struct text name), struct scan_span *ret_span)
 {
     size_t limit = limit_of(scan, tag->end, scan->end), at = tag->end;
     bool found = false;
 
     while (!found && (at = scan_next(scan, at, limit)) < limit) {
-        struct tag next;
+        struct scan_tag next;
 
-        if (!scan_tag(scan, at, &next)) {
+        if (!scan_read_tag(scan, at, &next)) {
             at++;
             continue;
         }
@@ -252,7 +252,7 @@ bool scan_blob(struct scan *scan, const struct tag *tag, const struct scan_aroun
     return found;
 }
 
-bool scan_quoted(struct scan *scan, const struct tag *tag, struct scan_span *ret_span)
+bool scan_quoted(struct scan *scan, const struct scan_tag *tag, struct scan_span *ret_span)
 {
     size_t at = tag->end;
     bool found = false;
@@ -263,12 +263,12 @@ bool scan_quoted(struct scan *scan, const struct tag *tag, struct scan_span *ret
         return false;
     size_t limit = limit_of(scan, at, scan->end), from = at;
     while (!found && (at = find(scan, at, limit, TEXT("]]>"))) < limit) {
-        struct tag next;
+        struct scan_tag next;
 
         at += 3;
         while (at < limit && is_space(scan->body.at[at]))
             at++;
-        found = at < limit && scan->body.at[at] == '<' && scan_tag(scan, at, &next) &&
+        found = at < limit && scan->body.at[at] == '<' && scan_read_tag(scan, at, &next) &&
                 next.kind == TAG_END && text_equal(next.name, tag->name);
         if (found)
             *ret_span = ends_with(&next);
@@ -281,7 +281,7 @@ bool scan_quoted(struct scan *scan, const struct tag *tag, struct scan_span *ret
  * it writes around the output, alone on its line, or elsewhere. */
 enum looks { LOOKS_NONE, LOOKS_STRAY, LOOKS_OWN_LINE, LOOKS_BEHIND_CDATA };
 
-static enum looks looks_of(const struct scan *scan, const struct tag *tag, size_t from)
+static enum looks looks_of(const struct scan *scan, const struct scan_tag *tag, size_t from)
 {
     const char *body = scan->body.at;
     size_t at = tag->start;
@@ -299,7 +299,7 @@ static enum looks looks_of(const struct scan *scan, const struct tag *tag, size_
 /* An application may print any tag, so the first end tag is the right one only if it looks like
  * the client's own. The output of the next result must not be taken for this one's: there the
  * search ends, and what looked best until then has to do. */
-bool scan_stderr(struct scan *scan, const struct tag *tag, struct scan_span *ret_span)
+bool scan_stderr(struct scan *scan, const struct scan_tag *tag, struct scan_span *ret_span)
 {
     size_t limit = limit_of(scan, tag->end, scan->end), at = tag->end;
     enum looks best = LOOKS_NONE, best_resume = LOOKS_NONE, enough = LOOKS_OWN_LINE;
@@ -308,10 +308,10 @@ bool scan_stderr(struct scan *scan, const struct tag *tag, struct scan_span *ret
     *ret_span = (struct scan_span){tag->end, tag->end};
     size_t resume = tag->end;
     while (best < enough && (at = scan_next(scan, at, limit)) < limit) {
-        struct tag next;
+        struct scan_tag next;
         enum looks looks;
 
-        if (!scan_tag(scan, at, &next)) {
+        if (!scan_read_tag(scan, at, &next)) {
             if (starts_at(scan, at, limit, TEXT("<![CDATA[")) && best == LOOKS_NONE)
                 enough = LOOKS_BEHIND_CDATA;
             at++;

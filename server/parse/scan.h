@@ -15,12 +15,12 @@ struct scan {
     size_t budget; /* bytes that searches may still look at; then every search fails */
 };
 
-enum tag_kind { TAG_START, TAG_END, TAG_EMPTY };
+enum scan_tag_kind { TAG_START, TAG_END, TAG_EMPTY };
 
-struct tag {
+struct scan_tag {
     struct text name;
     size_t start, end; /* of the '<', and behind the '>' */
-    enum tag_kind kind;
+    enum scan_tag_kind kind;
 };
 
 /* Names of the elements around a place, outermost first. */
@@ -43,7 +43,7 @@ size_t scan_next(const struct scan *scan, size_t from, size_t until);
 
 /* Whether what begins with the '<' at `at` is a tag: a name, and a '>' before the next '<' within
  * 256 bytes. */
-bool scan_tag(const struct scan *scan, size_t at, struct tag *ret_tag);
+bool scan_read_tag(const struct scan *scan, size_t at, struct scan_tag *ret_tag);
 
 /* Behind the comment, CDATA section, declaration or processing instruction at `at`; `at` if there
  * is none, or it has no end. */
@@ -53,17 +53,17 @@ size_t scan_past_markup(struct scan *scan, size_t at);
 
 /* Of an element that means nothing to us, its children skipped; not beyond the end of an element
  * around it. */
-bool scan_unknown(struct scan *scan, const struct tag *tag, const struct scan_around *around,
+bool scan_unknown(struct scan *scan, const struct scan_tag *tag, const struct scan_around *around,
                   struct scan_span *ret_span);
 /* Of one text, which may hold stray '<' on its first line, no more than `bytes_max` of it. */
-bool scan_text(struct scan *scan, const struct tag *tag, const struct scan_around *around,
+bool scan_text(struct scan *scan, const struct scan_tag *tag, const struct scan_around *around,
                size_t bytes_max, struct scan_span *ret_span);
 /* Of raw text; `stops(name)` says which start tags cannot be in it, NULL: none. */
-bool scan_blob(struct scan *scan, const struct tag *tag, const struct scan_around *around,
+bool scan_blob(struct scan *scan, const struct scan_tag *tag, const struct scan_around *around,
                bool (*stops)(struct text name), struct scan_span *ret_span);
 /* Of a raw text that begins with a CDATA section: its end tag within the section is none. */
-bool scan_quoted(struct scan *scan, const struct tag *tag, struct scan_span *ret_span);
+bool scan_quoted(struct scan *scan, const struct scan_tag *tag, struct scan_span *ret_span);
 /* Of a task's standard error output. When false, `after` is where its result may end. */
-bool scan_stderr(struct scan *scan, const struct tag *tag, struct scan_span *ret_span);
+bool scan_stderr(struct scan *scan, const struct scan_tag *tag, struct scan_span *ret_span);
 
 #endif

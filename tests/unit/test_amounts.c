@@ -3,7 +3,7 @@
 #include "server/policy/limits/amounts.h"
 
 #include "server/base/random.h"
-#include "server/parse/parse.h"
+#include "server/parse/message.h"
 #include "server/policy/disk/disk.h"
 #include "server/policy/limits/limits.h"
 #include "server/policy/version/estimate.h"

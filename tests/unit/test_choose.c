@@ -5,7 +5,7 @@
 
 #include "server/base/arena.h"
 #include "server/base/random.h"
-#include "server/parse/parse.h"
+#include "server/parse/message.h"
 #include "tests/support/test.h"
 
 #include <inttypes.h>

@@ -6,7 +6,7 @@
 #include "server/policy/disk/document_files.h"
 
 #include "server/base/random.h"
-#include "server/parse/parse.h"
+#include "server/parse/message.h"
 #include "tests/support/test.h"
 
 #include <math.h>
