@@ -79,9 +79,9 @@ while IFS='|' read -r _ numbers _ by _; do
         complaints=$((complaints + 1))
     fi
 done < <(grep -E '^\| (CVE-)?[0-9]' $table)
-for file in scenarios/complaint-[0-9]*.scenario; do
-    number=${file#*complaint-}
-    number=$((10#${number%%-*}))
+for file in scenarios/*-issue-[0-9]*.scenario; do
+    number=${file##*-issue-}
+    number=${number%.scenario}
     grep -qE "^\| ([0-9]+, )*${number}[, ].*\`$file\`" $table || complain "$number does not name $file"
 done
 [ "$complaints" -gt 0 ] || complain "no table of complaints"
