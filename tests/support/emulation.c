@@ -2,6 +2,7 @@
 #include "tests/support/emulation.h"
 
 #include "tests/support/test.h"
+#include "tools/volunteers/host/life.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -84,15 +85,15 @@ static void add_job(struct emulation *emulation, struct emulated_project *projec
              (unsigned long long)++emulation->number);
     reply->jobs[at] = (struct incoming_job){
         .name = text_from(reply->names[at]),
-        .app = resource == FETCH_CPU ? TEXT("for CPUs") : TEXT("for GPUs"),
+        .app = resource == CLIENT_CPU ? TEXT("for CPUs") : TEXT("for GPUs"),
         .version = project - emulation->projects,
         .deadline = emulation->volunteer.now + project->bound,
         .operations =
             project->run_time * processor->flops * (project->optimism > 0 ? project->optimism : 1),
         .flops = processor->flops * (project->optimism > 0 ? project->optimism : 1),
-        .cpus = resource == FETCH_CPU ? 1 : project->coproc_cpus,
+        .cpus = resource == CLIENT_CPU ? 1 : project->coproc_cpus,
         .coproc = resource,
-        .coprocs = resource == FETCH_CPU ? 0 : 1,
+        .coprocs = resource == CLIENT_CPU ? 0 : 1,
     };
     project->sent++;
     if (project->file_bytes <= 0)
@@ -118,7 +119,7 @@ static void send_jobs(struct emulation *emulation, struct emulated_project *proj
     const struct outgoing *outgoing = &emulation->question.outgoing;
     size_t most = project->jobs_max == 0 ? 100 : project->jobs_max;
 
-    for (size_t r = 0; r < FETCH_RESOURCES_MAX; r++) {
+    for (size_t r = 0; r < CLIENT_RESOURCES; r++) {
         double seconds = outgoing->demands[r].seconds, instances = outgoing->demands[r].instances;
 
         if (!project->keeps_silent_of_resources)

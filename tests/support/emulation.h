@@ -4,6 +4,7 @@
 #ifndef TESTS_SUPPORT_EMULATION_H
 #define TESTS_SUPPORT_EMULATION_H
 
+#include "tools/volunteers/host/scheduler_rpc.h"
 #include "tools/volunteers/host/volunteer.h"
 
 #include <stdbool.h>
@@ -14,11 +15,11 @@ enum { EMULATION_PROJECTS_MAX = 16 };
 
 /* What the server of a project does. */
 struct emulated_project {
-    bool serves[FETCH_RESOURCES_MAX]; /* it has jobs for the resource, and always more */
-    double run_time;                  /* s of a job on the host's processor, as estimated */
-    double optimism;                  /* jobs take so many times as long as estimated; 0: once */
-    double bound;                     /* s from sending to the deadline */
-    double coproc_cpus;               /* that jobs of coprocessors use beside them */
+    bool serves[CLIENT_RESOURCES]; /* it has jobs for the resource, and always more */
+    double run_time;               /* s of a job on the host's processor, as estimated */
+    double optimism;               /* jobs take so many times as long as estimated; 0: once */
+    double bound;                  /* s from sending to the deadline */
+    double coproc_cpus;            /* that jobs of coprocessors use beside them */
     double request_delay;
     size_t jobs_max;                      /* in a reply; 0: 100 */
     bool is_silent;                       /* nobody answers */

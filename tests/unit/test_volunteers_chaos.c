@@ -4,7 +4,9 @@
 #include "server/base/random.h"
 #include "tests/support/emulation.h"
 #include "tests/support/test.h"
-#include "tools/volunteers/host/policy.h"
+#include "tools/volunteers/host/habits.h"
+#include "tools/volunteers/host/life.h"
+#include "tools/volunteers/host/scheduler_rpc.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -17,15 +19,15 @@
 static bool choose_combination(struct population *population, size_t number)
 {
     struct habits *habits = &population->habits;
-    size_t *indices[POLICY_TABLES] = {
-        [POLICY_RUN] = &habits->run,           [POLICY_FETCH] = &habits->fetch,
-        [POLICY_ESTIMATE] = &habits->estimate, [POLICY_REQUEST] = &habits->request,
-        [POLICY_DISK] = &habits->disk,
+    size_t *indices[HABITS] = {
+        [HABIT_RUN] = &habits->run,           [HABIT_FETCH] = &habits->fetch,
+        [HABIT_ESTIMATE] = &habits->estimate, [HABIT_REQUEST] = &habits->request,
+        [HABIT_DISK] = &habits->disk,
     };
 
-    for (size_t t = 0; t < POLICY_TABLES; t++) {
-        *indices[t] = number % policy_tables[t].count;
-        number /= policy_tables[t].count;
+    for (size_t t = 0; t < HABITS; t++) {
+        *indices[t] = number % habit_tables[t].count;
+        number /= habit_tables[t].count;
     }
     return number == 0;
 }
@@ -71,7 +73,7 @@ static struct emulation *varied(size_t combination)
     for (size_t p = 0; p < 4; p++) {
         emulation->projects[p].coproc_cpus = 0.3 * (double)p;
         emulation->projects[p].run_time = 3000 * (double)(p * p + 1);
-        for (size_t r = 1; r < FETCH_RESOURCES_MAX; r++)
+        for (size_t r = 1; r < CLIENT_RESOURCES; r++)
             emulation->projects[p].serves[r] = (p + r) % 2 == 0;
     }
     emulation->projects[3].bound = 40000;
@@ -85,7 +87,7 @@ static void used_is_no_more_than_there_is(void **state)
     struct emulation *emulation;
 
     for (; (emulation = varied(combination)) != NULL; combination++) {
-        const struct tally *tally = &emulation->volunteer.tally;
+        const struct host_tally *tally = &emulation->volunteer.tally;
         double by_resource = 0, by_project = 0;
 
         emulation_begin(emulation, combination);
@@ -120,7 +122,7 @@ static void a_queue_has_its_bound(void **state)
     (void)state;
     size_t most = 0;
 
-    for (size_t fetch = 0; fetch < policy_tables[POLICY_FETCH].count; fetch++) {
+    for (size_t fetch = 0; fetch < habit_tables[HABIT_FETCH].count; fetch++) {
         struct emulation *emulation = emulation_create();
 
         emulation->population.habits.fetch = fetch;
@@ -199,7 +201,7 @@ static void answer_oddly(struct volunteer *volunteer, const struct volunteer_que
             .operations = odd_number(random),
             .flops = odd_number(random),
             .cpus = odd_number(random),
-            .coproc = (size_t)random_next(random) % FETCH_RESOURCES_MAX,
+            .coproc = (size_t)random_next(random) % CLIENT_RESOURCES,
             .coprocs = odd_number(random),
             .files = files,
             .file_count = random_next(random) % JOBS};
@@ -212,7 +214,7 @@ static void answer_oddly(struct volunteer *volunteer, const struct volunteer_que
         aborts[i] = (struct incoming_abort){.name = text_from(text[random_next(random) % NAMES]),
                                             .if_not_started = random_next(random) % 2 == 0};
     }
-    for (size_t r = 0; r < FETCH_RESOURCES_MAX; r++)
+    for (size_t r = 0; r < CLIENT_RESOURCES; r++)
         incoming.answers[r] = (enum fetch_answer)(random_next(random) % 4);
     volunteer_hear(volunteer, question, &incoming);
 }

@@ -4,7 +4,7 @@
 #include "server/base/random.h"
 #include "tests/support/emulation.h"
 #include "tests/support/test.h"
-#include "tools/volunteers/host/policy.h"
+#include "tools/volunteers/host/habits.h"
 
 #include <math.h>
 
@@ -12,7 +12,7 @@
 
 enum { A, B, C };
 #define DAY  86400.0
-#define WAYS policy_tables[POLICY_FETCH].count
+#define WAYS habit_tables[HABIT_FETCH].count
 
 /* One project with schedulers 1 and 2 on its master page. The host keeps half a day of work. */
 static struct emulation *on_pages(size_t fetch)
@@ -84,12 +84,12 @@ static void look_at_pairs(struct emulation *emulation, void *context)
 
     if (question->scheduler == 1) {
         *pair = (struct pair){.time = emulation->volunteer.now,
-                              .seconds = question->request.seconds[FETCH_CPU],
+                              .seconds = question->request.seconds[CLIENT_CPU],
                               .rpc_seqno = question->outgoing.rpc_seqno,
                               .seen = pair->seen};
     } else if (question->request.turn > 0) {
         assert_real(emulation->volunteer.now, pair->time, 0);
-        assert_real(question->request.seconds[FETCH_CPU], pair->seconds, 0);
+        assert_real(question->request.seconds[CLIENT_CPU], pair->seconds, 0);
         assert_int_equal(question->outgoing.rpc_seqno, pair->rpc_seqno);
         pair->seen++;
     }
@@ -209,7 +209,7 @@ static void jobs_that_fail_say_nothing_of_schedulers(void **state)
 
     for (size_t fetch = 0; fetch < WAYS; fetch++) {
         struct emulation *emulation = on_pages(fetch);
-        const struct tally *tally = &emulation->volunteer.tally;
+        const struct host_tally *tally = &emulation->volunteer.tally;
         uint64_t failed_jobs;
 
         emulation->population.error_rate = 0.5;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* The driver of an emulated crowd, against a network that these tests play: it stands in for
- * exchange.c at link time. It answers each request with jobs, in an order drawn by chance, and
+ * http.c at link time. It answers each request with jobs, in an order drawn by chance, and
  * looks at what is under way together. */
 #include "server/base/buffer.h"
 #include "server/base/random.h"
@@ -32,8 +32,8 @@ struct post {
 };
 
 /* Of one test at a time. */
-struct exchange {
-    struct post posts[EXCHANGE_LINES_MAX];
+struct http_lines {
+    struct post posts[HTTP_LINES_MAX];
     size_t lines, busy, busy_most;
     double apart_most; /* of times under way together */
     double latest;     /* time seen */
@@ -46,31 +46,26 @@ struct exchange {
     const char *refusal;  /* what all get for a reply; NULL: jobs */
     uint64_t posts_by[3]; /* with key-a, key-b, key-c */
 };
-static struct exchange network;
+static struct http_lines network;
 
-const char *exchange_end_words(enum exchange_end end)
-{
-    return end == EXCHANGE_GOOD ? "good" : "bad";
-}
-
-struct exchange *exchange_create(size_t lines)
+struct http_lines *http_create(size_t lines)
 {
     network.lines = lines;
     network.random.state = 7;
     return &network;
 }
 
-void exchange_destroy(struct exchange *exchange)
+void http_destroy(struct http_lines *http)
 {
-    if (exchange == NULL)
+    if (http == NULL)
         return;
-    for (size_t i = 0; i < EXCHANGE_LINES_MAX; i++)
-        buffer_free(&exchange->posts[i].reply);
+    for (size_t i = 0; i < HTTP_LINES_MAX; i++)
+        buffer_free(&http->posts[i].reply);
 }
 
-bool exchange_get(struct exchange *exchange, const char *url, struct buffer *ret_page)
+bool http_get(struct http_lines *http, const char *url, struct buffer *ret_page)
 {
-    (void)exchange;
+    (void)http;
     buffer_print(ret_page, "asked_total 1\nof_total %d\n", url[0] == 'a' ? 1 : 2);
     return url[0] != 'x';
 }
@@ -95,12 +90,11 @@ static void write_reply(struct post *post, uint64_t number)
                  number, number, number, post->time + 864000);
 }
 
-bool exchange_post(struct exchange *exchange, size_t line, const char *url, double now,
-                   struct text body)
+bool http_post(struct http_lines *http, size_t line, const char *url, double now, struct text body)
 {
-    struct post *post = &exchange->posts[line];
+    struct post *post = &http->posts[line];
 
-    assert_true(line < exchange->lines);
+    assert_true(line < http->lines);
     assert_false(post->is_on);
     *post = (struct post){
         .is_on = true, .time = now, .project = url[0] == 'a' ? 0 : 1, .reply = post->reply};
@@ -108,49 +102,48 @@ bool exchange_post(struct exchange *exchange, size_t line, const char *url, doub
         char key[] = "<authenticator>key-a<";
 
         key[sizeof(key) - 3] = (char)('a' + i);
-        exchange->posts_by[i] += text_contains(body, text_from(key));
+        http->posts_by[i] += text_contains(body, text_from(key));
     }
-    write_reply(post, ++exchange->number);
-    exchange->posts_of[post->project]++;
-    exchange->busy++;
-    if (exchange->busy > exchange->busy_most)
-        exchange->busy_most = exchange->busy;
-    for (size_t i = 0; i < exchange->lines; i++)
-        if (exchange->posts[i].is_on)
-            exchange->apart_most = fmax(exchange->apart_most, fabs(now - exchange->posts[i].time));
-    exchange->back_most = fmax(exchange->back_most, exchange->latest - now);
-    exchange->latest = fmax(exchange->latest, now);
+    write_reply(post, ++http->number);
+    http->posts_of[post->project]++;
+    http->busy++;
+    if (http->busy > http->busy_most)
+        http->busy_most = http->busy;
+    for (size_t i = 0; i < http->lines; i++)
+        if (http->posts[i].is_on)
+            http->apart_most = fmax(http->apart_most, fabs(now - http->posts[i].time));
+    http->back_most = fmax(http->back_most, http->latest - now);
+    http->latest = fmax(http->latest, now);
     return true;
 }
 
-bool exchange_fetch(struct exchange *exchange, size_t line, const char *url, double now)
+bool http_fetch(struct http_lines *http, size_t line, const char *url, double now)
 {
-    (void)exchange;
+    (void)http;
     fail_msg("line %zu reads %s at %f, where no page is a master page", line, url, now);
     return false;
 }
 
 /* Any of those under way. */
-bool exchange_wait(struct exchange *exchange, double seconds, struct exchange_result *ret_result)
+bool http_wait(struct http_lines *http, double seconds, struct http_result *ret_result)
 {
     size_t nth, line = 0;
 
     (void)seconds;
-    assert_true(exchange->busy > 0);
-    nth = random_next(&exchange->random) % exchange->busy;
+    assert_true(http->busy > 0);
+    nth = random_next(&http->random) % http->busy;
     for (;; line++)
-        if (exchange->posts[line].is_on && nth-- == 0)
+        if (http->posts[line].is_on && nth-- == 0)
             break;
-    exchange->posts[line].is_on = false;
-    exchange->busy--;
-    *ret_result = (struct exchange_result){.line = line,
-                                           .end = EXCHANGE_GOOD,
-                                           .reply = buffer_text(&exchange->posts[line].reply),
-                                           .is_simulated = !exchange->has_own_clock};
-    if (exchange->away > 0 ||
-        (exchange->away_from > 0 && exchange->number >= exchange->away_from)) {
-        exchange->away -= exchange->away > 0;
-        ret_result->end = EXCHANGE_AWAY;
+    http->posts[line].is_on = false;
+    http->busy--;
+    *ret_result = (struct http_result){.line = line,
+                                       .end = HTTP_GOOD,
+                                       .reply = buffer_text(&http->posts[line].reply),
+                                       .is_simulated = !http->has_own_clock};
+    if (http->away > 0 || (http->away_from > 0 && http->number >= http->away_from)) {
+        http->away -= http->away > 0;
+        ret_result->end = HTTP_AWAY;
         snprintf(ret_result->words, sizeof(ret_result->words), "nobody");
     }
     return true;
@@ -193,16 +186,16 @@ static void see_sample(void *context, const struct sample *sample)
     }
 }
 
-static struct options usual_options(size_t parallel)
+static struct command_line usual_options(size_t parallel)
 {
-    return (struct options){.urls = {"a"},
-                            .keys = {"key-a"},
-                            .project_count = 1,
-                            .key_count = 1,
-                            .parallel = parallel,
-                            .window = -1,
-                            .patience = 30,
-                            .is_quiet = true};
+    return (struct command_line){.urls = {"a"},
+                                 .keys = {"key-a"},
+                                 .project_count = 1,
+                                 .key_count = 1,
+                                 .parallel = parallel,
+                                 .window = -1,
+                                 .patience = 30,
+                                 .is_quiet = true};
 }
 
 static struct scenario usual_scenario(const char *rows)
@@ -213,12 +206,12 @@ static struct scenario usual_scenario(const char *rows)
     return scenario;
 }
 
-static void run(const struct options *options, const struct scenario *scenario, enum status wanted,
-                struct seen *ret_seen, struct crowd_effort *ret_effort)
+static void run(const struct command_line *options, const struct scenario *scenario,
+                enum status wanted, struct seen *ret_seen, struct crowd_effort *ret_effort)
 {
     struct crowd *crowd;
 
-    network = (struct exchange){.number = 0};
+    network = (struct http_lines){.number = 0};
     *ret_seen = (struct seen){.jobs = 0};
     assert_status(STATUS_OK, crowd_create(options, scenario, &crowd, NULL));
     assert_true(crowd_observe(
@@ -233,7 +226,7 @@ static const char *const crowd_of_forty = "hosts 40\ndays 2\narrival_days 0.01\n
 static void one_line_never_steps_back(void **state)
 {
     (void)state;
-    struct options options = usual_options(1);
+    struct command_line options = usual_options(1);
     struct scenario scenario = usual_scenario(crowd_of_forty);
     struct crowd_effort effort;
     struct seen seen;
@@ -252,7 +245,7 @@ static void one_line_never_steps_back(void **state)
 static void lines_carry_what_lies_within_the_window(void **state)
 {
     (void)state;
-    struct options options = usual_options(8);
+    struct command_line options = usual_options(8);
     struct scenario scenario = usual_scenario(crowd_of_forty);
     struct crowd_effort effort;
     struct seen seen;
@@ -266,7 +259,7 @@ static void lines_carry_what_lies_within_the_window(void **state)
 static void a_host_never_steps_back_where_the_server_may(void **state)
 {
     (void)state;
-    struct options options = usual_options(8);
+    struct command_line options = usual_options(8);
     struct scenario scenario = usual_scenario("hosts 40\ndays 2\ncpus_max 2\nwindow 600\n");
     struct crowd_effort effort;
     struct seen seen;
@@ -279,7 +272,7 @@ static void a_host_never_steps_back_where_the_server_may(void **state)
 static void the_command_line_sets_the_window(void **state)
 {
     (void)state;
-    struct options options = usual_options(8);
+    struct command_line options = usual_options(8);
     struct scenario scenario = usual_scenario(crowd_of_forty);
     struct crowd_effort effort;
     struct seen seen;
@@ -294,7 +287,7 @@ static void hosts_take_turns_of_the_accounts_of_a_file(void **state)
     (void)state;
     char path[] = "/tmp/qm-test-crowd-XXXXXX", word[64];
     int descriptor = mkstemp(path);
-    struct options options = usual_options(1);
+    struct command_line options = usual_options(1);
     struct scenario scenario = usual_scenario("hosts 30\ndays 0.1\nalways_on 1\n");
     struct crowd_effort effort;
     struct seen seen;
@@ -314,7 +307,7 @@ static void hosts_take_turns_of_the_accounts_of_a_file(void **state)
 static void a_crowd_without_accounts_is_none(void **state)
 {
     (void)state;
-    struct options options = usual_options(1);
+    struct command_line options = usual_options(1);
     struct scenario scenario = usual_scenario("hosts 2\n");
     struct failure failure = {.status = STATUS_OK};
     struct crowd *crowd = NULL;
@@ -331,7 +324,7 @@ static void a_crowd_without_accounts_is_none(void **state)
 static void samples_are_taken_at_their_time(void **state)
 {
     (void)state;
-    struct options options = usual_options(8);
+    struct command_line options = usual_options(8);
     struct scenario scenario = usual_scenario("hosts 20\ndays 2\nsample_hours 12\n");
     struct crowd_effort effort;
     struct seen seen;
@@ -351,7 +344,7 @@ static void samples_are_taken_at_their_time(void **state)
 static void nobody_answers_in_an_outage(void **state)
 {
     (void)state;
-    struct options options = usual_options(4);
+    struct command_line options = usual_options(4);
     struct scenario scenario =
         usual_scenario("hosts 20\ndays 2\noutage_begin_days 0.5\noutage_hours 12\n");
     struct crowd_effort effort;
@@ -367,10 +360,10 @@ static void nobody_answers_in_an_outage(void **state)
 }
 
 /* A crowd of five for some hours, with such a network. */
-static enum status run_with(const struct exchange *wanted, double patience, struct seen *ret_seen,
+static enum status run_with(const struct http_lines *wanted, double patience, struct seen *ret_seen,
                             struct crowd_effort *ret_effort, struct failure *failure)
 {
-    struct options options = usual_options(2);
+    struct command_line options = usual_options(2);
     struct scenario scenario = usual_scenario("hosts 5\ndays 0.2\n");
     struct crowd *crowd;
     enum status status;
@@ -391,7 +384,7 @@ static enum status run_with(const struct exchange *wanted, double patience, stru
 static enum status run_while_away(double patience, size_t away, struct seen *ret_seen,
                                   struct crowd_effort *ret_effort, struct failure *failure)
 {
-    const struct exchange absent = {.away = away};
+    const struct http_lines absent = {.away = away};
 
     return run_with(&absent, patience, ret_seen, ret_effort, failure);
 }
@@ -436,7 +429,7 @@ static void without_patience_hosts_hear_nothing(void **state)
 static void a_server_that_goes_away_leaves_what_was_seen(void **state)
 {
     (void)state;
-    const struct exchange absent = {.away_from = 12};
+    const struct http_lines absent = {.away_from = 12};
     struct crowd_effort effort;
     struct seen seen;
 
@@ -450,7 +443,7 @@ static void a_server_that_goes_away_leaves_what_was_seen(void **state)
 static void a_server_with_a_clock_of_its_own_is_none_for_a_crowd(void **state)
 {
     (void)state;
-    const struct exchange own = {.has_own_clock = true};
+    const struct http_lines own = {.has_own_clock = true};
     struct failure failure = {.status = STATUS_OK};
     struct crowd_effort effort;
     struct seen seen;
@@ -479,7 +472,7 @@ static void a_project_that_serves_nobody_is_a_mistake(void **state)
     };
 
     for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
-        const struct exchange refuses = {.refusal = cases[i].reply};
+        const struct http_lines refuses = {.refusal = cases[i].reply};
         struct failure failure = {.status = STATUS_OK};
         struct crowd_effort effort;
         struct seen seen;
@@ -493,7 +486,7 @@ static void a_project_that_serves_nobody_is_a_mistake(void **state)
 static void a_project_that_is_down_at_first_is_waited_for(void **state)
 {
     (void)state;
-    const struct exchange down = {
+    const struct http_lines down = {
         .refusal = "<scheduler_reply><project_is_down/><message priority=\"low\">No database"
                    "</message></scheduler_reply>"};
     struct failure failure = {.status = STATUS_OK};
@@ -514,7 +507,7 @@ static void commands_are_run_as_time_passes(void **state)
     (void)state;
     char path[] = "/tmp/qm-test-crowd-XXXXXX", command[128], words[64];
     int descriptor = mkstemp(path);
-    struct options options = usual_options(4);
+    struct command_line options = usual_options(4);
     struct scenario scenario = usual_scenario("hosts 5\ndays 1\ntransition_hours 8\n");
     struct crowd_effort effort;
     struct seen seen;
@@ -537,12 +530,12 @@ static void commands_are_run_as_time_passes(void **state)
 static void a_command_that_fails_ends_the_run(void **state)
 {
     (void)state;
-    struct options options = usual_options(1);
+    struct command_line options = usual_options(1);
     struct scenario scenario = usual_scenario("hosts 5\ndays 1\n");
     struct failure failure = {.status = STATUS_OK};
     struct crowd *crowd;
 
-    network = (struct exchange){.number = 0};
+    network = (struct http_lines){.number = 0};
     options.transitions[0] = "exit 3 # {now}";
     options.transition_count = 1;
     assert_status(STATUS_OK, crowd_create(&options, &scenario, &crowd, NULL));
@@ -560,7 +553,7 @@ static void on_signal(int number)
 static void a_command_that_is_stopped_with_the_run_is_no_failure(void **state)
 {
     (void)state;
-    struct options options = usual_options(2);
+    struct command_line options = usual_options(2);
     struct scenario scenario = usual_scenario("hosts 5\ndays 2\n");
     struct crowd_effort effort;
     struct seen seen;
@@ -577,7 +570,7 @@ static void a_command_that_is_stopped_with_the_run_is_no_failure(void **state)
 static void a_stopped_run_is_a_short_one(void **state)
 {
     (void)state;
-    struct options options = usual_options(4);
+    struct command_line options = usual_options(4);
     struct scenario scenario = usual_scenario(crowd_of_forty);
     struct crowd_effort effort;
     struct seen seen;

@@ -8,14 +8,14 @@
 static void sizes_sum_up_to_what_the_host_lacks(void **state)
 {
     (void)state;
-    struct demand projects[] = {
+    struct shortfall_project projects[] = {
         {.share = 3, .shortfall = 10}, {.share = 1, .shortfall = 500}, {.share = 6}};
 
-    demand_compute(projects, 3, 200);
+    shortfall_set_sizes(projects, 3, 200);
     assert_real(projects[0].size, 150, 1e-9);
     assert_real(projects[1].size, 50, 1e-9);
     assert_real(projects[2].size, 0, 0); /* it lacks nothing */
-    demand_compute(projects, 3, 0);
+    shortfall_set_sizes(projects, 3, 0);
     assert_real(projects[0].size, 10, 0);
     assert_real(projects[2].size, 0, 0);
 }
@@ -23,57 +23,59 @@ static void sizes_sum_up_to_what_the_host_lacks(void **state)
 static void who_may_not_be_asked_is_not(void **state)
 {
     (void)state;
-    static const struct demand cases[] = {{.share = 1, .shortfall = 1, .suspended = true},
-                                          {.share = 1, .shortfall = 1, .deferred = true},
-                                          {.share = 1, .shortfall = 1, .no_new_work = true}};
+    static const struct shortfall_project cases[] = {
+        {.share = 1, .shortfall = 1, .suspended = true},
+        {.share = 1, .shortfall = 1, .deferred = true},
+        {.share = 1, .shortfall = 1, .no_new_work = true}};
 
     for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
-        struct demand project = cases[i];
+        struct shortfall_project project = cases[i];
 
-        demand_compute(&project, 1, 100);
+        shortfall_set_sizes(&project, 1, 100);
         assert_real(project.size, 0, 0);
-        assert_int_equal(demand_choose_project(&project, 1), 1);
+        assert_int_equal(shortfall_choose_project(&project, 1), 1);
     }
 }
 
 static void the_overworked_are_asked_when_nobody_else_can_be(void **state)
 {
     (void)state;
-    struct demand projects[] = {{.share = 1, .shortfall = 50, .overworked = true}, {.share = 1}};
+    struct shortfall_project projects[] = {{.share = 1, .shortfall = 50, .overworked = true},
+                                           {.share = 1}};
 
-    demand_compute(projects, 2, 100);
+    shortfall_set_sizes(projects, 2, 100);
     assert_real(projects[0].size, 0, 0);
     assert_real(projects[1].size, 100, 1e-9);
     projects[1].deferred = true;
-    demand_compute(projects, 2, 100);
+    shortfall_set_sizes(projects, 2, 100);
     assert_real(projects[0].size, 100, 1e-9);
     /* Not without need. */
-    demand_compute(projects, 2, 0);
+    shortfall_set_sizes(projects, 2, 0);
     assert_real(projects[0].size, 0, 0);
 }
 
 static void the_greatest_debt_and_shortfall_is_contacted(void **state)
 {
     (void)state;
-    struct demand projects[] = {{.long_debt = 100, .shortfall = 10, .size = 1},
-                                {.long_debt = 50, .shortfall = 70, .size = 1},
-                                {.long_debt = 9000}};
+    struct shortfall_project projects[] = {{.long_debt = 100, .shortfall = 10, .size = 1},
+                                           {.long_debt = 50, .shortfall = 70, .size = 1},
+                                           {.long_debt = 9000}};
 
-    assert_int_equal(demand_choose_project(projects, 3), 1);
+    assert_int_equal(shortfall_choose_project(projects, 3), 1);
     projects[1].size = 0;
-    assert_int_equal(demand_choose_project(projects, 3), 0);
+    assert_int_equal(shortfall_choose_project(projects, 3), 0);
 }
 
 static void without_cpu_one_result_is_enough(void **state)
 {
     (void)state;
-    struct demand projects[] = {{.share = 1, .no_cpu = true}, {.share = 1}};
+    struct shortfall_project projects[] = {{.share = 1, .no_cpu = true}, {.share = 1}};
 
-    demand_compute(projects, 2, 100);
+    shortfall_set_sizes(projects, 2, 100);
     assert_real(projects[0].size, 1, 0);
     assert_real(projects[1].size, 100, 1e-9);
     projects[0].has_nearly_runnable = true;
-    demand_compute(projects, 2, 100);
+    shortfall_set_sizes(projects, 2, 100);
     assert_real(projects[0].size, 0, 0);
 }
 

@@ -2,7 +2,8 @@
 /* The disks of whole emulated hosts. */
 #include "tests/support/emulation.h"
 #include "tests/support/test.h"
-#include "tools/volunteers/host/policy.h"
+#include "tools/volunteers/host/habits.h"
+#include "tools/volunteers/host/host_disk.h"
 
 #include <math.h>
 
@@ -18,8 +19,8 @@ static struct emulation *two_projects(const char *disk, double share_of_a)
     struct emulation *emulation = emulation_create();
     struct population *population = &emulation->population;
 
-    population->habits.disk = policy_find(&policy_tables[POLICY_DISK], text_from(disk));
-    assert_true(population->habits.disk < policy_tables[POLICY_DISK].count);
+    population->habits.disk = habit_find(&habit_tables[HABIT_DISK], text_from(disk));
+    assert_true(population->habits.disk < habit_tables[HABIT_DISK].count);
     population->cpus_max = 1;
     population->projects = population->share_count = 2;
     population->shares[A] = share_of_a;
@@ -33,7 +34,7 @@ static struct emulation *two_projects(const char *disk, double share_of_a)
 
 static double usage(const struct emulation *emulation, size_t project)
 {
-    const struct disk *disk = &emulation->volunteer.disk;
+    const struct host_disk *disk = &emulation->volunteer.disk;
     double bytes = 0;
 
     for (size_t i = 0; i < disk->count; i++)
@@ -47,11 +48,11 @@ static void shares_of_the_disk_are_kept_where_both_want_them(void **state)
     (void)state;
     struct emulation *emulation = two_projects("present", 75);
 
-    emulation->projects[B].serves[FETCH_CPU] = false;
+    emulation->projects[B].serves[CLIENT_CPU] = false;
     emulation_begin(emulation, 1);
     emulation_run(emulation, 4);
     assert_real(usage(emulation, A), 39.5 * GB, 0.6 * GB);
-    emulation->projects[B].serves[FETCH_CPU] = true;
+    emulation->projects[B].serves[CLIENT_CPU] = true;
     emulation_run(emulation, 12);
     assert_real(usage(emulation, A), 30 * GB, 1.1 * GB);
     assert_real(usage(emulation, B), 10 * GB, 1.1 * GB);
@@ -102,7 +103,7 @@ static void outputs_are_kept_as_their_templates_say(void **state)
 {
     (void)state;
     struct emulation *emulation = two_projects("present", 50);
-    const struct disk *disk = &emulation->volunteer.disk;
+    const struct host_disk *disk = &emulation->volunteer.disk;
 
     emulation->population.job_bytes_min = emulation->population.job_bytes_max = GB;
     emulation->population.file_scales[A] = 0.5;
@@ -164,7 +165,7 @@ static void each_policy_deletes_what_it_says(void **state)
     (void)state;
     struct emulation *emulation = two_projects("present", 50);
 
-    emulation->projects[B].serves[FETCH_CPU] = false;
+    emulation->projects[B].serves[CLIENT_CPU] = false;
     emulation->projects[A].file_priority = 5;
     emulation_begin(emulation, 1);
     emulation_run(emulation, 1);
@@ -200,10 +201,10 @@ static void requests_of_2004_tell_three_amounts(void **state)
 
     emulation->look = look_at_amounts;
     emulation->context = &differ;
-    emulation->projects[B].serves[FETCH_CPU] = false;
+    emulation->projects[B].serves[CLIENT_CPU] = false;
     emulation_begin(emulation, 1);
     emulation_run(emulation, 4);
-    emulation->projects[B].serves[FETCH_CPU] = true;
+    emulation->projects[B].serves[CLIENT_CPU] = true;
     emulation_run(emulation, 8);
     assert_true(differ);
     emulation_free(emulation);
@@ -297,7 +298,7 @@ static void all_goes_on_when_a_result_was_acknowledged(void **state)
     assert_true(has_done_and_running(volunteer));
     volunteer->disk.others = 35 * GB;
     volunteer->is_stuck = true; /* to be judged */
-    disk_poll(volunteer);
+    host_disk_poll(volunteer);
     assert_true(volunteer->is_stuck);
     volunteer->stale = true;
     jobs = volunteer->tally.jobs;
@@ -324,21 +325,21 @@ static void files_begin_as_the_room_says_and_are_only_raised(void **state)
     double bytes;
 
     emulation_begin(emulation, 1);
-    assert_true(disk_admit(volunteer, &job, &incoming, &bytes));
+    assert_true(host_disk_admit(volunteer, &job, &incoming, &bytes));
     kept = volunteer->disk.files[0];
     assert_int_equal(kept->priority, 1);
     assert_real(kept->expires, EMULATION_BEGIN + 60 * DAY, 0);
-    disk_release(volunteer, &job);
+    host_disk_release(volunteer, &job);
     file.priority = 3;
     file.life = 90 * DAY;
-    assert_true(disk_admit(volunteer, &job, &incoming, &bytes));
-    disk_release(volunteer, &job);
+    assert_true(host_disk_admit(volunteer, &job, &incoming, &bytes));
+    host_disk_release(volunteer, &job);
     assert_int_equal(kept->priority, 3);
     assert_real(kept->expires, EMULATION_BEGIN + 90 * DAY, 0);
     file.priority = 1;
     file.life = DAY;
-    assert_true(disk_admit(volunteer, &job, &incoming, &bytes));
-    disk_release(volunteer, &job);
+    assert_true(host_disk_admit(volunteer, &job, &incoming, &bytes));
+    host_disk_release(volunteer, &job);
     assert_int_equal(kept->priority, 3);
     assert_real(kept->expires, EMULATION_BEGIN + 90 * DAY, 0);
     assert_int_equal(volunteer->disk.count, 1);

@@ -9,7 +9,7 @@
 
 #define MINUTE 60.0
 
-static const struct availability away = {
+static const struct duration_availability away = {
     .on_fraction = 0.8, .active_fraction = 0.9, .cpu_efficiency = 1};
 
 static void a_thousand_seconds_are_360_gflop(void **state)
@@ -25,7 +25,8 @@ static void a_thousand_seconds_are_360_gflop(void **state)
 static void a_host_that_never_computes_never_ends(void **state)
 {
     (void)state;
-    const struct availability never = {.on_fraction = 0, .active_fraction = 1, .cpu_efficiency = 1};
+    const struct duration_availability never = {
+        .on_fraction = 0, .active_fraction = 1, .cpu_efficiency = 1};
 
     assert_true(isinf(duration_normalize(&never, 1)));
     assert_real(duration_normalize(&never, 0), 0, 0);

@@ -19,7 +19,7 @@ static struct fetch_host two_projects(void)
 
     projects[A] = projects[B] = (struct fetch_project){.share = 100};
 
-    host.resources[FETCH_CPU] = (struct fetch_resource){.count = 1, .flops = 1e9};
+    host.resources[CLIENT_CPU] = (struct fetch_resource){.count = 1, .flops = 1e9};
     host.resources[GPU] = (struct fetch_resource){.count = 1, .flops = 2e9};
     return host;
 }
@@ -45,7 +45,7 @@ static void answer(struct queue *queue, const struct fetch_request *request, boo
     for (size_t r = 0; r < 2; r++) {
         double seconds = request->seconds[r], instances = request->instances[r];
 
-        ret_answers[r] = r == FETCH_CPU && !has_cpu ? FETCH_UNSUPPORTED : FETCH_NONE_NOW;
+        ret_answers[r] = r == CLIENT_CPU && !has_cpu ? FETCH_UNSUPPORTED : FETCH_NONE_NOW;
         while (ret_answers[r] != FETCH_UNSUPPORTED && (seconds > 0 || instances > 0) &&
                queue->count < JOBS_MAX) {
             struct fetch_job sent = job(request->project, r, 1800 + random_unit(random) * 3600);
@@ -99,7 +99,7 @@ static void the_gpu_goes_three_quarters_to_the_one_without_cpu_jobs(void **state
 
         fetch_simulate(&host, queue.jobs, queue.count, DAY / 2, now);
         for (int contacts = 0; contacts < 4 && fetch_choose(&host, now, &request); contacts++) {
-            enum fetch_answer answers[FETCH_RESOURCES_MAX] = {FETCH_SILENCE};
+            enum fetch_answer answers[CLIENT_RESOURCES] = {FETCH_SILENCE};
 
             answer(&queue, &request, request.project == B, answers, &random);
             fetch_handle_reply(&host, &request, answers, now, &random);
@@ -111,8 +111,8 @@ static void the_gpu_goes_three_quarters_to_the_one_without_cpu_jobs(void **state
         drop_done(&queue);
         now += step;
     }
-    assert_real(used[A][FETCH_CPU], 0, 0);
-    assert_real(used[B][FETCH_CPU] / now, 1, 0.02);
+    assert_real(used[A][CLIENT_CPU], 0, 0);
+    assert_real(used[B][CLIENT_CPU] / now, 1, 0.02);
     assert_real(used[A][GPU] / now, 0.75, 0.02);
     assert_real(used[B][GPU] / now, 0.25, 0.02);
     assert_true(idle / now < 0.02);
@@ -128,7 +128,7 @@ static void debt_grows_only_where_jobs_are_likely(void **state)
     host.projects[B].accounts[GPU].supplies = true;
     fetch_accumulate_debt(&host, NULL, 0, 1000, 0);
     assert_real(host.projects[A].accounts[GPU].debt, 0, 0);
-    assert_real(host.projects[A].accounts[FETCH_CPU].debt, 0, 0);
+    assert_real(host.projects[A].accounts[CLIENT_CPU].debt, 0, 0);
     assert_real(host.projects[B].accounts[GPU].debt, 1000, 1e-3);
 
     /* Nor while it is backed off. */
@@ -142,7 +142,7 @@ static void debts_of_all_resources_add_up_by_speed(void **state)
     (void)state;
     struct fetch_host host = two_projects();
 
-    host.projects[A].accounts[FETCH_CPU].debt = -100;
+    host.projects[A].accounts[CLIENT_CPU].debt = -100;
     host.projects[A].accounts[GPU].debt = 70;
     assert_real(fetch_overall_debt(&host, A), 40, 1e-9);
 }
@@ -151,22 +151,22 @@ static void shortfall_is_what_the_queue_leaves_idle(void **state)
 {
     (void)state;
     struct fetch_host host = two_projects();
-    struct fetch_job jobs[] = {job(A, GPU, 400), job(B, FETCH_CPU, 100), job(B, FETCH_CPU, 50)};
+    struct fetch_job jobs[] = {job(A, GPU, 400), job(B, CLIENT_CPU, 100), job(B, CLIENT_CPU, 50)};
 
-    host.resources[FETCH_CPU].count = 4;
+    host.resources[CLIENT_CPU].count = 4;
     fetch_simulate(&host, jobs, 3, 1000, 0);
-    assert_real(host.resources[FETCH_CPU].idle, 2, 0);
+    assert_real(host.resources[CLIENT_CPU].idle, 2, 0);
     assert_real(host.resources[GPU].idle, 0, 0);
-    assert_real(host.resources[FETCH_CPU].shortfall, 4000 - 150, 1e-9);
+    assert_real(host.resources[CLIENT_CPU].shortfall, 4000 - 150, 1e-9);
     assert_real(host.resources[GPU].shortfall, 600, 1e-9);
     /* By project, of its half: 2000 - 150, 500 - 400. */
-    assert_real(host.projects[B].accounts[FETCH_CPU].shortfall, 1850, 1e-9);
+    assert_real(host.projects[B].accounts[CLIENT_CPU].shortfall, 1850, 1e-9);
     assert_real(host.projects[A].accounts[GPU].shortfall, 100, 1e-9);
     /* Shares are among those that may be asked. */
-    host.projects[A].accounts[FETCH_CPU].backoff_end = 1;
+    host.projects[A].accounts[CLIENT_CPU].backoff_end = 1;
     fetch_simulate(&host, jobs, 3, 1000, 0);
-    assert_real(host.projects[B].accounts[FETCH_CPU].shortfall, 3850, 1e-9);
-    assert_real(host.projects[A].accounts[FETCH_CPU].shortfall, 0, 0);
+    assert_real(host.projects[B].accounts[CLIENT_CPU].shortfall, 3850, 1e-9);
+    assert_real(host.projects[A].accounts[CLIENT_CPU].shortfall, 0, 0);
 }
 
 static void idle_coprocessors_then_idle_cpus_then_shortfalls(void **state)
@@ -174,25 +174,25 @@ static void idle_coprocessors_then_idle_cpus_then_shortfalls(void **state)
     (void)state;
     struct fetch_host host = two_projects();
     struct fetch_request request;
-    struct fetch_job jobs[] = {job(A, GPU, 100), job(B, FETCH_CPU, 100)};
+    struct fetch_job jobs[] = {job(A, GPU, 100), job(B, CLIENT_CPU, 100)};
 
     fetch_simulate(&host, NULL, 0, 1000, 0);
     assert_true(fetch_choose(&host, 0, &request));
     assert_real(request.seconds[GPU], 1000, 0);
     assert_real(request.instances[GPU], 1, 0);
-    assert_real(request.seconds[FETCH_CPU], 0, 0); /* one resource at a time */
-    assert_real(request.instances[FETCH_CPU], 0, 0);
+    assert_real(request.seconds[CLIENT_CPU], 0, 0); /* one resource at a time */
+    assert_real(request.instances[CLIENT_CPU], 0, 0);
 
     fetch_simulate(&host, jobs, 1, 1000, 0);
     assert_true(fetch_choose(&host, 0, &request));
-    assert_real(request.seconds[FETCH_CPU], 1000, 0);
+    assert_real(request.seconds[CLIENT_CPU], 1000, 0);
     assert_real(request.seconds[GPU], 0, 0);
 
     fetch_simulate(&host, jobs, 2, 1000, 0);
     assert_true(fetch_choose(&host, 0, &request));
-    assert_real(request.seconds[FETCH_CPU], 900, 0);
+    assert_real(request.seconds[CLIENT_CPU], 900, 0);
     assert_real(request.seconds[GPU], 900, 0);
-    assert_real(request.instances[GPU] + request.instances[FETCH_CPU], 0, 0);
+    assert_real(request.instances[GPU] + request.instances[CLIENT_CPU], 0, 0);
     assert_real(request.scalar, 900, 0);
 
     jobs[0].left = jobs[1].left = 1000;
@@ -209,8 +209,8 @@ static void a_gpu_that_nobody_serves_does_not_idle_the_cpu(void **state)
     host.projects[A].accounts[GPU].backoff_end = host.projects[B].accounts[GPU].backoff_end = 10;
     fetch_simulate(&host, NULL, 0, 1000, 0);
     assert_true(fetch_choose(&host, 0, &request));
-    assert_real(request.seconds[FETCH_CPU], 1000, 0);
-    assert_real(request.instances[FETCH_CPU], 1, 0);
+    assert_real(request.seconds[CLIENT_CPU], 1000, 0);
+    assert_real(request.instances[CLIENT_CPU], 1, 0);
 }
 
 static void of_those_that_may_be_asked_the_one_owed_most(void **state)
@@ -220,15 +220,15 @@ static void of_those_that_may_be_asked_the_one_owed_most(void **state)
 
     host.projects[B].accounts[GPU].debt = 500;
     fetch_init(&host, 0);
-    assert_int_equal(fetch_select_project(&host, FETCH_CPU, 0), B);
+    assert_int_equal(fetch_select_project(&host, CLIENT_CPU, 0), B);
     /* Unless what it has queued makes up for it. */
-    host.projects[B].accounts[FETCH_CPU].shortfall = -1500;
-    assert_int_equal(fetch_select_project(&host, FETCH_CPU, 0), A);
+    host.projects[B].accounts[CLIENT_CPU].shortfall = -1500;
+    assert_int_equal(fetch_select_project(&host, CLIENT_CPU, 0), A);
     host.projects[A].min_rpc_time = 10;
-    assert_int_equal(fetch_select_project(&host, FETCH_CPU, 0), B);
+    assert_int_equal(fetch_select_project(&host, CLIENT_CPU, 0), B);
     host.projects[B].excluded = true;
-    assert_int_equal(fetch_select_project(&host, FETCH_CPU, 0), 2);
-    assert_int_equal(fetch_select_project(&host, FETCH_CPU, 10), A);
+    assert_int_equal(fetch_select_project(&host, CLIENT_CPU, 0), 2);
+    assert_int_equal(fetch_select_project(&host, CLIENT_CPU, 10), A);
 }
 
 static void back_off_doubles_to_a_day_and_a_job_ends_it(void **state)
@@ -237,7 +237,7 @@ static void back_off_doubles_to_a_day_and_a_job_ends_it(void **state)
     struct fetch_host host = two_projects();
     struct random random = {.state = 7};
     struct fetch_request request = {.project = A, .seconds = {0, 100}};
-    enum fetch_answer answers[FETCH_RESOURCES_MAX] = {FETCH_NONE_NOW, FETCH_NONE_NOW};
+    enum fetch_answer answers[CLIENT_RESOURCES] = {FETCH_NONE_NOW, FETCH_NONE_NOW};
     struct fetch_account *gpu = &host.projects[A].accounts[GPU];
     double interval = FETCH_BACKOFF_MIN;
 
@@ -251,14 +251,14 @@ static void back_off_doubles_to_a_day_and_a_job_ends_it(void **state)
     }
     assert_true(gpu->supplies);
     /* What was not asked for is not held against it. */
-    assert_real(host.projects[A].accounts[FETCH_CPU].backoff_end, 0, 0);
+    assert_real(host.projects[A].accounts[CLIENT_CPU].backoff_end, 0, 0);
     /* The least delay of what is lacking, and never before its minimum RPC time. */
     assert_true(isinf(fetch_next_contact(&host, A)));
     host.resources[GPU].idle = 1;
     assert_real(fetch_next_contact(&host, A), gpu->backoff_end, 0);
-    host.resources[FETCH_CPU].shortfall = 1000;
+    host.resources[CLIENT_CPU].shortfall = 1000;
     assert_real(fetch_next_contact(&host, A), 0, 0);
-    host.projects[A].accounts[FETCH_CPU].backoff_end = 77;
+    host.projects[A].accounts[CLIENT_CPU].backoff_end = 77;
     assert_real(fetch_next_contact(&host, A), 77, 0);
     host.projects[A].min_rpc_time = 99;
     assert_real(fetch_next_contact(&host, A), 99, 0);
@@ -288,7 +288,7 @@ static void each_of_the_three_answers_has_its_effect(void **state)
         struct fetch_host host = two_projects();
         struct random random = {.state = 8};
         struct fetch_request request = {.project = A, .instances = {0, 1}};
-        enum fetch_answer answers[FETCH_RESOURCES_MAX] = {FETCH_SILENCE};
+        enum fetch_answer answers[CLIENT_RESOURCES] = {FETCH_SILENCE};
 
         host.projects[A].accounts[GPU].supplies = cases[i].supplied;
         answers[GPU] = cases[i].answer;

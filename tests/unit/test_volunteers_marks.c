@@ -18,7 +18,7 @@ static void begin(size_t count)
     projects[0].share = 200;
     projects[1].share = 100;
     host = (struct fetch_host){.resource_count = 1,
-                               .resources[FETCH_CPU] = {.count = 4, .flops = 1e9},
+                               .resources[CLIENT_CPU] = {.count = 4, .flops = 1e9},
                                .projects = projects,
                                .project_count = count};
     priorities[0] = priorities[1] = 0;
@@ -27,7 +27,7 @@ static void begin(size_t count)
 static void simulate(struct fetch_job *jobs, size_t count)
 {
     for (size_t i = 0; i < count; i++)
-        jobs[i].uses[FETCH_CPU] = 1;
+        jobs[i].uses[CLIENT_CPU] = 1;
     fetch_simulate(&host, jobs, count, marks.high, 0);
     marks_rank(&host, &marks, jobs, count, priorities);
 }
@@ -41,8 +41,8 @@ static void an_idle_host_fills_up_to_the_high_mark(void **state)
     begin(1);
     simulate(&job, 1);
     assert_true(marks_choose(&host, &marks, priorities, 0, &request));
-    assert_real(request.seconds[FETCH_CPU], 4 * 3456 - 600, 1e-6); /* 13224 */
-    assert_real(request.instances[FETCH_CPU], 3, 1e-9);
+    assert_real(request.seconds[CLIENT_CPU], 4 * 3456 - 600, 1e-6); /* 13224 */
+    assert_real(request.instances[CLIENT_CPU], 3, 1e-9);
     assert_real(request.scalar, 4 * 3456 - 600, 1e-6);
 }
 
@@ -56,15 +56,15 @@ static void between_the_marks_only_a_contact_adds(void **state)
     for (int i = 0; i < 16; i++)
         jobs[i] = (struct fetch_job){.left = 600};
     simulate(jobs, 16); /* four each: busy for 2400 s */
-    assert_real(host.resources[FETCH_CPU].saturated, 2400, 1e-6);
+    assert_real(host.resources[CLIENT_CPU].saturated, 2400, 1e-6);
     assert_false(marks_choose(&host, &marks, priorities, 0, &request));
     assert_true(marks_add(&host, &marks, priorities, 0, 0, &request));
-    assert_real(request.seconds[FETCH_CPU], 4 * (3456 - 2400), 1e-6);
+    assert_real(request.seconds[CLIENT_CPU], 4 * (3456 - 2400), 1e-6);
     assert_real(marks_next(&host, &marks, 0), 2400 - 1728, 1e-6);
     for (int i = 0; i < 16; i++)
         jobs[i].left = 3456;
     simulate(jobs, 16);
-    assert_true(isinf(host.resources[FETCH_CPU].saturated));
+    assert_true(isinf(host.resources[CLIENT_CPU].saturated));
     assert_false(marks_add(&host, &marks, priorities, 0, 0, &request));
     assert_real(marks_next(&host, &marks, 0), 3456 - 1728, 1e-6);
 }
@@ -77,10 +77,10 @@ static void the_first_idle_instance_counts(void **state)
     (void)state;
     begin(1);
     simulate(jobs, 4);
-    assert_real(host.resources[FETCH_CPU].saturated, 1000, 1e-6);
+    assert_real(host.resources[CLIENT_CPU].saturated, 1000, 1e-6);
     assert_true(marks_choose(&host, &marks, priorities, 0, &request));
-    assert_real(request.seconds[FETCH_CPU], 2456, 1e-6);
-    assert_real(request.instances[FETCH_CPU], 0, 1e-9);
+    assert_real(request.seconds[CLIENT_CPU], 2456, 1e-6);
+    assert_real(request.instances[CLIENT_CPU], 0, 1e-9);
 }
 
 static void who_got_less_for_its_share_comes_first(void **state)
@@ -96,8 +96,8 @@ static void who_got_less_for_its_share_comes_first(void **state)
     assert_real(priorities[1], -(1.0 / 4) / (1.0 / 3), 1e-9);
     assert_true(marks_choose(&host, &marks, priorities, 0, &request));
     assert_int_equal(request.project, 1);
-    assert_real(request.seconds[FETCH_CPU], 4 * 3456, 1e-6);
-    assert_real(request.instances[FETCH_CPU], 4, 1e-6);
+    assert_real(request.seconds[CLIENT_CPU], 4 * 3456, 1e-6);
+    assert_real(request.instances[CLIENT_CPU], 4, 1e-6);
     marks_book(&projects[1], 1e12, 60);
     simulate(NULL, 0);
     assert_true(marks_choose(&host, &marks, priorities, 0, &request));
@@ -132,7 +132,7 @@ static void whoever_may_not_be_asked_is_passed_over(void **state)
     simulate(NULL, 0);
     assert_true(marks_choose(&host, &marks, priorities, 0, &request));
     assert_int_equal(request.project, 1);
-    projects[1].accounts[FETCH_CPU].backoff_end = 20;
+    projects[1].accounts[CLIENT_CPU].backoff_end = 20;
     assert_false(marks_choose(&host, &marks, priorities, 0, &request));
     assert_real(marks_next(&host, &marks, 0), 10, 1e-9);
     assert_true(marks_choose(&host, &marks, priorities, 10, &request));
@@ -155,8 +155,8 @@ static void a_project_without_a_share_is_for_idle_processors(void **state)
     projects[1].excluded = true;
     assert_true(marks_choose(&host, &marks, priorities, 0, &request));
     assert_int_equal(request.project, 0);
-    assert_real(request.seconds[FETCH_CPU], 1, 1e-9);
-    assert_real(request.instances[FETCH_CPU], 4, 1e-9);
+    assert_real(request.seconds[CLIENT_CPU], 1, 1e-9);
+    assert_real(request.instances[CLIENT_CPU], 4, 1e-9);
     for (int i = 0; i < 4; i++)
         jobs[i] = (struct fetch_job){.left = 100};
     simulate(jobs, 4);
@@ -178,7 +178,7 @@ static void one_request_is_for_all_resources(void **state)
     assert_true(marks_choose(&host, &marks, priorities, 0, &request));
     assert_real(request.seconds[1], 3456, 1e-6);
     assert_real(request.instances[1], 1, 1e-9);
-    assert_real(request.seconds[FETCH_CPU], 4 * (3456 - 2000), 1e-6);
+    assert_real(request.seconds[CLIENT_CPU], 4 * (3456 - 2000), 1e-6);
     projects[0].accounts[1].backoff_end = 99; /* CPUs alone are no reason to ask */
     assert_false(marks_choose(&host, &marks, priorities, 0, &request));
 }
@@ -197,11 +197,11 @@ static void a_contact_adds_what_its_project_is_first_for(void **state)
     simulate(NULL, 0);
     assert_true(marks_add(&host, &marks, priorities, 0, 0, &request));
     assert_int_equal(request.project, 0);
-    assert_real(request.seconds[FETCH_CPU], 4 * 3456, 1e-6);
+    assert_real(request.seconds[CLIENT_CPU], 4 * 3456, 1e-6);
     assert_real(request.seconds[1] + request.instances[1], 0, 1e-9);
     assert_true(marks_add(&host, &marks, priorities, 1, 0, &request));
     assert_int_equal(request.project, 1);
-    assert_real(request.seconds[FETCH_CPU] + request.instances[FETCH_CPU], 0, 1e-9);
+    assert_real(request.seconds[CLIENT_CPU] + request.instances[CLIENT_CPU], 0, 1e-9);
     assert_real(request.seconds[1], 3456, 1e-6);
 }
 
@@ -217,13 +217,13 @@ static void who_has_less_than_its_share_asks_for_instances(void **state)
     simulate(jobs, 4);
     assert_true(marks_choose(&host, &marks, priorities, 0, &request));
     assert_int_equal(request.project, 1);
-    assert_real(request.instances[FETCH_CPU], 4.0 / 3, 1e-6);
+    assert_real(request.instances[CLIENT_CPU], 4.0 / 3, 1e-6);
     jobs[0].project = jobs[1].project = 1;
     simulate(jobs, 4);
     priorities[1] = 1;
     assert_true(marks_choose(&host, &marks, priorities, 0, &request));
     assert_int_equal(request.project, 1);
-    assert_real(request.instances[FETCH_CPU], 0, 1e-6);
+    assert_real(request.instances[CLIENT_CPU], 0, 1e-6);
 }
 
 static void old_work_counts_less(void **state)

@@ -5,6 +5,7 @@
 #include "server/submit/new_project.h"
 #include "tests/support/test.h"
 #include "tools/volunteers/host/contact.h"
+#include "tools/volunteers/host/volunteer.h"
 #include "tools/volunteers/wire/master_page.h"
 
 #include <stdlib.h>

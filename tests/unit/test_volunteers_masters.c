@@ -1,11 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* A crowd that finds its schedulers on master pages, against a network that these tests play: it
- * stands in for exchange.c at link time. Whatever is called "dead" is not answered by anybody. */
+ * stands in for http.c at link time. Whatever is called "dead" is not answered by anybody. */
 #include "server/base/arena.h"
 #include "server/base/buffer.h"
 #include "server/base/xml.h"
 #include "tests/support/test.h"
 #include "tools/volunteers/crowd/command_line.h"
+#include "tools/volunteers/crowd/crowd.h"
 #include "tools/volunteers/crowd/crowd_parts.h"
 #include "tools/volunteers/crowd/scenario.h"
 #include "tools/volunteers/wire/master_page.h"
@@ -18,93 +19,86 @@
 enum { LINES = 4 };
 
 /* Of one test at a time. */
-struct exchange {
+struct http_lines {
     const char *page; /* on each URL that begins with m */
-    struct exchange_result results[LINES];
+    struct http_result results[LINES];
     bool is_on[LINES];
     uint64_t pages, dead, living; /* pages read, requests for schedulers */
 };
-static struct exchange network;
+static struct http_lines network;
 
-const char *exchange_end_words(enum exchange_end end)
-{
-    return end == EXCHANGE_GOOD ? "good" : "bad";
-}
-
-struct exchange *exchange_create(size_t lines)
+struct http_lines *http_create(size_t lines)
 {
     assert_true(lines <= LINES);
     return &network;
 }
 
-void exchange_destroy(struct exchange *exchange)
+void http_destroy(struct http_lines *http)
 {
-    (void)exchange;
+    (void)http;
 }
 
-bool exchange_get(struct exchange *exchange, const char *url, struct buffer *ret_page)
+bool http_get(struct http_lines *http, const char *url, struct buffer *ret_page)
 {
-    buffer_add_string(ret_page, exchange->page);
+    buffer_add_string(ret_page, http->page);
     return url[0] == 'm';
 }
 
-static bool begin(struct exchange *exchange, size_t line, bool is_dead, const char *reply)
+static bool begin(struct http_lines *http, size_t line, bool is_dead, const char *reply)
 {
-    assert_false(exchange->is_on[line]);
-    exchange->is_on[line] = true;
-    exchange->results[line] =
-        (struct exchange_result){.line = line,
-                                 .end = is_dead ? EXCHANGE_AWAY : EXCHANGE_GOOD,
-                                 .is_simulated = true,
-                                 .reply = text_from(reply)};
+    assert_false(http->is_on[line]);
+    http->is_on[line] = true;
+    http->results[line] = (struct http_result){.line = line,
+                                               .end = is_dead ? HTTP_AWAY : HTTP_GOOD,
+                                               .is_simulated = true,
+                                               .reply = text_from(reply)};
     return true;
 }
 
-bool exchange_fetch(struct exchange *exchange, size_t line, const char *url, double now)
+bool http_fetch(struct http_lines *http, size_t line, const char *url, double now)
 {
     (void)now;
     assert_true(url[0] == 'm');
-    exchange->pages++;
-    return begin(exchange, line, false, exchange->page);
+    http->pages++;
+    return begin(http, line, false, http->page);
 }
 
-bool exchange_post(struct exchange *exchange, size_t line, const char *url, double now,
-                   struct text body)
+bool http_post(struct http_lines *http, size_t line, const char *url, double now, struct text body)
 {
     bool is_dead = strstr(url, "dead") != NULL;
 
     (void)now;
     assert_true(url[0] == 'h' && body.length > 0);
-    exchange->dead += is_dead;
-    exchange->living += !is_dead;
-    return begin(exchange, line, is_dead,
+    http->dead += is_dead;
+    http->living += !is_dead;
+    return begin(http, line, is_dead,
                  "<scheduler_reply>\n<userid>1</userid>\n<request_delay>3600</"
                  "request_delay>\n</scheduler_reply>\n");
 }
 
-bool exchange_wait(struct exchange *exchange, double seconds, struct exchange_result *ret_result)
+bool http_wait(struct http_lines *http, double seconds, struct http_result *ret_result)
 {
     (void)seconds;
     for (size_t line = LINES; line-- > 0;)
-        if (exchange->is_on[line]) {
-            exchange->is_on[line] = false;
-            *ret_result = exchange->results[line];
+        if (http->is_on[line]) {
+            http->is_on[line] = false;
+            *ret_result = http->results[line];
             return true;
         }
     return false;
 }
 
-static struct options on_pages(size_t parallel)
+static struct command_line on_pages(size_t parallel)
 {
-    return (struct options){.urls = {"master"},
-                            .keys = {"key"},
-                            .project_count = 1,
-                            .key_count = 1,
-                            .parallel = parallel,
-                            .window = -1,
-                            .patience = 30,
-                            .is_quiet = true,
-                            .has_masters = true};
+    return (struct command_line){.urls = {"master"},
+                                 .keys = {"key"},
+                                 .project_count = 1,
+                                 .key_count = 1,
+                                 .parallel = parallel,
+                                 .window = -1,
+                                 .patience = 30,
+                                 .is_quiet = true,
+                                 .has_masters = true};
 }
 
 static struct scenario scenario_of(const char *rows)
@@ -118,14 +112,14 @@ static struct scenario scenario_of(const char *rows)
 }
 
 /* The page is `first` before the hosts live, `then` when they do. */
-static enum status run(const struct options *options, const char *rows, const char *first,
+static enum status run(const struct command_line *options, const char *rows, const char *first,
                        const char *then, struct crowd_effort *ret_effort, struct failure *failure)
 {
     struct scenario scenario = scenario_of(rows);
     struct crowd *crowd;
     enum status status;
 
-    network = (struct exchange){.page = first};
+    network = (struct http_lines){.page = first};
     assert_status(STATUS_OK, crowd_create(options, &scenario, &crowd, NULL));
     network.page = then;
     status = crowd_run(crowd, failure);
@@ -140,7 +134,7 @@ static enum status run(const struct options *options, const char *rows, const ch
 static void each_host_reads_the_page_and_asks_whom_it_names(void **state)
 {
     (void)state;
-    struct options options = on_pages(1);
+    struct command_line options = on_pages(1);
     struct crowd_effort effort;
 
     assert_status(STATUS_OK,
@@ -156,7 +150,7 @@ static void each_host_reads_the_page_and_asks_whom_it_names(void **state)
 static void who_is_not_there_is_passed_over(void **state)
 {
     (void)state;
-    struct options options = on_pages(1);
+    struct command_line options = on_pages(1);
     struct crowd_effort effort;
 
     assert_status(STATUS_OK, run(&options, "hosts 40\ndays 2\nalways_on 1\nfetch sessions\n",
@@ -171,7 +165,7 @@ static void who_is_not_there_is_passed_over(void **state)
 static void a_page_that_names_nobody_is_read_again(void **state)
 {
     (void)state;
-    struct options options = on_pages(LINES);
+    struct command_line options = on_pages(LINES);
     struct failure failure = {.status = STATUS_OK};
     struct crowd_effort effort;
 
@@ -188,7 +182,7 @@ static void a_page_that_names_nobody_is_read_again(void **state)
 static void a_project_of_dead_schedulers_is_no_figure(void **state)
 {
     (void)state;
-    struct options options = on_pages(LINES);
+    struct command_line options = on_pages(LINES);
     struct failure failure = {.status = STATUS_OK};
     struct crowd_effort effort;
 
@@ -201,7 +195,7 @@ static void a_project_of_dead_schedulers_is_no_figure(void **state)
 static void in_an_outage_there_is_no_page(void **state)
 {
     (void)state;
-    struct options options = on_pages(1);
+    struct command_line options = on_pages(1);
     struct crowd_effort effort;
 
     assert_status(STATUS_OK,
@@ -216,12 +210,12 @@ static void in_an_outage_there_is_no_page(void **state)
 static void a_page_without_schedulers_begins_no_run(void **state)
 {
     (void)state;
-    struct options options = on_pages(1);
+    struct command_line options = on_pages(1);
     struct scenario scenario = scenario_of("hosts 2\n");
     struct failure failure = {.status = STATUS_OK};
     struct crowd *crowd = NULL;
 
-    network = (struct exchange){.page = "<html></html>"};
+    network = (struct http_lines){.page = "<html></html>"};
     assert_status(STATUS_INVALID, crowd_create(&options, &scenario, &crowd, &failure));
     assert_string_equal(failure.text, "master: this page names no scheduler");
     options.urls[0] = "xyz";

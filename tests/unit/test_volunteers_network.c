@@ -2,9 +2,10 @@
 /* Files on their way to a host. */
 #include "tests/support/emulation.h"
 #include "tests/support/test.h"
-#include "tools/volunteers/host/adapt.h"
+#include "tools/volunteers/host/habits.h"
 #include "tools/volunteers/host/job_queue.h"
-#include "tools/volunteers/host/policy.h"
+#include "tools/volunteers/host/life.h"
+#include "tools/volunteers/host/robin_view.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -36,7 +37,7 @@ static void queue_job(struct volunteer *volunteer, const char *file, double byte
 
     snprintf(name, sizeof(name), "job_%zu", volunteer->job_count);
     job.name = text_from(name);
-    queue_receive(volunteer, 0, &job);
+    job_queue_receive(volunteer, 0, &job);
     volunteer_choose(volunteer);
 }
 
@@ -86,7 +87,7 @@ static void a_file_that_is_here_need_not_come_again(void **state)
     struct emulation *emulation = slow_network();
     struct volunteer *volunteer = &emulation->volunteer;
 
-    emulation->population.habits.disk = policy_find(&policy_tables[POLICY_DISK], TEXT("present"));
+    emulation->population.habits.disk = habit_find(&habit_tables[HABIT_DISK], TEXT("present"));
     queue_job(volunteer, "both", 5e5);
     queue_job(volunteer, "both", 5e5);
     assert_real(volunteer->jobs[0].coming, 5e5, 0);
@@ -100,23 +101,23 @@ static void its_project_is_downloading_until_then(void **state)
     (void)state;
     struct emulation *emulation = slow_network();
     struct volunteer *volunteer = &emulation->volunteer;
-    struct adaptation *adaptation = calloc(1, sizeof(*adaptation));
+    struct robin_view *view = calloc(1, sizeof(*view));
 
-    assert_non_null(adaptation);
+    assert_non_null(view);
     volunteer->fetch.projects[0].min_rpc_time = volunteer->now + 1e6;
     queue_job(volunteer, "a", 1e6);
-    adapt_host(volunteer, adaptation);
-    assert_true(adaptation->projects[0].state.downloading);
-    assert_true(adaptation->projects[0].state.potentially_runnable);
-    assert_false(adaptation->projects[0].state.runnable);
+    robin_view_take(volunteer, view);
+    assert_true(view->projects[0].state.downloading);
+    assert_true(view->projects[0].state.potentially_runnable);
+    assert_false(view->projects[0].state.runnable);
     /* It is nearly runnable: the queue is not empty. */
-    adapt_simulate(volunteer, adaptation, 3600);
-    assert_real(adaptation->total_shortfall, 3600, 1);
+    robin_view_simulate(volunteer, view, 3600);
+    assert_real(view->total_shortfall, 3600, 1);
     run_for(volunteer, 1001);
-    adapt_host(volunteer, adaptation);
-    assert_true(adaptation->projects[0].state.runnable);
-    assert_false(adaptation->projects[0].state.downloading);
-    free(adaptation);
+    robin_view_take(volunteer, view);
+    assert_true(view->projects[0].state.runnable);
+    assert_false(view->projects[0].state.downloading);
+    free(view);
     emulation_free(emulation);
 }
 
@@ -134,7 +135,7 @@ static void look_whether_files_are_here(struct emulation *emulation, void *conte
 static void nothing_runs_without_its_files(void **state)
 {
     (void)state;
-    for (size_t run = 0; run < policy_tables[POLICY_RUN].count; run++) {
+    for (size_t run = 0; run < habit_tables[HABIT_RUN].count; run++) {
         struct emulation *emulation = emulation_create();
         struct volunteer *volunteer = &emulation->volunteer;
         size_t waiting = 0;
@@ -144,7 +145,7 @@ static void nothing_runs_without_its_files(void **state)
         emulation->population.buffer_min_days = emulation->population.buffer_max_days = 0.1;
         emulation->population.gpu_parts[0] = 1;
         emulation->population.cpus_max = 1;
-        emulation->projects[0].serves[TALLY_NVIDIA] = true;
+        emulation->projects[0].serves[CLIENT_NVIDIA] = true;
         emulation->projects[0].file_bytes = 1e6; /* 17 minutes for jobs of an hour */
         emulation->look = look_whether_files_are_here;
         emulation->context = &waiting;

@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What gnuplot is told, and what is told of refusals. */
+/* What gnuplot is told, and what is told of reasons. */
 #include "server/base/buffer.h"
 #include "tests/support/test.h"
 #include "tools/volunteers/crowd/observer.h"
+#include "tools/volunteers/figures/arrivals.h"
 #include "tools/volunteers/figures/merit.h"
 #include "tools/volunteers/figures/no_work_reasons.h"
 #include "tools/volunteers/figures/plot.h"
@@ -45,7 +46,7 @@ static void pictures_show_figures_that_there_are(void **state)
             assert_true(word.length < sizeof(name));
             memcpy(name, word.at, word.length);
             if (!text_is(word, "until_day"))
-                assert_non_null(figures_find(name));
+                assert_non_null(merit_find(name));
         }
         assert_true(count > 3);
         buffer_free(&script);
@@ -109,36 +110,36 @@ static void that_gnuplot_is_missing_is_said(void **state)
     free(path);
 }
 
-static void read_page(struct refusals *refusals, const char *first, const char *second)
+static void read_page(struct no_work_reasons *reasons, const char *first, const char *second)
 {
     struct metrics *projects = calloc(2, sizeof(*projects));
 
     assert_non_null(projects);
     metrics_add_page(&projects[0], text_from(first));
     metrics_add_page(&projects[1], text_from(second));
-    refusals_read(refusals, projects, 2);
+    no_work_read(reasons, projects, 2);
     free(projects);
 }
 
 static void refusals_are_those_of_the_run(void **state)
 {
     (void)state;
-    struct refusals refusals = {.count = 0};
+    struct no_work_reasons reasons = {.count = 0};
 
-    read_page(&refusals, "quartermaster_no_work_total{reason=\"disk\"} 10\n",
+    read_page(&reasons, "quartermaster_no_work_total{reason=\"disk\"} 10\n",
               "quartermaster_no_work_total{reason=\"disk\"} 1\nquartermaster_requests_total 7\n");
-    read_page(&refusals, "quartermaster_no_work_total{reason=\"disk\"} 14\n",
+    read_page(&reasons, "quartermaster_no_work_total{reason=\"disk\"} 14\n",
               "quartermaster_no_work_total{reason=\"disk\"} 1\n"
               "quartermaster_no_work_total{reason=\"deadline\"} 5\n");
-    read_page(&refusals, "quartermaster_no_work_total{reason=\"disk\"} 15\n",
+    read_page(&reasons, "quartermaster_no_work_total{reason=\"disk\"} 15\n",
               "quartermaster_no_work_total{reason=\"disk\"} 3\n"
               "quartermaster_no_work_total{reason=\"deadline\"} 5\n");
-    assert_int_equal(refusals.count, 2);
-    assert_string_equal(refusals.items[0].word, "disk");
-    assert_real(refusals_total(&refusals.items[0]), 7, 0);
-    assert_real(refusals_latest(&refusals.items[0]), 3, 0);
-    assert_real(refusals_total(&refusals.items[1]), 5, 0);
-    assert_real(refusals_latest(&refusals.items[1]), 0, 0);
+    assert_int_equal(reasons.count, 2);
+    assert_string_equal(reasons.items[0].word, "disk");
+    assert_real(no_work_total(&reasons.items[0]), 7, 0);
+    assert_real(no_work_latest(&reasons.items[0]), 3, 0);
+    assert_real(no_work_total(&reasons.items[1]), 5, 0);
+    assert_real(no_work_latest(&reasons.items[1]), 0, 0);
 }
 
 int main(void)

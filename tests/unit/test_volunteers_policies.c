@@ -2,9 +2,11 @@
 /* The ways of clients, each as a whole host lives by it. */
 #include "tests/support/emulation.h"
 #include "tests/support/test.h"
-#include "tools/volunteers/host/busy.h"
+#include "tools/volunteers/host/habits.h"
 #include "tools/volunteers/host/job_queue.h"
-#include "tools/volunteers/host/policy.h"
+#include "tools/volunteers/host/life.h"
+#include "tools/volunteers/host/runtime_estimate.h"
+#include "tools/volunteers/host/scheduler_rpc.h"
 
 #include <math.h>
 
@@ -17,10 +19,10 @@ static void choose_policies(struct emulation *emulation, const char *run, const 
 {
     struct habits *habits = &emulation->population.habits;
 
-    habits->run = policy_find(&policy_tables[POLICY_RUN], text_from(run));
-    habits->fetch = policy_find(&policy_tables[POLICY_FETCH], text_from(fetch));
-    assert_true(habits->run < policy_tables[POLICY_RUN].count);
-    assert_true(habits->fetch < policy_tables[POLICY_FETCH].count);
+    habits->run = habit_find(&habit_tables[HABIT_RUN], text_from(run));
+    habits->fetch = habit_find(&habit_tables[HABIT_FETCH], text_from(fetch));
+    assert_true(habits->run < habit_tables[HABIT_RUN].count);
+    assert_true(habits->fetch < habit_tables[HABIT_FETCH].count);
 }
 
 /* Two projects, so many CPUs, a buffer of half a day. */
@@ -56,18 +58,18 @@ static void by_resources_the_gpu_goes_three_quarters_to_a(void **state)
 {
     (void)state;
     struct emulation *emulation = two_projects("deadline", "resources", 100, 100);
-    const struct tally *tally = &emulation->volunteer.tally;
+    const struct host_tally *tally = &emulation->volunteer.tally;
     double time = 60 * DAY;
 
     emulation->population.gpu_parts[0] = 1;
     emulation->population.gpu_speed_min = emulation->population.gpu_speed_max = 2;
-    emulation->projects[A].serves[FETCH_CPU] = false;
-    emulation->projects[A].serves[TALLY_NVIDIA] = true;
-    emulation->projects[B].serves[TALLY_NVIDIA] = true;
+    emulation->projects[A].serves[CLIENT_CPU] = false;
+    emulation->projects[A].serves[CLIENT_NVIDIA] = true;
+    emulation->projects[B].serves[CLIENT_NVIDIA] = true;
     emulation_begin(emulation, 1);
     emulation_run(emulation, 60);
-    assert_real(tally->resources[TALLY_CPU].used / time, 1, 0.02);
-    assert_real(tally->resources[TALLY_NVIDIA].used / time, 1, 0.02);
+    assert_real(tally->resources[CLIENT_CPU].used / time, 1, 0.02);
+    assert_real(tally->resources[CLIENT_NVIDIA].used / time, 1, 0.02);
     /* B alone uses CPUs. */
     assert_real(flops_of(emulation, A) / 2e9 / time, 0.75, 0.02);
     assert_real((flops_of(emulation, B) - 1e9 * time) / 2e9 / time, 0.25, 0.02);
@@ -87,9 +89,9 @@ static void by_recent_use_projects_take_turns_on_a_gpu(void **state)
         const struct tally_project *tally;
 
         emulation->population.gpu_parts[0] = 1;
-        emulation->projects[A].serves[FETCH_CPU] = false;
-        emulation->projects[A].serves[TALLY_NVIDIA] = true;
-        emulation->projects[B].serves[TALLY_NVIDIA] = true;
+        emulation->projects[A].serves[CLIENT_CPU] = false;
+        emulation->projects[A].serves[CLIENT_NVIDIA] = true;
+        emulation->projects[B].serves[CLIENT_NVIDIA] = true;
         emulation_begin(emulation, 1);
         emulation_run(emulation, 2);
         tally = &emulation->volunteer.projects[A].tally;
@@ -117,7 +119,7 @@ static void shares_are_reached_by_every_policy(void **state)
 
     for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
         struct emulation *emulation = two_projects(cases[i].run, cases[i].fetch, 75, 25);
-        const struct tally *tally = &emulation->volunteer.tally;
+        const struct host_tally *tally = &emulation->volunteer.tally;
         uint64_t seed = 1;
 
         emulation->population.cpus_max = cases[i].cpus > 1 ? 4 : 1;
@@ -225,7 +227,7 @@ static struct emulation *scenario_1(const char *run)
     }
     emulation_begin(emulation, 1);
     volunteer->machine.cpus = 2;
-    volunteer->fetch.resources[FETCH_CPU].count = 2;
+    volunteer->fetch.resources[CLIENT_CPU].count = 2;
     return emulation;
 }
 
@@ -358,7 +360,7 @@ static void look_at_contacts(struct emulation *emulation, void *context)
     contacts->requests += wants && !reports;
     if (wants && contacts->time[question->project] == 0) {
         contacts->time[question->project] = emulation->volunteer.now;
-        contacts->seconds[question->project] = question->outgoing.demands[FETCH_CPU].seconds;
+        contacts->seconds[question->project] = question->outgoing.demands[CLIENT_CPU].seconds;
     }
 }
 
@@ -368,9 +370,9 @@ static void contacts_are_for_work_for_reports_and_for_both(void **state)
 {
     (void)state;
 
-    for (size_t fetch = 0; fetch < policy_tables[POLICY_FETCH].count; fetch++) {
+    for (size_t fetch = 0; fetch < habit_tables[HABIT_FETCH].count; fetch++) {
         struct emulation *emulation =
-            two_projects("debt", policy_word(&policy_tables[POLICY_FETCH], fetch), 75, 25);
+            two_projects("debt", habit_word(&habit_tables[HABIT_FETCH], fetch), 75, 25);
         struct contacts contacts = {.both = 0};
 
         emulation->look = look_at_contacts;
@@ -427,9 +429,9 @@ static void what_is_due_soon_is_reported_in_time(void **state)
 {
     (void)state;
 
-    for (size_t fetch = 0; fetch < policy_tables[POLICY_FETCH].count; fetch++) {
+    for (size_t fetch = 0; fetch < habit_tables[HABIT_FETCH].count; fetch++) {
         struct emulation *emulation =
-            two_projects("deadline", policy_word(&policy_tables[POLICY_FETCH], fetch), 50, 50);
+            two_projects("deadline", habit_word(&habit_tables[HABIT_FETCH], fetch), 50, 50);
         size_t reported = 0;
 
         emulation->population.projects = 1;
@@ -492,7 +494,7 @@ static void failed_jobs_hold_their_project_back(void **state)
     for (int failing = 0; failing < 2; failing++) {
         struct emulation *emulation = two_projects("debt", "sessions", 50, 50);
 
-        emulation->projects[B].serves[FETCH_CPU] = false;
+        emulation->projects[B].serves[CLIENT_CPU] = false;
         emulation->projects[A].run_time = 1;
         emulation->projects[A].jobs_max = 1;
         emulation->population.error_rate = failing;
@@ -511,7 +513,7 @@ static void corrected_estimates_come_near_the_truth(void **state)
     struct volunteer *volunteer = &emulation->volunteer;
 
     emulation->population.habits.estimate =
-        policy_find(&policy_tables[POLICY_ESTIMATE], TEXT("corrected"));
+        habit_find(&habit_tables[HABIT_ESTIMATE], TEXT("corrected"));
     emulation->projects[A].optimism = 3; /* jobs take 3 h */
     emulation_begin(emulation, 1);
     emulation_run(emulation, 20);
@@ -532,7 +534,7 @@ static void look_at_scalar(struct emulation *emulation, void *context)
     (void)context;
     assert_true(outgoing->is_scalar);
     assert_real(outgoing->scalar,
-                outgoing->demands[FETCH_CPU].seconds / outgoing->potential_fraction /
+                outgoing->demands[CLIENT_CPU].seconds / outgoing->potential_fraction /
                     outgoing->on_fraction,
                 1e-6 * outgoing->scalar);
 }
@@ -542,8 +544,7 @@ static void one_number_is_in_wall_time_of_the_share(void **state)
     (void)state;
     struct emulation *emulation = two_projects("robin", "demand", 75, 25);
 
-    emulation->population.habits.request =
-        policy_find(&policy_tables[POLICY_REQUEST], TEXT("scalar"));
+    emulation->population.habits.request = habit_find(&habit_tables[HABIT_REQUEST], TEXT("scalar"));
     emulation->look = look_at_scalar;
     emulation_begin(emulation, 1);
     emulation_run(emulation, 3);
@@ -621,10 +622,10 @@ static void debts_and_back_offs_outlive_an_absence(void **state)
     emulation->projects[B].keeps_silent_of_resources = true;
     emulation_begin(emulation, 1);
     emulation_run(emulation, 2);
-    emulation->projects[B].serves[FETCH_CPU] = false;
+    emulation->projects[B].serves[CLIENT_CPU] = false;
     emulation_run(emulation, 4);
     for (size_t p = 0; p < 2; p++)
-        before[p] = volunteer->fetch.projects[p].accounts[FETCH_CPU];
+        before[p] = volunteer->fetch.projects[p].accounts[CLIENT_CPU];
     assert_true(before[A].debt != 0 && before[B].backoff > 0);
     for (int i = 0; i < 2; i++) { /* off, and on again */
         volunteer->next_change = volunteer->now + 10;
@@ -632,7 +633,7 @@ static void debts_and_back_offs_outlive_an_absence(void **state)
     }
     assert_true(volunteer->is_on);
     for (size_t p = 0; p < 2; p++) {
-        const struct fetch_account *account = &volunteer->fetch.projects[p].accounts[FETCH_CPU];
+        const struct fetch_account *account = &volunteer->fetch.projects[p].accounts[CLIENT_CPU];
 
         assert_real(account->debt, before[p].debt, 0);
         assert_real(account->backoff, before[p].backoff, 0);
@@ -651,7 +652,7 @@ static void no_more_cpus_are_used_than_preferred(void **state)
 
     for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
         struct emulation *emulation = two_projects("deadline", "resources", 50, 50);
-        const struct tally_resource *cpus = &emulation->volunteer.tally.resources[TALLY_CPU];
+        const struct tally_resource *cpus = &emulation->volunteer.tally.resources[CLIENT_CPU];
 
         emulation->population.cpus_min = emulation->population.cpus_max = 8;
         emulation->population.cpus_percent = cases[i].percent;
@@ -671,13 +672,13 @@ static void queue_job(struct volunteer *volunteer, size_t coproc, double hours, 
     struct incoming_job job = {.deadline = volunteer->now + due * 3600,
                                .operations = hours * 3600e9,
                                .flops = 1e9,
-                               .cpus = coproc == FETCH_CPU ? 1 : 0,
+                               .cpus = coproc == CLIENT_CPU ? 1 : 0,
                                .coproc = coproc,
-                               .coprocs = coproc == FETCH_CPU ? 0 : 1};
+                               .coprocs = coproc == CLIENT_CPU ? 0 : 1};
 
     snprintf(name, sizeof(name), "job_%zu", volunteer->job_count);
     job.name = text_from(name);
-    queue_receive(volunteer, 0, &job);
+    job_queue_receive(volunteer, 0, &job);
 }
 
 /* Two CPUs and a GPU. */
@@ -689,17 +690,18 @@ static void a_resource_is_busy_with_what_is_in_danger(void **state)
 
     emulation->population.gpu_parts[0] = 1;
     emulation_begin(emulation, 1);
-    volunteer->fetch.resources[FETCH_CPU].count = 2;
+    volunteer->fetch.resources[CLIENT_CPU].count = 2;
     volunteer->machine.cpus = 2;
-    queue_job(volunteer, FETCH_CPU, 3, 1000);
-    queue_job(volunteer, FETCH_CPU, 4, 3.5);
-    assert_real(busy_delay(volunteer, FETCH_CPU), 0, 0); /* one of the two is not in danger */
-    queue_job(volunteer, FETCH_CPU, 5, 4.5);
-    assert_real(busy_delay(volunteer, FETCH_CPU), 4 * 3600, 1);
-    assert_real(busy_delay(volunteer, TALLY_NVIDIA), 0, 0);
-    queue_job(volunteer, TALLY_NVIDIA, 2, 1);
-    assert_real(busy_delay(volunteer, TALLY_NVIDIA), 2 * 3600, 1);
-    assert_real(busy_delay(volunteer, TALLY_ATI), 0, 0);
+    queue_job(volunteer, CLIENT_CPU, 3, 1000);
+    queue_job(volunteer, CLIENT_CPU, 4, 3.5);
+    assert_real(estimate_busy_delay(volunteer, CLIENT_CPU), 0,
+                0); /* one of the two is not in danger */
+    queue_job(volunteer, CLIENT_CPU, 5, 4.5);
+    assert_real(estimate_busy_delay(volunteer, CLIENT_CPU), 4 * 3600, 1);
+    assert_real(estimate_busy_delay(volunteer, CLIENT_NVIDIA), 0, 0);
+    queue_job(volunteer, CLIENT_NVIDIA, 2, 1);
+    assert_real(estimate_busy_delay(volunteer, CLIENT_NVIDIA), 2 * 3600, 1);
+    assert_real(estimate_busy_delay(volunteer, CLIENT_ATI), 0, 0);
     emulation_free(emulation);
 }
 
@@ -781,7 +783,7 @@ static void projects_are_apart_but_in_the_list(void **state)
     size_t most = 0;
 
     emulation->population.gpu_parts[0] = 1;
-    emulation->projects[A].serves[TALLY_NVIDIA] = true;
+    emulation->projects[A].serves[CLIENT_NVIDIA] = true;
     emulation->look = look_at_lists;
     emulation->context = &most;
     emulation_begin(emulation, 1);

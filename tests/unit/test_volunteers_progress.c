@@ -4,6 +4,7 @@
 #include "tests/support/emulation.h"
 #include "tests/support/test.h"
 #include "tools/volunteers/host/job_queue.h"
+#include "tools/volunteers/host/life.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -33,13 +34,13 @@ static void queue_job(struct volunteer *volunteer, size_t resource, double secon
     struct incoming_job job = {.deadline = volunteer->now + due,
                                .operations = seconds * FLOPS,
                                .flops = FLOPS,
-                               .cpus = resource == FETCH_CPU ? 1 : 0,
+                               .cpus = resource == CLIENT_CPU ? 1 : 0,
                                .coproc = resource,
-                               .coprocs = resource == FETCH_CPU ? 0 : 1};
+                               .coprocs = resource == CLIENT_CPU ? 0 : 1};
 
     snprintf(name, sizeof(name), "job_%zu", volunteer->job_count);
     job.name = text_from(name);
-    queue_receive(volunteer, 0, &job);
+    job_queue_receive(volunteer, 0, &job);
     volunteer_choose(volunteer);
 }
 
@@ -76,7 +77,7 @@ static void a_host_switched_off_goes_on_from_its_last_checkpoint(void **state)
     struct volunteer *volunteer = &emulation->volunteer;
     double begin = volunteer->now;
 
-    queue_job(volunteer, FETCH_CPU, 2000, 1e6);
+    queue_job(volunteer, CLIENT_CPU, 2000, 1e6);
     run_for(volunteer, 1000);
     assert_real(volunteer->jobs[0].left, 1000, 1e-3);
     switch_off_and_on(volunteer);
@@ -105,7 +106,7 @@ static void a_host_that_sleeps_goes_on_where_it_was(void **state)
     struct volunteer *volunteer = &emulation->volunteer;
 
     emulation->population.sleeps = true;
-    queue_job(volunteer, FETCH_CPU, 2000, 1e6);
+    queue_job(volunteer, CLIENT_CPU, 2000, 1e6);
     run_for(volunteer, 1000);
     switch_off_and_on(volunteer);
     assert_real(volunteer->jobs[0].left, 1000, 1e-3);
@@ -122,10 +123,10 @@ static void who_makes_way_stays_in_memory_by_preference(void **state)
         size_t resource;
         double ran, lost;
     } cases[] = {
-        {false, FETCH_CPU, 1000, 100},    {true, FETCH_CPU, 1000, 0},
-        {false, FETCH_CPU, 250, 0}, /* it has no checkpoint to go on from */
-        {false, TALLY_NVIDIA, 1000, 100}, {true, TALLY_NVIDIA, 1000, 100},
-        {true, TALLY_NVIDIA, 250, 250},
+        {false, CLIENT_CPU, 1000, 100},    {true, CLIENT_CPU, 1000, 0},
+        {false, CLIENT_CPU, 250, 0}, /* it has no checkpoint to go on from */
+        {false, CLIENT_NVIDIA, 1000, 100}, {true, CLIENT_NVIDIA, 1000, 100},
+        {true, CLIENT_NVIDIA, 250, 250},
     };
 
     for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
@@ -153,7 +154,7 @@ static void starting_again_takes_a_while_that_is_lost(void **state)
     struct volunteer *volunteer = &emulation->volunteer;
 
     emulation->population.restart = 200;
-    queue_job(volunteer, FETCH_CPU, 2000, 1e6);
+    queue_job(volunteer, CLIENT_CPU, 2000, 1e6);
     run_for(volunteer, 100);
     switch_off_and_on(volunteer); /* there was nothing to go on from */
     assert_real(volunteer->jobs[0].left, 2000, 1e-2);
@@ -216,7 +217,7 @@ static void agrees_with_the_slow_way(void **state)
         struct slow slow = {.done = 0};
 
         emulation->population.restart = (double)(random_next(&random) % 500);
-        queue_job(volunteer, FETCH_CPU, 1e6, 1e7);
+        queue_job(volunteer, CLIENT_CPU, 1e6, 1e7);
         for (int turn = 0; turn < 50; turn++) {
             int seconds = 1 + (int)(random_next(&random) % 2000);
 

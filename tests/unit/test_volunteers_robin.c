@@ -16,7 +16,7 @@ static struct robin_result result(size_t project, double left, double deadline)
                                  .left = left,
                                  .deadline = deadline,
                                  .cpus = 1,
-                                 .coproc = ROBIN_NO_COPROC,
+                                 .coproc = CLIENT_NO_COPROC,
                                  .nearly_runnable = true};
 }
 

@@ -2,7 +2,7 @@
 /* Scenario files of the emulated crowd. */
 #include "tests/support/test.h"
 #include "tools/volunteers/crowd/scenario.h"
-#include "tools/volunteers/host/policy.h"
+#include "tools/volunteers/host/habits.h"
 
 #include "server/base/banned.h"
 
@@ -34,12 +34,11 @@ static void policies_are_words_and_shares_a_list(void **state)
                                                 "attach_days 0 4\nlater_shares 1 9\n"
                                                 "later_shares_days 7\nfile_scales 1 0.1\n"),
                                            &scenario, NULL));
-    assert_string_equal(policy_word(&policy_tables[POLICY_RUN], population->habits.run), "robin");
-    assert_string_equal(policy_word(&policy_tables[POLICY_FETCH], population->habits.fetch),
-                        "demand");
-    assert_string_equal(policy_word(&policy_tables[POLICY_ESTIMATE], population->habits.estimate),
+    assert_string_equal(habit_word(&habit_tables[HABIT_RUN], population->habits.run), "robin");
+    assert_string_equal(habit_word(&habit_tables[HABIT_FETCH], population->habits.fetch), "demand");
+    assert_string_equal(habit_word(&habit_tables[HABIT_ESTIMATE], population->habits.estimate),
                         "corrected");
-    assert_string_equal(policy_word(&policy_tables[POLICY_REQUEST], population->habits.request),
+    assert_string_equal(habit_word(&habit_tables[HABIT_REQUEST], population->habits.request),
                         "scalar");
     assert_int_equal(population->share_count, 3);
     assert_real(population->shares[2], 0.5, 0);
@@ -59,10 +58,10 @@ static void every_word_of_a_table_is_found(void **state)
 {
     (void)state;
 
-    for (size_t t = 0; t < POLICY_TABLES; t++)
-        for (size_t i = 0; i < policy_tables[t].count; i++)
+    for (size_t t = 0; t < HABITS; t++)
+        for (size_t i = 0; i < habit_tables[t].count; i++)
             assert_int_equal(
-                policy_find(&policy_tables[t], text_from(policy_word(&policy_tables[t], i))), i);
+                habit_find(&habit_tables[t], text_from(habit_word(&habit_tables[t], i))), i);
 }
 
 static void mistakes_are_named_with_their_line(void **state)

@@ -16,7 +16,7 @@ static const struct schedule_host two_cpus = {.cpus = 2, .period = HOUR};
 static struct schedule_result result(size_t project, double deadline)
 {
     return (struct schedule_result){
-        .project = project, .deadline = deadline, .cpus = 1, .coproc = SCHEDULE_NO_COPROC};
+        .project = project, .deadline = deadline, .cpus = 1, .coproc = CLIENT_NO_COPROC};
 }
 
 static void results_are_runnable_with_files_and_nearly_before(void **state)

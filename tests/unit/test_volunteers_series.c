@@ -10,49 +10,49 @@
 static void rpcs_are_counted_in_their_interval_by_outcome(void **state)
 {
     (void)state;
-    struct series series;
+    struct arrivals arrivals;
     struct observer observer;
 
-    assert_true(series_init(&series, 1000, 1300, 60));
-    assert_int_equal(series.count, 5);
-    observer = series_observer(&series);
+    assert_true(arrivals_init(&arrivals, 1000, 1300, 60));
+    assert_int_equal(arrivals.count, 5);
+    observer = arrivals_observer(&arrivals);
     observer.rpc(observer.context, &(struct rpc){.time = 1000, .outcome = RPC_SENT, .jobs = 3});
     observer.rpc(observer.context, &(struct rpc){.time = 1059.9, .outcome = RPC_SENT, .jobs = 4});
     observer.rpc(observer.context,
                  &(struct rpc){.time = 1060, .outcome = RPC_OUTAGE, .reported = 2});
-    assert_int_equal(series.bins[0].rpcs[RPC_SENT], 2);
-    assert_int_equal(series.bins[0].jobs, 7);
-    assert_int_equal(series.bins[1].rpcs[RPC_SENT], 0);
-    assert_int_equal(series.bins[1].rpcs[RPC_OUTAGE], 1);
-    assert_int_equal(series.bins[1].reported, 2);
-    series_free(&series);
+    assert_int_equal(arrivals.bins[0].rpcs[RPC_SENT], 2);
+    assert_int_equal(arrivals.bins[0].jobs, 7);
+    assert_int_equal(arrivals.bins[1].rpcs[RPC_SENT], 0);
+    assert_int_equal(arrivals.bins[1].rpcs[RPC_OUTAGE], 1);
+    assert_int_equal(arrivals.bins[1].reported, 2);
+    arrivals_free(&arrivals);
 }
 
 static void what_lies_outside_is_not_counted(void **state)
 {
     (void)state;
-    struct series series;
+    struct arrivals arrivals;
 
-    assert_true(series_init(&series, 1000, 1100, 50));
-    series_count(&series, &(struct rpc){.time = 999});
-    series_count(&series, &(struct rpc){.time = 1100});
-    series_count(&series, &(struct rpc){.time = 1050, .outcome = RPC_OUTCOME_COUNT});
-    for (size_t i = 0; i < series.count; i++)
+    assert_true(arrivals_init(&arrivals, 1000, 1100, 50));
+    arrivals_count(&arrivals, &(struct rpc){.time = 999});
+    arrivals_count(&arrivals, &(struct rpc){.time = 1100});
+    arrivals_count(&arrivals, &(struct rpc){.time = 1050, .outcome = RPC_OUTCOME_COUNT});
+    for (size_t i = 0; i < arrivals.count; i++)
         for (int outcome = 0; outcome < RPC_OUTCOME_COUNT; outcome++)
-            assert_int_equal(series.bins[i].rpcs[outcome], 0);
-    series_free(&series);
+            assert_int_equal(arrivals.bins[i].rpcs[outcome], 0);
+    arrivals_free(&arrivals);
 }
 
 static void intervals_grow_where_there_would_be_too_many(void **state)
 {
     (void)state;
-    struct series series;
+    struct arrivals arrivals;
 
-    assert_true(series_init(&series, 0, 3600.0 * 24 * 365 * 10, 1));
-    assert_true(series.count <= SERIES_BINS_MAX);
-    assert_true(series.width * (double)series.count >= 3600.0 * 24 * 365 * 10);
-    assert_true(series.width * (double)series.count < 3600.0 * 24 * 365 * 10 + series.width);
-    series_free(&series);
+    assert_true(arrivals_init(&arrivals, 0, 3600.0 * 24 * 365 * 10, 1));
+    assert_true(arrivals.count <= ARRIVALS_BINS_MAX);
+    assert_true(arrivals.width * (double)arrivals.count >= 3600.0 * 24 * 365 * 10);
+    assert_true(arrivals.width * (double)arrivals.count < 3600.0 * 24 * 365 * 10 + arrivals.width);
+    arrivals_free(&arrivals);
 }
 
 static void a_page_of_counters_is_read(void **state)

@@ -58,7 +58,7 @@ static void work_is_fetched_by_debt_until_the_high_water_mark(void **state)
 {
     (void)state;
     struct session_project projects[] = {owed(1, 100), owed(1, 10), owed(1, 50)};
-    struct session session = {.kind = SESSION_NONE};
+    struct rpc_session session = {.kind = SESSION_NONE};
     struct session_queue queue = empty;
     struct session_step step;
 
@@ -87,7 +87,7 @@ static void a_project_is_left_alone_until_its_minimum_rpc_time(void **state)
 {
     (void)state;
     struct session_project projects[] = {owed(1, 1), owed(1, 10)};
-    struct session session = {.kind = SESSION_NONE};
+    struct rpc_session session = {.kind = SESSION_NONE};
     struct session_step step;
 
     session_poll(&session, projects, 2, &empty, NOW);
@@ -112,7 +112,7 @@ static void a_failure_is_that_of_all_schedulers(void **state)
 {
     (void)state;
     struct session_project projects[] = {owed(1, 1), owed(1, 10)};
-    struct session session = {.kind = SESSION_NONE};
+    struct rpc_session session = {.kind = SESSION_NONE};
     struct random random = {.state = 6};
 
     projects[0].scheduler_count = 3;
@@ -133,7 +133,7 @@ static void a_project_that_says_it_is_down_is_asked_once(void **state)
 {
     (void)state;
     struct session_project projects[] = {owed(1, 1)};
-    struct session session = {.kind = SESSION_NONE};
+    struct rpc_session session = {.kind = SESSION_NONE};
     struct random random = {.state = 7};
 
     projects[0].scheduler_count = 3;
@@ -149,7 +149,7 @@ static void every_scheduler_is_tried_before_a_failure_counts(void **state)
 {
     (void)state;
     struct session_project projects[] = {owed(1, 1)};
-    struct session session = {.kind = SESSION_NONE};
+    struct rpc_session session = {.kind = SESSION_NONE};
     struct random random = {.state = 2};
 
     projects[0].scheduler_count = 3;
@@ -175,7 +175,7 @@ static unsigned fail_until_master(struct session_project *project,
     double now = NOW;
 
     for (int i = 0; i < 100; i++) {
-        struct session session = {.kind = SESSION_NONE};
+        struct rpc_session session = {.kind = SESSION_NONE};
         struct session_step step;
 
         now = fmax(now, project->min_rpc_time);
@@ -225,7 +225,7 @@ static void a_project_without_schedulers_begins_with_its_master_page(void **stat
 {
     (void)state;
     struct session_project project = {.share = 1, .fetch_master = true};
-    struct session session = {.kind = SESSION_NONE};
+    struct rpc_session session = {.kind = SESSION_NONE};
     struct random random = {.state = 5};
 
     session_poll(&session, &project, 1, &empty, NOW);
@@ -249,13 +249,13 @@ static void overdue_results_are_reported_once_there_is_enough_work(void **state)
 {
     (void)state;
     struct session_project projects[] = {owed(1, 1), owed(1, 10)};
-    struct session session = {.kind = SESSION_NONE};
+    struct rpc_session session = {.kind = SESSION_NONE};
     struct session_step step;
 
     projects[1].has_overdue_results = true;
     session_poll(&session, projects, 2, &empty, NOW);
     assert_int_equal(session.kind, SESSION_GET_WORK);
-    session = (struct session){.kind = SESSION_NONE};
+    session = (struct rpc_session){.kind = SESSION_NONE};
     session_poll(&session, projects, 2, &enough, NOW);
     assert_int_equal(session.kind, SESSION_REPORT);
     /* Not the one most in debt: it is asked for no work. */
@@ -276,7 +276,7 @@ static void reports_wait_for_the_minimum_rpc_time(void **state)
 {
     (void)state;
     struct session_project projects[] = {owed(1, 1)};
-    struct session session = {.kind = SESSION_NONE};
+    struct rpc_session session = {.kind = SESSION_NONE};
 
     projects[0].has_overdue_results = true;
     projects[0].min_rpc_time = NOW + 1;

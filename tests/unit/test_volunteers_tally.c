@@ -10,17 +10,17 @@
 static void sums_take_every_count(void **state)
 {
     (void)state;
-    struct tally sum = {.flops_total = 1, .flops_used = 1};
-    struct tally one = {.flops_total = 9, .flops_used = 4, .flops_wasted = 2};
+    struct host_tally sum = {.flops_total = 1, .flops_used = 1};
+    struct host_tally one = {.flops_total = 9, .flops_used = 4, .flops_wasted = 2};
 
 #define SET(name) one.name = 3;
     TALLY_COUNTS(SET)
-    one.resources[TALLY_ATI].starved = 5;
+    one.resources[CLIENT_ATI].starved = 5;
     tally_add(&sum, &one);
     tally_add(&sum, &one);
 #define IS_SUM(name) assert_int_equal(sum.name, 6);
     TALLY_COUNTS(IS_SUM)
-    assert_real(sum.resources[TALLY_ATI].starved, 10, 0);
+    assert_real(sum.resources[CLIENT_ATI].starved, 10, 0);
     assert_real(tally_idle_fraction(&sum), 1 - 9.0 / 19, 1e-12);
     assert_real(tally_wasted_fraction(&sum), 4.0 / 19, 1e-12);
 }

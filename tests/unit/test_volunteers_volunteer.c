@@ -10,11 +10,11 @@
 #define HOUR 3600.0
 #define DAY  86400.0
 
-static struct tally live(const struct population *population, uint64_t seed, double days,
-                         double bound)
+static struct host_tally live(const struct population *population, uint64_t seed, double days,
+                              double bound)
 {
     struct emulation *emulation = emulation_create();
-    struct tally tally;
+    struct host_tally tally;
 
     emulation->population = *population;
     emulation->projects[0].bound = bound;
@@ -31,7 +31,7 @@ static void a_steady_host_with_work_is_never_idle(void **state)
     const struct population population = emulation_steady();
 
     for (uint64_t seed = 1; seed < 6; seed++) {
-        struct tally tally = live(&population, seed, 10, 30 * DAY);
+        struct host_tally tally = live(&population, seed, 10, 30 * DAY);
 
         assert_true(tally.flops_used > 0.99 * tally.flops_total);
         assert_real(tally.flops_wasted, 0, 0);
@@ -46,7 +46,7 @@ static void late_and_failed_jobs_are_waste(void **state)
 {
     (void)state;
     struct population population = emulation_steady();
-    struct tally tally = live(&population, 1, 10, 0.5 * HOUR);
+    struct host_tally tally = live(&population, 1, 10, 0.5 * HOUR);
 
     assert_true(tally.late == tally.jobs && tally.flops_wasted > 0.9 * tally.flops_used);
     population.error_rate = 0.5;
@@ -59,7 +59,7 @@ static void absence_is_no_idleness(void **state)
 {
     (void)state;
     struct population population = emulation_steady();
-    struct tally always = live(&population, 3, 60, 30 * DAY), sometimes;
+    struct host_tally always = live(&population, 3, 60, 30 * DAY), sometimes;
 
     population.always_on = false;
     sometimes = live(&population, 3, 60, 365 * DAY);
@@ -84,7 +84,7 @@ static void lacks_its_buffer(struct emulation *emulation, void *context)
             return;
     if (!volunteer_wants_work(&emulation->question))
         return;
-    assert_real(outgoing->demands[FETCH_CPU].seconds, machine->buffer * (double)machine->cpus, 1);
+    assert_real(outgoing->demands[CLIENT_CPU].seconds, machine->buffer * (double)machine->cpus, 1);
     looks->least_on = fmin(looks->least_on, outgoing->on_fraction);
     looks->count++;
 }
@@ -111,7 +111,7 @@ static void presence_does_not_depend_on_what_is_computed(void **state)
 {
     (void)state;
     struct population population = population_measured();
-    struct tally good = live(&population, 7, 60, 30 * DAY), bad;
+    struct host_tally good = live(&population, 7, 60, 30 * DAY), bad;
 
     population.error_rate = 0.7;
     bad = live(&population, 7, 60, HOUR);
@@ -123,9 +123,9 @@ static void the_same_seed_lives_the_same_life(void **state)
 {
     (void)state;
     const struct population population = population_measured();
-    struct tally a = live(&population, 7, 60, 3 * DAY);
-    struct tally b = live(&population, 7, 60, 3 * DAY);
-    struct tally c = live(&population, 8, 60, 3 * DAY);
+    struct host_tally a = live(&population, 7, 60, 3 * DAY);
+    struct host_tally b = live(&population, 7, 60, 3 * DAY);
+    struct host_tally c = live(&population, 8, 60, 3 * DAY);
 
     assert_memory_equal(&a, &b, sizeof(a));
     assert_memory_not_equal(&a, &c, sizeof(a));

@@ -7,9 +7,9 @@
 #include "tests/support/test.h"
 #include "tools/volunteers/host/host_tally.h"
 #include "tools/volunteers/host/population.h"
+#include "tools/volunteers/host/rpc_messages.h"
 #include "tools/volunteers/host/versions.h"
-#include "tools/volunteers/wire/incoming.h"
-#include "tools/volunteers/wire/outgoing.h"
+#include "tools/volunteers/wire/wire.h"
 
 #include <stdlib.h>
 
@@ -35,7 +35,7 @@ static void the_server_reads_what_a_host_says(void **state)
          .deadline = 2000,
          .left = 60,
          .cpus = 0.5,
-         .coproc = FETCH_CPU + 3,
+         .coproc = CLIENT_CPU + 3,
          .coprocs = 0.25},
     };
     static const struct outgoing_file files[] = {{"kept", 5e6}};
@@ -121,16 +121,17 @@ static void each_job_says_which_version_it_is_of(void **state)
     (void)state;
     char first[] = "x&y", second[] = "gpu", platform[] = "p", none[] = "",
          class[] = "opencl_ati_101";
-    struct version list[] = {{.app = first, .platform = platform, .plan_class = none, .number = 7},
-                             {.app = second,
-                              .platform = platform,
-                              .plan_class = class,
-                              .number = 100,
-                              .cpus = 0.25,
-                              .flops = 3e11,
-                              .coproc = TALLY_ATI,
-                              .coprocs = 0.5}};
-    const struct versions versions = {.at = list, .count = 2};
+    struct host_version list[] = {
+        {.app = first, .platform = platform, .plan_class = none, .number = 7},
+        {.app = second,
+         .platform = platform,
+         .plan_class = class,
+         .number = 100,
+         .cpus = 0.25,
+         .flops = 3e11,
+         .coproc = CLIENT_ATI,
+         .coprocs = 0.5}};
+    const struct host_versions versions = {.at = list, .count = 2};
     const struct outgoing_job jobs[] = {
         {.name = "of the second", .is_own = true, .version = 1},
         {.name = "of the first", .is_own = true, .version = 0},
@@ -183,7 +184,7 @@ static void each_job_says_which_version_it_is_of(void **state)
 static void versions_are_kept_in_their_order_with_their_last_figures(void **state)
 {
     (void)state;
-    struct versions versions = {.count = 0};
+    struct host_versions versions = {.count = 0};
     struct incoming_job job = {.app = TEXT("x"), .platform = TEXT("p"), .version = 1, .flops = 5};
 
     assert_int_equal(versions_note(&versions, &job), 0);
@@ -245,9 +246,9 @@ static void a_host_reads_what_the_server_says(void **state)
     assert_true(incoming.no_work_deadlines);
     assert_false(incoming.is_down);
     assert_true(incoming.send_full_workload);
-    assert_int_equal(incoming.answers[FETCH_CPU], FETCH_SENT);
-    assert_int_equal(incoming.answers[TALLY_NVIDIA], FETCH_UNSUPPORTED);
-    assert_int_equal(incoming.answers[TALLY_ATI], FETCH_SILENCE);
+    assert_int_equal(incoming.answers[CLIENT_CPU], FETCH_SENT);
+    assert_int_equal(incoming.answers[CLIENT_NVIDIA], FETCH_UNSUPPORTED);
+    assert_int_equal(incoming.answers[CLIENT_ATI], FETCH_SILENCE);
     assert_true(incoming.deletes_by_expiry && !incoming.deletes_by_priority);
     assert_int_equal(incoming.deletion_count, 1);
     assert_text(incoming.deletions[0], "old_file");
@@ -271,7 +272,7 @@ static void a_host_reads_what_the_server_says(void **state)
     assert_real(incoming.jobs[0].operations, 3e12, 0);
     assert_real(incoming.jobs[0].flops, 2e9, 0);
     assert_real(incoming.jobs[0].cpus, 1, 0);
-    assert_int_equal(incoming.jobs[0].coproc, FETCH_CPU);
+    assert_int_equal(incoming.jobs[0].coproc, CLIENT_CPU);
     assert_text(incoming.jobs[0].output.name, "w_0_out");
     assert_int_equal(incoming.jobs[0].output.priority, 5);
     assert_true(incoming.jobs[0].output.sticky);
@@ -279,7 +280,7 @@ static void a_host_reads_what_the_server_says(void **state)
     assert_false(incoming.jobs[1].output.sticky);
     assert_real(incoming.jobs[1].flops, 9e9, 0);
     assert_real(incoming.jobs[1].cpus, 0.125, 0);
-    assert_int_equal(incoming.jobs[1].coproc, TALLY_NVIDIA);
+    assert_int_equal(incoming.jobs[1].coproc, CLIENT_NVIDIA);
     assert_real(incoming.jobs[1].coprocs, 0.5, 0);
     arena_destroy(arena);
 }

@@ -3,6 +3,7 @@
  * go to standard output as one JSON object; what depends on this machine goes to standard error. */
 #include "tools/volunteers/crowd/command_line.h"
 #include "tools/volunteers/crowd/crowd.h"
+#include "tools/volunteers/crowd/effort.h"
 #include "tools/volunteers/crowd/scenario.h"
 #include "tools/volunteers/figures/run_report.h"
 
@@ -10,10 +11,8 @@
 #include "server/base/file.h"
 #include "server/base/xml.h"
 
-#include <inttypes.h>
 #include <signal.h>
 #include <stdio.h>
-#include <sys/resource.h>
 
 #include "server/base/banned.h"
 
@@ -54,35 +53,11 @@ static enum status read_scenario(const char *path, struct scenario *ret_scenario
     return status;
 }
 
-static double seconds_of(struct timeval time)
-{
-    return (double)time.tv_sec + (double)time.tv_usec * 1e-6;
-}
-
-static void print_effort(const struct crowd_effort *effort, enum status status)
-{
-    struct rusage usage = {.ru_maxrss = 0};
-
-    getrusage(RUSAGE_SELF, &usage);
-    fprintf(stderr,
-            "%" PRIu64 " RPCs, %" PRIu64 " jobs in %.1f s, %.0f RPCs/s; %.2f s of CPU, %ld MB\n",
-            effort->rpcs, effort->jobs, effort->seconds,
-            effort->seconds > 0 ? (double)effort->rpcs / effort->seconds : 0,
-            seconds_of(usage.ru_utime) + seconds_of(usage.ru_stime), usage.ru_maxrss / 1024);
-    if (effort->masters > 0)
-        fprintf(stderr, "%" PRIu64 " times a master page was read\n", effort->masters);
-    for (int i = 0; i < CROWD_FAILURE_COUNT; i++)
-        if (effort->failures[i] > 0)
-            fprintf(stderr, "%s: %" PRIu64 "\n", crowd_failure_words((enum crowd_failure)i),
-                    effort->failures[i]);
-    if (status == STATUS_OK && effort->rpcs > 0 && effort->jobs == 0)
-        fputs("no job was sent: --metrics shows the reasons, qmctl why HOST tells them\n", stderr);
-}
-
-static enum status run_crowd(struct crowd *crowd, struct report *report, struct failure *failure)
+static enum status run_crowd(struct crowd *crowd, struct run_report *report,
+                             struct failure *failure)
 {
     struct observer observers[CROWD_OBSERVERS_MAX];
-    size_t count = report_observers(report, observers);
+    size_t count = run_report_observers(report, observers);
     struct failure more = {.status = STATUS_OK};
     enum status status = STATUS_OK;
 
@@ -93,22 +68,22 @@ static enum status run_crowd(struct crowd *crowd, struct report *report, struct 
     if (status == STATUS_OK)
         status = crowd_run(crowd, failure);
     if (status == STATUS_OK)
-        return report_finish(report, failure);
-    /* What ends a run late leaves the figures until then. */
-    if (status == STATUS_IO && report_finish(report, &more) != STATUS_OK)
+        return run_report_finish(report, failure);
+    /* A run that is given up late still has figures until then. */
+    if (status == STATUS_IO && run_report_finish(report, &more) != STATUS_OK)
         fprintf(stderr, "qmvolunteers: %s\n", more.text);
     return status;
 }
 
-static enum status run(const struct options *options, struct failure *failure)
+static enum status run(const struct command_line *options, struct failure *failure)
 {
     struct scenario scenario;
     struct crowd *crowd = NULL;
-    struct report *report = NULL;
+    struct run_report *report = NULL;
     enum status status = read_scenario(options->scenario, &scenario, failure);
 
     if (status == STATUS_OK)
-        status = report_create(options, &scenario, &report, failure);
+        status = run_report_create(options, &scenario, &report, failure);
     if (status != STATUS_OK)
         return status;
     scenario.population.projects = options->project_count;
@@ -117,19 +92,19 @@ static enum status run(const struct options *options, struct failure *failure)
     if (status == STATUS_OK)
         status = run_crowd(crowd, report, failure);
     if (crowd != NULL && !options->is_quiet)
-        print_effort(crowd_effort(crowd), status);
+        crowd_effort_print(crowd_effort(crowd), status == STATUS_OK);
     crowd_destroy(crowd);
-    report_destroy(report);
+    run_report_destroy(report);
     return status;
 }
 
 int main(int argc, char **argv)
 {
     struct failure failure = {.status = STATUS_OK};
-    struct options options;
+    struct command_line options;
     enum status status;
 
-    options_parse(argc, argv, &options);
+    command_line_parse(argc, argv, &options);
     xml_startup();
     status = run(&options, &failure);
     if (status != STATUS_OK)

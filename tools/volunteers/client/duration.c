@@ -14,7 +14,7 @@
 #define CORRECTION_MIN 0.01
 #define CORRECTION_MAX 100.0
 
-static double rate(const struct availability *availability)
+static double rate(const struct duration_availability *availability)
 {
     return availability->on_fraction * availability->active_fraction * availability->cpu_efficiency;
 }
@@ -26,18 +26,18 @@ static double divide(double time, double by)
     return by > 0 ? time / by : INFINITY;
 }
 
-double duration_normalize(const struct availability *availability, double cpu_time)
+double duration_normalize(const struct duration_availability *availability, double cpu_time)
 {
     return divide(cpu_time, rate(availability));
 }
 
-double duration_project_normalize(const struct availability *availability, double share_fraction,
-                                  double cpu_time)
+double duration_project_normalize(const struct duration_availability *availability,
+                                  double share_fraction, double cpu_time)
 {
     return divide(cpu_time, rate(availability) * share_fraction);
 }
 
-double duration_operations(const struct availability *availability, double share_fraction,
+double duration_operations(const struct duration_availability *availability, double share_fraction,
                            double flops, double request)
 {
     return request * flops * share_fraction * rate(availability);

@@ -4,19 +4,19 @@
 #ifndef TOOLS_VOLUNTEERS_CLIENT_DURATION_H
 #define TOOLS_VOLUNTEERS_CLIENT_DURATION_H
 
-struct availability {
+struct duration_availability {
     double on_fraction;     /* of the time that the client runs */
     double active_fraction; /* of that, of the time that it may compute */
     double cpu_efficiency;  /* CPU time in a second of running; 1 from 6.4 on */
 };
 
 /* The wall time that so much CPU time takes. INFINITY: never. */
-double duration_normalize(const struct availability *availability, double cpu_time);
+double duration_normalize(const struct duration_availability *availability, double cpu_time);
 /* The same with the share that a project has among those that could run. */
-double duration_project_normalize(const struct availability *availability, double share_fraction,
-                                  double cpu_time);
+double duration_project_normalize(const struct duration_availability *availability,
+                                  double share_fraction, double cpu_time);
 /* Floating-point operations in a request for so many project-normalized seconds. */
-double duration_operations(const struct availability *availability, double share_fraction,
+double duration_operations(const struct duration_availability *availability, double share_fraction,
                            double flops, double request);
 
 /* A job not begun: its operations by the speed of its version, corrected. */

@@ -92,7 +92,7 @@ struct lists {
 
 static bool uses_coproc(const struct fetch_host *host, const struct fetch_job *job)
 {
-    for (size_t r = FETCH_CPU + 1; r < host->resource_count; r++)
+    for (size_t r = CLIENT_CPU + 1; r < host->resource_count; r++)
         if (job->uses[r] > 0)
             return true;
     return false;
@@ -117,7 +117,7 @@ static struct lists list_jobs(const struct fetch_host *host, struct fetch_job *j
 
 static bool fits_coprocs(const struct fetch_host *host, const struct fetch_job *job)
 {
-    for (size_t r = FETCH_CPU + 1; r < host->resource_count; r++)
+    for (size_t r = CLIENT_CPU + 1; r < host->resource_count; r++)
         if (job->uses[r] > 0 &&
             host->resources[r].used + job->uses[r] > host->resources[r].count + 1e-9)
             return false;
@@ -126,7 +126,7 @@ static bool fits_coprocs(const struct fetch_host *host, const struct fetch_job *
 
 static bool all_coprocs_are_full(const struct fetch_host *host)
 {
-    for (size_t r = FETCH_CPU + 1; r < host->resource_count; r++)
+    for (size_t r = CLIENT_CPU + 1; r < host->resource_count; r++)
         if (host->resources[r].used < host->resources[r].count - 1e-9)
             return false;
     return true;
@@ -164,12 +164,12 @@ static double assign(struct fetch_host *host, struct lists *lists)
         else if (all_coprocs_are_full(host))
             break;
     }
-    cpus_left = host->resources[FETCH_CPU].count - floor(host->resources[FETCH_CPU].used + 1e-9);
+    cpus_left = host->resources[CLIENT_CPU].count - floor(host->resources[CLIENT_CPU].used + 1e-9);
     for (struct fetch_job *job = lists->cpus; job != NULL && cpus_left > 1e-9; job = job->next) {
-        job->running = job->uses[FETCH_CPU] <= cpus_left + 1e-9;
+        job->running = job->uses[CLIENT_CPU] <= cpus_left + 1e-9;
         if (!job->running)
             continue;
-        cpus_left -= job->uses[FETCH_CPU];
+        cpus_left -= job->uses[CLIENT_CPU];
         shortest = start(host, lists, job, shortest);
     }
     return isinf(shortest) ? 0 : shortest;
@@ -232,8 +232,8 @@ void fetch_simulate(struct fetch_host *host, struct fetch_job *jobs, size_t job_
 void fetch_accumulate_debt(struct fetch_host *host, const struct fetch_job *jobs, size_t job_count,
                            double interval, double now)
 {
-    struct entitlement owed[FETCH_PROJECTS_MAX];
-    double flops[FETCH_RESOURCES_MAX], counts[FETCH_RESOURCES_MAX];
+    struct entitlement owed[CLIENT_PROJECTS_MAX];
+    double flops[CLIENT_RESOURCES], counts[CLIENT_RESOURCES];
 
     for (size_t r = 0; r < host->resource_count; r++) {
         counts[r] = host->resources[r].count;
@@ -258,7 +258,7 @@ void fetch_accumulate_debt(struct fetch_host *host, const struct fetch_job *jobs
 
 static double weight(const struct fetch_host *host, size_t resource)
 {
-    return host->resources[resource].flops / host->resources[FETCH_CPU].flops;
+    return host->resources[resource].flops / host->resources[CLIENT_CPU].flops;
 }
 
 double fetch_overall_debt(const struct fetch_host *host, size_t project)
@@ -364,7 +364,7 @@ static void back_off(struct fetch_account *account, double interval, double now,
 }
 
 void fetch_handle_reply(struct fetch_host *host, const struct fetch_request *request,
-                        const enum fetch_answer answers[FETCH_RESOURCES_MAX], double now,
+                        const enum fetch_answer answers[CLIENT_RESOURCES], double now,
                         struct random *random)
 {
     for (size_t r = 0; r < host->resource_count; r++) {

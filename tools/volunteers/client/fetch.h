@@ -5,12 +5,13 @@
 #ifndef TOOLS_VOLUNTEERS_CLIENT_FETCH_H
 #define TOOLS_VOLUNTEERS_CLIENT_FETCH_H
 
+#include "tools/volunteers/client/client.h"
+
 #include <stdbool.h>
 #include <stddef.h>
 
 struct random;
 
-enum { FETCH_CPU, FETCH_RESOURCES_MAX = 4, FETCH_PROJECTS_MAX = 64 };
 #define FETCH_BACKOFF_MIN 600.0   /* s */
 #define FETCH_BACKOFF_MAX 86400.0 /* s */
 
@@ -29,7 +30,7 @@ struct fetch_project {
     double min_rpc_time;
     bool excluded; /* suspended, or no new work */
     double recent; /* operations done for it lately: see marks.h */
-    struct fetch_account accounts[FETCH_RESOURCES_MAX];
+    struct fetch_account accounts[CLIENT_RESOURCES];
 };
 
 struct fetch_resource {
@@ -41,19 +42,19 @@ struct fetch_resource {
 };
 
 struct fetch_host {
-    struct fetch_resource resources[FETCH_RESOURCES_MAX]; /* the first is FETCH_CPU */
+    struct fetch_resource resources[CLIENT_RESOURCES]; /* the first is CLIENT_CPU */
     size_t resource_count;
-    struct fetch_project *projects; /* FETCH_PROJECTS_MAX at most */
+    struct fetch_project *projects; /* CLIENT_PROJECTS_MAX at most */
     size_t project_count;
 };
 
 struct fetch_job {
     size_t project;
-    double uses[FETCH_RESOURCES_MAX]; /* instances; of a coprocessor at most of one kind */
-    double left;                      /* s to run */
-    double simulated_left;            /* of one simulation */
-    bool running;                     /* at present, or in the simulation's present */
-    struct fetch_job *next;           /* of one simulation */
+    double uses[CLIENT_RESOURCES]; /* instances; of a coprocessor at most of one kind */
+    double left;                   /* s to run */
+    double simulated_left;         /* of one simulation */
+    bool running;                  /* at present, or in the simulation's present */
+    struct fetch_job *next;        /* of one simulation */
 };
 
 /* Begins a simulation: shares among the projects that are not backed off, no shortfalls. */
@@ -75,10 +76,10 @@ double fetch_overall_debt(const struct fetch_host *host, size_t project);
 
 struct fetch_request {
     size_t project;
-    bool reads_master; /* its master page is read: no RPC yet */
-    size_t turn;       /* so many of its schedulers failed before, in this contact */
-    double seconds[FETCH_RESOURCES_MAX]; /* nothing of both: no job of it is wanted */
-    double instances[FETCH_RESOURCES_MAX];
+    bool reads_master;                /* its master page is read: no RPC yet */
+    size_t turn;                      /* so many of its schedulers failed before, in this contact */
+    double seconds[CLIENT_RESOURCES]; /* nothing of both: no job of it is wanted */
+    double instances[CLIENT_RESOURCES];
     double scalar; /* for servers that know no resources: the largest of the seconds */
 };
 
@@ -101,7 +102,7 @@ enum fetch_answer {
 };
 /* What a reply says of each resource of the request. */
 void fetch_handle_reply(struct fetch_host *host, const struct fetch_request *request,
-                        const enum fetch_answer answers[FETCH_RESOURCES_MAX], double now,
+                        const enum fetch_answer answers[CLIENT_RESOURCES], double now,
                         struct random *random);
 
 #endif

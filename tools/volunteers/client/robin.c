@@ -24,14 +24,14 @@ static bool waits(const struct robin_result *result)
 static double assign_coprocs(const struct robin_host *host, struct robin_project *projects,
                              struct robin_result *results, size_t count, double *ret_waiting)
 {
-    double used[ROBIN_COPROCS_MAX] = {0}, cpus = host->cpus;
+    double used[CLIENT_COPROCS] = {0}, cpus = host->cpus;
 
     *ret_waiting = 0;
     for (size_t i = 0; i < count; i++) {
         struct robin_result *result = &results[i];
 
         result->rate = 0;
-        if (!waits(result) || result->coproc == ROBIN_NO_COPROC)
+        if (!waits(result) || result->coproc == CLIENT_NO_COPROC)
             continue;
         if (used[result->coproc] + result->coprocs <= host->coprocs[result->coproc] + LEAST) {
             used[result->coproc] += result->coprocs;
@@ -78,15 +78,15 @@ static double assign(const struct robin_host *host, struct robin_project *projec
         projects[p].rate = projects[p].wish = 0;
     cpus = assign_coprocs(host, projects, results, result_count, &waiting);
     for (size_t i = 0; i < result_count; i++)
-        if (waits(&results[i]) && results[i].coproc == ROBIN_NO_COPROC)
+        if (waits(&results[i]) && results[i].coproc == CLIENT_NO_COPROC)
             projects[results[i].project].wish += results[i].cpus;
     for (size_t i = 0; i < result_count; i++)
-        if (waits(&results[i]) && results[i].coproc == ROBIN_NO_COPROC)
+        if (waits(&results[i]) && results[i].coproc == CLIENT_NO_COPROC)
             results[i].rate = projects[results[i].project].wish;
     idle = assign_cpus(projects, project_count, cpus);
     /* What became of the wish of its project: of each result the same part. */
     for (size_t i = 0; i < result_count; i++)
-        if (waits(&results[i]) && results[i].coproc == ROBIN_NO_COPROC)
+        if (waits(&results[i]) && results[i].coproc == CLIENT_NO_COPROC)
             results[i].rate =
                 results[i].rate > 0 ? 1 - projects[results[i].project].wish / results[i].rate : 1;
     return fmax(0, idle - waiting);

@@ -5,15 +5,15 @@
 #ifndef TOOLS_VOLUNTEERS_CLIENT_ROBIN_H
 #define TOOLS_VOLUNTEERS_CLIENT_ROBIN_H
 
+#include "tools/volunteers/client/client.h"
+
 #include <stdbool.h>
 #include <stddef.h>
 
-enum { ROBIN_COPROCS_MAX = 4, ROBIN_NO_COPROC = ROBIN_COPROCS_MAX };
-
 struct robin_host {
     double cpus;
-    double coprocs[ROBIN_COPROCS_MAX]; /* instances by kind */
-    double available_fraction;         /* of the time that it computes */
+    double coprocs[CLIENT_COPROCS]; /* instances by kind */
+    double available_fraction;      /* of the time that it computes */
 };
 
 struct robin_project {
@@ -28,7 +28,7 @@ struct robin_result {
     double left; /* s to run */
     double deadline;
     double cpus;   /* while it runs */
-    size_t coproc; /* the kind it needs, or ROBIN_NO_COPROC */
+    size_t coproc; /* the kind it needs, or CLIENT_NO_COPROC */
     double coprocs;
     bool nearly_runnable;
     double finish; /* outcome; INFINITY: never */

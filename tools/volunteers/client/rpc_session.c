@@ -90,12 +90,12 @@ static bool may_contact(const struct session_project *project, double now)
     return project->min_rpc_time <= now && project->scheduler_count > 0;
 }
 
-void session_poll(struct session *session, struct session_project *projects, size_t count,
+void session_poll(struct rpc_session *session, struct session_project *projects, size_t count,
                   const struct session_queue *queue, double now)
 {
     if (session->kind != SESSION_NONE)
         return;
-    *session = (struct session){.kind = SESSION_NONE};
+    *session = (struct rpc_session){.kind = SESSION_NONE};
     for (size_t p = 0; p < count; p++)
         projects[p].contacted = false;
     if (queue->estimated < queue->low) {
@@ -104,7 +104,7 @@ void session_poll(struct session *session, struct session_project *projects, siz
     }
     for (size_t p = 0; p < count; p++)
         if (projects[p].has_overdue_results && may_contact(&projects[p], now)) {
-            *session = (struct session){.kind = SESSION_REPORT, .talking = true, .project = p};
+            *session = (struct rpc_session){.kind = SESSION_REPORT, .talking = true, .project = p};
             return;
         }
 }
@@ -130,7 +130,7 @@ static bool has_greatest_debt(const struct session_project *projects, size_t cou
     return true;
 }
 
-static struct session_step finish(struct session *session, struct session_project *projects,
+static struct session_step finish(struct rpc_session *session, struct session_project *projects,
                                   size_t count, double now)
 {
     session->over = true;
@@ -143,7 +143,7 @@ static struct session_step finish(struct session *session, struct session_projec
     return (struct session_step){.action = SESSION_OVER};
 }
 
-struct session_step session_next(struct session *session, struct session_project *projects,
+struct session_step session_next(struct rpc_session *session, struct session_project *projects,
                                  size_t count, const struct session_queue *queue, double now)
 {
     double lacking = fmax(0, queue->high - queue->estimated);
@@ -171,13 +171,13 @@ struct session_step session_next(struct session *session, struct session_project
                                  .work_request = lacking};
 }
 
-static void stop_talking(struct session *session)
+static void stop_talking(struct rpc_session *session)
 {
     session->talking = false;
     session->over = session->over || session->kind == SESSION_REPORT;
 }
 
-void session_rpc_succeeded(struct session *session, struct session_project *projects,
+void session_rpc_succeeded(struct rpc_session *session, struct session_project *projects,
                            double request_delay, double now)
 {
     struct session_project *project = &projects[session->project];
@@ -187,7 +187,7 @@ void session_rpc_succeeded(struct session *session, struct session_project *proj
     stop_talking(session);
 }
 
-void session_rpc_failed(struct session *session, struct session_project *projects, double now,
+void session_rpc_failed(struct rpc_session *session, struct session_project *projects, double now,
                         struct random *random)
 {
     struct session_project *project = &projects[session->project];
@@ -199,8 +199,8 @@ void session_rpc_failed(struct session *session, struct session_project *project
     stop_talking(session);
 }
 
-void session_project_is_down(struct session *session, struct session_project *projects, double now,
-                             struct random *random)
+void session_project_is_down(struct rpc_session *session, struct session_project *projects,
+                             double now, struct random *random)
 {
     session_project_failed(&projects[session->project], now, random);
     stop_talking(session);

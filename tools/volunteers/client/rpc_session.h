@@ -44,7 +44,7 @@ enum session_action {
     SESSION_OVER
 };
 
-struct session {
+struct rpc_session {
     enum session_kind kind;
     bool talking; /* to `project`, where `url` schedulers failed so far */
     bool over;    /* but for master pages */
@@ -63,19 +63,19 @@ struct session_step {
 };
 
 /* Begins a session if none is on and one is due. */
-void session_poll(struct session *session, struct session_project *projects, size_t count,
+void session_poll(struct rpc_session *session, struct session_project *projects, size_t count,
                   const struct session_queue *queue, double now);
 /* What to do next; SESSION_OVER also when no session is on. */
-struct session_step session_next(struct session *session, struct session_project *projects,
+struct session_step session_next(struct rpc_session *session, struct session_project *projects,
                                  size_t count, const struct session_queue *queue, double now);
 /* request_delay: of the reply, 0 if it has none. */
-void session_rpc_succeeded(struct session *session, struct session_project *projects,
+void session_rpc_succeeded(struct rpc_session *session, struct session_project *projects,
                            double request_delay, double now);
-void session_rpc_failed(struct session *session, struct session_project *projects, double now,
+void session_rpc_failed(struct rpc_session *session, struct session_project *projects, double now,
                         struct random *random);
 /* The project answered that it is down: its other schedulers would say the same. */
-void session_project_is_down(struct session *session, struct session_project *projects, double now,
-                             struct random *random);
+void session_project_is_down(struct rpc_session *session, struct session_project *projects,
+                             double now, struct random *random);
 /* How many URLs are on the page, and how many of them were not known. */
 void session_master_read(struct session_project *project, size_t schedulers, size_t new_schedulers);
 /* It is not there, or names no scheduler. */

@@ -128,34 +128,34 @@ void schedule_adjust_debts(struct schedule_project *projects, size_t count)
 }
 
 /* Instances that are left to give. */
-struct room {
+struct free_instances {
     double cpus, host_cpus;
-    double coprocs[SCHEDULE_COPROCS_MAX];
+    double coprocs[CLIENT_COPROCS];
 };
 
-static struct room all_of(const struct schedule_host *host)
+static struct free_instances all_of(const struct schedule_host *host)
 {
-    struct room room = {.cpus = host->cpus, .host_cpus = host->cpus};
+    struct free_instances left = {.cpus = host->cpus, .host_cpus = host->cpus};
 
-    for (size_t c = 0; c < SCHEDULE_COPROCS_MAX; c++)
-        room.coprocs[c] = host->coprocs[c];
-    return room;
+    for (size_t c = 0; c < CLIENT_COPROCS; c++)
+        left.coprocs[c] = host->coprocs[c];
+    return left;
 }
 
 /* A coprocessor result needs its coprocessor; its CPUs it takes even where none is left. */
-static bool fits(const struct room *room, const struct schedule_result *result)
+static bool fits(const struct free_instances *left, const struct schedule_result *result)
 {
-    if (result->coproc != SCHEDULE_NO_COPROC)
-        return result->coprocs <= room->coprocs[result->coproc] + LEAST;
-    return room->cpus > LEAST && fmin(result->cpus, room->host_cpus) <= room->cpus + LEAST;
+    if (result->coproc != CLIENT_NO_COPROC)
+        return result->coprocs <= left->coprocs[result->coproc] + LEAST;
+    return left->cpus > LEAST && fmin(result->cpus, left->host_cpus) <= left->cpus + LEAST;
 }
 
 /* sign: 1 to take, -1 to give back. */
-static void take(struct room *room, const struct schedule_result *result, double sign)
+static void take(struct free_instances *left, const struct schedule_result *result, double sign)
 {
-    room->cpus -= sign * fmin(result->cpus, room->host_cpus);
-    if (result->coproc != SCHEDULE_NO_COPROC)
-        room->coprocs[result->coproc] -= sign * result->coprocs;
+    left->cpus -= sign * fmin(result->cpus, left->host_cpus);
+    if (result->coproc != CLIENT_NO_COPROC)
+        left->coprocs[result->coproc] -= sign * result->coprocs;
 }
 
 struct choice {
@@ -165,21 +165,21 @@ struct choice {
     size_t result_count;
     double now;
     bool coprocs; /* whether it is their turn */
-    struct room room;
+    struct free_instances left;
     size_t scheduled;
 };
 
 static bool may_choose(const struct choice *choice, const struct schedule_result *result)
 {
-    return !result->scheduled && (result->coproc != SCHEDULE_NO_COPROC) == choice->coprocs &&
-           schedule_result_is_runnable(result, choice->projects) && fits(&choice->room, result);
+    return !result->scheduled && (result->coproc != CLIENT_NO_COPROC) == choice->coprocs &&
+           schedule_result_is_runnable(result, choice->projects) && fits(&choice->left, result);
 }
 
 static void choose(struct choice *choice, struct schedule_result *result)
 {
     result->scheduled = true;
     choice->scheduled++;
-    take(&choice->room, result, 1);
+    take(&choice->left, result, 1);
     choice->projects[result->project].anticipated -=
         result->charge > 0 ? result->charge : choice->host->period / choice->host->cpus;
 }
@@ -246,7 +246,7 @@ size_t schedule_choose(const struct schedule_host *host, struct schedule_project
                             .results = results,
                             .result_count = result_count,
                             .now = now,
-                            .room = all_of(host)};
+                            .left = all_of(host)};
 
     for (size_t p = 0; p < project_count; p++) {
         projects[p].anticipated = projects[p].short_debt;
@@ -263,23 +263,23 @@ size_t schedule_choose(const struct schedule_host *host, struct schedule_project
     return choice.scheduled;
 }
 
-static void begin(struct room *room, struct schedule_result *result, double now)
+static void begin(struct free_instances *left, struct schedule_result *result, double now)
 {
     result->running = true;
     result->begun = now;
-    take(room, result, 1);
+    take(left, result, 1);
 }
 
-static void preempt(struct room *room, struct schedule_result *result)
+static void preempt(struct free_instances *left, struct schedule_result *result)
 {
     result->running = false;
-    take(room, result, -1);
+    take(left, result, -1);
 }
 
 /* Whether what `other` uses is what `result` waits for. */
 static bool helps(const struct schedule_result *other, const struct schedule_result *result)
 {
-    if (result->coproc != SCHEDULE_NO_COPROC)
+    if (result->coproc != CLIENT_NO_COPROC)
         return other->coproc == result->coproc;
     return other->cpus > LEAST;
 }
@@ -301,14 +301,14 @@ static struct schedule_result *victim_for(struct schedule_result *results, size_
     return best;
 }
 
-static void begin_what_fits(struct room *room, struct schedule_result *results, size_t count,
-                            double now)
+static void begin_what_fits(struct free_instances *left, struct schedule_result *results,
+                            size_t count, double now)
 {
     for (int endangered = 1; endangered >= 0; endangered--)
         for (size_t i = 0; i < count; i++)
             if (results[i].scheduled && !results[i].running &&
-                (results[i].deadline_missed || !endangered) && fits(room, &results[i]))
-                begin(room, &results[i], now);
+                (results[i].deadline_missed || !endangered) && fits(left, &results[i]))
+                begin(left, &results[i], now);
 }
 
 /* Whether somebody waits for what `result` uses. */
@@ -324,29 +324,29 @@ static bool is_waited_for(const struct schedule_result *results, size_t count,
 void schedule_enforce(const struct schedule_host *host, struct schedule_result *results,
                       size_t count, double chosen_at, double now)
 {
-    struct room room = all_of(host);
+    struct free_instances left = all_of(host);
 
     for (size_t i = 0; i < count; i++) {
         if (results[i].done)
             results[i].running = false;
         if (results[i].running)
-            take(&room, &results[i], 1);
+            take(&left, &results[i], 1);
     }
-    begin_what_fits(&room, results, count, now);
+    begin_what_fits(&left, results, count, now);
     for (size_t i = 0; i < count; i++) {
         struct schedule_result *result = &results[i], *victim;
 
         if (!result->scheduled || result->running || !result->deadline_missed)
             continue;
-        while (!fits(&room, result) && (victim = victim_for(results, count, result)) != NULL)
-            preempt(&room, victim);
-        if (fits(&room, result))
-            begin(&room, result, now);
+        while (!fits(&left, result) && (victim = victim_for(results, count, result)) != NULL)
+            preempt(&left, victim);
+        if (fits(&left, result))
+            begin(&left, result, now);
     }
     for (size_t i = 0; i < count; i++)
         if (results[i].running && !results[i].scheduled && results[i].checkpoint > chosen_at &&
             is_waited_for(results, count, &results[i])) {
-            preempt(&room, &results[i]);
-            begin_what_fits(&room, results, count, now);
+            preempt(&left, &results[i]);
+            begin_what_fits(&left, results, count, now);
         }
 }

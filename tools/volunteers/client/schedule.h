@@ -5,16 +5,17 @@
 #ifndef TOOLS_VOLUNTEERS_CLIENT_SCHEDULE_H
 #define TOOLS_VOLUNTEERS_CLIENT_SCHEDULE_H
 
+#include "tools/volunteers/client/client.h"
+
 #include <stdbool.h>
 #include <stddef.h>
 
-enum { SCHEDULE_COPROCS_MAX = 4, SCHEDULE_NO_COPROC = SCHEDULE_COPROCS_MAX };
 #define SCHEDULE_SHORT_DEBT_MAX 86400.0
 
 struct schedule_host {
     double cpus;
-    double coprocs[SCHEDULE_COPROCS_MAX]; /* instances by kind */
-    double period;                        /* a result once begun runs so long, if it can */
+    double coprocs[CLIENT_COPROCS]; /* instances by kind */
+    double period;                  /* a result once begun runs so long, if it can */
 };
 
 /* By schedule_judge_projects. */
@@ -46,7 +47,7 @@ struct schedule_result {
     enum schedule_files files;
     double deadline;
     double cpus;
-    size_t coproc; /* the kind that it uses, or SCHEDULE_NO_COPROC */
+    size_t coproc; /* the kind that it uses, or CLIENT_NO_COPROC */
     double coprocs;
     bool deadline_missed; /* as simulated */
     bool running;

@@ -21,13 +21,13 @@
 
 #include "server/base/banned.h"
 
-static bool may_ask(const struct demand *project, bool overworked_too)
+static bool may_ask(const struct shortfall_project *project, bool overworked_too)
 {
     return !project->suspended && !project->deferred && !project->no_new_work &&
            (overworked_too || !project->overworked);
 }
 
-static bool has_some(const struct demand *projects, size_t count)
+static bool has_some(const struct shortfall_project *projects, size_t count)
 {
     for (size_t p = 0; p < count; p++)
         if (!projects[p].no_cpu && projects[p].size > 0)
@@ -35,14 +35,14 @@ static bool has_some(const struct demand *projects, size_t count)
     return false;
 }
 
-static void mark(struct demand *projects, size_t count, bool overworked_too)
+static void mark(struct shortfall_project *projects, size_t count, bool overworked_too)
 {
     for (size_t p = 0; p < count; p++)
         if (!projects[p].no_cpu && may_ask(&projects[p], overworked_too))
             projects[p].size = 1;
 }
 
-static void normalize(struct demand *projects, size_t count, double total)
+static void normalize(struct shortfall_project *projects, size_t count, double total)
 {
     double shares = 0;
 
@@ -54,7 +54,7 @@ static void normalize(struct demand *projects, size_t count, double total)
             projects[p].size = total * projects[p].share / shares;
 }
 
-void demand_compute(struct demand *projects, size_t count, double total_shortfall)
+void shortfall_set_sizes(struct shortfall_project *projects, size_t count, double total_shortfall)
 {
     for (size_t p = 0; p < count; p++) {
         double wanted =
@@ -70,7 +70,7 @@ void demand_compute(struct demand *projects, size_t count, double total_shortfal
     normalize(projects, count, total_shortfall);
 }
 
-size_t demand_choose_project(const struct demand *projects, size_t count)
+size_t shortfall_choose_project(const struct shortfall_project *projects, size_t count)
 {
     size_t best = count;
 

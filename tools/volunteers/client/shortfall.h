@@ -7,7 +7,7 @@
 #include <stdbool.h>
 #include <stddef.h>
 
-struct demand {
+struct shortfall_project {
     double share;
     double shortfall; /* of the round-robin simulation */
     double long_debt;
@@ -18,8 +18,8 @@ struct demand {
 };
 
 /* Sets the size of every project. */
-void demand_compute(struct demand *projects, size_t count, double total_shortfall);
+void shortfall_set_sizes(struct shortfall_project *projects, size_t count, double total_shortfall);
 /* The project to contact; `count` if there is none. */
-size_t demand_choose_project(const struct demand *projects, size_t count);
+size_t shortfall_choose_project(const struct shortfall_project *projects, size_t count);
 
 #endif

@@ -63,16 +63,16 @@ static double real_of(const char *name, const char *value, double least, double 
     return number;
 }
 
-static void add(const char *name, const char *value, const char *list[CROWD_PROJECTS_MAX],
+static void add(const char *name, const char *value, const char *list[CLIENT_PROJECTS_MAX],
                 size_t *count, struct argp_state *state)
 {
-    if (*count == CROWD_PROJECTS_MAX)
-        argp_error(state, "%s %s: at most %d", name, value, CROWD_PROJECTS_MAX);
+    if (*count == CLIENT_PROJECTS_MAX)
+        argp_error(state, "%s %s: at most %d", name, value, CLIENT_PROJECTS_MAX);
     else
         list[(*count)++] = value;
 }
 
-static void check(const struct options *given, struct argp_state *state)
+static void check(const struct command_line *given, struct argp_state *state)
 {
     if (given->scenario == NULL || given->project_count == 0 || given->key_count == 0)
         argp_usage(state);
@@ -86,14 +86,14 @@ static void check(const struct options *given, struct argp_state *state)
 
 static error_t parse_option(int key, char *value, struct argp_state *state)
 {
-    struct options *given = state->input;
+    struct command_line *given = state->input;
 
     switch (key) {
     case 'a':
         add("--authenticator", value, given->keys, &given->key_count, state);
         return 0;
     case 'p':
-        given->parallel = (size_t)real_of("parallel", value, 1, EXCHANGE_LINES_MAX, state);
+        given->parallel = (size_t)real_of("parallel", value, 1, HTTP_LINES_MAX, state);
         return 0;
     case 'q':
         given->is_quiet = true;
@@ -137,7 +137,7 @@ static error_t parse_option(int key, char *value, struct argp_state *state)
     }
 }
 
-void options_parse(int argc, char **argv, struct options *ret_options)
+void command_line_parse(int argc, char **argv, struct command_line *ret_options)
 {
     static const struct argp parser = {
         options,
@@ -149,6 +149,6 @@ void options_parse(int argc, char **argv, struct options *ret_options)
         NULL,
         NULL};
 
-    *ret_options = (struct options){.parallel = 1, .window = -1, .patience = 30};
+    *ret_options = (struct command_line){.parallel = 1, .window = -1, .patience = 30};
     argp_parse(&parser, argc, argv, 0, NULL, ret_options);
 }

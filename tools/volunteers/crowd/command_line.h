@@ -3,17 +3,18 @@
 #ifndef TOOLS_VOLUNTEERS_CROWD_COMMAND_LINE_H
 #define TOOLS_VOLUNTEERS_CROWD_COMMAND_LINE_H
 
-#include "tools/volunteers/crowd/observer.h"
+#include "tools/volunteers/client/client.h"
 
 #include <stdbool.h>
 #include <stddef.h>
 
-struct options {
+struct command_line {
     const char *scenario;
     /* In the order of the command line. Of keys one for each URL, or one for all; of metrics one
      * for each URL or none. */
-    const char *urls[CROWD_PROJECTS_MAX], *keys[CROWD_PROJECTS_MAX], *metrics[CROWD_PROJECTS_MAX];
-    const char *transitions[CROWD_PROJECTS_MAX]; /* commands */
+    const char *urls[CLIENT_PROJECTS_MAX], *keys[CLIENT_PROJECTS_MAX],
+        *metrics[CLIENT_PROJECTS_MAX];
+    const char *transitions[CLIENT_PROJECTS_MAX]; /* commands */
     size_t project_count, key_count, metrics_count, transition_count;
     size_t parallel;
     double window, patience; /* s; window < 0: the scenario's */
@@ -25,6 +26,6 @@ struct options {
 };
 
 /* Exits with a word about wrong usage. */
-void options_parse(int argc, char **argv, struct options *ret_options);
+void command_line_parse(int argc, char **argv, struct command_line *ret_options);
 
 #endif

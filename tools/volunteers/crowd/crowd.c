@@ -9,6 +9,8 @@
 #include "tools/volunteers/crowd/command_line.h"
 #include "tools/volunteers/crowd/crowd_parts.h"
 #include "tools/volunteers/crowd/scenario.h"
+#include "tools/volunteers/host/life.h"
+#include "tools/volunteers/host/scheduler_rpc.h"
 #include "tools/volunteers/host/volunteer.h"
 #include "tools/volunteers/wire/metrics_page.h"
 
@@ -21,6 +23,7 @@
 enum { ARENA_BYTES_MAX = 256 << 20, REQUEST_BYTES_MAX = 64 << 20 };
 #define DAY 86400.0
 
+/* Set by a signal, so it is one for the process. */
 static volatile sig_atomic_t is_stopped;
 
 void crowd_stop(void)
@@ -33,20 +36,9 @@ bool crowd_is_stopped(void)
     return is_stopped != 0;
 }
 
-const char *crowd_failure_words(enum crowd_failure failure)
-{
-    static const char *const words[] = {
-#define CROWD_FAILURE_WORDS(name, text) text,
-        CROWD_FAILURES(CROWD_FAILURE_WORDS)
-#undef CROWD_FAILURE_WORDS
-    };
-
-    return (unsigned)failure < CROWD_FAILURE_COUNT ? words[failure] : "?";
-}
-
 static bool prepare_flights(struct crowd *crowd)
 {
-    crowd->exchange = exchange_create(crowd->options->parallel);
+    crowd->http = http_create(crowd->options->parallel);
     for (; crowd->flight_count < crowd->options->parallel; crowd->flight_count++) {
         struct flight *flight = &crowd->flights[crowd->flight_count];
 
@@ -58,7 +50,7 @@ static bool prepare_flights(struct crowd *crowd)
             return false;
         }
     }
-    return crowd->exchange != NULL;
+    return crowd->http != NULL;
 }
 
 static bool prepare_volunteers(struct crowd *crowd)
@@ -93,7 +85,7 @@ static enum status read_accounts(struct crowd *crowd, struct failure *failure)
     return status;
 }
 
-enum status crowd_create(const struct options *options, const struct scenario *scenario,
+enum status crowd_create(const struct command_line *options, const struct scenario *scenario,
                          struct crowd **ret_crowd, struct failure *failure)
 {
     struct crowd *crowd = calloc(1, sizeof(*crowd));
@@ -103,6 +95,7 @@ enum status crowd_create(const struct options *options, const struct scenario *s
         return fail(failure, STATUS_NO_MEMORY, "no memory");
     crowd->options = options;
     crowd->scenario = scenario;
+    crowd->is_stopped = &is_stopped;
     crowd->end = scenario->begin + scenario->days * DAY;
     if (options->metrics_count > 0)
         crowd->metrics = calloc(options->project_count, sizeof(*crowd->metrics));
@@ -134,7 +127,7 @@ void crowd_destroy(struct crowd *crowd)
         volunteer_free(&crowd->volunteers[i]);
     free(crowd->volunteers);
     agenda_free(&crowd->agenda);
-    exchange_destroy(crowd->exchange);
+    http_destroy(crowd->http);
     arena_destroy(crowd->arena);
     free(crowd->metrics);
     free(crowd);
@@ -203,7 +196,7 @@ static enum status begin_event(struct crowd *crowd, size_t line, struct failure 
         flight->project = flight->question->project;
         flight->time = entry.time;
         must(flight->project < crowd->options->project_count);
-        status = crowd_talk_begin(crowd, line, failure);
+        status = crowd_rpc_begin(crowd, line, failure);
         if (flight->is_on || status != STATUS_OK)
             return status;
     }
@@ -230,7 +223,7 @@ static enum status begin_events(struct crowd *crowd, double due, struct failure 
 static enum status end_some(struct crowd *crowd, struct failure *failure)
 {
     size_t host;
-    enum status status = crowd_talk_wait(crowd, &host, failure);
+    enum status status = crowd_rpc_wait(crowd, &host, failure);
 
     if (status == STATUS_OK && host < crowd->count)
         status = put_down(crowd, host, failure);
@@ -275,6 +268,5 @@ enum status crowd_run(struct crowd *crowd, struct failure *failure)
     if (status == STATUS_OK || status == STATUS_IO)
         crowd_sample(crowd, crowd->effort.end, true);
     crowd->effort.seconds = crowd_seconds() - crowd->begun;
-    return status == STATUS_OK && !crowd_is_stopped() ? crowd_talk_judge(crowd, 1, failure)
-                                                      : status;
+    return status == STATUS_OK && !crowd_is_stopped() ? crowd_rpc_judge(crowd, 1, failure) : status;
 }

@@ -1,57 +1,35 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The driver: gives hosts time and network. Each event of a host is one step of its life, and at
- * most one RPC; its next event is put down only when that has ended. So a host's own events never
- * change places, however many requests of others are under way. */
+/* A crowd in virtual time. This room gives emulated hosts (host/) time and a network, which they do
+ * not know themselves.
+ *
+ * A run goes from scenario.h (what hosts and how long) and command_line.h (which servers) through
+ * one loop: agenda.h says which host's event is the next; the host lives until then; if it then has
+ * a question, accounts.h adds the key of its account, wire/ makes bytes of it, http_lines.h carries
+ * them to a real scheduler, and the answer goes back the same way before the host's next event is
+ * entered into the agenda. So a host's own events never change places, however many requests of
+ * others are under way. Between events, what is due by time is done: samples of the figures, and
+ * the commands that stand in for a project's other programs (command.h). Observers (observer.h) are
+ * told of all of it, and effort.h says at the end what it cost. */
 #ifndef TOOLS_VOLUNTEERS_CROWD_CROWD_H
 #define TOOLS_VOLUNTEERS_CROWD_CROWD_H
 
 #include "server/base/status.h"
+#include "tools/volunteers/crowd/effort.h"
 #include "tools/volunteers/crowd/observer.h"
 
 #include <stdbool.h>
 #include <stddef.h>
-#include <stdint.h>
 
+struct command_line;
 struct crowd;
-struct options;
 struct scenario;
 struct volunteer;
 
-/*      name         words          RPCs that went wrong though the scenario does not want it */
-#define CROWD_FAILURES(FAILURE)                              \
-    FAILURE(AWAY, "no server there")                         \
-    FAILURE(STATUS, "other HTTP status")                     \
-    FAILURE(BROKEN, "broken off")                            \
-    FAILURE(UNREADABLE, "unreadable reply")                  \
-    FAILURE(NO_SCHEDULER, "no scheduler on the master page") \
-    FAILURE(TOO_LARGE, "request too large")                  \
-    FAILURE(DOWN, "the project is down")                     \
-    FAILURE(REFUSED, "the project refuses")
-
-enum crowd_failure {
-#define CROWD_FAILURE_ENUM(name, words) CROWD_##name,
-    CROWD_FAILURES(CROWD_FAILURE_ENUM)
-#undef CROWD_FAILURE_ENUM
-        CROWD_FAILURE_COUNT
-};
-const char *crowd_failure_words(enum crowd_failure failure);
-
-/* What a run cost, apart from what it showed. */
-struct crowd_effort {
-    double seconds;      /* of real time */
-    double end;          /* virtual time that it came to */
-    double away_seconds; /* of that, waited for servers that were not there */
-    uint64_t rpcs, events;
-    uint64_t masters;     /* pages that hosts read, or tried to */
-    uint64_t jobs;        /* in replies */
-    uint64_t transitions; /* commands run */
-    uint64_t failures[CROWD_FAILURE_COUNT];
-};
-
-/* Options and scenario stay the caller's and as they are. STATUS_IO, STATUS_INVALID: a master page
- * cannot be read, or names no scheduler. */
-MUST_CHECK enum status crowd_create(const struct options *options, const struct scenario *scenario,
-                                    struct crowd **ret_crowd, struct failure *failure);
+/* Options and scenario stay the caller's and must outlive it unchanged. STATUS_IO, STATUS_INVALID:
+ * a master page cannot be read, or names no scheduler. */
+MUST_CHECK enum status crowd_create(const struct command_line *options,
+                                    const struct scenario *scenario, struct crowd **ret_crowd,
+                                    struct failure *failure);
 void crowd_destroy(struct crowd *crowd); /* NULL is fine */
 /* False: there are too many already. */
 MUST_CHECK bool crowd_observe(struct crowd *crowd, struct observer observer);

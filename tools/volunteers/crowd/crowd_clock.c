@@ -7,6 +7,7 @@
 #include "tools/volunteers/crowd/command.h"
 #include "tools/volunteers/crowd/command_line.h"
 #include "tools/volunteers/crowd/scenario.h"
+#include "tools/volunteers/host/life.h"
 #include "tools/volunteers/host/volunteer.h"
 #include "tools/volunteers/wire/metrics_page.h"
 
@@ -55,7 +56,7 @@ static enum status run_commands(struct crowd *crowd, double now, struct failure 
         status = command_run(crowd->options->transitions[i], now, failure);
     crowd->effort.transitions++;
     /* The signal that stops us from a terminal stops the command too. */
-    return crowd_is_stopped() ? STATUS_OK : status;
+    return *crowd->is_stopped != 0 ? STATUS_OK : status;
 }
 
 enum status crowd_do_due(struct crowd *crowd, struct failure *failure)
@@ -90,7 +91,7 @@ static void read_metrics(struct crowd *crowd, size_t project)
         struct text one = text_split(&rest, ',');
 
         snprintf(url, sizeof(url), TEXT_FORMAT, TEXT_ARG(one));
-        if (exchange_get(crowd->exchange, url, &page)) {
+        if (http_get(crowd->http, url, &page)) {
             metrics_add_page(metrics, buffer_text(&page));
         } else if (!crowd->misses_metrics && !crowd->options->is_quiet) {
             crowd->misses_metrics = true;

@@ -47,7 +47,7 @@ static enum status read_master(struct crowd *crowd, size_t project, struct failu
     enum status status = STATUS_OK;
     struct master_page page;
 
-    if (!exchange_get(crowd->exchange, url, &text))
+    if (!http_get(crowd->http, url, &text))
         status = fail(failure, STATUS_IO, "%s: the master page cannot be read", url);
     master_read(buffer_text(&text), &page);
     buffer_free(&text);

@@ -1,14 +1,24 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What the files of the driver share: crowd.c runs the events, crowd_talk.c carries the RPCs,
- * crowd_clock.c does what is due by virtual time, and tells of progress. */
+/* What the files of the loop share, and nobody else includes: crowd.c runs the events, crowd_rpcs.c
+ * carries the RPCs, crowd_masters.c numbers the schedulers that master pages name, and
+ * crowd_clock.c does what is due by virtual time. All of them work on one struct crowd, so its
+ * fields are one header; use goes from crowd.c to the others, and from crowd_rpcs.c to the last
+ * two. */
 #ifndef TOOLS_VOLUNTEERS_CROWD_CROWD_PARTS_H
 #define TOOLS_VOLUNTEERS_CROWD_CROWD_PARTS_H
 
 #include "server/base/buffer.h"
+#include "tools/volunteers/client/client.h"
 #include "tools/volunteers/crowd/accounts.h"
 #include "tools/volunteers/crowd/agenda.h"
-#include "tools/volunteers/crowd/crowd.h"
+#include "tools/volunteers/crowd/effort.h"
 #include "tools/volunteers/crowd/http_lines.h"
+#include "tools/volunteers/crowd/observer.h"
+
+#include <signal.h>
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
 
 struct arena;
 struct master_page;
@@ -43,20 +53,21 @@ struct crowd_server {
 };
 
 struct crowd {
-    const struct options *options;
+    const struct command_line *options;
     const struct scenario *scenario;
     struct arena *arena; /* of the accounts and schedulers */
-    struct accounts accounts[CROWD_PROJECTS_MAX];
-    struct schedulers schedulers[CROWD_PROJECTS_MAX];
+    struct accounts accounts[CLIENT_PROJECTS_MAX];
+    struct schedulers schedulers[CLIENT_PROJECTS_MAX];
+    const volatile sig_atomic_t *is_stopped; /* not 0: a signal asked for the end of the run */
     double end;
     struct volunteer *volunteers;
     size_t count;
     struct agenda agenda;
-    struct exchange *exchange;
-    struct flight flights[EXCHANGE_LINES_MAX];
+    struct http_lines *http;
+    struct flight flights[HTTP_LINES_MAX];
     size_t flight_count; /* lines */
     size_t on_count;     /* of those, with a request under way */
-    struct crowd_server servers[CROWD_PROJECTS_MAX];
+    struct crowd_server servers[CLIENT_PROJECTS_MAX];
     struct observer observers[CROWD_OBSERVERS_MAX];
     size_t observer_count;
     uint64_t samples; /* taken */
@@ -71,18 +82,18 @@ struct crowd {
 
 double crowd_seconds(void); /* real time, of any beginning */
 
-/* --- crowd_talk.c --- */
+/* --- crowd_rpc.c --- */
 
 /* Sends the question of a free line, or lets its host hear nothing at once. */
-MUST_CHECK enum status crowd_talk_begin(struct crowd *crowd, size_t line, struct failure *failure);
+MUST_CHECK enum status crowd_rpc_begin(struct crowd *crowd, size_t line, struct failure *failure);
 /* Waits for the next answer, for a moment at most. *ret_host: the one that heard something, whose
  * line is free again; crowd->count: none did. */
-MUST_CHECK enum status crowd_talk_wait(struct crowd *crowd, size_t *ret_host,
-                                       struct failure *failure);
+MUST_CHECK enum status crowd_rpc_wait(struct crowd *crowd, size_t *ret_host,
+                                      struct failure *failure);
 
 /* A project that has served nobody yet, of those that were asked at least so often, is told of. */
-MUST_CHECK enum status crowd_talk_judge(const struct crowd *crowd, uint64_t least,
-                                        struct failure *failure);
+MUST_CHECK enum status crowd_rpc_judge(const struct crowd *crowd, uint64_t least,
+                                       struct failure *failure);
 
 /* --- crowd_masters.c --- */
 

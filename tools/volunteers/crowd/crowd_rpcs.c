@@ -11,10 +11,10 @@
 #include "server/base/arena.h"
 #include "tools/volunteers/crowd/command_line.h"
 #include "tools/volunteers/crowd/scenario.h"
+#include "tools/volunteers/host/scheduler_rpc.h"
 #include "tools/volunteers/host/volunteer.h"
-#include "tools/volunteers/wire/incoming.h"
 #include "tools/volunteers/wire/master_page.h"
-#include "tools/volunteers/wire/outgoing.h"
+#include "tools/volunteers/wire/wire.h"
 
 #include <inttypes.h>
 #include <stdio.h>
@@ -27,10 +27,10 @@
 #define STOP_PATIENCE 5.0 /* s for requests under way when the run is to stop */
 enum { COMPLAINTS_MAX = 10, UNSERVED_MAX = 20 };
 
-static const enum crowd_failure failure_of[EXCHANGE_END_COUNT] = {
-    [EXCHANGE_AWAY] = CROWD_AWAY,
-    [EXCHANGE_STATUS] = CROWD_STATUS,
-    [EXCHANGE_BROKEN] = CROWD_BROKEN,
+static const enum crowd_failure failure_of[HTTP_ENDS] = {
+    [HTTP_AWAY] = CROWD_AWAY,
+    [HTTP_STATUS] = CROWD_STATUS,
+    [HTTP_BROKEN] = CROWD_BROKEN,
 };
 
 static const char *url_of(const struct crowd *crowd, const struct flight *flight)
@@ -53,7 +53,7 @@ static void note_failure(struct crowd *crowd, const struct flight *flight, enum 
             words[0] == '\0' ? "" : ": ", words);
 }
 
-enum status crowd_talk_judge(const struct crowd *crowd, uint64_t least, struct failure *failure)
+enum status crowd_rpc_judge(const struct crowd *crowd, uint64_t least, struct failure *failure)
 {
     for (size_t p = 0; p < crowd->options->project_count; p++) {
         const struct crowd_server *server = &crowd->servers[p];
@@ -91,7 +91,7 @@ static enum status note_unserved(struct crowd *crowd, const struct flight *fligh
      * end. */
     if (crowd->options->has_masters && kind != CROWD_DOWN && kind != CROWD_REFUSED)
         return STATUS_OK;
-    return crowd_talk_judge(crowd, UNSERVED_MAX, failure);
+    return crowd_rpc_judge(crowd, UNSERVED_MAX, failure);
 }
 
 static void tell(struct crowd *crowd, const struct flight *flight, enum rpc_outcome outcome,
@@ -171,14 +171,13 @@ static enum status send_out(struct crowd *crowd, size_t line, struct failure *fa
 
     flight->retry_at = 0;
     if (flight->question->request.reads_master
-            ? !exchange_fetch(crowd->exchange, line, url, flight->time)
-            : !exchange_post(crowd->exchange, line, url, flight->time,
-                             buffer_text(&flight->request)))
+            ? !http_fetch(crowd->http, line, url, flight->time)
+            : !http_post(crowd->http, line, url, flight->time, buffer_text(&flight->request)))
         return fail(failure, STATUS_NO_MEMORY, "no memory for a request");
     return STATUS_OK;
 }
 
-enum status crowd_talk_begin(struct crowd *crowd, size_t line, struct failure *failure)
+enum status crowd_rpc_begin(struct crowd *crowd, size_t line, struct failure *failure)
 {
     struct flight *flight = &crowd->flights[line];
     struct outgoing *outgoing = &flight->question->outgoing;
@@ -244,17 +243,16 @@ static enum status take_reply(struct crowd *crowd, struct flight *flight,
     return STATUS_OK;
 }
 
-static enum status take_result(struct crowd *crowd, const struct exchange_result *result,
+static enum status take_result(struct crowd *crowd, const struct http_result *result,
                                struct failure *failure)
 {
     struct flight *flight = &crowd->flights[result->line];
     struct failure reading = {.status = STATUS_OK};
     struct incoming incoming;
 
-    if (result->end == EXCHANGE_AWAY && crowd->options->patience > 0 &&
-        !crowd->options->has_masters)
+    if (result->end == HTTP_AWAY && crowd->options->patience > 0 && !crowd->options->has_masters)
         return wait_for_server(crowd, flight, CROWD_AWAY, result->words, failure);
-    if (result->end != EXCHANGE_GOOD) {
+    if (result->end != HTTP_GOOD) {
         hear_nothing(crowd, flight, RPC_FAILED);
         return note_unserved(crowd, flight, failure_of[result->end], result->words, failure);
     }
@@ -279,7 +277,7 @@ static enum status retry_some(struct crowd *crowd, size_t *ret_host, struct fail
     double now = crowd_seconds();
     bool is_over;
 
-    if (crowd_is_stopped() && crowd->stopped_since == 0)
+    if (*crowd->is_stopped != 0 && crowd->stopped_since == 0)
         crowd->stopped_since = now;
     is_over = crowd->stopped_since > 0 && now - crowd->stopped_since > STOP_PATIENCE;
 
@@ -311,9 +309,9 @@ static bool all_wait(const struct crowd *crowd)
     return true;
 }
 
-enum status crowd_talk_wait(struct crowd *crowd, size_t *ret_host, struct failure *failure)
+enum status crowd_rpc_wait(struct crowd *crowd, size_t *ret_host, struct failure *failure)
 {
-    struct exchange_result result;
+    struct http_result result;
     enum status status;
 
     *ret_host = crowd->count;
@@ -324,7 +322,7 @@ enum status crowd_talk_wait(struct crowd *crowd, size_t *ret_host, struct failur
         nanosleep(&(struct timespec){.tv_nsec = (long)(RETRY_PAUSE * 0.5e9)}, NULL);
         return STATUS_OK;
     }
-    if (!exchange_wait(crowd->exchange, WAIT_MAX, &result))
+    if (!http_wait(crowd->http, WAIT_MAX, &result))
         return STATUS_OK;
     status = take_result(crowd, &result, failure);
     if (status == STATUS_OK && !crowd->flights[result.line].is_on)

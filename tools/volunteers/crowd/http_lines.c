@@ -19,29 +19,18 @@
 #define MOVES_MAX    5L /* redirections of a page */
 enum { CONNECTIONS_SPARE = 64 };
 
-struct line {
+struct http_line {
     CURL *easy;
     struct curl_slist *headers;
     struct buffer reply;
 };
 
-struct exchange {
+struct http_lines {
     CURLM *multi;
     CURL *getter;
-    struct line *lines;
+    struct http_line *lines;
     size_t count, busy;
 };
-
-const char *exchange_end_words(enum exchange_end end)
-{
-    static const char *const words[] = {
-#define EXCHANGE_END_WORDS(name, text) text,
-        EXCHANGE_ENDS(EXCHANGE_END_WORDS)
-#undef EXCHANGE_END_WORDS
-    };
-
-    return (unsigned)end < EXCHANGE_END_COUNT ? words[end] : "?";
-}
 
 static size_t receive(char *data, size_t size, size_t count, void *context)
 {
@@ -51,9 +40,9 @@ static size_t receive(char *data, size_t size, size_t count, void *context)
     return buffer->overflowed ? 0 : size * count;
 }
 
-static bool prepare_line(struct line *line)
+static bool prepare_line(struct http_line *line)
 {
-    line->reply = buffer_on_heap(EXCHANGE_REPLY_BYTES_MAX);
+    line->reply = buffer_on_heap(HTTP_REPLY_BYTES_MAX);
     line->easy = curl_easy_init();
     if (line->easy == NULL)
         return false;
@@ -69,46 +58,46 @@ static bool prepare_line(struct line *line)
     return true;
 }
 
-struct exchange *exchange_create(size_t lines)
+struct http_lines *http_create(size_t lines)
 {
-    struct exchange *exchange = calloc(1, sizeof(*exchange));
+    struct http_lines *http = calloc(1, sizeof(*http));
 
-    if (exchange == NULL)
+    if (http == NULL)
         return NULL;
     curl_global_init(CURL_GLOBAL_DEFAULT);
-    exchange->multi = curl_multi_init();
-    exchange->getter = curl_easy_init();
-    exchange->lines = calloc(lines, sizeof(*exchange->lines));
-    if (exchange->multi == NULL || exchange->getter == NULL || exchange->lines == NULL) {
-        exchange_destroy(exchange);
+    http->multi = curl_multi_init();
+    http->getter = curl_easy_init();
+    http->lines = calloc(lines, sizeof(*http->lines));
+    if (http->multi == NULL || http->getter == NULL || http->lines == NULL) {
+        http_destroy(http);
         return NULL;
     }
-    for (; exchange->count < lines; exchange->count++)
-        if (!prepare_line(&exchange->lines[exchange->count])) {
-            exchange_destroy(exchange);
+    for (; http->count < lines; http->count++)
+        if (!prepare_line(&http->lines[http->count])) {
+            http_destroy(http);
             return NULL;
         }
     /* Hosts on one line may be of different projects. */
-    curl_multi_setopt(exchange->multi, CURLMOPT_MAXCONNECTS, (long)(2 * lines + CONNECTIONS_SPARE));
-    return exchange;
+    curl_multi_setopt(http->multi, CURLMOPT_MAXCONNECTS, (long)(2 * lines + CONNECTIONS_SPARE));
+    return http;
 }
 
-void exchange_destroy(struct exchange *exchange)
+void http_destroy(struct http_lines *http)
 {
-    if (exchange == NULL)
+    if (http == NULL)
         return;
-    for (size_t i = 0; i < exchange->count; i++) {
-        struct line *line = &exchange->lines[i];
+    for (size_t i = 0; i < http->count; i++) {
+        struct http_line *line = &http->lines[i];
 
-        curl_multi_remove_handle(exchange->multi, line->easy);
+        curl_multi_remove_handle(http->multi, line->easy);
         curl_easy_cleanup(line->easy);
         curl_slist_free_all(line->headers);
         buffer_free(&line->reply);
     }
-    free(exchange->lines);
-    curl_easy_cleanup(exchange->getter);
-    curl_multi_cleanup(exchange->multi);
-    free(exchange);
+    free(http->lines);
+    curl_easy_cleanup(http->getter);
+    curl_multi_cleanup(http->multi);
+    free(http);
     curl_global_cleanup();
 }
 
@@ -131,7 +120,7 @@ static struct curl_slist *make_headers(double now)
     return headers;
 }
 
-static bool begin(struct exchange *exchange, struct line *line, const char *url, double now)
+static bool begin(struct http_lines *http, struct http_line *line, const char *url, double now)
 {
     curl_slist_free_all(line->headers);
     line->headers = make_headers(now);
@@ -141,68 +130,68 @@ static bool begin(struct exchange *exchange, struct line *line, const char *url,
     line->reply.overflowed = false;
     curl_easy_setopt(line->easy, CURLOPT_URL, url);
     curl_easy_setopt(line->easy, CURLOPT_HTTPHEADER, line->headers);
-    if (curl_multi_add_handle(exchange->multi, line->easy) != CURLM_OK)
+    if (curl_multi_add_handle(http->multi, line->easy) != CURLM_OK)
         return false;
-    exchange->busy++;
+    http->busy++;
     return true;
 }
 
-bool exchange_post(struct exchange *exchange, size_t number, const char *url, double now,
-                   struct text body)
+bool http_post(struct http_lines *http, size_t number, const char *url, double now,
+               struct text body)
 {
-    struct line *line = &exchange->lines[number];
+    struct http_line *line = &http->lines[number];
 
     curl_easy_setopt(line->easy, CURLOPT_POST, 1L);
     curl_easy_setopt(line->easy, CURLOPT_FOLLOWLOCATION, 0L);
     curl_easy_setopt(line->easy, CURLOPT_POSTFIELDS, body.at);
     curl_easy_setopt(line->easy, CURLOPT_POSTFIELDSIZE_LARGE, (curl_off_t)body.length);
-    return begin(exchange, line, url, now);
+    return begin(http, line, url, now);
 }
 
-bool exchange_fetch(struct exchange *exchange, size_t number, const char *url, double now)
+bool http_fetch(struct http_lines *http, size_t number, const char *url, double now)
 {
-    struct line *line = &exchange->lines[number];
+    struct http_line *line = &http->lines[number];
 
     curl_easy_setopt(line->easy, CURLOPT_HTTPGET, 1L);
     curl_easy_setopt(line->easy, CURLOPT_FOLLOWLOCATION, 1L);
-    return begin(exchange, line, url, now);
+    return begin(http, line, url, now);
 }
 
 /* A web server in front of none says 502 or 504, one that is stopping 503. */
-static enum exchange_end judge(CURLcode code, long status)
+static enum http_end judge(CURLcode code, long status)
 {
     if (code == CURLE_COULDNT_CONNECT || code == CURLE_COULDNT_RESOLVE_HOST)
-        return EXCHANGE_AWAY;
+        return HTTP_AWAY;
     if (code != CURLE_OK)
-        return EXCHANGE_BROKEN;
+        return HTTP_BROKEN;
     if (status == 502 || status == 503 || status == 504)
-        return EXCHANGE_AWAY;
-    return status == 200 ? EXCHANGE_GOOD : EXCHANGE_STATUS;
+        return HTTP_AWAY;
+    return status == 200 ? HTTP_GOOD : HTTP_STATUS;
 }
 
-static bool take_done(struct exchange *exchange, struct exchange_result *ret_result)
+static bool take_done(struct http_lines *http, struct http_result *ret_result)
 {
     CURLMsg *message;
     int left;
 
-    while ((message = curl_multi_info_read(exchange->multi, &left)) != NULL) {
+    while ((message = curl_multi_info_read(http->multi, &left)) != NULL) {
         CURLcode code = message->data.result;
         CURL *easy = message->easy_handle;
         struct curl_header *header;
-        struct line *line = NULL;
+        struct http_line *line = NULL;
         long status = 0;
 
         if (message->msg != CURLMSG_DONE)
             continue;
         curl_easy_getinfo(easy, CURLINFO_PRIVATE, (char **)&line);
         curl_easy_getinfo(easy, CURLINFO_RESPONSE_CODE, &status);
-        *ret_result = (struct exchange_result){
-            .line = (size_t)(line - exchange->lines),
+        *ret_result = (struct http_result){
+            .line = (size_t)(line - http->lines),
             .end = judge(code, status),
             .is_simulated =
                 curl_easy_header(easy, TIME_HEADER, 0, CURLH_HEADER, -1, &header) == CURLHE_OK};
-        curl_multi_remove_handle(exchange->multi, easy);
-        exchange->busy--;
+        curl_multi_remove_handle(http->multi, easy);
+        http->busy--;
         ret_result->reply = buffer_text(&line->reply);
         if (code != CURLE_OK)
             snprintf(ret_result->words, sizeof(ret_result->words), "%s", curl_easy_strerror(code));
@@ -213,36 +202,36 @@ static bool take_done(struct exchange *exchange, struct exchange_result *ret_res
     return false;
 }
 
-bool exchange_wait(struct exchange *exchange, double seconds, struct exchange_result *ret_result)
+bool http_wait(struct http_lines *http, double seconds, struct http_result *ret_result)
 {
     int running = 0;
 
-    if (take_done(exchange, ret_result))
+    if (take_done(http, ret_result))
         return true;
-    curl_multi_perform(exchange->multi, &running);
-    if (take_done(exchange, ret_result))
+    curl_multi_perform(http->multi, &running);
+    if (take_done(http, ret_result))
         return true;
-    if (exchange->busy > 0)
-        curl_multi_poll(exchange->multi, NULL, 0, (int)(seconds * 1000), NULL);
-    curl_multi_perform(exchange->multi, &running);
-    return take_done(exchange, ret_result);
+    if (http->busy > 0)
+        curl_multi_poll(http->multi, NULL, 0, (int)(seconds * 1000), NULL);
+    curl_multi_perform(http->multi, &running);
+    return take_done(http, ret_result);
 }
 
-bool exchange_get(struct exchange *exchange, const char *url, struct buffer *ret_page)
+bool http_get(struct http_lines *http, const char *url, struct buffer *ret_page)
 {
     long status = 0;
     CURLcode code;
 
-    curl_easy_setopt(exchange->getter, CURLOPT_PROTOCOLS_STR, PROTOCOLS);
-    curl_easy_setopt(exchange->getter, CURLOPT_PROXY, "");
-    curl_easy_setopt(exchange->getter, CURLOPT_URL, url);
-    curl_easy_setopt(exchange->getter, CURLOPT_FOLLOWLOCATION, 1L);
-    curl_easy_setopt(exchange->getter, CURLOPT_MAXREDIRS, MOVES_MAX);
-    curl_easy_setopt(exchange->getter, CURLOPT_WRITEFUNCTION, receive);
-    curl_easy_setopt(exchange->getter, CURLOPT_WRITEDATA, ret_page);
-    curl_easy_setopt(exchange->getter, CURLOPT_TIMEOUT, PAGE_SECONDS);
-    curl_easy_setopt(exchange->getter, CURLOPT_NOSIGNAL, 1L);
-    code = curl_easy_perform(exchange->getter);
-    curl_easy_getinfo(exchange->getter, CURLINFO_RESPONSE_CODE, &status);
+    curl_easy_setopt(http->getter, CURLOPT_PROTOCOLS_STR, PROTOCOLS);
+    curl_easy_setopt(http->getter, CURLOPT_PROXY, "");
+    curl_easy_setopt(http->getter, CURLOPT_URL, url);
+    curl_easy_setopt(http->getter, CURLOPT_FOLLOWLOCATION, 1L);
+    curl_easy_setopt(http->getter, CURLOPT_MAXREDIRS, MOVES_MAX);
+    curl_easy_setopt(http->getter, CURLOPT_WRITEFUNCTION, receive);
+    curl_easy_setopt(http->getter, CURLOPT_WRITEDATA, ret_page);
+    curl_easy_setopt(http->getter, CURLOPT_TIMEOUT, PAGE_SECONDS);
+    curl_easy_setopt(http->getter, CURLOPT_NOSIGNAL, 1L);
+    code = curl_easy_perform(http->getter);
+    curl_easy_getinfo(http->getter, CURLINFO_RESPONSE_CODE, &status);
     return code == CURLE_OK && status == 200;
 }

@@ -10,48 +10,41 @@
 #include <stddef.h>
 
 struct buffer;
-struct exchange;
+struct http_lines;
 
-enum { EXCHANGE_LINES_MAX = 256, EXCHANGE_REPLY_BYTES_MAX = 64 << 20 };
+enum { HTTP_LINES_MAX = 256, HTTP_REPLY_BYTES_MAX = 64 << 20 };
 
-/*      name       words */
-#define EXCHANGE_ENDS(END)                                                                     \
-    END(GOOD, "answered")                                                                      \
-    END(AWAY, "no server there")     /* no connection, or the web server has none behind it */ \
-    END(STATUS, "other HTTP status") /* than 200 */                                            \
-    END(BROKEN, "broken off")        /* connection lost, too slow, too long */
-
-enum exchange_end {
-#define EXCHANGE_END_ENUM(name, words) EXCHANGE_##name,
-    EXCHANGE_ENDS(EXCHANGE_END_ENUM)
-#undef EXCHANGE_END_ENUM
-        EXCHANGE_END_COUNT
+/* How a request ended. */
+enum http_end {
+    HTTP_GOOD,   /* answered with status 200 */
+    HTTP_AWAY,   /* no connection, or the web server has no scheduler behind it */
+    HTTP_STATUS, /* answered with another status */
+    HTTP_BROKEN, /* connection lost, too slow, or the answer too long */
+    HTTP_ENDS
 };
 
-const char *exchange_end_words(enum exchange_end end);
-
 /* NULL: no memory. One for the whole process. */
-struct exchange *exchange_create(size_t lines);
-void exchange_destroy(struct exchange *exchange); /* NULL is fine */
+struct http_lines *http_create(size_t lines);
+void http_destroy(struct http_lines *http); /* NULL is fine */
 
 /* The body stays the caller's and as it is until the line is done. False: no memory. */
-MUST_CHECK bool exchange_post(struct exchange *exchange, size_t line, const char *url, double now,
-                              struct text body);
+MUST_CHECK bool http_post(struct http_lines *http, size_t line, const char *url, double now,
+                          struct text body);
 
 /* The same for a page. */
-MUST_CHECK bool exchange_fetch(struct exchange *exchange, size_t line, const char *url, double now);
+MUST_CHECK bool http_fetch(struct http_lines *http, size_t line, const char *url, double now);
 
-struct exchange_result {
+struct http_result {
     size_t line;
-    enum exchange_end end;
+    enum http_end end;
     struct text reply; /* until the next request on this line */
     bool is_simulated; /* the server took the time that it was told */
     char words[128];   /* what went wrong */
 };
 /* Waits for the next line to be done, for so many seconds at most. False: none is. */
-bool exchange_wait(struct exchange *exchange, double seconds, struct exchange_result *ret_result);
+bool http_wait(struct http_lines *http, double seconds, struct http_result *ret_result);
 
 /* A page, at once. False: it cannot be had. */
-bool exchange_get(struct exchange *exchange, const char *url, struct buffer *ret_page);
+bool http_get(struct http_lines *http, const char *url, struct buffer *ret_page);
 
 #endif

@@ -12,7 +12,7 @@
 struct metrics;
 struct volunteer;
 
-enum { CROWD_PROJECTS_MAX = 64, CROWD_OBSERVERS_MAX = 8 };
+enum { CROWD_OBSERVERS_MAX = 8 };
 
 /*      name        word            how an RPC ended */
 #define RPC_OUTCOMES(OUTCOME)                                                      \
@@ -29,8 +29,6 @@ enum rpc_outcome {
 #undef RPC_OUTCOME_ENUM
         RPC_OUTCOME_COUNT
 };
-
-const char *rpc_outcome_word(enum rpc_outcome outcome);
 
 struct rpc {
     double time; /* virtual, s since 1970 */

@@ -3,7 +3,7 @@
  * it last, so that lines may be put behind somebody else's. */
 #include "tools/volunteers/crowd/scenario.h"
 
-#include "tools/volunteers/host/policy.h"
+#include "tools/volunteers/host/habits.h"
 
 #include <math.h>
 #include <stddef.h>
@@ -15,7 +15,7 @@
 #define OF(field) offsetof(struct scenario, field)
 enum { NAME_SHOWN_MAX = 40 };
 
-static const struct row {
+static const struct scenario_row {
     const char *name;
     size_t offset;
     double least, most;
@@ -61,8 +61,8 @@ static const struct row {
     {"gpu_speed_min", OF(population.gpu_speed_min), 1e-3, 1e9},
     {"gpu_speed_max", OF(population.gpu_speed_max), 1e-3, 1e9},
     {"gpu_efficiency", OF(population.gpu_efficiency), 1e-6, 1},
-    {"projects_min", OF(population.projects_min), 1, POPULATION_PROJECTS_MAX},
-    {"projects_max", OF(population.projects_max), 1, POPULATION_PROJECTS_MAX},
+    {"projects_min", OF(population.projects_min), 1, CLIENT_PROJECTS_MAX},
+    {"projects_max", OF(population.projects_max), 1, CLIENT_PROJECTS_MAX},
     {"share_min", OF(population.share_min), 1e-3, 1e9},
     {"share_max", OF(population.share_max), 1e-3, 1e9},
     {"later_shares_days", OF(population.later_shares_days), 0, 36500},
@@ -97,7 +97,7 @@ static const struct {
 };
 
 /* A number for each project of the crowd, by their order. */
-static const struct list {
+static const struct scenario_list {
     const char *name;
     size_t offset, count_offset;
     double least, most;
@@ -109,18 +109,18 @@ static const struct list {
 };
 
 /* Ways of clients, each a word of its table. */
-static const size_t habits[POLICY_TABLES] = {
-    [POLICY_RUN] = OF(population.habits.run),
-    [POLICY_FETCH] = OF(population.habits.fetch),
-    [POLICY_ESTIMATE] = OF(population.habits.estimate),
-    [POLICY_REQUEST] = OF(population.habits.request),
-    [POLICY_DISK] = OF(population.habits.disk),
+static const size_t habits[HABITS] = {
+    [HABIT_RUN] = OF(population.habits.run),
+    [HABIT_FETCH] = OF(population.habits.fetch),
+    [HABIT_ESTIMATE] = OF(population.habits.estimate),
+    [HABIT_REQUEST] = OF(population.habits.request),
+    [HABIT_DISK] = OF(population.habits.disk),
 };
 
-static enum status set_habit(struct scenario *scenario, const struct policy_table *table,
+static enum status set_habit(struct scenario *scenario, const struct habit_table *table,
                              size_t offset, struct text value, int line, struct failure *failure)
 {
-    size_t index = policy_find(table, text_trim(value));
+    size_t index = habit_find(table, text_trim(value));
     char words[128] = "";
     size_t length = 0;
 
@@ -130,7 +130,7 @@ static enum status set_habit(struct scenario *scenario, const struct policy_tabl
     }
     for (size_t i = 0; i < table->count && length < sizeof(words); i++)
         length += (size_t)snprintf(words + length, sizeof(words) - length, "%s%s",
-                                   i > 0 ? ", " : "", policy_word(table, i));
+                                   i > 0 ? ", " : "", habit_word(table, i));
     return fail(failure, STATUS_INVALID, "line %d: %s is one of %s", line, table->name, words);
 }
 
@@ -149,8 +149,8 @@ static struct text first_word(struct text *rest)
     return word;
 }
 
-static enum status set_list(struct scenario *scenario, const struct list *list, struct text value,
-                            int line, struct failure *failure)
+static enum status set_list(struct scenario *scenario, const struct scenario_list *list,
+                            struct text value, int line, struct failure *failure)
 {
     double *items = (double *)(void *)((char *)scenario + list->offset);
     size_t *count = (size_t *)(void *)((char *)scenario + list->count_offset);
@@ -159,10 +159,10 @@ static enum status set_list(struct scenario *scenario, const struct list *list, 
     for (value = text_trim(value); value.length > 0; value = text_trim(value)) {
         double number;
 
-        if (*count == POPULATION_PROJECTS_MAX || !text_to_real(first_word(&value), &number) ||
+        if (*count == CLIENT_PROJECTS_MAX || !text_to_real(first_word(&value), &number) ||
             number < list->least || number > list->most)
             return fail(failure, STATUS_INVALID, "line %d: %s are up to %d numbers from %g to %g",
-                        line, list->name, POPULATION_PROJECTS_MAX, list->least, list->most);
+                        line, list->name, CLIENT_PROJECTS_MAX, list->least, list->most);
         items[(*count)++] = number;
     }
     return STATUS_OK;
@@ -192,9 +192,9 @@ static enum status set(struct scenario *scenario, struct text name, struct text 
         *(double *)(void *)((char *)scenario + rows[i].offset) = number;
         return STATUS_OK;
     }
-    for (size_t i = 0; i < POLICY_TABLES; i++)
-        if (text_is(name, policy_tables[i].name))
-            return set_habit(scenario, &policy_tables[i], habits[i], value, line, failure);
+    for (size_t i = 0; i < HABITS; i++)
+        if (text_is(name, habit_tables[i].name))
+            return set_habit(scenario, &habit_tables[i], habits[i], value, line, failure);
     for (size_t i = 0; i < sizeof(lists) / sizeof(lists[0]); i++)
         if (text_is(name, lists[i].name))
             return set_list(scenario, &lists[i], value, line, failure);

@@ -1,36 +1,40 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "tools/volunteers/figures/arrivals.h"
 
+#include "server/base/buffer.h"
+
+#include <inttypes.h>
 #include <math.h>
 #include <stdlib.h>
 
 #include "server/base/banned.h"
 
-bool series_init(struct series *series, double begin, double end, double width)
+#define DAY 86400.0
+bool arrivals_init(struct arrivals *arrivals, double begin, double end, double width)
 {
-    *series = (struct series){.begin = begin, .width = fmax(width, 1)};
-    while ((end - begin) / series->width > SERIES_BINS_MAX)
-        series->width *= 2;
-    series->count = end > begin ? (size_t)ceil((end - begin) / series->width) : 1;
-    series->bins = calloc(series->count, sizeof(*series->bins));
-    return series->bins != NULL;
+    *arrivals = (struct arrivals){.begin = begin, .width = fmax(width, 1)};
+    while ((end - begin) / arrivals->width > ARRIVALS_BINS_MAX)
+        arrivals->width *= 2;
+    arrivals->count = end > begin ? (size_t)ceil((end - begin) / arrivals->width) : 1;
+    arrivals->bins = calloc(arrivals->count, sizeof(*arrivals->bins));
+    return arrivals->bins != NULL;
 }
 
-void series_free(struct series *series)
+void arrivals_free(struct arrivals *arrivals)
 {
-    free(series->bins);
-    *series = (struct series){0};
+    free(arrivals->bins);
+    *arrivals = (struct arrivals){0};
 }
 
-void series_count(struct series *series, const struct rpc *rpc)
+void arrivals_count(struct arrivals *arrivals, const struct rpc *rpc)
 {
-    double place = (rpc->time - series->begin) / series->width;
-    struct series_bin *bin;
+    double place = (rpc->time - arrivals->begin) / arrivals->width;
+    struct arrivals_bin *bin;
 
-    if (!(place >= 0 && place < (double)series->count) ||
+    if (!(place >= 0 && place < (double)arrivals->count) ||
         (unsigned)rpc->outcome >= RPC_OUTCOME_COUNT)
         return;
-    bin = &series->bins[(size_t)place];
+    bin = &arrivals->bins[(size_t)place];
     bin->rpcs[rpc->outcome]++;
     bin->jobs += rpc->jobs;
     bin->reported += rpc->reported;
@@ -38,10 +42,37 @@ void series_count(struct series *series, const struct rpc *rpc)
 
 static void count(void *context, const struct rpc *rpc)
 {
-    series_count(context, rpc);
+    arrivals_count(context, rpc);
 }
 
-struct observer series_observer(struct series *series)
+struct observer arrivals_observer(struct arrivals *arrivals)
 {
-    return (struct observer){.context = series, .rpc = count};
+    return (struct observer){.context = arrivals, .rpc = count};
+}
+
+const char *rpc_outcome_word(enum rpc_outcome outcome)
+{
+    static const char *const words[] = {
+#define RPC_OUTCOME_WORD(name, word) word,
+        RPC_OUTCOMES(RPC_OUTCOME_WORD)
+#undef RPC_OUTCOME_WORD
+    };
+
+    return (unsigned)outcome < RPC_OUTCOME_COUNT ? words[outcome] : "?";
+}
+
+void arrivals_write(const struct arrivals *arrivals, struct buffer *buffer)
+{
+    buffer_add_string(buffer, "day");
+    for (int outcome = 0; outcome < RPC_OUTCOME_COUNT; outcome++)
+        buffer_print(buffer, ",%s", rpc_outcome_word((enum rpc_outcome)outcome));
+    buffer_add_string(buffer, ",jobs,reports\n");
+    for (size_t i = 0; i < arrivals->count; i++) {
+        const struct arrivals_bin *bin = &arrivals->bins[i];
+
+        buffer_print(buffer, "%.6f", (double)i * arrivals->width / DAY);
+        for (int outcome = 0; outcome < RPC_OUTCOME_COUNT; outcome++)
+            buffer_print(buffer, ",%" PRIu64, bin->rpcs[outcome]);
+        buffer_print(buffer, ",%" PRIu64 ",%" PRIu64 "\n", bin->jobs, bin->reported);
+    }
 }

@@ -11,25 +11,32 @@
 #include <stddef.h>
 #include <stdint.h>
 
-enum { SERIES_BINS_MAX = 1000000 };
+struct buffer;
 
-struct series_bin {
+enum { ARRIVALS_BINS_MAX = 1000000 };
+
+struct arrivals_bin {
     uint64_t rpcs[RPC_OUTCOME_COUNT];
     uint64_t jobs, reported;
 };
 
-struct series {
+struct arrivals {
     double begin, width; /* s since 1970, s */
-    struct series_bin *bins;
+    struct arrivals_bin *bins;
     size_t count;
 };
 
 /* From `begin` to `end` in intervals of `width`, or of the least multiple of it by two that keeps
  * their number below the bound. False: no memory. What lies outside is not counted. */
-MUST_CHECK bool series_init(struct series *series, double begin, double end, double width);
-void series_free(struct series *series);
-void series_count(struct series *series, const struct rpc *rpc);
-/* To be told to the crowd; the series must outlive the run. */
-struct observer series_observer(struct series *series);
+MUST_CHECK bool arrivals_init(struct arrivals *arrivals, double begin, double end, double width);
+void arrivals_free(struct arrivals *arrivals);
+void arrivals_count(struct arrivals *arrivals, const struct rpc *rpc);
+/* For crowd_observe; the arrivals must outlive the run. */
+struct observer arrivals_observer(struct arrivals *arrivals);
+
+/* The name of an outcome's column. */
+const char *rpc_outcome_word(enum rpc_outcome outcome);
+/* CSV: a row for each interval with its beginning in days, a column for each outcome. */
+void arrivals_write(const struct arrivals *arrivals, struct buffer *buffer);
 
 #endif

@@ -10,10 +10,10 @@
 
 struct buffer;
 
-struct figures {
+struct merit {
     size_t hosts;
     double days; /* that they lived */
-    struct tally sum;
+    struct host_tally sum;
     /* Of hosts of several projects: operations done, operations that a project did beyond or below
      * its share of its host, and a sum of each host's monotony. */
     double shared_flops, off_flops, monotony;
@@ -21,27 +21,45 @@ struct figures {
 };
 
 /* A host with what its projects got and should have got; period: s, of its CPU scheduling. */
-void figures_add_host(struct figures *figures, const struct tally *tally,
-                      const struct tally_project *const *projects, const double *shares,
-                      size_t project_count, double period);
+void merit_add_host(struct merit *figures, const struct host_tally *tally,
+                    const struct tally_project *const *projects, const double *shares,
+                    size_t project_count, double period);
 /* What happened from one moment to a later one. Shares and monotony are matters of a long time:
  * they stay those since the beginning. */
-struct figures figures_since(const struct figures *before, const struct figures *now);
+struct merit merit_since(const struct merit *before, const struct merit *now);
 
-struct figure {
+struct merit_figure {
     const char *name;
-    double (*value)(const struct figures *figures);
+    double (*value)(const struct merit *figures);
     int digits;        /* behind the point; below 0: as many as there are */
     const char *label; /* for pictures, with the unit */
 };
-size_t figures_count(void);
-const struct figure *figures_at(size_t which);
-const struct figure *figures_find(const char *name); /* NULL: there is none */
+size_t merit_count(void);
+const struct merit_figure *merit_at(size_t which);
+const struct merit_figure *merit_find(const char *name); /* NULL: there is none */
 
 /* "name": value for each, with commas between, some to a line. */
-void figures_write_json(const struct figures *figures, struct buffer *buffer);
+void merit_write_json(const struct merit *figures, struct buffer *buffer);
 /* Commas between; no end of line. */
-void figures_write_names(struct buffer *buffer);
-void figures_write_values(const struct figures *figures, struct buffer *buffer);
+void merit_write_names(struct buffer *buffer);
+void merit_write_values(const struct merit *figures, struct buffer *buffer);
+
+/* --- what each project got of what all of them used ------------------------------------------ */
+
+/* Zero it before use. */
+struct merit_projects {
+    struct merit_project {
+        double cpu, gpu, flops; /* instance-seconds; operations */
+    } projects[CLIENT_PROJECTS_MAX];
+    size_t count;
+};
+
+/* What a project of the crowd, from 0, got of one host. */
+void merit_add_project(struct merit_projects *sums, size_t project,
+                       const struct tally_project *tally);
+/* Columns p1_cpu_fraction and so on; all begin with a comma. With one project there are none. */
+void merit_write_project_names(const struct merit_projects *sums, struct buffer *buffer);
+void merit_write_project_values(const struct merit_projects *sums, struct buffer *buffer);
+void merit_write_project_json(const struct merit_projects *sums, struct buffer *buffer);
 
 #endif

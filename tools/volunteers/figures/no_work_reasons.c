@@ -9,51 +9,51 @@
 
 static const char beginning[] = "quartermaster_no_work_total{reason=\"";
 
-static struct refusal *find(struct refusals *refusals, struct text word)
+static struct no_work_reason *find(struct no_work_reasons *reasons, struct text word)
 {
-    struct refusal *refusal;
+    struct no_work_reason *reason;
 
-    for (size_t i = 0; i < refusals->count; i++)
-        if (text_is(word, refusals->items[i].word))
-            return &refusals->items[i];
-    if (refusals->count == REFUSALS_MAX || word.length == 0 || word.length >= REFUSALS_WORD_BYTES)
+    for (size_t i = 0; i < reasons->count; i++)
+        if (text_is(word, reasons->items[i].word))
+            return &reasons->items[i];
+    if (reasons->count == NO_WORK_MAX || word.length == 0 || word.length >= NO_WORK_WORD_BYTES)
         return NULL;
-    refusal = &refusals->items[refusals->count++];
-    *refusal = (struct refusal){.now = 0};
-    memcpy(refusal->word, word.at, word.length);
-    return refusal;
+    reason = &reasons->items[reasons->count++];
+    *reason = (struct no_work_reason){.now = 0};
+    memcpy(reason->word, word.at, word.length);
+    return reason;
 }
 
-void refusals_read(struct refusals *refusals, const struct metrics *projects, size_t count)
+void no_work_read(struct no_work_reasons *reasons, const struct metrics *projects, size_t count)
 {
-    for (size_t i = 0; i < refusals->count; i++) {
-        refusals->items[i].before = refusals->items[i].now;
-        refusals->items[i].now = 0;
+    for (size_t i = 0; i < reasons->count; i++) {
+        reasons->items[i].before = reasons->items[i].now;
+        reasons->items[i].now = 0;
     }
     for (size_t p = 0; p < count; p++)
         for (size_t i = 0; i < projects[p].count; i++) {
             struct text rest = text_from(projects[p].items[i].name);
-            struct refusal *refusal;
+            struct no_work_reason *reason;
 
             if (!text_starts(rest, text_from(beginning)))
                 continue;
             rest.at += sizeof(beginning) - 1;
             rest.length -= sizeof(beginning) - 1;
-            refusal = find(refusals, text_split(&rest, '"'));
-            if (refusal != NULL)
-                refusal->now += projects[p].items[i].value;
+            reason = find(reasons, text_split(&rest, '"'));
+            if (reason != NULL)
+                reason->now += projects[p].items[i].value;
         }
-    for (size_t i = 0; refusals->readings == 0 && i < refusals->count; i++)
-        refusals->items[i].first = refusals->items[i].before = refusals->items[i].now;
-    refusals->readings++;
+    for (size_t i = 0; reasons->readings == 0 && i < reasons->count; i++)
+        reasons->items[i].first = reasons->items[i].before = reasons->items[i].now;
+    reasons->readings++;
 }
 
-double refusals_total(const struct refusal *refusal)
+double no_work_total(const struct no_work_reason *reason)
 {
-    return refusal->now - refusal->first;
+    return reason->now - reason->first;
 }
 
-double refusals_latest(const struct refusal *refusal)
+double no_work_latest(const struct no_work_reason *reason)
 {
-    return refusal->now - refusal->before;
+    return reason->now - reason->before;
 }

@@ -9,23 +9,23 @@
 
 struct metrics;
 
-enum { REFUSALS_MAX = 128, REFUSALS_WORD_BYTES = 48 };
+enum { NO_WORK_MAX = 128, NO_WORK_WORD_BYTES = 48 };
 
-struct refusal {
-    char word[REFUSALS_WORD_BYTES];
+struct no_work_reason {
+    char word[NO_WORK_WORD_BYTES];
     double first, before, now; /* servers may have been running before */
 };
 
 /* Zero it before use. */
-struct refusals {
-    struct refusal items[REFUSALS_MAX];
+struct no_work_reasons {
+    struct no_work_reason items[NO_WORK_MAX];
     size_t count, readings;
 };
 
 /* The present counters of all projects. */
-void refusals_read(struct refusals *refusals, const struct metrics *projects, size_t count);
+void no_work_read(struct no_work_reasons *reasons, const struct metrics *projects, size_t count);
 /* Since the first reading; since the one before. */
-double refusals_total(const struct refusal *refusal);
-double refusals_latest(const struct refusal *refusal);
+double no_work_total(const struct no_work_reason *reason);
+double no_work_latest(const struct no_work_reason *reason);
 
 #endif

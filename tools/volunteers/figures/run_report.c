@@ -12,12 +12,10 @@
 #include "tools/volunteers/figures/merit.h"
 #include "tools/volunteers/figures/no_work_reasons.h"
 #include "tools/volunteers/figures/plot.h"
-#include "tools/volunteers/figures/project_parts.h"
 #include "tools/volunteers/figures/trace.h"
 #include "tools/volunteers/host/volunteer.h"
 
 #include <errno.h>
-#include <inttypes.h>
 #include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -39,45 +37,45 @@ struct over_time {
 };
 enum { USERS_CSV, PLOT_CSV, CSVS };
 
-struct report {
-    const struct options *options;
+struct run_report {
+    const struct command_line *options;
     const struct scenario *scenario;
-    struct figures before, now;
-    struct parts parts; /* since the beginning */
-    struct refusals refusals;
-    struct series series;
+    struct merit before, now;
+    struct merit_projects projects; /* since the beginning */
+    struct no_work_reasons reasons;
+    struct arrivals arrivals;
     struct trace trace;
     struct over_time csvs[CSVS];
 };
 
 /* --- figures --------------------------------------------------------------------------------- */
 
-static void add_host(struct figures *figures, struct parts *parts,
+static void add_host(struct merit *figures, struct merit_projects *sums,
                      const struct volunteer *volunteer)
 {
-    const struct tally_project *projects[FETCH_PROJECTS_MAX];
-    double shares[FETCH_PROJECTS_MAX];
+    const struct tally_project *projects[CLIENT_PROJECTS_MAX];
+    double shares[CLIENT_PROJECTS_MAX];
 
     for (size_t p = 0; p < volunteer->project_count; p++) {
         projects[p] = &volunteer->projects[p].tally;
         shares[p] = volunteer->fetch.projects[p].share;
-        parts_add(parts, volunteer->projects[p].which, projects[p]);
+        merit_add_project(sums, volunteer->projects[p].which, projects[p]);
     }
-    figures_add_host(figures, &volunteer->tally, projects, shares, volunteer->project_count,
-                     volunteer->population->period);
+    merit_add_host(figures, &volunteer->tally, projects, shares, volunteer->project_count,
+                   volunteer->population->period);
 }
 
-static void gather(struct report *report, const struct sample *sample)
+static void gather(struct run_report *report, const struct sample *sample)
 {
     report->before = report->now;
-    report->now = (struct figures){.days = (sample->time - report->scenario->begin) / DAY};
-    report->parts = (struct parts){.count = sample->project_count};
+    report->now = (struct merit){.days = (sample->time - report->scenario->begin) / DAY};
+    report->projects = (struct merit_projects){.count = sample->project_count};
     for (size_t i = 0; i < sample->count; i++)
-        add_host(&report->now, &report->parts, &sample->volunteers[i]);
+        add_host(&report->now, &report->projects, &sample->volunteers[i]);
 }
 
 /* A full disk costs the rest of this file, not the run. */
-static void write_line(struct report *report, const struct buffer *line)
+static void write_line(struct run_report *report, const struct buffer *line)
 {
     for (size_t i = 0; i < CSVS; i++) {
         struct over_time *csv = &report->csvs[i];
@@ -92,27 +90,27 @@ static void write_line(struct report *report, const struct buffer *line)
     }
 }
 
-static void write_sample(struct report *report, bool is_first)
+static void write_sample(struct run_report *report, bool is_first)
 {
     struct buffer line = buffer_on_heap(FILE_BYTES_MAX);
-    struct figures since = figures_since(&report->before, &report->now);
+    struct merit since = merit_since(&report->before, &report->now);
 
     if (is_first) {
         buffer_add_string(&line, "until_day,");
-        figures_write_names(&line);
-        parts_write_names(&report->parts, &line);
+        merit_write_names(&line);
+        merit_write_project_names(&report->projects, &line);
     } else {
         buffer_print(&line, "%.6g,", report->now.days);
-        figures_write_values(&since, &line);
-        parts_write_values(&report->parts, &line);
+        merit_write_values(&since, &line);
+        merit_write_project_values(&report->projects, &line);
     }
-    for (size_t i = 0; i < report->refusals.count; i++) {
-        const struct refusal *refusal = &report->refusals.items[i];
+    for (size_t i = 0; i < report->reasons.count; i++) {
+        const struct no_work_reason *reason = &report->reasons.items[i];
 
         if (is_first)
-            buffer_print(&line, ",reason_%s", refusal->word);
+            buffer_print(&line, ",reason_%s", reason->word);
         else
-            buffer_print(&line, ",%.0f", refusals_latest(refusal));
+            buffer_print(&line, ",%.0f", no_work_latest(reason));
     }
     buffer_add_string(&line, "\n");
     write_line(report, &line);
@@ -121,27 +119,27 @@ static void write_sample(struct report *report, bool is_first)
 
 static void on_sample(void *context, const struct sample *sample)
 {
-    struct report *report = context;
+    struct run_report *report = context;
 
     gather(report, sample);
     if (sample->metrics != NULL)
-        refusals_read(&report->refusals, sample->metrics, sample->project_count);
+        no_work_read(&report->reasons, sample->metrics, sample->project_count);
     /* What the last interval is not long enough for stands in the one before. */
     if (sample->is_first || report->now.days > report->before.days)
         write_sample(report, sample->is_first);
 }
 
-static enum status print_figures(const struct report *report, struct failure *failure)
+static enum status print_figures(const struct run_report *report, struct failure *failure)
 {
     struct buffer buffer = buffer_on_heap(FILE_BYTES_MAX);
     bool good;
 
-    figures_write_json(&report->now, &buffer);
-    parts_write_json(&report->parts, &buffer);
-    for (size_t i = 0; i < report->refusals.count; i++)
-        if (refusals_total(&report->refusals.items[i]) > 0)
-            buffer_print(&buffer, ",\n \"reason_%s\": %.0f", report->refusals.items[i].word,
-                         refusals_total(&report->refusals.items[i]));
+    merit_write_json(&report->now, &buffer);
+    merit_write_project_json(&report->projects, &buffer);
+    for (size_t i = 0; i < report->reasons.count; i++)
+        if (no_work_total(&report->reasons.items[i]) > 0)
+            buffer_print(&buffer, ",\n \"reason_%s\": %.0f", report->reasons.items[i].word,
+                         no_work_total(&report->reasons.items[i]));
     good =
         printf("{" TEXT_FORMAT "}\n", TEXT_ARG(buffer_text(&buffer))) >= 0 && fflush(stdout) == 0;
     buffer_free(&buffer);
@@ -152,9 +150,9 @@ static enum status print_figures(const struct report *report, struct failure *fa
 
 /* --- one host -------------------------------------------------------------------------------- */
 
-static void begin_trace(struct report *report, const struct volunteer *volunteer)
+static void begin_trace(struct run_report *report, const struct volunteer *volunteer)
 {
-    size_t instances[FETCH_RESOURCES_MAX];
+    size_t instances[CLIENT_RESOURCES];
 
     for (size_t r = 0; r < volunteer->fetch.resource_count; r++)
         instances[r] = (size_t)volunteer->fetch.resources[r].count;
@@ -163,7 +161,7 @@ static void begin_trace(struct report *report, const struct volunteer *volunteer
 
 static void on_interval(void *context, size_t host, const struct volunteer *volunteer, double until)
 {
-    struct report *report = context;
+    struct run_report *report = context;
     struct trace_job jobs[TRACE_SLOTS_MAX];
     size_t count = 0;
 
@@ -178,8 +176,8 @@ static void on_interval(void *context, size_t host, const struct volunteer *volu
 
         if (!job->running)
             continue;
-        running.uses[FETCH_CPU] = job->cpus;
-        if (job->coproc != FETCH_CPU)
+        running.uses[CLIENT_CPU] = job->cpus;
+        if (job->coproc != CLIENT_CPU)
             running.uses[job->coproc] = job->coprocs;
         jobs[count++] = running;
     }
@@ -190,22 +188,6 @@ static void on_interval(void *context, size_t host, const struct volunteer *volu
 }
 
 /* --- pictures -------------------------------------------------------------------------------- */
-
-static void write_arrivals(const struct series *series, struct buffer *buffer)
-{
-    buffer_add_string(buffer, "day");
-    for (int outcome = 0; outcome < RPC_OUTCOME_COUNT; outcome++)
-        buffer_print(buffer, ",%s", rpc_outcome_word((enum rpc_outcome)outcome));
-    buffer_add_string(buffer, ",jobs,reports\n");
-    for (size_t i = 0; i < series->count; i++) {
-        const struct series_bin *bin = &series->bins[i];
-
-        buffer_print(buffer, "%.6f", (double)i * series->width / DAY);
-        for (int outcome = 0; outcome < RPC_OUTCOME_COUNT; outcome++)
-            buffer_print(buffer, ",%" PRIu64, bin->rpcs[outcome]);
-        buffer_print(buffer, ",%" PRIu64 ",%" PRIu64 "\n", bin->jobs, bin->reported);
-    }
-}
 
 /* FOLDER/NAME.csv or .gp. The buffer is freed. */
 static enum status write_file(const char *folder, const char *name, const char *ending,
@@ -227,7 +209,7 @@ static enum status write_file(const char *folder, const char *name, const char *
                 : fail(failure, STATUS_IO, "%s cannot be written: %s", path, strerror(errno));
 }
 
-static enum status draw(struct report *report, struct failure *failure)
+static enum status draw(struct run_report *report, struct failure *failure)
 {
     const char *folder = report->options->plot;
     struct buffer buffer = buffer_on_heap(FILE_BYTES_MAX);
@@ -236,10 +218,10 @@ static enum status draw(struct report *report, struct failure *failure)
 
     plot_write_figures(report->options->project_count > 1, &buffer);
     status = write_file(folder, "figures", "gp", &buffer, failure);
-    plot_write_arrivals(report->series.width / 60, &buffer);
+    plot_write_arrivals(report->arrivals.width / 60, &buffer);
     if (status == STATUS_OK)
         status = write_file(folder, "arrivals", "gp", &buffer, failure);
-    write_arrivals(&report->series, &buffer);
+    arrivals_write(&report->arrivals, &buffer);
     if (status == STATUS_OK)
         status = write_file(folder, "arrivals", "csv", &buffer, failure);
     if (status == STATUS_OK && has_trace) {
@@ -268,9 +250,9 @@ static enum status open_file(struct over_time *csv, struct failure *failure)
                : fail(failure, STATUS_IO, "%s cannot be written: %s", csv->path, strerror(errno));
 }
 
-static enum status open_files(struct report *report, struct failure *failure)
+static enum status open_files(struct run_report *report, struct failure *failure)
 {
-    const struct options *options = report->options;
+    const struct command_line *options = report->options;
     struct over_time *users = &report->csvs[USERS_CSV], *plot = &report->csvs[PLOT_CSV];
     enum status status = STATUS_OK;
 
@@ -286,10 +268,10 @@ static enum status open_files(struct report *report, struct failure *failure)
     return open_file(plot, failure);
 }
 
-enum status report_create(const struct options *options, const struct scenario *scenario,
-                          struct report **ret_report, struct failure *failure)
+enum status run_report_create(const struct command_line *options, const struct scenario *scenario,
+                              struct run_report **ret_report, struct failure *failure)
 {
-    struct report *report = calloc(1, sizeof(*report));
+    struct run_report *report = calloc(1, sizeof(*report));
     enum status status;
 
     if (report == NULL)
@@ -299,42 +281,43 @@ enum status report_create(const struct options *options, const struct scenario *
     if (options->has_trace && (double)options->trace >= scenario->hosts)
         status = fail(failure, STATUS_INVALID, "--trace %zu: the hosts are 0 to %.0f",
                       options->trace, scenario->hosts - 1);
-    else if (series_init(&report->series, scenario->begin, scenario->begin + scenario->days * DAY,
-                         scenario->rpc_minutes * 60))
+    else if (arrivals_init(&report->arrivals, scenario->begin,
+                           scenario->begin + scenario->days * DAY, scenario->rpc_minutes * 60))
         status = open_files(report, failure);
     else
         status = fail(failure, STATUS_NO_MEMORY, "no memory");
     if (status == STATUS_OK)
         *ret_report = report;
     else
-        report_destroy(report);
+        run_report_destroy(report);
     return status;
 }
 
-void report_destroy(struct report *report)
+void run_report_destroy(struct run_report *report)
 {
     if (report == NULL)
         return;
     for (size_t i = 0; i < CSVS; i++)
         if (report->csvs[i].file != NULL)
             fclose(report->csvs[i].file);
-    series_free(&report->series);
+    arrivals_free(&report->arrivals);
     trace_free(&report->trace);
     free(report);
 }
 
-size_t report_observers(struct report *report, struct observer ret_observers[CROWD_OBSERVERS_MAX])
+size_t run_report_observers(struct run_report *report,
+                            struct observer ret_observers[CROWD_OBSERVERS_MAX])
 {
     ret_observers[0] =
         (struct observer){.context = report,
                           .sample = on_sample,
                           .interval = report->options->has_trace ? on_interval : NULL};
-    ret_observers[1] = series_observer(&report->series);
+    ret_observers[1] = arrivals_observer(&report->arrivals);
     return 2;
 }
 
 /* Each is tried whatever became of the others; the first failure is told. */
-enum status report_finish(struct report *report, struct failure *failure)
+enum status run_report_finish(struct run_report *report, struct failure *failure)
 {
     enum status status = print_figures(report, failure), drawn = STATUS_OK;
 

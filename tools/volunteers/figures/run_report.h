@@ -8,18 +8,20 @@
 
 #include <stddef.h>
 
-struct options;
-struct report;
+struct command_line;
+struct run_report;
 struct scenario;
 
 /* Options and scenario stay the caller's. Files that cannot be written fail here, not after the
  * run. */
-MUST_CHECK enum status report_create(const struct options *options, const struct scenario *scenario,
-                                     struct report **ret_report, struct failure *failure);
-void report_destroy(struct report *report); /* NULL is fine */
+MUST_CHECK enum status run_report_create(const struct command_line *options,
+                                         const struct scenario *scenario,
+                                         struct run_report **ret_report, struct failure *failure);
+void run_report_destroy(struct run_report *report); /* NULL is fine */
 /* Whom the crowd is to tell; how many. */
-size_t report_observers(struct report *report, struct observer ret_observers[CROWD_OBSERVERS_MAX]);
+size_t run_report_observers(struct run_report *report,
+                            struct observer ret_observers[CROWD_OBSERVERS_MAX]);
 /* After the run: figures to standard output, pictures. */
-MUST_CHECK enum status report_finish(struct report *report, struct failure *failure);
+MUST_CHECK enum status run_report_finish(struct run_report *report, struct failure *failure);
 
 #endif

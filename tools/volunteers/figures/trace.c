@@ -15,7 +15,7 @@ enum { SEGMENTS_FIRST = 256 };
 void trace_init(struct trace *trace, const size_t *instances, size_t resource_count)
 {
     *trace = (struct trace){.slot_count = 0};
-    for (size_t r = 0; r < resource_count && r < TRACE_RESOURCES_MAX; r++)
+    for (size_t r = 0; r < resource_count && r < CLIENT_RESOURCES; r++)
         for (size_t i = 0; i < instances[r] && trace->slot_count < TRACE_SLOTS_MAX; i++)
             trace->slots[trace->slot_count++] =
                 (struct trace_slot){.resource = r, .number = i, .last = SIZE_MAX};
@@ -108,7 +108,7 @@ void trace_run(struct trace *trace, double begin, double end, const struct trace
         if (trace->slots[i].busy && !runs(trace->slots[i].job, jobs, count))
             trace->slots[i].busy = false;
     /* Who ran before is in its place before anybody new takes one. */
-    for (size_t r = 0; r < TRACE_RESOURCES_MAX; r++) {
+    for (size_t r = 0; r < CLIENT_RESOURCES; r++) {
         for (size_t j = 0; j < count; j++)
             if (has_place(trace, jobs[j].id, r))
                 place(trace, &jobs[j], r, false, begin, end);

@@ -4,19 +4,21 @@
 #ifndef TOOLS_VOLUNTEERS_FIGURES_TRACE_H
 #define TOOLS_VOLUNTEERS_FIGURES_TRACE_H
 
+#include "tools/volunteers/client/client.h"
+
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
 struct buffer;
 
-enum { TRACE_RESOURCES_MAX = 8, TRACE_SLOTS_MAX = 512, TRACE_SEGMENTS_MAX = 200000 };
+enum { TRACE_SLOTS_MAX = 512, TRACE_SEGMENTS_MAX = 200000 };
 #define TRACE_OFF SIZE_MAX /* no project: the host was off */
 
 struct trace_job {
     uint64_t id; /* the same as long as it is the same job */
     size_t project;
-    double uses[TRACE_RESOURCES_MAX]; /* instances; what is below half of one shows nowhere */
+    double uses[CLIENT_RESOURCES]; /* instances; what is below half of one shows nowhere */
 };
 
 struct trace_segment {

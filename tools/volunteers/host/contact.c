@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Clients of 2003 try a project's schedulers in the order of its master page; later ones begin with
- * any, so that equal servers get equal parts. Both go on with the next at once, with the same
- * request, and count a failure when none is left.
+ * any of them, so that equal servers get equal parts. Both go on with the next at once, with the
+ * same request, and count a failure when none is left.
  *
  * Clients of today differ in what they do after ten failures: they count from 0 again, and contact
- * the project at once even if its page names nothing new. Here all keep to the older rule. */
+ * the project at once even if its page names no new scheduler. Here all keep to the older rule. */
 #include "tools/volunteers/host/contact.h"
 
-#include "tools/volunteers/host/policy.h"
+#include "tools/volunteers/client/rpc_session.h"
 #include "tools/volunteers/host/volunteer.h"
 
 #include <math.h>
@@ -15,12 +15,10 @@
 
 #include "server/base/banned.h"
 
-static bool talks_in_sessions(const struct volunteer *volunteer)
-{
-    return fetch_policies[volunteer->population->habits.fetch].in_sessions;
-}
+#define PAUSE 600.0 /* s to the next question, when no project has to be waited for */
 
-/* The minimum RPC time stands with what is fetched. */
+/* The rules of sessions count a project's failures for all policies; the minimum RPC time is kept
+ * with the fetch policies, so it is copied there and back. */
 static struct session_project *lend(struct volunteer *volunteer, size_t project)
 {
     struct session_project *session = &volunteer->projects[project].session;
@@ -43,7 +41,7 @@ void contact_attach(struct volunteer *volunteer, size_t project)
     session->scheduler_count = session->fetch_master ? 0 : 1;
 }
 
-size_t contact_scheduler(struct volunteer *volunteer, size_t project, size_t turn)
+size_t contact_scheduler(struct volunteer *volunteer, size_t project, size_t turn, bool in_order)
 {
     struct contact *contact = &volunteer->projects[project].contact;
     size_t count = volunteer->projects[project].session.scheduler_count;
@@ -51,19 +49,16 @@ size_t contact_scheduler(struct volunteer *volunteer, size_t project, size_t tur
     if (count == 0)
         return 0;
     if (turn == 0)
-        contact->first = count > 1 && !talks_in_sessions(volunteer)
-                             ? random_next(&volunteer->random) % count
-                             : 0;
+        contact->first = count > 1 && !in_order ? random_next(&volunteer->random) % count : 0;
     return contact->schedulers[(contact->first + turn) % count];
 }
 
-/* INFINITY: not at all, or not by this room. */
+/* INFINITY: not at all. */
 static double master_time(const struct volunteer *volunteer, size_t project)
 {
     const struct session_project *session = &volunteer->projects[project].session;
 
-    if (!volunteer->population->reads_masters || talks_in_sessions(volunteer) ||
-        !session->fetch_master)
+    if (!volunteer->population->reads_masters || !session->fetch_master)
         return INFINITY;
     return session->scheduler_count > 0
                ? volunteer->now
@@ -142,4 +137,39 @@ void contact_hear_master(struct volunteer *volunteer, size_t project, const uint
         memcpy(reader->contact.schedulers, schedulers, count * sizeof(schedulers[0]));
     }
     take_back(volunteer, project);
+}
+
+/* --- when a project may be asked ------------------------------------------------------------- */
+
+bool contact_is_deferred(const struct volunteer *volunteer, size_t project)
+{
+    return volunteer->fetch.projects[project].min_rpc_time > volunteer->now;
+}
+
+void contact_wait_if_empty(struct volunteer *volunteer, const struct fetch_request *request,
+                           const enum fetch_answer answers[CLIENT_RESOURCES])
+{
+    struct volunteer_project *project = &volunteer->projects[request->project];
+    bool any = false;
+
+    for (size_t r = 0; r < CLIENT_RESOURCES; r++)
+        any = any || answers[r] == FETCH_SENT;
+    if (any)
+        project->empties = 0;
+    /* A project that has work, but none in time, says itself when to come again. */
+    if (any || request->seconds[CLIENT_CPU] <= 0 || project->no_work_deadlines)
+        return;
+    project->empties++;
+    volunteer->fetch.projects[request->project].min_rpc_time =
+        volunteer->now + session_backoff(project->empties, &volunteer->random);
+}
+
+double contact_next_free(const struct volunteer *volunteer)
+{
+    double next = INFINITY;
+
+    for (size_t p = 0; p < volunteer->project_count; p++)
+        if (contact_is_deferred(volunteer, p))
+            next = fmin(next, volunteer->fetch.projects[p].min_rpc_time);
+    return isinf(next) ? volunteer->now + PAUSE : next;
 }

@@ -1,14 +1,16 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The room has files and results in rows and marks what is to go; here they are lists of the host
- * that files leave when they are marked. Files of one name are one file. A job whose files find no
- * room fails at once, as a download does; its output has its full size from the beginning. When
- * even dropping jobs does not help, nothing runs until something went: others' files, a result that
- * was acknowledged, or what the server ordered deleted. */
+/* The rules of client/storage.h see files and results as arrays and mark what is to go; here they
+ * are lists of the host, and marked files leave them. Files of one name are one file. A job whose
+ * files find no room fails at once, as a failed download does; its output has its full size from
+ * the beginning. When even dropping jobs does not help, nothing runs until something has gone:
+ * files of other programs, a result that was acknowledged, or a file that the server ordered
+ * deleted. */
 #include "tools/volunteers/host/host_disk.h"
 
 #include "tools/volunteers/client/storage.h"
-#include "tools/volunteers/host/job_queue.h"
-#include "tools/volunteers/host/policy.h"
+#include "tools/volunteers/host/habits.h"
+#include "tools/volunteers/host/job_end.h"
+#include "tools/volunteers/host/rpc_messages.h"
 #include "tools/volunteers/host/volunteer.h"
 
 #include <math.h>
@@ -24,17 +26,17 @@ static bool is_kept(const struct volunteer *volunteer)
     return disk_policies[volunteer->population->habits.disk].keeps_files;
 }
 
-/* --- the room ------------------------------------------------------------------------------ */
+/* --- the rules of client/storage.h --------------------------------------------------------- */
 
 struct workplace {
     struct storage storage;
-    struct storage_project projects[FETCH_PROJECTS_MAX];
+    struct storage_project projects[CLIENT_PROJECTS_MAX];
     struct storage_file files[DISK_FILES_MAX];
 };
 
 static void set_up(const struct volunteer *volunteer, struct workplace *work)
 {
-    const struct disk *disk = &volunteer->disk;
+    const struct host_disk *disk = &volunteer->disk;
 
     work->storage = (struct storage){
         .total_limit = fmax(0, volunteer->machine.disk - disk->others),
@@ -72,7 +74,7 @@ static void free_file(struct disk_file *file)
 /* Files that were marked leave. */
 static void clear_up(struct volunteer *volunteer, const struct workplace *work)
 {
-    struct disk *disk = &volunteer->disk;
+    struct host_disk *disk = &volunteer->disk;
     size_t kept = 0;
 
     for (size_t i = 0; i < work->storage.file_count; i++)
@@ -100,7 +102,7 @@ static struct disk_file *find(const struct volunteer *volunteer, size_t project,
 
 static void remove_file(struct volunteer *volunteer, struct disk_file *file)
 {
-    struct disk *disk = &volunteer->disk;
+    struct host_disk *disk = &volunteer->disk;
     size_t i = 0;
 
     while (disk->files[i] != file)
@@ -110,7 +112,7 @@ static void remove_file(struct volunteer *volunteer, struct disk_file *file)
     free_file(file);
 }
 
-static bool grow(struct disk *disk)
+static bool grow(struct host_disk *disk)
 {
     size_t capacity = disk->capacity == 0 ? 8 : disk->capacity * 2;
     void *grown;
@@ -206,8 +208,8 @@ static struct incoming_file draw_own(struct volunteer *volunteer, const struct v
     return own;
 }
 
-bool disk_admit(struct volunteer *volunteer, struct volunteer_job *job,
-                const struct incoming_job *incoming, double *ret_bytes)
+bool host_disk_admit(struct volunteer *volunteer, struct volunteer_job *job,
+                     const struct incoming_job *incoming, double *ret_bytes)
 {
     struct incoming_file own;
     double written = 0; /* an output does not come over the network */
@@ -229,12 +231,12 @@ bool disk_admit(struct volunteer *volunteer, struct volunteer_job *job,
         fits = use_file(volunteer, job, &own, own.name.length > 0 ? &written : ret_bytes);
     if (!fits) {
         volunteer->tally.disk_refusals++;
-        disk_release(volunteer, job);
+        host_disk_release(volunteer, job);
     }
     return fits;
 }
 
-void disk_release(struct volunteer *volunteer, struct volunteer_job *job)
+void host_disk_release(struct volunteer *volunteer, struct volunteer_job *job)
 {
     for (size_t i = 0; i < job->file_count; i++) {
         struct disk_file *file = job->files[i];
@@ -250,17 +252,17 @@ void disk_release(struct volunteer *volunteer, struct volunteer_job *job)
     job->file_count = 0;
 }
 
-void disk_free(struct volunteer *volunteer)
+void host_disk_free(struct volunteer *volunteer)
 {
     for (size_t i = 0; i < volunteer->disk.count; i++)
         free_file(volunteer->disk.files[i]);
     free(volunteer->disk.files);
-    volunteer->disk = (struct disk){.files = NULL};
+    volunteer->disk = (struct host_disk){.files = NULL};
 }
 
 /* --- orders and violations ----------------------------------------------------------------- */
 
-void disk_obey(struct volunteer *volunteer, size_t project, const struct incoming *incoming)
+void host_disk_obey(struct volunteer *volunteer, size_t project, const struct incoming *incoming)
 {
     volunteer->projects[project].deletes_by_priority = incoming->deletes_by_priority;
     volunteer->projects[project].deletes_by_expiry = incoming->deletes_by_expiry;
@@ -291,7 +293,7 @@ static int compare_numbers(const void *a, const void *b)
     return ((*one)->number > (*other)->number) - ((*one)->number < (*other)->number);
 }
 
-/* Of a job that is dropped the room has let go of the files. */
+/* The rules have taken the files from the jobs that they dropped. */
 static void end_dropped(struct volunteer *volunteer, const struct violation *violation)
 {
     for (size_t i = 0; i < volunteer->job_count; i++) {
@@ -303,7 +305,7 @@ static void end_dropped(struct volunteer *volunteer, const struct violation *vio
         job->files = NULL;
         job->file_count = 0;
         job->aborted = true;
-        queue_end_job(volunteer, job);
+        job_end(volunteer, job);
     }
     for (size_t f = 0; f < violation->work.storage.file_count; f++)
         volunteer->disk.files[f]->references = violation->work.files[f].references;
@@ -350,7 +352,7 @@ static void check(struct volunteer *volunteer)
     free(violation);
 }
 
-void disk_change_others(struct volunteer *volunteer)
+void host_disk_change_others(struct volunteer *volunteer)
 {
     const struct population *population = volunteer->population;
 
@@ -361,7 +363,7 @@ void disk_change_others(struct volunteer *volunteer)
     check(volunteer);
 }
 
-void disk_poll(struct volunteer *volunteer)
+void host_disk_poll(struct volunteer *volunteer)
 {
     if (volunteer->is_stuck)
         check(volunteer);
@@ -369,8 +371,8 @@ void disk_poll(struct volunteer *volunteer)
 
 /* --- what a request says ------------------------------------------------------------------- */
 
-void disk_tell(const struct volunteer *volunteer, size_t project,
-               struct outgoing_disk *ret_outgoing)
+void host_disk_tell(const struct volunteer *volunteer, size_t project,
+                    struct outgoing_disk *ret_outgoing)
 {
     const struct disk_policy *policy = &disk_policies[volunteer->population->habits.disk];
     struct storage_amounts amounts;

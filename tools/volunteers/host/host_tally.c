@@ -7,13 +7,13 @@
 
 #include "server/base/banned.h"
 
-void tally_add(struct tally *sum, const struct tally *one)
+void tally_add(struct host_tally *sum, const struct host_tally *one)
 {
     sum->flops_total += one->flops_total;
     sum->flops_used += one->flops_used;
     sum->flops_wasted += one->flops_wasted;
     sum->flops_lost += one->flops_lost;
-    for (size_t r = 0; r < TALLY_RESOURCES; r++) {
+    for (size_t r = 0; r < CLIENT_RESOURCES; r++) {
         sum->resources[r].present += one->resources[r].present;
         sum->resources[r].used += one->resources[r].used;
         sum->resources[r].starved += one->resources[r].starved;
@@ -23,17 +23,17 @@ void tally_add(struct tally *sum, const struct tally *one)
 #undef TALLY_SUM
 }
 
-double tally_idle_fraction(const struct tally *tally)
+double tally_idle_fraction(const struct host_tally *tally)
 {
     return tally->flops_total > 0 ? 1 - tally->flops_used / tally->flops_total : 0;
 }
 
-double tally_wasted_fraction(const struct tally *tally)
+double tally_wasted_fraction(const struct host_tally *tally)
 {
     return tally->flops_total > 0 ? tally->flops_wasted / tally->flops_total : 0;
 }
 
-double tally_lost_fraction(const struct tally *tally)
+double tally_lost_fraction(const struct host_tally *tally)
 {
     return tally->flops_total > 0 ? tally->flops_lost / tally->flops_total : 0;
 }

@@ -4,11 +4,10 @@
 #ifndef TOOLS_VOLUNTEERS_HOST_HOST_TALLY_H
 #define TOOLS_VOLUNTEERS_HOST_HOST_TALLY_H
 
+#include "tools/volunteers/client/client.h"
+
 #include <stddef.h>
 #include <stdint.h>
-
-/* A machine's CPUs are one resource, its coprocessors of each kind another. */
-enum { TALLY_CPU, TALLY_NVIDIA, TALLY_ATI, TALLY_INTEL_GPU, TALLY_RESOURCES };
 
 /* Instance-seconds. */
 struct tally_resource {
@@ -32,12 +31,12 @@ struct tally_resource {
     COUNT(disk_deletions)   \
     COUNT(disk_refusals)
 
-struct tally {
+struct host_tally {
     /* Peak operations of CPUs and coprocessors: while on; of that, spent on jobs; of that, on jobs
      * that ended after their deadline, failed, were aborted or abandoned, or lost; of that, lost:
      * done after the last checkpoint of a process that ended, and to start again. */
     double flops_total, flops_used, flops_wasted, flops_lost;
-    struct tally_resource resources[TALLY_RESOURCES];
+    struct tally_resource resources[CLIENT_RESOURCES];
 #define TALLY_FIELD(name) uint64_t name;
     TALLY_COUNTS(TALLY_FIELD)
 #undef TALLY_FIELD
@@ -46,16 +45,16 @@ struct tally {
 /* Of one project on one host. */
 struct tally_project {
     double flops_used;
-    double used[TALLY_RESOURCES]; /* instance-seconds */
-    double present;               /* s that the host was on */
-    double gap;                   /* of these, since one of its jobs last ran */
-    double gap_squares;           /* integral of the squares of the gap over `present`, s^3 */
+    double used[CLIENT_RESOURCES]; /* instance-seconds */
+    double present;                /* s that the host was on */
+    double gap;                    /* of these, since one of its jobs last ran */
+    double gap_squares;            /* integral of the squares of the gap over `present`, s^3 */
 };
 
-void tally_add(struct tally *sum, const struct tally *one);
-double tally_idle_fraction(const struct tally *tally);
-double tally_wasted_fraction(const struct tally *tally);
-double tally_lost_fraction(const struct tally *tally);
+void tally_add(struct host_tally *sum, const struct host_tally *one);
+double tally_idle_fraction(const struct host_tally *tally);
+double tally_wasted_fraction(const struct host_tally *tally);
+double tally_lost_fraction(const struct host_tally *tally);
 /* The project's jobs ran, or did not, for an interval of presence. */
 void tally_project_runs(struct tally_project *project, double interval, double flops);
 void tally_project_waits(struct tally_project *project, double interval);

@@ -60,7 +60,7 @@ struct population population_measured(void)
         .gpu_efficiency = 0.2,
         .projects = 1,
         .projects_min = 1,
-        .projects_max = POPULATION_PROJECTS_MAX,
+        .projects_max = CLIENT_PROJECTS_MAX,
         .share_min = 100,
         .share_max = 100,
         .period = HOUR,
@@ -114,7 +114,7 @@ static int64_t uniform_integer(struct random *random, int64_t least, int64_t mos
 void population_draw_gpus(const struct population *population, struct random *random,
                           struct machine *machine)
 {
-    for (size_t kind = 0; kind < POPULATION_GPUS; kind++) {
+    for (size_t kind = 0; kind < CLIENT_COPROCS; kind++) {
         bool has_one = random_unit(random) < population->gpu_parts[kind];
         struct machine_gpu gpu = {
             .count = uniform_integer(random, 1, (int64_t)population->gpu_count_max),

@@ -4,6 +4,8 @@
 #ifndef TOOLS_VOLUNTEERS_HOST_POPULATION_H
 #define TOOLS_VOLUNTEERS_HOST_POPULATION_H
 
+#include "tools/volunteers/client/client.h"
+
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
@@ -13,10 +15,6 @@ struct random;
 double population_weibull(struct random *random, double shape, double scale);
 double population_log_normal(struct random *random, double mu, double sigma);
 double population_exponential(struct random *random, double mean);
-
-enum { POPULATION_PROJECTS_MAX = 64 };
-/* Kinds of coprocessors, in the order of TALLY_NVIDIA and so on. */
-enum { POPULATION_GPUS = 3 };
 
 /* What the clients of a crowd do: indices of the tables in policy.h. */
 struct habits {
@@ -37,19 +35,19 @@ struct population {
     double memory_per_cpu, disk_min, disk_max; /* bytes; disk uniform */
     double buffer_min_days, buffer_max_days;   /* what a host keeps queued: uniform */
     double buffer_extra_days;                  /* and fills it up by, where it has two marks */
-    double gpu_parts[POPULATION_GPUS];         /* of the hosts that have one, by kind */
+    double gpu_parts[CLIENT_COPROCS];          /* of the hosts that have one, by kind */
     double gpu_count_max;                      /* 1 to it, each as often */
     double gpu_speed_min, gpu_speed_max;       /* of one, by that of a CPU: log-uniform */
     size_t projects;                           /* of the crowd: whoever runs it says how many */
     bool reads_masters;                        /* and whether schedulers are on master pages */
     double projects_min, projects_max;         /* that a host is attached to, uniform */
-    double shares[POPULATION_PROJECTS_MAX];    /* of the crowd's projects, by their order */
+    double shares[CLIENT_PROJECTS_MAX];        /* of the crowd's projects, by their order */
     size_t share_count;                        /* those beyond: log-uniform within */
     double share_min, share_max;
     /* In the same order: when a host is attached; shares from some day on; size of jobs' own files.
      * Those beyond: at once, as before, 1. */
-    double attach_days[POPULATION_PROJECTS_MAX], later_shares[POPULATION_PROJECTS_MAX];
-    double file_scales[POPULATION_PROJECTS_MAX];
+    double attach_days[CLIENT_PROJECTS_MAX], later_shares[CLIENT_PROJECTS_MAX];
+    double file_scales[CLIENT_PROJECTS_MAX];
     size_t attach_count, later_share_count, file_scale_count;
     double later_shares_days;            /* after a host's arrival; 0: never */
     double gpu_efficiency;               /* what GPU jobs reach of the peak */
@@ -81,7 +79,7 @@ struct machine {
     double buffer;       /* s of work to keep queued */
     double network;      /* bytes/s; 0: files come at once */
     double extra;        /* s above it up to which a client with two marks fills it */
-    struct machine_gpu gpus[POPULATION_GPUS];
+    struct machine_gpu gpus[CLIENT_COPROCS];
 };
 /* Whole ones, at least one. */
 double machine_usable_cpus(const struct machine *machine);
@@ -98,7 +96,7 @@ struct attachment {
     double delay;      /* s after the host's first one */
     double file_scale; /* of its jobs' own files */
 };
-/* Returns how many, by delay; `attachments` holds POPULATION_PROJECTS_MAX. */
+/* Returns how many, by delay; `attachments` holds CLIENT_PROJECTS_MAX. */
 size_t population_draw_attachments(const struct population *population, struct random *random,
                                    struct attachment *ret_attachments);
 /* How long a host stays, s; INFINITY: for good. */

@@ -71,7 +71,7 @@ void progress_preempt(struct volunteer *volunteer, struct volunteer_job *job)
 {
     bool stays = volunteer->population->leave_in_memory || job->saved.progress <= 0;
 
-    if (!stays || job->coproc != FETCH_CPU)
+    if (!stays || job->coproc != CLIENT_CPU)
         end_process(volunteer, job);
 }
 

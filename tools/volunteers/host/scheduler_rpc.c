@@ -1,14 +1,21 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* A host asks when its policy wants work, or when something is to be reported, never before a
- * project's minimum RPC time; each request reports what there is to report to its project, and
- * fetches what the policy would fetch there. Of several schedulers one is tried after the other
- * (contact.h); master pages come first, as without one there is nobody to ask. */
+/* A host asks when its fetch policy wants work, or when something is to be reported, and never
+ * before a project's minimum RPC time. Each request reports everything that there is to report to
+ * its project, and asks for what the policy would fetch there. Of several schedulers one is tried
+ * after the other (contact.h). A master page that is due is read first: without it there is nobody
+ * to ask.
+ */
+#include "tools/volunteers/host/scheduler_rpc.h"
+
 #include "tools/volunteers/client/duration.h"
 #include "tools/volunteers/client/marks.h"
 #include "tools/volunteers/client/rpc_session.h"
-#include "tools/volunteers/host/busy.h"
+#include "tools/volunteers/host/contact.h"
+#include "tools/volunteers/host/habits.h"
+#include "tools/volunteers/host/host_disk.h"
 #include "tools/volunteers/host/job_queue.h"
-#include "tools/volunteers/host/policy.h"
+#include "tools/volunteers/host/life.h"
+#include "tools/volunteers/host/runtime_estimate.h"
 #include "tools/volunteers/host/volunteer.h"
 
 #include <math.h>
@@ -16,8 +23,8 @@
 
 #include "server/base/banned.h"
 
-#define POLL         60.0 /* s from one thought of fetching to the next, at least */
-#define CONTACTS_MIN 1.0  /* s between contacts to a project that names no delay */
+#define POLL         60.0 /* s, at least, from one question to the fetch policy to the next */
+#define CONTACTS_MIN 1.0  /* s between contacts to a project that asks for no delay */
 
 static const struct fetch_policy *policy_of(const struct volunteer *volunteer)
 {
@@ -25,20 +32,19 @@ static const struct fetch_policy *policy_of(const struct volunteer *volunteer)
 }
 
 /* Brings debts up to date. */
-static void settle(struct volunteer *volunteer)
+static void book_usage(struct volunteer *volunteer)
 {
-    double interval = volunteer->on_time - volunteer->settled;
+    double interval = volunteer->on_time - volunteer->booked_until;
 
     if (interval <= 0)
         return;
     for (size_t p = 0; p < volunteer->project_count; p++)
-        marks_book(&volunteer->fetch.projects[p], volunteer_unsettled_flops(volunteer, p),
-                   interval);
-    if (policy_of(volunteer)->settle != NULL)
-        policy_of(volunteer)->settle(volunteer, interval);
-    volunteer->settled = volunteer->on_time;
+        marks_book(&volunteer->fetch.projects[p], volunteer_unbooked_flops(volunteer, p), interval);
+    if (policy_of(volunteer)->book != NULL)
+        policy_of(volunteer)->book(volunteer, interval);
+    volunteer->booked_until = volunteer->on_time;
     for (size_t p = 0; p < volunteer->project_count; p++)
-        for (size_t r = 0; r < FETCH_RESOURCES_MAX; r++)
+        for (size_t r = 0; r < CLIENT_RESOURCES; r++)
             volunteer->projects[p].used[r] = 0;
 }
 
@@ -91,7 +97,7 @@ static void describe_jobs(const struct volunteer *volunteer, struct volunteer_qu
     question->outgoing.job_count = volunteer->job_count;
 }
 
-/* Fetchable, overworked or latency-limited (schedule.h). */
+/* Whether the project is fetchable, overworked or latency-limited (client/schedule.h). */
 static bool may_have_jobs(const struct volunteer *volunteer, size_t project)
 {
     const struct volunteer_project *asked = &volunteer->projects[project];
@@ -104,7 +110,7 @@ static bool may_have_jobs(const struct volunteer *volunteer, size_t project)
 /* The share of a project among those with jobs, or those that may get some too. */
 static double fraction(const struct volunteer *volunteer, size_t project, bool potential)
 {
-    bool counts[FETCH_PROJECTS_MAX] = {false};
+    bool counts[CLIENT_PROJECTS_MAX] = {false};
     double shares = 0;
 
     for (size_t i = 0; i < volunteer->job_count; i++)
@@ -145,24 +151,26 @@ static void describe_host(const struct volunteer *volunteer, struct volunteer_qu
         .lists_queue = project->full_workload,
         .versions = &project->versions,
     };
-    /* One number is in the wall time of the share; beside others it is the largest of them. */
+    /* A client that asks in one number means wall time in which the project gets its share. In
+     * today's requests the same element is the largest of the resources' amounts. */
     if (outgoing->is_scalar)
         outgoing->scalar =
-            duration_project_normalize(&(struct availability){outgoing->on_fraction, 1, 1},
+            duration_project_normalize(&(struct duration_availability){outgoing->on_fraction, 1, 1},
                                        outgoing->potential_fraction, question->request.scalar);
-    /* Policies count in time that the host is on, requests in wall time: so servers count jobs. */
-    for (size_t r = 0; r < FETCH_RESOURCES_MAX; r++)
+    /* Policies count time that the host is on; requests are in wall time, as servers estimate jobs.
+     */
+    for (size_t r = 0; r < CLIENT_RESOURCES; r++)
         outgoing->demands[r] = (struct outgoing_demand){.seconds = question->request.seconds[r] /
                                                                    outgoing->on_fraction,
                                                         .instances = question->request.instances[r],
-                                                        .delay = busy_delay(volunteer, r)};
+                                                        .delay = estimate_busy_delay(volunteer, r)};
 }
 
 static void describe_disk(const struct volunteer *volunteer, struct volunteer_question *question)
 {
     struct outgoing_disk *disk = &question->outgoing.disk;
 
-    disk_tell(volunteer, question->attached, disk);
+    host_disk_tell(volunteer, question->attached, disk);
     disk->files = question->files;
     for (size_t i = 0; i < volunteer->disk.count; i++) {
         const struct disk_file *file = volunteer->disk.files[i];
@@ -185,8 +193,8 @@ static size_t due_report(const struct volunteer *volunteer)
     return p;
 }
 
-/* Whatever happens makes it think; where nothing does, it does so before the buffer is empty. */
-static void think_again_later(struct volunteer *volunteer)
+/* Every event of the host sets next_poll to now; this is for the case that no event comes first. */
+static void poll_later(struct volunteer *volunteer)
 {
     double later = fmax(POLL, volunteer->machine.buffer / 2);
 
@@ -198,13 +206,14 @@ static void think_again_later(struct volunteer *volunteer)
 /* Whom to contact, and what to ask for; project_count: nobody. */
 static size_t choose_contact(struct volunteer *volunteer, struct fetch_request *ret_request)
 {
-    size_t project = contact_due_master(volunteer);
+    bool in_sessions = policy_of(volunteer)->in_sessions;
+    size_t project = in_sessions ? volunteer->project_count : contact_due_master(volunteer);
 
     if (project < volunteer->project_count) {
         *ret_request = (struct fetch_request){.project = project, .reads_master = true};
         return project;
     }
-    settle(volunteer);
+    book_usage(volunteer);
     project = contact_unfinished(volunteer);
     if (project < volunteer->project_count) {
         *ret_request = volunteer->asked;
@@ -215,12 +224,12 @@ static size_t choose_contact(struct volunteer *volunteer, struct fetch_request *
         if (!volunteer->is_stuck &&
             policy_of(volunteer)->choose(volunteer, POLICY_ANY_PROJECT, ret_request))
             return ret_request->project;
-        think_again_later(volunteer);
+        poll_later(volunteer);
     }
     project = due_report(volunteer);
     if (project == volunteer->project_count)
         return project;
-    /* A session may begin with another project: then the report waits for its end. */
+    /* A session may begin with another project; then the report waits for the session's end. */
     if (volunteer->is_stuck || !policy_of(volunteer)->choose(volunteer, project, ret_request))
         *ret_request = (struct fetch_request){.project = project};
     return ret_request->project;
@@ -238,8 +247,9 @@ bool volunteer_ask(struct volunteer *volunteer, struct volunteer_question *quest
     volunteer->asked = question->request;
     if (question->request.reads_master)
         return true;
-    question->scheduler = contact_scheduler(volunteer, question->attached, question->request.turn);
-    /* What one scheduler did not take goes to the next under the same number. */
+    question->scheduler = contact_scheduler(volunteer, question->attached, question->request.turn,
+                                            policy_of(volunteer)->in_sessions);
+    /* A request that one scheduler did not take goes to the next one with the same rpc_seqno. */
     volunteer->projects[question->attached].rpc_seqno += question->request.turn == 0;
     volunteer->tally.rpcs++;
     describe_host(volunteer, question);
@@ -250,7 +260,7 @@ bool volunteer_ask(struct volunteer *volunteer, struct volunteer_question *quest
 
 bool volunteer_wants_work(const struct volunteer_question *question)
 {
-    for (size_t r = 0; r < FETCH_RESOURCES_MAX; r++)
+    for (size_t r = 0; r < CLIENT_RESOURCES; r++)
         if (question->request.seconds[r] > 0 || question->request.instances[r] > 0)
             return true;
     return question->request.scalar > 0;
@@ -299,10 +309,10 @@ static void take_jobs(struct volunteer *volunteer, const struct volunteer_questi
                       const struct incoming *incoming)
 {
     struct volunteer_project *project = &volunteer->projects[question->attached];
-    enum fetch_answer answers[FETCH_RESOURCES_MAX];
+    enum fetch_answer answers[CLIENT_RESOURCES];
     uint64_t refusals;
 
-    for (size_t r = 0; r < FETCH_RESOURCES_MAX; r++) {
+    for (size_t r = 0; r < CLIENT_RESOURCES; r++) {
         answers[r] = incoming->answers[r];
         if (answers[r] == FETCH_UNSUPPORTED)
             project->unsupported |= 1U << r;
@@ -312,12 +322,13 @@ static void take_jobs(struct volunteer *volunteer, const struct volunteer_questi
     refusals = volunteer->tally.disk_refusals;
     for (size_t i = 0; i < incoming->job_count; i++) {
         answers[incoming->jobs[i].coproc] = FETCH_SENT;
-        queue_receive(volunteer, question->attached, &incoming->jobs[i]);
+        job_queue_receive(volunteer, question->attached, &incoming->jobs[i]);
     }
     volunteer->tally.empty_replies += incoming->job_count == 0 && volunteer_wants_work(question);
     if (policy_of(volunteer)->hear != NULL)
         policy_of(volunteer)->hear(volunteer, &question->request, answers);
-    /* Files that could not be had hold their project back, or jobs would come and fail for ever. */
+    /* A project whose files find no room waits longer each time; else its jobs would come and fail
+     * for ever. */
     if (volunteer->tally.disk_refusals > refusals)
         set_delay(volunteer, question->attached,
                   session_backoff(++project->refusals, &volunteer->random));
@@ -345,11 +356,11 @@ void volunteer_hear(struct volunteer *volunteer, const struct volunteer_question
     project->no_work_deadlines = incoming->no_work_deadlines;
     project->reply_delay_end = volunteer->now + incoming->request_delay;
     volunteer->tally.deadline_flags += incoming->no_work_deadlines;
-    disk_obey(volunteer, p, incoming);
+    host_disk_obey(volunteer, p, incoming);
     for (size_t i = 0; i < incoming->abort_count; i++)
-        queue_abort(volunteer, p, incoming->aborts[i].name, incoming->aborts[i].if_not_started);
-    queue_acknowledge(volunteer, p, incoming->acks, incoming->ack_count);
-    disk_poll(volunteer);
+        job_queue_abort(volunteer, p, incoming->aborts[i].name, incoming->aborts[i].if_not_started);
+    job_queue_acknowledge(volunteer, p, incoming->acks, incoming->ack_count);
+    host_disk_poll(volunteer);
     take_jobs(volunteer, question, incoming);
     set_delay(volunteer, p, incoming->request_delay);
     volunteer->next_poll = volunteer->now;

@@ -3,21 +3,21 @@
  * drops those that newer ones replaced, but servers look only at those that jobs are of. */
 #include "tools/volunteers/host/versions.h"
 
-#include "tools/volunteers/wire/incoming.h"
+#include "tools/volunteers/host/rpc_messages.h"
 
 #include <stdbool.h>
 #include <stdlib.h>
 
 #include "server/base/banned.h"
 
-static void free_version(struct version *version)
+static void free_version(struct host_version *version)
 {
     free(version->app);
     free(version->platform);
     free(version->plan_class);
 }
 
-static bool is_of(const struct version *version, const struct incoming_job *job)
+static bool is_of(const struct host_version *version, const struct incoming_job *job)
 {
     return version->number == job->version && text_is(job->app, version->app) &&
            text_is(job->platform, version->platform) &&
@@ -25,13 +25,13 @@ static bool is_of(const struct version *version, const struct incoming_job *job)
 }
 
 /* False: no memory. */
-static bool add(struct versions *versions, const struct incoming_job *job)
+static bool add(struct host_versions *versions, const struct incoming_job *job)
 {
-    struct version made = {.app = text_keep(job->app),
-                           .platform = text_keep(job->platform),
-                           .plan_class = text_keep(job->plan_class),
-                           .number = job->version};
-    struct version *grown = realloc(versions->at, (versions->count + 1) * sizeof(*grown));
+    struct host_version made = {.app = text_keep(job->app),
+                                .platform = text_keep(job->platform),
+                                .plan_class = text_keep(job->plan_class),
+                                .number = job->version};
+    struct host_version *grown = realloc(versions->at, (versions->count + 1) * sizeof(*grown));
 
     if (grown != NULL)
         versions->at = grown;
@@ -43,7 +43,7 @@ static bool add(struct versions *versions, const struct incoming_job *job)
     return true;
 }
 
-size_t versions_note(struct versions *versions, const struct incoming_job *job)
+size_t versions_note(struct host_versions *versions, const struct incoming_job *job)
 {
     size_t which = 0;
 
@@ -60,10 +60,10 @@ size_t versions_note(struct versions *versions, const struct incoming_job *job)
     return which;
 }
 
-void versions_free(struct versions *versions)
+void versions_free(struct host_versions *versions)
 {
     for (size_t i = 0; i < versions->count; i++)
         free_version(&versions->at[i]);
     free(versions->at);
-    *versions = (struct versions){.at = NULL};
+    *versions = (struct host_versions){.at = NULL};
 }

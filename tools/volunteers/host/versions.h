@@ -10,20 +10,20 @@ struct incoming_job;
 
 enum { VERSIONS_MAX = 32, VERSIONS_NONE = VERSIONS_MAX };
 
-struct version {
+struct host_version {
     char *app, *platform, *plan_class;
     int64_t number;
     double cpus, flops; /* flops 0: not told */
-    size_t coproc;      /* the kind that it uses besides, or FETCH_CPU: none */
+    size_t coproc;      /* the kind that it uses besides, or CLIENT_CPU: none */
     double coprocs;
 };
-struct versions {
-    struct version *at;
+struct host_versions {
+    struct host_version *at;
     size_t count;
 };
 
 /* Returns which the job is of, as of now; VERSIONS_NONE: it does not say, or there is no room. */
-size_t versions_note(struct versions *versions, const struct incoming_job *job);
-void versions_free(struct versions *versions);
+size_t versions_note(struct host_versions *versions, const struct incoming_job *job);
+void versions_free(struct host_versions *versions);
 
 #endif

@@ -1,33 +1,43 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* One emulated host, attached to one project or several: comes and goes, computes, fetches work,
- * reports, and leaves for good. Knows no network and no clock: it is told the time, says when it
- * next has something to do, and whom it asks what. What its client does is chosen from the tables
- * of policy.h. */
+/* One emulated host: what it is, what it has, and what its client remembers. The host knows no
+ * network and no clock: it is told the time, says when it next has something to do, and says whom
+ * it asks for what.
+ *
+ * The journey of a host through this room: population.h draws its machine and projects; life.h lets
+ * it come and go, and lets its jobs run; scheduler_rpc.h asks a project and takes in the answer,
+ * whose jobs join job_queue.h, whose files host_disk.h keeps and network.h brings; progress.h
+ * counts what jobs compute and what is lost; job_end.h ends them and says when they are reported;
+ * contact.h says which scheduler is asked, and when a project may be asked again. What a client of
+ * its age does at each of these places is a row of a table in habits.h. host_tally.h counts what
+ * the run is judged by. */
 #ifndef TOOLS_VOLUNTEERS_HOST_VOLUNTEER_H
 #define TOOLS_VOLUNTEERS_HOST_VOLUNTEER_H
 
 #include "server/base/random.h"
 #include "tools/volunteers/client/fetch.h"
 #include "tools/volunteers/client/rpc_session.h"
-#include "tools/volunteers/host/contact.h"
-#include "tools/volunteers/host/host_disk.h"
 #include "tools/volunteers/host/host_tally.h"
 #include "tools/volunteers/host/population.h"
 #include "tools/volunteers/host/versions.h"
-#include "tools/volunteers/wire/incoming.h"
-#include "tools/volunteers/wire/outgoing.h"
 
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
-enum { VOLUNTEER_JOBS_MAX = 1000 };
+enum {
+    VOLUNTEER_JOBS_MAX = 1000,
+    CONTACT_SCHEDULERS_MAX = 16, /* of a project, that a host knows */
+    DISK_FILES_MAX = 2000,
+    DISK_JOB_FILES_MAX = 16 /* that a job reads */
+};
 
-/* A job as of its last checkpoint. */
+/* A job as of its last checkpoint: what it goes back to when its process ends before the job does.
+ * progress.c enters every job here as it came (nothing done), and again at each checkpoint. */
 struct volunteer_saved {
     double left, progress, elapsed, flops; /* see volunteer_job */
 };
 
+/* A job from the reply that sent it until the reply that acknowledges its report. */
 struct volunteer_job {
     char *name;
     size_t project;  /* of the host's */
@@ -35,7 +45,7 @@ struct volunteer_job {
     uint64_t number; /* in the order in which they came */
     double deadline;
     double cpus;
-    size_t coproc; /* the kind that it uses besides, or FETCH_CPU: none */
+    size_t coproc; /* the kind that it uses besides, or CLIENT_CPU: none */
     double coprocs;
     double estimate; /* s of run time in all, as the server has it */
     double coming;   /* bytes of its files that are not here yet */
@@ -45,20 +55,27 @@ struct volunteer_job {
     double duration; /* s of its own work in all, if it does not fail */
     double flops;    /* spent on it, but for what was lost with its process */
     struct volunteer_saved saved;
-    bool will_fail, done, failed, aborted;
-    bool acked;   /* while a reply is read */
-    bool running; /* while the host is on; by the policy */
-    bool ran;     /* the same before it was chosen again */
-    bool begun;
-    /* Kept for the policies. */
-    double begun_at;         /* when it began to run, this time */
-    double checkpoint;       /* when the last one was written */
-    double since_checkpoint; /* s of run time since; below 0: until it has started again */
-    double booked;           /* s of run time that debts know of */
-    bool deadline_missed;    /* as simulated */
-    bool scheduled;
-    struct disk_file **files;
+    bool will_fail;           /* drawn when it came: job_queue.c */
+    bool aborted;             /* by the server's order, or for lack of disk space */
+    bool done, failed;        /* it is over, and how: job_end.c; then it waits for its report */
+    bool acked;               /* its report was acknowledged, while that reply is read */
+    bool running, ran;        /* chosen by the run policy; and the choice before: life.c */
+    bool begun;               /* it has run at some time */
+    double begun_at;          /* when it began to run, this time; for the run policies */
+    double checkpoint;        /* when the last one was written */
+    double since_checkpoint;  /* s of run time since; below 0: until it has started again */
+    double booked;            /* s of run time that debts include (debt_policy.c) */
+    bool deadline_missed;     /* in the last simulation (robin_policy.c) */
+    bool scheduled;           /* it is to run as soon as it may (robin_policy.c) */
+    struct disk_file **files; /* that it uses, while it is not over */
     size_t file_count;
+};
+
+/* Of a project's schedulers, which are told apart by number; how many there are: session. */
+struct contact {
+    uint8_t schedulers[CONTACT_SCHEDULERS_MAX];
+    size_t first; /* the one that this contact began with */
+    size_t turn;  /* so many of them failed in this contact; the next is tried at once */
 };
 
 struct volunteer_project {
@@ -69,30 +86,47 @@ struct volunteer_project {
     int64_t hostid, rpc_seqno;
     unsigned empties, refusals, failed_jobs; /* in a row; failed contacts: session.failures */
     double next_report;                      /* INFINITY: nothing to report */
-    bool full_workload;                      /* wanted by the server */
-    bool no_work_deadlines;                  /* said by the last reply, which asked for a delay: */
+    bool full_workload;                      /* the server wants the whole queue in requests */
+    bool no_work_deadlines;                  /* in the last reply, which asked for a delay until */
     double reply_delay_end;
-    double correction;                /* of durations */
-    unsigned unsupported;             /* bit r: it will never have jobs for resource r */
-    double used[FETCH_RESOURCES_MAX]; /* instance-seconds that debts do not know of yet */
+    double correction;    /* duration correction factor */
+    unsigned unsupported; /* bit r: the server said that it never has jobs for resource r */
+    double used[CLIENT_RESOURCES]; /* instance-seconds that debts do not include yet */
     /* Kept for the policies. */
-    double debt;                    /* debt.h */
-    double short_debt, long_debt;   /* schedule.h */
-    double cpu_time;                /* s on CPUs that those do not know of yet */
-    struct session_project session; /* its failures and schedulers count for all of them */
+    double debt;                    /* client/debt.h */
+    double short_debt, long_debt;   /* client/schedule.h */
+    double cpu_time;                /* s on CPUs that those two do not include yet */
+    struct session_project session; /* its failures and schedulers count for all policies */
     struct contact contact;
     bool deletes_by_priority, deletes_by_expiry;
-    struct versions versions;
+    struct host_versions versions;
     struct tally_project tally;
+};
+
+struct disk_file {
+    char *name; /* NULL: a job's own */
+    size_t project;
+    double bytes;
+    int priority;
+    double last_used, expires;
+    bool sticky;
+    size_t references; /* of jobs that are not over */
+    size_t index;      /* in the list, while the rules of client/storage.h work on it */
+};
+
+struct host_disk {
+    struct disk_file **files; /* in the order in which they came */
+    size_t count, capacity;
+    double others; /* bytes that are not the client's, of what it might have */
 };
 
 struct volunteer {
     const struct population *population;
     struct machine machine;
     struct random random, presence; /* two, so that its jobs do not change when it is there */
-    uint64_t mark;
+    uint64_t mark;                  /* no other machine has it, of this run and of others */
     bool is_on, has_left;
-    bool is_stuck;            /* more disk is used than may be: nothing runs */
+    bool is_stuck;            /* more disk is used than may be: no job runs (host_disk.c) */
     double now, next_change;  /* of presence */
     double departure;         /* INFINITY: never */
     double on_time, off_time; /* so far, s: what it takes for its on-fraction */
@@ -105,60 +139,22 @@ struct volunteer {
     size_t job_count, job_capacity;
     uint64_t next_number;
     double cpu_rate, coproc_rate; /* of jobs that run: less than 1 where CPUs are short */
-    bool stale;                   /* what runs is to be chosen again */
-    double next_choice;           /* at the latest; by the policy */
-    double next_poll;             /* when to think of fetching */
-    bool lacks_work;              /* as it was thought of last */
-    double settled;               /* on-time that debts know of */
-    double chosen_at;             /* kept for the policies; and: something changed since */
+    bool stale;                   /* jobs came or ended: what runs is to be chosen again */
+    double next_choice;           /* at the latest; by the run policy */
+    double next_poll;             /* when the fetch policy is asked again */
+    bool lacks_work;              /* by its last word */
+    double booked_until;          /* s of on-time that debts include */
+    double chosen_at;             /* kept for the run policies; and: something changed since */
     bool must_choose;
-    struct session session;
+    struct rpc_session session;
     struct fetch_request asked; /* last */
-    struct disk disk;
-    struct tally tally;
+    struct host_disk disk;
+    struct host_tally tally;
 };
 
-/* False: no memory. */
-MUST_CHECK bool volunteer_init(struct volunteer *volunteer, const struct population *population,
-                               uint64_t seed, uint64_t number, double now);
-void volunteer_free(struct volunteer *volunteer);
-
-/* Lives until `now`: not beyond what volunteer_next_event said. */
-void volunteer_live(struct volunteer *volunteer, double now);
-double volunteer_next_event(const struct volunteer *volunteer); /* INFINITY: it has left */
-
-/* What an RPC needs besides the account. Zero it before use, use it again, free it at the end.
- * Names are those of the host's jobs: it may not live on before it heard an answer. */
-struct volunteer_question {
-    size_t project;               /* of the crowd's: which to ask */
-    size_t attached;              /* the same of the host's */
-    struct fetch_request request; /* if it reads the master page, nothing below holds */
-    size_t scheduler;             /* by number; 0 where no master page is read */
-    struct outgoing outgoing;
-    struct outgoing_job *jobs;
-    size_t job_capacity;
-    struct outgoing_file *files;
-    size_t file_capacity;
-};
-/* False: nothing to ask or report now. */
-bool volunteer_ask(struct volunteer *volunteer, struct volunteer_question *question);
-bool volunteer_wants_work(const struct volunteer_question *question);
-void volunteer_hear(struct volunteer *volunteer, const struct volunteer_question *question,
-                    const struct incoming *incoming);
-void volunteer_hear_nothing(struct volunteer *volunteer, const struct volunteer_question *question);
-/* The numbers of the schedulers that the master page names; 0: it could not be had, or names none.
- */
-void volunteer_hear_master(struct volunteer *volunteer, const struct volunteer_question *question,
-                           const uint8_t *schedulers, size_t count);
-void volunteer_question_free(struct volunteer_question *question);
-
-/* For policies and those who look on. */
+/* The part of the time that the host has been on, as its client knows it. */
 double volunteer_on_fraction(const struct volunteer *volunteer);
-/* Operations done for a project that debts do not know of yet, by peak speeds. */
-double volunteer_unsettled_flops(const struct volunteer *volunteer, size_t project);
-/* What runs from now on. */
-void volunteer_choose(struct volunteer *volunteer);
-/* Its jobs end without a word. */
-void volunteer_leave(struct volunteer *volunteer);
+/* Operations done for a project that debts do not include yet, by peak speeds. */
+double volunteer_unbooked_flops(const struct volunteer *volunteer, size_t project);
 
 #endif

@@ -4,11 +4,12 @@
  * the generations two are written: that of today, and that of the last client before resources had
  * requests of their own (6.4). That of today also says which version each job is of, which servers
  * need to count the jobs in progress of an application or a processor. */
-#include "tools/volunteers/wire/outgoing.h"
+#include "tools/volunteers/wire/wire.h"
 
 #include "server/base/buffer.h"
 #include "server/base/random.h"
 #include "tools/volunteers/host/population.h"
+#include "tools/volunteers/host/rpc_messages.h"
 #include "tools/volunteers/host/versions.h"
 #include "tools/volunteers/wire/processor_kind.h"
 
@@ -47,11 +48,12 @@ static void write_identity(const struct outgoing *outgoing, struct buffer *reque
         buffer_print(request,
                      "    <cpu_req_secs>%f</cpu_req_secs>\n"
                      "    <cpu_req_instances>%f</cpu_req_instances>\n",
-                     outgoing->demands[FETCH_CPU].seconds, outgoing->demands[FETCH_CPU].instances);
+                     outgoing->demands[CLIENT_CPU].seconds,
+                     outgoing->demands[CLIENT_CPU].instances);
     buffer_print(request,
                  "    <estimated_delay>%f</estimated_delay>\n"
                  "    <client_cap_plan_class>1</client_cap_plan_class>\n    <platform_name>",
-                 outgoing->demands[FETCH_CPU].delay);
+                 outgoing->demands[CLIENT_CPU].delay);
     buffer_add_xml(request, outgoing->platform);
     buffer_add_string(request, "</platform_name>\n");
 }
@@ -128,13 +130,13 @@ static void write_files(const struct outgoing_disk *disk, struct buffer *request
 static void write_coprocs(const struct outgoing *outgoing, struct buffer *request)
 {
     buffer_add_string(request, "<coprocs>\n");
-    for (size_t r = FETCH_CPU + 1; r < FETCH_RESOURCES_MAX; r++) {
+    for (size_t r = CLIENT_CPU + 1; r < CLIENT_RESOURCES; r++) {
         const struct machine_gpu *gpu = &outgoing->machine->gpus[r - 1];
         const struct outgoing_demand *demand = &outgoing->demands[r];
 
         if (gpu->count == 0)
             continue;
-        buffer_print(request, "<%s>\n   <count>%" PRId64 "</count>\n", kinds[r].element,
+        buffer_print(request, "<%s>\n   <count>%" PRId64 "</count>\n", processor_kinds[r].element,
                      gpu->count);
         if (!outgoing->is_scalar)
             buffer_print(request,
@@ -142,14 +144,14 @@ static void write_coprocs(const struct outgoing *outgoing, struct buffer *reques
                          "   <estimated_delay>%f</estimated_delay>\n",
                          demand->seconds, demand->instances, demand->delay);
         buffer_print(request, "   <peak_flops>%f</peak_flops>\n%s</%s>\n", gpu->flops,
-                     kinds[r].details, kinds[r].element);
+                     processor_kinds[r].details, processor_kinds[r].element);
     }
     buffer_add_string(request, "</coprocs>\n");
 }
 
 /* NULL: not known. */
-static const struct version *version_of(const struct outgoing *outgoing,
-                                        const struct outgoing_job *job)
+static const struct host_version *version_of(const struct outgoing *outgoing,
+                                             const struct outgoing_job *job)
 {
     if (outgoing->versions == NULL || job->version >= outgoing->versions->count)
         return NULL;
@@ -163,7 +165,7 @@ static void write_text(const char *element, const char *text, struct buffer *req
     buffer_print(request, "</%s>\n", element);
 }
 
-static void write_version_name(const struct version *version, struct buffer *request)
+static void write_version_name(const struct host_version *version, struct buffer *request)
 {
     write_text("platform", version->platform, request);
     buffer_print(request, "    <version_num>%" PRId64 "</version_num>\n", version->number);
@@ -171,22 +173,22 @@ static void write_version_name(const struct version *version, struct buffer *req
         write_text("plan_class", version->plan_class, request);
 }
 
-static void write_versions(const struct versions *versions, struct buffer *request)
+static void write_versions(const struct host_versions *versions, struct buffer *request)
 {
     buffer_add_string(request, "<app_versions>\n");
     for (size_t i = 0; versions != NULL && i < versions->count; i++) {
-        const struct version *version = &versions->at[i];
+        const struct host_version *version = &versions->at[i];
 
         buffer_add_string(request, "<app_version>\n");
         write_text("app_name", version->app, request);
         write_version_name(version, request);
         buffer_print(request, "    <avg_ncpus>%f</avg_ncpus>\n    <flops>%f</flops>\n",
                      version->cpus, version->flops);
-        if (version->coproc != FETCH_CPU)
+        if (version->coproc != CLIENT_CPU)
             buffer_print(request,
                          "    <coproc>\n        <type>%s</type>\n"
                          "        <count>%f</count>\n    </coproc>\n",
-                         kinds[version->coproc].type, version->coprocs);
+                         processor_kinds[version->coproc].type, version->coprocs);
         buffer_add_string(request, "</app_version>\n");
     }
     buffer_add_string(request, "</app_versions>\n");
@@ -195,7 +197,7 @@ static void write_versions(const struct versions *versions, struct buffer *reque
 static void write_listed(const struct outgoing *outgoing, const struct outgoing_job *job,
                          struct buffer *request)
 {
-    const struct version *version = version_of(outgoing, job);
+    const struct host_version *version = version_of(outgoing, job);
 
     buffer_add_string(request, "<other_result>\n");
     write_name(job->name, request);
@@ -210,7 +212,7 @@ static void write_listed(const struct outgoing *outgoing, const struct outgoing_
 static void write_report(const struct outgoing *outgoing, const struct outgoing_job *job,
                          struct buffer *request)
 {
-    const struct version *version = version_of(outgoing, job);
+    const struct host_version *version = version_of(outgoing, job);
 
     buffer_add_string(request, "<result>\n");
     write_name(job->name, request);
@@ -244,9 +246,9 @@ static void write_queued(const struct outgoing *outgoing, const struct outgoing_
         buffer_print(request,
                      "    <time_remaining>%f</time_remaining>\n    <avg_ncpus>%f</avg_ncpus>\n",
                      job->left, job->cpus);
-        if (job->coproc != FETCH_CPU)
-            buffer_print(request, "    <%s>%f</%s>\n", kinds[job->coproc].instances, job->coprocs,
-                         kinds[job->coproc].instances);
+        if (job->coproc != CLIENT_CPU)
+            buffer_print(request, "    <%s>%f</%s>\n", processor_kinds[job->coproc].instances,
+                         job->coprocs, processor_kinds[job->coproc].instances);
     }
     buffer_add_string(request, "</ip_result>\n");
 }

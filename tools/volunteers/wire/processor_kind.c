@@ -23,7 +23,7 @@
     "      <opencl_driver_version>535.129.03</opencl_driver_version>\n"             \
     "   </coproc_opencl>\n"
 
-const struct kind kinds[FETCH_RESOURCES_MAX] = {
+const struct processor_kind processor_kinds[CLIENT_RESOURCES] = {
     {"CPU", NULL, NULL, NULL},
     {"NVIDIA", "coproc_cuda", "ncudas",
      "   <name>NVIDIA GeForce RTX 3070</name>\n"
@@ -50,12 +50,12 @@ const struct kind kinds[FETCH_RESOURCES_MAX] = {
      OPENCL("Intel(R) Corporation", "OpenCL 3.0")},
 };
 
-size_t kind_find(struct text type)
+size_t processor_kind_find(struct text type)
 {
     if (text_equal_nocase(type, TEXT("CUDA"))) /* as clients of before 6.11 were told */
         return 1;
-    for (size_t i = 0; i < FETCH_RESOURCES_MAX; i++)
-        if (text_equal_nocase(type, text_from(kinds[i].type)))
+    for (size_t i = 0; i < CLIENT_RESOURCES; i++)
+        if (text_equal_nocase(type, text_from(processor_kinds[i].type)))
             return i;
-    return FETCH_RESOURCES_MAX;
+    return CLIENT_RESOURCES;
 }

@@ -1,21 +1,21 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The kinds of processors that a host may have, and what the protocol calls them. Their order is
- * that of tally.h, population.h and fetch.h. */
+/* The kinds of processors that a host may have, and what the protocol calls them. Their
+ * order is that of client/client.h. */
 #ifndef TOOLS_VOLUNTEERS_WIRE_PROCESSOR_KIND_H
 #define TOOLS_VOLUNTEERS_WIRE_PROCESSOR_KIND_H
 
 #include "server/base/text.h"
-#include "tools/volunteers/client/fetch.h"
+#include "tools/volunteers/client/client.h"
 
-struct kind {
+struct processor_kind {
     const char *type;      /* in versions and in what is said of resources */
     const char *element;   /* of its description in a request */
     const char *instances; /* in the list of jobs in progress */
     const char *details;   /* what volunteers' devices of the kind tell of themselves */
 };
-extern const struct kind kinds[FETCH_RESOURCES_MAX];
+extern const struct processor_kind processor_kinds[CLIENT_RESOURCES];
 
-/* FETCH_RESOURCES_MAX: none of them. */
-size_t kind_find(struct text type);
+/* CLIENT_RESOURCES: none of them. */
+size_t processor_kind_find(struct text type);
 
 #endif

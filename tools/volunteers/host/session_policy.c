@@ -1,8 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Fetching and reporting in sessions (session.h). The high-water mark is the buffer, the low one
- * half of it. Where there are no master pages, each project has one scheduler, and reading its page
- * names no other. */
+/* A host with a client of 2003, which fetches and reports in sessions of RPCs
+ * (client/rpc_session.h). The high-water mark is the buffer, the low one half of it. Where there
+ * are no master pages, each project has one scheduler, and reading its page would name no other. */
+#include "tools/volunteers/host/contact.h"
 #include "tools/volunteers/host/policy.h"
+#include "tools/volunteers/host/runtime_estimate.h"
 #include "tools/volunteers/host/volunteer.h"
 
 #include <math.h>
@@ -12,21 +14,22 @@
 static struct session_queue measure(const struct volunteer *volunteer)
 {
     double high = volunteer->machine.buffer * volunteer_on_fraction(volunteer) *
-                  volunteer->fetch.resources[FETCH_CPU].count;
+                  volunteer->fetch.resources[CLIENT_CPU].count;
     struct session_queue queue = {.low = high / 2, .high = high};
 
     for (size_t i = 0; i < volunteer->job_count; i++) {
         const struct volunteer_job *job = &volunteer->jobs[i];
 
-        if (!job->done && job->coproc == FETCH_CPU)
+        if (!job->done && job->coproc == CLIENT_CPU)
             queue.estimated += estimate_left(volunteer, job) * job->cpus;
     }
     return queue;
 }
 
-/* The room has its projects in a row. `reporting`: whose results are overdue. */
+/* The rules of sessions take all projects as one array. `reporting`: the one whose results are
+ * overdue. */
 static void borrow(const struct volunteer *volunteer, size_t reporting,
-                   struct session_project projects[FETCH_PROJECTS_MAX])
+                   struct session_project projects[CLIENT_PROJECTS_MAX])
 {
     for (size_t p = 0; p < volunteer->project_count; p++) {
         projects[p] = volunteer->projects[p].session;
@@ -37,7 +40,7 @@ static void borrow(const struct volunteer *volunteer, size_t reporting,
 }
 
 static void give_back(struct volunteer *volunteer,
-                      const struct session_project projects[FETCH_PROJECTS_MAX])
+                      const struct session_project projects[CLIENT_PROJECTS_MAX])
 {
     for (size_t p = 0; p < volunteer->project_count; p++) {
         volunteer->projects[p].session = projects[p];
@@ -45,12 +48,12 @@ static void give_back(struct volunteer *volunteer,
     }
 }
 
-/* Where one session ends the next may begin at once: master pages have been read by then. */
+/* When a session ends, the next may begin at once: master pages have been read by then. */
 static struct session_step next_step(struct volunteer *volunteer,
-                                     struct session_project projects[FETCH_PROJECTS_MAX],
+                                     struct session_project projects[CLIENT_PROJECTS_MAX],
                                      const struct session_queue *queue)
 {
-    struct session *session = &volunteer->session;
+    struct rpc_session *session = &volunteer->session;
     struct session_step step = {.action = SESSION_OVER};
 
     for (int left = session->kind == SESSION_NONE ? 1 : 2; left > 0 && step.action == SESSION_OVER;
@@ -66,7 +69,7 @@ static struct session_step next_step(struct volunteer *volunteer,
 bool fetch_by_sessions(struct volunteer *volunteer, size_t project,
                        struct fetch_request *ret_request)
 {
-    struct session_project projects[FETCH_PROJECTS_MAX];
+    struct session_project projects[CLIENT_PROJECTS_MAX];
     struct session_queue queue = measure(volunteer);
     struct session_step step;
 
@@ -85,7 +88,7 @@ bool fetch_by_sessions(struct volunteer *volunteer, size_t project,
                                           .reads_master = step.action == SESSION_READ_MASTER,
                                           .turn = step.url,
                                           .scalar = step.work_request};
-    ret_request->seconds[FETCH_CPU] = step.work_request;
+    ret_request->seconds[CLIENT_CPU] = step.work_request;
     return true;
 }
 
@@ -95,11 +98,11 @@ static bool is_talking_to(const struct volunteer *volunteer, size_t project)
 }
 
 void fetch_by_sessions_hear(struct volunteer *volunteer, const struct fetch_request *request,
-                            const enum fetch_answer answers[FETCH_RESOURCES_MAX])
+                            const enum fetch_answer answers[CLIENT_RESOURCES])
 {
-    struct session_project projects[FETCH_PROJECTS_MAX];
+    struct session_project projects[CLIENT_PROJECTS_MAX];
 
-    fetch_wait_if_empty(volunteer, request, answers);
+    contact_wait_if_empty(volunteer, request, answers);
     if (!is_talking_to(volunteer, request->project))
         return;
     borrow(volunteer, POLICY_ANY_PROJECT, projects);
@@ -111,9 +114,9 @@ void fetch_by_sessions_hear(struct volunteer *volunteer, const struct fetch_requ
 
 void fetch_by_sessions_hear_nothing(struct volunteer *volunteer, size_t project, bool is_down)
 {
-    struct session_project projects[FETCH_PROJECTS_MAX];
+    struct session_project projects[CLIENT_PROJECTS_MAX];
 
-    /* A report outside of sessions is no reason to try all schedulers. */
+    /* A report outside of a session does not try the other schedulers. */
     if (!is_talking_to(volunteer, project)) {
         contact_failed(volunteer, project, true);
         return;
@@ -128,12 +131,12 @@ void fetch_by_sessions_hear_nothing(struct volunteer *volunteer, size_t project,
 
 void fetch_by_sessions_job_failed(struct volunteer *volunteer, size_t project)
 {
-    struct session_project projects[FETCH_PROJECTS_MAX];
+    struct session_project projects[CLIENT_PROJECTS_MAX];
     unsigned failures;
 
     borrow(volunteer, POLICY_ANY_PROJECT, projects);
-    /* Two counts: RPCs that succeed meanwhile would begin that of jobs again, and no cycle would
-     * ever slow down; and jobs that fail say nothing of schedulers. */
+    /* Failed jobs and failed RPCs are counted apart: an RPC that succeeds ends the count of RPCs,
+     * and with one count for both, a project whose jobs all fail would never wait longer. */
     failures = projects[project].failures;
     projects[project].failures = volunteer->projects[project].failed_jobs - 1;
     session_computation_failed(&projects[project], volunteer->now, &volunteer->random);
@@ -141,11 +144,11 @@ void fetch_by_sessions_job_failed(struct volunteer *volunteer, size_t project)
     give_back(volunteer, projects);
 }
 
-void fetch_by_sessions_settle(struct volunteer *volunteer, double interval)
+void fetch_by_sessions_book(struct volunteer *volunteer, double interval)
 {
     (void)interval;
     for (size_t p = 0; p < volunteer->project_count; p++)
-        if (volunteer->projects[p].used[FETCH_CPU] > 0)
+        if (volunteer->projects[p].used[CLIENT_CPU] > 0)
             session_account_cpu(&volunteer->projects[p].session,
-                                volunteer->projects[p].used[FETCH_CPU], volunteer->now);
+                                volunteer->projects[p].used[CLIENT_CPU], volunteer->now);
 }

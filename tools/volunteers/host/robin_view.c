@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "tools/volunteers/host/adapt.h"
+#include "tools/volunteers/host/robin_view.h"
 
-#include "tools/volunteers/host/policy.h"
+#include "tools/volunteers/host/runtime_estimate.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -17,7 +17,7 @@ static int compare_numbers(const void *a, const void *b)
 
 static struct schedule_result describe(const struct volunteer_job *job)
 {
-    bool is_cpu = job->coproc == FETCH_CPU;
+    bool is_cpu = job->coproc == CLIENT_CPU;
 
     return (struct schedule_result){
         .project = job->project,
@@ -25,7 +25,7 @@ static struct schedule_result describe(const struct volunteer_job *job)
         .deadline = job->deadline,
         /* Of the CPUs that coprocessor jobs use only whole ones are gone for the others. */
         .cpus = is_cpu ? job->cpus : floor(job->cpus),
-        .coproc = is_cpu ? (size_t)SCHEDULE_NO_COPROC : job->coproc - 1,
+        .coproc = is_cpu ? (size_t)CLIENT_NO_COPROC : job->coproc - 1,
         .coprocs = job->coprocs,
         .deadline_missed = job->deadline_missed,
         .running = job->running,
@@ -36,13 +36,13 @@ static struct schedule_result describe(const struct volunteer_job *job)
     };
 }
 
-void adapt_host(struct volunteer *volunteer, struct adaptation *ret_adaptation)
+void robin_view_take(struct volunteer *volunteer, struct robin_view *ret_view)
 {
-    struct adaptation *to = ret_adaptation;
+    struct robin_view *to = ret_view;
 
-    to->host = (struct schedule_host){.cpus = volunteer->fetch.resources[FETCH_CPU].count,
+    to->host = (struct schedule_host){.cpus = volunteer->fetch.resources[CLIENT_CPU].count,
                                       .period = volunteer->population->period};
-    for (size_t r = 1; r < FETCH_RESOURCES_MAX; r++)
+    for (size_t r = 1; r < CLIENT_RESOURCES; r++)
         to->host.coprocs[r - 1] = volunteer->fetch.resources[r].count;
     to->count = 0;
     to->total_shortfall = 0;
@@ -70,45 +70,43 @@ void adapt_host(struct volunteer *volunteer, struct adaptation *ret_adaptation)
                             to->count, volunteer->now);
 }
 
-void adapt_settle_debts(struct volunteer *volunteer, struct adaptation *adaptation)
+void robin_view_adjust_debts(struct volunteer *volunteer, struct robin_view *view)
 {
-    schedule_adjust_debts(adaptation->projects, volunteer->project_count);
+    schedule_adjust_debts(view->projects, volunteer->project_count);
     for (size_t p = 0; p < volunteer->project_count; p++) {
-        volunteer->projects[p].short_debt = adaptation->projects[p].short_debt;
-        volunteer->projects[p].long_debt = adaptation->projects[p].long_debt;
-        volunteer->projects[p].cpu_time = adaptation->projects[p].cpu_time;
+        volunteer->projects[p].short_debt = view->projects[p].short_debt;
+        volunteer->projects[p].long_debt = view->projects[p].long_debt;
+        volunteer->projects[p].cpu_time = view->projects[p].cpu_time;
     }
 }
 
-void adapt_simulate(const struct volunteer *volunteer, struct adaptation *adaptation, double queue)
+void robin_view_simulate(const struct volunteer *volunteer, struct robin_view *view, double queue)
 {
-    struct robin_host host = {.cpus = adaptation->host.cpus,
+    struct robin_host host = {.cpus = view->host.cpus,
                               .available_fraction = volunteer_on_fraction(volunteer)};
 
-    for (size_t r = 1; r < FETCH_RESOURCES_MAX; r++)
+    for (size_t r = 1; r < CLIENT_RESOURCES; r++)
         host.coprocs[r - 1] = volunteer->fetch.resources[r].count;
     for (size_t p = 0; p < volunteer->project_count; p++)
-        adaptation->robin_projects[p] =
-            (struct robin_project){.share = adaptation->projects[p].share};
-    for (size_t i = 0; i < adaptation->count; i++) {
-        const struct volunteer_job *job = adaptation->jobs[i];
+        view->robin_projects[p] = (struct robin_project){.share = view->projects[p].share};
+    for (size_t i = 0; i < view->count; i++) {
+        const struct volunteer_job *job = view->jobs[i];
 
-        adaptation->robin_results[i] = (struct robin_result){
+        view->robin_results[i] = (struct robin_result){
             .project = job->project,
             .left = estimate_left(volunteer, job),
             .deadline = job->deadline - volunteer->now,
             .cpus = job->cpus,
-            .coproc = job->coproc == FETCH_CPU ? (size_t)ROBIN_NO_COPROC : job->coproc - 1,
+            .coproc = job->coproc == CLIENT_CPU ? (size_t)CLIENT_NO_COPROC : job->coproc - 1,
             .coprocs = job->coprocs,
             .nearly_runnable =
-                schedule_result_is_nearly_runnable(&adaptation->results[i], adaptation->projects),
+                schedule_result_is_nearly_runnable(&view->results[i], view->projects),
         };
     }
-    adaptation->total_shortfall =
-        robin_simulate(&host, adaptation->robin_projects, volunteer->project_count,
-                       adaptation->robin_results, adaptation->count, queue);
-    for (size_t i = 0; i < adaptation->count; i++)
-        adaptation->results[i].deadline_missed = adaptation->robin_results[i].deadline_missed;
+    view->total_shortfall = robin_simulate(&host, view->robin_projects, volunteer->project_count,
+                                           view->robin_results, view->count, queue);
+    for (size_t i = 0; i < view->count; i++)
+        view->results[i].deadline_missed = view->robin_results[i].deadline_missed;
     for (size_t p = 0; p < volunteer->project_count; p++)
-        adaptation->projects[p].deadlines_missed = adaptation->robin_projects[p].deadlines_missed;
+        view->projects[p].deadlines_missed = view->robin_projects[p].deadlines_missed;
 }

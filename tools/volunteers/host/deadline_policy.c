@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Earliest deadline first, coprocessors before CPUs: what is simulated is what runs. Of the CPUs
- * that coprocessor jobs use only whole ones are gone for the others. */
+/* Earliest deadline first, coprocessors before CPUs: what a server simulates is what runs. Of the
+ * CPUs that coprocessor jobs use only whole ones are withheld from the other jobs. */
 #include "tools/volunteers/host/network.h"
 #include "tools/volunteers/host/policy.h"
 #include "tools/volunteers/host/volunteer.h"
@@ -13,12 +13,12 @@
 
 double run_coprocs(struct volunteer *volunteer)
 {
-    double used[FETCH_RESOURCES_MAX] = {0}, cpus = 0;
+    double used[CLIENT_RESOURCES] = {0}, cpus = 0;
 
     for (size_t i = 0; i < volunteer->job_count; i++) {
         struct volunteer_job *job = &volunteer->jobs[i];
 
-        if (job->coproc == FETCH_CPU)
+        if (job->coproc == CLIENT_CPU)
             continue;
         job->running =
             network_is_runnable(job) && used[job->coproc] + job->coprocs <=
@@ -28,7 +28,7 @@ double run_coprocs(struct volunteer *volunteer)
         used[job->coproc] += job->coprocs;
         cpus += job->cpus;
     }
-    return volunteer->fetch.resources[FETCH_CPU].count - floor(cpus + LEAST);
+    return volunteer->fetch.resources[CLIENT_CPU].count - floor(cpus + LEAST);
 }
 
 void run_by_deadline(struct volunteer *volunteer)
@@ -38,7 +38,7 @@ void run_by_deadline(struct volunteer *volunteer)
     for (size_t i = 0; i < volunteer->job_count; i++) {
         struct volunteer_job *job = &volunteer->jobs[i];
 
-        if (job->coproc != FETCH_CPU)
+        if (job->coproc != CLIENT_CPU)
             continue;
         job->running = network_is_runnable(job) && job->cpus <= cpus + LEAST;
         if (job->running)
