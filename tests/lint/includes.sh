@@ -15,6 +15,11 @@ server/pool/       server/pool/* server/policy/dispatch/stream.h server/project/
 server/policy/     server/policy/* server/parse/message.h db/rows.h db/states.h config/config.h server/base/*
 server/submit/     server/submit/* db/* config/config.h server/base/*
 server/            server/* db/db.h db/files.h db/rows.h db/states.h config/config.h
+tools/volunteers/client/  tools/volunteers/client/* server/base/*
+tools/volunteers/host/    tools/volunteers/host/* tools/volunteers/client/* server/base/*
+tools/volunteers/wire/    tools/volunteers/wire/* tools/volunteers/host/* tools/volunteers/client/* server/base/*
+tools/volunteers/crowd/   tools/volunteers/crowd/* tools/volunteers/wire/* tools/volunteers/host/* tools/volunteers/client/* server/base/*
+tools/volunteers/  tools/volunteers/* server/base/*
 tools/             tools/* server/* db/* config/config.h
 tests/             tests/* tools/volunteers/* server/* db/* config/*
 '
@@ -25,7 +30,7 @@ mysql.h              db/mariadb_*
 libxml/*             server/base/xml.c
 openssl/*            server/base/crypto.c
 fcgiapp.h            server/process/fcgi.c
-curl/*               tools/* tests/integration/*
+curl/*               tools/volunteers/crowd/http_lines.c tools/qmload/* tools/qmctl/* tests/integration/*
 cmocka.h             tests/*
 fcgi_stdio.h         nobody
 '
