@@ -12,6 +12,7 @@
 #include "server/policy/plan_class/plan_class.h"
 #include "server/policy/version/estimate.h"
 #include "server/project/catalog.h"
+#include "server/project/project.h"
 #include "server/rpc/request.h"
 
 #include <math.h>

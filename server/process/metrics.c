@@ -1,32 +1,18 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The numbers are the process's, as those of base/counters.c; that room knows nothing of
- * scheduling, so the reasons are counted here. Both come from their tables: a new row is on the
- * page without a line of code. */
+/* The numbers come from tables, counters.def and reasons.def: a new row is on the page without a
+ * line of code. */
 #include "server/process/metrics.h"
 
 #include "server/base/buffer.h"
 #include "server/base/counters.h"
+#include "server/policy/refusal/reason.h"
+#include "server/request/reason_counts.h"
 
 #include <inttypes.h>
-#include <stdatomic.h>
 
 #include "server/base/banned.h"
 
 #define PREFIX "quartermaster_"
-
-static _Atomic uint64_t reasons_said[REASON_COUNT];
-
-void metrics_count_reason(enum reason reason)
-{
-    if (reason < REASON_COUNT)
-        (void)atomic_fetch_add_explicit(&reasons_said[reason], 1, memory_order_relaxed);
-}
-
-uint64_t metrics_reason(enum reason reason)
-{
-    return reason < REASON_COUNT ? atomic_load_explicit(&reasons_said[reason], memory_order_relaxed)
-                                 : 0;
-}
 
 static void write_head(struct buffer *page, const char *name, const char *help)
 {
@@ -46,5 +32,5 @@ void metrics_write(struct buffer *ret_page)
     write_head(ret_page, "no_work", "replies without a job that gave this reason");
     for (int i = 0; i < REASON_COUNT; i++)
         buffer_print(ret_page, PREFIX "no_work_total{reason=\"%s\"} %" PRIu64 "\n",
-                     reason_word((enum reason)i), metrics_reason((enum reason)i));
+                     reason_word((enum reason)i), reason_count((enum reason)i));
 }

@@ -4,9 +4,9 @@
 #define SERVER_PROCESS_SERVER_PARTS_H
 
 #include "server/files/host_files.h"
+#include "server/process/load_meter.h"
 #include "server/process/server.h"
 #include "server/process/worker.h"
-#include "server/rpc/request_delay.h"
 
 #include <pthread.h>
 #include <stdatomic.h>

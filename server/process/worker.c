@@ -15,10 +15,11 @@
 #include "server/files/host_files.h"
 #include "server/process/fcgi.h"
 #include "server/process/listen.h"
+#include "server/process/load_meter.h"
 #include "server/process/metrics.h"
 #include "server/process/server.h"
 #include "server/project/project.h"
-#include "server/rpc/request_delay.h"
+#include "server/request/walk.h"
 
 #include <fcntl.h>
 #include <stdlib.h>

@@ -9,6 +9,7 @@
 #include "server/base/file.h"
 #include "server/base/log.h"
 #include "server/policy/dispatch/score.h"
+#include "server/policy/host/code_sign.h"
 
 #include <dirent.h>
 #include <limits.h>

@@ -5,11 +5,27 @@
 
 #include "server/base/status.h"
 #include "server/policy/plan_class/plan_class.h"
-#include "server/rpc/request.h"
 
 #include <stddef.h>
 
+struct arena;
 struct config;
+struct size_census;
+
+/* The project's keys as files hold them (policy(7) 14.5, protocol(7) 4.1). */
+struct project_keys {
+    struct text code_sign_public;
+    const struct old_key *old_keys;
+    size_t old_key_count;
+};
+
+/* Blocks of the project's own for full replies, as its files gui_urls.xml and project_files.xml
+ * hold them (protocol(7) 3.2); empty: none. */
+struct project_blocks {
+    struct text gui_urls, project_files;
+    const struct size_census *size_censuses; /* the files size_census_APP */
+    size_t size_census_count;
+};
 
 /* Immutable once loaded. */
 struct project {

@@ -9,12 +9,12 @@
 #include "server/reply/reply.h"
 
 #include "config/config.h"
+#include "db/rows.h"
 #include "server/base/arena.h"
 #include "server/base/buffer.h"
 #include "server/base/log.h"
 #include "server/reply/answer.h"
 #include "server/reply/reply_parts.h"
-#include "server/rpc/request.h"
 
 #include "server/base/banned.h"
 
@@ -43,12 +43,11 @@ static bool is_for(const struct reply *reply, enum scope scope, int64_t since, i
 
 static void write_elements(struct reply *reply)
 {
-    const struct request *request = reply->request;
+    const struct reply_facts *facts = reply->facts;
     const struct answer *answer = reply->answer;
-    const struct config *config = request->config;
-    const struct visit *visit = &request->visit;
-    const struct user_row *user = &visit->user;
-    const struct host_row *host = &visit->host;
+    const struct config *config = facts->config;
+    const struct user_row *user = facts->user;
+    const struct host_row *host = facts->host;
 
 #define ELEMENT(name, scope, since, before, kind, condition, value) \
     if (is_for(reply, SCOPE_##scope, since, before) && (condition)) \
@@ -57,16 +56,16 @@ static void write_elements(struct reply *reply)
 #undef ELEMENT
 }
 
-static void write_document(const struct request *request, bool with_jobs, struct buffer *out)
+static void write_document(const struct reply_facts *facts, bool with_jobs, struct buffer *out)
 {
-    struct reply reply = {.request = request,
-                          .answer = &request->visit.answer,
+    struct reply reply = {.facts = facts,
+                          .answer = facts->answer,
                           .out = out,
-                          .version = request->client_version,
-                          .apps = {.arena = request->arena},
-                          .app_versions = {.arena = request->arena},
-                          .workunits = {.arena = request->arena},
-                          .files = {.arena = request->arena}};
+                          .version = facts->client_version,
+                          .apps = {.arena = facts->arena},
+                          .app_versions = {.arena = facts->arena},
+                          .workunits = {.arena = facts->arena},
+                          .files = {.arena = facts->arena}};
 
     if (with_jobs && reply.answer->kind == ANSWER_FULL && reply.answer->job_count > 0)
         reply.job_is_written = reply_check_jobs(&reply);
@@ -75,16 +74,16 @@ static void write_document(const struct request *request, bool with_jobs, struct
     buffer_add_string(out, "</scheduler_reply>\n");
 }
 
-void reply_write(const struct request *request, struct buffer *ret_reply)
+void reply_write(const struct reply_facts *facts, struct buffer *ret_reply)
 {
     size_t start = ret_reply->length;
 
-    write_document(request, true, ret_reply);
-    if (ret_reply->overflowed && request->visit.answer.job_count > 0) {
+    write_document(facts, true, ret_reply);
+    if (ret_reply->overflowed && facts->answer->job_count > 0) {
         log_line(LOG_LEVEL_WARNING, "event=reply_too_large host=%lld jobs=%zu",
-                 (long long)request->visit.host.id, request->visit.answer.job_count);
+                 (long long)facts->host->id, facts->answer->job_count);
         ret_reply->overflowed = false;
         ret_reply->length = start;
-        write_document(request, false, ret_reply);
+        write_document(facts, false, ret_reply);
     }
 }

@@ -1,12 +1,42 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* From the answer to the bytes of a scheduler_reply (protocol(7) 1.5, 3.1 to 3.8). */
+/* The reply room: from what the steps decided to the bytes of a scheduler_reply.
+ *
+ * The steps of a request fill a struct answer (answer.h): messages, acknowledgements, jobs, delay.
+ * Once it is committed, reply_write walks reply_elements.def, which says what is written, in which
+ * order and for which versions of the client. Most rows are lines (reply_lines.c); blocks are
+ * written by reply_blocks.c, jobs with their documents by reply_jobs.c, and blocks that the project
+ * keeps in files by reply_project.c. The room knows nothing of requests: struct reply_facts is all
+ * that it reads. The form of a reply: protocol(7) 1.5, 3.1 to 3.8. */
 #ifndef SERVER_REPLY_REPLY_H
 #define SERVER_REPLY_REPLY_H
 
-struct buffer;
-struct request;
+#include "server/base/text.h"
 
-/* Writes the document, first line <scheduler_reply>, in lines that every client reads. */
-void reply_write(const struct request *request, struct buffer *ret_reply);
+#include <stdint.h>
+
+struct answer;
+struct arena;
+struct buffer;
+struct config;
+struct host_row;
+struct project_blocks;
+struct user_row;
+
+/* Who gets the reply, and what stands in it beside the answer. */
+struct reply_facts {
+    const struct answer *answer;
+    const struct config *config;
+    const struct project_blocks *blocks; /* NULL: none */
+    const struct user_row *user;
+    const struct host_row *host; /* as it is stored now */
+    struct text team_name;
+    int64_t client_version; /* 10000*major + 100*minor + release; 0: unknown, as the oldest */
+    struct arena *arena;    /* for texts that are put together */
+};
+
+/* Appends the document, first line <scheduler_reply>, in lines that every client reads. Should the
+ * buffer be too small for it all, the jobs are left out; if even that does not fit, it overflows.
+ */
+void reply_write(const struct reply_facts *facts, struct buffer *ret_reply);
 
 #endif

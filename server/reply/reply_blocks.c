@@ -2,14 +2,15 @@
 /* The blocks of a reply that are about the host and its user rather than about jobs: messages,
  * identity, preferences, acknowledgements, keys, what resources there is work for. */
 #include "config/config.h"
+#include "db/rows.h"
 #include "server/base/arena.h"
 #include "server/base/buffer.h"
 #include "server/base/crypto.h"
 #include "server/base/log.h"
 #include "server/policy/refusal/delay.h"
 #include "server/reply/answer.h"
+#include "server/reply/reply.h"
 #include "server/reply/reply_parts.h"
-#include "server/rpc/request.h"
 
 #include <string.h>
 
@@ -32,7 +33,7 @@ enum { RESOURCE_NAME_MAX = 64 };
 static void log_left_out(const struct reply *reply, const char *what)
 {
     log_line(LOG_LEVEL_WARNING, "event=reply_left_out what=%s host=%lld user=%lld", what,
-             (long long)reply->request->visit.host.id, (long long)reply->request->visit.user.id);
+             (long long)reply->facts->host->id, (long long)reply->facts->user->id);
 }
 
 /* --- messages ----------------------------------------------------------------------------- */
@@ -94,7 +95,7 @@ static void add_messages(struct buffer *joined, const struct answer *answer,
 /* Notices first: if something must be cut off, then what matters less. */
 static void write_one_message(struct reply *reply)
 {
-    struct buffer joined = buffer_in(reply->request->arena);
+    struct buffer joined = buffer_in(reply->facts->arena);
     enum message_priority priority = MESSAGE_LOW;
 
     add_messages(&joined, reply->answer, MESSAGE_NOTICE);
@@ -122,14 +123,14 @@ void reply_messages(struct reply *reply, const char *element)
 double reply_delay(const struct reply *reply)
 {
     return delay_in_reply(reply->answer->request_delay,
-                          reply->request->config->min_sendwork_interval);
+                          reply->facts->config->min_sendwork_interval);
 }
 
 static bool says_no_apps(const struct reply *reply, const struct answer_resource *resource);
 
 double reply_next_rpc(const struct reply *reply)
 {
-    double delay = reply->request->config->next_rpc_delay;
+    double delay = reply->facts->config->next_rpc_delay;
 
     for (size_t i = 0; i < reply->answer->resource_count; i++)
         if (says_no_apps(reply, &reply->answer->resources[i]) &&
@@ -144,13 +145,13 @@ void reply_email_hash(struct reply *reply, const char *element)
 {
     char hex[MD5_HEX_SIZE];
 
-    md5_hex(reply->request->visit.user.email_addr, NO_TEXT, hex);
+    md5_hex(reply->facts->user->email_addr, NO_TEXT, hex);
     line_text(reply, element, text_from(hex));
 }
 
 void reply_external_cpid(struct reply *reply, const char *element)
 {
-    const struct user_row *user = &reply->request->visit.user;
+    const struct user_row *user = reply->facts->user;
     char hex[MD5_HEX_SIZE];
 
     md5_hex(user->cross_project_id, user->email_addr, hex);
@@ -161,7 +162,7 @@ void reply_blob(struct reply *reply, const char *element, struct text text)
 {
     struct text content;
 
-    if (!blob_content(reply->request->arena, text, element, &content)) {
+    if (!blob_content(reply->facts->arena, text, element, &content)) {
         log_left_out(reply, element);
         return;
     }
@@ -179,7 +180,7 @@ void reply_global_preferences(struct reply *reply, const char *element)
 /* Always sent: a client without them goes on with those it had. */
 void reply_project_preferences(struct reply *reply, const char *element)
 {
-    struct text stored = reply->request->visit.user.project_prefs;
+    struct text stored = reply->facts->user->project_prefs;
 
     if (text_trim(stored).length == 0)
         stored = TEXT("<resource_share>100</resource_share>");
@@ -256,7 +257,7 @@ void reply_host_messages(struct reply *reply, const char *element)
     for (const struct text_item *item = messages->first; item != NULL; item = item->next) {
         struct text message = text_trim(item->text);
         if (text_starts(message, TEXT("<")) && text_ends(message, TEXT(">")) &&
-            blob_is_sound(reply->request->arena, message))
+            blob_is_sound(reply->facts->arena, message))
             lines_verbatim(reply, message);
         else
             log_left_out(reply, element);

@@ -4,13 +4,14 @@
  * in place of </app_version>. A client that gets a job whose parts are not all there drops it
  * without a word, so each job is checked as a whole before anything of it is written; and what
  * several jobs share (apps, versions, files, workunits) is written once. */
+#include "db/rows.h"
 #include "server/base/arena.h"
 #include "server/base/buffer.h"
 #include "server/base/log.h"
 #include "server/parse/message.h"
 #include "server/reply/answer.h"
+#include "server/reply/reply.h"
 #include "server/reply/reply_parts.h"
-#include "server/rpc/request.h"
 
 #include <string.h>
 
@@ -103,7 +104,7 @@ static const char *find_fault(const struct reply *reply, const struct answer_job
 const bool *reply_check_jobs(const struct reply *reply)
 {
     const struct answer *answer = reply->answer;
-    bool *is_written = ARENA_ARRAY(reply->request->arena, answer->job_count, bool);
+    bool *is_written = ARENA_ARRAY(reply->facts->arena, answer->job_count, bool);
 
     if (is_written == NULL)
         return NULL;
@@ -112,8 +113,7 @@ const bool *reply_check_jobs(const struct reply *reply)
         is_written[i] = fault == NULL;
         if (fault != NULL)
             log_line(LOG_LEVEL_WARNING, "event=job_not_sent result=%lld host=%lld why=\"%s\"",
-                     (long long)answer->jobs[i].resultid, (long long)reply->request->visit.host.id,
-                     fault);
+                     (long long)answer->jobs[i].resultid, (long long)reply->facts->host->id, fault);
     }
     return is_written;
 }

@@ -3,50 +3,51 @@
  * user's client (gui_urls.xml) and files for it to show (project_files.xml). In the links the
  * administrator may leave blanks for what differs by user; they are filled here. */
 #include "config/config.h"
+#include "db/rows.h"
 #include "server/base/arena.h"
 #include "server/base/buffer.h"
 #include "server/base/crypto.h"
+#include "server/project/project.h"
+#include "server/reply/reply.h"
 #include "server/reply/reply_parts.h"
-#include "server/rpc/request.h"
 
 #include "server/base/banned.h"
 
 static struct text number_text(const struct reply *reply, int64_t number)
 {
-    return text_print(reply->request->arena, "%lld", (long long)number);
+    return text_print(reply->facts->arena, "%lld", (long long)number);
 }
 
 static struct text weak_key(const struct reply *reply)
 {
-    const struct user_row *user = &reply->request->visit.user;
+    const struct user_row *user = reply->facts->user;
     char hex[MD5_HEX_SIZE];
 
     md5_hex(user->authenticator, user->passwd_hash, hex);
-    return text_print(reply->request->arena, "%lld_%s", (long long)user->id, hex);
+    return text_print(reply->facts->arena, "%lld_%s", (long long)user->id, hex);
 }
 
 /* What stands for a blank; false: it is no blank. Keys never go into a link whole. */
 static bool fill(const struct reply *reply, struct text blank, struct text *ret_text)
 {
-    const struct visit *visit = &reply->request->visit;
-    const struct config *config = reply->request->config;
+    const struct reply_facts *facts = reply->facts;
 
     if (text_is(blank, "userid"))
-        *ret_text = number_text(reply, visit->user.id);
+        *ret_text = number_text(reply, facts->user->id);
     else if (text_is(blank, "user_name"))
-        *ret_text = visit->user.name;
+        *ret_text = facts->user->name;
     else if (text_is(blank, "hostid"))
-        *ret_text = number_text(reply, visit->host.id);
+        *ret_text = number_text(reply, facts->host->id);
     else if (text_is(blank, "teamid"))
-        *ret_text = number_text(reply, visit->user.teamid);
+        *ret_text = number_text(reply, facts->user->teamid);
     else if (text_is(blank, "team_name"))
-        *ret_text = visit->team_name;
+        *ret_text = facts->team_name;
     else if (text_is(blank, "master_url"))
-        *ret_text = config->master_url;
+        *ret_text = facts->config->master_url;
     else if (text_is(blank, "project_name"))
-        *ret_text = config->long_name;
+        *ret_text = facts->config->long_name;
     else if (text_is(blank, "authenticator"))
-        *ret_text = visit->user.authenticator;
+        *ret_text = facts->user->authenticator;
     else if (text_is(blank, "weak_auth"))
         *ret_text = weak_key(reply);
     else if (text_is(blank, "rss_auth"))
@@ -64,7 +65,7 @@ static struct text rest_after(struct text text, size_t offset)
 /* The text with its <x/> blanks filled. */
 static struct text filled(const struct reply *reply, struct text text)
 {
-    struct buffer out = buffer_in(reply->request->arena);
+    struct buffer out = buffer_in(reply->facts->arena);
 
     while (text.length > 0) {
         size_t open = text_find(text, TEXT("<"));
@@ -87,8 +88,8 @@ static struct text filled(const struct reply *reply, struct text text)
 /* Without what stands between <ifteam> and </ifteam>, or without these tags alone. */
 static struct text for_team(const struct reply *reply, struct text text)
 {
-    struct buffer out = buffer_in(reply->request->arena);
-    bool has_team = reply->request->visit.user.teamid > 0;
+    struct buffer out = buffer_in(reply->facts->arena);
+    bool has_team = reply->facts->user->teamid > 0;
 
     while (text.length > 0) {
         size_t open = text_find(text, TEXT("<ifteam>"));
@@ -108,7 +109,7 @@ static struct text for_team(const struct reply *reply, struct text text)
 
 void reply_gui_urls(struct reply *reply, const char *element)
 {
-    const struct project_blocks *blocks = reply->request->blocks;
+    const struct project_blocks *blocks = reply->facts->blocks;
 
     if (blocks != NULL && blocks->gui_urls.length > 0)
         reply_blob(reply, element, filled(reply, for_team(reply, blocks->gui_urls)));
@@ -116,7 +117,7 @@ void reply_gui_urls(struct reply *reply, const char *element)
 
 void reply_project_files(struct reply *reply, const char *element)
 {
-    const struct project_blocks *blocks = reply->request->blocks;
+    const struct project_blocks *blocks = reply->facts->blocks;
 
     if (blocks != NULL && blocks->project_files.length > 0)
         reply_blob(reply, element, blocks->project_files);

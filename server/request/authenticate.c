@@ -19,6 +19,7 @@
 #include "server/policy/limits/amounts.h"
 #include "server/policy/limits/quota_day.h"
 #include "server/project/catalog.h"
+#include "server/project/project.h"
 #include "server/request/identify.h"
 #include "server/rpc/request_delay.h"
 

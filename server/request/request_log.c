@@ -5,6 +5,7 @@
 
 #include "server/base/buffer.h"
 #include "server/base/log.h"
+#include "server/request/walk.h"
 
 #include <inttypes.h>
 

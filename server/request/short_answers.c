@@ -2,7 +2,7 @@
 /* Short answers, for when there is no answer to what was asked: the database is away, the server is
  * busy, the request cannot be read or is too large. They acknowledge nothing and hand out nothing.
  */
-#include "server/request/walk_parts.h"
+#include "server/request/walk.h"
 
 #include "config/config.h"
 #include "server/base/arena.h"

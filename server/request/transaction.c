@@ -6,7 +6,7 @@
  * COMMIT is the one moment whose outcome a lost connection hides. Every attempt therefore leaves a
  * token of its own in the host's guard row, and a new connection can see whether it is there. A
  * token is never used for two attempts, or the trace of one could be taken for the other. */
-#include "server/request/walk_parts.h"
+#include "server/request/walk.h"
 
 #include "config/config.h"
 #include "server/base/arena.h"

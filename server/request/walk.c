@@ -2,10 +2,10 @@
 /* The walk of one request, and what becomes of it.
  *
  * Parse and screen run once, without the database. What follows is one transaction
- * (request_transact.c). Invariants: the reply is written after the commit and never before it; an
+ * (transaction.c). Invariants: the reply is written after the commit and never before it; an
  * attempt that is rolled back acknowledges nothing and hands out nothing; there is always a reply,
- * if only a short one (request_answers.c). */
-#include "server/rpc/request.h"
+ * if only a short one (short_answers.c). */
+#include "server/request/walk.h"
 
 #include "config/config.h"
 #include "server/base/arena.h"
@@ -14,10 +14,9 @@
 #include "server/base/counters.h"
 #include "server/files/host_files.h"
 #include "server/parse/parse.h"
-#include "server/process/metrics.h"
 #include "server/reply/reply.h"
 #include "server/request/availability_log.h"
-#include "server/request/walk_parts.h"
+#include "server/request/reason_counts.h"
 #include "server/rpc/request_delay.h"
 
 #include <string.h>
@@ -132,6 +131,21 @@ static void keep_words_only(struct visit *visit)
     answer->no_work_deadlines = false;
 }
 
+static void write_reply(const struct request *request, struct buffer *ret_reply)
+{
+    const struct visit *visit = &request->visit;
+    const struct reply_facts facts = {.answer = &visit->answer,
+                                      .config = request->config,
+                                      .blocks = request->blocks,
+                                      .user = &visit->user,
+                                      .host = &visit->host,
+                                      .team_name = visit->team_name,
+                                      .client_version = request->client_version,
+                                      .arena = request->arena};
+
+    reply_write(&facts, ret_reply);
+}
+
 static void count_committed(const struct request *request)
 {
     const struct visit *visit = &request->visit;
@@ -142,7 +156,7 @@ static void count_committed(const struct request *request)
     counter_add(COUNTER_jobs_resent, visit->resent);
     counter_add(COUNTER_hosts_created, visit->host_is_new);
     for (size_t i = 0; i < visit->answer.reason_count; i++)
-        metrics_count_reason(visit->answer.reasons[i]);
+        reason_count_add(visit->answer.reasons[i]);
 }
 
 static void answer_outcome(struct request *request, enum outcome outcome)
@@ -191,64 +205,13 @@ void request_run(struct request *request, struct buffer *ret_reply)
         }
     }
     delay_by_load(request); /* whoever was served comes back too */
-    reply_write(request, ret_reply);
+    write_reply(request, ret_reply);
     if (ret_reply->overflowed) { /* half a reply would be worse: what is sent comes again */
         ret_reply->length = 0;
         ret_reply->overflowed = false;
         fail(&request->failure, STATUS_TOO_LARGE, "reply above its bound");
         request_answer_later(request);
-        reply_write(request, ret_reply);
+        write_reply(request, ret_reply);
     }
     request->total_ns = clock_ns() - begun;
-}
-
-enum next request_failed(struct request *request, enum status status, const char *what)
-{
-    const char *words = request->db == NULL ? "" : db_error(request->db);
-
-    fail(&request->failure, status, "%s: %s%s%s", what, status_word(status),
-         words[0] == '\0' ? "" : ": ", words);
-    request->failure.status = status;
-    return NEXT_FAILED;
-}
-
-const struct host_app_version_row *request_version(const struct request *request,
-                                                   int64_t app_version_id)
-{
-    const struct visit *visit = &request->visit;
-
-    for (size_t i = 0; i < visit->version_count; i++) {
-        if (visit->versions[i].app_version_id == app_version_id)
-            return &visit->versions[i];
-    }
-    return NULL;
-}
-
-struct host_app_version_change *request_version_change(struct request *request,
-                                                       int64_t app_version_id)
-{
-    struct visit *visit = &request->visit;
-    struct host_app_version_change *change;
-
-    for (size_t i = 0; i < visit->version_change_count; i++) {
-        if (visit->version_changes[i].app_version_id == app_version_id)
-            return &visit->version_changes[i];
-    }
-    if (visit->version_change_count == visit->version_change_capacity) {
-        size_t capacity =
-            visit->version_change_capacity == 0 ? 16 : visit->version_change_capacity * 2;
-        struct host_app_version_change *grown =
-            ARENA_ARRAY(request->arena, capacity, struct host_app_version_change);
-
-        if (grown == NULL) /* the walk ends after this step */
-            return &visit->spare_change;
-        if (visit->version_change_count > 0)
-            memcpy(grown, visit->version_changes, visit->version_change_count * sizeof(*grown));
-        visit->version_changes = grown;
-        visit->version_change_capacity = capacity;
-    }
-    change = &visit->version_changes[visit->version_change_count++];
-    change->app_version_id = app_version_id;
-    change->reset_today = visit->is_new_day;
-    return change;
 }

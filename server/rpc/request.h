@@ -1,5 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* One request on its walk: struct request, the list of steps, and the loop that walks them. */
+/* The rpc room: one scheduler RPC as data, for all the rooms that work on it.
+ *
+ * A worker fills in what is given (configuration, catalog, connection, the body) and calls
+ * request_run (server/request/walk.h). The steps below run in order. Parse and screen run once and
+ * write what does not depend on the database. The others run inside a transaction, which may be
+ * tried several times; all that they find and decide stands in struct visit, which is zeroed
+ * before each attempt, so that trying again is the same code as trying. When the transaction is
+ * committed, visit.answer is written as the reply. Everything lives in the worker's arena and ends
+ * with the reply. */
 #ifndef SERVER_RPC_REQUEST_H
 #define SERVER_RPC_REQUEST_H
 
@@ -8,7 +16,6 @@
 #include "server/base/status.h"
 #include "server/base/text.h"
 #include "server/parse/message.h"
-#include "server/policy/host/code_sign.h"
 #include "server/policy/limits/preferences.h"
 #include "server/policy/refusal/delay.h"
 #include "server/reply/answer.h"
@@ -18,27 +25,14 @@
 #include <stdint.h>
 
 struct arena;
-struct buffer;
 struct catalog;
 struct files;
 struct config;
 struct plan_classes;
 struct pool;
-
-/* The project's keys as files hold them (policy(7) 14.5, protocol(7) 4.1). */
-struct project_keys {
-    struct text code_sign_public;
-    const struct old_key *old_keys;
-    size_t old_key_count;
-};
-
-/* Blocks of the project's own for full replies, as its files gui_urls.xml and project_files.xml
- * hold them (protocol(7) 3.2); empty: none. */
-struct project_blocks {
-    struct text gui_urls, project_files;
-    const struct size_census *size_censuses; /* the files size_census_APP */
-    size_t size_census_count;
-};
+struct project_blocks;
+struct project_keys;
+struct stream_ledger;
 
 /* What the web server says beside the body. */
 struct transport {
@@ -173,12 +167,6 @@ struct request {
 #define STEP_DECLARE(name) enum next step_##name(struct request *request);
 REQUEST_STEPS(STEP_DECLARE)
 #undef STEP_DECLARE
-
-/* Walks the request, commits, and writes the whole scheduler_reply into `ret_reply` (never the
- * HTTP head). Always produces a reply. Afterwards visit.answer and the bookkeeping tell what
- * happened; request_log writes the line. */
-void request_run(struct request *request, struct buffer *ret_reply);
-void request_log(const struct request *request, size_t reply_bytes);
 
 /* For steps: keeps the status with the database's own words and returns NEXT_FAILED. */
 enum next request_failed(struct request *request, enum status status, const char *what);

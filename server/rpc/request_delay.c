@@ -1,10 +1,4 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What policy/delay.c wants to know, measured. The imaginary queue is kept as the moment at which
- * it will be empty, so that one atomic number is enough: requests move it ahead, time catches up.
- *
- * Each process measures itself. Several of them on one machine or behind one balancer share the
- * hosts among them, and each spreads its own part. A CGI program lives too short to measure
- * anything: there the web server's limit of processes has to do. */
 #include "server/rpc/request_delay.h"
 
 #include "config/config.h"
@@ -14,47 +8,8 @@
 
 #include "server/base/banned.h"
 
-/* A new measure counts for this part of the mean: enough to follow a minute's change, too little
- * for one slow request to matter. */
-#define SMOOTHING 32
-
 /* Parts of the request's seed, apart from those of the walk. */
 enum { SEED_CAUSE = 0x6465, SEED_LOAD };
-
-double load_meter_rate(const struct load_meter *meter, double target)
-{
-    uint64_t service_ns = atomic_load_explicit(&meter->service_ns, memory_order_relaxed);
-
-    return load_rate((double)service_ns * 1e-9, meter->workers, target);
-}
-
-struct load load_meter_arrival(struct load_meter *meter, double target, uint64_t now_ns)
-{
-    double rate = load_meter_rate(meter, target);
-    uint64_t until_ns = atomic_load_explicit(&meter->until_ns, memory_order_relaxed);
-    double backlog;
-    uint64_t next_ns;
-
-    do {
-        double before = until_ns > now_ns ? (double)(until_ns - now_ns) * 1e-9 : 0;
-        backlog = load_backlog(before, 0, rate);
-        next_ns = now_ns + (uint64_t)(backlog * 1e9);
-    } while (!atomic_compare_exchange_weak_explicit(&meter->until_ns, &until_ns, next_ns,
-                                                    memory_order_relaxed, memory_order_relaxed));
-    return (struct load){.backlog = backlog};
-}
-
-void load_meter_served(struct load_meter *meter, uint64_t service_ns)
-{
-    uint64_t mean = atomic_load_explicit(&meter->service_ns, memory_order_relaxed);
-
-    if (service_ns == 0)
-        service_ns = 1;
-    if (mean != 0)
-        service_ns = mean - mean / SMOOTHING + service_ns / SMOOTHING;
-    /* Of two threads at the same moment one measure may be lost: it is one of many. */
-    atomic_store_explicit(&meter->service_ns, service_ns, memory_order_relaxed);
-}
 
 double delay_of_request(const struct request *request, enum delay_cause cause, double configured)
 {

@@ -2,6 +2,8 @@
 /* What requests cost the database. The figures of the table are kept here, so that a statement more
  * is a decision and no accident; and a request of any size is one transaction whose statements grow
  * with it a few hundred rows at a time. Times are printed, never judged. */
+#include "server/project/project.h"
+#include "server/request/walk.h"
 #include "server/rpc/request.h"
 
 #include "config/config.h"

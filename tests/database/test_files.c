@@ -12,6 +12,8 @@
 #include "server/policy/disk/disk.h"
 #include "server/pool/pool.h"
 #include "server/project/catalog.h"
+#include "server/project/project.h"
+#include "server/request/walk.h"
 #include "server/rpc/request.h"
 #include "tests/support/database.h"
 #include "tests/support/test.h"

@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Whole requests served out of a job pool. */
+#include "server/project/project.h"
+#include "server/request/walk.h"
 #include "server/rpc/request.h"
 
 #include "config/config.h"

@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Whole requests against a real database: who gets which jobs, and what rows say afterwards. The
  * races between servers are run with threads, each a server of its own. */
+#include "server/project/project.h"
+#include "server/request/walk.h"
 #include "server/rpc/request.h"
 
 #include "config/config.h"

@@ -10,6 +10,8 @@
 #include "server/pool/fill.h"
 #include "server/pool/pool.h"
 #include "server/project/catalog.h"
+#include "server/project/project.h"
+#include "server/request/walk.h"
 #include "tests/scenarios/story.h"
 
 #include <stdlib.h>

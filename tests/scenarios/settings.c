@@ -4,6 +4,7 @@
 #include "config/config.h"
 #include "db/db.h"
 #include "server/base/arena.h"
+#include "server/policy/host/code_sign.h"
 #include "tests/scenarios/story.h"
 #include "tests/support/database.h"
 

@@ -7,6 +7,7 @@
 #include "server/base/text.h"
 #include "server/files/host_files.h"
 #include "server/policy/plan_class/plan_class.h"
+#include "server/project/project.h"
 #include "server/rpc/request.h"
 #include "tests/support/reply_check.h"
 

@@ -8,6 +8,7 @@
 #include "server/base/buffer.h"
 #include "server/parse/parse.h"
 #include "server/project/catalog.h"
+#include "server/project/project.h"
 #include "tests/support/database.h"
 #include "tests/support/test.h"
 

@@ -2,6 +2,7 @@
 /* Delays under load: bounds and order of the pure functions, the measuring of a process, and a herd
  * of hosts that returns after an outage. */
 #include "server/base/random.h"
+#include "server/process/load_meter.h"
 #include "server/rpc/request_delay.h"
 #include "tests/support/test.h"
 

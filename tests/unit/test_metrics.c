@@ -4,6 +4,7 @@
 #include "server/base/buffer.h"
 #include "server/base/counters.h"
 #include "server/process/metrics.h"
+#include "server/request/reason_counts.h"
 #include "tests/support/test.h"
 
 #include <stdio.h>
@@ -15,9 +16,9 @@ static void every_row_of_both_tables_is_on_the_page(void **state)
 
     (void)state;
     counter_add(COUNTER_jobs_sent, 41);
-    metrics_count_reason(REASON_MEMORY);
-    metrics_count_reason(REASON_MEMORY);
-    metrics_count_reason(REASON_COUNT);
+    reason_count_add(REASON_MEMORY);
+    reason_count_add(REASON_MEMORY);
+    reason_count_add(REASON_COUNT);
     metrics_write(&page);
     for (int i = 0; i < COUNTER_COUNT; i++)
         assert_true(text_contains(buffer_text(&page), text_print(arena, "\nquartermaster_%s_total ",

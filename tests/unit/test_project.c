@@ -7,6 +7,7 @@
 #include "config/config.h"
 #include "server/base/arena.h"
 #include "server/base/file.h"
+#include "server/policy/host/code_sign.h"
 #include "tests/support/test.h"
 
 #include <stdlib.h>

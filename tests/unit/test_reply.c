@@ -2,14 +2,16 @@
 /* Replies to clients of every generation, read back by the judge of tests/support/reply_check.c;
  * and texts from the database that try to break the document. */
 #include "config/config.h"
+#include "db/rows.h"
 #include "server/base/arena.h"
 #include "server/base/buffer.h"
 #include "server/base/log.h"
 #include "server/base/random.h"
 #include "server/parse/message.h"
+#include "server/project/project.h"
+#include "server/reply/answer.h"
 #include "server/reply/reply.h"
 #include "server/reply/reply_parts.h"
-#include "server/rpc/request.h"
 #include "tests/support/reply_check.h"
 #include "tests/support/test.h"
 
@@ -38,7 +40,10 @@ static const int64_t versions[] = {0,     30800, 40600, 41900, 41901, 43000, 502
 
 struct fixture {
     struct config config;
-    struct request request;
+    struct answer answer;
+    struct user_row user;
+    struct host_row host;
+    struct reply_facts facts;
     struct app_row app;
     struct app_version_row version;
     struct client_app_version anonymous;
@@ -50,22 +55,23 @@ struct fixture {
 static int set_up(void **state)
 {
     struct fixture *f = calloc(1, sizeof *f);
-    struct request *request = &f->request;
 
     f->config.master_url = TEXT("https://example.org/demo/");
     f->config.long_name = TEXT("Demo & Project");
     f->config.workload_sim = true;
-    request->config = &f->config;
-    request->arena = arena_create((size_t)64 << 20);
-    request->client_version = 80300;
-    request->visit.user =
-        (struct user_row){.id = 7,
-                          .name = TEXT("Ada"),
-                          .email_addr = TEXT("ada@example.org"),
-                          .cross_project_id = TEXT("ffeeddccbbaa99887766554433221100"),
-                          .create_time = 1700000000,
-                          .total_credit = 12.5};
-    request->visit.host = (struct host_row){.id = 42, .venue = TEXT("home")};
+    f->facts = (struct reply_facts){.answer = &f->answer,
+                                    .config = &f->config,
+                                    .user = &f->user,
+                                    .host = &f->host,
+                                    .client_version = 80300,
+                                    .arena = arena_create((size_t)64 << 20)};
+    f->user = (struct user_row){.id = 7,
+                                .name = TEXT("Ada"),
+                                .email_addr = TEXT("ada@example.org"),
+                                .cross_project_id = TEXT("ffeeddccbbaa99887766554433221100"),
+                                .create_time = 1700000000,
+                                .total_credit = 12.5};
+    f->host = (struct host_row){.id = 42, .venue = TEXT("home")};
     f->app =
         (struct app_row){.id = 3, .name = TEXT("summer"), .user_friendly_name = TEXT("Summation")};
     f->version = (struct app_version_row){
@@ -89,8 +95,8 @@ static int set_up(void **state)
             .rsc_fpops_bound = 1e13,
             .rsc_memory_bound = 1e8,
             .rsc_disk_bound = 1e9,
-            .documents = {.result_name = text_print(request->arena, "wu_%zu_0", i),
-                          .workunit_name = text_print(request->arena, "wu_%zu", i),
+            .documents = {.result_name = text_print(f->facts.arena, "wu_%zu_0", i),
+                          .workunit_name = text_print(f->facts.arena, "wu_%zu", i),
                           .result_xml = TEXT(RESULT_XML),
                           .workunit_xml = TEXT(WORKUNIT_XML)}};
     f->resources[0] = (struct answer_resource){.type = TEXT("CPU"), .state = RESOURCE_SENT};
@@ -109,32 +115,32 @@ static int tear_down(void **state)
     struct fixture *f = *state;
 
     buffer_free(&f->out);
-    arena_destroy(f->request.arena);
+    arena_destroy(f->facts.arena);
     free(f);
     return 0;
 }
 
 static void give_jobs(struct fixture *f, size_t count)
 {
-    f->request.visit.answer.jobs = f->jobs;
-    f->request.visit.answer.job_count = count;
+    f->answer.jobs = f->jobs;
+    f->answer.job_count = count;
 }
 
 static void give_resources(struct fixture *f)
 {
-    f->request.visit.answer.resources = f->resources;
-    f->request.visit.answer.resource_count = 4;
+    f->answer.resources = f->resources;
+    f->answer.resource_count = 4;
 }
 
 static const struct reply_element *reply_to(struct fixture *f, int64_t version)
 {
     const char *fault = NULL;
 
-    f->request.client_version = version;
+    f->facts.client_version = version;
     f->out.length = 0;
-    reply_write(&f->request, &f->out);
+    reply_write(&f->facts, &f->out);
     const struct reply_element *root =
-        reply_read(f->request.arena, buffer_text(&f->out), version, &fault);
+        reply_read(f->facts.arena, buffer_text(&f->out), version, &fault);
     if (root == NULL)
         fail_msg("for %lld: %s\n" TEXT_FORMAT, (long long)version, fault,
                  TEXT_ARG(buffer_text(&f->out)));
@@ -176,7 +182,7 @@ static void the_table_names_each_element_once_per_client(void **state)
 static void every_client_can_read_a_full_reply(void **state)
 {
     struct fixture *f = *state;
-    struct answer *answer = &f->request.visit.answer;
+    struct answer *answer = &f->answer;
 
     give_jobs(f, 3);
     give_resources(f);
@@ -188,15 +194,15 @@ static void every_client_can_read_a_full_reply(void **state)
     answer->code_sign_key_signature = TEXT("012345\n.\n");
     answer->global_preferences = TEXT("<global_preferences>\n<mod_time>5</mod_time>\n"
                                       "</global_preferences>\n");
-    text_items_add(f->request.arena, &answer->acks, TEXT("old_1_0"));
-    text_items_add(f->request.arena, &answer->acks, TEXT("old_2_0"));
-    text_items_add(f->request.arena, &answer->aborts, TEXT("old_3_0"));
-    text_items_add(f->request.arena, &answer->aborts_if_not_started, TEXT("old_4_0"));
-    text_items_add(f->request.arena, &answer->delete_files, TEXT("big_file"));
-    text_items_add(f->request.arena, &answer->host_messages,
+    text_items_add(f->facts.arena, &answer->acks, TEXT("old_1_0"));
+    text_items_add(f->facts.arena, &answer->acks, TEXT("old_2_0"));
+    text_items_add(f->facts.arena, &answer->aborts, TEXT("old_3_0"));
+    text_items_add(f->facts.arena, &answer->aborts_if_not_started, TEXT("old_4_0"));
+    text_items_add(f->facts.arena, &answer->delete_files, TEXT("big_file"));
+    text_items_add(f->facts.arena, &answer->host_messages,
                    TEXT("<trickle_down>\n<result_name>r</result_name>\nhello\n</trickle_down>"));
-    answer_say(f->request.arena, answer, MESSAGE_LOW, "one");
-    answer_say(f->request.arena, answer, MESSAGE_NOTICE, "two");
+    answer_say(f->facts.arena, answer, MESSAGE_LOW, "one");
+    answer_say(f->facts.arena, answer, MESSAGE_NOTICE, "two");
     for (size_t i = 0; i < VERSION_COUNT; i++) {
         const struct reply_element *root = reply_to(f, versions[i]);
         assert_true(reply_names(root, "result_ack", TEXT("old_1_0")));
@@ -249,9 +255,9 @@ static void generations_get_what_they_understand(void **state)
 
     give_resources(f);
     f->config.strict_memory_bound = true;
-    f->request.visit.answer.message_ack = true;
-    text_items_add(f->request.arena, &f->request.visit.answer.aborts, TEXT("a"));
-    text_items_add(f->request.arena, &f->request.visit.answer.aborts_if_not_started, TEXT("b"));
+    f->answer.message_ack = true;
+    text_items_add(f->facts.arena, &f->answer.aborts, TEXT("a"));
+    text_items_add(f->facts.arena, &f->answer.aborts_if_not_started, TEXT("b"));
     for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
         const struct reply_element *root = reply_to(f, rows[i].version);
         for (const char *const *wanted = rows[i].wanted; *wanted != NULL; wanted++)
@@ -263,13 +269,13 @@ static void generations_get_what_they_understand(void **state)
 static void a_nucleus_says_who_we_are_and_nothing_of_others(void **state)
 {
     struct fixture *f = *state;
-    struct answer *answer = &f->request.visit.answer;
+    struct answer *answer = &f->answer;
 
     answer->kind = ANSWER_NUCLEUS;
     answer->request_delay = 3600;
     give_jobs(f, 1);
-    answer_say(f->request.arena, answer, MESSAGE_NOTICE, "Invalid key");
-    text_items_add(f->request.arena, &answer->acks, TEXT("old_1_0"));
+    answer_say(f->facts.arena, answer, MESSAGE_NOTICE, "Invalid key");
+    text_items_add(f->facts.arena, &answer->acks, TEXT("old_1_0"));
     const struct reply_element *root = reply_to(f, 80300);
     assert_non_null(reply_child(root, "send_full_workload"));
     assert_text(reply_child_text(root, "message"), "Invalid key");
@@ -286,7 +292,7 @@ static void a_project_that_is_down_says_so(void **state)
 {
     struct fixture *f = *state;
 
-    f->request.visit.answer.kind = ANSWER_DOWN;
+    f->answer.kind = ANSWER_DOWN;
     f->config.ended = true;
     const struct reply_element *root = reply_to(f, 80300);
     assert_non_null(reply_child(root, "project_is_down"));
@@ -346,8 +352,8 @@ static void priorities_follow_the_client(void **state)
                 {61101, "<message priority=\"notice\">Look out</message>\n"},
                 {80300, "<message priority=\"notice\">Look out</message>\n"}};
 
-    answer_say(f->request.arena, &f->request.visit.answer, MESSAGE_LOW, "Hello");
-    answer_say(f->request.arena, &f->request.visit.answer, MESSAGE_NOTICE, "Look out");
+    answer_say(f->facts.arena, &f->answer, MESSAGE_LOW, "Hello");
+    answer_say(f->facts.arena, &f->answer, MESSAGE_NOTICE, "Look out");
     for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
         reply_to(f, rows[i].version);
         if (!has_text(f, rows[i].wanted))
@@ -359,13 +365,12 @@ static void priorities_follow_the_client(void **state)
 static void a_long_message_arrives_in_pieces(void **state)
 {
     struct fixture *f = *state;
-    struct buffer words = buffer_in(f->request.arena);
-    struct buffer joined = buffer_in(f->request.arena);
+    struct buffer words = buffer_in(f->facts.arena);
+    struct buffer joined = buffer_in(f->facts.arena);
 
     for (int i = 0; i < 100; i++)
         buffer_print(&words, "%sword%d", i == 0 ? "" : " ", i);
-    answer_say(f->request.arena, &f->request.visit.answer, MESSAGE_LOW, TEXT_FORMAT,
-               TEXT_ARG(buffer_text(&words)));
+    answer_say(f->facts.arena, &f->answer, MESSAGE_LOW, TEXT_FORMAT, TEXT_ARG(buffer_text(&words)));
     const struct reply_element *root = reply_to(f, 80300);
     for (const struct reply_element *message = reply_child(root, "message"); message != NULL;
          message = reply_again(message)) {
@@ -499,7 +504,7 @@ static void a_reply_without_room_for_jobs_keeps_its_acks(void **state)
     struct fixture *f = *state;
 
     give_jobs(f, 3);
-    text_items_add(f->request.arena, &f->request.visit.answer.acks, TEXT("old_1_0"));
+    text_items_add(f->facts.arena, &f->answer.acks, TEXT("old_1_0"));
     f->out.length_max = 2500;
     const struct reply_element *root = reply_to(f, 80300);
     assert_i64((int64_t)reply_children(root, "result"), 0);
@@ -591,7 +596,7 @@ static const struct text hostile[] = {
 
 static struct text long_text(struct fixture *f, const char *piece, size_t times)
 {
-    struct buffer buffer = buffer_in(f->request.arena);
+    struct buffer buffer = buffer_in(f->facts.arena);
 
     for (size_t i = 0; i < times; i++)
         buffer_add_string(&buffer, piece);
@@ -600,17 +605,17 @@ static struct text long_text(struct fixture *f, const char *piece, size_t times)
 
 static void put_everywhere(struct fixture *f, struct text text)
 {
-    struct visit *visit = &f->request.visit;
+    struct answer *answer = &f->answer;
 
-    visit->user.name = visit->user.cross_project_id = visit->user.project_prefs = text;
-    visit->team_name = visit->host.venue = text;
-    visit->answer.global_preferences = text;
-    visit->answer.message_count = 0;
-    visit->answer.messages[visit->answer.message_count++] = (struct answer_message){.text = text};
-    visit->answer.acks = visit->answer.aborts = visit->answer.delete_files = (struct text_items){0};
-    text_items_add(f->request.arena, &visit->answer.acks, text);
-    text_items_add(f->request.arena, &visit->answer.aborts, text);
-    text_items_add(f->request.arena, &visit->answer.delete_files, text);
+    f->user.name = f->user.cross_project_id = f->user.project_prefs = text;
+    f->facts.team_name = f->host.venue = text;
+    answer->global_preferences = text;
+    answer->message_count = 0;
+    answer->messages[answer->message_count++] = (struct answer_message){.text = text};
+    answer->acks = answer->aborts = answer->delete_files = (struct text_items){0};
+    text_items_add(f->facts.arena, &answer->acks, text);
+    text_items_add(f->facts.arena, &answer->aborts, text);
+    text_items_add(f->facts.arena, &answer->delete_files, text);
     f->app.user_friendly_name = f->version.plan_class = text;
     f->jobs[0].platform = f->jobs[0].usage.cmdline = f->jobs[0].keywords = text;
     f->jobs[1].documents.result_name = f->jobs[1].documents.workunit_name = text;
@@ -635,14 +640,13 @@ static void no_text_breaks_the_reply(void **state)
 static void a_message_to_a_host_is_raw_but_cannot_end_the_reply(void **state)
 {
     struct fixture *f = *state;
-    struct text_items *messages = &f->request.visit.answer.host_messages;
+    struct text_items *messages = &f->answer.host_messages;
 
     for (size_t i = 0; i < HOSTILE_COUNT; i++)
         if (!text_is(hostile[i], "<hostid>1</hostid>")) /* which a project may say */
-            text_items_add(f->request.arena, messages, hostile[i]);
-    text_items_add(f->request.arena, messages, TEXT("<trickle_down>\n<x>"));
-    text_items_add(f->request.arena, messages,
-                   TEXT("\n<delete_file_info>big</delete_file_info>\n"));
+            text_items_add(f->facts.arena, messages, hostile[i]);
+    text_items_add(f->facts.arena, messages, TEXT("<trickle_down>\n<x>"));
+    text_items_add(f->facts.arena, messages, TEXT("\n<delete_file_info>big</delete_file_info>\n"));
     const struct reply_element *root = reply_to(f, 50200);
     assert_null(reply_child(root, "trickle_down"));
     assert_null(reply_child(root, "hostid"));
@@ -653,13 +657,13 @@ static void texts_for_people_are_cut_to_the_line_between_characters(void **state
 {
     struct fixture *f = *state;
 
-    f->request.visit.user.name = long_text(f, "\xc3\xa9", 200);
-    f->request.visit.team_name = long_text(f, "x<", 200);
+    f->user.name = long_text(f, "\xc3\xa9", 200);
+    f->facts.team_name = long_text(f, "x<", 200);
     for (size_t v = 0; v < VERSION_COUNT; v++) {
         const struct reply_element *root = reply_to(f, versions[v]);
         struct text name = reply_child_text(root, "user_name");
         assert_true(name.length > 30 && name.length % 2 == 0);
-        assert_true(text_starts(f->request.visit.user.name, name));
+        assert_true(text_starts(f->user.name, name));
         assert_true(reply_child_text(root, "team_name").length > 50);
     }
 }
@@ -670,7 +674,7 @@ static void a_long_name_goes_whole_or_not_at_all(void **state)
     struct text name = long_text(f, "n", 250);
 
     give_jobs(f, 3);
-    text_items_add(f->request.arena, &f->request.visit.answer.acks, name);
+    text_items_add(f->facts.arena, &f->answer.acks, name);
     f->jobs[1].documents.result_name = name;
     const struct reply_element *root = reply_to(f, 80300);
     assert_true(reply_names(root, "result_ack", name));
@@ -685,8 +689,8 @@ static void numbers_are_plain_and_finite(void **state)
     struct fixture *f = *state;
 
     give_jobs(f, 1);
-    f->request.visit.user.total_credit = 1e300;
-    f->request.visit.user.expavg_credit = -1.0 / 0.0;
+    f->user.total_credit = 1e300;
+    f->user.expavg_credit = -1.0 / 0.0;
     f->jobs[0].rsc_fpops_est = 0.0 / 0.0;
     f->jobs[0].rsc_fpops_bound = 1e308;
     const struct reply_element *root = reply_to(f, 80300);
@@ -721,7 +725,7 @@ static void preferences_go_out_verbatim_or_not_at_all(void **state)
     };
 
     for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
-        f->request.visit.user.project_prefs = text_from(rows[i].stored);
+        f->user.project_prefs = text_from(rows[i].stored);
         reply_to(f, 50200);
         if (rows[i].sent == NULL) {
             assert_false(has_text(f, "project_preferences"));
@@ -729,7 +733,7 @@ static void preferences_go_out_verbatim_or_not_at_all(void **state)
             continue;
         }
         struct text wanted = text_print(
-            f->request.arena, "<project_preferences>\n%s\n</project_preferences>\n", rows[i].sent);
+            f->facts.arena, "<project_preferences>\n%s\n</project_preferences>\n", rows[i].sent);
         if (!text_contains(buffer_text(&f->out), wanted))
             fail_msg("row %zu: " TEXT_FORMAT, i, TEXT_ARG(buffer_text(&f->out)));
     }
@@ -748,13 +752,13 @@ static void links_are_filled_in_for_the_user(void **state)
         .project_files = TEXT("<project_files>\n<file_ref>\n<file_name>icon</file_name>\n"
                               "</file_ref>\n</project_files>\n")};
 
-    f->request.blocks = &blocks;
+    f->facts.blocks = &blocks;
     reply_to(f, 80300);
     assert_true(has_text(f, "<url>https://example.org/demo/show.php?userid=7&amp;x=<b/></url>\n"));
     assert_false(has_text(f, "Team"));
     assert_true(has_text(f, "<project_files>\n<file_ref>\n<file_name>icon</file_name>\n"));
-    f->request.visit.user.teamid = 9;
-    f->request.visit.team_name = TEXT("A</name></gui_urls><hostid>1</hostid>");
+    f->user.teamid = 9;
+    f->facts.team_name = TEXT("A</name></gui_urls><hostid>1</hostid>");
     assert_null(reply_child(reply_to(f, 80300), "hostid"));
     assert_true(has_text(f, "<name>Team A&lt;/name&gt;"));
 }
@@ -765,7 +769,7 @@ static void a_broken_block_of_the_project_is_left_out(void **state)
     const struct project_blocks blocks = {.gui_urls = TEXT("<gui_url>\n<name>"),
                                           .project_files = TEXT("</project_files><hostid>")};
 
-    f->request.blocks = &blocks;
+    f->facts.blocks = &blocks;
     const struct reply_element *root = reply_to(f, 80300);
     assert_null(reply_child(root, "gui_urls"));
     assert_null(reply_child(root, "project_files"));
@@ -776,7 +780,7 @@ static void a_broken_block_of_the_project_is_left_out(void **state)
 static struct text random_text(struct fixture *f, struct random *random, size_t most)
 {
     size_t length = (size_t)(random_next(random) % (most + 1));
-    char *at = arena_alloc(f->request.arena, length);
+    char *at = arena_alloc(f->facts.arena, length);
 
     for (size_t i = 0; i < length; i++)
         at[i] = random_next(random) % 4 == 0 ? (char)random_next(random)
@@ -790,25 +794,25 @@ static void any_answer_is_read_back_with_each_ack_once(void **state)
     struct random random = {.state = 20261120};
 
     for (int round = 0; round < 400; round++) {
-        struct arena_mark mark = arena_mark(f->request.arena);
-        struct answer *answer = &f->request.visit.answer;
+        struct arena_mark mark = arena_mark(f->facts.arena);
+        struct answer *answer = &f->answer;
         size_t acks = (size_t)(random_next(&random) % 20);
         int64_t version = versions[random_next(&random) % VERSION_COUNT];
 
         put_everywhere(f, random_text(f, &random, round % 2 == 0 ? 40 : 400));
         answer->acks = (struct text_items){0};
         for (size_t i = 0; i < acks; i++)
-            text_items_add(f->request.arena, &answer->acks,
-                           text_print(f->request.arena, "wu&%zu_0", i));
+            text_items_add(f->facts.arena, &answer->acks,
+                           text_print(f->facts.arena, "wu&%zu_0", i));
         const struct reply_element *root = reply_to(f, version);
         assert_i64((int64_t)reply_children(root, "result_ack"), (int64_t)acks);
         for (const struct text_item *item = answer->acks.first; item != NULL; item = item->next)
             assert_true(reply_names(root, "result_ack", item->text));
         assert_null(reply_child(root, "hostid"));
-        if (f->request.visit.user.name.length < 30)
+        if (f->user.name.length < 30)
             assert_true(reply_names(root, "result", TEXT("wu_0_0")));
         *answer = (struct answer){0};
-        arena_rewind(f->request.arena, mark);
+        arena_rewind(f->facts.arena, mark);
     }
 }
 

@@ -3,6 +3,7 @@
  * writes down what the world does, and looks at what was done in which order. */
 #include "server/files/host_files.h"
 #include "server/request/availability_log.h"
+#include "server/request/walk.h"
 #include "server/rpc/request.h"
 
 #include "config/config.h"
@@ -131,9 +132,9 @@ SILENT_STEP(select)
 SILENT_STEP(converse)
 SILENT_STEP(settle)
 
-void reply_write(const struct request *request, struct buffer *ret_reply)
+void reply_write(const struct reply_facts *facts, struct buffer *ret_reply)
 {
-    (void)request;
+    (void)facts;
     trace("reply");
     buffer_add(ret_reply, TEXT("a reply of thirty characters.."));
 }

@@ -1,0 +1,57 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* The request room: the walk of one scheduler RPC, and those of its steps that are not rooms of
+ * their own.
+ *
+ * request_run parses the body and screens it without the database (parse, screen). Then it begins
+ * the transaction (transaction.c): authenticate finds the account and locks the host's row, report
+ * takes finished jobs, resend and select (server/handout/) give the host its jobs, converse moves
+ * messages, settle writes the host. After the commit the reply is written, and the file database
+ * and the availability log follow. Where there is no answer to what was asked, short_answers.c
+ * writes one that costs the client nothing but patience. */
+#ifndef SERVER_REQUEST_WALK_H
+#define SERVER_REQUEST_WALK_H
+
+#include "server/base/arena.h"
+#include "server/rpc/request.h"
+
+struct buffer;
+
+/* Walks the request, commits, and writes the whole scheduler_reply into `ret_reply` (never the
+ * HTTP head). Always produces a reply. Afterwards visit.answer and the bookkeeping tell what
+ * happened; request_log writes the line. */
+void request_run(struct request *request, struct buffer *ret_reply);
+void request_log(const struct request *request, size_t reply_bytes);
+
+/* How an attempt at the transaction ended. */
+enum outcome {
+    OUTCOME_COMMITTED,
+    OUTCOME_REPLY, /* a step answered; nothing is to be kept */
+    OUTCOME_AGAIN,
+    OUTCOME_GONE, /* lost before COMMIT: connect, then again */
+    OUTCOME_DOWN,
+    OUTCOME_LATER,
+    OUTCOME_TOO_LARGE
+};
+
+/* The first step that belongs to the transaction. */
+#define STEP_TRANSACTION STEP_authenticate
+
+/* Runs and times one step, and fails it when it has filled the arena. */
+enum next request_run_step(struct request *request, enum step step);
+
+/* --- transaction.c ---------------------------------------------------------------------------- */
+
+/* Tries the transaction until it has an end that the client can be told. `mark`: the arena as each
+ * attempt finds it. */
+enum outcome request_transact(struct request *request, struct arena_mark mark);
+
+/* --- short_answers.c -------------------------------------------------------------------------- */
+
+/* Each replaces the answer by a short one that changes nothing at the client but its patience. */
+void request_answer_down(struct request *request, const char *reason, const char *text);
+void request_answer_away(struct request *request); /* the database is not there */
+void request_answer_later(struct request *request);
+void request_answer_too_large(struct request *request);
+void request_answer_unreadable(struct request *request);
+
+#endif

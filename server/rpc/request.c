@@ -1,0 +1,61 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* What every step needs of the request: failing it, and the changes to the host's statistics of
+ * app versions, which several steps make and one statement writes. */
+#include "server/rpc/request.h"
+
+#include "server/base/arena.h"
+
+#include <string.h>
+
+#include "server/base/banned.h"
+
+enum next request_failed(struct request *request, enum status status, const char *what)
+{
+    const char *words = request->db == NULL ? "" : db_error(request->db);
+
+    fail(&request->failure, status, "%s: %s%s%s", what, status_word(status),
+         words[0] == '\0' ? "" : ": ", words);
+    request->failure.status = status;
+    return NEXT_FAILED;
+}
+
+const struct host_app_version_row *request_version(const struct request *request,
+                                                   int64_t app_version_id)
+{
+    const struct visit *visit = &request->visit;
+
+    for (size_t i = 0; i < visit->version_count; i++) {
+        if (visit->versions[i].app_version_id == app_version_id)
+            return &visit->versions[i];
+    }
+    return NULL;
+}
+
+struct host_app_version_change *request_version_change(struct request *request,
+                                                       int64_t app_version_id)
+{
+    struct visit *visit = &request->visit;
+    struct host_app_version_change *change;
+
+    for (size_t i = 0; i < visit->version_change_count; i++) {
+        if (visit->version_changes[i].app_version_id == app_version_id)
+            return &visit->version_changes[i];
+    }
+    if (visit->version_change_count == visit->version_change_capacity) {
+        size_t capacity =
+            visit->version_change_capacity == 0 ? 16 : visit->version_change_capacity * 2;
+        struct host_app_version_change *grown =
+            ARENA_ARRAY(request->arena, capacity, struct host_app_version_change);
+
+        if (grown == NULL) /* the walk ends after this step */
+            return &visit->spare_change;
+        if (visit->version_change_count > 0)
+            memcpy(grown, visit->version_changes, visit->version_change_count * sizeof(*grown));
+        visit->version_changes = grown;
+        visit->version_change_capacity = capacity;
+    }
+    change = &visit->version_changes[visit->version_change_count++];
+    change->app_version_id = app_version_id;
+    change->reset_today = visit->is_new_day;
+    return change;
+}
