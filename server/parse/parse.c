@@ -88,8 +88,7 @@ static enum status fail_full(struct message_reader *reader)
     return fail(reader->failure, STATUS_TOO_LARGE, "the request needs more memory than it may use");
 }
 
-/* --- entries of lists ----------------------------------------------------------------------------
- */
+/* --- entries of lists ------------------------------------------------------------------------- */
 
 /* An entry is written where it will stay. One that is not kept leaves its place to the next, and
  * those beyond a bound are written to a spare place. How many there are at most is known from the
@@ -301,8 +300,7 @@ static void end_item(struct message_reader *reader, const struct level *level)
     }
 }
 
-/* --- texts ---------------------------------------------------------------------------------------
- */
+/* --- texts ------------------------------------------------------------------------------------ */
 
 /* Each text becomes what the table says its field is: a number, bytes of the message's own, or a
  * place in the body. What cannot be read is left out and counted. */
@@ -467,8 +465,7 @@ static enum status store_text(struct message_reader *reader, struct level *level
     return STATUS_OK;
 }
 
-/* --- the walk ------------------------------------------------------------------------------------
- */
+/* --- the walk --------------------------------------------------------------------------------- */
 
 static enum status on_start(void *context, struct text name, int line)
 {

@@ -6,7 +6,7 @@
 
 #include "db/db.h"
 #include "server/base/text.h"
-#include "server/policy/plan_class/usage.h"
+#include "server/policy/plan_class/plan_verdict.h"
 #include "server/policy/refusal/reason.h"
 
 #include <stdbool.h>

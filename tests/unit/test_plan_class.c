@@ -1,11 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Plan classes before real and made-up hosts: every field of the table does something, every
  * built-in class goes to the hosts that it is for, and whoever is refused is told by how much. */
-#include "server/policy/plan_class/plan_class.h"
+#include "server/policy/plan_class/plan_verdict.h"
 
 #include "server/base/arena.h"
 #include "server/base/xml.h"
+#include "server/policy/plan_class/coproc_figures.h"
 #include "server/policy/plan_class/plan_class_builtin.h"
+#include "server/policy/plan_class/plan_versions.h"
 #include "tests/support/requests.h"
 #include "tests/support/test.h"
 

@@ -8,6 +8,7 @@
 #include "server/base/arena.h"
 #include "server/base/file.h"
 #include "server/policy/host/code_sign.h"
+#include "server/policy/plan_class/plan_verdict.h"
 #include "tests/support/test.h"
 
 #include <stdlib.h>

@@ -2,7 +2,8 @@
 /* What emulated hosts say and hear. */
 #include "server/base/arena.h"
 #include "server/base/buffer.h"
-#include "server/policy/plan_class/plan_class.h"
+#include "server/policy/plan_class/plan_class_builtin.h"
+#include "server/policy/plan_class/plan_verdict.h"
 #include "tests/support/requests.h"
 #include "tests/support/test.h"
 #include "tools/volunteers/host/host_tally.h"

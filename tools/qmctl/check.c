@@ -6,7 +6,7 @@
 #include "db/files.h"
 #include "server/base/arena.h"
 #include "server/base/file.h"
-#include "server/policy/plan_class/plan_class.h"
+#include "server/policy/plan_class/plan_verdict.h"
 #include "server/project/project.h"
 #include "server/submit/keys.h"
 #include "server/submit/template_input.h"

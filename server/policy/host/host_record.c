@@ -10,7 +10,7 @@
 #include "server/parse/message.h"
 #include "server/policy/host/bounds.h"
 #include "server/policy/host/identity.h"
-#include "server/policy/plan_class/plan_class.h"
+#include "server/policy/plan_class/coproc_figures.h"
 
 #include <stddef.h>
 #include <stdint.h>

@@ -1,223 +1,290 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Judging a host by a plan class: an ordered table of demands, each of which lets the host pass or
- * says in words with numbers what is missing; then, for those who passed, what a job uses.
- *
- * A figure that the host did not report is "unknown". What an unknown figure means is decided per
- * demand as the project's other programs expect it (policy(7) 4.2): a driver version
- * that is not known does not refuse a host, an Android version that is not known does. */
+/* Reading plan_class_spec.xml by the table of fields. A class is whole or not there: one that
+ * cannot be understood makes the file unusable, since a class that lost a demand would hand jobs
+ * to hosts that cannot run them. */
 #include "server/policy/plan_class/plan_class.h"
 
 #include "server/base/arena.h"
-#include "server/parse/message.h"
-#include "server/policy/limits/preferences.h"
-#include "server/policy/plan_class/plan_class_builtin.h"
-#include "server/policy/plan_class/plan_class_trial.h"
+#include "server/base/xml.h"
 
-#include <math.h>
 #include <regex.h>
-#include <stdarg.h>
-#include <stdio.h>
+#include <string.h>
 
 #include "server/base/banned.h"
 
-#define SHARE_MIN 0.01 /* of a coprocessor: a hundred jobs at once are enough for anybody */
-
-bool trial_refuse(struct trial *trial, const char *format, ...)
-{
-    char words[400];
-    va_list arguments;
-
-    va_start(arguments, format);
-    vsnprintf(words, sizeof(words), format, arguments);
-    va_end(arguments);
-    trial->verdict->why = text_copy(trial->arena, text_from(words));
-    return false;
-}
-
-bool trial_matches(const struct plan_regex *regex, struct arena *arena, struct text text)
-{
-    return regex->compiled == NULL ||
-           regexec(regex->compiled, text_string(arena, text), 0, NULL, 0) == 0;
-}
-
-/* --- what a job uses -------------------------------------------------------------------------- */
-
-/* Threads that the memory allows, and the memory they need. */
-static bool use_memory(struct trial *trial, double *threads)
-{
-    const struct plan_class *class = trial->class;
-    double base = class->mem_usage_base_mb * MEGABYTE;
-    double each = class->mem_usage_per_cpu_mb * MEGABYTE;
-    double least = base + fmax(class->min_ncpus, 1) * each;
-
-    if (each > 0) {
-        if (least > trial->host->memory)
-            return trial_refuse(trial, "it needs %.0f MB of memory; BOINC may use %.0f MB",
-                                least / MEGABYTE, trial->host->memory / MEGABYTE);
-        *threads = fmin(*threads, fmax(floor((trial->host->memory - base) / each), 1));
-    }
-    if (base + each > 0)
-        trial->verdict->memory = base + *threads * each;
-    return true;
-}
-
-static bool use_cpus(struct trial *trial)
-{
-    const struct plan_class *class = trial->class;
-    struct usage *usage = &trial->verdict->usage;
-    double threads = fmax(fmin(trial->host->cpus, class->max_threads), 1);
-
-    if (class->virtualbox && class->max_threads > 1 &&
-        !trial_has_acceleration(trial->host->message))
-        threads = 1;
-    if (!use_memory(trial, &threads))
-        return false;
-    usage->avg_ncpus = class->avg_ncpus > 0 ? class->avg_ncpus : threads;
-    usage->peak_flops = trial->host->cpu_flops * usage->avg_ncpus;
-    usage->projected_flops = usage->peak_flops * class->projected_flops_scale;
-    usage->cmdline = text_print(trial->arena, "%s%.0f", "--nthreads ", threads);
-    if (!class->nthreads_cmdline)
-        usage->cmdline = NO_TEXT;
-    if (class->mem_usage_per_cpu_mb > 0)
-        usage->cmdline = text_print(trial->arena, TEXT_FORMAT "%s--memory_size_mb %.0f",
-                                    TEXT_ARG(usage->cmdline), usage->cmdline.length > 0 ? " " : "",
-                                    ceil(trial->verdict->memory / MEGABYTE));
-    return true;
-}
-
-/* The part of the processor that a job takes: as given, or as many whole jobs as its memory holds,
- * times the user's own factor. */
-static double coproc_share(const struct trial *trial)
-{
-    const struct plan_class *class = trial->class;
-    double share = class->ngpus, factor = 1;
-    struct text value;
-
-    if (class->gpu_utilization_tag.length > 0) {
-        value = preferences_value(trial->host->project_prefs, trial->host->venue,
-                                  class->gpu_utilization_tag);
-        if (!text_to_real(value, &factor) || factor <= 0)
-            factor = 1;
-        factor = fmax(factor, SHARE_MIN);
-    }
-    if (share > 0)
-        return share * factor;
-    if (share < 0 && class->gpu_ram_used_mb > 0) {
-        double memory = trial_coproc_memory(trial->coproc, class->opencl);
-        double jobs = floor(memory / (class->gpu_ram_used_mb * MEGABYTE));
-
-        return jobs >= 1 ? 1 / jobs : 1;
-    }
-    return factor;
-}
-
-static bool use_coproc(struct trial *trial)
-{
-    const struct plan_class *class = trial->class;
-    const struct coproc *coproc = trial->coproc;
-    struct usage *usage = &trial->verdict->usage;
-    double cpu = trial->host->cpu_flops, fraction = class->cpu_frac;
-    double each = coproc_peak_flops(coproc), gpu, whole;
-
-    usage->coproc_count = fmin(coproc_share(trial), coproc->count);
-    usage->gpu_ram =
-        (class->gpu_ram_used_mb > 0 ? class->gpu_ram_used_mb : class->min_gpu_ram_mb) * MEGABYTE;
-    if (each <= 0) {
-        /* Nothing is known of its speed: as a CPU job that takes the given part of one. */
-        usage->avg_ncpus = fraction;
-        usage->peak_flops = cpu;
-        usage->projected_flops = cpu * class->projected_flops_scale;
-    } else {
-        gpu = class->gpu_peak_flops_scale * usage->coproc_count * each;
-        whole = fraction * gpu + (1 - fraction) * cpu;
-        usage->avg_ncpus = fraction * gpu / whole;
-        usage->projected_flops = cpu * gpu / whole * class->projected_flops_scale;
-        usage->peak_flops =
-            (class->peak_unscaled ? usage->coproc_count * each : gpu) + usage->avg_ncpus * cpu;
-    }
-    if (class->avg_ncpus > 0)
-        usage->avg_ncpus = class->avg_ncpus;
-    return true;
-}
-
-static bool use(struct trial *trial)
-{
-    return trial->coproc == NULL ? use_cpus(trial) : use_coproc(trial);
-}
-
-/* --- judging ---------------------------------------------------------------------------------- */
-
-/* A soft demand is one that the volunteer's choice or chance decides, not what the computer is. */
-static const struct {
-    bool (*passes)(struct trial *trial);
-    bool is_soft;
-} demands[] = {
-    {trial_in_use, false},          {trial_is_lucky, true},          {trial_client_fits, false},
-    {trial_cpu_fits, false},        {trial_system_fits, false},      {trial_preferences_fit, true},
-    {trial_virtualbox_fits, false}, {trial_containers_fit, false},   {trial_has_coproc, false},
-    {trial_nvidia_fits, false},     {trial_amd_fits, false},         {trial_apple_fits, false},
-    {trial_opencl_fits, false},     {trial_coproc_size_fits, false}, {use, false},
+enum {
+    SPEC_BYTES_MAX = 4 * 1024 * 1024,
+    SPEC_MEMORY_MAX = 64 * 1024 * 1024,
+    SPEC_CLASSES_MAX = 10000,
+    SPEC_REPEATED_MAX = 1000,
+    SPEC_VALUE_MAX = 4096
 };
 
-static const struct plan_class *find_class(const struct plan_classes *classes, struct text name,
-                                           struct plan_class *made)
+enum field_type {
+    FIELD_FLAG,
+    FIELD_NUMBER,
+    FIELD_STRING,
+    FIELD_STRINGS,
+    FIELD_NUMBERS,
+    FIELD_REGEX
+};
+
+static const struct field {
+    const char *name;
+    enum field_type type;
+    size_t offset;
+} fields[] = {
+#define FIELD(name_, type_, default_) \
+    {.name = #name_, .type = FIELD_##type_, .offset = offsetof(struct plan_class, name_)},
+#include "server/policy/plan_class/plan_class_fields.def"
+#undef FIELD
+};
+
+/* The regular expressions of a file stand in one list, to be freed with it. */
+struct plan_compiled {
+    regex_t regex;
+    struct plan_compiled *next;
+};
+
+struct spec_reader {
+    struct arena *arena;
+    struct plan_compiled *compiled;
+    struct plan_class *classes;
+    size_t count, capacity;
+    size_t depth;               /* 1: plan_classes, 2: plan_class, 3: a field */
+    const struct field *field;  /* open one, NULL: none or unknown */
+    char value[SPEC_VALUE_MAX]; /* its text so far */
+    size_t value_length;
+    struct failure *failure;
+};
+
+void plan_class_init(struct plan_class *class)
 {
-    if (classes->is_builtin)
-        return plan_class_builtin(name, made) ? made : NULL;
+    *class = (struct plan_class){0};
+#define DEFAULT_FLAG(name, default_)    class->name = default_
+#define DEFAULT_NUMBER(name, default_)  class->name = default_
+#define DEFAULT_STRING(name, default_)  (void)0
+#define DEFAULT_STRINGS(name, default_) (void)0
+#define DEFAULT_NUMBERS(name, default_) (void)0
+#define DEFAULT_REGEX(name, default_)   (void)0
+#define FIELD(name, type, default_)     DEFAULT_##type(name, default_);
+#include "server/policy/plan_class/plan_class_fields.def"
+#undef FIELD
+}
+
+static const struct field *find_field(struct text name)
+{
+    for (size_t i = 0; i < sizeof(fields) / sizeof(fields[0]); i++)
+        if (text_is(name, fields[i].name))
+            return &fields[i];
+    return NULL;
+}
+
+static enum status add_text(struct spec_reader *reader, struct text_list *list, struct text value,
+                            int line)
+{
+    struct text *items;
+
+    if (list->count >= SPEC_REPEATED_MAX)
+        return fail(reader->failure, STATUS_INVALID, "line %d: too many of one element", line);
+    items = ARENA_ARRAY(reader->arena, list->count + 1, struct text);
+    if (items == NULL)
+        return fail(reader->failure, STATUS_INVALID, "the file is too large");
+    if (list->count > 0)
+        memcpy(items, list->items, list->count * sizeof(*items));
+    items[list->count] = text_copy(reader->arena, value);
+    *list = (struct text_list){.items = items, .count = list->count + 1};
+    return STATUS_OK;
+}
+
+static enum status add_real(struct spec_reader *reader, struct real_list *list, double value,
+                            int line)
+{
+    double *items;
+
+    if (list->count >= SPEC_REPEATED_MAX)
+        return fail(reader->failure, STATUS_INVALID, "line %d: too many of one element", line);
+    items = ARENA_ARRAY(reader->arena, list->count + 1, double);
+    if (items == NULL)
+        return fail(reader->failure, STATUS_INVALID, "the file is too large");
+    if (list->count > 0)
+        memcpy(items, list->items, list->count * sizeof(*items));
+    items[list->count] = value;
+    *list = (struct real_list){.items = items, .count = list->count + 1};
+    return STATUS_OK;
+}
+
+static enum status set_regex(struct spec_reader *reader, struct plan_regex *ret_regex,
+                             struct text value, int line)
+{
+    struct plan_compiled *compiled = ARENA_NEW(reader->arena, struct plan_compiled);
+    int error;
+
+    if (compiled == NULL)
+        return fail(reader->failure, STATUS_INVALID, "the file is too large");
+    error = regcomp(&compiled->regex, text_string(reader->arena, value), REG_EXTENDED | REG_NOSUB);
+    if (error != 0) {
+        char why[100];
+
+        regerror(error, &compiled->regex, why, sizeof(why));
+        return fail(reader->failure, STATUS_INVALID, "line %d: <%s>: %s", line, reader->field->name,
+                    why);
+    }
+    compiled->next = reader->compiled;
+    reader->compiled = compiled;
+    ret_regex->compiled = &compiled->regex;
+    ret_regex->text = text_copy(reader->arena, value);
+    return STATUS_OK;
+}
+
+static enum status set_field(struct spec_reader *reader, int line)
+{
+    struct plan_class *class = &reader->classes[reader->count - 1];
+    struct text value =
+        text_trim((struct text){.at = reader->value, .length = reader->value_length});
+    void *at = (char *)class + reader->field->offset;
+    double number = 1; /* <x/> is a flag that is set */
+
+    if ((reader->field->type == FIELD_NUMBER || reader->field->type == FIELD_NUMBERS ||
+         (reader->field->type == FIELD_FLAG && value.length > 0)) &&
+        !text_to_real(value, &number))
+        return fail(reader->failure, STATUS_INVALID,
+                    "line %d: <%s>: \"" TEXT_FORMAT "\" is not a number", line, reader->field->name,
+                    TEXT_ARG(text_first(value, 60)));
+    switch (reader->field->type) {
+    case FIELD_FLAG:
+        *(bool *)at = number != 0;
+        return STATUS_OK;
+    case FIELD_NUMBER:
+        *(double *)at = number;
+        return STATUS_OK;
+    case FIELD_STRING:
+        *(struct text *)at = text_copy(reader->arena, value);
+        return STATUS_OK;
+    case FIELD_STRINGS:
+        return add_text(reader, at, value, line);
+    case FIELD_NUMBERS:
+        return add_real(reader, at, number, line);
+    case FIELD_REGEX:
+        return set_regex(reader, at, value, line);
+    }
+    return STATUS_INVALID;
+}
+
+static enum status begin_class(struct spec_reader *reader)
+{
+    if (reader->count == reader->capacity) {
+        size_t capacity = reader->capacity == 0 ? 16 : 2 * reader->capacity;
+        struct plan_class *classes = NULL;
+
+        if (capacity <= SPEC_CLASSES_MAX)
+            classes = ARENA_ARRAY(reader->arena, capacity, struct plan_class);
+        if (classes == NULL)
+            return fail(reader->failure, STATUS_INVALID, "too many plan classes");
+        if (reader->count > 0)
+            memcpy(classes, reader->classes, reader->count * sizeof(*classes));
+        reader->classes = classes;
+        reader->capacity = capacity;
+    }
+    plan_class_init(&reader->classes[reader->count++]);
+    return STATUS_OK;
+}
+
+static enum status on_start(void *context, struct text name, int line)
+{
+    struct spec_reader *reader = context;
+
+    reader->depth++;
+    if (reader->depth == 1 && !text_is(name, "plan_classes"))
+        return fail(reader->failure, STATUS_INVALID, "line %d: not a <plan_classes> file", line);
+    if (reader->depth == 2)
+        return text_is(name, "plan_class")
+                   ? begin_class(reader)
+                   : fail(reader->failure, STATUS_INVALID,
+                          "line %d: <" TEXT_FORMAT "> where a <plan_class> is expected", line,
+                          TEXT_ARG(text_first(name, 60)));
+    if (reader->depth == 3) {
+        reader->field = find_field(name);
+        reader->value_length = 0;
+    }
+    return STATUS_OK;
+}
+
+static enum status on_text(void *context, struct text piece, int line)
+{
+    struct spec_reader *reader = context;
+
+    if (reader->field == NULL || piece.length == 0)
+        return STATUS_OK;
+    if (piece.length > sizeof(reader->value) - reader->value_length)
+        return fail(reader->failure, STATUS_INVALID, "line %d: <%s> is too long", line,
+                    reader->field->name);
+    memcpy(reader->value + reader->value_length, piece.at, piece.length);
+    reader->value_length += piece.length;
+    return STATUS_OK;
+}
+
+static enum status on_end(void *context, struct text name, int line)
+{
+    struct spec_reader *reader = context;
+    size_t depth = reader->depth--;
+
+    (void)name;
+    if (depth == 3 && reader->field != NULL) {
+        enum status status = set_field(reader, line);
+
+        reader->field = NULL;
+        return status;
+    }
+    if (depth == 2 && reader->classes[reader->count - 1].name.length == 0)
+        return fail(reader->failure, STATUS_INVALID, "line %d: a plan class has no <name>", line);
+    return STATUS_OK;
+}
+
+enum status plan_classes_parse(struct text document, struct plan_classes *ret_classes,
+                               struct failure *failure)
+{
+    const struct xml_limits limits = {
+        .bytes_max = SPEC_BYTES_MAX, .depth_max = 8, .elements_max = 1000000};
+    struct arena *arena = arena_create(SPEC_MEMORY_MAX);
+    struct spec_reader *reader = arena == NULL ? NULL : ARENA_NEW(arena, struct spec_reader);
+    const struct xml_handler handler = {
+        .context = reader, .start = on_start, .text = on_text, .end = on_end};
+    struct plan_classes classes = {.arena = arena};
+    enum status status;
+
+    if (reader == NULL) {
+        arena_destroy(arena);
+        return fail(failure, STATUS_NO_MEMORY, "no memory");
+    }
+    reader->arena = arena;
+    reader->failure = failure;
+    status = xml_walk(document, &limits, &handler, failure);
+    classes.items = reader->classes;
+    classes.count = reader->count;
+    classes.compiled = reader->compiled;
+    if (status == STATUS_OK && arena_overflowed(arena))
+        status = fail(failure, STATUS_INVALID, "the file is too large");
+    if (status != STATUS_OK) {
+        plan_classes_free(&classes);
+        return status == STATUS_TOO_LARGE ? STATUS_INVALID : status;
+    }
+    *ret_classes = classes;
+    return STATUS_OK;
+}
+
+void plan_classes_free(struct plan_classes *classes)
+{
+    for (struct plan_compiled *each = classes->compiled; each != NULL; each = each->next)
+        regfree(&each->regex);
+    arena_destroy(classes->arena);
+    *classes = (struct plan_classes){0};
+}
+
+const struct plan_class *plan_class_find(const struct plan_classes *classes, struct text name)
+{
     for (size_t i = 0; i < classes->count; i++)
         if (text_equal(classes->items[i].name, name))
             return &classes->items[i];
     return NULL;
-}
-
-bool plan_class_is_known(const struct plan_classes *classes, struct text name)
-{
-    struct plan_class made;
-
-    return find_class(classes, name, &made) != NULL;
-}
-
-struct plan_verdict plan_class_judge(const struct plan_classes *classes, struct text name,
-                                     const struct plan_host *host, struct arena *arena)
-{
-    struct plan_verdict verdict = {0};
-    struct plan_class made;
-    struct trial trial = {.class = find_class(classes, name, &made),
-                          .host = host,
-                          .arena = arena,
-                          .verdict = &verdict};
-
-    if (trial.class == NULL) {
-        trial_refuse(&trial, "its plan class is not known to the server");
-        return verdict;
-    }
-    verdict.bounds = (struct plan_bounds){.min_wu_id = trial.class->min_wu_id,
-                                          .max_wu_id = trial.class->max_wu_id,
-                                          .min_batch = trial.class->min_batch,
-                                          .max_batch = trial.class->max_batch};
-    trial_name_type(&trial);
-    verdict.is_usable = true;
-    for (size_t i = 0; i < sizeof(demands) / sizeof(demands[0]); i++) {
-        struct text why = verdict.why;
-
-        if (demands[i].passes(&trial))
-            continue;
-        verdict.is_usable = false;
-        if (!demands[i].is_soft)
-            return verdict;
-        if (why.length > 0)
-            verdict.why = why;
-    }
-    verdict.is_fit = true;
-    return verdict;
-}
-
-bool plan_bounds_take(const struct plan_bounds *bounds, int64_t workunitid, int64_t batch)
-{
-    double id = (double)workunitid, of_batch = (double)batch;
-
-    return (bounds->min_wu_id == 0 || id >= bounds->min_wu_id) &&
-           (bounds->max_wu_id == 0 || id <= bounds->max_wu_id) &&
-           (bounds->min_batch == 0 || of_batch >= bounds->min_batch) &&
-           (bounds->max_batch == 0 || of_batch <= bounds->max_batch);
 }

@@ -1,21 +1,29 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Plan classes: what an app version demands of a host, and what a job of it then uses
- * (policy(7) 4.2); pure. */
+ * (policy(7) 4.2); pure.
+ *
+ * An app version has the name of a plan class or none. The name stands for a struct plan_class: a
+ * row of fields, each a demand or a figure. It comes from the project's plan_class_spec.xml
+ * (plan_class.c), or, where there is no such file, is made from the name (plan_class_builtin.c).
+ * server/project/ reads the file with the other pictures of the project.
+ *
+ * For each request that asks for work, server/handout/view.c puts every version of the host's
+ * platforms before the class it names: plan_class_judge() (plan_verdict.h) puts the demands to the
+ * host in order (plan_demands.h), with the help of what coprocessors and versions are worth as
+ * numbers (coproc_figures.h, plan_versions.h). Out comes either a refusal in words that end in the
+ * volunteer's event log, or what one job uses: CPUs, a part of a coprocessor, memory, and the speed
+ * that estimates and credit begin with. server/policy/version/ goes on from there. */
 #ifndef SERVER_POLICY_PLAN_CLASS_PLAN_CLASS_H
 #define SERVER_POLICY_PLAN_CLASS_PLAN_CLASS_H
 
 #include "config/config.h"
 #include "server/base/status.h"
 #include "server/base/text.h"
-#include "server/policy/plan_class/usage.h"
 
 #include <stdbool.h>
 #include <stddef.h>
-#include <stdint.h>
 
 struct arena;
-struct coproc;
-struct message;
 
 struct plan_compiled;
 struct plan_regex {
@@ -42,6 +50,9 @@ struct plan_class {
     bool peak_unscaled;            /* built-in GPU classes count the whole peak for credit */
 };
 
+/* All defaults, no demands. */
+void plan_class_init(struct plan_class *ret_class);
+
 /* The classes of a project: those of its file, or the built-in ones. Immutable. */
 struct plan_classes {
     const struct plan_class *items;
@@ -55,50 +66,9 @@ struct plan_classes {
  * then no plan class is usable at all. Unknown elements are passed over. */
 MUST_CHECK enum status plan_classes_parse(struct text document, struct plan_classes *ret_classes,
                                           struct failure *failure);
-struct plan_classes plan_classes_builtin(void);
 void plan_classes_free(struct plan_classes *classes);
 
-/* Whether there is a class of that name. */
-bool plan_class_is_known(const struct plan_classes *classes, struct text name);
-
-/* The host as a class sees it. */
-struct plan_host {
-    const struct message *message;
-    int64_t client_version, userid;
-    double cpus;                  /* usable ones */
-    double memory;                /* usable bytes */
-    double cpu_flops;             /* of one CPU, bounded to what is credible */
-    struct text primary_platform; /* by its name: 64 bits or not */
-    struct text project_prefs;    /* of the user, raw */
-    struct text venue;            /* of the host */
-    double chance;                /* uniform in [0, 1) */
-};
-
-/* Workunits and batches that a class takes, both ends included; 0: no bound. */
-struct plan_bounds {
-    double min_wu_id, max_wu_id, min_batch, max_batch;
-};
-bool plan_bounds_take(const struct plan_bounds *bounds, int64_t workunitid, int64_t batch);
-
-struct plan_verdict {
-    bool is_usable;
-    bool is_fit; /* the computer could: at most chance and its user's choice are against it */
-    struct usage usage; /* coproc_type also of a refusal: what the class is for */
-    struct plan_bounds bounds;
-    double memory;   /* bytes, instead of the workunit's bound in what is sent; 0: the bound */
-    struct text why; /* of a refusal, with its numbers, for people; never empty */
-};
-
-/* Whether the host can run jobs of the class, and what one uses. Unknown classes are unusable. */
-struct plan_verdict plan_class_judge(const struct plan_classes *classes, struct text name,
-                                     const struct plan_host *host, struct arena *arena);
-/* FLOPS of one instance, worked out from the properties where the client did not say; 0: unknown.
- */
-double coproc_peak_flops(const struct coproc *coproc);
-
-/* Versions as numbers, as plan classes write them; -1: not to be determined. */
-double plan_os_version(struct text os_name, struct text os_version);
-double plan_android_version(struct text os_version);
-double plan_libc_version(struct text os_version); /* 0: absent */
+/* The class of that name among those of a file; NULL: none. */
+const struct plan_class *plan_class_find(const struct plan_classes *classes, struct text name);
 
 #endif

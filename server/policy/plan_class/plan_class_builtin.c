@@ -7,8 +7,6 @@
  * under both of their names. */
 #include "server/policy/plan_class/plan_class_builtin.h"
 
-#include "server/policy/plan_class/plan_class.h"
-
 #include "server/base/banned.h"
 
 enum match { MATCH_EXACTLY, MATCH_START, MATCH_PART };

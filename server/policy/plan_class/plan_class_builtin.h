@@ -4,13 +4,11 @@
 #define SERVER_POLICY_PLAN_CLASS_PLAN_CLASS_BUILTIN_H
 
 #include "server/base/text.h"
+#include "server/policy/plan_class/plan_class.h"
 
 #include <stdbool.h>
 
-struct plan_class;
-
-/* All defaults, no demands. */
-void plan_class_init(struct plan_class *ret_class);
+struct plan_classes plan_classes_builtin(void);
 /* The class that a name stands for; false: none. */
 bool plan_class_builtin(struct text name, struct plan_class *ret_class);
 

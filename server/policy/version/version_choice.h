@@ -5,8 +5,7 @@
 
 #include "db/rows.h"
 #include "server/parse/message.h"
-#include "server/policy/plan_class/plan_class.h"
-#include "server/policy/plan_class/usage.h"
+#include "server/policy/plan_class/plan_verdict.h"
 #include "server/policy/refusal/reason.h"
 
 #include <stdbool.h>

@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Versions of systems, drivers and libraries as numbers, read from what clients say of them. */
-#include "server/policy/plan_class/plan_class_trial.h"
+/* Each number has room for the parts that its vendor counts to; see the places in the header. */
+#include "server/policy/plan_class/plan_versions.h"
 
 #include <math.h>
 
 #include "server/base/banned.h"
 
-size_t trial_read_dotted(struct text text, double *ret_numbers, size_t most)
+size_t version_read_dotted(struct text text, double *ret_numbers, size_t most)
 {
     size_t count = 0, at = 0;
 
@@ -30,7 +30,7 @@ static struct text after(struct text text, size_t offset)
                : (struct text){.at = text.at + offset, .length = text.length - offset};
 }
 
-struct text trial_after_mark(struct text text, struct text mark)
+struct text version_after(struct text text, struct text mark)
 {
     size_t found = text_find(text, mark);
 
@@ -43,10 +43,10 @@ double plan_os_version(struct text os_name, struct text os_version)
 
     if (text_contains_nocase(os_name, TEXT("Windows"))) {
         /* "... Edition, (10.00.19041.00)" */
-        struct text version = trial_after_mark(os_version, TEXT("("));
+        struct text version = version_after(os_version, TEXT("("));
 
-        while (version.length > 0 && trial_read_dotted(version, part, 4) < 3)
-            version = trial_after_mark(version, TEXT("("));
+        while (version.length > 0 && version_read_dotted(version, part, 4) < 3)
+            version = version_after(version, TEXT("("));
         if (version.length == 0)
             return -1;
         return part[0] * 1e8 + part[1] * 1e6 + part[2] * 100 + part[3];
@@ -55,11 +55,11 @@ double plan_os_version(struct text os_name, struct text os_version)
         text_contains_nocase(os_name, TEXT("Darwin")) ||
         text_contains_nocase(os_name, TEXT("Android"))) {
         /* "6.1.0-27-amd64", or since 7.9 "Debian GNU/Linux 12 [6.1.0-27-amd64|libc 2.36]" */
-        struct text version = trial_after_mark(os_version, TEXT("["));
+        struct text version = version_after(os_version, TEXT("["));
 
         if (version.length == 0)
             version = text_trim(os_version);
-        if (trial_read_dotted(version, part, 3) < 2)
+        if (version_read_dotted(version, part, 3) < 2)
             return -1;
         return part[0] * 10000 + part[1] * 100 + part[2];
     }
@@ -70,7 +70,7 @@ double plan_android_version(struct text os_version)
 {
     double part[3] = {0};
 
-    if (trial_read_dotted(trial_after_mark(os_version, TEXT("(Android ")), part, 3) == 0)
+    if (version_read_dotted(version_after(os_version, TEXT("(Android ")), part, 3) == 0)
         return -1;
     return part[0] * 10000 + part[1] * 100 + part[2];
 }
@@ -78,36 +78,36 @@ double plan_android_version(struct text os_version)
 double plan_libc_version(struct text os_version)
 {
     double part[2] = {0};
-    struct text version = trial_after_mark(os_version, TEXT("|libc "));
+    struct text version = version_after(os_version, TEXT("|libc "));
 
-    if (trial_read_dotted(version, part, 2) < 2)
+    if (version_read_dotted(version, part, 2) < 2)
         return 0;
     return part[0] * 100 + part[1];
 }
 
-double trial_opencl_version(struct text text)
+double opencl_version(struct text text)
 {
     double part[2] = {0};
 
-    if (trial_read_dotted(trial_after_mark(text, TEXT("OpenCL ")), part, 2) < 2)
+    if (version_read_dotted(version_after(text, TEXT("OpenCL ")), part, 2) < 2)
         return 0;
     return part[0] * 100 + part[1];
 }
 
-double trial_opencl_revision(struct text text)
+double opencl_revision(struct text text)
 {
     double part[2] = {0};
 
-    if (trial_read_dotted(text, part, 2) < 1)
+    if (version_read_dotted(text, part, 2) < 1)
         return 0;
     return part[0] * 100 + part[1];
 }
 
-double trial_cal_version(struct text text)
+double cal_version(struct text text)
 {
     double part[3] = {0};
 
-    if (trial_read_dotted(text, part, 3) < 3)
+    if (version_read_dotted(text, part, 3) < 3)
         return 0;
     return part[0] * 1e7 + part[1] * 1e4 + part[2];
 }

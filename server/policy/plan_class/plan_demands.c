@@ -1,0 +1,569 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* The demands of plan classes, each of which lets a host pass or says in words, with numbers, what
+ * is missing.
+ *
+ * A figure that the host did not report is unknown. What an unknown figure means is decided for
+ * each demand as the project's other programs expect it (policy(7) 4.2): a driver version that is
+ * not known does not refuse a host, an Android version that is not known does. */
+#include "server/policy/plan_class/plan_demands.h"
+
+#include "server/base/arena.h"
+#include "server/parse/message.h"
+#include "server/policy/limits/preferences.h"
+#include "server/policy/plan_class/coproc_figures.h"
+#include "server/policy/plan_class/plan_versions.h"
+
+#include <math.h>
+#include <regex.h>
+#include <stdarg.h>
+#include <stdio.h>
+
+#include "server/base/banned.h"
+
+#define GIGA     1e9
+#define MEGABYTE 1048576.0
+
+enum {
+    CLIENT_CUDA_DARWIN_MIN = 61028,
+    CLIENT_TELLS_LIBRARIES = 61300, /* have_cuda, have_cal, have_opencl */
+    CLIENT_VIRTUALBOX_MIN = 70000,
+    CLIENT_DOCKER_DARWIN_MIN = 80206
+};
+
+bool trial_refuse(struct trial *trial, const char *format, ...)
+{
+    char words[400];
+    va_list arguments;
+
+    va_start(arguments, format);
+    vsnprintf(words, sizeof(words), format, arguments);
+    va_end(arguments);
+    trial->why = text_copy(trial->arena, text_from(words));
+    return false;
+}
+
+/* No expression matches everything. */
+static bool matches(const struct plan_regex *regex, struct arena *arena, struct text text)
+{
+    return regex->compiled == NULL ||
+           regexec(regex->compiled, text_string(arena, text), 0, NULL, 0) == 0;
+}
+
+/* --- any host --------------------------------------------------------------------------------- */
+
+static bool is_in_use(struct trial *trial)
+{
+    if (trial->class->disabled)
+        return trial_refuse(trial, "it is switched off by the project");
+    if (trial->class->user_id != 0 && (double)trial->host->userid != trial->class->user_id)
+        return trial_refuse(trial, "it is for another account");
+    return true;
+}
+
+static bool is_lucky(struct trial *trial)
+{
+    if (trial->host->chance < trial->class->infeasible_random)
+        return trial_refuse(trial,
+                            "this time it goes to other computers, by chance (%.0f%% of requests)",
+                            100 * fmin(trial->class->infeasible_random, 1));
+    return true;
+}
+
+static bool client_fits(struct trial *trial)
+{
+    double client = (double)trial->host->client_version;
+    const struct plan_class *class = trial->class;
+
+    if (class->min_core_client_version > client)
+        return trial_refuse(trial,
+                            "it needs a BOINC client of version %.0f or later; yours is %.0f",
+                            class->min_core_client_version, client);
+    if (class->max_core_client_version > 0 && client > class->max_core_client_version)
+        return trial_refuse(trial,
+                            "it needs a BOINC client of version %.0f or earlier; yours is %.0f",
+                            class->max_core_client_version, client);
+    return true;
+}
+
+/* Whole words of the feature list; old clients put them in brackets behind the model's name. */
+static bool has_feature(const struct message *message, struct text feature)
+{
+    struct text lists[2] = {message->p_features, version_after(message->p_model, TEXT("["))};
+
+    for (size_t i = 0; i < 2; i++) {
+        struct text rest = lists[i];
+
+        while (rest.length > 0) {
+            struct text word = text_trim(text_split(&rest, ' '));
+
+            if (word.length > 0 && word.at[word.length - 1] == ']')
+                word.length--;
+            if (text_equal_nocase(word, feature))
+                return true;
+        }
+    }
+    return false;
+}
+
+static bool cpu_fits(struct trial *trial)
+{
+    const struct plan_class *class = trial->class;
+    const struct message *message = trial->host->message;
+
+    for (size_t i = 0; i < class->cpu_feature.count; i++)
+        if (!has_feature(message, class->cpu_feature.items[i]))
+            return trial_refuse(trial, "it needs a CPU with " TEXT_FORMAT,
+                                TEXT_ARG(text_first(class->cpu_feature.items[i], 60)));
+    if (class->min_ncpus > trial->host->cpus)
+        return trial_refuse(trial, "it needs %.0f CPUs; BOINC may use %.0f", class->min_ncpus,
+                            trial->host->cpus);
+    if (!matches(&class->cpu_vendor_regex, trial->arena, message->p_vendor))
+        return trial_refuse(trial, "it is not for CPUs of " TEXT_FORMAT,
+                            TEXT_ARG(text_first(message->p_vendor, 60)));
+    if (!matches(&class->cpu_model_regex, trial->arena, message->p_model))
+        return trial_refuse(trial, "it is not for the CPU model " TEXT_FORMAT,
+                            TEXT_ARG(text_first(message->p_model, 60)));
+    return true;
+}
+
+static bool system_fits(struct trial *trial)
+{
+    const struct plan_class *class = trial->class;
+    const struct message *message = trial->host->message;
+    double version = plan_os_version(message->os_name, message->os_version);
+    double android = plan_android_version(message->os_version);
+    double libc = plan_libc_version(message->os_version);
+
+    if (!matches(&class->os_regex, trial->arena, message->os_version))
+        return trial_refuse(trial, "it is not for your version of the operating system");
+    if ((class->min_os_version > 0 || class->max_os_version > 0) && version < 0)
+        return trial_refuse(trial, "your version of the operating system is not known");
+    if (class->min_os_version > version && class->min_os_version > 0)
+        return trial_refuse(trial, "it needs an operating system of version %.0f; yours is %.0f",
+                            class->min_os_version, version);
+    if (class->max_os_version > 0 && version > class->max_os_version)
+        return trial_refuse(trial, "it needs an operating system up to version %.0f; yours is %.0f",
+                            class->max_os_version, version);
+    if (class->min_android_version > 0 || class->max_android_version > 0) {
+        if (!text_equal_nocase(message->os_name, TEXT("Android")))
+            return trial_refuse(trial, "it is for Android only");
+        if (class->min_android_version > 0 && android < class->min_android_version)
+            return trial_refuse(trial, "it needs Android %.0f; yours is %.0f",
+                                class->min_android_version, android < 0 ? 0 : android);
+        if (class->max_android_version > 0 && android > class->max_android_version)
+            return trial_refuse(trial, "it needs Android up to %.0f; yours is %.0f",
+                                class->max_android_version, android);
+    }
+    /* On Windows the C library is that of a Linux subsystem, of which the request says little. */
+    if (class->min_libc_version > libc && !class->wsl)
+        return trial_refuse(trial, "it needs a C library of version %.0f; yours is %.0f",
+                            class->min_libc_version, libc);
+    return true;
+}
+
+static bool preferences_fit(struct trial *trial)
+{
+    const struct plan_class *class = trial->class;
+    struct text value;
+
+    if (class->project_prefs_tag.length == 0 || class->project_prefs_regex.compiled == NULL)
+        return true;
+    value =
+        preferences_value(trial->host->project_prefs, trial->host->venue, class->project_prefs_tag);
+    if (value.length == 0 ? class->project_prefs_default_true
+                          : matches(&class->project_prefs_regex, trial->arena, value))
+        return true;
+    return trial_refuse(trial, "your project preferences do not include it (" TEXT_FORMAT ")",
+                        TEXT_ARG(text_first(class->project_prefs_tag, 60)));
+}
+
+/* --- virtual machines and containers ---------------------------------------------------------- */
+
+bool plan_host_has_acceleration(const struct message *message)
+{
+    return !message->p_vm_extensions_disabled &&
+           (has_feature(message, TEXT("vmx")) || has_feature(message, TEXT("svm")));
+}
+
+static bool virtualbox_fits(struct trial *trial)
+{
+    const struct plan_class *class = trial->class;
+    const struct plan_host *host = trial->host;
+    struct text installed = host->message->virtualbox_version;
+    double part[3] = {0}, version;
+
+    if (!class->virtualbox)
+        return true;
+    if (host->client_version < CLIENT_VIRTUALBOX_MIN)
+        return trial_refuse(trial, "it needs BOINC 7 or later");
+    if (installed.length == 0)
+        return trial_refuse(trial, "it needs VirtualBox, which is not installed");
+    if (text_contains_nocase(installed, TEXT("unusable")) ||
+        version_read_dotted(installed, part, 3) < 3)
+        return trial_refuse(trial, "VirtualBox on your computer cannot be used");
+    version = part[0] * 10000 + part[1] * 100 + part[2];
+    if (class->min_vbox_version > version)
+        return trial_refuse(trial, "it needs VirtualBox %.0f; yours is %.0f",
+                            class->min_vbox_version, version);
+    if (class->max_vbox_version > 0 && version > class->max_vbox_version)
+        return trial_refuse(trial, "it needs VirtualBox up to %.0f; yours is %.0f",
+                            class->max_vbox_version, version);
+    for (size_t i = 0; i < class->exclude_vbox_version.count; i++)
+        if (class->exclude_vbox_version.items[i] == version)
+            return trial_refuse(trial, "it does not work with VirtualBox %.0f", version);
+    if (text_contains(host->primary_platform, TEXT("64")) != class->is64bit)
+        return trial_refuse(trial, "it is for %s-bit operating systems",
+                            class->is64bit ? "64" : "32");
+    if (class->vm_accel_required && !plan_host_has_acceleration(host->message))
+        return trial_refuse(trial, "it needs a CPU whose virtualisation is switched on");
+    return true;
+}
+
+/* On Windows programs for Linux run in a distribution of its subsystem (WSL). */
+static bool wsl_fits(struct trial *trial)
+{
+    const struct message *message = trial->host->message;
+    double newest = -1;
+
+    if (message->dont_use_wsl)
+        return trial_refuse(trial, "your computer's configuration forbids the use of WSL");
+    for (size_t i = 0; i < message->distro_count; i++) {
+        double part[2] = {0};
+
+        if (!message->distros[i].disallowed) {
+            (void)version_read_dotted(message->distros[i].libc_version, part, 2);
+            newest = fmax(newest, part[0] * 100 + part[1]);
+        }
+    }
+    if (newest < 0)
+        return trial_refuse(trial,
+                            "it needs a WSL distribution that BOINC may use; there are %zu in all",
+                            message->distro_count);
+    if (trial->class->min_libc_version > newest)
+        return trial_refuse(trial,
+                            "it needs a WSL distribution with a C library of version %.0f; yours "
+                            "has %.0f",
+                            trial->class->min_libc_version, newest);
+    return true;
+}
+
+/* Either BOINC's own distribution, from a version on, or any that has the program. */
+static bool wsl_has_docker(struct trial *trial)
+{
+    const struct message *message = trial->host->message;
+    double least = trial->class->min_boinc_wsl_distro_version;
+
+    if (message->dont_use_wsl)
+        return trial_refuse(trial, "your computer's configuration forbids the use of WSL");
+    for (size_t i = 0; i < message->distro_count; i++) {
+        const struct wsl_distro *distro = &message->distros[i];
+
+        if (!distro->disallowed && (least > 0 ? text_is(distro->distro_name, "boinc-buda-runner") &&
+                                                    (double)distro->distro_version >= least
+                                              : distro->docker_version.length > 0))
+            return true;
+    }
+    if (least > 0)
+        return trial_refuse(trial, "it needs BOINC's own WSL distribution of version %.0f", least);
+    return trial_refuse(trial, "it needs Docker or Podman in a WSL distribution");
+}
+
+static bool containers_fit(struct trial *trial)
+{
+    const struct plan_class *class = trial->class;
+    const struct message *message = trial->host->message;
+
+    if (class->wsl && !wsl_fits(trial))
+        return false;
+    if (!class->docker)
+        return true;
+    if (message->dont_use_docker)
+        return trial_refuse(trial, "your computer's configuration forbids the use of Docker");
+    if (text_contains_nocase(message->os_name, TEXT("Windows")))
+        return wsl_has_docker(trial);
+    if (message->docker_version.length == 0)
+        return trial_refuse(trial, "it needs Docker or Podman, which is not installed");
+    if (text_contains_nocase(message->os_name, TEXT("Darwin")) &&
+        trial->host->client_version < CLIENT_DOCKER_DARWIN_MIN)
+        return trial_refuse(trial, "it needs a BOINC client of version %d or later",
+                            (int)CLIENT_DOCKER_DARWIN_MIN);
+    return true;
+}
+
+/* --- coprocessors ----------------------------------------------------------------------------- */
+
+/* How plan classes spell the types that have elements of their own in a request. */
+static const struct {
+    const char *spelling, *type;
+    bool is_prefix;
+} spellings[] = {
+    {"amd", "ATI", false},     {"ati", "ATI", false},        {"nvidia", "NVIDIA", false},
+    {"cuda", "NVIDIA", false}, {"intel", "intel_gpu", true}, {"apple", "apple_gpu", true},
+};
+
+/* The type that a class names; `ret_is_known` tells whether it is one of the table. */
+static struct text coproc_type(const struct plan_class *class, bool *ret_is_known)
+{
+    for (size_t i = 0; i < sizeof(spellings) / sizeof(spellings[0]); i++) {
+        struct text spelling = text_from(spellings[i].spelling);
+        struct text name =
+            spellings[i].is_prefix ? text_first(class->gpu_type, spelling.length) : class->gpu_type;
+
+        *ret_is_known = text_equal_nocase(name, spelling);
+        if (*ret_is_known)
+            return text_from(spellings[i].type);
+    }
+    return class->gpu_type;
+}
+
+static bool is_gpu_class(const struct plan_class *class)
+{
+    return class->gpu_type.length > 0 || class->gpu_type_regex.compiled != NULL;
+}
+
+static void name_type(struct trial *trial)
+{
+    const struct plan_class *class = trial->class;
+    const struct message *message = trial->host->message;
+    bool is_known, by_pattern;
+    struct text type = coproc_type(class, &is_known);
+
+    if (!is_gpu_class(class))
+        return;
+    by_pattern = !is_known && class->gpu_type_regex.compiled != NULL;
+    for (size_t i = 0; i < message->coproc_count && trial->coproc == NULL; i++) {
+        const struct coproc *coproc = &message->coprocs[i];
+
+        if (coproc->count > 0 &&
+            (by_pattern ? matches(&class->gpu_type_regex, trial->arena, coproc->type)
+                        : text_equal(coproc->type, type)))
+            trial->coproc = coproc;
+    }
+    if (by_pattern)
+        type = class->gpu_type_regex.text;
+    trial->coproc_type =
+        trial->coproc != NULL ? trial->coproc->type : text_copy(trial->arena, type);
+}
+
+static bool has_coproc(struct trial *trial)
+{
+    const struct plan_class *class = trial->class;
+    struct text type = trial->coproc_type;
+
+    if (!is_gpu_class(class))
+        return true;
+    if (trial->coproc == NULL)
+        return trial_refuse(trial, "it needs a coprocessor of the type " TEXT_FORMAT,
+                            TEXT_ARG(text_first(type, 60)));
+    if (class->ngpus > trial->coproc->count)
+        return trial_refuse(trial,
+                            "it needs %.0f processors of the type " TEXT_FORMAT "; yours has %.0f",
+                            class->ngpus, TEXT_ARG(text_first(type, 60)), trial->coproc->count);
+    return true;
+}
+
+/* One figure between two bounds; a bound of 0 is none, an unknown figure (0) passes. */
+static bool within(struct trial *trial, const char *what, double figure, double least, double most)
+{
+    if (figure == 0)
+        return true;
+    if (figure < least)
+        return trial_refuse(trial, "it needs %s %.0f or later; yours is %.0f", what, least, figure);
+    if (most > 0 && figure > most)
+        return trial_refuse(trial, "it needs %s %.0f or earlier; yours is %.0f", what, most,
+                            figure);
+    return true;
+}
+
+/* Clients take the name of a class for a demand too: the first of these words in it names the
+ * library without which they do not run its jobs. */
+static bool needs_library(const struct trial *trial, const char *word, bool is_given)
+{
+    static const char *const words[] = {"opencl", "cuda", "ati"};
+
+    for (size_t i = 0; i < sizeof(words) / sizeof(words[0]); i++)
+        if (text_contains(trial->class->name, text_from(words[i])))
+            return is_given || text_is(text_from(words[i]), word);
+    return is_given;
+}
+
+/* Clients before 6.13 say nothing of libraries but their versions. */
+static bool has_cuda(const struct trial *trial)
+{
+    const struct coproc *coproc = trial->coproc;
+
+    return trial->host->client_version >= CLIENT_TELLS_LIBRARIES
+               ? coproc->has_cuda
+               : coproc->cuda_version != 0 || coproc->driver_version != 0;
+}
+
+static bool has_cal(const struct trial *trial)
+{
+    return trial->host->client_version >= CLIENT_TELLS_LIBRARIES
+               ? trial->coproc->has_cal
+               : trial->coproc->cal_version.length > 0;
+}
+
+static bool nvidia_fits(struct trial *trial)
+{
+    const struct plan_class *class = trial->class;
+    const struct coproc *coproc = trial->coproc;
+
+    if (coproc == NULL || !text_is(coproc->type, "NVIDIA"))
+        return true;
+    if (needs_library(trial, "cuda", class->cuda) && !has_cuda(trial))
+        return trial_refuse(trial, "it needs CUDA, which your graphics driver does not offer");
+    if (class->cuda && text_contains_nocase(trial->host->message->os_name, TEXT("Darwin")) &&
+        trial->host->client_version < CLIENT_CUDA_DARWIN_MIN)
+        return trial_refuse(trial, "it needs a BOINC client of version %d or later; yours is %lld",
+                            (int)CLIENT_CUDA_DARWIN_MIN, (long long)trial->host->client_version);
+    return within(trial, "compute capability",
+                  (double)(coproc->compute_major * 100 + coproc->compute_minor),
+                  class->min_nvidia_compcap, class->max_nvidia_compcap) &&
+           (!class->cuda || within(trial, "CUDA", (double)coproc->cuda_version,
+                                   class->min_cuda_version, class->max_cuda_version)) &&
+           within(trial, "driver", (double)coproc->driver_version, class->min_driver_version,
+                  class->max_driver_version);
+}
+
+static bool amd_fits(struct trial *trial)
+{
+    const struct plan_class *class = trial->class;
+    const struct coproc *coproc = trial->coproc;
+
+    if (coproc == NULL || !text_is(coproc->type, "ATI"))
+        return true;
+    if (needs_library(trial, "ati", class->cal) && !has_cal(trial))
+        return trial_refuse(trial, "it needs CAL, which your graphics driver does not offer");
+    if (class->need_ati_libs && !coproc->atirt_detected)
+        return trial_refuse(trial, "it needs ATI's own libraries");
+    if (class->need_amd_libs && !class->need_ati_libs && !coproc->amdrt_detected)
+        return trial_refuse(trial, "it needs AMD's own libraries");
+    if (class->without_opencl && coproc->has_opencl)
+        return trial_refuse(trial, "it is for graphics cards without OpenCL");
+    if ((class->min_cal_target > 0 || class->max_cal_target > 0) &&
+        !within(trial, "CAL target", (double)coproc->cal_target, class->min_cal_target,
+                class->max_cal_target))
+        return false;
+    if (!has_cal(trial) || (class->min_driver_version == 0 && class->max_driver_version == 0))
+        return true;
+    if (cal_version(coproc->cal_version) == 0)
+        return trial_refuse(trial, "the version of your CAL driver is not known");
+    return within(trial, "CAL", cal_version(coproc->cal_version), class->min_driver_version,
+                  class->max_driver_version);
+}
+
+static bool apple_fits(struct trial *trial)
+{
+    const struct plan_class *class = trial->class;
+    const struct coproc *coproc = trial->coproc;
+
+    if (coproc == NULL || !text_is(coproc->type, "apple_gpu"))
+        return true;
+    if (class->min_metal_support > 0 && (double)coproc->metal_support < class->min_metal_support)
+        return trial_refuse(trial, "it needs Metal %.0f; yours is %.0f", class->min_metal_support,
+                            (double)coproc->metal_support);
+    return true;
+}
+
+static bool device_fits(struct trial *trial, const struct opencl_properties *opencl)
+{
+    const struct plan_class *class = trial->class;
+
+    if (class->double_precision_fp && opencl->double_fp_config == 0)
+        return trial_refuse(trial, "it needs OpenCL with double precision");
+    return within(trial, "OpenCL", opencl_version(opencl->device_version),
+                  class->min_opencl_version, class->max_opencl_version) &&
+           within(trial, "OpenCL driver", opencl_revision(opencl->driver_version),
+                  class->min_opencl_driver_revision, class->max_opencl_driver_revision);
+}
+
+/* One of the platforms that offer the CPU is enough. */
+static bool cpu_device_fits(struct trial *trial)
+{
+    const struct message *message = trial->host->message;
+    struct text vendor = trial->class->opencl_cpu_vendor, why = trial->why;
+    bool is_refused = false;
+
+    for (size_t i = 0; i < message->opencl_cpu_count; i++) {
+        const struct opencl_cpu *cpu = &message->opencl_cpus[i];
+
+        if (vendor.length > 0 && !text_contains_nocase(cpu->platform_vendor, vendor))
+            continue;
+        if (device_fits(trial, &cpu->opencl)) {
+            trial->why = why;
+            return true;
+        }
+        is_refused = true;
+    }
+    if (is_refused)
+        return false;
+    return trial_refuse(trial, "it needs OpenCL on the CPU, which no driver of yours offers");
+}
+
+static bool opencl_fits(struct trial *trial)
+{
+    const struct plan_class *class = trial->class;
+
+    if (!needs_library(trial, "opencl", class->opencl) || (trial->coproc == NULL && !class->opencl))
+        return true;
+    if (trial->coproc == NULL)
+        return cpu_device_fits(trial);
+    if (!trial->coproc->has_opencl)
+        return trial_refuse(trial, "it needs OpenCL, which your graphics driver does not offer");
+    return !class->opencl || device_fits(trial, &trial->coproc->opencl);
+}
+
+static bool coproc_size_fits(struct trial *trial)
+{
+    const struct plan_class *class = trial->class;
+    double memory, flops;
+
+    if (trial->coproc == NULL)
+        return true;
+    memory = coproc_memory(trial->coproc, class->opencl);
+    if (class->min_gpu_ram_mb * MEGABYTE > memory)
+        return trial_refuse(trial, "it needs %.0f MB of graphics memory; yours has %.0f MB",
+                            class->min_gpu_ram_mb, floor(memory / MEGABYTE));
+    flops = coproc_peak_flops(trial->coproc);
+    if (flops > 0 && class->min_gpu_peak_flops > flops)
+        return trial_refuse(trial, "it needs a processor of %.3g GFLOPS or more; yours has %.3g",
+                            class->min_gpu_peak_flops / GIGA, flops / GIGA);
+    if (flops > 0 && class->max_gpu_peak_flops > 0 && flops > class->max_gpu_peak_flops)
+        return trial_refuse(trial, "it is for processors of up to %.3g GFLOPS; yours has %.3g",
+                            class->max_gpu_peak_flops / GIGA, flops / GIGA);
+    return true;
+}
+
+/* --- all of them ------------------------------------------------------------------------------ */
+
+/* A soft demand is one that the volunteer's choice or chance decides, not what the computer is. */
+static const struct {
+    bool (*passes)(struct trial *trial);
+    bool is_soft;
+} demands[] = {
+    {is_in_use, false},       {is_lucky, true},          {client_fits, false},
+    {cpu_fits, false},        {system_fits, false},      {preferences_fit, true},
+    {virtualbox_fits, false}, {containers_fit, false},   {has_coproc, false},
+    {nvidia_fits, false},     {amd_fits, false},         {apple_fits, false},
+    {opencl_fits, false},     {coproc_size_fits, false},
+};
+
+enum trial_outcome trial_judge(struct trial *trial)
+{
+    enum trial_outcome outcome = TRIAL_PASSED;
+
+    name_type(trial);
+    for (size_t i = 0; i < sizeof(demands) / sizeof(demands[0]); i++) {
+        struct text why = trial->why;
+
+        if (demands[i].passes(trial))
+            continue;
+        if (!demands[i].is_soft)
+            return TRIAL_REFUSED;
+        outcome = TRIAL_REFUSED_SOFTLY;
+        if (why.length > 0)
+            trial->why = why;
+    }
+    return outcome;
+}
