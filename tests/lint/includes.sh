@@ -1,27 +1,19 @@
 #!/bin/bash
 # SPDX-License-Identifier: Apache-2.0
-# Use between rooms goes one way, and each foreign library has one user. The tables below say which;
-# the first row whose folder begins a file's path counts.
+# Use between rooms goes one way. The list of rooms is in ARCHITECTURE.md, in the block that begins
+# with ```rooms: a line for each room, and behind the colon the rooms that it uses. A room may use
+# only rooms that stand above it, so there can be no circle. The list is exact: it holds every room
+# that there is, and no use that does not happen.
+#
+# Beside that, each library of others has one user in the tree, a room's internal headers (*_parts.h,
+# *_internal.h) are its own, and of some rooms only the headers named here are for others.
 set -euo pipefail
 cd "$(dirname "$0")/../.."
 
-# folder           what of ours it may include (* at the end: everything that begins so)
-rooms='
-server/base/       server/base/*
-config/            config/* server/base/*
-db/                db/* config/config.h server/base/*
-server/parse/      server/parse/* server/base/*
-server/pool/       server/pool/* server/policy/dispatch/stream.h server/project/catalog.h db/db.h db/rows.h db/states.h config/config.h server/base/*
-server/policy/     server/policy/* server/parse/message.h db/rows.h db/states.h config/config.h server/base/*
-server/submit/     server/submit/* db/* config/config.h server/base/*
-server/            server/* db/db.h db/files.h db/rows.h db/states.h config/config.h
-tools/volunteers/client/  tools/volunteers/client/* server/base/*
-tools/volunteers/host/    tools/volunteers/host/* tools/volunteers/client/* server/base/*
-tools/volunteers/wire/    tools/volunteers/wire/* tools/volunteers/host/* tools/volunteers/client/* server/base/*
-tools/volunteers/crowd/   tools/volunteers/crowd/* tools/volunteers/wire/* tools/volunteers/host/* tools/volunteers/client/* server/base/*
-tools/volunteers/  tools/volunteers/* server/base/*
-tools/             tools/* server/* db/* config/config.h
-tests/             tests/* tools/volunteers/* server/* db/* config/*
+# room     the headers that other rooms may include, where not all are meant for them
+doors='
+config     config/config.h
+db         db/db.h db/files.h db/rows.h db/states.h
 '
 
 # header             the files that may include it
@@ -30,14 +22,24 @@ mysql.h              db/mariadb_*
 libxml/*             server/base/xml.c
 openssl/*            server/base/crypto.c
 fcgiapp.h            server/process/fcgi.c
-curl/*               tools/volunteers/crowd/http_lines.c tools/qmload/* tools/qmctl/* tests/integration/*
+curl/*               tools/* tests/integration/*
 cmocka.h             tests/*
 fcgi_stdio.h         nobody
 '
 
+# Rooms that may go through any door: commands of an administrator speak to all of a database.
+door_openers=' tools/qmctl tools/qmbench server/submit '
+
+# shellcheck disable=SC2016 # backquotes are Markdown's
+rooms=$(sed -n '/^```rooms$/,/^```$/p' ARCHITECTURE.md | grep -v '^```')
+if [ -z "$rooms" ]; then
+    echo 'ARCHITECTURE.md: no block ```rooms' >&2
+    exit 1
+fi
+
 # shellcheck disable=SC2016 # $ is awk's
-find config db server tools tests -name '*.[ch]' | sort | xargs awk -v rooms="$rooms" \
-    -v vendors="$vendors" '
+find config db server tools tests -name '*.[ch]' -o -name '*.def' | sort | xargs awk -v rooms="$rooms" \
+    -v doors="$doors" -v vendors="$vendors" -v openers="$door_openers" '
     function fits(name, pattern)
     {
         if (pattern ~ /\*$/)
@@ -49,27 +51,81 @@ find config db server tools tests -name '*.[ch]' | sort | xargs awk -v rooms="$r
         printf "%s:%d: %s\n", FILENAME, FNR, text
         failed = 1
     }
-    BEGIN {
-        room_count = split(rooms, room_rows, "\n")
-        vendor_count = split(vendors, vendor_rows, "\n")
-    }
-    function check_ours(header,    i, j, n, words)
+    function list_mistake(text)
     {
-        folder = header
-        sub(/([a-z]+_internal|[a-z_]+_parts)\.h$/, "", folder)
-        if (folder != header && index(FILENAME, folder) != 1 && FILENAME !~ /^tests\//)
-            complain("may not include \"" header "\": it is internal to its room")
-        for (i = 1; i <= room_count; i++) {
-            n = split(room_rows[i], words, " ")
-            if (n == 0 || index(FILENAME, words[1]) != 1)
+        printf "ARCHITECTURE.md: rooms: %s\n", text
+        failed = 1
+    }
+    function folder_of(path)
+    {
+        return match(path, /\/[^\/]*$/) ? substr(path, 1, RSTART - 1) : ""
+    }
+    # "edf" stands for server/policy/edf, "base" for server/base.
+    function room_of(word)
+    {
+        if (system("test -d server/policy/" word) == 0)
+            return "server/policy/" word
+        return system("test -d server/" word) == 0 ? "server/" word : word
+    }
+    function read_rooms(    lines, count, words, n, i, j, room, used)
+    {
+        count = split(rooms, lines, "\n")
+        for (i = 1; i <= count; i++) {
+            n = split(lines[i], words, /[: ]+/)
+            room = room_of(words[1])
+            if (system("test -d " room) != 0)
+                list_mistake(words[1] " is no folder")
+            for (j = 2; j <= n; j++) {
+                if (words[j] == "")
+                    continue
+                used = room_of(words[j])
+                if (!(used in known))
+                    list_mistake(words[1] " uses " words[j] ", which does not stand above it")
+                allowed[room, used] = 1
+            }
+            known[room] = 1
+        }
+    }
+    BEGIN {
+        read_rooms()
+        vendor_count = split(vendors, vendor_rows, "\n")
+        door_count = split(doors, door_rows, "\n")
+    }
+    function check_door(room, used, header,    i, j, n, words)
+    {
+        if (index(openers, " " room " ") > 0)
+            return
+        for (i = 1; i <= door_count; i++) {
+            n = split(door_rows[i], words, " ")
+            if (n == 0 || words[1] != used)
                 continue
             for (j = 2; j <= n; j++)
-                if (fits(header, words[j]))
+                if (words[j] == header)
                     return
-            complain("may not include \"" header "\": use goes one way")
+            complain("may not include \"" header "\": it is no header for other rooms")
+        }
+    }
+    function check_ours(header,    room, used)
+    {
+        room = folder_of(FILENAME)
+        used = folder_of(header)
+        if (room ~ /^tests/) {
+            if (used !~ /^tests/ && !(used in known))
+                complain("includes \"" header "\", which is in no room")
             return
         }
-        complain("is in no room")
+        if (!(room in known)) {
+            complain("is in no room of ARCHITECTURE.md")
+            return
+        }
+        if (room == used)
+            return
+        if (header ~ /_(parts|internal)\.h$/)
+            complain("may not include \"" header "\": it is internal to its room")
+        if (!((room, used) in allowed))
+            complain("may not include \"" header "\": ARCHITECTURE.md does not say that " room " uses " used)
+        seen[room, used] = 1
+        check_door(room, used, header)
     }
     function check_vendor(header,    i, j, n, words)
     {
@@ -109,5 +165,10 @@ find config db server tools tests -name '*.[ch]' | sort | xargs awk -v rooms="$r
     }
     END {
         finish_file()
+        for (pair in allowed)
+            if (!(pair in seen)) {
+                split(pair, parts, SUBSEP)
+                list_mistake(parts[1] " does not use " parts[2])
+            }
         exit failed
     }'
