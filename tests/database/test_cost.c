@@ -2,78 +2,44 @@
 /* What requests cost the database. The figures of the table are kept here, so that a statement more
  * is a decision and no accident; and a request of any size is one transaction whose statements grow
  * with it a few hundred rows at a time. Times are printed, never judged. */
-#include "server/project/project.h"
-#include "server/request/walk.h"
-#include "server/rpc/request.h"
+#include "tests/support/serving.h"
 
 #include "config/config.h"
 #include "server/base/arena.h"
-#include "server/base/buffer.h"
-#include "server/project/catalog.h"
 #include "tests/support/database.h"
 #include "tests/support/test.h"
 
 #include <stdio.h>
 #include <stdlib.h>
 
-enum { NOW = 1795000000, HOST = 1 };
+enum { NOW = SERVING_NOW, HOST = 1 };
 
 static struct test_database *database;
-static struct config *config;
-static struct db *db;
-static struct arena *arena;
-static struct catalog *catalog;
-static struct project_keys keys;
-static struct request request;
-static struct buffer reply;
+static struct serving server;
+static struct request *const request = &server.request;
 
 static int setup(void **state)
 {
     (void)state;
     database = test_database_create(true, NULL);
-    config = test_database_config(database);
-    test_database_add_app(database);
-    test_sql(database,
-             "SET SESSION sql_mode = ''; "
-             "INSERT INTO user SET id = 1, name = 'user', email_addr = 'u@example.org',"
-             " authenticator = 'key', create_time = 1;"
-             "INSERT INTO host SET id = %d, userid = 1, create_time = 1",
-             HOST);
-    db = test_database_open(database);
-    arena = arena_create(1 << 30);
-    reply = buffer_on_heap(0);
-    assert_status(STATUS_OK, catalog_load(db, &catalog));
+    serving_add_hosts(database, 1);
+    serving_open(&server, database);
     return 0;
 }
 
 static int teardown(void **state)
 {
     (void)state;
-    buffer_free(&reply);
-    catalog_release(catalog);
-    arena_destroy(arena);
-    db_close(db);
+    serving_close(&server);
     test_database_destroy(database);
     return 0;
 }
 
-/* Jobs of 100 s on a host of 1 GFLOPS: results `first`... of workunits of the same numbers, named
- * r_NUMBER; in progress on the host or unsent. */
+/* Jobs of 100 s on a host of 1 GFLOPS; in progress on the host or unsent. */
 static void add_jobs(int first, int count, bool in_progress)
 {
-    test_sql(database,
-             "SET SESSION sql_mode = ''; "
-             "INSERT INTO workunit (id, name, appid, rsc_fpops_est, rsc_fpops_bound,"
-             " rsc_memory_bound, rsc_disk_bound, delay_bound, transition_time, target_nresults,"
-             " min_quorum, xml_doc) SELECT seq, CONCAT('w_', seq), 1, 1e11, 1e15, 1e6, 1e6, 86400,"
-             " 2147483647, 1, 1, '<workunit>\\n</workunit>\\n' FROM seq_%d_to_%d;"
-             "INSERT INTO result (id, name, workunitid, appid, server_state, hostid, userid,"
-             " app_version_id, sent_time, report_deadline, xml_doc_in) SELECT seq,"
-             " CONCAT('r_', seq), seq, 1, %d, %d, %d, 11, %d, %d, '<result>\\n</result>\\n'"
-             " FROM seq_%d_to_%d",
-             first, first + count - 1, in_progress ? 4 : 2, in_progress ? HOST : 0,
-             in_progress ? 1 : 0, in_progress ? NOW - 1000 : 0, in_progress ? NOW + 86400 : 0,
-             first, first + count - 1);
+    serving_add_jobs(database, &(struct new_jobs){
+                                   .first = first, .count = count, .host = in_progress ? HOST : 0});
 }
 
 /* Lists jobs as queued, or reports them as done. */
@@ -114,46 +80,28 @@ static void add_workload(struct buffer *body, const struct asked *asked)
 
 static void serve(const struct asked *asked, double now)
 {
-    struct buffer body = buffer_on_heap(0);
+    struct buffer elements = buffer_on_heap(0);
 
-    buffer_print(&body,
-                 "<scheduler_request>\n<authenticator>key</authenticator>\n<hostid>%d</hostid>\n"
-                 "<rpc_seqno>1</rpc_seqno>\n"
-                 "<core_client_major_version>8</core_client_major_version>\n"
-                 "<core_client_minor_version>0</core_client_minor_version>\n"
-                 "<core_client_release>2</core_client_release>\n"
-                 "<platform_name>x86_64-pc-linux-gnu</platform_name>\n"
-                 "<work_req_seconds>%g</work_req_seconds>\n<cpu_req_secs>%g</cpu_req_secs>\n"
-                 "<host_info>\n<p_ncpus>%d</p_ncpus>\n<p_fpops>1e9</p_fpops>\n"
-                 "<m_nbytes>4e9</m_nbytes>\n<d_total>1e12</d_total>\n<d_free>1e12</d_free>\n"
-                 "<os_name>Linux</os_name>\n<p_vendor>GenuineIntel</p_vendor>\n"
-                 "<p_model>Intel Core</p_model>\n</host_info>\n",
-                 HOST, asked->seconds, asked->seconds, asked->cpus > 0 ? asked->cpus : 4);
-    add_names(&body, "result", asked->report_first, asked->reports);
-    buffer_add_string(&body, "<other_results>\n");
-    add_names(&body, "other_result", asked->queue_first, asked->queued);
-    buffer_add_string(&body, "</other_results>\n");
+    add_names(&elements, "result", asked->report_first, asked->reports);
+    buffer_add_string(&elements, "<other_results>\n");
+    add_names(&elements, "other_result", asked->queue_first, asked->queued);
+    buffer_add_string(&elements, "</other_results>\n");
     if (asked->has_workload)
-        add_workload(&body, asked);
-    buffer_add_string(&body, "</scheduler_request>\n");
-    arena_reset(arena);
-    reply.length = 0;
-    request = (struct request){.config = config,
-                               .catalog = catalog,
-                               .keys = &keys,
-                               .db = db,
-                               .arena = arena,
-                               .now = now,
-                               .seed = (uint64_t)now,
-                               .transport = {.body = buffer_text(&body)}};
-    request_run(&request, &reply);
-    assert_int_equal(request.attempts, 1);
-    buffer_free(&body);
+        add_workload(&elements, asked);
+    buffer_add_char(&elements, '\0');
+    serving_ask(&server,
+                &(struct asking){.host = HOST,
+                                 .work_seconds = asked->seconds,
+                                 .cpus = asked->cpus,
+                                 .elements = buffer_text(&elements).at},
+                now, (uint64_t)now);
+    assert_int_equal(request->attempts, 1);
+    buffer_free(&elements);
 }
 
 static size_t acknowledged(void)
 {
-    return request.visit.answer.acks.count;
+    return request->visit.answer.acks.count;
 }
 
 /* --- the table -------------------------------------------------------------------------------- */
@@ -202,11 +150,11 @@ static void round_trips_are_counted(void **state)
 
             test_sql(database, "DELETE FROM result; DELETE FROM workunit");
             assert_status(STATUS_OK,
-                          config_set(config, TEXT("msg_to_host"),
+                          config_set(server.config, TEXT("msg_to_host"),
                                      cases[i].switches == EVERYTHING ? TEXT("1") : TEXT("0"),
                                      NULL));
             assert_status(STATUS_OK,
-                          config_set(config, TEXT("send_result_abort"),
+                          config_set(server.config, TEXT("send_result_abort"),
                                      cases[i].switches == EVERYTHING ? TEXT("1") : TEXT("0"),
                                      NULL));
             asked.report_first = 100;
@@ -218,9 +166,9 @@ static void round_trips_are_counted(void **state)
             if (cases[i].unsent > 0)
                 add_jobs(1000, cases[i].unsent, false);
             serve(&asked, NOW + 100 * (double)(2 * i) + turn);
-            assert_int_equal(request.visit.jobs_sent, cases[i].jobs);
+            assert_int_equal(request->visit.jobs_sent, cases[i].jobs);
             assert_int_equal(acknowledged(), (size_t)asked.reports);
-            count = db_count(db);
+            count = db_count(server.db);
             assert_int_equal(count.commits, 1);
             if (turn == 0)
                 continue;
@@ -258,9 +206,9 @@ static void lost_jobs_cost_no_more_than_new_ones(void **state)
                 add_jobs(100, cases[i].lost, true);
             add_jobs(1000, 50, false);
             serve(&asked, NOW + 100 * (double)(2 * i) + turn);
-            assert_int_equal(request.visit.resent, (size_t)cases[i].lost);
-            assert_int_equal(request.visit.jobs_sent, cases[i].jobs);
-            count = db_count(db);
+            assert_int_equal(request->visit.resent, (size_t)cases[i].lost);
+            assert_int_equal(request->visit.jobs_sent, cases[i].jobs);
+            count = db_count(server.db);
             assert_int_equal(count.commits, 1);
             if (turn == 0)
                 continue;
@@ -280,11 +228,12 @@ static void print_steps(const char *what)
 #undef NAME
     };
 
-    printf("%s: %.3f s:", what, (double)request.total_ns * 1e-9);
+    printf("%s: %.3f s:", what, (double)request->total_ns * 1e-9);
     for (int i = 0; i < STEP_COUNT; i++)
-        printf(" %s %.3f", names[i], (double)request.step_ns[i] * 1e-9);
-    printf(" commit %.3f; %llu statements, %zu MB in the arena\n", (double)request.commit_ns * 1e-9,
-           (unsigned long long)db_count(db).statements, arena_used(arena) >> 20);
+        printf(" %s %.3f", names[i], (double)request->step_ns[i] * 1e-9);
+    printf(" commit %.3f; %llu statements, %zu MB in the arena\n",
+           (double)request->commit_ns * 1e-9, (unsigned long long)db_count(server.db).statements,
+           arena_used(server.arena) >> 20);
 }
 
 /* 256 names or workunits to a statement, up to 4096 reports to a bulk. */
@@ -305,8 +254,8 @@ static void report_many(int count)
     assert_i64(test_sql_integer(database,
                                 "SELECT COUNT(*) FROM workunit WHERE transition_time = 1795000000"),
                count);
-    assert_in_range(db_count(db).statements, 1, 10 + 2 * lists + bulks);
-    assert_int_equal(db_count(db).commits, 1);
+    assert_in_range(db_count(server.db).statements, 1, 10 + 2 * lists + bulks);
+    assert_int_equal(db_count(server.db).commits, 1);
 }
 
 static void ten_thousand_reports_are_one_transaction(void **state)
@@ -329,16 +278,16 @@ static void a_long_workload_is_simulated(void **state)
         .queue_first = 1, .queued = 10000, .seconds = 3e5, .cpus = 256, .has_workload = true};
 
     (void)state;
-    assert_status(STATUS_OK, config_set(config, TEXT("max_ncpus"), TEXT("256"), NULL));
+    assert_status(STATUS_OK, config_set(server.config, TEXT("max_ncpus"), TEXT("256"), NULL));
     add_jobs(1, asked.queued, true);
     add_jobs(200000, 1000, false);
     test_sql(database, "UPDATE workunit SET rsc_fpops_est = 1e12 + id %% 1000 * 1e9,"
                        " delay_bound = 3600 * (1 + id %% 100) WHERE id >= 200000");
     serve(&asked, NOW);
     print_steps("10000 jobs with times");
-    assert_int_equal(request.visit.resent, 0);
-    assert_in_range(request.visit.jobs_sent, 1, 1000);
-    assert_in_range(db_count(db).statements, 1, 17);
+    assert_int_equal(request->visit.resent, 0);
+    assert_in_range(request->visit.jobs_sent, 1, 1000);
+    assert_in_range(db_count(server.db).statements, 1, 17);
 }
 
 /* All of them are in progress, and looked at for lost jobs, for unneeded ones, and by limits. */
@@ -348,14 +297,14 @@ static void a_long_queue_is_read_by_one_query(void **state)
     struct asked asked = {.queue_first = 1, .queued = QUEUED, .seconds = 10};
 
     (void)state;
-    assert_status(STATUS_OK, config_set(config, TEXT("send_result_abort"), TEXT("1"), NULL));
+    assert_status(STATUS_OK, config_set(server.config, TEXT("send_result_abort"), TEXT("1"), NULL));
     add_jobs(1, QUEUED, true);
     add_jobs(200000, 50, false);
     serve(&asked, NOW);
     print_steps("10000 jobs in the queue");
-    assert_int_equal(request.visit.resent, 0);
-    assert_int_equal(request.visit.answer.aborts.count, 0);
-    assert_in_range(db_count(db).statements, 1, 17);
+    assert_int_equal(request->visit.resent, 0);
+    assert_int_equal(request->visit.answer.aborts.count, 0);
+    assert_in_range(db_count(server.db).statements, 1, 17);
     /* Half of the list is of no project's job; three of the host's own jobs are missing in it. */
     asked.queue_first = 4;
     test_sql(database, "UPDATE result SET name = CONCAT('y_', id) WHERE id > 5000 AND id < 10001;"
@@ -363,9 +312,9 @@ static void a_long_queue_is_read_by_one_query(void **state)
                        " AND id < 10001");
     serve(&asked, NOW + 60);
     print_steps("half of them unknown");
-    assert_int_equal(request.visit.resent, 3);
-    assert_int_equal(request.visit.answer.aborts.count, 5003);
-    assert_in_range(db_count(db).statements, 1, 100);
+    assert_int_equal(request->visit.resent, 3);
+    assert_int_equal(request->visit.answer.aborts.count, 5003);
+    assert_in_range(db_count(server.db).statements, 1, 100);
 }
 
 /* Every second row has been booked by somebody else since; the same rows are named twice. */
@@ -387,9 +336,9 @@ static void many_reports_that_others_booked(void **state)
                                             .received_time = NOW,
                                             .exit_status = i % 2,
                                             .outcome = 1};
-    db_count_reset(db);
-    assert_status(STATUS_OK, db_reports_save(db, arena, reports, COUNT, NOW, booked));
-    assert_status(STATUS_OK, db_commit(db));
+    db_count_reset(server.db);
+    assert_status(STATUS_OK, db_reports_save(server.db, server.arena, reports, COUNT, NOW, booked));
+    assert_status(STATUS_OK, db_commit(server.db));
     for (int i = 0; i < COUNT; i++)
         assert_int_equal(booked[i], reports[i].id % 2 == 1);
     assert_i64(test_sql_integer(database,
@@ -397,7 +346,7 @@ static void many_reports_that_others_booked(void **state)
                                 " AND exit_status = 0",
                                 NOW),
                COUNT / 4);
-    assert_int_equal(db_count(db).statements, 10 + 1 + 10 + 1);
+    assert_int_equal(db_count(server.db).statements, 10 + 1 + 10 + 1);
     free(reports);
     free(booked);
 }
@@ -416,7 +365,7 @@ static void the_guard_row_changes_with_every_request(void **state)
         assert_true(test_sql_integer(database, "SELECT rpcs FROM qm_host") > rpcs);
         rpcs = test_sql_integer(database, "SELECT rpcs FROM qm_host");
         assert_true((uint64_t)test_sql_integer(database, "SELECT token FROM qm_host") ==
-                    request.token);
+                    request->token);
         assert_i64(test_sql_integer(database, "SELECT changed FROM qm_host"), NOW + i);
         assert_i64(test_sql_integer(database, "SELECT rpc_time FROM host"), NOW + i);
     }
@@ -448,7 +397,7 @@ static void a_new_version_inherits_what_the_host_did(void **state)
              " (1, 14, 1, 1, 1, 1, 1, 1, 1), (2, 10, 1, 1, 1, 1, 1, 1, 1)");
     test_sql(database, "UPDATE host SET rpc_time = %d", NOW - 1);
     serve(&one, NOW);
-    assert_int_equal(request.visit.jobs_sent, 1);
+    assert_int_equal(request->visit.jobs_sent, 1);
     assert_i64(test_sql_integer(database, "SELECT COUNT(*) FROM host_app_version"), 7);
     assert_i64(test_sql_integer(database,
                                 "SELECT COUNT(*) FROM host_app_version WHERE host_id = 1"
@@ -484,10 +433,11 @@ static void a_lost_claim_leaves_the_workunit_alone(void **state)
                                    .app_version_id = 11,
                                    .commit_hr_class = 5,
                                    .commit_app_version_id = 11};
-    db_count_reset(db);
-    assert_status(STATUS_OK, db_results_claim(db, arena, HOST, 1, claims, 3, claimed));
-    assert_int_equal(db_count(db).round_trips, 3); /* the second asks which ones */
-    assert_status(STATUS_OK, db_commit(db));
+    db_count_reset(server.db);
+    assert_status(STATUS_OK,
+                  db_results_claim(server.db, server.arena, HOST, 1, claims, 3, claimed));
+    assert_int_equal(db_count(server.db).round_trips, 3); /* the second asks which ones */
+    assert_status(STATUS_OK, db_commit(server.db));
     assert_true(claimed[0] && !claimed[1] && claimed[2]);
     assert_i64(
         test_sql_integer(database,
@@ -514,20 +464,20 @@ static void a_flood_of_another_app_hides_nothing(void **state)
     (void)state;
     add_jobs(1, 3000, false);
     test_sql(database, "UPDATE result SET appid = 2, priority = -1 WHERE id IN (4, 1500)");
-    db_count_reset(db);
-    assert_status(STATUS_OK, db_candidates(db, arena, &filter, &candidates, &count));
+    db_count_reset(server.db);
+    assert_status(STATUS_OK, db_candidates(server.db, server.arena, &filter, &candidates, &count));
     assert_int_equal(count, 2);
-    assert_int_equal(db_count(db).round_trips, 1);
+    assert_int_equal(db_count(server.db).round_trips, 1);
     filter.examined_max = 1000;
-    assert_status(STATUS_OK, db_candidates(db, arena, &filter, &candidates, &count));
+    assert_status(STATUS_OK, db_candidates(server.db, server.arena, &filter, &candidates, &count));
     assert_int_equal(count, 2);
-    assert_int_equal(db_count(db).round_trips, 3);
+    assert_int_equal(db_count(server.db).round_trips, 3);
     test_sql(database, "UPDATE result SET server_state = 5 WHERE appid = 2");
     filter.examined_max = 0;
-    assert_status(STATUS_OK, db_candidates(db, arena, &filter, &candidates, &count));
+    assert_status(STATUS_OK, db_candidates(server.db, server.arena, &filter, &candidates, &count));
     assert_int_equal(count, 0);
-    assert_int_equal(db_count(db).round_trips, 4);
-    (void)db_rollback(db);
+    assert_int_equal(db_count(server.db).round_trips, 4);
+    (void)db_rollback(server.db);
 }
 
 int main(void)

@@ -6,31 +6,22 @@
 #include "config/config.h"
 #include "db/mariadb.h"
 #include "server/base/arena.h"
-#include "server/base/buffer.h"
 #include "server/base/counters.h"
 #include "server/files/host_files.h"
 #include "server/policy/disk/disk.h"
 #include "server/pool/pool.h"
-#include "server/project/catalog.h"
-#include "server/project/project.h"
-#include "server/request/walk.h"
-#include "server/rpc/request.h"
 #include "tests/support/database.h"
+#include "tests/support/serving.h"
 #include "tests/support/test.h"
 
-enum { NOW = 1795000000, HOST = 1 };
+enum { NOW = SERVING_NOW, HOST = 1 };
 
 static struct test_database *database;
 static struct config *config;
-static struct db *db;
-static struct arena *arena;
-static struct catalog *catalog;
-static struct project_keys keys;
-static struct request request;
-static struct buffer reply;
+static struct serving server;
+static struct request *const request = &server.request;
 static struct files_health health;
 static struct files *files;
-static struct pool *pool; /* NULL: none */
 static uint64_t clock_ns;
 static char name[64];
 
@@ -54,18 +45,9 @@ static int setup(void **state)
     set("delete_from_self", "1");
     if (db_files_make(config, &failure) != STATUS_OK)
         fail_msg("%s", failure.text);
-    test_database_add_app(database);
-    test_sql(database,
-             "SET SESSION sql_mode = ''; "
-             "INSERT INTO user SET id = 1, name = 'user', email_addr = 'u@example.org',"
-             " authenticator = 'key', create_time = 1;"
-             "INSERT INTO host SET id = %d, userid = 1, create_time = 1",
-             HOST);
-    db = test_database_open(database);
-    arena = arena_create(1 << 28);
-    reply = buffer_on_heap(0);
+    serving_add_hosts(database, 1);
+    serving_open(&server, database);
     files = files_create(&health);
-    assert_status(STATUS_OK, catalog_load(db, &catalog));
     return 0;
 }
 
@@ -74,25 +56,15 @@ static int teardown(void **state)
     (void)state;
     files_destroy(files);
     test_sql(database, "DROP DATABASE IF EXISTS %s", name);
-    buffer_free(&reply);
-    catalog_release(catalog);
-    arena_destroy(arena);
-    db_close(db);
+    serving_close(&server);
     test_database_destroy(database);
     return 0;
 }
 
-static void add_job(int id, double disk, double memory)
+static void add_job(int id, double disk, const char *memory)
 {
-    test_sql(database,
-             "SET SESSION sql_mode = ''; "
-             "INSERT INTO workunit SET id = %d, name = 'w_%d', appid = 1, rsc_fpops_est = 1e11,"
-             " rsc_fpops_bound = 1e15, rsc_memory_bound = %g, rsc_disk_bound = %g,"
-             " delay_bound = 86400, transition_time = 2147483647, target_nresults = 1,"
-             " min_quorum = 1, xml_doc = '<workunit>\\n</workunit>\\n';"
-             "INSERT INTO result SET id = %d, name = 'r_%d', workunitid = %d, appid = 1,"
-             " server_state = 2, xml_doc_in = '<result>\\n</result>\\n'",
-             id, id, memory, disk, id, id, id);
+    serving_add_jobs(database,
+                     &(struct new_jobs){.first = id, .count = 1, .disk = disk, .memory = memory});
 }
 
 static void forget_jobs(void)
@@ -100,39 +72,16 @@ static void forget_jobs(void)
     test_sql(database, "DELETE FROM result; DELETE FROM workunit; DELETE FROM %s.file_order", name);
 }
 
-/* One request with `rest` in it. */
-static void serve(const char *rest, bool with_files)
+/* One request with `elements` in it. */
+static void serve(const char *elements, bool with_files)
 {
-    struct text body;
-
-    arena_reset(arena);
-    reply.length = 0;
-    body = text_print(
-        arena,
-        "<scheduler_request>\n<authenticator>key</authenticator>\n<hostid>%d</hostid>\n"
-        "<rpc_seqno>1</rpc_seqno>\n<core_client_major_version>8</core_client_major_version>\n"
-        "<core_client_minor_version>0</core_client_minor_version>\n"
-        "<core_client_release>2</core_client_release>\n"
-        "<platform_name>x86_64-pc-linux-gnu</platform_name>\n"
-        "<work_req_seconds>10</work_req_seconds>\n<cpu_req_secs>10</cpu_req_secs>\n"
-        "<host_info>\n<p_ncpus>4</p_ncpus>\n<p_fpops>1e9</p_fpops>\n<m_nbytes>4e9</m_nbytes>\n"
-        "<d_total>1e12</d_total>\n<d_free>2e9</d_free>\n<os_name>Linux</os_name>\n"
-        "<p_vendor>GenuineIntel</p_vendor>\n<p_model>Intel Core</p_model>\n</host_info>\n"
-        "<other_results>\n</other_results>\n%s</scheduler_request>\n",
-        HOST, rest);
-    request = (struct request){.config = config,
-                               .catalog = catalog,
-                               .keys = &keys,
-                               .db = db,
-                               .files = with_files ? files_ready(files, config, clock_ns) : NULL,
-                               .pool = pool,
-                               .arena = arena,
-                               .now = NOW,
-                               .seed = 1,
-                               .transport = {.body = body}};
-    request_run(&request, &reply);
-    assert_int_equal(request.attempts, 1);
-    assert_true(text_contains(buffer_text(&reply), TEXT("</scheduler_reply>")));
+    server.files = with_files ? files_ready(files, config, clock_ns) : NULL;
+    serving_ask(
+        &server,
+        &(struct asking){.host = HOST, .work_seconds = 10, .disk_free = 2e9, .elements = elements},
+        NOW, 1);
+    assert_int_equal(request->attempts, 1);
+    assert_true(text_contains(buffer_text(&server.reply), TEXT("</scheduler_reply>")));
 }
 
 #define GENOME \
@@ -172,7 +121,7 @@ static void it_is_never_the_projects_database(void **state)
     struct failure failure = {0};
 
     (void)state;
-    set("files_db_name", text_string(arena, config->db_name));
+    set("files_db_name", text_string(server.arena, config->db_name));
     assert_status(STATUS_DB_REFUSED, db_files_make(config, &failure));
     set("files_db_name", name);
 }
@@ -194,13 +143,13 @@ static void priority_expiry_and_introduction_never_fall(void **state)
 
     (void)state;
     assert_status(STATUS_OK, db_files_open(config, &of_files, &failure));
-    assert_status(STATUS_OK, db_files_save(of_files, arena, &row, 1));
+    assert_status(STATUS_OK, db_files_save(of_files, server.arena, &row, 1));
     row.priority = 1;
     row.expiry = row.last_used = 50;
     row.first_seen = row.last_seen = 300;
     row.nbytes = 7;
-    assert_status(STATUS_OK, db_files_save(of_files, arena, &row, 1));
-    assert_status(STATUS_OK, db_files_of_host(of_files, arena, 9, &rows, &count));
+    assert_status(STATUS_OK, db_files_save(of_files, server.arena, &row, 1));
+    assert_status(STATUS_OK, db_files_of_host(of_files, server.arena, 9, &rows, &count));
     assert_int_equal(count, 1);
     assert_i64(rows[0].priority, 5);
     assert_i64(rows[0].expiry, 500);
@@ -220,7 +169,7 @@ static int64_t order_number(struct db *of_files, struct file_order *ret_order)
     struct file_order *orders;
     size_t count;
 
-    assert_status(STATUS_OK, db_file_orders(of_files, arena, HOST, 10, &orders, &count));
+    assert_status(STATUS_OK, db_file_orders(of_files, server.arena, HOST, 10, &orders, &count));
     *ret_order = orders[0];
     return (int64_t)count;
 }
@@ -236,15 +185,15 @@ static void an_order_begins_anew_when_it_has_ended(void **state)
     (void)state;
     again.created = 200;
     assert_status(STATUS_OK, db_files_open(config, &of_files, &failure));
-    assert_status(STATUS_OK, db_file_orders_add(of_files, arena, &order, 1));
-    assert_status(STATUS_OK, db_file_orders_add(of_files, arena, &again, 1));
+    assert_status(STATUS_OK, db_file_orders_add(of_files, server.arena, &order, 1));
+    assert_status(STATUS_OK, db_file_orders_add(of_files, server.arena, &again, 1));
     assert_i64(order_number(of_files, &got), 1);
     assert_i64(got.created, 100);
     assert_i64(got.tries, 2);
     got.ended = 150;
     got.outcome = FILE_OUTCOME_DONE;
-    assert_status(STATUS_OK, db_file_orders_save(of_files, arena, &got, 1));
-    assert_status(STATUS_OK, db_file_orders_add(of_files, arena, &again, 1));
+    assert_status(STATUS_OK, db_file_orders_save(of_files, server.arena, &got, 1));
+    assert_status(STATUS_OK, db_file_orders_add(of_files, server.arena, &again, 1));
     assert_i64(order_number(of_files, &got), 1);
     assert_i64(got.created, 200);
     assert_i64(got.tries, 1);
@@ -261,9 +210,9 @@ static void following_costs_the_project_nothing(void **state)
     (void)state;
     serve(GENOME, false);
     serve(GENOME, false);
-    without = db_count(db);
+    without = db_count(server.db);
     serve(GENOME, true);
-    with = db_count(db);
+    with = db_count(server.db);
     assert_int_equal(with.statements, without.statements);
     assert_i64(files_held(), 1);
     serve("", true);
@@ -276,7 +225,7 @@ static void an_unreadable_list_forgets_nothing(void **state)
     (void)state;
     serve(GENOME, true);
     serve("<file_info>\n<name>genome\n<nbytes>9e9</nbytes>\n</file_info>\n", true);
-    assert_true(request.message.elements_dropped > 0);
+    assert_true(request->message.elements_dropped > 0);
     assert_i64(files_held(), 1);
     serve("", true);
 }
@@ -298,24 +247,24 @@ static void a_killed_link_costs_no_request(void **state)
     uint64_t failures = counter_value(COUNTER_files_failures);
 
     (void)state;
-    add_job(1, 1e6, 1e6);
+    add_job(1, 1e6, "1e6");
     serve("", true);
-    assert_int_equal(request.visit.jobs_sent, 1);
+    assert_int_equal(request->visit.jobs_sent, 1);
     forget_jobs();
-    add_job(2, 1e6, 1e6);
+    add_job(2, 1e6, "1e6");
     test_sql(database, "KILL %lld", (long long)link_id());
     serve(GENOME, true);
-    assert_int_equal(request.visit.jobs_sent, 1);
+    assert_int_equal(request->visit.jobs_sent, 1);
     assert_true(atomic_load(&health.is_away));
     assert_true(counter_value(COUNTER_files_failures) > failures);
     /* It is left alone for a while, then all is well again. */
     failures = counter_value(COUNTER_files_failures);
     serve(GENOME, true);
-    assert_null(request.files);
+    assert_null(request->files);
     assert_int_equal(counter_value(COUNTER_files_failures), failures);
     clock_ns = UINT64_MAX / 2;
     serve(GENOME, true);
-    assert_non_null(request.files);
+    assert_non_null(request->files);
     assert_false(atomic_load(&health.is_away));
     assert_i64(files_held(), 1);
     forget_jobs();
@@ -325,18 +274,18 @@ static void a_killed_link_costs_no_request(void **state)
 static void a_link_killed_before_the_third_pass_deletes_nothing(void **state)
 {
     (void)state;
-    add_job(3, 5e9, 1e6);
+    add_job(3, 5e9, "1e6");
     serve("", true);
     test_sql(database, "KILL %lld", (long long)link_id());
     serve(GENOME, true);
-    assert_int_equal(request.visit.jobs_sent, 0);
-    assert_int_equal(request.visit.answer.delete_files.count, 0);
+    assert_int_equal(request->visit.jobs_sent, 0);
+    assert_int_equal(request->visit.answer.delete_files.count, 0);
     clock_ns += UINT64_C(1000000000000);
     files_destroy(files);
     files = files_create(&health);
     serve(GENOME, true);
-    assert_int_equal(request.visit.jobs_sent, 1);
-    assert_int_equal(request.visit.answer.delete_files.count, 1);
+    assert_int_equal(request->visit.jobs_sent, 1);
+    assert_int_equal(request->visit.answer.delete_files.count, 1);
     forget_jobs();
     serve("", true);
 }
@@ -345,7 +294,7 @@ static void a_link_killed_before_the_third_pass_deletes_nothing(void **state)
 static void what_a_job_brings_is_known_beforehand(void **state)
 {
     (void)state;
-    add_job(4, 1e6, 1e6);
+    add_job(4, 1e6, "1e6");
     test_sql(database,
              "UPDATE workunit SET xml_doc = '<file_info>\\n<name>tables</name>\\n<sticky/>"
              "\\n<priority>3</priority>\\n<exp_days>10</exp_days>\\n<nbytes>77</nbytes>"
@@ -353,7 +302,7 @@ static void what_a_job_brings_is_known_beforehand(void **state)
              "UPDATE result SET xml_doc_in = '<file_info>\\n<name>answer</name>\\n<sticky/>"
              "\\n<priority>5</priority>\\n</file_info>\\n<result>\\n</result>\\n' WHERE id = 4");
     serve("", true);
-    assert_int_equal(request.visit.jobs_sent, 1);
+    assert_int_equal(request->visit.jobs_sent, 1);
     assert_i64(files_held(), 0);
     serve("<file_info>\n<name>tables</name>\n<nbytes>77</nbytes>\n<status>1</status>\n"
           "</file_info>\n"
@@ -381,11 +330,11 @@ static void what_a_job_brings_is_known_beforehand(void **state)
     "<potentially_free_offender>3e9</potentially_free_offender>\n" \
     "<potentially_free_self>9e9</potentially_free_self>\n"
 
-static uint64_t statements_for(const char *rest)
+static uint64_t statements_for(const char *elements)
 {
-    serve(rest, true);
-    assert_int_equal(request.visit.jobs_sent, 0);
-    return db_count(db).statements;
+    serve(elements, true);
+    assert_int_equal(request->visit.jobs_sent, 0);
+    return db_count(server.db).statements;
 }
 
 /* Jobs that need too much memory, or none at all: disk space is not in the way. */
@@ -397,17 +346,17 @@ static void passes_cost_nothing_when_disk_was_no_reason(void **state)
     assert_int_equal(statements_for(AMOUNTS), plain);
     assert_int_equal(statements_for(GENOME), plain);
     for (int i = 20; i < 30; i++)
-        add_job(i, 1e6, 1e12);
+        add_job(i, 1e6, "1e12");
     plain = statements_for("");
     assert_int_equal(statements_for(AMOUNTS), plain);
     assert_int_equal(statements_for(GENOME), plain);
     /* And where it was, they are made. */
     forget_jobs();
-    add_job(31, 2e9, 1e6);
+    add_job(31, 2e9, "1e6");
     plain = statements_for("<project_disk_free>1e9</project_disk_free>\n");
     serve(AMOUNTS, true);
-    assert_int_equal(request.visit.jobs_sent, 1);
-    assert_true(db_count(db).statements > plain);
+    assert_int_equal(request->visit.jobs_sent, 1);
+    assert_true(db_count(server.db).statements > plain);
     forget_jobs();
 }
 
@@ -416,11 +365,11 @@ static void a_flood_hides_nothing(void **state)
 {
     (void)state;
     for (int i = 100; i < 160; i++)
-        add_job(i, 1e6, 1e12);
-    add_job(99, 8e9, 1e6);
+        add_job(i, 1e6, "1e12");
+    add_job(99, 8e9, "1e6");
     serve(AMOUNTS, true);
-    assert_int_equal(request.visit.jobs_sent, 1);
-    assert_int_equal(request.visit.disk_pass, DISK_PASSES);
+    assert_int_equal(request->visit.jobs_sent, 1);
+    assert_int_equal(request->visit.disk_pass, DISK_PASSES);
     forget_jobs();
 }
 
@@ -437,23 +386,23 @@ static void put_into_pool(int id, double disk)
                                         .rsc_disk_bound = disk,
                                         .delay_bound = 86400}};
 
-    pool_sweep_begin(pool);
-    assert_status(STATUS_OK, pool_put(pool, &job, 1));
-    while (pool_sweep_end(pool))
+    pool_sweep_begin(server.pool);
+    assert_status(STATUS_OK, pool_put(server.pool, &job, 1));
+    while (pool_sweep_end(server.pool))
         ;
 }
 
 static void passes_ask_the_pool(void **state)
 {
     (void)state;
-    pool = pool_create(1000, false);
-    add_job(41, 8e9, 1e6);
+    server.pool = pool_create(1000, false);
+    add_job(41, 8e9, "1e6");
     put_into_pool(41, 8e9);
     serve(AMOUNTS, true);
-    assert_int_equal(request.visit.jobs_sent, 1);
-    assert_int_equal(request.visit.disk_pass, DISK_PASSES);
-    pool_destroy(pool);
-    pool = NULL;
+    assert_int_equal(request->visit.jobs_sent, 1);
+    assert_int_equal(request->visit.disk_pass, DISK_PASSES);
+    pool_destroy(server.pool);
+    server.pool = NULL;
     forget_jobs();
 }
 
@@ -461,23 +410,23 @@ static void passes_ask_the_pool(void **state)
 static void an_undone_claim_goes_back_to_the_pool(void **state)
 {
     (void)state;
-    pool = pool_create(1000, false);
-    add_job(42, 5e9, 1e6);
+    server.pool = pool_create(1000, false);
+    add_job(42, 5e9, "1e6");
     put_into_pool(42, 5e9);
     test_sql(database, "UPDATE workunit SET xml_doc = '<workunit>\n<file_ref>\n<file_name>genome"
                        "</file_name>\n</file_ref>\n</workunit>\n' WHERE id = 42");
     serve(GENOME, true);
-    assert_int_equal(request.visit.jobs_sent, 0);
-    assert_int_equal(request.visit.answer.delete_files.count, 0);
+    assert_int_equal(request->visit.jobs_sent, 0);
+    assert_int_equal(request->visit.answer.delete_files.count, 0);
     assert_i64(test_sql_integer(database, "SELECT server_state FROM result WHERE id = 42"), 2);
     serve(GENOME "<file_info>\n<name>spare</name>\n<nbytes>9e9</nbytes>\n<status>1</status>\n"
                  "</file_info>\n",
           true);
-    assert_int_equal(request.visit.jobs_sent, 1);
-    assert_int_equal(request.visit.answer.delete_files.count, 1);
-    assert_true(text_is(request.visit.answer.delete_files.first->text, "spare"));
-    pool_destroy(pool);
-    pool = NULL;
+    assert_int_equal(request->visit.jobs_sent, 1);
+    assert_int_equal(request->visit.answer.delete_files.count, 1);
+    assert_true(text_is(request->visit.answer.delete_files.first->text, "spare"));
+    pool_destroy(server.pool);
+    server.pool = NULL;
     forget_jobs();
 }
 

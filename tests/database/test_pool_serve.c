@@ -1,12 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Whole requests served out of a job pool. */
-#include "server/project/project.h"
-#include "server/request/walk.h"
-#include "server/rpc/request.h"
+#include "tests/support/serving.h"
 
 #include "config/config.h"
 #include "server/base/arena.h"
-#include "server/base/buffer.h"
 #include "server/base/clock.h"
 #include "server/base/counters.h"
 #include "server/handout/shares.h"
@@ -20,57 +17,45 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-enum { NOW = 1795000000, POOL_MAX = 200000, FLOOD = 100000, FLOOD_MAX = 10000000 };
+enum { NOW = SERVING_NOW, POOL_MAX = 200000, FLOOD = 100000, FLOOD_MAX = 10000000 };
 enum { APP = 1, OLD_APP = 2 };
 
 static struct test_database *database;
 static struct config *config;
 
-struct server {
-    struct db *db;
-    struct arena *arena;
-    struct catalog *catalog;
-    struct project_keys keys;
-    struct pool *pool;
+/* A server with its job pool. */
+struct pool_server {
+    struct serving serving;
     struct filler *filler;
     double clock;
-    struct stream_ledger *ledger;
-    struct request request;
-    struct buffer reply;
 };
-static struct server server;
+static struct pool_server server;
 
 /* --- the world ------------------------------------------------------------------------------- */
 
 /* Lets the pool's thread do what is due in so many seconds. */
-static void pass(struct server *of, double seconds)
+static void pass(struct pool_server *of, double seconds)
 {
     double end = of->clock + seconds, pause = 0;
 
     for (; of->clock <= end; of->clock += pause > 0.001 ? pause : 0.001)
-        assert_status(STATUS_OK, filler_step(of->filler, of->db, of->clock, &pause));
+        assert_status(STATUS_OK, filler_step(of->filler, of->serving.db, of->clock, &pause));
 }
 
-static void open_server(struct server *of, int64_t id, size_t jobs_max)
+static void open_server(struct pool_server *of, int64_t id, size_t jobs_max)
 {
-    *of = (struct server){.db = test_database_open(database),
-                          .arena = arena_create(1 << 26),
-                          .pool = pool_create(jobs_max, false),
-                          .clock = 1000,
-                          .reply = buffer_on_heap(0)};
-    assert_status(STATUS_OK, catalog_load(of->db, &of->catalog));
-    of->filler = filler_create(of->pool, config, id);
+    *of = (struct pool_server){.clock = 1000};
+    serving_open(&of->serving, database);
+    of->serving.pool = pool_create(jobs_max, false);
+    of->filler = filler_create(of->serving.pool, config, id);
     assert_non_null(of->filler);
 }
 
-static void close_server(struct server *of)
+static void close_server(struct pool_server *of)
 {
     filler_destroy(of->filler);
-    pool_destroy(of->pool);
-    buffer_free(&of->reply);
-    catalog_release(of->catalog);
-    arena_destroy(of->arena);
-    db_close(of->db);
+    pool_destroy(of->serving.pool);
+    serving_close(&of->serving);
 }
 
 static int setup(void **state)
@@ -78,20 +63,13 @@ static int setup(void **state)
     (void)state;
     database = test_database_create(true, NULL);
     config = test_database_config(database);
-    test_database_add_app(database);
+    serving_add_hosts(database, 4);
     test_sql(database,
              "SET SESSION sql_mode = '';"
              "INSERT INTO app SET id = 2, name = 'old', user_friendly_name = 'Old', weight = 1,"
              " deprecated = 1;"
              "INSERT INTO app_version SET id = 21, appid = 2, version_num = 100, platformid = 1,"
-             " plan_class = '', xml_doc = '<app_version>\\n</app_version>\\n';"
-             "INSERT INTO user SET id = 1, name = 'user', email_addr = 'u@example.org',"
-             " authenticator = 'key', create_time = 1");
-    for (int i = 1; i <= 4; i++)
-        test_sql(database,
-                 "INSERT INTO host SET id = %d, userid = 1, create_time = 1, rpc_time = 0,"
-                 " rpc_seqno = 0, host_cpid = 'cpid%d'",
-                 i, i);
+             " plan_class = '', xml_doc = '<app_version>\\n</app_version>\\n'");
     open_server(&server, 1, POOL_MAX);
     return 0;
 }
@@ -107,15 +85,10 @@ static int teardown(void **state)
 /* Jobs of 1e11 FLOP; `memory` is SQL in terms of seq. */
 static void add_jobs_of(int app, int first, int count, int priority, const char *memory)
 {
-    test_sql(database,
-             "INSERT INTO workunit (id, name, appid, rsc_fpops_est, rsc_fpops_bound,"
-             " rsc_memory_bound, rsc_disk_bound, delay_bound, transition_time, target_nresults,"
-             " min_quorum, xml_doc) SELECT seq, CONCAT('wu', seq), %d, 1e11, 1e15, %s, 1e6, 86400,"
-             " 2147483647, 1, 1, '<workunit>\\n</workunit>\\n' FROM seq_%d_to_%d;"
-             "INSERT INTO result (id, workunitid, appid, name, server_state, priority, xml_doc_in)"
-             " SELECT seq, seq, %d, CONCAT('wu', seq, '_0'), 2, %d, '<result>\\n</result>\\n'"
-             " FROM seq_%d_to_%d",
-             app, memory, first, first + count - 1, app, priority, first, first + count - 1);
+    serving_add_jobs(
+        database,
+        &(struct new_jobs){
+            .first = first, .count = count, .appid = app, .priority = priority, .memory = memory});
 }
 
 static void add_jobs(int first, int count, int priority, const char *memory)
@@ -123,51 +96,24 @@ static void add_jobs(int first, int count, int priority, const char *memory)
     add_jobs_of(APP, first, count, priority, memory);
 }
 
-static const struct answer *ask(struct server *of, int host, double memory, int seconds)
+static const struct answer *ask(struct pool_server *of, int host, double memory, int seconds)
 {
-    struct text body;
-
-    arena_reset(of->arena);
-    of->reply.length = 0;
-    body = text_print(
-        of->arena,
-        "<scheduler_request>\n<authenticator>key</authenticator>\n<hostid>%d</hostid>\n"
-        "<rpc_seqno>1</rpc_seqno>\n<core_client_major_version>8</core_client_major_version>\n"
-        "<core_client_minor_version>0</core_client_minor_version>\n"
-        "<core_client_release>2</core_client_release>\n"
-        "<platform_name>x86_64-pc-linux-gnu</platform_name>\n"
-        "<work_req_seconds>%d</work_req_seconds>\n<cpu_req_secs>%d</cpu_req_secs>\n"
-        "<other_results>\n</other_results>\n"
-        "<host_info>\n<p_ncpus>4</p_ncpus>\n<p_fpops>1e9</p_fpops>\n<m_nbytes>%g</m_nbytes>\n"
-        "<d_total>1e12</d_total>\n<d_free>1e12</d_free>\n<os_name>Linux</os_name>\n"
-        "<p_vendor>GenuineIntel</p_vendor>\n<p_model>Intel Core</p_model>\n"
-        "</host_info>\n</scheduler_request>\n",
-        host, seconds, seconds, memory);
-    of->request = (struct request){.config = config,
-                                   .catalog = of->catalog,
-                                   .keys = &of->keys,
-                                   .db = of->db,
-                                   .pool = of->pool,
-                                   .ledger = of->ledger,
-                                   .arena = of->arena,
-                                   .now = NOW,
-                                   .seed = (uint64_t)host,
-                                   .transport = {.body = body}};
-    request_run(&of->request, &of->reply);
-    return &of->request.visit.answer;
+    return serving_ask(&of->serving,
+                       &(struct asking){.host = host, .work_seconds = seconds, .memory = memory},
+                       NOW, (uint64_t)host);
 }
 
-static size_t ask_new(struct server *of, int host, int seconds)
+static size_t ask_new(struct pool_server *of, int host, int seconds)
 {
     (void)ask(of, host, 4e9, seconds);
-    return of->request.visit.jobs_sent;
+    return of->serving.request.visit.jobs_sent;
 }
 
-static struct pool_figures figures_of(const struct server *of)
+static struct pool_figures figures_of(const struct pool_server *of)
 {
     struct pool_figures now;
 
-    pool_figures(of->pool, &now);
+    pool_figures(of->serving.pool, &now);
     return now;
 }
 
@@ -198,7 +144,7 @@ static void expect_flood_to_delay_nothing(const char *what, int app, const char 
     int flood = flood_size();
     double began = clock_seconds(), filled, asked;
     const struct answer *answer;
-    struct server large;
+    struct pool_server large;
 
     add_jobs_of(app, 1, flood, 9, memory);
     add_jobs(flood + 1, 1, 0, "1e6");
@@ -257,8 +203,8 @@ static void the_nearest_miss_is_told(void **state)
     pass(&server, 5);
     answer = ask(&server, 1, 1e9, 100);
     assert_int_equal(answer->job_count, 0);
-    assert_true(text_contains(buffer_text(&server.reply), TEXT("needs")));
-    assert_true(text_contains(buffer_text(&server.reply), TEXT("of memory")));
+    assert_true(text_contains(buffer_text(&server.serving.reply), TEXT("needs")));
+    assert_true(text_contains(buffer_text(&server.serving.reply), TEXT("of memory")));
     assert_int_equal(figures().taken, 0);
 }
 
@@ -287,15 +233,15 @@ static void before_the_first_fill_the_database_is_asked(void **state)
 
 static void an_incomplete_pool_asks_the_database_before_no(void **state)
 {
-    struct server small;
+    struct pool_server small;
     const struct answer *answer;
 
     (void)state;
     add_jobs(1, 100, 0, "1e6");
     open_server(&small, 2, 20);
     pass(&small, 1);
-    pool_drop(small.pool, (int64_t[]){1, 2, 3, 4, 5, 6, 7, 8, 9, 10}, 10);
-    pool_drop(small.pool, (int64_t[]){11, 12, 13, 14, 15, 16, 17, 18, 19, 20}, 10);
+    pool_drop(small.serving.pool, (int64_t[]){1, 2, 3, 4, 5, 6, 7, 8, 9, 10}, 10);
+    pool_drop(small.serving.pool, (int64_t[]){11, 12, 13, 14, 15, 16, 17, 18, 19, 20}, 10);
     answer = ask(&small, 1, 4e9, 100);
     assert_int_equal(answer->job_count, 1);
     close_server(&small);
@@ -323,7 +269,8 @@ static void jobs_in_other_hands_are_no_reason_for_no(void **state)
     assert_int_equal(counter_value(COUNTER_pool_fallbacks), fallbacks);
     add_jobs(1, 3, 0, "1e6");
     pass(&server, 5);
-    assert_true(pool_take(server.pool, server.arena, &question, (struct pool_place){0}, &held));
+    assert_true(pool_take(server.serving.pool, server.serving.arena, &question,
+                          (struct pool_place){0}, &held));
     assert_int_equal(held.count, 3);
     assert_int_equal(ask(&server, 1, 4e9, 100)->job_count, 1);
     assert_int_equal(counter_value(COUNTER_pool_fallbacks), fallbacks + 1);
@@ -340,7 +287,8 @@ static void what_is_no_use_to_a_host_may_be_in_other_hands(void **state)
     (void)state;
     add_jobs(1, 3, 0, "8e9");
     pass(&server, 5);
-    assert_true(pool_take(server.pool, server.arena, &question, (struct pool_place){0}, &held));
+    assert_true(pool_take(server.serving.pool, server.serving.arena, &question,
+                          (struct pool_place){0}, &held));
     assert_int_equal(held.count, 2);
     assert_int_equal(ask(&server, 1, 4e9, 100)->job_count, 0);
     assert_int_equal(counter_value(COUNTER_pool_fallbacks), fallbacks);
@@ -353,9 +301,9 @@ static void a_failed_transaction_gives_the_jobs_back(void **state)
     pass(&server, 5);
     assert_status(STATUS_OK, config_set(config, TEXT("request_tries"), TEXT("1"), NULL));
     for (uint64_t nth = 1; nth < 12; nth++) {
-        db_fail_nth(server.db, nth, STATUS_DB_RETRY);
+        db_fail_nth(server.serving.db, nth, STATUS_DB_RETRY);
         (void)ask(&server, 2, 4e9, 10);
-        db_fail_nth(server.db, 0, STATUS_OK);
+        db_fail_nth(server.serving.db, 0, STATUS_OK);
         assert_int_equal(figures().taken, 0);
         assert_int_equal(
             figures().jobs,
@@ -367,7 +315,7 @@ static void a_failed_transaction_gives_the_jobs_back(void **state)
 static void two_servers_want_different_jobs_and_one_dies(void **state)
 {
     uint64_t lost = counter_value(COUNTER_claims_lost);
-    struct server other;
+    struct pool_server other;
     size_t got = 0;
 
     (void)state;
@@ -423,19 +371,20 @@ static void find_the_only_ones(int count, const char *memory, int own_host)
     assert_int_equal(figures().jobs, count + 2);
     assert_status(STATUS_OK, config_set(config, TEXT("resend_lost_results"), TEXT("0"), NULL));
     for (int i = 0; i < 3; i++) {
-        db_count_reset(server.db);
+        db_count_reset(server.serving.db);
         assert_int_equal(ask_new(&server, 1, 100), i < 2 ? 1 : 0);
         if (i < 2)
-            assert_in_range(server.request.visit.answer.jobs[0].resultid, 200000, 200001);
-        statements = db_count(server.db).statements;
+            assert_in_range(server.serving.request.visit.answer.jobs[0].resultid, 200000, 200001);
+        statements = db_count(server.serving.db).statements;
         printf("%llu statements, %.3f s\n", (unsigned long long)statements,
-               (double)server.request.total_ns * 1e-9);
+               (double)server.serving.request.total_ns * 1e-9);
         assert_in_range(statements, 1, i == 0 ? 20 + (uint64_t)count / 240 : 16);
         assert_int_equal(figures().taken, 0);
         assert_int_equal(figures().jobs, count + (i == 0 ? 1 : 0));
     }
-    assert_true(text_contains(buffer_text(&server.reply), TEXT("had their part of the tasks")) ||
-                text_contains(buffer_text(&server.reply), TEXT("had its part of the tasks")));
+    assert_true(
+        text_contains(buffer_text(&server.serving.reply), TEXT("had their part of the tasks")) ||
+        text_contains(buffer_text(&server.serving.reply), TEXT("had its part of the tasks")));
 }
 
 static void behind_many_jobs_of_other_users_one_is_found(void **state)
@@ -469,11 +418,11 @@ static void what_is_read_is_found_before_the_rest_is(void **state)
     add_met_jobs(1, 30000, 0, "1e6", 2);
     test_sql(database, "DELETE FROM result WHERE id = 1003000");
     do
-        assert_status(STATUS_OK, filler_step(server.filler, server.db, 1000, &pause));
+        assert_status(STATUS_OK, filler_step(server.filler, server.serving.db, 1000, &pause));
     while (figures().jobs < 3000);
     assert_false(figures().is_filled);
     assert_int_equal(ask_new(&server, 1, 100), 1);
-    assert_i64(server.request.visit.answer.jobs[0].resultid, 3000);
+    assert_i64(server.serving.request.visit.answer.jobs[0].resultid, 3000);
 }
 
 /* What the pool cannot know refuses the first, a rule of workunits the next. */
@@ -490,7 +439,7 @@ static void behind_other_reasons_one_is_found_too(void **state)
     add_jobs(200000, 1, 0, "1e6");
     pass(&server, 5);
     assert_int_equal(ask_new(&server, 1, 100), 1);
-    assert_i64(server.request.visit.answer.jobs[0].resultid, 200000);
+    assert_i64(server.serving.request.visit.answer.jobs[0].resultid, 200000);
     assert_int_equal(figures().taken, 0);
 }
 
@@ -508,9 +457,9 @@ static void what_was_rolled_back_was_not_met(void **state)
     for (uint64_t nth = 1; got < 40 && nth < 40; nth++) {
         size_t sent;
 
-        db_fail_nth(server.db, nth, STATUS_DB_RETRY);
+        db_fail_nth(server.serving.db, nth, STATUS_DB_RETRY);
         (void)ask_new(&server, 1, 100);
-        db_fail_nth(server.db, 0, STATUS_OK);
+        db_fail_nth(server.serving.db, 0, STATUS_OK);
         sent = (size_t)test_sql_integer(database,
                                         "SELECT COUNT(*) FROM result WHERE server_state = 4");
         failed += sent == got;
@@ -532,7 +481,7 @@ static void what_is_not_true_is_forgotten(void **state)
     set_rule("resend_lost_results", "0");
     add_jobs(1, 6, 0, "1e6");
     pass(&server, 5);
-    pool_met(server.pool, POOL_USER, 1, workunits, 6);
+    pool_met(server.serving.pool, POOL_USER, 1, workunits, 6);
     /* Where "no" would be the answer one is looked at again, for the reason. */
     assert_int_equal(ask_new(&server, 1, 250), 1);
     for (int i = 0; i < 2; i++) {
@@ -552,8 +501,8 @@ static void share_with_a_flood(const char *stream, int app, int flood, const cha
 
     test_sql(database, "UPDATE app SET deprecated = 0;"
                        "INSERT INTO batch (id, user_id) VALUES (10, 5), (20, 6), (21, 6)");
-    catalog_release(server.catalog);
-    assert_status(STATUS_OK, catalog_load(server.db, &server.catalog));
+    catalog_release(server.serving.catalog);
+    assert_status(STATUS_OK, catalog_load(server.serving.db, &server.serving.catalog));
     add_jobs(1, flood, 0, memory);
     test_sql(database, "UPDATE workunit SET batch = 10");
     add_jobs_of(app, 200001, 10, 0, "1e6");
@@ -562,7 +511,7 @@ static void share_with_a_flood(const char *stream, int app, int flood, const cha
     set_rule("resend_lost_results", "0");
     set_rule("stream", stream);
     pass(&server, 5); /* the jobs it holds are told apart anew */
-    server.ledger = stream_ledger_create();
+    server.serving.ledger = stream_ledger_create();
     for (int i = 0; i < 6; i++) {
         const struct answer *answer = ask(&server, 1, 4e9, 350);
 
@@ -571,7 +520,7 @@ static void share_with_a_flood(const char *stream, int app, int flood, const cha
             of_second += answer->jobs[j].resultid > 200000;
     }
     assert_int_equal(of_second, 10);
-    stream_ledger_destroy(server.ledger);
+    stream_ledger_destroy(server.serving.ledger);
 }
 
 static void an_app_gets_its_share_behind_a_flood(void **state)

@@ -1,14 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Whole requests against a real database: who gets which jobs, and what rows say afterwards. The
  * races between servers are run with threads, each a server of its own. */
-#include "server/project/project.h"
-#include "server/request/walk.h"
-#include "server/rpc/request.h"
+#include "tests/support/serving.h"
 
 #include "config/config.h"
 #include "db/states.h"
 #include "server/base/arena.h"
-#include "server/base/buffer.h"
 #include "server/project/catalog.h"
 #include "tests/support/database.h"
 #include "tests/support/test.h"
@@ -16,7 +13,7 @@
 #include <pthread.h>
 #include <stdlib.h>
 
-enum { NOW = 1795000000, HOSTS = 8, USERS = 2 };
+enum { NOW = SERVING_NOW, HOSTS = 8, USERS = 2 };
 
 static struct test_database *database;
 static struct config *config;
@@ -75,43 +72,27 @@ static void add_jobs(int id, int count, int instances, double fpops)
 
 /* --- a server --------------------------------------------------------------------------------- */
 
-struct server {
-    struct db *db;
-    struct arena *arena;
-    struct catalog *catalog;
-    struct project_keys keys;
-    struct request request;
-    struct buffer reply;
-};
-
-static struct server *start_server(void)
+static struct serving *start_server(void)
 {
-    struct server *server = calloc(1, sizeof(*server));
+    struct serving *server = calloc(1, sizeof(*server));
 
     assert_non_null(server);
-    server->db = test_database_open(database);
-    server->arena = arena_create(1 << 26);
-    assert_status(STATUS_OK, catalog_load(server->db, &server->catalog));
-    server->reply = buffer_on_heap(0);
+    serving_open(server, database);
     return server;
 }
 
-static void stop_server(struct server *server)
+static void stop_server(struct serving *server)
 {
-    buffer_free(&server->reply);
-    catalog_release(server->catalog);
-    arena_destroy(server->arena);
-    db_close(server->db);
+    serving_close(server);
     free(server);
 }
 
 /* What the host says beside its identity; `rest` goes in as it is. */
-static const struct answer *serve(struct server *server, int host, double now, const char *rest)
+static const struct answer *serve(struct serving *server, int host, double now, const char *rest)
 {
     struct text body;
 
     arena_reset(server->arena);
-    server->reply.length = 0;
     body = text_print(
         server->arena,
         "<scheduler_request>\n<authenticator>key%d</authenticator>\n<hostid>%d</hostid>\n"
@@ -124,16 +105,7 @@ static const struct answer *serve(struct server *server, int host, double now, c
         "</host_info>\n</scheduler_request>\n",
         1 + (host - 1) % USERS, host, rest,
         host > last_linux_host ? "Microsoft Windows 11" : "Linux");
-    server->request = (struct request){.config = config,
-                                       .catalog = server->catalog,
-                                       .keys = &server->keys,
-                                       .db = server->db,
-                                       .arena = server->arena,
-                                       .now = now,
-                                       .seed = (uint64_t)now + (uint64_t)host,
-                                       .transport = {.body = body}};
-    request_run(&server->request, &server->reply);
-    return &server->request.visit.answer;
+    return serving_send(server, body, now, (uint64_t)now + (uint64_t)host);
 }
 
 #define PLATFORM "<platform_name>x86_64-pc-linux-gnu</platform_name>\n"
@@ -150,7 +122,7 @@ static int64_t count_results(const char *condition)
 
 static void rows_say_what_the_reply_says(void **state)
 {
-    struct server *server = start_server();
+    struct serving *server = start_server();
     const struct answer *answer;
 
     (void)state;
@@ -185,7 +157,7 @@ static void rows_say_what_the_reply_says(void **state)
 
 static void a_lost_reply_costs_nothing(void **state)
 {
-    struct server *server = start_server();
+    struct serving *server = start_server();
     const struct answer *answer;
     int64_t ids[3];
     char rest[1000];
@@ -222,7 +194,7 @@ static void a_lost_reply_costs_nothing(void **state)
 
 static void what_is_lost_and_of_no_use_times_out_now(void **state)
 {
-    struct server *server = start_server();
+    struct serving *server = start_server();
 
     (void)state;
     add_jobs(1, 1, 1, 1e11);
@@ -236,7 +208,7 @@ static void what_is_lost_and_of_no_use_times_out_now(void **state)
 
 static void unneeded_jobs_are_aborted(void **state)
 {
-    struct server *server = start_server();
+    struct serving *server = start_server();
     const struct answer *answer;
 
     (void)state;
@@ -264,7 +236,7 @@ static void an_old_request_is_in_project_normalized_seconds(void **state)
         PLATFORM "<work_req_seconds>1000</work_req_seconds>\n<prrs_fraction>0.5</prrs_fraction>\n"
                  "<time_stats>\n<on_frac>0.8</on_frac>\n<active_frac>0.9</active_frac>\n"
                  "</time_stats>\n" NO_OTHERS;
-    struct server *server = start_server();
+    struct serving *server = start_server();
 
     (void)state;
     add_jobs(1, 20, 1, 9e10);
@@ -276,7 +248,7 @@ static void an_old_request_is_in_project_normalized_seconds(void **state)
 
 static void own_versions_have_numbers_of_their_own(void **state)
 {
-    struct server *server = start_server();
+    struct serving *server = start_server();
     const struct answer *answer;
 
     (void)state;
@@ -294,7 +266,7 @@ static void own_versions_have_numbers_of_their_own(void **state)
 
 static void an_untrusted_host_makes_a_second_instance_needed(void **state)
 {
-    struct server *server = start_server();
+    struct serving *server = start_server();
 
     (void)state;
     test_sql(database, "UPDATE app SET target_nresults = 2");
@@ -310,7 +282,7 @@ static void an_untrusted_host_makes_a_second_instance_needed(void **state)
 
 static void a_faulty_document_ends_its_job(void **state)
 {
-    struct server *server = start_server();
+    struct serving *server = start_server();
 
     (void)state;
     add_jobs(1, 2, 1, 1e11);
@@ -328,7 +300,7 @@ static void a_faulty_document_ends_its_job(void **state)
 /* More rare jobs than one query brings are still all found. */
 static void a_large_request_reaches_beyond_one_query(void **state)
 {
-    struct server *server = start_server();
+    struct serving *server = start_server();
 
     (void)state;
     assert_status(STATUS_OK, config_set(config, TEXT("candidate_rows"), TEXT("10"), NULL));
@@ -351,7 +323,7 @@ struct volunteer {
 static void *ask_for_work(void *context)
 {
     struct volunteer *volunteer = context;
-    struct server *server = start_server();
+    struct serving *server = start_server();
 
     for (int i = 0; i < volunteer->rounds; i++) {
         const struct answer *answer =
