@@ -26,8 +26,9 @@ within() {
 }
 answers() { curl -s --max-time 5 "$1" | grep -q scheduler; }
 
-# take_port: a port of the loopback, in $port, with a lock that this shell holds until it ends, as
-# that of the integration tests.
+# take_port: a port of the loopback, in $port, with a lock that this shell holds until it ends. The
+# function of this name in tests/integration/lib.sh uses the same locks, so that an experiment and
+# tests can run beside each other; it is not shared, because tools do without the folder of the tests.
 take_port() {
     local lock
     # Another user's locks cannot be opened, so each has a folder.

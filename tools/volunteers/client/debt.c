@@ -1,21 +1,21 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Debt is the CPU time that a host owes a project: each period adds the project's share of all
- * work done and takes off what was done for it. Projects that have nothing to run neither count
- * nor owe. Processors are given out one by one to the largest anticipated debt; a task that runs
- * goes before one that was preempted, and that before a new one, so that few are begun at once.
+ * work done, and takes off the work that was done for it. Projects that have nothing to run
+ * neither count nor are owed anything. Processors are given out one by one, each to the project
+ * with the largest anticipated debt. Within a project a running result goes before a preempted
+ * one, and that before a new one, so that few results are begun at once.
  *
- * Where the old text leaves a choice or contradicts itself:
- * - Its loop keeps choosing a project whose results are all chosen already, and leaves processors
- *   idle. Here only projects that have one left are asked: the aim is to keep processors busy.
- * - The time to starvation looks at one project's rate. A project without a share has none and
- *   would never finish anything; it counts as never starving and asks for nothing.
- * - The request is made of every project below 2T once one is below T. Its text asks for 2T "for
- *   each project", and its code bounds requests by 0, and ends by clearing all of them where nobody
- *   is below T: both only such a reading needs.
- * - In the first period nothing was done, so that a CPU given is worth nothing: all go to one
- *   project. By its code so they do, and the next period makes up for it.
- * - Who runs, or was preempted, has no order among its like. Here that in which they are given.
- * - Its two urgencies differ in nothing that is done about them. Nor do they here. */
+ * Where BOINC's description of 2004 leaves a choice open, this is what is done here:
+ * - Only projects that have an unchosen result left are considered, since the aim is to keep all
+ *   processors busy.
+ * - A project with a share of 0 counts as never starving and asks for nothing: at the rate of its
+ *   share it would never finish a result.
+ * - As soon as one project is below T, work is requested of every project below 2T; while none
+ *   is, of nobody.
+ * - In the first period no work has been done yet, so a CPU that is given out lowers no debt, and
+ *   all CPUs go to one project. The next period makes up for it.
+ * - Running results of a project keep the order in which they are given; so do preempted ones.
+ * - The two urgencies (work is needed; it is needed now) lead to the same requests. */
 #include "tools/volunteers/client/debt.h"
 
 #include <math.h>

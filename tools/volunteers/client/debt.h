@@ -39,7 +39,7 @@ struct debt_host {
 /* In order of urgency. */
 enum debt_urgency { DEBT_WORK_NOT_NEEDED, DEBT_WORK_NEEDED, DEBT_WORK_NEEDED_NOW };
 
-/* How many results a project must have lest a processor wants one. */
+/* How many results a project must have so that no processor of its share is idle. */
 size_t debt_min_results(const struct debt_host *host, const struct debt_project *projects,
                         size_t project_count, size_t project);
 /* The time until no more than `kept` runnable results are left of a project (ETTPRC). */

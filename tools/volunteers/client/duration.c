@@ -1,10 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Normalized time is wall time: what the host is away, or busy with, is in it. A correction factor
- * mends estimates that are wrong for all jobs: it rises at once, for a job too long may miss its
- * deadline, and sinks slowly, slower still when a job ended much too early, as failed ones do.
+/* Normalized time is wall time: it includes the time that the host is off or its CPUs are busy with
+ * other things. A correction factor mends estimates that are wrong for all jobs of a project. It
+ * rises at once, since a job that takes too long may miss its deadline, and sinks slowly; slower
+ * still when a job ended much too early, as failed ones do.
  *
- * The old text says that running jobs mix two estimates, and that the factor follows elapsed time,
- * but no numbers. Those here are the ones of clients since: the weight is the fraction done. */
+ * The numbers are those of BOINC clients since: the estimate of a running job is weighted by the
+ * fraction done, and the factor moves by a tenth, or by a hundredth where a job took less than a
+ * tenth of what was expected. */
 #include "tools/volunteers/client/duration.h"
 
 #include <math.h>

@@ -1,12 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Processing is to be as the shares are, summed over all resources, as far as what the projects
- * can use allows: nobody's processing per share can be raised without lowering somebody's who has
- * no more.
+/* Processing, summed over all resources, is to be in proportion to shares as far as the projects
+ * can use the resources: nobody's processing per share can be raised without lowering that of a
+ * project that has no more (max-min fairness).
  *
  * Some set of resources is the scarcest: what it can do, divided by the shares of the projects that
- * can use nothing else, is least. Those projects get exactly that level, and use the set up; the
- * others share the rest, in the same way. Within a set a project takes what is free of the
- * resources it can use, and where that is not enough, others move over to make room. */
+ * can use nothing else, is the least. Those projects get exactly this level, and use the set up;
+ * the other projects share the rest in the same way. Within a set a project takes what is free of
+ * the resources that it can use; where that is not enough, other projects move to
+ * other resources of the set. */
 #include "tools/volunteers/client/entitlement.h"
 
 #include "server/base/status.h"

@@ -1,32 +1,35 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* A simulation of the queue says for each resource what is idle now and what will be within the
- * buffer. Something idle goes before a mere shortfall, coprocessors before CPUs. Of the projects
- * that may have such jobs the one that is owed most is asked, its queue taken off. A resource of
- * which a project sends nothing is not asked for again until a delay is over, which doubles.
+/* A simulation of the queue says for each resource what is idle now, and what will be idle within
+ * the buffer. An idle instance goes before a mere shortfall, coprocessors before CPUs. Of the
+ * projects that may have such jobs the one is asked that is owed most, less what it has queued. A
+ * resource of which a project sends nothing is not asked for again until a back-off is over,
+ * which doubles each time.
  *
- * Where the old text leaves a choice or contradicts itself:
- * - What share of a resource a project is owed. By shares alone its own example would end with
- *   half of the GPU for each, instead of three quarters and one: what is owed is what division of
- *   all resources gives processing by share (entitlement.c). That sums up to what there is, so no
- *   debt grows because a resource has one user. "share", for the shortfall of one resource, is
- *   the plain one, as it is explained there.
- * - Debt grows, in the text, where a project is likely to supply jobs, in the code, where it is
- *   not backed off. Both are asked for: a project that is empty for a while is owed nothing
- *   meanwhile, but counts again as soon as it may be asked.
- * - Its code adds the share without the time, and takes off the share instead of what was used.
- * - Its text doubles the delay of a resource that was asked for in vain, its code only if nothing
- *   came at all. The text is followed: otherwise a request for two resources that always brings
- *   jobs of one is never backed off for the other.
- * - Its open questions: a project is contacted when its minimum RPC time and the least delay of a
- *   resource that is lacking are over; it is asked then for the resources whose delay is over, and
- *   no others.
- * - Who is asked is to depend on "overworked projects etc." too. No rule is needed for that: who is
- *   owed least is asked last, and never to ask him would idle a resource that he alone serves.
- * - Asking for one resource alone sets the other shortfalls to 0. That is so in the request; the
- *   state keeps them, or a GPU that no project serves would keep idle CPUs from being filled.
- * - Answers of three kinds are its "proposed change": "none now" leaves a project what it was,
- *   "unsupported" is as if it had no such versions, and waits longest at once. Of a server that
- *   says nothing the flag is taken back, as the text had it. */
+ * Where BOINC's description of 2009 leaves a choice open, this is what is done here:
+ * - A project is owed the instances that it gets when all resources together are divided by share
+ *   (entitlement.c). With plain shares of each resource, two projects of equal share, one of
+ *   which can use the GPU only, would end with half of the GPU each; with a GPU twice as fast as
+ *   the CPUs the division gives the one three quarters of the GPU, the other the rest and the
+ *   CPUs. As it sums up to all that there is, no debt grows because a resource has one user only.
+ *   The shortfall of one resource goes by plain shares.
+ * - Debt grows only where a project is likely to supply jobs and is not backed off: a project
+ *   that is empty for a while is owed nothing meanwhile, but counts again as soon as it may be
+ *   asked.
+ * - What is owed is the share times the interval, less what was used.
+ * - The back-off of a resource doubles when that resource was asked for in vain, also if the
+ *   reply had jobs for others. Otherwise a request for two resources that always brings jobs of
+ *   one would never be backed off for the other.
+ * - A project is contacted when its minimum RPC time and the shortest back-off of a lacking
+ *   resource are over, and it is asked for the resources whose back-off is over, and no others.
+ * - Overworked projects need no rule of their own: who is owed least is asked last. Never to ask
+ *   it would idle a resource that it alone serves.
+ * - A request for one resource alone has shortfalls of 0 for the others. They are 0 in the
+ *   request only; the state keeps them, or a GPU that no project serves would keep idle CPUs from
+ *   being filled.
+ * - A reply may say of a resource "none now", which leaves the project as it was, or
+ *   "unsupported", which means that it has no versions for it, and begins the longest back-off at
+ *   once. A server that says nothing of resources counts as one that has no versions, until it
+ *   sends a job. */
 #include "tools/volunteers/client/fetch.h"
 
 #include "server/base/random.h"

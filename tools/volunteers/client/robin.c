@@ -1,12 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* From one end of a result to the next: each project with CPU results gets CPUs by its share, no
- * more than its results can use; what it leaves goes to the others, again by share. Its results
- * get equal parts. Coprocessor results run at full speed in their order while there are instances,
- * and take their CPUs first.
+/* The simulation goes from one end of a result to the next. Each project with CPU results gets CPUs
+ * by its share, but no more than its results can use; what it leaves goes to the others, again by
+ * share. The results of a project get equal parts. Coprocessor results run at full speed, in their
+ * order, as long as there are instances, and take their CPUs first.
  *
- * A project lacks what its share of all CPUs exceeds what it gets, though others may be using that
- * meanwhile; the host lacks only what nobody uses. So the total is not the sum. CPUs that are idle
- * only because results wait for a coprocessor are not lacking work. */
+ * A project lacks the part of its share of all CPUs that it does not get, even if others use it
+ * meanwhile; the host lacks only what nobody uses. So the total shortfall is not the sum of the
+ * projects'. CPUs that are idle only because results wait for a coprocessor do not count as
+ * lacking. */
 #include "tools/volunteers/client/robin.h"
 
 #include <math.h>

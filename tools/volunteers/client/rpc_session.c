@@ -1,26 +1,26 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* A get-work session goes from project to project, the most indebted first, until the queue is at
- * its high-water mark; a report session talks to one. With each project it tries one scheduler
- * after the other. At its end the master pages of projects that failed too often are read.
+ * its high-water mark; a report session talks to one project. With each project it tries one
+ * scheduler after the other. At its end the master pages of projects that failed too often are
+ * read.
  *
- * Where the old text leaves a choice or contradicts itself:
- * - Its loop asks a project that sends nothing and no delay again, for ever. Here a session
- *   contacts each project once.
- * - It starts reports whatever the minimum RPC time; but that is "the earliest time at which a
- *   scheduling RPC should be done", so it holds for reports too.
- * - It counts nrpc_failures and backs off by min_rpc_failures: one counter is meant.
- * - It asks for the master page in get-work sessions only. A host with enough work would then
- *   never find a project that moved, so reports that fail ask for it too.
- * - It never takes the mark off again. A page is read once for a mark; that it was not there
- *   counts as a failure, so that another tenth failure sets the mark again. Before the first page
- *   was read there is nobody else to fail: then the mark stays, and holds when its time has come.
- * - It asks whether the page names new schedulers and not what becomes of those that it names no
- *   more: the set has changed, so they are forgotten.
- * - It does not say whether "the project is down" is an error of the RPC. It is a failure of the
- *   project, but no reason to ask the other schedulers, which would say the same.
- * - It says of each of three reasons that it sets the minimum RPC time. All of them have to be
- * over: a result that fails does not shorten what the project asked for.
- * - The numbers of the back-off are not in it: they are those of all clients since. */
+ * Where BOINC's description of 2003 leaves a choice open, this is what is done here:
+ * - A session contacts each project once; else a project that sends nothing and asks for no delay
+ *   would be asked for ever.
+ * - The minimum RPC time holds for reports too.
+ * - One counter of failures in a row decides both the back-off and the reading of the master
+ *   page.
+ * - Failed reports ask for the master page too. Otherwise a host with enough work would never
+ *   find a project that has moved.
+ * - A master page is read once for each mark. If it cannot be read, that is one failure more, and
+ *   only another tenth failure sets the mark again. Before the first page was read there is no
+ *   scheduler that could fail, so the mark stays, and the page is read when the back-off is over.
+ * - Schedulers that a new page names no more are forgotten.
+ * - "The project is down" is a failure of the project. Its other schedulers are not tried,
+ *   because they would say the same.
+ * - The minimum RPC time is the latest of all that was asked for: a result that fails does not
+ *   shorten a delay that the project named.
+ * - The back-off after n failures is up to 60 s * 2^n, at most 4 h, as in all clients since. */
 #include "tools/volunteers/client/rpc_session.h"
 
 #include "server/base/random.h"

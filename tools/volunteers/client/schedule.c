@@ -1,24 +1,23 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Results are chosen one by one. Those of projects with missed deadlines go first, by deadline;
- * then what runs and has not had its period; then the project owed most. Every choice lowers what
- * its project is owed. Coprocessor results are chosen in all three ways before any CPU result, so
- * that coprocessors stay busy.
+/* Results are chosen one by one. First come those of projects with missed deadlines, by deadline;
+ * then results that run and have not had their period; then results of the project that is owed
+ * most. Every choice lowers what its project is owed. Coprocessor results are chosen in all three
+ * ways before any CPU result, so that coprocessors stay busy.
  *
- * Where the old text leaves a choice or contradicts itself:
- * - Step 4 goes back to step 1, which would restore all anticipated debts and choose one project
- *   for ever: step 2 is meant.
- * - Step 2 finds the project by its earliest result, scheduled or not, so a project's later results
- *   would go before another's earlier ones. Of those not scheduled yet the earliest is taken.
- * - Step 3 does not say by how much to lower what a project is owed, step 6 does not lower it at
- *   all, so what keeps its period would be followed by more of its project. It is the expected
- *   payoff of step 8 in all of them.
- * - A suspended project is in no state at all. The text lets an overworked one count as potentially
- *   runnable though nothing of it may run.
- * - Short-term debt is defined for runnable projects: others have none. It is normalized after
- *   each period, so a project that comes back begins with the least.
- * - It says what to preempt, not that idle CPUs are simply filled: they are, first. Nor that who
- *   stops must have what the other waits for: he must.
- * - A result of more CPUs than the host has counts as of all of them, or it would never run. */
+ * Where BOINC's description of 2006 leaves a choice open, this is what is done here:
+ * - Anticipated debts are set once, at the beginning, and not again before each choice, which
+ *   would choose one project for ever.
+ * - Of the results of endangered projects, the earliest that is not scheduled yet is chosen.
+ * - Each choice, in all three ways, lowers what its project is owed by the same charge: a period
+ *   of one CPU, unless the result has a charge of its own. Else more results of a project would
+ *   follow the one that keeps its period.
+ * - A suspended project is in no state at all, not even potentially runnable.
+ * - Only runnable projects have a short-term debt. It is normalized after each period, so a
+ *   project that becomes runnable again begins with the least.
+ * - Idle CPUs are filled before any result is preempted, and a result is preempted only if it
+ *   uses the kind of processor that another one waits for.
+ * - A result that uses more CPUs than the host has counts as using all of them; else it would
+ *   never run. */
 #include "tools/volunteers/client/schedule.h"
 
 #include <math.h>

@@ -1,20 +1,19 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* A project is asked for what it lacks itself. If the host lacks work though no project does, any
- * that may be asked will do, and if there is none, an overworked one: busy CPUs come before
- * shares. Then all sizes are made to sum up to what the host lacks.
+/* A project is asked for what it lacks itself. If the host lacks work although no project does,
+ * any project that may be asked is; if there is none, an overworked one, because busy CPUs come
+ * before shares. Then all sizes are scaled so that their sum is what the host lacks.
  *
- * Where the old text leaves a choice or contradicts itself:
- * - Its sizes "sum to total_shortfall and are proportional to resource_share": so the shortfalls of
- *   the projects decide only who is asked, and a size of 1 is a mark, not an amount.
- * - Where the host lacks nothing, sizes stay the shortfalls of the projects: such a project has
- *   results too few for its share, though others use the CPUs.
- * - In its code two conditions lost what follows them; by the first list of conditions they
- *   exclude.
- * - Projects that need no CPU take no part in this. They are asked for 1 s as long as they have no
- *   result, under the same conditions.
- * - A function frs, the share among fetchable projects, is defined and used nowhere. A request is
- *   divided by the share among potentially runnable ones, as its last paragraph has it; that is
- *   done where the request is made (talk.c), and only for clients that knew no resources. */
+ * Where BOINC's description of 2006 leaves a choice open, this is what is done here:
+ * - Sizes are proportional to resource shares and sum up to the total shortfall. So the
+ *   shortfalls of projects decide only who is asked, and a size of 1 before the scaling is a
+ *   mark, not an amount.
+ * - If the host lacks nothing, sizes stay the shortfalls of the projects: such a project has too
+ *   few results for its share, although other projects use the CPUs.
+ * - Suspended projects, deferred ones and those that want no new work are never asked.
+ * - A project whose applications need no CPU takes no part in this. It is asked for 1 s, under
+ *   the same conditions, as long as it has no result.
+ * - Sizes become wall time of the project's share where the request is made
+ *   (host/scheduler_rpc.c), and only for clients that ask in one number. */
 #include "tools/volunteers/client/shortfall.h"
 
 #include <math.h>

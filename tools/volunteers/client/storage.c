@@ -1,26 +1,26 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Each project may use its share of what projects may use together, and what others leave. Only
- * sticky files that no result refers to are ever deleted for space: first those of offenders, who
- * use more than their share, down to their share, priority by priority; then the project's own.
+/* Each project may use its share of the space that projects may use together, and what others
+ * leave unused. Only sticky files that no result refers to are ever deleted for space: first
+ * those of offenders, which use more than their share, down to their share, priority by priority;
+ * then the project's own.
  *
- * Within a project: expired files, if it deletes by expiry; then the lowest priority; of equals
- * the first that came, if it deletes by priority, else the one whose last use is longest ago.
+ * Within a project expired files go first, if it deletes by expiry; then those of the lowest
+ * priority; of equals the one that came first, if it deletes by priority, else the least recently
+ * used one.
  *
- * Where the old text leaves a choice or contradicts itself:
- * - Least recently used is explained as "the last file to be downloaded is deleted first", the
- *   opposite of its name. The name is followed.
- * - Priorities are raised step by step whether or not a project deletes "by priority"; so they
- *   always count, and that policy decides only among equals, as its explanation has it.
- * - Its code makes room by asking offenders only for as long as none of them is the project
- *   itself. Here it is passed over: its own files come last, in a step of their own.
- * - An offender is emptied down to its limit even if less would do: both text and code say so.
- * - The own files are compared with the size of the new file by themselves. With what is free they
- *   must hold it; and if all of them would not do, none is deleted for nothing.
- * - Its code counts, of the own files, those of the lowest priority and expired ones only; its text
- *   would delete any that no result needs. The third amount is what the text would do.
- * - The amounts count of an offender's files only what exceeds its limit, and one file beyond:
- *   more it would not have to delete.
- * - Of results the newest is dropped first; the text does not say. */
+ * Where BOINC's description of 2004 leaves a choice open, this is what is done here:
+ * - Least recently used means that the file goes whose last use is longest ago.
+ * - Priorities always count, step by step; deleting "by priority" decides only among equals.
+ * - The project that needs room is passed over among the offenders: its own files come last, in a
+ *   step of their own.
+ * - An offender is emptied down to its limit even if less would do.
+ * - The project's own files must make room together with what is free already. If all of them
+ *   would not do, none of them is deleted.
+ * - The third amount of a request, with the project's own files deleted, counts every own file
+ *   that no result needs, of any priority.
+ * - The second amount counts of each offender what exceeds its limit, up to the end of the file
+ *   that crosses it: the offender would not have to delete more.
+ * - Of the results that must be dropped, the newest goes first. */
 #include "tools/volunteers/client/storage.h"
 
 #include <math.h>

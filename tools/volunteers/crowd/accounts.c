@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* With one account for all, rules of one result per user would leave a crowd without work, and
- * first contacts, which lock the account, would wait for each other. */
+/* A crowd has many accounts because with one account for all, a rule of one result per user would
+ * leave it without work, and first contacts, which lock the account's row, would wait for each
+ * other. */
 #include "tools/volunteers/crowd/accounts.h"
 
 #include "server/base/arena.h"

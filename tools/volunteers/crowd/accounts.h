@@ -16,10 +16,11 @@ struct accounts {
     size_t count; /* at least 1 */
 };
 
-/* `word` is a key, or @FILE with a key in each line. The keys live in the arena. */
+/* `word` is a key, or @FILE with a key in each line. The keys live in the arena. STATUS_INVALID: no
+ * key, or more than ACCOUNTS_MAX. */
 MUST_CHECK enum status accounts_read(const char *word, struct arena *arena,
                                      struct accounts *ret_accounts, struct failure *failure);
-/* Hosts belong to them in turn. */
+/* The key of a host: hosts belong to the accounts in turn. */
 struct text accounts_of(const struct accounts *accounts, size_t host);
 
 #endif

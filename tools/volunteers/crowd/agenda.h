@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What is to happen when, in virtual time. What is due at the same time comes in the order in
- * which it was put down, so that a run can be repeated. */
+/* What is to happen when, in virtual time. Entries of the same time come out in the order in which
+ * they were added, so that a run can be repeated. */
 #ifndef TOOLS_VOLUNTEERS_CROWD_AGENDA_H
 #define TOOLS_VOLUNTEERS_CROWD_AGENDA_H
 
@@ -24,7 +24,7 @@ struct agenda {
 };
 
 MUST_CHECK bool agenda_add(struct agenda *agenda, double time, size_t who); /* false: no memory */
-double agenda_next(const struct agenda *agenda); /* when; INFINITY: nothing is left */
+double agenda_next(const struct agenda *agenda); /* the earliest time; INFINITY: nothing is left */
 /* False: nothing is left. */
 bool agenda_take(struct agenda *agenda, struct agenda_entry *ret_entry);
 void agenda_free(struct agenda *agenda);

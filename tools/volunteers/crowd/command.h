@@ -6,8 +6,8 @@
 #include "server/base/status.h"
 
 /* Runs it by the shell, with each {now} replaced by the time in whole seconds, and waits for it.
- * What it prints is dropped, what it says on standard error is not. STATUS_IO: it could not be run,
- * or did not end with 0; STATUS_TOO_LARGE: its words. */
+ * Its standard output is dropped, its standard error is shown. STATUS_IO: it could not be run, or
+ * did not end with 0; STATUS_TOO_LARGE: the command is too long. */
 MUST_CHECK enum status command_run(const char *command, double now, struct failure *failure);
 
 #endif

@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The loop of events. With one line it is exactly the order of virtual time. With several, the next
- * event may begin while requests of others are under way, if it lies no further than the window
- * behind the earliest of them: so what hosts and server see is as if networks were up to the window
- * slow. What is due by time (crowd_clock.c) waits until nothing is under way. */
+/* The loop of events. With one line it follows the order of virtual time exactly. With several, the
+ * next event may begin while requests of other hosts are under way, as long as it is no further
+ * than the window behind the earliest of them: hosts and server see what they would see over
+ * networks that are up to the window slow. What is due by time (crowd_clock.c) waits until nothing
+ * is under way. */
 #include "tools/volunteers/crowd/crowd.h"
 
 #include "server/base/arena.h"
@@ -161,7 +162,7 @@ static size_t free_line(const struct crowd *crowd)
     return line;
 }
 
-/* Events from here on have to wait for what is under way. */
+/* Events later than this have to wait until the earliest request under way has ended. */
 static double horizon(const struct crowd *crowd)
 {
     double window = crowd->options->window >= 0 ? crowd->options->window : crowd->scenario->window;
@@ -173,7 +174,8 @@ static double horizon(const struct crowd *crowd)
     return earliest + window;
 }
 
-static enum status put_down(struct crowd *crowd, size_t host, struct failure *failure)
+/* Enters the next event of a host into the agenda. */
+static enum status add_event(struct crowd *crowd, size_t host, struct failure *failure)
 {
     if (!agenda_add(&crowd->agenda, volunteer_next_event(&crowd->volunteers[host]), host))
         return fail(failure, STATUS_NO_MEMORY, "no memory for events");
@@ -200,10 +202,10 @@ static enum status begin_event(struct crowd *crowd, size_t line, struct failure 
         if (flight->is_on || status != STATUS_OK)
             return status;
     }
-    return put_down(crowd, entry.who, failure);
+    return add_event(crowd, entry.who, failure);
 }
 
-/* Begins what may begin. */
+/* Begins events as long as a line is free and nothing else comes first. */
 static enum status begin_events(struct crowd *crowd, double due, struct failure *failure)
 {
     enum status status = STATUS_OK;
@@ -226,7 +228,7 @@ static enum status end_some(struct crowd *crowd, struct failure *failure)
     enum status status = crowd_rpc_wait(crowd, &host, failure);
 
     if (status == STATUS_OK && host < crowd->count)
-        status = put_down(crowd, host, failure);
+        status = add_event(crowd, host, failure);
     return status;
 }
 
@@ -247,7 +249,7 @@ static enum status run(struct crowd *crowd, struct failure *failure)
     }
 }
 
-/* The time that all hosts have come to, also where the run ends with requests under way. */
+/* The virtual time that every host has reached, even if the run ends with requests under way. */
 static double reached(const struct crowd *crowd)
 {
     double time = fmin(agenda_next(&crowd->agenda), crowd->end);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* What happens by virtual time and not to one host: samples of the figures, the commands that stand
- * in for a project's other programs, and word of progress. Each waits until all hosts have come to
- * its time, so that what it sees and does belongs to that time. */
+ * in for a project's other programs, and lines of progress. Samples and commands wait until all
+ * hosts have come to their time, so that what they see and do belongs to that time. */
 #include "tools/volunteers/crowd/crowd_parts.h"
 
 #include "tools/volunteers/crowd/command.h"
@@ -55,7 +55,7 @@ static enum status run_commands(struct crowd *crowd, double now, struct failure 
     for (size_t i = 0; i < crowd->options->transition_count && status == STATUS_OK; i++)
         status = command_run(crowd->options->transitions[i], now, failure);
     crowd->effort.transitions++;
-    /* The signal that stops us from a terminal stops the command too. */
+    /* A signal from a terminal reaches the command as well, so its failure means nothing then. */
     return *crowd->is_stopped != 0 ? STATUS_OK : status;
 }
 
@@ -78,7 +78,7 @@ void crowd_live(struct crowd *crowd, size_t host, double until)
     volunteer_live(&crowd->volunteers[host], until);
 }
 
-/* Several processes of one project: their URLs stand with commas between. */
+/* Of several processes of one project the URLs are separated by commas. */
 static void read_metrics(struct crowd *crowd, size_t project)
 {
     struct text rest = text_from(crowd->options->metrics[project]);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Hosts know schedulers by number, so that each of thousands may have a list of its own. Before the
- * first host lives, all master pages are looked at once: a crowd that finds none would only wait.
- */
+/* Hosts know schedulers by number, so that each of thousands may have a list of its own. All
+ * master pages are read once before the first host lives: a crowd that finds no scheduler would
+ * only wait. */
 #include "server/base/arena.h"
 #include "tools/volunteers/crowd/command_line.h"
 #include "tools/volunteers/crowd/crowd_parts.h"

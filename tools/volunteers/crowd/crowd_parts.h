@@ -27,13 +27,15 @@ struct volunteer_question;
 
 enum { CROWD_SCHEDULERS_MAX = 64 }; /* of a project, in a whole run */
 
-/* URLs that master pages ever named, by number; without such pages the one of the command line. */
+/* URLs that master pages have named so far, by number; without --master the one URL of the command
+ * line. */
 struct schedulers {
     const char *urls[CROWD_SCHEDULERS_MAX];
     size_t count;
 };
 
-/* One request under way, on the line of its number. */
+/* One request under way, on the HTTP line of its number. It is on from crowd_rpc_begin until its
+ * host has heard an answer, or that there is none. */
 struct flight {
     bool is_on;
     double time;     /* virtual */
@@ -44,7 +46,8 @@ struct flight {
     struct arena *arena; /* of its reply */
 };
 
-/* What is known of a project's server. */
+/* What is known of a project's server. crowd_rpcs.c enters that it is away when no connection can
+ * be made, and that it serves at the first reply with work or an account. */
 struct crowd_server {
     double away_since; /* real; 0: it answers */
     bool serves;       /* it has done once what it was asked for */
@@ -84,31 +87,32 @@ double crowd_seconds(void); /* real time, of any beginning */
 
 /* --- crowd_rpc.c --- */
 
-/* Sends the question of a free line, or lets its host hear nothing at once. */
+/* Sends the question of a free line; in an outage of the scenario its host hears at once that
+ * nobody answers, and the line stays free. */
 MUST_CHECK enum status crowd_rpc_begin(struct crowd *crowd, size_t line, struct failure *failure);
-/* Waits for the next answer, for a moment at most. *ret_host: the one that heard something, whose
- * line is free again; crowd->count: none did. */
+/* Waits for the next answer, for a moment at most. *ret_host: the host that heard an answer or that
+ * there is none, and whose line is free again; crowd->count: no host did. */
 MUST_CHECK enum status crowd_rpc_wait(struct crowd *crowd, size_t *ret_host,
                                       struct failure *failure);
 
-/* A project that has served nobody yet, of those that were asked at least so often, is told of. */
+/* STATUS_INVALID: a project was asked at least so often and has served nobody. */
 MUST_CHECK enum status crowd_rpc_judge(const struct crowd *crowd, uint64_t least,
                                        struct failure *failure);
 
 /* --- crowd_masters.c --- */
 
-/* The schedulers to begin with. */
+/* Reads all master pages once. STATUS_IO, STATUS_INVALID: as crowd_create. */
 MUST_CHECK enum status crowd_read_masters(struct crowd *crowd, struct failure *failure);
-/* The numbers of what a page names, in room for MASTER_SCHEDULERS_MAX; returns how many. Those that
- * are new get one as long as there is room. */
+/* The numbers of the schedulers that a page names; ret_numbers has room for MASTER_SCHEDULERS_MAX.
+ * Returns how many. New ones get a number until CROWD_SCHEDULERS_MAX are known. */
 size_t crowd_number_schedulers(struct crowd *crowd, size_t project, const struct master_page *page,
                                uint8_t *ret_numbers);
 
 /* --- crowd_clock.c --- */
 
-/* The next time at which something is due before any event of that time. */
+/* The next time at which a sample or command is due. It comes before all events of that time. */
 double crowd_next_due(const struct crowd *crowd);
-/* Does it. No request may be under way. */
+/* Takes the sample, or runs the commands. No request may be under way. */
 MUST_CHECK enum status crowd_do_due(struct crowd *crowd, struct failure *failure);
 void crowd_sample(struct crowd *crowd, double time, bool is_last);
 void crowd_tell_progress(struct crowd *crowd, double time);

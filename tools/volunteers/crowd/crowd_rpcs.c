@@ -1,11 +1,14 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* One RPC, or reading of a master page, from question to answer. What the scenario wants to fail is
- * told to the host at once. A server that is really not there is no part of a scenario: the same
- * request goes out again until patience ends, and with it the run. Other real failures the host
- * sees as they are, and all of them where it finds schedulers on master pages: then what it does
- * about them is what is looked at. But a project that has served nobody in its first requests is a
- * mistake in a URL, a key or its configuration, and so is one that goes by its own clock: what
- * would come of it are no figures. */
+/* One RPC, or the reading of one master page, from question to answer.
+ *
+ * - A request during an outage of the scenario fails at once; the host hears nothing.
+ * - A server that is really not there is no part of the scenario: the same request goes out again
+ *   until it is answered, or patience ends, and the run with it.
+ * - All other real failures reach the host as they are. Where hosts find schedulers on master
+ *   pages, absent servers do too, since what hosts do about them is what such a run is for.
+ * - A project that has served none of its first requests is a mistake in a URL, a key or its
+ *   configuration, and so is a server that goes by its own clock. They end the run, because its
+ *   figures would be worth nothing. */
 #include "tools/volunteers/crowd/crowd_parts.h"
 
 #include "server/base/arena.h"
@@ -87,8 +90,8 @@ static enum status note_unserved(struct crowd *crowd, const struct flight *fligh
     server->idle++;
     snprintf(server->words, sizeof(server->words), "%s",
              words[0] != '\0' ? words : crowd_failure_words(kind));
-    /* Of several schedulers any may be dead, and be tried first by all; that all are shows at the
-     * end. */
+    /* With several schedulers the first ones that hosts try may be dead; whether all of them are is
+     * judged at the end of the run. */
     if (crowd->options->has_masters && kind != CROWD_DOWN && kind != CROWD_REFUSED)
         return STATUS_OK;
     return crowd_rpc_judge(crowd, UNSERVED_MAX, failure);
@@ -203,7 +206,7 @@ enum status crowd_rpc_begin(struct crowd *crowd, size_t line, struct failure *fa
     return send_out(crowd, line, failure);
 }
 
-/* Nobody is there: shall it go out again? */
+/* No server is there: the request goes out again after a pause, unless patience is over. */
 static enum status wait_for_server(struct crowd *crowd, struct flight *flight,
                                    enum crowd_failure kind, const char *words,
                                    struct failure *failure)
@@ -222,8 +225,8 @@ static enum status wait_for_server(struct crowd *crowd, struct flight *flight,
     return STATUS_OK;
 }
 
-/* A reply that was read. A project that is down when the run begins is waited for, as a server that
- * is just starting says so; later it is what hosts meet. */
+/* Takes a reply that could be read. A project that says at the beginning of a run that it is down
+ * is waited for, because servers say so while they start; later on the host hears it. */
 static enum status take_reply(struct crowd *crowd, struct flight *flight,
                               const struct incoming *incoming, struct failure *failure)
 {
@@ -270,8 +273,8 @@ static enum status take_result(struct crowd *crowd, const struct http_result *re
     return take_reply(crowd, flight, &incoming, failure);
 }
 
-/* Those that wait for their server go out again, or are given up when the run is, as then after a
- * while are those that nobody answers. */
+/* Sends requests again that wait for their server. After a signal these are given up at once, and
+ * after STOP_PATIENCE also those that no server has answered. */
 static enum status retry_some(struct crowd *crowd, size_t *ret_host, struct failure *failure)
 {
     double now = crowd_seconds();

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* libcurl keeps connections by itself, in a multi handle, as long as its easy handles stay. What
- * can be set once is; the rest changes from one request to the next. */
+/* libcurl keeps connections by itself, in a multi handle, as long as its easy handles live.
+ * Options that are the same for all requests are set once; the rest changes from one request to
+ * the next. */
 #include "tools/volunteers/crowd/http_lines.h"
 
 #include "server/base/buffer.h"
@@ -47,7 +48,7 @@ static bool prepare_line(struct http_line *line)
     if (line->easy == NULL)
         return false;
     curl_easy_setopt(line->easy, CURLOPT_PROTOCOLS_STR, PROTOCOLS);
-    curl_easy_setopt(line->easy, CURLOPT_PROXY, ""); /* a crowd is too much for others' proxies */
+    curl_easy_setopt(line->easy, CURLOPT_PROXY, ""); /* a proxy of others is not made for a crowd */
     curl_easy_setopt(line->easy, CURLOPT_MAXREDIRS, MOVES_MAX);
     curl_easy_setopt(line->easy, CURLOPT_WRITEFUNCTION, receive);
     curl_easy_setopt(line->easy, CURLOPT_WRITEDATA, &line->reply);
@@ -77,7 +78,7 @@ struct http_lines *http_create(size_t lines)
             http_destroy(http);
             return NULL;
         }
-    /* Hosts on one line may be of different projects. */
+    /* Hosts on one line may ask different projects, so there are more connections than lines. */
     curl_multi_setopt(http->multi, CURLMOPT_MAXCONNECTS, (long)(2 * lines + CONNECTIONS_SPARE));
     return http;
 }
@@ -101,7 +102,6 @@ void http_destroy(struct http_lines *http)
     curl_global_cleanup();
 }
 
-/* The time first, so that the rest of the list could stay; it is short. */
 static struct curl_slist *make_headers(double now)
 {
     static const char *const fixed[] = {"Content-Type: text/xml", "Expect:"};
@@ -157,7 +157,7 @@ bool http_fetch(struct http_lines *http, size_t number, const char *url, double 
     return begin(http, line, url, now);
 }
 
-/* A web server in front of none says 502 or 504, one that is stopping 503. */
+/* A web server without a scheduler behind it says 502 or 504; one that is stopping says 503. */
 static enum http_end judge(CURLcode code, long status)
 {
     if (code == CURLE_COULDNT_CONNECT || code == CURLE_COULDNT_RESOLVE_HOST)

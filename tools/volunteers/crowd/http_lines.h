@@ -27,24 +27,26 @@ enum http_end {
 struct http_lines *http_create(size_t lines);
 void http_destroy(struct http_lines *http); /* NULL is fine */
 
-/* The body stays the caller's and as it is until the line is done. False: no memory. */
+/* Posts the body, which stays the caller's and must not change until the line is done. `now` is the
+ * virtual time that the server is told. False: no memory. */
 MUST_CHECK bool http_post(struct http_lines *http, size_t line, const char *url, double now,
                           struct text body);
 
-/* The same for a page. */
+/* Gets a page in the same way; redirections are followed. */
 MUST_CHECK bool http_fetch(struct http_lines *http, size_t line, const char *url, double now);
 
 struct http_result {
     size_t line;
     enum http_end end;
-    struct text reply; /* until the next request on this line */
-    bool is_simulated; /* the server took the time that it was told */
-    char words[128];   /* what went wrong */
+    struct text reply; /* valid until the next request on this line */
+    bool
+        is_simulated; /* the server took the time that it was told, and not that of its own clock */
+    char words[128];  /* what went wrong */
 };
 /* Waits for the next line to be done, for so many seconds at most. False: none is. */
 bool http_wait(struct http_lines *http, double seconds, struct http_result *ret_result);
 
-/* A page, at once. False: it cannot be had. */
+/* Gets a page and waits for it. False: no answer with status 200. */
 bool http_get(struct http_lines *http, const char *url, struct buffer *ret_page);
 
 #endif

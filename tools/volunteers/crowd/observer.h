@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What the driver tells of a run while it goes on: to whoever draws figures, so that none of them
- * live in its loop. Calls come one at a time, in the order in which things end: with one request at
- * a time that is the order of virtual time, with several it may step back by the window. */
+/* How the loop of events tells others of a run, so that whoever keeps figures needs no place in it.
+ * Calls come one at a time, in the order in which RPCs end. With one request at a time that is the
+ * order of virtual time; with several, time may step back by the window. */
 #ifndef TOOLS_VOLUNTEERS_CROWD_OBSERVER_H
 #define TOOLS_VOLUNTEERS_CROWD_OBSERVER_H
 
@@ -50,13 +50,13 @@ struct sample {
     bool is_first, is_last; /* before the first event, after the last */
 };
 
-/* Functions may be NULL. Nothing that they are given lives longer than the call. */
+/* Functions may be NULL. What they are given is valid during the call only. */
 struct observer {
     void *context;
     void (*rpc)(void *context, const struct rpc *rpc);
     /* At the beginning, every sample_hours of virtual time, and at the end. */
     void (*sample)(void *context, const struct sample *sample);
-    /* The host is about to live from volunteer->now until then, as it stands. */
+    /* The host is about to live from volunteer->now until then; nothing of it changes meanwhile. */
     void (*interval)(void *context, size_t host, const struct volunteer *volunteer, double until);
 };
 

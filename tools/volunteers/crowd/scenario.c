@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Each name is a row of the table below, with its range. What a file says twice counts as it says
- * it last, so that lines may be put behind somebody else's. */
+/* Each name is a row of a table below, with its range. The last line of a name counts, so that
+ * lines may be appended to a file of somebody else. */
 #include "tools/volunteers/crowd/scenario.h"
 
 #include "tools/volunteers/host/habits.h"
@@ -78,12 +78,12 @@ static const struct scenario_row {
     {"restart", OF(population.restart), 0, 86400},
 };
 
-/* Rows that are numbers of things, or yes and no. */
+/* Rows that must be whole numbers: counts, and yes or no. */
 static const char *const wholes[] = {
     "hosts",           "seed",   "cpus_min",      "cpus_max",     "always_on",
     "leave_in_memory", "sleeps", "gpu_count_max", "projects_min", "projects_max"};
 
-/* Ends of one range. (Of cpus_min the manual says what it means above cpus_max.) */
+/* Ends of one range. (cpus_min may be above cpus_max: then all hosts have cpus_min.) */
 static const struct {
     const char *least, *most;
 } ranges[] = {
@@ -108,7 +108,7 @@ static const struct scenario_list {
     {"file_scales", OF(population.file_scales), OF(population.file_scale_count), 0, 1e9},
 };
 
-/* Ways of clients, each a word of its table. */
+/* What clients do: each is a word of a table in host/habits.h. */
 static const size_t habits[HABITS] = {
     [HABIT_RUN] = OF(population.habits.run),
     [HABIT_FETCH] = OF(population.habits.fetch),
@@ -134,7 +134,7 @@ static enum status set_habit(struct scenario *scenario, const struct habit_table
     return fail(failure, STATUS_INVALID, "line %d: %s is one of %s", line, table->name, words);
 }
 
-/* Cuts off and returns what stands before the first blank. */
+/* Returns what is before the first blank, and leaves the rest. */
 static struct text first_word(struct text *rest)
 {
     size_t length = 0;
@@ -211,7 +211,7 @@ static double value_of(const struct scenario *scenario, const char *name)
     return *(const double *)(const void *)((const char *)scenario + rows[i].offset);
 }
 
-/* One end may have its default, so this can be said of the whole file only. */
+/* Checked at the end of the file, because one end of a range may keep its default. */
 static enum status check_ranges(const struct scenario *scenario, struct failure *failure)
 {
     for (size_t i = 0; i < sizeof(ranges) / sizeof(ranges[0]); i++) {

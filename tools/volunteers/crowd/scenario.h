@@ -20,11 +20,12 @@ struct scenario {
     struct population population;
 };
 
-/* What a file does not name stays as measured; STATUS_INVALID names the line. */
+/* What the file does not name is as measured (population_measured). STATUS_INVALID: a mistake; the
+ * failure names the line. */
 MUST_CHECK enum status scenario_read(struct text file, struct scenario *ret_scenario,
                                      struct failure *failure);
 
-/* Whether nobody listens at this time. */
+/* Whether the scenario has an outage at this time. */
 bool scenario_is_out(const struct scenario *scenario, double time);
 
 #endif

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The figures of merit are those of BOINC's simulator of clients, which knows one host. For a crowd
- * amounts are added up first and divided then, so that a fast host counts for more than a slow
- * one: idle and wasted are parts of all that the crowd could have computed. The share violation is
- * that of each host weighted by what it computed; monotony, of which there is no amount, is a mean
- * of hosts. Both are of hosts with several projects, as there is nothing to violate with one. */
+/* The figures of merit are those of BOINC's simulator of clients, which knows one host. For a
+ * crowd, amounts are added up first and divided then, so that a fast host counts for more than a
+ * slow one: idle and wasted are fractions of all that the crowd could have computed. Share
+ * violation is that of each host, weighted by what it computed; monotony has no amount to weight it
+ * by, so it is a mean over hosts. Both are of hosts with several projects only. */
 #include "tools/volunteers/figures/merit.h"
 
 #include "server/base/buffer.h"

@@ -1,6 +1,14 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What a crowd is judged by: amounts of its hosts added up, and the figures made of them, each a
- * row of one table that JSON, CSV and pictures are written by. Pure. */
+/* What a run is judged by. This room watches a crowd (crowd/observer.h) and writes down what it
+ * showed.
+ *
+ * run_report.h is the observer: at each sample it adds up what the hosts counted
+ * (host/host_tally.h) to the figures of merit in this header, and writes a row of them;
+ * no_work_reasons.h adds why servers had no job. arrivals.h counts RPCs by time, trace.h keeps what
+ * one host's processors did. At the end of the run plot.h draws all of it.
+ *
+ * Here are the figures of merit themselves: amounts of the hosts added up, and what is made of
+ * them. Each figure is a row of one table, from which JSON, CSV and pictures are written. Pure. */
 #ifndef TOOLS_VOLUNTEERS_FIGURES_MERIT_H
 #define TOOLS_VOLUNTEERS_FIGURES_MERIT_H
 
@@ -24,7 +32,7 @@ struct merit {
 void merit_add_host(struct merit *figures, const struct host_tally *tally,
                     const struct tally_project *const *projects, const double *shares,
                     size_t project_count, double period);
-/* What happened from one moment to a later one. Shares and monotony are matters of a long time:
+/* What happened from one moment to a later one. Share violation and monotony need a long time, so
  * they stay those since the beginning. */
 struct merit merit_since(const struct merit *before, const struct merit *now);
 

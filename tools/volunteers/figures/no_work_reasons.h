@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Why servers had no job for hosts: their counters of reasons, over all projects. */
+/* Why servers had no job for hosts: their counters of reasons, summed over all projects. Servers
+ * may have been running before, so what counts is by how much a counter has grown since the first
+ * reading. */
 #ifndef TOOLS_VOLUNTEERS_FIGURES_NO_WORK_REASONS_H
 #define TOOLS_VOLUNTEERS_FIGURES_NO_WORK_REASONS_H
 
@@ -13,7 +15,7 @@ enum { NO_WORK_MAX = 128, NO_WORK_WORD_BYTES = 48 };
 
 struct no_work_reason {
     char word[NO_WORK_WORD_BYTES];
-    double first, before, now; /* servers may have been running before */
+    double first, before, now; /* at the first reading, the one before, the last */
 };
 
 /* Zero it before use. */

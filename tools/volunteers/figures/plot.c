@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The scripts name columns, not their numbers, so that a new figure moves nothing, and may be
- * changed by hand and drawn again: cd FOLDER; gnuplot NAME.gp. */
+/* The scripts refer to columns by name, so that a new figure breaks none. They may be changed by
+ * hand and drawn again: cd FOLDER; gnuplot NAME.gp. */
 #include "tools/volunteers/figures/plot.h"
 
 #include "server/base/buffer.h"
@@ -16,7 +16,7 @@
 
 extern char **environ;
 
-/* Told apart by people who see colours differently, too. */
+/* People who are colour-blind can tell them apart. */
 static const char *const colours[] = {"#0072b2", "#e69f00", "#009e73", "#cc79a7",
                                       "#56b4e9", "#d55e00", "#f0e442", "#000000"};
 enum { COLOURS = sizeof(colours) / sizeof(colours[0]) };

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Pictures of a run: what gnuplot is told, for the tables that lie beside it, and gnuplot itself,
- * which is an optional program. */
+/* Pictures of a run: gnuplot scripts for the tables in the same folder, and running gnuplot, which
+ * is an optional program. */
 #ifndef TOOLS_VOLUNTEERS_FIGURES_PLOT_H
 #define TOOLS_VOLUNTEERS_FIGURES_PLOT_H
 
@@ -12,8 +12,8 @@
 struct buffer;
 struct trace;
 
-/* Reads figures.csv, writes figures.svg; likewise the others. Shares are those of several projects.
- */
+/* Reads figures.csv, writes figures.svg; likewise the others. Shares are those of several
+ * projects. */
 void plot_write_figures(bool has_shares, struct buffer *script);
 /* Of intervals so many minutes long. */
 void plot_write_arrivals(double minutes, struct buffer *script);

@@ -1,8 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Looks on and writes down. Each sample becomes a line of figures.csv at once, so that a run can be
- * watched and one that is ended leaves what it had; arrivals and the trace are written at the end.
- * Reasons are counters of servers, which may have been running before: what counts is by how much
- * they have grown since the first sample. */
+/* Each sample becomes a line of figures.csv at once, so that a run can be watched, and one that is
+ * ended early leaves the lines until then. Arrivals and the trace are written at the end. */
 #include "tools/volunteers/figures/run_report.h"
 
 #include "server/base/buffer.h"
@@ -33,7 +31,7 @@ static const char *const resource_names[] = {"CPU", "NVIDIA", "AMD", "Intel GPU"
 struct over_time {
     FILE *file; /* NULL: not wanted */
     char path[PATH_BYTES];
-    int error; /* it cannot be written any more; 0: it can */
+    int error; /* errno of the write that failed; 0: none did */
 };
 enum { USERS_CSV, PLOT_CSV, CSVS };
 
@@ -74,7 +72,7 @@ static void gather(struct run_report *report, const struct sample *sample)
         add_host(&report->now, &report->projects, &sample->volunteers[i]);
 }
 
-/* A full disk costs the rest of this file, not the run. */
+/* When the disk is full, this file ends there, but the run goes on. */
 static void write_line(struct run_report *report, const struct buffer *line)
 {
     for (size_t i = 0; i < CSVS; i++) {
@@ -124,7 +122,7 @@ static void on_sample(void *context, const struct sample *sample)
     gather(report, sample);
     if (sample->metrics != NULL)
         no_work_read(&report->reasons, sample->metrics, sample->project_count);
-    /* What the last interval is not long enough for stands in the one before. */
+    /* A last sample at the time of the one before would be an empty row. */
     if (sample->is_first || report->now.days > report->before.days)
         write_sample(report, sample->is_first);
 }
@@ -316,7 +314,7 @@ size_t run_report_observers(struct run_report *report,
     return 2;
 }
 
-/* Each is tried whatever became of the others; the first failure is told. */
+/* Figures and pictures are each tried even if the other failed. */
 enum status run_report_finish(struct run_report *report, struct failure *failure)
 {
     enum status status = print_figures(report, failure), drawn = STATUS_OK;

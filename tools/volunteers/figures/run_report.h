@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What is kept of a run and given out: figures on standard output and over time, pictures. */
+/* The report of a run: figures on standard output and over time, and pictures. */
 #ifndef TOOLS_VOLUNTEERS_FIGURES_RUN_REPORT_H
 #define TOOLS_VOLUNTEERS_FIGURES_RUN_REPORT_H
 
@@ -18,7 +18,7 @@ MUST_CHECK enum status run_report_create(const struct command_line *options,
                                          const struct scenario *scenario,
                                          struct run_report **ret_report, struct failure *failure);
 void run_report_destroy(struct run_report *report); /* NULL is fine */
-/* Whom the crowd is to tell; how many. */
+/* The observers to be given to the crowd. Returns how many. */
 size_t run_report_observers(struct run_report *report,
                             struct observer ret_observers[CROWD_OBSERVERS_MAX]);
 /* After the run: figures to standard output, pictures. */

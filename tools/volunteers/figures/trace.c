@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Segments of one project that touch on one processor are one: a picture shows projects, not jobs,
- * and a month of short jobs stays small. */
+/* Adjacent segments of one project on one processor are joined: a picture shows projects, not jobs,
+ * and so a month of short jobs stays small. */
 #include "tools/volunteers/figures/trace.h"
 
 #include "server/base/buffer.h"
@@ -107,7 +107,7 @@ void trace_run(struct trace *trace, double begin, double end, const struct trace
     for (size_t i = 0; i < trace->slot_count; i++)
         if (trace->slots[i].busy && !runs(trace->slots[i].job, jobs, count))
             trace->slots[i].busy = false;
-    /* Who ran before is in its place before anybody new takes one. */
+    /* Jobs that ran before keep their places; only then new ones get theirs. */
     for (size_t r = 0; r < CLIENT_RESOURCES; r++) {
         for (size_t j = 0; j < count; j++)
             if (has_place(trace, jobs[j].id, r))

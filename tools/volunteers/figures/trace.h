@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* What the processors of one host did over time: segments of a processor and a project, for a
- * picture. Each job keeps its processors while it runs; who is free is taken lowest first. */
+ * picture. Each job keeps its processors while it runs; a new one gets the lowest that are free. */
 #ifndef TOOLS_VOLUNTEERS_FIGURES_TRACE_H
 #define TOOLS_VOLUNTEERS_FIGURES_TRACE_H
 
@@ -44,7 +44,8 @@ struct trace {
 /* So many instances of each resource. */
 void trace_init(struct trace *trace, const size_t *instances, size_t resource_count);
 void trace_free(struct trace *trace);
-/* From `begin` to `end` these jobs ran. Times never step back. */
+/* These jobs ran from `begin` to `end`. Times of later calls never lie before those of earlier
+ * ones. */
 void trace_run(struct trace *trace, double begin, double end, const struct trace_job *jobs,
                size_t count);
 void trace_off(struct trace *trace, double begin, double end);

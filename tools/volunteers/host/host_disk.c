@@ -71,7 +71,7 @@ static void free_file(struct disk_file *file)
     free(file);
 }
 
-/* Files that were marked leave. */
+/* Files that were marked as deleted leave the list. */
 static void clear_up(struct volunteer *volunteer, const struct workplace *work)
 {
     struct host_disk *disk = &volunteer->disk;
@@ -129,7 +129,7 @@ static bool grow(struct host_disk *disk)
     return true;
 }
 
-/* What the server says of it goes before what files have from the beginning. */
+/* The server's word goes before the attributes that files have by default. */
 static struct disk_file describe(struct storage_file file, const struct incoming_file *incoming)
 {
     return (struct disk_file){
@@ -178,7 +178,7 @@ static bool use_file(struct volunteer *volunteer, struct volunteer_job *job,
     if (file == NULL) {
         file = add_file(volunteer, job->project, incoming);
         *bytes += incoming->bytes;
-    } else { /* what is said again rises and never falls */
+    } else { /* told again, priority and life rise but never fall */
         struct disk_file again =
             describe(storage_new_file(job->project, file->bytes, volunteer->now), incoming);
 
@@ -193,7 +193,7 @@ static bool use_file(struct volunteer *volunteer, struct volunteer_job *job,
     return true;
 }
 
-/* A file of which servers tell no size: what the job writes, where they have a name for it. */
+/* A file whose size servers do not tell: the job's output, if the reply has a name for it. */
 static struct incoming_file draw_own(struct volunteer *volunteer, const struct volunteer_job *job,
                                      const struct incoming_file *output)
 {
@@ -212,7 +212,7 @@ bool host_disk_admit(struct volunteer *volunteer, struct volunteer_job *job,
                      const struct incoming_job *incoming, double *ret_bytes)
 {
     struct incoming_file own;
-    double written = 0; /* an output does not come over the network */
+    double written = 0; /* outputs do not come over the network */
     bool fits = true;
 
     *ret_bytes = 0;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The disk of a host: files of jobs under the rules of storage.h, if the scenario has it so.
- * Without (disk none) no file is kept: each comes again for each job. */
+/* The disk of a host: files of jobs under the rules of client/storage.h. With the policy "none" no
+ * file is kept, so each file comes again for each job. */
 #ifndef TOOLS_VOLUNTEERS_HOST_HOST_DISK_H
 #define TOOLS_VOLUNTEERS_HOST_HOST_DISK_H
 
@@ -15,18 +15,19 @@ struct outgoing_disk;
 struct volunteer;
 struct volunteer_job;
 
-/* Who else uses the disk changes; files, and jobs, go if they must. */
+/* Other programs use more or less of the disk from now on. Files and jobs that find no room go. */
 void host_disk_change_others(struct volunteer *volunteer);
-/* Something may have gone: whether what was stopped may go on. (While nothing is exceeded no file
- * comes that would exceed it, so nothing else is to be looked for.) */
+/* Space may have become free: a host that is stuck may go on. (No other host needs this check,
+ * because no file is let in that would exceed the limit.) */
 void host_disk_poll(struct volunteer *volunteer);
-/* Deletion policies of a project, and files that its server wants to be gone. */
+/* Takes the project's deletion policies from a reply, and deletes the files that the server ordered
+ * to be deleted. */
 void host_disk_obey(struct volunteer *volunteer, size_t project, const struct incoming *incoming);
-/* Makes room for the files of a job and keeps them; *ret_bytes are of those that were not here.
- * False: there is none, or no memory. */
+/* Makes room for the files of a job and keeps them. *ret_bytes: the size of those that have to come
+ * over the network. False: there is no room, or no memory. */
 bool host_disk_admit(struct volunteer *volunteer, struct volunteer_job *job,
                      const struct incoming_job *incoming, double *ret_bytes);
-/* A job is over: it uses its files no more. */
+/* The job needs its files no more. */
 void host_disk_release(struct volunteer *volunteer, struct volunteer_job *job);
 void host_disk_tell(const struct volunteer *volunteer, size_t project,
                     struct outgoing_disk *ret_outgoing);

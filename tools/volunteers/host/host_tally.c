@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The figures of merit are those of BOINC's simulator of clients; only its sums over time steps are
- * integrals here, as time has no steps. */
+/* The figures of merit are those of BOINC's simulator of clients; where it sums over time steps,
+ * these are integrals, because virtual time has no steps. */
 #include "tools/volunteers/host/host_tally.h"
 
 #include <math.h>

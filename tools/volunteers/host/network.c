@@ -9,8 +9,8 @@
 
 #include "server/base/banned.h"
 
-#define MOMENT    1e-3 /* s: what comes within is here */
-#define BYTES_MAX 1e18 /* whatever a server says */
+#define MOMENT    1e-3 /* s: a file that comes within this time counts as here */
+#define BYTES_MAX 1e18 /* however large a server says that a file is */
 
 void network_fetch(const struct volunteer *volunteer, struct volunteer_job *job, double bytes)
 {

@@ -8,13 +8,13 @@
 struct volunteer;
 struct volunteer_job;
 
-/* So many bytes have to come before the job can run. */
+/* The job needs so many bytes from the network before it can run. */
 void network_fetch(const struct volunteer *volunteer, struct volunteer_job *job, double bytes);
-/* The host was on for `interval` s, no longer than network_next said. */
+/* The host was on for `interval` s, which is no longer than network_next said. */
 void network_advance(struct volunteer *volunteer, double interval);
 /* s of presence until the next job has all its files; INFINITY: none is waiting. */
 double network_next(const struct volunteer *volunteer);
-/* It is not over, and its files are here. */
+/* The job is not over, and its files are here. */
 bool network_is_runnable(const struct volunteer_job *job);
 
 #endif

@@ -2,8 +2,9 @@
 /* Presence, absence and speed are those of the ComBoS simulator of BOINC projects (its
  * parameters.xml): presence Weibull with shape 0.393 and scale 2.964 h, absence log-normal with
  * mu -0.586 and sigma 2.844 of hours, speed exponential with a mean of 5.77 GFLOPS, cut to 0.07 and
- * 117.71. Absences are cut to 60 days: the law's tail is of hosts that never come back, which is
- * departure. Memory, disk and queues are round figures of today's machines, not measurements. */
+ * 117.71. Absences are cut to 60 days: the law's tail comes from hosts that never come back, and
+ * here those have left (population_draw_life). Memory, disk and queues are round figures of today's
+ * machines, not measurements. */
 #include "tools/volunteers/host/population.h"
 
 #include "server/base/random.h"
@@ -110,7 +111,8 @@ static int64_t uniform_integer(struct random *random, int64_t least, int64_t mos
                          : least + (int64_t)(random_next(random) % (uint64_t)(most - least + 1));
 }
 
-/* As many draws for each machine, so that one with another coprocessor is the same otherwise. */
+/* Every machine takes the same number of draws, so that with another coprocessor it is the same
+ * machine otherwise. */
 void population_draw_gpus(const struct population *population, struct random *random,
                           struct machine *machine)
 {
@@ -153,7 +155,7 @@ size_t population_draw_attachments(const struct population *population, struct r
     int64_t least = (int64_t)fmin(population->projects_min, (double)most);
 
     count = (size_t)uniform_integer(random, least, most);
-    /* Each of those left is taken as likely as any other. */
+    /* Each project that is left is taken with equal probability. */
     for (size_t p = 0; p < all && kept < count; p++) {
         double share = log_uniform(random, population->share_min, population->share_max);
         struct attachment attachment = {.which = p};
@@ -169,7 +171,7 @@ size_t population_draw_attachments(const struct population *population, struct r
             of_project(population->file_scales, population->file_scale_count, p, 1);
         insert(ret_attachments, kept++, attachment);
     }
-    for (size_t i = kept; i-- > 0;) /* the first one is why it came */
+    for (size_t i = kept; i-- > 0;) /* the host arrives with its first project */
         ret_attachments[i].delay -= ret_attachments[0].delay;
     return kept;
 }

@@ -1,11 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* A job that runs writes a checkpoint every so many seconds. When its process ends before the job
- * does, it will go on from the last one: what it did since was for nothing, and starting again
- * takes a while that brings it no further. Debts and shares go by what was used, lost or not.
+/* A running job writes a checkpoint every so many seconds. When its process ends before the job
+ * does, the job goes on from the last checkpoint: what it did since then is lost, and starting
+ * again takes a while in which it gets no further. Debts and shares count what was used, lost or
+ * not.
  *
- * All processes end when the host is switched off. Of what ends when a job makes way for another
- * the old text knows the preference alone; the rest is as clients of today have it: a job that has
- * written no checkpoint yet stays in memory in any case, one of a coprocessor never does. */
+ * All processes end when the host is switched off. When a job makes way for another, it depends on
+ * the preference to leave jobs in memory, with two exceptions of today's clients: a job that has
+ * written no checkpoint yet always stays in memory, a coprocessor job never does. */
 #include "tools/volunteers/host/progress.h"
 
 #include "tools/volunteers/host/volunteer.h"
@@ -50,7 +51,7 @@ void progress_run(struct volunteer *volunteer, struct volunteer_job *job, double
                                           .flops = job->flops - flops * fmin(1, since / interval)};
 }
 
-/* The same twice is the same. */
+/* Calling it twice changes nothing more. */
 static void end_process(struct volunteer *volunteer, struct volunteer_job *job)
 {
     const struct volunteer_saved *saved = &job->saved;
@@ -59,7 +60,7 @@ static void end_process(struct volunteer *volunteer, struct volunteer_job *job)
     if (job->done)
         return;
     count_lost(volunteer, job->flops - saved->flops);
-    job->booked -= job->elapsed - saved->elapsed; /* what it used stays used */
+    job->booked -= job->elapsed - saved->elapsed; /* debts keep what it used */
     job->left = saved->left + restart;
     job->progress = saved->progress - restart;
     job->elapsed = saved->elapsed;
@@ -81,7 +82,7 @@ void progress_end_processes(struct volunteer *volunteer)
         end_process(volunteer, &volunteer->jobs[i]);
 }
 
-/* What ran has its period before it again: it is the process that has run for so long. */
+/* Jobs that were running begin a new period: a period is the run time of a process. */
 void progress_begin_processes(struct volunteer *volunteer)
 {
     for (size_t i = 0; i < volunteer->job_count; i++)

@@ -53,7 +53,7 @@ struct outgoing_disk {
 struct outgoing {
     struct text authenticator, platform;
     int64_t hostid, rpc_seqno;
-    uint64_t mark; /* tells machines of one run from each other, and runs too */
+    uint64_t mark; /* of which the host's name and cross-project id are made */
     const struct machine *machine;
     double on_fraction;
     /* Of all shares of the host: among all projects, those with jobs, those that may have some. */
@@ -62,7 +62,7 @@ struct outgoing {
     struct outgoing_demand demands[CLIENT_RESOURCES];
     bool is_scalar;   /* one number for all resources, as before 6.6 */
     double scalar;    /* s; beside demands what old servers would read */
-    bool lists_queue; /* as the server once asked for */
+    bool lists_queue; /* the server asked for the whole queue before */
     struct outgoing_disk disk;
     const struct host_versions *versions; /* of the project; NULL: none */
     const struct outgoing_job *jobs;

@@ -2,9 +2,8 @@
 /* A host asks when its fetch policy wants work, or when something is to be reported, and never
  * before a project's minimum RPC time. Each request reports everything that there is to report to
  * its project, and asks for what the policy would fetch there. Of several schedulers one is tried
- * after the other (contact.h). A master page that is due is read first: without it there is nobody
- * to ask.
- */
+ * after the other (contact.h). A master page that is due is read first: without it there is
+ * nobody to ask. */
 #include "tools/volunteers/host/scheduler_rpc.h"
 
 #include "tools/volunteers/client/duration.h"

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* A version that comes again brings new figures for all its jobs. None is ever dropped: a client
- * drops those that newer ones replaced, but servers look only at those that jobs are of. */
+/* A version that comes again brings new figures for all its jobs. Versions are never dropped:
+ * clients drop those that newer ones replaced, but servers look only at versions that jobs refer
+ * to. */
 #include "tools/volunteers/host/versions.h"
 
 #include "tools/volunteers/host/rpc_messages.h"

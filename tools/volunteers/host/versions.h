@@ -22,7 +22,8 @@ struct host_versions {
     size_t count;
 };
 
-/* Returns which the job is of, as of now; VERSIONS_NONE: it does not say, or there is no room. */
+/* Adds the version of the job, or brings its figures up to date. Returns its index; VERSIONS_NONE:
+ * the reply does not say it, or there is no room or memory. */
 size_t versions_note(struct host_versions *versions, const struct incoming_job *job);
 void versions_free(struct host_versions *versions);
 

@@ -99,7 +99,8 @@ static void keep_element(struct reading *reading, struct reply_elements *element
     elements->at[elements->count++] = copy;
 }
 
-/* "cpu sent": what is said of a resource; clients of other servers see none. */
+/* What the server says of a resource: "cpu sent". Only replies of Quartermaster have this
+ * element. */
 static void read_resource(struct incoming *incoming, struct text value)
 {
     struct text state = value;
@@ -293,7 +294,8 @@ static void complete_job(const struct reading *reading, struct incoming_job *job
 enum status incoming_read(struct text reply, struct arena *arena, struct incoming *ret_incoming,
                           struct failure *failure)
 {
-    /* Servers quote preferences and messages as they are: what is odd there costs nothing here. */
+    /* Servers copy preferences and messages into replies as they are, so a reply may be no good
+     * XML. */
     const struct xml_limits limits = {
         .bytes_max = 64 << 20, .depth_max = DEPTH_MAX, .elements_max = 1000000, .recover = true};
     struct incoming incoming = {.is_down = false};
@@ -310,7 +312,7 @@ enum status incoming_read(struct text reply, struct arena *arena, struct incomin
     reading.versions.at = ARENA_ARRAY(arena, ELEMENTS_MAX, struct reply_element *);
     if (arena_overflowed(arena))
         return fail(failure, STATUS_NO_MEMORY, "no memory to read a reply");
-    /* With recovery an end would be made up. */
+    /* The recovering parser would invent a missing end. */
     if (!text_contains(reply, TEXT("</scheduler_reply>")))
         return fail(failure, STATUS_INVALID, "not a whole reply");
     status = xml_walk(reply, &limits, &handler, failure);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Clients do not parse HTML. They look for two forms, within pieces of lines as their buffer holds
- * them: <scheduler>URL</scheduler> anywhere, and since 2007 a link that is written in exactly one
- * way. What stands across two pieces they do not see. */
+/* Clients do not parse HTML. They read lines in pieces of 255 bytes, and look within each piece for
+ * two forms: <scheduler>URL</scheduler> anywhere, and since 2007 a link that is written in exactly
+ * one way. They do not see what lies across two pieces. */
 #include "tools/volunteers/wire/master_page.h"
 
 #include <string.h>

@@ -20,8 +20,9 @@ struct metrics {
     size_t count;
 };
 
-/* Adds a page: of a name that is there already the sum is kept, so that several processes of one
- * project can be added up. What is not in the format, too long or too much is left out. */
+/* Adds a page. Values of a name that is there already are added up, so that several processes
+ * of one project can be summed. Lines that are not in the format, too long or too many are
+ * left out. */
 void metrics_add_page(struct metrics *metrics, struct text page);
 double metrics_value(const struct metrics *metrics, const char *name); /* 0: not there */
 

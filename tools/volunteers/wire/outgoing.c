@@ -1,9 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* A request says what the host is, what it wants, what it reports, and, once the server asked for
- * it, the whole queue of all projects with remaining times, by which deadlines can be simulated. Of
- * the generations two are written: that of today, and that of the last client before resources had
- * requests of their own (6.4). That of today also says which version each job is of, which servers
- * need to count the jobs in progress of an application or a processor. */
+/* A request says what the host is, what it wants, what it reports and, once the server has asked
+ * for it, the whole queue of all projects with remaining times, so that the server can simulate
+ * deadlines.
+ *
+ * Requests of two generations are written: today's, and that of client 6.4.5, the last age that
+ * asked in one amount for all resources. Today's also says which version each job is of; servers
+ * need that to count the jobs in progress of an application or a processor. */
 #include "tools/volunteers/wire/wire.h"
 
 #include "server/base/buffer.h"

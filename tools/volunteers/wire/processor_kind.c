@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* One device stands for all of its kind: which plan classes it may run is not what is emulated, so
- * it is one that may run all of them. */
+/* All devices of a kind are described as the same one, which can run every plan class of its kind:
+ * differences between devices are not emulated. */
 #include "tools/volunteers/wire/processor_kind.h"
 
 #include "server/base/banned.h"

@@ -8,10 +8,10 @@
 #include "tools/volunteers/client/client.h"
 
 struct processor_kind {
-    const char *type;      /* in versions and in what is said of resources */
+    const char *type;      /* in app versions, and in what replies say of resources */
     const char *element;   /* of its description in a request */
     const char *instances; /* in the list of jobs in progress */
-    const char *details;   /* what volunteers' devices of the kind tell of themselves */
+    const char *details;   /* how a typical device of the kind describes itself */
 };
 extern const struct processor_kind processor_kinds[CLIENT_RESOURCES];
 
