@@ -80,7 +80,8 @@ enum status met_mark(struct request *request, struct job *jobs, size_t count)
         ids[i] = jobs[i].workunit->id;
     status = look_up(request, ids, count, &answer);
     for (size_t i = 0; status == STATUS_OK && i < count; i++)
-        (void)is_met(request->config, &answer, ids[i], &jobs[i].met_user, &jobs[i].met_host);
+        (void)is_met(request->config, &answer, ids[i], &jobs[i].user_had_one,
+                     &jobs[i].host_had_one);
     return status;
 }
 

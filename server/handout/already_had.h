@@ -12,8 +12,8 @@
 
 struct request;
 
-/* Sets met_user and met_host of the jobs where the configuration has a rule about them. Without a
- * rule nothing is asked. */
+/* Sets user_had_one and host_had_one of the jobs where the configuration has a rule about them.
+ * Without a rule nothing is asked. */
 MUST_CHECK enum status met_mark(struct request *request, struct job *jobs, size_t count);
 
 /* Tells the question whose rules hold, and which workunits are in the reply. False: no memory. */

@@ -14,7 +14,7 @@
 #include "server/base/file.h"
 #include "server/base/log.h"
 #include "server/base/random.h"
-#include "server/policy/dispatch/assignment.h"
+#include "server/policy/dispatch/choose.h"
 #include "server/project/catalog.h"
 #include "server/project/project.h"
 #include "server/rpc/request.h"

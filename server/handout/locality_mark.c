@@ -4,7 +4,7 @@
 #include "server/handout/locality_mark.h"
 
 #include "server/base/arena.h"
-#include "server/policy/dispatch/locality.h"
+#include "server/policy/disk/document_files.h"
 #include "server/rpc/request.h"
 
 #include "server/base/banned.h"

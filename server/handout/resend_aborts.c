@@ -7,7 +7,7 @@
 #include "server/base/arena.h"
 #include "server/base/log.h"
 #include "server/base/sorted.h"
-#include "server/policy/result/abort.h"
+#include "server/policy/result/reconcile.h"
 #include "server/reply/answer.h"
 #include "server/rpc/in_progress.h"
 

@@ -17,7 +17,7 @@
 #include "server/handout/claim.h"
 #include "server/handout/guard.h"
 #include "server/handout/view.h"
-#include "server/policy/result/resend_deadline.h"
+#include "server/policy/result/reconcile.h"
 #include "server/project/catalog.h"
 #include "server/project/document_check.h"
 #include "server/reply/answer.h"

@@ -17,7 +17,7 @@
 #include "server/policy/host/host_record.h"
 #include "server/policy/host/identity.h"
 #include "server/policy/limits/amounts.h"
-#include "server/policy/limits/quota_day.h"
+#include "server/policy/limits/limits.h"
 #include "server/project/catalog.h"
 #include "server/project/project.h"
 #include "server/request/identify.h"

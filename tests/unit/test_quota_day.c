@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* The host's own midnight. */
-#include "server/policy/limits/quota_day.h"
+#include "server/policy/limits/limits.h"
 
 #include "tests/support/test.h"
 

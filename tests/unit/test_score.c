@@ -2,9 +2,9 @@
 /* What a job's score is made of, who is reliable, and the files that tell of hosts' speeds. */
 #include "server/policy/dispatch/score.h"
 
+#include "server/policy/disk/document_files.h"
 #include "server/policy/dispatch/checks.h"
-#include "server/policy/dispatch/locality.h"
-#include "server/policy/dispatch/reliable.h"
+#include "server/policy/version/reliability.h"
 #include "tests/support/test.h"
 
 static struct config *config;

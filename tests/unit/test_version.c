@@ -7,8 +7,8 @@
 #include "server/policy/limits/amounts.h"
 #include "server/policy/limits/limits.h"
 #include "server/policy/refusal/reason.h"
-#include "server/policy/result/abort.h"
-#include "server/policy/result/resend_deadline.h"
+#include "server/policy/result/reconcile.h"
+#include "server/policy/version/reliability.h"
 #include "tests/support/test.h"
 
 static const struct app_row app = {.id = 7, .user_friendly_name = {.at = "Seven", .length = 5}};

@@ -7,7 +7,10 @@
 #include "server/base/text.h"
 
 #include <stdbool.h>
+#include <stddef.h>
 #include <stdint.h>
+
+struct message;
 
 struct document_file {
     struct text name;
@@ -21,5 +24,14 @@ bool document_next_file(struct text *rest, struct document_file *ret_file);
 
 /* The next name of a file that is described or referred to. */
 bool document_next_name(struct text *rest, struct text *ret_name);
+
+/* --- files that a host has, policy(7) 10.7 ---------------------------------------------------- */
+
+/* The files that the client has, sorted by name; `ret_names` has room for message->file_count.
+ * Returns how many. */
+size_t files_present(const struct message *message, struct text *ret_names);
+
+/* Whether a workunit document refers to one of these files, which are sorted by name. */
+bool document_has_file(struct text xml_doc, const struct text *names, size_t count);
 
 #endif

@@ -5,118 +5,127 @@
  * version, still unsent) is looked at again under lock when the jobs are claimed. */
 #include "server/policy/dispatch/checks.h"
 
-#include "server/policy/dispatch/checks_parts.h"
+#include "server/policy/version/reliability.h"
 
 #include <math.h>
 
 #include "server/base/banned.h"
 
-static bool app_is_in_use(struct question *question)
+/* One check of one job: what it asks, and what it leaves for the refusal. */
+struct job_question {
+    const struct host_view *view;
+    const struct tally *tally;
+    enum check_kind kind;
+    size_t resource;
+    struct job *job;
+    double need, have; /* for the refusal */
+    struct text name;
+    struct refusal why; /* of checks that know more than one reason */
+};
+
+/* --- the job, the user and the project -------------------------------------------------------- */
+
+static bool app_is_in_use(struct job_question *question)
 {
     return question->job->app != NULL && question->job->app->deprecated == 0;
 }
 
-static bool is_not_reserved(struct question *question)
+static bool is_not_reserved(struct job_question *question)
 {
     return question->job->workunit->transitioner_flags == 0;
 }
 
-static bool user_gets_general_jobs(struct question *question)
+static bool user_gets_general_jobs(struct job_question *question)
 {
     return !question->view->only_assigned;
 }
 
-static bool workunit_is_open(struct question *question)
+static bool workunit_is_open(struct job_question *question)
 {
     const struct workunit_row *workunit = question->job->workunit;
     return workunit->error_mask == 0 &&
            (workunit->canonical_resultid == 0 || question->job->assignment == JOB_BROADCAST);
 }
 
-static bool app_is_wanted(struct question *question)
+static bool app_is_wanted(struct job_question *question)
 {
     return question->view->project->allow_non_preferred_apps ||
            app_is_selected(question->view->project, question->job->app->id);
 }
 
-static bool app_is_allowed_by_beta(struct question *question)
+static bool app_is_allowed_by_beta(struct job_question *question)
 {
     return question->job->app->beta == 0 || question->view->project->allow_beta_work;
 }
 
-static bool batch_is_for_user(struct question *question)
+static bool batch_is_for_user(struct job_question *question)
 {
     int64_t batch = question->job->workunit->batch;
     return !question->view->config->user_filter || batch == 0 || batch == question->view->userid;
 }
 
-bool job_is_accelerated(const struct config *config, const struct job *job)
-{
-    return config->batch_accel && job->app->n_size_classes > 0 && job->workunit->priority > 0;
-}
-
-static bool keywords_are_accepted(struct question *question)
+static bool keywords_are_accepted(struct job_question *question)
 {
     const struct id_list *refused = &question->view->keywords_no;
     return !question->view->config->keyword_sched ||
            keywords_among(question->job->workunit->keywords, refused->ids, refused->count) == 0;
 }
 
-static bool is_fast_enough(struct question *question)
+static bool is_fast_enough(struct job_question *question)
 {
     /* The column is used for this by the program that looks at batches. */
     return !job_is_accelerated(question->view->config, question->job) ||
            question->view->host->error_rate > 0;
 }
 
-static bool resource_is_allowed(struct question *question)
+static bool resource_is_allowed(struct job_question *question)
 {
     question->name = question->view->asked.resources[question->resource].type;
     return !question->view->is_excluded[question->resource];
 }
 
-static bool host_kind_is_known(struct question *question)
+static bool host_kind_is_known(struct job_question *question)
 {
     return app_hr_type(question->view->config, question->job->app) == HR_NONE ||
            hr_class_for(question->view, question->job->app) != 0;
 }
 
-static bool host_kind_is_right(struct question *question)
+static bool host_kind_is_right(struct job_question *question)
 {
     int64_t committed = question->job->workunit->hr_class;
     return app_hr_type(question->view->config, question->job->app) == HR_NONE || committed == 0 ||
            committed == hr_class_for(question->view, question->job->app);
 }
 
-static bool fits_memory(struct question *question)
+static bool fits_memory(struct job_question *question)
 {
     question->need = question->job->workunit->rsc_memory_bound;
     question->have = question->view->memory;
     return question->need <= question->have;
 }
 
-static bool fits_bandwidth(struct question *question)
+static bool fits_bandwidth(struct job_question *question)
 {
     question->need = question->job->workunit->rsc_bandwidth_bound;
     question->have = question->view->host->n_bwdown;
     return question->need <= 0 || question->have <= 0 || question->have >= question->need;
 }
 
-static bool fits_disk(struct question *question)
+static bool fits_disk(struct job_question *question)
 {
     question->need = question->job->workunit->rsc_disk_bound;
     question->have = fmax(question->tally->disk_left, 0);
     return question->need <= question->have;
 }
 
-static bool is_within_user_limit(struct question *question)
+static bool is_within_user_limit(struct job_question *question)
 {
     question->need = (double)question->view->limits.in_progress_total;
     question->have = (double)question->tally->in_progress_total;
     return question->tally->in_progress_total < question->view->limits.in_progress_total;
 }
 
-static bool is_within_resource_limit(struct question *question)
+static bool is_within_resource_limit(struct job_question *question)
 {
     int64_t limit = question->view->limits.in_progress[question->resource];
 
@@ -126,7 +135,7 @@ static bool is_within_resource_limit(struct question *question)
     return question->tally->in_progress[question->resource] < limit;
 }
 
-static bool is_within_project_limit(struct question *question)
+static bool is_within_project_limit(struct job_question *question)
 {
     question->need = (double)question->view->limits.project_total;
     question->have = (double)question->tally->in_progress_total;
@@ -134,7 +143,7 @@ static bool is_within_project_limit(struct question *question)
     return question->tally->in_progress_total < question->view->limits.project_total;
 }
 
-static bool is_within_app_limit(struct question *question)
+static bool is_within_app_limit(struct job_question *question)
 {
     const struct tally *tally = question->tally;
 
@@ -155,7 +164,7 @@ static bool is_within_app_limit(struct question *question)
 }
 
 /* A project with a share of 0 fills idle processors and makes no stock of jobs. */
-static bool is_for_idle_processor(struct question *question)
+static bool is_for_idle_processor(struct job_question *question)
 {
     const struct amounts *left = &question->tally->left;
 
@@ -172,19 +181,199 @@ static bool workunit_is_in_reply(const struct tally *tally, int64_t workunitid)
     return false;
 }
 
-static bool is_first_for_host(struct question *question)
+static bool is_first_for_host(struct job_question *question)
 {
     return !question->view->config->one_result_per_host_per_wu ||
-           !(question->job->met_host ||
+           !(question->job->host_had_one ||
              workunit_is_in_reply(question->tally, question->job->workunit->id));
 }
 
-static bool is_first_for_user(struct question *question)
+static bool is_first_for_user(struct job_question *question)
 {
     return !question->view->config->one_result_per_user_per_wu ||
-           !(question->job->met_user ||
+           !(question->job->user_had_one ||
              workunit_is_in_reply(question->tally, question->job->workunit->id));
 }
+
+/* --- the version ------------------------------------------------------------------------------ */
+
+/* This check makes a job one for this host: the version is chosen, and with it what the job takes,
+ * how long it runs, and by when it is to be done. */
+
+static struct version_demand demand_of(const struct job_question *question)
+{
+    const struct host_view *view = question->view;
+    const struct job *job = question->job;
+    struct version_demand demand = {
+        .appid = job->app->id,
+        .workunitid = job->workunit->id,
+        .batch = job->workunit->batch,
+        .version_num = job->workunit->app_version_num,
+        .is_homogeneous = job->app->homogeneous_app_version != 0,
+        .needs_64bit = job_needs_64bit(job->workunit->rsc_memory_bound, view->host->os_name),
+        .resource = question->resource,
+        .client_version = view->client_version,
+        .allow_beta = view->project->allow_beta_work,
+        .prefer_primary_platform = view->config->prefer_primary_platform,
+        .is_resend = question->kind == CHECK_RESEND,
+        .needs_reliable = question->kind != CHECK_ASSIGNED && job->app->beta == 0 &&
+                          priority_needs_reliable(view->config, job->priority),
+    };
+
+    if (demand.is_homogeneous)
+        demand.committed_id = job->workunit->app_version_id;
+    else if (question->kind == CHECK_RESEND)
+        demand.committed_id = job->sent_version_id > 0 ? job->sent_version_id : 0;
+    return demand;
+}
+
+static const struct version_option *choose_version(struct job_question *question,
+                                                   struct version_demand demand)
+{
+    const struct version_options *options = &question->view->options;
+    const int64_t *jobs = question->tally->option_jobs;
+    const struct version_option *option = version_choose(options, &demand, jobs, &question->why);
+
+    if (option != NULL || demand.committed_id == 0 || demand.is_homogeneous)
+        return option;
+    demand.committed_id = 0; /* the version of then is gone; another does */
+    return version_choose(options, &demand, jobs, &question->why);
+}
+
+/* The reason is in the question already. */
+static void explain_version(struct job_question *question)
+{
+    question->why.name = question->job->app->user_friendly_name;
+    question->why.type = question->view->asked.resources[question->resource].type;
+    if (question->view->message->anonymous_platform &&
+        question->why.reason == REASON_VERSION_PLATFORM)
+        question->why.reason = REASON_ANONYMOUS_VERSION;
+}
+
+static struct amount_use use_of(const struct job_question *question)
+{
+    const struct host_view *view = question->view;
+    const struct usage *usage = &question->job->option->usage;
+    bool on_cpu = question->resource == RESOURCE_CPU;
+
+    return (struct amount_use){
+        .resource = question->resource,
+        .instances = on_cpu ? usage->avg_ncpus : usage->coproc_count,
+        .cpus = usage->avg_ncpus,
+        .wall_time = estimate_wall_time(
+            question->job->workunit->rsc_fpops_est, usage->projected_flops,
+            on_cpu ? view->availability.cpu : view->availability.gpu, view->correction),
+    };
+}
+
+static bool version_is_found(struct job_question *question)
+{
+    struct version_demand demand = demand_of(question);
+    struct job *job = question->job;
+
+    job->option = choose_version(question, demand);
+    if (job->option == NULL) {
+        explain_version(question);
+        return false;
+    }
+    job->use = use_of(question);
+    job->delay_bound = job->workunit->delay_bound;
+    if (demand.needs_reliable)
+        job->delay_bound = reduced_delay_bound(job->delay_bound,
+                                               question->view->config->reliable_reduced_delay_bound,
+                                               job->use.wall_time);
+    return true;
+}
+
+/* --- the deadline ----------------------------------------------------------------------------- */
+
+/* The last check: whether the job would be in time and make no other late. With a workload it is
+ * simulated; without one, busy processors say when it could begin. A deadline that was reduced for
+ * a retry is a wish: where it cannot be met, the workunit's own counts. */
+
+static bool meets_deadline_plainly(struct job_question *question)
+{
+    struct job *job = question->job;
+    const struct busy *busy = &question->tally->busy[question->resource];
+
+    question->have = busy_finish(busy, job->use.instances, job->use.wall_time);
+    if (!deadline_is_met(question->have, (double)job->delay_bound))
+        job->delay_bound = job->workunit->delay_bound; /* a reduced one is a wish */
+    question->need = (double)job->delay_bound;
+    question->why = (struct refusal){.reason = REASON_DEADLINE,
+                                     .name = question->name,
+                                     .need = question->need,
+                                     .have = question->have};
+    return deadline_is_met(question->have, question->need);
+}
+
+/* The words for a deadline that the workload does not allow. */
+static void explain_workload(struct job_question *question, enum workload_answer answer,
+                             const struct edf_reason *reason)
+{
+    const struct workload *workload = question->view->workload;
+    struct refusal *why = &question->why;
+
+    *why = (struct refusal){.reason = REASON_DEADLINE,
+                            .name = question->name,
+                            .need = (double)question->job->delay_bound,
+                            .have = reason->finish};
+    if (answer == WORKLOAD_CONNECTION) {
+        why->reason = REASON_CONNECTION;
+        why->have = workload->connection_period;
+    } else if (answer == WORKLOAD_UNKNOWN) {
+        why->reason = REASON_QUEUE_TOO_LARGE;
+        why->need = why->have = (double)workload->count;
+    } else if (answer == WORKLOAD_DELAYS) {
+        why->reason = REASON_QUEUE_DEADLINE;
+        why->need = 0;
+        why->have = reason->lateness_after - reason->lateness_before;
+    }
+    if (reason->has_listed) {
+        why->task = workload->names[reason->listed];
+        why->task_left = workload->jobs[reason->listed].wall_time;
+        why->task_due = workload->jobs[reason->listed].deadline;
+    }
+}
+
+static bool skips_connection(const struct job_question *question)
+{
+    struct text rule = question->view->config->edf_min_queue;
+
+    /* A job of another resource counts as well: then the rule is kept rather than not. */
+    if (text_is(rule, "when_not_idle"))
+        return (double)question->view->workload->count + (double)question->tally->jobs <
+               question->view->asked.resources[question->resource].count;
+    return text_is(rule, "never");
+}
+
+static bool meets_deadline(struct job_question *question)
+{
+    struct job *job = question->job;
+    enum workload_answer answer;
+    struct edf_reason reason;
+    struct edf_job asked;
+
+    if (question->view->config->ignore_delay_bound)
+        return true;
+    if (question->view->workload == NULL)
+        return meets_deadline_plainly(question);
+    asked = workload_job(&job->use, (double)job->delay_bound);
+    asked.wall_time *= deadline_margin(question->view->config, job->option);
+    answer = workload_try(question->view->workload, &asked, skips_connection(question), &reason);
+    if (answer != WORKLOAD_IN_TIME && job->delay_bound != job->workunit->delay_bound) {
+        job->delay_bound = job->workunit->delay_bound; /* a reduced one is a wish */
+        asked.deadline = (double)job->delay_bound;
+        answer =
+            workload_try(question->view->workload, &asked, skips_connection(question), &reason);
+    }
+    if (answer == WORKLOAD_IN_TIME)
+        return true;
+    explain_workload(question, answer, &reason);
+    return false;
+}
+
+/* --- all of them ------------------------------------------------------------------------------ */
 
 enum {
     NEW = 1 << CHECK_NEW | 1 << CHECK_UNTIMED,
@@ -197,7 +386,7 @@ enum {
 static const struct {
     enum reason reason; /* of a refusal; the version choice brings its own */
     unsigned kinds;     /* of check that it belongs to */
-    bool (*passes)(struct question *question);
+    bool (*passes)(struct job_question *question);
 } checks[] = {
     {REASON_APP_GONE, NEW | ALWAYS_ON | ASSIGNED | RESEND, app_is_in_use},
     {REASON_RESERVED, NEW | ALWAYS_ON, is_not_reserved},
@@ -226,7 +415,7 @@ static const struct {
 };
 
 /* Of what a check left in the question. */
-static struct refusal refusal_of(const struct question *question, enum reason reason)
+static struct refusal refusal_of(const struct job_question *question, enum reason reason)
 {
     return (struct refusal){
         .reason = reason, .name = question->name, .need = question->need, .have = question->have};
@@ -235,7 +424,7 @@ static struct refusal refusal_of(const struct question *question, enum reason re
 bool job_check(const struct host_view *view, const struct tally *tally, enum check_kind kind,
                size_t resource, struct job *job, struct refusal *ret_refusal)
 {
-    struct question question = {
+    struct job_question question = {
         .view = view, .tally = tally, .kind = kind, .resource = resource, .job = job};
 
     for (size_t i = 0; i < sizeof(checks) / sizeof(checks[0]); i++) {
@@ -258,7 +447,7 @@ bool resource_is_closed(const struct host_view *view, const struct tally *tally,
     /* Of the checks above those that do not look at the job, most useful first. */
     static const struct {
         enum reason reason;
-        bool (*passes)(struct question *question);
+        bool (*passes)(struct job_question *question);
     } closing[] = {{REASON_RESOURCE_EXCLUDED, resource_is_allowed},
                    {REASON_BACKUP, is_for_idle_processor},
                    {REASON_USER_MAX_JOBS, is_within_user_limit},
@@ -266,7 +455,7 @@ bool resource_is_closed(const struct host_view *view, const struct tally *tally,
                    {REASON_IN_PROGRESS, is_within_resource_limit}};
 
     for (size_t i = 0; i < sizeof(closing) / sizeof(closing[0]); i++) {
-        struct question question = {.view = view, .tally = tally, .resource = resource};
+        struct job_question question = {.view = view, .tally = tally, .resource = resource};
 
         if (closing[i].passes(&question))
             continue;

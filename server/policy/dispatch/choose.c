@@ -8,6 +8,8 @@
  * the score decides between those that fit, and between the smallest. */
 #include "server/policy/dispatch/choose.h"
 
+#include "server/policy/dispatch/score.h"
+
 #include "server/base/banned.h"
 
 static double size_of(const struct job *job)
@@ -173,4 +175,27 @@ size_t choose_always_on(const struct host_view *view, struct tally *tally, struc
         }
     }
     return chosen;
+}
+
+/* --- assigned jobs ---------------------------------------------------------------------------- */
+
+/* A host gets each assigned workunit once. A broadcast goes to every host that it is for, whatever
+ * others made of it; a targeted job to as many of those as the workunit wants results, and not
+ * while another program has yet to look at it. */
+enum assignment_verdict assignment_decide(const struct assignment_question *question)
+{
+    int64_t needed =
+        question->target_nresults - question->unsent - question->in_progress - question->success;
+
+    if (question->error_mask != 0 || question->results_of_host > 0)
+        return ASSIGNMENT_NOT;
+    if (question->is_broadcast)
+        return question->has_unsent ? ASSIGNMENT_UNSENT : ASSIGNMENT_NEW;
+    if (question->canonical_resultid != 0)
+        return ASSIGNMENT_NOT;
+    if (question->has_unsent)
+        return ASSIGNMENT_UNSENT;
+    return question->need_validate == 0 && question->transition_time >= question->now && needed > 0
+               ? ASSIGNMENT_NEW
+               : ASSIGNMENT_NOT;
 }

@@ -6,6 +6,10 @@
 
 #include "server/policy/dispatch/checks.h"
 
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
 /* What a choice had to say about the jobs that it did not take. */
 struct choice_notes {
     struct refusals refusals;
@@ -29,5 +33,24 @@ size_t choose_jobs(const struct host_view *view, struct tally *tally, struct job
  * asked for. */
 size_t choose_always_on(const struct host_view *view, struct tally *tally, struct job *jobs,
                         size_t count, struct id_list has_job, struct job **ret_chosen);
+
+/* --- assigned jobs, policy(7) 10.5 ------------------------------------------------------------ */
+
+/* A workunit and its results, seen under lock. */
+struct assignment_question {
+    bool is_broadcast;
+    int64_t error_mask, canonical_resultid, need_validate, transition_time, target_nresults;
+    int64_t results_of_host;              /* in any state */
+    int64_t unsent, in_progress, success; /* unsent: INACTIVE too; success: not INVALID */
+    bool has_unsent;                      /* one that could be sent as it is */
+    int64_t now;
+};
+
+enum assignment_verdict {
+    ASSIGNMENT_NOT,    /* nothing for this host now */
+    ASSIGNMENT_UNSENT, /* the result that is there */
+    ASSIGNMENT_NEW     /* one is to be made */
+};
+enum assignment_verdict assignment_decide(const struct assignment_question *question);
 
 #endif

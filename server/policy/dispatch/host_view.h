@@ -7,7 +7,6 @@
 #include "db/rows.h"
 #include "server/parse/message.h"
 #include "server/policy/disk/disk.h"
-#include "server/policy/dispatch/score.h"
 #include "server/policy/dispatch/stream.h"
 #include "server/policy/edf/workload.h"
 #include "server/policy/host/hr_class.h"
@@ -20,6 +19,8 @@
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
+
+struct size_census;
 
 struct id_list {
     const int64_t *ids;

@@ -4,26 +4,12 @@
  * calls urgent. */
 #include "server/policy/dispatch/score.h"
 
-#include "server/policy/dispatch/checks.h"
+#include "server/policy/dispatch/host_view.h"
+#include "server/policy/dispatch/job.h"
 
 #include <math.h>
 
 #include "server/base/banned.h"
-
-size_t keywords_among(struct text keywords, const int64_t *ids, size_t count)
-{
-    size_t found = 0;
-
-    while (keywords.length > 0) {
-        int64_t id;
-
-        if (!text_to_i64(text_split(&keywords, ' '), &id))
-            continue;
-        for (size_t i = 0; i < count; i++)
-            found += ids[i] == id;
-    }
-    return found;
-}
 
 /* --- size classes ----------------------------------------------------------------------------- */
 

@@ -28,7 +28,4 @@ bool size_census_read(struct text document, struct size_census *ret_census);
 /* The class of a host of this speed, 0 the slowest. */
 int64_t size_census_class(const struct size_census *census, double flops);
 
-/* Ids separated by blanks (workunit.keywords): how many of them are among `ids`. */
-size_t keywords_among(struct text keywords, const int64_t *ids, size_t count);
-
 #endif

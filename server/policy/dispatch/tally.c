@@ -4,7 +4,7 @@
 #include "server/policy/dispatch/tally.h"
 
 #include "server/base/arena.h"
-#include "server/policy/dispatch/checks.h"
+#include "server/policy/dispatch/job.h"
 
 #include <math.h>
 

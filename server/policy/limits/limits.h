@@ -40,4 +40,8 @@ struct app_limit limits_of_app(const struct jobs_in_progress *given, int64_t app
  * is none, whatever is stored: validators count that column up from 0. */
 int64_t limits_daily(int64_t stored, int64_t quota, double processors);
 
+/* Each host has a midnight of its own, so that a project's hosts do not come back all at once.
+ * Whether it lay between the two times (epoch); a host that was never here begins a new day. */
+bool quota_day_is_new(int64_t hostid, int64_t previous_time, int64_t now);
+
 #endif

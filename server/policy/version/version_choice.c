@@ -17,7 +17,6 @@
 #define FAILING_FACTOR     0.01
 #define FAILING_LIKELIHOOD 0.99
 #define GIGABYTE           1073741824.0
-#define TRUSTED_VALID_MIN  10
 
 bool platform_is_64bit(struct text platform)
 {
@@ -75,11 +74,6 @@ struct text plan_class_type(struct text plan_class)
             text_contains(plan_class, text_from(known[i].names[1])))
             return text_from(known[i].type);
     return TEXT("CPU");
-}
-
-bool version_is_trusted(int64_t consecutive_valid, double chance)
-{
-    return consecutive_valid >= TRUSTED_VALID_MIN && chance > 1 / (double)consecutive_valid;
 }
 
 double version_randomize(double flops, double samples, double factor, bool is_failing,

@@ -58,9 +58,6 @@ int64_t anonymous_statistics_id(int64_t appid, int64_t app_version_id);
 /* The coprocessor that a plan class means by its name; "CPU" when none. */
 struct text plan_class_type(struct text plan_class);
 
-/* Reliability of results (policy(7) 4.4); `chance` is uniform in [0, 1), drawn once per request. */
-bool version_is_trusted(int64_t consecutive_valid, double chance);
-
 /* Multiplies the speed for comparing: chance gives versions with few samples a try, and nearly
  * buries one that only fails. `normal` has variance 1, `chance` is uniform in [0, 1). */
 double version_randomize(double flops, double samples, double factor, bool is_failing,

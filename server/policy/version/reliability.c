@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Who is trusted to bring a result soon. A quota that was cut down tells of errors; kinds of
  * computers that are slow as such are given more time. */
-#include "server/policy/dispatch/reliable.h"
+#include "server/policy/version/reliability.h"
 
 #include <math.h>
 
 #include "server/base/banned.h"
 
-#define VALID_MIN          10  /* results in a row */
+#define VALID_MIN          10  /* results in a row, for either */
 #define TURNAROUND_MIN     10  /* results, before their average says anything */
 #define SLOW_KIND_FACTOR   1.8 /* of turnaround */
 #define FRACTION_MIN       0.01
@@ -38,6 +38,11 @@ bool version_is_reliable(const struct host_app_version_row *row, const struct co
         row->max_jobs_per_day < config->daily_result_quota)
         return false;
     return row->consecutive_valid >= VALID_MIN;
+}
+
+bool version_is_trusted(int64_t consecutive_valid, double chance)
+{
+    return consecutive_valid >= VALID_MIN && chance > 1 / (double)consecutive_valid;
 }
 
 int64_t reduced_delay_bound(int64_t delay_bound, double fraction, double wall_time)

@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Reliable hosts, and the shorter deadlines of jobs that are for them: retries, and the tail of a
- * batch (policy(7) 4.4, 7.5); pure. */
-#ifndef SERVER_POLICY_DISPATCH_RELIABLE_H
-#define SERVER_POLICY_DISPATCH_RELIABLE_H
+/* What the past of a host with a version is worth: whether its results come soon and are right
+ * (reliable, for retries and the tail of a batch), and whether they need no check (trusted); and
+ * the shorter deadlines of jobs that are for reliable hosts (policy(7) 4.4, 7.5); pure. */
+#ifndef SERVER_POLICY_VERSION_RELIABILITY_H
+#define SERVER_POLICY_VERSION_RELIABILITY_H
 
 #include "config/config.h"
 #include "db/rows.h"
@@ -16,6 +17,10 @@ bool priority_needs_reliable(const struct config *config, int64_t priority);
 /* Whether this host's results with a version come soon and are right. */
 bool version_is_reliable(const struct host_app_version_row *row, const struct config *config,
                          struct text os_name, struct text p_vendor);
+
+/* Whether this host's results with a version need no check; `chance` is uniform in [0, 1), drawn
+ * once per request: the longer the row of valid results, the fewer of them are checked. */
+bool version_is_trusted(int64_t consecutive_valid, double chance);
 
 /* Seconds that a job for a reliable host gets, which is expected to take `wall_time` s. */
 int64_t reduced_delay_bound(int64_t delay_bound, double fraction, double wall_time);

@@ -1,0 +1,57 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* A job that could be handed out, and how this host would run it: what the checks, the score and
+ * the choice say of it stands in it. */
+#ifndef SERVER_POLICY_DISPATCH_JOB_H
+#define SERVER_POLICY_DISPATCH_JOB_H
+
+#include "config/config.h"
+#include "db/rows.h"
+#include "server/base/text.h"
+#include "server/policy/limits/amounts.h"
+#include "server/policy/version/version_choice.h"
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+enum job_assignment {
+    JOB_GENERAL,
+    JOB_TARGETED, /* for this host, its user or team */
+    JOB_BROADCAST /* for every host that is meant */
+};
+
+/* What a job that could be taken is preferred by. */
+struct job_rank {
+    double clock; /* of its stream */
+    bool fits;    /* in what is left of the request */
+    double size, score;
+};
+
+/* A job and how this host would run it. */
+struct job {
+    int64_t resultid, priority;
+    const struct workunit_row *workunit;
+    const struct app_row *app; /* NULL: not known */
+    enum job_assignment assignment;
+    size_t stream;           /* by index in the view's streams */
+    int64_t sent_version_id; /* of a resend: the version that it was sent for; else 0 */
+
+    const struct version_option *option; /* set by job_check */
+    struct amount_use use;               /* likewise */
+    int64_t delay_bound; /* s, likewise: as sent; shorter than the workunit's for some retries */
+    bool user_had_one;   /* the user has had a result of the workunit, and may have one only */
+    bool host_had_one;   /* likewise the host */
+    bool has_file;       /* some of its files are on the host; looked at for some apps only */
+    bool is_gone;        /* taken or lost: not to be looked at again */
+    size_t refused_on;   /* while choosing: 1 + the resource it was refused for */
+    bool is_ranked;      /* likewise: it could be taken, unless its deadline is in the way */
+    struct job_rank rank;
+};
+
+/* Whether it belongs to the end of a batch, and is for hosts with a low turnaround time. */
+bool job_is_accelerated(const struct config *config, const struct job *job);
+
+/* Ids separated by blanks (workunit.keywords): how many of them are among `ids`. */
+size_t keywords_among(struct text keywords, const int64_t *ids, size_t count);
+
+#endif
