@@ -182,7 +182,7 @@ static enum status fail_openssl(struct failure *failure, enum status status, con
 }
 
 /* OpenSSL's key from the first `count` numbers; NULL when it does not take them. */
-static EVP_PKEY *key_build(const unsigned char *bytes, int count)
+static EVP_PKEY *rsa_build_key(const unsigned char *bytes, int count)
 {
     BIGNUM *numbers[PRIVATE_NUMBERS] = {0};
     EVP_PKEY_CTX *context = EVP_PKEY_CTX_new_from_name(NULL, "RSA", NULL);
@@ -212,8 +212,8 @@ static EVP_PKEY *key_build(const unsigned char *bytes, int count)
     return key;
 }
 
-static enum status key_read(struct text text, int count, EVP_PKEY **ret_key,
-                            struct failure *failure)
+static enum status rsa_read_key(struct text text, int count, EVP_PKEY **ret_key,
+                                struct failure *failure)
 {
     unsigned char bytes[PRIVATE_KEY_BYTES];
     size_t size = count == PUBLIC_NUMBERS ? PUBLIC_KEY_BYTES : PRIVATE_KEY_BYTES;
@@ -225,14 +225,14 @@ static enum status key_read(struct text text, int count, EVP_PKEY **ret_key,
         return fail(failure, STATUS_INVALID, "%s: does not begin with a line %d", kind, KEY_BITS);
     if (!hex_read(rest, bytes, size))
         return fail(failure, STATUS_INVALID, "%s: not %zu hexadecimal bytes and a dot", kind, size);
-    *ret_key = key_build(bytes, count);
+    *ret_key = rsa_build_key(bytes, count);
     OPENSSL_cleanse(bytes, sizeof(bytes));
     if (*ret_key == NULL)
         return fail_openssl(failure, STATUS_INVALID, kind);
     return STATUS_OK;
 }
 
-static bool key_write(const EVP_PKEY *key, int count, struct buffer *ret_text)
+static bool rsa_write_key(const EVP_PKEY *key, int count, struct buffer *ret_text)
 {
     unsigned char bytes[PRIVATE_KEY_BYTES];
     size_t size = 0;
@@ -260,8 +260,8 @@ enum status rsa_generate(struct arena *arena, struct rsa_key_texts *ret_keys,
 
     if (key == NULL)
         return fail_openssl(failure, STATUS_IO, "making an RSA key");
-    bool is_written = key_write(key, PUBLIC_NUMBERS, &public_text) &&
-                      key_write(key, PRIVATE_NUMBERS, &private_text);
+    bool is_written = rsa_write_key(key, PUBLIC_NUMBERS, &public_text) &&
+                      rsa_write_key(key, PRIVATE_NUMBERS, &private_text);
     EVP_PKEY_free(key);
     if (!is_written)
         return fail_openssl(failure, STATUS_IO, "reading the numbers of a new RSA key");
@@ -293,7 +293,7 @@ enum status rsa_signer_create(struct text private_key, struct rsa_signer **ret_s
 
     if (signer == NULL)
         return fail(failure, STATUS_NO_MEMORY, "no memory for a key");
-    enum status status = key_read(private_key, PRIVATE_NUMBERS, &signer->key, failure);
+    enum status status = rsa_read_key(private_key, PRIVATE_NUMBERS, &signer->key, failure);
     if (status == STATUS_OK) {
         signer->context = EVP_PKEY_CTX_new(signer->key, NULL);
         if (signer->context == NULL || EVP_PKEY_sign_init(signer->context) != 1 ||
@@ -350,7 +350,7 @@ enum status rsa_verify_md5(struct text public_key, const char md5[MD5_HEX_SIZE],
     if (!hex_read(signature, bytes, sizeof(bytes)))
         return fail(failure, STATUS_INVALID, "signature: not %d hexadecimal bytes and a dot",
                     SIGNATURE_BYTES);
-    enum status status = key_read(public_key, PUBLIC_NUMBERS, &key, failure);
+    enum status status = rsa_read_key(public_key, PUBLIC_NUMBERS, &key, failure);
     if (status != STATUS_OK)
         return status;
     EVP_PKEY_CTX *context = EVP_PKEY_CTX_new(key, NULL);

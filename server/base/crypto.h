@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The only user of OpenSSL: digests, random bytes, and BOINC's RSA keys and signatures
+/* The only user of OpenSSL: digests, and BOINC's RSA keys and signatures
  * (protocol(7) 4.2). */
 #ifndef SERVER_BASE_CRYPTO_H
 #define SERVER_BASE_CRYPTO_H
@@ -20,10 +20,6 @@ MUST_CHECK enum status md5_hex_of_file(const char *path, char ret_hex[MD5_HEX_SI
 
 /* Takes as long whether or not they are equal: for account keys. */
 bool secret_equal(struct text a, struct text b);
-
-/* From the system's generator; aborts when it has none. */
-void random_bytes(void *ret_bytes, size_t count);
-uint64_t random_u64(void);
 
 /* A 1024-bit key in BOINC's two text forms (public 8 hex lines, private 22). */
 struct rsa_key_texts {

@@ -1,10 +1,14 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* SplitMix64 (Steele, Lea, Flood 2014): one addition and a mixing function per number, every state
- * is good, and a sequence is known from its seed alone, so a request's choices can be repeated. Not
- * for secrets. */
+ * is good, and a sequence is known from its seed alone, so a request's choices can be repeated.
+ * What is secret comes straight from the kernel: no state of ours that a fork could double. */
 #include "server/base/random.h"
 
+#include "server/base/status.h"
+
+#include <errno.h>
 #include <math.h>
+#include <sys/random.h>
 
 #include "server/base/banned.h"
 
@@ -38,4 +42,26 @@ double random_normal(struct random *random)
 uint64_t random_mix(uint64_t a, uint64_t b)
 {
     return mix(mix(a + golden_step) + golden_step + b);
+}
+
+void random_bytes(void *ret_bytes, size_t count)
+{
+    unsigned char *at = ret_bytes;
+
+    while (count > 0) {
+        ssize_t got = getrandom(at, count, 0);
+        if (got < 0 && errno == EINTR)
+            continue;
+        must(got > 0); /* a kernel without a generator: nothing we do would be safe */
+        at += got;
+        count -= (size_t)got;
+    }
+}
+
+uint64_t random_u64(void)
+{
+    uint64_t number;
+
+    random_bytes(&number, sizeof(number));
+    return number;
 }

@@ -102,6 +102,15 @@ int text_compare(struct text a, struct text b)
     return (a.length > b.length) - (a.length < b.length);
 }
 
+uint64_t text_hash(struct text text)
+{
+    uint64_t hash = UINT64_C(14695981039346656037);
+
+    for (size_t i = 0; i < text.length; i++)
+        hash = (hash ^ (unsigned char)text.at[i]) * UINT64_C(1099511628211);
+    return hash;
+}
+
 struct text text_trim(struct text text)
 {
     while (text.length > 0 && is_space(text.at[0])) {

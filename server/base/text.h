@@ -33,6 +33,8 @@ bool text_contains_nocase(struct text text, struct text part);
 int text_compare(struct text a, struct text b); /* bytewise, as memcmp, shorter first */
 struct text text_trim(struct text text);        /* ASCII white space at both ends */
 struct text text_first(struct text text, size_t most);
+/* FNV-1a of 64 bits: for tables and seeds, no secret. */
+uint64_t text_hash(struct text text);
 /* Offset of `part` in `text`, or text.length when it is not there. */
 size_t text_find(struct text text, struct text part);
 /* Cuts off and returns what stands before the first `separator`; the rest stays in `*rest`. */

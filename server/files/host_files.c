@@ -27,8 +27,7 @@ enum {
 };
 
 /* Pauses between tries to connect double from the first to the longest, in ns. */
-static const uint64_t pause_first_ns = UINT64_C(1000000000);
-static const uint64_t pause_longest_ns = UINT64_C(60000000000);
+static const double pause_first = 1, pause_longest = 60; /* s */
 
 struct files {
     struct files_health *health;
@@ -67,16 +66,13 @@ void files_destroy(struct files *files)
 
 static void link_failed(struct files *files, const char *why, uint64_t now_ns)
 {
-    uint64_t pause = pause_first_ns;
-
     counter_add(COUNTER_files_failures, 1);
     if (!atomic_exchange(&files->health->is_away, true))
         log_event(LOG_LEVEL_WARNING, "file_database_away", text_from(why));
     disconnect(files);
-    for (int i = 0; i < files->failures && pause < pause_longest_ns; i++)
-        pause *= 2;
     files->failures++;
-    files->not_before_ns = now_ns + pause;
+    files->not_before_ns =
+        now_ns + (uint64_t)(1e9 * backoff_pause(pause_first, pause_longest, files->failures));
 }
 
 static void link_works(struct files *files)

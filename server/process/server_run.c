@@ -11,8 +11,8 @@
 
 #include "config/config.h"
 #include "server/base/clock.h"
-#include "server/base/crypto.h"
 #include "server/base/log.h"
+#include "server/base/random.h"
 #include "server/pool/fill.h"
 #include "server/pool/pool.h"
 #include "server/process/fcgi.h"

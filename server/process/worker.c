@@ -9,7 +9,6 @@
 #include "config/config.h"
 #include "server/base/arena.h"
 #include "server/base/clock.h"
-#include "server/base/crypto.h"
 #include "server/base/log.h"
 #include "server/base/random.h"
 #include "server/files/host_files.h"
@@ -31,8 +30,7 @@
 #include "server/base/banned.h"
 
 /* Pauses between tries to connect double from the first to the longest, in ns. */
-static const uint64_t reconnect_first_ns = UINT64_C(100000000);
-static const uint64_t reconnect_longest_ns = UINT64_C(5000000000);
+static const double reconnect_first = 0.1, reconnect_longest = 5; /* s */
 
 /* Receiving a request, and sending its reply, may take this long each. */
 static const uint64_t exchange_longest_ns = UINT64_C(300000000000);
@@ -74,12 +72,10 @@ void worker_clear(struct worker *worker)
 /* The next try to connect comes after a pause that grows with the failures. */
 static void put_off_database(struct worker *worker)
 {
-    uint64_t pause = reconnect_first_ns;
-
-    for (int i = 0; i < worker->db_failures && pause < reconnect_longest_ns; i++)
-        pause *= 2;
     worker->db_failures++;
-    worker->db_not_before_ns = clock_ns() + pause;
+    worker->db_not_before_ns =
+        clock_ns() +
+        (uint64_t)(1e9 * backoff_pause(reconnect_first, reconnect_longest, worker->db_failures));
 }
 
 /* The connection to go by, NULL while the database is away. */
@@ -180,11 +176,10 @@ static uint64_t seed_from(const struct exchange *exchange)
 {
     struct text body = exchange->transport.body;
     size_t key = text_find(body, TEXT("</authenticator>"));
-    uint64_t hash = UINT64_C(14695981039346656037); /* FNV-1a */
 
-    for (size_t i = key < body.length ? key : 0; i < body.length; i++)
-        hash = (hash ^ (unsigned char)body.at[i]) * UINT64_C(1099511628211);
-    return random_mix(hash, (uint64_t)(int64_t)(exchange->now * 1000));
+    if (key < body.length)
+        body = (struct text){.at = body.at + key, .length = body.length - key};
+    return random_mix(text_hash(body), (uint64_t)(int64_t)(exchange->now * 1000));
 }
 
 void exchange_fill(struct exchange *exchange, bool clock_from_request, variable_reader *read,

@@ -118,18 +118,9 @@ void lines_verbatim(struct reply *reply, struct text text)
 
 /* --- texts that were written already ------------------------------------------------------ */
 
-static uint64_t hash(struct text text)
-{
-    uint64_t value = 14695981039346656037u; /* FNV-1a */
-
-    for (size_t i = 0; i < text.length; i++)
-        value = (value ^ (unsigned char)text.at[i]) * 1099511628211u;
-    return value;
-}
-
 static struct text *find_slot(const struct text_set *set, struct text text)
 {
-    size_t i = (size_t)hash(text) & (set->slot_count - 1);
+    size_t i = (size_t)text_hash(text) & (set->slot_count - 1);
 
     while (set->slots[i].at != NULL && !text_equal(set->slots[i], text))
         i = (i + 1) & (set->slot_count - 1);

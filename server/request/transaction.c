@@ -122,12 +122,10 @@ static void wait_before_retry(const struct request *request)
 {
     struct random random = {
         .state = random_mix(request->seed, SEED_WAIT + ((uint64_t)request->attempts << 8))};
-    double longest = wait_first;
+    double longest = backoff_pause(wait_first, wait_longest, request->attempts);
 
     if (request->wait == NULL)
         return;
-    for (int i = 1; i < request->attempts && longest < wait_longest; i++)
-        longest *= 2;
     request->wait(longest * random_unit(&random));
 }
 

@@ -9,6 +9,7 @@
 #include "server/base/arena.h"
 #include "server/base/buffer.h"
 #include "server/base/crypto.h"
+#include "server/base/random.h"
 #include "server/submit/template_output.h"
 
 #include <pthread.h>

@@ -3,8 +3,8 @@
 #include "server/base/arena.h"
 #include "server/base/budget.h"
 #include "server/base/buffer.h"
+#include "server/base/clock.h"
 #include "server/base/counters.h"
-#include "server/base/crypto.h"
 #include "server/base/file.h"
 #include "server/base/log.h"
 #include "server/base/random.h"
@@ -150,6 +150,24 @@ static void random_numbers_have_their_shape(void **state)
     assert_true(random_mix(1, 2) == random_mix(1, 2));
     assert_true(random_mix(0, 0) != random_mix(0, 1));
     assert_true(random_u64() != random_u64());
+}
+
+static void hashes_as_fnv_1a_does(void **state)
+{
+    (void)state;
+    assert_true(text_hash(NO_TEXT) == UINT64_C(14695981039346656037));
+    assert_true(text_hash(TEXT("a")) == UINT64_C(0xaf63dc4c8601ec8c));
+    assert_true(text_hash(TEXT("foobar")) == UINT64_C(0x85944171f73967e8));
+}
+
+static void pauses_double_until_the_longest(void **state)
+{
+    static const double expected[] = {1, 1, 2, 4, 8, 16, 16, 16};
+
+    (void)state;
+    for (size_t i = 0; i < sizeof expected / sizeof expected[0]; i++)
+        assert_real(backoff_pause(1, 10, (int64_t)i), expected[i], 0);
+    assert_real(backoff_pause(1, 10, INT64_MAX), 16, 0);
 }
 
 static void file_comes_back_as_written(void **state)
@@ -369,6 +387,8 @@ int main(void)
         cmocka_unit_test(random_numbers_have_their_shape),
         cmocka_unit_test(a_used_budget_stays_used),
         cmocka_unit_test(sorting_costs_more_than_its_length),
+        cmocka_unit_test(hashes_as_fnv_1a_does),
+        cmocka_unit_test(pauses_double_until_the_longest),
         cmocka_unit_test(ids_are_sorted_once_each_and_found),
         cmocka_unit_test(names_are_sorted_bytewise_and_found),
         IN_WORLD(file_comes_back_as_written),

@@ -9,7 +9,7 @@
 #include "db/admin.h"
 #include "db/states.h"
 #include "server/base/arena.h"
-#include "server/base/crypto.h"
+#include "server/base/random.h"
 #include "server/policy/result/report_verdict.h"
 #include "server/submit/documents.h"
 #include "tools/qmctl/transition_parts.h"

@@ -2,7 +2,7 @@
 /* Accounts. A new one has a random key and no password: whoever has the key is the user. */
 #include "db/admin.h"
 #include "server/base/arena.h"
-#include "server/base/crypto.h"
+#include "server/base/random.h"
 #include "tools/qmctl/commands.h"
 #include "tools/qmctl/output.h"
 

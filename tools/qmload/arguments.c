@@ -2,7 +2,7 @@
 /* The table of options, and what is true without them. */
 #include "tools/qmload/arguments.h"
 
-#include "server/base/crypto.h"
+#include "server/base/random.h"
 #include "server/base/text.h"
 
 #include <argp.h>

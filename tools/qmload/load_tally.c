@@ -22,11 +22,7 @@ void tally_latency(struct tally *tally, double seconds)
 
 static struct tally_job *find(struct tally_job *jobs, size_t capacity, struct text name)
 {
-    uint64_t hash = UINT64_C(14695981039346656037); /* FNV-1a */
-
-    for (size_t i = 0; i < name.length; i++)
-        hash = (hash ^ (unsigned char)name.at[i]) * UINT64_C(1099511628211);
-    for (size_t at = (size_t)hash % capacity;; at = (at + 1) % capacity) {
+    for (size_t at = (size_t)text_hash(name) % capacity;; at = (at + 1) % capacity) {
         if (jobs[at].name == NULL || text_is(name, jobs[at].name))
             return &jobs[at];
     }
