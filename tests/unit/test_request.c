@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The walk and its retries, with steps, database and reply writer played by this file: each case
- * writes down what the world does, and looks at what was done in which order. */
-#include "server/files/host_files.h"
+/* The walk and its retries, before a fake database, with steps and reply writer that this file
+ * defines: each case writes down what goes wrong, and looks at what was done in which order. */
 #include "server/request/availability_log.h"
 #include "server/request/walk.h"
 #include "server/rpc/request.h"
@@ -14,6 +13,7 @@
 #include "server/parse/parse.h"
 #include "server/policy/refusal/delay.h"
 #include "server/reply/reply.h"
+#include "tests/support/db_fake.h"
 #include "tests/support/test.h"
 
 #include <stdlib.h>
@@ -22,18 +22,14 @@
 static struct world {
     enum status parse;
     enum status step[10]; /* of the report step: STATUS_OK goes on, others fail */
-    enum status commit[10];
-    enum status reopen;
-    enum status token_status;
-    bool token_is_kept; /* the unknown COMMIT did happen */
-    bool refuses;       /* the report step answers */
+    bool token_is_kept;   /* the unknown COMMIT did happen */
+    bool refuses;         /* the report step answers */
     bool screen_refuses;
     bool overflows;
-    size_t steps, commits;
+    size_t steps;
     int logs_kept;
 
-    char trace[400];
-    uint64_t tokens[16], kept_token;
+    uint64_t tokens[16];
     size_t token_count;
     double waits[16];
     size_t wait_count;
@@ -46,14 +42,6 @@ static struct fixture {
     struct buffer reply;
     struct catalog *catalog;
 } fixture;
-
-static void trace(const char *what)
-{
-    size_t length = strlen(world.trace);
-
-    snprintf(world.trace + length, sizeof(world.trace) - length, "%s%s", length > 0 ? " " : "",
-             what);
-}
 
 static enum status next_of(const enum status *row, size_t *at)
 {
@@ -68,7 +56,7 @@ enum status parse_request(struct text body, const struct parse_limits *limits, s
                           struct message *ret_message, struct failure *failure)
 {
     (void)body, (void)limits;
-    trace("parse");
+    db_fake_note("parse");
     memset(ret_message, 0, sizeof(*ret_message));
     ret_message->hostid = 7;
     if (world.parse == STATUS_TOO_LARGE)
@@ -76,29 +64,20 @@ enum status parse_request(struct text body, const struct parse_limits *limits, s
     return world.parse == STATUS_OK ? STATUS_OK : (fail)(failure, world.parse, "no end tag");
 }
 
-void message_init(struct message *message)
-{
-    memset(message, 0, sizeof(*message));
-}
-
-int64_t message_client_version(const struct message *message)
-{
-    (void)message;
-    return 72000;
-}
-
 enum next step_screen(struct request *request)
 {
-    trace("screen");
+    db_fake_note("screen");
     answer_say(request->arena, &request->early, MESSAGE_LOW, "early words");
     return world.screen_refuses ? NEXT_REPLY : NEXT_STEP;
 }
 
 enum next step_authenticate(struct request *request)
 {
-    trace("authenticate");
+    db_fake_note("authenticate");
     world.arena_used[request->attempts] = arena_used(request->arena);
     world.tokens[world.token_count++] = request->token;
+    if (world.token_is_kept)
+        db_fake.token = request->token;
     assert_int_equal(request->visit.answer.message_count, 1);
     assert_int_equal(request->visit.jobs_sent, 0);
     request->visit.host.id = 7;
@@ -109,7 +88,7 @@ enum next step_report(struct request *request)
 {
     enum status status = next_of(world.step, &world.steps);
 
-    trace("report");
+    db_fake_note("report");
     arena_alloc(request->arena, 1000);
     text_items_add(request->arena, &request->visit.answer.acks, TEXT("job_1"));
     request->visit.jobs_sent = 3;
@@ -124,7 +103,7 @@ enum next step_report(struct request *request)
     enum next step_##name(struct request *request) \
     {                                              \
         (void)request;                             \
-        trace(#name);                              \
+        db_fake_note(#name);                       \
         return NEXT_STEP;                          \
     }
 SILENT_STEP(resend)
@@ -135,32 +114,8 @@ SILENT_STEP(settle)
 void reply_write(const struct reply_facts *facts, struct buffer *ret_reply)
 {
     (void)facts;
-    trace("reply");
+    db_fake_note("reply");
     buffer_add(ret_reply, TEXT("a reply of thirty characters.."));
-}
-
-enum status db_commit(struct db *db)
-{
-    enum status status = next_of(world.commit, &world.commits);
-
-    (void)db;
-    trace("commit");
-    if (status == STATUS_DB_UNKNOWN && world.token_is_kept)
-        world.kept_token = world.tokens[world.token_count - 1];
-    return status;
-}
-
-enum status db_rollback(struct db *db)
-{
-    (void)db;
-    trace("rollback");
-    return STATUS_OK;
-}
-
-/* The file database follows elsewhere. */
-void files_update(struct request *of)
-{
-    (void)of;
 }
 
 void availability_log_keep(const struct request *of)
@@ -169,42 +124,9 @@ void availability_log_keep(const struct request *of)
     world.logs_kept++;
 }
 
-enum status db_reopen(struct db *db)
-{
-    (void)db;
-    trace("reopen");
-    return world.reopen;
-}
-
-enum status db_host_token(struct db *db, int64_t hostid, uint64_t *ret_token)
-{
-    (void)db;
-    trace("token");
-    assert_i64(hostid, 7);
-    *ret_token = world.kept_token;
-    return world.token_status;
-}
-
-const char *db_error(const struct db *db)
-{
-    (void)db;
-    return "words of the database";
-}
-
-struct db_count db_count(const struct db *db)
-{
-    (void)db;
-    return (struct db_count){0};
-}
-
-void db_count_reset(struct db *db)
-{
-    (void)db;
-}
-
 static void remember_wait(double seconds)
 {
-    trace("wait");
+    db_fake_note("wait");
     world.waits[world.wait_count++] = seconds;
 }
 
@@ -212,6 +134,7 @@ static int setup(void **state)
 {
     (void)state;
     memset(&world, 0, sizeof(world));
+    db_fake_begin("commit rollback reopen host_token");
     memset(&fixture, 0, sizeof(fixture));
     fixture.config.request_tries = 4;
     fixture.config.maintenance_delay = 3600;
@@ -247,7 +170,7 @@ static void test_replies_after_the_commit(void **state)
     (void)state;
     const struct answer *answer = run();
 
-    assert_string_equal(world.trace, "parse screen " WALK " commit reply");
+    assert_string_equal(db_fake_record(NULL), "parse screen " WALK " commit reply");
     assert_int_equal(answer->acks.count, 1);
     assert_int_equal(answer->kind, ANSWER_FULL);
     assert_int_equal(fixture.request.attempts, 1);
@@ -258,10 +181,10 @@ static void test_repeats_the_transaction_after_a_deadlock(void **state)
 {
     (void)state;
     world.step[0] = STATUS_DB_RETRY;
-    world.commit[0] = STATUS_DB_RETRY;
+    db_fake.commits[0] = STATUS_DB_RETRY;
     run();
-    assert_string_equal(world.trace, "parse screen authenticate report rollback wait " WALK
-                                     " commit rollback wait " WALK " commit reply");
+    assert_string_equal(db_fake_record(NULL), "parse screen authenticate report rollback wait " WALK
+                                              " commit rollback wait " WALK " commit reply");
     assert_int_equal(fixture.request.attempts, 3);
     assert_int_equal(fixture.request.visit.answer.acks.count, 1);
 }
@@ -310,7 +233,7 @@ static void test_keeps_nothing_but_words_of_a_refusal(void **state)
     (void)state;
     world.refuses = true;
     const struct answer *answer = run();
-    assert_string_equal(world.trace, "parse screen authenticate report rollback reply");
+    assert_string_equal(db_fake_record(NULL), "parse screen authenticate report rollback reply");
     assert_int_equal(world.logs_kept, 0);
     assert_int_equal(answer->acks.count, 0);
     assert_int_equal(answer->message_count, 1);
@@ -322,7 +245,7 @@ static void test_screen_ends_before_the_database(void **state)
     (void)state;
     world.screen_refuses = true;
     const struct answer *answer = run();
-    assert_string_equal(world.trace, "parse screen reply");
+    assert_string_equal(db_fake_record(NULL), "parse screen reply");
     assert_text(answer->messages[0].text, "early words");
 }
 
@@ -331,8 +254,9 @@ static void test_connects_again_when_the_connection_is_lost(void **state)
     (void)state;
     world.step[0] = STATUS_DB_GONE;
     run();
-    assert_string_equal(world.trace, "parse screen authenticate report rollback reopen wait " WALK
-                                     " commit reply");
+    assert_string_equal(db_fake_record(NULL),
+                        "parse screen authenticate report rollback reopen wait " WALK
+                        " commit reply");
     assert_false(fixture.request.database_was_away);
 }
 
@@ -340,7 +264,7 @@ static void test_is_down_when_the_database_stays_away(void **state)
 {
     (void)state;
     world.step[0] = STATUS_DB_GONE;
-    world.reopen = STATUS_DB_GONE;
+    db_fake.reopen = STATUS_DB_GONE;
     const struct answer *answer = run();
     assert_int_equal(answer->kind, ANSWER_DOWN);
     assert_int_equal(answer->acks.count, 0);
@@ -352,10 +276,11 @@ static void test_is_down_when_the_database_stays_away(void **state)
 static void test_believes_its_token_after_an_unknown_commit(void **state)
 {
     (void)state;
-    world.commit[0] = STATUS_DB_UNKNOWN;
+    db_fake.commits[0] = STATUS_DB_UNKNOWN;
     world.token_is_kept = true;
     const struct answer *answer = run();
-    assert_string_equal(world.trace, "parse screen " WALK " commit reopen token rollback reply");
+    assert_string_equal(db_fake_record(NULL),
+                        "parse screen " WALK " commit reopen host_token(7) rollback reply");
     assert_int_equal(answer->acks.count, 1);
     assert_int_equal(answer->kind, ANSWER_FULL);
 }
@@ -363,10 +288,11 @@ static void test_believes_its_token_after_an_unknown_commit(void **state)
 static void test_repeats_an_unknown_commit_that_left_no_token(void **state)
 {
     (void)state;
-    world.commit[0] = STATUS_DB_UNKNOWN;
+    db_fake.commits[0] = STATUS_DB_UNKNOWN;
     run();
-    assert_string_equal(world.trace,
-                        "parse screen " WALK " commit reopen token rollback rollback wait " WALK
+    assert_string_equal(db_fake_record(NULL),
+                        "parse screen " WALK
+                        " commit reopen host_token(7) rollback rollback wait " WALK
                         " commit reply");
     assert_int_equal(world.token_count, 2);
     assert_true(world.tokens[0] != world.tokens[1]);
@@ -375,8 +301,8 @@ static void test_repeats_an_unknown_commit_that_left_no_token(void **state)
 static void test_repeats_an_unknown_commit_of_a_host_without_row(void **state)
 {
     (void)state;
-    world.commit[0] = STATUS_DB_UNKNOWN;
-    world.token_status = STATUS_NOT_FOUND;
+    db_fake.commits[0] = STATUS_DB_UNKNOWN;
+    db_fake.host_token = STATUS_NOT_FOUND;
     run();
     assert_int_equal(fixture.request.attempts, 2);
     assert_int_equal(fixture.request.visit.answer.kind, ANSWER_FULL);
@@ -385,8 +311,8 @@ static void test_repeats_an_unknown_commit_of_a_host_without_row(void **state)
 static void test_acknowledges_nothing_when_the_outcome_stays_unknown(void **state)
 {
     (void)state;
-    world.commit[0] = STATUS_DB_UNKNOWN;
-    world.reopen = STATUS_DB_GONE;
+    db_fake.commits[0] = STATUS_DB_UNKNOWN;
+    db_fake.reopen = STATUS_DB_GONE;
     const struct answer *answer = run();
     assert_int_equal(answer->kind, ANSWER_DOWN);
     assert_int_equal(answer->acks.count, 0);
@@ -396,8 +322,8 @@ static void test_acknowledges_nothing_when_the_outcome_stays_unknown(void **stat
 static void test_repeats_nothing_while_the_outcome_cannot_be_read(void **state)
 {
     (void)state;
-    world.commit[0] = STATUS_DB_UNKNOWN;
-    world.token_status = STATUS_DB_RETRY; /* a lock that is held too long */
+    db_fake.commits[0] = STATUS_DB_UNKNOWN;
+    db_fake.host_token = STATUS_DB_RETRY; /* a lock that is held too long */
     assert_int_equal(run()->kind, ANSWER_NUCLEUS);
     assert_int_equal(fixture.request.attempts, 1);
     assert_int_equal(fixture.request.visit.answer.acks.count, 0);
@@ -406,12 +332,13 @@ static void test_repeats_nothing_while_the_outcome_cannot_be_read(void **state)
 static void test_looks_again_when_the_look_up_is_lost_too(void **state)
 {
     (void)state;
-    world.commit[0] = STATUS_DB_UNKNOWN;
-    world.token_status = STATUS_DB_GONE;
+    db_fake.commits[0] = STATUS_DB_UNKNOWN;
+    db_fake.host_token = STATUS_DB_GONE;
     run();
-    assert_string_equal(world.trace, "parse screen " WALK " commit reopen token rollback"
-                                     " reopen token rollback reopen token rollback"
-                                     " rollback reply");
+    assert_string_equal(db_fake_record(NULL),
+                        "parse screen " WALK " commit reopen host_token(7) rollback"
+                        " reopen host_token(7) rollback reopen host_token(7) rollback"
+                        " rollback reply");
     assert_int_equal(fixture.request.visit.answer.kind, ANSWER_NUCLEUS);
 }
 
@@ -430,7 +357,7 @@ static void test_is_down_without_a_connection(void **state)
     (void)state;
     fixture.request.db = NULL;
     assert_int_equal(run()->kind, ANSWER_DOWN);
-    assert_string_equal(world.trace, "parse screen reply");
+    assert_string_equal(db_fake_record(NULL), "parse screen reply");
 }
 
 static void test_is_down_without_a_catalog(void **state)
@@ -438,7 +365,7 @@ static void test_is_down_without_a_catalog(void **state)
     (void)state;
     fixture.request.catalog = NULL;
     assert_int_equal(run()->kind, ANSWER_DOWN);
-    assert_string_equal(world.trace, "parse reply");
+    assert_string_equal(db_fake_record(NULL), "parse reply");
 }
 
 static void test_is_down_when_stop_sched_is_there(void **state)
@@ -454,7 +381,7 @@ static void test_tells_why_a_request_is_unreadable(void **state)
     (void)state;
     world.parse = STATUS_INVALID;
     const struct answer *answer = run();
-    assert_string_equal(world.trace, "parse reply");
+    assert_string_equal(db_fake_record(NULL), "parse reply");
     assert_int_equal(answer->kind, ANSWER_NUCLEUS);
     assert_int_equal(answer->messages[0].priority, MESSAGE_LOW);
     assert_true(text_contains(answer->messages[0].text, TEXT("no end tag")));
@@ -465,7 +392,7 @@ static void test_answers_a_body_above_the_bound(void **state)
     (void)state;
     fixture.request.transport.body_too_large = true;
     const struct answer *answer = run();
-    assert_string_equal(world.trace, "reply");
+    assert_string_equal(db_fake_record(NULL), "reply");
     assert_int_equal(answer->kind, ANSWER_NUCLEUS);
     assert_true(text_contains(answer->messages[0].text, TEXT("too large")));
 }
@@ -483,7 +410,7 @@ static void test_rolls_back_when_a_step_fills_the_memory(void **state)
     (void)state;
     world.overflows = true;
     const struct answer *answer = run();
-    assert_string_equal(world.trace, "parse screen authenticate report rollback reply");
+    assert_string_equal(db_fake_record(NULL), "parse screen authenticate report rollback reply");
     assert_int_equal(answer->kind, ANSWER_NUCLEUS);
     assert_int_equal(answer->acks.count, 0);
     assert_true(text_contains(answer->messages[0].text, TEXT("too large")));
@@ -495,7 +422,7 @@ static void test_never_sends_half_a_reply(void **state)
     fixture.reply.length_max = 40;
     buffer_add(&fixture.reply, TEXT("twenty characters..."));
     const struct answer *answer = run();
-    assert_string_equal(world.trace, "parse screen " WALK " commit reply reply");
+    assert_string_equal(db_fake_record(NULL), "parse screen " WALK " commit reply reply");
     assert_int_equal(answer->kind, ANSWER_NUCLEUS);
     assert_false(fixture.reply.overflowed);
     assert_text(buffer_text(&fixture.reply), "a reply of thirty characters..");

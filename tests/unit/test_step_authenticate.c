@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The authenticate step before a played database: which record a request gets, in which order rows
+/* The authenticate step before a fake database: which record a request gets, in which order rows
  * are locked, what is stored and what is refused; and that every call may fail. */
 #include "server/policy/host/code_sign.h"
 #include "server/project/project.h"
@@ -10,244 +10,28 @@
 #include "server/base/crypto.h"
 #include "server/policy/host/identity.h"
 #include "server/project/catalog.h"
+#include "tests/support/db_fake.h"
 #include "tests/support/test.h"
 
-enum { ROWS = 24, UNLIMITED = 1000, NOW = 1795000000 };
+enum { NOW = 1795000000 };
 
 #define KEY_OF_17 "1234567890abcdef1234567890abcdef"
 #define KEY_OF_18 "fedcba0987654321fedcba0987654321"
-
-static struct {
-    struct host_row hosts[ROWS];
-    size_t host_count;
-    struct user_row users[2];
-    int calls_left;
-    char locks[200]; /* u17 h3 ...; R: rollback */
-    int inserts, prefs_saves, cpid_saves;
-    struct text saved_prefs, saved_cpid;
-    bool knows_platform;
-} world;
 
 static struct arena *arena;
 static struct config config;
 static struct project_keys keys;
 static struct request request;
-
-/* --- the calls -------------------------------------------------------------------------------- */
-
-static bool call_fails(void)
-{
-    return world.calls_left-- <= 0;
-}
-
-static void note(const char *what, int64_t id)
-{
-    size_t length = strlen(world.locks);
-
-    snprintf(world.locks + length, sizeof(world.locks) - length, "%s%s%lld", length > 0 ? " " : "",
-             what, (long long)id);
-}
-
-static struct host_row *host_of(int64_t id)
-{
-    for (size_t i = 0; i < world.host_count; i++) {
-        if (world.hosts[i].id == id)
-            return &world.hosts[i];
-    }
-    return NULL;
-}
-
-enum status db_host_lock(struct db *db, struct arena *in, int64_t id, struct host_row *ret_host)
-{
-    (void)db, (void)in;
-    if (call_fails())
-        return STATUS_DB_RETRY;
-    note("h", id);
-    if (host_of(id) == NULL)
-        return STATUS_NOT_FOUND;
-    *ret_host = *host_of(id);
-    return STATUS_OK;
-}
-
-enum status db_rollback(struct db *db)
-{
-    (void)db;
-    if (call_fails())
-        return STATUS_DB_GONE;
-    note("R", 0);
-    return STATUS_OK;
-}
-
-enum status db_user_by_id(struct db *db, struct arena *in, int64_t id, struct user_row *ret_user,
-                          struct text *ret_team_name)
-{
-    (void)db, (void)in;
-    if (call_fails())
-        return STATUS_DB_GONE;
-    for (size_t i = 0; i < 2; i++) {
-        if (world.users[i].id == id) {
-            *ret_user = world.users[i];
-            *ret_team_name = TEXT("team");
-            return STATUS_OK;
-        }
-    }
-    return STATUS_NOT_FOUND;
-}
-
-enum status db_host_lock_with_user(struct db *db, struct arena *in, int64_t id,
-                                   struct host_row *ret_host, struct user_row *ret_user,
-                                   struct text *ret_team_name, bool *ret_has_user)
-{
-    enum status status = db_host_lock(db, in, id, ret_host);
-
-    *ret_has_user = false;
-    for (size_t i = 0; status == STATUS_OK && i < 2; i++) {
-        if (world.users[i].id == ret_host->userid) {
-            *ret_user = world.users[i];
-            *ret_team_name = TEXT("team");
-            *ret_has_user = true;
-        }
-    }
-    return status;
-}
-
-enum status db_user_by_authenticator(struct db *db, struct arena *in, struct text authenticator,
-                                     struct user_row *ret_user, struct text *ret_team_name)
-{
-    (void)db, (void)in;
-    if (call_fails())
-        return STATUS_DB_GONE;
-    for (size_t i = 0; i < 2; i++) {
-        if (text_equal_nocase(world.users[i].authenticator, authenticator)) { /* a collation */
-            *ret_user = world.users[i];
-            *ret_team_name = TEXT("team");
-            return STATUS_OK;
-        }
-    }
-    return STATUS_NOT_FOUND;
-}
-
-enum status db_user_lock(struct db *db, int64_t id)
-{
-    (void)db;
-    if (call_fails())
-        return STATUS_DB_RETRY;
-    note("u", id);
-    return STATUS_OK;
-}
-
-enum status db_host_newest_by_cpid(struct db *db, struct arena *in, int64_t userid,
-                                   struct text host_cpid, struct host_row *ret_host)
-{
-    bool found = false;
-
-    (void)db, (void)in;
-    if (call_fails())
-        return STATUS_DB_GONE;
-    for (size_t i = 0; i < world.host_count; i++) {
-        if (world.hosts[i].userid == userid && text_equal(world.hosts[i].host_cpid, host_cpid)) {
-            *ret_host = world.hosts[i];
-            found = true;
-        }
-    }
-    return found ? STATUS_OK : STATUS_NOT_FOUND;
-}
-
-enum status db_host_newest_alike(struct db *db, struct arena *in, int64_t userid, int64_t id_above,
-                                 const struct host_row *like, struct host_row *ret_host)
-{
-    bool found = false;
-
-    (void)db, (void)in;
-    if (call_fails())
-        return STATUS_DB_GONE;
-    for (size_t i = 0; i < world.host_count; i++) {
-        const struct host_row *host = &world.hosts[i];
-
-        if (host->userid == userid && host->id > id_above &&
-            text_equal(host->domain_name, like->domain_name) &&
-            text_equal(host->last_ip_addr, like->last_ip_addr) &&
-            text_equal(host->os_name, like->os_name) && text_equal(host->p_model, like->p_model) &&
-            !(host->m_nbytes < like->m_nbytes) && !(host->m_nbytes > like->m_nbytes)) {
-            *ret_host = *host;
-            found = true;
-        }
-    }
-    return found ? STATUS_OK : STATUS_NOT_FOUND;
-}
-
-enum status db_host_insert(struct db *db, const struct host_row *host, int64_t *ret_id)
-{
-    (void)db;
-    if (call_fails())
-        return STATUS_DB_REFUSED;
-    world.inserts++;
-    world.hosts[world.host_count] = *host;
-    *ret_id = world.hosts[world.host_count].id = 1000 + (int64_t)world.host_count;
-    world.host_count++;
-    return STATUS_OK;
-}
-
-enum status db_host_guard(struct db *db, int64_t hostid, uint64_t token, int64_t now)
-{
-    (void)db, (void)token, (void)now;
-    note("g", hostid);
-    return call_fails() ? STATUS_DB_GONE : STATUS_OK;
-}
-
-enum status db_host_app_versions(struct db *db, struct arena *in, int64_t hostid,
-                                 struct host_app_version_row **ret_rows, size_t *ret_count)
-{
-    (void)db, (void)in, (void)hostid;
-    *ret_rows = NULL;
-    *ret_count = 0;
-    return call_fails() ? STATUS_DB_GONE : STATUS_OK;
-}
-
-enum status db_user_save_global_prefs(struct db *db, int64_t userid, struct text prefs)
-{
-    (void)db, (void)userid;
-    world.prefs_saves++;
-    world.saved_prefs = prefs;
-    return call_fails() ? STATUS_DB_GONE : STATUS_OK;
-}
-
-enum status db_user_save_cross_project_id(struct db *db, int64_t userid, struct text cpid)
-{
-    (void)db, (void)userid;
-    world.cpid_saves++;
-    world.saved_cpid = cpid;
-    return call_fails() ? STATUS_DB_GONE : STATUS_OK;
-}
-
-const struct platform_row *catalog_platform_by_name(const struct catalog *catalog, struct text name)
-{
-    static const struct platform_row known;
-
-    (void)catalog;
-    return world.knows_platform && text_is(name, "x86_64-pc-linux-gnu") ? &known : NULL;
-}
-
-const struct app_row *catalog_app_by_name(const struct catalog *catalog, struct text name)
-{
-    static const struct app_row known;
-
-    (void)catalog;
-    return text_is(name, "summer") ? &known : NULL;
-}
-
-enum next request_failed(struct request *failed, enum status status, const char *what)
-{
-    (void)what;
-    failed->failure.status = status;
-    return NEXT_FAILED;
-}
+static struct platform_row platforms[] = {{.name = {.at = "x86_64-pc-linux-gnu", .length = 19}}};
+static struct app_row apps[] = {{.name = {.at = "summer", .length = 6}}};
+static const struct catalog catalog = {
+    .rows = {.apps = apps, .app_count = 1, .platforms = platforms, .platform_count = 1}};
 
 /* --- the stage -------------------------------------------------------------------------------- */
 
 static struct host_row *add_host(int64_t id, int64_t userid, int64_t rpc_seqno)
 {
-    struct host_row *host = &world.hosts[world.host_count++];
+    struct host_row *host = &db_fake.hosts[db_fake.host_count++];
 
     *host = (struct host_row){.id = id,
                               .userid = userid,
@@ -269,22 +53,22 @@ static int setup(void **state)
 {
     struct message *message = &request.message;
 
-    static const struct catalog catalog;
-
     (void)state;
     arena = arena_create(1 << 20);
-    memset(&world, 0, sizeof(world));
+    db_fake_begin(
+        "rollback user_by_id user_by_authenticator user_lock host_lock"
+        " host_lock_with_user host_newest_by_cpid host_newest_alike host_insert host_guard"
+        " host_app_versions user_save_global_prefs user_save_cross_project_id");
     memset(&config, 0, sizeof(config));
     memset(&keys, 0, sizeof(keys));
     memset(&request, 0, sizeof(request));
-    world.calls_left = UNLIMITED;
-    world.knows_platform = true;
-    world.users[0] = (struct user_row){.id = 17,
-                                       .authenticator = TEXT(KEY_OF_17),
-                                       .email_addr = TEXT("a@example.org"),
-                                       .passwd_hash = TEXT("hash"),
-                                       .venue = TEXT("work")};
-    world.users[1] = (struct user_row){
+    db_fake.users[0] = (struct user_row){.id = 17,
+                                         .authenticator = TEXT(KEY_OF_17),
+                                         .email_addr = TEXT("a@example.org"),
+                                         .passwd_hash = TEXT("hash"),
+                                         .venue = TEXT("work")};
+    db_fake.user_count = 2;
+    db_fake.users[1] = (struct user_row){
         .id = 18, .authenticator = TEXT(KEY_OF_18), .email_addr = TEXT("b@example.org")};
     request.config = &config;
     request.keys = &keys;
@@ -319,6 +103,12 @@ static void stage_again(void)
 {
     teardown(NULL);
     setup(NULL);
+}
+
+/* Rows in the order in which they were locked. */
+static const char *locks(void)
+{
+    return db_fake_record("user_lock host_lock host_lock_with_user host_guard rollback");
 }
 
 static bool is_said(enum message_priority priority, const char *words)
@@ -367,8 +157,8 @@ static void a_known_host_is_used(void **state)
     assert_i64(request.visit.answer.hostid, 0);
     assert_text(request.visit.team_name, "team");
     assert_false(request.visit.is_weak);
-    assert_string_equal(world.locks, "h3");
-    assert_int_equal(world.inserts, 0);
+    assert_string_equal(locks(), "host_lock_with_user(3)");
+    assert_int_equal(db_fake_calls("host_insert"), 0);
 }
 
 static void a_first_contact_makes_a_host(void **state)
@@ -377,16 +167,17 @@ static void a_first_contact_makes_a_host(void **state)
     request.message.host_cpid = TEXT("cpid");
     request.message.rpc_seqno = 9;
     assert_int_equal(step_authenticate(&request), NEXT_STEP);
-    assert_int_equal(world.inserts, 1);
+    assert_int_equal(db_fake_calls("host_insert"), 1);
     assert_true(request.visit.host_is_new);
     assert_i64(request.visit.host.id, 1000);
     assert_i64(request.visit.answer.hostid, 1000);
-    assert_i64(world.hosts[0].userid, 17);
-    assert_i64(world.hosts[0].create_time, NOW);
-    assert_i64(world.hosts[0].rpc_seqno, 0);
-    assert_text(world.hosts[0].venue, "work"); /* the user's */
-    assert_true(text_equal(world.hosts[0].host_cpid, hashed_cpid()));
-    assert_string_equal(world.locks, "u17 g-17"); /* the second for two nodes of a cluster */
+    assert_i64(db_fake.hosts[0].userid, 17);
+    assert_i64(db_fake.hosts[0].create_time, NOW);
+    assert_i64(db_fake.hosts[0].rpc_seqno, 0);
+    assert_text(db_fake.hosts[0].venue, "work"); /* the user's */
+    assert_true(text_equal(db_fake.hosts[0].host_cpid, hashed_cpid()));
+    assert_string_equal(
+        locks(), "user_lock(17) host_guard(-17)"); /* the second for two nodes of a cluster */
 }
 
 static void a_first_contact_finds_its_host_by_cpid(void **state)
@@ -399,14 +190,14 @@ static void a_first_contact_finds_its_host_by_cpid(void **state)
     assert_i64(request.visit.answer.hostid, 3);
     assert_i64(request.visit.host.rpc_seqno, 0);
     assert_true(request.visit.detaches);
-    assert_string_equal(world.locks, "u17 h3");
+    assert_string_equal(locks(), "user_lock(17) host_lock(3)");
 }
 
 static void a_repeated_first_contact_keeps_its_jobs(void **state)
 {
     (void)state;
     add_host(3, 17, 0)->host_cpid = hashed_cpid();
-    world.hosts[0].rpc_time = NOW - 1;
+    db_fake.hosts[0].rpc_time = NOW - 1;
     request.message.host_cpid = TEXT("cpid");
     assert_int_equal(step_authenticate(&request), NEXT_STEP);
     assert_i64(request.visit.host.id, 3);
@@ -417,11 +208,11 @@ static void another_machine_with_the_same_cpid_is_another_host(void **state)
 {
     (void)state;
     add_host(3, 17, 5)->host_cpid = hashed_cpid();
-    world.hosts[0].p_ncpus = 64;
-    world.hosts[0].domain_name = TEXT("elsewhere");
+    db_fake.hosts[0].p_ncpus = 64;
+    db_fake.hosts[0].domain_name = TEXT("elsewhere");
     request.message.host_cpid = TEXT("cpid");
     step_authenticate(&request);
-    assert_int_equal(world.inserts, 1);
+    assert_int_equal(db_fake_calls("host_insert"), 1);
 }
 
 static void a_first_contact_finds_a_similar_host(void **state)
@@ -442,7 +233,7 @@ static void several_clients_on_a_machine_are_several_hosts(void **state)
     add_host(3, 17, 5);
     request.message.allow_multiple_clients = 1;
     step_authenticate(&request);
-    assert_int_equal(world.inserts, 1);
+    assert_int_equal(db_fake_calls("host_insert"), 1);
 }
 
 static void an_exempt_user_finds_no_similar_host(void **state)
@@ -453,7 +244,7 @@ static void an_exempt_user_finds_no_similar_host(void **state)
     add_host(3, 17, 5);
     config.dont_search_host_for_user = (struct text_list){.items = &exempt, .count = 1};
     step_authenticate(&request);
-    assert_int_equal(world.inserts, 1);
+    assert_int_equal(db_fake_calls("host_insert"), 1);
 }
 
 static void a_stale_number_leads_to_the_similar_host(void **state)
@@ -469,8 +260,10 @@ static void a_stale_number_leads_to_the_similar_host(void **state)
     step_authenticate(&request);
     assert_i64(request.visit.answer.hostid, 3);
     assert_i64(request.visit.host.rpc_seqno, 0);
-    assert_false(request.visit.detaches);             /* it has a job */
-    assert_string_equal(world.locks, "h3 R0 u17 h3"); /* user before host */
+    assert_false(request.visit.detaches); /* it has a job */
+    assert_string_equal(
+        locks(),
+        "host_lock_with_user(3) rollback user_lock(17) host_lock(3)"); /* user before host */
 }
 
 static void a_clone_on_another_machine_gets_a_new_host(void **state)
@@ -481,9 +274,9 @@ static void a_clone_on_another_machine_gets_a_new_host(void **state)
     request.message.rpc_seqno = 4;
     request.message.domain_name = TEXT("copy");
     request.message.host_cpid = TEXT("cpid");
-    world.hosts[0].host_cpid = hashed_cpid(); /* not searched by: it came with the copy */
+    db_fake.hosts[0].host_cpid = hashed_cpid(); /* not searched by: it came with the copy */
     step_authenticate(&request);
-    assert_int_equal(world.inserts, 1);
+    assert_int_equal(db_fake_calls("host_insert"), 1);
     assert_i64(request.visit.answer.hostid, 1001);
 }
 
@@ -494,7 +287,7 @@ static void a_host_of_another_user_is_not_used(void **state)
     request.message.hostid = 3;
     request.message.rpc_seqno = 6;
     assert_int_equal(step_authenticate(&request), NEXT_STEP);
-    assert_int_equal(world.inserts, 1);
+    assert_int_equal(db_fake_calls("host_insert"), 1);
     assert_i64(request.visit.user.id, 17);
     assert_i64(request.visit.host.userid, 17);
 }
@@ -508,7 +301,7 @@ static void an_unknown_host_is_told_and_treated_as_new(void **state)
     step_authenticate(&request);
     assert_true(is_said(MESSAGE_LOW, "99"));
     assert_i64(request.visit.answer.hostid, 3);
-    assert_int_equal(world.inserts, 0);
+    assert_int_equal(db_fake_calls("host_insert"), 0);
 }
 
 static void a_merged_host_is_followed(void **state)
@@ -524,7 +317,7 @@ static void a_merged_host_is_followed(void **state)
     assert_i64(request.visit.answer.hostid, 7);
     assert_i64(request.visit.host.rpc_seqno, 0); /* or the next request, 0, were too small */
     assert_false(request.visit.detaches);
-    assert_int_equal(world.inserts, 0);
+    assert_int_equal(db_fake_calls("host_insert"), 0);
 }
 
 static void a_cycle_of_merged_hosts_is_no_host(void **state)
@@ -536,19 +329,19 @@ static void a_cycle_of_merged_hosts_is_no_host(void **state)
     request.message.domain_name = TEXT("new");
     assert_int_equal(step_authenticate(&request), NEXT_STEP);
     assert_true(is_said(MESSAGE_LOW, "3"));
-    assert_int_equal(world.inserts, 1);
+    assert_int_equal(db_fake_calls("host_insert"), 1);
 }
 
 static void a_long_chain_of_merged_hosts_is_no_host(void **state)
 {
     (void)state;
-    for (int64_t id = 1; id < ROWS - 2; id++)
+    for (int64_t id = 1; id < FAKE_HOSTS - 2; id++)
         add_host(id, 0, id + 1);
-    add_host(ROWS - 2, 17, 5);
+    add_host(FAKE_HOSTS - 2, 17, 5);
     request.message.hostid = 1;
     request.message.domain_name = TEXT("new");
     assert_int_equal(step_authenticate(&request), NEXT_STEP);
-    assert_int_equal(world.inserts, 1);
+    assert_int_equal(db_fake_calls("host_insert"), 1);
 }
 
 /* --- the key (policy(7) 1.1) -------------------------------------------------------------------
@@ -571,7 +364,7 @@ static void an_unknown_key_gets_nothing(void **state)
             assert_true(is_said(hostid != 0 ? MESSAGE_NOTICE : MESSAGE_LOW, "account key"));
             assert_true(request.visit.answer.request_delay >= 3600);
             assert_i64(request.visit.answer.hostid, 0);
-            assert_int_equal(world.inserts, 0);
+            assert_int_equal(db_fake_calls("host_insert"), 0);
         }
     }
 }
@@ -610,11 +403,11 @@ static void newer_preferences_are_stored_whole(void **state)
     (void)state;
     say_preferences();
     step_authenticate(&request);
-    assert_int_equal(world.prefs_saves, 1);
-    assert_text(world.saved_prefs,
+    assert_int_equal(db_fake_calls("user_save_global_prefs"), 1);
+    assert_text(db_fake.global_prefs,
                 "<global_preferences>\n<mod_time>7</mod_time>\n</global_preferences>\n");
-    assert_int_equal(world.cpid_saves, 1);
-    assert_text(world.saved_cpid, "oldest");
+    assert_int_equal(db_fake_calls("user_save_cross_project_id"), 1);
+    assert_text(db_fake.cross_project_id, "oldest");
     assert_text(request.visit.user.cross_project_id, ""); /* the reply shows the one before */
 }
 
@@ -625,23 +418,23 @@ static void a_weak_key_stores_neither_preferences_nor_cpid(void **state)
     request.message.authenticator = weak_key();
     step_authenticate(&request);
     assert_true(request.visit.host_is_new); /* on a first contact too */
-    assert_int_equal(world.prefs_saves, 0);
-    assert_int_equal(world.cpid_saves, 0);
+    assert_int_equal(db_fake_calls("user_save_global_prefs"), 0);
+    assert_int_equal(db_fake_calls("user_save_cross_project_id"), 0);
 }
 
 static void the_same_cpid_is_not_stored_again(void **state)
 {
     (void)state;
-    world.users[0].cross_project_id = TEXT("oldest");
+    db_fake.users[0].cross_project_id = TEXT("oldest");
     request.message.cross_project_id = TEXT("oldest");
     step_authenticate(&request);
-    assert_int_equal(world.cpid_saves, 0);
+    assert_int_equal(db_fake_calls("user_save_cross_project_id"), 0);
 }
 
 static void stored_preferences_are_sent_by_venue(void **state)
 {
     (void)state;
-    world.users[0].global_prefs =
+    db_fake.users[0].global_prefs =
         TEXT("<global_preferences><mod_time>9</mod_time><max_ncpus_pct>10</max_ncpus_pct>"
              "<venue name=\"home\"><max_ncpus_pct>20</max_ncpus_pct></venue>"
              "</global_preferences>");
@@ -649,7 +442,7 @@ static void stored_preferences_are_sent_by_venue(void **state)
     request.message.hostid = 3;
     request.message.rpc_seqno = 6;
     step_authenticate(&request);
-    assert_true(text_equal(request.visit.answer.global_preferences, world.users[0].global_prefs));
+    assert_true(text_equal(request.visit.answer.global_preferences, db_fake.users[0].global_prefs));
     assert_real(request.visit.prefs.max_ncpus_pct, 20, 0);
     assert_real(request.visit.project_prefs.resource_share, 100, 0);
 }
@@ -679,7 +472,7 @@ static void a_blacklisted_host_gets_no_work(void **state)
 {
     (void)state;
     ask_for_work();
-    world.hosts[0].max_results_day = -1;
+    db_fake.hosts[0].max_results_day = -1;
     assert_int_equal(step_authenticate(&request), NEXT_STEP); /* it may report */
     assert_true(request.visit.work_refused);
     assert_true(request.visit.answer.request_delay >= 86400);
@@ -722,7 +515,7 @@ static void a_request_too_early_gets_no_work(void **state)
 {
     (void)state;
     ask_for_work();
-    world.hosts[0].rpc_time = NOW - 20;
+    db_fake.hosts[0].rpc_time = NOW - 20;
     config.min_sendwork_interval = 60;
     assert_int_equal(step_authenticate(&request), NEXT_STEP);
     assert_true(request.visit.work_refused);
@@ -735,14 +528,14 @@ static void only_requests_for_work_can_be_too_early(void **state)
 {
     (void)state;
     ask_for_work();
-    world.hosts[0].rpc_time = NOW - 20;
+    db_fake.hosts[0].rpc_time = NOW - 20;
     config.min_sendwork_interval = 60;
     request.message.cpu_req_seconds = 0;
     step_authenticate(&request);
     assert_int_equal(request.visit.answer.message_count, 0);
     stage_again();
     ask_for_work();
-    world.hosts[0].rpc_time = NOW - 60;
+    db_fake.hosts[0].rpc_time = NOW - 60;
     config.min_sendwork_interval = 60;
     step_authenticate(&request);
     assert_false(request.visit.work_refused);
@@ -805,7 +598,7 @@ static void every_call_may_fail(void **state)
                 request.message.domain_name = TEXT("copy");
             }
             request.message.host_cpid = TEXT("cpid");
-            world.calls_left = calls;
+            db_fake.calls_left = calls;
             next = step_authenticate(&request);
             if (next == NEXT_STEP)
                 break;

@@ -1,159 +1,26 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* The report step before a database that fails or changes under it, which a real one does too
- * rarely. The few calls that the step makes are played here, from a table of rows. */
+ * rarely. */
 #include "server/rpc/request.h"
 
 #include "config/config.h"
 #include "db/states.h"
 #include "server/base/arena.h"
 #include "server/project/catalog.h"
+#include "tests/support/db_fake.h"
 #include "tests/support/test.h"
 
-enum { ROWS = 8, CALLS_LEFT_UNLIMITED = 1000 };
-
-static struct {
-    struct result_row rows[ROWS];
-    size_t row_count;
-    bool reports_book;     /* whether a row that may be booked is booked */
-    void (*between)(void); /* before the save */
-    int calls_left;        /* then every call fails */
-    int lookups, lists, saves, detaches;
-    bool detached_before_save;
-    struct result_report saved[ROWS];
-    size_t saved_count;
-} world;
+enum { ROWS = 8 };
 
 static struct arena *arena;
 static struct config config;
 static struct request request;
 static struct reported_result results[ROWS];
+static struct app_version_row app_versions[] = {
+    {.id = 70}, {.id = 71, .plan_class = {.at = "mt2", .length = 3}}};
+static const struct catalog catalog = {.rows = {.versions = app_versions, .version_count = 2}};
 static struct host_app_version_row versions[1];
 static struct host_app_version_change changes[ROWS];
-
-/* --- the calls -------------------------------------------------------------------------------- */
-
-static bool call_fails(void)
-{
-    return world.calls_left-- <= 0;
-}
-
-enum status db_results_by_name(struct db *db, struct arena *in, const struct text *names,
-                               size_t count, struct result_row **ret_rows, size_t *ret_count)
-{
-    (void)db;
-    world.lookups++;
-    *ret_rows = ARENA_ARRAY(in, ROWS, struct result_row);
-    *ret_count = 0;
-    if (call_fails())
-        return STATUS_DB_GONE;
-    for (size_t i = 0; i < world.row_count; i++) {
-        for (size_t j = 0; j < count; j++) {
-            if (text_equal_nocase(names[j], world.rows[i].name)) { /* as a collation may */
-                (*ret_rows)[(*ret_count)++] = world.rows[i];
-                break;
-            }
-        }
-    }
-    return STATUS_OK;
-}
-
-enum status db_results_in_progress(struct db *db, struct arena *in, int64_t hostid, size_t most,
-                                   struct result_row **ret_rows, size_t *ret_count)
-{
-    (void)db, (void)most;
-    world.lists++;
-    *ret_rows = ARENA_ARRAY(in, ROWS, struct result_row);
-    *ret_count = 0;
-    if (call_fails())
-        return STATUS_DB_GONE;
-    for (size_t i = 0; i < world.row_count; i++)
-        if (world.rows[i].hostid == hostid && world.rows[i].server_state == RESULT_IN_PROGRESS)
-            (*ret_rows)[(*ret_count)++] = world.rows[i];
-    return STATUS_OK;
-}
-
-enum status db_jobs_in_progress(struct db *db, struct arena *in, int64_t hostid, size_t most,
-                                struct host_job **ret_jobs, size_t *ret_count)
-{
-    (void)db, (void)in, (void)hostid, (void)most, (void)ret_jobs, (void)ret_count;
-    fail_msg("workunits are of no use here");
-    return STATUS_DB_BUG;
-}
-
-enum status db_host_owners(struct db *db, struct arena *in, const int64_t *hostids, size_t count,
-                           int64_t *ret_userids)
-{
-    (void)db;
-    (void)in;
-    if (call_fails())
-        return STATUS_DB_GONE;
-    for (size_t i = 0; i < count; i++) /* hosts 40..49 are of user 17, 50..59 of user 18 */
-        ret_userids[i] = hostids[i] / 10 == 4 ? 17 : hostids[i] / 10 == 5 ? 18 : -1;
-    return STATUS_OK;
-}
-
-enum status db_reports_save(struct db *db, struct arena *in, const struct result_report *reports,
-                            size_t count, int64_t now, bool *ret_booked)
-{
-    (void)db;
-    (void)in;
-    (void)now;
-    world.saves++;
-    if (call_fails())
-        return STATUS_DB_RETRY;
-    if (world.between != NULL)
-        world.between();
-    for (size_t i = 0; i < count; i++) {
-        world.saved[world.saved_count++] = reports[i];
-        ret_booked[i] = world.reports_book;
-    }
-    return STATUS_OK;
-}
-
-enum status db_host_detach_results(struct db *db, int64_t hostid, int64_t now, uint64_t *ret_count)
-{
-    (void)db;
-    (void)hostid;
-    (void)now;
-    world.detaches++;
-    world.detached_before_save = world.saves == 0;
-    *ret_count = 0;
-    return call_fails() ? STATUS_DB_GONE : STATUS_OK;
-}
-
-const struct app_version_row *catalog_version(const struct catalog *catalog, int64_t id)
-{
-    static const struct app_version_row single,
-        threaded = {.plan_class = {.at = "mt2", .length = 3}};
-
-    (void)catalog;
-    return id == 70 ? &single : id == 71 ? &threaded : NULL;
-}
-
-enum next request_failed(struct request *failed, enum status status, const char *what)
-{
-    (void)what;
-    failed->failure.status = status;
-    return NEXT_FAILED;
-}
-
-const struct host_app_version_row *request_version(const struct request *of, int64_t id)
-{
-    (void)of;
-    return id == versions[0].app_version_id ? &versions[0] : NULL;
-}
-
-struct host_app_version_change *request_version_change(struct request *of, int64_t id)
-{
-    struct visit *visit = &of->visit;
-
-    for (size_t i = 0; i < visit->version_change_count; i++) {
-        if (visit->version_changes[i].app_version_id == id)
-            return &visit->version_changes[i];
-    }
-    visit->version_changes[visit->version_change_count].app_version_id = id;
-    return &visit->version_changes[visit->version_change_count++];
-}
 
 /* --- the stage -------------------------------------------------------------------------------- */
 
@@ -161,22 +28,28 @@ static int setup(void **state)
 {
     (void)state;
     arena = arena_create(1 << 20);
-    memset(&world, 0, sizeof(world));
+    db_fake_begin("results_by_name results_in_progress host_owners reports_save"
+                  " host_detach_results");
     memset(&config, 0, sizeof(config));
     memset(&request, 0, sizeof(request));
     memset(results, 0, sizeof(results));
     memset(versions, 0, sizeof(versions));
     memset(changes, 0, sizeof(changes));
-    world.reports_book = true;
-    world.calls_left = CALLS_LEFT_UNLIMITED;
+    for (int64_t host = 41; host <= 51; host += 10) /* of this user, and of another */
+        db_fake.hosts[db_fake.host_count++] =
+            (struct host_row){.id = host, .userid = host == 41 ? 17 : 18};
     versions[0] = (struct host_app_version_row){.app_version_id = 70, .max_jobs_per_day = 40};
     request.config = &config;
+    request.catalog = &catalog;
     request.arena = arena;
     request.now = 10000;
     request.message.results = results;
     request.visit.host = (struct host_row){.id = 3, .userid = 17, .p_ncpus = 4};
     request.visit.user = (struct user_row){.id = 17, .teamid = 6};
     request.visit.version_changes = changes;
+    request.visit.version_change_capacity = ROWS;
+    request.visit.versions = versions;
+    request.visit.version_count = 1;
     return arena == NULL;
 }
 
@@ -189,10 +62,10 @@ static int teardown(void **state)
 
 static struct result_row *add_row(const char *name, int64_t server_state, int64_t outcome)
 {
-    struct result_row *row = &world.rows[world.row_count++];
+    struct result_row *row = &db_fake.jobs[db_fake.job_count++].result;
 
-    *row = (struct result_row){.id = 100 + (int64_t)world.row_count,
-                               .workunitid = 200 + (int64_t)world.row_count,
+    *row = (struct result_row){.id = 100 + (int64_t)db_fake.job_count,
+                               .workunitid = 200 + (int64_t)db_fake.job_count,
                                .appid = 1,
                                .name = text_from(name),
                                .server_state = server_state,
@@ -240,16 +113,16 @@ static void an_expected_report_is_booked(void **state)
     assert_int_equal(step_report(&request), NEXT_STEP);
     assert_string_equal(acks(), "a_0");
     assert_int_equal(request.visit.booked, 1);
-    assert_int_equal(world.saved_count, 1);
-    assert_i64(world.saved[0].id, 101);
-    assert_i64(world.saved[0].workunitid, 201);
-    assert_i64(world.saved[0].hostid, 3);
-    assert_i64(world.saved[0].teamid, 6);
-    assert_i64(world.saved[0].received_time, 10000);
-    assert_i64(world.saved[0].outcome, OUTCOME_SUCCESS);
-    assert_text(world.saved[0].stderr_out, "said");
-    assert_int_equal(world.lookups, 1);
-    assert_int_equal(world.saves, 1);
+    assert_int_equal(db_fake.report_count, 1);
+    assert_i64(db_fake.reports[0].id, 101);
+    assert_i64(db_fake.reports[0].workunitid, 201);
+    assert_i64(db_fake.reports[0].hostid, 3);
+    assert_i64(db_fake.reports[0].teamid, 6);
+    assert_i64(db_fake.reports[0].received_time, 10000);
+    assert_i64(db_fake.reports[0].outcome, OUTCOME_SUCCESS);
+    assert_text(db_fake.reports[0].stderr_out, "said");
+    assert_int_equal(db_fake_calls("results_by_name"), 1);
+    assert_int_equal(db_fake_calls("reports_save"), 1);
 }
 
 static void reports_are_answered_in_their_order(void **state)
@@ -277,8 +150,8 @@ static void of_equal_names_the_first_counts(void **state)
     add_report("a")->exit_status = 3;
     step_report(&request);
     assert_string_equal(acks(), "a");
-    assert_int_equal(world.saved_count, 1);
-    assert_i64(world.saved[0].exit_status, 1);
+    assert_int_equal(db_fake.report_count, 1);
+    assert_i64(db_fake.reports[0].exit_status, 1);
 }
 
 static void a_name_in_another_case_is_unknown(void **state)
@@ -288,7 +161,7 @@ static void a_name_in_another_case_is_unknown(void **state)
     add_report("job");
     step_report(&request);
     assert_string_equal(acks(), "job");
-    assert_int_equal(world.saves, 0);
+    assert_int_equal(db_fake_calls("reports_save"), 0);
 }
 
 static void words_in_names_mean_nothing(void **state)
@@ -297,7 +170,7 @@ static void words_in_names_mean_nothing(void **state)
     add_row("upload_download_1", RESULT_IN_PROGRESS, OUTCOME_INIT);
     add_report("upload_download_1");
     step_report(&request);
-    assert_int_equal(world.saved_count, 1);
+    assert_int_equal(db_fake.report_count, 1);
 }
 
 static void names_that_no_row_can_have_are_not_looked_up(void **state)
@@ -309,7 +182,7 @@ static void names_that_no_row_can_have_are_not_looked_up(void **state)
     add_report(name);
     add_report("");
     assert_int_equal(step_report(&request), NEXT_STEP);
-    assert_int_equal(world.lookups, 0);
+    assert_int_equal(db_fake_calls("results_by_name"), 0);
     assert_int_equal(request.visit.answer.acks.count, 1);
 }
 
@@ -324,9 +197,9 @@ static void hosts_of_the_same_user_may_report_for_one_another(void **state)
     add_report("nobodys");
     step_report(&request);
     assert_string_equal(acks(), "mine theirs nobodys");
-    assert_int_equal(world.saved_count, 1);
-    assert_i64(world.saved[0].id, 101);
-    assert_i64(world.saved[0].hostid, 3);
+    assert_int_equal(db_fake.report_count, 1);
+    assert_i64(db_fake.reports[0].id, 101);
+    assert_i64(db_fake.reports[0].hostid, 3);
 }
 
 static void a_success_reported_again_asks_for_lost_jobs(void **state)
@@ -337,7 +210,7 @@ static void a_success_reported_again_asks_for_lost_jobs(void **state)
     step_report(&request);
     assert_string_equal(acks(), "a");
     assert_true(request.visit.force_resend);
-    assert_int_equal(world.saves, 0);
+    assert_int_equal(db_fake_calls("reports_save"), 0);
 }
 
 static void whatever_call_fails_nothing_is_acknowledged(void **state)
@@ -355,7 +228,7 @@ static void whatever_call_fails_nothing_is_acknowledged(void **state)
         add_report("b");
         add_report("c");
         add_report("unknown");
-        world.calls_left = calls;
+        db_fake.calls_left = calls;
         next = step_report(&request);
         if (next == NEXT_STEP) {
             assert_int_equal(calls, 3);
@@ -371,18 +244,18 @@ static void whatever_call_fails_nothing_is_acknowledged(void **state)
 
 static void another_server_books_both(void)
 {
-    world.reports_book = false;
-    for (size_t i = 0; i < world.row_count; i++) {
-        world.rows[i].server_state = RESULT_OVER;
-        world.rows[i].outcome = OUTCOME_SUCCESS;
-        world.rows[i].received_time = 9999;
+    db_fake.books_nothing = true;
+    for (size_t i = 0; i < db_fake.job_count; i++) {
+        db_fake.jobs[i].result.server_state = RESULT_OVER;
+        db_fake.jobs[i].result.outcome = OUTCOME_SUCCESS;
+        db_fake.jobs[i].result.received_time = 9999;
     }
 }
 
 static void what_another_server_booked_meanwhile_is_acknowledged(void **state)
 {
     (void)state;
-    world.between = another_server_books_both;
+    db_fake.before_reports = another_server_books_both;
     add_row("a", RESULT_IN_PROGRESS, OUTCOME_INIT);
     add_report("a");
     assert_int_equal(step_report(&request), NEXT_STEP);
@@ -395,7 +268,7 @@ static void what_another_server_booked_meanwhile_is_acknowledged(void **state)
 static void what_could_still_be_booked_is_not_acknowledged(void **state)
 {
     (void)state;
-    world.reports_book = false;
+    db_fake.books_nothing = true;
     add_row("a", RESULT_IN_PROGRESS, OUTCOME_INIT);
     add_row("b", RESULT_OVER, OUTCOME_CLIENT_ERROR);
     add_report("a");
@@ -424,11 +297,11 @@ static void reports_are_found_in_what_is_in_progress(void **state)
     add_report("a")->exit_status = 2;
     assert_int_equal(step_report(&request), NEXT_STEP);
     assert_string_equal(acks(), "c a");
-    assert_int_equal(world.lists, 1);
-    assert_int_equal(world.lookups, 0);
-    assert_int_equal(world.saved_count, 2);
-    assert_i64(world.saved[1].id, 101);
-    assert_i64(world.saved[1].exit_status, 1);
+    assert_int_equal(db_fake_calls("results_in_progress"), 1);
+    assert_int_equal(db_fake_calls("results_by_name"), 0);
+    assert_int_equal(db_fake.report_count, 2);
+    assert_i64(db_fake.reports[1].id, 101);
+    assert_i64(db_fake.reports[1].exit_status, 1);
     assert_true(request.visit.in_progress_is_read); /* for the steps behind: what is left */
     assert_int_equal(request.visit.in_progress_count, 1);
     assert_i64(request.visit.in_progress[0].id, 102);
@@ -449,8 +322,8 @@ static void only_names_that_are_not_in_progress_are_looked_up(void **state)
     assert_int_equal(step_report(&request), NEXT_STEP);
     assert_string_equal(acks(), "a late others unknown");
     assert_int_equal(request.visit.booked, 3);
-    assert_int_equal(world.lists, 1);
-    assert_int_equal(world.lookups, 1);
+    assert_int_equal(db_fake_calls("results_in_progress"), 1);
+    assert_int_equal(db_fake_calls("results_by_name"), 1);
     assert_int_equal(request.visit.in_progress_count, 1);
     assert_i64(request.visit.in_progress[0].id, 104);
 }
@@ -463,22 +336,22 @@ static void a_new_host_has_nothing_in_progress(void **state)
     add_row("a", RESULT_OVER, OUTCOME_SUCCESS);
     add_report("a");
     assert_int_equal(step_report(&request), NEXT_STEP);
-    assert_int_equal(world.lists, 0);
-    assert_int_equal(world.lookups, 1);
+    assert_int_equal(db_fake_calls("results_in_progress"), 0);
+    assert_int_equal(db_fake_calls("results_by_name"), 1);
 }
 
 static void what_another_booked_meanwhile_is_read_anew(void **state)
 {
     (void)state;
     ask_for_work();
-    world.between = another_server_books_both;
+    db_fake.before_reports = another_server_books_both;
     add_row("a", RESULT_IN_PROGRESS, OUTCOME_INIT);
     add_report("a");
     assert_int_equal(step_report(&request), NEXT_STEP);
     assert_string_equal(acks(), "a");
     assert_int_equal(request.visit.booked, 0);
     assert_true(request.visit.force_resend);
-    assert_int_equal(world.lookups, 1); /* by name, as it is now */
+    assert_int_equal(db_fake_calls("results_by_name"), 1); /* by name, as it is now */
     assert_false(request.visit.in_progress_is_read);
 }
 
@@ -488,7 +361,7 @@ static void a_failed_list_acknowledges_nothing(void **state)
     ask_for_work();
     add_row("a", RESULT_IN_PROGRESS, OUTCOME_INIT);
     add_report("a");
-    world.calls_left = 0;
+    db_fake.calls_left = 0;
     assert_int_equal(step_report(&request), NEXT_FAILED);
     assert_string_equal(acks(), "");
 }
@@ -500,8 +373,9 @@ static void lost_jobs_are_given_up_after_the_reports(void **state)
     add_row("a", RESULT_IN_PROGRESS, OUTCOME_INIT);
     add_report("a");
     assert_int_equal(step_report(&request), NEXT_STEP);
-    assert_int_equal(world.detaches, 1);
-    assert_false(world.detached_before_save);
+    assert_int_equal(db_fake_calls("host_detach_results"), 1);
+    assert_string_equal(db_fake_record("reports_save host_detach_results"),
+                        "reports_save host_detach_results(3)");
     assert_int_equal(request.visit.booked, 1);
 }
 
@@ -510,8 +384,8 @@ static void lost_jobs_are_given_up_without_reports_too(void **state)
     (void)state;
     request.visit.detaches = true;
     assert_int_equal(step_report(&request), NEXT_STEP);
-    assert_int_equal(world.detaches, 1);
-    world.calls_left = 0;
+    assert_int_equal(db_fake_calls("host_detach_results"), 1);
+    db_fake.calls_left = 0;
     assert_int_equal(step_report(&request), NEXT_FAILED);
 }
 
@@ -563,8 +437,8 @@ static void times_are_repaired_by_version(void **state)
         add_row("a", RESULT_IN_PROGRESS, OUTCOME_INIT)->app_version_id = cases[i].version;
         add_report("a")->final_cpu_time = 120;
         step_report(&request);
-        assert_real(world.saved[0].elapsed_time, cases[i].elapsed, 1e-9);
-        assert_real(world.saved[0].cpu_time, 120, 1e-9);
+        assert_real(db_fake.reports[0].elapsed_time, cases[i].elapsed, 1e-9);
+        assert_real(db_fake.reports[0].cpu_time, 120, 1e-9);
     }
 }
 
@@ -577,8 +451,8 @@ static void successes_may_lose_their_stderr(void **state)
     add_report("a");
     add_report("b")->exit_status = 1;
     step_report(&request);
-    assert_text(world.saved[0].stderr_out, "");
-    assert_text(world.saved[1].stderr_out, "said");
+    assert_text(db_fake.reports[0].stderr_out, "");
+    assert_text(db_fake.reports[1].stderr_out, "said");
 }
 
 static void a_full_arena_acknowledges_nothing(void **state)

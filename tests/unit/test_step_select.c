@@ -1,42 +1,21 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The steps that hand out jobs and look after those already out, before a database of a few rows
- * that loses races, refuses statements and goes away when a case wants it. */
+/* The steps that hand out jobs and look after those already out, before a fake database that loses
+ * races, refuses statements and goes away when a case wants it. */
 #include "server/rpc/request.h"
 
 #include "config/config.h"
 #include "db/states.h"
 #include "server/base/arena.h"
 #include "server/base/counters.h"
-#include "server/files/host_files.h"
 #include "server/handout/shares.h"
 #include "server/parse/parse.h"
 #include "server/project/catalog.h"
+#include "tests/support/db_fake.h"
 #include "tests/support/test.h"
 
 #include <stdlib.h>
 
-enum { ROWS = 40, HOST = 3, USER = 17, NOW = 1795000000, UNLIMITED = 1000000 };
-
-struct row {
-    struct result_row result;
-    struct workunit_row workunit;
-    bool is_faulty;   /* its document lacks the anchor */
-    bool others_take; /* between the look and the claim */
-    bool others_commit;
-    bool given_up;
-    int64_t results_of_user;
-    bool is_met; /* and that is seen without a lock */
-    bool was_locked;
-    struct claim claim;
-};
-
-static struct {
-    struct row rows[ROWS];
-    size_t count;
-    int calls_left;
-    enum status failure; /* of the call after the last */
-    int savepoints, rollbacks, queries;
-} world;
+enum { HOST = 3, USER = 17, NOW = 1795000000, CHANGES = 8 };
 
 static struct arena *arena;
 static struct config *config;
@@ -45,378 +24,10 @@ static struct app_version_row app_versions[3];
 static struct platform_row platforms[1];
 static struct catalog catalog;
 static struct request request;
-static struct host_app_version_change changes[8];
+static struct host_app_version_change changes[CHANGES];
 static struct host_app_version_row statistics[1];
-static struct other_result listed[ROWS];
+static struct other_result listed[FAKE_JOBS];
 static struct coproc coprocs[1];
-
-/* --- the calls ------------------------------------------------------------------------------- */
-
-static enum status call(void)
-{
-    return world.calls_left-- > 0 ? STATUS_OK : world.failure;
-}
-
-const char *db_error(const struct db *db)
-{
-    (void)db;
-    return "played";
-}
-
-enum status db_savepoint(struct db *db)
-{
-    (void)db;
-    world.savepoints++;
-    return call();
-}
-
-enum status db_rollback_to_savepoint(struct db *db)
-{
-    (void)db;
-    world.rollbacks++;
-    return STATUS_OK;
-}
-
-enum status db_candidates(struct db *db, struct arena *in, const struct candidate_filter *filter,
-                          struct candidate **ret_candidates, size_t *ret_count)
-{
-    struct candidate *rows = ARENA_ARRAY(in, ROWS, struct candidate);
-    size_t count = 0;
-
-    (void)db;
-    world.queries++;
-    for (size_t i = 0; i < world.count && count < filter->rows_max; i++) {
-        const struct row *row = &world.rows[i];
-        bool is_asked_for = false;
-
-        for (size_t j = 0; j < filter->appid_count; j++)
-            is_asked_for = is_asked_for || filter->appids[j] == row->result.appid;
-        if (is_asked_for && row->result.server_state == RESULT_UNSENT &&
-            row->workunit.rsc_memory_bound <= filter->memory_max &&
-            row->workunit.rsc_disk_bound <= filter->disk_max)
-            rows[count++] = (struct candidate){.resultid = row->result.id,
-                                               .workunitid = row->workunit.id,
-                                               .appid = row->result.appid,
-                                               .priority = row->workunit.priority,
-                                               .workunit = row->workunit};
-    }
-    *ret_candidates = rows;
-    *ret_count = count;
-    return call();
-}
-
-enum status db_jobs_lock(struct db *db, struct arena *in, const struct job_key *keys, size_t count,
-                         const struct counted_results *counts, struct locked_job *ret_jobs)
-{
-    struct locked_workunit *locked = ARENA_ARRAY(in, ROWS, struct locked_workunit);
-
-    (void)db;
-    if (config->one_result_per_user_per_wu || config->one_result_per_host_per_wu) {
-        assert_non_null(counts);
-        assert_i64(counts->userid, USER);
-        assert_i64(counts->hostid, HOST);
-    }
-    for (size_t i = 0; i < count; i++) {
-        for (size_t j = 0; j < world.count; j++) {
-            struct row *row = &world.rows[j];
-
-            if (row->result.id != keys[i].resultid)
-                continue;
-            assert_i64(row->workunit.id, keys[i].workunitid);
-            row->was_locked = true;
-            locked[j] = (struct locked_workunit){
-                .id = row->workunit.id,
-                .hr_class = row->workunit.hr_class,
-                .app_version_id = row->others_commit ? 99 : row->workunit.app_version_id,
-                .error_mask = row->workunit.error_mask,
-                .results_of_user = counts == NULL ? 0 : row->results_of_user};
-            ret_jobs[i] = (struct locked_job){
-                .row = &locked[j],
-                .documents = {.result_name = row->result.name,
-                              .result_xml = TEXT("<result>\n</result>\n"),
-                              .workunit_name = TEXT("workunit"),
-                              .workunit_xml = row->is_faulty ? TEXT("<workunit></workunit>\n")
-                                                             : TEXT("<workunit>\n</workunit>\n")}};
-        }
-    }
-    return call();
-}
-
-enum status db_workunits_met(struct db *db, struct arena *in, const int64_t *ids, size_t count,
-                             int64_t userid, int64_t hostid, struct met_workunit **ret_rows,
-                             size_t *ret_count)
-{
-    struct met_workunit *met = ARENA_ARRAY(in, count, struct met_workunit);
-    size_t found = 0;
-
-    (void)db;
-    assert_i64(userid, USER);
-    assert_i64(hostid, HOST);
-    for (size_t j = 0; j < world.count; j++)
-        for (size_t i = 0; i < count && world.rows[j].is_met; i++)
-            if (world.rows[j].workunit.id == ids[i])
-                met[found++] = (struct met_workunit){.id = ids[i], .by_user = true};
-    *ret_rows = met;
-    *ret_count = found;
-    return call();
-}
-
-static struct row *find(int64_t resultid)
-{
-    for (size_t i = 0; i < world.count; i++)
-        if (world.rows[i].result.id == resultid)
-            return &world.rows[i];
-    fail_msg("no result %lld", (long long)resultid);
-    return NULL;
-}
-
-enum status db_results_claim(struct db *db, struct arena *in, int64_t hostid, int64_t userid,
-                             const struct claim *claims, size_t count, bool *ret_claimed)
-{
-    (void)db, (void)in, (void)userid;
-    for (size_t i = 0; i < count; i++) {
-        struct row *row = find(claims[i].resultid);
-
-        if (row->others_take)
-            row->result.server_state = RESULT_IN_PROGRESS;
-        ret_claimed[i] = row->result.server_state == RESULT_UNSENT;
-        if (ret_claimed[i]) {
-            row->result.server_state = RESULT_IN_PROGRESS;
-            row->result.hostid = hostid;
-            row->claim = claims[i];
-        }
-    }
-    return call();
-}
-
-enum status db_results_reject(struct db *db, struct arena *in, const int64_t *resultids,
-                              const int64_t *workunitids, size_t count, int64_t now)
-{
-    (void)db, (void)in;
-    assert_i64(now, NOW);
-    for (size_t i = 0; i < count; i++) {
-        struct row *row = find(resultids[i]);
-        assert_i64(row->workunit.id, workunitids[i]);
-        row->result.server_state = RESULT_OVER;
-        row->result.outcome = OUTCOME_COULDNT_SEND;
-    }
-    return call();
-}
-
-/* Batch 10 n belongs to user n. */
-enum status db_batch_owners(struct db *db, struct arena *in, const int64_t *ids, size_t count,
-                            int64_t *ret_userids)
-{
-    (void)db, (void)in;
-    for (size_t i = 0; i < count; i++)
-        ret_userids[i] = ids[i] / 10;
-    return call();
-}
-
-/* Nothing is assigned to anybody; tests/database looks at that. */
-enum status db_assignments(struct db *db, struct arena *in, const struct assignment_filter *filter,
-                           struct assignment **ret_assignments, size_t *ret_count)
-{
-    (void)db, (void)in, (void)filter;
-    *ret_assignments = NULL;
-    *ret_count = 0;
-    return call();
-}
-
-enum status db_assigned_lock(struct db *db, struct arena *in, const int64_t *ids, size_t count,
-                             int64_t hostid, struct assigned_workunit **ret_rows, size_t *ret_count)
-{
-    (void)db, (void)in, (void)ids, (void)count, (void)hostid, (void)ret_rows, (void)ret_count;
-    fail_msg("nothing is assigned");
-    return STATUS_DB_BUG;
-}
-
-enum status db_assigned_insert(struct db *db, const struct assigned_result *result, int64_t *ret_id)
-{
-    (void)db, (void)result, (void)ret_id;
-    fail_msg("nothing is assigned");
-    return STATUS_DB_BUG;
-}
-
-enum status db_assignments_delete(struct db *db, const int64_t *ids, size_t count)
-{
-    (void)db, (void)ids, (void)count;
-    fail_msg("nothing is assigned");
-    return STATUS_DB_BUG;
-}
-
-enum status db_job_documents(struct db *db, struct arena *in, const int64_t *resultids,
-                             size_t count, struct job_documents *ret_documents)
-{
-    (void)db, (void)in;
-    for (size_t i = 0; i < count; i++) {
-        const struct row *row = find(resultids[i]);
-        ret_documents[i] = (struct job_documents){
-            .result_name = row->result.name,
-            .result_xml = TEXT("<result>\n</result>\n"),
-            .workunit_name = TEXT("workunit"),
-            .workunit_xml = row->is_faulty ? TEXT("<workunit></workunit>\n")
-                                           : TEXT("<workunit>\n</workunit>\n")};
-    }
-    return call();
-}
-
-static enum status host_jobs(struct arena *in, bool over_too, struct host_job **ret_jobs,
-                             size_t *ret_count)
-{
-    *ret_jobs = ARENA_ARRAY(in, ROWS, struct host_job);
-    *ret_count = 0;
-    for (size_t i = 0; i < world.count; i++) {
-        const struct row *row = &world.rows[i];
-        bool is_out = row->result.server_state == RESULT_IN_PROGRESS ||
-                      (over_too && row->result.server_state == RESULT_OVER &&
-                       row->result.outcome == OUTCOME_NO_REPLY);
-        if (is_out && row->result.hostid == HOST)
-            (*ret_jobs)[(*ret_count)++] =
-                (struct host_job){.result = row->result, .workunit = row->workunit};
-    }
-    return call();
-}
-
-enum status db_results_in_progress(struct db *db, struct arena *in, int64_t hostid, size_t most,
-                                   struct result_row **ret_rows, size_t *ret_count)
-{
-    struct host_job *jobs;
-    enum status status = host_jobs(in, false, &jobs, ret_count);
-
-    (void)db, (void)hostid, (void)most;
-    *ret_rows = ARENA_ARRAY(in, ROWS, struct result_row);
-    for (size_t i = 0; i < *ret_count; i++)
-        (*ret_rows)[i] = jobs[i].result;
-    return status;
-}
-
-enum status db_jobs_in_progress(struct db *db, struct arena *in, int64_t hostid, size_t most,
-                                struct host_job **ret_jobs, size_t *ret_count)
-{
-    (void)db, (void)hostid, (void)most;
-    return host_jobs(in, false, ret_jobs, ret_count);
-}
-
-int db_compare_jobs_by_age(const void *job, const void *other)
-{
-    int64_t id = ((const struct host_job *)job)->result.id;
-    int64_t other_id = ((const struct host_job *)other)->result.id;
-
-    return (id > other_id) - (id < other_id);
-}
-
-enum status db_jobs_by_name(struct db *db, struct arena *in, int64_t hostid,
-                            const struct text *names, size_t count, struct host_job **ret_jobs,
-                            size_t *ret_count)
-{
-    size_t all = 0;
-    enum status status = host_jobs(in, true, ret_jobs, &all);
-
-    (void)db, (void)hostid;
-    *ret_count = 0;
-    for (size_t i = 0; i < all; i++)
-        for (size_t j = 0; j < count; j++)
-            if (text_equal((*ret_jobs)[i].result.name, names[j])) {
-                (*ret_jobs)[(*ret_count)++] = (*ret_jobs)[i];
-                break;
-            }
-    return status;
-}
-
-enum status db_results_by_name(struct db *db, struct arena *in, const struct text *names,
-                               size_t count, struct result_row **ret_rows, size_t *ret_count)
-{
-    (void)db, (void)names, (void)count;
-    *ret_rows = ARENA_ARRAY(in, ROWS, struct result_row);
-    *ret_count = 0;
-    for (size_t i = 0; i < world.count; i++)
-        (*ret_rows)[(*ret_count)++] = world.rows[i].result;
-    return call();
-}
-
-enum status db_jobs_resend(struct db *db, const struct resent_job *jobs, size_t count)
-{
-    (void)db;
-    for (size_t i = 0; i < count; i++) {
-        struct row *row = find(jobs[i].resultid);
-        row->result.report_deadline = jobs[i].report_deadline;
-        row->result.sent_time = jobs[i].sent_time;
-    }
-    return call();
-}
-
-enum status db_jobs_give_up(struct db *db, const struct host_job *jobs, size_t count,
-                            int64_t deadline)
-{
-    (void)db;
-    for (size_t i = 0; i < count; i++) {
-        struct row *row = find(jobs[i].result.id);
-        row->given_up = true;
-        row->result.report_deadline = deadline;
-    }
-    return call();
-}
-
-/* There is no file database. */
-bool files_read(struct request *of, struct host_files *ret_files)
-{
-    (void)of, (void)ret_files;
-    return false;
-}
-
-enum next request_failed(struct request *failed, enum status status, const char *what)
-{
-    (void)what;
-    failed->failure.status = status;
-    return NEXT_FAILED;
-}
-
-const struct host_app_version_row *request_version(const struct request *of, int64_t id)
-{
-    for (size_t i = 0; i < of->visit.version_count; i++)
-        if (of->visit.versions[i].app_version_id == id)
-            return &of->visit.versions[i];
-    return NULL;
-}
-
-struct host_app_version_change *request_version_change(struct request *of, int64_t id)
-{
-    struct visit *visit = &of->visit;
-
-    for (size_t i = 0; i < visit->version_change_count; i++)
-        if (visit->version_changes[i].app_version_id == id)
-            return &visit->version_changes[i];
-    visit->version_changes[visit->version_change_count].app_version_id = id;
-    return &visit->version_changes[visit->version_change_count++];
-}
-
-const struct app_row *catalog_app(const struct catalog *in, int64_t id)
-{
-    for (size_t i = 0; i < in->rows.app_count; i++)
-        if (in->rows.apps[i].id == id)
-            return &in->rows.apps[i];
-    return NULL;
-}
-
-const struct app_row *catalog_app_by_name(const struct catalog *in, struct text name)
-{
-    for (size_t i = 0; i < in->rows.app_count; i++)
-        if (text_equal(in->rows.apps[i].name, name))
-            return &in->rows.apps[i];
-    return NULL;
-}
-
-const struct platform_row *catalog_platform_by_name(const struct catalog *in, struct text name)
-{
-    return text_equal(in->rows.platforms[0].name, name) ? &in->rows.platforms[0] : NULL;
-}
-
-bool catalog_version_is_current(const struct catalog *in, const struct app_version_row *version)
-{
-    (void)in, (void)version;
-    return true;
-}
 
 /* --- the stage -------------------------------------------------------------------------------- */
 
@@ -427,9 +38,9 @@ static int setup(void **state)
     (void)state;
     arena = arena_create(1 << 24);
     assert_status(STATUS_OK, config_defaults(&config));
-    memset(&world, 0, sizeof(world));
-    world.calls_left = UNLIMITED;
-    world.failure = STATUS_DB_GONE;
+    db_fake_begin("savepoint rollback_to_savepoint candidates jobs_lock workunits_met results_claim"
+                  " results_reject batch_owners assignments job_documents results_in_progress"
+                  " jobs_in_progress jobs_by_name results_by_name jobs_resend jobs_give_up");
     memset(changes, 0, sizeof(changes));
     memset(statistics, 0, sizeof(statistics));
     memset(listed, 0, sizeof(listed));
@@ -462,7 +73,8 @@ static int setup(void **state)
                                                   .p_fpops = 1e9,
                                                   .m_nbytes = 4e9,
                                                   .os_name = TEXT("Linux")},
-                                         .version_changes = changes}};
+                                         .version_changes = changes,
+                                         .version_change_capacity = CHANGES}};
     message_init(message);
     message->platforms[0] = platforms[0].name;
     message->platform_count = 1;
@@ -482,19 +94,19 @@ static int teardown(void **state)
     return 0;
 }
 
-static const char *names[ROWS] = {"r0", "r1", "r2", "r3", "r4", "r5", "r6", "r7", "r8", "r9"};
+static const char *names[FAKE_JOBS] = {"r0", "r1", "r2", "r3", "r4", "r5", "r6", "r7", "r8", "r9"};
 
-static struct row *add_job(double seconds)
+static struct fake_job *add_job(double seconds)
 {
-    struct row *row = &world.rows[world.count];
+    struct fake_job *row = &db_fake.jobs[db_fake.job_count];
 
-    *row = (struct row){
-        .result = {.id = 1000 + (int64_t)world.count,
-                   .workunitid = 500 - (int64_t)world.count,
+    *row = (struct fake_job){
+        .result = {.id = 1000 + (int64_t)db_fake.job_count,
+                   .workunitid = 500 - (int64_t)db_fake.job_count,
                    .appid = 1,
-                   .name = text_from(names[world.count % 10]),
+                   .name = text_from(names[db_fake.job_count % 10]),
                    .server_state = RESULT_UNSENT},
-        .workunit = {.id = 500 - (int64_t)world.count,
+        .workunit = {.id = 500 - (int64_t)db_fake.job_count,
                      .appid = 1,
                      .rsc_fpops_est = seconds * 1e9,
                      .rsc_memory_bound = 1e6,
@@ -502,14 +114,14 @@ static struct row *add_job(double seconds)
                      .target_nresults = 1,
                      .delay_bound = 86400},
     };
-    world.count++;
+    db_fake.job_count++;
     return row;
 }
 
 /* A job that this host got an hour ago. */
-static struct row *add_lost(double seconds)
+static struct fake_job *add_lost(double seconds)
 {
-    struct row *row = add_job(seconds);
+    struct fake_job *row = add_job(seconds);
 
     row->result.server_state = RESULT_IN_PROGRESS;
     row->result.hostid = HOST;
@@ -546,8 +158,8 @@ static size_t in_progress(void)
 {
     size_t count = 0;
 
-    for (size_t i = 0; i < world.count; i++)
-        count += world.rows[i].result.server_state == RESULT_IN_PROGRESS;
+    for (size_t i = 0; i < db_fake.job_count; i++)
+        count += db_fake.jobs[i].result.server_state == RESULT_IN_PROGRESS;
     return count;
 }
 
@@ -569,7 +181,7 @@ static void as_much_is_sent_as_is_asked_for(void **state)
     assert_i64(answer->jobs[0].report_deadline, NOW + 86400);
     assert_i64(changes[0].app_version_id, 11);
     assert_i64(changes[0].jobs_sent, 3);
-    assert_int_equal(world.savepoints, 1);
+    assert_int_equal(db_fake_calls("savepoint"), 1);
 }
 
 static void the_database_has_the_later_deadline(void **state)
@@ -578,9 +190,9 @@ static void the_database_has_the_later_deadline(void **state)
     add_job(100);
     config->report_grace_period = 500;
     run();
-    assert_i64(world.rows[0].claim.report_deadline, NOW + 86400 + 500);
+    assert_i64(db_fake.jobs[0].claim.report_deadline, NOW + 86400 + 500);
     assert_i64(request.visit.answer.jobs[0].report_deadline, NOW + 86400);
-    assert_real(world.rows[0].claim.flops_estimate, 1e9, 1);
+    assert_real(db_fake.jobs[0].claim.flops_estimate, 1e9, 1);
 }
 
 static void what_others_took_is_replaced(void **state)
@@ -606,7 +218,8 @@ static void a_job_that_cannot_be_written_is_not_taken(void **state)
     run();
     assert_int_equal(request.visit.answer.job_count, 1);
     assert_i64(request.visit.answer.jobs[0].resultid, 1001);
-    assert_int_equal(world.rows[0].result.outcome, OUTCOME_COULDNT_SEND);
+    assert_int_equal(db_fake.jobs[0].result.outcome, OUTCOME_COULDNT_SEND);
+    assert_i64(db_fake.jobs[0].result.received_time, NOW);
 }
 
 /* Of 16 jobs, one in each request, the user of weight 3 gets 12, because the process remembers. */
@@ -637,13 +250,13 @@ static void a_refused_statement_costs_the_jobs_alone(void **state)
         teardown(state);
         setup(state);
         add_job(100);
-        world.calls_left = calls;
-        world.failure = STATUS_DB_BUG;
+        db_fake.calls_left = calls;
+        db_fake.failure = STATUS_DB_BUG;
         assert_int_equal(step_select(&request), NEXT_STEP);
         assert_int_equal(request.visit.answer.job_count, 0);
         assert_int_equal(request.visit.jobs_sent, 0);
         assert_true(says("could not hand out"));
-        assert_int_equal(world.rollbacks, calls > 2);
+        assert_int_equal(db_fake_calls("rollback_to_savepoint"), calls > 2);
         assert_string_equal(request.visit.answer.first_reason, "server");
     }
 }
@@ -664,7 +277,7 @@ static void a_lost_connection_fails_the_request_at_every_call(void **state)
         add_lost(1e6);
         add_job(100);
         list_job("r7");
-        world.calls_left = calls;
+        db_fake.calls_left = calls;
         next = step_resend(&request);
         if (next == NEXT_STEP)
             next = step_select(&request);
@@ -698,6 +311,8 @@ static void one_per_user_is_judged_under_lock(void **state)
     run();
     assert_int_equal(request.visit.answer.job_count, 0);
     assert_string_equal(request.visit.answer.first_reason, "one_per_user");
+    assert_i64(db_fake.counted.userid, USER);
+    assert_i64(db_fake.counted.hostid, HOST);
     add_job(100);
     memset(&request.visit.answer, 0, sizeof(request.visit.answer));
     run();
@@ -707,25 +322,25 @@ static void one_per_user_is_judged_under_lock(void **state)
 /* It would be in the way of others. */
 static void what_the_user_had_before_is_not_locked(void **state)
 {
-    struct row *met, *other;
+    struct fake_job *had, *other;
 
     (void)state;
     config->one_result_per_user_per_wu = true;
-    met = add_job(100);
-    met->is_met = true;
-    met->results_of_user = 1;
+    had = add_job(100);
+    had->user_had_one = true;
+    had->results_of_user = 1;
     other = add_job(100);
     run();
     assert_int_equal(request.visit.answer.job_count, 1);
     assert_i64(request.visit.answer.jobs[0].resultid, other->result.id);
-    assert_false(met->was_locked);
+    assert_false(had->was_locked);
     assert_true(other->was_locked);
 }
 
 static void what_nobody_forbids_is_not_asked_for(void **state)
 {
     (void)state;
-    add_job(100)->is_met = true;
+    add_job(100)->user_had_one = true;
     run();
     assert_int_equal(request.visit.answer.job_count, 1);
 }
@@ -738,8 +353,8 @@ static void a_homogeneous_workunit_is_committed_by_the_claim(void **state)
     add_job(100);
     run();
     assert_int_equal(request.visit.answer.job_count, 1);
-    assert_i64(world.rows[1].claim.commit_app_version_id, 11);
-    assert_i64(world.rows[1].claim.commit_hr_class, 0);
+    assert_i64(db_fake.jobs[1].claim.commit_app_version_id, 11);
+    assert_i64(db_fake.jobs[1].claim.commit_hr_class, 0);
 }
 
 static void a_kind_of_computer_is_committed_by_the_claim(void **state)
@@ -750,7 +365,7 @@ static void a_kind_of_computer_is_committed_by_the_claim(void **state)
     add_job(100);
     run();
     assert_int_equal(request.visit.answer.job_count, 1);
-    assert_true(world.rows[1].claim.commit_hr_class != 0);
+    assert_true(db_fake.jobs[1].claim.commit_hr_class != 0);
 }
 
 static void an_untrusted_host_makes_the_workunit_replicated(void **state)
@@ -759,7 +374,7 @@ static void an_untrusted_host_makes_the_workunit_replicated(void **state)
     apps[0].target_nresults = 2;
     add_job(100);
     run();
-    assert_i64(world.rows[0].claim.replicate_target, 2);
+    assert_i64(db_fake.jobs[0].claim.replicate_target, 2);
 }
 
 /* --- nothing ---------------------------------------------------------------------------------- */
@@ -870,7 +485,7 @@ static void own_versions_get_jobs_in_their_own_measure(void **state)
     job = &request.visit.answer.jobs[0];
     assert_ptr_equal(job->anonymous, &own);
     assert_null(job->version);
-    assert_i64(world.rows[0].claim.app_version_id, -2);
+    assert_i64(db_fake.jobs[0].claim.app_version_id, -2);
     assert_i64(changes[0].app_version_id, 1000002);
     assert_real(job->fpops_scale, 0.25, 1e-9);
     assert_real(job->wall_time, 100.0 / 8, 1e-9);
@@ -888,7 +503,7 @@ static void an_always_on_app_gets_its_one_job(void **state)
     run();
     assert_int_equal(request.visit.answer.job_count, 1);
     memset(&request.visit.answer, 0, sizeof(request.visit.answer));
-    world.rows[0].result.report_deadline = NOW + 100;
+    db_fake.jobs[0].result.report_deadline = NOW + 100;
     run();
     assert_int_equal(request.visit.answer.job_count, 0);
     assert_int_equal(request.visit.answer.message_count, 0);
@@ -954,8 +569,8 @@ static void what_cannot_be_finished_is_given_up(void **state)
     run();
     assert_int_equal(request.visit.answer.job_count, 0);
     for (int i = 0; i < 5; i++) {
-        assert_true(world.rows[i].given_up);
-        assert_i64(world.rows[i].result.report_deadline, NOW - 1);
+        assert_true(db_fake.jobs[i].given_up);
+        assert_i64(db_fake.jobs[i].result.report_deadline, NOW - 1);
     }
 }
 
@@ -964,7 +579,7 @@ static void a_timed_out_job_is_left_alone(void **state)
     (void)state;
     add_lost(100)->result.report_deadline = NOW - 1;
     run();
-    assert_false(world.rows[0].given_up);
+    assert_false(db_fake.jobs[0].given_up);
     assert_int_equal(request.visit.answer.job_count, 0);
 }
 
@@ -980,7 +595,7 @@ static void a_lost_job_of_a_plan_class_needs_a_host_for_it(void **state)
     memset(&request.visit.answer, 0, sizeof(request.visit.answer));
     request.message.client_cap_plan_class = false;
     run();
-    assert_true(world.rows[0].given_up);
+    assert_true(db_fake.jobs[0].given_up);
 }
 
 /* There is a version for the CPU too, and only CPU work is asked for. */
@@ -997,7 +612,7 @@ static void a_lost_coprocessor_job_comes_again_as_one(void **state)
 
     memset(&request.visit.answer, 0, sizeof(request.visit.answer));
     coprocs[0].driver_version = 100; /* the card's driver was lost: another version does */
-    world.rows[0].result.report_deadline = NOW + 80000;
+    db_fake.jobs[0].result.report_deadline = NOW + 80000;
     run();
     assert_int_equal(request.visit.answer.job_count, 1);
     assert_i64(request.visit.answer.jobs[0].version->id, 11);
@@ -1059,8 +674,8 @@ static void a_failing_look_up_aborts_nothing(void **state)
     config->send_result_abort = true;
     request.message.cpu_req_seconds = 0;
     list_job("r9");
-    world.calls_left = 1;
-    world.failure = STATUS_DB_BUG;
+    db_fake.calls_left = 1;
+    db_fake.failure = STATUS_DB_BUG;
     assert_int_equal(step_resend(&request), NEXT_STEP);
     assert_int_equal(request.visit.answer.aborts.count, 0);
 }

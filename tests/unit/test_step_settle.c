@@ -1,20 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The last writes of a transaction, and messages in both directions, before a played database. */
+/* The last writes of a transaction, and messages in both directions, before a fake database. */
 #include "server/rpc/request.h"
 
 #include "config/config.h"
 #include "server/base/arena.h"
+#include "tests/support/db_fake.h"
 #include "tests/support/test.h"
 
-enum { UNLIMITED = 1000, NOW = 1795000000 };
-
-static struct {
-    int calls_left;
-    int host_updates, version_saves, guards, trickle_saves;
-    uint64_t token;
-    size_t trickles;
-    struct message_from_host first;
-} world;
+enum { NOW = 1795000000 };
 
 static struct arena *arena;
 static struct config config;
@@ -22,93 +15,18 @@ static struct request request;
 static struct host_app_version_row versions[3];
 static struct host_app_version_change changes[4];
 
-static bool call_fails(void)
-{
-    return world.calls_left-- <= 0;
-}
-
-enum status db_host_save(struct db *db, const struct host_row *host, uint64_t token, int64_t now)
-{
-    (void)db, (void)host, (void)now;
-    world.host_updates++;
-    world.token = token;
-    return call_fails() ? STATUS_DB_GONE : STATUS_OK;
-}
-
-enum status db_host_app_versions_save(struct db *db, int64_t hostid,
-                                      const struct host_app_version_change *saved, size_t count)
-{
-    (void)db, (void)hostid, (void)saved, (void)count;
-    world.version_saves++;
-    return call_fails() ? STATUS_DB_GONE : STATUS_OK;
-}
-
-enum status db_host_guard(struct db *db, int64_t hostid, uint64_t token, int64_t now)
-{
-    (void)db, (void)hostid, (void)now;
-    world.guards++;
-    world.token = token;
-    return call_fails() ? STATUS_DB_GONE : STATUS_OK;
-}
-
-enum status db_messages_from_host_save(struct db *db, int64_t hostid, int64_t now,
-                                       const struct message_from_host *messages, size_t count)
-{
-    (void)db, (void)hostid, (void)now;
-    world.trickle_saves++;
-    world.trickles = count;
-    world.first = messages[0];
-    return call_fails() ? STATUS_DB_GONE : STATUS_OK;
-}
-
-enum status db_messages_to_host_take(struct db *db, struct arena *in, int64_t hostid,
-                                     struct text **ret_xml, size_t *ret_count)
-{
-    (void)db, (void)hostid;
-    *ret_xml = ARENA_ARRAY(in, 2, struct text);
-    (*ret_xml)[0] = TEXT("<one/>");
-    (*ret_xml)[1] = TEXT("<two/>");
-    *ret_count = 2;
-    return call_fails() ? STATUS_DB_GONE : STATUS_OK;
-}
-
-enum next request_failed(struct request *failed, enum status status, const char *what)
-{
-    (void)what;
-    failed->failure.status = status;
-    return NEXT_FAILED;
-}
-
-struct host_app_version_change *request_version_change(struct request *of, int64_t id)
-{
-    struct visit *visit = &of->visit;
-
-    for (size_t i = 0; i < visit->version_change_count; i++) {
-        if (visit->version_changes[i].app_version_id == id)
-            return &visit->version_changes[i];
-    }
-    visit->version_changes[visit->version_change_count].app_version_id = id;
-    return &visit->version_changes[visit->version_change_count++];
-}
-
-const struct host_app_version_row *request_version(const struct request *of, int64_t id)
-{
-    for (size_t i = 0; i < of->visit.version_count; i++) {
-        if (of->visit.versions[i].app_version_id == id)
-            return &of->visit.versions[i];
-    }
-    return NULL;
-}
-
 static int setup(void **state)
 {
     (void)state;
     arena = arena_create(1 << 20);
-    memset(&world, 0, sizeof(world));
+    db_fake_begin("host_save host_guard host_app_versions_save messages_from_host_save"
+                  " messages_to_host_take");
+    db_fake.messages[0] = TEXT("<one/>");
+    db_fake.messages[1] = TEXT("<two/>");
+    db_fake.message_count = 2;
     memset(&config, 0, sizeof(config));
     memset(&request, 0, sizeof(request));
     memset(changes, 0, sizeof(changes));
-    world.calls_left = UNLIMITED;
     versions[0] = (struct host_app_version_row){
         .app_version_id = 70, .max_jobs_per_day = 40, .n_jobs_today = 3};
     versions[1] = (struct host_app_version_row){.app_version_id = 71, .max_jobs_per_day = 40};
@@ -121,6 +39,7 @@ static int setup(void **state)
     request.visit.versions = versions;
     request.visit.version_count = 3;
     request.visit.version_changes = changes;
+    request.visit.version_change_capacity = 4;
     return arena == NULL;
 }
 
@@ -135,10 +54,10 @@ static void an_ordinary_visit_writes_host_and_guard(void **state)
 {
     (void)state;
     assert_int_equal(step_settle(&request), NEXT_STEP);
-    assert_int_equal(world.host_updates, 1);
-    assert_int_equal(world.version_saves, 0);
-    assert_int_equal(world.guards, 0);
-    assert_true(world.token == 77);
+    assert_int_equal(db_fake_calls("host_save"), 1);
+    assert_int_equal(db_fake_calls("host_app_versions_save"), 0);
+    assert_int_equal(db_fake_calls("host_guard"), 0);
+    assert_true(db_fake.token == 77);
 }
 
 static void a_new_host_is_not_written_twice(void **state)
@@ -147,9 +66,9 @@ static void a_new_host_is_not_written_twice(void **state)
     request.visit.host_is_new = true;
     request.visit.version_count = 0;
     assert_int_equal(step_settle(&request), NEXT_STEP);
-    assert_int_equal(world.host_updates, 0);
-    assert_int_equal(world.guards, 1);
-    assert_true(world.token == 77);
+    assert_int_equal(db_fake_calls("host_save"), 0);
+    assert_int_equal(db_fake_calls("host_guard"), 1);
+    assert_true(db_fake.token == 77);
 }
 
 static void a_new_day_clears_what_was_counted(void **state)
@@ -161,7 +80,7 @@ static void a_new_day_clears_what_was_counted(void **state)
     assert_i64(changes[0].app_version_id, 70);
     assert_true(changes[0].reset_today);
     assert_false(changes[0].sets_max_jobs_per_day);
-    assert_int_equal(world.version_saves, 1);
+    assert_int_equal(db_fake_calls("host_app_versions_save"), 1);
 }
 
 static void a_quota_that_nobody_set_starts_full(void **state)
@@ -213,10 +132,10 @@ static void trickles_are_stored_and_acknowledged(void **state)
     request.message.trickle_count = 2;
     assert_int_equal(step_converse(&request), NEXT_STEP);
     assert_true(request.visit.answer.message_ack);
-    assert_int_equal(world.trickle_saves, 1);
-    assert_int_equal(world.trickles, 2);
-    assert_text(world.first.variety, "v");
-    assert_text(world.first.xml, "<a/>");
+    assert_int_equal(db_fake_calls("messages_from_host_save"), 1);
+    assert_int_equal(db_fake.from_host_count, 2);
+    assert_text(db_fake.from_host[0].variety, "v");
+    assert_text(db_fake.from_host[0].xml, "<a/>");
 }
 
 static void messages_are_taken_where_the_project_has_them(void **state)
@@ -243,7 +162,7 @@ static void every_call_may_fail(void **state)
         request.message.trickles = &trickle;
         request.message.trickle_count = 1;
         request.visit.is_new_day = true;
-        world.calls_left = calls;
+        db_fake.calls_left = calls;
         if (step_converse(&request) == NEXT_STEP && step_settle(&request) == NEXT_STEP)
             break;
         assert_int_not_equal(request.failure.status, STATUS_OK);

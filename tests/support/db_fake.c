@@ -1,0 +1,157 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* The record of calls, the connection and its transaction. Hosts and users: db_fake_hosts.c; jobs:
+ * db_fake_jobs.c; what no unit test has an answer for yet: db_fake_rest.c. */
+#include "tests/support/db_fake_parts.h"
+
+#include "tests/support/test.h"
+
+enum { CALLS_MOST = 200, NO_LIMIT = 1000000 };
+
+struct db_fake db_fake;
+const char *const db_fake_files[] = {&db_fake_hosts, &db_fake_jobs, &db_fake_rest};
+
+static struct {
+    const char *answered;
+    struct {
+        const char *name;
+        int64_t id;
+        bool is_note;
+    } calls[CALLS_MOST];
+    size_t count;
+} record;
+
+void db_fake_begin(const char *answered)
+{
+    memset(&db_fake, 0, sizeof(db_fake));
+    memset(&record, 0, sizeof(record));
+    record.answered = answered;
+    db_fake.calls_left = NO_LIMIT;
+    db_fake.failure = STATUS_DB_GONE;
+}
+
+/* Whether a list separated by spaces has the name. */
+static bool is_among(const char *names, const char *name)
+{
+    struct text rest = text_from(names);
+
+    while (rest.length > 0) {
+        if (text_is(text_split(&rest, ' '), name))
+            return true;
+    }
+    return false;
+}
+
+static void keep(const char *name, int64_t id, bool is_note)
+{
+    if (record.count == CALLS_MOST)
+        fail_msg("the fake database remembers %d calls", CALLS_MOST);
+    record.calls[record.count].name = name;
+    record.calls[record.count].id = id;
+    record.calls[record.count++].is_note = is_note;
+}
+
+enum status db_fake_call(const char *function, int64_t id)
+{
+    const char *name = function + strlen("db_");
+
+    if (record.answered == NULL || !is_among(record.answered, name))
+        fail_msg("%s was called, and this case has no answer for it: see db_fake_begin", function);
+    keep(name, id, false);
+    return db_fake.calls_left-- > 0 ? STATUS_OK : db_fake.failure;
+}
+
+void db_fake_note(const char *what)
+{
+    keep(what, 0, true);
+}
+
+int db_fake_calls(const char *name)
+{
+    int calls = 0;
+
+    for (size_t i = 0; i < record.count; i++)
+        calls += strcmp(record.calls[i].name, name) == 0;
+    return calls;
+}
+
+const char *db_fake_record(const char *names)
+{
+    static char text[4000];
+    size_t length = 0;
+
+    text[0] = '\0';
+    for (size_t i = 0; i < record.count; i++) {
+        if (names != NULL && !is_among(names, record.calls[i].name))
+            continue;
+        length += (size_t)snprintf(text + length, sizeof(text) - length, "%s%s",
+                                   length > 0 ? " " : "", record.calls[i].name);
+        if (record.calls[i].id != 0)
+            length += (size_t)snprintf(text + length, sizeof(text) - length, "(%lld)",
+                                       (long long)record.calls[i].id);
+        assert_true(length < sizeof(text));
+    }
+    return text;
+}
+
+/* --- connection and transaction -----------------------------------------------------------------
+ */
+
+const char *db_error(const struct db *db)
+{
+    return "words of the database";
+}
+
+struct db_count db_count(const struct db *db)
+{
+    return (struct db_count){0};
+}
+
+void db_count_reset(struct db *db)
+{
+}
+
+enum status db_reopen(struct db *db)
+{
+    enum status status = CALL(0);
+
+    return status == STATUS_OK ? db_fake.reopen : status;
+}
+
+enum status db_commit(struct db *db)
+{
+    enum status status = CALL(0);
+
+    assert_true(db_fake.commit_count < FAKE_COMMITS);
+    return status == STATUS_OK ? db_fake.commits[db_fake.commit_count++] : status;
+}
+
+enum status db_rollback(struct db *db)
+{
+    return CALL(0);
+}
+
+enum status db_savepoint(struct db *db)
+{
+    return CALL(0);
+}
+
+/* Works where a statement failed: that is what it is for. */
+enum status db_rollback_to_savepoint(struct db *db)
+{
+    (void)CALL(0);
+    return STATUS_OK;
+}
+
+enum status db_host_token(struct db *db, int64_t hostid, uint64_t *ret_token)
+{
+    enum status status = CALL(hostid);
+
+    *ret_token = db_fake.token;
+    return status == STATUS_OK ? db_fake.host_token : status;
+}
+
+enum status db_host_guard(struct db *db, int64_t hostid, uint64_t token, int64_t now)
+{
+    db_fake.token = token;
+    return CALL(hostid);
+}

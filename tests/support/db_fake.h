@@ -1,0 +1,75 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* The database of unit tests: the calls of db/db.h and db/files.h that requests make, answered from
+ * rows that a case has written down, and kept on record. It takes the place of the room db when the
+ * program is linked (qm_db_fake in tests/CMakeLists.txt), for programs that call db_fake_begin.
+ *
+ * A case says first which calls it has an answer for; any other call fails it, by name. Then it
+ * writes rows, and what goes wrong: nothing by itself, all calls after the nth, a COMMIT whose
+ * outcome is not known, another server that is quicker. What the database of a project does with
+ * many rows, with locks and with time is for tests/database. */
+#ifndef TESTS_SUPPORT_DB_FAKE_H
+#define TESTS_SUPPORT_DB_FAKE_H
+
+#include "db/db.h"
+
+enum { FAKE_HOSTS = 24, FAKE_USERS = 2, FAKE_JOBS = 40, FAKE_COMMITS = 10, FAKE_MESSAGES = 4 };
+
+/* A result with its workunit. */
+struct fake_job {
+    struct result_row result;
+    struct workunit_row workunit;
+    /* What is the matter with it. */
+    bool is_faulty;          /* the workunit's document cannot be sent */
+    bool others_take;        /* between the lock and the claim */
+    bool others_commit;      /* the workunit to another version, before the lock */
+    bool user_had_one;       /* of the workunit, which is seen without a lock */
+    int64_t results_of_user; /* counted under the lock */
+    /* What became of it. */
+    bool was_locked, given_up;
+    struct claim claim;
+};
+
+struct db_fake {
+    /* --- rows */
+    struct host_row hosts[FAKE_HOSTS];
+    size_t host_count;
+    struct user_row users[FAKE_USERS]; /* all of the team "team" */
+    size_t user_count;
+    struct fake_job jobs[FAKE_JOBS];
+    size_t job_count;
+    struct text messages[FAKE_MESSAGES]; /* to the host */
+    size_t message_count;
+    uint64_t token; /* of the host's guard row; also what was written last */
+
+    /* --- what goes wrong */
+    int calls_left;      /* of those that can fail; then each of them answers `failure` */
+    enum status failure; /* DB_GONE unless set */
+    enum status commits[FAKE_COMMITS]; /* answers of db_commit, one after the other */
+    size_t commit_count;               /* that were made */
+    enum status reopen, host_token;    /* answers of these calls */
+    void (*before_reports)(void);      /* what another server does just before reports are saved */
+    bool books_nothing;                /* that other server booked all of them */
+
+    /* --- what was written, the latest */
+    struct result_report reports[FAKE_JOBS];
+    size_t report_count;
+    struct message_from_host from_host[FAKE_MESSAGES];
+    size_t from_host_count;
+    struct text global_prefs, cross_project_id;
+    struct counted_results counted; /* whose results a lock or a look has counted */
+};
+extern struct db_fake db_fake;
+
+/* Empties it. `answered` names the calls that the case has an answer for, without "db_" and
+ * separated by spaces. */
+void db_fake_begin(const char *answered);
+/* How often a call was made, failed ones too. */
+int db_fake_calls(const char *name);
+/* The calls that were made, in their order and separated by spaces, with the id that they were
+ * about: "user_lock(17) commit". `names`: which ones; NULL: all. Valid until the next call of it.
+ */
+const char *db_fake_record(const char *names);
+/* Writes something of the test's own into the record. */
+void db_fake_note(const char *what);
+
+#endif

@@ -1,0 +1,291 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Jobs of the fake database: reports, what is in progress, candidates, locks and claims. */
+#include "tests/support/db_fake_parts.h"
+
+#include "server/base/arena.h"
+#include "tests/support/test.h"
+
+const char db_fake_jobs = 1;
+
+static struct fake_job *job_of(int64_t resultid)
+{
+    for (size_t i = 0; i < db_fake.job_count; i++) {
+        if (db_fake.jobs[i].result.id == resultid)
+            return &db_fake.jobs[i];
+    }
+    fail_msg("the fake database has no result %lld", (long long)resultid);
+    return NULL;
+}
+
+/* In any case of letters, as a collation may. */
+static bool is_named(const struct fake_job *job, const struct text *names, size_t count)
+{
+    for (size_t i = 0; i < count; i++) {
+        if (text_equal_nocase(names[i], job->result.name))
+            return true;
+    }
+    return false;
+}
+
+/* --- reports ------------------------------------------------------------------------------------
+ */
+
+enum status db_results_by_name(struct db *db, struct arena *in, const struct text *names,
+                               size_t count, struct result_row **ret_rows, size_t *ret_count)
+{
+    *ret_rows = ARENA_ARRAY(in, FAKE_JOBS, struct result_row);
+    *ret_count = 0;
+    for (size_t i = 0; *ret_rows != NULL && i < db_fake.job_count; i++) {
+        if (is_named(&db_fake.jobs[i], names, count))
+            (*ret_rows)[(*ret_count)++] = db_fake.jobs[i].result;
+    }
+    return CALL(0);
+}
+
+enum status db_reports_save(struct db *db, struct arena *in, const struct result_report *reports,
+                            size_t count, int64_t now, bool *ret_booked)
+{
+    enum status status = CALL(0);
+
+    if (status != STATUS_OK)
+        return status;
+    if (db_fake.before_reports != NULL)
+        db_fake.before_reports();
+    for (size_t i = 0; i < count; i++) {
+        assert_true(db_fake.report_count < FAKE_JOBS);
+        db_fake.reports[db_fake.report_count++] = reports[i];
+        ret_booked[i] = !db_fake.books_nothing;
+    }
+    return STATUS_OK;
+}
+
+enum status db_host_detach_results(struct db *db, int64_t hostid, int64_t now, uint64_t *ret_count)
+{
+    *ret_count = 0;
+    return CALL(hostid);
+}
+
+/* --- jobs that the host should have -------------------------------------------------------------
+ */
+
+/* `no_reply`: also those that were given up. */
+static void read_jobs(struct arena *in, int64_t hostid, bool no_reply, struct host_job **ret_jobs,
+                      size_t *ret_count)
+{
+    *ret_jobs = ARENA_ARRAY(in, FAKE_JOBS, struct host_job);
+    *ret_count = 0;
+    for (size_t i = 0; *ret_jobs != NULL && i < db_fake.job_count; i++) {
+        const struct fake_job *job = &db_fake.jobs[i];
+        bool is_out = job->result.server_state == RESULT_IN_PROGRESS ||
+                      (no_reply && job->result.server_state == RESULT_OVER &&
+                       job->result.outcome == OUTCOME_NO_REPLY);
+
+        if (is_out && job->result.hostid == hostid)
+            (*ret_jobs)[(*ret_count)++] =
+                (struct host_job){.result = job->result, .workunit = job->workunit};
+    }
+}
+
+enum status db_results_in_progress(struct db *db, struct arena *in, int64_t hostid, size_t most,
+                                   struct result_row **ret_rows, size_t *ret_count)
+{
+    struct host_job *jobs;
+
+    read_jobs(in, hostid, false, &jobs, ret_count);
+    *ret_rows = ARENA_ARRAY(in, FAKE_JOBS, struct result_row);
+    for (size_t i = 0; *ret_rows != NULL && i < *ret_count; i++)
+        (*ret_rows)[i] = jobs[i].result;
+    return CALL(hostid);
+}
+
+enum status db_jobs_in_progress(struct db *db, struct arena *in, int64_t hostid, size_t most,
+                                struct host_job **ret_jobs, size_t *ret_count)
+{
+    read_jobs(in, hostid, false, ret_jobs, ret_count);
+    return CALL(hostid);
+}
+
+int db_compare_jobs_by_age(const void *job, const void *other)
+{
+    int64_t id = ((const struct host_job *)job)->result.id;
+    int64_t other_id = ((const struct host_job *)other)->result.id;
+
+    return (id > other_id) - (id < other_id);
+}
+
+enum status db_jobs_by_name(struct db *db, struct arena *in, int64_t hostid,
+                            const struct text *names, size_t count, struct host_job **ret_jobs,
+                            size_t *ret_count)
+{
+    size_t all = 0;
+
+    read_jobs(in, hostid, true, ret_jobs, &all);
+    *ret_count = 0;
+    for (size_t i = 0; i < all; i++) {
+        const struct host_job job = (*ret_jobs)[i];
+
+        if (is_named(job_of(job.result.id), names, count))
+            (*ret_jobs)[(*ret_count)++] = job;
+    }
+    return CALL(hostid);
+}
+
+enum status db_jobs_resend(struct db *db, const struct resent_job *jobs, size_t count)
+{
+    for (size_t i = 0; i < count; i++) {
+        struct fake_job *job = job_of(jobs[i].resultid);
+
+        job->result.report_deadline = jobs[i].report_deadline;
+        job->result.sent_time = jobs[i].sent_time;
+    }
+    return CALL(0);
+}
+
+enum status db_jobs_give_up(struct db *db, const struct host_job *jobs, size_t count,
+                            int64_t deadline)
+{
+    for (size_t i = 0; i < count; i++) {
+        struct fake_job *job = job_of(jobs[i].result.id);
+
+        job->given_up = true;
+        job->result.report_deadline = deadline;
+    }
+    return CALL(0);
+}
+
+/* --- hand-out -----------------------------------------------------------------------------------
+ */
+
+enum status db_candidates(struct db *db, struct arena *in, const struct candidate_filter *filter,
+                          struct candidate **ret_candidates, size_t *ret_count)
+{
+    struct candidate *rows = ARENA_ARRAY(in, FAKE_JOBS, struct candidate);
+    size_t count = 0;
+
+    for (size_t i = 0; i < db_fake.job_count && count < filter->rows_max; i++) {
+        const struct fake_job *job = &db_fake.jobs[i];
+        bool is_asked_for = false;
+
+        for (size_t j = 0; j < filter->appid_count; j++)
+            is_asked_for = is_asked_for || filter->appids[j] == job->result.appid;
+        if (is_asked_for && job->result.server_state == RESULT_UNSENT &&
+            job->workunit.rsc_memory_bound <= filter->memory_max &&
+            job->workunit.rsc_disk_bound <= filter->disk_max)
+            rows[count++] = (struct candidate){.resultid = job->result.id,
+                                               .workunitid = job->workunit.id,
+                                               .appid = job->result.appid,
+                                               .priority = job->workunit.priority,
+                                               .workunit = job->workunit};
+    }
+    *ret_candidates = rows;
+    *ret_count = count;
+    return CALL(0);
+}
+
+static struct job_documents documents_of(const struct fake_job *job)
+{
+    return (struct job_documents){.result_name = job->result.name,
+                                  .result_xml = TEXT("<result>\n</result>\n"),
+                                  .workunit_name = TEXT("workunit"),
+                                  .workunit_xml = job->is_faulty
+                                                      ? TEXT("<workunit></workunit>\n")
+                                                      : TEXT("<workunit>\n</workunit>\n")};
+}
+
+enum status db_jobs_lock(struct db *db, struct arena *in, const struct job_key *keys, size_t count,
+                         const struct counted_results *counts, struct locked_job *ret_jobs)
+{
+    struct locked_workunit *locked = ARENA_ARRAY(in, count, struct locked_workunit);
+
+    if (counts != NULL)
+        db_fake.counted = *counts;
+    for (size_t i = 0; i < count; i++) {
+        struct fake_job *job = job_of(keys[i].resultid);
+
+        assert_i64(job->workunit.id, keys[i].workunitid);
+        job->was_locked = true;
+        locked[i] = (struct locked_workunit){
+            .id = job->workunit.id,
+            .hr_class = job->workunit.hr_class,
+            .app_version_id = job->others_commit ? 99 : job->workunit.app_version_id,
+            .error_mask = job->workunit.error_mask,
+            .results_of_user = counts == NULL ? 0 : job->results_of_user};
+        ret_jobs[i] = (struct locked_job){.row = &locked[i], .documents = documents_of(job)};
+    }
+    return CALL(0);
+}
+
+enum status db_workunits_met(struct db *db, struct arena *in, const int64_t *ids, size_t count,
+                             int64_t userid, int64_t hostid, struct met_workunit **ret_rows,
+                             size_t *ret_count)
+{
+    struct met_workunit *met = ARENA_ARRAY(in, count, struct met_workunit);
+    size_t found = 0;
+
+    db_fake.counted = (struct counted_results){.userid = userid, .hostid = hostid};
+    for (size_t j = 0; j < db_fake.job_count; j++)
+        for (size_t i = 0; i < count && db_fake.jobs[j].user_had_one; i++)
+            if (db_fake.jobs[j].workunit.id == ids[i])
+                met[found++] = (struct met_workunit){.id = ids[i], .by_user = true};
+    *ret_rows = met;
+    *ret_count = found;
+    return CALL(0);
+}
+
+enum status db_results_claim(struct db *db, struct arena *in, int64_t hostid, int64_t userid,
+                             const struct claim *claims, size_t count, bool *ret_claimed)
+{
+    for (size_t i = 0; i < count; i++) {
+        struct fake_job *job = job_of(claims[i].resultid);
+
+        if (job->others_take)
+            job->result.server_state = RESULT_IN_PROGRESS;
+        ret_claimed[i] = job->result.server_state == RESULT_UNSENT;
+        if (ret_claimed[i]) {
+            job->result.server_state = RESULT_IN_PROGRESS;
+            job->result.hostid = hostid;
+            job->claim = claims[i];
+        }
+    }
+    return CALL(hostid);
+}
+
+enum status db_results_reject(struct db *db, struct arena *in, const int64_t *resultids,
+                              const int64_t *workunitids, size_t count, int64_t now)
+{
+    for (size_t i = 0; i < count; i++) {
+        struct fake_job *job = job_of(resultids[i]);
+
+        assert_i64(job->workunit.id, workunitids[i]);
+        job->result.server_state = RESULT_OVER;
+        job->result.outcome = OUTCOME_COULDNT_SEND;
+        job->result.received_time = now;
+    }
+    return CALL(0);
+}
+
+enum status db_job_documents(struct db *db, struct arena *in, const int64_t *resultids,
+                             size_t count, struct job_documents *ret_documents)
+{
+    for (size_t i = 0; i < count; i++)
+        ret_documents[i] = documents_of(job_of(resultids[i]));
+    return CALL(0);
+}
+
+/* Batch 10 n belongs to user n. */
+enum status db_batch_owners(struct db *db, struct arena *in, const int64_t *ids, size_t count,
+                            int64_t *ret_userids)
+{
+    for (size_t i = 0; i < count; i++)
+        ret_userids[i] = ids[i] / 10;
+    return CALL(0);
+}
+
+/* Nothing is assigned to anybody; tests/database looks at that. */
+enum status db_assignments(struct db *db, struct arena *in, const struct assignment_filter *filter,
+                           struct assignment **ret_assignments, size_t *ret_count)
+{
+    *ret_assignments = NULL;
+    *ret_count = 0;
+    return CALL(0);
+}
