@@ -7,7 +7,7 @@
  * repeated. */
 #include "server/base/arena.h"
 #include "server/base/counters.h"
-#include "server/files/disk_room.h"
+#include "server/files/deletable_files.h"
 #include "server/handout/answer_work.h"
 #include "server/handout/assigned.h"
 #include "server/handout/guard.h"
@@ -57,19 +57,20 @@ static enum status serve_with_room(struct selection *selection)
     struct request *request = selection->request;
     struct host_view *view = &selection->view;
     struct id_list has_job = selection->has_job;
-    struct room room;
-    enum status status = room_look(request, &room);
+    struct deletable_files deletable;
+    enum status status = deletable_files_find(request, &deletable);
 
     if (status == STATUS_NOT_FOUND) /* no file database, or a job that we know nothing of */
         return STATUS_OK;
     for (int round = 0; status == STATUS_OK && round < SELECT_ROUNDS_MAX; round++) {
-        double disk = room_space(request, &room);
+        double disk = deletable_files_space(request, &deletable);
 
         if (!(disk > view->space.amounts[1]))
             return STATUS_OK;
         view->disk = disk;
         status = select_in_pass(selection);
-        if (status != STATUS_OK || request->visit.jobs_sent == 0 || room_order(request, &room))
+        if (status != STATUS_OK || request->visit.jobs_sent == 0 ||
+            deletable_files_order(request, &deletable))
             return status;
         status = undo_claims(selection);
         selection->has_job = has_job;
@@ -89,7 +90,7 @@ static enum status serve_in_passes(struct selection *selection)
         if (!(view->space.amounts[pass] > view->disk))
             continue;
         view->disk = view->space.amounts[pass];
-        if (pass + 1 == DISK_PASSES && room_is_ordered(request))
+        if (pass + 1 == DISK_PASSES && deletion_can_be_ordered(request))
             status = serve_with_room(selection);
         else
             status = select_in_pass(selection);
@@ -145,7 +146,7 @@ enum next step_select(struct request *request)
     if (selection->wants_work || selection->serves_always_on || selection->serves_assigned)
         next = serve(selection);
     if (next == NEXT_STEP) {
-        enum status status = room_order_for_resent(request);
+        enum status status = deletable_files_order_for_resent(request);
 
         if (status != STATUS_OK)
             return request_failed(request, status, "files");

@@ -6,7 +6,7 @@
 
 #include "server/base/arena.h"
 #include "server/base/random.h"
-#include "server/files/disk_room.h"
+#include "server/files/deletable_files.h"
 #include "server/handout/keywords.h"
 #include "server/policy/plan_class/coproc_figures.h"
 #include "server/policy/plan_class/plan_class_builtin.h"
@@ -346,7 +346,7 @@ bool view_make(const struct request *request, struct host_view *ret_view)
         .only_assigned = visit->user.seti_id != 0,
         .memory = memory_usable(visit->host.m_nbytes, &visit->prefs),
         .space = disk_space_of(message, &visit->prefs, config->default_disk_min_free_gb,
-                               room_bound(request)),
+                               deletable_bytes_bound(request)),
         .correction = estimate_correction(message, request->client_version),
         .availability = availability_of(message, request->client_version),
     };

@@ -3,6 +3,7 @@
  * database. */
 #include "config/config.h"
 #include "db/db.h"
+#include "db/files.h"
 #include "server/base/arena.h"
 #include "server/policy/host/code_sign.h"
 #include "tests/scenarios/story.h"

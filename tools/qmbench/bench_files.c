@@ -5,6 +5,7 @@
 #include "tools/qmbench/bench.h"
 
 #include "config/config.h"
+#include "db/files.h"
 #include "db/mariadb.h"
 #include "server/base/arena.h"
 #include "server/base/clock.h"

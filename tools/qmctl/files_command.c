@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Files on hosts: which host holds which. Orders are in files_orders.c. */
+/* Files on hosts: which host holds which. Orders are in orders_command.c. */
 #include "db/files.h"
 
 #include "config/config.h"
