@@ -74,13 +74,13 @@ enum status file_read(struct arena *arena, const char *path, size_t bytes_max,
     return status;
 }
 
-static bool write_all(int descriptor, struct text text)
+bool file_write_all(int descriptor, struct text text)
 {
     while (text.length > 0) {
         ssize_t put = write(descriptor, text.at, text.length);
         if (put < 0 && errno == EINTR)
             continue;
-        if (put < 0)
+        if (put <= 0)
             return false;
         text.at += put;
         text.length -= (size_t)put;
@@ -94,7 +94,7 @@ static enum status write_beside(char *beside, const char *path, struct text text
     int descriptor = mkostemp(beside, O_CLOEXEC);
     if (descriptor < 0)
         return fail_io(failure, beside, "create");
-    bool is_written = fchmod(descriptor, mode) == 0 && write_all(descriptor, text) &&
+    bool is_written = fchmod(descriptor, mode) == 0 && file_write_all(descriptor, text) &&
                       (!waits || fsync(descriptor) == 0);
     enum status status = is_written ? STATUS_OK : fail_io(failure, beside, "write");
     if (close(descriptor) != 0 && status == STATUS_OK)

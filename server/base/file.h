@@ -6,6 +6,8 @@
 #include "server/base/status.h"
 #include "server/base/text.h"
 
+#include <stdbool.h>
+
 struct arena;
 
 /* STATUS_NOT_FOUND: no such file; STATUS_TOO_LARGE: more than `bytes_max`. Text in the arena. */
@@ -18,5 +20,7 @@ MUST_CHECK enum status file_write(const char *path, struct text text, unsigned m
 /* The same without waiting for the disk: after a fall of the machine it may be old, or empty. */
 MUST_CHECK enum status file_write_at_ease(const char *path, struct text text, unsigned mode,
                                           struct failure *failure);
+/* All of it to this descriptor, however many calls it takes. False: errno says why. */
+bool file_write_all(int descriptor, struct text text);
 
 #endif

@@ -3,8 +3,10 @@
  * then the end. Slow, since every request opens its own connection to the database, but it runs
  * wherever a web server does. */
 #include "config/config.h"
+#include "server/base/file.h"
 #include "server/base/log.h"
 #include "server/process/server.h"
+#include "server/process/web_request.h"
 #include "server/process/worker.h"
 #include "server/project/catalog.h"
 
@@ -58,31 +60,17 @@ static enum status read_body(struct buffer *ret_body)
     return ret_body->overflowed ? STATUS_TOO_LARGE : STATUS_OK;
 }
 
-static enum status write_all(struct text text)
-{
-    while (text.length > 0) {
-        ssize_t put = write(STDOUT_FILENO, text.at, text.length);
-
-        if (put < 0 && errno == EINTR)
-            continue;
-        if (put <= 0)
-            return STATUS_IO;
-        text.at += put;
-        text.length -= (size_t)put;
-    }
-    return STATUS_OK;
-}
-
-static enum status write_reply(const char *content_type, const struct exchange *exchange,
+static enum status write_reply(const char *content_type, const struct web_request *web,
                                struct text reply)
 {
     struct buffer head = buffer_on_heap(4096);
-    enum status status;
+    bool is_written;
 
-    reply_head(&head, content_type, exchange, reply.length);
-    status = write_all(buffer_text(&head));
+    web_reply_head(&head, content_type, web, reply.length);
+    is_written =
+        file_write_all(STDOUT_FILENO, buffer_text(&head)) && file_write_all(STDOUT_FILENO, reply);
     buffer_free(&head);
-    return status == STATUS_OK ? write_all(reply) : status;
+    return is_written ? STATUS_OK : STATUS_IO;
 }
 
 static void load_catalog(struct worker *worker, struct snapshot *snapshot)
@@ -108,7 +96,7 @@ enum status server_run_cgi(struct server *server, struct failure *failure)
 {
     struct worker worker;
     struct snapshot snapshot;
-    struct exchange exchange = {0};
+    struct web_request web = {0};
     struct buffer body, reply;
     const char *content_type = "text/xml";
     enum status status;
@@ -117,21 +105,20 @@ enum status server_run_cgi(struct server *server, struct failure *failure)
     server_snapshot(server, &snapshot);
     body = buffer_on_heap((size_t)snapshot.config->request_bytes_max);
     reply = buffer_on_heap((size_t)snapshot.config->request_memory_max);
-    if (method_is_post(read_environment, NULL, snapshot.config, &reply)) {
+    if (web_request_is_post(read_environment, NULL, snapshot.config, &reply)) {
         status = read_body(&body);
         if (status == STATUS_IO)
             goto done;
-        exchange.transport.body_too_large = status == STATUS_TOO_LARGE;
+        web.transport.body_too_large = status == STATUS_TOO_LARGE;
         if (status == STATUS_OK)
-            exchange.transport.body = buffer_text(&body);
-        exchange_fill(&exchange, server_options(server)->clock_from_request, read_environment,
-                      NULL);
+            web.transport.body = buffer_text(&body);
+        web_request_read(&web, server_options(server)->clock_from_request, read_environment, NULL);
         load_catalog(&worker, &snapshot);
-        worker_answer(&worker, &snapshot, &exchange, &reply);
+        worker_answer(&worker, &snapshot, &web, &reply);
     } else {
         content_type = "text/plain";
     }
-    status = write_reply(content_type, &exchange, buffer_text(&reply));
+    status = write_reply(content_type, &web, buffer_text(&reply));
 done:
     if (status != STATUS_OK)
         fail(failure, status, "the web server broke the request off");

@@ -1,16 +1,16 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* A project's feeder compares the efficiency of app versions from time to time; without one, a
- * server does it (policy(7) 13.2).
+ * server does it: policy(7) 13.2.
  *
  * Taking the turn and doing the work are one transaction, so no lease can outlive its holder. Two
  * that do it nevertheless (a feeder that still runs) compute the same from the same rows. The
  * validator writes app_version all the time, under the condition that a row is as it was read; so
- * do we, and look again at the rows that were not. */
+ * do we, and read the rows again that were not. */
 #include "server/process/duties.h"
 
 #include "server/base/arena.h"
+#include "server/policy/version/credit_scale.h"
 #include "server/policy/version/version_choice.h"
-#include "server/process/credit_scale.h"
 #include "server/project/catalog.h"
 
 #include <math.h>
@@ -18,7 +18,7 @@
 
 #include "server/base/banned.h"
 
-enum { LOOKS_MAX = 3 };
+enum { ATTEMPTS_MAX = 3 };
 #define DUTY_BYTES_MAX ((size_t)64 * 1024 * 1024)
 static const double same_within = 1e-9; /* of a scale */
 
@@ -38,7 +38,7 @@ static int compare_id(const void *key, const void *row)
     return (id > other) - (id < other);
 }
 
-/* One look: what the rows say, and what they should. */
+/* What the rows say, and what they should. */
 struct comparison {
     const struct catalog *catalog;
     struct version_samples *rows; /* by id */
@@ -90,8 +90,8 @@ static void compare_app(struct comparison *comparison, const struct app_row *app
 }
 
 /* *ret_is_done: no row was changed by others between reading and writing. */
-static enum status look(struct db *db, const struct catalog *catalog, struct arena *arena,
-                        bool *ret_is_done)
+static enum status compare_all(struct db *db, const struct catalog *catalog, struct arena *arena,
+                               bool *ret_is_done)
 {
     const struct catalog_rows *rows = &catalog->rows;
     struct comparison comparison = {
@@ -130,8 +130,8 @@ enum status duty_credit_scales(struct db *db, const struct catalog *catalog, int
 
     if (arena != NULL)
         status = db_duty_take(db, TEXT("credit scales"), interval, &is_ours);
-    for (int i = 0; i < LOOKS_MAX && status == STATUS_OK && is_ours && !is_done; i++)
-        status = look(db, catalog, arena, &is_done);
+    for (int i = 0; i < ATTEMPTS_MAX && status == STATUS_OK && is_ours && !is_done; i++)
+        status = compare_all(db, catalog, arena, &is_done);
     if (status == STATUS_OK && is_ours)
         status = db_commit(db);
     if (status != STATUS_OK || !is_ours)

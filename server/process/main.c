@@ -21,22 +21,20 @@
 
 #include "server/base/banned.h"
 
-enum task {
-    TASK_SERVE,
-    TASK_CHECK_CONFIG,
-    TASK_DUMP_CONFIG,
-    TASK_PRINT_SQL,
-    TASK_WRITE_SAMPLE,
-    TASK_WRITE_MANUAL
+enum run {
+    RUN_SERVE,
+    RUN_CHECK_CONFIG,
+    RUN_DUMP_CONFIG,
+    RUN_PRINT_SQL,
+    RUN_WRITE_SAMPLE,
+    RUN_WRITE_MANUAL
 };
 
-struct arguments {
+struct command_line {
     struct server_options options;
     const char *log_path;
-    enum task task;
+    enum run run;
 };
-
-enum { FINDINGS_BYTES_MAX = 64 << 20 };
 
 /* Keys of options that have no letter. */
 enum {
@@ -84,32 +82,32 @@ static const struct argp_option options[] = {
     {0}};
 
 static error_t parse_socket_mode(const char *argument, struct argp_state *state,
-                                 struct arguments *arguments)
+                                 struct command_line *command)
 {
     char *end;
     unsigned long mode = strtoul(argument, &end, 8);
 
     if (argument[0] == '\0' || *end != '\0' || mode > 0777)
         argp_error(state, "--socket-mode %s: wanted octal digits up to 0777", argument);
-    arguments->options.socket_mode = (unsigned)mode;
+    command->options.socket_mode = (unsigned)mode;
     return 0;
 }
 
 static error_t parse_threads(const char *argument, struct argp_state *state,
-                             struct arguments *arguments)
+                             struct command_line *command)
 {
     int64_t threads = 0;
 
     if (!text_to_i64(text_from(argument), &threads) || threads < 1 || threads > 1024)
         argp_error(state, "--threads %s: wanted 1 to 1024", argument);
-    arguments->options.threads = (int)threads;
+    command->options.threads = (int)threads;
     return 0;
 }
 
 static error_t parse_service_time(const char *argument, struct argp_state *state,
-                                  struct arguments *arguments)
+                                  struct command_line *command)
 {
-    double *seconds = &arguments->options.service_time;
+    double *seconds = &command->options.service_time;
 
     if (!text_to_real(text_from(argument), seconds) || *seconds < 0 || *seconds > 3600)
         argp_error(state, "--service-time %s: wanted 0 to 3600", argument);
@@ -118,43 +116,43 @@ static error_t parse_service_time(const char *argument, struct argp_state *state
 
 static error_t parse_option(int key, char *argument, struct argp_state *state)
 {
-    struct arguments *arguments = state->input;
+    struct command_line *command = state->input;
 
     switch (key) {
     case KEY_PROJECT:
-        arguments->options.project_dir = argument;
+        command->options.project_dir = argument;
         return 0;
     case KEY_LISTEN:
-        arguments->options.listen = argument;
+        command->options.listen = argument;
         return 0;
     case KEY_SOCKET_MODE:
-        return parse_socket_mode(argument, state, arguments);
+        return parse_socket_mode(argument, state, command);
     case KEY_THREADS:
-        return parse_threads(argument, state, arguments);
+        return parse_threads(argument, state, command);
     case KEY_LOG:
-        arguments->log_path = argument;
+        command->log_path = argument;
         return 0;
     case KEY_CLOCK:
         if (strcmp(argument, "request") != 0)
             argp_error(state, "--clock %s: wanted request", argument);
-        arguments->options.clock_from_request = true;
+        command->options.clock_from_request = true;
         return 0;
     case KEY_SERVICE_TIME:
-        return parse_service_time(argument, state, arguments);
+        return parse_service_time(argument, state, command);
     case KEY_CHECK_CONFIG:
-        arguments->task = TASK_CHECK_CONFIG;
+        command->run = RUN_CHECK_CONFIG;
         return 0;
     case KEY_DUMP_CONFIG:
-        arguments->task = TASK_DUMP_CONFIG;
+        command->run = RUN_DUMP_CONFIG;
         return 0;
     case KEY_PRINT_SQL:
-        arguments->task = TASK_PRINT_SQL;
+        command->run = RUN_PRINT_SQL;
         return 0;
     case KEY_WRITE_SAMPLE:
-        arguments->task = TASK_WRITE_SAMPLE;
+        command->run = RUN_WRITE_SAMPLE;
         return 0;
     case KEY_WRITE_MANUAL:
-        arguments->task = TASK_WRITE_MANUAL;
+        command->run = RUN_WRITE_MANUAL;
         return 0;
     case ARGP_KEY_ARG:
         argp_usage(state);
@@ -217,8 +215,8 @@ static enum status print_made(void (*make)(struct buffer *ret_text))
     return print_buffer(&text);
 }
 
-/* Both inspect and let go; the failure was printed. */
-static enum status look_at_config(const struct arguments *arguments)
+/* --check-config and --dump-config; a failure was printed. */
+static enum status inspect_config(const struct command_line *command)
 {
     struct arena *arena = arena_create(FINDINGS_BYTES_MAX);
     struct config_findings findings = {0};
@@ -229,9 +227,9 @@ static enum status look_at_config(const struct arguments *arguments)
 
     if (arena == NULL)
         return STATUS_NO_MEMORY;
-    status = config_load(arguments->options.project_dir, arena, &config, &findings, &failure);
+    status = config_load(command->options.project_dir, arena, &config, &findings, &failure);
     print_findings(&findings);
-    if (status == STATUS_OK && arguments->task == TASK_DUMP_CONFIG)
+    if (status == STATUS_OK && command->run == RUN_DUMP_CONFIG)
         status = dump(config);
     else if (status == STATUS_OK)
         status = project_load(config, &project, &failure);
@@ -256,16 +254,16 @@ static void reply_down(void)
     printf("Content-Type: text/xml\r\nContent-Length: %zu\r\n\r\n%s", sizeof(reply) - 1, reply);
 }
 
-static enum status serve(const struct arguments *arguments)
+static enum status serve(const struct command_line *command)
 {
-    bool is_cgi = getenv("REQUEST_METHOD") != NULL && arguments->options.listen == NULL &&
+    bool is_cgi = getenv("REQUEST_METHOD") != NULL && command->options.listen == NULL &&
                   !listener_is_inherited();
     struct server *server = NULL;
     struct failure failure = {0};
-    enum status status = log_open(arguments->log_path, getenv("JOURNAL_STREAM") != NULL, &failure);
+    enum status status = log_open(command->log_path, getenv("JOURNAL_STREAM") != NULL, &failure);
 
     if (status == STATUS_OK)
-        status = server_create(&arguments->options, &server, &failure);
+        status = server_create(&command->options, &server, &failure);
     if (status == STATUS_OK)
         status = is_cgi ? server_run_cgi(server, &failure) : server_run(server, &failure);
     if (status != STATUS_OK)
@@ -300,7 +298,7 @@ int main(int argc, char **argv)
         .parser = parse_option,
         .doc = "Quartermaster, a scheduling server for volunteer computing: answers the scheduler "
                "requests of BOINC clients, as a FastCGI or CGI program."};
-    struct arguments arguments = {
+    struct command_line command = {
         .options = {.project_dir = default_project_dir(), .socket_mode = 0660}};
     const char *query = getenv("QUERY_STRING");
     enum status status = STATUS_INVALID;
@@ -309,23 +307,23 @@ int main(int argc, char **argv)
     argp_program_version_hook = print_version;
     if (getenv("REQUEST_METHOD") != NULL && query != NULL && query[0] != '\0')
         argc = 1; /* a web server may hand the words of a query over as our arguments */
-    argp_parse(&argp, argc, argv, 0, NULL, &arguments);
+    argp_parse(&argp, argc, argv, 0, NULL, &command);
     xml_startup();
-    switch (arguments.task) {
-    case TASK_SERVE:
-        status = serve(&arguments);
+    switch (command.run) {
+    case RUN_SERVE:
+        status = serve(&command);
         break;
-    case TASK_CHECK_CONFIG:
-    case TASK_DUMP_CONFIG:
-        status = look_at_config(&arguments);
+    case RUN_CHECK_CONFIG:
+    case RUN_DUMP_CONFIG:
+        status = inspect_config(&command);
         break;
-    case TASK_PRINT_SQL:
+    case RUN_PRINT_SQL:
         status = print_made(db_print_sql);
         break;
-    case TASK_WRITE_SAMPLE:
+    case RUN_WRITE_SAMPLE:
         status = print_made(config_write_sample);
         break;
-    case TASK_WRITE_MANUAL:
+    case RUN_WRITE_MANUAL:
         status = print_made(config_write_manual);
         break;
     }

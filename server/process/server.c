@@ -1,24 +1,69 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What all requests of a process share. It hangs from one snapshot under one mutex that is held for
- * a few pointer copies; what is replaced lives on until its last request lets go. */
 #include "server/process/server.h"
 
 #include "config/config.h"
 #include "server/base/arena.h"
+#include "server/base/clock.h"
 #include "server/base/log.h"
+#include "server/base/random.h"
+#include "server/files/host_files.h"
 #include "server/handout/shares.h"
 #include "server/pool/fill.h"
-#include "server/process/server_parts.h"
+#include "server/pool/pool.h"
+#include "server/process/fcgi.h"
+#include "server/process/listen.h"
+#include "server/process/load_meter.h"
 #include "server/process/watch.h"
+#include "server/process/worker.h"
 #include "server/project/catalog.h"
 #include "server/project/project.h"
 
+#include <errno.h>
+#include <pthread.h>
+#include <signal.h>
+#include <stdatomic.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/socket.h>
+#include <sys/un.h>
+#include <time.h>
+#include <unistd.h>
 
 #include "server/base/banned.h"
 
-enum { SERVER_MAGIC = 0x716d7376, FINDINGS_BYTES_MAX = 64 << 20 };
+enum { SERVER_MAGIC = 0x716d7376 };
+
+/* How long a drain may take, and how long the threads have after their connections were cut. */
+static const uint64_t drain_longest_ns = UINT64_C(30000000000);
+static const uint64_t cut_longest_ns = UINT64_C(5000000000);
+
+struct worker_thread {
+    struct worker worker;
+    struct server *server;
+    pthread_t id;
+};
+
+struct server {
+    unsigned magic;
+    struct server_options options;
+    pthread_mutex_t lock; /* of `current` */
+    struct snapshot current;
+    struct load_meter load;
+    struct stream_ledger *ledger;
+    struct files_health files;
+
+    struct pool *pool;     /* NULL: none */
+    struct filler *filler; /* likewise; under `lock` */
+
+    struct listener *listener;
+    struct watcher *watcher;
+    struct worker_thread *threads;
+    int thread_count;
+    atomic_int threads_running;
+};
+
+/* --- what requests share -----------------------------------------------------------------------
+ */
 
 const struct server_options *server_options(const struct server *server)
 {
@@ -125,6 +170,9 @@ void server_set_stop_sched(struct server *server, bool stop_sched)
         log_line(LOG_LEVEL_WARNING, "event=stop_sched present=%d", stop_sched);
 }
 
+/* --- start -------------------------------------------------------------------------------------
+ */
+
 static enum status load_config(struct server *server, struct failure *failure)
 {
     struct arena *arena = arena_create(FINDINGS_BYTES_MAX);
@@ -176,4 +224,221 @@ void server_destroy(struct server *server)
     pthread_mutex_destroy(&server->lock);
     server->magic = 0;
     free(server);
+}
+
+static void *thread_main(void *context)
+{
+    struct worker_thread *thread = context;
+
+    worker_serve(&thread->worker, thread->server->listener);
+    atomic_fetch_sub(&thread->server->threads_running, 1);
+    return NULL;
+}
+
+static enum status start_thread(struct server *server, struct failure *failure)
+{
+    struct worker_thread *thread = &server->threads[server->thread_count];
+    struct fcgi *fcgi = fcgi_create();
+
+    if (fcgi == NULL)
+        return fail(failure, STATUS_NO_MEMORY, "no memory");
+    thread->server = server;
+    worker_init(&thread->worker, server, fcgi);
+    atomic_fetch_add(&server->threads_running, 1);
+    if (pthread_create(&thread->id, NULL, thread_main, thread) != 0) {
+        atomic_fetch_sub(&server->threads_running, 1);
+        worker_clear(&thread->worker);
+        return fail(failure, STATUS_IO, "no thread: %s", strerror(errno));
+    }
+    server->thread_count++;
+    return STATUS_OK;
+}
+
+static enum status start_threads(struct server *server, struct failure *failure)
+{
+    int wanted = server->options.threads > 0 ? server->options.threads
+                                             : (int)server->current.config->threads;
+    enum status status = STATUS_OK;
+
+    server->load.workers = wanted;
+    if (server->options.clock_from_request)
+        atomic_store(&server->load.service_ns, (uint64_t)(server->options.service_time * 1e9));
+    server->threads = calloc((size_t)wanted, sizeof(*server->threads));
+    if (server->threads == NULL)
+        return fail(failure, STATUS_NO_MEMORY, "no memory");
+    while (status == STATUS_OK && server->thread_count < wanted)
+        status = start_thread(server, failure);
+    return status;
+}
+
+/* Without a pool requests ask the database themselves, so that a failure here stops nothing. */
+static void start_pool(struct server *server)
+{
+    const struct config *config = server->current.config;
+    struct failure failure = {0};
+    struct filler *filler;
+    int64_t id = (int64_t)(random_u64() >> 1);
+
+    if (config->pool_jobs_max == 0)
+        return;
+    server->pool = pool_create((size_t)config->pool_jobs_max, config->user_filter);
+    if (server->pool == NULL)
+        return;
+    pthread_mutex_lock(&server->lock);
+    filler = filler_create(server->pool, server->current.config, id > 0 ? id : 1);
+    server->filler = filler;
+    pthread_mutex_unlock(&server->lock);
+    if (filler != NULL && server->options.clock_from_request)
+        filler_simulate(filler);
+    if (filler != NULL && filler_start(filler, &failure) != STATUS_OK)
+        log_event(LOG_LEVEL_WARNING, "pool_not_started", text_from(failure.text));
+}
+
+static void stop_pool(struct server *server)
+{
+    struct filler *filler;
+
+    pthread_mutex_lock(&server->lock);
+    filler = server->filler;
+    server->filler = NULL;
+    pthread_mutex_unlock(&server->lock);
+    filler_destroy(filler);
+    pool_destroy(server->pool);
+    server->pool = NULL;
+}
+
+/* --- stop --------------------------------------------------------------------------------------
+ */
+
+static void cut_overdue(struct server *server, uint64_t now_ns)
+{
+    for (int i = 0; i < server->thread_count; i++)
+        worker_cut_overdue(&server->threads[i].worker, now_ns);
+}
+
+/* Waits for one of our signals; 0 when none came in that time. */
+static int wait_for_signal(const sigset_t *signals, long milliseconds)
+{
+    struct timespec most = {.tv_sec = milliseconds / 1000,
+                            .tv_nsec = milliseconds % 1000 * 1000000};
+    int signal_number = sigtimedwait(signals, NULL, &most);
+
+    return signal_number < 0 ? 0 : signal_number;
+}
+
+static bool is_stop(int signal_number)
+{
+    return signal_number == SIGTERM || signal_number == SIGINT;
+}
+
+static void serve_until_stopped(struct server *server, const sigset_t *signals)
+{
+    for (;;) {
+        int signal_number = wait_for_signal(signals, 1000);
+
+        if (is_stop(signal_number))
+            return;
+        if (signal_number == SIGHUP) {
+            if (log_reopen() != STATUS_OK)
+                log_line(LOG_LEVEL_WARNING, "event=log_not_reopened");
+            watcher_reload(server->watcher);
+        }
+        cut_overdue(server, clock_ns());
+    }
+}
+
+/* Whether all threads ended in time. */
+static bool drain(struct server *server, const sigset_t *signals)
+{
+    uint64_t end = clock_ns() + drain_longest_ns;
+    bool is_cut = false;
+
+    while (atomic_load(&server->threads_running) > 0) {
+        bool hurry = is_stop(wait_for_signal(signals, 20));
+
+        if (is_cut && clock_ns() > end)
+            return false;
+        if (!is_cut && (hurry || clock_ns() > end)) {
+            is_cut = true;
+            end = clock_ns() + cut_longest_ns;
+            log_line(LOG_LEVEL_WARNING, "event=drain_cut running=%d",
+                     atomic_load(&server->threads_running));
+        }
+        cut_overdue(server, is_cut ? UINT64_MAX : clock_ns());
+    }
+    return true;
+}
+
+static void join_threads(struct server *server)
+{
+    for (int i = 0; i < server->thread_count; i++) {
+        pthread_join(server->threads[i].id, NULL);
+        worker_clear(&server->threads[i].worker);
+    }
+    free(server->threads);
+    server->threads = NULL;
+    server->thread_count = 0;
+}
+
+/* systemd's notification is one datagram to a Unix socket, not worth a library. A failure is not
+ * reported: the manager's own time limit then says what is wrong. `state` as in sd_notify(3). */
+static void notify_manager(const char *state)
+{
+    const char *path = getenv("NOTIFY_SOCKET");
+    struct sockaddr_un address = {.sun_family = AF_UNIX};
+    size_t length = path == NULL ? 0 : strlen(path);
+    int sender;
+
+    if (length < 2 || length >= sizeof(address.sun_path) || (path[0] != '/' && path[0] != '@'))
+        return;
+    memcpy(address.sun_path, path, length);
+    if (path[0] == '@') /* an abstract name */
+        address.sun_path[0] = '\0';
+    sender = socket(AF_UNIX, SOCK_DGRAM | SOCK_CLOEXEC, 0);
+    if (sender < 0)
+        return;
+    (void)sendto(sender, state, strlen(state), MSG_NOSIGNAL, (const struct sockaddr *)&address,
+                 (socklen_t)(offsetof(struct sockaddr_un, sun_path) + length));
+    close(sender);
+}
+
+enum status server_run(struct server *server, struct failure *failure)
+{
+    sigset_t signals;
+    enum status status;
+
+    sigemptyset(&signals);
+    sigaddset(&signals, SIGTERM);
+    sigaddset(&signals, SIGINT);
+    sigaddset(&signals, SIGHUP);
+    pthread_sigmask(SIG_BLOCK, &signals, NULL); /* in all threads to come */
+    status = fcgi_startup(failure);
+    if (status == STATUS_OK)
+        status = listener_open(server->options.listen, server->options.socket_mode,
+                               &server->listener, failure);
+    if (status == STATUS_OK)
+        status = watcher_start(server, &server->watcher, failure);
+    if (status == STATUS_OK)
+        start_pool(server);
+    if (status == STATUS_OK)
+        status = start_threads(server, failure);
+    if (status == STATUS_OK) {
+        log_line(LOG_LEVEL_NORMAL, "event=started version=%s threads=%d", QM_VERSION,
+                 server->thread_count);
+        notify_manager("READY=1");
+        serve_until_stopped(server, &signals);
+    }
+    notify_manager("STOPPING=1");
+    if (server->listener != NULL)
+        listener_stop(server->listener);
+    if (!drain(server, &signals))
+        return fail(failure, STATUS_IO, "%d threads did not end in time",
+                    atomic_load(&server->threads_running));
+    join_threads(server);
+    stop_pool(server);
+    watcher_stop(server->watcher);
+    listener_close(server->listener);
+    if (status == STATUS_OK)
+        log_line(LOG_LEVEL_NORMAL, "event=stopped");
+    return status;
 }

@@ -1,14 +1,32 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The process: what all requests share, the worker threads, and the start and stop of both. */
+/* The process around the requests, from start to stop.
+ *
+ * main.c reads the command line and makes a struct server, which loads the configuration and the
+ * project's files. As a CGI program it answers one request (cgi.c) and ends. As a FastCGI server
+ * it opens the socket (listen.c) and starts: the watcher (watch.c), a thread that notices what the
+ * administrator changes; the thread that keeps the job pool like the database (server/pool/fill.h);
+ * and the workers (worker.c). A worker accepts a connection, reads the request with libfcgi
+ * (fcgi.c), takes a snapshot, lets server/request/ make the reply, and writes it.
+ *
+ * A snapshot is what one request goes by: configuration, catalog and project files, all immutable
+ * and with a count of holders. `current` is swapped under one mutex that is held for a few pointer
+ * copies; what was replaced lives until its last request lets go. The load meter, the streams'
+ * ledger, the pool and the state of the file database are shared as they are, and each says itself
+ * how threads may use it. Everything else of a request belongs to its worker.
+ *
+ * The main thread waits for signals: SIGHUP has the log opened and everything read again, SIGTERM
+ * and SIGINT stop. Once a second it cuts connections on which a web server takes too long.
+ *
+ * A stop is a drain: no new connections, the requests under way are finished and answered. A
+ * second signal, or 30 seconds, cuts the connections; a transaction that goes on then belongs to a
+ * client that will ask again. */
 #ifndef SERVER_PROCESS_SERVER_H
 #define SERVER_PROCESS_SERVER_H
 
 #include "server/base/status.h"
 #include "server/rpc/request.h"
 
-#include <stdatomic.h>
 #include <stdbool.h>
-#include <stddef.h>
 #include <stdint.h>
 
 struct project;
@@ -20,6 +38,8 @@ struct stream_ledger;
 struct files_health;
 struct server;
 
+enum { FINDINGS_BYTES_MAX = 64 << 20 }; /* of a config.xml being read */
+
 /* What the command line says. */
 struct server_options {
     const char *project_dir;
@@ -27,12 +47,12 @@ struct server_options {
     unsigned socket_mode;
     int threads; /* 0: config.xml says it */
     bool clock_from_request;
-    double
-        service_time; /* s that a request costs a worker, where the clock is theirs; 0: no load */
+    /* s that a request costs a worker, where the clock is the requests'; 0: no load */
+    double service_time;
 };
 
-/* What one request goes by: immutable, held until snapshot_release, whatever is reloaded
- * meanwhile. The catalog is NULL until the database was reached once. */
+/* Held until snapshot_release, whatever is reloaded meanwhile. The catalog is NULL until the
+ * database was reached once. */
 struct snapshot {
     struct config *config;
     struct catalog *catalog;
@@ -60,7 +80,7 @@ struct files_health *server_files(struct server *server);
 
 /* NULL: none. */
 struct pool *server_pool(struct server *server);
-/* A request is there whose clock is to be gone by. */
+/* The clock of a request is the time for the job pool (simulated time). */
 void server_follow_time(struct server *server, double now);
 void server_write_pool_figures(struct server *server, struct buffer *ret_page);
 

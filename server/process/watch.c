@@ -32,15 +32,12 @@
 
 #include "server/base/banned.h"
 
-enum {
-    TICK_MS = 500,
-    FINDINGS_BYTES_MAX = 64 << 20 /* of a config.xml being read */
-};
+enum { TICK_MS = 500 };
 
 /* Until the catalog was read once, and after a failure, in ns. */
 static const uint64_t catalog_retry_ns = UINT64_C(1000000000);
 
-/* What stat tells of a file; all zero when there is none. */
+/* What stat says of a file; all zero when there is none. */
 struct stamp {
     struct timespec modified;
     off_t size;
@@ -65,7 +62,7 @@ struct watcher {
     int wake; /* eventfd */
     atomic_bool stopping, reload;
 
-    struct stamp seen[WATCHED_COUNT];   /* at the last look */
+    struct stamp seen[WATCHED_COUNT];   /* half a second ago */
     struct stamp loaded[WATCHED_COUNT]; /* when it was read */
     struct stamp reread_left;           /* a reread_db that could not be removed */
 
@@ -161,7 +158,7 @@ static void reload_project(struct watcher *watcher, const struct config *config)
         log_event(LOG_LEVEL_CRITICAL, "keys_refused", text_from(failure.text));
         return;
     }
-    if (project->plan_failure.status != STATUS_OK) { /* said already; the old ones stay */
+    if (project->plan_failure.status != STATUS_OK) { /* logged already; the old ones stay */
         project_release(project);
         return;
     }
@@ -170,7 +167,7 @@ static void reload_project(struct watcher *watcher, const struct config *config)
     server_replace_project(watcher->server, project);
 }
 
-/* Whether this file is another one than was read, and no longer being written. */
+/* Whether this file differs from the one that was read, and is no longer being written. */
 static bool is_new(struct watcher *watcher, const struct stamp *stamps, enum watched which)
 {
     return !stamp_equal(&stamps[which], &watcher->loaded[which]) &&
@@ -178,26 +175,26 @@ static bool is_new(struct watcher *watcher, const struct stamp *stamps, enum wat
 }
 
 /* The watched files from `first` on, before `end`: whether one is new. They count as read then. */
-static bool take_news(struct watcher *watcher, const struct stamp *stamps, int first, int end,
-                      bool reload)
+static bool take_changes(struct watcher *watcher, const struct stamp *stamps, int first, int end,
+                         bool reload)
 {
-    bool news = reload;
+    bool is_changed = reload;
 
     for (int which = first; which < end; which++)
-        news = is_new(watcher, stamps, (enum watched)which) || news;
-    for (int which = first; news && which < end; which++)
+        is_changed = is_new(watcher, stamps, (enum watched)which) || is_changed;
+    for (int which = first; is_changed && which < end; which++)
         watcher->loaded[which] = stamps[which];
-    return news;
+    return is_changed;
 }
 
-static void look_at_files(struct watcher *watcher, const struct config *config, bool reload)
+static void check_files(struct watcher *watcher, const struct config *config, bool reload)
 {
     struct stamp stamps[WATCHED_COUNT];
     bool config_is_new, project_is_new;
 
     stamp_all(config, stamps);
-    config_is_new = take_news(watcher, stamps, 0, WATCHED_PROJECT_FIRST, reload);
-    project_is_new = take_news(watcher, stamps, WATCHED_PROJECT_FIRST, WATCHED_COUNT, reload);
+    config_is_new = take_changes(watcher, stamps, 0, WATCHED_PROJECT_FIRST, reload);
+    project_is_new = take_changes(watcher, stamps, WATCHED_PROJECT_FIRST, WATCHED_COUNT, reload);
     memcpy(watcher->seen, stamps, sizeof(stamps));
     if (config_is_new)
         reload_config(watcher, config);
@@ -205,7 +202,7 @@ static void look_at_files(struct watcher *watcher, const struct config *config, 
         reload_project(watcher, config);
 }
 
-static void look_at_triggers(struct watcher *watcher, const struct config *config)
+static void check_triggers(struct watcher *watcher, const struct config *config)
 {
     struct stamp reread;
     char path[PATH_MAX];
@@ -216,7 +213,8 @@ static void look_at_triggers(struct watcher *watcher, const struct config *confi
     stamp_file(path, &reread);
     if (reread.inode != 0 && !stamp_equal(&reread, &watcher->reread_left)) {
         log_line(LOG_LEVEL_NORMAL, "event=reread_db");
-        if (unlink(path) != 0) { /* once, then: whoever made it may do what we may not */
+        if (unlink(path) !=
+            0) { /* then it counts once, or each check would read everything again */
             watcher->reread_left = reread;
             log_event(LOG_LEVEL_WARNING, "reread_db_not_removed", text_from(strerror(errno)));
         }
@@ -260,7 +258,7 @@ static enum status load_catalog(struct watcher *watcher, struct config *config,
     return STATUS_OK;
 }
 
-static void look_at_catalog(struct watcher *watcher, struct config *config)
+static void refresh_catalog(struct watcher *watcher, struct config *config)
 {
     struct failure failure = {0};
 
@@ -280,7 +278,7 @@ static void look_at_catalog(struct watcher *watcher, struct config *config)
 }
 
 /* A duty that failed is tried again at the next interval; others may do it before. */
-static void look_at_duties(struct watcher *watcher, const struct snapshot *snapshot)
+static void do_duties(struct watcher *watcher, const struct snapshot *snapshot)
 {
     int64_t interval = snapshot->config->credit_scale_interval;
     bool done = false;
@@ -291,27 +289,26 @@ static void look_at_duties(struct watcher *watcher, const struct snapshot *snaps
     watcher->duties_due_ns = clock_ns() + (uint64_t)interval * UINT64_C(1000000000);
     if (duty_credit_scales(watcher->db, snapshot->catalog, interval, &done) != STATUS_OK) {
         log_event(LOG_LEVEL_WARNING, "credit_scales_not_written", text_from(db_error(watcher->db)));
-        close_database(
-            watcher); /* whatever it was: the next reading of the catalog opens another */
+        close_database(watcher); /* the next reading of the catalog opens another connection */
     } else if (done) {
         log_line(LOG_LEVEL_DEBUG, "event=credit_scales_written");
     }
 }
 
-static void look(struct watcher *watcher)
+static void check_all(struct watcher *watcher)
 {
     bool reload = atomic_exchange(&watcher->reload, false);
     struct snapshot snapshot;
 
     server_snapshot(watcher->server, &snapshot);
-    look_at_files(watcher, snapshot.config, reload);
+    check_files(watcher, snapshot.config, reload);
     snapshot_release(&snapshot);
     server_snapshot(watcher->server, &snapshot); /* maybe a new configuration */
-    look_at_triggers(watcher, snapshot.config);
+    check_triggers(watcher, snapshot.config);
     if (reload)
         watcher->catalog_due_ns = 0;
-    look_at_catalog(watcher, snapshot.config);
-    look_at_duties(watcher, &snapshot);
+    refresh_catalog(watcher, snapshot.config);
+    do_duties(watcher, &snapshot);
     snapshot_release(&snapshot);
 }
 
@@ -326,7 +323,7 @@ static void *watch(void *context)
         if (poll(&wait, 1, TICK_MS) > 0 && read(watcher->wake, &count, sizeof(count)) < 0)
             continue;
         if (!atomic_load(&watcher->stopping))
-            look(watcher);
+            check_all(watcher);
     }
     return NULL;
 }
@@ -364,7 +361,7 @@ enum status watcher_start(struct server *server, struct watcher **ret_watcher,
     stamp_all(snapshot.config, watcher->loaded);
     memcpy(watcher->seen, watcher->loaded, sizeof(watcher->seen));
     snapshot_release(&snapshot);
-    look(watcher);
+    check_all(watcher);
     if (pthread_create(&watcher->thread, NULL, watch, watcher) != 0) {
         watcher_free(watcher);
         return fail(failure, STATUS_IO, "watcher: no thread");

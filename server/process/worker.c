@@ -3,7 +3,7 @@
  * and shares nothing with its neighbours but the snapshot, which nobody changes.
  *
  * The connection is opened when it is first needed. While the database is away it is tried again
- * after growing pauses, and the requests between are told at once that the project is down. */
+ * after growing pauses, and the requests between are answered at once that the project is down. */
 #include "server/process/worker.h"
 
 #include "config/config.h"
@@ -15,8 +15,8 @@
 #include "server/process/fcgi.h"
 #include "server/process/listen.h"
 #include "server/process/load_meter.h"
-#include "server/process/metrics.h"
 #include "server/process/server.h"
+#include "server/process/web_request.h"
 #include "server/project/project.h"
 #include "server/request/walk.h"
 
@@ -117,21 +117,21 @@ static struct arena *arena_for(struct worker *worker, const struct config *confi
 /* In simulated time nothing that is measured means anything: there the command line says what a
  * request costs, or there is no load. */
 static struct load load_at_arrival(struct worker *worker, const struct config *config,
-                                   const struct exchange *exchange)
+                                   const struct web_request *web)
 {
     const struct server_options *options = server_options(worker->server);
-    double now = exchange->now < 1e10 ? exchange->now : 1e10; /* as ns it must fit */
+    double now = web->now < 1e10 ? web->now : 1e10; /* as ns it must fit */
 
     if (!options->clock_from_request)
         return load_meter_arrival(server_load(worker->server), config->load_target, clock_ns());
-    if (options->service_time <= 0 || !exchange->is_simulated)
+    if (options->service_time <= 0 || !web->is_simulated)
         return (struct load){.backlog = 0};
     return load_meter_arrival(server_load(worker->server), config->load_target,
                               (uint64_t)(now * 1e9));
 }
 
 void worker_answer(struct worker *worker, const struct snapshot *snapshot,
-                   const struct exchange *exchange, struct buffer *ret_reply)
+                   const struct web_request *web, struct buffer *ret_reply)
 {
     struct request request = {.config = snapshot->config,
                               .catalog = snapshot->catalog,
@@ -141,16 +141,16 @@ void worker_answer(struct worker *worker, const struct snapshot *snapshot,
                               .ledger = worker->fcgi != NULL ? server_ledger(worker->server) : NULL,
                               .pool = server_pool(worker->server),
                               .arena = arena_for(worker, snapshot->config),
-                              .now = exchange->now,
-                              .seed = exchange->seed,
-                              .transport = exchange->transport,
+                              .now = web->now,
+                              .seed = web->seed,
+                              .transport = web->transport,
                               .stop_sched = snapshot->stop_sched,
                               .wait = wait_seconds};
 
     if (worker->fcgi != NULL)
-        request.load = load_at_arrival(worker, snapshot->config, exchange);
-    if (exchange->is_simulated)
-        server_follow_time(worker->server, exchange->now);
+        request.load = load_at_arrival(worker, snapshot->config, web);
+    if (web->is_simulated)
+        server_follow_time(worker->server, web->now);
     if (request.arena == NULL) {
         log_line(LOG_LEVEL_CRITICAL, "event=no_memory");
         return; /* an empty reply: the client comes again */
@@ -168,69 +168,6 @@ void worker_answer(struct worker *worker, const struct snapshot *snapshot,
         put_off_database(worker);
     }
     arena_reset(worker->arena);
-}
-
-/* Simulated requests are to be the same in every run: their seed comes from what they say, behind
- * the account key, which each fresh project draws anew. */
-static uint64_t seed_from(const struct exchange *exchange)
-{
-    struct text body = exchange->transport.body;
-    size_t key = text_find(body, TEXT("</authenticator>"));
-
-    if (key < body.length)
-        body = (struct text){.at = body.at + key, .length = body.length - key};
-    return random_mix(text_hash(body), (uint64_t)(int64_t)(exchange->now * 1000));
-}
-
-void exchange_fill(struct exchange *exchange, bool clock_from_request, variable_reader *read,
-                   void *context)
-{
-    struct text simulated = text_from(read(context, "HTTP_X_SIMULATED_TIME"));
-    struct timespec now;
-
-    exchange->transport.remote_addr = text_from(read(context, "REMOTE_ADDR"));
-    exchange->transport.forwarded_for = text_from(read(context, "HTTP_X_FORWARDED_FOR"));
-    if (clock_from_request && text_to_real(simulated, &exchange->now) && exchange->now >= 0 &&
-        exchange->now < 1e11) {
-        exchange->is_simulated = true;
-        exchange->seed = seed_from(exchange);
-        return;
-    }
-    clock_gettime(CLOCK_REALTIME, &now);
-    exchange->now = (double)now.tv_sec + (double)now.tv_nsec * 1e-9;
-    exchange->seed = random_u64();
-}
-
-void reply_head(struct buffer *head, const char *content_type, const struct exchange *exchange,
-                size_t length)
-{
-    buffer_print(head, "Content-Type: %s\r\nContent-Length: %zu\r\n", content_type, length);
-    if (exchange->is_simulated)
-        buffer_print(head, "X-Simulated-Time: %.3f\r\n", exchange->now);
-    buffer_add_string(head, "\r\n");
-}
-
-bool method_is_post(variable_reader *read, void *context, const struct config *config,
-                    struct buffer *ret_page)
-{
-    struct text method = text_from(read(context, "REQUEST_METHOD"));
-
-    if (method.length == 0 || text_is(method, "POST"))
-        return true;
-    /* Only a web server can set this: a client's headers come with HTTP_ before their names. */
-    if (text_is(text_from(read(context, "QM_PAGE")), "metrics")) {
-        metrics_write(ret_page);
-        return false;
-    }
-    buffer_print(ret_page,
-                 "This is the scheduler of " TEXT_FORMAT ".\n"
-                 "BOINC clients post their requests here; there is nothing to be seen.\n",
-                 TEXT_ARG(config->long_name.length > 0 ? config->long_name
-                                                       : TEXT("a volunteer computing project")));
-    if (config->master_url.length > 0)
-        buffer_print(ret_page, "To take part, add this project to your client: " TEXT_FORMAT "\n",
-                     TEXT_ARG(config->master_url));
-    return false;
 }
 
 static const char *read_fcgi_variable(void *context, const char *name)
@@ -267,12 +204,12 @@ void worker_cut_overdue(struct worker *worker, uint64_t now_ns)
 }
 
 static void write_reply(struct worker *worker, const char *content_type,
-                        const struct exchange *exchange, struct text reply)
+                        const struct web_request *web, struct text reply)
 {
     struct buffer head = buffer_on_heap(4096);
 
     set_deadline(worker, exchange_longest_ns);
-    reply_head(&head, content_type, exchange, reply.length);
+    web_reply_head(&head, content_type, web, reply.length);
     fcgi_write(worker->fcgi, buffer_text(&head));
     fcgi_write(worker->fcgi, reply);
     buffer_free(&head);
@@ -282,26 +219,26 @@ static void serve_request(struct worker *worker, const struct snapshot *snapshot
 {
     struct buffer body = buffer_on_heap((size_t)snapshot->config->request_bytes_max);
     struct buffer reply = buffer_on_heap((size_t)snapshot->config->request_memory_max);
-    struct exchange exchange = {0};
+    struct web_request web = {0};
     enum status status;
 
-    if (!method_is_post(read_fcgi_variable, worker->fcgi, snapshot->config, &reply)) {
+    if (!web_request_is_post(read_fcgi_variable, worker->fcgi, snapshot->config, &reply)) {
         if (text_is(text_from(fcgi_variable(worker->fcgi, "QM_PAGE")), "metrics"))
             server_write_pool_figures(worker->server, &reply);
-        write_reply(worker, "text/plain", &exchange, buffer_text(&reply));
+        write_reply(worker, "text/plain", &web, buffer_text(&reply));
         goto done;
     }
     status = fcgi_read_body(worker->fcgi, &body);
     if (status == STATUS_IO) /* whoever asked is gone, and asks again */
         goto done;
-    exchange.transport.body_too_large = status == STATUS_TOO_LARGE;
-    if (!exchange.transport.body_too_large)
-        exchange.transport.body = buffer_text(&body);
-    exchange_fill(&exchange, server_options(worker->server)->clock_from_request, read_fcgi_variable,
-                  worker->fcgi);
+    web.transport.body_too_large = status == STATUS_TOO_LARGE;
+    if (!web.transport.body_too_large)
+        web.transport.body = buffer_text(&body);
+    web_request_read(&web, server_options(worker->server)->clock_from_request, read_fcgi_variable,
+                     worker->fcgi);
     set_deadline(worker, 0);
-    worker_answer(worker, snapshot, &exchange, &reply);
-    write_reply(worker, "text/xml", &exchange, buffer_text(&reply));
+    worker_answer(worker, snapshot, &web, &reply);
+    write_reply(worker, "text/xml", &web, buffer_text(&reply));
 done:
     buffer_free(&reply);
     buffer_free(&body);

@@ -17,6 +17,7 @@ struct fcgi;
 struct files;
 struct server;
 struct snapshot;
+struct web_request;
 
 struct worker {
     struct server *server;
@@ -41,34 +42,9 @@ struct worker {
 void worker_init(struct worker *worker, struct server *server, struct fcgi *fcgi);
 void worker_clear(struct worker *worker);
 
-/* What the web server told of one request. */
-struct exchange {
-    struct transport transport;
-    double now;        /* epoch */
-    bool is_simulated; /* that is */
-    uint64_t seed;
-};
-
 /* Runs one request; the reply is in `ret_reply`, the log line is written. */
 void worker_answer(struct worker *worker, const struct snapshot *snapshot,
-                   const struct exchange *exchange, struct buffer *ret_reply);
-
-/* A web server's variable by its CGI name, NULL when it is not there. */
-typedef const char *variable_reader(void *context, const char *name);
-
-/* Time, addresses and seed from the web server's variables; the body is the caller's. */
-void exchange_fill(struct exchange *exchange, bool clock_from_request, variable_reader *read,
-                   void *context);
-
-/* The head that goes before a reply of this length. It repeats a simulated time, so that whoever
- * sent one sees that it was taken. */
-void reply_head(struct buffer *head, const char *content_type, const struct exchange *exchange,
-                size_t length);
-
-/* Whether this is a scheduler request at all; if not, a page for whoever looked is in `ret_page`.
- */
-bool method_is_post(variable_reader *read, void *context, const struct config *config,
-                    struct buffer *ret_page);
+                   const struct web_request *web, struct buffer *ret_reply);
 
 /* Thread main: accepts and serves until the listener stops. */
 struct listener;

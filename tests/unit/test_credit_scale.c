@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Which efficiency an app's versions are measured by, and each one's factor. */
-#include "server/process/credit_scale.h"
+#include "server/policy/version/credit_scale.h"
 
 #include "tests/support/test.h"
 

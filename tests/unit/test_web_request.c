@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* What a worker takes from the web server's variables: time and seed, real and simulated. */
-#include "server/process/worker.h"
+#include "server/process/web_request.h"
 
 #include "server/base/buffer.h"
 #include "tests/support/test.h"
@@ -18,13 +18,13 @@ static const char *read_variable(void *context, const char *name)
     return strcmp(name, "HTTP_X_SIMULATED_TIME") == 0 ? simulated_time : NULL;
 }
 
-static struct exchange fill(const char *time_word, bool clock_from_request, const char *body)
+static struct web_request fill(const char *time_word, bool clock_from_request, const char *body)
 {
-    struct exchange exchange = {.transport = {.body = text_from(body)}};
+    struct web_request web = {.transport = {.body = text_from(body)}};
 
     simulated_time = time_word;
-    exchange_fill(&exchange, clock_from_request, read_variable, NULL);
-    return exchange;
+    web_request_read(&web, clock_from_request, read_variable, NULL);
+    return web;
 }
 
 static void the_header_is_the_time_where_it_may_be(void **state)
@@ -64,10 +64,10 @@ static void real_requests_have_seeds_of_their_own(void **state)
 
 static void assert_head(const char *time_word, bool clock_from_request, const char *wanted)
 {
-    struct exchange exchange = fill(time_word, clock_from_request, "");
+    struct web_request web = fill(time_word, clock_from_request, "");
     struct buffer head = buffer_on_heap(1000);
 
-    reply_head(&head, "text/xml", &exchange, 12);
+    web_reply_head(&head, "text/xml", &web, 12);
     assert_text(buffer_text(&head), wanted);
     buffer_free(&head);
 }

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* A claim of credit says how many FLOP the devices could have done; how many of those an app needs
  * for the same job depends on version and kind of device. So each version gets a factor that makes
- * its mean claim that of the most efficient kind. Means become good with samples: versions below a
- * number of them have no voice and no factor. */
-#include "server/process/credit_scale.h"
+ * its mean claim that of the most efficient kind. Means become good with samples: versions with
+ * fewer than samples_needed neither count nor get a factor. */
+#include "server/policy/version/credit_scale.h"
 
 #include <math.h>
 

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* How versions of an app compare in efficiency, for the credit that validators grant
  * (policy(7) 13.2); pure. */
-#ifndef SERVER_PROCESS_CREDIT_SCALE_H
-#define SERVER_PROCESS_CREDIT_SCALE_H
+#ifndef SERVER_POLICY_VERSION_CREDIT_SCALE_H
+#define SERVER_POLICY_VERSION_CREDIT_SCALE_H
 
 #include <stdbool.h>
 #include <stddef.h>

@@ -1,0 +1,40 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* What the web server says of one request, in the variables that FastCGI and CGI have in common,
+ * and what it wants around the reply. */
+#ifndef SERVER_PROCESS_WEB_REQUEST_H
+#define SERVER_PROCESS_WEB_REQUEST_H
+
+#include "server/rpc/request.h"
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+struct buffer;
+struct config;
+
+struct web_request {
+    struct transport transport;
+    double now;        /* epoch */
+    bool is_simulated; /* that is */
+    uint64_t seed;
+};
+
+/* A web server's variable by its CGI name, NULL when it is not there. */
+typedef const char *variable_reader(void *context, const char *name);
+
+/* Time, addresses and seed from the web server's variables; the body is the caller's. */
+void web_request_read(struct web_request *web, bool clock_from_request, variable_reader *read,
+                      void *context);
+
+/* The head that goes before a reply of this length. It repeats a simulated time, so that whoever
+ * sent one sees that it was taken. */
+void web_reply_head(struct buffer *head, const char *content_type, const struct web_request *web,
+                    size_t length);
+
+/* Whether this is a scheduler request at all; if not, a page for whoever looked is in `ret_page`.
+ */
+bool web_request_is_post(variable_reader *read, void *context, const struct config *config,
+                         struct buffer *ret_page);
+
+#endif
