@@ -151,7 +151,7 @@ static void remember(struct request *request, const struct pool_answer *page,
         if (by[subject])
             ids[count++] = page->jobs[i].workunit.id;
     }
-    pool_met(request->pool, subject, subjects[subject], ids, count);
+    pool_note_had(request->pool, subject, subjects[subject], ids, count);
 }
 
 static enum status look_at_page(struct request *request, const struct pool_answer *page,

@@ -61,9 +61,9 @@ static void note_met(struct request *request)
         int64_t workunitid = visit->answer.jobs[i].workunitid;
 
         if (request->config->one_result_per_user_per_wu)
-            pool_met(request->pool, POOL_USER, visit->user.id, &workunitid, 1);
+            pool_note_had(request->pool, POOL_USER, visit->user.id, &workunitid, 1);
         if (request->config->one_result_per_host_per_wu)
-            pool_met(request->pool, POOL_HOST, visit->host.id, &workunitid, 1);
+            pool_note_had(request->pool, POOL_HOST, visit->host.id, &workunitid, 1);
     }
 }
 
@@ -91,5 +91,5 @@ void source_lost(struct request *request, int64_t resultid)
 void source_doubt(struct request *request, int64_t resultid)
 {
     if (request->pool != NULL)
-        pool_distrust(request->pool, &resultid, 1);
+        pool_reread(request->pool, &resultid, 1);
 }

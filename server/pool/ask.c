@@ -1,35 +1,64 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Questions of a request: what is there for this host. (If nothing, what came nearest: explain.c.)
+/* Questions of a request: which jobs are there for this host, and if there are none, which came
+ * nearest.
  *
- * First the jobs are picked, then they are taken: taking moves a class, and the search would meet
- * it again. What the user or host may not have for a rule of single workunits (met.c) is walked
- * over within the class. */
+ * First the jobs are picked, then they are taken: taking moves a class, and the search would find
+ * it again. A job that the user or host may not have, as it had a result of the workunit before
+ * (had_before.c), is passed over within its class. */
 #include "server/base/arena.h"
 #include "server/base/sorted.h"
-#include "server/pool/ask_parts.h"
+#include "server/pool/pool.h"
+#include "server/pool/pool_internal.h"
 
 #include <math.h>
 
 #include "server/base/banned.h"
 
 enum {
-    STEPS_MAX = 1 << 18, /* classes looked at in one question: some milliseconds */
+    STEPS_MAX = 1 << 18, /* classes examined in one question: some milliseconds */
     STEPS_SHARE = 4,     /* a search may use this part of those that are left */
     WALK_MAX = 1 << 20   /* jobs of the classes that were found, passed over or not */
 };
 #define FPOPS_UNKNOWN 1e12
 
-bool ask_begin(struct search *search)
+/* A group that passed, and the best of its classes that was not picked yet. */
+struct group_runner {
+    slot group, best;
+    struct class_rank rank;
+    struct pool_terms terms;
+};
+
+struct pool_search {
+    struct pool *pool;
+    struct arena *arena;
+    const struct pool_question *question;
+    struct group_runner *runners;
+    size_t runner_count;
+    slot *others; /* groups that did not pass */
+    size_t other_count;
+    double filled[POOL_LANES]; /* times what is wanted */
+    size_t lane_jobs[POOL_LANES];
+    struct pool_place full_at; /* where the first lane was full */
+    size_t steps;
+    bool gave_up;
+    slot *picked; /* jobs, class by class */
+    size_t picked_count, walk;
+    bool has_rule; /* of one result per workunit */
+    uint64_t had_keys[POOL_SUBJECTS];
+};
+
+/* Finds the groups that pass. False: no memory. */
+static bool begin(struct pool_search *search)
 {
     struct pool *pool = search->pool;
 
     search->steps = STEPS_MAX;
-    search->runners = ARENA_ARRAY(search->arena, pool->group_count, struct runner);
+    search->runners = ARENA_ARRAY(search->arena, pool->group_count, struct group_runner);
     search->others = ARENA_ARRAY(search->arena, pool->group_count, slot);
     if (search->runners == NULL || search->others == NULL)
         return false;
     for (size_t i = 0; i < pool->group_count; i++) {
-        struct runner *runner = &search->runners[search->runner_count];
+        struct group_runner *runner = &search->runners[search->runner_count];
         const struct group_node *group = group_at(pool, pool->group_list[i]);
 
         if (group->root == 0)
@@ -43,7 +72,8 @@ bool ask_begin(struct search *search)
     return true;
 }
 
-static void run(struct search *search, struct runner *runner, const struct standing *after)
+static void run(struct pool_search *search, struct group_runner *runner,
+                const struct class_rank *after)
 {
     size_t steps = search->steps / STEPS_SHARE, given = steps;
 
@@ -52,10 +82,10 @@ static void run(struct search *search, struct runner *runner, const struct stand
     search->steps -= given - steps;
     search->gave_up = search->gave_up || steps == 0;
     if (runner->best != 0)
-        runner->standing = class_standing(class_at(search->pool, runner->best));
+        runner->rank = class_rank_of(class_at(search->pool, runner->best));
 }
 
-static bool is_full(const struct search *search, size_t lane)
+static bool is_full(const struct pool_search *search, size_t lane)
 {
     size_t most = search->question->lane_max;
 
@@ -63,14 +93,14 @@ static bool is_full(const struct search *search, size_t lane)
            (most > 0 && search->lane_jobs[lane] >= most);
 }
 
-static struct runner *leader(struct search *search)
+static struct group_runner *leader(struct pool_search *search)
 {
-    struct runner *best = NULL;
+    struct group_runner *best = NULL;
 
     for (size_t i = 0; i < search->runner_count; i++) {
-        struct runner *runner = &search->runners[i];
+        struct group_runner *runner = &search->runners[i];
         if (runner->best != 0 && !is_full(search, runner->terms.lane) &&
-            (best == NULL || standing_compare(&runner->standing, &best->standing) < 0))
+            (best == NULL || rank_compare(&runner->rank, &best->rank) < 0))
             best = runner;
     }
     return best;
@@ -84,7 +114,7 @@ static double jobs_wanted(const struct class_node *node, const struct pool_terms
 }
 
 /* For rules of one result per workunit. `last`: the job that was picked before; 0: none. */
-static bool is_passed_over(const struct search *search, const struct job_node *job, slot last)
+static bool is_passed_over(const struct pool_search *search, const struct job_node *job, slot last)
 {
     const struct pool_question *question = search->question;
     int64_t workunitid = job->workunitid;
@@ -94,7 +124,7 @@ static bool is_passed_over(const struct search *search, const struct job_node *j
     if (last != 0 && job_at(search->pool, last)->workunitid == workunitid)
         return true;
     for (int i = 0; i < POOL_SUBJECTS; i++)
-        if (met_has(&search->pool->met, search->met_keys[i], workunitid))
+        if (had_before(&search->pool->had, search->had_keys[i], workunitid))
             return true;
     return sorted_find_id(question->passed_over, question->passed_over_count, workunitid) <
            question->passed_over_count;
@@ -102,12 +132,12 @@ static bool is_passed_over(const struct search *search, const struct job_node *j
 
 /* Up to `most` jobs of a class. Returns how many there were. Of the other servers' part, where the
  * class has jobs of its own part, only if these are all passed over. */
-static size_t pick(struct search *search, const struct class_node *node, size_t most)
+static size_t pick(struct pool_search *search, const struct class_node *node, size_t most)
 {
     size_t begin = search->picked_count;
     slot last = 0;
 
-    for (int part = node->is_foreign ? FOREIGN : OWN; part < PARTS; part++) {
+    for (int part = node->is_of_others ? OTHERS : OWN; part < PARTS; part++) {
         for (slot number = node->lists[part].first; number != 0;
              number = job_at(search->pool, number)->next) {
             if (search->picked_count - begin >= most || search->walk == 0)
@@ -124,8 +154,9 @@ static size_t pick(struct search *search, const struct class_node *node, size_t 
     return search->picked_count - begin;
 }
 
-bool ask_describe_job(struct search *search, const struct class_node *node, slot number,
-                      struct pool_job *ret_job)
+/* One job for the answer. False: no memory. */
+static bool describe_job(struct pool_search *search, const struct class_node *node, slot number,
+                         struct pool_job *ret_job)
 {
     const struct job_node *job = job_at(search->pool, number);
 
@@ -138,7 +169,7 @@ bool ask_describe_job(struct search *search, const struct class_node *node, slot
     return !arena_overflowed(search->arena);
 }
 
-static bool take_picked(struct search *search, struct pool_answer *answer)
+static bool take_picked(struct pool_search *search, struct pool_answer *answer)
 {
     struct pool *pool = search->pool;
 
@@ -151,7 +182,7 @@ static bool take_picked(struct search *search, struct pool_answer *answer)
 
         if (job->is_taken) /* of a class that was named twice */
             continue;
-        if (!ask_describe_job(search, node, search->picked[i], &answer->jobs[answer->count]))
+        if (!describe_job(search, node, search->picked[i], &answer->jobs[answer->count]))
             return false; /* what was taken is in the answer: the caller returns it */
         job->is_taken = true;
         class_take(pool, job->class_number);
@@ -162,58 +193,58 @@ static bool take_picked(struct search *search, struct pool_answer *answer)
     return true;
 }
 
-static bool pick_begin(struct search *search)
+static bool pick_begin(struct pool_search *search)
 {
     const struct pool_question *question = search->question;
 
     search->walk = WALK_MAX;
     for (int i = 0; i < POOL_SUBJECTS; i++) {
-        search->met_keys[i] = met_key((enum pool_subject)i, question->subjects[i]);
+        search->had_keys[i] = had_key((enum pool_subject)i, question->subjects[i]);
         search->has_rule = search->has_rule || question->subjects[i] != 0;
     }
     search->picked = ARENA_ARRAY(search->arena, question->jobs_max, slot);
     return search->picked != NULL;
 }
 
-static bool take(struct search *search, struct pool_place after, struct pool_answer *answer)
+static bool take(struct pool_search *search, struct pool_place after, struct pool_answer *answer)
 {
     const struct pool_question *question = search->question;
-    const struct standing behind = {after.priority, after.resultid, after.is_foreign};
+    const struct class_rank behind = {after.priority, after.resultid, after.is_of_others};
     size_t classes = 0;
 
-    if (!ask_begin(search))
+    if (!begin(search))
         return false;
     for (size_t i = 0; i < search->runner_count; i++)
         run(search, &search->runners[i], after.is_set ? &behind : NULL);
     while (classes < question->classes_max && search->picked_count < question->jobs_max) {
-        struct runner *best = leader(search);
-        size_t room = question->jobs_max - search->picked_count, lane, jobs;
+        struct group_runner *best = leader(search);
+        size_t left = question->jobs_max - search->picked_count, lane, jobs;
         double wanted;
 
         if (best == NULL)
             break;
         lane = best->terms.lane;
-        if (question->lane_max > 0 && room > question->lane_max - search->lane_jobs[lane])
-            room = question->lane_max - search->lane_jobs[lane];
-        answer->place = (struct pool_place){true, best->standing.is_foreign,
-                                            best->standing.priority, best->standing.resultid};
+        if (question->lane_max > 0 && left > question->lane_max - search->lane_jobs[lane])
+            left = question->lane_max - search->lane_jobs[lane];
+        answer->place = (struct pool_place){true, best->rank.is_of_others, best->rank.priority,
+                                            best->rank.resultid};
         wanted = jobs_wanted(class_at(search->pool, best->best), &best->terms);
         jobs = pick(search, class_at(search->pool, best->best),
-                    wanted < (double)room ? (size_t)wanted : room);
+                    wanted < (double)left ? (size_t)wanted : left);
         search->filled[lane] += (double)jobs / wanted;
         search->lane_jobs[lane] += jobs;
         if (is_full(search, lane) && !search->full_at.is_set)
             search->full_at = answer->place;
         classes += jobs > 0;
-        run(search, best, &best->standing);
+        run(search, best, &best->rank);
     }
     if (search->full_at.is_set)
         answer->place = search->full_at;
     return take_picked(search, answer);
 }
 
-/* Classes of which the asker has a job in its hands already. */
-static void mark_seen(const struct search *search, bool is_seen)
+/* Classes of which the asker has taken a job already. */
+static void mark_seen(const struct pool_search *search, bool is_seen)
 {
     const struct pool_question *question = search->question;
 
@@ -225,11 +256,11 @@ static void mark_seen(const struct search *search, bool is_seen)
     }
 }
 
-/* Whether others have something in their hands that this host could do and does not see: they may
- * put it back. What is of a class that it sees is no better; but with rules of single workunits a
- * job may be. To say yes for whatever somebody holds would have hosts that nothing suits ask the
+/* Whether other requests have taken a job that this host could do and does not see: they may put
+ * it back. A job of a class that the host sees is no better; but with rules of one result per user
+ * or host it may be. To say yes for any taken job would have hosts that nothing suits ask the
  * database each time that others are busy. Called before the asker takes more. */
-static bool others_have_some(const struct search *search)
+static bool others_took_some(const struct pool_search *search)
 {
     struct pool *pool = search->pool;
     bool some;
@@ -254,26 +285,26 @@ static bool others_have_some(const struct search *search)
 }
 
 /* Whether jobs are missing that this host could do and sees no others like. Where a class has some
- * here, those that were left out are no better, but with rules of single workunits they may be. */
-static bool misses_some(const struct search *search)
+ * here, those that were left out are no better, but with rules of one result per user or host they
+ * may be. */
+static bool misses_some(const struct pool_search *search)
 {
     const struct pool *pool = search->pool;
 
     return !pool->was_filled || pool->lacks_class || pool->ran_out > 0 ||
-           (search->has_rule && pool->lacks_some) ||
-           pool->distrusted_count + pool->distrusted_out > 0;
+           (search->has_rule && pool->lacks_some) || pool->reread_count + pool->reread_out > 0;
 }
 
 bool pool_take(struct pool *pool, struct arena *arena, const struct pool_question *question,
                struct pool_place after, struct pool_answer *ret_answer)
 {
-    struct search search = {.pool = pool, .arena = arena, .question = question};
+    struct pool_search search = {.pool = pool, .arena = arena, .question = question};
     bool done, lacks;
 
     *ret_answer = (struct pool_answer){.place = after};
     pool_lock(pool);
     done = pick_begin(&search);
-    lacks = misses_some(&search) || others_have_some(&search);
+    lacks = misses_some(&search) || others_took_some(&search);
     done = done && take(&search, after, ret_answer);
     ret_answer->gave_up = search.gave_up;
     ret_answer->is_short = lacks || search.gave_up;
@@ -283,17 +314,17 @@ bool pool_take(struct pool *pool, struct arena *arena, const struct pool_questio
 
 /* A class that went is an empty place by now, or another class: then its jobs are no worse hints
  * than any. */
-static bool take_more(struct search *search, const struct pool_more *more, size_t count,
+static bool take_more(struct pool_search *search, const struct pool_more *more, size_t count,
                       struct pool_answer *answer)
 {
     if (!pick_begin(search))
         return false;
     for (size_t i = 0; i < count; i++) {
         const struct class_node *node = class_at(search->pool, more[i].class_number);
-        size_t room = search->question->jobs_max - search->picked_count;
+        size_t left = search->question->jobs_max - search->picked_count;
 
         if (node->is_in_tree)
-            (void)pick(search, node, more[i].jobs < room ? more[i].jobs : room);
+            (void)pick(search, node, more[i].jobs < left ? more[i].jobs : left);
     }
     return take_picked(search, answer);
 }
@@ -301,13 +332,75 @@ static bool take_more(struct search *search, const struct pool_more *more, size_
 bool pool_take_more(struct pool *pool, struct arena *arena, const struct pool_question *question,
                     const struct pool_more *more, size_t count, struct pool_answer *ret_answer)
 {
-    struct search search = {.pool = pool, .arena = arena, .question = question};
+    struct pool_search search = {.pool = pool, .arena = arena, .question = question};
     bool done;
 
     *ret_answer = (struct pool_answer){0};
     pool_lock(pool);
     done = take_more(&search, more, count, ret_answer);
     ret_answer->gave_up = ret_answer->is_short = search.gave_up;
+    pool_unlock(pool);
+    return done;
+}
+
+/* --- why nothing passes ------------------------------------------------------------------------
+ */
+
+static bool add_class(struct pool_search *search, slot number, struct pool_answer *answer)
+{
+    const struct class_node *node = class_at(search->pool, number);
+    slot job = node->lists[node->is_of_others ? OTHERS : OWN].first;
+
+    if (answer->count >= search->question->jobs_max)
+        return true;
+    return describe_job(search, node, job, &answer->jobs[answer->count++]);
+}
+
+/* Over all groups that passed; without `strict` whatever the other limits say. */
+static slot nearest(struct pool_search *search, enum pool_limit which, bool strict)
+{
+    double best = HUGE_VAL;
+    slot found = 0;
+
+    for (size_t i = 0; i < search->runner_count; i++) {
+        const struct group_runner *runner = &search->runners[i];
+        slot number = tree_least(search->pool, group_at(search->pool, runner->group)->root, which,
+                                 strict ? runner->terms.limits : NULL, &best, &search->steps);
+        if (number != 0)
+            found = number;
+    }
+    return found;
+}
+
+static bool explain(struct pool_search *search, struct pool_answer *answer)
+{
+    answer->jobs = ARENA_ARRAY(search->arena, search->question->jobs_max + 1, struct pool_job);
+    if (answer->jobs == NULL || !begin(search))
+        return false;
+    for (int which = 0; which < POOL_LIMIT_COUNT; which++) {
+        slot number = nearest(search, (enum pool_limit)which, true);
+
+        if (number == 0)
+            number = nearest(search, (enum pool_limit)which, false);
+        if (number != 0 && !add_class(search, number, answer))
+            return false;
+    }
+    for (size_t i = 0; i < search->other_count; i++)
+        if (!add_class(search, group_at(search->pool, search->others[i])->root, answer))
+            return false;
+    return true;
+}
+
+bool pool_explain(struct pool *pool, struct arena *arena, const struct pool_question *question,
+                  struct pool_answer *ret_answer)
+{
+    struct pool_search search = {.pool = pool, .arena = arena, .question = question};
+    bool done;
+
+    *ret_answer = (struct pool_answer){0};
+    pool_lock(pool);
+    done = explain(&search, ret_answer);
+    ret_answer->is_short = search.steps == 0;
     pool_unlock(pool);
     return done;
 }

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Which class a job belongs to, and where the class stands. A class is in its group's tree while it
- * has a job to give; it lives on without one while jobs of it are in somebody's hands. */
+/* Which class a job belongs to, and its place in the order. A class is in its group's tree while it
+ * has a job to give; it lives on without one while jobs of it are taken. */
 #include "server/base/random.h"
 #include "server/pool/pool_internal.h"
 
@@ -11,7 +11,7 @@
 #include "server/base/banned.h"
 
 /* An old job that comes late is put where it belongs only if that is near an end of the list;
- * otherwise it counts as young. Order by age is a courtesy, not a promise. */
+ * otherwise it counts as young. The order by age is not exact. */
 enum { WALK_MAX = 64 };
 
 #define FPOPS_UNKNOWN 1e12 /* as estimate_wall_time has it */
@@ -243,7 +243,7 @@ void class_forget_if_empty(struct pool *pool, slot number)
     struct class_node *node = class_at(pool, number);
     slot group = node->group, *link;
 
-    if (node->taken > 0 || node->lists[OWN].count > 0 || node->lists[FOREIGN].count > 0)
+    if (node->taken > 0 || node->lists[OWN].count > 0 || node->lists[OTHERS].count > 0)
         return;
     must(!node->is_in_tree);
     if (node->has_more) { /* what was left out of it is missing now */
@@ -291,23 +291,23 @@ void class_take(struct pool *pool, slot number)
 }
 
 /* Brings the tree up to date with the lists. */
-static void stand(struct pool *pool, slot number)
+static void update_rank(struct pool *pool, slot number)
 {
     struct class_node *node = class_at(pool, number);
     struct group_node *group = group_at(pool, node->group);
     bool has_own = node->lists[OWN].first != 0;
-    slot first = node->lists[has_own ? OWN : FOREIGN].first;
-    int64_t head = first == 0 ? 0 : job_at(pool, first)->resultid;
+    slot first = node->lists[has_own ? OWN : OTHERS].first;
+    int64_t oldest = first == 0 ? 0 : job_at(pool, first)->resultid;
 
-    if (node->is_in_tree && first != 0 && node->head == head && node->is_foreign == !has_own)
+    if (node->is_in_tree && first != 0 && node->oldest == oldest && node->is_of_others == !has_own)
         return;
     if (node->is_in_tree)
         tree_remove(pool, &group->root, number);
     node->is_in_tree = first != 0;
     if (first == 0)
         return;
-    node->head = head;
-    node->is_foreign = !has_own;
+    node->oldest = oldest;
+    node->is_of_others = !has_own;
     tree_insert(pool, &group->root, number);
 }
 
@@ -334,7 +334,7 @@ void class_link(struct pool *pool, slot job_number)
 {
     struct job_node *job = job_at(pool, job_number);
     struct class_node *node = class_at(pool, job->class_number);
-    struct job_list *list = &node->lists[job->is_foreign ? FOREIGN : OWN];
+    struct job_list *list = &node->lists[job->is_of_others ? OTHERS : OWN];
 
     job->previous = place_in(pool, list, job->resultid);
     job->next = job->previous == 0 ? list->first : job_at(pool, job->previous)->next;
@@ -347,14 +347,14 @@ void class_link(struct pool *pool, slot job_number)
     else
         job_at(pool, job->next)->previous = job_number;
     list->count++;
-    stand(pool, job->class_number);
+    update_rank(pool, job->class_number);
 }
 
 void class_unlink(struct pool *pool, slot job_number)
 {
     struct job_node *job = job_at(pool, job_number);
     struct class_node *node = class_at(pool, job->class_number);
-    struct job_list *list = &node->lists[job->is_foreign ? FOREIGN : OWN];
+    struct job_list *list = &node->lists[job->is_of_others ? OTHERS : OWN];
 
     if (job->previous == 0)
         list->first = job->next;
@@ -366,7 +366,7 @@ void class_unlink(struct pool *pool, slot job_number)
         job_at(pool, job->next)->previous = job->previous;
     job->next = job->previous = 0;
     list->count--;
-    stand(pool, job->class_number);
+    update_rank(pool, job->class_number);
 }
 
 void class_describe(const struct pool *pool, const struct class_node *node,

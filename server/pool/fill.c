@@ -1,17 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Filling. Three readers share one connection and take turns, a piece each:
- *
- *   news    results with ids above the highest one seen (fill_news.c)
- *   doubts  jobs that were not what the pool thought, by id
- *   sweep   everything unsent; what a sweep does not meet is dropped (fill_sweep.c)
- *
- * and the server says that it is alive, and sees which others are. Nothing is locked; each piece is
- * a transaction of its own. fill_thread.c says when steps are made. */
+/* The steps of filling. New results are read in pages behind the highest id seen. Ids are given
+ * before commits, so a lower one may show later: now and then the reader goes back to where it was
+ * a minute ago, and reads on from there, a page each step. */
 #include "server/pool/fill_parts.h"
 
 #include "config/config.h"
 #include "db/db.h"
 #include "server/base/arena.h"
+#include "server/base/buffer.h"
 #include "server/base/clock.h"
 #include "server/base/log.h"
 #include "server/pool/pool.h"
@@ -23,7 +19,13 @@
 
 #include "server/base/banned.h"
 
-enum { FILLER_MAGIC = 0x66696c6c, DOUBTS_MOST = 256, ARENA_BYTES = 64 << 20 };
+enum {
+    FILLER_MAGIC = 0x66696c6c,
+    PAGES_MAX = 8, /* of new jobs in one step */
+    REREAD_MOST = 256,
+    ARENA_BYTES = 64 << 20
+};
+static const double mark_seconds = 5, window_seconds = 60, window_every = 10;
 static const double beat_seconds = 5, silence_seconds = 20;
 static const double sweep_pause = 0.02; /* between the pieces of a sweep, but for the first one */
 
@@ -98,6 +100,38 @@ void filler_figures(struct filler *filler, struct filler_figures *ret_figures)
     pthread_mutex_unlock(&filler->lock);
 }
 
+void filler_write_figures(struct filler *filler, struct pool *pool, struct buffer *ret_page)
+{
+    struct pool_figures held;
+    struct filler_figures filled = {0};
+
+    pool_figures(pool, &held);
+    if (filler != NULL)
+        filler_figures(filler, &filled);
+    const struct {
+        const char *name, *help;
+        double value;
+    } gauges[] = {
+        {"jobs", "unsent jobs held in memory", (double)held.jobs},
+        {"own_jobs", "of these, jobs of this server's part", (double)held.own},
+        {"taken_jobs", "of these, jobs that requests have reserved", (double)held.taken},
+        {"classes", "kinds of jobs held", (double)held.classes},
+        {"groups", "groups of kinds", (double)held.groups},
+        {"bytes", "memory of the pool", (double)held.bytes},
+        {"complete", "1 if every unsent job is held", held.is_complete ? 1 : 0},
+        {"lag_seconds", "between the last two readings of new jobs", filled.lag},
+        {"sweep_seconds", "that the last sweep took", filled.sweep_seconds},
+        {"servers", "servers that share the database's jobs", (double)filled.servers},
+    };
+
+    for (size_t i = 0; i < sizeof gauges / sizeof *gauges; i++)
+        buffer_print(ret_page,
+                     "# HELP quartermaster_pool_%s %s\n# TYPE quartermaster_pool_%s gauge\n"
+                     "quartermaster_pool_%s %.15g\n",
+                     gauges[i].name, gauges[i].help, gauges[i].name, gauges[i].name,
+                     gauges[i].value);
+}
+
 enum status fill_take_rows(struct filler *filler, struct db *db, const struct unsent_job *rows,
                            size_t count)
 {
@@ -128,12 +162,122 @@ enum status fill_take_rows(struct filler *filler, struct db *db, const struct un
     return STATUS_OK;
 }
 
-/* --- doubts and neighbours ------------------------------------------------------------------- */
+/* --- new jobs ----------------------------------------------------------------------------------
+ */
 
-static enum status read_doubts(struct filler *filler, struct db *db)
+/* New jobs begin where the table ends now; the first sweep brings all before. */
+static enum status begin_news(struct filler *filler, struct db *db, double now)
 {
-    int64_t ids[DOUBTS_MOST];
-    size_t count = pool_distrusted(filler->pool, ids, DOUBTS_MOST), row_count = 0;
+    enum status status = db_result_last_id(db, filler->arena, &filler->news.mark);
+
+    db_rollback(db);
+    filler->news.caught_up_at = filler->news.mark_due = now;
+    filler->news.window_due = now + window_every;
+    return status;
+}
+
+/* One page behind *id; *ret_more: it was full. */
+static enum status read_page(struct filler *filler, struct db *db, int64_t *id, bool *ret_more)
+{
+    struct unsent_job *rows;
+    size_t count = 0;
+    enum status status = db_unsent_new(db, filler->arena, *id, FILL_ROWS_PAGE, &rows, &count);
+
+    if (status != STATUS_OK)
+        return status;
+    *ret_more = count == FILL_ROWS_PAGE;
+    if (count > 0)
+        *id = rows[count - 1].resultid;
+    return fill_take_rows(filler, db, rows, count);
+}
+
+static void note_caught_up(struct filler *filler, double now)
+{
+    double lag = now - filler->news.caught_up_at;
+
+    pthread_mutex_lock(&filler->lock);
+    filler->figures.lag = lag;
+    if (lag > filler->figures.lag_most)
+        filler->figures.lag_most = lag;
+    pthread_mutex_unlock(&filler->lock);
+    filler->news.caught_up_at = now;
+}
+
+/* Some pages of new jobs, if it is time; *ret_more: there are more. */
+static enum status read_new_pages(struct filler *filler, struct db *db, const struct config *config,
+                                  double now, bool *ret_more)
+{
+    enum status status = STATUS_OK;
+    bool more = true;
+
+    *ret_more = false;
+    if (now < filler->news.due)
+        return STATUS_OK;
+    for (int i = 0; i < PAGES_MAX && more && status == STATUS_OK; i++) {
+        status = read_page(filler, db, &filler->news.mark, &more);
+        db_rollback(db);
+        arena_reset(filler->arena);
+    }
+    if (status == STATUS_OK && !more)
+        note_caught_up(filler, now);
+    filler->news.due = more ? now : now + config->pool_refresh;
+    *ret_more = more;
+    return status;
+}
+
+/* Where the mark was a minute ago, or as long ago as we know. */
+static int64_t mark_then(const struct news_reader *news)
+{
+    size_t age = (size_t)(window_seconds / mark_seconds);
+
+    if (news->mark_count < age)
+        age = news->mark_count;
+    return age == 0 ? news->mark : news->marks[(news->mark_count - age) % FILL_MARKS];
+}
+
+/* A database brought back from a copy begins again at lower ids. */
+static enum status lower_mark(struct filler *filler, struct db *db)
+{
+    struct news_reader *news = &filler->news;
+    int64_t last = news->mark;
+    enum status status = db_result_last_id(db, filler->arena, &last);
+
+    if (status == STATUS_OK && last < news->mark)
+        news->mark = last;
+    return status;
+}
+
+/* Now and then, a page of ids that were passed before. */
+static enum status read_window(struct filler *filler, struct db *db, double now)
+{
+    struct news_reader *news = &filler->news;
+    bool more = false;
+    enum status status = STATUS_OK;
+
+    if (now >= news->mark_due) {
+        news->marks[news->mark_count++ % FILL_MARKS] = news->mark;
+        news->mark_due = now + mark_seconds;
+    }
+    if (!news->is_in_window && now >= news->window_due) {
+        news->is_in_window = true;
+        news->window_id = mark_then(news);
+        news->window_due = now + window_every;
+        status = lower_mark(filler, db);
+    }
+    if (status == STATUS_OK && news->is_in_window) {
+        status = read_page(filler, db, &news->window_id, &more);
+        news->is_in_window = more && news->window_id < news->mark;
+    }
+    return status;
+}
+
+/* --- jobs to read again, and other servers
+ * ------------------------------------------------------------------- */
+
+static enum status reread(struct filler *filler, struct db *db)
+{
+    int64_t ids[REREAD_MOST];
+    size_t count = pool_to_reread(filler->pool, ids, REREAD_MOST), row_count = 0;
     struct unsent_job *rows = NULL;
     enum status status;
 
@@ -142,7 +286,7 @@ static enum status read_doubts(struct filler *filler, struct db *db)
     status = db_unsent_by_id(db, filler->arena, ids, count, &rows, &row_count);
     if (status == STATUS_OK)
         return fill_take_rows(filler, db, rows, row_count);
-    pool_distrust(filler->pool, ids, count); /* later, then */
+    pool_reread(filler->pool, ids, count); /* later, then */
     return status;
 }
 
@@ -184,7 +328,7 @@ enum status filler_leave(struct filler *filler, struct db *db)
 
 static enum status begin(struct filler *filler, struct db *db, double now)
 {
-    enum status status = fill_news_begin(filler, db, now);
+    enum status status = begin_news(filler, db, now);
 
     filler->has_begun = status == STATUS_OK;
     filler->sweep.due = now;
@@ -201,15 +345,15 @@ static enum status step(struct filler *filler, struct db *db, const struct confi
     if (status == STATUS_OK && beat_time >= filler->beat_due && !filler->cannot_beat)
         status = beat(filler, db, beat_time);
     if (status == STATUS_OK)
-        status = fill_news(filler, db, config, now, &more);
+        status = read_new_pages(filler, db, config, now, &more);
     if (status == STATUS_OK)
-        status = read_doubts(filler, db);
+        status = reread(filler, db);
     if (status == STATUS_OK)
-        status = fill_news_again(filler, db, now);
+        status = read_window(filler, db, now);
     if (status == STATUS_OK)
         status = fill_sweep(filler, db, config, now);
     *ret_pause = filler->news.due - now;
-    if (pool_divide_some(filler->pool) || more || filler->news.looks_again)
+    if (pool_divide_some(filler->pool) || more || filler->news.is_in_window)
         *ret_pause = 0;
     else if (filler->sweep.is_under_way && (filler->figures.sweeps == 0 || filler->is_simulated))
         *ret_pause = 0;

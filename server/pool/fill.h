@@ -1,5 +1,19 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Keeps a pool like the database: new jobs within a second or so, everything else by sweeps. */
+/* Keeps a pool like the database: new jobs within a second or so, everything else by sweeps.
+ *
+ * A filler is a thread with a connection of its own (fill_thread.c), made by the process at its
+ * start and stopped before the pool goes. It makes steps; in each, readers take turns, a piece
+ * each, on the one connection:
+ *
+ *   new jobs       results with ids above the highest one seen (fill.c)
+ *   reading again  jobs that were not what the pool thought, by id (fill.c)
+ *   sweep          all that is unsent; what a sweep does not see is dropped (fill_sweep.c)
+ *
+ * and every some seconds the server says in qm_server that it is alive, and reads which others are
+ * (servers.c divides the jobs among them). Nothing is locked in the database; each piece is a
+ * transaction of its own. What was read goes through fill_take_rows, which adds what job streams
+ * mean (streams.c), into the pool. Requests meet the filler in two places only: the pool, and in
+ * simulated time filler_follow, where they wait for it. */
 #ifndef SERVER_POOL_FILL_H
 #define SERVER_POOL_FILL_H
 
@@ -29,7 +43,7 @@ MUST_CHECK enum status filler_start(struct filler *filler, struct failure *failu
  * jobs are seen within ten minutes of that time, everything else within six hours or pool_sweep,
  * whichever is longer. */
 void filler_simulate(struct filler *filler);
-/* A request is there, at so many s since 1970: waits until the thread has done what was due. */
+/* A request came, at so many s since 1970: waits until the thread has done what was due. */
 void filler_follow(struct filler *filler, double now);
 
 /* Or step by step: does what is due at `now` (s, any beginning, never backwards), a bounded piece
@@ -37,13 +51,13 @@ void filler_follow(struct filler *filler, double now);
  * the transaction is to be rolled back and the step repeated. */
 MUST_CHECK enum status filler_step(struct filler *filler, struct db *db, double now,
                                    double *ret_pause);
-/* On a clean stop: the others need not wait until our silence is noticed. */
+/* At a clean stop, so that the other servers take over this one's jobs at once. */
 MUST_CHECK enum status filler_leave(struct filler *filler, struct db *db);
 
 struct filler_figures {
     uint64_t sweeps;      /* finished */
     double sweep_seconds; /* of the last one */
-    double lag, lag_most; /* s between looks for new jobs that got to the end; last, longest */
+    double lag, lag_most; /* s between readings of all new jobs; last, longest */
     size_t servers;       /* alive, this one too */
 };
 void filler_figures(struct filler *filler, struct filler_figures *ret_figures);

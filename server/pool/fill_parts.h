@@ -26,7 +26,7 @@ struct news_reader {
     double due, caught_up_at, mark_due, window_due;
     int64_t marks[FILL_MARKS]; /* mark as it was, every some seconds; a ring */
     size_t mark_count;
-    bool looks_again; /* behind window_id */
+    bool is_in_window; /* behind window_id */
     int64_t window_id;
 };
 
@@ -34,7 +34,7 @@ struct sweep_reader {
     bool is_under_way, is_ending, has_priority;
     int64_t priority, id; /* read so far */
     double due, began;
-    double met_due; /* when the pool is to forget some of who has met what */
+    double had_due; /* when the pool is to forget the older half of who had what */
     uint64_t streams_key;
     bool reads_again; /* this sweep: the job streams are others now */
 };
@@ -79,16 +79,6 @@ struct config *fill_hold_config(struct filler *filler);
 /* Puts what can be handed out into the pool, drops what cannot. */
 MUST_CHECK enum status fill_take_rows(struct filler *filler, struct db *db,
                                       const struct unsent_job *rows, size_t count);
-
-/* --- fill_news.c ------------------------------------------------------------------------------ */
-
-/* New jobs begin where the table ends now; the first sweep brings all before. */
-MUST_CHECK enum status fill_news_begin(struct filler *filler, struct db *db, double now);
-/* Some pages of new jobs, if it is time; *ret_more: there are more. */
-MUST_CHECK enum status fill_news(struct filler *filler, struct db *db, const struct config *config,
-                                 double now, bool *ret_more);
-/* And now and then a page of ids that were passed before. */
-MUST_CHECK enum status fill_news_again(struct filler *filler, struct db *db, double now);
 
 /* --- fill_sweep.c ----------------------------------------------------------------------------- */
 

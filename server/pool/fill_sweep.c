@@ -2,7 +2,7 @@
 /* Sweeps: everything unsent, by falling priority and rising id. The first sweep reads whole rows
  * and fills the pool, and so does one after a change of job streams; later ones read ids from the
  * index alone, and rows only of jobs that the pool does not hold as they are. What a sweep does not
- * meet is dropped at its end. */
+ * see is dropped at its end. */
 #include "server/pool/fill_parts.h"
 
 #include "config/config.h"
@@ -22,14 +22,14 @@ enum {
 };
 static const double sweep_soon = 2;          /* s behind the last one, while the pool is low */
 static const double simulated_sweep = 21600; /* s of simulated time between two, at least */
-static const double met_seconds = 600;       /* twice that at most is remembered what was met */
+static const double had_seconds = 600;       /* who had what is remembered for twice that at most */
 
 static void begin_sweep(struct filler *filler, double now)
 {
     pool_sweep_begin(filler->pool);
-    if (now >= filler->sweep.met_due) {
-        pool_met_age(filler->pool);
-        filler->sweep.met_due = now + met_seconds;
+    if (now >= filler->sweep.had_due) {
+        pool_forget_had(filler->pool);
+        filler->sweep.had_due = now + had_seconds;
     }
     filler->sweep.is_under_way = true;
     filler->sweep.is_ending = filler->sweep.has_priority = false;

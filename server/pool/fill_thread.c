@@ -2,10 +2,10 @@
 /* The thread of a filler, with a connection of its own: step after step, and the waiting between
  * them.
  *
- * In simulated time months pass in minutes: a look every second would be all that the database
- * does, and by real time the pool would be days behind. So the thread then works only while a
- * request waits for it, in long steps of that time, and what a request finds does not depend on how
- * fast anything is. While there is no database nobody waits. */
+ * In simulated time months pass in minutes: reading new jobs every second would be all that the
+ * database does, and by real time the pool would be days behind. So the thread then works only
+ * while a request waits for it, in long steps of that time, and what a request finds does not
+ * depend on how fast anything is. While there is no database nobody waits. */
 #include "server/pool/fill_parts.h"
 
 #include "config/config.h"

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What is known about rules of one result per user or host, so that jobs which stand before others
- * and are not for whoever asks are passed over without asking the database again. Only what the
- * database has committed comes in, and it stays true until the workunit is deleted; still it is
- * forgotten after a while, as somebody may repair the database by hand, and for lack of room. A
- * fact that was forgotten costs a question. */
+/* Which users and hosts had a result of which workunits already, for the rules of one result per
+ * user or host: jobs that are not for whoever asks are passed over without another query. Only what
+ * the database has committed comes in, and it stays true until the workunit is deleted; still it is
+ * forgotten after a while, as somebody may repair the database by hand, and to bound the memory. A
+ * fact that was forgotten costs a query. */
 #include "server/base/random.h"
 #include "server/pool/pool_internal.h"
 
@@ -12,11 +12,11 @@
 
 #include "server/base/banned.h"
 
-enum { SEED_MET = 0x6d6574 };
+enum { SEED_HAD = 0x6d6574 };
 
-uint64_t met_key(enum pool_subject subject, int64_t id)
+uint64_t had_key(enum pool_subject subject, int64_t id)
 {
-    uint64_t key = random_mix((uint64_t)SEED_MET + (uint64_t)subject, (uint64_t)id);
+    uint64_t key = random_mix((uint64_t)SEED_HAD + (uint64_t)subject, (uint64_t)id);
 
     if (id == 0)
         return 0;
@@ -39,7 +39,7 @@ static uint64_t *place_of(uint64_t *table, size_t mask, uint64_t fact)
     return &table[at];
 }
 
-bool met_has(const struct met_facts *facts, uint64_t key, int64_t workunitid)
+bool had_before(const struct had_facts *facts, uint64_t key, int64_t workunitid)
 {
     uint64_t fact;
 
@@ -50,30 +50,30 @@ bool met_has(const struct met_facts *facts, uint64_t key, int64_t workunitid)
            *place_of(facts->old, facts->mask, fact) != 0;
 }
 
-size_t met_bytes(const struct met_facts *facts)
+size_t had_bytes(const struct had_facts *facts)
 {
     return facts->young == NULL ? 0 : 2 * (facts->mask + 1) * sizeof(facts->young[0]);
 }
 
-void met_clear(struct met_facts *facts)
+void had_clear(struct had_facts *facts)
 {
     free(facts->young);
     free(facts->old);
-    *facts = (struct met_facts){0};
+    *facts = (struct had_facts){0};
 }
 
 /* As many as the pool has buckets for jobs. Without memory nothing is kept. */
-static bool make_tables(struct met_facts *facts, size_t mask)
+static bool make_tables(struct had_facts *facts, size_t mask)
 {
     facts->mask = mask;
     facts->young = calloc(mask + 1, sizeof(facts->young[0]));
     facts->old = calloc(mask + 1, sizeof(facts->old[0]));
     if (facts->young == NULL || facts->old == NULL)
-        met_clear(facts);
+        had_clear(facts);
     return facts->young != NULL;
 }
 
-static void age(struct met_facts *facts)
+static void age(struct had_facts *facts)
 {
     uint64_t *table = facts->old;
 
@@ -85,11 +85,11 @@ static void age(struct met_facts *facts)
     facts->count = 0;
 }
 
-void pool_met(struct pool *pool, enum pool_subject subject, int64_t id, const int64_t *workunitids,
-              size_t count)
+void pool_note_had(struct pool *pool, enum pool_subject subject, int64_t id,
+                   const int64_t *workunitids, size_t count)
 {
-    struct met_facts *facts = &pool->met;
-    uint64_t key = met_key(subject, id);
+    struct had_facts *facts = &pool->had;
+    uint64_t key = had_key(subject, id);
 
     pool_lock(pool);
     for (size_t i = 0; i < count && key != 0; i++) {
@@ -106,9 +106,9 @@ void pool_met(struct pool *pool, enum pool_subject subject, int64_t id, const in
     pool_unlock(pool);
 }
 
-void pool_met_age(struct pool *pool)
+void pool_forget_had(struct pool *pool)
 {
     pool_lock(pool);
-    age(&pool->met);
+    age(&pool->had);
     pool_unlock(pool);
 }

@@ -2,8 +2,8 @@
 /* What is in the pool: jobs come, change, go.
  *
  * Invariants, whenever the lock is free: a job is in the hash; it is either in a list of its class
- * or in somebody's hands, never both; a class is in its group's tree just while one of its lists
- * holds a job. The lock is held for a bounded piece of work only: long walks go in pieces. */
+ * or taken, never both; a class is in its group's tree just while one of its lists
+ * holds a job. The lock is held for a bounded piece of work only: longer work goes in pieces. */
 #include "server/pool/pool.h"
 
 #include "server/base/random.h"
@@ -16,9 +16,9 @@
 
 enum {
     POOL_MAGIC = 0x706f6f6c,
-    SAMPLE = 16,          /* jobs looked at to find a large class */
-    LOW_WATER = 64,       /* jobs of a class that lacks some */
-    DISTRUSTED_MAX = 4096 /* beyond it the sweep must do */
+    SAMPLE = 16,      /* jobs examined to find a large class */
+    LOW_WATER = 64,   /* jobs of a class that lacks some */
+    REREAD_MAX = 4096 /* for more of them the next sweep must do */
 };
 
 void pool_lock(struct pool *pool)
@@ -55,9 +55,9 @@ struct pool *pool_create(size_t jobs_max, bool by_user)
     pool->job_hash = calloc(buckets, sizeof(slot));
     pool->class_hash = calloc(buckets, sizeof(slot));
     pool->group_hash = calloc(GROUP_BUCKETS, sizeof(slot));
-    pool->distrusted = calloc(DISTRUSTED_MAX, sizeof(int64_t));
+    pool->reread_ids = calloc(REREAD_MAX, sizeof(int64_t));
     if (pool->job_hash == NULL || pool->class_hash == NULL || pool->group_hash == NULL ||
-        pool->distrusted == NULL) {
+        pool->reread_ids == NULL) {
         pool_destroy(pool);
         return NULL;
     }
@@ -77,8 +77,8 @@ void pool_destroy(struct pool *pool)
     free(pool->class_hash);
     free(pool->group_hash);
     free(pool->group_list);
-    free(pool->distrusted);
-    met_clear(&pool->met);
+    free(pool->reread_ids);
+    had_clear(&pool->had);
     pthread_mutex_destroy(&pool->lock);
     pool->magic = 0;
     free(pool);
@@ -102,7 +102,7 @@ slot pool_find(const struct pool *pool, int64_t resultid)
 
 static size_t held_of(const struct class_node *node)
 {
-    return (size_t)node->taken + node->lists[OWN].count + node->lists[FOREIGN].count;
+    return (size_t)node->taken + node->lists[OWN].count + node->lists[OTHERS].count;
 }
 
 /* Out of its class, wherever it is. */
@@ -141,7 +141,7 @@ void pool_forget(struct pool *pool, slot number)
         link = &job_at(pool, *link)->hash_next;
     *link = job->hash_next;
     pool->taken -= job->is_taken;
-    pool->own -= !job->is_foreign;
+    pool->own -= !job->is_of_others;
     slots_give(&pool->jobs, number);
 }
 
@@ -159,8 +159,8 @@ static bool add(struct pool *pool, const struct pool_job *from, slot class_numbe
     job->hash_next = *bucket;
     *bucket = number;
     job->sweep = pool->sweep;
-    job->is_foreign = pool_is_foreign(pool, from->resultid);
-    pool->own += !job->is_foreign;
+    job->is_of_others = pool_is_of_others(pool, from->resultid);
+    pool->own += !job->is_of_others;
     attach(pool, number, class_number);
     return true;
 }
@@ -168,7 +168,7 @@ static bool add(struct pool *pool, const struct pool_job *from, slot class_numbe
 /* --- the bound ------------------------------------------------------------------------------- */
 
 /* Makes room for a job of this class by taking the youngest one of a class that has more than its
- * share, or of lower priority where all are small. A class is met in the sample the more often the
+ * share, or of lower priority where all are small. A class is in the sample the more often the
  * larger it is. */
 static bool push_out(struct pool *pool, slot class_number)
 {
@@ -193,7 +193,7 @@ static bool push_out(struct pool *pool, slot class_number)
     }
     if (victim == 0)
         return false;
-    job = class_at(pool, victim)->lists[FOREIGN].last;
+    job = class_at(pool, victim)->lists[OTHERS].last;
     if (job == 0)
         job = class_at(pool, victim)->lists[OWN].last;
     if (held_of(class_at(pool, victim)) > 1)
@@ -288,27 +288,91 @@ void pool_return(struct pool *pool, const int64_t *resultids, size_t count)
     pool_unlock(pool);
 }
 
-void pool_distrust(struct pool *pool, const int64_t *resultids, size_t count)
+void pool_reread(struct pool *pool, const int64_t *resultids, size_t count)
 {
     pool_drop(pool, resultids, count);
     pool_lock(pool);
-    for (size_t i = 0; i < count && pool->distrusted_count < DISTRUSTED_MAX; i++)
-        pool->distrusted[pool->distrusted_count++] = resultids[i];
-    if (pool->distrusted_count == DISTRUSTED_MAX)
+    for (size_t i = 0; i < count && pool->reread_count < REREAD_MAX; i++)
+        pool->reread_ids[pool->reread_count++] = resultids[i];
+    if (pool->reread_count == REREAD_MAX)
         pool->lacks_some = pool->lacks_class = true; /* until the end of a sweep */
     pool_unlock(pool);
 }
 
-size_t pool_distrusted(struct pool *pool, int64_t *ret_ids, size_t most)
+size_t pool_to_reread(struct pool *pool, int64_t *ret_ids, size_t most)
 {
     size_t count = 0;
 
     pool_lock(pool);
-    while (count < most && pool->distrusted_count > 0)
-        ret_ids[count++] = pool->distrusted[--pool->distrusted_count];
-    pool->distrusted_out = count;
+    while (count < most && pool->reread_count > 0)
+        ret_ids[count++] = pool->reread_ids[--pool->reread_count];
+    pool->reread_out = count;
     pool_unlock(pool);
     return count;
+}
+
+/* --- sweeps ------------------------------------------------------------------------------------
+ */
+
+/* What a sweep sees is marked, and at its end, in pieces, what was not seen goes. Only then is it
+ * known whether anything was left out for lack of memory. */
+
+void pool_sweep_begin(struct pool *pool)
+{
+    pool_lock(pool);
+    pool->sweep++;
+    pool->sweep_at = 1;
+    pool->lacks_now = false;
+    pool->low = 0;
+    pool->ran_out_before = pool->ran_out;
+    pool_unlock(pool);
+}
+
+size_t pool_confirm(struct pool *pool, int64_t priority, int64_t *ids, size_t count)
+{
+    size_t left = 0;
+
+    pool_lock(pool);
+    for (size_t i = 0; i < count; i++) {
+        slot number = pool_find(pool, ids[i]);
+
+        if (number != 0 &&
+            class_at(pool, job_at(pool, number)->class_number)->key.priority == priority)
+            job_at(pool, number)->sweep = pool->sweep;
+        else
+            ids[left++] = ids[i];
+    }
+    pool_unlock(pool);
+    return left;
+}
+
+void pool_lacks(struct pool *pool)
+{
+    pool_lock(pool);
+    pool->lacks_some = pool->lacks_now = true;
+    pool_unlock(pool);
+}
+
+bool pool_sweep_end(struct pool *pool)
+{
+    bool more;
+
+    pool_lock(pool);
+    for (int i = 0; i < POOL_PIECE && pool->sweep_at < pool->jobs.used; i++, pool->sweep_at++) {
+        const struct job_node *job = job_at(pool, pool->sweep_at);
+        if (job->class_number != 0 && !job->is_taken && job->sweep != pool->sweep)
+            pool_forget(pool, pool->sweep_at);
+    }
+    more = pool->sweep_at < pool->jobs.used;
+    if (!more) {
+        pool->was_filled = true;
+        pool->lacks_some = pool->lacks_now;
+        pool->lacks_class = pool->lacks_class && pool->lacks_now;
+        pool->ran_out -= pool->ran_out_before;
+        pool->ran_out_before = 0;
+    }
+    pool_unlock(pool);
+    return more;
 }
 
 /* --- figures --------------------------------------------------------------------------------- */
@@ -329,7 +393,7 @@ void pool_figures(struct pool *pool, struct pool_figures *ret_figures)
         .groups = pool->groups.live,
         .bytes = bytes_of(&pool->jobs) + bytes_of(&pool->classes) + bytes_of(&pool->groups) +
                  2 * (pool->hash_mask + 1) * sizeof(slot) + GROUP_BUCKETS * sizeof(slot) +
-                 met_bytes(&pool->met),
+                 had_bytes(&pool->had),
         .is_filled = pool->was_filled,
         .is_complete = pool->was_filled && !pool->lacks_some};
     pool_unlock(pool);

@@ -1,11 +1,25 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The job pool: unsent jobs in memory, for all threads of a process. No I/O here; fill.h brings the
- * jobs. What it holds are hints: the database decides at claim time.
+/* The job pool: unsent jobs in memory, for all threads of a process, so that a request finds
+ * candidates without asking the database.
+ *
+ * One thread brings the jobs (fill.h): pool_put and pool_drop as it reads them, sweeps that drop
+ * what is unsent no more. A request asks (ask.c): pool_take picks jobs for a host and reserves
+ * them, pool_explain says what came nearest where nothing fits. After each attempt at its
+ * transaction it gives back what it did not send (pool_return), and drops what it sent, or what
+ * the database would not give (pool_drop, pool_reread). What the pool holds are hints: the claim
+ * in the database decides.
+ *
+ * A job here is free, or taken: reserved by one request, and found by no other. It is dropped when
+ * it was sent, when a sweep did not see it, or when a job of a smaller class needs its place.
  *
  * Jobs that no host can tell apart form a class, and classes that differ in amounts only (bytes,
- * FLOP, seconds) form a group. The first class that a host has room for is found by descending a
- * tree per group, so a request costs about the logarithm of what is held, whether a million jobs
- * are one class or a million classes. Order: priority, then this server's own part, then age. */
+ * FLOP, seconds) form a group. The first class that a host has the memory, disk and speed for is
+ * found by descending a tree per group, so a request costs about the logarithm of what is held,
+ * whether a million jobs are one class or a million classes. Order: priority, then this server's
+ * own part, then age.
+ *
+ * One mutex guards all of it, held for a bounded piece of work only; nothing here does I/O. Any
+ * thread may call; the texts of an answer are copied into the caller's arena. */
 #ifndef SERVER_POOL_POOL_H
 #define SERVER_POOL_POOL_H
 
@@ -37,10 +51,10 @@ struct pool_job {
  * has less than its fair share pushes one of a larger class out; any other is left out, and the
  * pool is not complete any more. STATUS_NO_MEMORY: some were left out for lack of memory. */
 MUST_CHECK enum status pool_put(struct pool *pool, const struct pool_job *jobs, size_t count);
-/* They are somebody's, or over: forgotten, whoever holds them. */
+/* They were sent, or are over: forgotten, whoever has taken them. */
 void pool_drop(struct pool *pool, const int64_t *resultids, size_t count);
 
-/* A sweep looks at everything unsent in the database. In between, jobs that the database shows are
+/* A sweep reads all that is unsent in the database. Meanwhile jobs that the database shows are
  * confirmed; what was neither confirmed nor put since the beginning is dropped at the end. */
 void pool_sweep_begin(struct pool *pool);
 /* Confirms those of the jobs, all of one priority, that are held as such, and leaves the others in
@@ -48,17 +62,17 @@ void pool_sweep_begin(struct pool *pool);
 size_t pool_confirm(struct pool *pool, int64_t priority, int64_t *ids, size_t count);
 /* The sweep passed over unsent jobs without reading them. */
 void pool_lacks(struct pool *pool);
-/* Call until it answers false; a piece of the work each time. */
+/* Call until it returns false; each call does a piece of the work. */
 bool pool_sweep_end(struct pool *pool);
 
-/* Jobs that turned out other than the pool thought, and are to be read again; they are held no
- * more, and until the look after the one that hands them out the pool knows that it lacks some.
- * Returns how many were written into `ret_ids`. */
-void pool_distrust(struct pool *pool, const int64_t *resultids, size_t count);
-size_t pool_distrusted(struct pool *pool, int64_t *ret_ids, size_t most);
+/* Jobs that turned out other than the pool holds them are dropped, to be read again. The filler
+ * fetches their ids with pool_to_reread, which returns how many it wrote into `ret_ids`; until its
+ * next call the pool counts them as missing. */
+void pool_reread(struct pool *pool, const int64_t *resultids, size_t count);
+size_t pool_to_reread(struct pool *pool, int64_t *ret_ids, size_t most);
 
 /* The servers that are alive divide the jobs; each takes its own first. Without this call all jobs
- * are its own. pool_divide_some: again until it answers false. */
+ * are its own. pool_divide_some: again until it returns false. */
 enum { POOL_SERVERS_MAX = 64 };
 void pool_divide(struct pool *pool, int64_t own, const int64_t *servers, size_t count);
 bool pool_divide_some(struct pool *pool);
@@ -96,7 +110,7 @@ typedef bool pool_judge(void *context, const struct pool_group *group,
 
 /* Where a search ended, so that the next one can go on behind. Zero: at the beginning. */
 struct pool_place {
-    bool is_set, is_foreign;
+    bool is_set, is_of_others;
     int64_t priority, resultid;
 };
 
@@ -109,10 +123,10 @@ struct pool_question {
     size_t jobs_max, classes_max;
     double reserve;  /* a lane is full when it holds so many times what is wanted */
     size_t lane_max; /* or so many jobs; 0: any number */
-    /* By enum pool_subject, where such a rule is in force, else 0: jobs are passed over that
-     * pool_met told about, and of neighbours of one workunit one is given. */
+    /* By enum pool_subject, where such a rule is in force, else 0: jobs of workunits in
+     * pool_note_had are passed over, and of neighbours of one workunit one is given. */
     int64_t subjects[POOL_SUBJECTS];
-    const int64_t *held; /* results that the asker has in its hands already */
+    const int64_t *held; /* results that the asker has taken already */
     size_t held_count;
     const int64_t *passed_over; /* likewise these workunits; sorted */
     size_t passed_over_count;
@@ -121,11 +135,11 @@ struct pool_question {
 struct pool_answer {
     struct pool_job *jobs; /* in the arena */
     size_t count;
-    struct pool_place place; /* up to it nothing was left out: of the last class looked at, or
+    struct pool_place place; /* up to it nothing was left out: of the last class seen, or
                               * where the first lane was full */
     bool gave_up;            /* the search took too long */
     bool is_short;           /* there may be more: it gave up, jobs are missing from the pool, or
-                              * others have some in their hands that would pass */
+                              * others have taken some that would pass */
 };
 
 /* The best classes behind `after` that pass, and from each some jobs, which nobody else is given
@@ -145,12 +159,12 @@ MUST_CHECK bool pool_take_more(struct pool *pool, struct arena *arena,
 /* Taken, and not used after all. */
 void pool_return(struct pool *pool, const int64_t *resultids, size_t count);
 
-/* The user or host has had results of these workunits. A fact that the database has committed: it
- * is kept for a while, as long as there is room. pool_met_age forgets what was told before the last
- * time that it was called. */
-void pool_met(struct pool *pool, enum pool_subject subject, int64_t id, const int64_t *workunitids,
-              size_t count);
-void pool_met_age(struct pool *pool);
+/* The user or host had results of these workunits already. Only what the database has committed:
+ * it is kept for a while, as far as memory goes. pool_forget_had forgets what was noted before its
+ * last call. */
+void pool_note_had(struct pool *pool, enum pool_subject subject, int64_t id,
+                   const int64_t *workunitids, size_t count);
+void pool_forget_had(struct pool *pool);
 
 /* Why nothing passes: of the groups that do, the job that came nearest to each limit (the one that
  * needs least and passes the other limits, else the one that needs least), and one of each of the
@@ -162,14 +176,14 @@ MUST_CHECK bool pool_explain(struct pool *pool, struct arena *arena,
 /* --- figures --------------------------------------------------------------------------------- */
 
 struct pool_figures {
-    size_t jobs, taken, own; /* held; in somebody's hands; of this server's part */
+    size_t jobs, taken, own; /* held; taken; of this server's part */
     size_t classes, groups;
     size_t bytes;
     bool is_filled;   /* a whole sweep is done: what is not here was not there */
     bool is_complete; /* filled, and nothing was left out */
 };
 void pool_figures(struct pool *pool, struct pool_figures *ret_figures);
-/* Whether there is room for more, or a class that gave jobs away lacks some that were left out. */
+/* Whether more jobs could be held, or a class that gave jobs away lacks some that were left out. */
 bool pool_is_low(struct pool *pool);
 
 #endif

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What the files of the room share: how jobs, classes and groups lie in memory. */
+/* How jobs, classes and groups lie in memory; for the files of this folder. */
 #ifndef SERVER_POOL_POOL_INTERNAL_H
 #define SERVER_POOL_POOL_INTERNAL_H
 
@@ -39,7 +39,7 @@ struct job_node {
     slot next, previous; /* in its class's list */
     slot hash_next;
     uint16_t sweep; /* that it was seen in */
-    bool is_foreign, is_taken;
+    bool is_of_others, is_taken;
 };
 
 /* What makes a class, apart from its group. Compared as bytes: zeroed before it is filled. */
@@ -52,17 +52,17 @@ struct class_key {
     char *keywords; /* compared by what it points at; NULL: none */
 };
 
-enum { OWN, FOREIGN, PARTS };
+enum { OWN, OTHERS, PARTS };
 
 struct job_list {
     slot first, last;
     uint32_t count;
 };
 
-/* Where a class stands among those of its group; the order of the whole pool. */
-struct standing {
+/* The place of a class in the order of the whole pool. */
+struct class_rank {
     int64_t priority, resultid; /* of its oldest job */
-    bool is_foreign;            /* it has none of its own part */
+    bool is_of_others;          /* it has none of its own part */
 };
 
 struct class_node {
@@ -71,11 +71,11 @@ struct class_node {
     slot hash_next;
     slot left, right;              /* in the tree, while it has jobs to give */
     float least[POOL_LIMIT_COUNT]; /* of its subtree; rounded down */
-    bool is_in_tree, is_foreign;
-    bool has_more; /* some were left out */
-    bool is_out;   /* named in the pool's list of classes with jobs in somebody's hands */
-    bool is_seen;  /* during one look at that list */
-    int64_t head;  /* oldest job, as the tree knows it */
+    bool is_in_tree, is_of_others;
+    bool has_more;  /* some were left out */
+    bool is_out;    /* named in the pool's list of classes with taken jobs */
+    bool is_seen;   /* while that list is read */
+    int64_t oldest; /* its oldest job, as the tree knows it */
     uint32_t taken;
     uint64_t hash;
     struct job_list lists[PARTS]; /* by age, as far as that is cheap */
@@ -83,8 +83,8 @@ struct class_node {
 };
 
 /* Beside what a group has in common its classes are of like size (a factor of four): whether a host
- * has room is then mostly decided for the group as a whole, and the search in its tree does not
- * wander where each limit is passed by some class, but none passes all. */
+ * can take them is then mostly decided for the group as a whole, and the search in its tree does
+ * not wander where each limit is passed by some class, but none passes all. */
 struct group_node {
     slot next_free;
     slot hash_next;
@@ -96,16 +96,16 @@ struct group_node {
 };
 enum { GROUP_BUCKETS = 4096 };
 
-/* Who has met which workunit, as 64 bits mixed of both: two pairs that mix to the same are less
- * likely than a fault of the memory. Two tables of open addressing, made when the first fact comes:
- * once the young one is three quarters full, or old enough, it becomes the old one. */
-struct met_facts {
+/* Who had a result of which workunit, as 64 bits mixed of both: two pairs that mix to the same are
+ * less likely than a fault of the memory. Two tables of open addressing, made when the first fact
+ * comes: once the young one is three quarters full, or old enough, it becomes the old one. */
+struct had_facts {
     uint64_t *young, *old; /* NULL: none; 0 in free places */
     size_t mask;           /* of both */
     size_t count;          /* in the young one */
 };
 
-/* More classes than that with jobs in somebody's hands are not told apart. */
+/* Of more classes with taken jobs only the number is known. */
 enum { CLASSES_OUT_MAX = 4096 };
 
 struct pool {
@@ -135,11 +135,11 @@ struct pool {
     size_t server_count;
     slot divide_at; /* 0: divided */
 
-    struct met_facts met;
+    struct had_facts had;
 
-    int64_t *distrusted;
-    size_t distrusted_count;
-    size_t distrusted_out; /* handed out at the last look, perhaps not put back yet */
+    int64_t *reread_ids;
+    size_t reread_count;
+    size_t reread_out; /* handed out last, perhaps not put back yet */
 };
 
 static inline struct job_node *job_at(const struct pool *pool, slot number)
@@ -167,20 +167,20 @@ void pool_forget(struct pool *pool, slot job_number);
 /* --- servers.c -------------------------------------------------------------------------------- */
 
 /* Whether the job belongs to another server's part. */
-bool pool_is_foreign(const struct pool *pool, int64_t resultid);
+bool pool_is_of_others(const struct pool *pool, int64_t resultid);
 
 /* --- tree.c ----------------------------------------------------------------------------------- */
 
 /* Negative: `a` is served before `b`. */
-int standing_compare(const struct standing *a, const struct standing *b);
-struct standing class_standing(const struct class_node *node);
+int rank_compare(const struct class_rank *a, const struct class_rank *b);
+struct class_rank class_rank_of(const struct class_node *node);
 
-/* By class_standing, which may change only while the class is not in the tree. */
+/* By class_rank_of, which may change only while the class is not in the tree. */
 void tree_insert(const struct pool *pool, slot *root, slot number);
 void tree_remove(const struct pool *pool, slot *root, slot number);
 /* The first behind `after` (NULL: of all) within the limits; 0: none. `steps` counts down by each
- * class looked at; at 0 the search gives up. */
-slot tree_first(const struct pool *pool, slot root, const struct standing *after,
+ * class examined; at 0 the search gives up. */
+slot tree_first(const struct pool *pool, slot root, const struct class_rank *after,
                 const double *limits, size_t *steps);
 bool tree_fits(const struct class_node *node, const double *limits);
 /* The one that needs least of `which` and is within the other limits (NULL: no limits), if that is
@@ -188,13 +188,14 @@ bool tree_fits(const struct class_node *node, const double *limits);
 slot tree_least(const struct pool *pool, slot root, enum pool_limit which, const double *limits,
                 double *best, size_t *steps);
 
-/* --- met.c ------------------------------------------------------------------------------------ */
+/* --- had_before.c ------------------------------------------------------------------------------
+ */
 
 /* Of a subject; 0 stands for none. */
-uint64_t met_key(enum pool_subject subject, int64_t id);
-bool met_has(const struct met_facts *facts, uint64_t key, int64_t workunitid);
-size_t met_bytes(const struct met_facts *facts);
-void met_clear(struct met_facts *facts);
+uint64_t had_key(enum pool_subject subject, int64_t id);
+bool had_before(const struct had_facts *facts, uint64_t key, int64_t workunitid);
+size_t had_bytes(const struct had_facts *facts);
+void had_clear(struct had_facts *facts);
 
 /* --- classes.c -------------------------------------------------------------------------------- */
 
@@ -207,7 +208,7 @@ bool class_is_of(const struct pool *pool, slot number, const struct pool_job *jo
 void class_link(struct pool *pool, slot job_number);
 void class_unlink(struct pool *pool, slot job_number);
 void class_forget_if_empty(struct pool *pool, slot number);
-/* One more job of the class is in somebody's hands. It is named in pool->out then; a class whose
+/* One more job of the class is taken. It is named in pool->out then; a class whose
  * jobs came back stays there until it is tidied. */
 void class_take(struct pool *pool, slot number);
 void class_tidy_out(struct pool *pool);

@@ -11,7 +11,7 @@
 
 /* Each job goes to the living server that its id and the server's number mix best for: when one
  * comes or goes, only its own jobs change hands. */
-bool pool_is_foreign(const struct pool *pool, int64_t resultid)
+bool pool_is_of_others(const struct pool *pool, int64_t resultid)
 {
     uint64_t best = 0;
     int64_t owner = pool->server;
@@ -45,15 +45,15 @@ void pool_divide(struct pool *pool, int64_t own, const int64_t *servers, size_t 
 static void divide(struct pool *pool, slot number)
 {
     struct job_node *job = job_at(pool, number);
-    bool foreign = job->class_number != 0 && pool_is_foreign(pool, job->resultid);
+    bool of_others = job->class_number != 0 && pool_is_of_others(pool, job->resultid);
 
-    if (job->class_number == 0 || foreign == job->is_foreign)
+    if (job->class_number == 0 || of_others == job->is_of_others)
         return;
-    pool->own += job->is_foreign;
-    pool->own -= !job->is_foreign;
+    pool->own += job->is_of_others;
+    pool->own -= !job->is_of_others;
     if (!job->is_taken)
         class_unlink(pool, number);
-    job->is_foreign = foreign;
+    job->is_of_others = of_others;
     if (!job->is_taken)
         class_link(pool, number);
 }

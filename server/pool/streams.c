@@ -66,7 +66,7 @@ enum status fill_mark_streams(struct db *db, struct arena *arena, const struct c
     streams = ARENA_NEW(arena, struct streams);
     if (streams == NULL)
         return STATUS_NO_MEMORY;
-    (void)streams_read(config->stream, streams); /* bad lines are told where jobs are chosen */
+    (void)streams_read(config->stream, streams); /* bad lines are logged where jobs are chosen */
     for (size_t i = 0; i < count; i++)
         if (jobs[i].workunit.batch > 0 && names(streams, STREAM_BATCH, jobs[i].workunit.batch))
             jobs[i].stream_batch = jobs[i].workunit.batch;

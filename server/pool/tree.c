@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The classes of a group as a treap: in order of standing, balanced by a number mixed from the slot
+/* The classes of a group as a treap: in order of rank, balanced by a number mixed from the slot
  * (which an outsider cannot choose), and every node knows the least of each amount in its subtree.
  * A search for the first class within limits passes over whatever subtree needs too much. */
 #include "server/base/random.h"
@@ -10,25 +10,26 @@
 
 #include "server/base/banned.h"
 
-int standing_compare(const struct standing *a, const struct standing *b)
+int rank_compare(const struct class_rank *a, const struct class_rank *b)
 {
     if (a->priority != b->priority)
         return a->priority > b->priority ? -1 : 1;
-    if (a->is_foreign != b->is_foreign)
-        return a->is_foreign ? 1 : -1;
+    if (a->is_of_others != b->is_of_others)
+        return a->is_of_others ? 1 : -1;
     return (a->resultid > b->resultid) - (a->resultid < b->resultid);
 }
 
-struct standing class_standing(const struct class_node *node)
+struct class_rank class_rank_of(const struct class_node *node)
 {
-    return (struct standing){
-        .priority = node->key.priority, .resultid = node->head, .is_foreign = node->is_foreign};
+    return (struct class_rank){.priority = node->key.priority,
+                               .resultid = node->oldest,
+                               .is_of_others = node->is_of_others};
 }
 
 static int compare_nodes(const struct class_node *a, const struct class_node *b)
 {
-    struct standing first = class_standing(a), second = class_standing(b);
-    return standing_compare(&first, &second);
+    struct class_rank first = class_rank_of(a), second = class_rank_of(b);
+    return rank_compare(&first, &second);
 }
 
 /* Never above the amount, so that nothing is passed over for having been rounded. */
@@ -152,11 +153,11 @@ bool tree_fits(const struct class_node *node, const double *limits)
     return true;
 }
 
-slot tree_first(const struct pool *pool, slot root, const struct standing *after,
+slot tree_first(const struct pool *pool, slot root, const struct class_rank *after,
                 const double *limits, size_t *steps)
 {
     const struct class_node *node;
-    struct standing standing;
+    struct class_rank rank;
     slot found = 0;
 
     if (root == 0 || *steps == 0)
@@ -165,8 +166,8 @@ slot tree_first(const struct pool *pool, slot root, const struct standing *after
     node = class_at(pool, root);
     if (!may_hold(node, limits))
         return 0;
-    standing = class_standing(node);
-    if (after != NULL && standing_compare(&standing, after) <= 0)
+    rank = class_rank_of(node);
+    if (after != NULL && rank_compare(&rank, after) <= 0)
         return tree_first(pool, node->right, after, limits, steps);
     found = tree_first(pool, node->left, after, limits, steps);
     if (found == 0 && *steps > 0 && tree_fits(node, limits))

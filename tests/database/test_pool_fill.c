@@ -262,7 +262,7 @@ static void a_job_in_doubt_is_read_again(void **state)
     pass(&keeper, 1);
     assert_i64(first_job(&keeper), 1);
     test_sql(database, "UPDATE workunit SET hr_class = 3 WHERE id = 1");
-    pool_distrust(keeper.pool, (const int64_t[]){1}, 1);
+    pool_reread(keeper.pool, (const int64_t[]){1}, 1);
     assert_int_equal(figures_of(&keeper).jobs, 0);
     pass(&keeper, 1.5);
     assert_int_equal(figures_of(&keeper).jobs, 1);

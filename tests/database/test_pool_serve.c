@@ -481,7 +481,7 @@ static void what_is_not_true_is_forgotten(void **state)
     set_rule("resend_lost_results", "0");
     add_jobs(1, 6, 0, "1e6");
     pass(&server, 5);
-    pool_met(server.serving.pool, POOL_USER, 1, workunits, 6);
+    pool_note_had(server.serving.pool, POOL_USER, 1, workunits, 6);
     /* Where "no" would be the answer one is looked at again, for the reason. */
     assert_int_equal(ask_new(&server, 1, 250), 1);
     for (int i = 0; i < 2; i++) {

@@ -432,10 +432,10 @@ static void a_distrusted_job_is_read_again(void **state)
 
     (void)state;
     put_jobs(pool, plain_job(1), 1, 2);
-    pool_distrust(pool, (const int64_t[]){2}, 1);
-    assert_int_equal(pool_distrusted(pool, ids, 10), 1);
+    pool_reread(pool, (const int64_t[]){2}, 1);
+    assert_int_equal(pool_to_reread(pool, ids, 10), 1);
     assert_i64(ids[0], 2);
-    assert_int_equal(pool_distrusted(pool, ids, 10), 0);
+    assert_int_equal(pool_to_reread(pool, ids, 10), 0);
     assert_int_equal(ask(pool, &anybody, 10, 1).count, 1);
     pool_destroy(pool);
 }
@@ -450,11 +450,11 @@ static void it_lacks_what_is_in_doubt(void **state)
     put_jobs(pool, plain_job(1), 1, 2);
     end_sweep(pool);
     pool_drop(pool, (const int64_t[]){1}, 1);
-    pool_distrust(pool, (const int64_t[]){2}, 1);
+    pool_reread(pool, (const int64_t[]){2}, 1);
     assert_true(ask(pool, &anybody, 1, 1).is_short);
-    assert_int_equal(pool_distrusted(pool, ids, 10), 1);
+    assert_int_equal(pool_to_reread(pool, ids, 10), 1);
     assert_true(ask(pool, &anybody, 1, 1).is_short); /* it is being read */
-    assert_int_equal(pool_distrusted(pool, ids, 10), 0);
+    assert_int_equal(pool_to_reread(pool, ids, 10), 0);
     assert_false(ask(pool, &anybody, 1, 1).is_short);
     pool_destroy(pool);
 }
@@ -506,8 +506,8 @@ static void what_a_user_has_met_is_for_others(void **state)
 
     (void)state;
     put_jobs(pool, plain_job(1), 1, 5);
-    pool_met(pool, POOL_USER, 7, (const int64_t[]){1, 2}, 2);
-    pool_met(pool, POOL_HOST, 7, (const int64_t[]){3}, 1);
+    pool_note_had(pool, POOL_USER, 7, (const int64_t[]){1, 2}, 2);
+    pool_note_had(pool, POOL_HOST, 7, (const int64_t[]){3}, 1);
     assert_true(pool_take(pool, arena, &question, (struct pool_place){0}, &answer));
     assert_i64(answer.jobs[0].resultid, 3);
     question.subjects[POOL_USER] = 8;
@@ -528,7 +528,7 @@ static void more_of_a_class_is_had_while_there_is_some(void **state)
     assert_true(pool_take(pool, arena, &question, (struct pool_place){0}, &answer));
     assert_int_equal(answer.count, 1);
     pool_return(pool, &answer.jobs[0].resultid, 1);
-    pool_met(pool, POOL_USER, 7, (const int64_t[]){1, 3}, 2);
+    pool_note_had(pool, POOL_USER, 7, (const int64_t[]){1, 3}, 2);
     more.class_number = answer.jobs[0].class_number;
     assert_true(
         pool_take_more(pool, arena, &question, (struct pool_more[]){more, more}, 2, &answer));
@@ -575,17 +575,17 @@ static void what_was_met_is_forgotten_in_the_end(void **state)
 
     (void)state;
     put_jobs(pool, plain_job(1), 1, 3);
-    pool_met(pool, POOL_USER, 7, (const int64_t[]){1}, 1);
-    pool_met_age(pool);
+    pool_note_had(pool, POOL_USER, 7, (const int64_t[]){1}, 1);
+    pool_forget_had(pool);
     assert_true(pool_take(pool, arena, &question, (struct pool_place){0}, &answer));
     assert_i64(answer.jobs[0].resultid, 2);
-    pool_met_age(pool);
+    pool_forget_had(pool);
     assert_true(pool_take(pool, arena, &question, (struct pool_place){0}, &answer));
     assert_i64(answer.jobs[0].resultid, 1);
     /* Any number of facts in the same room, the youngest of them known. */
     for (int64_t i = 10; i < 10000; i++)
-        pool_met(pool, POOL_USER, 7, &i, 1);
-    pool_met(pool, POOL_USER, 7, (const int64_t[]){3}, 1);
+        pool_note_had(pool, POOL_USER, 7, &i, 1);
+    pool_note_had(pool, POOL_USER, 7, (const int64_t[]){3}, 1);
     assert_true(pool_take(pool, arena, &question, (struct pool_place){0}, &answer));
     assert_int_equal(answer.count, 0);
     pool_figures(pool, &figures);

@@ -283,7 +283,7 @@ static void meet_some(struct model *model, struct pool *pool)
         int64_t job = below(&model->random, MODEL_MAX), workunitid = 1000 + job;
 
         model->met[subject][id][job] = true;
-        pool_met(pool, subject, id, &workunitid, 1);
+        pool_note_had(pool, subject, id, &workunitid, 1);
     }
 }
 
