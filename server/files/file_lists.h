@@ -12,10 +12,7 @@
 
 struct request;
 
-enum {
-    FILE_STATUS_PRESENT = 1,    /* as clients say it: protocol(7) 2.12 */
-    CLIENT_DELETES_FROM = 40600 /* the first client version that knows delete_file_info */
-};
+enum { FILE_STATUS_PRESENT = 1 }; /* as clients say it: protocol(7) 2.12 */
 
 /* What the file database knows of a host's files, and its open orders. */
 struct host_files {

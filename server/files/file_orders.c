@@ -7,6 +7,7 @@
 #include "server/base/arena.h"
 #include "server/base/sorted.h"
 #include "server/files/needed_files.h"
+#include "server/parse/client_age.h"
 #include "server/reply/answer.h"
 #include "server/rpc/request.h"
 #include "server/submit/hierarchy.h"
@@ -98,7 +99,7 @@ static enum file_outcome outcome_of(const struct order_update *update,
         if (is_gone &&
             (order->delivered > 0 || host_files_find(update->known, order->name) != NULL))
             return FILE_OUTCOME_DONE;
-        if (client_version > 0 && client_version < CLIENT_DELETES_FROM)
+        if (client_version > 0 && client_version < CLIENT_DELETES_FILES)
             return FILE_OUTCOME_UNSUPPORTED;
         break;
     }
@@ -133,7 +134,7 @@ static void add_to_answer(struct order_update *update, const struct file_order *
         if (!is_listed || is_in_answer(answer, order->name) ||
             sorted_has_name(needed, needed_count, order->name) ||
             has_order(update, order->name, FILE_GET) ||
-            request->client_version < CLIENT_DELETES_FROM)
+            request->client_version < CLIENT_DELETES_FILES)
             return;
         text_items_add(request->arena, &answer->delete_files, order->name);
     }

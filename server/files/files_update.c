@@ -13,6 +13,7 @@
 #include "server/files/file_lists.h"
 #include "server/files/file_orders.h"
 #include "server/files/host_files.h"
+#include "server/parse/client_age.h"
 #include "server/policy/disk/deletion.h"
 #include "server/policy/disk/document_files.h"
 #include "server/reply/answer.h"
@@ -21,7 +22,6 @@
 #include "server/base/banned.h"
 
 enum {
-    CLIENT_LISTS_FROM = 43000,
     LIST_KEPT = 86400,    /* s */
     LAST_SEEN_STEP = 3600 /* s */
 };
@@ -43,7 +43,7 @@ static bool read_list(struct files_update *update)
 {
     const struct message *message = &update->request->message;
 
-    update->has_list = update->request->client_version >= CLIENT_LISTS_FROM ||
+    update->has_list = update->request->client_version >= CLIENT_LISTS_FILES ||
                        message->has_file_list || message->file_count > 0;
     update->list_is_whole = update->has_list && message->elements_dropped == 0 &&
                             message->file_count < MESSAGE_FILES_MAX;

@@ -10,6 +10,7 @@
  *   parse.c     reads that document with libxml2 and puts each text where its row of the table
  *               (elements.def, elements.h) says: into a field, a list, or nowhere.
  *   message.h   is what the request said: plain structs that all later rooms read, and only read.
+ *               client_age.h lists from which version on clients say and read what.
  *
  * What cannot be read costs only itself: it is counted in `elements_dropped`, and everything beside
  * it counts as usual. The first step of a request (parse, in request/walk.c) asks; so do qmctl why,

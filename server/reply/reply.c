@@ -13,6 +13,7 @@
 #include "server/base/arena.h"
 #include "server/base/buffer.h"
 #include "server/base/log.h"
+#include "server/parse/client_age.h"
 #include "server/reply/answer.h"
 #include "server/reply/reply_parts.h"
 

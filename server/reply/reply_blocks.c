@@ -7,6 +7,7 @@
 #include "server/base/buffer.h"
 #include "server/base/crypto.h"
 #include "server/base/log.h"
+#include "server/parse/client_age.h"
 #include "server/policy/refusal/delay.h"
 #include "server/reply/answer.h"
 #include "server/reply/reply.h"
@@ -15,13 +16,6 @@
 #include <string.h>
 
 #include "server/base/banned.h"
-
-enum {
-    /* Up to 4.19 a client keeps the last message of a reply only. */
-    ONE_MESSAGE_BELOW = 41901,
-    /* Up to 6.11.0 what is to be seen at once is called "high". */
-    NOTICE_SINCE = 61101
-};
 
 /* Told that there is nothing for one of its resources, a host asks again after this time (s): it
  * may have a new driver by then. */
@@ -42,7 +36,7 @@ static const char *priority_word(int64_t version, enum message_priority priority
 {
     if (priority == MESSAGE_LOW)
         return "low";
-    return version < ONE_MESSAGE_BELOW || version >= NOTICE_SINCE ? "notice" : "high";
+    return version < CLIENT_READS_MESSAGES || version >= CLIENT_READS_NOTICES ? "notice" : "high";
 }
 
 static size_t message_room(void)
@@ -110,7 +104,7 @@ static void write_one_message(struct reply *reply)
 void reply_messages(struct reply *reply, const char *element)
 {
     (void)element;
-    if (reply->version < ONE_MESSAGE_BELOW) {
+    if (reply->version < CLIENT_READS_MESSAGES) {
         write_one_message(reply);
         return;
     }
@@ -297,7 +291,7 @@ static bool says_no_apps(const struct reply *reply, const struct answer_resource
         all_unsupported(reply->answer))
         return false;
     /* What cannot be taken back is not said. */
-    return reply->version >= KEEPS_NO_APPS_BELOW || has_numeric_flag(resource->type);
+    return reply->version >= CLIENT_FORGETS_NO_APPS || has_numeric_flag(resource->type);
 }
 
 bool reply_no_apps(const struct reply *reply, const char *type)
@@ -315,7 +309,7 @@ void reply_no_rsc_apps(struct reply *reply, const char *element)
         const struct answer_resource *resource = &reply->answer->resources[i];
         if (!says_no_apps(reply, resource))
             continue;
-        if (text_is(resource->type, "NVIDIA") && reply->version < NVIDIA_SINCE)
+        if (text_is(resource->type, "NVIDIA") && reply->version < CLIENT_SAYS_NVIDIA)
             line_text(reply, element, TEXT("CUDA"));
         else
             line_text(reply, element, resource->type);

@@ -8,6 +8,7 @@
 #include "server/base/arena.h"
 #include "server/base/buffer.h"
 #include "server/base/log.h"
+#include "server/parse/client_age.h"
 #include "server/parse/message.h"
 #include "server/reply/answer.h"
 #include "server/reply/reply.h"
@@ -16,9 +17,6 @@
 #include <string.h>
 
 #include "server/base/banned.h"
-
-/* Up to 4.06 a command line is read only if it stands on one line with its tags. */
-enum { COMMAND_LINE_IN_LINES_SINCE = 40700 };
 
 /* A stored document, taken apart at its main element. */
 struct document {
@@ -196,7 +194,7 @@ static void write_usage(struct reply *reply, const struct usage *usage)
     if (usage->coproc_type.length == 0)
         return;
     buffer_add_string(reply->out, "<coproc>\n");
-    if (text_is(usage->coproc_type, "NVIDIA") && reply->version < NVIDIA_SINCE)
+    if (text_is(usage->coproc_type, "NVIDIA") && reply->version < CLIENT_SAYS_NVIDIA)
         line_name(reply, "type", TEXT("CUDA"));
     else
         line_name(reply, "type", usage->coproc_type);
@@ -235,7 +233,7 @@ static void write_workunit_body(struct reply *reply, struct text body)
 {
     size_t start = text_find(body, TEXT("<command_line>"));
 
-    if (reply->version >= COMMAND_LINE_IN_LINES_SINCE || start == body.length) {
+    if (reply->version >= CLIENT_READS_LONG_COMMAND_LINES || start == body.length) {
         lines_verbatim(reply, body);
         return;
     }

@@ -4,6 +4,7 @@
  * included. What is for people is cut to fit; what is a name goes whole or not at all. */
 #include "server/base/arena.h"
 #include "server/base/buffer.h"
+#include "server/parse/client_age.h"
 #include "server/reply/reply_parts.h"
 
 #include <math.h>
@@ -106,7 +107,7 @@ bool line_fits(const char *name, struct text text)
 
 bool line_holds(const struct reply *reply, const char *name, struct text text)
 {
-    return reply->version >= CLIENT_READS_LINES_BELOW || line_fits(name, text);
+    return reply->version >= CLIENT_READS_XML || line_fits(name, text);
 }
 
 void lines_verbatim(struct reply *reply, struct text text)

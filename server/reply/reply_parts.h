@@ -38,16 +38,6 @@ struct reply {
     struct text_set apps, app_versions, workunits, files;
 };
 
-/* Client versions that change how the reply is written (protocol(7) 5.1). */
-enum {
-    /* Below this the client reads lines of 255 bytes into a buffer and looks for tags in each. */
-    CLIENT_READS_LINES_BELOW = 61302,
-    /* Below this NVIDIA's coprocessors are called CUDA. */
-    NVIDIA_SINCE = 70000,
-    /* Below this a flag of "no apps for this resource" stays until a numeric one takes it back. */
-    KEEPS_NO_APPS_BELOW = 70228
-};
-
 /* --- lines -------------------------------------------------------------------------------- */
 
 /* The longest line, without its newline. */

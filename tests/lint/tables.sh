@@ -15,6 +15,7 @@ db/admin.def              STATEMENT  STATEMENT_
 db/files.def              STATEMENT  STATEMENT_
 server/base/counters.def  COUNTER    COUNTER_
 server/policy/refusal/reasons.def REASON     REASON_
+server/parse/client_ages.def      CLIENT_AGE CLIENT_
 db/columns.def            COLUMN
 '
 

@@ -6,6 +6,7 @@
 #include "server/base/arena.h"
 #include "server/base/buffer.h"
 #include "server/base/xml.h"
+#include "server/parse/client_age.h"
 
 #include <string.h>
 
@@ -14,9 +15,7 @@
 enum {
     LINE_MAX_OLD = 255,       /* with the newline */
     LINE_MAX_WORKUNIT = 4095, /* of a workunit's own lines */
-    LINE_MAX_NAME = 4095,     /* of a name or command line, for readers that do not read lines */
-    READS_XML_SINCE = 61302,
-    ONE_MESSAGE_BELOW = 41901
+    LINE_MAX_NAME = 4095      /* of a name or command line, for readers that do not read lines */
 };
 
 /* Blocks whose content is not ours: tags may stand in it as they like. */
@@ -189,7 +188,7 @@ static const char *find_layout_fault(struct arena *arena, struct text reply, int
         struct text line = text_split(&rest, '\n');
         size_t most = in_workunit ? LINE_MAX_WORKUNIT : LINE_MAX_OLD;
 
-        if (version >= READS_XML_SINCE && is_name_line(line))
+        if (version >= CLIENT_READS_XML && is_name_line(line))
             most = LINE_MAX_NAME;
         if (line.length + 1 > most)
             return text_string(arena, text_print(arena, "a line of %zu bytes: " TEXT_FORMAT,
@@ -214,7 +213,7 @@ static const char *find_layout_fault(struct arena *arena, struct text reply, int
             return text_string(arena, text_print(arena, "not one element on a line: " TEXT_FORMAT,
                                                  TEXT_ARG(line)));
     }
-    if (version < ONE_MESSAGE_BELOW && messages > 1)
+    if (version < CLIENT_READS_MESSAGES && messages > 1)
         return "more than one message for a client that keeps the last one";
     return NULL;
 }

@@ -7,6 +7,7 @@
 #include "server/base/buffer.h"
 #include "server/base/log.h"
 #include "server/base/random.h"
+#include "server/parse/client_age.h"
 #include "server/parse/message.h"
 #include "server/project/project.h"
 #include "server/reply/answer.h"

@@ -4,10 +4,9 @@
  * signature even for a key that it has already: so nothing is sent unless it is needed. */
 #include "server/policy/host/code_sign.h"
 
-#include "server/base/banned.h"
+#include "server/parse/client_age.h"
 
-/* From here on clients strip white space around the key before they check the signature. */
-enum { STRIPS_KEY_SINCE = 70000 };
+#include "server/base/banned.h"
 
 enum code_sign_verdict code_sign_decide(struct text client_key, int64_t client_version,
                                         struct text current_key, const struct old_key *old_keys,
@@ -23,7 +22,7 @@ enum code_sign_verdict code_sign_decide(struct text client_key, int64_t client_v
     for (size_t i = 0; i < old_key_count; i++) {
         const struct old_key *old = &old_keys[i];
         struct text signature =
-            client_version < STRIPS_KEY_SINCE ? old->signature : old->signature_stripped;
+            client_version < CLIENT_STRIPS_KEYS ? old->signature : old->signature_stripped;
 
         if (text_equal(theirs, text_trim(old->key)) && text_trim(signature).length > 0) {
             *ret_signature = signature;

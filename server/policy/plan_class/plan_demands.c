@@ -8,6 +8,7 @@
 #include "server/policy/plan_class/plan_demands.h"
 
 #include "server/base/arena.h"
+#include "server/parse/client_age.h"
 #include "server/parse/message.h"
 #include "server/policy/limits/preferences.h"
 #include "server/policy/plan_class/coproc_figures.h"
@@ -22,13 +23,6 @@
 
 #define GIGA     1e9
 #define MEGABYTE 1048576.0
-
-enum {
-    CLIENT_CUDA_DARWIN_MIN = 61028,
-    CLIENT_TELLS_LIBRARIES = 61300, /* have_cuda, have_cal, have_opencl */
-    CLIENT_VIRTUALBOX_MIN = 70000,
-    CLIENT_DOCKER_DARWIN_MIN = 80206
-};
 
 bool trial_refuse(struct trial *trial, const char *format, ...)
 {
@@ -194,7 +188,7 @@ static bool virtualbox_fits(struct trial *trial)
 
     if (!class->virtualbox)
         return true;
-    if (host->client_version < CLIENT_VIRTUALBOX_MIN)
+    if (host->client_version < CLIENT_USES_VIRTUALBOX)
         return trial_refuse(trial, "it needs BOINC 7 or later");
     if (installed.length == 0)
         return trial_refuse(trial, "it needs VirtualBox, which is not installed");
@@ -284,9 +278,9 @@ static bool containers_fit(struct trial *trial)
     if (message->docker_version.length == 0)
         return trial_refuse(trial, "it needs Docker or Podman, which is not installed");
     if (text_contains_nocase(message->os_name, TEXT("Darwin")) &&
-        trial->host->client_version < CLIENT_DOCKER_DARWIN_MIN)
+        trial->host->client_version < CLIENT_USES_DOCKER_ON_MACOS)
         return trial_refuse(trial, "it needs a BOINC client of version %d or later",
-                            (int)CLIENT_DOCKER_DARWIN_MIN);
+                            (int)CLIENT_USES_DOCKER_ON_MACOS);
     return true;
 }
 
@@ -414,9 +408,9 @@ static bool nvidia_fits(struct trial *trial)
     if (needs_library(trial, "cuda", class->cuda) && !has_cuda(trial))
         return trial_refuse(trial, "it needs CUDA, which your graphics driver does not offer");
     if (class->cuda && text_contains_nocase(trial->host->message->os_name, TEXT("Darwin")) &&
-        trial->host->client_version < CLIENT_CUDA_DARWIN_MIN)
+        trial->host->client_version < CLIENT_USES_CUDA_ON_MACOS)
         return trial_refuse(trial, "it needs a BOINC client of version %d or later; yours is %lld",
-                            (int)CLIENT_CUDA_DARWIN_MIN, (long long)trial->host->client_version);
+                            (int)CLIENT_USES_CUDA_ON_MACOS, (long long)trial->host->client_version);
     return within(trial, "compute capability",
                   (double)(coproc->compute_major * 100 + coproc->compute_minor),
                   class->min_nvidia_compcap, class->max_nvidia_compcap) &&

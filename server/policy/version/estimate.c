@@ -5,6 +5,8 @@
  * division by zero or an endless hand-out. */
 #include "server/policy/version/estimate.h"
 
+#include "server/parse/client_age.h"
+
 #include <math.h>
 #include <stdlib.h>
 
@@ -33,11 +35,6 @@
 
 #define SPEEDUP_MAX 250.0 /* statistics cannot say more than this times the plan class */
 
-enum {
-    VERSION_ON_FRACTION_ONLY = 41900, /* and before: active_frac is not to be trusted */
-    VERSION_NO_CORRECTION = 70028
-};
-
 static double between(double value, double low, double high)
 {
     if (!(value >= low)) /* NaN too */
@@ -52,7 +49,7 @@ struct availability availability_of(const struct message *message, int64_t clien
     double gpu = message->has_gpu_active_frac ? between(message->gpu_active_frac, 0, 1) : active;
     double efficiency = 1;
 
-    if (client_version <= VERSION_ON_FRACTION_ONLY)
+    if (client_version < CLIENT_TELLS_ACTIVE_FRACTION)
         active = gpu = 1;
     if (message->has_cpu_efficiency && message->cpu_efficiency > 0)
         efficiency = between(message->cpu_efficiency, AVAILABILITY_MIN, 1);
@@ -66,7 +63,7 @@ double estimate_correction(const struct message *message, int64_t client_version
 {
     double factor = message->duration_correction_factor;
 
-    if (client_version >= VERSION_NO_CORRECTION || !(factor > 0))
+    if (client_version >= CLIENT_READS_DONT_USE_DCF || !(factor > 0))
         return 1;
     return between(factor, CORRECTION_MIN, CORRECTION_MAX);
 }
