@@ -137,6 +137,13 @@ void buffer_add_xml(struct buffer *buffer, struct text text)
         buffer_add(buffer, (struct text){.at = text.at + begin, .length = text.length - begin});
 }
 
+void buffer_add_element(struct buffer *buffer, int indent, const char *name, struct text value)
+{
+    buffer_print(buffer, "%*s<%s>", indent, "", name);
+    buffer_add_xml(buffer, value);
+    buffer_print(buffer, "</%s>\n", name);
+}
+
 struct text buffer_text(const struct buffer *buffer)
 {
     return (struct text){.at = buffer->at, .length = buffer->length};

@@ -29,6 +29,8 @@ void buffer_print(struct buffer *buffer, const char *format, ...) PRINTF_LIKE(2,
 /* Escaped as BOINC's parsers read it (protocol(7) 1.3): & < > escaped, bytes above 127 as &#N; one
  * by one, tab, LF and CR as &#9; &#10; &#13;, other control characters dropped. */
 void buffer_add_xml(struct buffer *buffer, struct text text);
+/* A line "<NAME>VALUE</NAME>" with the value escaped, `indent` blanks before it. */
+void buffer_add_element(struct buffer *buffer, int indent, const char *name, struct text value);
 struct text buffer_text(const struct buffer *buffer);
 
 #endif

@@ -30,7 +30,7 @@ enum run {
     RUN_WRITE_MANUAL
 };
 
-struct command_line {
+struct server_command {
     struct server_options options;
     const char *log_path;
     enum run run;
@@ -82,7 +82,7 @@ static const struct argp_option options[] = {
     {0}};
 
 static error_t parse_socket_mode(const char *argument, struct argp_state *state,
-                                 struct command_line *command)
+                                 struct server_command *command)
 {
     char *end;
     unsigned long mode = strtoul(argument, &end, 8);
@@ -94,7 +94,7 @@ static error_t parse_socket_mode(const char *argument, struct argp_state *state,
 }
 
 static error_t parse_threads(const char *argument, struct argp_state *state,
-                             struct command_line *command)
+                             struct server_command *command)
 {
     int64_t threads = 0;
 
@@ -105,7 +105,7 @@ static error_t parse_threads(const char *argument, struct argp_state *state,
 }
 
 static error_t parse_service_time(const char *argument, struct argp_state *state,
-                                  struct command_line *command)
+                                  struct server_command *command)
 {
     double *seconds = &command->options.service_time;
 
@@ -116,7 +116,7 @@ static error_t parse_service_time(const char *argument, struct argp_state *state
 
 static error_t parse_option(int key, char *argument, struct argp_state *state)
 {
-    struct command_line *command = state->input;
+    struct server_command *command = state->input;
 
     switch (key) {
     case KEY_PROJECT:
@@ -216,7 +216,7 @@ static enum status print_made(void (*make)(struct buffer *ret_text))
 }
 
 /* --check-config and --dump-config; a failure was printed. */
-static enum status inspect_config(const struct command_line *command)
+static enum status inspect_config(const struct server_command *command)
 {
     struct arena *arena = arena_create(FINDINGS_BYTES_MAX);
     struct config_findings findings = {0};
@@ -254,7 +254,7 @@ static void reply_down(void)
     printf("Content-Type: text/xml\r\nContent-Length: %zu\r\n\r\n%s", sizeof(reply) - 1, reply);
 }
 
-static enum status serve(const struct command_line *command)
+static enum status serve(const struct server_command *command)
 {
     bool is_cgi = getenv("REQUEST_METHOD") != NULL && command->options.listen == NULL &&
                   !listener_is_inherited();
@@ -298,7 +298,7 @@ int main(int argc, char **argv)
         .parser = parse_option,
         .doc = "Quartermaster, a scheduling server for volunteer computing: answers the scheduler "
                "requests of BOINC clients, as a FastCGI or CGI program."};
-    struct command_line command = {
+    struct server_command command = {
         .options = {.project_dir = default_project_dir(), .socket_mode = 0660}};
     const char *query = getenv("QUERY_STRING");
     enum status status = STATUS_INVALID;

@@ -11,7 +11,7 @@
 
 #define SHOWN_MAX 60
 
-struct words {
+struct line_words {
     struct text *items;
     size_t count;
     size_t next;
@@ -44,7 +44,7 @@ static enum status read_word(struct arena *arena, struct text *rest, struct text
     return STATUS_OK;
 }
 
-static enum status split_words(struct arena *arena, struct text line, struct words *ret_words,
+static enum status split_words(struct arena *arena, struct text line, struct line_words *ret_words,
                                struct failure *failure)
 {
     struct text items[JOB_LINE_MAX / 2 + 1];
@@ -56,14 +56,14 @@ static enum status split_words(struct arena *arena, struct text line, struct wor
         count++;
     }
     *ret_words =
-        (struct words){.items = ARENA_ARRAY(arena, count + 1, struct text), .count = count};
+        (struct line_words){.items = ARENA_ARRAY(arena, count + 1, struct text), .count = count};
     if (ret_words->items == NULL)
         return fail(failure, STATUS_NO_MEMORY, "no memory");
     memcpy(ret_words->items, items, count * sizeof items[0]);
     return STATUS_OK;
 }
 
-static enum status next_value(struct words *words, struct text option, struct text *ret_value,
+static enum status next_value(struct line_words *words, struct text option, struct text *ret_value,
                               struct failure *failure)
 {
     if (words->next == words->count)
@@ -89,7 +89,7 @@ enum status job_remote_file_read(struct text url, struct text bytes, struct text
     return STATUS_OK;
 }
 
-static enum status read_remote_file(struct words *words, struct text option,
+static enum status read_remote_file(struct line_words *words, struct text option,
                                     struct job_argument *ret_file, struct failure *failure)
 {
     struct text parts[3];
@@ -110,7 +110,7 @@ static enum status add_file(struct job_line *line, struct job_argument file,
     return STATUS_OK;
 }
 
-static enum status read_option(struct words *words, struct text word, struct job_line *line,
+static enum status read_option(struct line_words *words, struct text word, struct job_line *line,
                                struct failure *failure)
 {
     struct text name = {word.at + 1, word.length - 1};
@@ -148,7 +148,7 @@ static enum status read_option(struct words *words, struct text word, struct job
 enum status job_line_read(struct arena *arena, struct text text, struct job_line *ret_line,
                           struct failure *failure)
 {
-    struct words words;
+    struct line_words words;
     struct job_line line = {.has_priority = false};
     if (text.length > JOB_LINE_MAX)
         return fail(failure, STATUS_TOO_LARGE, "more than %d bytes", JOB_LINE_MAX);

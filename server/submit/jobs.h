@@ -1,5 +1,24 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Makes jobs: a workunit and its first results, thousands of them in one transaction. */
+/* What a project gives to clients: the documents of workunits, results and app versions, the files
+ * that they name, and the keys that sign them. For `qmctl`, which makes them, and for the server,
+ * which makes the results of assigned jobs when a host asks.
+ *
+ * A job comes in as an input template, a result template, numbers (parameters.def) and files.
+ * Templates are read once per batch (job_templates.c over template.c, which reads the text, and
+ * template_input.c and template_output.c, which know what may be in it). stage.c puts the files
+ * where clients download them. Workunits get their documents here; results get theirs for many
+ * jobs at once, by as many threads as there are processors, as each is signed (documents.c).
+ * jobs.c writes both into the database, some hundred jobs at a time. What goes out is rows: a
+ * client sees the documents only when the server sends the job.
+ *
+ * An app version comes in as a folder's version.xml and files (version_document.c), a new project
+ * as names and URLs (new_project.c), keys are made and read by keys.c. What becomes of a workunit
+ * when results are reported or late is a rule of its own (transition_rules.c).
+ *
+ * All this runs in the caller's thread, in the caller's arena and transaction; the writers of
+ * documents.c have arenas of their own and end with the call. Nothing is kept between calls but
+ * what a struct here holds, and files copied into the download folder are removed again unless the
+ * caller says that its transaction was committed. */
 #ifndef SERVER_SUBMIT_JOBS_H
 #define SERVER_SUBMIT_JOBS_H
 

@@ -37,9 +37,7 @@ static void write_option(struct buffer *buffer, const char *name, struct text va
 {
     if (value.length == 0)
         return;
-    buffer_print(buffer, "    <%s>", name);
-    buffer_add_xml(buffer, value);
-    buffer_print(buffer, "</%s>\n", name);
+    buffer_add_element(buffer, 4, name, value);
 }
 
 static void write_below(struct buffer *buffer, const char *name, struct text base, const char *part)

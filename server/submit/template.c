@@ -23,7 +23,7 @@
 #define XML_COMMENT_OPENER "<!--"
 #define XML_COMMENT_CLOSER "-->"
 
-struct reader {
+struct template_reader {
     struct arena *arena;
     struct template_file *file;
     struct failure *failure;
@@ -36,15 +36,15 @@ struct reader {
     struct template_element *last;
 };
 
-enum tag_kind { TAG_OPEN, TAG_CLOSE, TAG_EMPTY };
+enum template_tag_kind { TAG_OPEN, TAG_CLOSE, TAG_EMPTY };
 
-struct tag {
-    enum tag_kind kind;
+struct template_tag {
+    enum template_tag_kind kind;
     struct text name;
     size_t start, end; /* offsets of '<' and behind '>' */
 };
 
-static enum status reader_fail(struct reader *reader, const char *what, struct text shown)
+static enum status reader_fail(struct template_reader *reader, const char *what, struct text shown)
 {
     shown = text_first(shown, SHOWN_MAX);
     return fail(reader->failure, STATUS_INVALID, "%s:%d: " TEXT_FORMAT "%s%s", reader->file->name,
@@ -64,13 +64,13 @@ enum status template_fail(const struct template_file *file, const struct templat
                 TEXT_ARG(name), text);
 }
 
-static struct text rest_of(const struct reader *reader)
+static struct text rest_of(const struct template_reader *reader)
 {
     return (struct text){reader->document.at + reader->offset,
                          reader->document.length - reader->offset};
 }
 
-static void skip(struct reader *reader, size_t count)
+static void skip(struct template_reader *reader, size_t count)
 {
     for (size_t i = 0; i < count; i++)
         if (reader->document.at[reader->offset++] == '\n')
@@ -82,22 +82,22 @@ static bool is_name_character(char c)
     return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '_';
 }
 
-static bool is_placeholder(const struct tag *tag)
+static bool is_placeholder(const struct template_tag *tag)
 {
     return tag->kind == TAG_EMPTY &&
            (text_starts(tag->name, TEXT("OUTFILE_")) || text_is(tag->name, "UPLOAD_URL"));
 }
 
 /* At a '<' that begins no comment. */
-static enum status read_tag(struct reader *reader, struct tag *ret_tag)
+static enum status read_tag(struct template_reader *reader, struct template_tag *ret_tag)
 {
     struct text rest = rest_of(reader);
     size_t length = text_find(rest, TEXT(">"));
     if (length == rest.length)
         return reader_fail(reader, "tag without '>'", text_first(rest, 20));
     struct text inside = {rest.at + 1, length - 1};
-    *ret_tag =
-        (struct tag){.kind = TAG_OPEN, .start = reader->offset, .end = reader->offset + length + 1};
+    *ret_tag = (struct template_tag){
+        .kind = TAG_OPEN, .start = reader->offset, .end = reader->offset + length + 1};
     if (text_starts(inside, TEXT("/"))) {
         ret_tag->kind = TAG_CLOSE;
         inside = (struct text){inside.at + 1, inside.length - 1};
@@ -118,7 +118,7 @@ static enum status read_tag(struct reader *reader, struct tag *ret_tag)
     return STATUS_OK;
 }
 
-static enum status add_element(struct reader *reader, const struct tag *tag)
+static enum status add_element(struct template_reader *reader, const struct template_tag *tag)
 {
     struct template_element *element = ARENA_NEW(reader->arena, struct template_element);
     if (element == NULL)
@@ -147,7 +147,7 @@ static enum status add_element(struct reader *reader, const struct tag *tag)
 }
 
 /* What stands between the tags of a leaf, without comments. */
-static struct text content_of(struct reader *reader, struct text raw)
+static struct text content_of(struct template_reader *reader, struct text raw)
 {
     struct text opener = TEXT(XML_COMMENT_OPENER), closer = TEXT(XML_COMMENT_CLOSER);
     if (!text_contains(raw, opener))
@@ -166,7 +166,7 @@ static struct text content_of(struct reader *reader, struct text raw)
     return text_trim(buffer_text(&kept));
 }
 
-static enum status close_element(struct reader *reader, const struct tag *tag)
+static enum status close_element(struct template_reader *reader, const struct template_tag *tag)
 {
     if (reader->depth == 0)
         return reader_fail(reader, "closes what was not opened", tag->name);
@@ -184,7 +184,8 @@ static enum status close_element(struct reader *reader, const struct tag *tag)
 
 /* BOINC's page of 2004 on disk space has examples without the slash of the end tag; whoever copies
  * one is told what is wrong, and where. */
-static enum status check_not_reopened(struct reader *reader, const struct tag *tag)
+static enum status check_not_reopened(struct template_reader *reader,
+                                      const struct template_tag *tag)
 {
     if (tag->kind != TAG_OPEN || reader->depth == 0)
         return STATUS_OK;
@@ -196,7 +197,7 @@ static enum status check_not_reopened(struct reader *reader, const struct tag *t
                          reader->line);
 }
 
-static enum status check_text(struct reader *reader, struct text text)
+static enum status check_text(struct template_reader *reader, struct text text)
 {
     if (text.length == 0)
         return STATUS_OK;
@@ -208,7 +209,7 @@ static enum status check_text(struct reader *reader, struct text text)
     return STATUS_OK;
 }
 
-static enum status read_markup(struct reader *reader)
+static enum status read_markup(struct template_reader *reader)
 {
     struct text rest = rest_of(reader);
     if (text_starts(rest, TEXT(XML_COMMENT_OPENER))) {
@@ -218,7 +219,7 @@ static enum status read_markup(struct reader *reader)
         skip(reader, length + sizeof XML_COMMENT_CLOSER - 1);
         return STATUS_OK;
     }
-    struct tag tag = {0};
+    struct template_tag tag = {0};
     enum status status = read_tag(reader, &tag);
     if (status == STATUS_OK && !is_placeholder(&tag)) {
         status = check_not_reopened(reader, &tag);
@@ -231,7 +232,7 @@ static enum status read_markup(struct reader *reader)
     return status;
 }
 
-static enum status read_document(struct reader *reader)
+static enum status read_document(struct template_reader *reader)
 {
     while (reader->offset < reader->document.length) {
         struct text rest = rest_of(reader);
@@ -268,7 +269,7 @@ enum status template_read(struct arena *arena, const char *name, struct text doc
                     TEMPLATE_BYTES_MAX);
     if (document.length > 0 && memchr(document.at, '\0', document.length) != NULL)
         return fail(failure, STATUS_INVALID, "%s: contains a NUL byte", name);
-    struct reader reader = {
+    struct template_reader reader = {
         .arena = arena, .file = ret_template, .failure = failure, .document = document, .line = 1};
     enum status status = read_document(&reader);
     if (status != STATUS_OK)

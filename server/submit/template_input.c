@@ -197,13 +197,6 @@ enum status input_template_parameters(const struct input_template *input,
     return STATUS_OK;
 }
 
-static void write_element(struct buffer *buffer, const char *name, struct text value)
-{
-    buffer_print(buffer, "    <%s>", name);
-    buffer_add_xml(buffer, value);
-    buffer_print(buffer, "</%s>\n", name);
-}
-
 static void write_url(struct buffer *buffer, const char *tag, const struct input_document *document,
                       struct text name, const char *suffix)
 {
@@ -227,7 +220,7 @@ static void write_urls(struct buffer *buffer, const struct input_file *input,
         return;
     }
     if (file->remote_url.length > 0) {
-        write_element(buffer, "url", file->remote_url);
+        buffer_add_element(buffer, 4, "url", file->remote_url);
         return;
     }
     write_url(buffer, "url", document, file->name, "");
@@ -247,7 +240,7 @@ static void write_file(struct buffer *buffer, const struct input_file *input,
         template_child(input->element, "sticky_lifetime") == NULL)
         buffer_print(buffer, "    <sticky_lifetime>%.0f</sticky_lifetime>\n",
                      input->exp_days * SECONDS_PER_DAY);
-    write_element(buffer, "name", file->name);
+    buffer_add_element(buffer, 4, "name", file->name);
     write_urls(buffer, input, document, file);
     buffer_print(buffer, "    <md5_cksum>%s</md5_cksum>\n    <nbytes>%" PRId64 "</nbytes>\n",
                  file->md5, file->bytes);
@@ -261,8 +254,8 @@ static void write_reference(struct buffer *buffer, const struct template_element
                             struct text file_name)
 {
     const struct template_element *open_name = template_child(element, "open_name");
-    buffer_add_string(buffer, "    <file_ref>\n    ");
-    write_element(buffer, "file_name", file_name);
+    buffer_add_string(buffer, "    <file_ref>\n");
+    buffer_add_element(buffer, 8, "file_name", file_name);
     if (open_name != NULL)
         buffer_print(buffer, "        <open_name>" TEXT_FORMAT "</open_name>\n",
                      TEXT_ARG(open_name->content));
@@ -299,7 +292,7 @@ static void write_workunit(struct buffer *buffer, const struct input_template *i
         }
     }
     if (document->sub_appname.length > 0)
-        write_element(buffer, "sub_appname", document->sub_appname);
+        buffer_add_element(buffer, 4, "sub_appname", document->sub_appname);
     buffer_add_string(buffer, "</workunit>");
 }
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The state of a workunit follows from its results, looked at from the beginning each time: missed
- * deadlines, counts, errors of the workunit, results still wanted, files, and the moment of the
- * next look. The numbers at the functions are the steps of policy(7) 13.1.
+/* The state of a workunit follows from its results, worked out anew each time: missed deadlines,
+ * counts, errors of the workunit, results still wanted, files, and the next transition_time. The
+ * numbers at the functions are the steps of policy(7) 13.1.
  *
  * Two things differ from BOINC's transitioner. A workunit that has its answer gets no error bits
  * any more: results that were cancelled because of the answer are counted in the total and not as
@@ -16,23 +16,23 @@
 enum {
     EXIT_ABORTED_BY_USER = 203, /* counted with the missing replies */
     DAY = 86400,
-    LOOK_AGAIN_LEAST = 10 * DAY,
+    NEXT_TIME_LEAST = 10 * DAY,
     BEHIND_LEAST = 60,
     BEHIND_MOST = DAY,
     NUMBER_DIGITS_MAX = 18
 };
 
-struct tally {
+struct result_counts {
     int64_t total, unsent, in_progress, over, success, errors, no_reply, couldnt_send;
     bool has_new; /* a success that nobody has judged */
 };
 
-struct pass {
+struct transition {
     const struct transition_rules *rules;
     struct due_workunit_row *workunit;
     struct due_result_row *results;
     size_t count;
-    struct tally tally;
+    struct result_counts counts;
 };
 
 static bool is_unsent(const struct due_result_row *result)
@@ -57,13 +57,13 @@ static bool is_open(const struct due_workunit_row *workunit)
 }
 
 /* 1 */
-static void time_out(struct pass *pass)
+static void time_out(struct transition *transition)
 {
-    for (size_t i = 0; i < pass->count; i++) {
-        struct due_result_row *result = &pass->results[i];
+    for (size_t i = 0; i < transition->count; i++) {
+        struct due_result_row *result = &transition->results[i];
 
         if (result->server_state == RESULT_IN_PROGRESS &&
-            result->report_deadline < pass->rules->now) {
+            result->report_deadline < transition->rules->now) {
             result->server_state = RESULT_OVER;
             result->outcome = OUTCOME_NO_REPLY; /* received_time 0: a late report is still taken */
         }
@@ -71,45 +71,45 @@ static void time_out(struct pass *pass)
 }
 
 /* 1: nothing is left to compare with. */
-static void find_too_late(struct pass *pass)
+static void find_too_late(struct transition *transition)
 {
-    int64_t canonical = pass->workunit->canonical_resultid;
+    int64_t canonical = transition->workunit->canonical_resultid;
     bool is_gone = false;
 
-    for (size_t i = 0; i < pass->count && canonical != 0; i++)
-        if (pass->results[i].id == canonical)
-            is_gone = pass->results[i].file_delete_state == FILE_DELETE_DONE;
-    for (size_t i = 0; i < pass->count && is_gone; i++) {
-        struct due_result_row *result = &pass->results[i];
+    for (size_t i = 0; i < transition->count && canonical != 0; i++)
+        if (transition->results[i].id == canonical)
+            is_gone = transition->results[i].file_delete_state == FILE_DELETE_DONE;
+    for (size_t i = 0; i < transition->count && is_gone; i++) {
+        struct due_result_row *result = &transition->results[i];
 
         if (is_success(result) && result->validate_state == VALIDATE_INIT)
             result->validate_state = VALIDATE_TOO_LATE;
     }
 }
 
-static void count_over(struct tally *tally, const struct due_result_row *result)
+static void count_over(struct result_counts *counts, const struct due_result_row *result)
 {
-    tally->over++;
+    counts->over++;
     switch (result->outcome) {
     case OUTCOME_SUCCESS:
-        tally->success += result->validate_state != VALIDATE_INVALID;
-        tally->has_new = tally->has_new || result->validate_state == VALIDATE_INIT;
+        counts->success += result->validate_state != VALIDATE_INVALID;
+        counts->has_new = counts->has_new || result->validate_state == VALIDATE_INIT;
         break;
     case OUTCOME_COULDNT_SEND:
-        tally->couldnt_send++;
+        counts->couldnt_send++;
         break;
     case OUTCOME_CLIENT_ERROR:
         if (result->exit_status == EXIT_ABORTED_BY_USER)
-            tally->no_reply++;
+            counts->no_reply++;
         else
-            tally->errors++;
+            counts->errors++;
         break;
     case OUTCOME_VALIDATE_ERROR:
-        tally->errors++;
+        counts->errors++;
         break;
     case OUTCOME_NO_REPLY:
     case OUTCOME_CLIENT_DETACHED:
-        tally->no_reply++;
+        counts->no_reply++;
         break;
     default: /* DIDNT_NEED, and what we do not know */
         break;
@@ -117,39 +117,39 @@ static void count_over(struct tally *tally, const struct due_result_row *result)
 }
 
 /* 2 */
-static struct tally count_results(const struct pass *pass)
+static struct result_counts count_results(const struct transition *transition)
 {
-    struct tally tally = {.total = (int64_t)pass->count};
+    struct result_counts counts = {.total = (int64_t)transition->count};
 
-    for (size_t i = 0; i < pass->count; i++) {
-        const struct due_result_row *result = &pass->results[i];
+    for (size_t i = 0; i < transition->count; i++) {
+        const struct due_result_row *result = &transition->results[i];
 
         if (is_unsent(result))
-            tally.unsent++;
+            counts.unsent++;
         else if (result->server_state == RESULT_IN_PROGRESS)
-            tally.in_progress++;
+            counts.in_progress++;
         else
-            count_over(&tally, result);
+            count_over(&counts, result);
     }
-    return tally;
+    return counts;
 }
 
 /* 2, 3: what can no more succeed. Returns how many results are still to be made. */
-static int64_t find_errors(struct pass *pass)
+static int64_t find_errors(struct transition *transition)
 {
-    struct due_workunit_row *workunit = pass->workunit;
-    const struct tally *tally = &pass->tally;
+    struct due_workunit_row *workunit = transition->workunit;
+    const struct result_counts *counts = &transition->counts;
     int64_t needed =
-        workunit->target_nresults - tally->unsent - tally->in_progress - tally->success;
-    int64_t allowed = workunit->max_total_results - tally->total;
+        workunit->target_nresults - counts->unsent - counts->in_progress - counts->success;
+    int64_t allowed = workunit->max_total_results - counts->total;
 
     if (workunit->canonical_resultid != 0)
         return 0;
     if (needed < 0)
         needed = 0;
-    if (tally->couldnt_send > 0)
+    if (counts->couldnt_send > 0)
         workunit->error_mask |= WU_ERROR_COULDNT_SEND_RESULT;
-    if (tally->errors > workunit->max_error_results)
+    if (counts->errors > workunit->max_error_results)
         workunit->error_mask |= WU_ERROR_TOO_MANY_ERROR_RESULTS;
     if (allowed < 0 || (allowed == 0 && needed > 0))
         workunit->error_mask |= WU_ERROR_TOO_MANY_TOTAL_RESULTS;
@@ -157,37 +157,37 @@ static int64_t find_errors(struct pass *pass)
 }
 
 /* 4: perhaps it was the kind of computer. */
-static void release(struct pass *pass)
+static void release(struct transition *transition)
 {
-    const struct tally *tally = &pass->tally;
+    const struct result_counts *counts = &transition->counts;
 
-    if (pass->rules->hr_class_static || tally->errors == 0 || tally->success > 0 ||
-        tally->in_progress > 0 || tally->no_reply > 0)
+    if (transition->rules->hr_class_static || counts->errors == 0 || counts->success > 0 ||
+        counts->in_progress > 0 || counts->no_reply > 0)
         return;
-    pass->workunit->hr_class = 0;
-    pass->workunit->app_version_id = 0;
+    transition->workunit->hr_class = 0;
+    transition->workunit->app_version_id = 0;
 }
 
-static void cancel_unsent(struct pass *pass)
+static void cancel_unsent(struct transition *transition)
 {
-    for (size_t i = 0; i < pass->count; i++)
-        if (is_unsent(&pass->results[i])) {
-            pass->results[i].server_state = RESULT_OVER;
-            pass->results[i].outcome = OUTCOME_DIDNT_NEED;
+    for (size_t i = 0; i < transition->count; i++)
+        if (is_unsent(&transition->results[i])) {
+            transition->results[i].server_state = RESULT_OVER;
+            transition->results[i].outcome = OUTCOME_DIDNT_NEED;
         }
 }
 
 /* 5. In the place of a validator: the success with the lowest id answers, the others agree. */
-static void trust(struct pass *pass)
+static void trust(struct transition *transition)
 {
-    struct due_workunit_row *workunit = pass->workunit;
+    struct due_workunit_row *workunit = transition->workunit;
 
-    if (!pass->rules->trusts || workunit->error_mask != 0 ||
+    if (!transition->rules->trusts || workunit->error_mask != 0 ||
         (workunit->canonical_resultid == 0 &&
-         (pass->tally.success == 0 || pass->tally.success < workunit->min_quorum)))
+         (transition->counts.success == 0 || transition->counts.success < workunit->min_quorum)))
         return;
-    for (size_t i = 0; i < pass->count; i++) {
-        struct due_result_row *result = &pass->results[i];
+    for (size_t i = 0; i < transition->count; i++) {
+        struct due_result_row *result = &transition->results[i];
 
         if (is_unjudged(result))
             result->validate_state = VALIDATE_VALID;
@@ -200,21 +200,21 @@ static void trust(struct pass *pass)
     if (workunit->assimilate_state == ASSIMILATE_INIT)
         workunit->assimilate_state = ASSIMILATE_READY;
     workunit->need_validate = 0;
-    pass->tally.has_new = false;
-    cancel_unsent(pass);
+    transition->counts.has_new = false;
+    cancel_unsent(transition);
 }
 
 /* 6 */
-static void give_up(struct pass *pass)
+static void give_up(struct transition *transition)
 {
-    if (pass->workunit->error_mask == 0)
+    if (transition->workunit->error_mask == 0)
         return;
-    cancel_unsent(pass);
-    for (size_t i = 0; i < pass->count; i++)
-        if (is_unjudged(&pass->results[i]))
-            pass->results[i].validate_state = VALIDATE_NO_CHECK;
-    if (pass->workunit->assimilate_state == ASSIMILATE_INIT)
-        pass->workunit->assimilate_state = ASSIMILATE_READY;
+    cancel_unsent(transition);
+    for (size_t i = 0; i < transition->count; i++)
+        if (is_unjudged(&transition->results[i]))
+            transition->results[i].validate_state = VALIDATE_NO_CHECK;
+    if (transition->workunit->assimilate_state == ASSIMILATE_INIT)
+        transition->workunit->assimilate_state = ASSIMILATE_READY;
 }
 
 /* The number behind the last underscore; -1: there is none. */
@@ -234,42 +234,42 @@ static int64_t name_number(struct text name)
 }
 
 /* 6 */
-static struct transition_wanted want_results(const struct pass *pass, int64_t needed)
+static struct transition_wanted want_results(const struct transition *transition, int64_t needed)
 {
-    const struct transition_rules *rules = pass->rules;
-    struct transition_wanted wanted = {.priority = pass->workunit->priority};
+    const struct transition_rules *rules = transition->rules;
+    struct transition_wanted wanted = {.priority = transition->workunit->priority};
 
-    if (!is_open(pass->workunit) || needed <= 0 ||
-        pass->workunit->transitioner_flags == TRANSITIONER_NO_NEW_RESULTS)
+    if (!is_open(transition->workunit) || needed <= 0 ||
+        transition->workunit->transitioner_flags == TRANSITIONER_NO_NEW_RESULTS)
         return wanted;
     wanted.count = needed;
-    for (size_t i = 0; i < pass->count; i++) {
-        int64_t number = name_number(pass->results[i].name);
+    for (size_t i = 0; i < transition->count; i++) {
+        int64_t number = name_number(transition->results[i].name);
 
         if (number >= wanted.first_number)
             wanted.first_number = number + 1;
     }
-    if (pass->tally.over > 0 && rules->priority_on_over != 0)
+    if (transition->counts.over > 0 && rules->priority_on_over != 0)
         wanted.priority += rules->priority_on_over;
-    else if (pass->tally.over > 0 && pass->tally.errors == 0)
+    else if (transition->counts.over > 0 && transition->counts.errors == 0)
         wanted.priority += rules->priority_on_over_except_error;
     return wanted;
 }
 
 /* 7: an assimilator that waits for the last result puts the workunit back. */
-static void assimilate_deferred(struct pass *pass)
+static void assimilate_deferred(struct transition *transition)
 {
-    bool is_complete = pass->workunit->canonical_resultid != 0 &&
-                       pass->workunit->assimilate_state == ASSIMILATE_INIT;
+    bool is_complete = transition->workunit->canonical_resultid != 0 &&
+                       transition->workunit->assimilate_state == ASSIMILATE_INIT;
 
-    for (size_t i = 0; i < pass->count && is_complete; i++) {
-        const struct due_result_row *result = &pass->results[i];
+    for (size_t i = 0; i < transition->count && is_complete; i++) {
+        const struct due_result_row *result = &transition->results[i];
 
         is_complete = result->server_state == RESULT_OVER &&
                       !(is_success(result) && result->validate_state == VALIDATE_INIT);
     }
     if (is_complete)
-        pass->workunit->assimilate_state = ASSIMILATE_READY;
+        transition->workunit->assimilate_state = ASSIMILATE_READY;
 }
 
 static bool is_settled(const struct due_result_row *result, int64_t now)
@@ -281,25 +281,25 @@ static bool is_settled(const struct due_result_row *result, int64_t now)
 }
 
 /* 7. Returns when files are to be deleted that it is too early for; TRANSITION_NEVER: none. */
-static int64_t delete_files(struct pass *pass)
+static int64_t delete_files(struct transition *transition)
 {
-    struct due_workunit_row *workunit = pass->workunit;
-    int64_t now = pass->rules->now, last = 0;
+    struct due_workunit_row *workunit = transition->workunit;
+    int64_t now = transition->rules->now, last = 0;
     bool all_settled = true;
 
     if (workunit->assimilate_state != ASSIMILATE_DONE)
         return TRANSITION_NEVER;
-    for (size_t i = 0; i < pass->count; i++) {
-        all_settled = all_settled && is_settled(&pass->results[i], now);
-        if (pass->results[i].received_time > last)
-            last = pass->results[i].received_time;
+    for (size_t i = 0; i < transition->count; i++) {
+        all_settled = all_settled && is_settled(&transition->results[i], now);
+        if (transition->results[i].received_time > last)
+            last = transition->results[i].received_time;
     }
-    if (now < last + pass->rules->delete_delay)
-        return last + pass->rules->delete_delay;
+    if (now < last + transition->rules->delete_delay)
+        return last + transition->rules->delete_delay;
     if (all_settled && workunit->file_delete_state == FILE_DELETE_INIT)
         workunit->file_delete_state = FILE_DELETE_READY;
-    for (size_t i = 0; i < pass->count; i++) {
-        struct due_result_row *result = &pass->results[i];
+    for (size_t i = 0; i < transition->count; i++) {
+        struct due_result_row *result = &transition->results[i];
         bool is_finished =
             result->server_state == RESULT_OVER &&
             (result->outcome == OUTCOME_CLIENT_ERROR ||
@@ -313,20 +313,20 @@ static int64_t delete_files(struct pass *pass)
 }
 
 /* 8 */
-static int64_t next_look(const struct pass *pass, int64_t deletion)
+static int64_t next_time(const struct transition *transition, int64_t deletion)
 {
-    const struct due_workunit_row *workunit = pass->workunit;
-    int64_t now = pass->rules->now, next = TRANSITION_NEVER;
+    const struct due_workunit_row *workunit = transition->workunit;
+    int64_t now = transition->rules->now, next = TRANSITION_NEVER;
 
     if (is_open(workunit)) {
         int64_t span = workunit->delay_bound + workunit->delay_bound / 2;
 
-        next = now + (span > LOOK_AGAIN_LEAST ? span : LOOK_AGAIN_LEAST);
+        next = now + (span > NEXT_TIME_LEAST ? span : NEXT_TIME_LEAST);
     }
-    for (size_t i = 0; i < pass->count; i++)
-        if (pass->results[i].server_state == RESULT_IN_PROGRESS &&
-            pass->results[i].report_deadline < next)
-            next = pass->results[i].report_deadline;
+    for (size_t i = 0; i < transition->count; i++)
+        if (transition->results[i].server_state == RESULT_IN_PROGRESS &&
+            transition->results[i].report_deadline < next)
+            next = transition->results[i].report_deadline;
     if (deletion < next)
         next = deletion;
     if (next < now) { /* we are late: do not stand in our own way */
@@ -344,23 +344,23 @@ void transition_decide(const struct transition_rules *rules,
                        struct due_workunit_row *ret_workunit, struct due_result_row *ret_results,
                        struct transition_wanted *ret_wanted)
 {
-    struct pass pass = {
+    struct transition transition = {
         .rules = rules, .workunit = ret_workunit, .results = ret_results, .count = count};
     int64_t needed;
 
     *ret_workunit = *workunit;
     for (size_t i = 0; i < count; i++)
         ret_results[i] = results[i];
-    time_out(&pass);
-    find_too_late(&pass);
-    pass.tally = count_results(&pass);
-    needed = find_errors(&pass);
-    release(&pass);
-    trust(&pass);
-    if (pass.tally.has_new && pass.tally.success >= workunit->min_quorum) /* 5 */
+    time_out(&transition);
+    find_too_late(&transition);
+    transition.counts = count_results(&transition);
+    needed = find_errors(&transition);
+    release(&transition);
+    trust(&transition);
+    if (transition.counts.has_new && transition.counts.success >= workunit->min_quorum) /* 5 */
         ret_workunit->need_validate = 1;
-    give_up(&pass);
-    *ret_wanted = want_results(&pass, needed);
-    assimilate_deferred(&pass);
-    ret_workunit->transition_time = next_look(&pass, delete_files(&pass));
+    give_up(&transition);
+    *ret_wanted = want_results(&transition, needed);
+    assimilate_deferred(&transition);
+    ret_workunit->transition_time = next_time(&transition, delete_files(&transition));
 }

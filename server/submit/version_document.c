@@ -44,9 +44,9 @@ static void write_signature(struct buffer *buffer, struct text signature)
 static void write_file(struct buffer *buffer, const struct version_document *version,
                        const struct version_file *file)
 {
-    buffer_add_string(buffer, "<file_info>\n    <name>");
-    buffer_add_xml(buffer, file->file.name);
-    buffer_add_string(buffer, "</name>\n    <url>");
+    buffer_add_string(buffer, "<file_info>\n");
+    buffer_add_element(buffer, 4, "name", file->file.name);
+    buffer_add_string(buffer, "    <url>");
     hierarchy_write(buffer, version->config->download_url, file->file.name, 0);
     buffer_add_string(buffer, "</url>\n");
     if (file->is_executable || file->is_main)
@@ -57,14 +57,10 @@ static void write_file(struct buffer *buffer, const struct version_document *ver
 
 static void write_reference(struct buffer *buffer, const struct version_file *file)
 {
-    buffer_add_string(buffer, "    <file_ref>\n        <file_name>");
-    buffer_add_xml(buffer, file->file.name);
-    buffer_add_string(buffer, "</file_name>\n");
-    if (file->open_name.length > 0) {
-        buffer_add_string(buffer, "        <open_name>");
-        buffer_add_xml(buffer, file->open_name);
-        buffer_add_string(buffer, "</open_name>\n");
-    }
+    buffer_add_string(buffer, "    <file_ref>\n");
+    buffer_add_element(buffer, 8, "file_name", file->file.name);
+    if (file->open_name.length > 0)
+        buffer_add_element(buffer, 8, "open_name", file->open_name);
     if (file->copy_file)
         buffer_add_string(buffer, "        <copy_file/>\n");
     if (file->is_main)
@@ -76,9 +72,7 @@ static void write_text(struct buffer *buffer, const char *name, struct text valu
 {
     if (value.length == 0)
         return;
-    buffer_print(buffer, "    <%s>", name);
-    buffer_add_xml(buffer, value);
-    buffer_print(buffer, "</%s>\n", name);
+    buffer_add_element(buffer, 4, name, value);
 }
 
 static enum status check_size(const struct buffer *buffer, size_t before, struct failure *failure)
