@@ -1,6 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* What every subcommand gets: its arguments as the table of options reads them, the project's
- * configuration, its database, and one place for the reason of a failure. */
+ * configuration, its database, and one place for the reason of a failure.
+ *
+ * main.c finds the subcommand in its table, reads the options that the row names
+ * (command_options.c) and calls the row's function with the session. The function opens the
+ * configuration and the database when it needs them, does its work in one transaction or several,
+ * prints a table (output.h) or a sentence, and returns the exit status; main.c closes what is open.
+ * `qmctl manual` writes qmctl.1.md from the same table. One thread, one arena for the whole run. */
 #ifndef TOOLS_QMCTL_PROJECT_SESSION_H
 #define TOOLS_QMCTL_PROJECT_SESSION_H
 

@@ -1,10 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The way of some workunits: found, locked with their results, decided on (server/policy), new
- * results written and signed, saved, committed. A deadlock or a lost connection costs a repetition;
+/* The steps of one transaction: some workunits that are due are found, locked with their results,
+ * decided on (server/submit/transition_rules.c), new results written and signed, all saved and
+ * committed. A deadlock or a lost connection costs a repetition;
  * what was committed before is not due any more and is passed over then.
  *
  * What the database or the memory refuses is tried again in halves, so that one row that cannot be
  * written costs only itself: it is put off and named. */
+#include "tools/qmctl/transition_pass.h"
 #include "config/config.h"
 #include "db/admin.h"
 #include "db/states.h"
@@ -12,7 +14,6 @@
 #include "server/base/random.h"
 #include "server/policy/result/report_verdict.h"
 #include "server/submit/documents.h"
-#include "tools/qmctl/transition_parts.h"
 
 #include <inttypes.h>
 #include <stdio.h>
@@ -32,7 +33,8 @@ enum {
 #define PART_BYTES     ((size_t)1 << 30)
 #define TEMPLATE_BYTES ((size_t)256 << 20)
 
-void transition_complain(struct pass *pass, const char *what, struct text name, const char *why)
+void transition_complain(struct transition_pass *pass, const char *what, struct text name,
+                         const char *why)
 {
     pass->complaints++;
     if (pass->complaints <= COMPLAINTS_MAX)
@@ -44,7 +46,7 @@ void transition_complain(struct pass *pass, const char *what, struct text name, 
 
 /* --- deciding -------------------------------------------------------------------------------- */
 
-static enum status allocate_part(struct pass *pass, struct part *part)
+static enum status allocate_part(struct transition_pass *pass, struct transition_part *part)
 {
     part->new = part->old;
     part->new.workunits =
@@ -56,7 +58,7 @@ static enum status allocate_part(struct pass *pass, struct part *part)
                : STATUS_OK;
 }
 
-static void count_changes(struct part *part, const struct due_workunit_row *before,
+static void count_changes(struct transition_part *part, const struct due_workunit_row *before,
                           const struct due_workunit_row *after)
 {
     struct transition_counts *counts = &part->counts;
@@ -70,7 +72,7 @@ static void count_changes(struct part *part, const struct due_workunit_row *befo
 }
 
 /* The others in the next round. */
-static void bound_wanted(const struct pass *pass, struct transition_wanted *wanted,
+static void bound_wanted(const struct transition_pass *pass, struct transition_wanted *wanted,
                          struct due_workunit_row *workunit)
 {
     if (wanted->count <= RESULTS_MAX)
@@ -80,7 +82,7 @@ static void bound_wanted(const struct pass *pass, struct transition_wanted *want
 }
 
 /* Both lists go by workunit. */
-static void decide(struct pass *pass, struct part *part)
+static void decide(struct transition_pass *pass, struct transition_part *part)
 {
     size_t at = 0;
 
@@ -114,7 +116,8 @@ static int compare_time_outs(const void *a, const void *b)
            (left->app_version_id < right->app_version_id);
 }
 
-static enum status save_time_outs(struct pass *pass, struct time_outs *items, size_t count)
+static enum status save_time_outs(struct transition_pass *pass, struct time_outs *items,
+                                  size_t count)
 {
     size_t kept = 0;
 
@@ -129,7 +132,7 @@ static enum status save_time_outs(struct pass *pass, struct time_outs *items, si
                                    pass->session->config->daily_result_quota);
 }
 
-static int64_t app_of(const struct part *part, int64_t workunitid)
+static int64_t app_of(const struct transition_part *part, int64_t workunitid)
 {
     for (size_t i = 0; i < part->old.workunit_count; i++)
         if (part->old.workunits[i].id == workunitid)
@@ -137,7 +140,7 @@ static int64_t app_of(const struct part *part, int64_t workunitid)
     return 0;
 }
 
-static enum status save(struct pass *pass, struct part *part)
+static enum status save(struct transition_pass *pass, struct transition_part *part)
 {
     struct due_rows changed = {.workunits = part->new.workunits,
                                .workunit_count = part->new.workunit_count};
@@ -186,10 +189,10 @@ static void add_counts(struct transition_counts *sum, const struct transition_co
     sum->put_off += counts->put_off;
 }
 
-static enum status try_some(struct pass *pass, const int64_t *ids, size_t count)
+static enum status try_some(struct transition_pass *pass, const int64_t *ids, size_t count)
 {
     struct db *db = pass->session->db;
-    struct part part = {.wanted_count = 0};
+    struct transition_part part = {.wanted_count = 0};
     enum status status;
 
     arena_reset(pass->part);
@@ -222,7 +225,7 @@ static void pause_randomly(void)
 }
 
 /* Repeats what the database asks to repeat. */
-static enum status try_often(struct pass *pass, const int64_t *ids, size_t count)
+static enum status try_often(struct transition_pass *pass, const int64_t *ids, size_t count)
 {
     enum status status = STATUS_OK;
 
@@ -243,7 +246,7 @@ static enum status try_often(struct pass *pass, const int64_t *ids, size_t count
 }
 
 /* STATUS_OK: another workunit may do better. */
-static enum status set_aside(struct pass *pass, int64_t id, enum status why)
+static enum status set_aside(struct transition_pass *pass, int64_t id, enum status why)
 {
     struct session *session = pass->session;
     char words[24];
@@ -263,7 +266,7 @@ static enum status set_aside(struct pass *pass, int64_t id, enum status why)
     return status;
 }
 
-static enum status do_some(struct pass *pass, const int64_t *ids, size_t count)
+static enum status do_some(struct transition_pass *pass, const int64_t *ids, size_t count)
 {
     enum status status = try_often(pass, ids, count);
 
@@ -277,13 +280,13 @@ static enum status do_some(struct pass *pass, const int64_t *ids, size_t count)
     return status == STATUS_OK ? do_some(pass, ids + count / 2, count - count / 2) : status;
 }
 
-static void show_progress(const struct pass *pass, bool at_end)
+static void show_progress(const struct transition_pass *pass, bool at_end)
 {
     if (pass->settings->shows_progress && pass->counts.jobs >= PROGRESS_JOBS)
         fprintf(stderr, "\r%" PRId64 " jobs looked at%s", pass->counts.jobs, at_end ? "\n" : " ");
 }
 
-static enum status run(struct pass *pass)
+static enum status run(struct transition_pass *pass)
 {
     struct session *session = pass->session;
     struct due_place place = {.transition_time = INT32_MIN};
@@ -315,7 +318,7 @@ enum status transition_pass(struct session *session,
                             struct transition_counts *counts)
 {
     const struct config *config = session->config;
-    struct pass *pass = calloc(1, sizeof(*pass));
+    struct transition_pass *pass = calloc(1, sizeof(*pass));
     enum status status = STATUS_NO_MEMORY;
 
     if (pass == NULL)

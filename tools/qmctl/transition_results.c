@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Instances made anew, from the result templates that their workunits name, as `qmctl jobs create`
- * made the first ones. Templates are read once and kept for the workunits to come. */
+/* Results made for workunits that want more, from the result templates that their workunits name,
+ * as `qmctl jobs create` made the first ones. Templates are read once and kept for the workunits to
+ * come. */
 #include "config/config.h"
 #include "db/admin.h"
 #include "server/base/arena.h"
@@ -8,7 +9,7 @@
 #include "server/project/project.h"
 #include "server/submit/documents.h"
 #include "server/submit/keys.h"
-#include "tools/qmctl/transition_parts.h"
+#include "tools/qmctl/transition_pass.h"
 
 #include <inttypes.h>
 #include <limits.h>
@@ -17,7 +18,7 @@
 
 enum { NAME_BYTES_MAX = 190 };
 
-static enum status read_template(struct pass *pass, struct text path,
+static enum status read_template(struct transition_pass *pass, struct text path,
                                  struct output_template *ret_output, struct failure *failure)
 {
     const struct config *config = pass->session->config;
@@ -35,7 +36,7 @@ static enum status read_template(struct pass *pass, struct text path,
 }
 
 /* NULL: it is not usable, which is said once. */
-static const struct output_template *find_template(struct pass *pass, struct text path)
+static const struct output_template *find_template(struct transition_pass *pass, struct text path)
 {
     struct failure why = {.status = STATUS_OK};
     struct known_template *known = pass->templates;
@@ -51,7 +52,7 @@ static const struct output_template *find_template(struct pass *pass, struct tex
     return known->is_usable ? &known->output : NULL;
 }
 
-static enum status open_documents(struct pass *pass)
+static enum status open_documents(struct transition_pass *pass)
 {
     struct session *session = pass->session;
     struct text key = NO_TEXT;
@@ -68,7 +69,7 @@ static enum status open_documents(struct pass *pass)
     return status;
 }
 
-static void add_results(struct pass *pass, const struct due_workunit_row *workunit,
+static void add_results(struct transition_pass *pass, const struct due_workunit_row *workunit,
                         const struct transition_wanted *wanted,
                         const struct output_template *output, struct new_result *results,
                         struct document_order *orders)
@@ -88,7 +89,7 @@ static void add_results(struct pass *pass, const struct due_workunit_row *workun
 }
 
 /* The workunit's other changes are saved all the same. */
-static void put_off(struct pass *pass, struct part *part, size_t index)
+static void put_off(struct transition_pass *pass, struct transition_part *part, size_t index)
 {
     struct due_workunit_row *workunit = &part->new.workunits[index];
     int64_t later = pass->rules.now + TRANSITION_PUT_OFF;
@@ -98,7 +99,7 @@ static void put_off(struct pass *pass, struct part *part, size_t index)
     part->counts.put_off++;
 }
 
-enum status transition_make_results(struct pass *pass, struct part *part)
+enum status transition_make_results(struct transition_pass *pass, struct transition_part *part)
 {
     struct new_result *results =
         ARENA_ARRAY(pass->part, (size_t)part->wanted_count, struct new_result);
@@ -139,7 +140,7 @@ enum status transition_make_results(struct pass *pass, struct part *part)
                                : status;
 }
 
-void transition_tidy_results(struct pass *pass)
+void transition_tidy_results(struct transition_pass *pass)
 {
     if (pass->documents != NULL)
         documents_forget(pass->documents);

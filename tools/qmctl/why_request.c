@@ -30,13 +30,6 @@ void assume(struct session *session, struct assumptions *assumptions, const char
     assumptions->lines[assumptions->count++] = text_copy(session->arena, text_from(line));
 }
 
-static void add_element(struct buffer *buffer, const char *name, struct text value)
-{
-    buffer_print(buffer, "<%s>", name);
-    buffer_add_xml(buffer, value);
-    buffer_print(buffer, "</%s>\n", name);
-}
-
 static void add_real(struct buffer *buffer, const char *name, double value)
 {
     buffer_print(buffer, "<%s>%.15g</%s>\n", name, value, name);
@@ -77,7 +70,7 @@ static void add_client(struct session *session, struct buffer *buffer, const str
                TEXT_ARG(version));
     }
     for (size_t i = 0; i < sizeof names / sizeof *names; i++)
-        add_element(buffer, names[i], text_split(&version, '.'));
+        buffer_add_element(buffer, 0, names[i], text_split(&version, '.'));
 }
 
 static const char *coproc_element(struct text type)
@@ -106,13 +99,13 @@ static void add_coprocs(struct session *session, struct buffer *buffer, const st
         if (!text_to_real(count, &instances) || !(instances > 0))
             instances = 1;
         buffer_print(buffer, "<%s>\n", coproc_element(type));
-        add_element(buffer, "type", type);
-        add_element(buffer, "name", json_value(session, gpu, "model"));
+        buffer_add_element(buffer, 0, "type", type);
+        buffer_add_element(buffer, 0, "name", json_value(session, gpu, "model"));
         add_real(buffer, "count", instances);
         add_real(buffer, "req_secs", DAY * instances);
         add_real(buffer, "req_instances", 0);
-        add_element(buffer, "peak_flops", json_value(session, gpu, "peak_flops"));
-        add_element(buffer, "available_ram", json_value(session, gpu, "ram"));
+        buffer_add_element(buffer, 0, "peak_flops", json_value(session, gpu, "peak_flops"));
+        buffer_add_element(buffer, 0, "available_ram", json_value(session, gpu, "ram"));
         buffer_print(buffer, "</%s>\n", coproc_element(type));
         rest = (struct text){.at = gpu.at + begin.length, .length = gpu.length - begin.length};
     }
@@ -184,10 +177,10 @@ static enum status add_platforms(struct session *session, struct buffer *buffer,
                TEXT_ARG(buffer_text(&words)));
     }
     if (count > 0)
-        add_element(buffer, "platform_name", given[0]);
+        buffer_add_element(buffer, 0, "platform_name", given[0]);
     for (size_t i = 1; i < count; i++) {
         buffer_add_string(buffer, "<alt_platform>\n");
-        add_element(buffer, "name", given[i]);
+        buffer_add_element(buffer, 0, "name", given[i]);
         buffer_add_string(buffer, "</alt_platform>\n");
     }
     return status;
@@ -210,18 +203,18 @@ static void add_host(struct buffer *buffer, const struct host_row *host)
     add_real(buffer, "bwup", host->n_bwup);
     add_real(buffer, "bwdown", host->n_bwdown);
     buffer_add_string(buffer, "</net_stats>\n<host_info>\n");
-    add_element(buffer, "domain_name", host->domain_name);
+    buffer_add_element(buffer, 0, "domain_name", host->domain_name);
     buffer_print(buffer, "<p_ncpus>%" PRId64 "</p_ncpus>\n", host->p_ncpus);
-    add_element(buffer, "p_vendor", host->p_vendor);
-    add_element(buffer, "p_model", host->p_model);
+    buffer_add_element(buffer, 0, "p_vendor", host->p_vendor);
+    buffer_add_element(buffer, 0, "p_model", host->p_model);
     add_real(buffer, "p_fpops", host->p_fpops);
     add_real(buffer, "p_iops", host->p_iops);
     add_real(buffer, "m_nbytes", host->m_nbytes);
     add_real(buffer, "m_swap", host->m_swap);
     add_real(buffer, "d_total", host->d_total);
     add_real(buffer, "d_free", host->d_free);
-    add_element(buffer, "os_name", host->os_name);
-    add_element(buffer, "os_version", host->os_version);
+    buffer_add_element(buffer, 0, "os_name", host->os_name);
+    buffer_add_element(buffer, 0, "os_version", host->os_version);
     buffer_add_string(buffer, "</host_info>\n<disk_usage>\n");
     add_real(buffer, "d_boinc_used_total", host->d_boinc_used_total);
     add_real(buffer, "d_boinc_used_project", host->d_boinc_used_project);
@@ -243,7 +236,7 @@ static enum status add_jobs(struct session *session, struct buffer *buffer,
     buffer_add_string(buffer, "<other_results>\n");
     for (size_t i = 0; status == STATUS_OK && i < count; i++) {
         buffer_add_string(buffer, "<other_result>\n");
-        add_element(buffer, "name", rows[i].name);
+        buffer_add_element(buffer, 0, "name", rows[i].name);
         buffer_add_string(buffer, "</other_result>\n");
     }
     buffer_add_string(buffer, "</other_results>\n");
