@@ -71,11 +71,11 @@ static bool take(void *context, const struct pool_group *group, struct pool_term
     return true;
 }
 
-struct host {
+struct bench_host {
     const char *name;
     double room; /* of each amount */
 };
-static const struct host hosts[] = {{"ordinary", 800}, {"rare", 6}, {"hopeless", 1}};
+static const struct bench_host hosts[] = {{"ordinary", 800}, {"rare", 6}, {"hopeless", 1}};
 
 /* --- measuring ------------------------------------------------------------------------------- */
 
@@ -86,7 +86,8 @@ static int compare_times(const void *a, const void *b)
 }
 
 /* One question as the server asks it, what was got given back. Microseconds, or -1. */
-static double ask(struct pool *pool, struct arena *arena, const struct host *host, size_t *ret_got)
+static double ask(struct pool *pool, struct arena *arena, const struct bench_host *host,
+                  size_t *ret_got)
 {
     struct pool_terms terms = {.limits = {host->room, host->room, HUGE_VAL, host->room * 1e6},
                                .jobs = REPLY_JOBS};
@@ -109,7 +110,7 @@ static double ask(struct pool *pool, struct arena *arena, const struct host *hos
     return took * 1e6;
 }
 
-static bool ask_often(struct pool *pool, struct arena *arena, const struct host *host)
+static bool ask_often(struct pool *pool, struct arena *arena, const struct bench_host *host)
 {
     static double times[QUESTIONS]; /* too many for the stack */
     size_t got = 0;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* The table of options, and what is true without them. */
-#include "tools/qmload/arguments.h"
+#include "tools/qmload/load_arguments.h"
 
 #include "server/base/random.h"
 #include "server/base/text.h"
@@ -81,7 +81,7 @@ static void add_turn(struct turns *turns, const char *argument, struct argp_stat
 
 static error_t parse_option(int key, char *argument, struct argp_state *state)
 {
-    struct arguments *arguments = state->input;
+    struct load_arguments *arguments = state->input;
 
     switch (key) {
     case 'a':
@@ -158,12 +158,13 @@ static const struct argp argp = {
            "Exit status: 0 when every request was answered in full and no job went to two hosts, "
            "else 1."};
 
-struct arguments arguments_read(int argc, char **argv)
+struct load_arguments arguments_read(int argc, char **argv)
 {
-    struct arguments arguments = {.profile = {.seconds = 100000, .ncpus = 4, .run = random_u64()},
-                                  .hosts = 8,
-                                  .empty_replies = 2,
-                                  .timeout = 120};
+    struct load_arguments arguments = {
+        .profile = {.seconds = 100000, .ncpus = 4, .run = random_u64()},
+        .hosts = 8,
+        .empty_replies = 2,
+        .timeout = 120};
 
     argp_parse(&argp, argc, argv, 0, NULL, &arguments);
     return arguments;

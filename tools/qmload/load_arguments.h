@@ -1,15 +1,15 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* The command line of qmload. */
-#ifndef TOOLS_QMLOAD_ARGUMENTS_H
-#define TOOLS_QMLOAD_ARGUMENTS_H
+#ifndef TOOLS_QMLOAD_LOAD_ARGUMENTS_H
+#define TOOLS_QMLOAD_LOAD_ARGUMENTS_H
 
-#include "tools/qmload/host.h"
+#include "tools/qmload/load_host.h"
 #include "tools/qmload/load_tally.h"
 
 #include <stdbool.h>
 #include <stdint.h>
 
-struct arguments {
+struct load_arguments {
     const char *url;
     struct load_profile profile;
     int64_t hosts, requests, empty_replies;
@@ -20,6 +20,6 @@ struct arguments {
 };
 
 /* Ends the program where the words cannot be understood. */
-struct arguments arguments_read(int argc, char **argv);
+struct load_arguments arguments_read(int argc, char **argv);
 
 #endif

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Requests in the shape that a present-day client gives them, and as much of the reply as such a
  * machine acts on. The reply is searched, not parsed: our own server's lines are what is read. */
-#include "tools/qmload/host.h"
+#include "tools/qmload/load_host.h"
 
 #include "server/base/random.h"
 
@@ -16,9 +16,9 @@ static struct text take_turn(const struct turns *turns, size_t number, struct te
     return turns->count == 0 ? otherwise : turns->items[number % turns->count];
 }
 
-void host_init(struct host *host, const struct load_profile *profile, size_t number)
+void host_init(struct load_host *host, const struct load_profile *profile, size_t number)
 {
-    *host = (struct host){
+    *host = (struct load_host){
         .profile = profile,
         .number = number,
         .authenticator = take_turn(&profile->authenticators, number, NO_TEXT),
@@ -27,13 +27,13 @@ void host_init(struct host *host, const struct load_profile *profile, size_t num
     };
 }
 
-void host_clear(struct host *host)
+void host_clear(struct load_host *host)
 {
     for (size_t i = 0; i < host->job_count; i++)
         free(host->jobs[i].name);
     free(host->jobs);
     free(host->code_sign_key);
-    *host = (struct host){0};
+    *host = (struct load_host){0};
 }
 
 static char *copy(struct text text)
@@ -48,7 +48,7 @@ static char *copy(struct text text)
     return string;
 }
 
-static void write_identity(const struct host *host, struct buffer *request)
+static void write_identity(const struct load_host *host, struct buffer *request)
 {
     const struct load_profile *profile = host->profile;
 
@@ -80,7 +80,7 @@ static void write_identity(const struct host *host, struct buffer *request)
         buffer_print(request, "    <code_sign_key>\n%s\n</code_sign_key>\n", host->code_sign_key);
 }
 
-static void write_machine(const struct host *host, struct buffer *request)
+static void write_machine(const struct load_host *host, struct buffer *request)
 {
     uint64_t mark = random_mix(host->profile->run, host->number);
 
@@ -129,7 +129,7 @@ static void write_machine(const struct host *host, struct buffer *request)
                                "</disk_usage>\n");
 }
 
-static void write_jobs(struct host *host, struct buffer *request)
+static void write_jobs(struct load_host *host, struct buffer *request)
 {
     host->reported = host->profile->keeps_jobs ? 0 : host->job_count;
     for (size_t i = 0; i < host->reported; i++)
@@ -152,7 +152,7 @@ static void write_jobs(struct host *host, struct buffer *request)
                                "</in_progress_results>\n</scheduler_request>\n");
 }
 
-void host_write_request(struct host *host, struct buffer *ret_request)
+void host_write_request(struct load_host *host, struct buffer *ret_request)
 {
     host->rpc_seqno++;
     write_identity(host, ret_request);
@@ -180,7 +180,7 @@ static bool next_element(struct text *rest, struct text begin, struct text end,
     return true;
 }
 
-static void add_job(struct host *host, struct text name)
+static void add_job(struct load_host *host, struct text name)
 {
     for (size_t i = 0; i < host->job_count; i++) {
         if (text_is(name, host->jobs[i].name))
@@ -196,7 +196,7 @@ static void add_job(struct host *host, struct text name)
 }
 
 /* Whether the job was one of those reported; it is forgotten then. */
-static bool acknowledge(struct host *host, struct text name)
+static bool acknowledge(struct load_host *host, struct text name)
 {
     for (size_t i = 0; i < host->reported; i++) {
         if (!text_is(name, host->jobs[i].name))
@@ -211,7 +211,7 @@ static bool acknowledge(struct host *host, struct text name)
     return false;
 }
 
-static void read_identity(struct host *host, struct text reply)
+static void read_identity(struct load_host *host, struct text reply)
 {
     struct text rest = reply, content;
     int64_t id;
@@ -238,7 +238,7 @@ static enum reply_kind kind_of(struct text reply)
     return text_contains(reply, TEXT("<userid>")) ? REPLY_FULL : REPLY_SHORT;
 }
 
-struct reply_summary host_read_reply(struct host *host, struct text reply, take_job *take,
+struct reply_summary host_read_reply(struct load_host *host, struct text reply, take_job *take,
                                      void *context)
 {
     struct reply_summary summary = {.kind = kind_of(reply)};

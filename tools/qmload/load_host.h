@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* One emulated volunteer's machine: asks for work, reports at once what it got, and remembers what
  * it must between requests. It computes nothing. */
-#ifndef TOOLS_QMLOAD_HOST_H
-#define TOOLS_QMLOAD_HOST_H
+#ifndef TOOLS_QMLOAD_LOAD_HOST_H
+#define TOOLS_QMLOAD_LOAD_HOST_H
 
 #include "server/base/buffer.h"
 #include "server/base/text.h"
@@ -27,27 +27,27 @@ struct load_profile {
     uint64_t run;    /* makes the machines of one run others than those of the next */
 };
 
-struct job {
+struct load_job {
     char *name;
 };
 
-struct host {
+struct load_host {
     const struct load_profile *profile;
     size_t number;
     struct text authenticator, platform, vendor;
     int64_t id; /* 0 until the server gave one */
     int64_t rpc_seqno;
-    char *code_sign_key; /* as the server sent it; NULL: none yet */
-    struct job *jobs;    /* on the host, not yet acknowledged */
+    char *code_sign_key;   /* as the server sent it; NULL: none yet */
+    struct load_job *jobs; /* on the host, not yet acknowledged */
     size_t job_count, job_capacity;
     size_t reported; /* of them, in the request under way: the first ones */
 };
 
-void host_init(struct host *host, const struct load_profile *profile, size_t number);
-void host_clear(struct host *host);
+void host_init(struct load_host *host, const struct load_profile *profile, size_t number);
+void host_clear(struct load_host *host);
 
 /* The next request of this host. */
-void host_write_request(struct host *host, struct buffer *ret_request);
+void host_write_request(struct load_host *host, struct buffer *ret_request);
 
 enum reply_kind {
     REPLY_FULL,
@@ -63,10 +63,10 @@ struct reply_summary {
 };
 
 /* For each job in the reply. */
-typedef void take_job(void *context, const struct host *host, struct text name);
+typedef void take_job(void *context, const struct load_host *host, struct text name);
 
 /* Reads the reply and changes the host accordingly. */
-struct reply_summary host_read_reply(struct host *host, struct text reply, take_job *take,
+struct reply_summary host_read_reply(struct load_host *host, struct text reply, take_job *take,
                                      void *context);
 
 #endif

@@ -8,7 +8,7 @@
 
 #include "server/base/banned.h"
 
-void tally_latency(struct tally *tally, double seconds)
+void tally_latency(struct load_tally *tally, double seconds)
 {
     if (tally->latency_count == tally->latency_capacity) {
         tally->latency_capacity = tally->latency_capacity == 0 ? 4096 : tally->latency_capacity * 2;
@@ -20,7 +20,7 @@ void tally_latency(struct tally *tally, double seconds)
     tally->latencies[tally->latency_count++] = seconds;
 }
 
-static struct tally_job *find(struct tally_job *jobs, size_t capacity, struct text name)
+static struct job_owner *find(struct job_owner *jobs, size_t capacity, struct text name)
 {
     for (size_t at = (size_t)text_hash(name) % capacity;; at = (at + 1) % capacity) {
         if (jobs[at].name == NULL || text_is(name, jobs[at].name))
@@ -29,10 +29,10 @@ static struct tally_job *find(struct tally_job *jobs, size_t capacity, struct te
 }
 
 /* Kept at most half full. */
-static void make_room(struct tally *tally)
+static void make_room(struct load_tally *tally)
 {
     size_t capacity = tally->job_capacity == 0 ? 8192 : tally->job_capacity * 2;
-    struct tally_job *jobs;
+    struct job_owner *jobs;
 
     if (tally->job_capacity > 0 && tally->job_count < tally->job_capacity / 2)
         return;
@@ -48,9 +48,9 @@ static void make_room(struct tally *tally)
     tally->job_capacity = capacity;
 }
 
-void tally_job(struct tally *tally, struct text name, size_t host)
+void tally_job(struct load_tally *tally, struct text name, size_t host)
 {
-    struct tally_job *job;
+    struct job_owner *job;
 
     make_room(tally);
     job = find(tally->jobs, tally->job_capacity, name);
@@ -67,13 +67,13 @@ void tally_job(struct tally *tally, struct text name, size_t host)
     }
 }
 
-void tally_clear(struct tally *tally)
+void tally_clear(struct load_tally *tally)
 {
     for (size_t i = 0; i < tally->job_capacity; i++)
         free(tally->jobs[i].name);
     free(tally->jobs);
     free(tally->latencies);
-    *tally = (struct tally){0};
+    *tally = (struct load_tally){0};
 }
 
 static int compare_reals(const void *a, const void *b)
@@ -83,7 +83,7 @@ static int compare_reals(const void *a, const void *b)
     return (left > right) - (left < right);
 }
 
-double tally_percentile(struct tally *tally, double fraction)
+double tally_percentile(struct load_tally *tally, double fraction)
 {
     size_t at;
 
@@ -95,20 +95,20 @@ double tally_percentile(struct tally *tally, double fraction)
 }
 
 /* The rows of every format, in one list: name, unit, value. */
-struct figure {
+struct load_figure {
     const char *name, *unit;
     double value;
 };
 enum { FIGURE_COUNT = 18 };
 
-static double per_second(const struct tally *tally, double count)
+static double per_second(const struct load_tally *tally, double count)
 {
     return tally->elapsed > 0 ? count / tally->elapsed : 0;
 }
 
-static void list_figures(struct tally *tally, struct figure ret_figures[FIGURE_COUNT])
+static void list_figures(struct load_tally *tally, struct load_figure ret_figures[FIGURE_COUNT])
 {
-    const struct figure figures[FIGURE_COUNT] = {
+    const struct load_figure figures[FIGURE_COUNT] = {
         {"requests", "", (double)tally->requests},
         {"elapsed", "s", tally->elapsed},
         {"requests_per_second", "1/s", per_second(tally, (double)tally->requests)},
@@ -132,9 +132,9 @@ static void list_figures(struct tally *tally, struct figure ret_figures[FIGURE_C
     memcpy(ret_figures, figures, sizeof(figures));
 }
 
-void tally_print(struct tally *tally, enum tally_format format, FILE *stream)
+void tally_print(struct load_tally *tally, enum tally_format format, FILE *stream)
 {
-    struct figure figures[FIGURE_COUNT];
+    struct load_figure figures[FIGURE_COUNT];
 
     list_figures(tally, figures);
     if (format == TALLY_CSV) {
@@ -155,7 +155,7 @@ void tally_print(struct tally *tally, enum tally_format format, FILE *stream)
     }
 }
 
-void tally_print_jobs(const struct tally *tally, FILE *stream)
+void tally_print_jobs(const struct load_tally *tally, FILE *stream)
 {
     for (size_t i = 0; i < tally->job_capacity; i++) {
         if (tally->jobs[i].name != NULL)
@@ -163,7 +163,7 @@ void tally_print_jobs(const struct tally *tally, FILE *stream)
     }
 }
 
-bool tally_is_clean(const struct tally *tally)
+bool tally_is_clean(const struct load_tally *tally)
 {
     return tally->jobs_duplicate == 0 && tally->failed == 0 && tally->missing_acks == 0 &&
            tally->down == 0 && tally->later == 0;

@@ -10,16 +10,16 @@
 #include <stdint.h>
 #include <stdio.h>
 
-struct tally_job {
+struct job_owner {
     char *name;
     size_t host;
 };
 
-struct tally {
+struct load_tally {
     double *latencies; /* s */
     size_t latency_count, latency_capacity;
 
-    struct tally_job *jobs; /* hash table, open addressing; name NULL: free */
+    struct job_owner *jobs; /* hash table, open addressing; name NULL: free */
     size_t job_count, job_capacity;
     size_t jobs_again;     /* sent again to the host that has them */
     size_t jobs_duplicate; /* sent to a host while another one has or had them */
@@ -32,20 +32,20 @@ struct tally {
     double elapsed; /* s */
 };
 
-void tally_latency(struct tally *tally, double seconds);
+void tally_latency(struct load_tally *tally, double seconds);
 /* Also finds out whether the job went to somebody else before. */
-void tally_job(struct tally *tally, struct text name, size_t host);
-void tally_clear(struct tally *tally);
+void tally_job(struct load_tally *tally, struct text name, size_t host);
+void tally_clear(struct load_tally *tally);
 
 /* Smallest latency that at least this fraction of all stayed below; 0 when there is none. Sorts. */
-double tally_percentile(struct tally *tally, double fraction);
+double tally_percentile(struct load_tally *tally, double fraction);
 
 enum tally_format { TALLY_TEXT, TALLY_CSV, TALLY_JSON };
-void tally_print(struct tally *tally, enum tally_format format, FILE *stream);
+void tally_print(struct load_tally *tally, enum tally_format format, FILE *stream);
 /* One name per line, with the number of its host. */
-void tally_print_jobs(const struct tally *tally, FILE *stream);
+void tally_print_jobs(const struct load_tally *tally, FILE *stream);
 
 /* Nothing went wrong: no duplicate, no failure, no ack missing. */
-bool tally_is_clean(const struct tally *tally);
+bool tally_is_clean(const struct load_tally *tally);
 
 #endif

@@ -5,8 +5,8 @@
  * Closed loop (the default): a host asks again as soon as it has its answer. Open loop (--rate):
  * every request has its time beforehand, and its latency counts from that time even if the host was
  * still busy then, so that a slow server cannot slow its own measurement down. */
-#include "tools/qmload/arguments.h"
-#include "tools/qmload/host.h"
+#include "tools/qmload/load_arguments.h"
+#include "tools/qmload/load_host.h"
 #include "tools/qmload/load_tally.h"
 
 #include "server/base/buffer.h"
@@ -21,8 +21,8 @@
 
 enum { REPLY_BYTES_MAX = 256 << 20 };
 
-struct slot {
-    struct host host;
+struct load_slot {
+    struct load_host host;
     CURL *easy;
     struct buffer request, reply;
     int64_t sent;      /* requests begun */
@@ -30,13 +30,13 @@ struct slot {
     double due;        /* when the request should have begun */
     double not_before; /* a pause after trouble */
     bool is_busy, is_done;
-    struct load *load;
+    struct load_run *load;
 };
 
-struct load {
-    struct arguments arguments;
-    struct tally tally;
-    struct slot *slots;
+struct load_run {
+    struct load_arguments arguments;
+    struct load_tally tally;
+    struct load_slot *slots;
     struct curl_slist *headers;
     CURLM *multi;
     size_t busy, done;
@@ -52,13 +52,13 @@ static const double pause_after_trouble = 0.2; /* s */
 
 static size_t receive(char *data, size_t size, size_t count, void *context)
 {
-    struct slot *slot = context;
+    struct load_slot *slot = context;
 
     buffer_add(&slot->reply, (struct text){.at = data, .length = size * count});
     return slot->reply.overflowed ? 0 : size * count;
 }
 
-static void complain(struct load *load, const struct slot *slot, const char *what,
+static void complain(struct load_run *load, const struct load_slot *slot, const char *what,
                      struct text detail)
 {
     if (load->arguments.is_quiet || load->complaints++ >= COMPLAINTS_MAX)
@@ -68,7 +68,7 @@ static void complain(struct load *load, const struct slot *slot, const char *wha
             TEXT_ARG(detail));
 }
 
-static void begin(struct load *load, struct slot *slot)
+static void begin(struct load_run *load, struct load_slot *slot)
 {
     slot->request.length = 0;
     slot->reply.length = 0;
@@ -83,15 +83,15 @@ static void begin(struct load *load, struct slot *slot)
     load->tally.bytes_out += slot->request.length;
 }
 
-static void take(void *context, const struct host *host, struct text name)
+static void take(void *context, const struct load_host *host, struct text name)
 {
-    struct slot *slot = context;
+    struct load_slot *slot = context;
 
     slot->empty = -1; /* counted up to 0 when the reply is done */
     tally_job(&slot->load->tally, name, host->number);
 }
 
-static void read_reply(struct load *load, struct slot *slot)
+static void read_reply(struct load_run *load, struct load_slot *slot)
 {
     struct reply_summary summary =
         host_read_reply(&slot->host, buffer_text(&slot->reply), take, slot);
@@ -121,7 +121,7 @@ static void read_reply(struct load *load, struct slot *slot)
     }
 }
 
-static void finish(struct load *load, struct slot *slot, CURLcode result)
+static void finish(struct load_run *load, struct load_slot *slot, CURLcode result)
 {
     long status = 0;
 
@@ -149,7 +149,7 @@ static void finish(struct load *load, struct slot *slot, CURLcode result)
 }
 
 /* When the next request of a slot is to begin. */
-static double next_due(const struct load *load, const struct slot *slot, double now)
+static double next_due(const struct load_run *load, const struct load_slot *slot, double now)
 {
     double turn = (double)slot->sent * (double)load->arguments.hosts + (double)slot->host.number;
 
@@ -159,13 +159,13 @@ static double next_due(const struct load *load, const struct slot *slot, double 
 }
 
 /* Starts whatever is due; returns how long to wait for the next one at most, in s. */
-static double begin_due(struct load *load)
+static double begin_due(struct load_run *load)
 {
     double now = clock_seconds(), soonest = 1;
     bool time_is_over = load->arguments.time > 0 && now >= load->begun + load->arguments.time;
 
     for (int64_t i = 0; i < load->arguments.hosts; i++) {
-        struct slot *slot = &load->slots[i];
+        struct load_slot *slot = &load->slots[i];
         double due;
 
         if (slot->is_busy || slot->is_done)
@@ -187,14 +187,14 @@ static double begin_due(struct load *load)
 }
 
 /* Returns how many requests ended. */
-static size_t collect(struct load *load)
+static size_t collect(struct load_run *load)
 {
     CURLMsg *message;
     size_t ended = 0;
     int left;
 
     while ((message = curl_multi_info_read(load->multi, &left)) != NULL) {
-        struct slot *slot = NULL;
+        struct load_slot *slot = NULL;
         CURLcode result = message->data.result;
 
         if (message->msg != CURLMSG_DONE)
@@ -206,7 +206,7 @@ static size_t collect(struct load *load)
     return ended;
 }
 
-static void run(struct load *load)
+static void run(struct load_run *load)
 {
     load->begun = clock_seconds();
     while (load->done < (size_t)load->arguments.hosts) {
@@ -224,9 +224,9 @@ static void run(struct load *load)
     load->tally.elapsed = clock_seconds() - load->begun;
 }
 
-static bool prepare_slot(struct load *load, size_t number)
+static bool prepare_slot(struct load_run *load, size_t number)
 {
-    struct slot *slot = &load->slots[number];
+    struct load_slot *slot = &load->slots[number];
 
     host_init(&slot->host, &load->arguments.profile, number);
     slot->load = load;
@@ -246,7 +246,7 @@ static bool prepare_slot(struct load *load, size_t number)
     return true;
 }
 
-static bool prepare(struct load *load)
+static bool prepare(struct load_run *load)
 {
     load->slots = calloc((size_t)load->arguments.hosts, sizeof(*load->slots));
     load->multi = curl_multi_init();
@@ -262,7 +262,7 @@ static bool prepare(struct load *load)
     return true;
 }
 
-static void clear(struct load *load)
+static void clear(struct load_run *load)
 {
     for (int64_t i = 0; load->slots != NULL && i < load->arguments.hosts; i++) {
         curl_easy_cleanup(load->slots[i].easy);
@@ -276,7 +276,7 @@ static void clear(struct load *load)
     tally_clear(&load->tally);
 }
 
-static bool save_jobs(const struct load *load)
+static bool save_jobs(const struct load_run *load)
 {
     FILE *file;
 
@@ -293,7 +293,7 @@ static bool save_jobs(const struct load *load)
 
 int main(int argc, char **argv)
 {
-    struct load load = {.arguments = arguments_read(argc, argv)};
+    struct load_run load = {.arguments = arguments_read(argc, argv)};
     bool is_clean = false;
 
     curl_global_init(CURL_GLOBAL_DEFAULT);
