@@ -17,61 +17,44 @@
 
 #define NOW 1800000000
 
-struct fixture {
-    struct test_database *database;
-    struct db *db;
-    struct arena *arena;
-    int64_t appid;
-};
+static int64_t appid; /* of the app "demo" */
 
 static int setup(void **state)
 {
-    struct fixture *fixture = calloc(1, sizeof *fixture);
-    fixture->database = test_database_create(true, NULL);
-    fixture->db = test_database_open(fixture->database);
-    fixture->arena = arena_create(256 << 20);
-    *state = fixture;
-    return db_admin_app_add(fixture->db, TEXT("demo"), TEXT("Demo"), NOW, &fixture->appid) !=
-               STATUS_OK ||
+    struct test_fixture *fixture;
+
+    (void)test_fixture_open(state);
+    fixture = *state;
+    return db_admin_app_add(fixture->db, TEXT("demo"), TEXT("Demo"), NOW, &appid) != STATUS_OK ||
            db_commit(fixture->db) != STATUS_OK;
 }
 
-static int teardown(void **state)
-{
-    struct fixture *fixture = *state;
-    db_close(fixture->db);
-    test_database_destroy(fixture->database);
-    arena_destroy(fixture->arena);
-    free(fixture);
-    return 0;
-}
-
-static int64_t count(struct fixture *fixture, const char *what)
+static int64_t count(struct test_fixture *fixture, const char *what)
 {
     return test_sql_integer(fixture->database, "SELECT COUNT(*) FROM %s", what);
 }
 
 static void app_by_name(void **state)
 {
-    struct fixture *fixture = *state;
+    struct test_fixture *fixture = *state;
     struct app_row app;
     int64_t id;
     assert_status(STATUS_OK, db_admin_app_find(fixture->db, fixture->arena, TEXT("demo"), &app));
-    assert_i64(app.id, fixture->appid);
+    assert_i64(app.id, appid);
     assert_text(app.user_friendly_name, "Demo");
     assert_status(STATUS_NOT_FOUND,
                   db_admin_app_find(fixture->db, fixture->arena, TEXT("none"), &app));
     assert_status(STATUS_DB_REFUSED,
                   db_admin_app_add(fixture->db, TEXT("demo"), TEXT("again"), NOW, &id));
     db_rollback(fixture->db);
-    assert_status(STATUS_OK, db_admin_app_deprecate(fixture->db, fixture->appid, true));
+    assert_status(STATUS_OK, db_admin_app_deprecate(fixture->db, appid, true));
     assert_status(STATUS_OK, db_commit(fixture->db));
     assert_i64(count(fixture, "app WHERE deprecated = 1 AND weight = 1"), 1);
 }
 
 static void platform_is_added_once(void **state)
 {
-    struct fixture *fixture = *state;
+    struct test_fixture *fixture = *state;
     bool added;
     for (int i = 0; i < 2; i++) {
         assert_status(STATUS_OK, db_admin_platform_add(fixture->db, TEXT("anonymous"), TEXT("Own"),
@@ -84,9 +67,9 @@ static void platform_is_added_once(void **state)
 
 static void versions(void **state)
 {
-    struct fixture *fixture = *state;
+    struct test_fixture *fixture = *state;
     struct version_entry *rows;
-    struct new_version version = {.appid = fixture->appid,
+    struct new_version version = {.appid = appid,
                                   .version_num = 103,
                                   .plan_class = TEXT("mt"),
                                   .xml_doc = TEXT("<x/>"),
@@ -111,7 +94,7 @@ static void versions(void **state)
 
 static void users(void **state)
 {
-    struct fixture *fixture = *state;
+    struct test_fixture *fixture = *state;
     const struct new_user new_user = {.email_addr = TEXT("a@b.c"),
                                       .name = TEXT("A'; --"),
                                       .authenticator = TEXT("0123"),
@@ -138,7 +121,7 @@ static void users(void **state)
  * list of the database room. */
 static void workunits_get_their_own_numbers(void **state)
 {
-    struct fixture *fixture = *state;
+    struct test_fixture *fixture = *state;
     enum { COUNT = 1000 };
     struct new_workunit *rows = ARENA_ARRAY(fixture->arena, COUNT, struct new_workunit);
     int64_t *ids = ARENA_ARRAY(fixture->arena, COUNT, int64_t);
@@ -146,7 +129,7 @@ static void workunits_get_their_own_numbers(void **state)
         rows[i] =
             (struct new_workunit){.name = text_print(fixture->arena, "w_%d", (i * 7919) % COUNT),
                                   .xml_doc = text_print(fixture->arena, "<d>%d</d>", i),
-                                  .appid = fixture->appid,
+                                  .appid = appid,
                                   .result_template_file = TEXT("templates/out"),
                                   .keywords = TEXT("1 2"),
                                   .batch = 5,
@@ -199,7 +182,7 @@ static void workunits_get_their_own_numbers(void **state)
 /* --- jobs ---------------------------------------------------------------------------------- */
 
 struct job_fixture {
-    struct fixture base;
+    struct test_fixture *base;
     char dir[64];
     struct app_row app;
     struct jobs_settings settings;
@@ -207,8 +190,8 @@ struct job_fixture {
 
 static void write_in(struct job_fixture *fixture, const char *name, const char *content)
 {
-    assert_status(STATUS_OK, file_write(text_string(fixture->base.arena,
-                                                    text_print(fixture->base.arena, "%s/%s",
+    assert_status(STATUS_OK, file_write(text_string(fixture->base->arena,
+                                                    text_print(fixture->base->arena, "%s/%s",
                                                                fixture->dir, name)),
                                         text_from(content), 0644, NULL));
 }
@@ -219,12 +202,11 @@ static int job_setup(void **state)
     if (setup(&base) != 0)
         return -1;
     struct job_fixture *fixture = calloc(1, sizeof *fixture);
-    fixture->base = *(struct fixture *)base;
-    free(base);
+    fixture->base = base;
     snprintf(fixture->dir, sizeof fixture->dir, "/tmp/qm-admin-XXXXXX");
     if (mkdtemp(fixture->dir) == NULL)
         return -1;
-    struct config *config = test_database_config(fixture->base.database);
+    struct config *config = test_database_config(fixture->base->database);
     config->project_dir_path = text_from(fixture->dir);
     config->download_dir = text_from(fixture->dir);
     config->dont_generate_upload_certificates = true;
@@ -236,9 +218,9 @@ static int job_setup(void **state)
              "<result><file_ref><file_name><OUTFILE_0/></file_name>"
              "<open_name>o</open_name></file_ref></result>");
     write_in(fixture, "data", "data");
-    fixture->app = (struct app_row){.id = fixture->base.appid};
+    fixture->app = (struct app_row){.id = appid};
     fixture->settings = (struct jobs_settings){.config = config,
-                                               .db = fixture->base.db,
+                                               .db = fixture->base->db,
                                                .app = &fixture->app,
                                                .in_template = "in",
                                                .out_template = "out",
@@ -253,16 +235,14 @@ static int job_setup(void **state)
 static int job_teardown(void **state)
 {
     struct job_fixture *fixture = *state;
+    void *base = fixture->base;
     static const char *const names[] = {"in", "out", "data"};
     for (size_t i = 0; i < sizeof names / sizeof names[0]; i++)
-        (void)unlink(text_string(fixture->base.arena,
-                                 text_print(fixture->base.arena, "%s/%s", fixture->dir, names[i])));
+        (void)unlink(text_string(fixture->base->arena, text_print(fixture->base->arena, "%s/%s",
+                                                                  fixture->dir, names[i])));
     (void)rmdir(fixture->dir);
-    db_close(fixture->base.db);
-    test_database_destroy(fixture->base.database);
-    arena_destroy(fixture->base.arena);
     free(fixture);
-    return 0;
+    return test_fixture_close(&base);
 }
 
 static void make_jobs(struct job_fixture *fixture, int jobs_wanted)
@@ -277,7 +257,7 @@ static void make_jobs(struct job_fixture *fixture, int jobs_wanted)
             fail_msg("%s", failure.text);
     if (jobs_flush(jobs, &failure) != STATUS_OK)
         fail_msg("%s", failure.text);
-    assert_status(STATUS_OK, db_commit(fixture->base.db));
+    assert_status(STATUS_OK, db_commit(fixture->base->db));
     assert_int_equal(jobs_count(jobs).jobs, jobs_wanted);
     jobs_end(jobs, true);
 }
@@ -289,8 +269,8 @@ static void jobs_with_their_results(void **state)
     fixture->settings.parameters.priority = 4;
     fixture->settings.parameters.batch = 6;
     make_jobs(fixture, 1500); /* more results than one part holds */
-    assert_i64(count(&fixture->base, "workunit"), 1500);
-    assert_i64(count(&fixture->base,
+    assert_i64(count(fixture->base, "workunit"), 1500);
+    assert_i64(count(fixture->base,
                      "result JOIN workunit ON workunit.id = workunitid WHERE server_state = 2 AND "
                      "outcome = 0 AND hostid = 0 AND result.appid = workunit.appid AND "
                      "result.batch = 6 AND result.priority = 4 AND result.size_class = -1 AND "
@@ -298,15 +278,15 @@ static void jobs_with_their_results(void **state)
                      "result.name REGEXP CONCAT('^', workunit.name, '_[012]$')"),
                4500);
     assert_i64(
-        test_sql_integer(fixture->base.database, "SELECT COUNT(DISTINCT xml_doc_in) FROM result"),
+        test_sql_integer(fixture->base->database, "SELECT COUNT(DISTINCT xml_doc_in) FROM result"),
         4500); /* names of output files differ */
     assert_i64(
-        count(&fixture->base,
+        count(fixture->base,
               "result WHERE name = 'job_7_1' AND xml_doc_in REGEXP "
               "'^<file_info>\\n    <name>job_7_1_r[0-9]+_0</name>\\n</file_info>\\n<result>'"),
         1);
-    assert_i64(count(&fixture->base, "workunit WHERE result_template_file = 'out' AND "
-                                     "xml_doc LIKE '%%<name>data</name>%%'"),
+    assert_i64(count(fixture->base, "workunit WHERE result_template_file = 'out' AND "
+                                    "xml_doc LIKE '%%<name>data</name>%%'"),
                1500);
 }
 
@@ -315,7 +295,7 @@ static void size_class_is_held_back(void **state)
     struct job_fixture *fixture = *state;
     fixture->settings.parameters.size_class = 2;
     make_jobs(fixture, 1);
-    assert_i64(count(&fixture->base, "result WHERE server_state = 1 AND size_class = 2"), 1);
+    assert_i64(count(fixture->base, "result WHERE server_state = 1 AND size_class = 2"), 1);
 }
 
 static void transitioner_makes_the_results(void **state)
@@ -323,8 +303,8 @@ static void transitioner_makes_the_results(void **state)
     struct job_fixture *fixture = *state;
     fixture->settings.by_transitioner = true;
     make_jobs(fixture, 2);
-    assert_i64(count(&fixture->base, "result"), 0);
-    assert_i64(count(&fixture->base, "workunit WHERE transition_time = 1800000000"), 2);
+    assert_i64(count(fixture->base, "result"), 0);
+    assert_i64(count(fixture->base, "workunit WHERE transition_time = 1800000000"), 2);
 }
 
 /* The transitioner must neither give them up nor make results that anybody could get. */
@@ -333,23 +313,23 @@ static void jobs_for_given_hosts_are_assigned(void **state)
     struct job_fixture *fixture = *state;
     struct job_target target = {.type = ASSIGN_USER, .id = 7};
     bool exists = true;
-    assert_status(STATUS_OK, db_admin_target_exists(fixture->base.db, &target, &exists));
+    assert_status(STATUS_OK, db_admin_target_exists(fixture->base->db, &target, &exists));
     assert_false(exists);
     fixture->settings.target = &target;
     make_jobs(fixture, 600); /* more than one part holds */
-    assert_i64(count(&fixture->base, "result"), 0);
-    assert_i64(count(&fixture->base,
+    assert_i64(count(fixture->base, "result"), 0);
+    assert_i64(count(fixture->base,
                      "assignment JOIN workunit ON workunit.id = workunitid WHERE target_type = 2 "
                      "AND target_id = 7 AND multi = 0 AND transitioner_flags = 2 AND "
                      "assignment.create_time = 1800000000 AND transition_time = 2147483647"),
                600);
     fixture->settings.name = TEXT("news");
     target = (struct job_target){.type = ASSIGN_NONE, .is_multi = true};
-    assert_status(STATUS_OK, db_admin_target_exists(fixture->base.db, &target, &exists));
+    assert_status(STATUS_OK, db_admin_target_exists(fixture->base->db, &target, &exists));
     assert_true(exists);
     make_jobs(fixture, 1);
-    assert_i64(count(&fixture->base, "assignment JOIN workunit ON workunit.id = workunitid WHERE "
-                                     "target_type = 0 AND multi = 1 AND transitioner_flags = 1"),
+    assert_i64(count(fixture->base, "assignment JOIN workunit ON workunit.id = workunitid WHERE "
+                                    "target_type = 0 AND multi = 1 AND transitioner_flags = 1"),
                1);
 }
 
@@ -379,21 +359,21 @@ static void cancel_takes_back_what_is_not_out(void **state)
     fixture->settings.parameters.batch = 10;
     fixture->settings.name = TEXT("other");
     make_jobs(fixture, 1);
-    test_sql(fixture->base.database,
+    test_sql(fixture->base->database,
              "UPDATE result SET server_state = 4, hostid = 1 WHERE name = 'job_3_0';"
              "UPDATE workunit SET canonical_resultid = 1 WHERE name = 'job_4'");
-    assert_status(STATUS_OK, db_admin_cancel(fixture->base.db, &filter, NOW + 5, &cancelled));
-    assert_status(STATUS_OK, db_commit(fixture->base.db));
+    assert_status(STATUS_OK, db_admin_cancel(fixture->base->db, &filter, NOW + 5, &cancelled));
+    assert_status(STATUS_OK, db_commit(fixture->base->db));
     assert_i64((int64_t)cancelled.workunits, 599);
     assert_i64((int64_t)cancelled.unsent, 1197);
     assert_i64((int64_t)cancelled.in_progress, 1);
-    assert_i64(count(&fixture->base, "workunit WHERE error_mask = 16 AND batch = 9 AND "
-                                     "transition_time = 1800000005"),
+    assert_i64(count(fixture->base, "workunit WHERE error_mask = 16 AND batch = 9 AND "
+                                    "transition_time = 1800000005"),
                599);
-    assert_i64(count(&fixture->base, "result WHERE server_state = 5 AND outcome = 5"), 1197);
-    assert_i64(count(&fixture->base, "result WHERE server_state = 4 AND outcome = 0"), 1);
-    assert_i64(count(&fixture->base, "result WHERE server_state = 2"), 4);
-    assert_status(STATUS_OK, db_admin_cancel(fixture->base.db, &filter, NOW + 6, &cancelled));
+    assert_i64(count(fixture->base, "result WHERE server_state = 5 AND outcome = 5"), 1197);
+    assert_i64(count(fixture->base, "result WHERE server_state = 4 AND outcome = 0"), 1);
+    assert_i64(count(fixture->base, "result WHERE server_state = 2"), 4);
+    assert_status(STATUS_OK, db_admin_cancel(fixture->base->db, &filter, NOW + 6, &cancelled));
     assert_i64((int64_t)cancelled.workunits, 0); /* once is enough */
 }
 
@@ -406,12 +386,12 @@ static void queue_counts_by_state(void **state)
     fixture->settings.parameters.batch = 3;
     fixture->settings.name = TEXT("second");
     make_jobs(fixture, 2);
-    test_sql(fixture->base.database, "UPDATE result SET server_state = 4 WHERE name = 'job_0_0';"
-                                     "UPDATE result SET server_state = 5 WHERE name = 'job_1_0';"
-                                     "UPDATE result SET server_state = 1 WHERE name = 'job_2_0';"
-                                     "UPDATE result SET create_time = 7 WHERE name = 'job_3_0'");
+    test_sql(fixture->base->database, "UPDATE result SET server_state = 4 WHERE name = 'job_0_0';"
+                                      "UPDATE result SET server_state = 5 WHERE name = 'job_1_0';"
+                                      "UPDATE result SET server_state = 1 WHERE name = 'job_2_0';"
+                                      "UPDATE result SET create_time = 7 WHERE name = 'job_3_0'");
     assert_status(STATUS_OK,
-                  db_admin_queue(fixture->base.db, fixture->base.arena, false, &rows, &found));
+                  db_admin_queue(fixture->base->db, fixture->base->arena, false, &rows, &found));
     assert_int_equal(found, 1);
     assert_i64(rows[0].inactive, 1);
     assert_i64(rows[0].unsent, 4);
@@ -419,7 +399,7 @@ static void queue_counts_by_state(void **state)
     assert_i64(rows[0].over, 1);
     assert_i64(rows[0].oldest_unsent, 7);
     assert_status(STATUS_OK,
-                  db_admin_queue(fixture->base.db, fixture->base.arena, true, &rows, &found));
+                  db_admin_queue(fixture->base->db, fixture->base->arena, true, &rows, &found));
     assert_int_equal(found, 2);
     assert_i64(rows[0].batch, 0);
     assert_i64(rows[0].unsent, 2);
@@ -434,16 +414,16 @@ static void short_deadlines_of_the_newest_jobs(void **state)
     struct app_deadline *rows;
     size_t found;
     make_jobs(fixture, 5);
-    test_sql(fixture->base.database, "UPDATE workunit SET delay_bound = 100 WHERE name = 'job_0';"
-                                     "UPDATE workunit SET delay_bound = 200 WHERE name = 'job_2';"
-                                     "UPDATE workunit SET delay_bound = 300 WHERE name = 'job_3';"
-                                     "UPDATE workunit SET delay_bound = 0 WHERE name = 'job_4'");
-    assert_status(STATUS_OK, db_admin_short_deadlines(fixture->base.db, fixture->base.arena, 4, 301,
-                                                      &rows, &found));
+    test_sql(fixture->base->database, "UPDATE workunit SET delay_bound = 100 WHERE name = 'job_0';"
+                                      "UPDATE workunit SET delay_bound = 200 WHERE name = 'job_2';"
+                                      "UPDATE workunit SET delay_bound = 300 WHERE name = 'job_3';"
+                                      "UPDATE workunit SET delay_bound = 0 WHERE name = 'job_4'");
+    assert_status(STATUS_OK, db_admin_short_deadlines(fixture->base->db, fixture->base->arena, 4,
+                                                      301, &rows, &found));
     assert_int_equal(found, 1);
     assert_i64(rows[0].shortest, 200); /* that of 100 is too long ago */
-    assert_status(STATUS_OK, db_admin_short_deadlines(fixture->base.db, fixture->base.arena, 4, 200,
-                                                      &rows, &found));
+    assert_status(STATUS_OK, db_admin_short_deadlines(fixture->base->db, fixture->base->arena, 4,
+                                                      200, &rows, &found));
     assert_int_equal(found, 0);
 }
 
@@ -456,34 +436,34 @@ static void hosts_with_their_jobs(void **state)
     int64_t id;
     size_t found;
     make_jobs(fixture, 4);
-    assert_status(STATUS_OK, db_host_insert(fixture->base.db, &row, &id));
-    assert_status(STATUS_OK, db_commit(fixture->base.db));
+    assert_status(STATUS_OK, db_host_insert(fixture->base->db, &row, &id));
+    assert_status(STATUS_OK, db_commit(fixture->base->db));
     test_sql(
-        fixture->base.database,
+        fixture->base->database,
         "UPDATE result SET hostid = %lld, server_state = 4 WHERE name = 'job_0_0';"
         "UPDATE result SET hostid = %lld, server_state = 5, outcome = 1 WHERE name = 'job_1_0';"
         "UPDATE result SET hostid = %lld, server_state = 5, outcome = 3 WHERE name = 'job_2_0'",
         (long long)id, (long long)id, (long long)id);
-    assert_status(STATUS_OK,
-                  db_admin_hosts(fixture->base.db, fixture->base.arena, 0, 3, 10, &hosts, &found));
+    assert_status(STATUS_OK, db_admin_hosts(fixture->base->db, fixture->base->arena, 0, 3, 10,
+                                            &hosts, &found));
     assert_int_equal(found, 1);
     assert_text(hosts[0].row.domain_name, "pc");
     assert_i64(hosts[0].in_progress, 1);
     assert_i64(hosts[0].success, 1);
     assert_i64(hosts[0].error, 1);
-    assert_status(STATUS_OK, db_admin_host_results(fixture->base.db, fixture->base.arena, id, 2,
+    assert_status(STATUS_OK, db_admin_host_results(fixture->base->db, fixture->base->arena, id, 2,
                                                    &results, &found));
     assert_int_equal(found, 2);
     assert_text(results[0].row.name, "job_2_0");
     assert_text(results[0].app, "demo");
-    assert_status(STATUS_OK, db_admin_hosts(fixture->base.db, fixture->base.arena, id + 1, 0, 1,
+    assert_status(STATUS_OK, db_admin_hosts(fixture->base->db, fixture->base->arena, id + 1, 0, 1,
                                             &hosts, &found));
     assert_int_equal(found, 0);
 }
 
 int main(void)
 {
-#define CASE(name)     cmocka_unit_test_setup_teardown(name, setup, teardown)
+#define CASE(name)     cmocka_unit_test_setup_teardown(name, setup, test_fixture_close)
 #define JOB_CASE(name) cmocka_unit_test_setup_teardown(name, job_setup, job_teardown)
     const struct CMUnitTest tests[] = {
         CASE(app_by_name),

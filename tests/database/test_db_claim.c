@@ -12,12 +12,6 @@
 
 #define NOW 1800000000
 
-struct fixture {
-    struct test_database *database;
-    struct db *db, *other;
-    struct arena *arena;
-};
-
 static void add_jobs(struct test_database *database, int first, int last, int appid, int priority)
 {
     test_sql(database,
@@ -30,38 +24,11 @@ static void add_jobs(struct test_database *database, int first, int last, int ap
              appid, priority, first, last, appid, priority, first, last);
 }
 
-static int open_all(void **state)
-{
-    struct fixture *f = calloc(1, sizeof(*f));
-
-    f->database = test_database_create(true, NULL);
-    f->db = test_database_open(f->database);
-    f->other = test_database_open(f->database);
-    f->arena = arena_create((size_t)64 * 1024 * 1024);
-    *state = f;
-    return 0;
-}
-
-static int close_all(void **state)
-{
-    struct fixture *f = *state;
-
-    db_close(f->db);
-    db_close(f->other);
-    arena_destroy(f->arena);
-    test_database_destroy(f->database);
-    free(f);
-    return 0;
-}
-
 static int setup(void **state)
 {
-    struct fixture *f = *state;
+    struct test_fixture *f = *state;
 
-    (void)db_rollback(f->db);
-    (void)db_rollback(f->other);
-    arena_reset(f->arena);
-    test_database_clear(f->database);
+    test_fixture_clear(f);
     add_jobs(f->database, 1, 20, 1, 0);
     return 0;
 }
@@ -78,7 +45,7 @@ static struct claim claim_of(int workunit)
 
 static void a_claim_writes_result_and_workunit(void **state)
 {
-    struct fixture *f = *state;
+    struct test_fixture *f = *state;
     struct claim claim = claim_of(3);
     bool claimed = false;
 
@@ -100,7 +67,7 @@ static void a_claim_writes_result_and_workunit(void **state)
 
 static void a_claim_never_raises_transition_time_nor_uncommits(void **state)
 {
-    struct fixture *f = *state;
+    struct test_fixture *f = *state;
     struct claim claim = claim_of(4);
     bool claimed = false;
 
@@ -117,7 +84,7 @@ static void a_claim_never_raises_transition_time_nor_uncommits(void **state)
 /* One writes the results, one the workunits; as many if each job is of a kind of its own. */
 static void claiming_ten_takes_two_round_trips(void **state)
 {
-    struct fixture *f = *state;
+    struct test_fixture *f = *state;
     struct claim claims[10];
     bool claimed[10];
 
@@ -150,7 +117,7 @@ static void claiming_ten_takes_two_round_trips(void **state)
 /* What is written alike is written together, and each job's values are its own otherwise. */
 static void every_value_of_a_claim_counts(void **state)
 {
-    struct fixture *f = *state;
+    struct test_fixture *f = *state;
     struct claim claims[4];
     bool claimed[4];
 
@@ -186,7 +153,7 @@ static void every_value_of_a_claim_counts(void **state)
 /* A workunit whose transition comes before, as the lock has shown, is not written for nothing. */
 static void a_workunit_that_stays_as_it_is_is_not_written(void **state)
 {
-    struct fixture *f = *state;
+    struct test_fixture *f = *state;
     struct claim claims[2] = {claim_of(1), claim_of(2)};
     bool claimed[2];
 
@@ -213,7 +180,7 @@ static void a_workunit_that_stays_as_it_is_is_not_written(void **state)
 enum { QUIET_TRIES = 1000 };
 static void a_bulk_execution_is_one_command(void **state)
 {
-    struct fixture *f = *state;
+    struct test_fixture *f = *state;
     struct claim claims[10];
     bool claimed[10];
     int64_t least = INT64_MAX;
@@ -237,7 +204,7 @@ static void a_bulk_execution_is_one_command(void **state)
 
 static void what_another_host_has_is_not_claimed(void **state)
 {
-    struct fixture *f = *state;
+    struct test_fixture *f = *state;
     struct claim mine[3] = {claim_of(1), claim_of(2), claim_of(3)}, theirs = claim_of(2);
     bool claimed[3], got;
 
@@ -253,7 +220,7 @@ static void what_another_host_has_is_not_claimed(void **state)
 
 static void the_same_job_in_the_same_second_is_not_taken_for_new(void **state)
 {
-    struct fixture *f = *state;
+    struct test_fixture *f = *state;
     struct claim first = claim_of(1), both[2] = {claim_of(1), claim_of(2)};
     bool claimed[2];
 
@@ -269,7 +236,7 @@ static struct job_key key_of(int workunit)
 
 static void locking_reads_the_counts_in_one_round_trip(void **state)
 {
-    struct fixture *f = *state;
+    struct test_fixture *f = *state;
     const struct job_key keys[] = {key_of(5), key_of(3), key_of(999), key_of(4)};
     const struct counted_results counts = {.userid = 9, .hostid = 7};
     struct locked_job jobs[4];
@@ -308,7 +275,7 @@ static void locking_reads_the_counts_in_one_round_trip(void **state)
 
 static void locking_reads_the_documents(void **state)
 {
-    struct fixture *f = *state;
+    struct test_fixture *f = *state;
     const struct job_key keys[] = {key_of(9), key_of(2), {.resultid = 1003, .workunitid = 4}};
     struct locked_job jobs[3];
 
@@ -324,7 +291,7 @@ static void locking_reads_the_documents(void **state)
 static void results_of_one_workunit_share_it(void **state)
 {
     enum { SAME = 300 };
-    struct fixture *f = *state;
+    struct test_fixture *f = *state;
     struct job_key keys[SAME + 1];
     struct locked_job jobs[SAME + 1];
 
@@ -345,7 +312,7 @@ static void results_of_one_workunit_share_it(void **state)
 
 static void what_was_met_is_seen_without_locks(void **state)
 {
-    struct fixture *f = *state;
+    struct test_fixture *f = *state;
     const int64_t ids[] = {5, 3, 999, 4, 4};
     struct met_workunit *rows = NULL;
     size_t count = 0;
@@ -365,7 +332,7 @@ static void what_was_met_is_seen_without_locks(void **state)
 }
 
 struct waiter {
-    struct fixture *f;
+    struct test_fixture *f;
     int64_t results_of_user;
     enum status status;
 };
@@ -389,7 +356,7 @@ static void *lock_two(void *argument)
  * hosts ask at once, and the second waits while the first takes the job. */
 static void counts_are_as_fresh_as_the_lock(void **state)
 {
-    struct fixture *f = *state;
+    struct test_fixture *f = *state;
     const struct job_key second = key_of(2);
     struct locked_job job;
     struct waiter waiter = {.f = f, .results_of_user = -1};
@@ -455,7 +422,7 @@ static void *race(void *argument)
 
 static void racing_hosts_share_the_jobs_without_deadlock(void **state)
 {
-    struct fixture *f = *state;
+    struct test_fixture *f = *state;
     struct racer racers[4];
     pthread_t threads[4];
     int sum = 0;
@@ -480,7 +447,7 @@ static void racing_hosts_share_the_jobs_without_deadlock(void **state)
 
 static void documents_come_in_the_order_asked_for(void **state)
 {
-    struct fixture *f = *state;
+    struct test_fixture *f = *state;
     const int64_t ids[] = {1009, 12345, 1002};
     struct job_documents documents[3];
 
@@ -503,7 +470,7 @@ static struct candidate_filter filter_of(const int64_t *apps, size_t app_count, 
 
 static void candidates_come_by_priority(void **state)
 {
-    struct fixture *f = *state;
+    struct test_fixture *f = *state;
     const int64_t apps[] = {1, 2};
     struct candidate_filter filter = filter_of(apps, 2, 25);
     struct candidate *candidates;
@@ -524,7 +491,7 @@ static void candidates_come_by_priority(void **state)
 
 static void the_oldest_of_the_best_come_first(void **state)
 {
-    struct fixture *f = *state;
+    struct test_fixture *f = *state;
     const int64_t app = 1;
     struct candidate_filter filter = filter_of(&app, 1, 5);
     struct candidate *candidates;
@@ -538,7 +505,7 @@ static void the_oldest_of_the_best_come_first(void **state)
 
 static void candidates_are_narrowed_in_the_database(void **state)
 {
-    struct fixture *f = *state;
+    struct test_fixture *f = *state;
     const int64_t app = 1;
     struct candidate_filter filter = filter_of(&app, 1, 100);
     struct candidate *candidates;
@@ -561,7 +528,7 @@ static void candidates_are_narrowed_in_the_database(void **state)
 
 static void different_hosts_get_different_orders(void **state)
 {
-    struct fixture *f = *state;
+    struct test_fixture *f = *state;
     const int64_t app = 1;
     struct candidate_filter filter = filter_of(&app, 1, 20);
     struct candidate *one, *two;
@@ -580,7 +547,7 @@ static void different_hosts_get_different_orders(void **state)
 /* A flood of better jobs of another app, beyond what a query looks at, hides nothing. */
 static void a_flood_of_other_jobs_hides_nothing(void **state)
 {
-    struct fixture *f = *state;
+    struct test_fixture *f = *state;
     const int64_t app = 1;
     struct candidate_filter filter = filter_of(&app, 1, 100);
     struct candidate *candidates;
@@ -620,5 +587,5 @@ int main(void)
         CASE(a_flood_of_other_jobs_hides_nothing), /* last: it leaves much to be deleted */
     };
 
-    return cmocka_run_group_tests(tests, open_all, close_all);
+    return cmocka_run_group_tests(tests, test_fixture_open, test_fixture_close);
 }

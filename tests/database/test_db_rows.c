@@ -13,69 +13,34 @@
 
 #define NOW 1800000000
 
-struct fixture {
-    struct test_database *database;
-    struct db *db;
-    struct arena *arena;
-};
-
-static int open_with(void **state, const char *old_character_set)
-{
-    struct fixture *f = calloc(1, sizeof(*f));
-    static const char *const tables[] = {"host", "user", "result", "workunit", "msg_from_host"};
-
-    f->database = test_database_create(true, old_character_set);
-    if (old_character_set != NULL) {
-        for (size_t i = 0; i < sizeof(tables) / sizeof(tables[0]); i++)
-            test_sql(f->database, "ALTER TABLE %s CONVERT TO CHARACTER SET %s", tables[i],
-                     old_character_set);
-        test_sql(f->database,
-                 "ALTER TABLE host DROP COLUMN product_name,"
-                 " DROP COLUMN gpu_active_frac, DROP COLUMN p_ngpus, DROP COLUMN p_gpu_fpops,"
-                 " DROP COLUMN misc;"
-                 "ALTER TABLE result DROP COLUMN size_class, DROP COLUMN peak_swap_size,"
-                 " DROP COLUMN peak_working_set_size, DROP COLUMN peak_disk_usage;"
-                 "ALTER TABLE workunit DROP COLUMN transitioner_flags,"
-                 " DROP COLUMN size_class, DROP COLUMN keywords, DROP COLUMN app_version_num;"
-                 "ALTER TABLE app DROP COLUMN non_cpu_intensive, DROP COLUMN locality_scheduling,"
-                 " DROP COLUMN n_size_classes, DROP COLUMN fraction_done_exact;"
-                 "ALTER TABLE app_version DROP COLUMN beta");
-    }
-    f->db = test_database_open(f->database);
-    f->arena = arena_create((size_t)256 * 1024 * 1024);
-    *state = f;
-    return 0;
-}
-
-static int open_new(void **state)
-{
-    return open_with(state, NULL);
-}
-
+/* As in 2011. */
 static int open_old(void **state)
 {
-    return open_with(state, "latin1");
-}
+    static const char *const tables[] = {"host", "user", "result", "workunit", "msg_from_host"};
+    struct test_database *database = test_database_create(true, "latin1");
 
-static int close_all(void **state)
-{
-    struct fixture *f = *state;
-
-    db_close(f->db);
-    arena_destroy(f->arena);
-    test_database_destroy(f->database);
-    free(f);
-    return 0;
+    for (size_t i = 0; i < sizeof(tables) / sizeof(tables[0]); i++)
+        test_sql(database, "ALTER TABLE %s CONVERT TO CHARACTER SET %s", tables[i], "latin1");
+    test_sql(database,
+             "ALTER TABLE host DROP COLUMN product_name,"
+             " DROP COLUMN gpu_active_frac, DROP COLUMN p_ngpus, DROP COLUMN p_gpu_fpops,"
+             " DROP COLUMN misc;"
+             "ALTER TABLE result DROP COLUMN size_class, DROP COLUMN peak_swap_size,"
+             " DROP COLUMN peak_working_set_size, DROP COLUMN peak_disk_usage;"
+             "ALTER TABLE workunit DROP COLUMN transitioner_flags,"
+             " DROP COLUMN size_class, DROP COLUMN keywords, DROP COLUMN app_version_num;"
+             "ALTER TABLE app DROP COLUMN non_cpu_intensive, DROP COLUMN locality_scheduling,"
+             " DROP COLUMN n_size_classes, DROP COLUMN fraction_done_exact;"
+             "ALTER TABLE app_version DROP COLUMN beta");
+    return test_fixture_open_over(state, database);
 }
 
 /* A user with a team, one without, and ten jobs in progress on host 7. */
 static int setup(void **state)
 {
-    struct fixture *f = *state;
+    struct test_fixture *f = *state;
 
-    (void)db_rollback(f->db);
-    arena_reset(f->arena);
-    test_database_clear(f->database);
+    test_fixture_clear(f);
     test_sql(f->database, "INSERT INTO team SET id = 4, name = 'Bees';"
                           "INSERT INTO user SET id = 9, name = 'Ada', email_addr = 'ada@x',"
                           " authenticator = 'abc123', teamid = 4, expavg_credit = 2.5,"
@@ -116,7 +81,7 @@ static struct host_row a_host(void)
 
 static void a_host_is_inserted_and_read_back(void **state)
 {
-    struct fixture *f = *state;
+    struct test_fixture *f = *state;
     struct host_row host = a_host(), read;
     int64_t id = 0;
 
@@ -136,7 +101,7 @@ static void a_host_is_inserted_and_read_back(void **state)
 
 static void newer_columns_are_stored_too(void **state)
 {
-    struct fixture *f = *state;
+    struct test_fixture *f = *state;
     struct host_row host = a_host();
     int64_t id;
 
@@ -149,7 +114,7 @@ static void newer_columns_are_stored_too(void **state)
 
 static void an_update_leaves_what_others_write(void **state)
 {
-    struct fixture *f = *state;
+    struct test_fixture *f = *state;
     struct host_row host = a_host();
 
     assert_status(STATUS_OK, db_host_insert(f->db, &host, &host.id));
@@ -172,7 +137,7 @@ static void an_update_leaves_what_others_write(void **state)
 
 static void the_newest_host_is_found(void **state)
 {
-    struct fixture *f = *state;
+    struct test_fixture *f = *state;
     struct host_row host = a_host(), found;
     int64_t first, second;
 
@@ -192,7 +157,7 @@ static void the_newest_host_is_found(void **state)
 
 static void a_token_is_kept_only_by_commit(void **state)
 {
-    struct fixture *f = *state;
+    struct test_fixture *f = *state;
     uint64_t token = 0;
 
     assert_status(STATUS_NOT_FOUND, db_host_token(f->db, 7, &token));
@@ -209,7 +174,7 @@ static void a_token_is_kept_only_by_commit(void **state)
 
 static void a_user_comes_with_the_team(void **state)
 {
-    struct fixture *f = *state;
+    struct test_fixture *f = *state;
     struct user_row user;
     struct text team;
 
@@ -228,7 +193,7 @@ static void a_user_comes_with_the_team(void **state)
 
 static void a_key_is_compared_byte_by_byte(void **state)
 {
-    struct fixture *f = *state;
+    struct test_fixture *f = *state;
     struct user_row user;
     struct text team;
     static const char *const wrong[] = {"ABC123", "abc123 ", "abc12", "", "abc123\xff", "abc1%"};
@@ -242,7 +207,7 @@ static void a_key_is_compared_byte_by_byte(void **state)
 
 static void owners_come_in_the_order_asked_for(void **state)
 {
-    struct fixture *f = *state;
+    struct test_fixture *f = *state;
     const int64_t ids[] = {52, 51, 99, 52};
     int64_t owners[4];
 
@@ -259,7 +224,7 @@ static void owners_come_in_the_order_asked_for(void **state)
 
 static void version_statistics_change_relatively(void **state)
 {
-    struct fixture *f = *state;
+    struct test_fixture *f = *state;
     const struct host_app_version_change changes[] = {
         {.app_version_id = 3000000000004, .jobs_sent = 2},
         {.app_version_id = 5,
@@ -298,7 +263,7 @@ static void version_statistics_change_relatively(void **state)
 
 static void messages_are_kept_and_handed_out_once(void **state)
 {
-    struct fixture *f = *state;
+    struct test_fixture *f = *state;
     const struct message_from_host messages[] = {{TEXT("a"), TEXT("<x/>")},
                                                  {TEXT("b"), TEXT("caf\xe9")}};
     struct text *xml;
@@ -337,7 +302,7 @@ static struct result_report report_of(int workunit)
 
 static void booking_five_takes_two_round_trips(void **state)
 {
-    struct fixture *f = *state;
+    struct test_fixture *f = *state;
     struct result_report reports[5];
     bool booked[5];
 
@@ -360,7 +325,7 @@ static void booking_five_takes_two_round_trips(void **state)
 
 static void only_rows_that_await_a_report_are_booked(void **state)
 {
-    struct fixture *f = *state;
+    struct test_fixture *f = *state;
     struct result_report reports[7];
     bool booked[7];
     static const bool wanted[7] = {true, true, true, false, false, false, false};
@@ -381,7 +346,7 @@ static void only_rows_that_await_a_report_are_booked(void **state)
 
 static void numbers_that_no_column_holds_cost_nothing(void **state)
 {
-    struct fixture *f = *state;
+    struct test_fixture *f = *state;
     struct result_report report = report_of(1);
     bool booked = false;
 
@@ -400,7 +365,7 @@ static void numbers_that_no_column_holds_cost_nothing(void **state)
 
 static void results_are_found_by_name_in_parts(void **state)
 {
-    struct fixture *f = *state;
+    struct test_fixture *f = *state;
     struct text names[600];
     struct result_row *rows;
     size_t count;
@@ -416,7 +381,7 @@ static void results_are_found_by_name_in_parts(void **state)
 
 static void jobs_in_progress_come_oldest_first(void **state)
 {
-    struct fixture *f = *state;
+    struct test_fixture *f = *state;
     struct result_row *rows;
     struct host_job *jobs;
     size_t count;
@@ -446,7 +411,7 @@ static void jobs_in_progress_come_oldest_first(void **state)
 
 static void jobs_are_found_by_name_for_their_host_only(void **state)
 {
-    struct fixture *f = *state;
+    struct test_fixture *f = *state;
     const struct text names[] = {TEXT("wu_1_0"), TEXT("wu_2_0"), TEXT("wu_3_0"), TEXT("nothing")};
     struct host_job *jobs;
     size_t count;
@@ -462,7 +427,7 @@ static void jobs_are_found_by_name_for_their_host_only(void **state)
 
 static void a_resent_job_gets_its_new_times(void **state)
 {
-    struct fixture *f = *state;
+    struct test_fixture *f = *state;
     const struct resent_job jobs[] = {{.resultid = 1002,
                                        .workunitid = 2,
                                        .sent_time = NOW,
@@ -484,7 +449,7 @@ static void a_resent_job_gets_its_new_times(void **state)
 
 static void a_job_given_up_is_looked_at_soon(void **state)
 {
-    struct fixture *f = *state;
+    struct test_fixture *f = *state;
     struct host_job *jobs;
     size_t count;
 
@@ -500,7 +465,7 @@ static void a_job_given_up_is_looked_at_soon(void **state)
 
 static void a_detached_host_loses_its_jobs(void **state)
 {
-    struct fixture *f = *state;
+    struct test_fixture *f = *state;
     uint64_t count = 0;
 
     test_sql(f->database, "UPDATE result SET server_state = 5, outcome = 1 WHERE id = 1001;"
@@ -518,7 +483,7 @@ static void a_detached_host_loses_its_jobs(void **state)
 
 static void a_job_is_found_and_claimed(void **state)
 {
-    struct fixture *f = *state;
+    struct test_fixture *f = *state;
     const int64_t app = 1;
     struct candidate_filter filter = {
         .appids = &app, .appid_count = 1, .memory_max = 1, .disk_max = 1, .rows_max = 10};
@@ -545,7 +510,7 @@ static void a_job_is_found_and_claimed(void **state)
 
 static void blobs_keep_every_byte(void **state)
 {
-    struct fixture *f = *state;
+    struct test_fixture *f = *state;
     char bytes[3 * 256];
     struct text blob = {.at = bytes, .length = sizeof(bytes)};
     struct user_row user;
@@ -560,7 +525,7 @@ static void blobs_keep_every_byte(void **state)
 
 static void a_hostile_name_is_only_a_name(void **state)
 {
-    struct fixture *f = *state;
+    struct test_fixture *f = *state;
     static const char name[] = "'; DROP TABLE host; -- \\' \" ` % _ {list} ? \n\t\x1a";
     struct host_row host = a_host(), read;
     struct text names[] = {text_from(name)};
@@ -589,7 +554,7 @@ static void a_hostile_name_is_only_a_name(void **state)
  * characters. */
 static void bad_utf8_is_stored_as_question_marks(void **state)
 {
-    struct fixture *f = *state;
+    struct test_fixture *f = *state;
     struct host_row host = a_host(), read;
     char longer[600];
 
@@ -608,7 +573,7 @@ static void bad_utf8_is_stored_as_question_marks(void **state)
 /* In an older schema bytes pass as they are, in both directions. */
 static void an_old_schema_passes_bytes(void **state)
 {
-    struct fixture *f = *state;
+    struct test_fixture *f = *state;
     static const char name[] = "caf\xe9 \xc3\xa9 \xf0\x9f\x90\x9d \x81\x8d\x8f\x90\x9d \xff";
     struct host_row host = a_host(), read;
 
@@ -626,7 +591,7 @@ static void an_old_schema_passes_bytes(void **state)
 
 static void large_documents_come_whole(void **state)
 {
-    struct fixture *f = *state;
+    struct test_fixture *f = *state;
     struct catalog_rows rows;
     struct job_documents documents[1];
     const int64_t id = 1001;
@@ -649,7 +614,7 @@ static void large_documents_come_whole(void **state)
 
 static void a_full_arena_is_an_answer(void **state)
 {
-    struct fixture *f = *state;
+    struct test_fixture *f = *state;
     struct arena *small = arena_create(100000);
     struct catalog_rows rows;
 
@@ -665,7 +630,7 @@ static void a_full_arena_is_an_answer(void **state)
 
 static void only_the_newest_version_is_current(void **state)
 {
-    struct fixture *f = *state;
+    struct test_fixture *f = *state;
     struct catalog *catalog = NULL;
 
     test_sql(f->database,
@@ -700,7 +665,7 @@ static void only_the_newest_version_is_current(void **state)
 /* A workunit that is committed to a version can go to no other. */
 static void deprecated_versions_are_kept_for_what_is_committed(void **state)
 {
-    struct fixture *f = *state;
+    struct test_fixture *f = *state;
     struct catalog *catalog = NULL;
 
     test_sql(f->database,
@@ -726,7 +691,7 @@ static void a_version_that_cannot_be_sent_is_none(void **state)
                                             "'</app_version>'",
                                             "'<app_version><app_version></app_version>'",
                                             "'<app_version></app_version></scheduler_reply>'"};
-    struct fixture *f = *state;
+    struct test_fixture *f = *state;
 
     for (size_t i = 0; i < sizeof(documents) / sizeof(documents[0]); i++) {
         struct catalog *catalog = NULL;
@@ -772,7 +737,7 @@ int main(void)
         CASES_OF_BOTH,
         CASE(an_old_schema_passes_bytes),
     };
-    int failed = cmocka_run_group_tests(new_schema, open_new, close_all);
+    int failed = cmocka_run_group_tests(new_schema, test_fixture_open, test_fixture_close);
 
-    return failed + cmocka_run_group_tests(old_schema, open_old, close_all);
+    return failed + cmocka_run_group_tests(old_schema, open_old, test_fixture_close);
 }

@@ -12,9 +12,6 @@
 #include <pthread.h>
 #include <unistd.h>
 
-#define KEY_OF_17 "1234567890abcdef1234567890abcdef"
-#define KEY_OF_18 "fedcba0987654321fedcba0987654321"
-
 static struct test_database *database;
 static struct visitor *visitor;
 static struct request *request;
@@ -22,16 +19,9 @@ static struct request *request;
 static int setup_all(void **state)
 {
     (void)state;
-    database = test_database_create(true, NULL);
-    test_sql(database,
-             "SET sql_mode = '';"
-             "INSERT INTO platform SET id = 1, name = 'x86_64-pc-linux-gnu',"
-             " user_friendly_name = '';"
-             "INSERT INTO team SET id = 6, name = 'The team', userid = 17;"
-             "INSERT INTO user SET id = 17, email_addr = 'a@example.org', name = 'a',"
-             " authenticator = '" KEY_OF_17 "', passwd_hash = 'hash', venue = 'work', teamid = 6;"
-             "INSERT INTO user SET id = 18, email_addr = 'b@example.org', name = 'b',"
-             " authenticator = '" KEY_OF_18 "'");
+    database = visitors_create();
+    test_sql(database, "INSERT INTO team SET id = 6, name = 'The team', userid = 17;"
+                       "UPDATE user SET passwd_hash = 'hash', venue = 'work' WHERE id = 17");
     return 0;
 }
 
@@ -50,7 +40,6 @@ static int setup(void **state)
                        "UPDATE user SET global_prefs = NULL, cross_project_id = ''");
     visitor = visitor_create(database);
     request = &visitor->request;
-    request->message.authenticator = TEXT(KEY_OF_17);
     return 0;
 }
 
@@ -288,7 +277,7 @@ static void a_weak_key_may_do_all_but_store(void **state)
     struct message *message = &request->message;
 
     (void)state;
-    md5_hex(TEXT(KEY_OF_17), TEXT("hash"), hash);
+    md5_hex(TEXT(VISITOR_KEY), TEXT("hash"), hash);
     md5_hex(TEXT("a@example.org"), NO_TEXT, email);
     message->has_global_preferences = true;
     message->global_preferences = TEXT("<mod_time>7</mod_time><x>caf\xC3\xA9</x>");
@@ -300,7 +289,7 @@ static void a_weak_key_may_do_all_but_store(void **state)
     assert_text(test_sql_text(database, "SELECT cross_project_id FROM user WHERE id = 17"), "");
     assert_i64(test_sql_integer(database, "SELECT global_prefs IS NULL FROM user WHERE id = 17"),
                1);
-    message->authenticator = TEXT(KEY_OF_17);
+    message->authenticator = TEXT(VISITOR_KEY);
     assert_int_equal(visitor_walk(visitor), NEXT_STEP);
     assert_text(test_sql_text(database, "SELECT cross_project_id FROM user WHERE id = 17"),
                 "oldest");
@@ -436,7 +425,7 @@ static void the_same_first_contact_at_once_makes_one_host(void **state)
     (void)state;
     for (int i = 0; i < THREADS; i++) {
         visitors[i] = visitor_create(database);
-        visitors[i]->request.message.authenticator = TEXT(KEY_OF_17);
+        visitors[i]->request.message.authenticator = TEXT(VISITOR_KEY);
         visitors[i]->request.message.host_cpid = TEXT("cpid");
     }
     for (int round = 0; round < ROUNDS; round++) {
@@ -460,7 +449,7 @@ static void clones_and_first_contacts_do_not_deadlock(void **state)
     (void)state;
     for (int i = 0; i < THREADS; i++) {
         visitors[i] = visitor_create(database);
-        visitors[i]->request.message.authenticator = TEXT(KEY_OF_17);
+        visitors[i]->request.message.authenticator = TEXT(VISITOR_KEY);
         visitors[i]->request.message.hostid = i % 2 == 0 ? 3 : 0;
     }
     for (int round = 0; round < ROUNDS; round++) {
@@ -498,7 +487,7 @@ static void the_host_is_locked_and_its_user_is_not(void **state)
     assert_text(host.venue, "home");
     assert_i64(user.id, 17);
     assert_text(user.venue, "work");
-    assert_text(user.authenticator, KEY_OF_17);
+    assert_text(user.authenticator, VISITOR_KEY);
     assert_text(team, "The team");
     assert_i64(test_sql_integer(database, "SELECT COUNT(*) FROM host FORCE INDEX (PRIMARY)"
                                           " WHERE id IN (3, 4) FOR UPDATE SKIP LOCKED"),

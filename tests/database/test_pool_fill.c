@@ -326,17 +326,25 @@ static void the_thread_fills_and_stops(void **state)
     assert_i64(test_sql_integer(database, "SELECT COUNT(*) FROM qm_server"), 0);
 }
 
-static void in_simulated_time_a_request_finds_what_was_due(void **state)
+/* Twenty jobs, and a keeper that lives in the time of requests. */
+static struct keeper open_simulated(void)
 {
     struct keeper keeper;
     struct failure failure = {0};
 
-    (void)state;
     add_jobs(1, 20, 0);
     keeper = open_keeper(1, 500);
     filler_simulate(keeper.filler);
     assert_status(STATUS_OK, filler_start(keeper.filler, &failure));
     filler_follow(keeper.filler, 1.7e9);
+    return keeper;
+}
+
+static void in_simulated_time_a_request_finds_what_was_due(void **state)
+{
+    struct keeper keeper = open_simulated();
+
+    (void)state;
     assert_int_equal(figures_of(&keeper).jobs, 20);
     add_jobs(21, 5, 0);
     filler_follow(keeper.filler, 1.7e9 + 599);
@@ -370,15 +378,9 @@ static void without_a_database_no_request_waits(void **state)
 
 static void simulated_time_may_begin_again(void **state)
 {
-    struct keeper keeper;
-    struct failure failure = {0};
+    struct keeper keeper = open_simulated();
 
     (void)state;
-    add_jobs(1, 20, 0);
-    keeper = open_keeper(1, 500);
-    filler_simulate(keeper.filler);
-    assert_status(STATUS_OK, filler_start(keeper.filler, &failure));
-    filler_follow(keeper.filler, 1.7e9);
     add_jobs(21, 5, 0);
     filler_follow(keeper.filler, 1.6e9);
     assert_int_equal(figures_of(&keeper).jobs, 20);

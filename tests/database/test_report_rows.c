@@ -12,8 +12,6 @@
 #include <pthread.h>
 #include <stdlib.h>
 
-#define KEY "1234567890abcdef1234567890abcdef"
-
 enum { HOST = 3, RESULTS_MAX = 1000 };
 
 static struct test_database *database;
@@ -24,14 +22,7 @@ static struct reported_result results[RESULTS_MAX];
 static int setup_all(void **state)
 {
     (void)state;
-    database = test_database_create(true, NULL);
-    test_sql(database, "SET sql_mode = '';"
-                       "INSERT INTO platform SET id = 1, name = 'x86_64-pc-linux-gnu',"
-                       " user_friendly_name = '';"
-                       "INSERT INTO user SET id = 17, email_addr = 'a@example.org', name = 'a',"
-                       " authenticator = '" KEY "', teamid = 6;"
-                       "INSERT INTO user SET id = 18, email_addr = 'b@example.org', name = 'b',"
-                       " authenticator = 'b'");
+    database = visitors_create();
     return 0;
 }
 
@@ -57,7 +48,6 @@ static int setup(void **state)
     memset(results, 0, sizeof(results));
     visitor = visitor_create(database);
     request = &visitor->request;
-    request->message.authenticator = TEXT(KEY);
     request->message.hostid = HOST;
     request->message.rpc_seqno = 6;
     request->message.results = results;
@@ -317,7 +307,6 @@ static void the_captured_reports_are_booked(void **state)
                      " hostid = 3, userid = 17, appid = 1, sent_time = %d",
                      TEXT_ARG(message->results[j].name), VISIT_NOW - 86400);
         request->message = *message;
-        request->message.authenticator = TEXT(KEY);
         request->message.hostid = HOST;
         request->message.rpc_seqno = 6;
         assert_int_equal(visitor_walk(visitor), NEXT_STEP);

@@ -14,35 +14,8 @@
 
 enum { NOW = 1800000000 };
 
-struct fixture {
-    struct test_database *database;
-    struct db *db;
-    struct arena *arena;
-};
-
-static int setup(void **state)
-{
-    struct fixture *fixture = calloc(1, sizeof *fixture);
-
-    fixture->database = test_database_create(true, NULL);
-    fixture->db = test_database_open(fixture->database);
-    fixture->arena = arena_create(64 << 20);
-    *state = fixture;
-    return 0;
-}
-
-static int teardown(void **state)
-{
-    struct fixture *fixture = *state;
-
-    db_close(fixture->db);
-    test_database_destroy(fixture->database);
-    arena_destroy(fixture->arena);
-    free(fixture);
-    return 0;
-}
-
-static void add_workunits(struct fixture *fixture, const char *ids, const char *transition_time)
+static void add_workunits(struct test_fixture *fixture, const char *ids,
+                          const char *transition_time)
 {
     test_sql(fixture->database,
              "INSERT INTO workunit (id, name, appid, transition_time, size_class, hr_class,"
@@ -53,7 +26,7 @@ static void add_workunits(struct fixture *fixture, const char *ids, const char *
 
 static void a_pass_meets_everything_due_once(void **state)
 {
-    struct fixture *fixture = *state;
+    struct test_fixture *fixture = *state;
     struct due_place place = {.transition_time = INT32_MIN};
     int64_t ids[4], last = 0;
     size_t count, found = 0;
@@ -78,7 +51,7 @@ static void a_pass_meets_everything_due_once(void **state)
     assert_int_equal(found, 17); /* 21 - 3 - 1 */
 }
 
-static int64_t rows_gone_through(struct fixture *fixture)
+static int64_t rows_gone_through(struct test_fixture *fixture)
 {
     return test_sql_integer(fixture->database,
                             "SELECT VARIABLE_VALUE FROM information_schema.GLOBAL_STATUS"
@@ -87,7 +60,7 @@ static int64_t rows_gone_through(struct fixture *fixture)
 
 static void looking_goes_along_the_index(void **state)
 {
-    struct fixture *fixture = *state;
+    struct test_fixture *fixture = *state;
     int64_t ids[10], least = INT64_MAX;
     size_t count;
 
@@ -107,7 +80,7 @@ static void looking_goes_along_the_index(void **state)
 
 static void what_is_locked_is_complete_and_still_due(void **state)
 {
-    struct fixture *fixture = *state;
+    struct test_fixture *fixture = *state;
     const int64_t ids[] = {3, 1, 2, 9, 3};
     struct due_rows rows;
 
@@ -163,7 +136,7 @@ static void what_is_locked_is_complete_and_still_due(void **state)
 
 static void only_what_a_transition_changes_is_written(void **state)
 {
-    struct fixture *fixture = *state;
+    struct test_fixture *fixture = *state;
     struct due_workunit_row workunit = {.id = 1,
                                         .need_validate = 1,
                                         .canonical_resultid = 2,
@@ -199,7 +172,7 @@ static void only_what_a_transition_changes_is_written(void **state)
 
 static void two_at_once_do_it_once(void **state)
 {
-    struct fixture *fixture = *state;
+    struct test_fixture *fixture = *state;
     struct db *other = test_database_open(fixture->database);
     const int64_t id = 1;
     struct due_rows rows;
@@ -226,7 +199,7 @@ static void two_at_once_do_it_once(void **state)
 /* The statement computes what the policy says of one failure after the other. */
 static void time_outs_lower_quotas_as_errors_do(void **state)
 {
-    struct fixture *fixture = *state;
+    struct test_fixture *fixture = *state;
     static const int64_t quotas[] = {0, 1, 5, 100};
     static const int64_t stored[] = {0, 1, 2, 7, 100, 130};
     struct time_outs time_outs[6];
@@ -263,7 +236,7 @@ static void time_outs_lower_quotas_as_errors_do(void **state)
 
 static void a_database_without_size_classes_has_no_class_0(void **state)
 {
-    struct fixture *fixture = *state;
+    struct test_fixture *fixture = *state;
     const int64_t id = 1;
     struct due_rows rows;
     struct db *db;
@@ -286,15 +259,15 @@ static void a_database_without_size_classes_has_no_class_0(void **state)
 
 int main(void)
 {
+#define CASE(name) cmocka_unit_test_setup_teardown(name, test_fixture_open, test_fixture_close)
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test_setup_teardown(a_pass_meets_everything_due_once, setup, teardown),
-        cmocka_unit_test_setup_teardown(looking_goes_along_the_index, setup, teardown),
-        cmocka_unit_test_setup_teardown(what_is_locked_is_complete_and_still_due, setup, teardown),
-        cmocka_unit_test_setup_teardown(only_what_a_transition_changes_is_written, setup, teardown),
-        cmocka_unit_test_setup_teardown(two_at_once_do_it_once, setup, teardown),
-        cmocka_unit_test_setup_teardown(time_outs_lower_quotas_as_errors_do, setup, teardown),
-        cmocka_unit_test_setup_teardown(a_database_without_size_classes_has_no_class_0, setup,
-                                        teardown),
+        CASE(a_pass_meets_everything_due_once),
+        CASE(looking_goes_along_the_index),
+        CASE(what_is_locked_is_complete_and_still_due),
+        CASE(only_what_a_transition_changes_is_written),
+        CASE(two_at_once_do_it_once),
+        CASE(time_outs_lower_quotas_as_errors_do),
+        CASE(a_database_without_size_classes_has_no_class_0),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -4,6 +4,7 @@
 #include "tests/support/database.h"
 
 #include "db/schema.h"
+#include "server/base/arena.h"
 #include "tests/support/test.h"
 
 #include <mysql.h>
@@ -64,9 +65,14 @@ void test_sql(struct test_database *database, const char *format, ...)
     free(sql);
 }
 
+static char *first_cell(struct test_database *database, size_t *ret_length, const char *format,
+                        va_list arguments) __attribute__((format(printf, 3, 0)));
+
 /* A copy of the first cell, NULL for NULL. */
-static char *first_cell(struct test_database *database, const char *sql, size_t *ret_length)
+static char *first_cell(struct test_database *database, size_t *ret_length, const char *format,
+                        va_list arguments)
 {
+    char *sql = print(format, arguments);
     MYSQL_RES *result;
     MYSQL_ROW row;
     char *copy = NULL;
@@ -86,56 +92,50 @@ static char *first_cell(struct test_database *database, const char *sql, size_t 
             memcpy(copy, row[0], *ret_length + 1);
     }
     mysql_free_result(result);
+    free(sql);
     return copy;
 }
 
+/* In a function of a variable number of arguments behind `format`. */
+#define FIRST_CELL(ret_cell, ret_length)                                    \
+    do {                                                                    \
+        va_list arguments;                                                  \
+        va_start(arguments, format);                                        \
+        (ret_cell) = first_cell(database, (ret_length), format, arguments); \
+        va_end(arguments);                                                  \
+    } while (0)
+
 int64_t test_sql_integer(struct test_database *database, const char *format, ...)
 {
-    va_list arguments;
-    char *sql, *cell;
     size_t length = 0;
     int64_t number;
+    char *cell;
 
-    va_start(arguments, format);
-    sql = print(format, arguments);
-    va_end(arguments);
-    cell = first_cell(database, sql, &length);
+    FIRST_CELL(cell, &length);
     number = cell == NULL ? INT64_MIN : strtoll(cell, NULL, 10);
     free(cell);
-    free(sql);
     return number;
 }
 
 double test_sql_real(struct test_database *database, const char *format, ...)
 {
-    va_list arguments;
-    char *sql, *cell;
     size_t length = 0;
     double number;
+    char *cell;
 
-    va_start(arguments, format);
-    sql = print(format, arguments);
-    va_end(arguments);
-    cell = first_cell(database, sql, &length);
+    FIRST_CELL(cell, &length);
     number = cell == NULL ? 0 : strtod(cell, NULL);
     free(cell);
-    free(sql);
     return number;
 }
 
 struct text test_sql_text(struct test_database *database, const char *format, ...)
 {
-    va_list arguments;
-    char *sql;
     size_t length = 0;
 
-    va_start(arguments, format);
-    sql = print(format, arguments);
-    va_end(arguments);
     free(database->text);
     database->text = NULL; /* the next line may not return */
-    database->text = first_cell(database, sql, &length);
-    free(sql);
+    FIRST_CELL(database->text, &length);
     return (struct text){.at = database->text, .length = length};
 }
 
@@ -229,4 +229,43 @@ struct db *test_database_open(struct test_database *database)
     if (db_open(database->config, &db, &failure) != STATUS_OK)
         give_up(database->name, failure.text);
     return db;
+}
+
+int test_fixture_open(void **state)
+{
+    return test_fixture_open_over(state, test_database_create(true, NULL));
+}
+
+int test_fixture_open_over(void **state, struct test_database *database)
+{
+    struct test_fixture *fixture = calloc(1, sizeof(*fixture));
+
+    if (fixture == NULL)
+        give_up("fixture", "no memory");
+    fixture->database = database;
+    fixture->db = test_database_open(fixture->database);
+    fixture->other = test_database_open(fixture->database);
+    fixture->arena = arena_create((size_t)256 << 20);
+    *state = fixture;
+    return 0;
+}
+
+int test_fixture_close(void **state)
+{
+    struct test_fixture *fixture = *state;
+
+    db_close(fixture->db);
+    db_close(fixture->other);
+    arena_destroy(fixture->arena);
+    test_database_destroy(fixture->database);
+    free(fixture);
+    return 0;
+}
+
+void test_fixture_clear(struct test_fixture *fixture)
+{
+    (void)db_rollback(fixture->db);
+    (void)db_rollback(fixture->other);
+    arena_reset(fixture->arena);
+    test_database_clear(fixture->database);
 }

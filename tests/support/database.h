@@ -38,4 +38,18 @@ double test_sql_real(struct test_database *database, const char *format, ...)
 struct text test_sql_text(struct test_database *database, const char *format, ...)
     __attribute__((format(printf, 2, 3)));
 
+/* A schema with the project's tables, two connections and an arena: setup and teardown of cmocka,
+ * with the fixture as their state. */
+struct test_fixture {
+    struct test_database *database;
+    struct db *db, *other;
+    struct arena *arena;
+};
+int test_fixture_open(void **state);
+/* Over a schema that was made otherwise; it belongs to the fixture. */
+int test_fixture_open_over(void **state, struct test_database *database);
+int test_fixture_close(void **state);
+/* As it was when it was opened. */
+void test_fixture_clear(struct test_fixture *fixture);
+
 #endif

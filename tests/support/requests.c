@@ -91,6 +91,22 @@ const char *const *capture_paths(void)
     return (const char *const *)found.gl_pathv;
 }
 
+void message_of_a_host(struct message *ret_message)
+{
+    message_init(ret_message);
+    ret_message->platforms[0] = TEXT("x86_64-pc-linux-gnu");
+    ret_message->platform_count = 1;
+    ret_message->has_other_results = true;
+    ret_message->p_ncpus = 4;
+    ret_message->p_vendor = TEXT("GenuineIntel");
+    ret_message->p_model = TEXT("i7");
+    ret_message->os_name = TEXT("Linux Debian");
+    ret_message->os_version = TEXT("12");
+    ret_message->m_nbytes = 4e9;
+    ret_message->domain_name = TEXT("box");
+    ret_message->ip_addr = TEXT("10.0.0.1");
+}
+
 struct text capture_read(const char *number)
 {
     const char *const *path = capture_paths();

@@ -25,6 +25,9 @@ struct parsed *parse_within(struct text body, const struct parse_limits *limits,
 struct parsed *parse_accepted(const char *body);
 void parsed_free(struct parsed *parsed);
 
+/* What a modest host of today says of itself: four CPUs, 4 GB, Linux. */
+void message_of_a_host(struct message *ret_message);
+
 /* "029" finds tests/captures/029-*.xml; on the heap, to be freed by its `at`. */
 struct text capture_read(const char *number);
 /* All captures in turn: NULL after the last. Paths live until the next call with NULL. */

@@ -6,19 +6,32 @@
 #include "config/config.h"
 #include "server/base/arena.h"
 #include "server/base/buffer.h"
-#include "server/parse/parse.h"
 #include "server/project/catalog.h"
 #include "server/project/project.h"
 #include "tests/support/database.h"
+#include "tests/support/requests.h"
 #include "tests/support/test.h"
 
 #include <stdlib.h>
+
+struct test_database *visitors_create(void)
+{
+    struct test_database *database = test_database_create(true, NULL);
+
+    test_sql(database, "SET sql_mode = '';"
+                       "INSERT INTO platform SET id = 1, name = 'x86_64-pc-linux-gnu',"
+                       " user_friendly_name = '';"
+                       "INSERT INTO user SET id = 17, email_addr = 'a@example.org', name = 'a',"
+                       " authenticator = '" VISITOR_KEY "', teamid = 6;"
+                       "INSERT INTO user SET id = 18, email_addr = 'b@example.org', name = 'b',"
+                       " authenticator = '" OTHER_KEY "'");
+    return database;
+}
 
 struct visitor *visitor_create(struct test_database *database)
 {
     static const struct project_keys no_keys;
     struct visitor *visitor = calloc(1, sizeof(*visitor));
-    struct message *message;
     struct catalog *catalog;
 
     if (visitor == NULL)
@@ -34,19 +47,8 @@ struct visitor *visitor_create(struct test_database *database)
     visitor->request.now = VISIT_NOW;
     visitor->request.seed = 1;
     visitor->request.transport.remote_addr = TEXT("192.0.2.1");
-    message = &visitor->request.message;
-    message_init(message);
-    message->platforms[0] = TEXT("x86_64-pc-linux-gnu");
-    message->platform_count = 1;
-    message->has_other_results = true;
-    message->p_ncpus = 4;
-    message->p_vendor = TEXT("GenuineIntel");
-    message->p_model = TEXT("i7");
-    message->os_name = TEXT("Linux Debian");
-    message->os_version = TEXT("12");
-    message->m_nbytes = 4e9;
-    message->domain_name = TEXT("box");
-    message->ip_addr = TEXT("10.0.0.1");
+    message_of_a_host(&visitor->request.message);
+    visitor->request.message.authenticator = TEXT(VISITOR_KEY);
     return visitor;
 }
 

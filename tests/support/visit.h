@@ -17,6 +17,11 @@ struct visitor {
     struct catalog *catalog; /* as it was when the visitor was made */
 };
 
+/* A schema with the platform of visitors and two users: 17 with VISITOR_KEY and 18 with OTHER_KEY.
+ */
+#define VISITOR_KEY "1234567890abcdef1234567890abcdef"
+#define OTHER_KEY   "fedcba0987654321fedcba0987654321"
+struct test_database *visitors_create(void);
 struct visitor *visitor_create(struct test_database *database);
 void visitor_destroy(struct visitor *visitor);
 /* Steps from authenticate to settle but for resend and select, and the commit; what the database

@@ -3,6 +3,7 @@
 #include "server/parse/parse.h"
 
 #include "server/base/arena.h"
+#include "server/base/buffer.h"
 #include "server/base/xml.h"
 #include "tests/support/requests.h"
 #include "tests/support/test.h"
@@ -240,52 +241,53 @@ static void texts_of_raw_elements_are_slices_of_the_body(void **state)
     text_free(body);
 }
 
+/* Takes the text out of the buffer. */
+static struct parsed *parse_buffer(struct buffer *body)
+{
+    struct parsed *parsed;
+
+    buffer_add_char(body, '\0');
+    parsed = parse_accepted(buffer_text(body).at);
+    buffer_free(body);
+    return parsed;
+}
+
 static void skips_unknown_elements_whole(void **state)
 {
-    size_t size = 200000;
-    char *body = malloc(size);
-    size_t length;
+    struct buffer body = buffer_on_heap(0);
+    struct parsed *parsed;
 
     (void)state;
-    assert_non_null(body);
-    length = (size_t)snprintf(body, size,
-                              "<scheduler_request>\n<hostid>1</hostid>\n<opaque>\n"
-                              "<hostid>2</hostid><opaque><hostid>3</hostid></opaque>"
-                              "<!-- </opaque> --><![CDATA[ </opaque> ");
-    memset(body + length, '<', 100000);
-    length += 100000;
-    snprintf(body + length, size - length,
-             "]]></opaque>\n<rpc_seqno>4</rpc_seqno>\n<lost>\n<client_brand>b</client_brand>\n"
-             "</scheduler_request>");
-    struct parsed *parsed = parse_accepted(body);
+    buffer_add_string(&body, "<scheduler_request>\n<hostid>1</hostid>\n<opaque>\n"
+                             "<hostid>2</hostid><opaque><hostid>3</hostid></opaque>"
+                             "<!-- </opaque> --><![CDATA[ </opaque> ");
+    for (int i = 0; i < 100000; i++)
+        buffer_add_char(&body, '<');
+    buffer_add_string(&body, "]]></opaque>\n<rpc_seqno>4</rpc_seqno>\n<lost>\n"
+                             "<client_brand>b</client_brand>\n</scheduler_request>");
+    parsed = parse_buffer(&body);
     assert_i64(parsed->message.hostid, 1);
     assert_i64(parsed->message.rpc_seqno, 4);
     assert_text(parsed->message.client_brand, "b");
     parsed_free(parsed);
-    free(body);
 }
 
 static void reads_an_opaque_text_of_any_length(void **state)
 {
-    size_t size = 150000;
-    char *body = malloc(size);
-    size_t length;
+    struct buffer body = buffer_on_heap(0);
+    struct parsed *parsed;
 
     (void)state;
-    assert_non_null(body);
-    length = (size_t)snprintf(body, size,
-                              "<scheduler_request>\n<client_opaque>\n<![CDATA[\n"
-                              "</client_opaque><hostid>9</hostid>");
+    buffer_add_string(&body, "<scheduler_request>\n<client_opaque>\n<![CDATA[\n"
+                             "</client_opaque><hostid>9</hostid>");
     for (int i = 0; i < 4000; i++)
-        length += (size_t)snprintf(body + length, size - length, "<result><name>x%d</name>\n", i);
-    snprintf(body + length, size - length,
-             "\n]]>\n</client_opaque>\n<hostid>5</hostid>\n</scheduler_request>");
-    struct parsed *parsed = parse_accepted(body);
+        buffer_print(&body, "<result><name>x%d</name>\n", i);
+    buffer_add_string(&body, "\n]]>\n</client_opaque>\n<hostid>5</hostid>\n</scheduler_request>");
+    parsed = parse_buffer(&body);
     assert_i64(parsed->message.hostid, 5);
     assert_int_equal(parsed->message.result_count, 0);
     assert_true(parsed->message.client_opaque.length > 90000);
     parsed_free(parsed);
-    free(body);
 }
 
 static void keeps_preferences_verbatim(void **state)

@@ -11,6 +11,7 @@
 #include "server/policy/host/identity.h"
 #include "server/project/catalog.h"
 #include "tests/support/db_fake.h"
+#include "tests/support/requests.h"
 #include "tests/support/test.h"
 
 enum { NOW = 1795000000 };
@@ -39,10 +40,10 @@ static struct host_row *add_host(int64_t id, int64_t userid, int64_t rpc_seqno)
                               .rpc_time = NOW - 5000,
                               .venue = TEXT("home"),
                               .p_ncpus = 4,
-                              .p_vendor = TEXT("v"),
-                              .p_model = TEXT("m"),
-                              .os_name = TEXT("o"),
-                              .os_version = TEXT("1"),
+                              .p_vendor = TEXT("GenuineIntel"),
+                              .p_model = TEXT("i7"),
+                              .os_name = TEXT("Linux Debian"),
+                              .os_version = TEXT("12"),
                               .m_nbytes = 4e9,
                               .domain_name = TEXT("box"),
                               .last_ip_addr = TEXT("10.0.0.1")};
@@ -51,8 +52,6 @@ static struct host_row *add_host(int64_t id, int64_t userid, int64_t rpc_seqno)
 
 static int setup(void **state)
 {
-    struct message *message = &request.message;
-
     (void)state;
     arena = arena_create(1 << 20);
     db_fake_begin(
@@ -76,19 +75,8 @@ static int setup(void **state)
     request.arena = arena;
     request.now = NOW;
     request.transport.remote_addr = TEXT("192.0.2.1");
-    message->allow_multiple_clients = -1;
-    message->authenticator = TEXT(KEY_OF_17);
-    message->platforms[0] = TEXT("x86_64-pc-linux-gnu");
-    message->platform_count = 1;
-    message->has_other_results = true;
-    message->p_ncpus = 4;
-    message->p_vendor = TEXT("v");
-    message->p_model = TEXT("m");
-    message->os_name = TEXT("o");
-    message->os_version = TEXT("1");
-    message->m_nbytes = 4e9;
-    message->domain_name = TEXT("box");
-    message->ip_addr = TEXT("10.0.0.1");
+    message_of_a_host(&request.message);
+    request.message.authenticator = TEXT(KEY_OF_17);
     return arena == NULL;
 }
 
