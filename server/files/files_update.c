@@ -189,7 +189,6 @@ static enum status write_changes(const struct files_update *update)
     return status;
 }
 
-/* Whatever has no memory writes nothing. */
 static enum status follow(struct files_update *update)
 {
     if (!compare_files(update) ||

@@ -5,7 +5,7 @@
  * once by all. The socket is non-blocking because other processes may share it and be faster.
  *
  * A stop loses nobody: first our own socket refuses newcomers, so that the web server turns to
- * another process at once, then whoever stands in the queue already is served. */
+ * another process at once, then the connections that are in the queue already are served. */
 #include "server/process/listen.h"
 
 #include <arpa/inet.h>
@@ -31,7 +31,7 @@ struct listener {
     int stop; /* eventfd, readable for ever once stopped */
     pthread_mutex_t turn;
     struct sockaddr_un own_path; /* sun_path empty: no socket file of ours */
-    int last_guests;             /* how many more are taken from the queue after the stop */
+    int last_accepts;            /* how many more are taken from the queue after the stop */
 };
 
 enum {
@@ -182,7 +182,7 @@ enum status listener_open(const char *where, unsigned socket_mode, struct listen
         return fail(failure, STATUS_NO_MEMORY, "no memory");
     pthread_mutex_init(&listener->turn, NULL);
     listener->socket = -1;
-    listener->last_guests = BACKLOG;
+    listener->last_accepts = BACKLOG;
     listener->stop = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
     if (listener->stop < 0)
         status = fail(failure, STATUS_IO, "eventfd: %s", strerror(errno));
@@ -244,13 +244,13 @@ static enum status accept_once(struct listener *listener, int *ret_connection)
     *ret_connection = -1;
     if (poll(waits, 2, -1) < 0)
         return errno == EINTR ? STATUS_OK : STATUS_IO;
-    if (waits[0].revents != 0 && listener->last_guests-- <= 0)
+    if (waits[0].revents != 0 && listener->last_accepts-- <= 0)
         return STATUS_NOT_FOUND;
     *ret_connection = accept4(listener->socket, NULL, NULL, SOCK_CLOEXEC);
     if (*ret_connection >= 0)
         return STATUS_OK;
     if (waits[0].revents != 0) {
-        listener->last_guests = 0;
+        listener->last_accepts = 0;
         return STATUS_NOT_FOUND;
     }
     switch (errno) {

@@ -73,7 +73,7 @@ static const struct argp_option options[] = {
      "the load of that time (0: no load)",
      0},
     {"check-config", KEY_CHECK_CONFIG, NULL, 0,
-     "Read configuration and keys, tell what is wrong, and exit with 0 or 1", 1},
+     "Read configuration and keys, say what is wrong, and exit with 0 or 1", 1},
     {"dump-config", KEY_DUMP_CONFIG, NULL, 0,
      "Write every option with its value and where that came from", 1},
     {"print-sql", KEY_PRINT_SQL, NULL, 0, "Write every statement that the server prepares", 1},

@@ -10,7 +10,7 @@ struct config_findings;
 struct server;
 struct watcher;
 
-/* Looks once, in the caller's thread, so that the first request finds a catalog if the database is
+/* Checks once, in the caller's thread, so that the first request finds a catalog if the database is
  * there; then goes on in a thread of its own. */
 MUST_CHECK enum status watcher_start(struct server *server, struct watcher **ret_watcher,
                                      struct failure *failure);

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* One thread's own things, and how it makes a reply from a body with them. */
+/* A worker: what one thread needs to serve requests one after the other (its arena, its connections
+ * to both databases, its libfcgi request), and how it makes a reply from a body. */
 #ifndef SERVER_PROCESS_WORKER_H
 #define SERVER_PROCESS_WORKER_H
 

@@ -21,9 +21,8 @@ struct document_order {
     struct text *document;
 };
 
-/* Completes an instance of which is said what the workunit and the hour say (name, appid, batch,
- * priority, size_class, create_time): its first state, and chance. Its document is what the order
- * is for. */
+/* Completes a new result whose name, appid, batch, priority, size_class and create_time are set:
+ * gives it its first state and its random number, and makes the order for its document. */
 void documents_order(const struct output_template *output, struct new_result *result,
                      struct document_order *ret_order);
 

@@ -3,12 +3,12 @@
  * batch shares (templates, files, keys) and what one such part needs.
  *
  * Results are made here, with their workunits, so that a project without BOINC's transitioner
- * works. Nothing stands in the way of one: transition_time is "now", it looks at the workunit,
+ * works. It does not disturb one: transition_time is "now", it reads the workunit,
  * finds as many unsent results as target_nresults asks for, and makes no more; retries it makes
  * from result_template_file, which is why the result template must lie in the project folder.
  *
  * Jobs for given hosts, users or teams get an assignment instead; the server makes their results
- * when one of those meant asks, and the transitioner is told to leave that to it. */
+ * when one of those meant asks, and flags of the workunit leave that to it. */
 #include "server/submit/jobs.h"
 
 #include "config/config.h"

@@ -23,7 +23,8 @@ const char *key_path(struct arena *arena, const struct config *config, const cha
 /* "code_sign_private" and its like; STATUS_NOT_FOUND with the path. */
 MUST_CHECK enum status key_read(struct arena *arena, const struct config *config, const char *name,
                                 struct text *ret_key, struct failure *failure);
-/* Makes those pairs of which neither half is there; ret_made[i] tells. Half a pair is an error. */
+/* Makes those pairs of which neither half is there; ret_made[i] says which. Half a pair is an
+ * error. */
 MUST_CHECK enum status keys_create(struct arena *arena, const struct config *config,
                                    bool ret_made[2], struct failure *failure);
 /* Whether the two halves belong together. */

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* A file is copied under a name of its own first and then linked to its place, which fails when
  * the place is taken: so a reader never sees half a file, and two programs that stage the same
- * name cannot both win. Thousands of jobs share files, so each is looked at once. */
+ * name cannot both win. Thousands of jobs share files, so each is read once. */
 #include "server/submit/stage.h"
 
 #include "config/config.h"

@@ -146,7 +146,7 @@ static enum status add_element(struct template_reader *reader, const struct temp
     return STATUS_OK;
 }
 
-/* What stands between the tags of a leaf, without comments. */
+/* The text between the tags of an element without children, without comments. */
 static struct text content_of(struct template_reader *reader, struct text raw)
 {
     struct text opener = TEXT(XML_COMMENT_OPENER), closer = TEXT(XML_COMMENT_CLOSER);
@@ -183,7 +183,7 @@ static enum status close_element(struct template_reader *reader, const struct te
 }
 
 /* BOINC's page of 2004 on disk space has examples without the slash of the end tag; whoever copies
- * one is told what is wrong, and where. */
+ * one learns what is wrong, and where. */
 static enum status check_not_reopened(struct template_reader *reader,
                                       const struct template_tag *tag)
 {

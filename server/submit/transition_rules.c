@@ -272,7 +272,7 @@ static void assimilate_deferred(struct transition *transition)
         transition->workunit->assimilate_state = ASSIMILATE_READY;
 }
 
-static bool is_settled(const struct due_result_row *result, int64_t now)
+static bool is_final(const struct due_result_row *result, int64_t now)
 {
     if (result->server_state != RESULT_OVER ||
         (result->outcome == OUTCOME_SUCCESS && result->validate_state == VALIDATE_INIT))
@@ -285,18 +285,18 @@ static int64_t delete_files(struct transition *transition)
 {
     struct due_workunit_row *workunit = transition->workunit;
     int64_t now = transition->rules->now, last = 0;
-    bool all_settled = true;
+    bool all_final = true;
 
     if (workunit->assimilate_state != ASSIMILATE_DONE)
         return TRANSITION_NEVER;
     for (size_t i = 0; i < transition->count; i++) {
-        all_settled = all_settled && is_settled(&transition->results[i], now);
+        all_final = all_final && is_final(&transition->results[i], now);
         if (transition->results[i].received_time > last)
             last = transition->results[i].received_time;
     }
     if (now < last + transition->rules->delete_delay)
         return last + transition->rules->delete_delay;
-    if (all_settled && workunit->file_delete_state == FILE_DELETE_INIT)
+    if (all_final && workunit->file_delete_state == FILE_DELETE_INIT)
         workunit->file_delete_state = FILE_DELETE_READY;
     for (size_t i = 0; i < transition->count; i++) {
         struct due_result_row *result = &transition->results[i];
@@ -306,7 +306,7 @@ static int64_t delete_files(struct transition *transition)
              (result->outcome == OUTCOME_SUCCESS && result->validate_state != VALIDATE_INIT));
 
         if (is_finished && result->file_delete_state == FILE_DELETE_INIT &&
-            (all_settled || result->id != workunit->canonical_resultid))
+            (all_final || result->id != workunit->canonical_resultid))
             result->file_delete_state = FILE_DELETE_READY;
     }
     return TRANSITION_NEVER;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What clients are told about a version of an application (policy(7) 14.4). */
+/* What clients get of a version of an application (policy(7) 14.4). */
 #ifndef SERVER_SUBMIT_VERSION_DOCUMENT_H
 #define SERVER_SUBMIT_VERSION_DOCUMENT_H
 

@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The subjects of qmbench; each answers an exit status. */
+/* The subjects of qmbench: parts of the server without a client or a web server around them. main.c
+ * calls the one that the first argument names, with the arguments behind it; each makes what it
+ * measures, runs in one thread, prints its figures (qmbench.1.md), and returns an exit status. */
 #ifndef TOOLS_QMBENCH_BENCH_H
 #define TOOLS_QMBENCH_BENCH_H
 

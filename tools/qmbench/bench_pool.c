@@ -209,7 +209,7 @@ static enum status fill_from(struct config *config, struct failure *failure)
         struct filler_figures filled;
         double pause;
 
-        /* Time is told to be later, so that the next sweep is due. */
+        /* A later time, so that the next sweep is due. */
         status = filler_step(filler, db, clock_seconds() + config->pool_sweep, &pause);
         filler_figures(filler, &filled);
         sweeps = filled.sweeps;

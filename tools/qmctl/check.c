@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Looks at everything that a server will need, says all that is wrong and not only the first, and
+/* Checks everything that a server will need, says all that is wrong and not only the first, and
  * changes nothing. */
 #include "config/config.h"
 #include "db/admin.h"
@@ -215,7 +215,7 @@ static void check_files(struct check *check)
     db_close(db);
 }
 
-/* A version of a class that nobody knows is never sent, and nobody is told. */
+/* A version of a class that nobody knows is never sent, and nothing says so. */
 static void check_plan_classes(struct check *check, bool reads_versions)
 {
     struct session *session = check->session;

@@ -139,7 +139,7 @@ static bool has_arrived(struct session *session, struct text name, double bytes)
                               bytes);
 }
 
-/* Ends those whose file is here: the host need not be told again. */
+/* Ends those whose file is here: the host does not get the order again. */
 static enum status end_arrived(struct session *session, struct db *db, struct file_order *orders,
                                size_t count)
 {
@@ -161,13 +161,13 @@ static enum status end_arrived(struct session *session, struct db *db, struct fi
 static void print_orders(struct session *session, const struct file_order *orders, size_t count)
 {
     static const char *const titles[] = {"host",  "file",       "order", "state",
-                                         "given", "first_told", "told",  "ended"};
+                                         "given", "first_sent", "sent",  "ended"};
     struct output_table table = TABLE_BEGIN(session, titles);
     for (size_t i = 0; i < count; i++) {
         const struct file_order *order = &orders[i];
         const char *state = file_outcome_word(order->outcome);
         if (order->outcome == FILE_OUTCOME_OPEN)
-            state = order->delivered == 0 ? "waits" : "told";
+            state = order->delivered == 0 ? "waits" : "sent";
         table_number(&table, order->hostid);
         table_text(&table, order->name);
         table_text(&table, text_from(action_word(order->action)));
@@ -210,8 +210,8 @@ enum exit_code command_files_orders(struct session *session)
 /* --- new orders ------------------------------------------------------------------------------ */
 
 /* Only a file that the host lists can be fetched or deleted, and it may come to list it. */
-static enum status look_for_file(struct session *session, struct db *db,
-                                 const struct file_order *order)
+static enum status warn_if_not_listed(struct session *session, struct db *db,
+                                      const struct file_order *order)
 {
     struct host_file_row *rows;
     size_t count;
@@ -220,7 +220,8 @@ static enum status look_for_file(struct session *session, struct db *db,
         if (rows[i].first_seen > 0 && text_equal(rows[i].name, order->name))
             return STATUS_OK;
     if (status == STATUS_OK)
-        fprintf(stderr, "host %" PRId64 " does not list " TEXT_FORMAT ": it is told when it does\n",
+        fprintf(stderr,
+                "host %" PRId64 " does not list " TEXT_FORMAT ": it gets the order when it does\n",
                 order->hostid, TEXT_ARG(order->name));
     return status;
 }
@@ -230,7 +231,7 @@ static enum status store_order(struct session *session, const struct file_order 
     struct db *db = NULL;
     enum status status = files_open(session, &db);
     if (status == STATUS_OK && order->action != FILE_SEND)
-        status = files_failed(session, db, look_for_file(session, db, order));
+        status = files_failed(session, db, warn_if_not_listed(session, db, order));
     if (status == STATUS_OK)
         status = files_failed(session, db, db_file_orders_add(db, session->arena, order, 1));
     if (status == STATUS_OK)

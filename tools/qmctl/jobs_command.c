@@ -18,7 +18,7 @@
 #include "server/base/banned.h"
 
 #define PROGRESS_SECONDS 1.0
-#define LINES_BETWEEN    512 /* the clock is looked at this often */
+#define LINES_BETWEEN    512 /* between two readings of the clock */
 
 struct progress {
     bool quiet;

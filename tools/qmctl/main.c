@@ -77,8 +77,8 @@ static const struct option jobs_cancel_options[] = {
     {"app", NULL, "NAME", "All jobs of this application."},
 };
 static const struct option transition_options[] = {
-    {"loop", NULL, "SECONDS", "Stay, and look again after so many seconds."},
-    {"limit", NULL, "N", "Jobs looked at in one round, at most (all that are due)."},
+    {"loop", NULL, "SECONDS", "Stay, and begin another round after so many seconds."},
+    {"limit", NULL, "N", "Workunits in one round, at most (all that are due)."},
     {"now", NULL, "T", "The moment that deadlines are compared with, as Unix time (the clock)."},
     {"trust", NULL, NULL,
      "There is no validator: as many successes as the quorum are the answer, unseen."},
@@ -100,7 +100,7 @@ static const struct option why_options[] = {
      "A scheduler_request of the client; else one is made from the host's row."},
     {"platform", NULL, "NAME", "The host's platform, when none is known; may be repeated."},
     {"each", NULL, NULL, "A line for each class of jobs, instead of one for each reason."},
-    {"most", NULL, "N", "Classes of jobs looked at (5000)."},
+    {"most", NULL, "N", "Classes of jobs examined (5000)."},
 };
 static const struct option files_options[] = {
     {"host", NULL, "ID", "The files of a host."},
@@ -134,7 +134,7 @@ const struct subcommand subcommands[] = {
     {"init", "DIR", "Makes a project: folder, config.xml, keys, database, master page.",
      "qmctl init /srv/demo --url https://example.org/demo/ --name Demo --db-name demo",
      OPTIONS(init_options), .arguments_min = 1, .arguments_max = 1, .run = command_init},
-    {"check-config", "", "Looks whether config.xml, keys, folders, templates and database are fit.",
+    {"check-config", "", "Checks config.xml, keys, folders, templates and database.",
      "qmctl check-config --project /srv/demo", OPTIONS(check_options), .run = command_check_config},
     {"keys", "", "Makes keys that are missing, and shows the fingerprints of all.", "qmctl keys",
      .prints_table = true, .run = command_keys},
@@ -190,10 +190,9 @@ const struct subcommand subcommands[] = {
      "qmctl files init", .run = command_files_init},
     {"files orders", "",
      "Lists orders to hosts, and what became of each: it waits for the host's next contact, was "
-     "told "
-     "(so often), is done, failed on the host, expired (ten times told and a week old, or sixty "
-     "days), "
-     "or is unsupported by the host's client. What has ended is listed for a week.",
+     "sent (so often), is done, failed on the host, expired (sent ten times and a week old, or "
+     "sixty days old), or is unsupported by the host's client. What has ended is listed for a "
+     "week.",
      "qmctl files orders --host 42", OPTIONS(files_orders_options), .prints_table = true,
      .run = command_files_orders},
     {"files send", "FILE",
@@ -214,10 +213,10 @@ const struct subcommand subcommands[] = {
      .arguments_max = 1, .run = command_files_delete},
     {"host", "[ID]", "Shows a host and its jobs, or the hosts of a user.", "qmctl host 42",
      OPTIONS(host_options), .arguments_max = 1, .prints_table = true, .run = command_host},
-    {"status", "", "Looks whether the project is up: database, queue, hosts, schedulers.",
+    {"status", "", "Checks whether the project is up: database, queue, hosts, schedulers.",
      "qmctl status", OPTIONS(status_options), .prints_table = true, .run = command_status},
     {"why", "HOST",
-     "Tells for a host which unsent jobs it may have now, and what stands against the others.",
+     "Says which unsent jobs a host may get now, and why it does not get the others.",
      "qmctl why 42 --app demo", OPTIONS(why_options), .arguments_min = 1, .arguments_max = 1,
      .prints_table = true, .run = command_why},
     {"manual", "", "Prints the manual page, in Markdown.", "qmctl manual", .run = command_manual},
@@ -230,7 +229,7 @@ static void print_overview(void)
          "Administers a project of Quartermaster. Subcommands:\n");
     for (size_t i = 0; i < subcommand_count; i++)
         printf("  %-18s %s\n", subcommands[i].name, subcommands[i].summary);
-    puts("\nqmctl SUBCOMMAND --help tells more. Exit status: 0 done, 1 failed, 2 wrong usage, "
+    puts("\nqmctl SUBCOMMAND --help says more. Exit status: 0 done, 1 failed, 2 wrong usage, "
          "3 nothing (why).");
 }
 

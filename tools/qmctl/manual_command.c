@@ -19,7 +19,7 @@ static const char introduction[] =
     "\n"
     "`--project DIR` names the project's folder (default: the current one) and may stand before "
     "or\n"
-    "behind the subcommand; `--help` tells the options of any of them. One dash before an option "
+    "behind the subcommand; `--help` lists the options of any of them. One dash before an option "
     "is as\n"
     "good as two. Subcommands that print a table know `--tsv` (tabs between columns, for scripts) "
     "and\n"

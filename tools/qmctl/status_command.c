@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Is the project up: one line for each thing that has to be, in the order in which one fails after
- * the other. A scheduler is looked at as a client would reach it, by its URL. */
+ * the other. A scheduler is asked as a client would reach it, by its URL. */
 #include "config/config.h"
 #include "db/admin.h"
 #include "db/db.h"

@@ -19,8 +19,8 @@
 
 static void print_words(const struct transition_counts *counts, bool trusts)
 {
-    printf("%" PRId64 " jobs looked at: %" PRId64 " results timed out, %" PRId64 " made, %" PRId64
-           " no longer needed; ",
+    printf("%" PRId64 " jobs in the round: %" PRId64 " results timed out, %" PRId64
+           " made, %" PRId64 " no longer needed; ",
            counts->jobs, counts->timed_out, counts->made, counts->not_needed);
     if (trusts)
         printf("%" PRId64 " jobs accepted, ", counts->accepted);

@@ -38,10 +38,10 @@ void transition_complain(struct transition_pass *pass, const char *what, struct 
 {
     pass->complaints++;
     if (pass->complaints <= COMPLAINTS_MAX)
-        fprintf(stderr, "qmctl: %s " TEXT_FORMAT ": %s; looked at again in %d minutes\n", what,
+        fprintf(stderr, "qmctl: %s " TEXT_FORMAT ": %s; tried again in %d minutes\n", what,
                 TEXT_ARG(text_first(name, 120)), why, TRANSITION_PUT_OFF / 60);
     else if (pass->complaints == COMPLAINTS_MAX + 1)
-        fputs("qmctl: further ones are counted only\n", stderr);
+        fputs("qmctl: further failures are counted only\n", stderr);
 }
 
 /* --- deciding -------------------------------------------------------------------------------- */
@@ -283,7 +283,7 @@ static enum status do_some(struct transition_pass *pass, const int64_t *ids, siz
 static void show_progress(const struct transition_pass *pass, bool at_end)
 {
     if (pass->settings->shows_progress && pass->counts.jobs >= PROGRESS_JOBS)
-        fprintf(stderr, "\r%" PRId64 " jobs looked at%s", pass->counts.jobs, at_end ? "\n" : " ");
+        fprintf(stderr, "\r%" PRId64 " jobs done%s", pass->counts.jobs, at_end ? "\n" : " ");
 }
 
 static enum status run(struct transition_pass *pass)

@@ -10,7 +10,7 @@
 #include "tools/qmctl/project_session.h"
 
 struct transition_counts {
-    int64_t jobs;          /* workunits looked at */
+    int64_t jobs;          /* workunits that were due */
     int64_t timed_out;     /* results */
     int64_t made;          /* results */
     int64_t not_needed;    /* results that will not be sent */
@@ -18,7 +18,7 @@ struct transition_counts {
     int64_t accepted;      /* canonical without a validator */
     int64_t given_up;      /* with an error */
     int64_t to_assimilate; /* because of either, or at last */
-    int64_t put_off;       /* could not be done; looked at again later */
+    int64_t put_off;       /* could not be done; due again later */
 };
 
 struct transition_pass_settings {
@@ -72,7 +72,7 @@ void transition_complain(struct transition_pass *pass, const char *what, struct 
  * done is put off. */
 MUST_CHECK enum status transition_make_results(struct transition_pass *pass,
                                                struct transition_part *part);
-/* To be called between transactions: templates are kept as long as there is room. */
+/* To be called between transactions: drops the templates when there are too many. */
 void transition_tidy_results(struct transition_pass *pass);
 
 #endif

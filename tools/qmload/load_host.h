@@ -1,6 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* One emulated volunteer's machine: asks for work, reports at once what it got, and remembers what
- * it must between requests. It computes nothing. */
+ * it must between requests. It computes nothing.
+ *
+ * main.c makes as many of them as the command line says (load_arguments.h), gives each its own
+ * HTTP transfer in one libcurl multi handle, has the next request written when its time has come
+ * and the reply read when it is there, and counts in load_tally.h what came of it. One thread does
+ * all; a host has one request under way at most. A job is on the host from the reply that brought
+ * it to the reply that acknowledges its report. */
 #ifndef TOOLS_QMLOAD_LOAD_HOST_H
 #define TOOLS_QMLOAD_LOAD_HOST_H
 
@@ -51,7 +57,7 @@ void host_write_request(struct load_host *host, struct buffer *ret_request);
 
 enum reply_kind {
     REPLY_FULL,
-    REPLY_SHORT, /* refused, or told to come later */
+    REPLY_SHORT, /* refused, or sent away until later */
     REPLY_DOWN,
     REPLY_BROKEN /* no complete scheduler_reply */
 };
