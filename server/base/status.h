@@ -1,5 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What a call that can fail answers, and the one place where the reason is kept. */
+/* What a call that can fail answers, and the one place where the reason is kept.
+ *
+ * server/base/ is what every other room stands on, and knows nothing of scheduling: how a call
+ * fails (here), text as slices (text.h, buffer.h), memory and work that are bounded for each
+ * request (arena.h, budget.h), files, the log and the counters of the process (file.h, log.h,
+ * counters.h), durations and random numbers (clock.h, random.h), sorted lists (sorted.h), and the
+ * only users of OpenSSL and libxml2 (crypto.h, xml.h). A header here includes at most status.h and
+ * text.h. The last include of every source is banned.h, which forbids some functions of the C
+ * library. */
 #ifndef SERVER_BASE_STATUS_H
 #define SERVER_BASE_STATUS_H
 

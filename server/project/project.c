@@ -9,7 +9,7 @@
 #include "server/base/file.h"
 #include "server/base/log.h"
 #include "server/policy/dispatch/score.h"
-#include "server/policy/host/code_sign.h"
+#include "server/policy/host/client_keys.h"
 #include "server/policy/plan_class/plan_class_builtin.h"
 
 #include <dirent.h>

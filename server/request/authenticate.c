@@ -13,7 +13,7 @@
 #include "server/base/buffer.h"
 #include "server/base/crypto.h"
 #include "server/policy/host/bounds.h"
-#include "server/policy/host/code_sign.h"
+#include "server/policy/host/client_keys.h"
 #include "server/policy/host/host_record.h"
 #include "server/policy/host/identity.h"
 #include "server/policy/limits/amounts.h"

@@ -13,6 +13,7 @@
 #include "server/base/arena.h"
 #include "server/base/crypto.h"
 #include "server/policy/host/bounds.h"
+#include "server/policy/host/client_keys.h"
 #include "server/policy/host/identity.h"
 #include "server/rpc/request_delay.h"
 
@@ -72,7 +73,7 @@ static enum next try_user(struct request *request, enum status status, bool *ret
     enum key_match match = KEY_NO_MATCH;
 
     if (status == STATUS_OK)
-        match = identity_match_key(request->message.authenticator, &visit->user);
+        match = account_key_match(request->message.authenticator, &visit->user);
     else if (status != STATUS_NOT_FOUND)
         return request_failed(request, status, "user");
     *ret_found = match != KEY_NO_MATCH;
@@ -96,7 +97,7 @@ static enum next find_user(struct request *request, bool host_is_found, bool has
         next = try_user(request, has_user ? STATUS_OK : STATUS_NOT_FOUND, ret_found);
         if (next != NEXT_STEP || *ret_found)
             return next;
-    } else if (identity_read_weak_key(key, &userid)) {
+    } else if (account_key_read_weak(key, &userid)) {
         next = try_user(
             request,
             db_user_by_id(request->db, request->arena, userid, &visit->user, &visit->team_name),

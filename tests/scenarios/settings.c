@@ -5,7 +5,7 @@
 #include "db/db.h"
 #include "db/files.h"
 #include "server/base/arena.h"
-#include "server/policy/host/code_sign.h"
+#include "server/policy/host/client_keys.h"
 #include "tests/scenarios/story.h"
 #include "tests/support/database.h"
 

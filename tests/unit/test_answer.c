@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Messages and delays of an answer, delays as policy, and the code-signing key. */
 #include "server/base/arena.h"
-#include "server/policy/host/code_sign.h"
+#include "server/policy/host/client_keys.h"
 #include "server/policy/refusal/delay.h"
 #include "server/reply/answer.h"
 #include "tests/support/test.h"

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Account keys, the choice of a host's record, and the walk over merged records. */
 #include "server/parse/message.h"
+#include "server/policy/host/client_keys.h"
 #include "server/policy/host/identity.h"
 
 #include "server/base/random.h"
@@ -24,7 +25,7 @@ static struct text weak_key_of(const struct user_row *owner, char buffer[80])
 static void the_account_key_is_strong(void **state)
 {
     (void)state;
-    assert_int_equal(identity_match_key(user.authenticator, &user), KEY_STRONG);
+    assert_int_equal(account_key_match(user.authenticator, &user), KEY_STRONG);
 }
 
 static void a_hash_of_key_and_password_is_weak(void **state)
@@ -32,7 +33,7 @@ static void a_hash_of_key_and_password_is_weak(void **state)
     char buffer[80];
 
     (void)state;
-    assert_int_equal(identity_match_key(weak_key_of(&user, buffer), &user), KEY_WEAK);
+    assert_int_equal(account_key_match(weak_key_of(&user, buffer), &user), KEY_WEAK);
 }
 
 static void a_new_password_ends_a_weak_key(void **state)
@@ -42,7 +43,7 @@ static void a_new_password_ends_a_weak_key(void **state)
 
     (void)state;
     changed.passwd_hash = TEXT("another");
-    assert_int_equal(identity_match_key(weak_key_of(&user, buffer), &changed), KEY_NO_MATCH);
+    assert_int_equal(account_key_match(weak_key_of(&user, buffer), &changed), KEY_NO_MATCH);
 }
 
 static void a_weak_key_is_of_one_user(void **state)
@@ -52,7 +53,7 @@ static void a_weak_key_is_of_one_user(void **state)
 
     (void)state;
     other.id = 18;
-    assert_int_equal(identity_match_key(weak_key_of(&user, buffer), &other), KEY_NO_MATCH);
+    assert_int_equal(account_key_match(weak_key_of(&user, buffer), &other), KEY_NO_MATCH);
 }
 
 static void an_account_without_key_is_nobodys(void **state)
@@ -62,15 +63,15 @@ static void an_account_without_key_is_nobodys(void **state)
 
     (void)state;
     keyless.authenticator = NO_TEXT;
-    assert_int_equal(identity_match_key(NO_TEXT, &keyless), KEY_NO_MATCH);
-    assert_int_equal(identity_match_key(weak_key_of(&keyless, buffer), &keyless), KEY_NO_MATCH);
-    assert_int_equal(identity_match_key(NO_TEXT, &user), KEY_NO_MATCH);
+    assert_int_equal(account_key_match(NO_TEXT, &keyless), KEY_NO_MATCH);
+    assert_int_equal(account_key_match(weak_key_of(&keyless, buffer), &keyless), KEY_NO_MATCH);
+    assert_int_equal(account_key_match(NO_TEXT, &user), KEY_NO_MATCH);
 }
 
 static void keys_differ_in_case(void **state)
 {
     (void)state;
-    assert_int_equal(identity_match_key(TEXT("0123456789ABCDEF0123456789ABCDEF"), &user),
+    assert_int_equal(account_key_match(TEXT("0123456789ABCDEF0123456789ABCDEF"), &user),
                      KEY_NO_MATCH);
 }
 
@@ -96,7 +97,7 @@ static void only_digits_and_a_bar_begin_a_weak_key(void **state)
     (void)state;
     for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
         int64_t userid = 0;
-        bool is_weak = identity_read_weak_key(text_from(cases[i].key), &userid);
+        bool is_weak = account_key_read_weak(text_from(cases[i].key), &userid);
 
         assert_int_equal(is_weak, cases[i].userid != 0);
         assert_i64(userid, cases[i].userid);

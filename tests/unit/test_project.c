@@ -7,7 +7,7 @@
 #include "config/config.h"
 #include "server/base/arena.h"
 #include "server/base/file.h"
-#include "server/policy/host/code_sign.h"
+#include "server/policy/host/client_keys.h"
 #include "server/policy/plan_class/plan_verdict.h"
 #include "tests/support/test.h"
 

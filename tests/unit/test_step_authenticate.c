@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* The authenticate step before a fake database: which record a request gets, in which order rows
  * are locked, what is stored and what is refused; and that every call may fail. */
-#include "server/policy/host/code_sign.h"
+#include "server/policy/host/client_keys.h"
 #include "server/project/project.h"
 #include "server/rpc/request.h"
 

@@ -1,5 +1,15 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Disk space that jobs may fill (policy(7) 9.1); pure. */
+/* Disk space that jobs may fill (policy(7) 9.1); pure.
+ *
+ * A host's disk is asked about three times at most: what is free now, what would be if other
+ * projects' files went, and if this project's own went too. server/handout/view.c gets the three
+ * amounts here, from the message and the preferences, and the choice of jobs is made with the
+ * first; where that found nothing and the disk was a reason, with the next
+ * (server/handout/select.c).
+ *
+ * For the third amount and for orders to delete, server/files/ lists the project's sticky files on
+ * the host: document_files.h reads from the documents of jobs which files there are, how long they
+ * last and which are needed, and deletion.h chooses what is given up, by the project's policy. */
 #ifndef SERVER_POLICY_DISK_DISK_H
 #define SERVER_POLICY_DISK_DISK_H
 

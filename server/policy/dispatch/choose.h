@@ -1,6 +1,17 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Which of the jobs at hand a host gets: the funnel's last part, over any list of jobs (policy(7)
- * 10.1); pure. */
+/* Which of the jobs at hand a host gets (policy(7) 10.1); pure.
+ *
+ * This is where all other rooms of server/policy/ come together. server/handout/view.c collects
+ * what they say of a host in a struct host_view (host_view.h), which does not change any more. The
+ * candidates come from the job pool or the database as a list of struct job (job.h), in order of
+ * falling priority. A tally (tally.h) begins with the view's figures.
+ *
+ * For one resource after the other, each job goes through the checks (checks.h), an ordered table:
+ * its row of the database, a version of its app, the limits, all but the deadline. What passes is
+ * ranked by the clock of its stream (stream.h), by whether it fits what is asked for, and by its
+ * score (score.h). The best one is then judged by its deadline; the first that is in time is taken,
+ * and the tally with it. So every choice changes what the next one finds. What is refused is noted
+ * with its reason. Nothing is written: server/handout/claim.c takes the chosen jobs under lock. */
 #ifndef SERVER_POLICY_DISPATCH_CHOOSE_H
 #define SERVER_POLICY_DISPATCH_CHOOSE_H
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Rules that tell one account and one machine from another. Secrets are compared in constant time,
- * and bytewise, whatever the database's collation thinks equal. */
+/* Rules that tell one machine from another. Texts are compared bytewise, whatever the database's
+ * collation thinks equal. */
 #include "server/policy/host/identity.h"
 
 #include "server/parse/message.h"
@@ -10,41 +10,6 @@
 
 /* s; how long after a host's last request a first contact counts as a repetition of it. */
 static const double repeat_window = 600;
-
-static bool is_digit(char character)
-{
-    return character >= '0' && character <= '9';
-}
-
-bool identity_read_weak_key(struct text key, int64_t *ret_userid)
-{
-    struct text rest = key;
-    struct text id = text_split(&rest, '_');
-
-    if (id.length == key.length || id.length == 0)
-        return false;
-    for (size_t i = 0; i < id.length; i++) {
-        if (!is_digit(id.at[i]))
-            return false;
-    }
-    return text_to_i64(id, ret_userid) && *ret_userid > 0;
-}
-
-enum key_match identity_match_key(struct text key, const struct user_row *user)
-{
-    char hash[MD5_HEX_SIZE];
-    int64_t userid;
-
-    if (key.length == 0 || user->authenticator.length == 0)
-        return KEY_NO_MATCH;
-    if (secret_equal(key, user->authenticator))
-        return KEY_STRONG;
-    if (!identity_read_weak_key(key, &userid) || userid != user->id)
-        return KEY_NO_MATCH;
-    text_split(&key, '_');
-    md5_hex(user->authenticator, user->passwd_hash, hash);
-    return secret_equal(key, text_from(hash)) ? KEY_WEAK : KEY_NO_MATCH;
-}
 
 void identity_hash_cpid(struct text host_cpid, struct text email_addr, char ret_hex[MD5_HEX_SIZE])
 {

@@ -1,6 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Who is speaking: account keys, and which host record belongs to a request (policy(7) 1.1 to 1.3);
- * pure. */
+/* Which host record belongs to a request, and whether its machine is the same (policy(7) 1.2, 1.3);
+ * pure.
+ *
+ * This room decides who is asking, step by step as server/request/ finds the rows. First the
+ * account is known by its key (client_keys.h). Then the row of the host: the one that the request
+ * names, if it belongs to the account and was not copied; else one with the same CPID or likeness;
+ * else a new one. At the end of the request the row is filled with what the client says of its
+ * machine (host_record.h), cut to the columns (bounds.h). Which kind of computer it is, where all
+ * instances of a workunit must go to one kind, is said by hr_class.h when jobs are chosen. */
 #ifndef SERVER_POLICY_HOST_IDENTITY_H
 #define SERVER_POLICY_HOST_IDENTITY_H
 
@@ -14,24 +21,9 @@
 
 struct message;
 
-/* --- account keys ------------------------------------------------------------------------- */
-
-enum key_match {
-    KEY_NO_MATCH,
-    KEY_STRONG, /* the account key itself */
-    KEY_WEAK    /* USERID_HASH: all rights but changing preferences and the cross-project id */
-};
-
-/* Whether this user's key, strong or weak, is `key`. An empty key belongs to nobody. */
-enum key_match identity_match_key(struct text key, const struct user_row *user);
-/* Whether the key has the form of a weak one, and of which user. */
-bool identity_read_weak_key(struct text key, int64_t *ret_userid);
-
 /* Whether a text is one that may be kept as a user's cross-project id: printable and not too long.
  */
 bool identity_is_cross_project_id(struct text id);
-
-/* --- host records ------------------------------------------------------------------------- */
 
 /* How host_cpid is stored: hashed with the user's e-mail address. */
 void identity_hash_cpid(struct text host_cpid, struct text email_addr, char ret_hex[MD5_HEX_SIZE]);

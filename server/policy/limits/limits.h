@@ -1,6 +1,16 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Limits on the number of jobs: per reply, per day, in progress (policy(7) 6.2, 3.3);
- * pure. */
+/* Limits on the number of jobs: per reply, per day, in progress (policy(7) 6.2, 3.3, 3.4); pure.
+ *
+ * This room answers how much a host may get before any job is looked at. Three come in: the message
+ * of the client, the preferences of its user, and config.xml. The preferences are read first
+ * (preferences.h): which are in force, and what they say of CPUs, memory, disk, apps and numbers of
+ * jobs. With them the processors that count are known (limits_usable_cpus), then what is asked for
+ * of each resource, bounded to what a host can mean (amounts.h), and then the limits here.
+ *
+ * server/request/ reads the preferences and begins a new day of the quota; server/handout/view.c
+ * makes amounts and limits part of the view of a host. While jobs are chosen,
+ * server/policy/dispatch/ takes each from the amounts and compares its counts with the limits; the
+ * limits do not change. */
 #ifndef SERVER_POLICY_LIMITS_LIMITS_H
 #define SERVER_POLICY_LIMITS_LIMITS_H
 

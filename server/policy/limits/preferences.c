@@ -18,7 +18,7 @@ enum { PREFERENCE_APPS_MAX = 1000, PREFERENCE_RESOURCES_MAX = 32 };
 
 /* --- walking over tags ---------------------------------------------------------------------- */
 
-struct tag {
+struct preference_tag {
     struct text name;       /* without the slash */
     struct text attributes; /* raw */
     struct text value;      /* up to the next tag, trimmed; empty for an empty element */
@@ -38,7 +38,7 @@ static struct text text_after(struct text text, size_t offset)
 }
 
 /* The next tag of `*rest`; comments, declarations and CDATA sections are passed over. */
-static bool next_tag(struct text *rest, struct tag *ret_tag)
+static bool next_tag(struct text *rest, struct preference_tag *ret_tag)
 {
     for (;;) {
         size_t start = text_find(*rest, TEXT("<"));
@@ -66,7 +66,7 @@ static bool next_tag(struct text *rest, struct tag *ret_tag)
         }
         if (inner.length == 0 || inner.at[0] == '!' || inner.at[0] == '?')
             continue;
-        *ret_tag = (struct tag){.is_end = inner.at[0] == '/'};
+        *ret_tag = (struct preference_tag){.is_end = inner.at[0] == '/'};
         if (ret_tag->is_end)
             inner = text_after(inner, 1);
         if (text_ends(inner, TEXT("/"))) {
@@ -84,7 +84,7 @@ static bool next_tag(struct text *rest, struct tag *ret_tag)
 }
 
 /* The value of the attribute `name`. Values of venues are plain words, so no entities are read. */
-static struct text tag_attribute_name(const struct tag *tag)
+static struct text tag_attribute_name(const struct preference_tag *tag)
 {
     struct text rest = tag->attributes;
     size_t start = text_find(rest, TEXT("name="));
@@ -102,13 +102,13 @@ static struct text tag_attribute_name(const struct tag *tag)
 
 /* Hands every start tag of one part of the text to `take`: the part outside all venues, or the
  * block of one venue. Answers whether the part exists. */
-enum part { PART_GENERAL, PART_VENUE };
-static bool walk_part(struct text text, enum part part, struct text venue,
-                      void (*take)(const struct tag *tag, void *context), void *context)
+enum preference_part { PART_GENERAL, PART_VENUE };
+static bool walk_part(struct text text, enum preference_part part, struct text venue,
+                      void (*take)(const struct preference_tag *tag, void *context), void *context)
 {
     struct text here = NO_TEXT;
     bool inside = false, found = part == PART_GENERAL;
-    struct tag tag;
+    struct preference_tag tag;
 
     while (next_tag(&text, &tag)) {
         if (text_is(tag.name, "venue")) {
@@ -123,21 +123,21 @@ static bool walk_part(struct text text, enum part part, struct text venue,
     return found;
 }
 
-static double tag_real(const struct tag *tag)
+static double tag_real(const struct preference_tag *tag)
 {
     double number = 0;
 
     return text_to_real(tag->value, &number) ? number : 0;
 }
 
-static double tag_amount(const struct tag *tag)
+static double tag_amount(const struct preference_tag *tag)
 {
     double number = tag_real(tag);
 
     return number > 0 ? number : 0;
 }
 
-static int64_t tag_integer(const struct tag *tag)
+static int64_t tag_integer(const struct preference_tag *tag)
 {
     int64_t number;
     double real = tag_real(tag);
@@ -148,7 +148,7 @@ static int64_t tag_integer(const struct tag *tag)
 }
 
 /* <x/>, <x></x> and <x>1</x> all say yes. */
-static bool tag_flag(const struct tag *tag)
+static bool tag_flag(const struct preference_tag *tag)
 {
     return tag->value.length == 0 || tag_real(tag) != 0;
 }
@@ -174,7 +174,7 @@ static const struct {
 #undef GLOBAL_VALUE
 };
 
-static void take_global(const struct tag *tag, void *context)
+static void take_global(const struct preference_tag *tag, void *context)
 {
     char *preferences = context;
 
@@ -187,7 +187,7 @@ static void take_global(const struct tag *tag, void *context)
     }
 }
 
-static void take_mod_time(const struct tag *tag, void *context)
+static void take_mod_time(const struct preference_tag *tag, void *context)
 {
     double *mod_time = context;
 
@@ -233,7 +233,7 @@ static void forbid_resource(struct project_taking *taking, struct text type)
         taking->resources[(*count)++] = type;
 }
 
-static void take_project(const struct tag *tag, void *context)
+static void take_project(const struct preference_tag *tag, void *context)
 {
     struct project_taking *taking = context;
     struct project_preferences *preferences = taking->preferences;
@@ -286,7 +286,7 @@ struct sought {
     struct text name, value;
 };
 
-static void take_sought(const struct tag *tag, void *context)
+static void take_sought(const struct preference_tag *tag, void *context)
 {
     struct sought *sought = context;
 

@@ -1,5 +1,15 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Reasons for "no": one list for the reply, the log, the metrics and qmctl; pure. */
+/* Reasons for "no": one list for the reply, the log, the metrics and qmctl; pure.
+ *
+ * Every job that a host does not get is refused for one row of reasons.def, with two figures: what
+ * was needed, and what was there. The choice of a version and the checks of dispatch make a struct
+ * refusal each time; for a request they are added up in struct refusals, which keeps for each
+ * reason the one that came nearest to being none. When the reply is made,
+ * server/handout/answer_work.c picks the most useful three of them, and reason_explain() writes the
+ * sentences that end in the volunteer's event log. The same refusals go to the log line, to the
+ * metrics, and to qmctl why.
+ *
+ * How long the client is told to wait, for that or another cause, is said by delay.h. */
 #ifndef SERVER_POLICY_REFUSAL_REASON_H
 #define SERVER_POLICY_REFUSAL_REASON_H
 

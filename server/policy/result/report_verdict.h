@@ -1,5 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What becomes of a reported result (policy(7) 3.1 to 3.3); pure. */
+/* What becomes of a reported result (policy(7) 3.1 to 3.3); pure.
+ *
+ * This room decides about results that were sent before. server/request/report.c looks up the names
+ * that a client reports and asks report_judge() for each row whether the report is booked; if it
+ * is, the functions here say what is stored, and what it does to the host's quota and row of valid
+ * results. Afterwards server/handout/ compares the jobs that the client lists with those that it
+ * should have by the database, and asks reconcile.h which are sent again and which are given up. */
 #ifndef SERVER_POLICY_RESULT_REPORT_VERDICT_H
 #define SERVER_POLICY_RESULT_REPORT_VERDICT_H
 

@@ -1,12 +1,30 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Whether the client has the project's code-signing key (protocol(7) 4.1); pure. */
-#ifndef SERVER_POLICY_HOST_CODE_SIGN_H
-#define SERVER_POLICY_HOST_CODE_SIGN_H
+/* The keys in a request: the one by which an account is known, and the one by which the client
+ * knows the project's programs; pure. */
+#ifndef SERVER_POLICY_HOST_CLIENT_KEYS_H
+#define SERVER_POLICY_HOST_CLIENT_KEYS_H
 
+#include "db/rows.h"
 #include "server/base/text.h"
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
+
+/* --- account keys, policy(7) 1.1 -------------------------------------------------------------- */
+
+enum key_match {
+    KEY_NO_MATCH,
+    KEY_STRONG, /* the account key itself */
+    KEY_WEAK    /* USERID_HASH: all rights but changing preferences and the cross-project id */
+};
+
+/* Whether this user's key, strong or weak, is `key`. An empty key belongs to nobody. */
+enum key_match account_key_match(struct text key, const struct user_row *user);
+/* Whether the key has the form of a weak one, and of which user. */
+bool account_key_read_weak(struct text key, int64_t *ret_userid);
+
+/* --- the code-signing key, protocol(7) 4.1 ---------------------------------------------------- */
 
 /* A former key and what it signed: the current key with its final newline, and without. */
 struct old_key {
