@@ -60,6 +60,9 @@ static enum status read_body(struct buffer *ret_body)
     return ret_body->overflowed ? STATUS_TOO_LARGE : STATUS_OK;
 }
 
+/* A program of one request cannot know how many others there are. */
+static const struct load no_load;
+
 static enum status write_reply(const char *content_type, const struct web_request *web,
                                struct text reply)
 {
@@ -114,7 +117,7 @@ enum status server_run_cgi(struct server *server, struct failure *failure)
             web.transport.body = buffer_text(&body);
         web_request_read(&web, server_options(server)->clock_from_request, read_environment, NULL);
         load_catalog(&worker, &snapshot);
-        worker_answer(&worker, &snapshot, &web, &reply);
+        worker_answer(&worker, &snapshot, &web, &no_load, &reply);
     } else {
         content_type = "text/plain";
     }

@@ -1,13 +1,14 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* FastCGI by libfcgi, with two departures from how the library is mostly used.
  *
- * The library would accept connections itself, blocking; a stop could not reach it, and a peer that
- * connects to a Unix socket and says nothing would hold up everybody for two seconds. So the
- * caller accepts (server/process/listen.c) and the descriptor is put into the FCGX_Request by hand.
- * Its listening socket is -1: where the library would accept again, it fails and we go on.
+ * The library would accept and read connections itself, blocking, and trusts what it reads. So a
+ * request is received and checked before (receive.c), its records are put into a file in memory,
+ * and the library reads that. When the request is read, the descriptor in the FCGX_Request becomes
+ * the connection's, to which the library writes. Its listening socket is -1: where the library
+ * would accept again, it fails and we go on.
  *
  * Connections are never kept open between requests, whatever the web server proposes: a kept
- * connection would tie a thread to an idle peer. */
+ * connection would have to be read again by the receiver. */
 #include "server/process/fcgi.h"
 
 #include "server/base/buffer.h"
@@ -15,12 +16,16 @@
 #include <fcgiapp.h>
 #include <signal.h>
 #include <stdlib.h>
+#include <sys/mman.h>
 #include <unistd.h>
 
 #include "server/base/banned.h"
 
 struct fcgi {
     FCGX_Request request;
+    int records;    /* the file in memory; -1: not made yet */
+    int connection; /* of the request that is being read; -1: the library has it, or there is none
+                     */
 };
 
 enum { READ_SIZE = 16384 };
@@ -40,6 +45,7 @@ struct fcgi *fcgi_create(void)
 
     if (fcgi == NULL)
         return NULL;
+    fcgi->records = fcgi->connection = -1;
     if (FCGX_InitRequest(&fcgi->request, -1, FCGI_FAIL_ACCEPT_ON_INTR) != 0) {
         free(fcgi);
         return NULL;
@@ -52,21 +58,52 @@ void fcgi_destroy(struct fcgi *fcgi)
     if (fcgi == NULL)
         return;
     fcgi_finish(fcgi);
+    if (fcgi->records >= 0)
+        close(fcgi->records);
     free(fcgi);
 }
 
-enum status fcgi_begin(struct fcgi *fcgi, int connection)
+/* The file in memory holds these records and nothing else, and is read from its beginning. */
+static enum status fill(struct fcgi *fcgi, struct text records)
+{
+    if (fcgi->records < 0)
+        fcgi->records = memfd_create("request", MFD_CLOEXEC);
+    if (fcgi->records < 0 || ftruncate(fcgi->records, 0) != 0 ||
+        pwrite(fcgi->records, records.at, records.length, 0) != (ssize_t)records.length ||
+        lseek(fcgi->records, 0, SEEK_SET) != 0)
+        return STATUS_IO;
+    return STATUS_OK;
+}
+
+enum status fcgi_begin(struct fcgi *fcgi, struct text records, int connection)
 {
     FCGX_Request *request = &fcgi->request;
+    enum status status = fill(fcgi, records);
 
-    request->ipcFd = connection;
-    request->keepConnection = 1; /* or FCGX_Accept_r would begin by closing it */
-    if (FCGX_Accept_r(request) < 0) {
+    if (status == STATUS_OK) {
+        request->ipcFd = fcgi->records;
+        request->keepConnection = 1; /* or FCGX_Accept_r would begin by closing it */
+        if (FCGX_Accept_r(request) < 0) {
+            fcgi->records = -1; /* closed by the library, which then had nothing to accept */
+            status = STATUS_IO;
+        }
         request->keepConnection = 0;
-        return STATUS_INVALID; /* closed by the library, which then had nothing to accept */
     }
-    request->keepConnection = 0;
+    if (status != STATUS_OK) {
+        close(connection);
+        return status;
+    }
+    fcgi->connection = connection;
     return STATUS_OK;
+}
+
+/* From reading the records to writing to the connection. */
+static void turn_to_connection(struct fcgi *fcgi)
+{
+    if (fcgi->connection < 0)
+        return;
+    fcgi->request.ipcFd = fcgi->connection;
+    fcgi->connection = -1;
 }
 
 const char *fcgi_variable(const struct fcgi *fcgi, const char *name)
@@ -95,6 +132,7 @@ enum status fcgi_read_body(struct fcgi *fcgi, struct buffer *ret_body)
 
 void fcgi_write(struct fcgi *fcgi, struct text text)
 {
+    turn_to_connection(fcgi);
     while (text.length > 0) {
         size_t piece = text.length < (1u << 30) ? text.length : (1u << 30);
 
@@ -110,6 +148,7 @@ enum status fcgi_finish(struct fcgi *fcgi)
     FCGX_Request *request = &fcgi->request;
     enum status status = STATUS_OK;
 
+    turn_to_connection(fcgi);
     if (request->out != NULL && FCGX_FFlush(request->out) != 0)
         status = STATUS_IO;
     FCGX_Finish_r(request);

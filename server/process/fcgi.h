@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* The only user of libfcgi: one FastCGI request at a time per struct fcgi, which belongs to one
- * thread. Connections are accepted elsewhere and given in. */
+ * thread. Requests are received elsewhere (receive.h) and given in whole. */
 #ifndef SERVER_PROCESS_FCGI_H
 #define SERVER_PROCESS_FCGI_H
 
@@ -19,9 +19,10 @@ MUST_CHECK enum status fcgi_startup(struct failure *failure);
 struct fcgi *fcgi_create(void);       /* NULL: no memory */
 void fcgi_destroy(struct fcgi *fcgi); /* NULL is fine */
 
-/* Reads the head of the request from this connection, which is taken over and closed by
- * fcgi_finish, or here when the peer does not speak FastCGI (STATUS_INVALID). */
-MUST_CHECK enum status fcgi_begin(struct fcgi *fcgi, int connection);
+/* Reads the head of a request from its records, which are whole and sound (fcgi_records.h). The
+ * answer goes to `connection`, which is taken over and closed by fcgi_finish, or here when
+ * something fails (STATUS_IO). */
+MUST_CHECK enum status fcgi_begin(struct fcgi *fcgi, struct text records, int connection);
 /* The value of a variable of this request, NULL when it is not there. */
 const char *fcgi_variable(const struct fcgi *fcgi, const char *name);
 /* Reads the body to its end into `ret_body`. STATUS_TOO_LARGE: more than its length_max; the rest

@@ -1,8 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Accepting connections, one thread at a time.
- *
- * Whoever holds the mutex waits for the socket and the stop together, so that a stop is seen at
- * once by all. The socket is non-blocking because other processes may share it and be faster.
+/* The listening socket. It is non-blocking because other processes may share it and be faster.
  *
  * A stop loses nobody: first our own socket refuses newcomers, so that the web server turns to
  * another process at once, then the connections that are in the queue already are served. */
@@ -13,7 +10,6 @@
 #include <fcntl.h>
 #include <netinet/in.h>
 #include <poll.h>
-#include <pthread.h>
 #include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
@@ -28,16 +24,15 @@
 
 struct listener {
     int socket;
-    int stop; /* eventfd, readable for ever once stopped */
-    pthread_mutex_t turn;
+    int stop;                    /* eventfd, readable for ever once stopped */
     struct sockaddr_un own_path; /* sun_path empty: no socket file of ours */
     int last_accepts;            /* how many more are taken from the queue after the stop */
 };
 
 enum {
     SYSTEMD_FIRST_FD = 3,
-    BACKLOG = 1024,
-    IO_TIMEOUT_S = 60 /* one read or write; the watcher bounds the whole exchange */
+    BACKLOG = 4096,   /* the kernel allows as many, where nobody changed net.core.somaxconn */
+    IO_TIMEOUT_S = 60 /* one write; the server bounds the whole exchange */
 };
 
 static bool is_listening(int fd)
@@ -180,7 +175,6 @@ enum status listener_open(const char *where, unsigned socket_mode, struct listen
 
     if (listener == NULL)
         return fail(failure, STATUS_NO_MEMORY, "no memory");
-    pthread_mutex_init(&listener->turn, NULL);
     listener->socket = -1;
     listener->last_accepts = BACKLOG;
     listener->stop = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
@@ -209,7 +203,6 @@ void listener_close(struct listener *listener)
         close(listener->socket);
     if (listener->stop >= 0)
         close(listener->stop);
-    pthread_mutex_destroy(&listener->turn);
     free(listener);
 }
 
@@ -227,32 +220,44 @@ void listener_stop(struct listener *listener)
     (void)written; /* it can only fail when it is readable already */
 }
 
+int listener_socket(const struct listener *listener)
+{
+    return listener->socket;
+}
+
+int listener_stop_event(const struct listener *listener)
+{
+    return listener->stop;
+}
+
+static bool is_stopped(const struct listener *listener)
+{
+    struct pollfd stop = {.fd = listener->stop, .events = POLLIN};
+
+    return poll(&stop, 1, 0) > 0;
+}
+
 static void limit_time(int connection)
 {
     struct timeval limit = {.tv_sec = IO_TIMEOUT_S};
 
-    setsockopt(connection, SOL_SOCKET, SO_RCVTIMEO, &limit, sizeof(limit));
     setsockopt(connection, SOL_SOCKET, SO_SNDTIMEO, &limit, sizeof(limit));
 }
 
-/* One turn of waiting. STATUS_OK with a connection, or -1 when somebody else was faster. */
-static enum status accept_once(struct listener *listener, int *ret_connection)
+enum status listener_accept(struct listener *listener, int *ret_connection)
 {
-    struct pollfd waits[] = {{.fd = listener->stop, .events = POLLIN},
-                             {.fd = listener->socket, .events = POLLIN}};
+    bool stopped = is_stopped(listener);
 
     *ret_connection = -1;
-    if (poll(waits, 2, -1) < 0)
-        return errno == EINTR ? STATUS_OK : STATUS_IO;
-    if (waits[0].revents != 0 && listener->last_accepts-- <= 0)
+    if (stopped && listener->last_accepts-- <= 0)
         return STATUS_NOT_FOUND;
     *ret_connection = accept4(listener->socket, NULL, NULL, SOCK_CLOEXEC);
-    if (*ret_connection >= 0)
+    if (*ret_connection >= 0) {
+        limit_time(*ret_connection);
         return STATUS_OK;
-    if (waits[0].revents != 0) {
-        listener->last_accepts = 0;
-        return STATUS_NOT_FOUND;
     }
+    if (stopped)
+        return STATUS_NOT_FOUND;
     switch (errno) {
     case EMFILE:
     case ENFILE:
@@ -261,24 +266,7 @@ static enum status accept_once(struct listener *listener, int *ret_connection)
     case EBADF:
     case EINVAL:
         return STATUS_IO;
-    default: /* gone again before we came, or taken by another process */
+    default: /* nobody is there, or gone again, or taken by another process */
         return STATUS_OK;
     }
-}
-
-enum status listener_accept(struct listener *listener, int *ret_connection)
-{
-    int connection;
-    enum status status;
-
-    do {
-        pthread_mutex_lock(&listener->turn);
-        status = accept_once(listener, &connection);
-        pthread_mutex_unlock(&listener->turn);
-    } while (status == STATUS_OK && connection < 0);
-    if (status != STATUS_OK)
-        return status;
-    limit_time(connection);
-    *ret_connection = connection;
-    return STATUS_OK;
 }

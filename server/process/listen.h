@@ -17,10 +17,14 @@ MUST_CHECK enum status listener_open(const char *where, unsigned socket_mode,
                                      struct listener **ret_listener, struct failure *failure);
 void listener_close(struct listener *listener); /* removes a socket file of ours; NULL is fine */
 
-/* Any thread. Waits for a connection. STATUS_NOT_FOUND: stopped, nothing more will come;
- * STATUS_IO: try again after a moment (out of descriptors). The connection reads and writes with a
- * time limit per call. */
+/* Never waits: *ret_connection is -1 when nobody is there. STATUS_NOT_FOUND: stopped, nothing more
+ * will come; STATUS_IO: try again after a moment (out of descriptors). One thread at a time.
+ * Writing to the connection has a time limit per call. */
 MUST_CHECK enum status listener_accept(struct listener *listener, int *ret_connection);
+/* What to poll for: readable when a connection waits, and for ever once it is stopped. */
+int listener_socket(const struct listener *listener);
+int listener_stop_event(const struct listener *listener);
+/* Any thread. */
 void listener_stop(struct listener *listener);
 
 /* Whether fd 0 is a listening socket, as spawn-fcgi, mod_fcgid and inetd-like starters give it. */

@@ -13,10 +13,13 @@
 #include "server/process/fcgi.h"
 #include "server/process/listen.h"
 #include "server/process/load_meter.h"
+#include "server/process/receive.h"
 #include "server/process/watch.h"
+#include "server/process/web_request.h"
 #include "server/process/worker.h"
 #include "server/project/catalog.h"
 #include "server/project/project.h"
+#include "server/request/walk.h"
 
 #include <errno.h>
 #include <pthread.h>
@@ -24,6 +27,7 @@
 #include <stdatomic.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/resource.h>
 #include <sys/socket.h>
 #include <sys/un.h>
 #include <time.h>
@@ -32,6 +36,15 @@
 #include "server/base/banned.h"
 
 enum { SERVER_MAGIC = 0x716d7376 };
+
+/* A web server sends a request at once, and clients give up after minutes; nginx waits 60 s. */
+static const uint64_t first_record_ns = UINT64_C(5000000000);
+static const uint64_t whole_request_ns = UINT64_C(60000000000);
+static const uint64_t patience_ns = UINT64_C(30000000000);
+
+/* Of all requests that wait, beside one of the largest. */
+#define WAITING_BYTES_MAX ((size_t)256 * 1024 * 1024)
+#define REFUSAL_BYTES_MAX ((size_t)256 * 1024)
 
 /* How long a drain may take, and how long the threads have after their connections were cut. */
 static const uint64_t drain_longest_ns = UINT64_C(30000000000);
@@ -56,6 +69,8 @@ struct server {
     struct filler *filler; /* likewise; under `lock` */
 
     struct listener *listener;
+    struct receiver *receiver;   /* likewise; its pointer changes once, before the threads begin */
+    struct arena *refusal_arena; /* of the receiver's thread */
     struct watcher *watcher;
     struct worker_thread *threads;
     int thread_count;
@@ -89,6 +104,30 @@ void server_write_pool_figures(struct server *server, struct buffer *ret_page)
 {
     if (server->pool != NULL) /* set before the threads begin, and the filler with it */
         filler_write_figures(server->filler, server->pool, ret_page);
+}
+
+static void write_gauge(struct buffer *page, const char *name, const char *help, double value)
+{
+    buffer_print(page, "# HELP quartermaster_%s %s\n# TYPE quartermaster_%s gauge\n", name, help,
+                 name);
+    buffer_print(page, "quartermaster_%s %.9g\n", name, value);
+}
+
+void server_write_waiting(struct server *server, struct buffer *ret_page)
+{
+    struct receiver_figures figures;
+
+    if (server->receiver == NULL)
+        return;
+    receiver_figures(server->receiver, &figures);
+    write_gauge(ret_page, "connections_reading", "connections whose request is not there whole",
+                (double)figures.reading);
+    write_gauge(ret_page, "requests_waiting", "requests that wait for a worker thread",
+                (double)figures.waiting);
+    write_gauge(ret_page, "requests_waiting_seconds", "how long the oldest of them has waited",
+                figures.oldest);
+    write_gauge(ret_page, "requests_waiting_bytes", "memory of requests that are read or wait",
+                (double)figures.memory);
 }
 
 void server_follow_time(struct server *server, double now)
@@ -131,6 +170,9 @@ void server_replace_config(struct server *server, struct config *config)
     server->current.config = config;
     if (server->filler != NULL)
         filler_set_config(server->filler, config);
+    if (server->receiver != NULL)
+        receiver_set_limits(server->receiver, (size_t)config->request_bytes_max,
+                            config->load_target);
     pthread_mutex_unlock(&server->lock);
     log_set_level((enum log_level)config->sched_debug_level);
     config_release(old);
@@ -230,7 +272,7 @@ static void *thread_main(void *context)
 {
     struct worker_thread *thread = context;
 
-    worker_serve(&thread->worker, thread->server->listener);
+    worker_serve(&thread->worker, thread->server->receiver);
     atomic_fetch_sub(&thread->server->threads_running, 1);
     return NULL;
 }
@@ -268,6 +310,70 @@ static enum status start_threads(struct server *server, struct failure *failure)
         return fail(failure, STATUS_NO_MEMORY, "no memory");
     while (status == STATUS_OK && server->thread_count < wanted)
         status = start_thread(server, failure);
+    return status;
+}
+
+/* For the receiver: a page for a request that is not served. */
+static void write_refusal(void *context, const struct received *incoming, struct buffer *ret_page)
+{
+    struct server *server = context;
+    struct buffer reply = buffer_on_heap(REFUSAL_BYTES_MAX);
+    const struct web_request web = {0};
+    struct snapshot snapshot;
+    struct timespec now;
+    struct request request = {
+        .arena = server->refusal_arena, .seed = random_u64(), .load = incoming->load};
+
+    clock_gettime(CLOCK_REALTIME, &now);
+    request.now = (double)now.tv_sec + (double)now.tv_nsec * 1e-9;
+    server_snapshot(server, &snapshot);
+    request.config = snapshot.config;
+    request_turn_away(&request, incoming->is_too_large, &reply);
+    web_reply_head(ret_page, "text/xml", &web, reply.length);
+    buffer_add(ret_page, buffer_text(&reply));
+    snapshot_release(&snapshot);
+    arena_reset(server->refusal_arena);
+    buffer_free(&reply);
+}
+
+/* Each request that waits has a descriptor: as many as the administrator allows. */
+static void allow_descriptors(void)
+{
+    struct rlimit limit;
+
+    if (getrlimit(RLIMIT_NOFILE, &limit) == 0 && limit.rlim_cur < limit.rlim_max) {
+        limit.rlim_cur = limit.rlim_max;
+        (void)setrlimit(RLIMIT_NOFILE, &limit);
+    }
+}
+
+static enum status start_receiver(struct server *server, struct failure *failure)
+{
+    const struct config *config = server->current.config;
+    int threads = server->options.threads > 0 ? server->options.threads : (int)config->threads;
+    const struct receiver_options options = {
+        .body_max = (size_t)config->request_bytes_max,
+        .memory_max = WAITING_BYTES_MAX + (size_t)config->request_bytes_max,
+        .share = threads / 2 > 2 ? (size_t)threads / 2 : 2,
+        .first_record_ns = first_record_ns,
+        .whole_ns = whole_request_ns,
+        .patience_ns = patience_ns,
+        .meter = server->options.clock_from_request ? NULL : &server->load,
+        .load_target = config->load_target,
+        .refuse = write_refusal,
+        .context = server,
+    };
+    struct receiver *receiver = NULL;
+    enum status status;
+
+    allow_descriptors();
+    server->refusal_arena = arena_create(REFUSAL_BYTES_MAX);
+    if (server->refusal_arena == NULL)
+        return fail(failure, STATUS_NO_MEMORY, "no memory");
+    status = receiver_start(&options, server->listener, &receiver, failure);
+    pthread_mutex_lock(&server->lock);
+    server->receiver = receiver;
+    pthread_mutex_unlock(&server->lock);
     return status;
 }
 
@@ -421,6 +527,8 @@ enum status server_run(struct server *server, struct failure *failure)
     if (status == STATUS_OK)
         start_pool(server);
     if (status == STATUS_OK)
+        status = start_receiver(server, failure);
+    if (status == STATUS_OK)
         status = start_threads(server, failure);
     if (status == STATUS_OK) {
         log_line(LOG_LEVEL_NORMAL, "event=started version=%s threads=%d", QM_VERSION,
@@ -435,6 +543,8 @@ enum status server_run(struct server *server, struct failure *failure)
         return fail(failure, STATUS_IO, "%d threads did not end in time",
                     atomic_load(&server->threads_running));
     join_threads(server);
+    receiver_join(server->receiver);
+    arena_destroy(server->refusal_arena);
     stop_pool(server);
     watcher_stop(server->watcher);
     listener_close(server->listener);

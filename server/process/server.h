@@ -5,8 +5,9 @@
  * project's files. As a CGI program it answers one request (cgi.c) and ends. As a FastCGI server
  * it opens the socket (listen.c) and starts: the watcher (watch.c), a thread that notices what the
  * administrator changes; the thread that keeps the job pool like the database (server/pool/fill.h);
- * and the workers (worker.c). A worker accepts a connection, reads the request with libfcgi
- * (fcgi.c), takes a snapshot, lets server/request/ make the reply, and writes it.
+ * the receiver (receive.c), which accepts connections and reads requests; and the workers
+ * (worker.c). A worker takes a request that is there whole, has libfcgi read it (fcgi.c), takes a
+ * snapshot, lets server/request/ make the reply, and writes it.
  *
  * A snapshot is what one request goes by: configuration, catalog and project files, all immutable
  * and with a count of holders. `current` is swapped under one mutex that is held for a few pointer
@@ -83,6 +84,8 @@ struct pool *server_pool(struct server *server);
 /* The clock of a request is the time for the job pool (simulated time). */
 void server_follow_time(struct server *server, double now);
 void server_write_pool_figures(struct server *server, struct buffer *ret_page);
+/* Gauges of the receiver, in the text format of Prometheus; nothing in a CGI program. */
+void server_write_waiting(struct server *server, struct buffer *ret_page);
 
 void server_snapshot(struct server *server, struct snapshot *ret_snapshot);
 void snapshot_release(struct snapshot *snapshot);

@@ -13,8 +13,8 @@
 #include "server/base/random.h"
 #include "server/files/host_files.h"
 #include "server/process/fcgi.h"
-#include "server/process/listen.h"
 #include "server/process/load_meter.h"
+#include "server/process/receive.h"
 #include "server/process/server.h"
 #include "server/process/web_request.h"
 #include "server/project/project.h"
@@ -114,24 +114,21 @@ static struct arena *arena_for(struct worker *worker, const struct config *confi
     return worker->arena;
 }
 
-/* In simulated time nothing that is measured means anything: there the command line says what a
- * request costs, or there is no load. */
-static struct load load_at_arrival(struct worker *worker, const struct config *config,
-                                   const struct web_request *web)
+/* Where the clock is the requests', the receiver cannot know the load: nothing that is measured
+ * means anything. There the command line says what a request costs, or there is no load. */
+static struct load simulated_load(struct worker *worker, const struct config *config,
+                                  const struct web_request *web)
 {
-    const struct server_options *options = server_options(worker->server);
     double now = web->now < 1e10 ? web->now : 1e10; /* as ns it must fit */
 
-    if (!options->clock_from_request)
-        return load_meter_arrival(server_load(worker->server), config->load_target, clock_ns());
-    if (options->service_time <= 0 || !web->is_simulated)
+    if (server_options(worker->server)->service_time <= 0 || !web->is_simulated)
         return (struct load){.backlog = 0};
     return load_meter_arrival(server_load(worker->server), config->load_target,
                               (uint64_t)(now * 1e9));
 }
 
 void worker_answer(struct worker *worker, const struct snapshot *snapshot,
-                   const struct web_request *web, struct buffer *ret_reply)
+                   const struct web_request *web, const struct load *load, struct buffer *ret_reply)
 {
     struct request request = {.config = snapshot->config,
                               .catalog = snapshot->catalog,
@@ -147,8 +144,9 @@ void worker_answer(struct worker *worker, const struct snapshot *snapshot,
                               .stop_sched = snapshot->stop_sched,
                               .wait = wait_seconds};
 
-    if (worker->fcgi != NULL)
-        request.load = load_at_arrival(worker, snapshot->config, web);
+    request.load = server_options(worker->server)->clock_from_request
+                       ? simulated_load(worker, snapshot->config, web)
+                       : *load;
     if (web->is_simulated)
         server_follow_time(worker->server, web->now);
     if (request.arena == NULL) {
@@ -215,7 +213,8 @@ static void write_reply(struct worker *worker, const char *content_type,
     buffer_free(&head);
 }
 
-static void serve_request(struct worker *worker, const struct snapshot *snapshot)
+static void serve_request(struct worker *worker, const struct snapshot *snapshot,
+                          const struct load *load)
 {
     struct buffer body = buffer_on_heap((size_t)snapshot->config->request_bytes_max);
     struct buffer reply = buffer_on_heap((size_t)snapshot->config->request_memory_max);
@@ -223,8 +222,10 @@ static void serve_request(struct worker *worker, const struct snapshot *snapshot
     enum status status;
 
     if (!web_request_is_post(read_fcgi_variable, worker->fcgi, snapshot->config, &reply)) {
-        if (text_is(text_from(fcgi_variable(worker->fcgi, "QM_PAGE")), "metrics"))
+        if (text_is(text_from(fcgi_variable(worker->fcgi, "QM_PAGE")), "metrics")) {
             server_write_pool_figures(worker->server, &reply);
+            server_write_waiting(worker->server, &reply);
+        }
         write_reply(worker, "text/plain", &web, buffer_text(&reply));
         goto done;
     }
@@ -237,33 +238,29 @@ static void serve_request(struct worker *worker, const struct snapshot *snapshot
     web_request_read(&web, server_options(worker->server)->clock_from_request, read_fcgi_variable,
                      worker->fcgi);
     set_deadline(worker, 0);
-    worker_answer(worker, snapshot, &web, &reply);
+    worker_answer(worker, snapshot, &web, load, &reply);
     write_reply(worker, "text/xml", &web, buffer_text(&reply));
 done:
     buffer_free(&reply);
     buffer_free(&body);
 }
 
-void worker_serve(struct worker *worker, struct listener *listener)
+void worker_serve(struct worker *worker, struct receiver *receiver)
 {
-    for (;;) {
-        struct snapshot snapshot;
-        int connection;
-        enum status status = listener_accept(listener, &connection);
+    struct received *incoming;
 
-        if (status == STATUS_NOT_FOUND)
-            return;
-        if (status != STATUS_OK) {
-            wait_seconds(0.05);
-            continue;
-        }
-        show_connection(worker, connection);
-        if (fcgi_begin(worker->fcgi, connection) == STATUS_OK) {
+    while ((incoming = receiver_take(receiver)) != NULL) {
+        const struct text records = {.at = incoming->bytes, .length = incoming->length};
+        struct snapshot snapshot;
+
+        show_connection(worker, incoming->connection);
+        if (fcgi_begin(worker->fcgi, records, incoming->connection) == STATUS_OK) {
             server_snapshot(worker->server, &snapshot);
-            serve_request(worker, &snapshot);
+            serve_request(worker, &snapshot, &incoming->load);
             snapshot_release(&snapshot);
             fcgi_finish(worker->fcgi);
         }
         show_connection(worker, -1);
+        receiver_finish(receiver, incoming);
     }
 }

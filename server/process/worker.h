@@ -16,6 +16,8 @@
 struct config;
 struct fcgi;
 struct files;
+struct load;
+struct receiver;
 struct server;
 struct snapshot;
 struct web_request;
@@ -43,13 +45,14 @@ struct worker {
 void worker_init(struct worker *worker, struct server *server, struct fcgi *fcgi);
 void worker_clear(struct worker *worker);
 
-/* Runs one request; the reply is in `ret_reply`, the log line is written. */
+/* Runs one request; the reply is in `ret_reply`, the log line is written. `load` is the server's
+ * when the request came. */
 void worker_answer(struct worker *worker, const struct snapshot *snapshot,
-                   const struct web_request *web, struct buffer *ret_reply);
+                   const struct web_request *web, const struct load *load,
+                   struct buffer *ret_reply);
 
-/* Thread main: accepts and serves until the listener stops. */
-struct listener;
-void worker_serve(struct worker *worker, struct listener *listener);
+/* Thread main: serves what the receiver has, until it ends. */
+void worker_serve(struct worker *worker, struct receiver *receiver);
 /* Any thread: shuts the connection down if its time is over at `now_ns`; UINT64_MAX: in any case.
  */
 void worker_cut_overdue(struct worker *worker, uint64_t now_ns);

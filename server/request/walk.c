@@ -215,3 +215,14 @@ void request_run(struct request *request, struct buffer *ret_reply)
     }
     request->total_ns = clock_ns() - begun;
 }
+
+void request_turn_away(struct request *request, bool is_too_large, struct buffer *ret_reply)
+{
+    message_init(&request->message);
+    if (is_too_large)
+        request_answer_too_large(request);
+    else
+        request_answer_later(request);
+    delay_by_load(request);
+    write_reply(request, ret_reply);
+}

@@ -22,6 +22,10 @@ struct buffer;
 void request_run(struct request *request, struct buffer *ret_reply);
 void request_log(const struct request *request, size_t reply_bytes);
 
+/* A reply to a request that is not even looked at, because it is too large or too many wait: it
+ * asks the client to come again. Needs config, arena, seed and load; the reply is never empty. */
+void request_turn_away(struct request *request, bool is_too_large, struct buffer *ret_reply);
+
 /* How an attempt at the transaction ended. */
 enum outcome {
     OUTCOME_COMMITTED,

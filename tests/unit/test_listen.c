@@ -7,7 +7,7 @@
 
 #include <errno.h>
 #include <fcntl.h>
-#include <pthread.h>
+#include <poll.h>
 #include <stdlib.h>
 #include <sys/socket.h>
 #include <sys/stat.h>
@@ -166,29 +166,21 @@ static void test_serves_the_queue_after_a_stop(void **state)
     listener_close(listener);
 }
 
-static void *accept_and_wait(void *context)
-{
-    int connection;
-
-    return listener_accept(context, &connection) == STATUS_NOT_FOUND ? context : NULL;
-}
-
-static void test_a_stop_wakes_all_threads(void **state)
+static void test_nobody_there_is_no_error(void **state)
 {
     struct place *place = *state;
+    struct pollfd stop = {.events = POLLIN};
     struct listener *listener;
-    pthread_t threads[4];
-    void *result;
+    int connection = 0;
 
     assert_status(STATUS_OK, listener_open(place->where, 0600, &listener, NULL));
-    for (size_t i = 0; i < 4; i++)
-        pthread_create(&threads[i], NULL, accept_and_wait, listener);
-    usleep(20000);
+    assert_status(STATUS_OK, listener_accept(listener, &connection));
+    assert_int_equal(connection, -1);
+    stop.fd = listener_stop_event(listener);
+    assert_int_equal(poll(&stop, 1, 0), 0);
     listener_stop(listener);
-    for (size_t i = 0; i < 4; i++) {
-        pthread_join(threads[i], &result);
-        assert_ptr_equal(result, listener);
-    }
+    assert_int_equal(poll(&stop, 1, 0), 1);
+    assert_status(STATUS_NOT_FOUND, listener_accept(listener, &connection));
     listener_close(listener);
 }
 
@@ -260,7 +252,7 @@ int main(void)
         CASE(makes_a_socket_with_the_mode),          CASE(accepts_who_comes),
         CASE(replaces_the_socket_of_a_dead_process), CASE(leaves_the_socket_of_a_living_process),
         CASE(leaves_a_file_that_is_no_socket),       CASE(refuses_what_is_no_address),
-        CASE(serves_the_queue_after_a_stop),         CASE(a_stop_wakes_all_threads),
+        CASE(serves_the_queue_after_a_stop),         CASE(nobody_there_is_no_error),
         CASE(takes_the_socket_on_standard_input),    CASE(takes_the_socket_of_systemd),
     };
 

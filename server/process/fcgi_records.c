@@ -1,0 +1,164 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* A record is a head of 8 bytes (version, type, request id, length of content, length of padding,
+ * reserved), content and padding. The content of all PARAMS records together is a list of names and
+ * values: the length of each (1 byte, or 4 if the first bit is set), then both. */
+#include "server/process/fcgi_records.h"
+
+#include "server/base/buffer.h"
+
+#include "server/base/banned.h"
+
+enum {
+    HEAD_SIZE = 8,
+    FCGI_VERSION = 1,
+    ROLE_RESPONDER = 1,
+    BEGIN_SIZE = 8,
+    RECORD_MOST = 65528 /* of a response: a multiple of 8, so that nothing is padded but the last */
+};
+enum record_type {
+    RECORD_BEGIN = 1,
+    RECORD_ABORT = 2,
+    RECORD_END = 3,
+    RECORD_PARAMS = 4,
+    RECORD_STDIN = 5,
+    RECORD_STDOUT = 6,
+    RECORD_DATA = 8
+};
+
+static unsigned number_of_two(const unsigned char *at)
+{
+    return (unsigned)at[0] << 8 | at[1];
+}
+
+/* One byte of a length. False: longer than any variable may be. */
+static bool take_length_byte(struct fcgi_check *check, unsigned char byte)
+{
+    if (check->length_bytes_left == 0) {
+        check->length = byte & 0x7fu;
+        check->length_bytes_left = byte >= 0x80 ? 3 : 0;
+    } else {
+        check->length = check->length << 8 | byte;
+        check->length_bytes_left--;
+    }
+    if (check->length_bytes_left > 0)
+        return true;
+    if (check->length > FCGI_VARIABLES_MAX)
+        return false;
+    check->content_left += check->length;
+    check->lengths_read = (check->lengths_read + 1) % 2;
+    return true;
+}
+
+/* Whether the next byte belongs to a length, and not to a name or value. */
+static bool is_at_length(const struct fcgi_check *check)
+{
+    return check->length_bytes_left > 0 || check->lengths_read == 1 || check->content_left == 0;
+}
+
+static bool take_variables(struct fcgi_check *check, const unsigned char *at, size_t length)
+{
+    check->variable_bytes += length;
+    if (check->variable_bytes > FCGI_VARIABLES_MAX)
+        return false;
+    while (length > 0) {
+        size_t step = 1;
+
+        if (is_at_length(check)) {
+            if (!take_length_byte(check, *at))
+                return false;
+        } else {
+            step = check->content_left < length ? (size_t)check->content_left : length;
+            check->content_left -= step;
+        }
+        at += step;
+        length -= step;
+    }
+    return true;
+}
+
+static bool take_record(struct fcgi_check *check, const unsigned char *head, size_t content_at)
+{
+    const unsigned char *content = head + HEAD_SIZE;
+    size_t length = number_of_two(head + 4);
+    unsigned type = head[1], id = number_of_two(head + 2);
+
+    if (check->stage == FCGI_STAGE_BEGIN) {
+        if (type != RECORD_BEGIN || id == 0 || length != BEGIN_SIZE ||
+            number_of_two(content) != ROLE_RESPONDER)
+            return false;
+        check->request_id = id;
+        check->stage = FCGI_STAGE_PARAMS;
+        return true;
+    }
+    if (id != check->request_id)
+        return false;
+    if (check->stage == FCGI_STAGE_PARAMS) {
+        if (type != RECORD_PARAMS)
+            return false;
+        if (length > 0)
+            return take_variables(check, content, length);
+        check->stage = FCGI_STAGE_STDIN;
+        return check->content_left == 0 && check->length_bytes_left == 0 &&
+               check->lengths_read == 0;
+    }
+    if (type != RECORD_STDIN)
+        return false;
+    if (check->body_bytes == 0) {
+        check->body_at = content_at;
+        check->body_length = length;
+    }
+    check->body_bytes += length;
+    if (length == 0)
+        check->stage = FCGI_STAGE_DONE;
+    return true;
+}
+
+enum fcgi_progress fcgi_check(struct fcgi_check *check, struct text bytes)
+{
+    while (check->stage != FCGI_STAGE_DONE) {
+        const unsigned char *head = (const unsigned char *)bytes.at + check->at;
+        size_t left = bytes.length - check->at, whole;
+
+        if (left > 0 && head[0] != FCGI_VERSION)
+            return FCGI_UNSOUND;
+        if (left < HEAD_SIZE)
+            return FCGI_INCOMPLETE;
+        whole = HEAD_SIZE + number_of_two(head + 4) + head[6];
+        if (left < whole)
+            return FCGI_INCOMPLETE;
+        if (!take_record(check, head, check->at + HEAD_SIZE))
+            return FCGI_UNSOUND;
+        check->at += whole;
+    }
+    return FCGI_COMPLETE;
+}
+
+static void add_head(struct buffer *out, enum record_type type, unsigned id, size_t length,
+                     size_t padding)
+{
+    const char head[HEAD_SIZE] = {FCGI_VERSION,           (char)type,
+                                  (char)(id >> 8 & 0xff), (char)(id & 0xff),
+                                  (char)(length >> 8),    (char)(length & 0xff),
+                                  (char)padding,          0};
+
+    buffer_add(out, (struct text){.at = head, .length = sizeof(head)});
+}
+
+void fcgi_add_response(struct buffer *out, unsigned request_id, struct text text)
+{
+    static const char zeros[HEAD_SIZE];
+
+    while (text.length > 0) {
+        size_t length = text.length < RECORD_MOST ? text.length : RECORD_MOST;
+        size_t padding = (HEAD_SIZE - length % HEAD_SIZE) % HEAD_SIZE;
+
+        add_head(out, RECORD_STDOUT, request_id, length, padding);
+        buffer_add(out, text_first(text, length));
+        buffer_add(out, (struct text){.at = zeros, .length = padding});
+        text.at += length;
+        text.length -= length;
+    }
+    add_head(out, RECORD_STDOUT, request_id, 0, 0);
+    add_head(out, RECORD_END, request_id, sizeof(zeros), 0); /* status 0, request complete */
+    buffer_add(out, (struct text){.at = zeros, .length = sizeof(zeros)});
+}

@@ -1,0 +1,171 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Accounts stand in a hash by number while they have a request that waits or is served. Those that
+ * have one that waits and may be served stand in one of two rings, those with reports and those
+ * without; the head of a ring has the next turn and then goes to its end. An account that holds its
+ * share stands in no ring but in a third list, from which it comes back when one of its requests is
+ * finished, or when nobody else waits. */
+#include "server/process/line.h"
+
+#include <stdlib.h>
+
+#define HASH_NONFATAL_OOM            1
+#define uthash_nonfatal_oom(account) ((account)->is_unkept = true)
+#include <uthash.h>
+#include <utlist.h>
+
+#include "server/base/banned.h"
+
+/* With reports, without; and accounts that hold their share. */
+enum ring { RING_REPORTS, RING_OTHERS, RING_COUNT, RING_SHARE = RING_COUNT, RING_NONE };
+
+struct line_account {
+    uint64_t number;
+    size_t served;
+    struct {
+        struct line_entry *first, *last;
+    } waiting[RING_COUNT];
+    enum ring ring;
+    struct line_account *prev, *next; /* in the ring */
+    bool is_unkept;                   /* the hash had no memory for it */
+    UT_hash_handle hh;
+};
+
+struct line {
+    size_t share, length;
+    struct line_account *accounts;
+    struct line_account *rings[RING_NONE];
+};
+
+struct line *line_create(size_t share)
+{
+    struct line *line = calloc(1, sizeof(*line));
+
+    if (line != NULL)
+        line->share = share;
+    return line;
+}
+
+void line_destroy(struct line *line)
+{
+    free(line);
+}
+
+static struct line_account *find_account(struct line *line, uint64_t number)
+{
+    struct line_account *account = NULL;
+
+    HASH_FIND(hh, line->accounts, &number, sizeof(number), account);
+    if (account != NULL)
+        return account;
+    account = calloc(1, sizeof(*account));
+    if (account == NULL)
+        return NULL;
+    account->number = number;
+    account->ring = RING_NONE;
+    HASH_ADD(hh, line->accounts, number, sizeof(account->number), account);
+    if (account->is_unkept) {
+        free(account);
+        return NULL;
+    }
+    return account;
+}
+
+static bool waits(const struct line_account *account)
+{
+    return account->waiting[RING_REPORTS].first != NULL ||
+           account->waiting[RING_OTHERS].first != NULL;
+}
+
+/* Puts the account where it belongs now, at the end of that ring; drops one that has nothing. */
+static void place(struct line *line, struct line_account *account)
+{
+    enum ring ring = !waits(account)                                ? RING_NONE
+                     : account->served >= line->share               ? RING_SHARE
+                     : account->waiting[RING_REPORTS].first != NULL ? RING_REPORTS
+                                                                    : RING_OTHERS;
+
+    if (account->ring != RING_NONE)
+        DL_DELETE(line->rings[account->ring], account);
+    account->ring = ring;
+    if (ring != RING_NONE)
+        DL_APPEND(line->rings[ring], account);
+    else if (account->served == 0) {
+        HASH_DELETE(hh, line->accounts, account);
+        free(account);
+    }
+}
+
+bool line_add(struct line *line, struct line_entry *entry)
+{
+    struct line_account *account = find_account(line, entry->account);
+    enum ring kind = entry->has_reports ? RING_REPORTS : RING_OTHERS;
+
+    if (account == NULL)
+        return false;
+    entry->of = account;
+    entry->next = NULL;
+    if (account->waiting[kind].last != NULL)
+        account->waiting[kind].last->next = entry;
+    else
+        account->waiting[kind].first = entry;
+    account->waiting[kind].last = entry;
+    line->length++;
+    /* One that stands in its ring keeps its turn; its first report brings it forward. */
+    if (account->ring == RING_NONE || (account->ring == RING_OTHERS && entry->has_reports))
+        place(line, account);
+    return true;
+}
+
+struct line_entry *line_take(struct line *line)
+{
+    for (int ring = RING_REPORTS; ring <= RING_SHARE; ring++) {
+        struct line_account *account = line->rings[ring];
+        struct line_entry *entry;
+        enum ring kind;
+
+        if (account == NULL)
+            continue;
+        kind = account->waiting[RING_REPORTS].first != NULL ? RING_REPORTS : RING_OTHERS;
+        entry = account->waiting[kind].first;
+        account->waiting[kind].first = entry->next;
+        if (entry->next == NULL)
+            account->waiting[kind].last = NULL;
+        line->length--;
+        account->served++;
+        place(line, account);
+        return entry;
+    }
+    return NULL;
+}
+
+void line_finish(struct line *line, struct line_entry *entry)
+{
+    struct line_account *account = entry->of;
+
+    entry->of = NULL;
+    account->served--;
+    if (account->ring == RING_SHARE || account->ring == RING_NONE)
+        place(line, account);
+}
+
+size_t line_length(const struct line *line)
+{
+    return line->length;
+}
+
+static void look_at(const struct line_entry *entry, uint64_t *oldest)
+{
+    if (entry != NULL && (*oldest == 0 || entry->arrived_ns < *oldest))
+        *oldest = entry->arrived_ns;
+}
+
+uint64_t line_oldest_ns(const struct line *line)
+{
+    uint64_t oldest = 0;
+
+    for (int ring = RING_REPORTS; ring <= RING_SHARE; ring++)
+        if (line->rings[ring] != NULL)
+            for (int kind = RING_REPORTS; kind < RING_COUNT; kind++)
+                look_at(line->rings[ring]->waiting[kind].first, &oldest);
+    return oldest;
+}

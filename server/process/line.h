@@ -1,0 +1,48 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* The line in which requests wait for a worker thread.
+ *
+ * The receiver adds each request as soon as it is there whole, and a worker takes the next one when
+ * it is free. Two rules say which one is next. Requests that report results go before those that do
+ * not, since what is reported late may be lost. And no account makes another wait: accounts take
+ * turns, and one that holds its share of the threads is passed over while others wait. What is
+ * beyond the share waits in the account's own line.
+ *
+ * An account is a number that stands for the key in the request (the receiver only looks at its
+ * head, the key may be wrong). Pure: no threads, no clock; whoever uses it from several threads
+ * locks. */
+#ifndef SERVER_PROCESS_LINE_H
+#define SERVER_PROCESS_LINE_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+struct line;
+struct line_account;
+
+/* A request that waits; it is part of the caller's own struct and belongs to the caller. */
+struct line_entry {
+    uint64_t account;
+    bool has_reports;
+    uint64_t arrived_ns; /* monotonic */
+    struct line_entry *next;
+    struct line_account *of; /* set from line_add to line_finish */
+};
+
+/* `threads` take from it; an account holds at most `share` of them while others wait. NULL: no
+ * memory. */
+struct line *line_create(size_t share);
+void line_destroy(struct line *line); /* NULL is fine; it is empty */
+
+/* False: no memory; the entry does not wait. */
+bool line_add(struct line *line, struct line_entry *entry);
+/* The next one, which is served until line_finish. NULL: nobody waits. */
+struct line_entry *line_take(struct line *line);
+void line_finish(struct line *line, struct line_entry *entry);
+
+size_t line_length(const struct line *line); /* that wait */
+/* When the oldest of those that wait came; 0: nobody waits. It may be a little too old: the oldest
+ * of each account is looked at only when the account has its turn. */
+uint64_t line_oldest_ns(const struct line *line);
+
+#endif

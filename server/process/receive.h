@@ -1,0 +1,91 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Accepting and answering are apart: one thread, the receiver, accepts every connection and reads
+ * the requests; worker threads take them when they are whole.
+ *
+ * So the queue of the listening socket never fills, and no web server has to say 502 for us. A peer
+ * that is slow or silent holds memory, which is bounded, and no thread. How many requests wait, and
+ * for how long, is known from the first second. What could not be served within a client's patience
+ * is answered at once by the receiver itself, with a page that asks the client to come again;
+ * requests that report results are the last to be treated so. The order of those that wait is that
+ * of line.h.
+ *
+ * States of a connection: it is read (from accept until its request is whole, with a time limit),
+ * then it waits in the line, then it is a worker's, which answers and closes it. One that sends
+ * what no web server sends, or runs out of time, is closed. */
+#ifndef SERVER_PROCESS_RECEIVE_H
+#define SERVER_PROCESS_RECEIVE_H
+
+#include "server/base/status.h"
+#include "server/base/text.h"
+#include "server/policy/refusal/delay.h"
+#include "server/process/fcgi_records.h"
+#include "server/process/line.h"
+
+#include <stdatomic.h>
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+struct buffer;
+struct listener;
+struct load_meter;
+struct receiver;
+
+/* A request, whole, as FastCGI records. */
+struct received {
+    struct line_entry waits; /* first: the line gives this back */
+    int connection;          /* the worker closes it */
+    char *bytes;
+    size_t length, capacity;
+    unsigned request_id;
+    bool is_too_large; /* its body was dropped, `bytes` are of no use */
+    struct load load;  /* of the server, when it came */
+
+    /* The receiver's own. */
+    struct fcgi_check check;
+    uint64_t accepted_ns;
+    bool is_stalled;
+    struct received *prev, *next;
+};
+
+/* The page for a request that is not served, HTTP head and all: too large, or too many wait. Called
+ * by the receiver's thread. */
+typedef void refusal_page(void *context, const struct received *incoming, struct buffer *ret_page);
+
+struct receiver_options {
+    size_t body_max;                    /* bytes of a request's body */
+    size_t memory_max;                  /* bytes of all requests that are read or wait */
+    size_t share;                       /* see line_create */
+    uint64_t first_record_ns, whole_ns; /* after accept: for the first record, for all of them */
+    uint64_t patience_ns;               /* no request is to wait longer */
+    struct load_meter *meter;
+    double load_target; /* see load_meter_arrival */
+    refusal_page *refuse;
+    void *context;
+};
+
+/* What is going on; any thread may read it. */
+struct receiver_figures {
+    size_t reading, waiting; /* connections, requests */
+    double oldest;           /* s that the oldest request has waited */
+    size_t memory;           /* bytes */
+};
+
+/* Starts the thread. The listener stays the caller's and is stopped by listener_stop: then what
+ * has come is still read and served, and receiver_take ends. */
+MUST_CHECK enum status receiver_start(const struct receiver_options *options,
+                                      struct listener *listener, struct receiver **ret_receiver,
+                                      struct failure *failure);
+/* Waits for its end. NULL is fine. */
+void receiver_join(struct receiver *receiver);
+
+/* Any worker: the next request, waiting for one; NULL after the end. */
+struct received *receiver_take(struct receiver *receiver);
+/* It is answered and its connection closed. Frees it. */
+void receiver_finish(struct receiver *receiver, struct received *incoming);
+
+/* From now on. */
+void receiver_set_limits(struct receiver *receiver, size_t body_max, double load_target);
+void receiver_figures(struct receiver *receiver, struct receiver_figures *ret_figures);
+
+#endif

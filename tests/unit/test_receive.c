@@ -1,0 +1,325 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* The receiver against peers on a real socket: quick, slow, silent, hostile, and too many. */
+#include "server/base/buffer.h"
+#include "server/base/clock.h"
+#include "server/process/listen.h"
+#include "server/process/load_meter.h"
+#include "server/process/receive.h"
+#include "tests/support/test.h"
+
+#include <poll.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/socket.h>
+#include <sys/un.h>
+#include <unistd.h>
+
+enum { BODY_MAX = 100000 };
+
+struct place {
+    char dir[64], where[112];
+    struct sockaddr_un address;
+    struct load_meter meter;
+    struct listener *listener;
+    struct receiver *receiver;
+    _Atomic int refused, refused_as_too_large;
+};
+
+static void write_page(void *context, const struct received *incoming, struct buffer *ret_page)
+{
+    struct place *place = context;
+
+    atomic_fetch_add(incoming->is_too_large ? &place->refused_as_too_large : &place->refused, 1);
+    buffer_add_string(ret_page, "Content-Type: text/xml\r\n\r\ncome again");
+}
+
+static int start(void **state)
+{
+    struct place *place = calloc(1, sizeof(*place));
+    struct receiver_options options = {.body_max = BODY_MAX,
+                                       .memory_max = 1 << 20,
+                                       .share = 2,
+                                       .first_record_ns = UINT64_C(300000000),
+                                       .whole_ns = UINT64_C(3000000000),
+                                       .patience_ns = UINT64_C(1000000000),
+                                       .meter = &place->meter,
+                                       .load_target = 0.7,
+                                       .refuse = write_page,
+                                       .context = place};
+
+    snprintf(place->dir, sizeof(place->dir), "/tmp/qm-receive.XXXXXX");
+    if (mkdtemp(place->dir) == NULL)
+        return -1;
+    snprintf(place->where, sizeof(place->where), "unix:%s/socket", place->dir);
+    place->address.sun_family = AF_UNIX;
+    snprintf(place->address.sun_path, sizeof(place->address.sun_path), "%s/socket", place->dir);
+    place->meter.workers = 1;
+    assert_status(STATUS_OK, listener_open(place->where, 0600, &place->listener, NULL));
+    assert_status(STATUS_OK, receiver_start(&options, place->listener, &place->receiver, NULL));
+    *state = place;
+    return 0;
+}
+
+static int stop(void **state)
+{
+    struct place *place = *state;
+    struct received *incoming;
+
+    listener_stop(place->listener);
+    while ((incoming = receiver_take(place->receiver)) != NULL) {
+        close(incoming->connection);
+        receiver_finish(place->receiver, incoming);
+    }
+    receiver_join(place->receiver);
+    listener_close(place->listener);
+    rmdir(place->dir);
+    free(place);
+    return 0;
+}
+
+static int connect_to(const struct place *place)
+{
+    int peer = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0);
+
+    assert_int_equal(
+        connect(peer, (const struct sockaddr *)&place->address, sizeof(place->address)), 0);
+    return peer;
+}
+
+static void add_record(struct buffer *out, unsigned type, const char *content, size_t length)
+{
+    const char head[8] = {1, (char)type, 0, 1, (char)(length >> 8), (char)(length & 0xff), 0, 0};
+
+    buffer_add(out, (struct text){.at = head, .length = sizeof(head)});
+    buffer_add(out, (struct text){.at = content, .length = length});
+}
+
+static struct buffer request_with(const char *body, size_t repeats)
+{
+    static const char responder[8] = {0, 1};
+    struct buffer out = buffer_on_heap(1 << 24);
+
+    add_record(&out, 1, responder, sizeof(responder));
+    add_record(&out, 4, "", 0);
+    for (size_t i = 0; i < repeats; i++)
+        add_record(&out, 5, body, strlen(body));
+    add_record(&out, 5, "", 0);
+    return out;
+}
+
+static void send_all(int peer, struct text text)
+{
+    while (text.length > 0) {
+        ssize_t sent = send(peer, text.at, text.length, MSG_NOSIGNAL);
+
+        if (sent <= 0)
+            return;
+        text.at += sent;
+        text.length -= (size_t)sent;
+    }
+}
+
+static void post(int peer, const char *body)
+{
+    struct buffer bytes = request_with(body, 1);
+
+    send_all(peer, buffer_text(&bytes));
+    buffer_free(&bytes);
+}
+
+/* Bytes that come until the peer's connection is closed, or none for 5 s (-1). */
+static ssize_t read_to_end(int peer)
+{
+    struct pollfd wait = {.fd = peer, .events = POLLIN};
+    char bytes[4096];
+    ssize_t got, total = 0;
+
+    for (;;) {
+        if (poll(&wait, 1, 5000) <= 0)
+            return -1;
+        got = recv(peer, bytes, sizeof(bytes), 0);
+        if (got <= 0)
+            return total;
+        total += got;
+    }
+}
+
+static void a_request_is_given_out_whole(void **state)
+{
+    struct place *place = *state;
+    struct buffer bytes = request_with("<scheduler_request><result>", 1);
+    int peer = connect_to(place);
+    struct received *incoming;
+
+    for (size_t i = 0; i < bytes.length; i++) /* byte by byte */
+        send_all(peer, (struct text){.at = buffer_text(&bytes).at + i, .length = 1});
+    incoming = receiver_take(place->receiver);
+    assert_non_null(incoming);
+    assert_int_equal(incoming->length, bytes.length);
+    assert_memory_equal(incoming->bytes, buffer_text(&bytes).at, bytes.length);
+    assert_true(incoming->waits.has_reports);
+    assert_int_equal(incoming->request_id, 1);
+    close(incoming->connection);
+    receiver_finish(place->receiver, incoming);
+    assert_int_equal(read_to_end(peer), 0);
+    close(peer);
+    buffer_free(&bytes);
+}
+
+static void silent_and_slow_peers_hold_nobody_up(void **state)
+{
+    struct place *place = *state;
+    int silent[50], quick = 0;
+    struct received *incoming;
+
+    for (size_t i = 0; i < 50; i++)
+        silent[i] = connect_to(place);
+    quick = connect_to(place);
+    post(quick, "<scheduler_request>");
+    incoming = receiver_take(place->receiver);
+    assert_non_null(incoming);
+    close(incoming->connection);
+    receiver_finish(place->receiver, incoming);
+    for (size_t i = 0; i < 50; i++) {
+        assert_int_equal(read_to_end(silent[i]), 0); /* closed after the time for a first record */
+        close(silent[i]);
+    }
+    close(quick);
+}
+
+static void what_no_web_server_sends_ends_the_connection(void **state)
+{
+    struct place *place = *state;
+    int peer = connect_to(place);
+
+    send_all(peer, TEXT("GET / HTTP/1.0\r\n\r\n"));
+    assert_int_equal(read_to_end(peer), 0);
+    close(peer);
+}
+
+static void a_body_beyond_its_bound_is_answered(void **state)
+{
+    struct place *place = *state;
+    char piece[1001] = "";
+    struct buffer bytes, larger;
+    int peer = connect_to(place);
+
+    memset(piece, 'x', sizeof(piece) - 1);
+    bytes = request_with(piece, BODY_MAX / 1000 + 1);
+    send_all(peer, buffer_text(&bytes));
+    assert_in_range(read_to_end(peer), 40, 200);
+    assert_int_equal(atomic_load(&place->refused_as_too_large), 1);
+    close(peer);
+    peer = connect_to(place);
+    larger = request_with(piece, BODY_MAX / 1000 * 3);
+    send_all(peer, buffer_text(&larger));
+    assert_int_equal(read_to_end(peer), 0); /* of that size it is not even read */
+    close(peer);
+    buffer_free(&bytes);
+    buffer_free(&larger);
+}
+
+/* A request costs a second, and patience is a second: of those beyond, each is answered at once;
+ * the one that reports is kept. */
+static void too_many_are_asked_to_come_again(void **state)
+{
+    struct place *place = *state;
+    int peers[10], reporter;
+    struct receiver_figures figures;
+
+    load_meter_served(&place->meter, UINT64_C(1000000000));
+    for (size_t i = 0; i < 10; i++) {
+        peers[i] = connect_to(place);
+        post(peers[i], "<scheduler_request>");
+    }
+    for (size_t i = 2; i < 10; i++)
+        assert_in_range(read_to_end(peers[i]), 40, 200);
+    assert_int_equal(atomic_load(&place->refused), 8);
+    reporter = connect_to(place);
+    post(reporter, "<scheduler_request><result>");
+    for (int tries = 0; tries < 500; tries++) {
+        receiver_figures(place->receiver, &figures);
+        if (figures.waiting == 3)
+            break;
+        usleep(10000);
+    }
+    assert_int_equal(figures.waiting, 3);
+    assert_true(figures.oldest > 0);
+    struct received *incoming = receiver_take(place->receiver);
+    assert_true(incoming->waits.has_reports);
+    assert_true(incoming->load.backlog > 1);
+    close(incoming->connection);
+    receiver_finish(place->receiver, incoming);
+    for (size_t i = 0; i < 10; i++)
+        close(peers[i]);
+    close(reporter);
+}
+
+/* Peers that fill the memory are stalled and end by their time limit; others are served then. */
+static void memory_has_a_bound(void **state)
+{
+    struct place *place = *state;
+    char piece[1001] = "";
+    struct buffer bytes;
+    int peers[30];
+    struct receiver_figures figures;
+    size_t most = 0;
+    int tries = 1000;
+
+    memset(piece, 'x', sizeof(piece) - 1);
+    bytes = request_with(piece, 90);
+    for (size_t i = 0; i < 30; i++) { /* all but the end of 90,000 bytes each */
+        peers[i] = connect_to(place);
+        (void)send(peers[i], buffer_text(&bytes).at, bytes.length - 8, MSG_DONTWAIT | MSG_NOSIGNAL);
+    }
+    for (int looks = 0; looks < 100; looks++) {
+        receiver_figures(place->receiver, &figures);
+        if (figures.memory > most)
+            most = figures.memory;
+        usleep(2000);
+    }
+    assert_in_range(most, 500000, (1 << 20) + 300000);
+    for (size_t i = 0; i < 30; i++) {
+        assert_int_equal(read_to_end(peers[i]), 0);
+        close(peers[i]);
+    }
+    do { /* the memory goes a moment after the connection */
+        usleep(1000);
+        receiver_figures(place->receiver, &figures);
+    } while (figures.reading > 0 || (figures.memory > 0 && tries-- > 0));
+    assert_int_equal(figures.memory, 0);
+    buffer_free(&bytes);
+}
+
+static void a_stop_serves_who_has_come(void **state)
+{
+    struct place *place = *state;
+    int peer = connect_to(place);
+    struct received *incoming;
+
+    post(peer, "<scheduler_request>");
+    listener_stop(place->listener);
+    incoming = receiver_take(place->receiver);
+    assert_non_null(incoming);
+    close(incoming->connection);
+    receiver_finish(place->receiver, incoming);
+    assert_null(receiver_take(place->receiver));
+    close(peer);
+}
+
+#define CASE(name) cmocka_unit_test_setup_teardown(name, start, stop)
+
+int main(void)
+{
+    const struct CMUnitTest cases[] = {
+        CASE(a_request_is_given_out_whole),
+        CASE(silent_and_slow_peers_hold_nobody_up),
+        CASE(what_no_web_server_sends_ends_the_connection),
+        CASE(a_body_beyond_its_bound_is_answered),
+        CASE(too_many_are_asked_to_come_again),
+        CASE(memory_has_a_bound),
+        CASE(a_stop_serves_who_has_come),
+    };
+
+    return cmocka_run_group_tests(cases, NULL, NULL);
+}
