@@ -27,13 +27,10 @@ struct new_version {
 };
 MUST_CHECK enum status db_admin_version_add(struct db *db, const struct new_version *version,
                                             int64_t *ret_id);
-struct version_entry {
-    struct app_version_row row;
-    struct text app, platform;
-};
-/* Every version, deprecated ones too, by app, platform, plan class, number. */
+/* Every version with the names of its app and platform, deprecated ones too, by app, platform, plan
+ * class, number. */
 MUST_CHECK enum status db_admin_versions(struct db *db, struct arena *arena,
-                                         struct version_entry **ret_rows, size_t *ret_count);
+                                         struct version_entry_row **ret_rows, size_t *ret_count);
 MUST_CHECK enum status db_admin_version_deprecate(struct db *db, int64_t id, bool deprecated);
 /* After a change of the code-signing key. */
 MUST_CHECK enum status db_admin_version_save_document(struct db *db, int64_t id,
@@ -156,14 +153,11 @@ MUST_CHECK enum status db_admin_queue(struct db *db, struct arena *arena, bool b
                                       struct queue_line **ret_rows, size_t *ret_count);
 
 /* Applications of whose newest workunits, as many as are looked at, some leave less time than
- * `below` (s) from sending to the deadline. */
-struct app_deadline {
-    struct text app;
-    int64_t shortest; /* s */
-};
+ * `below` (s) from sending to the deadline, and the shortest of them (s). */
 MUST_CHECK enum status db_admin_short_deadlines(struct db *db, struct arena *arena,
                                                 size_t looked_at, int64_t below,
-                                                struct app_deadline **ret_rows, size_t *ret_count);
+                                                struct short_deadline_row **ret_rows,
+                                                size_t *ret_count);
 
 /* Unsent jobs that are alike in all that decides who may have them. */
 struct job_class {
@@ -196,13 +190,9 @@ struct host_entry {
 MUST_CHECK enum status db_admin_hosts(struct db *db, struct arena *arena, int64_t id,
                                       int64_t userid, size_t most, struct host_entry **ret_rows,
                                       size_t *ret_count);
-struct host_result_entry {
-    struct result_row row;
-    struct text app;
-};
-/* Its results, latest first. */
+/* Its results, latest first, with the names of their apps. */
 MUST_CHECK enum status db_admin_host_results(struct db *db, struct arena *arena, int64_t hostid,
-                                             size_t most, struct host_result_entry **ret_rows,
+                                             size_t most, struct host_result_row **ret_rows,
                                              size_t *ret_count);
 
 #endif

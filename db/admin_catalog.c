@@ -7,16 +7,6 @@
 
 #include "server/base/banned.h"
 
-static enum status find_id(struct db *db, enum statement statement, struct text name,
-                           int64_t *ret_id)
-{
-    struct db_cell cell;
-    enum status status = db_query_one(db, NULL, statement, DB_VALUES(db_text(name)), &cell, 1);
-    if (status == STATUS_OK)
-        *ret_id = cell.integer;
-    return status;
-}
-
 static enum status inserted(const struct db *db, enum status status, int64_t *ret_id)
 {
     if (status == STATUS_OK)
@@ -26,7 +16,12 @@ static enum status inserted(const struct db *db, enum status status, int64_t *re
 
 enum status db_admin_platform_find(struct db *db, struct text name, int64_t *ret_id)
 {
-    return find_id(db, STATEMENT_admin_platform_find, name, ret_id);
+    struct id_row row;
+    enum status status = DB_ONE(db, admin_platform_find, NULL, &row, .name = name);
+
+    if (status == STATUS_OK)
+        *ret_id = row.id;
+    return status;
 }
 
 enum status db_admin_platform_add(struct db *db, struct text name, struct text friendly_name,
@@ -34,105 +29,69 @@ enum status db_admin_platform_add(struct db *db, struct text name, struct text f
 {
     int64_t id;
     enum status status = db_admin_platform_find(db, name, &id);
+
     if (status == STATUS_OK)
         *ret_added = false;
     if (status != STATUS_NOT_FOUND)
         return status;
     *ret_added = true;
-    return db_run(db, STATEMENT_admin_platform_add,
-                  DB_VALUES(db_integer(now), db_text(name), db_text(friendly_name)), NULL);
+    return DB_RUN(db, admin_platform_add, NULL, .create_time = now, .name = name,
+                  .friendly_name = friendly_name);
 }
 
 enum status db_admin_app_add(struct db *db, struct text name, struct text friendly_name,
                              int64_t now, int64_t *ret_id)
 {
-    enum status status =
-        db_run(db, STATEMENT_admin_app_add,
-               DB_VALUES(db_integer(now), db_text(name), db_text(friendly_name)), NULL);
-    return inserted(db, status, ret_id);
-}
+    enum status status = DB_RUN(db, admin_app_add, NULL, .create_time = now, .name = name,
+                                .friendly_name = friendly_name);
 
-/* The one row of a query, or STATUS_NOT_FOUND. */
-static enum status one_row(struct db *db, struct arena *arena, enum statement statement,
-                           const struct db_value value, enum row_kind kind, void *ret_row)
-{
-    struct db_rows rows;
-    enum status status = db_query(db, arena, statement, &value, 1, &rows);
-    if (status != STATUS_OK)
-        return status;
-    bool found = db_rows_next(&rows);
-    if (found)
-        (void)db_cells_to_row(rows.cells, kind, ret_row);
-    status = db_rows_end(&rows);
-    return status == STATUS_OK && !found ? STATUS_NOT_FOUND : status;
+    return inserted(db, status, ret_id);
 }
 
 enum status db_admin_app_find(struct db *db, struct arena *arena, struct text name,
                               struct app_row *ret_app)
 {
-    return one_row(db, arena, STATEMENT_admin_app_find, db_text(name), ROW_app, ret_app);
+    return DB_ONE(db, admin_app_find, arena, ret_app, .name = name);
 }
 
 enum status db_admin_app_deprecate(struct db *db, int64_t id, bool deprecated)
 {
-    return db_run(db, STATEMENT_admin_app_deprecate, DB_VALUES(db_integer(deprecated), db_id(id)),
-                  NULL);
+    return DB_RUN(db, admin_app_deprecate, NULL, .id = id, .deprecated = deprecated);
 }
 
 enum status db_admin_version_add(struct db *db, const struct new_version *version, int64_t *ret_id)
 {
     enum status status =
-        db_run(db, STATEMENT_admin_version_add,
-               DB_VALUES(db_integer(version->now), db_id(version->appid),
-                         db_integer(version->version_num), db_id(version->platformid),
-                         db_text(version->plan_class), db_bytes(version->xml_doc, DB_MEDIUM_MOST)),
-               NULL);
+        DB_RUN(db, admin_version_add, NULL, .create_time = version->now, .appid = version->appid,
+               .version_num = version->version_num, .platformid = version->platformid,
+               .plan_class = version->plan_class, .xml_doc = version->xml_doc);
+
     return inserted(db, status, ret_id);
 }
 
-enum status db_admin_versions(struct db *db, struct arena *arena, struct version_entry **ret_rows,
-                              size_t *ret_count)
+enum status db_admin_versions(struct db *db, struct arena *arena,
+                              struct version_entry_row **ret_rows, size_t *ret_count)
 {
-    struct db_rows rows;
-    size_t count = 0;
-    enum status status = db_query(db, arena, STATEMENT_admin_versions, DB_NO_VALUES, &rows);
-    if (status != STATUS_OK)
-        return status;
-    struct version_entry *entries = ARENA_ARRAY(arena, rows.row_count, struct version_entry);
-    while (entries != NULL && count < rows.row_count && db_rows_next(&rows)) {
-        struct version_entry *entry = &entries[count++];
-        const struct db_cell *behind = db_cells_to_row(rows.cells, ROW_app_version, &entry->row);
-        entry->app = behind[0].text;
-        entry->platform = behind[1].text;
-    }
-    status = db_rows_end(&rows);
-    if (entries == NULL)
-        return STATUS_NO_MEMORY;
-    *ret_rows = entries;
-    *ret_count = count;
-    return status;
+    return DB_ALL(db, admin_versions, arena, ret_rows, ret_count, DB_NO_VALUES);
 }
 
 enum status db_admin_version_deprecate(struct db *db, int64_t id, bool deprecated)
 {
-    return db_run(db, STATEMENT_admin_version_deprecate,
-                  DB_VALUES(db_integer(deprecated), db_id(id)), NULL);
+    return DB_RUN(db, admin_version_deprecate, NULL, .id = id, .deprecated = deprecated);
 }
 
 enum status db_admin_version_save_document(struct db *db, int64_t id, struct text xml_doc)
 {
-    return db_run(db, STATEMENT_admin_version_save_document,
-                  DB_VALUES(db_bytes(xml_doc, DB_MEDIUM_MOST), db_id(id)), NULL);
+    return DB_RUN(db, admin_version_save_document, NULL, .id = id, .xml_doc = xml_doc);
 }
 
 enum status db_admin_user_add(struct db *db, const struct new_user *user, int64_t *ret_id)
 {
     enum status status =
-        db_run(db, STATEMENT_admin_user_add,
-               DB_VALUES(db_integer(user->now), db_text(user->email_addr), db_text(user->name),
-                         db_text(user->authenticator), db_text(user->passwd_hash),
-                         db_text(user->cross_project_id)),
-               NULL);
+        DB_RUN(db, admin_user_add, NULL, .create_time = user->now, .email_addr = user->email_addr,
+               .name = user->name, .authenticator = user->authenticator,
+               .passwd_hash = user->passwd_hash, .cross_project_id = user->cross_project_id);
+
     return inserted(db, status, ret_id);
 }
 
@@ -140,27 +99,12 @@ enum status db_admin_user_find(struct db *db, struct arena *arena, struct text e
                                int64_t id, struct user_row *ret_user)
 {
     if (id != 0)
-        return one_row(db, arena, STATEMENT_admin_user_by_id, db_id(id), ROW_user, ret_user);
-    return one_row(db, arena, STATEMENT_admin_user_by_email, db_text(email_addr), ROW_user,
-                   ret_user);
+        return DB_ONE(db, admin_user_by_id, arena, ret_user, .id = id);
+    return DB_ONE(db, admin_user_by_email, arena, ret_user, .email_addr = email_addr);
 }
 
 enum status db_admin_users(struct db *db, struct arena *arena, size_t most,
                            struct user_row **ret_rows, size_t *ret_count)
 {
-    struct db_rows rows;
-    size_t count = 0;
-    enum status status =
-        db_query(db, arena, STATEMENT_admin_users, DB_VALUES(db_id((int64_t)most)), &rows);
-    if (status != STATUS_OK)
-        return status;
-    struct user_row *users = ARENA_ARRAY(arena, rows.row_count, struct user_row);
-    while (users != NULL && count < rows.row_count && db_rows_next(&rows))
-        (void)db_cells_to_row(rows.cells, ROW_user, &users[count++]);
-    status = db_rows_end(&rows);
-    if (users == NULL)
-        return STATUS_NO_MEMORY;
-    *ret_rows = users;
-    *ret_count = count;
-    return status;
+    return DB_ALL(db, admin_users, arena, ret_rows, ret_count, .most = (int64_t)most);
 }

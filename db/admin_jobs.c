@@ -10,40 +10,35 @@
 
 #include "server/base/banned.h"
 
-#define TEMPLATE_FILE_MOST 63 /* workunit.result_template_file */
-#define WORKUNIT_VALUES    25 /* `?` of admin_workunit_add */
-#define RESULT_VALUES      10
-#define ASSIGNMENT_VALUES  5
-#define CANCEL_ROWS        DB_LIST_MOST
+#define CANCEL_ROWS DB_LIST_MOST
 
-/* In the order of the statement's text. */
-static void fill_workunit(const struct new_workunit *row, struct db_value *value)
+static struct admin_workunit_add_values workunit_values(const struct new_workunit *row)
 {
-    *value++ = db_integer(row->create_time);
-    *value++ = db_id(row->appid);
-    *value++ = db_text(row->name);
-    *value++ = db_bytes(row->xml_doc, DB_BLOB_MOST);
-    *value++ = db_integer(row->batch);
-    *value++ = db_real(row->rsc_fpops_est);
-    *value++ = db_real(row->rsc_fpops_bound);
-    *value++ = db_real(row->rsc_memory_bound);
-    *value++ = db_real(row->rsc_disk_bound);
-    *value++ = db_real(row->rsc_bandwidth_bound);
-    *value++ = db_real(row->credit);
-    *value++ = db_integer(row->transition_time);
-    *value++ = db_integer(row->delay_bound);
-    *value++ = db_integer(row->hr_class);
-    *value++ = db_integer(row->min_quorum);
-    *value++ = db_integer(row->target_nresults);
-    *value++ = db_integer(row->max_error_results);
-    *value++ = db_integer(row->max_total_results);
-    *value++ = db_integer(row->max_success_results);
-    *value++ = db_long_text(row->result_template_file, TEMPLATE_FILE_MOST);
-    *value++ = db_integer(row->priority);
-    *value++ = db_integer(row->size_class);
-    *value++ = db_text(row->keywords);
-    *value++ = db_integer(row->app_version_num);
-    *value = db_integer(row->transitioner_flags);
+    return (struct admin_workunit_add_values){.create_time = row->create_time,
+                                              .appid = row->appid,
+                                              .name = row->name,
+                                              .xml_doc = row->xml_doc,
+                                              .batch = row->batch,
+                                              .rsc_fpops_est = row->rsc_fpops_est,
+                                              .rsc_fpops_bound = row->rsc_fpops_bound,
+                                              .rsc_memory_bound = row->rsc_memory_bound,
+                                              .rsc_disk_bound = row->rsc_disk_bound,
+                                              .rsc_bandwidth_bound = row->rsc_bandwidth_bound,
+                                              .credit = row->credit,
+                                              .transition_time = row->transition_time,
+                                              .delay_bound = row->delay_bound,
+                                              .hr_class = row->hr_class,
+                                              .min_quorum = row->min_quorum,
+                                              .target_nresults = row->target_nresults,
+                                              .max_error_results = row->max_error_results,
+                                              .max_total_results = row->max_total_results,
+                                              .max_success_results = row->max_success_results,
+                                              .result_template_file = row->result_template_file,
+                                              .priority = row->priority,
+                                              .size_class = row->size_class,
+                                              .keywords = row->keywords,
+                                              .app_version_num = row->app_version_num,
+                                              .transitioner_flags = row->transitioner_flags};
 }
 
 struct named {
@@ -56,34 +51,16 @@ static int compare_named(const void *a, const void *b)
     return text_compare(((const struct named *)a)->name, ((const struct named *)b)->name);
 }
 
-/* Numbers of the rows [start, start + count), which are at most a list long. */
-static enum status find_ids(struct db *db, struct arena *arena, const struct named *sorted,
-                            const struct text *names, size_t count, size_t all, int64_t *ret_ids)
-{
-    struct db_rows rows;
-    size_t found = 0;
-    enum status status =
-        db_query(db, arena, STATEMENT_admin_workunit_ids, DB_VALUES(db_texts(names, count)), &rows);
-    if (status != STATUS_OK)
-        return status;
-    while (db_rows_next(&rows)) {
-        struct named key = {.name = rows.cells[1].text};
-        const struct named *hit = bsearch(&key, sorted, all, sizeof key, compare_named);
-        if (hit == NULL)
-            continue;
-        ret_ids[hit->index] = rows.cells[0].integer;
-        found++;
-    }
-    status = db_rows_end(&rows);
-    return status == STATUS_OK && found < count ? STATUS_DB_BUG : status;
-}
-
-static enum status find_all_ids(struct db *db, struct arena *arena, const struct new_workunit *rows,
-                                size_t count, int64_t *ret_ids)
+static enum status find_ids(struct db *db, struct arena *arena, const struct new_workunit *rows,
+                            size_t count, int64_t *ret_ids)
 {
     struct named *sorted = ARENA_ARRAY(arena, count, struct named);
     struct text *names = ARENA_ARRAY(arena, count, struct text);
-    enum status status = STATUS_OK;
+    struct id_of_name_cursor ids;
+    struct id_of_name_row id;
+    size_t found = 0;
+    enum status status;
+
     if (sorted == NULL || names == NULL)
         return STATUS_NO_MEMORY;
     for (size_t i = 0; i < count; i++) {
@@ -91,59 +68,67 @@ static enum status find_all_ids(struct db *db, struct arena *arena, const struct
         names[i] = rows[i].name;
     }
     qsort(sorted, count, sizeof *sorted, compare_named);
-    for (size_t start = 0; start < count && status == STATUS_OK; start += DB_LIST_MOST) {
-        size_t part = count - start < DB_LIST_MOST ? count - start : DB_LIST_MOST;
-        status = find_ids(db, arena, sorted, names + start, part, count, ret_ids);
+    status = DB_QUERY(db, admin_workunit_ids, arena, &ids, .names = {names, count});
+    if (status != STATUS_OK)
+        return status;
+    while (DB_NEXT(&ids, &id)) {
+        struct named key = {.name = id.name};
+        const struct named *hit = bsearch(&key, sorted, count, sizeof *sorted, compare_named);
+
+        if (hit == NULL)
+            continue;
+        ret_ids[hit->index] = id.id;
+        found++;
     }
-    return status;
+    status = DB_END(&ids);
+    return status == STATUS_OK && found < count ? STATUS_DB_BUG : status;
 }
 
 enum status db_admin_workunits_add(struct db *db, struct arena *arena,
                                    const struct new_workunit *rows, size_t count, int64_t *ret_ids)
 {
-    struct db_value *values = ARENA_ARRAY(arena, count * WORKUNIT_VALUES, struct db_value);
+    struct admin_workunit_add_values *values =
+        ARENA_ARRAY(arena, count, struct admin_workunit_add_values);
+    enum status status;
+
     if (values == NULL)
         return STATUS_NO_MEMORY;
     for (size_t i = 0; i < count; i++)
-        fill_workunit(&rows[i], values + i * WORKUNIT_VALUES);
-    enum status status =
-        db_run_bulk(db, STATEMENT_admin_workunit_add, values, WORKUNIT_VALUES, count, NULL);
-    return status == STATUS_OK ? find_all_ids(db, arena, rows, count, ret_ids) : status;
+        values[i] = workunit_values(&rows[i]);
+    status = DB_RUN_BULK(db, admin_workunit_add, values, count, NULL);
+    return status == STATUS_OK ? find_ids(db, arena, rows, count, ret_ids) : status;
 }
 
 enum status db_admin_results_add(struct db *db, struct arena *arena, const struct new_result *rows,
                                  size_t count)
 {
-    struct db_value *values = ARENA_ARRAY(arena, count * RESULT_VALUES, struct db_value);
+    struct admin_result_add_values *values =
+        ARENA_ARRAY(arena, count, struct admin_result_add_values);
+
     if (values == NULL)
         return STATUS_NO_MEMORY;
-    struct db_value *value = values;
-    for (size_t i = 0; i < count; i++) {
-        const struct new_result *row = &rows[i];
-        *value++ = db_integer(row->create_time);
-        *value++ = db_id(row->workunitid);
-        *value++ = db_integer(row->server_state);
-        *value++ = db_text(row->name);
-        *value++ = db_bytes(row->xml_doc_in, DB_BLOB_MOST);
-        *value++ = db_integer(row->batch);
-        *value++ = db_integer(row->random);
-        *value++ = db_id(row->appid);
-        *value++ = db_integer(row->priority);
-        *value++ = db_integer(row->size_class);
-    }
-    return db_run_bulk(db, STATEMENT_admin_result_add, values, RESULT_VALUES, count, NULL);
+    for (size_t i = 0; i < count; i++)
+        values[i] = (struct admin_result_add_values){.create_time = rows[i].create_time,
+                                                     .workunitid = rows[i].workunitid,
+                                                     .server_state = rows[i].server_state,
+                                                     .name = rows[i].name,
+                                                     .xml_doc_in = rows[i].xml_doc_in,
+                                                     .batch = rows[i].batch,
+                                                     .random = rows[i].random,
+                                                     .appid = rows[i].appid,
+                                                     .priority = rows[i].priority,
+                                                     .size_class = rows[i].size_class};
+    return DB_RUN_BULK(db, admin_result_add, values, count, NULL);
 }
 
 enum status db_admin_target_exists(struct db *db, const struct job_target *target, bool *ret_exists)
 {
-    struct db_cell cell;
-    enum status status = db_query_one(db, NULL, STATEMENT_admin_target_exists,
-                                      DB_VALUES(db_integer(target->type), db_id(target->id),
-                                                db_id(target->id), db_id(target->id)),
-                                      &cell, 1);
+    struct target_row row;
+    enum status status =
+        DB_ONE(db, admin_target_exists, NULL, &row, .type = target->type, .id = target->id);
 
     if (status == STATUS_OK)
-        *ret_exists = cell.integer != 0;
+        *ret_exists = row.is_there != 0;
     return status;
 }
 
@@ -151,63 +136,61 @@ enum status db_admin_assignments_add(struct db *db, struct arena *arena,
                                      const struct job_target *target, const int64_t *workunitids,
                                      size_t count, int64_t now)
 {
-    struct db_value *values = ARENA_ARRAY(arena, count * ASSIGNMENT_VALUES, struct db_value);
-    struct db_value *value = values;
+    struct admin_assignment_add_values *values =
+        ARENA_ARRAY(arena, count, struct admin_assignment_add_values);
 
     if (values == NULL)
         return STATUS_NO_MEMORY;
-    for (size_t i = 0; i < count; i++) {
-        *value++ = db_integer(now);
-        *value++ = db_id(target->id);
-        *value++ = db_integer(target->type);
-        *value++ = db_integer(target->is_multi);
-        *value++ = db_id(workunitids[i]);
-    }
-    return db_run_bulk(db, STATEMENT_admin_assignment_add, values, ASSIGNMENT_VALUES, count, NULL);
+    for (size_t i = 0; i < count; i++)
+        values[i] = (struct admin_assignment_add_values){.create_time = now,
+                                                         .target_id = target->id,
+                                                         .target_type = target->type,
+                                                         .multi = target->is_multi,
+                                                         .workunitid = workunitids[i]};
+    return DB_RUN_BULK(db, admin_assignment_add, values, count, NULL);
 }
 
-/* The next workunits behind *last, in order of number. */
-static enum status find_workunits(struct db *db, const struct job_filter *filter, int64_t last,
+/* The next workunits behind `after`, in order of number. */
+static enum status find_workunits(struct db *db, const struct job_filter *filter, int64_t after,
                                   int64_t ids[CANCEL_ROWS], size_t *ret_count)
 {
-    struct db_rows rows;
-    enum statement statement = STATEMENT_admin_cancel_find_app;
-    struct db_value key = db_id(filter->appid);
-    if (filter->name.length > 0) {
-        statement = STATEMENT_admin_cancel_find_name;
-        key = db_text(filter->name);
-    } else if (filter->batch != 0) {
-        statement = STATEMENT_admin_cancel_find_batch;
-        key = db_id(filter->batch);
-    }
-    enum status status =
-        db_query(db, NULL, statement, DB_VALUES(key, db_id(last), db_id(CANCEL_ROWS)), &rows);
+    struct id_cursor rows;
+    struct id_row row;
+    enum status status;
+
+    if (filter->name.length > 0)
+        status = DB_QUERY(db, admin_cancel_find_name, NULL, &rows, .name = filter->name,
+                          .after = after, .most = CANCEL_ROWS);
+    else if (filter->batch != 0)
+        status = DB_QUERY(db, admin_cancel_find_batch, NULL, &rows, .batch = filter->batch,
+                          .after = after, .most = CANCEL_ROWS);
+    else
+        status = DB_QUERY(db, admin_cancel_find_app, NULL, &rows, .appid = filter->appid,
+                          .after = after, .most = CANCEL_ROWS);
     if (status != STATUS_OK)
         return status;
     *ret_count = 0;
-    while (*ret_count < CANCEL_ROWS && db_rows_next(&rows))
-        ids[(*ret_count)++] = rows.cells[0].integer;
-    return db_rows_end(&rows);
+    while (*ret_count < CANCEL_ROWS && DB_NEXT(&rows, &row))
+        ids[(*ret_count)++] = row.id;
+    return DB_END(&rows);
 }
 
-static enum status cancel_some(struct db *db, const int64_t *ids, size_t count, int64_t now,
+static enum status cancel_some(struct db *db, struct db_ids ids, int64_t now,
                                struct cancelled *sums)
 {
-    struct db_cell cell;
+    struct still_out_row still_out;
     uint64_t workunits, results = 0;
-    enum status status = db_run(db, STATEMENT_admin_cancel_workunits,
-                                DB_VALUES(db_integer(now), db_numbers(ids, count)), &workunits);
+    enum status status = DB_RUN(db, admin_cancel_workunits, &workunits, .ids = ids, .now = now);
+
     if (status == STATUS_OK)
-        status =
-            db_run(db, STATEMENT_admin_cancel_results, DB_VALUES(db_numbers(ids, count)), &results);
+        status = DB_RUN(db, admin_cancel_results, &results, .workunitids = ids);
     if (status == STATUS_OK)
-        status = db_query_one(db, NULL, STATEMENT_admin_cancel_still_out,
-                              DB_VALUES(db_numbers(ids, count)), &cell, 1);
+        status = DB_ONE(db, admin_cancel_still_out, NULL, &still_out, .workunitids = ids);
     if (status != STATUS_OK)
         return status;
     sums->workunits += workunits;
     sums->unsent += results;
-    sums->in_progress += (uint64_t)cell.integer;
+    sums->in_progress += (uint64_t)still_out.results;
     return STATUS_OK;
 }
 
@@ -217,11 +200,13 @@ enum status db_admin_cancel(struct db *db, const struct job_filter *filter, int6
     int64_t ids[CANCEL_ROWS];
     int64_t last = 0;
     size_t count;
+
     *ret_cancelled = (struct cancelled){0};
     do {
         enum status status = find_workunits(db, filter, last, ids, &count);
+
         if (status == STATUS_OK && count > 0)
-            status = cancel_some(db, ids, count, now, ret_cancelled);
+            status = cancel_some(db, (struct db_ids){ids, count}, now, ret_cancelled);
         if (status != STATUS_OK)
             return status;
         if (count > 0)
@@ -233,8 +218,6 @@ enum status db_admin_cancel(struct db *db, const struct job_filter *filter, int6
 enum status db_admin_message_add(struct db *db, int64_t hostid, struct text variety,
                                  struct text xml, int64_t now)
 {
-    return db_run(db, STATEMENT_admin_message_add,
-                  DB_VALUES(db_integer(now), db_id(hostid), db_text(variety),
-                            db_long_text(xml, DB_MEDIUM_MOST)),
-                  NULL);
+    return DB_RUN(db, admin_message_add, NULL, .create_time = now, .hostid = hostid,
+                  .variety = variety, .xml = xml);
 }

@@ -306,17 +306,11 @@ struct assignment_filter {
 MUST_CHECK enum status db_assignments(struct db *db, struct arena *arena,
                                       const struct assignment_filter *filter,
                                       struct assignment **ret_assignments, size_t *ret_count);
-/* Locks these workunits in order of id and tells what becomes of their results. */
-struct assigned_workunit {
-    int64_t id, error_mask, canonical_resultid, need_validate, transition_time, target_nresults;
-    struct text result_template_file;
-    int64_t results_of_host;              /* in any state */
-    int64_t unsent, in_progress, success; /* unsent: INACTIVE too; success: not INVALID */
-    int64_t unsent_resultid;              /* one that is UNSENT; 0: none */
-};
+/* Locks these workunits in order of id and tells what becomes of their results (ROWS of
+ * statements.def), in order of id. */
 MUST_CHECK enum status db_assigned_lock(struct db *db, struct arena *arena, const int64_t *ids,
                                         size_t count, int64_t hostid,
-                                        struct assigned_workunit **ret_rows, size_t *ret_count);
+                                        struct assigned_workunit_row **ret_rows, size_t *ret_count);
 /* A new UNSENT result of a workunit that is locked. */
 struct assigned_result {
     const struct workunit_row *workunit;
@@ -383,15 +377,11 @@ MUST_CHECK enum status db_messages_to_host_take(struct db *db, struct arena *are
 MUST_CHECK enum status db_duty_take(struct db *db, struct text name, int64_t interval,
                                     bool *ret_is_ours);
 /* The statistics of every version that is not deprecated, by id, as they are now. */
-struct version_samples {
-    int64_t id;
-    double pfc_n, pfc_avg, pfc_scale;
-};
 MUST_CHECK enum status db_version_samples(struct db *db, struct arena *arena,
-                                          struct version_samples **ret_rows, size_t *ret_count);
+                                          struct version_samples_row **ret_rows, size_t *ret_count);
 /* New scales; a row that changed since it was read stays as it is and is not counted. */
 struct version_scale {
-    struct version_samples read;
+    struct version_samples_row read;
     double pfc_scale;
 };
 MUST_CHECK enum status db_version_scales_save(struct db *db, struct arena *arena,

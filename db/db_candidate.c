@@ -18,52 +18,46 @@
 
 enum { EXAMINED_MAX = 800000 }; /* rows that one query looks at: seconds, not minutes */
 
-static enum status read_candidates(struct db *db, struct arena *arena, enum statement statement,
-                                   const struct db_value *values, size_t value_count, size_t most,
-                                   struct candidate *candidates, size_t *count, bool *ret_is_cut)
+/* The rows that a query has given. */
+static enum status read_candidates(struct candidate_cursor *rows, size_t most,
+                                   struct candidate *candidates, size_t *count)
 {
-    struct db_rows rows;
-    enum status status = db_query(db, arena, statement, values, value_count, &rows);
+    struct candidate_row row;
 
-    if (status != STATUS_OK)
-        return status;
-    *ret_is_cut = rows.is_cut;
-    while (*count < most && db_rows_next(&rows)) {
-        struct candidate *candidate = &candidates[(*count)++];
-
-        candidate->resultid = rows.cells[0].integer;
-        candidate->workunitid = rows.cells[1].integer;
-        candidate->appid = rows.cells[2].integer;
-        candidate->priority = rows.cells[3].integer;
-        (void)db_cells_to_row(rows.cells + 4, ROW_workunit, &candidate->workunit);
-    }
-    return db_rows_end(&rows);
+    while (*count < most && DB_NEXT(rows, &row))
+        candidates[(*count)++] = (struct candidate){.resultid = row.resultid,
+                                                    .workunitid = row.workunitid,
+                                                    .appid = row.appid,
+                                                    .priority = row.priority,
+                                                    .workunit = row.workunit};
+    return DB_END(rows);
 }
 
 static enum status query_candidates(struct db *db, struct arena *arena,
                                     const struct candidate_filter *filter,
                                     struct candidate *candidates, size_t *count)
 {
-    size_t most = filter->rows_max;
-    struct db_value apps = db_numbers(
-        filter->appids, filter->appid_count < DB_LIST_MOST ? filter->appid_count : DB_LIST_MOST);
-    struct db_value memory = db_real(filter->memory_max), disk = db_real(filter->disk_max);
-    struct db_value speed = db_real(filter->speed_max > 0 ? filter->speed_max : SPEED_ANY);
-    struct db_value user = db_id(filter->userid), limit = db_integer((int64_t)most);
-    struct db_value examined =
-        db_integer(filter->examined_max > 0 ? filter->examined_max : EXAMINED_MAX);
-    bool is_cut;
+    struct db_ids apps = {filter->appids,
+                          filter->appid_count < DB_LIST_MOST ? filter->appid_count : DB_LIST_MOST};
+    double speed = filter->speed_max > 0 ? filter->speed_max : SPEED_ANY;
+    int64_t most = (int64_t)filter->rows_max;
+    int64_t examined = filter->examined_max > 0 ? filter->examined_max : EXAMINED_MAX;
+    struct candidate_cursor rows;
     enum status status =
-        read_candidates(db, arena, STATEMENT_candidates,
-                        DB_VALUES(apps, memory, disk, speed, user, user, limit, apps, memory, disk,
-                                  speed, user, user, limit, limit, examined),
-                        most, candidates, count, &is_cut);
+        DB_QUERY(db, candidates, arena, &rows, .appids = apps, .memory_max = filter->memory_max,
+                 .disk_max = filter->disk_max, .speed_max = speed, .userid = filter->userid,
+                 .most = most, .examined_max = examined);
 
-    if (status != STATUS_OK || *count > 0 || !is_cut)
+    if (status == STATUS_OK)
+        status = read_candidates(&rows, filter->rows_max, candidates, count);
+    if (status != STATUS_OK || *count > 0 || !rows.rows.is_cut)
         return status;
-    return read_candidates(db, arena, STATEMENT_candidates_by_app,
-                           DB_VALUES(apps, memory, disk, speed, user, user, limit, examined), most,
-                           candidates, count, &is_cut);
+    status =
+        DB_QUERY(db, candidates_by_app, arena, &rows, .appids = apps,
+                 .memory_max = filter->memory_max, .disk_max = filter->disk_max, .speed_max = speed,
+                 .userid = filter->userid, .most = most, .examined_max = examined);
+    return status == STATUS_OK ? read_candidates(&rows, filter->rows_max, candidates, count)
+                               : status;
 }
 
 /* A place for each row and host; the mixer of splitmix64. */

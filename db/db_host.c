@@ -1,97 +1,69 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* The host's own row, its guard row, and what a machine that came back as new leaves behind. */
-#include "db/lists.h"
 #include "db/mariadb.h"
 #include "server/base/arena.h"
+#include "server/base/sorted.h"
 
 #include "server/base/banned.h"
-
-static enum status read_host(struct db *db, struct arena *arena, enum statement statement,
-                             const struct db_value *values, size_t value_count,
-                             struct host_row *ret_host)
-{
-    struct db_rows rows;
-    bool found;
-    enum status status = db_query(db, arena, statement, values, value_count, &rows);
-
-    if (status != STATUS_OK)
-        return status;
-    found = db_rows_next(&rows);
-    if (found)
-        (void)db_cells_to_row(rows.cells, ROW_host, ret_host);
-    status = db_rows_end(&rows);
-    return status == STATUS_OK && !found ? STATUS_NOT_FOUND : status;
-}
 
 /* The token uses the whole 64 bits; the column is signed, which changes none of them. */
 enum status db_host_guard(struct db *db, int64_t hostid, uint64_t token, int64_t now)
 {
-    return db_run(db, STATEMENT_host_guard,
-                  DB_VALUES(db_id(hostid), db_id((int64_t)token), db_id(now)), NULL);
+    return DB_RUN(db, host_guard, NULL, .hostid = hostid, .token = (int64_t)token, .now = now);
 }
 
 enum status db_host_token(struct db *db, int64_t hostid, uint64_t *ret_token)
 {
-    struct db_cell cell;
-    enum status status =
-        db_query_one(db, NULL, STATEMENT_host_token, DB_VALUES(db_id(hostid)), &cell, 1);
+    struct host_token_row row;
+    enum status status = DB_ONE(db, host_token, NULL, &row, .hostid = hostid);
 
     if (status == STATUS_OK)
-        *ret_token = (uint64_t)cell.integer;
+        *ret_token = (uint64_t)row.token;
     return status;
 }
 
 enum status db_host_lock(struct db *db, struct arena *arena, int64_t id, struct host_row *ret_host)
 {
-    return read_host(db, arena, STATEMENT_host_lock, DB_VALUES(db_id(id)), ret_host);
+    return DB_ONE(db, host_lock, arena, ret_host, .id = id);
 }
 
 enum status db_host_lock_with_user(struct db *db, struct arena *arena, int64_t id,
                                    struct host_row *ret_host, struct user_row *ret_user,
                                    struct text *ret_team_name, bool *ret_has_user)
 {
-    struct db_rows rows;
-    bool found;
-    enum status status =
-        db_query(db, arena, STATEMENT_host_lock_with_user, DB_VALUES(db_id(id)), &rows);
+    struct host_with_user_row row;
+    enum status status = DB_ONE(db, host_lock_with_user, arena, &row, .id = id);
 
+    *ret_has_user = false;
     if (status != STATUS_OK)
         return status;
-    *ret_has_user = false;
-    found = db_rows_next(&rows);
-    if (found) {
-        const struct db_cell *cells = db_cells_to_row(rows.cells, ROW_host, ret_host);
-
-        *ret_has_user = !cells->is_null; /* user.id */
-        cells = db_cells_to_row(cells, ROW_user, ret_user);
-        *ret_team_name = cells->text;
-    }
-    status = db_rows_end(&rows);
-    return status == STATUS_OK && !found ? STATUS_NOT_FOUND : status;
+    *ret_host = row.host;
+    *ret_user = row.user;
+    *ret_team_name = row.team_name;
+    *ret_has_user = row.user.id != 0;
+    return STATUS_OK;
 }
 
 enum status db_host_newest_by_cpid(struct db *db, struct arena *arena, int64_t userid,
                                    struct text host_cpid, struct host_row *ret_host)
 {
-    return read_host(db, arena, STATEMENT_host_newest_by_cpid,
-                     DB_VALUES(db_id(userid), db_text(host_cpid)), ret_host);
+    return DB_ONE(db, host_newest_by_cpid, arena, ret_host, .userid = userid,
+                  .host_cpid = host_cpid);
 }
 
 enum status db_host_newest_alike(struct db *db, struct arena *arena, int64_t userid,
                                  int64_t id_above, const struct host_row *like,
                                  struct host_row *ret_host)
 {
-    return read_host(db, arena, STATEMENT_host_newest_alike,
-                     DB_VALUES(db_id(userid), db_id(id_above), db_text(like->domain_name),
-                               db_text(like->last_ip_addr), db_text(like->os_name),
-                               db_text(like->p_model), db_real(like->m_nbytes)),
-                     ret_host);
+    return DB_ONE(db, host_newest_alike, arena, ret_host, .userid = userid, .id_above = id_above,
+                  .domain_name = like->domain_name, .last_ip_addr = like->last_ip_addr,
+                  .os_name = like->os_name, .p_model = like->p_model, .m_nbytes = like->m_nbytes);
 }
 
 enum status db_host_insert(struct db *db, const struct host_row *host, int64_t *ret_id)
 {
-    enum status status = db_run(db, STATEMENT_host_insert,
-                                DB_VALUES(db_row(host), db_real((double)host->create_time)), NULL);
+    enum status status =
+        DB_RUN(db, host_insert, NULL, .host = host, .expavg_time = (double)host->create_time);
 
     if (status == STATUS_OK)
         *ret_id = db_inserted_id(db);
@@ -102,61 +74,52 @@ enum status db_host_insert(struct db *db, const struct host_row *host, int64_t *
 enum status db_host_save(struct db *db, const struct host_row *host, uint64_t token, int64_t now)
 {
     uint64_t affected = 0;
-    enum status status =
-        db_run(db, STATEMENT_host_save, DB_VALUES(db_row(host), db_id(host->id)), NULL);
+    enum status status = DB_RUN(db, host_save, NULL, .host = host, .id = host->id);
 
     if (status == STATUS_OK)
-        status = db_run(db, STATEMENT_host_guard_renew,
-                        DB_VALUES(db_id((int64_t)token), db_id(now), db_id(host->id)), &affected);
+        status = DB_RUN(db, host_guard_renew, &affected, .hostid = host->id,
+                        .token = (int64_t)token, .now = now);
     if (status == STATUS_OK && affected == 0)
         status = db_host_guard(db, host->id, token, now);
     return status;
+}
+
+static enum status detach_results(struct db *db, struct arena *arena, int64_t hostid, int64_t now,
+                                  uint64_t *ret_count)
+{
+    struct job_ids_row *jobs;
+    int64_t *results, *workunits;
+    size_t count;
+    enum status status =
+        DB_ALL(db, host_results_in_progress, arena, &jobs, &count, .hostid = hostid);
+
+    if (status != STATUS_OK)
+        return status;
+    results = ARENA_ARRAY(arena, count, int64_t);
+    workunits = ARENA_ARRAY(arena, count, int64_t);
+    if (results == NULL || workunits == NULL)
+        return STATUS_TOO_LARGE;
+    for (size_t i = 0; i < count; i++) {
+        results[i] = jobs[i].id;
+        workunits[i] = jobs[i].workunitid;
+    }
+    status = DB_RUN(db, workunits_transition_now, NULL,
+                    .ids = db_sorted_ids(arena, workunits, count), .now = now);
+    return status == STATUS_OK
+               ? DB_RUN(db, results_detach, ret_count, .ids = db_sorted_ids(arena, results, count),
+                        .hostid = hostid, .now = now)
+               : status;
 }
 
 /* The ids are read first so that workunits are locked before results, as everywhere. */
 enum status db_host_detach_results(struct db *db, int64_t hostid, int64_t now, uint64_t *ret_count)
 {
     struct arena *arena = arena_create((size_t)64 * 1024 * 1024);
-    int64_t *results, *workunits;
-    size_t count = 0, result_count = 0, workunit_count = 0;
-    struct db_rows rows;
     enum status status = STATUS_NO_MEMORY;
 
     *ret_count = 0;
     if (arena != NULL)
-        status = db_query(db, arena, STATEMENT_host_results_in_progress, DB_VALUES(db_id(hostid)),
-                          &rows);
-    if (status != STATUS_OK)
-        goto done;
-    results = ARENA_ARRAY(arena, rows.row_count, int64_t);
-    workunits = ARENA_ARRAY(arena, rows.row_count, int64_t);
-    while (results != NULL && workunits != NULL && db_rows_next(&rows)) {
-        results[count] = rows.cells[0].integer;
-        workunits[count++] = rows.cells[1].integer;
-    }
-    status = db_rows_end(&rows);
-    if (status == STATUS_OK) {
-        results = list_sorted(arena, results, count, &result_count);
-        workunits = list_sorted(arena, workunits, count, &workunit_count);
-        if (results == NULL || workunits == NULL)
-            status = STATUS_TOO_LARGE;
-    }
-    for (size_t i = 0; status == STATUS_OK && i < workunit_count; i += DB_LIST_MOST)
-        status = db_run(
-            db, STATEMENT_workunits_transition_now,
-            DB_VALUES(db_integer(now), db_numbers(workunits + i, list_part(workunit_count, i))),
-            NULL);
-    for (size_t i = 0; status == STATUS_OK && i < result_count; i += DB_LIST_MOST) {
-        uint64_t affected = 0;
-
-        status =
-            db_run(db, STATEMENT_results_detach,
-                   DB_VALUES(db_integer(now), db_numbers(results + i, list_part(result_count, i)),
-                             db_id(hostid)),
-                   &affected);
-        *ret_count += affected;
-    }
-done:
+        status = detach_results(db, arena, hostid, now, ret_count);
     arena_destroy(arena);
     return status;
 }
@@ -164,32 +127,26 @@ done:
 enum status db_host_owners(struct db *db, struct arena *arena, const int64_t *hostids, size_t count,
                            int64_t *ret_userids)
 {
-    size_t sorted_count;
-    int64_t *sorted = list_sorted(arena, hostids, count, &sorted_count);
-    int64_t *owners = ARENA_ARRAY(arena, count, int64_t);
+    struct db_ids ids = db_sorted_ids(arena, hostids, count);
+    int64_t *owners = ARENA_ARRAY(arena, ids.count, int64_t);
+    struct host_owner_cursor rows;
+    struct host_owner_row row;
+    enum status status;
 
-    if (sorted == NULL || owners == NULL)
+    if (owners == NULL)
         return STATUS_TOO_LARGE;
-    for (size_t i = 0; i < sorted_count; i++)
+    for (size_t i = 0; i < ids.count; i++)
         owners[i] = -1;
-    for (size_t i = 0; i < sorted_count; i += DB_LIST_MOST) {
-        struct db_rows rows;
-        enum status status =
-            db_query(db, arena, STATEMENT_host_owners,
-                     DB_VALUES(db_numbers(sorted + i, list_part(sorted_count, i))), &rows);
+    status = DB_QUERY(db, host_owners, arena, &rows, .ids = ids);
+    if (status != STATUS_OK)
+        return status;
+    while (DB_NEXT(&rows, &row)) {
+        size_t place = sorted_find_id(ids.items, ids.count, row.id);
 
-        if (status != STATUS_OK)
-            return status;
-        while (db_rows_next(&rows)) {
-            size_t place = list_find(sorted, sorted_count, rows.cells[0].integer);
-
-            if (place < sorted_count)
-                owners[place] = rows.cells[1].integer;
-        }
-        if (db_rows_end(&rows) != STATUS_OK)
-            return rows.status;
+        if (place < ids.count)
+            owners[place] = row.userid;
     }
     for (size_t i = 0; i < count; i++)
-        ret_userids[i] = owners[list_find(sorted, sorted_count, hostids[i])];
-    return STATUS_OK;
+        ret_userids[i] = owners[sorted_find_id(ids.items, ids.count, hostids[i])];
+    return DB_END(&rows);
 }

@@ -1,24 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Jobs that the database says a host has: listed, sent again, or given up. */
-#include "db/lists.h"
 #include "db/mariadb.h"
 #include "server/base/arena.h"
 
 #include <stdlib.h>
 
 #include "server/base/banned.h"
-
-static enum status read_jobs(struct db_rows *rows, size_t most, struct host_job *jobs,
-                             size_t *count)
-{
-    while (*count < most && db_rows_next(rows)) {
-        struct host_job *job = &jobs[(*count)++];
-        const struct db_cell *cells = db_cells_to_row(rows->cells, ROW_result, &job->result);
-
-        (void)db_cells_to_row(cells, ROW_workunit, &job->workunit);
-    }
-    return db_rows_end(rows);
-}
 
 static int compare_by_age(const void *a, const void *b)
 {
@@ -35,173 +22,136 @@ int db_compare_jobs_by_age(const void *job, const void *other)
                           &((const struct host_job *)other)->result);
 }
 
-static enum status query_in_progress(struct db *db, struct arena *arena, enum statement statement,
-                                     int64_t hostid, size_t most, struct db_rows *ret_rows)
+/* The rows of a query as jobs. */
+static enum status take_jobs(struct arena *arena, const struct host_job_row *rows, size_t count,
+                             struct host_job **ret_jobs, size_t *ret_count)
 {
-    return db_query(
-        db, arena, statement,
-        DB_VALUES(db_id(hostid), db_integer((int64_t)(most < INT32_MAX ? most : INT32_MAX))),
-        ret_rows);
+    struct host_job *jobs = ARENA_ARRAY(arena, count, struct host_job);
+
+    if (jobs == NULL)
+        return STATUS_TOO_LARGE;
+    for (size_t i = 0; i < count; i++)
+        jobs[i] = (struct host_job){.result = rows[i].result, .workunit = rows[i].workunit};
+    *ret_jobs = jobs;
+    *ret_count = count;
+    return STATUS_OK;
 }
 
 enum status db_results_in_progress(struct db *db, struct arena *arena, int64_t hostid, size_t most,
                                    struct result_row **ret_rows, size_t *ret_count)
 {
-    struct result_row *items;
-    size_t count = 0;
-    struct db_rows rows;
-    enum status status =
-        query_in_progress(db, arena, STATEMENT_results_in_progress, hostid, most, &rows);
+    enum status status = DB_ALL(db, results_in_progress, arena, ret_rows, ret_count,
+                                .hostid = hostid, .most = (int64_t)most);
 
-    if (status != STATUS_OK)
-        return status;
-    items = ARENA_ARRAY(arena, rows.row_count, struct result_row);
-    while (items != NULL && db_rows_next(&rows))
-        (void)db_cells_to_row(rows.cells, ROW_result, &items[count++]);
-    status = db_rows_end(&rows);
-    if (status == STATUS_OK && items == NULL)
-        status = STATUS_TOO_LARGE;
-    if (status != STATUS_OK)
-        return status;
-    if (count > 1)
-        qsort(items, count, sizeof(items[0]), compare_by_age);
-    *ret_rows = items;
-    *ret_count = count;
-    return STATUS_OK;
+    if (status == STATUS_OK && *ret_count > 1)
+        qsort(*ret_rows, *ret_count, sizeof((*ret_rows)[0]), compare_by_age);
+    return status;
 }
 
 enum status db_jobs_in_progress(struct db *db, struct arena *arena, int64_t hostid, size_t most,
                                 struct host_job **ret_jobs, size_t *ret_count)
 {
-    struct host_job *jobs;
-    size_t count = 0;
-    struct db_rows rows;
+    struct host_job_row *rows;
+    size_t count;
     enum status status =
-        query_in_progress(db, arena, STATEMENT_jobs_in_progress, hostid, most, &rows);
+        DB_ALL(db, jobs_in_progress, arena, &rows, &count, .hostid = hostid, .most = (int64_t)most);
 
-    if (status != STATUS_OK)
-        return status;
-    jobs = ARENA_ARRAY(arena, rows.row_count, struct host_job);
-    if (jobs == NULL) {
-        (void)db_rows_end(&rows);
-        return STATUS_TOO_LARGE;
-    }
-    status = read_jobs(&rows, rows.row_count, jobs, &count);
-    if (status != STATUS_OK)
-        return status;
-    if (count > 1)
-        qsort(jobs, count, sizeof(jobs[0]), db_compare_jobs_by_age);
-    *ret_jobs = jobs;
-    *ret_count = count;
-    return STATUS_OK;
+    if (status == STATUS_OK)
+        status = take_jobs(arena, rows, count, ret_jobs, ret_count);
+    if (status == STATUS_OK && count > 1)
+        qsort(*ret_jobs, count, sizeof((*ret_jobs)[0]), db_compare_jobs_by_age);
+    return status;
 }
 
 enum status db_jobs_by_name(struct db *db, struct arena *arena, int64_t hostid,
                             const struct text *names, size_t count, struct host_job **ret_jobs,
                             size_t *ret_count)
 {
-    struct host_job *jobs = ARENA_ARRAY(arena, count, struct host_job);
-    size_t found = 0;
+    struct host_job_row *rows;
+    size_t found;
+    enum status status =
+        DB_ALL(db, jobs_by_name, arena, &rows, &found, .names = {names, count}, .hostid = hostid);
 
-    if (jobs == NULL)
-        return STATUS_TOO_LARGE;
-    for (size_t i = 0; i < count; i += DB_LIST_MOST) {
-        struct db_rows rows;
-        enum status status =
-            db_query(db, arena, STATEMENT_jobs_by_name,
-                     DB_VALUES(db_texts(names + i, list_part(count, i)), db_id(hostid)), &rows);
-
-        if (status == STATUS_OK)
-            status = read_jobs(&rows, count, jobs, &found);
-        if (status != STATUS_OK)
-            return status;
-    }
-    *ret_jobs = jobs;
-    *ret_count = found;
-    return STATUS_OK;
+    return status == STATUS_OK ? take_jobs(arena, rows, found, ret_jobs, ret_count) : status;
 }
 
-/* One row of values for the workunit and for the result of each job. */
-struct change {
-    int64_t workunitid, resultid, transition_time;
-    struct db_value result_values[5];
-};
-
-static int compare_by_workunit(const void *a, const void *b)
+static int compare_transitions(const void *a, const void *b)
 {
-    const struct change *left = a, *right = b;
+    const struct workunit_transition_by_values *left = a, *right = b;
 
-    return (left->workunitid > right->workunitid) - (left->workunitid < right->workunitid);
+    return (left->id > right->id) - (left->id < right->id);
 }
 
-static int compare_by_result(const void *a, const void *b)
+/* Workunits before results, and both in order of id. */
+static enum status save_transitions(struct db *db, struct workunit_transition_by_values *values,
+                                    size_t count)
 {
-    const struct change *left = a, *right = b;
-
-    return (left->resultid > right->resultid) - (left->resultid < right->resultid);
+    qsort(values, count, sizeof(values[0]), compare_transitions);
+    return DB_RUN_BULK(db, workunit_transition_by, values, count, NULL);
 }
 
-/* Workunits in order of id, then results in order of id. */
-static enum status save_changes(struct db *db, struct change *changes, size_t count,
-                                enum statement statement, size_t result_value_count)
+static int compare_resent(const void *a, const void *b)
 {
-    struct db_value *values = calloc(count + 1, 5 * sizeof(values[0]));
-    enum status status;
+    const struct result_resend_values *left = a, *right = b;
 
-    if (values == NULL)
-        return STATUS_NO_MEMORY;
-    qsort(changes, count, sizeof(changes[0]), compare_by_workunit);
-    for (size_t i = 0; i < count; i++) {
-        values[2 * i] = db_integer(changes[i].transition_time);
-        values[2 * i + 1] = db_id(changes[i].workunitid);
-    }
-    status = db_run_bulk(db, STATEMENT_workunit_transition_by, values, 2, count, NULL);
-    qsort(changes, count, sizeof(changes[0]), compare_by_result);
-    for (size_t i = 0; i < count; i++) {
-        for (size_t j = 0; j < result_value_count; j++)
-            values[result_value_count * i + j] = changes[i].result_values[j];
-    }
-    if (status == STATUS_OK)
-        status = db_run_bulk(db, statement, values, result_value_count, count, NULL);
-    free(values);
-    return status;
+    return (left->id > right->id) - (left->id < right->id);
 }
 
 enum status db_jobs_resend(struct db *db, const struct resent_job *jobs, size_t count)
 {
-    struct change *changes = calloc(count + 1, sizeof(changes[0]));
-    enum status status;
+    struct workunit_transition_by_values *transitions = calloc(count + 1, sizeof(transitions[0]));
+    struct result_resend_values *results = calloc(count + 1, sizeof(results[0]));
+    enum status status = STATUS_NO_MEMORY;
 
-    if (changes == NULL)
-        return STATUS_NO_MEMORY;
-    for (size_t i = 0; i < count; i++)
-        changes[i] = (struct change){
-            .workunitid = jobs[i].workunitid,
-            .resultid = jobs[i].resultid,
-            .transition_time = jobs[i].report_deadline,
-            .result_values = {db_integer(jobs[i].sent_time), db_integer(jobs[i].report_deadline),
-                              db_id(jobs[i].app_version_id), db_real(jobs[i].flops_estimate),
-                              db_id(jobs[i].resultid)}};
-    status = save_changes(db, changes, count, STATEMENT_result_resend, 5);
-    free(changes);
+    if (transitions == NULL || results == NULL)
+        goto done;
+    for (size_t i = 0; i < count; i++) {
+        transitions[i] = (struct workunit_transition_by_values){.id = jobs[i].workunitid,
+                                                                .time = jobs[i].report_deadline};
+        results[i] = (struct result_resend_values){.id = jobs[i].resultid,
+                                                   .sent_time = jobs[i].sent_time,
+                                                   .report_deadline = jobs[i].report_deadline,
+                                                   .app_version_id = jobs[i].app_version_id,
+                                                   .flops_estimate = jobs[i].flops_estimate};
+    }
+    status = save_transitions(db, transitions, count);
+    qsort(results, count, sizeof(results[0]), compare_resent);
+    if (status == STATUS_OK)
+        status = DB_RUN_BULK(db, result_resend, results, count, NULL);
+done:
+    free(transitions);
+    free(results);
     return status;
+}
+
+static int compare_given_up(const void *a, const void *b)
+{
+    const struct result_give_up_values *left = a, *right = b;
+
+    return (left->id > right->id) - (left->id < right->id);
 }
 
 enum status db_jobs_give_up(struct db *db, const struct host_job *jobs, size_t count,
                             int64_t deadline)
 {
-    struct change *changes = calloc(count + 1, sizeof(changes[0]));
-    enum status status;
+    struct workunit_transition_by_values *transitions = calloc(count + 1, sizeof(transitions[0]));
+    struct result_give_up_values *results = calloc(count + 1, sizeof(results[0]));
+    enum status status = STATUS_NO_MEMORY;
 
-    if (changes == NULL)
-        return STATUS_NO_MEMORY;
-    for (size_t i = 0; i < count; i++)
-        changes[i] =
-            (struct change){.workunitid = jobs[i].result.workunitid,
-                            .resultid = jobs[i].result.id,
-                            .transition_time = deadline,
-                            .result_values = {db_integer(deadline), db_id(jobs[i].result.id)}};
-    status = save_changes(db, changes, count, STATEMENT_result_give_up, 2);
-    free(changes);
+    if (transitions == NULL || results == NULL)
+        goto done;
+    for (size_t i = 0; i < count; i++) {
+        transitions[i] = (struct workunit_transition_by_values){.id = jobs[i].result.workunitid,
+                                                                .time = deadline};
+        results[i] =
+            (struct result_give_up_values){.id = jobs[i].result.id, .report_deadline = deadline};
+    }
+    status = save_transitions(db, transitions, count);
+    qsort(results, count, sizeof(results[0]), compare_given_up);
+    if (status == STATUS_OK)
+        status = DB_RUN_BULK(db, result_give_up, results, count, NULL);
+done:
+    free(transitions);
+    free(results);
     return status;
 }

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Trickle messages: what hosts tell the project, and what the project tells hosts. */
-#include "db/lists.h"
 #include "db/mariadb.h"
 #include "server/base/arena.h"
 
@@ -8,54 +7,46 @@
 
 #include "server/base/banned.h"
 
-#define MESSAGE_VALUES 4
-
 enum status db_messages_from_host_save(struct db *db, int64_t hostid, int64_t now,
                                        const struct message_from_host *messages, size_t count)
 {
-    struct db_value *values = calloc(count + 1, MESSAGE_VALUES * sizeof(values[0]));
+    struct message_from_host_insert_values *values = calloc(count + 1, sizeof(values[0]));
     enum status status;
 
     if (values == NULL)
         return STATUS_NO_MEMORY;
-    for (size_t i = 0; i < count; i++) {
-        struct db_value *value = values + i * MESSAGE_VALUES;
-
-        value[0] = db_integer(now);
-        value[1] = db_id(hostid);
-        value[2] = db_text(messages[i].variety);
-        value[3] = db_long_text(messages[i].xml, DB_MEDIUM_MOST);
-    }
-    status =
-        db_run_bulk(db, STATEMENT_message_from_host_insert, values, MESSAGE_VALUES, count, NULL);
+    for (size_t i = 0; i < count; i++)
+        values[i] = (struct message_from_host_insert_values){.create_time = now,
+                                                             .hostid = hostid,
+                                                             .variety = messages[i].variety,
+                                                             .xml = messages[i].xml};
+    status = DB_RUN_BULK(db, message_from_host_insert, values, count, NULL);
     free(values);
     return status;
 }
 
-/* At most one list of them at a time; the next RPC takes the rest. */
+/* At most one part of a list at a time; the next RPC takes the rest. */
 enum status db_messages_to_host_take(struct db *db, struct arena *arena, int64_t hostid,
                                      struct text **ret_xml, size_t *ret_count)
 {
-    int64_t ids[DB_LIST_MOST];
+    struct message_row *rows;
+    int64_t *ids;
     struct text *xml;
-    size_t count = 0;
-    struct db_rows rows;
-    enum status status = db_query(db, arena, STATEMENT_messages_to_host,
-                                  DB_VALUES(db_id(hostid), db_integer(DB_LIST_MOST)), &rows);
+    size_t count;
+    enum status status =
+        DB_ALL(db, messages_to_host, arena, &rows, &count, .hostid = hostid, .most = DB_LIST_MOST);
 
     if (status != STATUS_OK)
         return status;
-    xml = ARENA_ARRAY(arena, rows.row_count, struct text);
-    while (xml != NULL && count < DB_LIST_MOST && db_rows_next(&rows)) {
-        ids[count] = rows.cells[0].integer;
-        xml[count++] = rows.cells[1].text;
+    ids = ARENA_ARRAY(arena, count, int64_t);
+    xml = ARENA_ARRAY(arena, count, struct text);
+    if (ids == NULL || xml == NULL)
+        return STATUS_TOO_LARGE;
+    for (size_t i = 0; i < count; i++) {
+        ids[i] = rows[i].id;
+        xml[i] = rows[i].xml;
     }
-    status = db_rows_end(&rows);
-    if (status == STATUS_OK && xml == NULL)
-        status = STATUS_TOO_LARGE;
-    if (status == STATUS_OK && count > 0)
-        status =
-            db_run(db, STATEMENT_messages_to_host_handled, DB_VALUES(db_numbers(ids, count)), NULL);
+    status = DB_RUN(db, messages_to_host_handled, NULL, .ids = {ids, count});
     if (status == STATUS_OK) {
         *ret_xml = xml;
         *ret_count = count;

@@ -72,40 +72,42 @@ struct contents {
 
 static enum status look_at_tables(struct db *db, struct arena *arena, struct contents *contents)
 {
-    struct db_rows rows;
+    struct name_cursor names;
+    struct name_row table;
+    struct schema_version_cursor versions;
+    struct schema_version_row version;
     bool is_ours = false;
-    enum status status = db_query(db, arena, STATEMENT_schema_tables, DB_NO_VALUES, &rows);
+    enum status status = DB_QUERY(db, schema_tables, arena, &names, DB_NO_VALUES);
 
     if (status != STATUS_OK)
         return status;
-    while (db_rows_next(&rows)) {
+    while (DB_NEXT(&names, &table)) {
         contents->tables++;
         for (size_t i = 0; i < sizeof(project_tables) / sizeof(project_tables[0]); i++)
-            contents->project_tables += text_is(rows.cells[0].text, project_tables[i]);
-        is_ours = is_ours || text_is(rows.cells[0].text, "qm_schema");
+            contents->project_tables += text_is(table.name, project_tables[i]);
+        is_ours = is_ours || text_is(table.name, "qm_schema");
     }
-    status = db_rows_end(&rows);
+    status = DB_END(&names);
     if (status != STATUS_OK || !is_ours)
         return status;
-    status = db_query(db, arena, STATEMENT_schema_versions, DB_NO_VALUES, &rows);
+    status = DB_QUERY(db, schema_versions, arena, &versions, DB_NO_VALUES);
     if (status != STATUS_OK)
         return status;
-    while (db_rows_next(&rows)) {
+    while (DB_NEXT(&versions, &version)) {
         contents->begun = true;
-        if (rows.cells[0].integer == 0)
-            contents->unfinished = rows.cells[1].integer == 0;
+        if (version.version == 0)
+            contents->unfinished = version.done == 0;
         else
-            contents->version = rows.cells[0].integer;
+            contents->version = version.version;
     }
-    return db_rows_end(&rows);
+    return DB_END(&versions);
 }
 
 static enum status note_version(struct db *db, int64_t version, const char *name, bool done,
                                 struct failure *failure)
 {
     enum status status =
-        db_run(db, STATEMENT_schema_note,
-               DB_VALUES(db_id(version), db_text(text_from(name)), db_integer(done)), NULL);
+        DB_RUN(db, schema_note, NULL, .version = version, .name = text_from(name), .done = done);
 
     if (status == STATUS_OK)
         status = db_commit(db);
@@ -197,7 +199,8 @@ enum status db_schema_upgrade(const struct config *config, struct schema_report 
                               struct failure *failure)
 {
     struct schema_report report = {0};
-    struct db_cell cells[1];
+    struct schema_turn_row turn;
+    struct schema_count_row count;
     struct db *db = NULL;
     enum status status;
 
@@ -206,14 +209,13 @@ enum status db_schema_upgrade(const struct config *config, struct schema_report 
     status = db_connect(config, false, &db, failure);
     if (status != STATUS_OK)
         return status;
-    status = db_query_one(db, NULL, STATEMENT_schema_lock, DB_NO_VALUES, cells, 1);
-    if (status == STATUS_OK && cells[0].integer != 1)
+    status = DB_ONE(db, schema_lock, NULL, &turn, DB_NO_VALUES);
+    if (status == STATUS_OK && turn.is_ours != 1)
         status = fail(failure, STATUS_DB_RETRY, "somebody else is upgrading a database here");
     status = explain(db, failure, status, "waiting for our turn");
     if (status == STATUS_OK) {
-        status = db_query_one(db, NULL, STATEMENT_schema_database,
-                              DB_VALUES(db_text(config->db_name)), cells, 1);
-        if (status == STATUS_OK && cells[0].integer == 0) {
+        status = DB_ONE(db, schema_database, NULL, &count, .name = config->db_name);
+        if (status == STATUS_OK && count.schemata == 0) {
             status = run_with_name(db, "CREATE DATABASE IF NOT EXISTS ", config->db_name,
                                    " CHARACTER SET utf8mb4 COLLATE utf8mb4_general_ci");
             report.created_database = status == STATUS_OK;

@@ -17,15 +17,7 @@ extern const char *const files_sql; /* the file, as it was when the program was 
 /* Longer names are not kept. */
 enum { DB_FILE_NAME_MOST = 255, DB_FILES_MOST = 100000 };
 
-struct host_file_row {
-    int64_t hostid;
-    struct text name;
-    double nbytes;
-    int64_t status;                           /* as the client says, protocol 2.13 */
-    int64_t priority;                         /* 1 to 5 */
-    int64_t expiry;                           /* epoch */
-    int64_t first_seen, last_seen, last_used; /* epoch; first_seen 0: sent, not yet seen */
-};
+/* struct host_file_row: a ROWS of files.def. */
 /* By name, bytewise. */
 MUST_CHECK enum status db_files_of_host(struct db *db, struct arena *arena, int64_t hostid,
                                         struct host_file_row **ret_rows, size_t *ret_count);

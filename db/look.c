@@ -64,43 +64,41 @@ static void take_character_set(struct database_look *look, struct text name)
         look->bytes_per_character = 3;
 }
 
-static void take_column(struct database_look *look, const struct db_cell *cells, char **names)
+static void take_column(struct database_look *look, const struct actual_column_row *row,
+                        char **names)
 {
     struct actual_column *column = &look->columns.items[look->columns.count++];
-    bool is_varying = text_contains(cells[5].text, TEXT("char"));
+    bool is_varying = text_contains(row->data_type, TEXT("char"));
 
-    column->table = keep_name(names, cells[0].text);
-    column->name = keep_name(names, cells[1].text);
-    column->kind = kind_of(cells[5].text);
-    column->required = text_is(cells[2].text, "NO") && cells[3].integer != 0 &&
-                       !text_contains(cells[4].text, TEXT("auto_increment"));
-    column->bytes_max = (size_t)cells[is_varying ? 7 : 8].integer;
+    column->table = keep_name(names, row->table_name);
+    column->name = keep_name(names, row->column_name);
+    column->kind = kind_of(row->data_type);
+    column->required = text_is(row->is_nullable, "NO") && row->has_no_default != 0 &&
+                       !text_contains(row->extra, TEXT("auto_increment"));
+    column->bytes_max = (size_t)(is_varying ? row->characters_max : row->bytes_max);
     if (is_varying && column->bytes_max > DB_TEXT_MOST)
         column->bytes_max = DB_TEXT_MOST;
     if (strcmp(column->table, "result") == 0 && strcmp(column->name, "name") == 0)
-        take_character_set(look, cells[6].text);
+        take_character_set(look, row->character_set);
 }
 
 static enum status read_columns(struct db *db, struct arena *arena, struct database_look *look)
 {
-    struct db_rows rows;
-    size_t names_size = 0;
+    struct actual_column_row *rows;
+    size_t count;
     char *names;
-    enum status status = db_query(db, arena, STATEMENT_actual_columns, DB_NO_VALUES, &rows);
+    enum status status = DB_ALL(db, actual_columns, arena, &rows, &count, DB_NO_VALUES);
 
     if (status != STATUS_OK)
         return status;
-    names_size = (size_t)(rows.row_count + 1) * 130; /* two names of at most 64 bytes */
-    look->columns.items = calloc(rows.row_count + 1, sizeof(look->columns.items[0]));
-    look->names = names = malloc(names_size);
-    while (look->columns.items != NULL && names != NULL && db_rows_next(&rows)) {
-        if (rows.cells[0].text.length <= 64 && rows.cells[1].text.length <= 64)
-            take_column(look, rows.cells, &names);
-    }
-    status = db_rows_end(&rows);
+    look->columns.items = calloc(count + 1, sizeof(look->columns.items[0]));
+    look->names = names = malloc((count + 1) * 130); /* two names of at most 64 bytes */
     if (look->columns.items == NULL || look->names == NULL)
         return STATUS_NO_MEMORY;
-    return status;
+    for (size_t i = 0; i < count; i++)
+        if (rows[i].table_name.length <= 64 && rows[i].column_name.length <= 64)
+            take_column(look, &rows[i], &names);
+    return STATUS_OK;
 }
 
 static enum status check_columns(const struct actual_columns *columns, struct failure *failure)
@@ -137,23 +135,22 @@ static enum status check_columns(const struct actual_columns *columns, struct fa
 static enum status check_settings(struct db *db, struct arena *arena, struct database_look *look,
                                   struct failure *failure)
 {
-    struct db_rows rows;
+    struct setting_cursor rows;
+    struct setting_row setting;
     bool logs = false, by_statement = false;
-    enum status status = db_query(db, arena, STATEMENT_server_settings, DB_NO_VALUES, &rows);
+    enum status status = DB_QUERY(db, server_settings, arena, &rows, DB_NO_VALUES);
 
     if (status != STATUS_OK)
         return status;
-    while (db_rows_next(&rows)) {
-        struct text name = rows.cells[0].text, value = rows.cells[1].text;
-
-        if (text_equal_nocase(name, TEXT("LOG_BIN")))
-            logs = text_equal_nocase(value, TEXT("ON"));
-        else if (text_equal_nocase(name, TEXT("BINLOG_FORMAT")))
-            by_statement = text_equal_nocase(value, TEXT("STATEMENT"));
-        else if (text_equal_nocase(name, TEXT("WSREP_ON")))
-            look->is_cluster = text_equal_nocase(value, TEXT("ON"));
+    while (DB_NEXT(&rows, &setting)) {
+        if (text_equal_nocase(setting.name, TEXT("LOG_BIN")))
+            logs = text_equal_nocase(setting.value, TEXT("ON"));
+        else if (text_equal_nocase(setting.name, TEXT("BINLOG_FORMAT")))
+            by_statement = text_equal_nocase(setting.value, TEXT("STATEMENT"));
+        else if (text_equal_nocase(setting.name, TEXT("WSREP_ON")))
+            look->is_cluster = text_equal_nocase(setting.value, TEXT("ON"));
     }
-    status = db_rows_end(&rows);
+    status = DB_END(&rows);
     if (status == STATUS_OK && logs && by_statement)
         return fail(failure, STATUS_DB_REFUSED,
                     "the database server writes its binary log by statement, which refuses our"

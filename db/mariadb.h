@@ -20,109 +20,166 @@ struct config;
 /* --- statements ---------------------------------------------------------------------------- */
 
 enum statement {
-#define STATEMENT(name, sql) STATEMENT_##name,
-#include "db/admin.def"
-#include "db/statements.def"
-    STATEMENT_FILES, /* from here on they are for the file database */
-    STATEMENT_BEFORE_FILES = STATEMENT_FILES - 1,
-#include "db/files.def"
-#undef STATEMENT
+#define STATEMENT(name, values, sql)   STATEMENT_##name,
+#define QUERY(name, rows, values, sql) STATEMENT_##name,
+#define FILES_BEGIN \
+    STATEMENT_FILES, STATEMENT_BEFORE_FILES = STATEMENT_FILES - 1, /* the file database's */
+#include "db/every_statement.def"
     STATEMENT_COUNT
 };
 
 /* --- values -------------------------------------------------------------------------------- */
 
-/* One value per `?` of the statement, in order of writing; a list per {list}, a row per {set}. */
-enum db_value_type {
-    DB_VALUE_INTEGER,
-    DB_VALUE_REAL,
-    DB_VALUE_TEXT,    /* for a column with a character set: made valid in it, then cut */
-    DB_VALUE_BYTES,   /* for a blob: cut, nothing else */
-    DB_VALUE_NUMBERS, /* a list */
-    DB_VALUE_TEXTS,   /* a list; used for comparisons: never cut */
-    DB_VALUE_NAMES,   /* the same for columns of bytes */
-    DB_VALUE_ROW
-};
-struct db_value {
-    enum db_value_type type;
-    int64_t integer;
-    double real;
-    struct text text;
-    size_t most; /* bytes that a text keeps; elements of a list */
-    const void *items;
-};
-
 #define DB_TEXT_MOST   254      /* varchar: what BOINC's programs can hold as well */
 #define DB_BLOB_MOST   65535    /* blob and text */
 #define DB_MEDIUM_MOST 16777215 /* mediumblob and mediumtext */
-#define DB_LIST_MOST   256      /* elements of one list; the caller sends longer ones in parts */
+#define DB_LIST_MOST   256      /* elements of a list that go out in one part */
 
-struct db_value db_id(int64_t id);
-struct db_value db_integer(int64_t number); /* brought into the range of an int column */
-struct db_value db_real(double number);     /* 0 when not finite */
-struct db_value db_text(struct text text);  /* DB_TEXT_MOST */
-struct db_value db_long_text(struct text text, size_t most);
-struct db_value db_bytes(struct text bytes, size_t most);
-struct db_value db_numbers(const int64_t *items, size_t count); /* 1 to DB_LIST_MOST */
-struct db_value db_texts(const struct text *items, size_t count);
-struct db_value db_names(const struct text *items, size_t count);
-struct db_value db_row(const void *row); /* of the kind that {set} names */
+/* Lists of any length. All lists of a statement are as long, and are cut at the same places: part
+ * by part the statement is executed, not at all for an empty list. A list without items that has a
+ * count did not fit into its arena: STATUS_TOO_LARGE. */
+struct db_ids {
+    const int64_t *items;
+    size_t count;
+};
+struct db_texts {
+    const struct text *items;
+    size_t count;
+};
+/* The same ids in rising order, each once: the order in which rows are locked. */
+struct db_ids db_sorted_ids(struct arena *arena, const int64_t *ids, size_t count);
 
-/* DB_VALUES(db_id(7), db_text(name)) is the two arguments `values, value_count`. */
-#define DB_VALUES(...)                      \
-    (const struct db_value[]){__VA_ARGS__}, \
-        sizeof((const struct db_value[]){__VA_ARGS__}) / sizeof(struct db_value)
-#define DB_NO_VALUES NULL, 0
+/* struct NAME_values for each statement, its members called as in the table. */
+#define NONE                    char none;
+#define ID(name)                int64_t name;
+#define INTEGER(name)           int64_t name;
+#define REAL(name)              double name;
+#define STRING(name)            struct text name;
+#define LONG_STRING(name, most) struct text name;
+#define BYTES(name, most)       struct text name;
+#define IDS(name)               struct db_ids name;
+#define RISING_IDS(name)        struct db_ids name;
+#define STRINGS(name)           struct db_texts name;
+#define BYTE_STRINGS(name)      struct db_texts name;
+#define ROW(row)                const struct row##_row *row;
+#define STATEMENT(name, values, sql) \
+    struct name##_values {           \
+        values                       \
+    };
+#define QUERY(name, rows, values, sql) \
+    struct name##_values {             \
+        values                         \
+    };                                 \
+    typedef struct rows##_row name##_gives;
+#include "db/every_statement.def"
+
+/* For a statement without values. */
+#define DB_NO_VALUES .none = 0
 
 /* --- execution ----------------------------------------------------------------------------- */
 
-/* Executes a statement that returns no rows. `ret_affected` (may be NULL): rows that matched. */
-MUST_CHECK enum status db_run(struct db *db, enum statement statement,
-                              const struct db_value *values, size_t value_count,
-                              uint64_t *ret_affected);
+/* The statement is called by its name in the table, its values by theirs:
+ * DB_RUN(db, host_guard_renew, &affected, .token = token, .now = now, .hostid = id). The compiler
+ * refuses a value that is not of this statement, and lint/tables.sh a call that leaves one out. */
+
+/* Executes a statement that gives no rows. `affected` (uint64_t *, may be NULL): rows that matched,
+ * of all parts. */
+#define DB_RUN(db, name, affected, ...) \
+    db_run((db), STATEMENT_##name, &(const struct name##_values){__VA_ARGS__}, (affected))
 /* The same for many rows of values in one round trip (or one per DB_BULK_BYTES or DB_BULK_ROWS):
- * row i has values[i * value_count ...]. No lists, no {set}. ret_affected is the sum. */
+ * `values` is an array of struct NAME_values. Lists in it have one element; no {set}. */
+#define DB_RUN_BULK(db, name, values, count, affected)                                    \
+    ((void)sizeof((values) == (const struct name##_values *)0),                           \
+     db_run_bulk((db), STATEMENT_##name, (values), sizeof(struct name##_values), (count), \
+                 (affected)))
 #define DB_BULK_BYTES (4 * 1024 * 1024)
 #define DB_BULK_ROWS  ((size_t)4096)
-MUST_CHECK enum status db_run_bulk(struct db *db, enum statement statement,
-                                   const struct db_value *values, size_t value_count,
-                                   size_t row_count, uint64_t *ret_affected);
 /* The id given by AUTO_INCREMENT to the (first) row of the last insert. */
 int64_t db_inserted_id(const struct db *db);
 
-/* A cell has its number in both forms when the column is a number; a NULL is 0 and "". */
-struct db_cell {
-    bool is_null;
-    int64_t integer;
-    double real;
-    struct text text;
-};
-/* An executed query, to be read to its end or ended early. */
+/* Executes a query; its rows are then read by DB_NEXT, one part of a list after the other. `cursor`
+ * is a struct ROWS_cursor *. Texts are copied into the arena as rows are read; without one (NULL)
+ * they are passed over. */
+#define DB_QUERY(db, name, arena, cursor, ...)                                    \
+    ((void)sizeof((cursor)->type == (const name##_gives *)0),                     \
+     db_query((db), STATEMENT_##name, &(const struct name##_values){__VA_ARGS__}, \
+              sizeof(struct name##_values), (arena), &(cursor)->rows))
+/* Reads the next row into *row, a struct ROWS_row; false at the end, and then DB_END says why. */
+#define DB_NEXT(cursor, row) \
+    ((void)sizeof((cursor)->type == (row)), db_rows_next(&(cursor)->rows, (row)))
+/* Ends the reading, early or not, and answers how it went. */
+#define DB_END(cursor) db_rows_end(&(cursor)->rows)
+/* The first row only, into *row; STATUS_NOT_FOUND if there is none. */
+#define DB_ONE(db, name, arena, row, ...)                                       \
+    ((void)sizeof((row) == (name##_gives *)0),                                  \
+     db_one((db), STATEMENT_##name, &(const struct name##_values){__VA_ARGS__}, \
+            sizeof(struct name##_values), (arena), (row)))
+/* All rows, as an array in the arena: `items` is a struct ROWS_row **, `count` a size_t *. Both are
+ * set only by STATUS_OK. */
+#define DB_ALL(db, name, arena, items, count, ...)                              \
+    ((void)sizeof(*(items) == (name##_gives *)0),                               \
+     db_all((db), STATEMENT_##name, &(const struct name##_values){__VA_ARGS__}, \
+            sizeof(struct name##_values), (arena), (items), (count)))
+
+#define DB_QUERY_BYTES 128 /* of a query's values */
+struct db_prepared;
 struct db_rows {
     struct db *db;
-    struct db_prepared *prepared;
+    struct db_prepared *prepared; /* NULL: at the end */
     struct arena *arena;
-    uint64_t row_count; /* all rows are here already */
-    size_t column_count;
-    bool is_cut;                 /* the server stopped looking: ROWS EXAMINED */
-    const struct db_cell *cells; /* of the present row */
+    enum statement statement;
+    uint64_t row_count;      /* of the part at hand: all of them are here already */
+    bool is_cut;             /* the server stopped looking: ROWS EXAMINED */
+    size_t next, list_count; /* elements of the list that went out; all of them */
+    union {
+        int64_t alignment;
+        char bytes[DB_QUERY_BYTES];
+    } values; /* where parts are left */
     enum status status;
 };
-/* Texts are copied into the arena as rows are read. */
-MUST_CHECK enum status db_query(struct db *db, struct arena *arena, enum statement statement,
-                                const struct db_value *values, size_t value_count,
-                                struct db_rows *ret_rows);
-bool db_rows_next(struct db_rows *rows); /* false at the end, and then rows->status says why */
-enum status db_rows_end(struct db_rows *rows); /* answers rows->status */
-/* The first row only; STATUS_NOT_FOUND if there is none. ret_cells has room for `most`. */
-MUST_CHECK enum status db_query_one(struct db *db, struct arena *arena, enum statement statement,
-                                    const struct db_value *values, size_t value_count,
-                                    struct db_cell *ret_cells, size_t most);
-/* Fills a row struct from the cells that {row} stands for; returns the cell behind them. */
-const struct db_cell *db_cells_to_row(const struct db_cell *cells, enum row_kind kind, void *row);
+/* struct ROWS_cursor, which knows what rows it gives. */
+#define TABLE(row, table)             \
+    struct row##_cursor {             \
+        struct db_rows rows;          \
+        const struct row##_row *type; \
+    };
+#define COLUMN(row, column, type, presence, explanation)
+#define END_TABLE(row)
+#include "db/columns.def"
+#undef TABLE
+#undef COLUMN
+#undef END_TABLE
+#define ROWS(name, columns, sql)       \
+    struct name##_cursor {             \
+        struct db_rows rows;           \
+        const struct name##_row *type; \
+    };
+#define QUERY(name, rows, values, sql)                             \
+    _Static_assert(sizeof(struct name##_values) <= DB_QUERY_BYTES, \
+                   "a cursor keeps the values of " #name);
+#include "db/every_statement.def"
+
+/* What the macros above are made of. */
+MUST_CHECK enum status db_run(struct db *db, enum statement statement, const void *values,
+                              uint64_t *ret_affected);
+MUST_CHECK enum status db_run_bulk(struct db *db, enum statement statement, const void *values,
+                                   size_t values_size, size_t row_count, uint64_t *ret_affected);
+MUST_CHECK enum status db_query(struct db *db, enum statement statement, const void *values,
+                                size_t values_size, struct arena *arena, struct db_rows *ret_rows);
+bool db_rows_next(struct db_rows *rows, void *ret_row);
+enum status db_rows_end(struct db_rows *rows);
+MUST_CHECK enum status db_one(struct db *db, enum statement statement, const void *values,
+                              size_t values_size, struct arena *arena, void *ret_row);
+/* ret_items: the address of a pointer to the rows' struct. */
+MUST_CHECK enum status db_all(struct db *db, enum statement statement, const void *values,
+                              size_t values_size, struct arena *arena, void *ret_items,
+                              size_t *ret_count);
 
 /* Prepares a statement without executing it, for tests. */
 MUST_CHECK enum status db_prepare(struct db *db, enum statement statement, size_t list_count);
+/* The same with one that is in no table, which is forgotten again. */
+struct statement_definition;
+MUST_CHECK enum status db_try(struct db *db, const struct statement_definition *definition);
 
 /* SQL text that is ours, without parameters: schema files, session settings. */
 MUST_CHECK enum status db_run_text(struct db *db, const char *sql);

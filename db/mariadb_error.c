@@ -80,11 +80,12 @@ enum status mariadb_note_connection(struct db *db, const char *what, bool commit
     return mariadb_note(db, what, mysql_errno(db->mysql), mysql_error(db->mysql), committing);
 }
 
-enum status mariadb_note_statement(struct db *db, enum statement statement, MYSQL_STMT *handle)
+enum status mariadb_note_statement(struct db *db, const struct statement_definition *definition,
+                                   MYSQL_STMT *handle)
 {
     char what[96];
 
-    (void)snprintf(what, sizeof(what), "statement %s", statement_name(statement));
+    (void)snprintf(what, sizeof(what), "statement %s", definition->name);
     return mariadb_note(db, what, mysql_stmt_errno(handle), mysql_stmt_error(handle), false);
 }
 

@@ -16,14 +16,11 @@ struct db_prepared {
     MYSQL_STMT *handle;
     struct statement_text text;
     unsigned array_size; /* rows bound for the last execution; 0: not in bulk */
-    size_t column_count;
-    MYSQL_BIND *results;
-    int64_t *integers; /* what results point into, one per column */
+    MYSQL_BIND *results; /* one per column of the text, as those below that they point into */
+    int64_t *integers;
     double *reals;
     unsigned long *lengths;
     my_bool *nulls;
-    my_bool *are_unsigned;
-    struct db_cell *cells;
 };
 
 struct db {
@@ -48,25 +45,16 @@ struct db {
 enum status mariadb_note(struct db *db, const char *what, unsigned error, const char *why,
                          bool committing);
 enum status mariadb_note_connection(struct db *db, const char *what, bool committing);
-enum status mariadb_note_statement(struct db *db, enum statement statement, MYSQL_STMT *handle);
+enum status mariadb_note_statement(struct db *db, const struct statement_definition *definition,
+                                   MYSQL_STMT *handle);
 enum status mariadb_lacks_memory(struct db *db);
 
-/* mariadb_command.c: reads the answer of the command that was sent ahead, if any, and gives a test
- * its turn. Before each command. */
+/* mariadb_transaction.c: reads the answer of the command that was sent ahead, if any, and gives a
+ * test its turn. Before each command. */
 MUST_CHECK enum status mariadb_begin(struct db *db);
 MUST_CHECK enum status mariadb_refuse_writes(struct db *db);
 
-/* mariadb_statement.c: the statement for a list of that many elements, prepared; begins a
- * command. */
-MUST_CHECK enum status mariadb_find_prepared(struct db *db, enum statement statement,
-                                             size_t list_count, size_t value_count,
-                                             struct db_prepared **ret_prepared);
-void mariadb_prepared_free(struct db_prepared *prepared);                /* NULL is fine */
-size_t mariadb_list_length(const struct db_value *values, size_t count); /* 1 without a list */
-
-/* mariadb_run.c: values of row_count rows. */
-MUST_CHECK enum status mariadb_execute(struct db *db, enum statement statement,
-                                       struct db_prepared *prepared, const struct db_value *values,
-                                       size_t value_count, size_t row_count, bool in_bulk);
+/* mariadb_statement.c */
+void mariadb_prepared_free(struct db_prepared *prepared); /* NULL is fine */
 
 #endif

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* One plain struct per kind of row, made from columns.def. Texts live in the arena of the call. */
+/* One plain struct per kind of row: NAME_row for each TABLE of columns.def, and for each ROWS of
+ * statements.def, admin.def and files.def. Texts live in the arena of the call. */
 #ifndef DB_ROWS_H
 #define DB_ROWS_H
 
@@ -22,5 +23,16 @@
 #undef TABLE
 #undef COLUMN
 #undef END_TABLE
+
+#define ROWS(name, columns, sql) \
+    struct name##_row {          \
+        columns                  \
+    };
+#define ID(name)      int64_t name;
+#define INTEGER(name) int64_t name;
+#define REAL(name)    double name;
+#define STRING(name)  struct text name;
+#define ROW(row)      struct row##_row row;
+#include "db/every_statement.def"
 
 #endif

@@ -179,8 +179,8 @@ static void find_fit(struct assigning *assigning)
     }
 }
 
-static const struct assigned_workunit *find_locked(const struct assigned_workunit *rows,
-                                                   size_t count, int64_t id)
+static const struct assigned_workunit_row *find_locked(const struct assigned_workunit_row *rows,
+                                                       size_t count, int64_t id)
 {
     for (size_t i = 0; i < count; i++)
         if (rows[i].id == id)
@@ -203,7 +203,7 @@ static bool has_room(const struct assigning *assigning, const struct job *job,
     return is_wanted && tally->jobs < assigning->view->limits.reply;
 }
 
-static enum status take(struct assigning *assigning, const struct assigned_workunit *locked,
+static enum status take(struct assigning *assigning, const struct assigned_workunit_row *locked,
                         struct job *job)
 {
     const struct assignment_question question = {
@@ -239,7 +239,7 @@ static enum status choose(struct assigning *assigning, struct job ***ret_jobs, s
     struct request *request = assigning->request;
     struct job **chosen = ARENA_ARRAY(request->arena, assigning->job_count, struct job *);
     int64_t *ids = ARENA_ARRAY(request->arena, assigning->job_count, int64_t);
-    struct assigned_workunit *rows = NULL;
+    struct assigned_workunit_row *rows = NULL;
     size_t row_count = 0, count = 0;
     enum status status;
 
@@ -251,7 +251,8 @@ static enum status choose(struct assigning *assigning, struct job ***ret_jobs, s
                               request->visit.host.id, &rows, &row_count);
     for (size_t i = 0; status == STATUS_OK && i < assigning->job_count; i++) {
         struct job *job = &assigning->jobs[i];
-        const struct assigned_workunit *locked = find_locked(rows, row_count, job->workunit->id);
+        const struct assigned_workunit_row *locked =
+            find_locked(rows, row_count, job->workunit->id);
 
         if (locked == NULL || !has_room(assigning, job, chosen, count))
             continue;

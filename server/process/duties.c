@@ -34,18 +34,18 @@ static bool is_compared(const struct catalog *catalog, const struct app_row *app
 
 static int compare_id(const void *key, const void *row)
 {
-    int64_t id = *(const int64_t *)key, other = ((const struct version_samples *)row)->id;
+    int64_t id = *(const int64_t *)key, other = ((const struct version_samples_row *)row)->id;
     return (id > other) - (id < other);
 }
 
 /* What the rows say, and what they should. */
 struct comparison {
     const struct catalog *catalog;
-    struct version_samples *rows; /* by id */
+    struct version_samples_row *rows; /* by id */
     size_t row_count;
-    struct version_efficiency *versions; /* of one app */
-    const struct version_samples **of;   /* their rows */
-    struct version_scale *scales;        /* to be changed, of all apps */
+    struct version_efficiency *versions;   /* of one app */
+    const struct version_samples_row **of; /* their rows */
+    struct version_scale *scales;          /* to be changed, of all apps */
     size_t scale_count;
     struct app_efficiency *apps;
     size_t app_count;
@@ -59,7 +59,7 @@ static void compare_app(struct comparison *comparison, const struct app_row *app
 
     for (size_t i = 0; i < rows->version_count; i++) {
         const struct app_version_row *version = &rows->versions[i];
-        const struct version_samples *row;
+        const struct version_samples_row *row;
 
         if (!is_compared(comparison->catalog, app, version))
             continue;
@@ -97,7 +97,7 @@ static enum status compare_all(struct db *db, const struct catalog *catalog, str
     struct comparison comparison = {
         .catalog = catalog,
         .versions = ARENA_ARRAY(arena, rows->version_count, struct version_efficiency),
-        .of = ARENA_ARRAY(arena, rows->version_count, const struct version_samples *),
+        .of = ARENA_ARRAY(arena, rows->version_count, const struct version_samples_row *),
         .scales = ARENA_ARRAY(arena, rows->version_count, struct version_scale),
         .apps = ARENA_ARRAY(arena, rows->app_count, struct app_efficiency)};
     uint64_t saved = 0;

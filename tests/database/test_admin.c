@@ -68,7 +68,7 @@ static void platform_is_added_once(void **state)
 static void versions(void **state)
 {
     struct test_fixture *fixture = *state;
-    struct version_entry *rows;
+    struct version_entry_row *rows;
     struct new_version version = {.appid = appid,
                                   .version_num = 103,
                                   .plan_class = TEXT("mt"),
@@ -84,10 +84,10 @@ static void versions(void **state)
     assert_status(STATUS_OK, db_admin_version_deprecate(fixture->db, id, true));
     assert_status(STATUS_OK, db_admin_versions(fixture->db, fixture->arena, &rows, &found));
     assert_int_equal(found, 1);
-    assert_i64(rows[0].row.id, id);
-    assert_i64(rows[0].row.deprecated, 1);
-    assert_text(rows[0].row.plan_class, "mt");
-    assert_text(rows[0].row.xml_doc, "<y/>");
+    assert_i64(rows[0].app_version.id, id);
+    assert_i64(rows[0].app_version.deprecated, 1);
+    assert_text(rows[0].app_version.plan_class, "mt");
+    assert_text(rows[0].app_version.xml_doc, "<y/>");
     assert_text(rows[0].app, "demo");
     assert_text(rows[0].platform, "p");
 }
@@ -411,7 +411,7 @@ static void queue_counts_by_state(void **state)
 static void short_deadlines_of_the_newest_jobs(void **state)
 {
     struct job_fixture *fixture = *state;
-    struct app_deadline *rows;
+    struct short_deadline_row *rows;
     size_t found;
     make_jobs(fixture, 5);
     test_sql(fixture->base->database, "UPDATE workunit SET delay_bound = 100 WHERE name = 'job_0';"
@@ -432,7 +432,7 @@ static void hosts_with_their_jobs(void **state)
     struct job_fixture *fixture = *state;
     struct host_row row = {.userid = 3, .domain_name = TEXT("pc"), .p_ncpus = 4};
     struct host_entry *hosts;
-    struct host_result_entry *results;
+    struct host_result_row *results;
     int64_t id;
     size_t found;
     make_jobs(fixture, 4);
@@ -454,7 +454,7 @@ static void hosts_with_their_jobs(void **state)
     assert_status(STATUS_OK, db_admin_host_results(fixture->base->db, fixture->base->arena, id, 2,
                                                    &results, &found));
     assert_int_equal(found, 2);
-    assert_text(results[0].row.name, "job_2_0");
+    assert_text(results[0].result.name, "job_2_0");
     assert_text(results[0].app, "demo");
     assert_status(STATUS_OK, db_admin_hosts(fixture->base->db, fixture->base->arena, id + 1, 0, 1,
                                             &hosts, &found));

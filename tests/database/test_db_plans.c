@@ -13,9 +13,15 @@
 enum { ROWS = 50000, ROWS_MOST = ROWS / 5 };
 
 static const enum statement asked[] = {
-#define STATEMENT(name, sql) STATEMENT_##name,
+#define ROWS(name, columns, sql)
+#define FRAGMENT(name, sql)
+#define STATEMENT(name, values, sql)   STATEMENT_##name,
+#define QUERY(name, rows, values, sql) STATEMENT_##name,
 #include "db/statements.def"
+#undef ROWS
+#undef FRAGMENT
 #undef STATEMENT
+#undef QUERY
 };
 
 /* They read in order of an index and end after so many rows. */
@@ -104,7 +110,8 @@ static void no_statement_goes_through_a_table(void **state)
         struct buffer sql = buffer_on_heap(0);
         struct statement_text text = {0};
 
-        assert_status(STATUS_OK, statement_expand(asked[i], 4, db_actual_columns(db), &text, NULL));
+        assert_status(STATUS_OK, statement_write(statement_definition(asked[i]), 4,
+                                                 db_actual_columns(db), &text, NULL));
         fill_in(text.sql, &sql);
         if (strstr(sql.at, " WHERE ") != NULL && strstr(sql.at, "information_schema") == NULL &&
             !is_bounded(asked[i])) {
@@ -140,8 +147,8 @@ static void what_a_host_did_before_costs_nothing(void **state)
         "INSERT INTO result (id, workunitid, appid, name, server_state, hostid) SELECT seq, seq,"
         " 1, seq, IF(seq < 3, 4, 5), 5 + (seq > 6000) FROM seq_1_to_%d; ANALYZE TABLE result",
         ROWS);
-    assert_status(STATUS_OK, statement_expand(STATEMENT_results_in_progress, 4,
-                                              db_actual_columns(db), &text, NULL));
+    assert_status(STATUS_OK, statement_write(statement_definition(STATEMENT_results_in_progress), 4,
+                                             db_actual_columns(db), &text, NULL));
     fill_in(text.sql, &sql);
     plan = test_sql_text(database, "EXPLAIN FORMAT=JSON %s", sql.at);
     if (most_rows(plan) > 10)

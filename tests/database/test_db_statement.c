@@ -4,18 +4,22 @@
 #include "db/mariadb.h"
 #include "db/schema.h"
 #include "db/statement.h"
+#include "server/base/arena.h"
 #include "server/base/buffer.h"
 #include "tests/support/database.h"
 #include "tests/support/test.h"
 
 #include <stdlib.h>
+#include <string.h>
 
 static void prepare_all(struct db *db)
 {
     for (int i = 0; i < STATEMENT_FILES; i++) {
         enum statement statement = (enum statement)i;
 
-        for (size_t j = 0; j < (statement_has_list(statement) ? STATEMENT_SIZES : 1); j++) {
+        for (size_t j = 0;
+             j < (statement_list(statement_definition(statement)) != NULL ? STATEMENT_SIZES : 1);
+             j++) {
             if (db_prepare(db, statement, statement_list_size(j)) != STATUS_OK)
                 fail_msg("%s: %s", statement_name(statement), db_error(db));
         }
@@ -66,13 +70,13 @@ static void conditions_name_columns_of_the_schema(void **state)
 
     (void)state;
     for (int i = 0; i < STATEMENT_FILES; i++) {
+        const struct statement_definition *definition = statement_definition((enum statement)i);
         struct statement_text with = {0}, all = {0};
 
         assert_status(STATUS_OK,
-                      statement_expand((enum statement)i, 4, db_actual_columns(db), &with, NULL));
-        assert_status(STATUS_OK, statement_expand((enum statement)i, 4, NULL, &all, NULL));
+                      statement_write(definition, 4, db_actual_columns(db), &with, NULL));
+        assert_status(STATUS_OK, statement_write(definition, 4, NULL, &all, NULL));
         assert_int_equal(with.parameter_count, all.parameter_count);
-        assert_int_equal(with.value_count, all.value_count);
         statement_text_free(&with);
         statement_text_free(&all);
     }
@@ -88,7 +92,8 @@ static void a_connection_prepares_a_bounded_number(void **state)
 
     (void)state;
     for (int i = STATEMENT_actual_columns; i < STATEMENT_FILES; i++)
-        count += statement_has_list((enum statement)i) ? STATEMENT_SIZES : 1;
+        count +=
+            statement_list(statement_definition((enum statement)i)) != NULL ? STATEMENT_SIZES : 1;
     assert_in_range(count, 100, 160);
 }
 
@@ -105,6 +110,94 @@ static void all_statements_can_be_printed(void **state)
     buffer_free(&text);
 }
 
+/* A list of any length goes out in parts, and its rows come through one cursor; a list whose rows
+ * are locked in its order is refused where it does not rise. */
+static void lists_go_out_in_parts(void **state)
+{
+    enum { COUNT = 2 * DB_LIST_MOST + 3 };
+    static int64_t ids[COUNT];
+    struct test_database *database = test_database_create(true, NULL);
+    struct db *db = test_database_open(database);
+    struct arena *arena = arena_create(1 << 20);
+    struct host_owner_cursor rows;
+    struct host_owner_row row, *all;
+    size_t found = 0;
+    uint64_t affected;
+
+    (void)state;
+    test_sql(database,
+             "SET SESSION sql_mode = ''; INSERT INTO host (id, userid) SELECT seq, 1000 + seq"
+             " FROM seq_1_to_%d; INSERT INTO workunit (id, name) SELECT seq, seq FROM seq_1_to_%d",
+             COUNT, COUNT);
+    for (size_t i = 0; i < COUNT; i++)
+        ids[i] = (int64_t)i + 1;
+    db_count_reset(db);
+    assert_status(STATUS_OK, DB_QUERY(db, host_owners, arena, &rows, .ids = {ids, COUNT}));
+    while (DB_NEXT(&rows, &row)) {
+        assert_i64(row.userid, 1000 + row.id);
+        found++;
+    }
+    assert_status(STATUS_OK, DB_END(&rows));
+    assert_int_equal(found, COUNT);
+    assert_int_equal(db_count(db).round_trips, 3);
+    assert_status(STATUS_OK, DB_ALL(db, host_owners, arena, &all, &found, .ids = {ids, COUNT}));
+    assert_int_equal(found, COUNT);
+    assert_i64(all[COUNT - 1].userid, 1000 + COUNT);
+    assert_status(STATUS_OK,
+                  DB_RUN(db, workunits_transition_now, &affected, .ids = {ids, COUNT}, .now = 5));
+    assert_int_equal(affected, COUNT);
+    db_count_reset(db);
+    assert_status(STATUS_OK, DB_ALL(db, host_owners, arena, &all, &found, .ids = {ids, 0}));
+    assert_int_equal(found, 0);
+    assert_int_equal(db_count(db).round_trips, 0);
+    ids[7] = 3;
+    assert_status(STATUS_DB_BUG,
+                  DB_RUN(db, workunits_transition_now, NULL, .ids = {ids, COUNT}, .now = 5));
+    assert_true(text_contains(text_from(db_error(db)), TEXT("does not rise")));
+    assert_status(STATUS_TOO_LARGE,
+                  DB_ALL(db, host_owners, arena, &all, &found, .ids = {NULL, COUNT}));
+    arena_destroy(arena);
+    db_close(db);
+    test_database_destroy(database);
+}
+
+static const struct db_row_type *rows_of_owners(void)
+{
+    return statement_definition(STATEMENT_host_owners)->rows();
+}
+
+/* What the database calls the columns counts: two exchanged, one called otherwise, one too many,
+ * none at all, and a text for a number. */
+static void a_mistake_is_found_when_it_is_prepared(void **state)
+{
+    static const struct db_member none[] = {{.name = NULL}};
+    static const struct {
+        const char *sql, *words;
+    } mistakes[] = {
+        {"SELECT userid, id FROM host", "column 1 is userid, id is declared"},
+        {"SELECT id, userid AS owner FROM host", "column 2 is owner, userid is declared"},
+        {"SELECT id, userid, rpc_time FROM host", "gives 3 columns, 2 are declared"},
+        {"UPDATE host SET userid = 1 WHERE id = 0", "gives 0 columns, 2 are declared"},
+        {"SELECT id, domain_name AS userid FROM host", "column userid is no number"},
+        {"SELECT id, userid FROM host WHERE id = :id", "no such value is declared"},
+    };
+    struct statement_definition definition = {"tried", "SELECT id, userid FROM host", none,
+                                              rows_of_owners};
+    struct test_database *database = test_database_create(true, NULL);
+    struct db *db = test_database_open(database);
+
+    (void)state;
+    assert_status(STATUS_OK, db_try(db, &definition));
+    for (size_t i = 0; i < sizeof(mistakes) / sizeof(mistakes[0]); i++) {
+        definition.sql = mistakes[i].sql;
+        assert_status(STATUS_DB_BUG, db_try(db, &definition));
+        if (strstr(db_error(db), mistakes[i].words) == NULL)
+            fail_msg("\"%s\" does not say \"%s\"", db_error(db), mistakes[i].words);
+    }
+    db_close(db);
+    test_database_destroy(database);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -113,6 +206,8 @@ int main(void)
         cmocka_unit_test(conditions_name_columns_of_the_schema),
         cmocka_unit_test(a_connection_prepares_a_bounded_number),
         cmocka_unit_test(all_statements_can_be_printed),
+        cmocka_unit_test(lists_go_out_in_parts),
+        cmocka_unit_test(a_mistake_is_found_when_it_is_prepared),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -1,8 +1,8 @@
 #!/bin/bash
 # SPDX-License-Identifier: Apache-2.0
-# Every row of a table is used: an option that nothing reads, a statement that nothing runs, a
-# counter that stays 0, a reason that is never given, a column that is read for nobody. (The unit
-# tests ask whether rows are sorted, described and within their bounds.)
+# Every row of a table is used: an option that nothing reads, a counter that stays 0, a reason that is
+# never given, a column that is read for nobody. (The unit tests ask whether rows are sorted,
+# described and within their bounds; statements.sh asks about statements.)
 set -euo pipefail
 export LC_ALL=C # one order for sort and comm
 cd "$(dirname "$0")/../.."
@@ -10,9 +10,6 @@ cd "$(dirname "$0")/../.."
 # table                   row        how code names it, behind this
 tables='
 config/options.def        OPTION
-db/statements.def         STATEMENT  STATEMENT_
-db/admin.def              STATEMENT  STATEMENT_
-db/files.def              STATEMENT  STATEMENT_
 server/base/counters.def  COUNTER    COUNTER_
 server/policy/refusal/reasons.def REASON     REASON_
 server/parse/client_ages.def      CLIENT_AGE CLIENT_

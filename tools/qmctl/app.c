@@ -91,7 +91,7 @@ enum exit_code command_version_list(struct session *session)
     static const char *const titles[] = {"id",         "app",        "version",   "platform",
                                          "plan_class", "deprecated", "statistics"};
     struct output_table table = TABLE_BEGIN(session, titles);
-    struct version_entry *rows;
+    struct version_entry_row *rows;
     size_t count = 0;
     enum status status = session_db(session);
     if (status == STATUS_OK)
@@ -100,7 +100,7 @@ enum exit_code command_version_list(struct session *session)
     if (status != STATUS_OK)
         return session_failed(session);
     for (size_t i = 0; i < count; i++) {
-        const struct app_version_row *row = &rows[i].row;
+        const struct app_version_row *row = &rows[i].app_version;
         if (session->argument_count > 0 && !text_is(rows[i].app, session->arguments[0]))
             continue;
         table_number(&table, row->id);

@@ -252,7 +252,7 @@ static void check_deadlines(struct check *check, bool reads_jobs)
     struct session *session = check->session;
     const struct config *config = session->config;
     struct text rule = config->edf_min_queue;
-    struct app_deadline *apps = NULL;
+    struct short_deadline_row *apps = NULL;
     size_t known = 0, count = 0;
 
     while (known < sizeof rules / sizeof rules[0] && !text_is(rule, rules[known]))

@@ -54,16 +54,18 @@ enum exit_code command_keys(struct session *session)
 static enum status resign_versions(struct session *session, const struct key_change *change,
                                    size_t *ret_count)
 {
-    struct version_entry *versions;
+    struct version_entry_row *versions;
     enum status status = session_db_failed(
         session, db_admin_versions(session->db, session->arena, &versions, ret_count), "versions");
     for (size_t i = 0; i < *ret_count && status == STATUS_OK; i++) {
         struct text document;
-        status = version_document_resign(session->arena, session->config, versions[i].row.xml_doc,
-                                         change->keys.private_key, &document, &session->failure);
+        status = version_document_resign(session->arena, session->config,
+                                         versions[i].app_version.xml_doc, change->keys.private_key,
+                                         &document, &session->failure);
         if (status == STATUS_OK)
             status = session_db_failed(
-                session, db_admin_version_save_document(session->db, versions[i].row.id, document),
+                session,
+                db_admin_version_save_document(session->db, versions[i].app_version.id, document),
                 "version");
     }
     return status;

@@ -61,13 +61,13 @@ static enum status print_jobs(struct session *session, int64_t hostid, size_t mo
 {
     static const char *const titles[] = {"name", "app", "state", "outcome", "sent", "deadline"};
     struct output_table table = TABLE_BEGIN(session, titles);
-    struct host_result_entry *rows;
+    struct host_result_row *rows;
     size_t count = 0;
     enum status status = session_db_failed(
         session, db_admin_host_results(session->db, session->arena, hostid, most, &rows, &count),
         "jobs");
     for (size_t i = 0; i < count && status == STATUS_OK; i++) {
-        const struct result_row *row = &rows[i].row;
+        const struct result_row *row = &rows[i].result;
         table_text(&table, row->name);
         table_text(&table, rows[i].app);
         table_text(&table, text_from(state_word("RESULT", row->server_state)));

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* What becomes of a client's bytes on their way into a column. */
-#ifndef DB_VALUE_H
-#define DB_VALUE_H
+#ifndef DB_DB_VALUE_H
+#define DB_DB_VALUE_H
 
 #include "server/base/text.h"
 

@@ -1,9 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Makers of values, and the one place that decides how foreign bytes and numbers are made to fit:
- * nothing that a client says may fail the statement that stores it. */
-#include "db/value.h"
+/* The one place that decides how foreign bytes and numbers are made to fit: nothing that a client
+ * says may fail the statement that stores it. */
+#include "db/db_value.h"
 
-#include "db/mariadb.h"
 #include "server/base/arena.h"
 
 #include <math.h>
@@ -80,54 +79,4 @@ int64_t value_int32(int64_t number)
 double value_finite(double number)
 {
     return isfinite(number) ? number : 0;
-}
-
-struct db_value db_id(int64_t id)
-{
-    return (struct db_value){.type = DB_VALUE_INTEGER, .integer = id};
-}
-
-struct db_value db_integer(int64_t number)
-{
-    return (struct db_value){.type = DB_VALUE_INTEGER, .integer = value_int32(number)};
-}
-
-struct db_value db_real(double number)
-{
-    return (struct db_value){.type = DB_VALUE_REAL, .real = value_finite(number)};
-}
-
-struct db_value db_text(struct text text)
-{
-    return db_long_text(text, DB_TEXT_MOST);
-}
-
-struct db_value db_long_text(struct text text, size_t most)
-{
-    return (struct db_value){.type = DB_VALUE_TEXT, .text = text, .most = most};
-}
-
-struct db_value db_bytes(struct text bytes, size_t most)
-{
-    return (struct db_value){.type = DB_VALUE_BYTES, .text = bytes, .most = most};
-}
-
-struct db_value db_numbers(const int64_t *items, size_t count)
-{
-    return (struct db_value){.type = DB_VALUE_NUMBERS, .items = items, .most = count};
-}
-
-struct db_value db_texts(const struct text *items, size_t count)
-{
-    return (struct db_value){.type = DB_VALUE_TEXTS, .items = items, .most = count};
-}
-
-struct db_value db_names(const struct text *items, size_t count)
-{
-    return (struct db_value){.type = DB_VALUE_NAMES, .items = items, .most = count};
-}
-
-struct db_value db_row(const void *row)
-{
-    return (struct db_value){.type = DB_VALUE_ROW, .items = row};
 }

@@ -1,0 +1,159 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Statements are written out by name: a name that is not declared, a value that nothing uses and a
+ * column that is called otherwise are mistakes, in words that name the statement and the culprit.
+ */
+#include "db/statement.h"
+
+#include "tests/support/test.h"
+
+#include <stdlib.h>
+
+struct two_values {
+    int64_t hostid, now;
+    struct db_ids ids;
+};
+struct two_columns_row {
+    int64_t sent_time, report_deadline;
+};
+
+static const struct db_member values[] = {
+    {"hostid", DB_ID, offsetof(struct two_values, hostid), 0, ROW_COUNT},
+    {"now", DB_INTEGER, offsetof(struct two_values, now), 0, ROW_COUNT},
+    {.name = NULL}};
+static const struct db_member values_with_list[] = {
+    {"hostid", DB_ID, offsetof(struct two_values, hostid), 0, ROW_COUNT},
+    {"ids", DB_IDS, offsetof(struct two_values, ids), 0, ROW_COUNT},
+    {.name = NULL}};
+
+static const struct db_row_type *two_columns(void)
+{
+    static const struct db_member columns[] = {
+        {"sent_time", DB_INTEGER, offsetof(struct two_columns_row, sent_time), 0, ROW_COUNT},
+        {"report_deadline", DB_INTEGER, offsetof(struct two_columns_row, report_deadline), 0,
+         ROW_COUNT},
+        {.name = NULL}};
+    static const struct db_row_type type = {"two_columns", "", columns,
+                                            sizeof(struct two_columns_row)};
+
+    return &type;
+}
+
+static void assert_mistake(const char *sql, const char *words)
+{
+    const struct statement_definition definition = {"tried", sql, values, NULL};
+    struct statement_text text;
+    struct failure failure = {0};
+
+    assert_status(STATUS_DB_BUG, statement_write(&definition, 1, NULL, &text, &failure));
+    assert_true(text_contains(text_from(failure.text), TEXT("tried")));
+    if (!text_contains(text_from(failure.text), text_from(words)))
+        fail_msg("\"%s\" does not say \"%s\"", failure.text, words);
+}
+
+static void values_go_where_their_names_stand(void **state)
+{
+    const struct statement_definition definition = {
+        "tried",
+        "UPDATE result SET sent_time = :now WHERE hostid = :hostid AND received_time < :now",
+        values, NULL};
+    struct statement_text text;
+
+    (void)state;
+    assert_status(STATUS_OK, statement_write(&definition, 1, NULL, &text, NULL));
+    assert_string_equal(text.sql, "UPDATE result SET sent_time = ? WHERE hostid = ?"
+                                  " AND received_time < ?");
+    assert_int_equal(text.parameter_count, 3);
+    assert_int_equal(text.parameters[0].offset, offsetof(struct two_values, now));
+    assert_int_equal(text.parameters[1].offset, offsetof(struct two_values, hostid));
+    assert_int_equal(text.parameters[2].offset, offsetof(struct two_values, now));
+    statement_text_free(&text);
+}
+
+static void a_list_is_as_long_as_it_is_written_for(void **state)
+{
+    const struct statement_definition definition = {
+        "tried", "DELETE FROM result WHERE id IN (:ids) AND hostid = :hostid", values_with_list,
+        NULL};
+    struct statement_text text;
+
+    (void)state;
+    assert_status(STATUS_OK, statement_write(&definition, 4, NULL, &text, NULL));
+    assert_string_equal(text.sql, "DELETE FROM result WHERE id IN (?, ?, ?, ?) AND hostid = ?");
+    assert_int_equal(text.parameters[3].index, 3);
+    assert_int_equal(text.parameters[4].offset, offsetof(struct two_values, hostid));
+    statement_text_free(&text);
+}
+
+static void mistakes_with_values_are_found(void **state)
+{
+    (void)state;
+    assert_mistake("UPDATE host SET rpc_time = :now WHERE id = :hostname", ":hostname");
+    assert_mistake("UPDATE host SET rpc_time = :now WHERE id = :host", ":host\"");
+    assert_mistake("UPDATE host SET rpc_time = 1 WHERE id = :hostid", "\"now\": the value is not");
+    assert_mistake("UPDATE host SET rpc_time = :now WHERE id = ? + :hostid", "values have names");
+    assert_mistake("UPDATE host SET {set host}, x = :now WHERE id = :hostid", "no such row");
+    assert_mistake("SELECT {no_fragment} WHERE id = :hostid AND x = :now", "no_fragment");
+    assert_mistake("SELECT {app WHERE id = :hostid AND x = :now", "not closed");
+}
+
+/* What the database lacks is left out, with its values: they are used all the same. */
+static void values_of_what_is_left_out_are_used(void **state)
+{
+    const struct statement_definition definition = {
+        "tried", "UPDATE host SET x = :hostid{if host.misc|, misc = :now}", values, NULL};
+    const struct actual_columns nothing = {.items = NULL};
+    struct statement_text text;
+
+    (void)state;
+    assert_status(STATUS_OK, statement_write(&definition, 1, &nothing, &text, NULL));
+    assert_string_equal(text.sql, "UPDATE host SET x = ?");
+    statement_text_free(&text);
+}
+
+static enum status check(const struct given_column *given, size_t count, struct failure *failure)
+{
+    static const struct db_member none[] = {{.name = NULL}};
+    const struct statement_definition definition = {"tried", "SELECT 1, 2", none, two_columns};
+    struct statement_text text;
+    enum status status = statement_write(&definition, 1, NULL, &text, failure);
+
+    assert_status(STATUS_OK, status);
+    assert_int_equal(text.column_count, 2);
+    assert_int_equal(text.row_size, sizeof(struct two_columns_row));
+    assert_int_equal(text.columns[1].offset, offsetof(struct two_columns_row, report_deadline));
+    status = statement_check_columns(&definition, &text, given, count, failure);
+    statement_text_free(&text);
+    return status;
+}
+
+static void columns_are_called_as_declared(void **state)
+{
+    const struct given_column right[] = {{"sent_time", true}, {"report_deadline", true}};
+    const struct given_column exchanged[] = {{"report_deadline", true}, {"sent_time", true}};
+    const struct given_column other[] = {{"sent_time", true}, {"deadline", true}};
+    const struct given_column text[] = {{"sent_time", true}, {"report_deadline", false}};
+    struct failure failure = {0};
+
+    (void)state;
+    assert_status(STATUS_OK, check(right, 2, &failure));
+    assert_status(STATUS_DB_BUG, check(exchanged, 2, &failure));
+    assert_string_equal(failure.text, "statement tried: column 1 is report_deadline, sent_time is"
+                                      " declared");
+    assert_status(STATUS_DB_BUG, check(other, 2, NULL));
+    assert_status(STATUS_DB_BUG, check(text, 2, NULL));
+    assert_status(STATUS_DB_BUG, check(right, 1, NULL));
+    assert_status(STATUS_DB_BUG, check(right, 0, NULL));
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(values_go_where_their_names_stand),
+        cmocka_unit_test(a_list_is_as_long_as_it_is_written_for),
+        cmocka_unit_test(mistakes_with_values_are_found),
+        cmocka_unit_test(values_of_what_is_left_out_are_used),
+        cmocka_unit_test(columns_are_called_as_declared),
+    };
+
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
