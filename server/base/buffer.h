@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* A growing text, in an arena or on the heap, with a sticky overflow mark: write on, look once. */
+/* A growing text, in an arena or on the heap, with a sticky overflow mark: write on, ask once. */
 #ifndef SERVER_BASE_BUFFER_H
 #define SERVER_BASE_BUFFER_H
 

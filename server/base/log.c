@@ -3,8 +3,8 @@
  * together on the stack and leaves in one write(2) of at most 4,096 bytes, which pipes and files
  * opened for appending take whole: lines of several threads and processes never mix. Reopening puts
  * the new file behind the old descriptor number, so that a thread in the middle of a line needs no
- * lock. Logging never fails in the caller's face; where the log cannot be written there is nobody
- * to tell. */
+ * lock. Logging never fails in the caller's face; where the log cannot be written, nothing
+ * else can report it. */
 #include "server/base/log.h"
 
 #include "server/base/buffer.h"

@@ -51,12 +51,12 @@ static void stop(struct walk *walk, enum status status)
 }
 
 /* A prefix is kept as it was written, since name spaces mean nothing here. */
-static struct text full_name(const xmlChar *name, const xmlChar *prefix, char *room, size_t size)
+static struct text full_name(const xmlChar *name, const xmlChar *prefix, char *whole, size_t size)
 {
     if (prefix == NULL)
         return text_from((const char *)name);
-    snprintf(room, size, "%s:%s", (const char *)prefix, (const char *)name);
-    return text_from(room);
+    snprintf(whole, size, "%s:%s", (const char *)prefix, (const char *)name);
+    return text_from(whole);
 }
 
 static void on_start(void *context, const xmlChar *name, const xmlChar *prefix, const xmlChar *uri,
@@ -65,7 +65,7 @@ static void on_start(void *context, const xmlChar *name, const xmlChar *prefix, 
 {
     struct walk *walk = context;
     const struct xml_handler *handler = walk->handler;
-    char room[NAME_SIZE];
+    char whole[NAME_SIZE];
 
     (void)uri;
     (void)name_space_count;
@@ -86,7 +86,7 @@ static void on_start(void *context, const xmlChar *name, const xmlChar *prefix, 
         return;
     }
     if (handler->start != NULL)
-        stop(walk, handler->start(handler->context, full_name(name, prefix, room, sizeof room),
+        stop(walk, handler->start(handler->context, full_name(name, prefix, whole, sizeof whole),
                                   line_of(walk)));
 }
 
@@ -94,7 +94,7 @@ static void on_end(void *context, const xmlChar *name, const xmlChar *prefix, co
 {
     struct walk *walk = context;
     const struct xml_handler *handler = walk->handler;
-    char room[NAME_SIZE];
+    char whole[NAME_SIZE];
 
     (void)uri;
     if (walk->status != STATUS_OK)
@@ -102,7 +102,7 @@ static void on_end(void *context, const xmlChar *name, const xmlChar *prefix, co
     if (walk->depth > 0)
         walk->depth--;
     if (handler->end != NULL)
-        stop(walk, handler->end(handler->context, full_name(name, prefix, room, sizeof room),
+        stop(walk, handler->end(handler->context, full_name(name, prefix, whole, sizeof whole),
                                 line_of(walk)));
 }
 

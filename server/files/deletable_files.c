@@ -23,7 +23,7 @@ enum { NAME_BYTES_MAX = 200 }; /* fits a line of a reply */
 bool deletion_can_be_ordered(const struct request *request)
 {
     return request->config->delete_from_self && request->files != NULL &&
-           request->client_version >= CLIENT_DELETES_FILES && !disk_is_told(&request->message);
+           request->client_version >= CLIENT_DELETES_FILES && !disk_is_reported(&request->message);
 }
 
 /* A file whose name would have to be escaped stays: no file of a project has such a name. */

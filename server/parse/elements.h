@@ -47,7 +47,7 @@ enum element_kind {
     ELEMENT_REAL,
     ELEMENT_FLAG,
     ELEMENT_KEYWORD,
-    /* From here on raw: told apart only by their tags, handed on as a place in the body. */
+    /* From here on raw: only the tags are read, and the content is a place in the body. */
     ELEMENT_BLOB,
     ELEMENT_WHOLE,
     ELEMENT_TRICKLE

@@ -86,16 +86,16 @@ static size_t drop(struct repair *repair, size_t at)
 static size_t read_text(struct repair *repair, const struct element *element,
                         const struct scan_tag *tag)
 {
-    char room[DECODED_MAX];
+    char decoded[DECODED_MAX];
     struct scan_span span;
     struct text text = NO_TEXT;
 
-    must(element->bytes_max <= sizeof room);
+    must(element->bytes_max <= sizeof decoded);
     if (tag->kind == TAG_START) {
         if (!scan_text(&repair->scan, tag, &repair->around, element->bytes_max, &span))
             return drop(repair, tag->end);
         if (!bytes_read_text(scan_slice(&repair->scan, tag->end, span.content_end),
-                             element->bytes_max, room, &text))
+                             element->bytes_max, decoded, &text))
             return drop(repair, span.after);
     }
     write_leaf(repair, element, text);
@@ -108,7 +108,7 @@ static size_t read_number(struct repair *repair, const struct element *element,
                           const struct scan_tag *tag)
 {
     size_t limit = tag->end + element->bytes_max + 64, close;
-    char room[DECODED_MAX];
+    char decoded[DECODED_MAX];
     struct scan_tag end_tag;
     struct text text;
 
@@ -123,7 +123,7 @@ static size_t read_number(struct repair *repair, const struct element *element,
     if (close == limit || !scan_read_tag(&repair->scan, close, &end_tag) ||
         end_tag.kind != TAG_END || !text_equal(end_tag.name, tag->name))
         return drop(repair, close);
-    if (!bytes_read_text(scan_slice(&repair->scan, tag->end, close), element->bytes_max, room,
+    if (!bytes_read_text(scan_slice(&repair->scan, tag->end, close), element->bytes_max, decoded,
                          &text))
         return drop(repair, end_tag.end);
     write_leaf(repair, element, text);

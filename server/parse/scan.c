@@ -4,7 +4,7 @@
  * can hold anything, the request's own tags included.
  *
  * What keeps the whole linear: the walk itself only moves forward, and a search takes the bytes
- * that it looks at from a budget, a few times the body's length. An honest request needs about
+ * that it reads from a budget, a few times the body's length. An honest request needs about
  * once its length; a request made of a million unclosed tags spends it and then gets no more
  * searches, so that its elements are dropped one by one at the cost of their tags. */
 #include "server/parse/scan.h"
@@ -277,11 +277,11 @@ bool scan_quoted(struct scan *scan, const struct scan_tag *tag, struct scan_span
     return found;
 }
 
-/* How much a place looks like where a client would have put a tag: behind the CDATA section that
- * it writes around the output, alone on its line, or elsewhere. */
-enum looks { LOOKS_NONE, LOOKS_STRAY, LOOKS_OWN_LINE, LOOKS_BEHIND_CDATA };
+/* Where a tag stands. The client itself puts the end tag behind the CDATA section that it writes
+ * around the output, or alone on a line; elsewhere a tag is most likely the application's. */
+enum tag_place { PLACE_NONE, PLACE_STRAY, PLACE_OWN_LINE, PLACE_BEHIND_CDATA };
 
-static enum looks looks_of(const struct scan *scan, const struct scan_tag *tag, size_t from)
+static enum tag_place place_of(const struct scan *scan, const struct scan_tag *tag, size_t from)
 {
     const char *body = scan->body.at;
     size_t at = tag->start;
@@ -292,51 +292,51 @@ static enum looks looks_of(const struct scan *scan, const struct scan_tag *tag, 
         line_begun = line_begun || body[at] == '\n';
     }
     if (at >= from + 3 && memcmp(body + at - 3, "]]>", 3) == 0)
-        return LOOKS_BEHIND_CDATA;
-    return line_begun || at == from ? LOOKS_OWN_LINE : LOOKS_STRAY;
+        return PLACE_BEHIND_CDATA;
+    return line_begun || at == from ? PLACE_OWN_LINE : PLACE_STRAY;
 }
 
-/* An application may print any tag, so the first end tag is the right one only if it looks like
- * the client's own. The output of the next result must not be taken for this one's: there the
- * search ends, and what looked best until then has to do. */
+/* An application may print any tag, so the first end tag is the right one only if it stands
+ * where the client puts its own. The output of the next result must not be taken for this one's:
+ * there the search ends, and the best place until then has to do. */
 bool scan_stderr(struct scan *scan, const struct scan_tag *tag, struct scan_span *ret_span)
 {
     size_t limit = limit_of(scan, tag->end, scan->end), at = tag->end;
-    enum looks best = LOOKS_NONE, best_resume = LOOKS_NONE, enough = LOOKS_OWN_LINE;
+    enum tag_place best = PLACE_NONE, best_resume = PLACE_NONE, enough = PLACE_OWN_LINE;
     bool result_begun = false;
 
     *ret_span = (struct scan_span){tag->end, tag->end};
     size_t resume = tag->end;
     while (best < enough && (at = scan_next(scan, at, limit)) < limit) {
         struct scan_tag next;
-        enum looks looks;
+        enum tag_place place;
 
         if (!scan_read_tag(scan, at, &next)) {
-            if (starts_at(scan, at, limit, TEXT("<![CDATA[")) && best == LOOKS_NONE)
-                enough = LOOKS_BEHIND_CDATA;
+            if (starts_at(scan, at, limit, TEXT("<![CDATA[")) && best == PLACE_NONE)
+                enough = PLACE_BEHIND_CDATA;
             at++;
             continue;
         }
         at = next.end;
-        looks = looks_of(scan, &next, tag->end);
+        place = place_of(scan, &next, tag->end);
         if (text_equal(next.name, tag->name)) {
             if (next.kind == TAG_START && result_begun)
                 break;
-            if (next.kind == TAG_END && looks > best) {
-                best = looks;
+            if (next.kind == TAG_END && place > best) {
+                best = place;
                 *ret_span = ends_with(&next);
             }
         } else if (text_is(next.name, "result")) {
             result_begun = result_begun || next.kind == TAG_START;
-            looks = looks > LOOKS_OWN_LINE ? LOOKS_OWN_LINE : looks;
-            if (next.kind != TAG_EMPTY && looks > best_resume) {
-                best_resume = looks;
+            place = place > PLACE_OWN_LINE ? PLACE_OWN_LINE : place;
+            if (next.kind != TAG_EMPTY && place > best_resume) {
+                best_resume = place;
                 resume = next.start;
             }
         }
     }
     charge(scan, at - tag->end);
-    if (best == LOOKS_NONE)
+    if (best == PLACE_NONE)
         ret_span->after = resume;
-    return best != LOOKS_NONE;
+    return best != PLACE_NONE;
 }

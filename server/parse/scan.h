@@ -11,8 +11,8 @@
 /* All positions are offsets in `body`. */
 struct scan {
     struct text body;
-    size_t end;    /* what is behind it is not looked at */
-    size_t budget; /* bytes that searches may still look at; then every search fails */
+    size_t end;    /* what is behind it is not read */
+    size_t budget; /* bytes that searches may still read; then every search fails */
 };
 
 enum scan_tag_kind { TAG_START, TAG_END, TAG_EMPTY };

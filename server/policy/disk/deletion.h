@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Which sticky files of this project a host deletes to make room (policy(7) 9.3); pure. */
+/* Which sticky files of this project a host deletes to free disk space (policy(7) 9.3); pure. */
 #ifndef SERVER_POLICY_DISK_DELETION_H
 #define SERVER_POLICY_DISK_DELETION_H
 

@@ -29,7 +29,7 @@ double disk_by_preferences(const struct message *message,
     return space;
 }
 
-bool disk_is_told(const struct message *message)
+bool disk_is_reported(const struct message *message)
 {
     return message->has_project_disk_free && message->project_disk_free >= 0;
 }
@@ -48,7 +48,7 @@ struct disk_space disk_space_of(const struct message *message,
     double amounts[DISK_PASSES];
     struct disk_space space;
 
-    if (disk_is_told(message)) {
+    if (disk_is_reported(message)) {
         amounts[0] = message->project_disk_free;
         amounts[1] = figure(message->has_potentially_free_offender,
                             message->potentially_free_offender, amounts[0]);

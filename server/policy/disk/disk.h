@@ -27,8 +27,8 @@ struct disk_space {
     double amounts[DISK_PASSES]; /* bytes */
 };
 
-/* A client of August 2004: it tells all three amounts itself, and makes room itself. */
-bool disk_is_told(const struct message *message);
+/* A client of August 2004: it reports all three amounts, and deletes files by itself. */
+bool disk_is_reported(const struct message *message);
 
 /* Today's formula over preferences and free bytes, before it is cut off at 0: a host may be above
  * its limits already, and what is deleted has to make up for that first. */
@@ -37,7 +37,7 @@ double disk_by_preferences(const struct message *message,
                            double default_min_free_gb);
 
 /* `own_files`: bytes of this project's files on the host that may be deleted; counts for clients
- * that do not tell the amounts. */
+ * that do not report the amounts. */
 struct disk_space disk_space_of(const struct message *message,
                                 const struct global_preferences *preferences,
                                 double default_min_free_gb, double own_files);

@@ -2,7 +2,7 @@
 /* The checks. Their order is that of the table below: what can be said from the job alone, then
  * the choice of a version, then what depends on what was given before, and the deadline last. The
  * rows that candidates come from may be seconds old; what must be exact (one per user, committed
- * version, still unsent) is looked at again under lock when the jobs are claimed. */
+ * version, still unsent) is checked again under lock when the jobs are claimed. */
 #include "server/policy/dispatch/checks.h"
 
 #include "server/policy/version/reliability.h"
@@ -73,7 +73,7 @@ static bool keywords_are_accepted(struct job_question *question)
 
 static bool is_fast_enough(struct job_question *question)
 {
-    /* The column is used for this by the program that looks at batches. */
+    /* The project's program for batches keeps this in the column. */
     return !job_is_accelerated(question->view->config, question->job) ||
            question->view->host->error_rate > 0;
 }
@@ -289,7 +289,7 @@ static bool version_is_found(struct job_question *question)
 
 /* The last check: whether the job would be in time and make no other late. With a workload it is
  * simulated; without one, busy processors say when it could begin. A deadline that was reduced for
- * a retry is a wish: where it cannot be met, the workunit's own counts. */
+ * a retry is only tried: where it cannot be met, the workunit's own counts. */
 
 static bool meets_deadline_plainly(struct job_question *question)
 {
@@ -298,7 +298,7 @@ static bool meets_deadline_plainly(struct job_question *question)
 
     question->have = busy_finish(busy, job->use.instances, job->use.wall_time);
     if (!deadline_is_met(question->have, (double)job->delay_bound))
-        job->delay_bound = job->workunit->delay_bound; /* a reduced one is a wish */
+        job->delay_bound = job->workunit->delay_bound; /* the reduced one cannot be met */
     question->need = (double)job->delay_bound;
     question->why = (struct refusal){.reason = REASON_DEADLINE,
                                      .name = question->name,
@@ -362,7 +362,7 @@ static bool meets_deadline(struct job_question *question)
     asked.wall_time *= deadline_margin(question->view->config, job->option);
     answer = workload_try(question->view->workload, &asked, skips_connection(question), &reason);
     if (answer != WORKLOAD_IN_TIME && job->delay_bound != job->workunit->delay_bound) {
-        job->delay_bound = job->workunit->delay_bound; /* a reduced one is a wish */
+        job->delay_bound = job->workunit->delay_bound; /* the reduced one cannot be met */
         asked.deadline = (double)job->delay_bound;
         answer =
             workload_try(question->view->workload, &asked, skips_connection(question), &reason);
@@ -444,7 +444,7 @@ bool job_check(const struct host_view *view, const struct tally *tally, enum che
 bool resource_is_closed(const struct host_view *view, const struct tally *tally, size_t resource,
                         struct refusal *ret_refusal)
 {
-    /* Of the checks above those that do not look at the job, most useful first. */
+    /* Those of the checks above that need no job, most useful first. */
     static const struct {
         enum reason reason;
         bool (*passes)(struct job_question *question);

@@ -18,15 +18,15 @@
 enum check_kind {
     CHECK_NEW,
     CHECK_UNTIMED,   /* a new one, all but the deadline, which costs more than all the rest */
-    CHECK_ALWAYS_ON, /* of a non-CPU-intensive app: neither amounts nor deadline count */
-    CHECK_ASSIGNED,  /* for this host by the project's will: fit to run, and wanted at all */
-    CHECK_RESEND     /* of the host already: fit to run, that is all */
+    CHECK_ALWAYS_ON, /* of a non-CPU-intensive app: amounts and deadline do not count */
+    CHECK_ASSIGNED,  /* assigned by the project: what it needs to run, and what the user excludes */
+    CHECK_RESEND     /* sent to the host before: only what it needs to run */
 };
 bool job_check(const struct host_view *view, const struct tally *tally, enum check_kind kind,
                size_t resource, struct job *job, struct refusal *ret_refusal);
 
-/* Why a resource gets no job whatever the job is (excluded by the user, a limit is reached): then
- * nothing else that may be wrong with jobs is worth a word. False: it may get some. */
+/* Whether a resource is closed to all jobs (the user excludes it, a limit is reached), and why.
+ * Then no other reason is worth saying. False: it may get some. */
 bool resource_is_closed(const struct host_view *view, const struct tally *tally, size_t resource,
                         struct refusal *ret_refusal);
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Choosing. One resource at a time, one job at a time: each choice changes what is left, and with
  * it which job fits best next. A job that was refused for a resource stays refused for it, since
- * nothing that is given away makes room; so each job is judged again only while it passes.
+ * no job that is chosen frees anything; so each job is judged again only while it passes.
  *
  * Priority comes first, then the stream that is behind, then the request: within a priority a job
  * that fits beats one that overshoots, and where all overshoot the smallest does the least harm;
@@ -181,7 +181,7 @@ size_t choose_always_on(const struct host_view *view, struct tally *tally, struc
 
 /* A host gets each assigned workunit once. A broadcast goes to every host that it is for, whatever
  * others made of it; a targeted job to as many of those as the workunit wants results, and not
- * while another program has yet to look at it. */
+ * before the transitioner and the validator are done with it. */
 enum assignment_verdict assignment_decide(const struct assignment_question *question)
 {
     int64_t needed =

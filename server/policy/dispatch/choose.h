@@ -21,13 +21,13 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/* What a choice had to say about the jobs that it did not take. */
+/* Why jobs were not chosen. */
 struct choice_notes {
     struct refusals refusals;
     bool late[RESOURCES_MAX]; /* a job of this requested resource failed on its deadline alone */
 };
 
-/* Notes for every requested resource whether it is closed to all jobs; true: each is. */
+/* Notes the reason of every requested resource that is closed to all jobs; true: each is closed. */
 bool choose_is_idle(const struct host_view *view, const struct tally *tally,
                     struct choice_notes *notes);
 

@@ -17,7 +17,7 @@
 enum job_assignment {
     JOB_GENERAL,
     JOB_TARGETED, /* for this host, its user or team */
-    JOB_BROADCAST /* for every host that is meant */
+    JOB_BROADCAST /* for every host that the assignment names */
 };
 
 /* What a job that could be taken is preferred by. */
@@ -41,8 +41,8 @@ struct job {
     int64_t delay_bound; /* s, likewise: as sent; shorter than the workunit's for some retries */
     bool user_had_one;   /* the user has had a result of the workunit, and may have one only */
     bool host_had_one;   /* likewise the host */
-    bool has_file;       /* some of its files are on the host; looked at for some apps only */
-    bool is_gone;        /* taken or lost: not to be looked at again */
+    bool has_file;       /* some of its files are on the host; set for apps with locality only */
+    bool is_gone;        /* taken or lost: out of the choice */
     size_t refused_on;   /* while choosing: 1 + the resource it was refused for */
     bool is_ranked;      /* likewise: it could be taken, unless its deadline is in the way */
     struct job_rank rank;

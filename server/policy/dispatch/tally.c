@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The tally: it begins with what the view says the host has, and each job that is given takes its
- * part of every figure that a check looks at. */
+/* The tally begins with what the host has by its view; each job that is chosen is then added to
+ * every figure that a check compares. */
 #include "server/policy/dispatch/tally.h"
 
 #include "server/base/arena.h"

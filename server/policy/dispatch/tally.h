@@ -35,7 +35,7 @@ struct tally {
 bool tally_begin(const struct host_view *view, struct arena *arena, size_t jobs_max,
                  struct tally *ret_tally);
 void tally_take(struct tally *tally, const struct host_view *view, const struct job *job);
-/* A job that was sent before and is sent again: it takes its place, but is none of today's. */
+/* A job that is sent again: it counts for amounts and limits, but not for today's quota. */
 struct tally_use {
     struct amount_use use;
     int64_t workunitid, appid;

@@ -2,8 +2,8 @@
 /* A class is the sum of a number for the operating system and one for the processor. Fine classes
  * tell models apart by looking for words in the model's name, in a fixed order; the first word
  * found decides, also where it was not meant ("Model 1" is found in "Model 15"). The numbers are
- * stored in workunits and shared with the project's other programs, so nothing here may ever
- * become cleverer. */
+ * stored in workunits and shared with the project's other programs, so nothing here may be
+ * improved. */
 #include "server/policy/host/hr_class.h"
 
 #include <stddef.h>
@@ -26,7 +26,7 @@ enum {
     CPU_ARM = 22
 };
 
-/* The first row whose word is in the text decides. A row with `deeper` looks further there. */
+/* The first row whose word is in the text decides. A row with `deeper` goes on in that table. */
 struct word_rule {
     const char *word; /* NULL ends the table and holds the number for "none of these" */
     int64_t number;

@@ -5,7 +5,7 @@
  * This room decides who is asking, step by step as server/request/ finds the rows. First the
  * account is known by its key (client_keys.h). Then the row of the host: the one that the request
  * names, if it belongs to the account and was not copied; else one with the same CPID or likeness;
- * else a new one. At the end of the request the row is filled with what the client says of its
+ * else a new one. The row is then filled with what the client says of its
  * machine (host_record.h), cut to the columns (bounds.h). Which kind of computer it is, where all
  * instances of a workunit must go to one kind, is said by hr_class.h when jobs are chosen. */
 #ifndef SERVER_POLICY_HOST_IDENTITY_H
@@ -43,7 +43,7 @@ enum host_decision identity_decide_host(const struct host_row *host, bool forwar
  * another machine. */
 bool identity_host_differs(const struct message *message, const struct host_row *host);
 
-/* Whether a record may be looked for by name, address, system and processor; if so, what it must be
+/* Whether a record may be searched by name, address, system and processor; if so, what it must be
  * like is in *ret_like. */
 bool identity_may_search_alike(const struct message *message, const struct text *exempt_userids,
                                size_t exempt_count, int64_t userid, struct host_row *ret_like);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Each vendor tells other figures of its processors, and drivers tell wrong ones. */
+/* Clients report other figures for each vendor, and some drivers report wrong ones. */
 #include "server/policy/plan_class/coproc_figures.h"
 
 #include "server/parse/message.h"

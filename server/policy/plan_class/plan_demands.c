@@ -295,7 +295,7 @@ static const struct {
     {"cuda", "NVIDIA", false}, {"intel", "intel_gpu", true}, {"apple", "apple_gpu", true},
 };
 
-/* The type that a class names; `ret_is_known` tells whether it is one of the table. */
+/* The type that a class names; `ret_is_known`: it is one of the table. */
 static struct text coproc_type(const struct plan_class *class, bool *ret_is_known)
 {
     for (size_t i = 0; i < sizeof(spellings) / sizeof(spellings[0]); i++) {

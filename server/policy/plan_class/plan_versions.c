@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Each number has room for the parts that its vendor counts to; see the places in the header. */
+/* A version is read part by part; what each part is multiplied by is said in the header. */
 #include "server/policy/plan_class/plan_versions.h"
 
 #include <math.h>

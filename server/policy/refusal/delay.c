@@ -7,8 +7,8 @@
  * at the rate r, however many they are and whatever the base. (A factor on the base would leave the
  * rate between a and r, and a base of a day would grow by days.)
  *
- * Chance: hosts that met the same cause at the same moment must not come back together, and the
- * client's own back-off is not always there to scatter them.
+ * Chance: hosts that were refused for the same cause at the same moment must not come back
+ * together, and the client's own back-off does not always scatter them.
  *
  * A delay also holds back reports and other resources of the client, so none is longer than two
  * days, and "no work" asks for little: see no_work_delay in options.def. */

@@ -27,7 +27,7 @@ enum reason {
     REASON_COUNT /* also: none */
 };
 
-/* One refusal with what it hung on. */
+/* One refusal with its figures. */
 struct refusal {
     enum reason reason;
     struct text name, type;

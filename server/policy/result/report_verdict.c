@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* A report is either booked or forgotten, and what is forgotten must be acknowledged, or the client
- * brings it again for ever. So the question is only which rows may still take one. The cases stand
- * in one table in the header; this file finds the case of a row. */
+/* A report is either booked or dropped. A dropped one must be acknowledged too, or the client would
+ * report it for ever. So what has to be decided is only which rows may still take a report. The
+ * cases stand in one table in the header; this file finds the case of a row. */
 #include "server/policy/result/report_verdict.h"
 
 #include "db/states.h"
@@ -23,7 +23,7 @@ const struct report_verdict report_verdicts[REPORT_CASE_COUNT] = {
 #undef REPORT_VERDICT
 };
 
-/* The case as far as the row alone tells; EXPECTED and LATE still depend on whose it is. */
+/* The case as far as it follows from the row; EXPECTED and LATE still depend on whose it is. */
 static enum report_case judge_state(const struct result_row *row)
 {
     bool is_late = false;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Who is trusted to bring a result soon. A quota that was cut down tells of errors; kinds of
- * computers that are slow as such are given more time. */
+/* Reliable hosts report soon and without errors. Errors show in a daily quota that was reduced;
+ * kinds of computers that are always slow are given more time. */
 #include "server/policy/version/reliability.h"
 
 #include <math.h>

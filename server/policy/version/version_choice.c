@@ -40,7 +40,7 @@ bool job_needs_64bit(double rsc_memory_bound, struct text os_name)
 }
 
 /* Coprocessors that have numbers of their own in the database, and how plan classes name them, in
- * the order in which BOINC looks. */
+ * the order in which BOINC compares. */
 static const struct {
     const char *type;
     int64_t app_version_id;

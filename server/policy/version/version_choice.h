@@ -30,10 +30,10 @@ struct version_option {
     struct text platform;
     size_t platform_rank; /* 0: the host's first platform */
     bool is_64bit;
-    bool is_current;           /* not superseded by a newer one */
-    bool is_runnable;          /* the host has what its plan class asks for */
-    bool is_fit;               /* but for chance and the user's choice: enough for what was sent */
-    struct text why;           /* not runnable: in words, with figures */
+    bool is_current;  /* not superseded by a newer one */
+    bool is_runnable; /* the host has what its plan class asks for */
+    bool is_fit;      /* usable but for chance and the user's choice: enough for a resend */
+    struct text why;  /* not runnable: in words, with figures */
     struct plan_bounds bounds; /* workunits that it takes */
     bool is_untried;           /* it has finished no job on this host yet */
     bool is_failing;           /* every job of it failed on this host */
