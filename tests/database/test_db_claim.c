@@ -43,6 +43,13 @@ static struct claim claim_of(int workunit)
                           .flops_estimate = 1e10};
 }
 
+static void claim_for_good(struct test_fixture *f, const struct claim *claims, size_t count,
+                           bool *ret_claimed)
+{
+    assert_status(STATUS_OK, db_results_claim(f->db, f->arena, 7, 9, claims, count, ret_claimed));
+    assert_status(STATUS_OK, db_commit(f->db));
+}
+
 static void a_claim_writes_result_and_workunit(void **state)
 {
     struct test_fixture *f = *state;
@@ -51,9 +58,8 @@ static void a_claim_writes_result_and_workunit(void **state)
 
     claim.commit_hr_class = 77;
     claim.commit_app_version_id = 5;
-    assert_status(STATUS_OK, db_results_claim(f->db, f->arena, 7, 9, &claim, 1, &claimed));
+    claim_for_good(f, &claim, 1, &claimed);
     assert_true(claimed);
-    assert_status(STATUS_OK, db_commit(f->db));
     assert_text(test_sql_text(f->database,
                               "SELECT CONCAT_WS(' ', server_state, hostid, userid, sent_time,"
                               " report_deadline, app_version_id, flops_estimate)"
@@ -73,8 +79,7 @@ static void a_claim_never_raises_transition_time_nor_uncommits(void **state)
 
     test_sql(f->database, "UPDATE workunit SET transition_time = 5, hr_class = 8,"
                           " app_version_id = 9 WHERE id = 4");
-    assert_status(STATUS_OK, db_results_claim(f->db, f->arena, 7, 9, &claim, 1, &claimed));
-    assert_status(STATUS_OK, db_commit(f->db));
+    claim_for_good(f, &claim, 1, &claimed);
     assert_text(test_sql_text(f->database,
                               "SELECT CONCAT_WS(' ', transition_time, hr_class, app_version_id)"
                               " FROM workunit WHERE id = 4"),
@@ -130,8 +135,7 @@ static void every_value_of_a_claim_counts(void **state)
         claims[2].flops_estimate += kind == 3;
         claims[2].commit_hr_class = kind == 4;
         claims[2].commit_app_version_id = kind == 5;
-        assert_status(STATUS_OK, db_results_claim(f->db, f->arena, 7, 9, claims, 4, claimed));
-        assert_status(STATUS_OK, db_commit(f->db));
+        claim_for_good(f, claims, 4, claimed);
         assert_i64(
             test_sql_integer(f->database,
                              "SELECT COUNT(*) FROM result JOIN workunit ON workunit.id = workunitid"
@@ -164,8 +168,7 @@ static void a_workunit_that_stays_as_it_is_is_not_written(void **state)
     assert_i64((int64_t)db_count(f->db).round_trips, 1);
     assert_status(STATUS_OK, db_rollback(f->db));
     claims[1].commit_hr_class = 3;
-    assert_status(STATUS_OK, db_results_claim(f->db, f->arena, 7, 9, claims, 2, claimed));
-    assert_status(STATUS_OK, db_commit(f->db));
+    claim_for_good(f, claims, 2, claimed);
     assert_true(claimed[0] && claimed[1]);
     assert_i64(test_sql_integer(f->database, "SELECT COUNT(*) FROM workunit WHERE"
                                              " transition_time = 7 AND hr_class = 3 AND id = 2"),
@@ -369,8 +372,7 @@ static void counts_are_as_fresh_as_the_lock(void **state)
     assert_status(STATUS_OK, db_jobs_lock(f->db, f->arena, &second, 1, NULL, &job));
     assert_int_equal(pthread_create(&thread, NULL, lock_two, &waiter), 0);
     usleep(300000); /* it has counted workunit 1 by now and waits for workunit 2 */
-    assert_status(STATUS_OK, db_results_claim(f->db, f->arena, 7, 9, &claim, 1, &claimed));
-    assert_status(STATUS_OK, db_commit(f->db));
+    claim_for_good(f, &claim, 1, &claimed);
     (void)pthread_join(thread, NULL);
     assert_status(STATUS_OK, waiter.status);
     assert_i64(waiter.results_of_user, 1);

@@ -35,9 +35,7 @@ static int teardown_all(void **state)
 static int setup(void **state)
 {
     (void)state;
-    test_sql(database, "TRUNCATE host; TRUNCATE qm_host; TRUNCATE result; TRUNCATE workunit;"
-                       "TRUNCATE host_app_version; TRUNCATE msg_from_host; TRUNCATE msg_to_host;"
-                       "UPDATE user SET global_prefs = NULL, cross_project_id = ''");
+    visitors_clear(database);
     visitor = visitor_create(database);
     request = &visitor->request;
     return 0;

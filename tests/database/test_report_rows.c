@@ -36,9 +36,8 @@ static int teardown_all(void **state)
 static int setup(void **state)
 {
     (void)state;
+    visitors_clear(database);
     test_sql(database,
-             "TRUNCATE host; TRUNCATE qm_host; TRUNCATE result; TRUNCATE workunit;"
-             "TRUNCATE host_app_version;"
              "INSERT INTO host SET id = 3, userid = 17, rpc_seqno = 5, rpc_time = %d, p_ncpus = 4;"
              "INSERT INTO host SET id = 4, userid = 17;"
              "INSERT INTO host SET id = 5, userid = 18;"

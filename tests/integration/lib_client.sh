@@ -4,15 +4,10 @@
 # lib.sh. Its folder is $work/client; what the user would do is `control`; each request that it
 # made for a user's update stays as $work/request.N.xml, and its reply.
 
+# shellcheck source=lib_demo.sh
+. "$(dirname "$0")/lib_demo.sh"
 client=$work/client
 requests=0
-
-in_project() {
-    "$QM_BINARY_DIR/qmctl" "$@" >>"$work/qmctl.log" 2>&1 || {
-        claim_failed "qmctl $*"
-        exit 1
-    }
-}
 
 # client_project APP [ELEMENT...]: a project with that program as application "demo", the elements
 # in its config.xml, and a server and nginx in front of it.
@@ -32,8 +27,7 @@ client_project() {
     sed -i "/<config>/r $work/elements" "$project/config.xml"
     in_project --project "$project" app add demo
     in_project --project "$project" version add demo 1.00 x86_64-pc-linux-gnu "$app"
-    key=$("$QM_BINARY_DIR/qmctl" --project "$project" user add volunteer@example.org \
-        --name Volunteer | grep -oE '[0-9a-f]{32}' | head -n 1)
+    key=$(volunteer_key "$project")
 }
 
 # start_client [OPTION...]: the servers, and the client with these options of tools/real-client.

@@ -6,45 +6,27 @@
 # daemons live on are looked at.
 # shellcheck source=lib.sh
 . "$(dirname "$0")/lib.sh"
+# shellcheck source=lib_demo.sh
+. "$(dirname "$0")/lib_demo.sh"
 need curl nginx apache2 boinc boinccmd
 [ -S "$QM_TEST_SOCKET" ] || skip "no private MariaDB at $QM_TEST_SOCKET"
 
-demo=$QM_SOURCE_DIR/tools/demo
 cp "$QM_BINARY_DIR/quartermaster" "$program"
-# The demonstration's application, with less to compute; but a client looks at its tasks once in a
-# second, and what ends sooner was nothing to it.
-sed 's/^steps=.*/steps=100000; sleep 2/' "$demo/app" >"$work/app"
-chmod 755 "$work/app"
 began=$(date +%s)
-
-in_project() {
-    "$QM_BINARY_DIR/qmctl" "$@" >>"$work/qmctl.log" 2>&1 || {
-        claim_failed "qmctl $*"
-        exit 1
-    }
-}
 
 # new_client NAME KIND GOAL: a project with jobs behind a web server of that kind, and a client on its
 # way to that many acknowledged results; its process number is in $client.
 new_client() {
-    local name=$1 kind=$2 goal=$3 number key port page
+    local name=$1 kind=$2 goal=$3 key port page
     take_port
     web_port=$port
     project=$work/$name.project
     page=http://127.0.0.1:$port
     in_project init "$project" --url "$page/test/" --name "$name" --db-name "${schema}_$name" \
         --db-user root --db-socket "$QM_TEST_SOCKET" --scheduler "$page/test_cgi/cgi"
-    in_project --project "$project" app add demo --friendly "Demo: words counted"
-    in_project --project "$project" version add demo 1.00 x86_64-pc-linux-gnu "$work/app"
-    key=$("$QM_BINARY_DIR/qmctl" --project "$project" user add volunteer@example.org \
-        --name Volunteer | grep -oE '[0-9a-f]{32}' | head -n 1)
-    for ((number = 1; number <= goal + 4; number++)); do
-        seq $((number * 100)) >"$work/$name.numbers_$number"
-        echo "--wu_name demo_$number $work/$name.numbers_$number"
-    done >"$work/$name.jobs"
-    in_project --project "$project" jobs create --app demo --in "$demo/in.xml" \
-        --out "$demo/out.xml" --stdin <"$work/$name.jobs"
-    chmod -R a+rX "$project" # CGI programs run as the web server's user
+    demo_app "$project"
+    key=$(volunteer_key "$project")
+    demo_jobs "$project" $((goal + 4))
     [ "$kind" = apache-cgi ] || start_server "$name"
     start_web "web_$name" "$kind" --socket "$work/$name.socket" --program "$program" || exit 1
     "$QM_SOURCE_DIR/tools/real-client" --url "$page/test/" --key "$key" --dir "$work/$name.client" \

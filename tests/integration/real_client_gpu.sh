@@ -4,25 +4,17 @@
 # a version for CPUs and one for such GPUs: it gets jobs for both, computes and reports them.
 # shellcheck source=lib.sh
 . "$(dirname "$0")/lib.sh"
+# shellcheck source=lib_demo.sh
+. "$(dirname "$0")/lib_demo.sh"
 need curl nginx boinc boinccmd
 [ -S "$QM_TEST_SOCKET" ] || skip "no private MariaDB at $QM_TEST_SOCKET"
 
 goal=8
-demo=$QM_SOURCE_DIR/tools/demo
 cp "$QM_BINARY_DIR/quartermaster" "$program"
 mkdir "$work/driver"
 for name in libcuda.so libnvidia-ml.so.1; do
     cp "$QM_BINARY_DIR/tests/libpretended_gpu.so" "$work/driver/$name"
 done
-sed 's/^steps=.*/steps=100000; sleep 2/' "$demo/app" >"$work/app"
-chmod 755 "$work/app"
-
-in_project() {
-    "$QM_BINARY_DIR/qmctl" "$@" >>"$work/qmctl.log" 2>&1 || {
-        claim_failed "qmctl $*"
-        exit 1
-    }
-}
 
 take_port
 web_port=$port
@@ -32,19 +24,11 @@ in_project init "$project" --url "$page/test/" --name GPU --db-name "$schema" --
 # By its speed on paper the GPU could do all the jobs before a CPU has done one.
 sed -i 's|</config>|<max_wus_in_progress_gpu>1</max_wus_in_progress_gpu></config>|' \
     "$project/config.xml"
-in_project --project "$project" app add demo --friendly "Demo: words counted"
-in_project --project "$project" version add demo 1.00 x86_64-pc-linux-gnu "$work/app"
+demo_app "$project"
 in_project --project "$project" version add demo 1.00 x86_64-pc-linux-gnu "$work/app" \
     --plan-class cuda_fermi
-key=$("$QM_BINARY_DIR/qmctl" --project "$project" user add volunteer@example.org \
-    --name Volunteer | grep -oE '[0-9a-f]{32}' | head -n 1)
-for ((number = 1; number <= goal + 8; number++)); do
-    seq $((number * 100)) >"$work/numbers_$number"
-    echo "--wu_name demo_$number $work/numbers_$number"
-done >"$work/jobs"
-in_project --project "$project" jobs create --app demo --in "$demo/in.xml" \
-    --out "$demo/out.xml" --stdin <"$work/jobs"
-chmod -R a+rX "$project"
+key=$(volunteer_key "$project")
+demo_jobs "$project" $((goal + 8))
 start_server one
 start_nginx "$work/one.socket"
 

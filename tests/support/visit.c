@@ -28,6 +28,13 @@ struct test_database *visitors_create(void)
     return database;
 }
 
+void visitors_clear(struct test_database *database)
+{
+    test_sql(database, "TRUNCATE host; TRUNCATE qm_host; TRUNCATE result; TRUNCATE workunit;"
+                       "TRUNCATE host_app_version; TRUNCATE msg_from_host; TRUNCATE msg_to_host;"
+                       "UPDATE user SET global_prefs = NULL, cross_project_id = ''");
+}
+
 struct visitor *visitor_create(struct test_database *database)
 {
     static const struct project_keys no_keys;

@@ -22,6 +22,8 @@ struct visitor {
 #define VISITOR_KEY "1234567890abcdef1234567890abcdef"
 #define OTHER_KEY   "fedcba0987654321fedcba0987654321"
 struct test_database *visitors_create(void);
+/* Without hosts, jobs and messages again. */
+void visitors_clear(struct test_database *database);
 struct visitor *visitor_create(struct test_database *database);
 void visitor_destroy(struct visitor *visitor);
 /* Steps from authenticate to settle but for resend and select, and the commit; what the database

@@ -5,23 +5,8 @@
 #include "server/base/arena.h"
 #include "server/base/crypto.h"
 #include "server/parse/message.h"
+#include "tests/support/case_arena.h"
 #include "tests/support/test.h"
-
-static struct arena *arena;
-
-static int setup(void **state)
-{
-    (void)state;
-    arena = arena_create(1 << 20);
-    return arena == NULL;
-}
-
-static int teardown(void **state)
-{
-    (void)state;
-    arena_destroy(arena);
-    return 0;
-}
 
 static struct message described(void)
 {
@@ -46,7 +31,7 @@ static void the_described_host_is_copied(void **state)
     struct message message = described();
 
     (void)state;
-    host_record_copy(&message, TEXT("a@b"), arena, &host);
+    host_record_copy(&message, TEXT("a@b"), case_arena, &host);
     assert_text(host.os_name, "Linux");
     assert_text(host.p_model, ""); /* left out: empty */
     assert_i64(host.p_ncpus, 8);
@@ -65,7 +50,7 @@ static void a_request_without_description_changes_nothing(void **state)
 
     (void)state;
     memset(&message, 0, sizeof(message));
-    host_record_copy(&message, TEXT("a@b"), arena, &host);
+    host_record_copy(&message, TEXT("a@b"), case_arena, &host);
     assert_text(host.p_model, "old");
     assert_i64(host.nsame_ip_addr, 4);
 }
@@ -76,10 +61,10 @@ static void the_same_address_is_counted(void **state)
     struct message message = described();
 
     (void)state;
-    host_record_copy(&message, NO_TEXT, arena, &host);
+    host_record_copy(&message, NO_TEXT, case_arena, &host);
     assert_i64(host.nsame_ip_addr, 5);
     message.ip_addr = TEXT("10.0.0.2");
-    host_record_copy(&message, NO_TEXT, arena, &host);
+    host_record_copy(&message, NO_TEXT, case_arena, &host);
     assert_i64(host.nsame_ip_addr, 0);
     assert_text(host.last_ip_addr, "10.0.0.2");
 }
@@ -91,10 +76,10 @@ static void only_a_cpid_that_came_is_hashed(void **state)
     char hash[MD5_HEX_SIZE];
 
     (void)state;
-    host_record_copy(&message, TEXT("a@b"), arena, &host);
+    host_record_copy(&message, TEXT("a@b"), case_arena, &host);
     assert_text(host.host_cpid, "kept");
     message.host_cpid = TEXT("cpid");
-    host_record_copy(&message, TEXT("a@b"), arena, &host);
+    host_record_copy(&message, TEXT("a@b"), case_arena, &host);
     md5_hex(TEXT("cpida@b"), NO_TEXT, hash);
     assert_text(host.host_cpid, hash);
 }
@@ -111,7 +96,7 @@ static void everything_fits_its_column(void **state)
     message.ip_addr = NO_TEXT;
     message.p_ncpus = INT64_MAX;
     message.timezone = INT64_MIN;
-    host_record_copy(&message, NO_TEXT, arena, &host);
+    host_record_copy(&message, NO_TEXT, case_arena, &host);
     assert_int_equal(host.p_model.length, 254);
     assert_i64(host.p_ncpus, INT32_MAX);
     assert_i64(host.timezone, INT32_MIN);
@@ -137,7 +122,7 @@ static void coprocessors_are_summed(void **state)
     (void)state;
     message.coprocs = coprocs;
     message.coproc_count = 4;
-    host_record_copy(&message, NO_TEXT, arena, &host);
+    host_record_copy(&message, NO_TEXT, case_arena, &host);
     assert_i64(host.p_ngpus, 6);
     assert_real(host.p_gpu_fpops, 5.2e12, 1);
     assert_true(text_contains(host.misc, TEXT("\"model\":\"A \\\"B\\\"\",\"count\":2")));
@@ -153,7 +138,7 @@ static void misc_is_valid_json_of_bounded_size(void **state)
     (void)state;
     message.docker_version = TEXT("2\xE9"
                                   "5\n\xC3\xA9\xED\xA0\x80");
-    misc = host_record_misc(&message, arena);
+    misc = host_record_misc(&message, case_arena);
     assert_text(misc, "{\"client_version\":\"7.20.5\",\"docker\":{\"version\":"
                       "\"2\\u00e95\\u000a\xC3\xA9\\u00ed\\u00a0\\u0080\"}}");
     memset(name, 1, sizeof(name));
@@ -164,7 +149,7 @@ static void misc_is_valid_json_of_bounded_size(void **state)
                                      .peak_flops = 1e300};
     message.coprocs = coprocs;
     message.coproc_count = 32;
-    misc = host_record_misc(&message, arena);
+    misc = host_record_misc(&message, case_arena);
     assert_true(misc.length > 0 && misc.length <= 65535);
     assert_true(text_ends(misc, TEXT("}")));
 }
@@ -192,5 +177,5 @@ int main(void)
         cmocka_unit_test(the_first_forwarded_address_counts),
     };
 
-    return cmocka_run_group_tests(tests, setup, teardown);
+    return cmocka_run_group_tests(tests, case_arena_setup, case_arena_teardown);
 }

@@ -5,25 +5,10 @@
 #include "server/base/arena.h"
 #include "server/base/random.h"
 #include "server/parse/message.h"
+#include "tests/support/case_arena.h"
 #include "tests/support/test.h"
 
 #define EMAIL_MD5 "0123456789abcdef0123456789abcdef"
-
-static struct arena *arena;
-
-static int setup(void **state)
-{
-    (void)state;
-    arena = arena_create(1 << 20);
-    return arena == NULL;
-}
-
-static int teardown(void **state)
-{
-    (void)state;
-    arena_destroy(arena);
-    return 0;
-}
 
 static const struct text stored = {
     .at = "<global_preferences>\n"
@@ -49,7 +34,7 @@ static void the_general_part_is_read(void **state)
     struct global_preferences preferences;
 
     (void)state;
-    preferences_parse_global(stored_text(), NO_TEXT, arena, &preferences);
+    preferences_parse_global(stored_text(), NO_TEXT, case_arena, &preferences);
     assert_real(preferences.mod_time, 1000, 0);
     assert_real(preferences.disk_max_used_gb, 10, 0);
     assert_real(preferences.disk_max_used_pct, 50, 0);
@@ -64,11 +49,11 @@ static void a_venue_replaces_the_general_part(void **state)
     struct global_preferences preferences;
 
     (void)state;
-    preferences_parse_global(stored_text(), TEXT("home"), arena, &preferences);
+    preferences_parse_global(stored_text(), TEXT("home"), case_arena, &preferences);
     assert_real(preferences.disk_max_used_gb, 3, 0);
     assert_real(preferences.max_ncpus_pct, 0, 0);
     assert_real(preferences.mod_time, 1000, 0);
-    preferences_parse_global(stored_text(), TEXT("school"), arena, &preferences);
+    preferences_parse_global(stored_text(), TEXT("school"), case_arena, &preferences);
     assert_real(preferences.disk_max_used_gb, 10, 0);
 }
 
@@ -97,7 +82,7 @@ static void odd_texts_give_defaults_or_what_can_be_read(void **state)
     for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
         struct global_preferences preferences;
 
-        preferences_parse_global(text_from(cases[i].text), NO_TEXT, arena, &preferences);
+        preferences_parse_global(text_from(cases[i].text), NO_TEXT, case_arena, &preferences);
         assert_real(preferences.disk_max_used_gb, cases[i].gb, 0);
     }
 }
@@ -115,7 +100,7 @@ static void any_bytes_can_be_read(void **state)
         size_t length = 0;
         struct global_preferences global;
         struct project_preferences project;
-        struct arena_mark mark = arena_mark(arena);
+        struct arena_mark mark = arena_mark(case_arena);
 
         while (length < 300) {
             const char *piece = pieces[random_next(&random) % 16];
@@ -123,12 +108,12 @@ static void any_bytes_can_be_read(void **state)
             memcpy(text + length, piece, strlen(piece));
             length += strlen(piece);
         }
-        preferences_parse_global((struct text){.at = text, .length = length}, TEXT("a"), arena,
+        preferences_parse_global((struct text){.at = text, .length = length}, TEXT("a"), case_arena,
                                  &global);
-        preferences_parse_project((struct text){.at = text, .length = length}, TEXT("a"), arena,
-                                  &project);
+        preferences_parse_project((struct text){.at = text, .length = length}, TEXT("a"),
+                                  case_arena, &project);
         assert_true(global.mod_time >= 0);
-        arena_rewind(arena, mark);
+        arena_rewind(case_arena, mark);
     }
 }
 
@@ -145,7 +130,7 @@ static void project_preferences_are_read(void **state)
     struct project_preferences preferences;
 
     (void)state;
-    preferences_parse_project(text, NO_TEXT, arena, &preferences);
+    preferences_parse_project(text, NO_TEXT, case_arena, &preferences);
     assert_real(preferences.resource_share, 50, 0);
     assert_int_equal(preferences.app_id_count, 2);
     assert_i64(preferences.app_ids[0], 3);
@@ -159,7 +144,7 @@ static void project_preferences_are_read(void **state)
     assert_text(preferences.no_resources[1], "asic");
     assert_i64(preferences.max_jobs, 5);
     assert_i64(preferences.max_cpus, 0);
-    preferences_parse_project(text, TEXT("work"), arena, &preferences);
+    preferences_parse_project(text, TEXT("work"), case_arena, &preferences);
     assert_real(preferences.resource_share, 10, 0);
     assert_true(preferences.no_gpus);
     assert_false(preferences.no_cpu);
@@ -171,14 +156,14 @@ static void an_absent_share_is_100(void **state)
     struct project_preferences preferences;
 
     (void)state;
-    preferences_parse_project(NO_TEXT, NO_TEXT, arena, &preferences);
+    preferences_parse_project(NO_TEXT, NO_TEXT, case_arena, &preferences);
     assert_real(preferences.resource_share, 100, 0);
     assert_false(preferences.no_cpu);
 }
 
 static struct text prefs_at(int64_t mod_time, int gb)
 {
-    return text_print(arena,
+    return text_print(case_arena,
                       "<mod_time>%lld</mod_time><disk_max_used_gb>%d</disk_max_used_gb>"
                       "<venue name=\"home\"><disk_max_used_gb>%d</disk_max_used_gb></venue>",
                       (long long)mod_time, gb, gb + 100);
@@ -234,7 +219,7 @@ static void the_table_of_three_decides(void **state)
         if (cases[i].stored >= 0)
             kept = prefs_at(cases[i].stored, 3);
         decision = preferences_decide(&message, kept, TEXT("home"), cases[i].may_store, EMAIL_MD5,
-                                      5000, arena);
+                                      5000, case_arena);
         if ((int)decision.in_force.disk_max_used_gb != cases[i].gb ||
             decision.store != cases[i].store || decision.send != cases[i].send)
             fail_msg("case %zu: %g GB, store %d, send %d", i, decision.in_force.disk_max_used_gb,
@@ -252,7 +237,7 @@ static void an_absent_hash_stores_nothing(void **state)
     message.has_global_preferences = true;
     message.global_preferences = prefs_at(100, 1);
     assert_false(
-        preferences_decide(&message, NO_TEXT, NO_TEXT, true, EMAIL_MD5, 5000, arena).store);
+        preferences_decide(&message, NO_TEXT, NO_TEXT, true, EMAIL_MD5, 5000, case_arena).store);
 }
 
 int main(void)
@@ -268,5 +253,5 @@ int main(void)
         cmocka_unit_test(an_absent_hash_stores_nothing),
     };
 
-    return cmocka_run_group_tests(tests, setup, teardown);
+    return cmocka_run_group_tests(tests, case_arena_setup, case_arena_teardown);
 }

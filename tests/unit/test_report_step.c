@@ -103,6 +103,12 @@ static const char *acks(void)
     return names;
 }
 
+static void report_acknowledging(const char *names)
+{
+    assert_int_equal(step_report(&request), NEXT_STEP);
+    assert_string_equal(acks(), names);
+}
+
 /* --- cases ------------------------------------------------------------------------------------ */
 
 static void an_expected_report_is_booked(void **state)
@@ -110,8 +116,7 @@ static void an_expected_report_is_booked(void **state)
     (void)state;
     add_row("a_0", RESULT_IN_PROGRESS, OUTCOME_INIT);
     add_report("a_0");
-    assert_int_equal(step_report(&request), NEXT_STEP);
-    assert_string_equal(acks(), "a_0");
+    report_acknowledging("a_0");
     assert_int_equal(request.visit.booked, 1);
     assert_int_equal(db_fake.report_count, 1);
     assert_i64(db_fake.reports[0].id, 101);
@@ -135,8 +140,7 @@ static void reports_are_answered_in_their_order(void **state)
     add_report("c"); /* unknown */
     add_report("b");
     add_report("a");
-    assert_int_equal(step_report(&request), NEXT_STEP);
-    assert_string_equal(acks(), "d c b a");
+    report_acknowledging("d c b a");
     assert_int_equal(request.visit.booked, 2);
     assert_false(request.visit.force_resend);
 }
@@ -148,8 +152,7 @@ static void of_equal_names_the_first_counts(void **state)
     add_report("a")->exit_status = 1;
     add_report("a")->exit_status = 2;
     add_report("a")->exit_status = 3;
-    step_report(&request);
-    assert_string_equal(acks(), "a");
+    report_acknowledging("a");
     assert_int_equal(db_fake.report_count, 1);
     assert_i64(db_fake.reports[0].exit_status, 1);
 }
@@ -159,8 +162,7 @@ static void a_name_in_another_case_is_unknown(void **state)
     (void)state;
     add_row("Job", RESULT_IN_PROGRESS, OUTCOME_INIT);
     add_report("job");
-    step_report(&request);
-    assert_string_equal(acks(), "job");
+    report_acknowledging("job");
     assert_int_equal(db_fake_calls("reports_save"), 0);
 }
 
@@ -195,8 +197,7 @@ static void hosts_of_the_same_user_may_report_for_one_another(void **state)
     add_report("mine");
     add_report("theirs");
     add_report("nobodys");
-    step_report(&request);
-    assert_string_equal(acks(), "mine theirs nobodys");
+    report_acknowledging("mine theirs nobodys");
     assert_int_equal(db_fake.report_count, 1);
     assert_i64(db_fake.reports[0].id, 101);
     assert_i64(db_fake.reports[0].hostid, 3);
@@ -207,8 +208,7 @@ static void a_success_reported_again_asks_for_lost_jobs(void **state)
     (void)state;
     add_row("a", RESULT_OVER, OUTCOME_SUCCESS);
     add_report("a");
-    step_report(&request);
-    assert_string_equal(acks(), "a");
+    report_acknowledging("a");
     assert_true(request.visit.force_resend);
     assert_int_equal(db_fake_calls("reports_save"), 0);
 }
@@ -258,8 +258,7 @@ static void what_another_server_booked_meanwhile_is_acknowledged(void **state)
     db_fake.before_reports = another_server_books_both;
     add_row("a", RESULT_IN_PROGRESS, OUTCOME_INIT);
     add_report("a");
-    assert_int_equal(step_report(&request), NEXT_STEP);
-    assert_string_equal(acks(), "a");
+    report_acknowledging("a");
     assert_int_equal(request.visit.booked, 0);
     assert_true(request.visit.force_resend);
     assert_int_equal(request.visit.version_change_count, 0);
@@ -273,8 +272,7 @@ static void what_could_still_be_booked_is_not_acknowledged(void **state)
     add_row("b", RESULT_OVER, OUTCOME_CLIENT_ERROR);
     add_report("a");
     add_report("b");
-    assert_int_equal(step_report(&request), NEXT_STEP);
-    assert_string_equal(acks(), "b");
+    report_acknowledging("b");
 }
 
 /* Who wants work lists his queue, and what is in progress is read anyway. */
@@ -295,8 +293,7 @@ static void reports_are_found_in_what_is_in_progress(void **state)
     add_report("c");
     add_report("a")->exit_status = 1;
     add_report("a")->exit_status = 2;
-    assert_int_equal(step_report(&request), NEXT_STEP);
-    assert_string_equal(acks(), "c a");
+    report_acknowledging("c a");
     assert_int_equal(db_fake_calls("results_in_progress"), 1);
     assert_int_equal(db_fake_calls("results_by_name"), 0);
     assert_int_equal(db_fake.report_count, 2);
@@ -319,8 +316,7 @@ static void only_names_that_are_not_in_progress_are_looked_up(void **state)
     add_report("late");
     add_report("others");
     add_report("unknown");
-    assert_int_equal(step_report(&request), NEXT_STEP);
-    assert_string_equal(acks(), "a late others unknown");
+    report_acknowledging("a late others unknown");
     assert_int_equal(request.visit.booked, 3);
     assert_int_equal(db_fake_calls("results_in_progress"), 1);
     assert_int_equal(db_fake_calls("results_by_name"), 1);
@@ -347,8 +343,7 @@ static void what_another_booked_meanwhile_is_read_anew(void **state)
     db_fake.before_reports = another_server_books_both;
     add_row("a", RESULT_IN_PROGRESS, OUTCOME_INIT);
     add_report("a");
-    assert_int_equal(step_report(&request), NEXT_STEP);
-    assert_string_equal(acks(), "a");
+    report_acknowledging("a");
     assert_int_equal(request.visit.booked, 0);
     assert_true(request.visit.force_resend);
     assert_int_equal(db_fake_calls("results_by_name"), 1); /* by name, as it is now */
