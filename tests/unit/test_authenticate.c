@@ -383,7 +383,7 @@ static void say_preferences(void)
     request.message.has_global_preferences = true;
     request.message.global_preferences = TEXT("\n<mod_time>7</mod_time>\n");
     request.message.global_prefs_source_email_hash = text_from(hash);
-    request.message.cross_project_id = TEXT("oldest");
+    request.message.cross_project_id = TEXT("00000000000000000000000000000001");
 }
 
 static void newer_preferences_are_stored_whole(void **state)
@@ -395,7 +395,7 @@ static void newer_preferences_are_stored_whole(void **state)
     assert_text(db_fake.global_prefs,
                 "<global_preferences>\n<mod_time>7</mod_time>\n</global_preferences>\n");
     assert_int_equal(db_fake_calls("user_save_cross_project_id"), 1);
-    assert_text(db_fake.cross_project_id, "oldest");
+    assert_text(db_fake.cross_project_id, "00000000000000000000000000000001");
     assert_text(request.visit.user.cross_project_id, ""); /* the reply shows the one before */
 }
 
@@ -413,8 +413,8 @@ static void a_weak_key_stores_neither_preferences_nor_cpid(void **state)
 static void the_same_cpid_is_not_stored_again(void **state)
 {
     (void)state;
-    db_fake.users[0].cross_project_id = TEXT("oldest");
-    request.message.cross_project_id = TEXT("oldest");
+    db_fake.users[0].cross_project_id = TEXT("00000000000000000000000000000001");
+    request.message.cross_project_id = TEXT("00000000000000000000000000000001");
     step_authenticate(&request);
     assert_int_equal(db_fake_calls("user_save_cross_project_id"), 0);
 }

@@ -189,13 +189,15 @@ static void a_byte_that_the_database_replaced_is_the_same(void **state)
     assert_true(identity_host_differs(&message, &host));
 }
 
-static void a_cross_project_id_is_printable(void **state)
+static void a_cross_project_id_is_32_hexadecimal_digits(void **state)
 {
     (void)state;
-    assert_true(identity_is_cross_project_id(TEXT("0123456789abcdef")));
+    assert_true(identity_is_cross_project_id(TEXT("0123456789abcdefABCDEF9876543210")));
     assert_false(identity_is_cross_project_id(NO_TEXT));
-    assert_false(identity_is_cross_project_id(TEXT("two words")));
-    assert_false(identity_is_cross_project_id(TEXT("caf\xE9")));
+    assert_false(identity_is_cross_project_id(TEXT("0123456789abcdef")));
+    assert_false(identity_is_cross_project_id(TEXT("0123456789abcdefABCDEF98765432100")));
+    assert_false(identity_is_cross_project_id(TEXT("0123456789abcdefABCDEF987654321g")));
+    assert_false(identity_is_cross_project_id(TEXT("0123456789abcdef'ABCDEF987654321")));
 }
 
 static struct message alike(void)
@@ -361,7 +363,7 @@ int main(void)
         cmocka_unit_test(each_of_five_properties_makes_another_machine),
         cmocka_unit_test(a_cut_name_is_still_the_same),
         cmocka_unit_test(a_byte_that_the_database_replaced_is_the_same),
-        cmocka_unit_test(a_cross_project_id_is_printable),
+        cmocka_unit_test(a_cross_project_id_is_32_hexadecimal_digits),
         cmocka_unit_test(a_search_needs_four_names),
         cmocka_unit_test(several_clients_and_exempt_users_are_not_searched),
         cmocka_unit_test(jobs_are_lost_when_nothing_speaks_for_them),

@@ -18,10 +18,13 @@ void identity_hash_cpid(struct text host_cpid, struct text email_addr, char ret_
 
 bool identity_is_cross_project_id(struct text id)
 {
-    if (id.length == 0 || id.length > BOUND_STRING)
+    if (id.length != CROSS_PROJECT_ID_LENGTH)
         return false;
     for (size_t i = 0; i < id.length; i++) {
-        if (id.at[i] <= ' ' || id.at[i] > '~')
+        char digit = id.at[i];
+
+        if (!(digit >= '0' && digit <= '9') && !(digit >= 'a' && digit <= 'f') &&
+            !(digit >= 'A' && digit <= 'F'))
             return false;
     }
     return true;

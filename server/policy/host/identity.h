@@ -21,8 +21,9 @@
 
 struct message;
 
-/* Whether a text is one that may be kept as a user's cross-project id: printable and not too long.
- */
+enum { CROSS_PROJECT_ID_LENGTH = 32 };
+/* Whether a text may be kept as a user's cross-project id, which other projects and pages show:
+ * CROSS_PROJECT_ID_LENGTH hexadecimal digits (policy(7) 1.3). */
 bool identity_is_cross_project_id(struct text id);
 
 /* How host_cpid is stored: hashed with the user's e-mail address. */
