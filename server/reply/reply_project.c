@@ -27,7 +27,8 @@ static struct text weak_key(const struct reply *reply)
     return text_print(reply->facts->arena, "%lld_%s", (long long)user->id, hex);
 }
 
-/* What stands for a blank; false: it is no blank. Keys never go into a link whole. */
+/* What stands for a blank; false: it is no blank. Who has the weak key must never get the strong
+ * one. */
 static bool fill(const struct reply *reply, struct text blank, struct text *ret_text)
 {
     const struct reply_facts *facts = reply->facts;
@@ -47,7 +48,7 @@ static bool fill(const struct reply *reply, struct text blank, struct text *ret_
     else if (text_is(blank, "project_name"))
         *ret_text = facts->config->long_name;
     else if (text_is(blank, "authenticator"))
-        *ret_text = facts->user->authenticator;
+        *ret_text = facts->has_weak_key ? weak_key(reply) : facts->user->authenticator;
     else if (text_is(blank, "weak_auth"))
         *ret_text = weak_key(reply);
     else if (text_is(blank, "rss_auth"))

@@ -140,6 +140,7 @@ static void write_reply(const struct request *request, struct buffer *ret_reply)
                                       .user = &visit->user,
                                       .host = &visit->host,
                                       .team_name = visit->team_name,
+                                      .has_weak_key = visit->is_weak,
                                       .client_version = request->client_version,
                                       .arena = request->arena};
 

@@ -764,6 +764,25 @@ static void links_are_filled_in_for_the_user(void **state)
     assert_true(has_text(f, "<name>Team A&lt;/name&gt;"));
 }
 
+static void a_weak_key_never_gets_the_strong_one(void **state)
+{
+    struct fixture *f = *state;
+    const struct project_blocks blocks = {
+        .gui_urls =
+            TEXT("<gui_urls>\n<gui_url>\n<url>x?auth=<authenticator/>&amp;w=<weak_auth/></url>\n"
+                 "</gui_url>\n</gui_urls>\n")};
+
+    f->facts.blocks = &blocks;
+    f->user.authenticator = TEXT("5tr0ng");
+    f->user.passwd_hash = TEXT("hash");
+    reply_to(f, 80300);
+    assert_true(has_text(f, "auth=5tr0ng&amp;w=7_"));
+    f->facts.has_weak_key = true;
+    reply_to(f, 80300);
+    assert_false(has_text(f, "5tr0ng"));
+    assert_true(has_text(f, "auth=7_"));
+}
+
 static void a_broken_block_of_the_project_is_left_out(void **state)
 {
     struct fixture *f = *state;
@@ -850,6 +869,7 @@ int main(void)
         CASE(numbers_are_plain_and_finite),
         CASE(preferences_go_out_verbatim_or_not_at_all),
         CASE(links_are_filled_in_for_the_user),
+        CASE(a_weak_key_never_gets_the_strong_one),
         CASE(a_broken_block_of_the_project_is_left_out),
         CASE(any_answer_is_read_back_with_each_ack_once),
     };
