@@ -343,8 +343,7 @@ bool pool_take_more(struct pool *pool, struct arena *arena, const struct pool_qu
     return done;
 }
 
-/* --- why nothing passes ------------------------------------------------------------------------
- */
+/* --- why nothing passes ----------------------------------------------------------------------- */
 
 static bool add_class(struct pool_search *search, slot number, struct pool_answer *answer)
 {

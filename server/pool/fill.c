@@ -162,8 +162,7 @@ enum status fill_take_rows(struct filler *filler, struct db *db, const struct un
     return STATUS_OK;
 }
 
-/* --- new jobs ----------------------------------------------------------------------------------
- */
+/* --- new jobs --------------------------------------------------------------------------------- */
 
 /* New jobs begin where the table ends now; the first sweep brings all before. */
 static enum status begin_news(struct filler *filler, struct db *db, double now)

@@ -311,8 +311,7 @@ size_t pool_to_reread(struct pool *pool, int64_t *ret_ids, size_t most)
     return count;
 }
 
-/* --- sweeps ------------------------------------------------------------------------------------
- */
+/* --- sweeps ----------------------------------------------------------------------------------- */
 
 /* What a sweep sees is marked, and at its end, in pieces, what was not seen goes. Only then is it
  * known whether anything was left out for lack of memory. */

@@ -5,6 +5,7 @@
 #include "config/config.h"
 #include "server/base/file.h"
 #include "server/base/log.h"
+#include "server/process/serve.h"
 #include "server/process/server.h"
 #include "server/process/web_request.h"
 #include "server/process/worker.h"
@@ -95,7 +96,7 @@ static void load_catalog(struct worker *worker, struct snapshot *snapshot)
     snapshot->catalog = catalog;
 }
 
-enum status server_run_cgi(struct server *server, struct failure *failure)
+enum status serve_cgi(struct server *server, struct failure *failure)
 {
     struct worker worker;
     struct snapshot snapshot;

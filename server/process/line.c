@@ -30,27 +30,27 @@ struct line_account {
     UT_hash_handle hh;
 };
 
-struct line {
+struct waiting_line {
     size_t share, length;
     struct line_account *accounts;
     struct line_account *rings[RING_NONE];
 };
 
-struct line *line_create(size_t share)
+struct waiting_line *line_create(size_t share)
 {
-    struct line *line = calloc(1, sizeof(*line));
+    struct waiting_line *line = calloc(1, sizeof(*line));
 
     if (line != NULL)
         line->share = share;
     return line;
 }
 
-void line_destroy(struct line *line)
+void line_destroy(struct waiting_line *line)
 {
     free(line);
 }
 
-static struct line_account *find_account(struct line *line, uint64_t number)
+static struct line_account *find_account(struct waiting_line *line, uint64_t number)
 {
     struct line_account *account = NULL;
 
@@ -77,7 +77,7 @@ static bool waits(const struct line_account *account)
 }
 
 /* Puts the account where it belongs now, at the end of that ring; drops one that has nothing. */
-static void place(struct line *line, struct line_account *account)
+static void place(struct waiting_line *line, struct line_account *account)
 {
     enum ring ring = !waits(account)                                ? RING_NONE
                      : account->served >= line->share               ? RING_SHARE
@@ -95,7 +95,7 @@ static void place(struct line *line, struct line_account *account)
     }
 }
 
-bool line_add(struct line *line, struct line_entry *entry)
+bool line_add(struct waiting_line *line, struct line_entry *entry)
 {
     struct line_account *account = find_account(line, entry->account);
     enum ring kind = entry->has_reports ? RING_REPORTS : RING_OTHERS;
@@ -116,7 +116,7 @@ bool line_add(struct line *line, struct line_entry *entry)
     return true;
 }
 
-struct line_entry *line_take(struct line *line)
+struct line_entry *line_take(struct waiting_line *line)
 {
     for (int ring = RING_REPORTS; ring <= RING_SHARE; ring++) {
         struct line_account *account = line->rings[ring];
@@ -138,7 +138,7 @@ struct line_entry *line_take(struct line *line)
     return NULL;
 }
 
-void line_finish(struct line *line, struct line_entry *entry)
+void line_finish(struct waiting_line *line, struct line_entry *entry)
 {
     struct line_account *account = entry->of;
 
@@ -148,7 +148,7 @@ void line_finish(struct line *line, struct line_entry *entry)
         place(line, account);
 }
 
-size_t line_length(const struct line *line)
+size_t line_length(const struct waiting_line *line)
 {
     return line->length;
 }
@@ -159,7 +159,7 @@ static void look_at(const struct line_entry *entry, uint64_t *oldest)
         *oldest = entry->arrived_ns;
 }
 
-uint64_t line_oldest_ns(const struct line *line)
+uint64_t line_oldest_ns(const struct waiting_line *line)
 {
     uint64_t oldest = 0;
 

@@ -17,7 +17,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-struct line;
+struct waiting_line;
 struct line_account;
 
 /* A request that waits; it is part of the caller's own struct and belongs to the caller. */
@@ -31,18 +31,18 @@ struct line_entry {
 
 /* `threads` take from it; an account holds at most `share` of them while others wait. NULL: no
  * memory. */
-struct line *line_create(size_t share);
-void line_destroy(struct line *line); /* NULL is fine; it is empty */
+struct waiting_line *line_create(size_t share);
+void line_destroy(struct waiting_line *line); /* NULL is fine; it is empty */
 
 /* False: no memory; the entry does not wait. */
-bool line_add(struct line *line, struct line_entry *entry);
+bool line_add(struct waiting_line *line, struct line_entry *entry);
 /* The next one, which is served until line_finish. NULL: nobody waits. */
-struct line_entry *line_take(struct line *line);
-void line_finish(struct line *line, struct line_entry *entry);
+struct line_entry *line_take(struct waiting_line *line);
+void line_finish(struct waiting_line *line, struct line_entry *entry);
 
-size_t line_length(const struct line *line); /* that wait */
+size_t line_length(const struct waiting_line *line); /* that wait */
 /* When the oldest of those that wait came; 0: nobody waits. It may be a little too old: the oldest
  * of each account is looked at only when the account has its turn. */
-uint64_t line_oldest_ns(const struct line *line);
+uint64_t line_oldest_ns(const struct waiting_line *line);
 
 #endif

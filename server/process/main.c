@@ -9,6 +9,7 @@
 #include "server/base/log.h"
 #include "server/base/xml.h"
 #include "server/process/listen.h"
+#include "server/process/serve.h"
 #include "server/process/server.h"
 #include "server/project/project.h"
 
@@ -254,7 +255,7 @@ static void reply_down(void)
     printf("Content-Type: text/xml\r\nContent-Length: %zu\r\n\r\n%s", sizeof(reply) - 1, reply);
 }
 
-static enum status serve(const struct server_command *command)
+static enum status run_server(const struct server_command *command)
 {
     bool is_cgi = getenv("REQUEST_METHOD") != NULL && command->options.listen == NULL &&
                   !listener_is_inherited();
@@ -265,7 +266,7 @@ static enum status serve(const struct server_command *command)
     if (status == STATUS_OK)
         status = server_create(&command->options, &server, &failure);
     if (status == STATUS_OK)
-        status = is_cgi ? server_run_cgi(server, &failure) : server_run(server, &failure);
+        status = is_cgi ? serve_cgi(server, &failure) : serve(server, &failure);
     if (status != STATUS_OK)
         log_event(LOG_LEVEL_CRITICAL, server == NULL ? "not_started" : "failed",
                   text_from(failure.text));
@@ -311,7 +312,7 @@ int main(int argc, char **argv)
     xml_startup();
     switch (command.run) {
     case RUN_SERVE:
-        status = serve(&command);
+        status = run_server(&command);
         break;
     case RUN_CHECK_CONFIG:
     case RUN_DUMP_CONFIG:

@@ -57,7 +57,7 @@ struct receiver {
 
     pthread_mutex_t lock; /* of what follows */
     pthread_cond_t added;
-    struct line *line;
+    struct waiting_line *line;
     size_t waiting_with_reports;
     bool has_ended;
 };

@@ -10,7 +10,6 @@
 
 #include "config/config.h"
 #include "server/base/arena.h"
-#include "server/base/buffer.h"
 #include "server/base/clock.h"
 #include "server/base/log.h"
 #include "server/process/duties.h"
@@ -109,22 +108,6 @@ static void stamp_all(const struct config *config, struct stamp ret_stamps[WATCH
     stamp_file(path, &ret_stamps[WATCHED_KEY]);
     project_key_path(config, "", path, sizeof(path));
     stamp_file(path, &ret_stamps[WATCHED_KEY_DIR]);
-}
-
-void log_findings(const struct config_findings *findings)
-{
-    for (size_t i = 0; i < findings->count; i++) {
-        const struct config_finding *finding = &findings->items[i];
-        struct buffer line = buffer_on_heap(4096);
-
-        buffer_add_string(&line, "event=config_finding");
-        log_add_pair(&line, "file", finding->file);
-        buffer_print(&line, " line=%d", finding->line);
-        log_add_pair(&line, "why", finding->text);
-        log_line(finding->is_error ? LOG_LEVEL_CRITICAL : LOG_LEVEL_WARNING, TEXT_FORMAT,
-                 TEXT_ARG(buffer_text(&line)));
-        buffer_free(&line);
-    }
 }
 
 static void reload_config(struct watcher *watcher, const struct config *old)

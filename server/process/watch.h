@@ -6,7 +6,6 @@
 
 #include "server/base/status.h"
 
-struct config_findings;
 struct server;
 struct watcher;
 
@@ -17,8 +16,5 @@ MUST_CHECK enum status watcher_start(struct server *server, struct watcher **ret
 /* Any thread: everything is read again soon, changed or not. */
 void watcher_reload(struct watcher *watcher);
 void watcher_stop(struct watcher *watcher); /* waits for the thread; NULL is fine */
-
-/* One log line per finding. */
-void log_findings(const struct config_findings *findings);
 
 #endif

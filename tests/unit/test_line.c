@@ -8,7 +8,7 @@
 
 static void reports_go_first(void **state)
 {
-    struct line *line = line_create(4);
+    struct waiting_line *line = line_create(4);
     struct line_entry plain = {.account = 1}, reports = {.account = 2, .has_reports = true};
 
     (void)state;
@@ -25,7 +25,7 @@ static void reports_go_first(void **state)
 
 static void a_report_brings_its_account_forward(void **state)
 {
-    struct line *line = line_create(4);
+    struct waiting_line *line = line_create(4);
     struct line_entry first = {.account = 1}, other = {.account = 2},
                       reports = {.account = 1, .has_reports = true};
 
@@ -44,7 +44,7 @@ static void a_report_brings_its_account_forward(void **state)
 
 static void accounts_take_turns(void **state)
 {
-    struct line *line = line_create(100);
+    struct waiting_line *line = line_create(100);
     struct line_entry many[50], one = {.account = 2};
 
     (void)state;
@@ -65,7 +65,7 @@ static void accounts_take_turns(void **state)
 
 static void an_account_holds_no_more_than_its_share_while_others_wait(void **state)
 {
-    struct line *line = line_create(2);
+    struct waiting_line *line = line_create(2);
     struct line_entry greedy[6], others[3];
 
     (void)state;
@@ -91,7 +91,7 @@ static void an_account_holds_no_more_than_its_share_while_others_wait(void **sta
 
 static void the_age_of_the_oldest_is_known(void **state)
 {
-    struct line *line = line_create(2);
+    struct waiting_line *line = line_create(2);
     struct line_entry first = {.account = 1, .arrived_ns = 50},
                       second = {.account = 2, .arrived_ns = 70};
 
@@ -116,7 +116,7 @@ static void any_history_keeps_the_rules(void **state)
     struct line_entry entries[ENTRIES] = {0};
     enum { NEW, WAITS, SERVED } stage[ENTRIES] = {0};
     struct random random = {.state = 7};
-    struct line *line = line_create(SHARE);
+    struct waiting_line *line = line_create(SHARE);
     size_t served[ACCOUNTS] = {0}, taken = 0;
 
     (void)state;

@@ -1,0 +1,334 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "server/process/serve.h"
+
+#include "config/config.h"
+#include "server/base/arena.h"
+#include "server/base/buffer.h"
+#include "server/base/clock.h"
+#include "server/base/log.h"
+#include "server/base/random.h"
+#include "server/process/fcgi.h"
+#include "server/process/listen.h"
+#include "server/process/load_meter.h"
+#include "server/process/receive.h"
+#include "server/process/server.h"
+#include "server/process/watch.h"
+#include "server/process/web_request.h"
+#include "server/process/worker.h"
+#include "server/request/walk.h"
+
+#include <errno.h>
+#include <pthread.h>
+#include <signal.h>
+#include <stdatomic.h>
+#include <stddef.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/resource.h>
+#include <sys/socket.h>
+#include <sys/un.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "server/base/banned.h"
+
+/* A web server sends a request at once, and clients give up after minutes; nginx waits 60 s. */
+static const uint64_t first_record_ns = UINT64_C(5000000000);
+static const uint64_t whole_request_ns = UINT64_C(60000000000);
+static const uint64_t patience_ns = UINT64_C(30000000000);
+
+/* Of all requests that wait, beside one of the largest. */
+#define WAITING_BYTES_MAX ((size_t)256 * 1024 * 1024)
+#define REFUSAL_BYTES_MAX ((size_t)256 * 1024)
+
+/* How long a drain may take, and how long the threads have after their connections were cut. */
+static const uint64_t drain_longest_ns = UINT64_C(30000000000);
+static const uint64_t cut_longest_ns = UINT64_C(5000000000);
+
+struct running;
+
+struct worker_thread {
+    struct worker worker;
+    struct running *running;
+    pthread_t id;
+};
+
+struct running {
+    struct server *server;
+    struct listener *listener;
+    struct receiver *receiver;
+    struct arena *refusal_arena; /* of the receiver's thread */
+    struct watcher *watcher;
+    struct worker_thread *threads;
+    int thread_count;
+    atomic_int threads_running;
+};
+
+static void *thread_main(void *context)
+{
+    struct worker_thread *thread = context;
+
+    worker_serve(&thread->worker, thread->running->receiver);
+    atomic_fetch_sub(&thread->running->threads_running, 1);
+    return NULL;
+}
+
+static enum status start_thread(struct running *running, struct failure *failure)
+{
+    struct worker_thread *thread = &running->threads[running->thread_count];
+    struct fcgi *fcgi = fcgi_create();
+
+    if (fcgi == NULL)
+        return fail(failure, STATUS_NO_MEMORY, "no memory");
+    thread->running = running;
+    worker_init(&thread->worker, running->server, fcgi);
+    atomic_fetch_add(&running->threads_running, 1);
+    if (pthread_create(&thread->id, NULL, thread_main, thread) != 0) {
+        atomic_fetch_sub(&running->threads_running, 1);
+        worker_clear(&thread->worker);
+        return fail(failure, STATUS_IO, "no thread: %s", strerror(errno));
+    }
+    running->thread_count++;
+    return STATUS_OK;
+}
+
+static int threads_wanted(const struct server *server, const struct config *config)
+{
+    int threads = server_options(server)->threads;
+    return threads > 0 ? threads : (int)config->threads;
+}
+
+static enum status start_threads(struct running *running, const struct config *config,
+                                 struct failure *failure)
+{
+    const struct server_options *options = server_options(running->server);
+    struct load_meter *load = server_load(running->server);
+    int wanted = threads_wanted(running->server, config);
+    enum status status = STATUS_OK;
+
+    load->workers = wanted;
+    if (options->clock_from_request)
+        atomic_store(&load->service_ns, (uint64_t)(options->service_time * 1e9));
+    running->threads = calloc((size_t)wanted, sizeof(*running->threads));
+    if (running->threads == NULL)
+        return fail(failure, STATUS_NO_MEMORY, "no memory");
+    while (status == STATUS_OK && running->thread_count < wanted)
+        status = start_thread(running, failure);
+    return status;
+}
+
+/* For the receiver: a page for a request that is not served. */
+static void write_refusal(void *context, const struct received *incoming, struct buffer *ret_page)
+{
+    struct running *running = context;
+    struct buffer reply = buffer_on_heap(REFUSAL_BYTES_MAX);
+    const struct web_request web = {0};
+    struct snapshot snapshot;
+    struct timespec now;
+    struct request request = {
+        .arena = running->refusal_arena, .seed = random_u64(), .load = incoming->load};
+
+    clock_gettime(CLOCK_REALTIME, &now);
+    request.now = (double)now.tv_sec + (double)now.tv_nsec * 1e-9;
+    server_snapshot(running->server, &snapshot);
+    request.config = snapshot.config;
+    request_turn_away(&request, incoming->is_too_large, &reply);
+    web_reply_head(ret_page, "text/xml", &web, reply.length);
+    buffer_add(ret_page, buffer_text(&reply));
+    snapshot_release(&snapshot);
+    arena_reset(running->refusal_arena);
+    buffer_free(&reply);
+}
+
+/* Each request that waits has a descriptor: as many as the administrator allows. */
+static void allow_descriptors(void)
+{
+    struct rlimit limit;
+
+    if (getrlimit(RLIMIT_NOFILE, &limit) == 0 && limit.rlim_cur < limit.rlim_max) {
+        limit.rlim_cur = limit.rlim_max;
+        (void)setrlimit(RLIMIT_NOFILE, &limit);
+    }
+}
+
+static enum status start_receiver(struct running *running, const struct config *config,
+                                  struct failure *failure)
+{
+    struct server *server = running->server;
+    int threads = threads_wanted(server, config);
+    const struct receiver_options options = {
+        .body_max = (size_t)config->request_bytes_max,
+        .memory_max = WAITING_BYTES_MAX + (size_t)config->request_bytes_max,
+        .share = threads / 2 > 2 ? (size_t)threads / 2 : 2,
+        .first_record_ns = first_record_ns,
+        .whole_ns = whole_request_ns,
+        .patience_ns = patience_ns,
+        .meter = server_options(server)->clock_from_request ? NULL : server_load(server),
+        .load_target = config->load_target,
+        .refuse = write_refusal,
+        .context = running,
+    };
+    enum status status;
+
+    allow_descriptors();
+    running->refusal_arena = arena_create(REFUSAL_BYTES_MAX);
+    if (running->refusal_arena == NULL)
+        return fail(failure, STATUS_NO_MEMORY, "no memory");
+    status = receiver_start(&options, running->listener, &running->receiver, failure);
+    if (status == STATUS_OK)
+        server_set_receiver(server, running->receiver);
+    return status;
+}
+
+static void cut_overdue(struct running *running, uint64_t now_ns)
+{
+    for (int i = 0; i < running->thread_count; i++)
+        worker_cut_overdue(&running->threads[i].worker, now_ns);
+}
+
+/* Waits for one of our signals; 0 when none came in that time. */
+static int wait_for_signal(const sigset_t *signals, long milliseconds)
+{
+    struct timespec most = {.tv_sec = milliseconds / 1000,
+                            .tv_nsec = milliseconds % 1000 * 1000000};
+    int signal_number = sigtimedwait(signals, NULL, &most);
+
+    return signal_number < 0 ? 0 : signal_number;
+}
+
+static bool is_stop(int signal_number)
+{
+    return signal_number == SIGTERM || signal_number == SIGINT;
+}
+
+static void serve_until_stopped(struct running *running, const sigset_t *signals)
+{
+    for (;;) {
+        int signal_number = wait_for_signal(signals, 1000);
+
+        if (is_stop(signal_number))
+            return;
+        if (signal_number == SIGHUP) {
+            if (log_reopen() != STATUS_OK)
+                log_line(LOG_LEVEL_WARNING, "event=log_not_reopened");
+            watcher_reload(running->watcher);
+        }
+        cut_overdue(running, clock_ns());
+    }
+}
+
+/* Whether all threads ended in time. */
+static bool drain(struct running *running, const sigset_t *signals)
+{
+    uint64_t end = clock_ns() + drain_longest_ns;
+    bool is_cut = false;
+
+    while (atomic_load(&running->threads_running) > 0) {
+        bool hurry = is_stop(wait_for_signal(signals, 20));
+
+        if (is_cut && clock_ns() > end)
+            return false;
+        if (!is_cut && (hurry || clock_ns() > end)) {
+            is_cut = true;
+            end = clock_ns() + cut_longest_ns;
+            log_line(LOG_LEVEL_WARNING, "event=drain_cut running=%d",
+                     atomic_load(&running->threads_running));
+        }
+        cut_overdue(running, is_cut ? UINT64_MAX : clock_ns());
+    }
+    return true;
+}
+
+static void join_threads(struct running *running)
+{
+    for (int i = 0; i < running->thread_count; i++) {
+        pthread_join(running->threads[i].id, NULL);
+        worker_clear(&running->threads[i].worker);
+    }
+    free(running->threads);
+    running->threads = NULL;
+    running->thread_count = 0;
+}
+
+/* systemd's notification is one datagram to a Unix socket, not worth a library. A failure is not
+ * reported: the manager's own time limit then says what is wrong. `state` as in sd_notify(3). */
+static void notify_manager(const char *state)
+{
+    const char *path = getenv("NOTIFY_SOCKET");
+    struct sockaddr_un address = {.sun_family = AF_UNIX};
+    size_t length = path == NULL ? 0 : strlen(path);
+    int sender;
+
+    if (length < 2 || length >= sizeof(address.sun_path) || (path[0] != '/' && path[0] != '@'))
+        return;
+    memcpy(address.sun_path, path, length);
+    if (path[0] == '@') /* an abstract name */
+        address.sun_path[0] = '\0';
+    sender = socket(AF_UNIX, SOCK_DGRAM | SOCK_CLOEXEC, 0);
+    if (sender < 0)
+        return;
+    (void)sendto(sender, state, strlen(state), MSG_NOSIGNAL, (const struct sockaddr *)&address,
+                 (socklen_t)(offsetof(struct sockaddr_un, sun_path) + length));
+    close(sender);
+}
+
+static enum status start(struct running *running, struct failure *failure)
+{
+    const struct server_options *options = server_options(running->server);
+    enum status status = fcgi_startup(failure);
+    struct snapshot snapshot;
+
+    if (status == STATUS_OK)
+        status = listener_open(options->listen, options->socket_mode, &running->listener, failure);
+    if (status == STATUS_OK)
+        status = watcher_start(running->server, &running->watcher, failure);
+    if (status != STATUS_OK)
+        return status;
+    server_start_pool(running->server);
+    server_snapshot(running->server, &snapshot);
+    status = start_receiver(running, snapshot.config, failure);
+    if (status == STATUS_OK)
+        status = start_threads(running, snapshot.config, failure);
+    snapshot_release(&snapshot);
+    return status;
+}
+
+enum status serve(struct server *server, struct failure *failure)
+{
+    struct running *running = calloc(1, sizeof(*running));
+    sigset_t signals;
+    enum status status;
+
+    if (running == NULL)
+        return fail(failure, STATUS_NO_MEMORY, "no memory");
+    running->server = server;
+    sigemptyset(&signals);
+    sigaddset(&signals, SIGTERM);
+    sigaddset(&signals, SIGINT);
+    sigaddset(&signals, SIGHUP);
+    pthread_sigmask(SIG_BLOCK, &signals, NULL); /* in all threads to come */
+    status = start(running, failure);
+    if (status == STATUS_OK) {
+        log_line(LOG_LEVEL_NORMAL, "event=started version=%s threads=%d", QM_VERSION,
+                 running->thread_count);
+        notify_manager("READY=1");
+        serve_until_stopped(running, &signals);
+    }
+    notify_manager("STOPPING=1");
+    if (running->listener != NULL)
+        listener_stop(running->listener);
+    if (!drain(running, &signals)) /* the threads that are left still use `running` */
+        return fail(failure, STATUS_IO, "%d threads did not end in time",
+                    atomic_load(&running->threads_running));
+    join_threads(running);
+    server_set_receiver(server, NULL);
+    receiver_join(running->receiver);
+    arena_destroy(running->refusal_arena);
+    server_stop_pool(server);
+    watcher_stop(running->watcher);
+    listener_close(running->listener);
+    free(running);
+    if (status == STATUS_OK)
+        log_line(LOG_LEVEL_NORMAL, "event=stopped");
+    return status;
+}
