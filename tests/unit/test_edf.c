@@ -259,6 +259,17 @@ static void what_is_too_large_is_refused_unless_it_is_certain(void **state)
     free(listed);
 }
 
+/* Small jobs begin while some of the CPUs is left, also where all are alike. */
+static void half_jobs_begin_while_a_cpu_is_left(void **state)
+{
+    struct edf_host host = host_of(2, 0);
+    struct edf_job job = cpu_job(HOUR, HOUR);
+    struct edf_reason reason;
+
+    job.cpus = 0.5;
+    assert_int_equal(accepted(edf_create(*state, &host, NULL, 0, 9), job, 9, &reason), 4);
+}
+
 /* --- random workloads ------------------------------------------------------------------------ */
 
 typedef const char *random_case(struct arena *arena, uint64_t seed, char *words, size_t size);
@@ -340,6 +351,8 @@ int main(int count, char **words)
         cmocka_unit_test_setup_teardown(numbers_beyond_sense_do_no_harm, make_arena, drop_arena),
         cmocka_unit_test_setup_teardown(what_is_too_large_is_refused_unless_it_is_certain,
                                         make_arena, drop_arena),
+        cmocka_unit_test_setup_teardown(half_jobs_begin_while_a_cpu_is_left, make_arena,
+                                        drop_arena),
         cmocka_unit_test_setup_teardown(agrees_with_the_slow_one, make_arena, drop_arena),
         cmocka_unit_test_setup_teardown(agrees_on_long_queues, make_arena, drop_arena),
         cmocka_unit_test_setup_teardown(keeps_its_promise_over_requests, make_arena, drop_arena),

@@ -123,7 +123,10 @@ int64_t edf_shape_burden(const struct edf_shape *shape)
 
 int64_t edf_shape_slots(const struct edf_shape *shape)
 {
+    int64_t takes = shape->cpus_taken[RESOURCE_CPU].least;
+
     if (!edf_shape_is_even(shape) || edf_shape_burden(shape) > 0)
         return 0;
-    return edf_shape_cpus_beside(shape, 0) / shape->cpus_taken[RESOURCE_CPU].least;
+    /* The last one begins while some of the CPUs is left. */
+    return less(edf_shape_cpus_beside(shape, 0) / takes, (shape->cpus + takes - 1) / takes);
 }
