@@ -129,6 +129,7 @@ enum status queue_read(struct request *request, struct host_view *view)
         .ignore_overdue = config->edf_ignore_overdue * DAY,
         .connection_period = request->visit.prefs.work_buf_min_days * DAY,
         .jobs_max = (size_t)view->limits.reply + ASSIGNED_SPARE,
+        .budget = &request->visit.budget,
     };
 
     if (config->ignore_delay_bound || !config->workload_sim)

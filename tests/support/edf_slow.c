@@ -3,6 +3,7 @@
 #include "tests/support/edf_slow.h"
 
 #include "server/base/arena.h"
+#include "server/base/budget.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -234,26 +235,91 @@ static bool differs(double one, double other)
     return isinf(one) != isinf(other) || fabs(one - other) > 0.001;
 }
 
-static const char *compare(struct arena *arena, uint64_t seed, size_t listed_max, char *words,
+/* Of a hostile queue; each kind has the fraction `part` of the queue before it. */
+static void hostile_job(struct random *random, size_t kind, double part, struct edf_job *ret_job)
+{
+    double chance = random_unit(random), tiny = 1e-5 * (double)(1 + below(random, 7));
+    struct edf_job job = {.wall_time = 7200 - floor(3600 * part), /* ends before those before it */
+                          .deadline = 3600 + floor(3600 * part),
+                          .cpus = tiny};
+
+    switch (kind) {
+    case 0:
+        break;
+    case 1: /* all alike */
+        job.cpus = 0.01;
+        job.deadline = 3600;
+        break;
+    case 2: /* ends in no order, and parts that fill the CPUs */
+        job.wall_time = floor(7200 * chance);
+        job.cpus = 0.125 * (double)below(random, 9);
+        break;
+    case 3: /* gaps of several widths, then one of which they stay open */
+        job.wall_time = part < 0.6 ? 60 : floor(7200 * chance);
+        job.cpus = part < 0.6 ? (double)below(random, 9) : tiny * (chance < 0.5 ? 1 : 1e5);
+        break;
+    default: /* coprocessors that keep other amounts away at every moment */
+        job.wall_time = floor(7200 * chance);
+        job.cpus = 0.25 * (double)below(random, 6);
+        job.resource = below(random, 5);
+        job.instances = 0.25 * (double)below(random, 5);
+        break;
+    }
+    if (below(random, 5) == 0)
+        job.deadline = 5400; /* ties */
+    *ret_job = job;
+}
+
+/* What a queue is made of. */
+enum queue_kind { OF_ALL_KINDS, LONG, HOSTILE };
+
+static void random_queue(struct random *random, const struct edf_host *host, enum queue_kind kind,
+                         struct edf_job *listed, size_t count)
+{
+    bool is_plain = kind != HOSTILE && below(random, 3) == 0;
+    size_t hostility = below(random, 5);
+
+    for (size_t i = 0; i < count; i++) {
+        if (kind == HOSTILE)
+            hostile_job(random, hostility, (double)i / (double)count, &listed[i]);
+        else
+            edf_random_job(random, host, &listed[i]);
+        if (is_plain && listed[i].resource == RESOURCE_CPU)
+            listed[i].cpus = 1;
+    }
+}
+
+static void random_candidate(struct random *random, const struct edf_host *host,
+                             enum queue_kind kind, struct edf_job *ret_job)
+{
+    if (kind == HOSTILE && below(random, 2) == 0) {
+        hostile_job(random, below(random, 5), random_unit(random), ret_job);
+        ret_job->deadline = floor(15000 * random_unit(random));
+    } else {
+        edf_random_job(random, host, ret_job);
+        if (below(random, 4) == 0)
+            *ret_job = (struct edf_job){
+                .wall_time = ret_job->wall_time, .deadline = ret_job->deadline, .cpus = 1};
+    }
+}
+
+static const char *compare(struct arena *arena, uint64_t seed, enum queue_kind kind, char *words,
                            size_t size)
 {
+    static const size_t most[] = {[OF_ALL_KINDS] = 24, [LONG] = 200, [HOSTILE] = 150};
     struct random random = {.state = seed};
     struct edf_job listed[EDF_SLOW_MAX];
-    size_t count = below(&random, listed_max), tries = 1 + below(&random, 12);
-    bool is_plain = below(&random, 3) == 0;
+    size_t count = below(&random, most[kind]), tries = 1 + below(&random, 12);
+    struct budget budget = {0};
     struct edf_slow slow;
     struct edf_host host;
     struct edf *edf;
 
     edf_random_host(&random, &host);
-    for (size_t i = 0; i < count; i++) {
-        edf_random_job(&random, &host, &listed[i]);
-        if (is_plain && listed[i].resource == RESOURCE_CPU)
-            listed[i].cpus = 1;
-    }
+    random_queue(&random, &host, kind, listed, count);
     edf_slow_begin(&slow, &host, listed, count);
     arena_reset(arena);
-    edf = edf_create(arena, &host, listed, count, tries);
+    edf = edf_create(arena, &host, listed, count, tries, &budget);
     if (edf == NULL)
         return "no memory";
     for (size_t i = 0; i < tries; i++) {
@@ -261,9 +327,7 @@ static const char *compare(struct arena *arena, uint64_t seed, size_t listed_max
         struct edf_job job;
         bool may;
 
-        edf_random_job(&random, &host, &job);
-        if (is_plain && below(&random, 4) > 0)
-            job = (struct edf_job){.wall_time = job.wall_time, .deadline = job.deadline, .cpus = 1};
+        random_candidate(&random, &host, kind, &job);
         may = edf_slow_try(&slow, &job);
         if ((edf_try(edf, &job, &reason) == EDF_IN_TIME) != may) {
             snprintf(words, size, "seed %llu, candidate %zu: %s by definition",
@@ -288,12 +352,17 @@ static const char *compare(struct arena *arena, uint64_t seed, size_t listed_max
 
 const char *edf_compare(struct arena *arena, uint64_t seed, char *words, size_t size)
 {
-    return compare(arena, seed, 24, words, size);
+    return compare(arena, seed, OF_ALL_KINDS, words, size);
 }
 
 const char *edf_compare_long(struct arena *arena, uint64_t seed, char *words, size_t size)
 {
-    return compare(arena, seed, 200, words, size);
+    return compare(arena, seed, LONG, words, size);
+}
+
+const char *edf_compare_hostile(struct arena *arena, uint64_t seed, char *words, size_t size)
+{
+    return compare(arena, seed, HOSTILE, words, size);
 }
 
 /* --- the promise ----------------------------------------------------------------------------- */
@@ -305,12 +374,13 @@ static const char *serve(struct arena *arena, struct random *random, struct edf_
     size_t offers = below(random, 8);
     struct edf_job listed[EDF_SLOW_MAX];
     struct edf_reason reason;
+    struct budget budget = {0};
     struct edf *edf;
 
     arena_reset(arena);
     memcpy(listed, slow->jobs, slow->count * sizeof(listed[0]));
     edf_slow_begin(slow, &slow->host, listed, slow->count);
-    edf = edf_create(arena, &slow->host, listed, slow->count, offers);
+    edf = edf_create(arena, &slow->host, listed, slow->count, offers, &budget);
     for (size_t i = 0; i < offers && edf != NULL; i++) {
         struct edf_job job;
 

@@ -40,6 +40,10 @@ struct arena;
 const char *edf_compare(struct arena *arena, uint64_t seed, char *words, size_t size);
 /* The same with up to 200 listed jobs. */
 const char *edf_compare_long(struct arena *arena, uint64_t seed, char *words, size_t size);
+/* The same with queues as a client would make them up that wants the simulation to have much to do:
+ * up to 150 jobs of tiny parts of a CPU, ends before those of earlier jobs or in no order, equal
+ * deadlines, gaps that stay open, parts of CPUs that coprocessor jobs take at every moment. */
+const char *edf_compare_hostile(struct arena *arena, uint64_t seed, char *words, size_t size);
 /* Several random requests of one host, time passing in between: that no accepted job is late and
  * no listed one later than it was, in the end. */
 const char *edf_check_promise(struct arena *arena, uint64_t seed, char *words, size_t size);

@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The deadline simulation. `test_edf compare N`, `test_edf long N`, `test_edf promise N` do
- * more of the random cases; `qmbench edf` measures. */
+/* The deadline simulation. `test_edf compare N`, `long N`, `hostile N` and `promise N` do more of
+ * the random cases; `qmbench edf` measures. */
 #include "server/policy/edf/edf.h"
 
 #include "server/base/arena.h"
+#include "server/base/budget.h"
 #include "tests/support/edf_slow.h"
 #include "tests/support/test.h"
 
@@ -17,8 +18,11 @@
 
 enum { ARENA_BYTES = 256 << 20 };
 
+static struct budget budget;
+
 static int make_arena(void **state)
 {
+    budget = (struct budget){0};
     *state = arena_create(ARENA_BYTES);
     return *state == NULL;
 }
@@ -61,7 +65,7 @@ static int accepted(struct edf *edf, struct edf_job job, int offered, struct edf
 static void fills_four_cpus_with_32_jobs(void **state)
 {
     struct edf_host host = host_of(4, 0);
-    struct edf *edf = edf_create(*state, &host, NULL, 0, 108);
+    struct edf *edf = edf_create(*state, &host, NULL, 0, 108, &budget);
     struct edf_reason reason;
 
     assert_int_equal(accepted(edf, cpu_job(28803, 3 * DAY), 108, &reason), 32);
@@ -78,7 +82,8 @@ static void fills_a_gpu_beside_busy_cpus(void **state)
 
     for (int i = 0; i < 4; i++)
         listed[i] = cpu_job(24 * HOUR, 30 * HOUR);
-    assert_int_equal(edf_try(edf_create(*state, &host, listed, 4, 1), &job, &reason), EDF_IN_TIME);
+    assert_int_equal(edf_try(edf_create(*state, &host, listed, 4, 1, &budget), &job, &reason),
+                     EDF_IN_TIME);
 }
 
 static void fills_a_cpu_beside_a_busy_gpu(void **state)
@@ -90,7 +95,8 @@ static void fills_a_cpu_beside_a_busy_gpu(void **state)
 
     for (int i = 0; i < 4; i++)
         listed[i] = gpu_job(5 * HOUR, 24 * HOUR, 0.1);
-    assert_int_equal(edf_try(edf_create(*state, &host, listed, 4, 1), &job, &reason), EDF_IN_TIME);
+    assert_int_equal(edf_try(edf_create(*state, &host, listed, 4, 1, &budget), &job, &reason),
+                     EDF_IN_TIME);
 }
 
 static void small_jobs_go_behind_a_tight_one(void **state)
@@ -99,9 +105,9 @@ static void small_jobs_go_behind_a_tight_one(void **state)
     struct edf_job listed = cpu_job(HOUR, HOUR);
     struct edf_reason reason;
 
-    assert_int_equal(
-        accepted(edf_create(*state, &host, &listed, 1, 500), cpu_job(0.9, 10 * DAY), 500, &reason),
-        500);
+    assert_int_equal(accepted(edf_create(*state, &host, &listed, 1, 500, &budget),
+                              cpu_job(0.9, 10 * DAY), 500, &reason),
+                     500);
 }
 
 static void one_small_job_goes_before_a_tight_one(void **state)
@@ -110,8 +116,9 @@ static void one_small_job_goes_before_a_tight_one(void **state)
     struct edf_job listed = cpu_job(HOUR, HOUR);
     struct edf_reason reason;
 
-    assert_int_equal(
-        accepted(edf_create(*state, &host, &listed, 1, 500), cpu_job(0.9, 1000), 500, &reason), 1);
+    assert_int_equal(accepted(edf_create(*state, &host, &listed, 1, 500, &budget),
+                              cpu_job(0.9, 1000), 500, &reason),
+                     1);
     assert_true(reason.has_listed);
     assert_int_equal(reason.listed, 0);
     assert_real(reason.lateness_before, 0, 0);
@@ -132,7 +139,8 @@ static size_t accepted_in_108_requests(struct arena *arena, double span)
         struct edf_job job = cpu_job(28803, 3 * DAY);
         struct edf_reason reason;
 
-        if (edf_try(edf_create(arena, &host, queue, count, 1), &job, &reason) == EDF_IN_TIME)
+        if (edf_try(edf_create(arena, &host, queue, count, 1, &budget), &job, &reason) ==
+            EDF_IN_TIME)
             queue[count++] = job;
         for (size_t i = 0; i < count; i++) {
             queue[i].wall_time -= i < 4 ? span / 108 : 0;
@@ -158,7 +166,7 @@ static void a_late_queue_may_not_get_later(void **state)
 {
     struct edf_host host = host_of(1, 0);
     struct edf_job listed = cpu_job(200 * HOUR, -4 * DAY);
-    struct edf *edf = edf_create(*state, &host, &listed, 1, 4);
+    struct edf *edf = edf_create(*state, &host, &listed, 1, 4, &budget);
     struct edf_job soon = cpu_job(HOUR, 24 * HOUR), later = cpu_job(HOUR, 201 * HOUR);
     struct edf_reason reason;
 
@@ -175,14 +183,14 @@ static void a_wide_job_asks_for_all_at_most(void **state)
     struct edf_reason reason;
 
     job.cpus = 16;
-    assert_int_equal(accepted(edf_create(*state, &host, NULL, 0, 9), job, 9, &reason), 2);
+    assert_int_equal(accepted(edf_create(*state, &host, NULL, 0, 9, &budget), job, 9, &reason), 2);
 }
 
 static void a_coprocessor_that_is_not_there_takes_nothing(void **state)
 {
     struct edf_host host = host_of(1, 0);
     struct edf_job listed = gpu_job(100 * HOUR, HOUR, 1), job = cpu_job(HOUR, HOUR);
-    struct edf *edf = edf_create(*state, &host, &listed, 1, 1);
+    struct edf *edf = edf_create(*state, &host, &listed, 1, 1, &budget);
     struct edf_reason reason;
 
     assert_int_equal(edf_try(edf, &job, &reason), EDF_IN_TIME);
@@ -197,19 +205,21 @@ static void tolerances_are_as_written(void **state)
     struct edf_job second = cpu_job(1, 1000), more = cpu_job(1.001, 1000);
     struct edf_reason reason;
 
-    assert_int_equal(edf_try(edf_create(*state, &host, NULL, 0, 1), &in_time, &reason),
+    assert_int_equal(edf_try(edf_create(*state, &host, NULL, 0, 1, &budget), &in_time, &reason),
                      EDF_IN_TIME);
-    assert_int_equal(edf_try(edf_create(*state, &host, NULL, 0, 1), &late, &reason), EDF_LATE);
-    assert_int_equal(edf_try(edf_create(*state, &host, &listed, 1, 1), &second, &reason),
+    assert_int_equal(edf_try(edf_create(*state, &host, NULL, 0, 1, &budget), &late, &reason),
+                     EDF_LATE);
+    assert_int_equal(edf_try(edf_create(*state, &host, &listed, 1, 1, &budget), &second, &reason),
                      EDF_IN_TIME);
-    assert_int_equal(edf_try(edf_create(*state, &host, &listed, 1, 1), &more, &reason), EDF_DELAYS);
+    assert_int_equal(edf_try(edf_create(*state, &host, &listed, 1, 1, &budget), &more, &reason),
+                     EDF_DELAYS);
 }
 
 static void is_as_before_after_a_reset(void **state)
 {
     struct edf_host host = host_of(2, 1);
     struct edf_job listed[2] = {cpu_job(HOUR, 5 * HOUR), gpu_job(HOUR, 5 * HOUR, 0.5)};
-    struct edf *edf = edf_create(*state, &host, listed, 2, 100);
+    struct edf *edf = edf_create(*state, &host, listed, 2, 100, &budget);
     struct edf_reason reason;
     int first = accepted(edf, cpu_job(HOUR, 5 * HOUR), 100, &reason);
 
@@ -227,7 +237,7 @@ static void numbers_beyond_sense_do_no_harm(void **state)
         {.wall_time = INFINITY, .deadline = INFINITY, .cpus = -1, .resource = 2, .instances = -1},
         {.wall_time = 1, .deadline = 1, .resource = SIZE_MAX},
     };
-    struct edf *edf = edf_create(*state, &host, listed, 4, 4);
+    struct edf *edf = edf_create(*state, &host, listed, 4, 4, &budget);
     struct edf_reason reason;
 
     for (int i = 0; i < 4; i++)
@@ -235,28 +245,162 @@ static void numbers_beyond_sense_do_no_harm(void **state)
             edf_take(edf, &listed[i]);
 }
 
+/* --- much to do ------------------------------------------------------------------------------ */
+
+/* Jobs of tiny parts of a CPU, all late, due in the order that they are listed in, each of which
+ * ends 5 s before the one listed before it. */
+static struct edf_job falling_job(size_t index)
+{
+    return (struct edf_job){.wall_time = 25 * DAY - 5 * (double)index,
+                            .deadline = 9 * DAY + (double)index,
+                            .cpus = 1e-5 * (double)(1 + index % 7)};
+}
+
+/* The same, with ends in no order, and half of them on coprocessors that keep other amounts away at
+ * every moment. */
+static struct edf_job strewn_job(size_t index)
+{
+    struct edf_job job = falling_job(index);
+
+    job.wall_time = 25 * DAY - (double)(index * 7919 % 100003);
+    job.resource = index % 2;
+    job.instances = 1e-5;
+    return job;
+}
+
+typedef struct edf_job queue_of(size_t index);
+
+static struct edf *create_hostile(struct arena *arena, queue_of *job, size_t count)
+{
+    struct edf_host host = host_of(64, 4);
+    struct edf_job *listed;
+
+    arena_reset(arena);
+    budget = (struct budget){0};
+    listed = ARENA_ARRAY(arena, count, struct edf_job);
+    assert_non_null(listed);
+    for (size_t i = 0; i < count; i++)
+        listed[i] = job(i);
+    return edf_create(arena, &host, listed, count, 10, &budget);
+}
+
+/* All fit side by side, so each is late by what it is longer than its deadline is away. */
+static void assert_all_begin_at_once(struct edf *edf, queue_of *job, size_t count)
+{
+    for (size_t i = 0; i < count; i += 1 + count / 50) {
+        struct edf_job listed = job(i);
+        assert_real(edf_lateness(edf, i), listed.wall_time - listed.deadline, 1e-5);
+    }
+}
+
+static void ten_thousand_hostile_jobs_are_simulated(void **state)
+{
+    enum { MANY = 10000, QUESTIONS = 10 };
+    static queue_of *const queues[] = {falling_job, strewn_job};
+
+    for (size_t i = 0; i < sizeof(queues) / sizeof(queues[0]); i++) {
+        struct edf *edf = create_hostile(*state, queues[i], MANY);
+
+        assert_true(budget.spent < BUDGET_MOST / 3);
+        for (int hours = 1; hours <= QUESTIONS / 2; hours++) {
+            struct edf_job whole = cpu_job(hours * HOUR, 7 * DAY), all = whole;
+            struct edf_reason reason;
+
+            all.cpus = 64;
+            assert_int_equal(edf_try(edf, &whole, &reason), EDF_IN_TIME);
+            assert_int_equal(edf_try(edf, &all, &reason), EDF_DELAYS);
+        }
+        assert_false(edf_is_exhausted(edf));
+        budget.most = UINT64_MAX; /* for questions that only a test asks */
+        assert_all_begin_at_once(edf, queues[i], MANY);
+    }
+}
+
+/* Twice the jobs, about twice the work. */
+static void work_grows_as_the_queue_does(void **state)
+{
+    enum { SOME = 5000 };
+    uint64_t some;
+
+    create_hostile(*state, falling_job, SOME);
+    some = budget.spent;
+    create_hostile(*state, falling_job, 4 * SOME);
+    assert_true(budget.spent < 5 * some);
+}
+
+/* However large, the work ends with the budget, and the answer says so. */
+static void the_budget_is_kept(void **state)
+{
+    enum { MANY = 100000, QUESTIONS = 1000 };
+    static queue_of *const queues[] = {falling_job, strewn_job};
+
+    for (size_t i = 0; i < sizeof(queues) / sizeof(queues[0]); i++) {
+        struct edf *edf = create_hostile(*state, queues[i], MANY);
+        enum edf_verdict verdict = EDF_IN_TIME;
+        struct edf_reason reason;
+
+        for (int hours = 0; hours < QUESTIONS; hours++) {
+            struct edf_job job = cpu_job(hours * HOUR / 10, 7 * DAY);
+            verdict = edf_try(edf, &job, &reason);
+        }
+        assert_int_equal(verdict, EDF_TOO_LARGE);
+        assert_true(edf_is_exhausted(edf));
+        assert_in_range(budget.spent, BUDGET_MOST, BUDGET_MOST + BUDGET_MOST / 10);
+    }
+}
+
+static void a_hundred_thousand_jobs_are_simulated_where_work_is_allowed(void **state)
+{
+    enum { MANY = 100000 };
+    struct edf_host host = host_of(64, 4);
+    struct edf_job *listed;
+    struct edf *edf;
+
+    budget = (struct budget){.most = UINT64_MAX};
+    listed = ARENA_ARRAY(*state, MANY, struct edf_job);
+    assert_non_null(listed);
+    for (size_t i = 0; i < MANY; i++)
+        listed[i] = falling_job(i);
+    edf = edf_create(*state, &host, listed, MANY, 10, &budget);
+    assert_all_begin_at_once(edf, falling_job, MANY);
+}
+
+static void nothing_is_known_without_a_budget(void **state)
+{
+    struct edf_host host = host_of(4, 0);
+    struct edf_job listed = cpu_job(HOUR, HOUR), job = cpu_job(HOUR, INFINITY);
+    struct edf_reason reason;
+    struct edf *edf;
+
+    budget = (struct budget){.spent = UINT64_MAX};
+    edf = edf_create(*state, &host, &listed, 1, 1, &budget);
+    assert_int_equal(edf_try(edf, &job, &reason), EDF_TOO_LARGE);
+    assert_true(edf_is_exhausted(edf));
+    assert_true(isinf(edf_first_done(edf)));
+    assert_true(isinf(edf_lateness(edf, 0)));
+}
+
 static void what_is_too_large_is_refused_unless_it_is_certain(void **state)
 {
-    enum { MANY = 12000, QUESTIONS = 20 };
+    enum { MANY = 12000 };
     struct edf_host host = host_of(8, 0);
-    struct edf_job *listed = calloc(MANY, sizeof(*listed));
+    struct edf_job *listed = ARENA_ARRAY(*state, MANY, struct edf_job);
     struct edf_job soon = cpu_job(HOUR, 2 * HOUR), never = cpu_job(HOUR, INFINITY);
-    enum edf_verdict verdict = EDF_IN_TIME;
     struct edf_reason reason;
     struct edf *edf;
 
     assert_non_null(listed);
     for (size_t i = 0; i < MANY; i++)
         listed[i] = edf_endless_job(i, MANY);
-    edf = edf_create(*state, &host, listed, MANY, 1);
-    for (int i = 0; i < QUESTIONS && verdict == EDF_IN_TIME; i++) {
-        assert_false(edf_is_exhausted(edf));
-        verdict = edf_try(edf, &soon, &reason);
-    }
-    assert_int_equal(verdict, EDF_TOO_LARGE);
+    edf = edf_create(*state, &host, listed, MANY, 2, &budget);
+    assert_false(budget_is_used_up(&budget));
+    budget_spend(&budget, BUDGET_MOST);
+    assert_false(edf_is_exhausted(edf));
+    assert_int_equal(edf_try(edf, &soon, &reason), EDF_TOO_LARGE);
     assert_true(edf_is_exhausted(edf));
     assert_int_equal(edf_try(edf, &never, &reason), EDF_IN_TIME);
-    free(listed);
+    edf_take(edf, &never);
+    assert_int_equal(edf_try(edf, &never, &reason), EDF_IN_TIME);
 }
 
 /* Small jobs begin while some of the CPUs is left, also where all are alike. */
@@ -267,7 +411,7 @@ static void half_jobs_begin_while_a_cpu_is_left(void **state)
     struct edf_reason reason;
 
     job.cpus = 0.5;
-    assert_int_equal(accepted(edf_create(*state, &host, NULL, 0, 9), job, 9, &reason), 4);
+    assert_int_equal(accepted(edf_create(*state, &host, NULL, 0, 9, &budget), job, 9, &reason), 4);
 }
 
 /* --- random workloads ------------------------------------------------------------------------ */
@@ -303,6 +447,15 @@ static void agrees_on_long_queues(void **state)
         fail_msg("%s", wrong);
 }
 
+static void agrees_on_hostile_queues(void **state)
+{
+    char words[200];
+    const char *wrong = many(*state, edf_compare_hostile, 600, words, sizeof(words));
+
+    if (wrong != NULL)
+        fail_msg("%s", wrong);
+}
+
 static void keeps_its_promise_over_requests(void **state)
 {
     char words[200];
@@ -315,9 +468,10 @@ static void keeps_its_promise_over_requests(void **state)
 static int by_command(int count, char **words)
 {
     struct arena *arena = arena_create(ARENA_BYTES);
-    random_case *one = strcmp(words[1], "promise") == 0 ? edf_check_promise
-                       : strcmp(words[1], "long") == 0  ? edf_compare_long
-                                                        : edf_compare;
+    random_case *one = strcmp(words[1], "promise") == 0   ? edf_check_promise
+                       : strcmp(words[1], "long") == 0    ? edf_compare_long
+                       : strcmp(words[1], "hostile") == 0 ? edf_compare_hostile
+                                                          : edf_compare;
     char wrong[200];
     const char *said;
 
@@ -351,10 +505,18 @@ int main(int count, char **words)
         cmocka_unit_test_setup_teardown(numbers_beyond_sense_do_no_harm, make_arena, drop_arena),
         cmocka_unit_test_setup_teardown(what_is_too_large_is_refused_unless_it_is_certain,
                                         make_arena, drop_arena),
+        cmocka_unit_test_setup_teardown(ten_thousand_hostile_jobs_are_simulated, make_arena,
+                                        drop_arena),
+        cmocka_unit_test_setup_teardown(work_grows_as_the_queue_does, make_arena, drop_arena),
+        cmocka_unit_test_setup_teardown(the_budget_is_kept, make_arena, drop_arena),
+        cmocka_unit_test_setup_teardown(a_hundred_thousand_jobs_are_simulated_where_work_is_allowed,
+                                        make_arena, drop_arena),
+        cmocka_unit_test_setup_teardown(nothing_is_known_without_a_budget, make_arena, drop_arena),
         cmocka_unit_test_setup_teardown(half_jobs_begin_while_a_cpu_is_left, make_arena,
                                         drop_arena),
         cmocka_unit_test_setup_teardown(agrees_with_the_slow_one, make_arena, drop_arena),
         cmocka_unit_test_setup_teardown(agrees_on_long_queues, make_arena, drop_arena),
+        cmocka_unit_test_setup_teardown(agrees_on_hostile_queues, make_arena, drop_arena),
         cmocka_unit_test_setup_teardown(keeps_its_promise_over_requests, make_arena, drop_arena),
     };
 

@@ -3,7 +3,7 @@
 #include "server/policy/edf/workload.h"
 
 #include "server/base/arena.h"
-#include "tests/support/edf_slow.h"
+#include "server/base/budget.h"
 #include "tests/support/test.h"
 
 #include <math.h>
@@ -22,6 +22,7 @@ static struct ip_result listed[4];
 static struct own_job own[4];
 static struct other_result others[4];
 static struct workload_facts facts;
+static struct budget budget;
 
 static int setup(void **state)
 {
@@ -41,7 +42,9 @@ static int setup(void **state)
                                     .now = NOW,
                                     .ignore_overdue = 7 * DAY,
                                     .own = own,
-                                    .jobs_max = 10};
+                                    .jobs_max = 10,
+                                    .budget = &budget};
+    budget = (struct budget){0};
     return arena == NULL;
 }
 
@@ -93,19 +96,16 @@ static enum workload_answer try_cpu(struct workload *workload, double wall_time,
 
 static void a_queue_that_is_too_large_is_unknown(void **state)
 {
-    enum { MANY = 25000 };
-    struct edf_host host = {.counts = {8}, .resource_count = 1};
-    struct edf_job *jobs = calloc(MANY, sizeof(*jobs));
-    struct workload workload = {0};
+    struct workload *workload;
 
     (void)state;
-    assert_non_null(jobs);
-    for (size_t i = 0; i < MANY; i++)
-        jobs[i] = edf_endless_job(i, MANY);
-    workload.edf = edf_create(arena, &host, jobs, MANY, 1);
-    assert_non_null(workload.edf);
-    assert_int_equal(try_cpu(&workload, HOUR, 2 * HOUR), WORKLOAD_UNKNOWN);
-    free(jobs);
+    list("a", HOUR, 2 * HOUR);
+    list("b", HOUR, 2 * HOUR);
+    budget.spent = BUDGET_MOST;
+    workload = make();
+    assert_int_equal(workload->count, 2);
+    assert_int_equal(try_cpu(workload, HOUR, INFINITY), WORKLOAD_UNKNOWN);
+    assert_real(workload_retry_delay(workload), HOUR, 0);
 }
 
 static void remaining_time_is_run_time(void **state)

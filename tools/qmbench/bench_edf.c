@@ -3,10 +3,17 @@
  * four CPUs and with jobs of four coprocessors, which take parts of CPUs. Each roomy, with twice
  * the time that it needs; full, its jobs being due when they can just be done; and late, all of
  * them overdue. Every class of candidates has a length and a deadline of its own, and up to eight
- * jobs; 64 jobs are taken at most. */
+ * jobs; 64 jobs are taken at most.
+ *
+ * Besides, hostile queues, each made so that some part of the simulation has the most to do: jobs
+ * of tiny parts of a CPU that end each before those that go before it; the same, all alike; ends in
+ * no order; gaps that stay open everywhere for one that is left to the end; coprocessors that keep
+ * other amounts away at every moment. There `work` is what was charged to the budget, all in all;
+ * at most BUDGET_MOST and one step. */
 #include "server/policy/edf/edf.h"
 
 #include "server/base/arena.h"
+#include "server/base/budget.h"
 #include "server/base/random.h"
 #include "tools/qmbench/bench.h"
 
@@ -19,9 +26,10 @@
 
 #define HOUR 3600.0
 
-enum { ARENA_BYTES = 512 << 20, SAME_MAX = 8, TAKEN_MAX = 64, COPROCS = 4 };
+enum { ARENA_BYTES = 512 << 20, SAME_MAX = 8, TAKEN_MAX = 64, COPROCS = 4, HOSTILE_CLASSES = 20 };
 enum kind { ONE_CPU, MIXED, KINDS };
 enum state { ROOMY, FULL, LATE, STATES };
+enum hostility { FALLING, ALIKE, STREWN, GAPS, COPROC_PARTS, HOSTILITIES };
 
 struct subject {
     enum kind kind;
@@ -98,6 +106,7 @@ static struct outcome measure(struct arena *arena, const struct subject *subject
     struct random random = {.state = 7};
     struct edf_job *jobs;
     struct outcome outcome = {0};
+    struct budget budget = {0};
     struct edf *edf;
     double begun;
 
@@ -108,11 +117,78 @@ static struct outcome measure(struct arena *arena, const struct subject *subject
     for (size_t i = 0; i < subject->queue; i++)
         jobs[i] = job_of(&random, subject);
     begun = microseconds();
-    edf = edf_create(arena, &host, jobs, subject->queue, TAKEN_MAX);
+    edf = edf_create(arena, &host, jobs, subject->queue, TAKEN_MAX, &budget);
     outcome.baseline = microseconds() - begun;
     if (edf != NULL)
         choose(edf, &random, subject, &outcome);
     return outcome;
+}
+
+static struct edf_job hostile_job(struct random *random, enum hostility hostility, size_t index,
+                                  size_t count)
+{
+    double part = (double)index / (double)count, chance = random_unit(random);
+    struct edf_job job = {.wall_time = 600 * HOUR - 5 * (double)index,
+                          .deadline = 216 * HOUR + 5 * (double)index,
+                          .cpus = 1e-5 * (1 + (double)(index % 7))};
+
+    switch (hostility) {
+    case ALIKE:
+        job.cpus = 1e-5;
+        break;
+    case STREWN:
+        job.wall_time = 600 * HOUR * chance;
+        break;
+    case GAPS:
+        job.wall_time = index % 2 == 0 || part < 0.5 ? HOUR : 600 * HOUR;
+        job.cpus = part >= 0.5 ? 1e-4 : index % 2 == 0 ? 40 : 64;
+        break;
+    case COPROC_PARTS:
+        job.wall_time = 600 * HOUR * chance;
+        if (index % 2 == 0) {
+            job.resource = 1;
+            job.instances = 1e-4;
+            job.cpus = 1e-4 * (1 + (double)(index % 7));
+        }
+        break;
+    case FALLING:
+    case HOSTILITIES:
+        break;
+    }
+    return job;
+}
+
+static void measure_hostile(struct arena *arena, enum hostility hostility, size_t queue)
+{
+    static const char *const names[] = {"falling", "alike", "strewn", "gaps", "coproc"};
+    struct edf_host host = {.counts = {64, COPROCS}, .resource_count = 2};
+    struct random random = {.state = 7};
+    struct budget budget = {0};
+    struct edf_reason reason;
+    size_t answered = 0;
+    struct edf_job *jobs;
+    double begun, baseline;
+    struct edf *edf;
+
+    arena_reset(arena);
+    jobs = ARENA_ARRAY(arena, queue, struct edf_job);
+    if (jobs == NULL)
+        return;
+    for (size_t i = 0; i < queue; i++)
+        jobs[i] = hostile_job(&random, hostility, i, queue);
+    begun = microseconds();
+    edf = edf_create(arena, &host, jobs, queue, TAKEN_MAX, &budget);
+    baseline = microseconds() - begun;
+    if (edf == NULL)
+        return;
+    for (size_t i = 0; i < HOSTILE_CLASSES; i++) {
+        struct edf_job job = {
+            .wall_time = HOUR * (1 + (double)i), .deadline = 168 * HOUR, .cpus = 1};
+
+        answered += edf_try(edf, &job, &reason) != EDF_TOO_LARGE;
+    }
+    printf("%6zu %-8s %12.0f %16.0f %12.0f %9zu\n", queue, names[hostility], baseline,
+           microseconds() - begun, (double)budget.spent / 1e3, answered);
 }
 
 int bench_edf(int argc, char **argv)
@@ -145,6 +221,10 @@ int bench_edf(int argc, char **argv)
                            kinds[kind], states[state], cpus[i], one.baseline, one.choice,
                            many.choice, many.served, many.taken, many.unknown);
                 }
+    printf("\nhostile queue    baseline us   20 classes us   work / 1000  answered\n");
+    for (enum hostility hostility = FALLING; hostility < HOSTILITIES; hostility++)
+        for (size_t queue = 1000; queue <= 100000; queue *= 10)
+            measure_hostile(arena, hostility, queue);
     arena_destroy(arena);
     return EXIT_SUCCESS;
 }

@@ -9,14 +9,15 @@
  * - Jobs refused are remembered; where what is added only makes things worse, anything that is not
  *   easier is refused without a look, until the workload is reset.
  *
- * The work spent on one request is bounded: when it is used up, only what the bounds prove is
- * accepted. */
+ * When the budget of the request is used up, only what the bounds prove is accepted. */
 #include "server/policy/edf/edf.h"
 
 #include "server/base/arena.h"
+#include "server/base/budget.h"
 #include "server/policy/edf/edf_queue.h"
 
 #include <math.h>
+#include <string.h>
 
 #include "server/base/banned.h"
 
@@ -24,11 +25,12 @@
 #define WALL_TIME_MAX 1e9  /* s */
 #define DEADLINE_MAX  1e12 /* s */
 #define INSTANCES_MAX 1e5
-#define CHOSEN_SPARE  1e3       /* us that a new job may end after its deadline */
-#define LISTED_SPARE  1e6       /* us by which a listed job may become later */
-#define STEPS_MAX     200000000 /* segments looked at, each about a nanosecond */
+#define CHOSEN_SPARE  1e3 /* us that a new job may end after its deadline */
+#define LISTED_SPARE  1e6 /* us by which a listed job may become later */
 
-enum { REFUSED_MAX = 32 /* remembered */, NOT_LISTED = -1 };
+enum { REFUSED_MAX = 32 /* remembered */, NOT_LISTED = -1, FEW = 8 /* to sort */ };
+
+enum { NOTE_COST = 60 /* units for a job, memory included */ };
 
 struct refused {
     struct edf_need need;
@@ -42,7 +44,7 @@ struct refused {
 struct edf {
     struct edf_queue queue;
     const struct edf_job *listed;
-    bool is_lost; /* no memory, or the baseline is beyond the bound */
+    bool is_lost; /* no memory, or the baseline is beyond the budget */
     bool is_exhausted;
     struct refused refused[REFUSED_MAX];
     size_t refused_count, refused_next;
@@ -58,9 +60,15 @@ static double between(double value, double low, double high)
     return value > high ? high : value;
 }
 
+/* To the nearest whole number; of no more than 1e18. */
+static int64_t whole(double value)
+{
+    return (int64_t)(value < 0 ? value - 0.5 : value + 0.5);
+}
+
 static int64_t millionths(double value)
 {
-    return (int64_t)round(between(value, 0, INSTANCES_MAX) * EDF_UNIT);
+    return whole(between(value, 0, INSTANCES_MAX) * EDF_UNIT);
 }
 
 static int64_t at_most(int64_t value, int64_t most)
@@ -68,39 +76,124 @@ static int64_t at_most(int64_t value, int64_t most)
     return value < most ? value : most;
 }
 
-static bool can_run(const struct edf *edf, const struct edf_job *job)
+static bool can_run(const struct edf_shape *shape, const struct edf_job *job)
 {
-    const struct edf_shape *shape = &edf->queue.shape;
-
     return job->resource == RESOURCE_CPU ||
            (job->resource < shape->types && shape->counts[job->resource] > 0);
 }
 
-static struct edf_entry entry_of(const struct edf *edf, const struct edf_job *job)
+static double deadline_of(const struct edf_job *job)
 {
-    const struct edf_shape *shape = &edf->queue.shape;
-    struct edf_entry entry = {
-        .need = {.wall_time = round(between(job->wall_time, 0, WALL_TIME_MAX) * US),
-                 .cpus = at_most(millionths(job->cpus), shape->cpus),
-                 .type = job->resource},
-        .deadline = isinf(job->deadline) && job->deadline > 0
-                        ? INFINITY
-                        : round(between(job->deadline, -DEADLINE_MAX, DEADLINE_MAX) * US),
-        .listed = NOT_LISTED,
-    };
+    if (isinf(job->deadline) && job->deadline > 0)
+        return INFINITY;
+    return (double)whole(between(job->deadline, -DEADLINE_MAX, DEADLINE_MAX) * US);
+}
+
+static struct edf_need need_of(const struct edf_shape *shape, const struct edf_job *job)
+{
+    struct edf_need need = {.wall_time =
+                                (double)whole(between(job->wall_time, 0, WALL_TIME_MAX) * US),
+                            .cpus = at_most(millionths(job->cpus), shape->cpus),
+                            .type = job->resource};
 
     if (job->resource != RESOURCE_CPU)
-        entry.need.count = at_most(millionths(job->instances), shape->counts[job->resource]);
-    entry.limit = entry.deadline + CHOSEN_SPARE;
-    return entry;
+        need.count = at_most(millionths(job->instances), shape->counts[job->resource]);
+    return need;
+}
+
+static struct edf_entry entry_of(const struct edf_shape *shape, const struct edf_job *job)
+{
+    double deadline = deadline_of(job);
+
+    return (struct edf_entry){.need = need_of(shape, job),
+                              .deadline = deadline,
+                              .limit = deadline + CHOSEN_SPARE,
+                              .listed = NOT_LISTED};
 }
 
 /* --- the baseline ---------------------------------------------------------------------------- */
 
+/* A listed job's turn: by deadline; listing order decides between equals. */
+struct turn {
+    double deadline;
+    size_t index;
+};
+
+static void sort_few(struct turn *turns, size_t count)
+{
+    for (size_t at = 1; at < count; at++) {
+        struct turn turn = turns[at];
+        size_t to = at;
+
+        for (; to > 0 && turn.deadline < turns[to - 1].deadline; to--)
+            turns[to] = turns[to - 1];
+        turns[to] = turn;
+    }
+}
+
+/* By merging halves, in listing order at first: so equals stay. Which half is next cannot be
+ * foreseen, so there is no branch on it. */
+static void sort(struct turn *turns, struct turn *other, size_t count)
+{
+    size_t half = count / 2, at = 0, i = 0, j = half;
+
+    if (count <= FEW) {
+        sort_few(turns, count);
+        return;
+    }
+    sort(turns, other, half);
+    sort(turns + half, other, count - half);
+    if (turns[half - 1].deadline <= turns[half].deadline)
+        return;
+    memcpy(other, turns, half * sizeof(turns[0]));
+    while (i < half && j < count) {
+        bool is_first = other[i].deadline <= turns[j].deadline;
+        const struct turn *next = is_first ? &other[i] : &turns[j];
+
+        turns[at++] = *next;
+        i += is_first;
+        j += !is_first;
+    }
+    memcpy(turns + at, other + i, (half - i) * sizeof(turns[0]));
+}
+
+/* The listed jobs that can run, by turn, coprocessor jobs first. The shape notes them. */
+static struct turn *turns_of(struct arena *arena, struct edf_shape *shape,
+                             const struct edf_job *listed, size_t count,
+                             size_t ret_counts[EDF_GROUPS])
+{
+    struct turn *turns = ARENA_ARRAY(arena, count, struct turn);
+    struct turn *other = ARENA_ARRAY(arena, count / 2 + 1, struct turn);
+    size_t kept = 0;
+
+    if (turns == NULL || other == NULL)
+        return NULL;
+    for (int g = 0; g < EDF_GROUPS; g++) {
+        size_t begin = kept;
+
+        for (size_t i = 0; i < count; i++) {
+            struct edf_need need;
+
+            if (!can_run(shape, &listed[i]) ||
+                (listed[i].resource == RESOURCE_CPU) != (g == EDF_CPUS))
+                continue;
+            need = need_of(shape, &listed[i]);
+            (void)edf_shape_note(shape, &need);
+            turns[kept++] = (struct turn){.deadline = deadline_of(&listed[i]), .index = i};
+        }
+        ret_counts[g] = kept - begin;
+        sort(turns + begin, other, kept - begin);
+    }
+    return turns;
+}
+
 struct edf *edf_create(struct arena *arena, const struct edf_host *host,
-                       const struct edf_job *listed, size_t count, size_t room)
+                       const struct edf_job *listed, size_t count, size_t room,
+                       struct budget *budget)
 {
     struct edf *edf = ARENA_NEW(arena, struct edf);
+    size_t counts[EDF_GROUPS] = {0};
+    const struct turn *turns;
     struct edf_shape shape = {
         .cpus = millionths(floor(between(host->counts[RESOURCE_CPU], 1, INSTANCES_MAX))),
         .types = host->resource_count < RESOURCES_MAX ? host->resource_count : RESOURCES_MAX,
@@ -108,16 +201,17 @@ struct edf *edf_create(struct arena *arena, const struct edf_host *host,
 
     for (size_t type = 1; type < shape.types; type++)
         shape.counts[type] = millionths(host->counts[type]);
-    if (edf == NULL || !edf_queue_init(&edf->queue, arena, &shape, count + room + 1, STEPS_MAX))
+    if (!budget_spend(budget, count * NOTE_COST + budget_of_sorting(count)))
+        count = 0;
+    turns = turns_of(arena, &shape, listed, count, counts);
+    if (edf == NULL || turns == NULL ||
+        !edf_queue_init(&edf->queue, arena, &shape, counts, room + 1, budget))
         return NULL;
     edf->listed = listed;
-    for (size_t i = 0; i < count; i++) {
-        struct edf_entry entry;
+    for (size_t i = 0; i < counts[EDF_COPROCS] + counts[EDF_CPUS]; i++) {
+        struct edf_entry entry = entry_of(&shape, &listed[turns[i].index]);
 
-        if (!can_run(edf, &listed[i]))
-            continue;
-        entry = entry_of(edf, &listed[i]);
-        entry.listed = (ptrdiff_t)i;
+        entry.listed = (ptrdiff_t)turns[i].index;
         edf_queue_list(&edf->queue, &entry);
     }
     edf->is_lost = !edf_queue_begin(&edf->queue, LISTED_SPARE);
@@ -214,7 +308,7 @@ static enum edf_verdict lay_rest(struct edf *edf, const struct edf_group *group,
         const struct edf_entry *entry = group->order[i];
         double finish = edf_queue_lay(&edf->queue, &entry->need);
 
-        if (edf->queue.steps > STEPS_MAX)
+        if (budget_is_used_up(edf->queue.budget))
             return EDF_TOO_LARGE;
         if (finish <= entry->limit)
             continue;
@@ -236,14 +330,17 @@ static enum edf_verdict judge_cpu_jobs(struct edf *edf, struct edf_reason *reaso
 {
     struct edf_queue *queue = &edf->queue;
     const struct edf_group *cpus = &queue->groups[EDF_CPUS];
-    const struct edf_load *base = &cpus->saved[0];
+    const struct edf_profile *base = &cpus->saved[0].profile;
 
-    edf_load_begin_cpu_jobs(&queue->base, &queue->work, &queue->shape);
-    if (edf_load_equal(&queue->base, base))
+    if (!edf_queue_write_base(queue))
+        return EDF_TOO_LARGE;
+    if (edf_profile_equal(&queue->base, base))
         return EDF_IN_TIME;
-    edf_load_copy(&queue->work, &queue->base);
+    if (!edf_queue_read(queue, &queue->base))
+        return EDF_TOO_LARGE;
     return lay_rest(edf, cpus, 0,
-                    edf_queue_until(cpus, 0, edf_load_kept_away_more(base, &queue->base)), reason);
+                    edf_queue_until(cpus, 0, edf_profile_kept_away_more(base, &queue->base)),
+                    reason);
 }
 
 static enum edf_verdict judge(struct edf *edf, const struct edf_entry *entry, size_t place,
@@ -282,11 +379,11 @@ static enum edf_verdict try(struct edf *edf, const struct edf_job *job,
     size_t place;
 
     *ret_reason = (struct edf_reason){0};
-    if (!can_run(edf, job))
+    if (!can_run(&edf->queue.shape, job))
         return EDF_LATE;
     if (edf->is_lost)
         return EDF_TOO_LARGE;
-    entry = entry_of(edf, job);
+    entry = entry_of(&edf->queue.shape, job);
     if (!edf_queue_note(&edf->queue, &entry.need) || !edf_queue_find_base(&edf->queue))
         return EDF_TOO_LARGE;
     place = edf_queue_place(edf_queue_group(&edf->queue, &entry.need), entry.deadline);
@@ -313,9 +410,9 @@ void edf_take(struct edf *edf, const struct edf_job *job)
 {
     struct edf_entry entry;
 
-    if (edf->is_lost || !can_run(edf, job))
+    if (edf->is_lost || !can_run(&edf->queue.shape, job))
         return;
-    entry = entry_of(edf, job);
+    entry = entry_of(&edf->queue.shape, job);
     edf_queue_note(&edf->queue, &entry.need);
     edf->is_lost =
         !edf_queue_take(&edf->queue, &entry,

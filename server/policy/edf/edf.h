@@ -2,7 +2,16 @@
 /* The deadline simulation: whether a host can run one job more without being late with it or
  * later with any other (rule B, policy(7) 8.3). A host runs its jobs by deadline, coprocessor jobs
  * before CPU jobs, and one that does not fit is passed over; a job of an earlier deadline
- * interrupts. Pure; all memory is taken at the beginning. Times are in s from now. */
+ * interrupts. Pure. Times are in s from now.
+ *
+ * The way of a question through the files: `workload` makes jobs of what a client lists. `edf`
+ * sorts them by deadline, and for a candidate finds the place between them. `edf_queue` knows what
+ * each job behind that place can spare, and mostly that says enough. If not, jobs are laid one by
+ * one, in order of precedence, onto the `edf_load`, a tree of what is free at what time, and each
+ * one's end is compared with the time until which it may end. An `edf_profile` is such a load
+ * written down, to go on from there without laying all jobs before. `edf_slots` is the short cut
+ * for hosts of which all CPU jobs take the same, and `edf_shape` knows what all jobs have in common
+ * and what follows from it. All that is done is charged to the budget of the request. */
 #ifndef SERVER_POLICY_EDF_EDF_H
 #define SERVER_POLICY_EDF_EDF_H
 
@@ -12,6 +21,7 @@
 #include <stddef.h>
 
 struct arena;
+struct budget;
 
 struct edf_host {
     double counts[RESOURCES_MAX]; /* instances by resource; those of the CPU: usable ones */
@@ -29,7 +39,7 @@ enum edf_verdict {
     EDF_IN_TIME,
     EDF_LATE,     /* it would be late itself */
     EDF_DELAYS,   /* a listed job would be later than without new jobs, or a chosen one late */
-    EDF_TOO_LARGE /* not known within the bound of time; no room for it either */
+    EDF_TOO_LARGE /* not known within the budget; no room for it either */
 };
 
 /* What a verdict rests on. */
@@ -41,10 +51,12 @@ struct edf_reason {
 };
 
 /* The baseline: how late each listed job is with those alone. Not more than `room` jobs will be
- * taken. NULL: no memory. */
+ * taken. All work is charged to the budget, which outlives the simulation, as `listed` does. When
+ * it is used up before the baseline is known, every verdict is EDF_TOO_LARGE. NULL: no memory. */
 struct edf;
 struct edf *edf_create(struct arena *arena, const struct edf_host *host,
-                       const struct edf_job *listed, size_t count, size_t room);
+                       const struct edf_job *listed, size_t count, size_t room,
+                       struct budget *budget);
 /* Back to the baseline. */
 void edf_reset(struct edf *edf);
 enum edf_verdict edf_try(struct edf *edf, const struct edf_job *job, struct edf_reason *ret_reason);

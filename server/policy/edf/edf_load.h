@@ -1,11 +1,14 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What is free on a host over time while jobs are laid onto it in order of precedence. Since no
- * job disturbs one that goes before it, laying them one after the other gives the same schedule as
- * walking through time does. Times are whole microseconds; pure. */
+/* The load of a host while jobs are laid onto it in order of precedence. Since no job disturbs one
+ * that goes before it, laying them one after the other gives the same schedule as walking through
+ * time does. A profile is read into a load, jobs are laid, and what is free then is read out
+ * again; pure. */
 #ifndef SERVER_POLICY_EDF_EDF_LOAD_H
 #define SERVER_POLICY_EDF_EDF_LOAD_H
 
+#include "server/policy/edf/edf_profile.h"
 #include "server/policy/edf/edf_shape.h"
+#include "server/policy/edf/edf_slots.h"
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -13,45 +16,43 @@
 
 struct arena;
 
-/* Mostly segments of time, neighbours never equal. One lasts until the next begins, the last for
- * ever: in that one nothing runs. Of each there is a row of what is free by segment. For
- * coprocessor jobs: what their CPU parts may take, then each type of coprocessors. For CPU jobs:
- * what they may take; and, where some take less than a CPU, what of the CPUs they have left.
- *
- * Where CPU jobs need no more than one of a number of slots (edf_shape_slots), there are no rows,
- * and each job takes the slot that is free first. */
+#ifndef EDF_FAN
+#define EDF_FAN 32 /* entries of a node; a test makes it less */
+#endif
+
+/* Nodes of a tree, `EDF_FAN` places in each. Of a leaf, an entry is a segment: when it begins, and
+ * by row what is free in it. Of any other, an entry is a node below: when it begins, and by row the
+ * least and the most that is free in it, and what is yet to be added to all below. */
+struct edf_nodes {
+    size_t count, room;
+    uint32_t *sizes; /* entries in use, by node */
+    double *starts;  /* us */
+    uint32_t *children;
+    int64_t *low, *high, *owed; /* of a leaf: only low */
+};
+
 struct edf_load {
-    size_t count, room; /* segments */
-    size_t rows;
-    double *starts;                   /* us */
-    int64_t *free;                    /* `rows` times `room` */
-    double full_until[RESOURCES_MAX]; /* us, by need.type: no room for any such job before */
+    size_t rows, room;              /* room: segments */
+    size_t rows_room;               /* rows that there is memory for */
+    int64_t floor;                  /* of the only row: any CPU job needs so much */
+    size_t height;                  /* 0: the root is a leaf */
+    uint32_t root;                  /* where nothing is laid yet, as it was read in */
+    struct edf_nodes leaves, inner; /* segments; what stands above them */
+    struct edf_slots slots;         /* in place of all, where there are no rows */
 };
 
-/* Room for `room` segments; each job that is laid adds one at most. */
-bool edf_load_alloc(struct edf_load *load, struct arena *arena, size_t room, size_t rows);
-/* Nothing runs, and coprocessor jobs will be laid. */
-void edf_load_clear(struct edf_load *load, const struct edf_shape *shape);
-/* What a load of all coprocessor jobs leaves to CPU jobs. */
-void edf_load_begin_cpu_jobs(struct edf_load *load, const struct edf_load *coprocs,
-                             const struct edf_shape *shape);
-/* A copy leaves out the time that is full to everyone. */
-void edf_load_copy(struct edf_load *load, const struct edf_load *from);
-bool edf_load_equal(const struct edf_load *one, const struct edf_load *other);
-
-/* What coprocessor jobs keep away from CPU jobs until some time: millionths times us. The
- * cursor, zero at first, lets the next question about the same load begin where this one ended. */
-struct edf_cursor {
-    size_t at;
-    double sum; /* before segment `at` */
-};
-double edf_load_kept_away(const struct edf_load *base, const struct edf_shape *shape, double time,
-                          struct edf_cursor *cursor);
-/* The most that another load of coprocessor jobs ever keeps away more, until any time. */
-double edf_load_kept_away_more(const struct edf_load *base, const struct edf_load *other);
-
-/* Lays a job; returns when it is done. Adds to *steps what it cost: segments looked at. */
-double edf_load_add(struct edf_load *load, const struct edf_shape *shape,
-                    const struct edf_need *need, uint64_t *steps);
+/* Room for `room` segments, those read in and one for each job together. Memory is taken when
+ * first something is read that needs it. */
+void edf_load_init(struct edf_load *load, size_t room);
+/* Each adds to *work what it cost, in units of the budget. False: no memory. */
+bool edf_load_read(struct edf_load *load, struct arena *arena, const struct edf_profile *from,
+                   const struct edf_shape *shape, uint64_t *work);
+/* `profile` has room for edf_load_size segments. What is full to every CPU job at the beginning is
+ * left out where there are none but CPU jobs. */
+void edf_load_write(const struct edf_load *load, const struct edf_shape *shape, bool is_of_cpus,
+                    struct edf_profile *profile, uint64_t *work);
+size_t edf_load_size(const struct edf_load *load);
+/* Lays a job; returns when it is done, us. */
+double edf_load_add(struct edf_load *load, const struct edf_need *need, uint64_t *work);
 
 #endif

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Two ways to know that a job is in time. Exactly: laying all jobs before it, and it. Loads are
+/* Two ways to know that a job is in time. Exactly: laying all jobs before it, and it. Profiles are
  * kept for every so many places, so that laying begins near the place in question; what a new job
  * makes untrue is laid again only when it is asked for.
  *
@@ -22,7 +22,10 @@
 
 #define ROUNDING 1e-9 /* of amounts, relative: far more than sums of doubles are wrong by */
 
-enum { PLACES_MIN = 8 };
+/* Units of the budget for one job. */
+enum { SURVEY_COST = 12, FIND_COST = 1, TAKE_COST = 3, BEGIN_COST = 10, WALK = 64 };
+
+enum { PLACES_MIN = 8, SAVED_ROOM = 1 << 19 /* numbers of 8 bytes */ };
 
 /* --- bounds ---------------------------------------------------------------------------------- */
 
@@ -47,8 +50,7 @@ static double spare_of(struct edf_queue *queue, const struct edf_entry *entry, d
     if (level <= 0)
         return -INFINITY;
     if (need->type == RESOURCE_CPU)
-        kept_away = edf_load_kept_away(&queue->groups[EDF_CPUS].saved[0], &queue->shape,
-                                       entry->limit, &queue->cursor);
+        kept_away = edf_kept_until(&queue->kept, entry->limit);
     return level * (entry->limit - need->wall_time) - higher - kept_away -
            ROUNDING * (level * (fabs(entry->limit) + need->wall_time) + higher + kept_away);
 }
@@ -85,7 +87,8 @@ static void sharpen(struct edf_queue *queue, size_t place)
 /* All bounds anew. */
 static bool survey(struct edf_queue *queue)
 {
-    if (!edf_queue_find_base(queue))
+    if (!budget_spend(queue->budget, queue->entry_count * SURVEY_COST) ||
+        !edf_queue_find_base(queue))
         return false;
     for (int g = 0; g < EDF_GROUPS; g++) {
         struct edf_group *group = &queue->groups[g];
@@ -104,16 +107,20 @@ static bool survey(struct edf_queue *queue)
             sharpen(queue, group->known);
         find_least(group, 0);
     }
+    queue->is_surveyed = true;
     return true;
 }
 
-/* What jobs of its type before a place take. */
-static double higher_at(const struct edf_group *group, size_t place, size_t type)
+/* What jobs of its type before a place take; INFINITY: to find it costs too much. */
+static double higher_at(struct edf_queue *queue, const struct edf_group *group, size_t place,
+                        size_t type)
 {
-    while (place-- > 0) {
-        const struct edf_need *need = &group->order[place]->need;
+    for (size_t i = place; i-- > 0;) {
+        const struct edf_need *need = &group->order[i]->need;
         if (need->type == type)
-            return group->higher[place] + edf_queue_amount(need);
+            return group->higher[i] + edf_queue_amount(need);
+        if ((place - i) % WALK == 0 && !budget_spend(queue->budget, WALK))
+            return INFINITY;
     }
     return 0;
 }
@@ -122,7 +129,7 @@ double edf_queue_spare(struct edf_queue *queue, const struct edf_entry *entry, s
 {
     const struct edf_group *group = edf_queue_group(queue, &entry->need);
 
-    return spare_of(queue, entry, higher_at(group, place, entry->need.type));
+    return spare_of(queue, entry, higher_at(queue, group, place, entry->need.type));
 }
 
 size_t edf_queue_until(const struct edf_group *group, size_t from, double amount)
@@ -146,38 +153,88 @@ static size_t lesser(size_t one, size_t other)
     return one < other ? one : other;
 }
 
+/* What is free in `work`. Where it would take too much memory, it is not kept. */
 static bool save(struct edf_queue *queue, struct edf_group *group, size_t index)
 {
-    struct edf_load *saved = &group->saved[index];
-    size_t rows = group == &queue->groups[EDF_CPUS] ? 2 : queue->shape.types;
+    struct edf_saved *saved = &group->saved[index];
+    bool is_of_cpus = group == &queue->groups[EDF_CPUS];
+    size_t count = edf_load_size(&queue->work);
+    size_t rows = is_of_cpus ? 2 : queue->shape.types;
+    uint64_t cost = 0;
 
-    if (saved->room < queue->work.count &&
-        !edf_load_alloc(saved, queue->arena, queue->work.count + queue->work.count / 2 + 8, rows))
+    saved->is_kept = false;
+    if (saved->profile.room < count || saved->profile.room == 0) {
+        size_t room = count + count / 4 + 8;
+
+        if (index > 0 && room * (rows + 1) > queue->saved_room)
+            return true;
+        queue->saved_room -= room * (rows + 1) < queue->saved_room ? room * (rows + 1) : 0;
+        if (!edf_profile_alloc(&saved->profile, queue->arena, room, rows))
+            return false;
+    }
+    /* The first one is also what the bounds of CPU jobs rest on: nothing is left out. */
+    edf_load_write(&queue->work, &queue->shape, is_of_cpus && index > 0, &saved->profile, &cost);
+    saved->is_kept = true;
+    return budget_spend(queue->budget, cost);
+}
+
+bool edf_queue_read(struct edf_queue *queue, const struct edf_profile *profile)
+{
+    uint64_t cost = 0;
+    bool is_read = edf_load_read(&queue->work, queue->arena, profile, &queue->shape, &cost);
+
+    return budget_spend(queue->budget, cost) && is_read;
+}
+
+/* There are as many rows as may be needed. */
+static bool make_room(struct edf_queue *queue, struct edf_profile *profile, size_t count)
+{
+    size_t rows = queue->shape.types > 2 ? queue->shape.types : 2;
+
+    return count <= profile->room ||
+           edf_profile_alloc(profile, queue->arena, count + count / 4 + 8, rows);
+}
+
+bool edf_queue_write_base(struct edf_queue *queue)
+{
+    uint64_t cost = 0;
+
+    if (!make_room(queue, &queue->base, edf_load_size(&queue->work)))
         return false;
-    edf_load_copy(saved, &queue->work);
-    return true;
+    edf_load_write(&queue->work, &queue->shape, false, &queue->base, &cost);
+    edf_profile_turn_to_cpus(&queue->base, &queue->shape);
+    return budget_spend(queue->budget, 2 * cost); /* what is made of it is compared too */
 }
 
 double edf_queue_lay(struct edf_queue *queue, const struct edf_need *need)
 {
-    return edf_load_add(&queue->work, &queue->shape, need, &queue->steps);
+    uint64_t cost = 0;
+    double finish = edf_load_add(&queue->work, need, &cost);
+
+    budget_spend(queue->budget, cost);
+    return finish;
 }
 
 static bool lay_before(struct edf_queue *queue, struct edf_group *group, size_t place)
 {
     size_t from = lesser(place, group->known) / queue->places;
 
-    edf_load_copy(&queue->work, &group->saved[from]);
+    if (budget_is_used_up(queue->budget))
+        return false;
+    while (!group->saved[from].is_kept)
+        from--; /* the first one is always kept */
+    if (!edf_queue_read(queue, &group->saved[from].profile))
+        return false;
     for (size_t i = from * queue->places; i < place; i++) {
         double finish = edf_queue_lay(queue, &group->order[i]->need);
 
+        if (budget_is_used_up(queue->budget))
+            return false;
         if (i < group->known)
             continue;
         group->order[i]->finish = finish;
         group->known = i + 1;
         if (group->known % queue->places == 0 && !save(queue, group, group->known / queue->places))
-            return false;
-        if (queue->steps > queue->steps_max)
             return false;
     }
     return true;
@@ -190,28 +247,45 @@ static void lessen(struct edf_group *group, double amount)
     find_least(group, 0);
 }
 
+/* Takes over the base that the coprocessor jobs leave now. */
+static bool change_base(struct edf_queue *queue)
+{
+    struct edf_group *cpus = &queue->groups[EDF_CPUS];
+    struct edf_saved *first = &cpus->saved[0];
+
+    if (first->is_kept) {
+        double more = edf_profile_kept_away_more(&first->profile, &queue->base);
+        if (more > 0)
+            lessen(cpus, more);
+        budget_spend(queue->budget, FIND_COST * cpus->count);
+    }
+    cpus->known = 0;
+    return edf_queue_read(queue, &queue->base) && save(queue, cpus, 0) &&
+           edf_kept_begin(&queue->kept, queue->arena, &first->profile, &queue->shape);
+}
+
 bool edf_queue_find_base(struct edf_queue *queue)
 {
     struct edf_group *coprocs = &queue->groups[EDF_COPROCS], *cpus = &queue->groups[EDF_CPUS];
-    double more;
 
     if (queue->is_base_known)
         return true;
-    if (edf_shape_burden(&queue->shape) == 0)
-        edf_load_clear(&queue->work, &queue->shape); /* whatever they do */
-    else if (!lay_before(queue, coprocs, coprocs->count))
+    if (edf_shape_burden(&queue->shape) == 0) { /* whatever they do */
+        if (!make_room(queue, &queue->base, 1))
+            return false;
+        edf_profile_clear(&queue->base, &queue->shape);
+        edf_profile_turn_to_cpus(&queue->base, &queue->shape);
+    } else {
+        if (!lay_before(queue, coprocs, coprocs->count) || !edf_queue_write_base(queue))
+            return false;
+    }
+    if ((!cpus->saved[0].is_kept || !edf_profile_equal(&queue->base, &cpus->saved[0].profile)) &&
+        !change_base(queue)) {
+        queue->is_surveyed = false;
         return false;
-    edf_load_begin_cpu_jobs(&queue->base, &queue->work, &queue->shape);
+    }
     queue->is_base_known = true;
-    if (cpus->saved[0].room > 0 && edf_load_equal(&queue->base, &cpus->saved[0]))
-        return true;
-    more = cpus->saved[0].room > 0 ? edf_load_kept_away_more(&cpus->saved[0], &queue->base) : 0;
-    if (more > 0)
-        lessen(cpus, more);
-    cpus->known = 0;
-    queue->cursor = (struct edf_cursor){0};
-    edf_load_copy(&queue->work, &queue->base);
-    return save(queue, cpus, 0);
+    return true;
 }
 
 bool edf_queue_before(struct edf_queue *queue, struct edf_group *group, size_t place)
@@ -230,79 +304,67 @@ bool edf_queue_sharpen(struct edf_queue *queue, const struct edf_group *group, s
         return false;
     sharpen(queue, place);
     find_least(cpus, 0);
-    return true;
+    return budget_spend(queue->budget, FIND_COST * cpus->count);
 }
 
 /* --- the listed jobs ------------------------------------------------------------------------- */
 
-bool edf_queue_init(struct edf_queue *queue, struct arena *arena, const struct edf_shape *shape,
-                    size_t room, uint64_t steps_max)
+static bool init_group(struct edf_group *group, struct arena *arena, size_t room)
 {
-    size_t rows = shape->types > 2 ? shape->types : 2;
+    group->order = ARENA_ARRAY(arena, room, struct edf_entry *);
+    group->baseline = ARENA_ARRAY(arena, room, struct edf_entry *);
+    group->higher = ARENA_ARRAY(arena, room, double);
+    group->spare = ARENA_ARRAY(arena, room, double);
+    group->least_spare = ARENA_ARRAY(arena, room + 1, double);
+    return group->order != NULL && group->baseline != NULL && group->higher != NULL &&
+           group->spare != NULL && group->least_spare != NULL;
+}
 
-    *queue =
-        (struct edf_queue){.arena = arena, .shape = *shape, .room = room, .steps_max = steps_max};
+bool edf_queue_init(struct edf_queue *queue, struct arena *arena, const struct edf_shape *shape,
+                    const size_t listed[EDF_GROUPS], size_t chosen, struct budget *budget)
+{
+    struct edf_saved *first = &queue->groups[EDF_COPROCS].saved[0];
+    size_t room = listed[EDF_COPROCS] + listed[EDF_CPUS] + chosen;
+
+    *queue = (struct edf_queue){.arena = arena,
+                                .budget = budget,
+                                .taking = {.most = BUDGET_MOST / 5},
+                                .shape = *shape,
+                                .room = room,
+                                .saved_room = SAVED_ROOM};
+    budget_spend(budget, room * BEGIN_COST);
     queue->places = room / EDF_SAVED_MAX + 1 > PLACES_MIN ? room / EDF_SAVED_MAX + 1 : PLACES_MIN;
-    queue->listed = ARENA_ARRAY(arena, room, struct edf_entry);
     queue->entries = ARENA_ARRAY(arena, room, struct edf_entry);
-    if (queue->listed == NULL || queue->entries == NULL)
+    if (queue->entries == NULL)
         return false;
-    for (int g = 0; g < EDF_GROUPS; g++) {
-        struct edf_group *group = &queue->groups[g];
-        group->order = ARENA_ARRAY(arena, room, struct edf_entry *);
-        group->baseline = ARENA_ARRAY(arena, room, struct edf_entry *);
-        group->higher = ARENA_ARRAY(arena, room, double);
-        group->spare = ARENA_ARRAY(arena, room, double);
-        group->least_spare = ARENA_ARRAY(arena, room + 1, double);
-        if (group->order == NULL || group->baseline == NULL || group->higher == NULL ||
-            group->spare == NULL || group->least_spare == NULL)
+    for (int g = 0; g < EDF_GROUPS; g++)
+        if (!init_group(&queue->groups[g], arena, listed[g] + chosen))
             return false;
-    }
-    /* One job adds one segment at most; one is there, one more joins them in the end. */
-    if (!edf_load_alloc(&queue->work, arena, room + 3, rows) ||
-        !edf_load_alloc(&queue->base, arena, room + 3, rows))
+    /* One job adds one segment at most; one is there, one more is asked about. */
+    edf_load_init(&queue->work, room + 3);
+    if (!make_room(queue, &first->profile, 1))
         return false;
-    edf_load_clear(&queue->work, shape);
-    return save(queue, &queue->groups[EDF_COPROCS], 0);
+    edf_profile_clear(&first->profile, shape);
+    first->is_kept = true;
+    return true;
 }
 
 void edf_queue_list(struct edf_queue *queue, const struct edf_entry *entry)
 {
     struct edf_group *group = edf_queue_group(queue, &entry->need);
+    struct edf_entry *listed = &queue->entries[queue->entry_count++];
 
-    (void)edf_shape_note(&queue->shape, &entry->need);
-    queue->listed[queue->entry_count] = *entry;
-    group->order[group->count++] = &queue->listed[queue->entry_count++];
-}
-
-/* By deadline; a merge, for listing order decides between equals. */
-static void sort(struct edf_entry **order, struct edf_entry **other, size_t count)
-{
-    size_t half = count / 2, i = 0, j = half;
-
-    if (count < 2)
-        return;
-    sort(order, other, half);
-    sort(order + half, other, count - half);
-    memcpy(other, order, half * sizeof(struct edf_entry *));
-    for (size_t at = 0; i < half; at++)
-        order[at] =
-            j >= count || other[i]->deadline <= order[j]->deadline ? other[i++] : order[j++];
+    *listed = *entry;
+    group->order[group->count] = group->baseline[group->count] = listed;
+    group->count++;
 }
 
 bool edf_queue_begin(struct edf_queue *queue, double spare)
 {
-    queue->entry_count = 0;
     for (int g = 0; g < EDF_GROUPS; g++) {
         struct edf_group *group = &queue->groups[g];
         const struct edf_entry *longest = NULL;
 
-        sort(group->order, group->baseline, group->count);
-        for (size_t i = 0; i < group->count; i++) { /* one after the other in memory too */
-            struct edf_entry *entry = &queue->entries[queue->entry_count++];
-            *entry = *group->order[i];
-            group->order[i] = group->baseline[i] = entry;
-        }
         if (!edf_queue_before(queue, group, group->count))
             return false;
         for (size_t i = 0; i < group->count; i++) {
@@ -330,7 +392,7 @@ bool edf_queue_reset(struct edf_queue *queue)
             memcpy(group->order, group->baseline, group->count * sizeof(struct edf_entry *));
     }
     queue->entry_count = queue->groups[EDF_COPROCS].count + queue->groups[EDF_CPUS].count;
-    queue->is_base_known = false;
+    queue->is_base_known = queue->is_surveyed = false;
     return survey(queue);
 }
 
@@ -340,12 +402,11 @@ bool edf_queue_note(struct edf_queue *queue, const struct edf_need *need)
 {
     enum edf_change change = edf_shape_note(&queue->shape, need);
 
-    if (change == EDF_SAME)
-        return true;
     if (change == EDF_LOADS)
         edf_queue_group(queue, need)->known = 0;
-    queue->is_base_known = false;
-    return survey(queue);
+    if (change != EDF_SAME)
+        queue->is_base_known = queue->is_surveyed = false;
+    return queue->is_surveyed || survey(queue);
 }
 
 size_t edf_queue_place(const struct edf_group *group, double deadline)
@@ -374,7 +435,7 @@ static void insert(struct edf_queue *queue, struct edf_group *group, const struc
     memmove(group->higher + place + 1, group->higher + place, behind * sizeof(double));
     memmove(group->spare + place + 1, group->spare + place, behind * sizeof(double));
     group->order[place] = taken;
-    group->higher[place] = higher_at(group, place, entry->need.type);
+    group->higher[place] = higher_at(queue, group, place, entry->need.type);
     group->spare[place] = spare_of(queue, taken, group->higher[place]);
     group->known = lesser(group->known, place);
     group->sharp = lesser(group->sharp, place);
@@ -385,8 +446,10 @@ bool edf_queue_take(struct edf_queue *queue, const struct edf_entry *entry, size
 {
     struct edf_group *group = edf_queue_group(queue, &entry->need);
     double amount = edf_queue_amount(&entry->need);
+    uint64_t cost = TAKE_COST * (group->count - place) + FIND_COST * group->count;
 
-    if (queue->entry_count >= queue->room)
+    if (queue->entry_count >= queue->room ||
+        (!budget_spend(queue->budget, cost) && !budget_spend(&queue->taking, cost)))
         return false;
     insert(queue, group, entry, place);
     for (size_t i = place + 1; i < group->count; i++) {

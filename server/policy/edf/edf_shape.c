@@ -64,6 +64,11 @@ int64_t edf_shape_cpus_beside(const struct edf_shape *shape, int64_t parts)
     return round_down(most > 0 ? most : 0, shape->cpus_taken[RESOURCE_CPU].grain);
 }
 
+int64_t edf_shape_floor(const struct edf_shape *shape)
+{
+    return edf_shape_cpus_beside(shape, 0) - shape->cpus + 1;
+}
+
 bool edf_shape_has_small(const struct edf_shape *shape)
 {
     const struct edf_range *taken = &shape->cpus_taken[RESOURCE_CPU];

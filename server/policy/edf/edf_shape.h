@@ -39,6 +39,9 @@ enum edf_change edf_shape_note(struct edf_shape *shape, const struct edf_need *n
 
 /* What CPU jobs may take in all beside coprocessor jobs that take `parts` of the CPUs. */
 int64_t edf_shape_cpus_beside(const struct edf_shape *shape, int64_t parts);
+/* Where nothing is kept away from CPU jobs: so much of what they may take must be free for any of
+ * them to run, because they may not begin while all CPUs are in use. */
+int64_t edf_shape_floor(const struct edf_shape *shape);
 /* Some CPU job takes less than a CPU. */
 bool edf_shape_has_small(const struct edf_shape *shape);
 /* All CPU jobs take the same: one job more makes none earlier, whatever the coprocessor jobs. */

@@ -8,6 +8,7 @@
 #include "server/policy/edf/workload.h"
 
 #include "server/base/arena.h"
+#include "server/base/budget.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -20,6 +21,9 @@
 #define LONG_OVERDUE   (-1e9)  /* s: goes before everything */
 
 enum { VERSION_TELLS_COPROCS = 61100, FILLERS_MAX = 4096 };
+
+/* Units of the budget: for a job; and to compare names, by those of two numbers. */
+enum { JOB_COST = 50, NAME_COST = 4 };
 
 struct making {
     struct arena *arena;
@@ -206,8 +210,16 @@ static size_t room_for(const struct workload_facts *facts)
     size_t room = facts->message->ip_result_count + facts->own_count + facts->resent_count;
 
     for (size_t i = 0; i < facts->asked->resource_count; i++)
-        room += (size_t)fmin(facts->asked->resources[i].count + 1, FILLERS_MAX);
+        room += (size_t)fmin(fmax(facts->asked->resources[i].count, 0) + 1, FILLERS_MAX);
     return room;
+}
+
+/* What it costs to make so many jobs: names are sorted, and each job is looked for among them. */
+static uint64_t cost_of(const struct workload_facts *facts, size_t room)
+{
+    size_t named = facts->own_count + facts->message->other_result_count + facts->aborted_count;
+
+    return room * JOB_COST + NAME_COST * budget_of_sorting(named + room);
 }
 
 static double earliest_own(const struct making *making)
@@ -226,30 +238,42 @@ static double earliest_own(const struct making *making)
     return earliest;
 }
 
+static bool list_jobs(struct making *making)
+{
+    const struct workload_facts *facts = making->facts;
+
+    if (!sort_names(making))
+        return false;
+    for (size_t i = 0; i < facts->message->ip_result_count; i++)
+        add_listed(making, &facts->message->ip_results[i]);
+    if (!facts->message->has_ip_results)
+        stand_in(making);
+    for (size_t i = 0; i < facts->resent_count; i++)
+        add(making, &facts->resent[i], NO_TEXT);
+    return true;
+}
+
 struct workload *workload_make(struct arena *arena, const struct workload_facts *facts)
 {
     struct making making = {.arena = arena, .facts = facts};
     struct workload *workload = ARENA_NEW(arena, struct workload);
     struct edf_host host = {.resource_count = facts->asked->resource_count};
     size_t room = room_for(facts);
+    /* Without a budget, the simulation too says of every job that the queue is too large. */
+    bool is_listed = budget_spend(facts->budget, cost_of(facts, room));
 
     making.jobs = ARENA_ARRAY(arena, room, struct edf_job);
     making.names = ARENA_ARRAY(arena, room, struct text);
-    if (workload == NULL || making.jobs == NULL || making.names == NULL || !sort_names(&making))
+    if (workload == NULL || making.jobs == NULL || making.names == NULL ||
+        (is_listed && !list_jobs(&making)))
         return NULL;
-    for (size_t i = 0; i < facts->message->ip_result_count; i++)
-        add_listed(&making, &facts->message->ip_results[i]);
-    if (!facts->message->has_ip_results)
-        stand_in(&making);
-    for (size_t i = 0; i < facts->resent_count; i++)
-        add(&making, &facts->resent[i], NO_TEXT);
     for (size_t i = 0; i < host.resource_count; i++)
         host.counts[i] = facts->asked->resources[i].count;
     *workload = (struct workload){
-        .edf = edf_create(arena, &host, making.jobs, making.count, facts->jobs_max),
+        .edf = edf_create(arena, &host, making.jobs, making.count, facts->jobs_max, facts->budget),
         .jobs = making.jobs,
         .names = making.names,
-        .count = making.count,
+        .count = is_listed ? making.count : facts->message->ip_result_count,
         .connection_period = facts->connection_period,
         .earliest_own = earliest_own(&making),
     };

@@ -15,6 +15,7 @@
 #include <stddef.h>
 
 struct arena;
+struct budget;
 
 /* A job of this project on the host, by the database. */
 struct own_job {
@@ -36,7 +37,8 @@ struct workload_facts {
     size_t resent_count;
     const struct text *aborted; /* names */
     size_t aborted_count;
-    size_t jobs_max; /* that may be chosen */
+    size_t jobs_max;       /* that may be chosen */
+    struct budget *budget; /* of the request; outlives the workload */
 };
 
 struct workload {
