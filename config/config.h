@@ -18,13 +18,23 @@ struct text_list {
     size_t count;
 };
 
-#define CONFIG_FIELD_FLAG    bool
-#define CONFIG_FIELD_INTEGER int64_t
-#define CONFIG_FIELD_REAL    double
-#define CONFIG_FIELD_STRING  struct text
-#define CONFIG_FIELD_SECRET  struct text
-#define CONFIG_FIELD_LIST    struct text_list
-#define CONFIG_FIELD_REGEXES struct text_list
+#define CONFIG_FIELD_FLAG(name)    bool name;
+#define CONFIG_FIELD_INTEGER(name) int64_t name;
+#define CONFIG_FIELD_REAL(name)    double name;
+#define CONFIG_FIELD_CHOICE(name)  enum config_##name name;
+#define CONFIG_FIELD_STRING(name)  struct text name;
+#define CONFIG_FIELD_SECRET(name)  struct text name;
+#define CONFIG_FIELD_LIST(name)    struct text_list name;
+#define CONFIG_FIELD_REGEXES(name) struct text_list name;
+
+/* enum config_OPTION for each option that is one of a few words. */
+#define OPTION(name, type, default_, minimum, maximum, source, help)
+#define CHOICES(option, choices) enum config_##option{choices};
+#define CHOICE(value, word)      value,
+#include "config/options.def"
+#undef OPTION
+#undef CHOICES
+#undef CHOICE
 
 /* Where a value came from. */
 struct config_origin {
@@ -46,9 +56,11 @@ struct jobs_in_progress {
 
 /* Immutable once loaded; everything it points to lives as long as it does. */
 struct config {
-#define OPTION(name, type, default_, minimum, maximum, source, help) CONFIG_FIELD_##type name;
+#define OPTION(name, type, default_, minimum, maximum, source, help) CONFIG_FIELD_##type(name)
+#define CHOICES(option, choices)
 #include "config/options.def"
 #undef OPTION
+#undef CHOICES
     const struct jobs_in_progress *jobs_in_progress; /* max_jobs_in_progress */
     size_t jobs_in_progress_count;
     struct text project_dir_path;  /* where it was loaded from, absolute; empty: from no file */
@@ -91,16 +103,22 @@ enum config_type {
     CONFIG_FLAG,
     CONFIG_INTEGER,
     CONFIG_REAL,
+    CONFIG_CHOICE,
     CONFIG_STRING,
     CONFIG_SECRET,
     CONFIG_LIST,
     CONFIG_REGEXES
 };
 enum config_source { CONFIG_BOINC, CONFIG_OURS };
+struct config_word {
+    int value; /* of the option's enum */
+    const char *word;
+};
 struct config_option {
     const char *name;
     enum config_type type;
     const char *default_text, *minimum_text, *maximum_text;
+    const struct config_word *words; /* of a choice, the last one without a word; else NULL */
     enum config_source source;
     const char *help;
     size_t offset; /* in struct config */

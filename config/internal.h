@@ -31,6 +31,9 @@ MUST_CHECK enum status config_set_option(struct config *config, const struct con
                                          struct text value, struct config_origin origin,
                                          struct failure *failure);
 
+/* The word of a choice; `value` points to the option's member of a struct config. */
+const char *config_word_of(const struct config_option *option, const void *value);
+
 /* Where the reader is inside max_jobs_in_progress. Both calls answer what is wrong, or NULL; after
  * an unknown element its whole content is to be passed over, and its end is not told. */
 struct limits_reader {

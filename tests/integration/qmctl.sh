@@ -237,7 +237,8 @@ expect 0 'warning: jobs of demo are due 12.0 hours .*edf_min_queue when_not_idle
 sed -i 's|</config>|<edf_min_queue>when_not_idle</edf_min_queue></config>|' "$project/config.xml"
 in_project check-config | grep 'edf_min_queue' && { echo "FAILED: a warning heeded"; failures=$((failures + 1)); }
 sed -i 's|when_not_idle</edf|when_idle</edf|' "$project/config.xml"
-expect 0 'warning: edf_min_queue: "when_idle" is none of' in_project check-config
+expect 1 'config.xml:[0-9]+: edf_min_queue is "when_idle"; it must be one of always,' in_project check-config
+sed -i 's|when_idle</edf|never</edf|' "$project/config.xml"
 rm "$project/keys/upload_public"
 expect 1 'error: .*upload_public' in_project check-config
 sed -i 's|<long_name>.*|<long_name>A|; s|<uldl_dir_fanout>.*|<uldl_dir_fanout>many</uldl_dir_fanout>|' \

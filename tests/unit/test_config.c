@@ -126,6 +126,8 @@ static void defaults_and_bounds_fit_their_type(void **state)
             fail_msg("options.def: %s: default out of range", option->name);
         if (option->type == CONFIG_FLAG && !text_is(bounds[0], "0") && !text_is(bounds[0], "1"))
             fail_msg("options.def: %s: default of a flag is 0 or 1", option->name);
+        if ((option->type == CONFIG_CHOICE) != (option->words != NULL))
+            fail_msg("options.def: %s: words are for a choice, which has some", option->name);
     }
 }
 
@@ -166,6 +168,7 @@ static void values_of_every_type_are_read(void **state)
                                                  "<max_ncpus>16</max_ncpus>\n"
                                                  "<next_rpc_delay>1.5e3</next_rpc_delay>\n"
                                                  "<ban_cpu>^AMD\tK6</ban_cpu>\n"
+                                                 "<edf_min_queue> never\n</edf_min_queue>\n"
                                                  "<ban_cpu>Duron</ban_cpu>\n"));
     assert_int_equal(world->findings.count, 0);
     const struct config *config = world->config;
@@ -175,6 +178,7 @@ static void values_of_every_type_are_read(void **state)
     assert_false(config->resend_lost_results);
     assert_i64(config->max_ncpus, 16);
     assert_real(config->next_rpc_delay, 1500, 0);
+    assert_int_equal(config->edf_min_queue, EDF_MIN_QUEUE_NEVER);
     assert_int_equal(config->ban_cpu.count, 2);
     assert_text(config->ban_cpu.items[0], "^AMD\tK6");
     assert_text(config->ban_cpu.items[1], "Duron");
@@ -206,6 +210,11 @@ static void unreadable_values_are_errors_with_line_and_range(void **state)
         {"<min_core_client_upgrade_deadline>-1</min_core_client_upgrade_deadline>", "at least 0"},
         {"<ended>yes</ended>", "ended is \"yes\"; it must be empty (true), 1 or 0"},
         {"<long_name>a <b>bold</b> name</long_name>", "long_name holds other elements"},
+        {"<edf_min_queue>when_idle</edf_min_queue>",
+         "edf_min_queue is \"when_idle\"; it must be one of always, when_not_idle, never"},
+        {"<edf_min_queue>Always</edf_min_queue>", "edf_min_queue is \"Always\""},
+        {"<edf_min_queue>always never</edf_min_queue>", "edf_min_queue"},
+        {"<edf_min_queue/>", "edf_min_queue is \"\"; it must be one of"},
     };
     struct world *world = *state;
     for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
@@ -492,6 +501,7 @@ static void dump_tells_values_and_origins(void **state)
     assert_status(STATUS_OK, load_options(world, "<threads>3</threads>\n"
                                                  "<db_passwd>secret</db_passwd>\n"
                                                  "<ban_cpu>a</ban_cpu><ban_cpu>b</ban_cpu>\n"
+                                                 "<edf_min_queue>when_not_idle</edf_min_queue>\n"
                                                  "<grace_period_hours>1</grace_period_hours>"));
     config_dump(world->config, &buffer);
     struct text dump = buffer_text(&buffer);
@@ -501,6 +511,8 @@ static void dump_tells_values_and_origins(void **state)
         text_print(world->arena, "\ndb_passwd = (hidden)  # " TEXT_FORMAT ":4\n",
                    TEXT_ARG(world->main_file)),
         text_print(world->arena, "ban_cpu = b  # " TEXT_FORMAT ":5\n", TEXT_ARG(world->main_file)),
+        text_print(world->arena, "\nedf_min_queue = when_not_idle  # " TEXT_FORMAT ":6\n",
+                   TEXT_ARG(world->main_file)),
         TEXT("\nmax_ncpus = 64  # default\n"),
         TEXT("\ndelay_jitter = 0.25  # default\n"),
         TEXT("\ndb_user =   # default\n"),

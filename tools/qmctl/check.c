@@ -248,23 +248,12 @@ static void check_plan_classes(struct check *check, bool reads_versions)
  * Clients come with 0.1 days of work to store at least; who wants more often says a day. */
 static void check_deadlines(struct check *check, bool reads_jobs)
 {
-    static const char *const rules[] = {"always", "when_not_idle", "never"};
     struct session *session = check->session;
     const struct config *config = session->config;
-    struct text rule = config->edf_min_queue;
     struct short_deadline_row *apps = NULL;
-    size_t known = 0, count = 0;
+    size_t count = 0;
 
-    while (known < sizeof rules / sizeof rules[0] && !text_is(rule, rules[known]))
-        known++;
-    if (known == sizeof rules / sizeof rules[0])
-        found(check, false,
-              text_string(session->arena,
-                          text_print(session->arena,
-                                     "edf_min_queue: \"" TEXT_FORMAT "\" is none of always,"
-                                     " when_not_idle and never; it is taken for always",
-                                     TEXT_ARG(rule))));
-    else if (known > 0)
+    if (config->edf_min_queue != EDF_MIN_QUEUE_ALWAYS)
         return;
     if (config->ignore_delay_bound || !config->workload_sim || !reads_jobs || session->db == NULL ||
         db_admin_short_deadlines(session->db, session->arena, JOBS_LOOKED_AT, SHORT_DEADLINE_S,

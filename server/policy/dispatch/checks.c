@@ -338,13 +338,17 @@ static void explain_workload(struct job_question *question, enum workload_answer
 
 static bool skips_connection(const struct job_question *question)
 {
-    struct text rule = question->view->config->edf_min_queue;
-
-    /* A job of another resource counts as well: then the rule is kept rather than not. */
-    if (text_is(rule, "when_not_idle"))
+    switch (question->view->config->edf_min_queue) {
+    case EDF_MIN_QUEUE_WHEN_NOT_IDLE:
+        /* A job of another resource counts as well: then the rule is kept rather than not. */
         return (double)question->view->workload->count + (double)question->tally->jobs <
                question->view->asked.resources[question->resource].count;
-    return text_is(rule, "never");
+    case EDF_MIN_QUEUE_NEVER:
+        return true;
+    case EDF_MIN_QUEUE_ALWAYS:
+        break;
+    }
+    return false;
 }
 
 static bool meets_deadline(struct job_question *question)

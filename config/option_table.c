@@ -8,18 +8,40 @@
 
 #include "server/base/banned.h"
 
+#define OPTION(name, type, default_, minimum, maximum, source, help)
+#define CHOICES(option, choices) \
+    static const struct config_word words_of_##option[] = {choices{.word = NULL}};
+#define CHOICE(value, word) {value, word},
+#include "config/options.def"
+#undef OPTION
+#undef CHOICES
+#undef CHOICE
+
+/* The words of an option by its type. */
+#define WORDS_FLAG(name)    NULL
+#define WORDS_INTEGER(name) NULL
+#define WORDS_REAL(name)    NULL
+#define WORDS_CHOICE(name)  words_of_##name
+#define WORDS_STRING(name)  NULL
+#define WORDS_SECRET(name)  NULL
+#define WORDS_LIST(name)    NULL
+#define WORDS_REGEXES(name) NULL
+
 const struct config_option config_options[] = {
+#define CHOICES(option, choices)
 #define OPTION(name_, type_, default_, minimum, maximum, source_, help_) \
     {.name = #name_,                                                     \
      .type = CONFIG_##type_,                                             \
      .default_text = (default_),                                         \
      .minimum_text = (minimum),                                          \
      .maximum_text = (maximum),                                          \
+     .words = WORDS_##type_(name_),                                      \
      .source = CONFIG_##source_,                                         \
      .help = help_,                                                      \
      .offset = offsetof(struct config, name_)},
 #include "config/options.def"
 #undef OPTION
+#undef CHOICES
 };
 const size_t config_option_count = sizeof(config_options) / sizeof(config_options[0]);
 

@@ -9,6 +9,8 @@
 
 #include <regex.h>
 #include <stddef.h>
+#include <stdio.h>
+#include <string.h>
 
 #include "server/base/banned.h"
 
@@ -83,6 +85,38 @@ static enum status set_real(const struct config_option *option, struct text valu
     return STATUS_OK;
 }
 
+_Static_assert(sizeof(enum config_edf_min_queue) == sizeof(int), "a choice is kept as an int");
+
+const char *config_word_of(const struct config_option *option, const void *value)
+{
+    int number;
+
+    memcpy(&number, value, sizeof(number));
+    for (const struct config_word *word = option->words; word->word != NULL; word++)
+        if (word->value == number)
+            return word->word;
+    return "";
+}
+
+static enum status set_choice(const struct config_option *option, struct text value,
+                              void *ret_value, struct failure *failure)
+{
+    char words[256] = "";
+    size_t length = 0;
+
+    for (const struct config_word *word = option->words; word->word != NULL; word++) {
+        if (text_is(value, word->word)) {
+            memcpy(ret_value, &word->value, sizeof(word->value));
+            return STATUS_OK;
+        }
+        length += (size_t)snprintf(words + length, sizeof(words) - length, "%s%s",
+                                   length > 0 ? ", " : "", word->word);
+        must(length < sizeof(words));
+    }
+    return fail(failure, STATUS_INVALID, "%s is \"" TEXT_FORMAT "\"; it must be one of %s",
+                option->name, TEXT_ARG(text_first(value, 60)), words);
+}
+
 static enum status fail_memory(const struct config_option *option, struct failure *failure)
 {
     return fail(failure, STATUS_NO_MEMORY, "no memory for %s", option->name);
@@ -143,6 +177,8 @@ static enum status set_value(struct config *config, const struct config_option *
         return set_integer(option, value, member(config, option), failure);
     case CONFIG_REAL:
         return set_real(option, value, member(config, option), failure);
+    case CONFIG_CHOICE:
+        return set_choice(option, value, member(config, option), failure);
     case CONFIG_STRING:
     case CONFIG_SECRET:
         return set_text(config, option, value, member(config, option), failure);
