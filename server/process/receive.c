@@ -34,6 +34,7 @@ enum {
     ACCEPTS_AT_ONCE = 64,
     TICK_MS = 500, /* how late a time limit may be noticed */
     REST_MS = 50,  /* no descriptors or memory: until the next try to accept */
+    NOTE_S = 10,   /* between two lines in the log about one thing */
     WAITING_MOST = 200000
 };
 #define PAGE_BYTES_MAX 65536
@@ -46,8 +47,9 @@ struct receiver {
     struct listener *listener;
     pthread_t thread;
     int epoll, memory_event;
-    bool hears_listener;    /* it is in the epoll */
-    uint64_t rest_until_ns; /* no accept before */
+    bool hears_listener;     /* it is in the epoll */
+    uint64_t rest_until_ns;  /* no accept before */
+    uint64_t quiet_until_ns; /* no line in the log about requests turned away before */
 
     char piece[READ_BYTES];   /* what the last read brought */
     struct received *reading; /* utlist */
@@ -175,6 +177,17 @@ static bool is_beyond_patience(const struct receiver *receiver, size_t before)
     return rate > 0 && (double)before / rate * 1e9 > (double)receiver->options.patience_ns;
 }
 
+/* Counts it, and tells the log once in a while. */
+static void note_turned_away(struct receiver *receiver, size_t before, uint64_t now_ns)
+{
+    counter_add(COUNTER_requests_turned_away, 1);
+    if (now_ns < receiver->quiet_until_ns)
+        return;
+    receiver->quiet_until_ns = now_ns + (uint64_t)NOTE_S * 1000000000;
+    log_line(LOG_LEVEL_WARNING, "event=turning_away waiting=%zu rate=%.1f memory=%zu", before,
+             load_meter_rate(receiver->options.meter, 1), atomic_load(&receiver->memory));
+}
+
 static void deliver(struct receiver *receiver, struct received *incoming)
 {
     bool is_added = false, is_late = false;
@@ -202,7 +215,7 @@ static void deliver(struct receiver *receiver, struct received *incoming)
     if (is_added)
         return;
     if (is_late)
-        counter_add(COUNTER_requests_turned_away, 1);
+        note_turned_away(receiver, before, incoming->waits.arrived_ns);
     refuse(receiver, incoming);
 }
 
