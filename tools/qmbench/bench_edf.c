@@ -38,7 +38,7 @@ struct subject {
     double cpus;
 };
 
-struct outcome {
+struct edf_measure {
     double baseline, choice, served; /* us; choice: all questions; served: to the last job taken */
     size_t taken, unknown;
 };
@@ -75,7 +75,7 @@ static struct edf_job job_of(struct random *random, const struct subject *subjec
 }
 
 static void choose(struct edf *edf, struct random *random, const struct subject *subject,
-                   struct outcome *outcome)
+                   struct edf_measure *outcome)
 {
     double begun = microseconds();
 
@@ -99,13 +99,13 @@ static void choose(struct edf *edf, struct random *random, const struct subject 
     outcome->choice = microseconds() - begun;
 }
 
-static struct outcome measure(struct arena *arena, const struct subject *subject)
+static struct edf_measure measure(struct arena *arena, const struct subject *subject)
 {
     struct edf_host host = {.counts = {subject->cpus, COPROCS},
                             .resource_count = subject->kind == MIXED ? 2 : 1};
     struct random random = {.state = 7};
     struct edf_job *jobs;
-    struct outcome outcome = {0};
+    struct edf_measure outcome = {0};
     struct budget budget = {0};
     struct edf *edf;
     double begun;
@@ -213,7 +213,7 @@ int bench_edf(int argc, char **argv)
                                               .queue = queue,
                                               .classes = 1,
                                               .cpus = cpus[i]};
-                    struct outcome one = measure(arena, &subject), many;
+                    struct edf_measure one = measure(arena, &subject), many;
 
                     subject.classes = 1000;
                     many = measure(arena, &subject);
