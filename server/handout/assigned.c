@@ -32,11 +32,6 @@ enum {
     SEED_RESULTS = 0x6173
 };
 
-bool assigned_may_be(const struct config *config, bool wants_work)
-{
-    return config->enable_assignment_multi || (config->enable_assignment && wants_work);
-}
-
 /* --- a result that is not there yet ---------------------------------------------------------- */
 
 static enum status write_document(const struct request *request, struct text template_path,

@@ -12,9 +12,6 @@
 
 struct request;
 
-/* Whether there may be any: targeted ones go out while work is wanted, broadcasts always. */
-bool assigned_may_be(const struct config *config, bool wants_work);
-
 /* Locks the workunits of the jobs that this host may have and makes the results that lack; the jobs
  * are then claimed as any others. Adds what they use to the tally. */
 MUST_CHECK enum status assigned_choose(struct request *request, const struct host_view *view,

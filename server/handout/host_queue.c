@@ -28,16 +28,6 @@ static const struct version_option *option_of(const struct host_view *view,
     return NULL;
 }
 
-static bool has_always_on_apps(const struct request *request)
-{
-    const struct catalog_rows *rows = &request->catalog->rows;
-
-    for (size_t i = 0; i < rows->app_count; i++)
-        if (rows->apps[i].non_cpu_intensive != 0)
-            return true;
-    return false;
-}
-
 static struct own_job own_job_of(const struct request *request, const struct host_view *view,
                                  const struct host_job *row)
 {
@@ -134,7 +124,7 @@ enum status queue_read(struct request *request, struct host_view *view)
 
     if (config->ignore_delay_bound || !config->workload_sim)
         return STATUS_OK;
-    if (workload_needs_own(&request->message, has_always_on_apps(request))) {
+    if (request->visit.plan.queue_needs_rows) {
         enum status status = read_own(request, view, &facts);
         if (status != STATUS_OK)
             return status;

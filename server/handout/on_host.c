@@ -12,15 +12,6 @@
 
 #include "server/base/banned.h"
 
-static bool has_limits(const struct host_view *view)
-{
-    for (size_t i = 0; i < view->asked.resource_count; i++)
-        if (view->limits.in_progress[i] != LIMIT_NONE)
-            return true;
-    return view->limits.in_progress_total != LIMIT_NONE ||
-           view->limits.project_total != LIMIT_NONE || view->app_limit_count > 0;
-}
-
 /* Resent jobs are counted with the answer. */
 static bool is_in_answer(const struct answer *answer, int64_t resultid)
 {
@@ -56,7 +47,7 @@ enum status on_host_count(struct request *request, struct host_view *view)
     size_t count = 0;
     enum status status;
 
-    if (!has_limits(view))
+    if (!request->visit.plan.counts_rows)
         return STATUS_OK;
     status = results_in_progress(request, &rows, &count);
     if (status != STATUS_OK)

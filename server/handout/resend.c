@@ -4,10 +4,8 @@
  * wants that (resend_aborts.c). */
 #include "server/handout/resend_parts.h"
 
-#include "config/config.h"
 #include "server/base/arena.h"
 #include "server/base/sorted.h"
-#include "server/policy/limits/amounts.h"
 
 #include "server/base/banned.h"
 
@@ -23,25 +21,14 @@ struct text *resend_listed_names(const struct request *request)
     return names;
 }
 
-/* Resent only when work is asked for, and may be given: who wants none would not run them. One that
- * comes too early may be here because the reply was lost, and these jobs are its own already. */
-static bool may_resend(const struct request *request)
-{
-    return request->message.has_other_results && !request->message.results_truncated &&
-           !request->work_forbidden &&
-           (!request->visit.work_refused || request->visit.too_recent) &&
-           (request->config->resend_lost_results || request->visit.force_resend) &&
-           message_wants_work(&request->message);
-}
-
 enum next step_resend(struct request *request)
 {
+    const struct visit *visit = &request->visit;
     enum next next = NEXT_STEP;
 
-    if (may_resend(request) && !request->visit.host_is_new)
+    if (visit->plan.will_resend || (visit->plan.resends_if_booked && visit->force_resend))
         next = resend_lost(request);
-    if (next == NEXT_STEP && request->config->send_result_abort &&
-        request->message.other_result_count > 0)
+    if (next == NEXT_STEP && visit->plan.aborts)
         next = resend_abort_unneeded(request);
     return next;
 }

@@ -9,7 +9,6 @@
 #include "server/base/counters.h"
 #include "server/files/deletable_files.h"
 #include "server/handout/answer_work.h"
-#include "server/handout/assigned.h"
 #include "server/handout/guard.h"
 #include "server/handout/host_queue.h"
 #include "server/handout/on_host.h"
@@ -128,8 +127,6 @@ enum next step_select(struct request *request)
 {
     struct visit *visit = &request->visit;
     struct selection *selection = ARENA_NEW(request->arena, struct selection);
-    bool may_get_work =
-        !request->work_forbidden && !visit->work_refused && !request->message.dont_send_work;
     enum next next = NEXT_STEP;
 
     if (selection == NULL)
@@ -138,12 +135,10 @@ enum next step_select(struct request *request)
     selection->kept_jobs = visit->answer.job_count;
     if (!view_make(request, &selection->view) || !shares_read(request, &selection->view))
         return request_failed(request, STATUS_NO_MEMORY, "select");
-    selection->wants_work = may_get_work && message_wants_work(&request->message);
-    selection->serves_always_on =
-        may_get_work && always_on_is_lacking(request, (struct id_list){0});
-    selection->serves_assigned =
-        may_get_work && assigned_may_be(request->config, selection->wants_work);
-    if (selection->wants_work || selection->serves_always_on || selection->serves_assigned)
+    selection->wants_work = visit->plan.wants_work;
+    selection->serves_always_on = visit->plan.serves_always_on;
+    selection->serves_assigned = visit->plan.serves_assigned;
+    if (visit->plan.serves_any)
         next = serve(selection);
     if (next == NEXT_STEP) {
         enum status status = deletable_files_order_for_resent(request);

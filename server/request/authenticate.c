@@ -21,6 +21,7 @@
 #include "server/project/catalog.h"
 #include "server/project/project.h"
 #include "server/request/identify.h"
+#include "server/request/plan_facts.h"
 #include "server/rpc/request_delay.h"
 
 #include <math.h>
@@ -244,22 +245,6 @@ static void check_interval(struct request *request)
     answer_delay(&request->visit.answer, delay_of_request(request, DELAY_TOO_RECENT, interval));
 }
 
-/* Jobs of always-on apps and those for every host are sent without being asked for. */
-static bool may_get_jobs(const struct request *request)
-{
-    const struct catalog_rows *rows = &request->catalog->rows;
-
-    if (request->message.dont_send_work)
-        return false;
-    if (message_wants_work(&request->message) || request->config->enable_assignment_multi)
-        return true;
-    for (size_t i = 0; i < rows->app_count; i++) {
-        if (rows->apps[i].non_cpu_intensive != 0 && rows->apps[i].deprecated == 0)
-            return true;
-    }
-    return false;
-}
-
 /* What the volunteer may have misspelt in app_info.xml. */
 static void check_own_versions(struct request *request)
 {
@@ -298,11 +283,12 @@ enum next step_authenticate(struct request *request)
     }
     check_blacklist(request);
     check_platform(request);
-    if (may_get_jobs(request))
+    if (request_may_bring_jobs(request))
         check_code_sign_key(request);
     if (message_wants_work(&request->message)) {
         check_own_versions(request);
         check_interval(request);
     }
+    request->visit.plan = request_plan_make(request);
     return NEXT_STEP;
 }

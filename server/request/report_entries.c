@@ -4,10 +4,8 @@
  * that are not among them are looked up, all by one query. */
 #include "server/request/report_entries.h"
 
-#include "config/config.h"
 #include "server/base/arena.h"
 #include "server/policy/host/bounds.h"
-#include "server/policy/limits/amounts.h"
 #include "server/rpc/in_progress.h"
 #include "server/rpc/request.h"
 
@@ -103,14 +101,6 @@ static enum status look_up_owners(struct booking *booking, const struct result_r
     return STATUS_OK;
 }
 
-/* Whether a later step will read all that the host has in progress (resend.c). */
-static bool reads_in_progress(const struct request *request)
-{
-    return request->message.has_other_results && request->config->resend_lost_results &&
-           !request->work_forbidden && !request->visit.host_is_new &&
-           message_wants_work(&request->message);
-}
-
 /* Finds rows of entries among what the host has in progress, which most reports are about. */
 static enum status look_in_progress(struct booking *booking)
 {
@@ -120,7 +110,7 @@ static enum status look_in_progress(struct booking *booking)
     size_t count = 0;
     enum status status;
 
-    if (!reads_in_progress(request))
+    if (!visit->plan.reads_in_progress)
         return STATUS_OK;
     status = results_in_progress(request, &rows, &count);
     for (size_t i = 0; status == STATUS_OK && i < count; i++) {

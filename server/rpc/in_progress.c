@@ -2,7 +2,6 @@
 /* The rows are kept in the visit, so another attempt at the transaction reads them again. */
 #include "server/rpc/in_progress.h"
 
-#include "config/config.h"
 #include "server/base/arena.h"
 #include "server/rpc/request.h"
 
@@ -32,16 +31,6 @@ static enum status read_jobs(struct request *request)
     return STATUS_OK;
 }
 
-/* Whether a step will ask for workunits: to abort what is listed, or for the times of a queue that
- * the client does not tell. */
-static bool needs_jobs(const struct request *request)
-{
-    const struct message *message = &request->message;
-
-    return (request->config->send_result_abort && message->other_result_count > 0) ||
-           (request->config->workload_sim && !message->has_ip_results);
-}
-
 enum status results_in_progress(struct request *request, const struct result_row **ret_rows,
                                 size_t *ret_count)
 {
@@ -49,7 +38,7 @@ enum status results_in_progress(struct request *request, const struct result_row
     enum status status = STATUS_OK;
 
     if (!visit->in_progress_is_read && !visit->host_is_new)
-        status = needs_jobs(request)
+        status = visit->plan.needs_workunits
                      ? read_jobs(request)
                      : db_results_in_progress(request->db, request->arena, visit->host.id,
                                               rows_most(request), &visit->in_progress,

@@ -19,6 +19,7 @@
 #include "server/policy/limits/preferences.h"
 #include "server/policy/refusal/delay.h"
 #include "server/reply/answer.h"
+#include "server/rpc/request_plan.h"
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -95,7 +96,10 @@ struct visit {
     struct project_preferences project_prefs;
     struct host_app_version_row *versions;
     size_t version_count;
-    bool is_new_day; /* of the host: n_jobs_today of every row counts as 0 */
+    bool is_new_day;          /* of the host: n_jobs_today of every row counts as 0 */
+    bool work_refused;        /* no new jobs, for a reason that was said */
+    bool too_recent;          /* and the reason is no more than that the request came too early */
+    struct request_plan plan; /* what the steps after this one do about jobs */
 
     /* report */
     size_t booked;
@@ -112,8 +116,6 @@ struct visit {
     bool in_progress_has_jobs;
 
     /* resend, select */
-    bool work_refused; /* for a reason already said; no new jobs */
-    bool too_recent;   /* which is no more than that it came too early: lost ones it gets */
     size_t resent;
     size_t jobs_sent; /* new ones */
     int disk_pass;    /* in which they were chosen: 1 to 3; 0: there are none */

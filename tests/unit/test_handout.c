@@ -10,6 +10,7 @@
 #include "server/handout/shares.h"
 #include "server/parse/parse.h"
 #include "server/project/catalog.h"
+#include "server/request/plan_facts.h"
 #include "tests/support/db_fake.h"
 #include "tests/support/test.h"
 
@@ -148,10 +149,22 @@ static bool says(const char *part)
     return false;
 }
 
+static enum next resend(void)
+{
+    request.visit.plan = request_plan_make(&request);
+    return step_resend(&request);
+}
+
+static enum next select_jobs(void)
+{
+    request.visit.plan = request_plan_make(&request);
+    return step_select(&request);
+}
+
 static void run(void)
 {
-    assert_int_equal(step_resend(&request), NEXT_STEP);
-    assert_int_equal(step_select(&request), NEXT_STEP);
+    assert_int_equal(resend(), NEXT_STEP);
+    assert_int_equal(select_jobs(), NEXT_STEP);
 }
 
 static size_t in_progress(void)
@@ -235,7 +248,7 @@ static void streams_share_over_requests(void **state)
         add_job(100)->workunit.batch = i < 16 ? 10 : 20;
     for (int i = 0; i < 16; i++) {
         request.visit.answer.job_count = 0;
-        assert_int_equal(step_select(&request), NEXT_STEP);
+        assert_int_equal(select_jobs(), NEXT_STEP);
         assert_int_equal(request.visit.answer.job_count, 1);
         of_second += request.visit.answer.jobs[0].resultid >= 1016;
     }
@@ -252,7 +265,7 @@ static void a_refused_statement_costs_the_jobs_alone(void **state)
         add_job(100);
         db_fake.calls_left = calls;
         db_fake.failure = STATUS_DB_BUG;
-        assert_int_equal(step_select(&request), NEXT_STEP);
+        assert_int_equal(select_jobs(), NEXT_STEP);
         assert_int_equal(request.visit.answer.job_count, 0);
         assert_int_equal(request.visit.jobs_sent, 0);
         assert_true(says("could not hand out"));
@@ -278,9 +291,9 @@ static void a_lost_connection_fails_the_request_at_every_call(void **state)
         add_job(100);
         list_job("r7");
         db_fake.calls_left = calls;
-        next = step_resend(&request);
+        next = resend();
         if (next == NEXT_STEP)
-            next = step_select(&request);
+            next = select_jobs();
         if (next == NEXT_STEP)
             break;
         assert_int_equal(next, NEXT_FAILED);
@@ -445,21 +458,21 @@ static void only_a_resource_without_versions_is_unsupported(void **state)
     assert_int_equal(answer->resources[1].state, RESOURCE_UNSUPPORTED);
 
     catalog.rows.version_count = 3; /* one is for such a card, but not this driver */
-    step_select(&request);
+    select_jobs();
     assert_int_equal(answer->resources[1].state, RESOURCE_UNSUPPORTED);
 
     make_fermi();
-    step_select(&request);
+    select_jobs();
     assert_int_equal(answer->resources[1].state, RESOURCE_NONE);
 
     catalog.rows.version_count = 0; /* never all of a host */
-    step_select(&request);
+    select_jobs();
     assert_int_equal(answer->resources[0].state, RESOURCE_NONE);
     assert_int_equal(answer->resources[1].state, RESOURCE_NONE);
 
     catalog.rows.version_count = 1; /* never the only one that the user leaves */
     request.visit.project_prefs.no_cpu = true;
-    step_select(&request);
+    select_jobs();
     assert_int_equal(answer->resources[1].state, RESOURCE_NONE);
 }
 
@@ -660,7 +673,7 @@ static void aborts_only_where_nobody_needs_the_job(void **state)
     for (int i = 0; i < 4; i++)
         list_job(names[i]);
     list_job("r9"); /* nobody knows it */
-    assert_int_equal(step_resend(&request), NEXT_STEP);
+    assert_int_equal(resend(), NEXT_STEP);
     assert_int_equal(answer->aborts.count, 2);
     assert_text(answer->aborts.first->text, "r1");
     assert_text(answer->aborts.last->text, "r9");
@@ -676,7 +689,7 @@ static void a_failing_look_up_aborts_nothing(void **state)
     list_job("r9");
     db_fake.calls_left = 1;
     db_fake.failure = STATUS_DB_BUG;
-    assert_int_equal(step_resend(&request), NEXT_STEP);
+    assert_int_equal(resend(), NEXT_STEP);
     assert_int_equal(request.visit.answer.aborts.count, 0);
 }
 

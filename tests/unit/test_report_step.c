@@ -275,18 +275,16 @@ static void what_could_still_be_booked_is_not_acknowledged(void **state)
     report_acknowledging("b");
 }
 
-/* Who wants work lists his queue, and what is in progress is read anyway. */
-static void ask_for_work(void)
+/* A later step will read what is in progress. */
+static void plan_to_read(void)
 {
-    config.resend_lost_results = true;
-    request.message.has_other_results = true;
-    request.message.work_req_seconds = 1;
+    request.visit.plan.reads_in_progress = true;
 }
 
 static void reports_are_found_in_what_is_in_progress(void **state)
 {
     (void)state;
-    ask_for_work();
+    plan_to_read();
     add_row("a", RESULT_IN_PROGRESS, OUTCOME_INIT);
     add_row("b", RESULT_IN_PROGRESS, OUTCOME_INIT);
     add_row("c", RESULT_IN_PROGRESS, OUTCOME_INIT);
@@ -307,7 +305,7 @@ static void reports_are_found_in_what_is_in_progress(void **state)
 static void only_names_that_are_not_in_progress_are_looked_up(void **state)
 {
     (void)state;
-    ask_for_work();
+    plan_to_read();
     add_row("a", RESULT_IN_PROGRESS, OUTCOME_INIT);
     add_row("late", RESULT_OVER, OUTCOME_NO_REPLY);
     add_row("others", RESULT_IN_PROGRESS, OUTCOME_INIT)->hostid = 41;
@@ -327,7 +325,7 @@ static void only_names_that_are_not_in_progress_are_looked_up(void **state)
 static void a_new_host_has_nothing_in_progress(void **state)
 {
     (void)state;
-    ask_for_work();
+    plan_to_read();
     request.visit.host_is_new = true;
     add_row("a", RESULT_OVER, OUTCOME_SUCCESS);
     add_report("a");
@@ -339,7 +337,7 @@ static void a_new_host_has_nothing_in_progress(void **state)
 static void what_another_booked_meanwhile_is_read_anew(void **state)
 {
     (void)state;
-    ask_for_work();
+    plan_to_read();
     db_fake.before_reports = another_server_books_both;
     add_row("a", RESULT_IN_PROGRESS, OUTCOME_INIT);
     add_report("a");
@@ -353,7 +351,7 @@ static void what_another_booked_meanwhile_is_read_anew(void **state)
 static void a_failed_list_acknowledges_nothing(void **state)
 {
     (void)state;
-    ask_for_work();
+    plan_to_read();
     add_row("a", RESULT_IN_PROGRESS, OUTCOME_INIT);
     add_report("a");
     db_fake.calls_left = 0;

@@ -111,6 +111,14 @@ struct job_limits limits_of(const struct config *config, const struct amounts *a
     return limits;
 }
 
+bool limits_count_in_progress(const struct config *config,
+                              const struct project_preferences *project, bool has_coprocs)
+{
+    return config->max_wus_in_progress > 0 ||
+           (has_coprocs && config->max_wus_in_progress_gpu > 0) ||
+           config->jobs_in_progress_count > 0 || project->max_jobs > 0;
+}
+
 int64_t limits_daily(int64_t stored, int64_t quota, double processors)
 {
     if (quota <= 0)

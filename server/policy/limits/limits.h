@@ -26,6 +26,10 @@ double limits_usable_cpus(int64_t p_ncpus, const struct config *config,
                           const struct global_preferences *preferences,
                           const struct project_preferences *project);
 
+/* Whether any limit counts the jobs that a host has in progress. */
+bool limits_count_in_progress(const struct config *config,
+                              const struct project_preferences *project, bool has_coprocs);
+
 #define LIMIT_NONE INT64_MAX
 
 struct job_limits {

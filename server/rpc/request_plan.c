@@ -1,0 +1,37 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* The plan follows from facts that are all known before the first job is looked at, but for one: a
+ * success that is reported a second time shows that an earlier reply was lost. The report step
+ * finds that out, and the plan says beforehand what it changes. */
+#include "server/rpc/request_plan.h"
+
+#include "server/base/banned.h"
+
+struct request_plan plan_of(const struct plan_facts *facts)
+{
+    bool may_get = !facts->is_forbidden && !facts->is_refused && !facts->declines_work;
+    /* Jobs are sent again only where work is asked for, and may be given: who wants none would not
+     * run them. A request that comes too early may come because the reply was lost, and these jobs
+     * are the host's already. */
+    bool may_resend = facts->has_job_list && !facts->has_unread_reports && !facts->is_new &&
+                      !facts->is_forbidden && (!facts->is_refused || facts->is_too_recent) &&
+                      facts->asks_for_work;
+    struct request_plan plan = {
+        .wants_work = may_get && facts->asks_for_work,
+        .serves_always_on = may_get && facts->has_always_on_apps,
+        .serves_assigned = may_get && (facts->assigns_broadcast ||
+                                       (facts->assigns_targeted && facts->asks_for_work)),
+        .will_resend = may_resend && facts->resends_lost,
+        .resends_if_booked = may_resend && !facts->resends_lost,
+        .aborts = facts->aborts_unneeded && facts->lists_jobs,
+    };
+
+    plan.serves_any = plan.wants_work || plan.serves_always_on || plan.serves_assigned;
+    plan.queue_needs_rows = facts->simulates_deadlines && facts->queue_lacks_own_jobs;
+    plan.counts_rows = facts->limits_in_progress;
+    plan.needs_workunits =
+        !facts->is_new && (plan.aborts || (plan.wants_work && plan.queue_needs_rows));
+    plan.reads_in_progress =
+        plan.needs_workunits || plan.will_resend ||
+        (!facts->is_new && (plan.serves_always_on || (plan.serves_any && plan.counts_rows)));
+    return plan;
+}
