@@ -10,13 +10,12 @@
  * and the look goes on behind it, a page at a time. It costs about as many queries as there are
  * pages once in a while, and nothing in the requests after it. How many results the user has had in
  * all does not matter. */
-#include "server/handout/already_had.h"
+#include "server/handout/source_parts.h"
 
 #include "config/config.h"
 #include "db/db.h"
 #include "server/base/arena.h"
 #include "server/base/sorted.h"
-#include "server/handout/source.h"
 #include "server/rpc/request.h"
 
 #include <stdlib.h>
@@ -66,7 +65,7 @@ static bool is_met(const struct config *config, const struct met_answer *answer,
     return *ret_user || *ret_host;
 }
 
-enum status met_mark(struct request *request, struct job *jobs, size_t count)
+enum status had_mark(struct request *request, struct job *jobs, size_t count)
 {
     int64_t *ids = ARENA_ARRAY(request->arena, count, int64_t);
     struct met_answer answer;
@@ -88,7 +87,7 @@ enum status met_mark(struct request *request, struct job *jobs, size_t count)
 /* --- out of the pool -------------------------------------------------------------------------- */
 
 /* What is in the reply but not committed is passed over without being remembered. */
-bool met_ask(struct request *request, struct pool_question *question)
+bool had_ask(struct request *request, struct pool_question *question)
 {
     const struct answer *answer = &request->visit.answer;
     int64_t *ids;
@@ -117,7 +116,7 @@ struct sieve {
     size_t more_count;
     struct pool_job *kept;
     size_t kept_count;
-    size_t taken_before; /* of request->taken */
+    size_t reserved_before; /* of request->reserved */
     struct pool_job *example;
 };
 
@@ -134,7 +133,7 @@ static bool sieve_begin(struct sieve *sieve, const struct pool_answer *page)
             sieve->more[sieve->more_count++].class_number = page->jobs[i].class_number;
         sieve->more[sieve->more_count - 1].jobs++;
     }
-    return source_reserve_taken(sieve->request, PAGE);
+    return source_make_place(sieve->request, PAGE);
 }
 
 static void remember(struct request *request, const struct pool_answer *page,
@@ -200,9 +199,9 @@ static void keep(struct sieve *sieve, const struct pool_answer *page,
             sieve->more[left++] = more;
     }
     sieve->more_count = left;
-    request->taken.count = sieve->taken_before + first_kept;
+    request->reserved.count = sieve->reserved_before + first_kept;
     for (size_t i = first_kept; i < sieve->kept_count; i++)
-        request->taken.ids[request->taken.count++] = sieve->kept[i].resultid;
+        request->reserved.ids[request->reserved.count++] = sieve->kept[i].resultid;
 }
 
 /* An equal part of it for each class. */
@@ -221,15 +220,15 @@ static enum status next_page(struct sieve *sieve, size_t most, struct pool_answe
     sieve->question.jobs_max = most;
     done = pool_take_more(request->pool, request->arena, &sieve->question, more, sieve->more_count,
                           ret_page);
-    return source_note_taken(request, ret_page) && done ? STATUS_OK : STATUS_NO_MEMORY;
+    return source_note_reserved(request, ret_page) && done ? STATUS_OK : STATUS_NO_MEMORY;
 }
 
-enum status met_sift(struct request *request, const struct pool_question *question, size_t *looks,
+enum status had_sift(struct request *request, const struct pool_question *question, size_t *looks,
                      struct pool_answer *answer, struct pool_job *example)
 {
     struct sieve sieve = {.request = request,
                           .question = *question,
-                          .taken_before = request->taken.count - answer->count,
+                          .reserved_before = request->reserved.count - answer->count,
                           .example = example};
     struct pool_answer page = *answer;
     struct arena_mark mark = arena_mark(request->arena);

@@ -4,7 +4,8 @@
  * plan class, hardware), never because of preferences, limits or an empty queue, never of all
  * resources of a host or of the only one that its user allows, and never to a volunteer who brings
  * his own versions. */
-#include "server/handout/answer_work.h"
+
+#include "server/handout/handout.h"
 
 #include "server/base/arena.h"
 #include "server/policy/edf/deadline.h"
@@ -16,24 +17,6 @@
 #include <string.h>
 
 #include "server/base/banned.h"
-
-bool answer_add_jobs(struct request *request, const struct answer_job *jobs, size_t count)
-{
-    struct answer *answer = &request->visit.answer;
-    struct answer_job *all;
-
-    if (count == 0)
-        return true;
-    all = ARENA_ARRAY(request->arena, answer->job_count + count, struct answer_job);
-    if (all == NULL)
-        return false;
-    if (answer->job_count > 0)
-        memcpy(all, answer->jobs, answer->job_count * sizeof(all[0]));
-    memcpy(all + answer->job_count, jobs, count * sizeof(all[0]));
-    answer->jobs = all;
-    answer->job_count += count;
-    return true;
-}
 
 /* --- three states ---------------------------------------------------------------------------- */
 

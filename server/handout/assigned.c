@@ -5,7 +5,8 @@
  * A result is made at the moment when it is asked for, from the workunit's result template, under
  * the lock of the workunit and after its results were counted under that lock: so of two hosts that
  * ask at once only one makes it. Results that are there already, unsent, are taken first. */
-#include "server/handout/assigned.h"
+
+#include "server/handout/handout.h"
 
 #include "server/base/arena.h"
 #include "server/base/buffer.h"

@@ -105,7 +105,7 @@ static size_t drop_faulty(struct request *request, struct attempt *attempts, siz
         log_line(LOG_LEVEL_WARNING, "event=job_not_sent result=%lld host=%lld why=\"%s\"",
                  (long long)attempts[i].job->resultid, (long long)request->visit.host.id, fault);
         refuse(notes, attempts[i].job, REASON_DOCUMENT);
-        source_doubt(request, attempts[i].job->resultid);
+        source_changed(request, attempts[i].job->resultid);
         faulty->resultids[faulty->count] = attempts[i].job->resultid;
         faulty->workunitids[faulty->count++] = attempts[i].job->workunit->id;
     }
@@ -224,7 +224,7 @@ enum status claim_jobs(struct request *request, const struct host_view *view,
         }
         refuse(notes, chosen[i], reason);
         if (reason != REASON_ONE_PER_USER && reason != REASON_ONE_PER_HOST)
-            source_doubt(request, chosen[i]->resultid);
+            source_changed(request, chosen[i]->resultid);
     }
     kept = drop_faulty(request, attempts, kept, notes, &faulty);
     if (kept > 0)

@@ -1,25 +1,143 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* New jobs: what the host is and has is read once, then jobs are selected in passes that differ in
- * the disk space that counts as free (select_pass.c, policy(7) 9.2), and what was found, or why
- * nothing, is said.
+/* New jobs. The view of the host is read once. A search then is a funnel: a source offers
+ * candidates batch by batch, checks let some through, the choice takes what the request has room
+ * for, the claim makes them this host's. What others claimed in between is lost, and something else
+ * is chosen in its place; batches, rounds and queries are bounded. Searches are repeated with more
+ * disk space (policy(7) 9.2) as long as none sent a job and the disk was in the way. In the end the
+ * answer says what was found, or why nothing.
  *
- * Invariant: nothing that fails here takes a report with it, unless the whole transaction is to be
- * repeated. */
+ * Invariants: a job is in the answer only after its claim succeeded in this transaction; the tally
+ * holds what is in the answer and nothing else before each choice; nothing that fails here takes a
+ * report with it, unless the whole transaction is to be repeated. */
+#include "config/config.h"
 #include "server/base/arena.h"
 #include "server/base/counters.h"
 #include "server/files/deletable_files.h"
-#include "server/handout/answer_work.h"
-#include "server/handout/guard.h"
-#include "server/handout/host_queue.h"
-#include "server/handout/on_host.h"
-#include "server/handout/select_parts.h"
-#include "server/handout/shares.h"
+#include "server/handout/claim.h"
+#include "server/handout/handout.h"
 #include "server/handout/source.h"
+#include "server/handout/stream_ledger.h"
 #include "server/handout/view.h"
+#include "server/policy/edf/edf.h"
+#include "server/policy/limits/amounts.h"
+#include "server/project/catalog.h"
 #include "server/reply/answer.h"
 #include "server/rpc/request.h"
 
 #include "server/base/banned.h"
+
+enum { ROUNDS_MAX = 8 /* of choosing and claiming, and of deleting for space */ };
+
+struct selection {
+    struct request *request;
+    struct host_view view;
+    struct choice_notes notes; /* why candidates of the searches so far were refused */
+    struct tally tally;
+    size_t kept_jobs; /* in the answer before: resent ones */
+    bool wants_work;
+    bool serves_always_on;
+    bool serves_assigned;
+    bool has_savepoint;     /* there is a point to go back to */
+    struct id_list has_job; /* always-on apps that have theirs */
+    bool some_lost;         /* of the last batch, to others */
+    bool some_unseen;       /* there may be jobs that no search has looked at */
+};
+
+/* --- what the host was given ------------------------------------------------------------------ */
+
+/* From nothing to what the answer holds. */
+static bool count_answer(struct selection *selection)
+{
+    struct request *request = selection->request;
+    const struct answer *answer = &request->visit.answer;
+    const struct host_view *view = &selection->view;
+    struct tally *tally = &selection->tally;
+
+    if (!tally_begin(view, request->arena, (size_t)view->limits.reply + answer->job_count, tally))
+        return false;
+    for (size_t i = 0; i < answer->job_count; i++) {
+        const struct answer_job *job = &answer->jobs[i];
+        size_t resource = amounts_resource(&view->asked, job->usage.coproc_type);
+        struct tally_use use = {
+            .use = {.resource = resource,
+                    .instances =
+                        resource == RESOURCE_CPU ? job->usage.avg_ncpus : job->usage.coproc_count,
+                    .cpus = job->usage.avg_ncpus,
+                    .wall_time = job->wall_time},
+            .workunitid = job->workunitid,
+            .appid = job->appid,
+            .disk = job->rsc_disk_bound,
+            .is_queued = job->is_resent,
+            .deadline = (double)(job->report_deadline - (int64_t)request->now),
+            .margin = 1,
+            .is_always_on = job->app->non_cpu_intensive != 0,
+        };
+        for (size_t j = 0; !job->is_resent && j < view->options.count; j++)
+            if (view->options.items[j].version == job->version &&
+                view->options.items[j].anonymous == job->anonymous) {
+                tally->option_jobs[j]++;
+                use.margin = deadline_margin(request->config, &view->options.items[j]);
+            }
+        if (resource < view->asked.resource_count)
+            tally_take_use(tally, &use);
+    }
+    return true;
+}
+
+/* Whether the host lacks a job of some always-on app: of these it has one each, whatever else it is
+ * given. */
+static bool lacks_always_on(const struct request *request, struct id_list has_job)
+{
+    const struct catalog_rows *rows = &request->catalog->rows;
+
+    for (size_t i = 0; i < rows->app_count; i++) {
+        bool has_one = false;
+
+        if (rows->apps[i].non_cpu_intensive == 0 || rows->apps[i].deprecated != 0)
+            continue;
+        for (size_t j = 0; j < has_job.count; j++)
+            has_one = has_one || has_job.ids[j] == rows->apps[i].id;
+        if (!has_one)
+            return true;
+    }
+    return false;
+}
+
+/* False: no memory. */
+static bool keep_always_on(struct selection *selection, const struct claimed *claimed)
+{
+    struct id_list *list = &selection->has_job;
+    int64_t *ids = ARENA_ARRAY(selection->request->arena, list->count + claimed->count, int64_t);
+
+    if (ids == NULL)
+        return false;
+    for (size_t i = 0; i < list->count; i++)
+        ids[i] = list->ids[i];
+    for (size_t i = 0; i < claimed->count; i++)
+        if (claimed->jobs[i].app->non_cpu_intensive != 0)
+            ids[list->count++] = claimed->jobs[i].appid;
+    list->ids = ids;
+    return true;
+}
+
+static enum status keep_claimed(struct selection *selection, const struct claimed *claimed)
+{
+    struct request *request = selection->request;
+
+    if (!handout_add_jobs(request, claimed->jobs, claimed->count) ||
+        !keep_always_on(selection, claimed))
+        return STATUS_NO_MEMORY;
+    for (size_t i = 0; i < claimed->count; i++) {
+        struct host_app_version_change *change =
+            request_version_change(request, claimed->of[i]->option->statistics_id);
+        if (change == NULL)
+            return STATUS_NO_MEMORY;
+        change->jobs_sent++;
+        shares_book(request, &selection->view, claimed->of[i]);
+    }
+    request->visit.jobs_sent += claimed->count;
+    return STATUS_OK;
+}
 
 /* Takes back what the answer and the changes say about jobs that the database did not keep. */
 static void forget_new_jobs(struct selection *selection)
@@ -32,26 +150,178 @@ static void forget_new_jobs(struct selection *selection)
         visit->version_changes[i].jobs_sent = 0;
 }
 
+static enum status mark_savepoint(struct selection *selection)
+{
+    enum status status =
+        selection->has_savepoint ? STATUS_OK : handout_savepoint(selection->request);
+
+    selection->has_savepoint = selection->has_savepoint || status == STATUS_OK;
+    return status;
+}
+
+/* --- one batch -------------------------------------------------------------------------------- */
+
+static size_t choose(struct selection *selection, struct job *jobs, size_t count,
+                     struct job **chosen)
+{
+    size_t chosen_count = 0;
+
+    if (selection->serves_always_on)
+        chosen_count = choose_always_on(&selection->view, &selection->tally, jobs, count,
+                                        selection->has_job, chosen);
+    if (selection->wants_work)
+        chosen_count += choose_jobs(&selection->view, &selection->tally, jobs, count,
+                                    chosen + chosen_count, &selection->notes);
+    return chosen_count;
+}
+
+/* Chooses among the jobs of a batch and claims what was chosen. Nothing claimed, lost or refused:
+ * nothing of the batch suits any more. The notes grow by what this round refused. */
+static enum status serve_round(struct selection *selection, struct job *jobs, size_t count,
+                               struct job **chosen, struct claimed *ret_claimed)
+{
+    size_t chosen_count;
+    enum status status;
+
+    *ret_claimed = (struct claimed){0};
+    if (!count_answer(selection))
+        return STATUS_NO_MEMORY;
+    chosen_count = choose(selection, jobs, count, chosen);
+    if (chosen_count == 0)
+        return STATUS_OK;
+    status = mark_savepoint(selection);
+    if (status == STATUS_OK)
+        status = claim_jobs(selection->request, &selection->view, chosen, chosen_count,
+                            &selection->notes, ret_claimed);
+    return status == STATUS_OK ? keep_claimed(selection, ret_claimed) : status;
+}
+
+/* Rounds until nothing more of the batch is got. */
+static enum status serve_batch(struct selection *selection, struct job *jobs, size_t count)
+{
+    struct job **chosen = ARENA_ARRAY(selection->request->arena, count, struct job *);
+
+    if (chosen == NULL)
+        return STATUS_NO_MEMORY;
+    selection->some_lost = false;
+    for (int round = 0; round < ROUNDS_MAX; round++) {
+        struct claimed claimed;
+        enum status status = serve_round(selection, jobs, count, chosen, &claimed);
+
+        if (status != STATUS_OK)
+            return status;
+        selection->some_lost = selection->some_lost || claimed.lost > 0;
+        if (claimed.lost + claimed.refused == 0)
+            return STATUS_OK;
+    }
+    return STATUS_OK;
+}
+
+/* --- one search ------------------------------------------------------------------------------- */
+
+/* What is assigned to the host comes before what anybody may have. */
+static enum status serve_assigned(struct selection *selection)
+{
+    struct request *request = selection->request;
+    struct claimed claimed = {0};
+    struct job **chosen = NULL;
+    size_t count = 0;
+    enum status status = mark_savepoint(selection);
+
+    if (status == STATUS_OK)
+        status = assigned_choose(request, &selection->view, selection->wants_work,
+                                 &selection->tally, &selection->notes, &chosen, &count);
+    if (status == STATUS_OK && count > 0)
+        status = claim_jobs(request, &selection->view, chosen, count, &selection->notes, &claimed);
+    if (status == STATUS_OK)
+        status = keep_claimed(selection, &claimed);
+    if (status == STATUS_OK && !count_answer(selection))
+        status = STATUS_NO_MEMORY;
+    return status;
+}
+
+static bool is_served(const struct selection *selection)
+{
+    const struct tally *tally = &selection->tally;
+
+    if (tally->jobs >= selection->view.limits.reply)
+        return true;
+    for (size_t i = 0; selection->wants_work && i < tally->left.resource_count; i++)
+        if (amounts_wants(&tally->left, i))
+            return false;
+    return !selection->serves_always_on || selection->request->visit.jobs_sent > 0;
+}
+
+static enum status search_candidates(struct selection *selection)
+{
+    struct request *request = selection->request;
+    struct source *source =
+        source_open(request, &selection->view, &selection->tally.left, selection->wants_work);
+    enum status status;
+
+    if (source == NULL)
+        return STATUS_NO_MEMORY;
+    selection->some_unseen = false;
+    for (;;) {
+        struct job *jobs;
+        size_t count;
+
+        status = source_next(source, selection->some_lost, &jobs, &count);
+        selection->some_unseen = source_is_cut(source);
+        if (status != STATUS_OK || count == 0)
+            return status;
+        status = serve_batch(selection, jobs, count);
+        if (status != STATUS_OK)
+            return status;
+        if (!count_answer(selection))
+            return STATUS_NO_MEMORY;
+        if (is_served(selection))
+            return STATUS_OK;
+    }
+}
+
+/* Whether searching is of no use: no requested resource may get a job, whatever the job is. */
+static bool is_closed(struct selection *selection)
+{
+    return selection->wants_work &&
+           choose_is_idle(&selection->view, &selection->tally, &selection->notes) &&
+           !selection->serves_always_on;
+}
+
+static enum status search(struct selection *selection)
+{
+    enum status status = count_answer(selection) ? STATUS_OK : STATUS_NO_MEMORY;
+
+    if (status == STATUS_OK && selection->serves_assigned)
+        status = serve_assigned(selection);
+    if (status == STATUS_OK && !is_served(selection) && !is_closed(selection))
+        status = search_candidates(selection);
+    return status;
+}
+
+/* --- disk passes ------------------------------------------------------------------------------ */
+
 /* Whether nothing was sent and more disk space might have changed that. */
 static bool lacks_disk(const struct selection *selection)
 {
     return selection->request->visit.jobs_sent == 0 &&
-           (selection->notes.refusals.by_reason[REASON_DISK].count > 0 || selection->unseen);
+           (selection->notes.refusals.by_reason[REASON_DISK].count > 0 || selection->some_unseen);
 }
 
 /* Takes back what was claimed on the strength of files that are needed after all. */
 static enum status undo_claims(struct selection *selection)
 {
-    if (!selection->has_begun)
+    if (!selection->has_savepoint)
         return STATUS_OK;
     forget_new_jobs(selection);
-    source_settle(selection->request, false);
+    source_finish(selection->request, false);
     return db_rollback_to_savepoint(selection->request->db);
 }
 
-/* The third pass for clients that do not make room by themselves. How much can be deleted is known
- * only now, and the jobs got may need some of the files: then once more without these. */
-static enum status serve_with_room(struct selection *selection)
+/* The third pass for clients that delete files only when they are told to. How much can be deleted
+ * is known only now, and the jobs that are got may need some of the files: then the pass is made
+ * again without these. */
+static enum status search_with_deletions(struct selection *selection)
 {
     struct request *request = selection->request;
     struct host_view *view = &selection->view;
@@ -61,13 +331,13 @@ static enum status serve_with_room(struct selection *selection)
 
     if (status == STATUS_NOT_FOUND) /* no file database, or a job that we know nothing of */
         return STATUS_OK;
-    for (int round = 0; status == STATUS_OK && round < SELECT_ROUNDS_MAX; round++) {
+    for (int round = 0; status == STATUS_OK && round < ROUNDS_MAX; round++) {
         double disk = deletable_files_space(request, &deletable);
 
         if (!(disk > view->space.amounts[1]))
             return STATUS_OK;
         view->disk = disk;
-        status = select_in_pass(selection);
+        status = search(selection);
         if (status != STATUS_OK || request->visit.jobs_sent == 0 ||
             deletable_files_order(request, &deletable))
             return status;
@@ -77,40 +347,36 @@ static enum status serve_with_room(struct selection *selection)
     return status;
 }
 
-/* One pass after the other, each only if those before sent nothing for want of disk space. */
-static enum status serve_in_passes(struct selection *selection)
+/* One pass after the other, each only if those before sent nothing for lack of disk space. */
+static enum status search_in_passes(struct selection *selection)
 {
     struct request *request = selection->request;
     struct host_view *view = &selection->view;
     int passes = request->config->delete_from_self ? DISK_PASSES : DISK_PASSES - 1, last = 0;
-    enum status status = select_in_pass(selection);
+    enum status status = search(selection);
 
     for (int pass = 1; status == STATUS_OK && pass < passes && lacks_disk(selection); pass++) {
         if (!(view->space.amounts[pass] > view->disk))
             continue;
         view->disk = view->space.amounts[pass];
         if (pass + 1 == DISK_PASSES && deletion_can_be_ordered(request))
-            status = serve_with_room(selection);
+            status = search_with_deletions(selection);
         else
-            status = select_in_pass(selection);
+            status = search(selection);
         last = pass;
     }
     request->visit.disk_pass = request->visit.jobs_sent > 0 ? last + 1 : 0;
     return status;
 }
 
+/* --- the step --------------------------------------------------------------------------------- */
+
 static enum next serve(struct selection *selection)
 {
     struct request *request = selection->request;
-    enum status status = on_host_count(request, &selection->view);
+    enum status status = search_in_passes(selection);
     enum next next;
 
-    if (status == STATUS_OK && selection->wants_work)
-        status = queue_read(request, &selection->view);
-    if (status == STATUS_OK && selection->serves_always_on)
-        status = always_on_find(selection);
-    if (status == STATUS_OK)
-        status = serve_in_passes(selection);
     if (selection->view.workload != NULL && edf_is_exhausted(selection->view.workload->edf))
         counter_add(COUNTER_queues_too_large, 1);
     if (status == STATUS_OK) {
@@ -118,35 +384,45 @@ static enum next serve(struct selection *selection)
             answer_nothing(request, &selection->view, &selection->notes);
         return NEXT_STEP;
     }
-    next = guard_failed(request, status, "jobs", selection->has_begun);
+    next = handout_failed(request, status, "jobs", selection->has_savepoint);
     forget_new_jobs(selection);
     return next;
 }
 
+static enum view_purpose purpose_of(const struct request_plan *plan)
+{
+    if (plan->wants_work)
+        return VIEW_SELECT;
+    return plan->serves_any ? VIEW_UNASKED : VIEW_ANSWER;
+}
+
 enum next step_select(struct request *request)
 {
-    struct visit *visit = &request->visit;
+    const struct request_plan *plan = &request->visit.plan;
     struct selection *selection = ARENA_NEW(request->arena, struct selection);
     enum next next = NEXT_STEP;
+    enum status status;
 
     if (selection == NULL)
         return request_failed(request, STATUS_NO_MEMORY, "select");
     selection->request = request;
-    selection->kept_jobs = visit->answer.job_count;
-    if (!view_make(request, &selection->view) || !shares_read(request, &selection->view))
-        return request_failed(request, STATUS_NO_MEMORY, "select");
-    selection->wants_work = visit->plan.wants_work;
-    selection->serves_always_on = visit->plan.serves_always_on;
-    selection->serves_assigned = visit->plan.serves_assigned;
-    if (visit->plan.serves_any)
+    selection->kept_jobs = request->visit.answer.job_count;
+    selection->wants_work = plan->wants_work;
+    selection->serves_assigned = plan->serves_assigned;
+    status = view_read(request, purpose_of(plan), &selection->view);
+    selection->has_job = selection->view.always_on_held;
+    selection->serves_always_on =
+        plan->serves_always_on && lacks_always_on(request, selection->has_job);
+    if (status != STATUS_OK)
+        next = handout_failed(request, status, "jobs", false);
+    else if (plan->serves_any)
         next = serve(selection);
-    if (next == NEXT_STEP) {
-        enum status status = deletable_files_order_for_resent(request);
-
-        if (status != STATUS_OK)
-            return request_failed(request, status, "files");
-    }
-    if (next == NEXT_STEP && !answer_resources(request, &selection->view, &selection->notes))
+    if (next != NEXT_STEP)
+        return next;
+    status = deletable_files_order_for_resent(request);
+    if (status != STATUS_OK)
+        return request_failed(request, status, "files");
+    if (!answer_resources(request, &selection->view, &selection->notes))
         return request_failed(request, STATUS_NO_MEMORY, "select");
-    return next;
+    return NEXT_STEP;
 }

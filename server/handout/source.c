@@ -5,18 +5,17 @@
  * a flood of such jobs cannot hide the others. A batch that was claimed as a whole, or partly by
  * others, is followed by a fresh one: claimed rows are not unsent any more, so it reaches further
  * down. The number of queries is bounded. */
-#include "server/handout/source.h"
+#include "server/handout/source_parts.h"
 
 #include "server/base/arena.h"
 #include "server/base/counters.h"
 #include "server/base/random.h"
-#include "server/handout/already_had.h"
-#include "server/handout/source_pool.h"
+#include "server/handout/stream_ledger.h"
+#include "server/policy/disk/document_files.h"
 #include "server/project/catalog.h"
 #include "server/rpc/request.h"
 
 #include <math.h>
-#include <stdlib.h>
 
 #include "server/base/banned.h"
 
@@ -24,7 +23,9 @@ enum {
     QUERIES_MAX = 6,              /* in one request */
     EXAMINED_BESIDE_POOL = 50000, /* rows in each: what suits is most likely in the pool */
     LOOKS_MAX = 1 << 17,
-    ROWS_TO_EXPLAIN = 50
+    ROWS_TO_EXPLAIN = 50,
+    DOCUMENTS_MAX = 256, /* read for locality */
+    LOCALITY_LITE = 1
 };
 #define NO_BOUND 1e300
 
@@ -49,25 +50,27 @@ static bool app_may_suit(const struct source *source, const struct app_row *app)
     return false;
 }
 
-bool source_open(struct request *request, const struct host_view *view, bool explains,
-                 struct source *ret_source)
+struct source *source_open(struct request *request, const struct host_view *view,
+                           const struct amounts *left, bool explains)
 {
     const struct catalog_rows *rows = &request->catalog->rows;
     int64_t *appids = ARENA_ARRAY(request->arena, rows->app_count, int64_t);
+    struct source *source = ARENA_NEW(request->arena, struct source);
 
-    *ret_source = (struct source){.request = request,
-                                  .view = view,
-                                  .appids = appids,
-                                  .explains = explains,
-                                  .has_pool = request->pool != NULL,
-                                  .looks = LOOKS_MAX,
-                                  .sent_before = request->visit.jobs_sent};
-    if (appids == NULL)
-        return false;
+    if (appids == NULL || source == NULL)
+        return NULL;
+    *source = (struct source){.request = request,
+                              .view = view,
+                              .left = left,
+                              .appids = appids,
+                              .explains = explains,
+                              .has_pool = request->pool != NULL,
+                              .looks = LOOKS_MAX,
+                              .sent_before = request->visit.jobs_sent};
     for (size_t i = 0; i < rows->app_count; i++)
-        if (app_may_suit(ret_source, &rows->apps[i]))
-            appids[ret_source->appid_count++] = rows->apps[i].id;
-    return true;
+        if (app_may_suit(source, &rows->apps[i]))
+            appids[source->appid_count++] = rows->apps[i].id;
+    return source;
 }
 
 static enum status query(struct source *source, const struct candidate_filter *filter,
@@ -93,7 +96,7 @@ static enum status query(struct source *source, const struct candidate_filter *f
     source->rows_last = count;
     *ret_jobs = jobs;
     *ret_count = count;
-    return met_mark(request, jobs, count);
+    return had_mark(request, jobs, count);
 }
 
 /* Each host begins elsewhere among jobs of equal priority, and elsewhere again after a lost race.
@@ -189,10 +192,13 @@ static enum status next_of_query(struct source *source, bool some_sent, bool som
     return query_any(source, ret_jobs, ret_count);
 }
 
-enum status source_next(struct source *source, bool some_sent, bool some_lost,
-                        struct job **ret_jobs, size_t *ret_count)
+/* --- of both kinds ---------------------------------------------------------------------------- */
+
+static enum status next_batch(struct source *source, bool some_lost, struct job **ret_jobs,
+                              size_t *ret_count)
 {
     struct request *request = source->request;
+    bool some_sent = request->visit.jobs_sent > 0;
     bool got_some = request->visit.jobs_sent > source->sent_before;
     enum status status;
 
@@ -217,6 +223,50 @@ enum status source_next(struct source *source, bool some_sent, bool some_lost,
         return STATUS_OK;
     source->was_wide = true;
     return source_pool_explain(source, ret_jobs, ret_count);
+}
+
+/* Which of the jobs have files on the host (policy(7) 10.7). The names of a job's files are in its
+ * document, which candidates come without. So documents are read, but of a bounded number of jobs,
+ * the first ones: they are of the highest priority. */
+static enum status mark_locality(struct request *request, struct job *jobs, size_t count)
+{
+    int64_t ids[DOCUMENTS_MAX];
+    struct job *of[DOCUMENTS_MAX];
+    size_t wanted = 0, name_count;
+    struct job_documents *documents;
+    struct text *names;
+    enum status status;
+
+    for (size_t i = 0; i < count && wanted < DOCUMENTS_MAX && request->message.file_count > 0; i++)
+        if (jobs[i].app != NULL && jobs[i].app->locality_scheduling == LOCALITY_LITE) {
+            of[wanted] = &jobs[i];
+            ids[wanted++] = jobs[i].resultid;
+        }
+    if (wanted == 0)
+        return STATUS_OK;
+    names = ARENA_ARRAY(request->arena, request->message.file_count, struct text);
+    documents = ARENA_ARRAY(request->arena, wanted, struct job_documents);
+    if (names == NULL || documents == NULL)
+        return STATUS_NO_MEMORY;
+    name_count = files_present(&request->message, names);
+    if (name_count == 0)
+        return STATUS_OK;
+    status = db_job_documents(request->db, request->arena, ids, wanted, documents);
+    for (size_t i = 0; status == STATUS_OK && i < wanted; i++)
+        of[i]->has_file = document_has_file(documents[i].workunit_xml, names, name_count);
+    return status;
+}
+
+enum status source_next(struct source *source, bool some_lost, struct job **ret_jobs,
+                        size_t *ret_count)
+{
+    enum status status = next_batch(source, some_lost, ret_jobs, ret_count);
+
+    if (status == STATUS_OK && *ret_count > 0)
+        status = mark_locality(source->request, *ret_jobs, *ret_count);
+    if (status == STATUS_OK && *ret_count > 0)
+        status = shares_mark(source->request, source->view, *ret_jobs, *ret_count);
+    return status;
 }
 
 bool source_is_cut(const struct source *source)

@@ -6,12 +6,10 @@
  * workunits that the user or host has met are no part of it (met.h). If nothing of it could be
  * sent, the reason is one that the pool does not know; then the search goes on behind it with one
  * job of each class, many at a time, until it has been through a bounded number of classes. */
-#include "server/handout/source_pool.h"
+#include "server/handout/source_parts.h"
 
 #include "config/config.h"
 #include "server/base/arena.h"
-#include "server/handout/already_had.h"
-#include "server/handout/source.h"
 #include "server/pool/pool.h"
 #include "server/project/catalog.h"
 #include "server/rpc/request.h"
@@ -55,8 +53,7 @@ static bool option_suits(const struct source *source, const struct version_optio
     if (option->app != app || !option->is_runnable ||
         option->resource >= view->asked.resource_count || view->is_excluded[option->resource])
         return false;
-    if (app->non_cpu_intensive == 0 &&
-        !amounts_wants(source->left != NULL ? source->left : &view->asked, option->resource))
+    if (app->non_cpu_intensive == 0 && !amounts_wants(source->left, option->resource))
         return false;
     if (committed != 0)
         return option->version != NULL && option->version->id == committed;
@@ -72,7 +69,7 @@ static bool option_suits(const struct source *source, const struct version_optio
 static void add_wanted(const struct source *source, const struct version_option *option,
                        double speed, struct pool_terms *terms)
 {
-    const struct amounts *left = source->left != NULL ? source->left : &source->view->asked;
+    const struct amounts *left = source->left;
     const struct resource *resource = &left->resources[option->resource];
     double seconds =
         left->is_scalar ? left->scalar_seconds * fmax(resource->count, 1) : resource->seconds;
@@ -177,11 +174,11 @@ static bool ask(struct source *source, struct pool_question *ret_question)
                                            .jobs_max = jobs,
                                            .classes_max = jobs,
                                            .reserve = source->is_probing ? PROBE_MAX : RESERVE,
-                                           .held = source->request->taken.ids,
-                                           .held_count = source->request->taken.count};
+                                           .held = source->request->reserved.ids,
+                                           .held_count = source->request->reserved.count};
     if (streams != NULL)
         ret_question->lane_max = jobs / (streams->count * source->view->asked.resource_count) + 1;
-    return met_ask(source->request, ret_question);
+    return had_ask(source->request, ret_question);
 }
 
 static bool is_same_place(const struct pool_place *a, const struct pool_place *b)
@@ -200,12 +197,12 @@ static enum status take(struct source *source, struct pool_answer *ret_answer, b
     if (!ask(source, &question))
         return STATUS_NO_MEMORY;
     done = pool_take(request->pool, request->arena, &question, source->place, ret_answer);
-    if (!source_note_taken(request, ret_answer) || !done)
+    if (!source_note_reserved(request, ret_answer) || !done)
         return STATUS_NO_MEMORY;
     *ret_ends = ret_answer->count == 0 &&
                 (!ret_answer->gave_up || is_same_place(&source->place, &ret_answer->place));
     source->place = ret_answer->place;
-    status = met_sift(request, &question, &source->looks, ret_answer, &source->met_example);
+    status = had_sift(request, &question, &source->looks, ret_answer, &source->had_example);
     ret_answer->is_short = ret_answer->is_short || ret_answer->gave_up;
     return status;
 }
@@ -262,10 +259,10 @@ enum status source_pool_explain(struct source *source, struct job **ret_jobs, si
     /* One place more, for what was met. */
     if (!pool_explain(request->pool, request->arena, &question, &answer))
         return STATUS_NO_MEMORY;
-    if (source->met_example.resultid != 0)
-        answer.jobs[answer.count++] = source->met_example;
+    if (source->had_example.resultid != 0)
+        answer.jobs[answer.count++] = source->had_example;
     sort(&answer);
     *ret_count = answer.count;
     *ret_jobs = jobs_of(source, &answer);
-    return *ret_jobs == NULL ? STATUS_NO_MEMORY : met_mark(request, *ret_jobs, *ret_count);
+    return *ret_jobs == NULL ? STATUS_NO_MEMORY : had_mark(request, *ret_jobs, *ret_count);
 }

@@ -1,29 +1,22 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Everything that the choice of jobs depends on, collected once: what was asked for, what the host
- * is, what the user allows, and each app version as this host would run it. From here on nobody
- * looks at the request again. */
+/* The view of a host: from the request, the host's row and the user's preferences here, the app
+ * versions in view_versions.c, the jobs that the host has in view_jobs.c. */
 #include "server/handout/view.h"
 
 #include "server/base/arena.h"
-#include "server/base/random.h"
+#include "server/base/file.h"
 #include "server/files/deletable_files.h"
-#include "server/handout/keywords.h"
-#include "server/policy/plan_class/coproc_figures.h"
-#include "server/policy/plan_class/plan_class_builtin.h"
-#include "server/policy/plan_class/plan_verdict.h"
+#include "server/handout/stream_ledger.h"
+#include "server/handout/view_parts.h"
 #include "server/policy/version/estimate.h"
 #include "server/policy/version/reliability.h"
 #include "server/project/catalog.h"
 #include "server/project/project.h"
 #include "server/rpc/request.h"
 
-#include <math.h>
-
 #include "server/base/banned.h"
 
-enum { SEED_VERSIONS = 0x7653 };
-
-#define COPROC_SPEEDUP 10.0 /* what a coprocessor is worth in CPUs where nothing else is known */
+enum { KEYWORDS_BYTES_MAX = 65536 };
 
 int64_t view_grace_period(const struct config *config)
 {
@@ -32,274 +25,39 @@ int64_t view_grace_period(const struct config *config)
     return (int64_t)(config->grace_period_hours * 3600);
 }
 
-/* --- statistics ---------------------------------------------------------------------------- */
-
-/* The row with what this request's reports changed of it; false: the host has none. */
-static bool statistics_now(const struct request *request, int64_t id,
-                           struct host_app_version_row *ret_row)
+static struct id_list read_line(struct arena *arena, struct text line)
 {
-    const struct visit *visit = &request->visit;
-    const struct host_app_version_row *stored = request_version(request, id);
+    int64_t *ids = ARENA_ARRAY(arena, MESSAGE_KEYWORDS_MAX, int64_t);
+    struct id_list list = {.ids = ids};
 
-    *ret_row = stored != NULL ? *stored : (struct host_app_version_row){.app_version_id = id};
-    if (visit->is_new_day)
-        ret_row->n_jobs_today = 0;
-    for (size_t i = 0; i < visit->version_change_count; i++) {
-        const struct host_app_version_change *change = &visit->version_changes[i];
-        if (change->app_version_id != id)
-            continue;
-        if (change->sets_max_jobs_per_day)
-            ret_row->max_jobs_per_day = change->max_jobs_per_day;
-        if (change->resets_consecutive_valid)
-            ret_row->consecutive_valid = 0;
-    }
-    return stored != NULL;
+    while (ids != NULL && line.length > 0 && list.count < MESSAGE_KEYWORDS_MAX)
+        if (text_to_i64(text_split(&line, ' '), &ids[list.count]))
+            list.count++;
+    return list;
 }
 
-static double processors_of(const struct request *request, const struct host_view *view,
-                            size_t resource)
+/* What the client says; if it says nothing, the project's file kw_prefs/USERID: two lines of ids,
+ * wanted and unwanted. A file that cannot be read is no file: nobody is refused work for a
+ * preference that is lost. */
+static void read_keywords(const struct request *request, struct host_view *view)
 {
-    double count =
-        view->asked.resource_count > resource ? view->asked.resources[resource].count : 0;
+    const struct message *message = &request->message;
+    struct text file = NO_TEXT;
+    const char *path;
 
-    if (resource == RESOURCE_CPU)
-        return fmin((double)request->visit.host.p_ncpus, (double)request->config->max_ncpus);
-    return request->config->gpu_multiplier > 0 ? count * request->config->gpu_multiplier : count;
-}
-
-/* Speeds, quota and trust, from the statistics. `class_flops` is the plan class's word. */
-static void judge_option(const struct request *request, const struct host_view *view,
-                         double class_flops, struct random *random, struct version_option *option)
-{
-    struct host_app_version_row row;
-    bool has_row = statistics_now(request, option->statistics_id, &row);
-    double benchmark = estimate_cpu_flops(request->visit.host.p_fpops) *
-                       (option->usage.avg_ncpus + COPROC_SPEEDUP * option->usage.coproc_count);
-    const struct speed_question speed = {
-        .class_flops = class_flops,
-        .benchmark_flops = option->version != NULL ? benchmark : class_flops,
-        .peak_flops = option->usage.peak_flops,
-        .statistics = has_row ? &row : NULL,
-        .version = option->version,
-        .no_statistics = request->config->rte_no_stats,
-    };
-
-    option->is_untried = !has_row || row.et_n < 1;
-    option->is_failing =
-        has_row && row.pfc_n <= 0 && row.max_jobs_per_day == 1 && row.consecutive_valid == 0;
-    option->usage.projected_flops = estimate_projected_flops(&speed);
-    option->bound_scale =
-        estimate_bound_scale(&speed, option->is_untried ? request->config->untried_margin : 1);
-    option->choice_flops =
-        version_randomize(estimate_blended_flops(&speed), has_row ? row.pfc_n : 0,
-                          request->config->version_select_random_factor, option->is_failing,
-                          random_normal(random), random_unit(random));
-    option->is_reliable =
-        has_row && version_is_reliable(&row, request->config, request->visit.host.os_name,
-                                       request->visit.host.p_vendor);
-    option->is_trusted = version_is_trusted(row.consecutive_valid, random_unit(random));
-    option->daily_limit = limits_daily(row.max_jobs_per_day, request->config->daily_result_quota,
-                                       option->resource < view->asked.resource_count
-                                           ? processors_of(request, view, option->resource)
-                                           : 1);
-    option->jobs_today = row.n_jobs_today;
-}
-
-/* --- versions ------------------------------------------------------------------------------ */
-
-/* The rank of a version's platform among the host's; false: the host has none of it. */
-static bool platform_rank(const struct request *request, int64_t platformid, size_t *ret_rank,
-                          struct text *ret_name)
-{
-    for (size_t i = 0; i < request->message.platform_count; i++) {
-        const struct platform_row *platform =
-            catalog_platform_by_name(request->catalog, request->message.platforms[i]);
-        if (platform != NULL && platform->id == platformid) {
-            *ret_rank = i;
-            *ret_name = platform->name;
-            return true;
-        }
-    }
-    return false;
-}
-
-/* Whether this host can run the version, and what a job of it uses. */
-static void judge_plan_class(const struct request *request, const struct host_view *view,
-                             struct random *random, struct version_option *option)
-{
-    const struct visit *visit = &request->visit;
-    const struct plan_classes builtin = plan_classes_builtin();
-    const struct plan_host host = {
-        .message = &request->message,
-        .client_version = request->client_version,
-        .userid = visit->user.id,
-        .cpus = view->asked.resources[RESOURCE_CPU].count,
-        .memory = view->memory,
-        .cpu_flops = estimate_capped_flops(visit->host.p_fpops, &request->catalog->benchmarks),
-        .primary_platform =
-            request->message.platform_count > 0 ? request->message.platforms[0] : NO_TEXT,
-        .project_prefs = visit->user.project_prefs,
-        .venue = visit->host.venue,
-        .chance = random_unit(random),
-    };
-    const struct plan_verdict verdict =
-        plan_class_judge(request->plan_classes != NULL ? request->plan_classes : &builtin,
-                         option->version->plan_class, &host, request->arena);
-
-    option->is_runnable = verdict.is_usable && request->message.client_cap_plan_class;
-    option->is_fit = verdict.is_fit && request->message.client_cap_plan_class;
-    option->why = request->message.client_cap_plan_class
-                      ? verdict.why
-                      : TEXT("your BOINC client is too old for that");
-    option->bounds = verdict.bounds;
-    option->memory = verdict.memory;
-    if (verdict.is_fit)
-        option->usage = verdict.usage;
-    option->usage.coproc_type = verdict.usage.coproc_type;
-}
-
-static void add_version(const struct request *request, struct host_view *view,
-                        const struct app_version_row *version, struct random *random)
-{
-    struct version_option *option = &view->options.items[view->options.count];
-    double cpu_flops = estimate_cpu_flops(request->visit.host.p_fpops);
-
-    *option = (struct version_option){
-        .app = catalog_app(request->catalog, version->appid),
-        .version = version,
-        .fpops_scale = 1,
-        .app_version_id = version->id,
-        .statistics_id = version->id,
-        .usage = {.avg_ncpus = 1, .projected_flops = cpu_flops, .peak_flops = cpu_flops},
-    };
-    if (option->app == NULL ||
-        !platform_rank(request, version->platformid, &option->platform_rank, &option->platform))
+    if (!request->config->keyword_sched)
         return;
-    option->is_64bit = platform_is_64bit(option->platform);
-    option->is_current = catalog_version_is_current(request->catalog, version);
-    option->is_runnable = option->is_fit = true;
-    if (version->plan_class.length > 0)
-        judge_plan_class(request, view, random, option);
-    option->resource = amounts_resource(&view->asked, option->usage.coproc_type);
-    judge_option(request, view, option->usage.projected_flops, random, option);
-    view->options.count++;
-}
-
-static double peak_flops_of(const struct message *message, struct text type)
-{
-    for (size_t i = 0; i < message->coproc_count; i++)
-        if (text_equal(message->coprocs[i].type, type))
-            return coproc_peak_flops(&message->coprocs[i]);
-    return 0;
-}
-
-/* The client's own version. It estimates by the flops that it says itself, so what we know better
- * goes into the job's FLOP figures. */
-static void add_own_version(const struct request *request, struct host_view *view,
-                            const struct client_app_version *own, struct random *random)
-{
-    struct version_option *option = &view->options.items[view->options.count];
-    const struct app_row *app = catalog_app_by_name(request->catalog, own->app_name);
-    int64_t id = anonymous_version_id(own->coproc_type);
-    double cpu_flops = estimate_cpu_flops(request->visit.host.p_fpops);
-    double said = own->flops > 0 ? own->flops : cpu_flops;
-
-    if (own->is_placeholder || app == NULL || id == 0 || own->version_num < app->min_version)
+    view->keywords_yes = (struct id_list){message->keywords_yes, message->keyword_yes_count};
+    view->keywords_no = (struct id_list){message->keywords_no, message->keyword_no_count};
+    if (message->keyword_yes_count + message->keyword_no_count > 0)
         return;
-    *option = (struct version_option){
-        .app = app,
-        .anonymous = own,
-        .platform = own->platform,
-        .is_64bit = own->platform.length == 0 || platform_is_64bit(own->platform),
-        .is_current = true,
-        .app_version_id = id,
-        .statistics_id = anonymous_statistics_id(app->id, id),
-        .usage = {.avg_ncpus = own->avg_ncpus > 0 ? fmin(own->avg_ncpus, 4096) : 1,
-                  .coproc_type = own->coproc_type,
-                  .coproc_count = fmin(fmax(own->coproc_count, 0), 4096)},
-    };
-    option->resource = amounts_resource(&view->asked, own->coproc_type);
-    option->is_runnable = option->is_fit = option->resource < view->asked.resource_count;
-    option->usage.peak_flops =
-        cpu_flops * option->usage.avg_ncpus +
-        option->usage.coproc_count * peak_flops_of(&request->message, own->coproc_type);
-    judge_option(request, view, said, random, option);
-    option->fpops_scale = said / option->usage.projected_flops;
-    view->options.count++;
-}
-
-static bool make_options(const struct request *request, struct host_view *view)
-{
-    const struct message *message = &request->message;
-    const struct catalog_rows *rows = &request->catalog->rows;
-    size_t count = message->anonymous_platform ? message->app_version_count : rows->version_count;
-    struct random random = {.state = random_mix(request->seed, SEED_VERSIONS)};
-
-    view->options = (struct version_options){
-        .items = ARENA_ARRAY(request->arena, count, struct version_option)};
-    if (view->options.items == NULL)
-        return false;
-    for (size_t i = 0; i < count; i++) {
-        if (message->anonymous_platform)
-            add_own_version(request, view, &message->app_versions[i], &random);
-        else
-            add_version(request, view, &rows->versions[i], &random);
-    }
-    return true;
-}
-
-/* --- jobs in progress ------------------------------------------------------------------------ */
-
-/* The resource that a listed job uses; resource_count: one that the host does not show. */
-static size_t resource_of_listed(const struct message *message, const struct amounts *amounts,
-                                 const struct other_result *job)
-{
-    struct text type = NO_TEXT;
-
-    if (job->app_version >= 0 && (size_t)job->app_version < message->app_version_count)
-        type = message->app_versions[job->app_version].coproc_type;
-    else if (job->plan_class.length > 0)
-        type = plan_class_type(job->plan_class);
-    return text_is(type, "CPU") ? RESOURCE_CPU : amounts_resource(amounts, type);
-}
-
-void view_count_job(struct app_count *counts, const struct host_view *view, int64_t appid,
-                    size_t resource)
-{
-    for (size_t i = 0; i < view->app_limit_count; i++)
-        if (view->app_limits[i].appid == appid) {
-            counts[i].total++;
-            if (resource < view->asked.resource_count)
-                counts[i].by_resource[resource]++;
-        }
-}
-
-/* The app of a listed job; 0: clients before 6.11 do not tell it. */
-static int64_t app_of_listed(const struct request *request, const struct other_result *job)
-{
-    const struct message *message = &request->message;
-    const struct app_row *app = NULL;
-
-    if (job->app_version >= 0 && (size_t)job->app_version < message->app_version_count)
-        app =
-            catalog_app_by_name(request->catalog, message->app_versions[job->app_version].app_name);
-    return app != NULL ? app->id : 0;
-}
-
-static void count_in_progress(const struct request *request, struct host_view *view)
-{
-    const struct message *message = &request->message;
-
-    for (size_t i = 0; i < message->other_result_count; i++) {
-        const struct other_result *job = &message->other_results[i];
-        size_t resource = resource_of_listed(message, &view->asked, job);
-
-        if (resource < view->asked.resource_count)
-            view->in_progress[resource]++;
-        view->in_progress_total++;
-        if (view->app_limit_count > 0)
-            view_count_job(view->app_counts, view, app_of_listed(request, job), resource);
-    }
+    path = text_string(request->arena, text_print(request->arena, TEXT_FORMAT "/kw_prefs/%lld",
+                                                  TEXT_ARG(request->config->project_dir_path),
+                                                  (long long)request->visit.user.id));
+    if (file_read(request->arena, path, KEYWORDS_BYTES_MAX, &file, NULL) != STATUS_OK)
+        return;
+    view->keywords_yes = read_line(request->arena, text_split(&file, '\n'));
+    view->keywords_no = read_line(request->arena, text_split(&file, '\n'));
 }
 
 static bool make_app_limits(const struct request *request, struct host_view *view)
@@ -323,12 +81,11 @@ static bool make_app_limits(const struct request *request, struct host_view *vie
     return true;
 }
 
-bool view_make(const struct request *request, struct host_view *ret_view)
+static void read_host(const struct request *request, struct host_view *view)
 {
     const struct config *config = request->config;
     const struct message *message = &request->message;
     const struct visit *visit = &request->visit;
-    struct host_view *view = ret_view;
     double cpus =
         limits_usable_cpus(visit->host.p_ncpus, config, &visit->prefs, &visit->project_prefs);
 
@@ -350,7 +107,6 @@ bool view_make(const struct request *request, struct host_view *ret_view)
         .correction = estimate_correction(message, request->client_version),
         .availability = availability_of(message, request->client_version),
     };
-    view->disk = view->space.amounts[0];
     amounts_read(message, cpus, config->share_in_scalar_request, &view->asked);
     view->limits = limits_of(config, &view->asked, &visit->project_prefs);
     for (size_t i = 0; i < view->asked.resource_count; i++)
@@ -362,13 +118,46 @@ bool view_make(const struct request *request, struct host_view *ret_view)
         if (hr_class_is_known((enum hr_type)type, class_number))
             view->hr_classes[type] = class_number;
     }
-    keywords_read(request, view);
     if (request->blocks != NULL) {
         view->size_censuses = request->blocks->size_censuses;
         view->size_census_count = request->blocks->size_census_count;
     }
+}
+
+/* What each purpose needs beside what the request and the host's row say. */
+static const struct {
+    bool largest_disk;  /* whatever disk pass a job was sent in, it was sent */
+    bool reads_jobs;    /* what the host has in progress by the database */
+    bool reads_queue;   /* the queue of the host, for the deadline simulation */
+    bool reads_streams; /* what each job stream had */
+} needs[VIEW_PURPOSES] = {
+    [VIEW_RESEND] = {.largest_disk = true},
+    [VIEW_ANSWER] = {.reads_jobs = false},
+    [VIEW_UNASKED] = {.reads_jobs = true, .reads_streams = true},
+    [VIEW_SELECT] = {.reads_jobs = true, .reads_queue = true, .reads_streams = true},
+};
+
+enum status view_read(struct request *request, enum view_purpose purpose,
+                      struct host_view *ret_view)
+{
+    struct host_view *view = ret_view;
+    int disk_pass = !needs[purpose].largest_disk        ? 0
+                    : request->config->delete_from_self ? DISK_PASSES - 1
+                                                        : 1;
+    enum status status = STATUS_OK;
+
+    read_host(request, view);
+    read_keywords(request, view);
+    view->disk = view->space.amounts[disk_pass];
     if (!make_app_limits(request, view))
-        return false;
-    count_in_progress(request, view);
-    return make_options(request, view);
+        return STATUS_NO_MEMORY;
+    view_count_listed(request, view);
+    if (!view_make_options(request, view) ||
+        (needs[purpose].reads_streams && !shares_read(request, view)))
+        return STATUS_NO_MEMORY;
+    if (needs[purpose].reads_jobs)
+        status = view_count_rows(request, view);
+    if (status == STATUS_OK && needs[purpose].reads_queue)
+        status = view_read_queue(request, view);
+    return status;
 }

@@ -1,18 +1,28 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* From a request to what the policies look at. */
+/* From a request to what the policies look at: what was asked for, what the host is and has, what
+ * its user allows, and each app version as this host would run it. It is collected once for a step;
+ * from there on nobody looks at the request again. */
 #ifndef SERVER_HANDOUT_VIEW_H
 #define SERVER_HANDOUT_VIEW_H
 
-#include "server/policy/dispatch/checks.h"
+#include "server/base/status.h"
+#include "server/policy/dispatch/host_view.h"
 
 struct request;
 
-/* After the authenticate and report steps. False: no memory. */
-bool view_make(const struct request *request, struct host_view *ret_view);
+/* What a view is for; a table in view.c says what each purpose needs. */
+enum view_purpose {
+    VIEW_RESEND,  /* which lost jobs the host can run */
+    VIEW_ANSWER,  /* no jobs: what is said of each resource, no more */
+    VIEW_UNASKED, /* jobs that are sent without being asked for: of always-on apps, assigned */
+    VIEW_SELECT,  /* new jobs; also for qmctl why */
+    VIEW_PURPOSES
+};
 
-/* Counts a job in progress for the limits of its app; `counts` is as long as view->app_limits. */
-void view_count_job(struct app_count *counts, const struct host_view *view, int64_t appid,
-                    size_t resource);
+/* Needs the plan of the request. When the database refuses or fails, the view is still good for
+ * VIEW_ANSWER; after STATUS_NO_MEMORY it is good for nothing. */
+MUST_CHECK enum status view_read(struct request *request, enum view_purpose purpose,
+                                 struct host_view *ret_view);
 
 /* Seconds added to stored deadlines. */
 int64_t view_grace_period(const struct config *config);

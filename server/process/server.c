@@ -7,7 +7,7 @@
 #include "server/base/log.h"
 #include "server/base/random.h"
 #include "server/files/host_files.h"
-#include "server/handout/shares.h"
+#include "server/handout/stream_ledger.h"
 #include "server/pool/fill.h"
 #include "server/pool/pool.h"
 #include "server/process/load_meter.h"

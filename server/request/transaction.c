@@ -134,7 +134,7 @@ enum outcome request_transact(struct request *request, struct arena_mark mark)
     for (;;) {
         enum outcome outcome = attempt(request);
 
-        source_settle(request, outcome == OUTCOME_COMMITTED);
+        source_finish(request, outcome == OUTCOME_COMMITTED);
         if (outcome == OUTCOME_COMMITTED)
             return outcome;
         db_rollback(request->db);

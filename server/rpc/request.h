@@ -151,11 +151,11 @@ struct request {
 
     struct visit visit;
 
-    /* Results that this request has taken out of the pool; see source_settle. */
-    struct pool_taken {
+    /* Candidates out of the pool that no other request is offered; see source_finish. */
+    struct reserved {
         int64_t *ids;
         size_t count, capacity;
-    } taken;
+    } reserved;
 
     /* bookkeeping */
     struct failure failure; /* of the last attempt */

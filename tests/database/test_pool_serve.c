@@ -6,7 +6,7 @@
 #include "server/base/arena.h"
 #include "server/base/clock.h"
 #include "server/base/counters.h"
-#include "server/handout/shares.h"
+#include "server/handout/stream_ledger.h"
 #include "server/pool/fill.h"
 #include "server/pool/pool.h"
 #include "server/project/catalog.h"

@@ -6,7 +6,7 @@
 #include "db/states.h"
 #include "server/base/arena.h"
 #include "server/base/buffer.h"
-#include "server/handout/shares.h"
+#include "server/handout/stream_ledger.h"
 #include "server/policy/plan_class/plan_class_builtin.h"
 #include "server/project/catalog.h"
 #include "tests/scenarios/story.h"

@@ -7,7 +7,7 @@
 #include "db/states.h"
 #include "server/base/arena.h"
 #include "server/base/counters.h"
-#include "server/handout/shares.h"
+#include "server/handout/stream_ledger.h"
 #include "server/parse/parse.h"
 #include "server/project/catalog.h"
 #include "server/request/plan_facts.h"

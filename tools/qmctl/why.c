@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Why a host gets no jobs, or which it would get. The question is put to the server's own code: the
- * steps parse, screen and authenticate read a request, the view and the funnel of checks judge each
- * class of unsent jobs, and the rules that a claim looks at under lock judge what is left. Nothing
- * is written: the connection refuses it, locks no rows, and is rolled back.
+ * steps parse, screen and authenticate read a request, view_read collects what select would know of
+ * the host, the funnel of checks judges each class of unsent jobs, and the rules that a claim looks
+ * at under lock judge what is left. Nothing is written: the connection refuses it, locks no rows,
+ * and is rolled back.
  *
  * What is not asked: reports of the request are not booked and lost jobs are not sent again before;
  * jobs assigned to hosts count as reserved, even for their host; files are not deleted for disk
@@ -11,7 +12,6 @@
 #include "db/admin.h"
 #include "server/base/arena.h"
 #include "server/base/file.h"
-#include "server/handout/host_queue.h"
 #include "server/handout/view.h"
 #include "server/project/catalog.h"
 #include "server/project/project.h"
@@ -115,11 +115,9 @@ static enum status walk(struct question *question)
         status = run_step(question, step_authenticate, &is_answered);
     if (status != STATUS_OK)
         return status;
-    if (!view_make(request, &question->view))
-        return fail(&question->session->failure, STATUS_NO_MEMORY, "no memory");
-    status = queue_read(request, &question->view);
+    status = view_read(request, VIEW_SELECT, &question->view);
     if (status != STATUS_OK)
-        return session_db_failed(question->session, status, "the host's queue");
+        return session_db_failed(question->session, status, "what the host has");
     if (!tally_begin(&question->view, request->arena, (size_t)question->view.limits.reply,
                      &question->tally))
         return fail(&question->session->failure, STATUS_NO_MEMORY, "no memory");

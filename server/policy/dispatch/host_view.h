@@ -56,6 +56,7 @@ struct host_view {
     const struct app_limit *app_limits;                    /* of some apps */
     struct app_count *app_counts;                          /* of the same, before this reply */
     size_t app_limit_count;
+    struct id_list always_on_held; /* always-on apps that have their job on the host */
     struct version_options options;
     struct id_list keywords_yes, keywords_no; /* what the volunteer wants and refuses */
     const struct size_census *size_censuses;  /* of some apps */

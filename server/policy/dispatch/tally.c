@@ -48,7 +48,7 @@ double deadline_margin(const struct config *config, const struct version_option 
     return fmax(fmax(config->deadline_margin, option->is_untried ? config->untried_margin : 1), 1);
 }
 
-void tally_take_resent(struct tally *tally, const struct tally_use *use)
+void tally_take_use(struct tally *tally, const struct tally_use *use)
 {
     size_t resource = use->use.resource;
     struct edf_job job = workload_job(&use->use, use->deadline);
@@ -83,7 +83,7 @@ void tally_take(struct tally *tally, const struct host_view *view, const struct 
                                   .margin = deadline_margin(view->config, job->option),
                                   .is_always_on = job->app->non_cpu_intensive != 0};
 
-    tally_take_resent(tally, &use);
+    tally_take_use(tally, &use);
     tally->option_jobs[job->option - view->options.items]++;
     if (view->streams != NULL)
         stream_charge(view->streams, &tally->shares, job->stream, job->workunit->rsc_fpops_est);

@@ -34,8 +34,9 @@ struct tally {
 /* Nothing given yet; room for `jobs_max` jobs. False: no memory. */
 bool tally_begin(const struct host_view *view, struct arena *arena, size_t jobs_max,
                  struct tally *ret_tally);
+/* A job that was chosen. */
 void tally_take(struct tally *tally, const struct host_view *view, const struct job *job);
-/* A job that is sent again: it counts for amounts and limits, but not for today's quota. */
+/* What any job of the reply takes up. */
 struct tally_use {
     struct amount_use use;
     int64_t workunitid, appid;
@@ -45,7 +46,9 @@ struct tally_use {
     double deadline; /* s from now */
     double margin;   /* see deadline_margin */
 };
-void tally_take_resent(struct tally *tally, const struct tally_use *use);
+/* Without counting it as one of its version today, or as part of a stream's share: for jobs that
+ * are sent again, and for those of the reply when the tally is made anew. */
+void tally_take_use(struct tally *tally, const struct tally_use *use);
 
 /* What the run time of a job is multiplied by for deadlines: more than 1 while nobody knows how
  * long jobs of a version take on this host. */

@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What becomes of jobs that were taken out of the pool: sent ones leave it, the others go back. */
+/* What becomes of candidates that were reserved: sent ones leave the pool, the others go back. */
+#include "server/handout/source_parts.h"
+
 #include "config/config.h"
 #include "server/base/arena.h"
-#include "server/handout/source.h"
-#include "server/pool/pool.h"
+#include "server/reply/answer.h"
 #include "server/rpc/request.h"
 
 #include <string.h>
@@ -18,42 +19,42 @@ static bool was_sent(const struct answer *answer, int64_t resultid)
     return false;
 }
 
-bool source_reserve_taken(struct request *request, size_t count)
+bool source_make_place(struct request *request, size_t count)
 {
-    struct pool_taken *taken = &request->taken;
-    size_t capacity = taken->capacity > 0 ? taken->capacity : 256;
+    struct reserved *reserved = &request->reserved;
+    size_t capacity = reserved->capacity > 0 ? reserved->capacity : 256;
     int64_t *ids;
 
-    while (capacity - taken->count < count)
+    while (capacity - reserved->count < count)
         capacity *= 2;
-    if (capacity <= taken->capacity)
+    if (capacity <= reserved->capacity)
         return true;
     ids = ARENA_ARRAY(request->arena, capacity, int64_t);
     if (ids == NULL)
         return false;
-    if (taken->count > 0)
-        memcpy(ids, taken->ids, taken->count * sizeof(ids[0]));
-    taken->ids = ids;
-    taken->capacity = capacity;
+    if (reserved->count > 0)
+        memcpy(ids, reserved->ids, reserved->count * sizeof(ids[0]));
+    reserved->ids = ids;
+    reserved->capacity = capacity;
     return true;
 }
 
-bool source_note_taken(struct request *request, const struct pool_answer *answer)
+bool source_note_reserved(struct request *request, const struct pool_answer *answer)
 {
-    struct pool_taken *taken = &request->taken;
-    bool done = source_reserve_taken(request, answer->count);
+    struct reserved *reserved = &request->reserved;
+    bool done = source_make_place(request, answer->count);
 
     for (size_t i = 0; i < answer->count; i++) {
         if (done)
-            taken->ids[taken->count++] = answer->jobs[i].resultid;
+            reserved->ids[reserved->count++] = answer->jobs[i].resultid;
         else
             pool_return(request->pool, &answer->jobs[i].resultid, 1);
     }
     return done;
 }
 
-/* What the answer holds is met from now on. */
-static void note_met(struct request *request)
+/* User and host have had what the answer holds from now on. */
+static void note_had(struct request *request)
 {
     const struct visit *visit = &request->visit;
 
@@ -67,19 +68,19 @@ static void note_met(struct request *request)
     }
 }
 
-void source_settle(struct request *request, bool is_committed)
+void source_finish(struct request *request, bool is_committed)
 {
-    struct pool_taken *taken = &request->taken;
+    struct reserved *reserved = &request->reserved;
 
-    for (size_t i = 0; i < taken->count; i++) {
-        if (is_committed && was_sent(&request->visit.answer, taken->ids[i]))
-            pool_drop(request->pool, &taken->ids[i], 1);
+    for (size_t i = 0; i < reserved->count; i++) {
+        if (is_committed && was_sent(&request->visit.answer, reserved->ids[i]))
+            pool_drop(request->pool, &reserved->ids[i], 1);
         else
-            pool_return(request->pool, &taken->ids[i], 1);
+            pool_return(request->pool, &reserved->ids[i], 1);
     }
-    *taken = (struct pool_taken){0};
+    *reserved = (struct reserved){0};
     if (is_committed && request->pool != NULL)
-        note_met(request);
+        note_had(request);
 }
 
 void source_lost(struct request *request, int64_t resultid)
@@ -88,7 +89,7 @@ void source_lost(struct request *request, int64_t resultid)
         pool_drop(request->pool, &resultid, 1);
 }
 
-void source_doubt(struct request *request, int64_t resultid)
+void source_changed(struct request *request, int64_t resultid)
 {
     if (request->pool != NULL)
         pool_reread(request->pool, &resultid, 1);

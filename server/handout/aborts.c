@@ -2,7 +2,7 @@
 /* Listed jobs that nobody needs any more are aborted: the host's own by their rows, which nearly
  * always were read for other reasons; others by name, wherever they are. In doubt nothing is
  * aborted. */
-#include "server/handout/resend_parts.h"
+#include "server/handout/handout.h"
 
 #include "server/base/arena.h"
 #include "server/base/log.h"
@@ -49,7 +49,7 @@ static void abort_job(struct request *request, struct text name, enum abort_kind
         return;
     }
     text_items_add(request->arena, &answer->aborts, name);
-    if (answer->aborts.count <= RESEND_NAMED_MAX)
+    if (answer->aborts.count <= NAMED_MAX)
         answer_say(request->arena, answer, MESSAGE_LOW,
                    "Task " TEXT_FORMAT " is not needed any more", TEXT_ARG(name));
 }
@@ -126,10 +126,10 @@ static enum status read_unknown(struct request *request, const struct text *name
                               ret_count);
 }
 
-enum next resend_abort_unneeded(struct request *request)
+enum next abort_unneeded(struct request *request)
 {
     size_t count = request->message.other_result_count;
-    const struct text *names = resend_listed_names(request);
+    const struct text *names = handout_listed_names(request);
     struct host_job *jobs = NULL;
     struct result_row *rows = NULL;
     size_t job_count = 0, row_count = 0;

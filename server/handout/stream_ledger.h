@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* How much each job stream has had, over the requests of this process. */
-#ifndef SERVER_HANDOUT_SHARES_H
-#define SERVER_HANDOUT_SHARES_H
+#ifndef SERVER_HANDOUT_STREAM_LEDGER_H
+#define SERVER_HANDOUT_STREAM_LEDGER_H
 
 #include "server/base/status.h"
 #include "server/policy/dispatch/checks.h"

@@ -2,7 +2,7 @@
 /* The ledger is one lock around a few numbers. It is a guide, not an account: servers do not share
  * it, and a transaction that is tried again books twice. Without one (CGI) each request draws lots,
  * which shares as well, only less evenly. */
-#include "server/handout/shares.h"
+#include "server/handout/stream_ledger.h"
 
 #include "server/base/arena.h"
 #include "server/base/log.h"

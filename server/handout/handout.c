@@ -1,0 +1,72 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* What selecting and sending again have in common. Reports are worth more than jobs: a statement
+ * that the database refuses costs the jobs; a transaction that is to be repeated, or a connection
+ * that is gone, costs the attempt. */
+#include "server/handout/handout.h"
+
+#include "server/base/arena.h"
+#include "server/base/log.h"
+#include "server/base/sorted.h"
+#include "server/policy/refusal/reason.h"
+#include "server/reply/answer.h"
+
+#include <string.h>
+
+#include "server/base/banned.h"
+
+enum status handout_savepoint(struct request *request)
+{
+    return db_savepoint(request->db);
+}
+
+enum next handout_failed(struct request *request, enum status status, const char *what,
+                         bool has_begun)
+{
+    const struct refusal refusal = {.reason = REASON_SERVER};
+    struct answer *answer = &request->visit.answer;
+
+    if (status != STATUS_DB_REFUSED && status != STATUS_DB_BUG)
+        return request_failed(request, status, what);
+    log_line(LOG_LEVEL_CRITICAL, "event=jobs_not_booked host=%lld what=\"%s\" error=\"%s\"",
+             (long long)request->visit.host.id, what, db_error(request->db));
+    if (has_begun) {
+        status = db_rollback_to_savepoint(request->db);
+        if (status != STATUS_OK)
+            return request_failed(request, status, what);
+    }
+    if (answer->first_reason == NULL)
+        answer->first_reason = reason_word(REASON_SERVER);
+    answer_say(request->arena, answer, MESSAGE_LOW, TEXT_FORMAT,
+               TEXT_ARG(reason_explain(request->arena, &refusal)));
+    return NEXT_STEP;
+}
+
+bool handout_add_jobs(struct request *request, const struct answer_job *jobs, size_t count)
+{
+    struct answer *answer = &request->visit.answer;
+    struct answer_job *all;
+
+    if (count == 0)
+        return true;
+    all = ARENA_ARRAY(request->arena, answer->job_count + count, struct answer_job);
+    if (all == NULL)
+        return false;
+    if (answer->job_count > 0)
+        memcpy(all, answer->jobs, answer->job_count * sizeof(all[0]));
+    memcpy(all + answer->job_count, jobs, count * sizeof(all[0]));
+    answer->jobs = all;
+    answer->job_count += count;
+    return true;
+}
+
+struct text *handout_listed_names(const struct request *request)
+{
+    const struct message *message = &request->message;
+    struct text *names = ARENA_ARRAY(request->arena, message->other_result_count, struct text);
+
+    for (size_t i = 0; names != NULL && i < message->other_result_count; i++)
+        names[i] = message->other_results[i].name;
+    if (names != NULL)
+        sorted_names(names, message->other_result_count);
+    return names;
+}

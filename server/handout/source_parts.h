@@ -1,0 +1,72 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* What the two kinds of source share, and what the user or the host already had. */
+#ifndef SERVER_HANDOUT_SOURCE_PARTS_H
+#define SERVER_HANDOUT_SOURCE_PARTS_H
+
+#include "server/handout/source.h"
+#include "server/pool/pool.h"
+
+struct source {
+    struct request *request;
+    const struct host_view *view;
+    const struct amounts *left; /* of the request */
+    const int64_t *appids;      /* whose jobs this host may be able to run and asked for */
+    size_t appid_count;
+    size_t rows_last; /* of the last batch */
+    int queries;
+    bool explains;
+    bool was_wide; /* the last batch was one for explanations: nothing was held back */
+
+    bool has_pool; /* perhaps not filled yet: then the database is asked before "no work" is said */
+    bool pool_is_done;
+    struct pool_place place;     /* where its last search ended */
+    bool pool_is_short;          /* a search of it may have missed something */
+    int batches;                 /* of the pool */
+    bool is_probing;             /* the last one was of no use: look far and wide */
+    int takes;                   /* searches of the pool */
+    size_t looks;                /* left: jobs asked about for rules of single workunits */
+    struct pool_job had_example; /* one that such a rule refused; resultid 0: none */
+    size_t sent_before;          /* jobs, when the last one was given */
+};
+
+/* --- source.c --------------------------------------------------------------------------------- */
+
+/* FLOP a second, by the clock on the wall, that a job of the option does here. */
+double source_speed(const struct host_view *view, const struct version_option *option);
+
+/* --- source_pool.c ---------------------------------------------------------------------------- */
+
+/* The next batch. Count 0: the pool has no more for this host; then source->pool_is_short says that
+ * the database may have. `got_some`: of the last batch. */
+MUST_CHECK enum status source_pool_next(struct source *source, bool got_some, bool some_lost,
+                                        struct job **ret_jobs, size_t *ret_count);
+/* What came nearest, for the reasons. */
+MUST_CHECK enum status source_pool_explain(struct source *source, struct job **ret_jobs,
+                                           size_t *ret_count);
+
+/* --- source_reserved.c ------------------------------------------------------------------------ */
+
+/* What comes out of the pool is written down at once: whatever happens to the request, it is given
+ * back. False: no memory; then it was. */
+bool source_note_reserved(struct request *request, const struct pool_answer *answer);
+/* Makes place for as many. False: no memory. */
+bool source_make_place(struct request *request, size_t count);
+
+/* --- already_had.c ---------------------------------------------------------------------------- */
+
+/* Sets user_had_one and host_had_one of the jobs where the configuration has a rule about them.
+ * Without a rule nothing is asked. */
+MUST_CHECK enum status had_mark(struct request *request, struct job *jobs, size_t count);
+
+/* Says in the question whose rules hold, and which workunits are in the reply. False: no memory. */
+bool had_ask(struct request *request, struct pool_question *question);
+
+/* Leaves of an answer to such a question only what nobody already had, as much as each class was to
+ * give: the rest goes back, is remembered, and more of the same classes is looked at, until *looks
+ * jobs were. The answer is reserved already, and so is what takes its place. *ret_example: one that
+ * was left out; resultid 0: none. */
+MUST_CHECK enum status had_sift(struct request *request, const struct pool_question *question,
+                                size_t *looks, struct pool_answer *answer,
+                                struct pool_job *ret_example);
+
+#endif

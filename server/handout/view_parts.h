@@ -1,0 +1,29 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* The parts of a view, each on what the ones before it have filled in. */
+#ifndef SERVER_HANDOUT_VIEW_PARTS_H
+#define SERVER_HANDOUT_VIEW_PARTS_H
+
+#include "server/base/status.h"
+#include "server/policy/dispatch/host_view.h"
+
+#include <stdbool.h>
+
+struct request;
+
+/* --- view_versions.c -------------------------------------------------------------------------- */
+
+/* False: no memory. */
+bool view_make_options(const struct request *request, struct host_view *view);
+
+/* --- view_jobs.c ------------------------------------------------------------------------------ */
+
+/* Jobs in progress as the client lists them. */
+void view_count_listed(const struct request *request, struct host_view *view);
+/* Raises these counts to what the database knows, where a limit hangs on them, and finds out which
+ * always-on apps have their job. */
+MUST_CHECK enum status view_count_rows(struct request *request, struct host_view *view);
+/* Sets view->workload from the request, the answer so far (resent jobs, aborts) and, where they are
+ * needed, the rows; leaves it NULL when the simulation is turned off. */
+MUST_CHECK enum status view_read_queue(struct request *request, struct host_view *view);
+
+#endif
