@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Listed jobs that nobody needs any more are aborted: the host's own by their rows, which nearly
- * always were read for other reasons; others by name, wherever they are. In doubt nothing is
- * aborted. */
+ * always were read for other reasons; others by name, wherever they are. What is
+ * not certain is not aborted. */
 #include "server/handout/handout.h"
 
 #include "server/base/arena.h"
@@ -142,7 +142,7 @@ enum next abort_unneeded(struct request *request)
     if (status == STATUS_OK && row_count > 0)
         qsort(rows, row_count, sizeof(rows[0]), compare_rows);
     if (status == STATUS_DB_REFUSED || status == STATUS_DB_BUG) {
-        /* In doubt nothing is aborted. */
+        /* Nobody knows what is needed. */
         log_line(LOG_LEVEL_CRITICAL, "event=aborts_not_looked_up host=%lld error=\"%s\"",
                  (long long)request->visit.host.id, db_error(request->db));
         return NEXT_STEP;

@@ -1,14 +1,16 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Rules of one result per user or host are decided under the workunit's lock. To lock all that are
- * not to be had would cost others their time, and by itself lead to deadlocks among the hosts of
- * one user, who are offered the same instances. So one look without locks sorts out what was met
- * long ago; what happened since is found under the lock.
+/* Which candidates belong to workunits of which the user, or the host, already had a result.
  *
- * A user with much of a project's power finds the rest of his own workunits before anything else:
- * the pool may hold 100,000 of them in front of one that he may have. So what the look finds is
- * remembered by the pool (server/pool/had_before.c), goes back to it at once, for others to take,
- * and the look goes on behind it, a page at a time. It costs about as many queries as there are
- * pages once in a while, and nothing in the requests after it. How many results the user has had in
+ * Rules of one result per user or host are decided under the lock of the workunit. But to lock all
+ * that these rules refuse would cost others their time, and would itself lead to deadlocks among
+ * the hosts of one user, who are offered the same results. So a query without locks sorts out
+ * what was had long ago; what happened since is found under the lock.
+ *
+ * The own workunits of a user with much of a project's power stand before all others: the pool may
+ * hold 100,000 of them in front of one that he may have. So what the query finds is remembered by
+ * the pool (server/pool/had_before.c) and goes back to it at once, for others to take, and the
+ * search goes on behind it, a page at a time. This costs about as many queries as there are pages
+ * once in a while, and nothing in the requests that follow. How many results the user has had in
  * all does not matter. */
 #include "server/handout/source_parts.h"
 
@@ -23,7 +25,7 @@
 #include "server/base/banned.h"
 
 enum {
-    PAGE = 1024,    /* jobs looked at, and held, at a time */
+    PAGE = 1024,    /* jobs asked about, and reserved, at a time */
     PAGE_GROWTH = 4 /* up to there, for the next page */
 };
 
@@ -39,21 +41,21 @@ static int compare(const void *key, const void *row)
 }
 
 /* What the database says of these workunits. */
-struct met_answer {
+struct had_answer {
     struct met_workunit *rows;
     size_t count;
 };
 
 static enum status look_up(struct request *request, const int64_t *ids, size_t count,
-                           struct met_answer *ret_answer)
+                           struct had_answer *ret_answer)
 {
-    *ret_answer = (struct met_answer){0};
+    *ret_answer = (struct had_answer){0};
     return db_workunits_met(request->db, request->arena, ids, count, request->visit.user.id,
                             request->visit.host.id, &ret_answer->rows, &ret_answer->count);
 }
 
-static bool is_met(const struct config *config, const struct met_answer *answer, int64_t workunitid,
-                   bool *ret_user, bool *ret_host)
+static bool already_had(const struct config *config, const struct had_answer *answer,
+                        int64_t workunitid, bool *ret_user, bool *ret_host)
 {
     const struct met_workunit *row =
         answer->count == 0
@@ -68,7 +70,7 @@ static bool is_met(const struct config *config, const struct met_answer *answer,
 enum status had_mark(struct request *request, struct job *jobs, size_t count)
 {
     int64_t *ids = ARENA_ARRAY(request->arena, count, int64_t);
-    struct met_answer answer;
+    struct had_answer answer;
     enum status status;
 
     if (!has_rule(request->config))
@@ -79,8 +81,8 @@ enum status had_mark(struct request *request, struct job *jobs, size_t count)
         ids[i] = jobs[i].workunit->id;
     status = look_up(request, ids, count, &answer);
     for (size_t i = 0; status == STATUS_OK && i < count; i++)
-        (void)is_met(request->config, &answer, ids[i], &jobs[i].user_had_one,
-                     &jobs[i].host_had_one);
+        (void)already_had(request->config, &answer, ids[i], &jobs[i].user_had_one,
+                          &jobs[i].host_had_one);
     return status;
 }
 
@@ -137,7 +139,7 @@ static bool sieve_begin(struct sieve *sieve, const struct pool_answer *page)
 }
 
 static void remember(struct request *request, const struct pool_answer *page,
-                     const struct met_answer *answer, enum pool_subject subject, int64_t *ids)
+                     const struct had_answer *answer, enum pool_subject subject, int64_t *ids)
 {
     const int64_t subjects[POOL_SUBJECTS] = {request->visit.user.id, request->visit.host.id};
     size_t count = 0;
@@ -145,16 +147,16 @@ static void remember(struct request *request, const struct pool_answer *page,
     for (size_t i = 0; i < page->count; i++) {
         bool by[POOL_SUBJECTS];
 
-        (void)is_met(request->config, answer, page->jobs[i].workunit.id, &by[POOL_USER],
-                     &by[POOL_HOST]);
+        (void)already_had(request->config, answer, page->jobs[i].workunit.id, &by[POOL_USER],
+                          &by[POOL_HOST]);
         if (by[subject])
             ids[count++] = page->jobs[i].workunit.id;
     }
     pool_note_had(request->pool, subject, subjects[subject], ids, count);
 }
 
-static enum status look_at_page(struct request *request, const struct pool_answer *page,
-                                struct met_answer *ret_answer)
+static enum status ask_about_page(struct request *request, const struct pool_answer *page,
+                                  struct had_answer *ret_answer)
 {
     int64_t *ids = ARENA_ARRAY(request->arena, page->count, int64_t);
     enum status status;
@@ -170,9 +172,9 @@ static enum status look_at_page(struct request *request, const struct pool_answe
 }
 
 /* Keeps of the page as much as each class was to give, and gives back the rest. Left in sieve->more
- * are the classes of which everything was met: one job that was not is enough to try a class. */
+ * are the classes of which everything was had: one job that was not is enough to try a class. */
 static void keep(struct sieve *sieve, const struct pool_answer *page,
-                 const struct met_answer *answer)
+                 const struct had_answer *answer)
 {
     struct request *request = sieve->request;
     size_t at = 0, left = 0, first_kept = sieve->kept_count;
@@ -185,7 +187,7 @@ static void keep(struct sieve *sieve, const struct pool_answer *page,
             const struct pool_job *job = &page->jobs[at];
             bool by_user, by_host;
 
-            if (is_met(request->config, answer, job->workunit.id, &by_user, &by_host)) {
+            if (already_had(request->config, answer, job->workunit.id, &by_user, &by_host)) {
                 if (sieve->example->resultid == 0)
                     *sieve->example = *job;
             } else if (kept < more.jobs) {
@@ -223,8 +225,8 @@ static enum status next_page(struct sieve *sieve, size_t most, struct pool_answe
     return source_note_reserved(request, ret_page) && done ? STATUS_OK : STATUS_NO_MEMORY;
 }
 
-enum status had_sift(struct request *request, const struct pool_question *question, size_t *looks,
-                     struct pool_answer *answer, struct pool_job *example)
+enum status had_sift(struct request *request, const struct pool_question *question,
+                     size_t *asks_left, struct pool_answer *answer, struct pool_job *example)
 {
     struct sieve sieve = {.request = request,
                           .question = *question,
@@ -242,22 +244,22 @@ enum status had_sift(struct request *request, const struct pool_question *questi
     while (page.count > 0) {
         size_t kept_before = sieve.kept_count;
         bool had_example = example->resultid != 0;
-        struct met_answer met;
-        enum status status = look_at_page(request, &page, &met);
+        struct had_answer had;
+        enum status status = ask_about_page(request, &page, &had);
 
         if (status != STATUS_OK)
             return status;
-        *looks -= page.count < *looks ? page.count : *looks;
-        keep(&sieve, &page, &met);
+        *asks_left -= page.count < *asks_left ? page.count : *asks_left;
+        keep(&sieve, &page, &had);
         if (is_spent && had_example && sieve.kept_count == kept_before)
             arena_rewind(request->arena, mark);
         if (sieve.more_count == 0)
             break;
-        answer->gave_up = answer->gave_up || *looks == 0;
+        answer->gave_up = answer->gave_up || *asks_left == 0;
         most = most * PAGE_GROWTH < PAGE ? most * PAGE_GROWTH : PAGE;
         mark = arena_mark(request->arena);
         is_spent = true;
-        status = next_page(&sieve, most < *looks ? most : *looks, &page);
+        status = next_page(&sieve, most < *asks_left ? most : *asks_left, &page);
         if (status != STATUS_OK)
             return status;
     }

@@ -28,7 +28,7 @@
 #include "server/base/banned.h"
 
 enum {
-    ASSIGNMENTS_MAX = 1000, /* looked at in one request */
+    ASSIGNMENTS_MAX = 1000, /* read in one request */
     NAME_MAX_BYTES = 190,
     SEED_RESULTS = 0x6173
 };
@@ -184,9 +184,10 @@ static const struct assigned_workunit_row *find_locked(const struct assigned_wor
     return NULL;
 }
 
-/* A targeted job needs room in the request; one workunit may be assigned in several ways. */
-static bool has_room(const struct assigning *assigning, const struct job *job,
-                     struct job *const *chosen, size_t count)
+/* A targeted job must fit into what the request asks for; one workunit may be assigned in several
+ * ways. */
+static bool has_place(const struct assigning *assigning, const struct job *job,
+                      struct job *const *chosen, size_t count)
 {
     const struct tally *tally = assigning->tally;
     bool is_wanted = job->assignment == JOB_BROADCAST;
@@ -250,7 +251,7 @@ static enum status choose(struct assigning *assigning, struct job ***ret_jobs, s
         const struct assigned_workunit_row *locked =
             find_locked(rows, row_count, job->workunit->id);
 
-        if (locked == NULL || !has_room(assigning, job, chosen, count))
+        if (locked == NULL || !has_place(assigning, job, chosen, count))
             continue;
         status = take(assigning, locked, job);
         if (status != STATUS_OK || job->resultid == 0)

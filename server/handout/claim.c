@@ -5,9 +5,9 @@
  *                                 user and host, committed version) hold from here to the commit;
  *                                 documents come along: what cannot be written is not taken
  *   conditional update            of the results that are still unsent; the others are lost
- *   what cannot be written        is over: nobody will meet it again
+ *   what cannot be written        is over: nobody is offered it again
  *
- * Nothing is given back: whatever may fail is looked at before the update. */
+ * Nothing is given back: whatever may fail is checked before the update. */
 #include "server/handout/claim.h"
 
 #include "config/config.h"

@@ -22,8 +22,9 @@ struct claimed {
     size_t refused; /* by a rule that needs the lock; in the notes */
 };
 
-/* Locks the workunits, looks at what only holds under lock, and takes the results that are still
- * unsent. After any other status than STATUS_OK nothing of it counts: the caller rolls back. */
+/* Locks the workunits, checks what can only be decided under the lock, and takes the results that
+ * are still unsent. After any other status than STATUS_OK nothing of it counts: the caller rolls
+ * back. */
 MUST_CHECK enum status claim_jobs(struct request *request, const struct host_view *view,
                                   struct job *const *chosen, size_t count,
                                   struct choice_notes *notes, struct claimed *ret_claimed);

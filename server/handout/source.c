@@ -22,7 +22,7 @@
 enum {
     QUERIES_MAX = 6,              /* in one request */
     EXAMINED_BESIDE_POOL = 50000, /* rows in each: what suits is most likely in the pool */
-    LOOKS_MAX = 1 << 17,
+    ASKS_MAX = 1 << 17, /* candidates of one request of which it is asked who already had them */
     ROWS_TO_EXPLAIN = 50,
     DOCUMENTS_MAX = 256, /* read for locality */
     LOCALITY_LITE = 1
@@ -65,7 +65,7 @@ struct source *source_open(struct request *request, const struct host_view *view
                               .appids = appids,
                               .explains = explains,
                               .has_pool = request->pool != NULL,
-                              .looks = LOOKS_MAX,
+                              .asks_left = ASKS_MAX,
                               .sent_before = request->visit.jobs_sent};
     for (size_t i = 0; i < rows->app_count; i++)
         if (app_may_suit(source, &rows->apps[i]))

@@ -32,7 +32,7 @@ bool source_is_cut(const struct source *source);
 
 /* A candidate that somebody else got. */
 void source_lost(struct request *request, int64_t resultid);
-/* A candidate that is not as the pool thought: the pool looks at its row again. */
+/* A candidate whose row is not as the pool holds it: the pool reads it again. */
 void source_changed(struct request *request, int64_t resultid);
 
 /* After each attempt at the transaction: of what was reserved, jobs that were sent leave the pool,

@@ -19,13 +19,13 @@ struct source {
 
     bool has_pool; /* perhaps not filled yet: then the database is asked before "no work" is said */
     bool pool_is_done;
-    struct pool_place place;     /* where its last search ended */
-    bool pool_is_short;          /* a search of it may have missed something */
-    int batches;                 /* of the pool */
-    bool is_probing;             /* the last one was of no use: look far and wide */
-    int takes;                   /* searches of the pool */
-    size_t looks;                /* left: jobs asked about for rules of single workunits */
-    struct pool_job had_example; /* one that such a rule refused; resultid 0: none */
+    struct pool_place place; /* where its last search ended */
+    bool pool_is_short;      /* a search of it may have missed something */
+    int batches;             /* of the pool */
+    bool is_probing;         /* the last one was of no use: take one job of many classes */
+    int takes;               /* searches of the pool */
+    size_t asks_left;        /* candidates that may still be asked about: who already had them */
+    struct pool_job had_example; /* one that was already had; resultid 0: none */
     size_t sent_before;          /* jobs, when the last one was given */
 };
 
@@ -62,11 +62,11 @@ MUST_CHECK enum status had_mark(struct request *request, struct job *jobs, size_
 bool had_ask(struct request *request, struct pool_question *question);
 
 /* Leaves of an answer to such a question only what nobody already had, as much as each class was to
- * give: the rest goes back, is remembered, and more of the same classes is looked at, until *looks
- * jobs were. The answer is reserved already, and so is what takes its place. *ret_example: one that
- * was left out; resultid 0: none. */
+ * give: the rest goes back, is remembered, and more of the same classes is asked about, until
+ * *asks_left jobs were. The answer is reserved already, and so is what takes its place.
+ * *ret_example: one that was left out; resultid 0: none. */
 MUST_CHECK enum status had_sift(struct request *request, const struct pool_question *question,
-                                size_t *looks, struct pool_answer *answer,
+                                size_t *asks_left, struct pool_answer *answer,
                                 struct pool_job *ret_example);
 
 #endif

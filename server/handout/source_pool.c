@@ -1,11 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Candidates from the job pool. A host's limits are told to the pool per group; they are those
+/* Candidates from the job pool. The pool is given a host's limits for each group; they are those
  * that job_check will ask for, or wider, so that nothing is passed over that could be sent.
  *
  * A batch normally holds about twice of what is wanted, from as many classes as that takes. Jobs of
- * workunits that the user or host has met are no part of it (met.h). If nothing of it could be
- * sent, the reason is one that the pool does not know; then the search goes on behind it with one
- * job of each class, many at a time, until it has been through a bounded number of classes. */
+ * workunits that the user or the host already had are no part of it (already_had.c). If nothing of
+ * it could be sent, the reason is one that the pool does not know; then the search goes on behind
+ * it with one job of each class, many at a time, until it has been through a bounded number of
+ * classes. */
 #include "server/handout/source_parts.h"
 
 #include "config/config.h"
@@ -21,7 +22,7 @@
 
 enum {
     BATCHES_MAX = 16, /* in one request */
-    TAKES_MAX = 256,  /* likewise: searches, most of them behind what was met */
+    TAKES_MAX = 256,  /* likewise: searches, most of them behind what was had */
     JOBS_TO_EXPLAIN = 50,
     PROBE_MAX = 500, /* classes of which one job is tried at a time */
     RESERVE = 2,     /* times what is wanted */
@@ -186,7 +187,7 @@ static bool is_same_place(const struct pool_place *a, const struct pool_place *b
     return a->is_set == b->is_set && a->resultid == b->resultid && a->priority == b->priority;
 }
 
-/* One batch, without what was met; *ret_ends: nothing is behind it. */
+/* One batch, without what user or host already had; *ret_ends: nothing is behind it. */
 static enum status take(struct source *source, struct pool_answer *ret_answer, bool *ret_ends)
 {
     struct request *request = source->request;
@@ -202,7 +203,7 @@ static enum status take(struct source *source, struct pool_answer *ret_answer, b
     *ret_ends = ret_answer->count == 0 &&
                 (!ret_answer->gave_up || is_same_place(&source->place, &ret_answer->place));
     source->place = ret_answer->place;
-    status = had_sift(request, &question, &source->looks, ret_answer, &source->had_example);
+    status = had_sift(request, &question, &source->asks_left, ret_answer, &source->had_example);
     ret_answer->is_short = ret_answer->is_short || ret_answer->gave_up;
     return status;
 }
@@ -228,7 +229,7 @@ enum status source_pool_next(struct source *source, bool got_some, bool some_los
             return STATUS_OK;
         }
         status = take(source, &answer, &ends);
-        source->is_probing = true; /* of the classes so far everything was met */
+        source->is_probing = true; /* of the classes so far, all was had already */
         source->pool_is_short = source->pool_is_short || answer.is_short;
     }
     if (status != STATUS_OK)
@@ -256,7 +257,7 @@ enum status source_pool_explain(struct source *source, struct job **ret_jobs, si
         .judge = judge, .context = source, .jobs_max = JOBS_TO_EXPLAIN};
     struct pool_answer answer;
 
-    /* One place more, for what was met. */
+    /* There is one place more, for an example of what was already had. */
     if (!pool_explain(request->pool, request->arena, &question, &answer))
         return STATUS_NO_MEMORY;
     if (source->had_example.resultid != 0)

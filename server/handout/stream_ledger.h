@@ -19,7 +19,7 @@ void stream_ledger_destroy(struct stream_ledger *ledger);
 /* The streams of config.xml and what they have had, for the view; nothing without streams. False:
  * no memory. */
 bool shares_read(const struct request *request, struct host_view *view);
-/* Tells the jobs their streams. */
+/* Sets the stream of each job. */
 MUST_CHECK enum status shares_mark(struct request *request, const struct host_view *view,
                                    struct job *jobs, size_t count);
 /* The job was got: books it for this request and for those after it. */

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* From a request to what the policies look at: what was asked for, what the host is and has, what
  * its user allows, and each app version as this host would run it. It is collected once for a step;
- * from there on nobody looks at the request again. */
+ * from then on nobody reads the request itself. */
 #ifndef SERVER_HANDOUT_VIEW_H
 #define SERVER_HANDOUT_VIEW_H
 

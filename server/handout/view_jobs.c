@@ -52,7 +52,7 @@ static size_t resource_of_listed(const struct message *message, const struct amo
     return text_is(type, "CPU") ? RESOURCE_CPU : amounts_resource(amounts, type);
 }
 
-/* The app of a listed job; 0: clients before 6.11 do not tell it. */
+/* The app of a listed job; 0: clients before 6.11 do not say it. */
 static int64_t app_of_listed(const struct request *request, const struct other_result *job)
 {
     const struct message *message = &request->message;

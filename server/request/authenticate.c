@@ -111,7 +111,7 @@ static struct text preferences_document(struct arena *arena, struct text content
     return buffer_text(&document);
 }
 
-static enum next settle_preferences(struct request *request)
+static enum next decide_preferences(struct request *request)
 {
     struct visit *visit = &request->visit;
     struct preferences_decision decision;
@@ -126,7 +126,7 @@ static enum next settle_preferences(struct request *request)
                               &visit->project_prefs);
     if (decision.send)
         visit->answer.global_preferences = visit->user.global_prefs;
-    if (decision.store && !request->only_looks) {
+    if (decision.store && !request->is_read_only) {
         struct text document =
             preferences_document(request->arena, request->message.global_preferences);
 
@@ -138,13 +138,13 @@ static enum next settle_preferences(struct request *request)
 
 /* The client knows the oldest of its user's ids, by which all his projects come to agree. The reply
  * still shows the id read before. */
-static enum next settle_cross_project_id(struct request *request)
+static enum next keep_cross_project_id(struct request *request)
 {
     const struct visit *visit = &request->visit;
     struct text id = request->message.cross_project_id;
     enum status status;
 
-    if (request->only_looks || visit->is_weak || !identity_is_cross_project_id(id) ||
+    if (request->is_read_only || visit->is_weak || !identity_is_cross_project_id(id) ||
         text_equal(id, visit->user.cross_project_id))
         return NEXT_STEP;
     status = db_user_save_cross_project_id(request->db, visit->user.id, id);
@@ -272,7 +272,7 @@ static void check_own_versions(struct request *request)
 enum next step_authenticate(struct request *request)
 {
     static enum next (*const parts[])(struct request * request) = {
-        identify, update_host, settle_preferences, settle_cross_project_id, read_versions};
+        identify, update_host, decide_preferences, keep_cross_project_id, read_versions};
 
     request->visit.work_refused = request->work_forbidden;
     for (size_t i = 0; i < sizeof(parts) / sizeof(parts[0]); i++) {

@@ -143,7 +143,7 @@ static enum status save(struct booking *booking, size_t *ret_missed)
 }
 
 /* Marks what needs no booking as done. */
-static void settle_others(struct booking *booking)
+static void finish_others(struct booking *booking)
 {
     for (size_t i = 0; i < booking->count; i++) {
         struct entry *entry = &booking->entries[i];
@@ -176,7 +176,7 @@ static enum status book(struct booking *booking)
 
     if (status != STATUS_OK)
         return status;
-    settle_others(booking);
+    finish_others(booking);
     status = save(booking, &missed);
     if (status != STATUS_OK)
         return status;
@@ -187,7 +187,7 @@ static enum status book(struct booking *booking)
     jobs_in_progress_forget(booking->request);
     status = report_look_up(booking, true);
     if (status == STATUS_OK)
-        settle_others(booking);
+        finish_others(booking);
     return status;
 }
 

@@ -20,7 +20,7 @@
 #include "server/base/banned.h"
 
 /* How often a connection that is lost again is opened to look up the outcome of a COMMIT. */
-enum { LOOKS_MAX = 3 };
+enum { REOPENS_MAX = 3 };
 
 /* Waits between attempts double from the first to the longest, each times a random fraction. */
 static const double wait_first = 0.004; /* s */
@@ -70,7 +70,7 @@ static enum outcome look_up_commit(struct request *request)
     enum status status = STATUS_DB_GONE;
 
     counter_add(COUNTER_db_unknown_outcomes, 1);
-    for (int i = 0; i < LOOKS_MAX && status == STATUS_DB_GONE; i++) {
+    for (int i = 0; i < REOPENS_MAX && status == STATUS_DB_GONE; i++) {
         if (reconnect(request) == OUTCOME_DOWN)
             return OUTCOME_DOWN;
         status = db_host_token(request->db, request->visit.host.id, &token);

@@ -53,8 +53,8 @@ struct transport {
  * report      finished jobs
  * resend      jobs the host should have: lost ones again, aborts
  * select      new jobs
- * converse    trickles and messages to the host
- * settle      host, host_app_version, guard row; the commit follows
+ * messages    trickles and messages to the host
+ * record      host, host_app_version, guard row; the commit follows
  */
 #define REQUEST_STEPS(STEP) \
     STEP(parse)             \
@@ -63,8 +63,8 @@ struct transport {
     STEP(report)            \
     STEP(resend)            \
     STEP(select)            \
-    STEP(converse)          \
-    STEP(settle)
+    STEP(messages)          \
+    STEP(record)
 
 enum step {
 #define STEP_ENUM(name) STEP_##name,
@@ -137,7 +137,7 @@ struct request {
     uint64_t seed;    /* all randomness of this request comes from it */
     struct load load; /* of the server when the request came */
     struct transport transport;
-    bool only_looks;              /* nothing is to be written: a question of qmctl */
+    bool is_read_only;            /* nothing is to be written: a question of qmctl */
     bool stop_sched;              /* trigger file: the project is down */
     void (*wait)(double seconds); /* between attempts; NULL: do not wait */
 

@@ -70,7 +70,7 @@ void visitor_destroy(struct visitor *visitor)
 static enum next walk_once(struct request *request)
 {
     static enum next (*const steps[])(struct request * request) = {step_authenticate, step_report,
-                                                                   step_converse, step_settle};
+                                                                   step_messages, step_record};
     enum status status;
 
     memset(&request->visit, 0, sizeof(request->visit));

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The steps that authenticate, book and settle, walked on a real database without the rest of the
+/* The steps that authenticate, report and record, walked on a real database without the rest of the
  * server: no parser, no selection, no reply. Each visitor has a connection of its own, so that two
  * of them may come at the same moment. */
 #ifndef TESTS_SUPPORT_VISIT_H
@@ -26,7 +26,7 @@ struct test_database *visitors_create(void);
 void visitors_clear(struct test_database *database);
 struct visitor *visitor_create(struct test_database *database);
 void visitor_destroy(struct visitor *visitor);
-/* Steps from authenticate to settle but for resend and select, and the commit; what the database
+/* Steps from authenticate to record but for resend and select, and the commit; what the database
  * asks to be repeated is repeated. Answers how the walk ended. */
 enum next visitor_walk(struct visitor *visitor);
 /* The acknowledged names in their order, separated by spaces; in the visitor's arena. */

@@ -108,8 +108,8 @@ enum next step_report(struct request *request)
     }
 SILENT_STEP(resend)
 SILENT_STEP(select)
-SILENT_STEP(converse)
-SILENT_STEP(settle)
+SILENT_STEP(messages)
+SILENT_STEP(record)
 
 void reply_write(const struct reply_facts *facts, struct buffer *ret_reply)
 {
@@ -163,7 +163,7 @@ static const struct answer *run(void)
     return &fixture.request.visit.answer;
 }
 
-#define WALK "authenticate report resend select converse settle"
+#define WALK "authenticate report resend select messages record"
 
 static void test_replies_after_the_commit(void **state)
 {

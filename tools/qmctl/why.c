@@ -149,7 +149,7 @@ static enum status prepare(struct question *question, struct project **ret_proje
                                          .arena = session->arena,
                                          .now = (double)session->now,
                                          .seed = (uint64_t)session->now,
-                                         .only_looks = true};
+                                         .is_read_only = true};
     return STATUS_OK;
 }
 

@@ -50,7 +50,7 @@ static enum next take_host_messages(struct request *request)
     return NEXT_STEP;
 }
 
-enum next step_converse(struct request *request)
+enum next step_messages(struct request *request)
 {
     enum next next = store_trickles(request);
 

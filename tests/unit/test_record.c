@@ -53,7 +53,7 @@ static int teardown(void **state)
 static void an_ordinary_visit_writes_host_and_guard(void **state)
 {
     (void)state;
-    assert_int_equal(step_settle(&request), NEXT_STEP);
+    assert_int_equal(step_record(&request), NEXT_STEP);
     assert_int_equal(db_fake_calls("host_save"), 1);
     assert_int_equal(db_fake_calls("host_app_versions_save"), 0);
     assert_int_equal(db_fake_calls("host_guard"), 0);
@@ -65,7 +65,7 @@ static void a_new_host_is_not_written_twice(void **state)
     (void)state;
     request.visit.host_is_new = true;
     request.visit.version_count = 0;
-    assert_int_equal(step_settle(&request), NEXT_STEP);
+    assert_int_equal(step_record(&request), NEXT_STEP);
     assert_int_equal(db_fake_calls("host_save"), 0);
     assert_int_equal(db_fake_calls("host_guard"), 1);
     assert_true(db_fake.token == 77);
@@ -75,7 +75,7 @@ static void a_new_day_clears_what_was_counted(void **state)
 {
     (void)state;
     request.visit.is_new_day = true;
-    assert_int_equal(step_settle(&request), NEXT_STEP);
+    assert_int_equal(step_record(&request), NEXT_STEP);
     assert_int_equal(request.visit.version_change_count, 1);
     assert_i64(changes[0].app_version_id, 70);
     assert_true(changes[0].reset_today);
@@ -87,7 +87,7 @@ static void a_quota_that_nobody_set_starts_full(void **state)
 {
     (void)state;
     config.daily_result_quota = 50;
-    assert_int_equal(step_settle(&request), NEXT_STEP);
+    assert_int_equal(step_record(&request), NEXT_STEP);
     assert_int_equal(request.visit.version_change_count, 1);
     assert_i64(changes[0].app_version_id, 72);
     assert_i64(changes[0].max_jobs_per_day, 50);
@@ -103,7 +103,7 @@ static void a_quota_that_a_report_set_stays(void **state)
     change = request_version_change(&request, 72);
     change->sets_max_jobs_per_day = true;
     change->max_jobs_per_day = 49;
-    step_settle(&request);
+    step_record(&request);
     assert_int_equal(request.visit.version_change_count, 1);
     assert_i64(changes[0].max_jobs_per_day, 49);
 }
@@ -114,7 +114,7 @@ static void only_a_first_job_inherits(void **state)
     request_version_change(&request, 70)->jobs_sent = 1;
     request_version_change(&request, 80)->jobs_sent = 1;
     request_version_change(&request, 81)->resets_consecutive_valid = true;
-    step_settle(&request);
+    step_record(&request);
     assert_false(changes[0].inherits);
     assert_true(changes[1].inherits);
     assert_false(changes[2].inherits);
@@ -126,11 +126,11 @@ static void trickles_are_stored_and_acknowledged(void **state)
                                      {.variety = TEXT("w")}};
 
     (void)state;
-    assert_int_equal(step_converse(&request), NEXT_STEP);
+    assert_int_equal(step_messages(&request), NEXT_STEP);
     assert_false(request.visit.answer.message_ack);
     request.message.trickles = trickles;
     request.message.trickle_count = 2;
-    assert_int_equal(step_converse(&request), NEXT_STEP);
+    assert_int_equal(step_messages(&request), NEXT_STEP);
     assert_true(request.visit.answer.message_ack);
     assert_int_equal(db_fake_calls("messages_from_host_save"), 1);
     assert_int_equal(db_fake.from_host_count, 2);
@@ -141,10 +141,10 @@ static void trickles_are_stored_and_acknowledged(void **state)
 static void messages_are_taken_where_the_project_has_them(void **state)
 {
     (void)state;
-    step_converse(&request);
+    step_messages(&request);
     assert_int_equal(request.visit.answer.host_messages.count, 0);
     config.msg_to_host = true;
-    step_converse(&request);
+    step_messages(&request);
     assert_int_equal(request.visit.answer.host_messages.count, 2);
     assert_text(request.visit.answer.host_messages.first->text, "<one/>");
 }
@@ -163,7 +163,7 @@ static void every_call_may_fail(void **state)
         request.message.trickle_count = 1;
         request.visit.is_new_day = true;
         db_fake.calls_left = calls;
-        if (step_converse(&request) == NEXT_STEP && step_settle(&request) == NEXT_STEP)
+        if (step_messages(&request) == NEXT_STEP && step_record(&request) == NEXT_STEP)
             break;
         assert_int_not_equal(request.failure.status, STATUS_OK);
         assert_true(calls > 0 || !request.visit.answer.message_ack);

@@ -37,7 +37,7 @@ static void complete_changes(struct request *request)
     }
 }
 
-enum next step_settle(struct request *request)
+enum next step_record(struct request *request)
 {
     struct visit *visit = &request->visit;
     int64_t now = (int64_t)request->now;
