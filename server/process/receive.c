@@ -40,7 +40,7 @@ enum {
 #define PAGE_BYTES_MAX 65536
 
 /* Whose word an event is, where it is not a connection's. */
-static const char listener_word, memory_word;
+static char listener_word, memory_word;
 
 struct receiver {
     struct receiver_options options;
@@ -317,7 +317,7 @@ static void go_on_reading(struct receiver *receiver, struct received *incoming, 
 
 static void hear_listener(struct receiver *receiver, bool hears)
 {
-    struct epoll_event event = {.events = EPOLLIN, .data.ptr = (void *)(uintptr_t)&listener_word};
+    struct epoll_event event = {.events = EPOLLIN, .data.ptr = &listener_word};
 
     if (receiver->hears_listener == hears)
         return;
@@ -442,9 +442,8 @@ static void *receiver_main(void *context)
 
 static enum status prepare(struct receiver *receiver, struct failure *failure)
 {
-    struct epoll_event memory = {.events = EPOLLIN, .data.ptr = (void *)(uintptr_t)&memory_word};
-    struct epoll_event stop = {.events = EPOLLIN | EPOLLET,
-                               .data.ptr = (void *)(uintptr_t)&listener_word};
+    struct epoll_event memory = {.events = EPOLLIN, .data.ptr = &memory_word};
+    struct epoll_event stop = {.events = EPOLLIN | EPOLLET, .data.ptr = &listener_word};
 
     receiver->epoll = epoll_create1(EPOLL_CLOEXEC);
     receiver->memory_event = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
