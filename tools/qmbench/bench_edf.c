@@ -8,8 +8,8 @@
  * Besides, hostile queues, each made so that some part of the simulation has the most to do: jobs
  * of tiny parts of a CPU that end each before those that go before it; the same, all alike; ends in
  * no order; gaps that stay open everywhere for one that is left to the end; coprocessors that keep
- * other amounts away at every moment. There `work` is what was charged to the budget, all in all;
- * at most BUDGET_MOST and one step. */
+ * other amounts away at every moment. `work` is what was charged to the budget, all in all: at
+ * most BUDGET_MOST and one step. */
 #include "server/policy/edf/edf.h"
 
 #include "server/base/arena.h"
@@ -41,6 +41,7 @@ struct subject {
 struct edf_measure {
     double baseline, choice, served; /* us; choice: all questions; served: to the last job taken */
     size_t taken, unknown;
+    uint64_t work; /* units */
 };
 
 /* Of this thread, so that what else the machine does is not counted. */
@@ -121,6 +122,7 @@ static struct edf_measure measure(struct arena *arena, const struct subject *sub
     outcome.baseline = microseconds() - begun;
     if (edf != NULL)
         choose(edf, &random, subject, &outcome);
+    outcome.work = budget.spent;
     return outcome;
 }
 
@@ -203,7 +205,7 @@ int bench_edf(int argc, char **argv)
     if (arena == NULL)
         return EXIT_FAILURE;
     printf("jobs of the queue   CPUs  baseline us  1 class us  1000 classes us  served us  "
-           "taken  unknown\n");
+           "taken  unknown  work / 1000\n");
     for (enum kind kind = ONE_CPU; kind < KINDS; kind++)
         for (enum state state = ROOMY; state < STATES; state++)
             for (size_t queue = 10; queue <= 10000; queue *= 10)
@@ -217,9 +219,10 @@ int bench_edf(int argc, char **argv)
 
                     subject.classes = 1000;
                     many = measure(arena, &subject);
-                    printf("%6zu %-7s %-5s %4.0f %12.0f %11.0f %16.0f %10.0f %6zu %8zu\n", queue,
-                           kinds[kind], states[state], cpus[i], one.baseline, one.choice,
-                           many.choice, many.served, many.taken, many.unknown);
+                    printf("%6zu %-7s %-5s %4.0f %12.0f %11.0f %16.0f %10.0f %6zu %8zu %12.0f\n",
+                           queue, kinds[kind], states[state], cpus[i], one.baseline, one.choice,
+                           many.choice, many.served, many.taken, many.unknown,
+                           (double)many.work / 1e3);
                 }
     printf("\nhostile queue    baseline us   20 classes us   work / 1000  answered\n");
     for (enum hostility hostility = FALLING; hostility < HOSTILITIES; hostility++)

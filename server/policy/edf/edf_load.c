@@ -26,7 +26,7 @@
 enum { HALF = EDF_FAN / 2 };
 
 /* Units of the budget. */
-enum { JOB_COST = 40, LOOK_COST = 2, WHOLE_COST = 6, RUN_COST = 10, NODE_COST = 3 * EDF_FAN / 2 };
+enum { JOB_COST = 25, LOOK_COST = 2, WHOLE_COST = 6, RUN_COST = 10, NODE_COST = 3 * EDF_FAN / 2 };
 
 /* What a job takes of one row, and how much of it must be free. */
 struct demand {
@@ -251,7 +251,7 @@ bool edf_load_read(struct edf_load *load, struct arena *arena, const struct edf_
     load->rows = from->rows;
     load->floor = edf_shape_floor(shape);
     load->leaves.count = load->inner.count = load->height = load->root = 0;
-    *work += 2 * (1 + load->rows) * (from->count + 1);
+    *work += (1 + load->rows) * (from->count + EDF_FAN);
     if (from->rows == 0)
         return read_slots(load, arena, from, shape);
     if (load->rows_room < from->rows) {
@@ -587,11 +587,11 @@ double edf_load_add(struct edf_load *load, const struct edf_need *need, uint64_t
     struct laying laying = laying_of(load, need);
     uint32_t added;
 
+    if (load->rows == 0)
+        return edf_slots_take(&load->slots, need->wall_time, work);
     *work += JOB_COST;
     if (need->wall_time <= 0)
         return 0; /* nothing left to do is done */
-    if (load->rows == 0)
-        return edf_slots_take(&load->slots, need->wall_time, work);
     added = lay_in(load, &laying, load->height, load->root, INFINITY);
     if (added != NO_NODE) {
         uint32_t root = new_node(&load->inner);

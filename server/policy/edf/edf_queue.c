@@ -87,7 +87,8 @@ static void sharpen(struct edf_queue *queue, size_t place)
 /* All bounds anew. */
 static bool survey(struct edf_queue *queue)
 {
-    if (!budget_spend(queue->budget, queue->entry_count * SURVEY_COST) ||
+    if (budget_is_used_up(queue->budget) ||
+        !budget_spend(queue->budget, queue->entry_count * SURVEY_COST) ||
         !edf_queue_find_base(queue))
         return false;
     for (int g = 0; g < EDF_GROUPS; g++) {

@@ -4,7 +4,7 @@
 
 #include "server/base/banned.h"
 
-enum { CHILDREN = 4, COST = 4 /* units for a level */ };
+enum { CHILDREN = 4, JOB_COST = 10, LEVEL_COST = 6 /* units */ };
 
 /* A slot that was never taken: it is entered at the bottom and rises. */
 static void enter(struct edf_slots *slots, double end, uint64_t *work)
@@ -14,7 +14,7 @@ static void enter(struct edf_slots *slots, double end, uint64_t *work)
     while (at > 0 && slots->until[(at - 1) / CHILDREN] > end) {
         slots->until[at] = slots->until[(at - 1) / CHILDREN];
         at = (at - 1) / CHILDREN;
-        *work += COST;
+        *work += LEVEL_COST;
     }
     slots->until[at] = end;
 }
@@ -28,7 +28,7 @@ static void sink(struct edf_slots *slots, double end, uint64_t *work)
     for (;;) {
         size_t first = CHILDREN * at + 1, least = first;
 
-        *work += COST;
+        *work += LEVEL_COST;
         if (first >= slots->count)
             break;
         for (size_t i = first + 1; i < first + CHILDREN && i < slots->count; i++)
@@ -45,6 +45,9 @@ double edf_slots_take(struct edf_slots *slots, double wall_time, uint64_t *work)
 {
     double end = wall_time;
 
+    *work += JOB_COST;
+    if (wall_time <= 0)
+        return 0; /* nothing left to do is done */
     if (slots->count < slots->most) {
         enter(slots, end, work);
     } else {
