@@ -1,5 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* config.xml (and config_aux.xml over it): one immutable struct config per loaded text. */
+/* config.xml (and config_aux.xml over it): one immutable struct config per loaded text.
+ *
+ * A file goes this way: load.c reads it, mended by xml_repair.c where BOINC's own readers do not
+ * mind that it is no XML; each element is found in the tables (option_table.c, from options.def and
+ * other_options.def) and becomes a member of the struct (option_value.c; jobs_limits.c for the one
+ * option that is not plain text); config.c keeps the struct as long as anybody holds it. What the
+ * table knows is also written out (written_out.c): the options in force, a sample, the manual. */
 #ifndef CONFIG_CONFIG_H
 #define CONFIG_CONFIG_H
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What the files of this room tell each other. */
+/* What the files of this folder share. */
 #ifndef CONFIG_INTERNAL_H
 #define CONFIG_INTERNAL_H
 
@@ -9,18 +9,18 @@
 const struct config_option *config_option_find(struct text name);
 
 /* Elements of config.xml that are not options of this server. */
-enum foreign_use {
-    FOREIGN_OTHER,   /* of another program */
-    FOREIGN_UNSERVED /* of BOINC's scheduler; not served here, which the operator should know */
+enum other_use {
+    OTHER_PROGRAM, /* of another program */
+    OTHER_UNSERVED /* of BOINC's scheduler; not served here, which the operator should know */
 };
-struct foreign_option {
+struct other_option {
     const char *pattern; /* a name, or several with * for any characters */
-    enum foreign_use use;
+    enum other_use use;
 };
-const struct foreign_option *config_foreign_find(struct text name);
+const struct other_option *config_other_find(struct text name);
 
-extern const struct foreign_option config_foreign[];
-extern const size_t config_foreign_count;
+extern const struct other_option config_other[];
+extern const size_t config_other_count;
 
 /* The known name that `name` is probably a misspelling of; NULL: none is near. */
 const char *config_nearest_name(struct text name);

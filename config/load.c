@@ -3,11 +3,11 @@
  *
  * config.xml is shared with a BOINC project's other programs: the root is `boinc`, in it stand
  * `config` with everybody's options, and `tasks` and `daemons`, which are none of ours.
- * config_aux.xml has `config` as its root. An element is an option of ours, one that foreign.def
- * knows, or unknown, which is a warning with the nearest known name: the file must go on working
- * when another program gets a new option. What we know and cannot read is an error, and an error
- * anywhere refuses the whole load. All of a file's findings are collected, so that an operator
- * mends them in one go. */
+ * config_aux.xml has `config` as its root. An element is an option of ours, one that
+ * other_options.def knows, or unknown, which is a warning with the nearest known name: the file
+ * must go on working when another program gets a new option. What we know and cannot read is an
+ * error, and an error anywhere refuses the whole load. All of a file's findings are collected, so
+ * that an operator mends them in one go. */
 #include "config/internal.h"
 
 #include "server/base/arena.h"
@@ -43,8 +43,8 @@ struct loader {
     size_t depth;
     size_t skip_depth; /* of an element that is passed over whole; 0: none */
     const struct config_option *option;
-    const struct foreign_option *foreign; /* an unserved one */
-    char foreign_name[64];
+    const struct other_option *other; /* an unserved one */
+    char other_name[64];
     int line; /* of the start tag */
     bool has_children;
     struct buffer value;
@@ -88,25 +88,25 @@ static void find_unknown(struct loader *loader, int line, struct text name)
 /* An element where options stand. */
 static void option_start(struct loader *loader, struct text name, int line)
 {
-    const struct foreign_option *foreign = config_foreign_find(name);
+    const struct other_option *other = config_other_find(name);
 
     loader->line = line;
     loader->has_children = false;
     loader->value.length = 0;
     loader->option = config_option_find(name);
-    loader->foreign = NULL;
+    loader->other = NULL;
     loader->in_limits = text_is(name, "max_jobs_in_progress");
     loader->limits = (struct limits_reader){0};
     if (loader->in_limits)
         return;
     if (loader->option != NULL)
         return;
-    if (foreign == NULL)
+    if (other == NULL)
         find_unknown(loader, line, name);
-    if (foreign != NULL && foreign->use == FOREIGN_UNSERVED) {
-        loader->foreign = foreign;
-        memcpy(loader->foreign_name, name.at, name.length);
-        loader->foreign_name[name.length] = '\0';
+    if (other != NULL && other->use == OTHER_UNSERVED) {
+        loader->other = other;
+        memcpy(loader->other_name, name.at, name.length);
+        loader->other_name[name.length] = '\0';
         return;
     }
     loader->skip_depth = loader->depth;
@@ -211,7 +211,7 @@ static void option_end(struct loader *loader)
              text_from(failure.text));
 }
 
-static void foreign_end(struct loader *loader)
+static void other_end(struct loader *loader)
 {
     double number = 1;
     bool is_off =
@@ -220,7 +220,7 @@ static void foreign_end(struct loader *loader)
     if (loader->has_children || !is_off)
         find(loader, false, loader->line,
              text_print(loader->arena, "%s is not supported by this server and has no effect",
-                        loader->foreign_name));
+                        loader->other_name));
 }
 
 static enum status on_end(void *context, struct text name, int line)
@@ -237,8 +237,8 @@ static enum status on_end(void *context, struct text name, int line)
             find(loader, true, loader->line, TEXT("a value longer than 65536 bytes"));
         else if (loader->option != NULL)
             option_end(loader);
-        else if (loader->foreign != NULL)
-            foreign_end(loader);
+        else if (loader->other != NULL)
+            other_end(loader);
         loader->value.overflowed = false;
         loader->in_limits = false;
     }

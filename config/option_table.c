@@ -45,12 +45,12 @@ const struct config_option config_options[] = {
 };
 const size_t config_option_count = sizeof(config_options) / sizeof(config_options[0]);
 
-const struct foreign_option config_foreign[] = {
-#define FOREIGN(pattern, use) {pattern, FOREIGN_##use},
-#include "config/foreign.def"
-#undef FOREIGN
+const struct other_option config_other[] = {
+#define OTHER(pattern, use) {pattern, OTHER_##use},
+#include "config/other_options.def"
+#undef OTHER
 };
-const size_t config_foreign_count = sizeof(config_foreign) / sizeof(config_foreign[0]);
+const size_t config_other_count = sizeof(config_other) / sizeof(config_other[0]);
 
 enum { NAME_SIZE = 64 }; /* of names worth comparing; all known ones are shorter */
 
@@ -62,16 +62,16 @@ const struct config_option *config_option_find(struct text name)
     return NULL;
 }
 
-const struct foreign_option *config_foreign_find(struct text name)
+const struct other_option *config_other_find(struct text name)
 {
     char string[NAME_SIZE] = {0};
 
     if (name.length >= sizeof(string))
         return NULL;
     memcpy(string, name.at, name.length);
-    for (size_t i = 0; i < config_foreign_count; i++)
-        if (fnmatch(config_foreign[i].pattern, string, 0) == 0)
-            return &config_foreign[i];
+    for (size_t i = 0; i < config_other_count; i++)
+        if (fnmatch(config_other[i].pattern, string, 0) == 0)
+            return &config_other[i];
     return NULL;
 }
 
@@ -106,10 +106,9 @@ const char *config_nearest_name(struct text name)
 
     if (name.length == 0 || name.length > NAME_SIZE)
         return NULL;
-    for (size_t i = 0; i < config_option_count + config_foreign_count; i++) {
-        const char *known = i < config_option_count
-                                ? config_options[i].name
-                                : config_foreign[i - config_option_count].pattern;
+    for (size_t i = 0; i < config_option_count + config_other_count; i++) {
+        const char *known = i < config_option_count ? config_options[i].name
+                                                    : config_other[i - config_option_count].pattern;
         struct text known_text = text_from(known);
         if (known_text.length > NAME_SIZE || strchr(known, '*') != NULL)
             continue;

@@ -73,7 +73,7 @@ struct new_result {
 MUST_CHECK enum status db_admin_results_add(struct db *db, struct arena *arena,
                                             const struct new_result *rows, size_t count);
 
-/* Whom jobs are for (database-and-policy 2.12). */
+/* Whom jobs are for: the columns target_type, target_id and multi of table assignment. */
 struct job_target {
     int64_t type;  /* ASSIGN_NONE: everybody */
     int64_t id;    /* of the host, user or team */
@@ -94,15 +94,15 @@ struct job_filter {
 struct cancelled {
     uint64_t workunits, unsent, in_progress;
 };
-/* The workunits that are not cancelled yet: error bit CANCELLED, looked at now; their UNSENT and
- * INACTIVE results are OVER/DIDNT_NEED. in_progress: results that hosts still have. */
+/* The workunits that are not cancelled yet: error bit CANCELLED, transition_time now; their UNSENT
+ * and INACTIVE results are OVER/DIDNT_NEED. in_progress: results that hosts still have. */
 MUST_CHECK enum status db_admin_cancel(struct db *db, const struct job_filter *filter, int64_t now,
                                        struct cancelled *ret_cancelled);
 
 /* --- transitions --------------------------------------------------------------------------- */
 
-/* Workunits that are to be looked at: transition_time has come, in the order of that. A pass begins
- * with a zeroed place, which moves behind what was found. Fewer than `most`: there are no others.
+/* Workunits whose transition_time has come, in the order of that. A pass begins with a zeroed
+ * place, which moves behind what was found. Fewer than `most`: there are no others.
  */
 struct due_place {
     int64_t transition_time, id;

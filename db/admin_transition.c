@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Transitions. What is due is looked for without locks; then some of it is locked in the house's
+/* Transitions. What is due is looked for without locks; then some of it is locked in the usual
  * order, workunits before results, so that neither a server nor another copy of the command can
  * change what the decision was made from. BOINC's daemons take no locks of their own, but their
  * writes wait for ours; what they wrote before is what we read. Only changed rows are written. */

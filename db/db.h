@@ -1,8 +1,19 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Everything that the server asks of the database, as typed calls on one connection. A struct db
- * belongs to one thread. Rows and texts returned live in the given arena. Every call may answer
- * DB_RETRY, DB_GONE, DB_REFUSED or DB_BUG beside what it says; after one of these the transaction
- * is to be rolled back. Sets go in one round trip (chunks of a few hundred), never row by row. */
+/* Everything that the server asks of the database, as typed calls on one connection.
+ *
+ * A call goes this way: db_host_lock (db_*.c, admin_*.c) says which statement of the tables
+ * (statements.def, admin.def, files.def) is to run, with its values by name; mariadb.h makes
+ * structs of the tables' names; statement.c writes the statement out for the columns that this
+ * database has (columns.def, inspect.c), where names become places; mariadb_statement.c prepares it
+ * once for each connection, binds, executes and fetches. mariadb_transaction.c is where
+ * transactions end, mariadb_error.c says what an error means for them, mariadb_connection.c opens
+ * and opens again. db_schema.c makes and upgrades the tables (schema.sql, upgrades/). Only
+ * mariadb_*.c know the client library.
+ *
+ * A struct db belongs to one thread. Rows and texts returned live in the given arena. Every call
+ * may answer DB_RETRY, DB_GONE, DB_REFUSED or DB_BUG beside what it says; after one of these the
+ * transaction is to be rolled back. Sets go in one round trip (or one for each few hundred), never
+ * row by row. */
 #ifndef DB_DB_H
 #define DB_DB_H
 
@@ -23,7 +34,7 @@ struct db;
 /* --- connection --------------------------------------------------------------------------- */
 
 /* Opens a connection by the db_* options: found-rows, READ COMMITTED, strict mode, no autocommit,
- * no transcoding. Looks which optional columns exist. STATUS_DB_REFUSED with a reason that says
+ * no transcoding. Finds out which optional columns exist. STATUS_DB_REFUSED with a reason that says
  * what to change: wrong schema, statement-format binary log, access. The caller owns *ret_db. */
 MUST_CHECK enum status db_open(const struct config *config, struct db **ret_db,
                                struct failure *failure);
@@ -34,9 +45,9 @@ void db_print_sql(struct buffer *ret_text);
 void db_close(struct db *db); /* NULL is fine; an open transaction is rolled back */
 /* The same settings again after DB_GONE or DB_UNKNOWN; prepared statements are made anew. */
 MUST_CHECK enum status db_reopen(struct db *db);
-/* From now on this connection only looks: the database refuses to write, and rows are read without
+/* From now on this connection only reads: the database refuses to write, and rows are read without
  * their locks. */
-MUST_CHECK enum status db_look_only(struct db *db);
+MUST_CHECK enum status db_read_only(struct db *db);
 /* The text of the last error of this connection, for the log; "" when none. */
 const char *db_error(const struct db *db);
 /* Statements executed and round trips made since the last call of db_count_reset. Preparing is
@@ -109,12 +120,13 @@ MUST_CHECK enum status db_host_newest_alike(struct db *db, struct arena *arena, 
                                             struct host_row *ret_host);
 /* Inserts every column of the row (and 0 or "" in columns we do not know); sets *ret_id. */
 MUST_CHECK enum status db_host_insert(struct db *db, const struct host_row *host, int64_t *ret_id);
-/* Writes the columns that a scheduler writes (database-and-policy 2.6): not userid, credit,
- * max_results_day, error_rate, venue, avg_turnaround. And the guard row, as db_host_guard does. */
+/* Writes the columns that a scheduler writes: not id, create_time, userid, credit, venue,
+ * avg_turnaround, max_results_day and error_rate, which belong to other programs. And the guard
+ * row, as db_host_guard does. */
 MUST_CHECK enum status db_host_save(struct db *db, const struct host_row *host, uint64_t token,
                                     int64_t now);
 /* All IN_PROGRESS results of the host become OVER/CLIENT_DETACHED, received now, and their
- * workunits are to be looked at now (6.4). */
+ * workunits' transition_time becomes now, so that other instances are made. */
 MUST_CHECK enum status db_host_detach_results(struct db *db, int64_t hostid, int64_t now,
                                               uint64_t *ret_count);
 MUST_CHECK enum status db_user_save_global_prefs(struct db *db, int64_t userid,
@@ -251,13 +263,13 @@ MUST_CHECK enum status db_jobs_lock(struct db *db, struct arena *arena, const st
                                     struct locked_job *ret_jobs);
 /* Which of these workunits a result was sent of to this user or this host, in order of id. Takes no
  * locks: what is sent at the same moment may be missing. */
-struct met_workunit {
+struct had_workunit {
     int64_t id;
     bool by_user, by_host;
 };
-MUST_CHECK enum status db_workunits_met(struct db *db, struct arena *arena, const int64_t *ids,
+MUST_CHECK enum status db_workunits_had(struct db *db, struct arena *arena, const int64_t *ids,
                                         size_t count, int64_t userid, int64_t hostid,
-                                        struct met_workunit **ret_rows, size_t *ret_count);
+                                        struct had_workunit **ret_rows, size_t *ret_count);
 struct claim {
     int64_t resultid, workunitid;
     int64_t sent_time;
@@ -278,7 +290,7 @@ MUST_CHECK enum status db_results_claim(struct db *db, struct arena *arena, int6
                                         int64_t userid, const struct claim *claims, size_t count,
                                         bool *ret_claimed);
 /* Results that are still UNSENT and never can be sent become OVER/COULDNT_SEND, and their workunits
- * are to be looked at now. The workunits are locked already. */
+ * get transition_time now. The workunits are locked already. */
 MUST_CHECK enum status db_results_reject(struct db *db, struct arena *arena,
                                          const int64_t *resultids, const int64_t *workunitids,
                                          size_t count, int64_t now);

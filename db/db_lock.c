@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What is looked at before jobs are taken: workunits and results under lock, with the documents
- * that are sent, and without locks what a user or host has met. */
+/* What is read before jobs are taken: workunits and results under lock, with the documents that are
+ * sent, and without locks which workunits a user or host already had. */
 #include "db/mariadb.h"
 #include "server/base/arena.h"
 #include "server/base/sorted.h"
@@ -103,24 +103,24 @@ enum status db_jobs_lock(struct db *db, struct arena *arena, const struct job_ke
     return status == STATUS_OK ? take_locked(&rows, wanted, count, &list, ret_jobs) : status;
 }
 
-enum status db_workunits_met(struct db *db, struct arena *arena, const int64_t *ids, size_t count,
-                             int64_t userid, int64_t hostid, struct met_workunit **ret_rows,
+enum status db_workunits_had(struct db *db, struct arena *arena, const int64_t *ids, size_t count,
+                             int64_t userid, int64_t hostid, struct had_workunit **ret_rows,
                              size_t *ret_count)
 {
-    struct met_workunit *items = ARENA_ARRAY(arena, count, struct met_workunit);
-    struct met_workunit_cursor rows;
-    struct met_workunit_row row;
+    struct had_workunit *items = ARENA_ARRAY(arena, count, struct had_workunit);
+    struct had_workunit_cursor rows;
+    struct had_workunit_row row;
     size_t found = 0;
     enum status status;
 
     if (items == NULL)
         return STATUS_TOO_LARGE;
-    status = DB_QUERY(db, workunits_met, arena, &rows, .ids = db_sorted_ids(arena, ids, count),
+    status = DB_QUERY(db, workunits_had, arena, &rows, .ids = db_sorted_ids(arena, ids, count),
                       .userid = userid, .hostid = hostid);
     if (status != STATUS_OK)
         return status;
     while (found < count && DB_NEXT(&rows, &row))
-        items[found++] = (struct met_workunit){
+        items[found++] = (struct had_workunit){
             .id = row.id, .by_user = row.by_user != 0, .by_host = row.by_host != 0};
     *ret_rows = items;
     *ret_count = found;

@@ -37,7 +37,7 @@ static void disconnect(struct db *db)
         mysql_close(db->mysql);
     db->mysql = NULL;
     db->awaits_answer = false;
-    database_look_free(&db->look);
+    database_facts_free(&db->facts);
 }
 
 static enum status connect_to_server(struct db *db)
@@ -82,7 +82,7 @@ static enum status set_character_set(struct db *db)
 
     (void)snprintf(sql, sizeof(sql),
                    "SET SESSION character_set_client = %s, character_set_connection = %s",
-                   db->look.character_set, db->look.character_set);
+                   db->facts.character_set, db->facts.character_set);
     return db_run_text(db, sql);
 }
 
@@ -91,15 +91,15 @@ static enum status open_connection(struct db *db)
     struct failure failure = {0};
     enum status status = connect_to_server(db);
 
-    if (status == STATUS_OK && db->looks) {
-        status = database_look(db, &db->look, &failure);
+    if (status == STATUS_OK && db->inspects) {
+        status = database_inspect(db, &db->facts, &failure);
         if (failure.text[0] != '\0')
             (void)snprintf(db->error, sizeof(db->error), "%s", failure.text);
         if (status == STATUS_OK)
             status = set_character_set(db);
         if (status == STATUS_OK)
             status = db_commit(db);
-        if (status == STATUS_OK && db->only_looks)
+        if (status == STATUS_OK && db->reads_only)
             status = mariadb_refuse_writes(db);
         db_count_reset(db);
     }
@@ -154,8 +154,8 @@ static bool take(struct text text, char **ret_string)
     return *ret_string != NULL;
 }
 
-/* Rule 1.7 of sharing a database with BOINC: db_host may be host:port, and the machine's own name
- * stands for its local socket. */
+/* As BOINC's programs read db_host from the same config.xml: it may be host:port, and the machine's
+ * own name stands for its local socket. */
 static enum status take_place(struct db *db, const struct place *place)
 {
     struct text host = place->host;
@@ -181,7 +181,7 @@ static enum status take_place(struct db *db, const struct place *place)
     return STATUS_OK;
 }
 
-static enum status open_db(const struct place *place, bool with_database, bool looks,
+static enum status open_db(const struct place *place, bool with_database, bool inspects,
                            struct db **ret_db, struct failure *failure)
 {
     struct db *db = calloc(1, sizeof(*db));
@@ -191,8 +191,8 @@ static enum status open_db(const struct place *place, bool with_database, bool l
         return fail(failure, STATUS_NO_MEMORY, "no memory");
     db->magic = DB_MAGIC;
     db->with_database = with_database;
-    db->looks = looks;
-    db->look.bytes_per_character = 4;
+    db->inspects = inspects;
+    db->facts.bytes_per_character = 4;
     db->scratch = arena_create(SCRATCH_BYTES_MAX);
     if (db->scratch != NULL)
         status = take_place(db, place);

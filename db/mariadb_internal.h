@@ -4,7 +4,7 @@
 #ifndef DB_MARIADB_INTERNAL_H
 #define DB_MARIADB_INTERNAL_H
 
-#include "db/look.h"
+#include "db/inspect.h"
 #include "db/mariadb.h"
 #include "db/statement.h"
 
@@ -27,12 +27,12 @@ struct db {
     uint32_t magic;
     char *host, *socket, *user, *password, *name;   /* as the options say */
     unsigned port, connect_timeout, answer_timeout; /* s */
-    bool only_looks;                                /* see db_look_only */
-    bool with_database, looks; /* whether db_reopen chooses a database, looks at its tables */
+    bool reads_only;                                /* see db_read_only */
+    bool with_database, inspects; /* whether db_reopen chooses a database, inspects it */
     MYSQL *mysql;
     bool awaits_answer; /* of a command that was sent ahead */
     struct db_prepared *prepared[STATEMENT_COUNT][STATEMENT_SIZES];
-    struct database_look look;
+    struct database_facts facts;
     struct arena *scratch; /* parameters of one execution */
     int64_t inserted_id;
     struct db_count count;
@@ -51,7 +51,7 @@ enum status mariadb_lacks_memory(struct db *db);
 
 /* mariadb_transaction.c: reads the answer of the command that was sent ahead, if any, and gives a
  * test its turn. Before each command. */
-MUST_CHECK enum status mariadb_begin(struct db *db);
+MUST_CHECK enum status mariadb_before_command(struct db *db);
 MUST_CHECK enum status mariadb_refuse_writes(struct db *db);
 
 /* mariadb_statement.c */

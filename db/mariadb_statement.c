@@ -132,11 +132,11 @@ static enum status prepare(struct db *db, const struct statement_definition *def
     if (prepared == NULL)
         return mariadb_lacks_memory(db);
     status = statement_write(definition, list_size,
-                             db->look.columns.count == 0 ? NULL : &db->look.columns,
+                             db->facts.columns.count == 0 ? NULL : &db->facts.columns,
                              &prepared->text, &failure);
     if (status != STATUS_OK)
         goto failed;
-    if (db->only_looks)
+    if (db->reads_only)
         leave_locks_out(prepared->text.sql);
     prepared->handle = mysql_stmt_init(db->mysql);
     status = STATUS_NO_MEMORY;
@@ -169,7 +169,7 @@ static enum status find_prepared(struct db *db, enum statement statement, size_t
                                  struct db_prepared **ret_prepared)
 {
     size_t size_index = statement_size_index(list_count);
-    enum status status = mariadb_begin(db);
+    enum status status = mariadb_before_command(db);
 
     if (status != STATUS_OK)
         return status;
@@ -190,7 +190,7 @@ enum status db_prepare(struct db *db, enum statement statement, size_t list_coun
 enum status db_try(struct db *db, const struct statement_definition *definition)
 {
     struct db_prepared *prepared = NULL;
-    enum status status = mariadb_begin(db);
+    enum status status = mariadb_before_command(db);
 
     if (status == STATUS_OK)
         status = prepare(db, definition, 1, &prepared);
@@ -275,7 +275,7 @@ static struct text text_of(const struct db *db, const struct execution *executio
     }
     if (parameter->type == DB_BYTES || parameter->type == DB_BYTE_STRINGS)
         return text_first(text, parameter->most == 0 ? text.length : parameter->most);
-    return value_text(db->scratch, text, db->look.bytes_per_character, parameter->most);
+    return value_text(db->scratch, text, db->facts.bytes_per_character, parameter->most);
 }
 
 /* A parameter of all rows: the array form of a binding, of which a single row is the plain form

@@ -1,7 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Single commands on a connection: commit, rollback, savepoints, and SQL text of ours. One command
- * may be sent ahead of its answer (db_savepoint): the answer is read before the next command, which
- * then fails in its stead. */
+/* Transactions: with autocommit off one begins with its first statement, so none is begun here; it
+ * ends here, by db_commit or db_rollback, and savepoints lie within it. What is to happen at the
+ * beginning or the end of every transaction belongs into this file: every command of a connection
+ * passes mariadb_before_command first.
+ *
+ * One command may be sent ahead of its answer (db_savepoint): the answer is read before the next
+ * command, which then fails in its stead. */
 #include "db/mariadb_internal.h"
 
 #include "server/base/arena.h"
@@ -12,7 +16,7 @@
 #include "server/base/banned.h"
 
 /* Reads the answer of the command that was sent ahead, if any, and gives a test its turn. */
-enum status mariadb_begin(struct db *db)
+enum status mariadb_before_command(struct db *db)
 {
     must(db->magic == DB_MAGIC);
     if (db->fail_at > 0 && --db->fail_at == 0) {
@@ -33,7 +37,7 @@ enum status mariadb_begin(struct db *db)
 
 enum status db_run_text(struct db *db, const char *sql)
 {
-    enum status status = mariadb_begin(db);
+    enum status status = mariadb_before_command(db);
 
     if (status != STATUS_OK)
         return status;
@@ -47,7 +51,7 @@ enum status db_run_text(struct db *db, const char *sql)
 
 enum status db_commit(struct db *db)
 {
-    enum status status = mariadb_begin(db);
+    enum status status = mariadb_before_command(db);
 
     if (status != STATUS_OK)
         return status;
@@ -80,12 +84,12 @@ enum status mariadb_refuse_writes(struct db *db)
     return db_run_text(db, "SET SESSION TRANSACTION READ ONLY");
 }
 
-enum status db_look_only(struct db *db)
+enum status db_read_only(struct db *db)
 {
     enum status status = db_rollback(db);
 
     must(db->magic == DB_MAGIC);
-    db->only_looks = true;
+    db->reads_only = true;
     return status == STATUS_OK ? mariadb_refuse_writes(db) : status;
 }
 
@@ -94,7 +98,7 @@ enum status db_look_only(struct db *db)
 enum status db_savepoint(struct db *db)
 {
     static const char sql[] = "SAVEPOINT qm";
-    enum status status = mariadb_begin(db);
+    enum status status = mariadb_before_command(db);
 
     if (status != STATUS_OK)
         return status;
@@ -133,10 +137,10 @@ int64_t db_inserted_id(const struct db *db)
 
 const struct actual_columns *db_actual_columns(const struct db *db)
 {
-    return &db->look.columns;
+    return &db->facts.columns;
 }
 
 bool db_is_cluster(const struct db *db)
 {
-    return db->look.is_cluster;
+    return db->facts.is_cluster;
 }

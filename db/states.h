@@ -14,7 +14,8 @@ enum state_number {
 /* "RESULT", 4 gives "in progress"; "unknown" for what is not in the table. */
 const char *state_word(const char *group, int64_t number);
 
-/* workunit.transition_time for "never" (database-and-policy 1.8). */
+/* workunit.transition_time of a workunit that nothing is to be done about: the largest number that
+ * the column holds, as BOINC's programs write it. */
 #define TRANSITION_NEVER INT32_MAX
 
 #endif

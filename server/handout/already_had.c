@@ -36,13 +36,13 @@ static bool has_rule(const struct config *config)
 
 static int compare(const void *key, const void *row)
 {
-    int64_t id = *(const int64_t *)key, other = ((const struct met_workunit *)row)->id;
+    int64_t id = *(const int64_t *)key, other = ((const struct had_workunit *)row)->id;
     return (id > other) - (id < other);
 }
 
 /* What the database says of these workunits. */
 struct had_answer {
-    struct met_workunit *rows;
+    struct had_workunit *rows;
     size_t count;
 };
 
@@ -50,14 +50,14 @@ static enum status look_up(struct request *request, const int64_t *ids, size_t c
                            struct had_answer *ret_answer)
 {
     *ret_answer = (struct had_answer){0};
-    return db_workunits_met(request->db, request->arena, ids, count, request->visit.user.id,
+    return db_workunits_had(request->db, request->arena, ids, count, request->visit.user.id,
                             request->visit.host.id, &ret_answer->rows, &ret_answer->count);
 }
 
 static bool already_had(const struct config *config, const struct had_answer *answer,
                         int64_t workunitid, bool *ret_user, bool *ret_host)
 {
-    const struct met_workunit *row =
+    const struct had_workunit *row =
         answer->count == 0
             ? NULL
             : bsearch(&workunitid, answer->rows, answer->count, sizeof(answer->rows[0]), compare);

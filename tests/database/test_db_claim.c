@@ -317,13 +317,13 @@ static void what_was_met_is_seen_without_locks(void **state)
 {
     struct test_fixture *f = *state;
     const int64_t ids[] = {5, 3, 999, 4, 4};
-    struct met_workunit *rows = NULL;
+    struct had_workunit *rows = NULL;
     size_t count = 0;
 
     test_sql(f->database, "UPDATE result SET userid = 9, hostid = 70 WHERE id = 1004;"
                           "UPDATE result SET userid = 8, hostid = 7 WHERE id = 1005;"
                           "START TRANSACTION; SELECT id FROM workunit FOR UPDATE");
-    assert_status(STATUS_OK, db_workunits_met(f->db, f->arena, ids, 5, 9, 7, &rows, &count));
+    assert_status(STATUS_OK, db_workunits_had(f->db, f->arena, ids, 5, 9, 7, &rows, &count));
     test_sql(f->database, "ROLLBACK");
     assert_int_equal(count, 2);
     assert_i64(rows[0].id, 4);

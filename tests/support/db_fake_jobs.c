@@ -215,18 +215,18 @@ enum status db_jobs_lock(struct db *db, struct arena *in, const struct job_key *
     return CALL(0);
 }
 
-enum status db_workunits_met(struct db *db, struct arena *in, const int64_t *ids, size_t count,
-                             int64_t userid, int64_t hostid, struct met_workunit **ret_rows,
+enum status db_workunits_had(struct db *db, struct arena *in, const int64_t *ids, size_t count,
+                             int64_t userid, int64_t hostid, struct had_workunit **ret_rows,
                              size_t *ret_count)
 {
-    struct met_workunit *met = ARENA_ARRAY(in, count, struct met_workunit);
+    struct had_workunit *met = ARENA_ARRAY(in, count, struct had_workunit);
     size_t found = 0;
 
     db_fake.counted = (struct counted_results){.userid = userid, .hostid = hostid};
     for (size_t j = 0; j < db_fake.job_count; j++)
         for (size_t i = 0; i < count && db_fake.jobs[j].user_had_one; i++)
             if (db_fake.jobs[j].workunit.id == ids[i])
-                met[found++] = (struct met_workunit){.id = ids[i], .by_user = true};
+                met[found++] = (struct had_workunit){.id = ids[i], .by_user = true};
     *ret_rows = met;
     *ret_count = found;
     return CALL(0);

@@ -131,16 +131,16 @@ static void defaults_and_bounds_fit_their_type(void **state)
     }
 }
 
-static void foreign_names_are_sorted_and_not_ours(void **state)
+static void other_names_are_sorted_and_not_ours(void **state)
 {
     (void)state;
-    for (size_t i = 0; i < config_foreign_count; i++) {
-        const char *pattern = config_foreign[i].pattern;
-        if (i > 0 && strcmp(config_foreign[i - 1].pattern, pattern) >= 0)
-            fail_msg("foreign.def: %s is not in its place", pattern);
+    for (size_t i = 0; i < config_other_count; i++) {
+        const char *pattern = config_other[i].pattern;
+        if (i > 0 && strcmp(config_other[i - 1].pattern, pattern) >= 0)
+            fail_msg("other_options.def: %s is not in its place", pattern);
     }
     for (size_t i = 0; i < config_option_count; i++)
-        if (config_foreign_find(text_from(config_options[i].name)) != NULL)
+        if (config_other_find(text_from(config_options[i].name)) != NULL)
             fail_msg("%s is in both tables", config_options[i].name);
 }
 
@@ -594,7 +594,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(options_are_sorted_unique_and_explained),
         cmocka_unit_test(defaults_and_bounds_fit_their_type),
-        cmocka_unit_test(foreign_names_are_sorted_and_not_ours),
+        cmocka_unit_test(other_names_are_sorted_and_not_ours),
         IN_WORLD(defaults_are_those_of_the_table),
         IN_WORLD(values_of_every_type_are_read),
         IN_WORLD(last_of_several_wins_and_empty_number_is_zero),

@@ -39,7 +39,7 @@ static int setup(void **state)
     (void)state;
     arena = arena_create(1 << 24);
     assert_status(STATUS_OK, config_defaults(&config));
-    db_fake_begin("savepoint rollback_to_savepoint candidates jobs_lock workunits_met results_claim"
+    db_fake_begin("savepoint rollback_to_savepoint candidates jobs_lock workunits_had results_claim"
                   " results_reject batch_owners assignments job_documents results_in_progress"
                   " jobs_in_progress jobs_by_name results_by_name jobs_resend jobs_give_up");
     memset(changes, 0, sizeof(changes));

@@ -135,7 +135,7 @@ static enum status prepare(struct question *question, struct project **ret_proje
     if (status == STATUS_OK)
         status = project_load(session->config, ret_project, &session->failure);
     if (status == STATUS_OK)
-        status = session_db_failed(session, db_look_only(session->db), "database");
+        status = session_db_failed(session, db_read_only(session->db), "database");
     if (status == STATUS_OK)
         status = session_db_failed(session, catalog_load(session->db, ret_catalog), "catalog");
     if (status != STATUS_OK)

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What a new connection looks at before it is used: tables, columns, settings of the server. */
-#ifndef DB_LOOK_H
-#define DB_LOOK_H
+/* What a new connection finds out before it is used: tables, columns, settings of the server. */
+#ifndef DB_INSPECT_H
+#define DB_INSPECT_H
 
 #include "db/columns.h"
 #include "server/base/status.h"
@@ -10,7 +10,7 @@
 
 struct db;
 
-struct database_look {
+struct database_facts {
     struct actual_columns columns;
     char *names;                  /* what the columns' texts point into */
     char character_set[33];       /* of the tables' text columns */
@@ -20,8 +20,8 @@ struct database_look {
 
 /* STATUS_DB_REFUSED with a failure that says what to change: not a project's database, too old a
  * one, our own tables missing, statement-format binary log. */
-MUST_CHECK enum status database_look(struct db *db, struct database_look *ret_look,
-                                     struct failure *failure);
-void database_look_free(struct database_look *look);
+MUST_CHECK enum status database_inspect(struct db *db, struct database_facts *ret_facts,
+                                        struct failure *failure);
+void database_facts_free(struct database_facts *facts);
 
 #endif

@@ -2,7 +2,7 @@
 /* A project's database may be twenty years old: which columns it has is asked, never assumed, once
  * per connection. What we cannot work with is refused here, in words that tell the administrator
  * what to do, rather than by a failing statement later. */
-#include "db/look.h"
+#include "db/inspect.h"
 
 #include "db/mariadb.h"
 #include "server/base/arena.h"
@@ -13,7 +13,7 @@
 
 #include "server/base/banned.h"
 
-#define LOOK_BYTES_MAX ((size_t)16 * 1024 * 1024)
+#define INSPECT_BYTES_MAX ((size_t)16 * 1024 * 1024)
 
 /* Tables that we use beside those of columns.def. */
 static const struct {
@@ -47,27 +47,27 @@ static const char *keep_name(char **at, struct text name)
 
 /* The character set of result.name stands for all: every text that we write or compare goes to
  * columns that were made together with it. */
-static void take_character_set(struct database_look *look, struct text name)
+static void take_character_set(struct database_facts *facts, struct text name)
 {
-    if (name.length == 0 || name.length >= sizeof(look->character_set))
+    if (name.length == 0 || name.length >= sizeof(facts->character_set))
         return;
     for (size_t i = 0; i < name.length; i++) {
         if (!isalnum((unsigned char)name.at[i]) && name.at[i] != '_')
             return;
     }
-    memcpy(look->character_set, name.at, name.length);
-    look->character_set[name.length] = '\0';
-    look->bytes_per_character = 0;
+    memcpy(facts->character_set, name.at, name.length);
+    facts->character_set[name.length] = '\0';
+    facts->bytes_per_character = 0;
     if (text_is(name, "utf8mb4"))
-        look->bytes_per_character = 4;
+        facts->bytes_per_character = 4;
     else if (text_starts(name, TEXT("utf8")))
-        look->bytes_per_character = 3;
+        facts->bytes_per_character = 3;
 }
 
-static void take_column(struct database_look *look, const struct actual_column_row *row,
+static void take_column(struct database_facts *facts, const struct actual_column_row *row,
                         char **names)
 {
-    struct actual_column *column = &look->columns.items[look->columns.count++];
+    struct actual_column *column = &facts->columns.items[facts->columns.count++];
     bool is_varying = text_contains(row->data_type, TEXT("char"));
 
     column->table = keep_name(names, row->table_name);
@@ -79,10 +79,10 @@ static void take_column(struct database_look *look, const struct actual_column_r
     if (is_varying && column->bytes_max > DB_TEXT_MOST)
         column->bytes_max = DB_TEXT_MOST;
     if (strcmp(column->table, "result") == 0 && strcmp(column->name, "name") == 0)
-        take_character_set(look, row->character_set);
+        take_character_set(facts, row->character_set);
 }
 
-static enum status read_columns(struct db *db, struct arena *arena, struct database_look *look)
+static enum status read_columns(struct db *db, struct arena *arena, struct database_facts *facts)
 {
     struct actual_column_row *rows;
     size_t count;
@@ -91,13 +91,13 @@ static enum status read_columns(struct db *db, struct arena *arena, struct datab
 
     if (status != STATUS_OK)
         return status;
-    look->columns.items = calloc(count + 1, sizeof(look->columns.items[0]));
-    look->names = names = malloc((count + 1) * 130); /* two names of at most 64 bytes */
-    if (look->columns.items == NULL || look->names == NULL)
+    facts->columns.items = calloc(count + 1, sizeof(facts->columns.items[0]));
+    facts->names = names = malloc((count + 1) * 130); /* two names of at most 64 bytes */
+    if (facts->columns.items == NULL || facts->names == NULL)
         return STATUS_NO_MEMORY;
     for (size_t i = 0; i < count; i++)
         if (rows[i].table_name.length <= 64 && rows[i].column_name.length <= 64)
-            take_column(look, &rows[i], &names);
+            take_column(facts, &rows[i], &names);
     return STATUS_OK;
 }
 
@@ -132,7 +132,7 @@ static enum status check_columns(const struct actual_columns *columns, struct fa
     return STATUS_OK;
 }
 
-static enum status check_settings(struct db *db, struct arena *arena, struct database_look *look,
+static enum status check_settings(struct db *db, struct arena *arena, struct database_facts *facts,
                                   struct failure *failure)
 {
     struct setting_cursor rows;
@@ -148,7 +148,7 @@ static enum status check_settings(struct db *db, struct arena *arena, struct dat
         else if (text_equal_nocase(setting.name, TEXT("BINLOG_FORMAT")))
             by_statement = text_equal_nocase(setting.value, TEXT("STATEMENT"));
         else if (text_equal_nocase(setting.name, TEXT("WSREP_ON")))
-            look->is_cluster = text_equal_nocase(setting.value, TEXT("ON"));
+            facts->is_cluster = text_equal_nocase(setting.value, TEXT("ON"));
     }
     status = DB_END(&rows);
     if (status == STATUS_OK && logs && by_statement)
@@ -159,29 +159,30 @@ static enum status check_settings(struct db *db, struct arena *arena, struct dat
     return status;
 }
 
-enum status database_look(struct db *db, struct database_look *ret_look, struct failure *failure)
+enum status database_inspect(struct db *db, struct database_facts *ret_facts,
+                             struct failure *failure)
 {
-    struct arena *arena = arena_create(LOOK_BYTES_MAX);
-    struct database_look look = {.character_set = "utf8mb4", .bytes_per_character = 4};
+    struct arena *arena = arena_create(INSPECT_BYTES_MAX);
+    struct database_facts facts = {.character_set = "utf8mb4", .bytes_per_character = 4};
     enum status status = STATUS_NO_MEMORY;
 
     if (arena != NULL)
-        status = read_columns(db, arena, &look);
+        status = read_columns(db, arena, &facts);
     if (status == STATUS_OK)
-        status = check_settings(db, arena, &look, failure);
+        status = check_settings(db, arena, &facts, failure);
     if (status == STATUS_OK)
-        status = check_columns(&look.columns, failure);
+        status = check_columns(&facts.columns, failure);
     arena_destroy(arena);
     if (status != STATUS_OK)
-        database_look_free(&look);
+        database_facts_free(&facts);
     else
-        *ret_look = look;
+        *ret_facts = facts;
     return status;
 }
 
-void database_look_free(struct database_look *look)
+void database_facts_free(struct database_facts *facts)
 {
-    free(look->columns.items);
-    free(look->names);
-    *look = (struct database_look){.bytes_per_character = 4};
+    free(facts->columns.items);
+    free(facts->names);
+    *facts = (struct database_facts){.bytes_per_character = 4};
 }
