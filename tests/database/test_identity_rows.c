@@ -280,7 +280,7 @@ static void a_weak_key_may_do_all_but_store(void **state)
     message->has_global_preferences = true;
     message->global_preferences = TEXT("<mod_time>7</mod_time><x>caf\xC3\xA9</x>");
     message->global_prefs_source_email_hash = text_from(email);
-    message->cross_project_id = TEXT("oldest");
+    message->cross_project_id = TEXT("0123456789abcdef0123456789abcdef");
     message->authenticator = text_print(visitor->arena, "17_%s", hash);
     assert_int_equal(visitor_walk(visitor), NEXT_STEP);
     assert_i64(hosts(), 1);
@@ -290,7 +290,7 @@ static void a_weak_key_may_do_all_but_store(void **state)
     message->authenticator = TEXT(VISITOR_KEY);
     assert_int_equal(visitor_walk(visitor), NEXT_STEP);
     assert_text(test_sql_text(database, "SELECT cross_project_id FROM user WHERE id = 17"),
-                "oldest");
+                "0123456789abcdef0123456789abcdef");
     assert_text(test_sql_text(database, "SELECT global_prefs FROM user WHERE id = 17"),
                 "<global_preferences>\n<mod_time>7</mod_time><x>caf\xC3\xA9</x>\n"
                 "</global_preferences>\n");
