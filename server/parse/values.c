@@ -154,21 +154,30 @@ static bool read_hexadecimal(struct text digits, int64_t *ret_number)
 
 bool value_integer(struct text text, int64_t *ret_number)
 {
+    int64_t number = 0;
+
     text = text_trim(text);
-    if (text.length == 0) {
-        *ret_number = 0;
-        return true;
+    if (text_starts(text, TEXT("0x")) || text_starts(text, TEXT("0X"))) {
+        if (!read_hexadecimal((struct text){text.at + 2, text.length - 2}, &number))
+            return false;
+    } else if (text.length > 0 && !text_to_i64(text, &number)) {
+        return false;
     }
-    if (text_starts(text, TEXT("0x")) || text_starts(text, TEXT("0X")))
-        return read_hexadecimal((struct text){text.at + 2, text.length - 2}, ret_number);
-    return text_to_i64(text, ret_number);
+    if (number < -VALUE_INTEGER_MOST || number > VALUE_INTEGER_MOST)
+        return false;
+    *ret_number = number;
+    return true;
 }
 
 bool value_real(struct text text, double *ret_number)
 {
-    if (text_trim(text).length > 0)
-        return text_to_real(text, ret_number);
-    *ret_number = 0;
+    double number = 0;
+
+    if (text_trim(text).length > 0 && !text_to_real(text, &number))
+        return false;
+    if (number > VALUE_REAL_MOST || number < -VALUE_REAL_MOST)
+        return false;
+    *ret_number = number < VALUE_REAL_LEAST && number > -VALUE_REAL_LEAST ? 0 : number;
     return true;
 }
 

@@ -25,7 +25,12 @@ void bytes_write(struct buffer *document, struct text bytes);
 size_t bytes_restore(struct text text, char *to);
 
 /* Numbers as BOINC reads them: empty is 0, and integers may be written as 0x...; but nothing that
- * is not finite or does not fit (protocol(7) 1.3). False leaves the number alone. */
+ * is not finite or does not fit (protocol(7) 1.3). False leaves the number alone. The bounds leave
+ * room for what is computed of a number: a product with a million, a quotient, a sum of all in a
+ * request. */
+#define VALUE_INTEGER_MOST INT64_C(1000000000000000)
+#define VALUE_REAL_MOST    1e100
+#define VALUE_REAL_LEAST   1e-100 /* what is closer to 0 is 0 */
 MUST_CHECK bool value_integer(struct text text, int64_t *ret_number);
 MUST_CHECK bool value_real(struct text text, double *ret_number);
 

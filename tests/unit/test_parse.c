@@ -106,13 +106,30 @@ static void reads_integers_as_boinc_does(void **state)
         const char *text;
         int64_t wanted;
     } readable[] = {
-        {"0", 0},     {"", 0},       {" 12 \n", 12}, {"-5", -5},
-        {"0x10", 16}, {"0Xff", 255}, {"010", 10},    {"9223372036854775807", INT64_MAX},
+        {"0", 0},
+        {"", 0},
+        {" 12 \n", 12},
+        {"-5", -5},
+        {"0x10", 16},
+        {"0Xff", 255},
+        {"010", 10},
+        {"1000000000000000", 1000000000000000},
+        {"-1000000000000000", -1000000000000000},
         {"+3", 3},
     };
-    static const char *const unreadable[] = {
-        "1.0", "1e3", "0x", "0xg", "9223372036854775808", "0x10000000000000000",
-        "--1", "1 2", "one"};
+    static const char *const unreadable[] = {"1.0",
+                                             "1e3",
+                                             "0x",
+                                             "0xg",
+                                             "9223372036854775808",
+                                             "0x10000000000000000",
+                                             "9223372036854775807",
+                                             "1000000000000001",
+                                             "-1000000000000001",
+                                             "0x38d7ea4c68001",
+                                             "--1",
+                                             "1 2",
+                                             "one"};
     int64_t number;
 
     (void)state;
@@ -131,8 +148,9 @@ static void reads_integers_as_boinc_does(void **state)
 
 static void reads_only_finite_reals(void **state)
 {
-    static const char *const unreadable[] = {"nan",       "inf",      "-inf", "1e400", "1.#QNAN",
-                                             "-1.#IND00", "infinity", "1,5",  "0x1p3"};
+    static const char *const unreadable[] = {"nan",     "inf",       "-inf",     "1e400",
+                                             "1.#QNAN", "-1.#IND00", "infinity", "1,5",
+                                             "0x1p3",   "1.1e100",   "-1e101"};
     double real;
 
     (void)state;
@@ -140,6 +158,10 @@ static void reads_only_finite_reals(void **state)
     assert_real(real, 1500, 0);
     assert_true(value_real(TEXT(""), &real));
     assert_real(real, 0, 0);
+    assert_true(value_real(TEXT("5e-324"), &real));
+    assert_real(real, 0, 0);
+    assert_true(value_real(TEXT("-1e100"), &real));
+    assert_real(real, -1e100, 0);
     for (size_t i = 0; i < sizeof unreadable / sizeof unreadable[0]; i++) {
         real = 99;
         if (value_real(text_from(unreadable[i]), &real))
