@@ -8,10 +8,10 @@
 #include "server/base/crypto.h"
 #include "server/base/log.h"
 #include "server/base/xml.h"
+#include "server/check/project_check.h"
 #include "server/process/listen.h"
 #include "server/process/serve.h"
 #include "server/process/server.h"
-#include "server/project/project.h"
 
 #include <argp.h>
 #include <fcntl.h>
@@ -74,7 +74,9 @@ static const struct argp_option options[] = {
      "the load of that time (0: no load)",
      0},
     {"check-config", KEY_CHECK_CONFIG, NULL, 0,
-     "Read configuration and keys, say what is wrong, and exit with 0 or 1", 1},
+     "Check configuration, keys and the project's files, say what is wrong, and exit with 1 if no "
+     "server can start with it",
+     1},
     {"dump-config", KEY_DUMP_CONFIG, NULL, 0,
      "Write every option with its value and where that came from", 1},
     {"print-sql", KEY_PRINT_SQL, NULL, 0, "Write every statement that the server prepares", 1},
@@ -216,28 +218,49 @@ static enum status print_made(void (*make)(struct buffer *ret_text))
     return print_buffer(&text);
 }
 
-/* --check-config and --dump-config; a failure was printed. */
-static enum status inspect_config(const struct server_command *command)
+/* A failure was printed. */
+static enum status dump_config(const struct server_command *command)
 {
     struct arena *arena = arena_create(FINDINGS_BYTES_MAX);
     struct config_findings findings = {0};
     struct failure failure = {0};
     struct config *config = NULL;
-    struct project *project = NULL;
     enum status status;
 
     if (arena == NULL)
         return STATUS_NO_MEMORY;
     status = config_load(command->options.project_dir, arena, &config, &findings, &failure);
     print_findings(&findings);
-    if (status == STATUS_OK && command->run == RUN_DUMP_CONFIG)
+    if (status == STATUS_OK)
         status = dump(config);
-    else if (status == STATUS_OK)
-        status = project_load(config, &project, &failure);
-    if (status != STATUS_OK)
+    else
         fprintf(stderr, "quartermaster: %s\n", failure.text);
-    project_release(project);
     config_release(config);
+    arena_destroy(arena);
+    return status;
+}
+
+enum { CHECK_BYTES_MAX = 64 * 1024 * 1024 };
+
+static void print_found(void *context, enum check_severity severity, const char *text)
+{
+    enum status *status = context;
+
+    fprintf(stderr, "%s: %s\n", severity == CHECK_WARNING ? "warning" : "error", text);
+    if (severity == CHECK_STOPS)
+        *status = STATUS_INVALID;
+}
+
+/* Without the database, which a server waits for; and only what it cannot start with fails: this is
+ * asked before each start. */
+static enum status check_config(const struct server_command *command)
+{
+    struct arena *arena = arena_create(CHECK_BYTES_MAX);
+    enum status status = STATUS_OK;
+
+    if (arena == NULL)
+        return STATUS_NO_MEMORY;
+    project_check(arena, command->options.project_dir, false, print_found, &status);
     arena_destroy(arena);
     return status;
 }
@@ -315,8 +338,10 @@ int main(int argc, char **argv)
         status = run_server(&command);
         break;
     case RUN_CHECK_CONFIG:
+        status = check_config(&command);
+        break;
     case RUN_DUMP_CONFIG:
-        status = inspect_config(&command);
+        status = dump_config(&command);
         break;
     case RUN_PRINT_SQL:
         status = print_made(db_print_sql);

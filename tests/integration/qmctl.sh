@@ -239,11 +239,19 @@ in_project check-config | grep 'edf_min_queue' && { echo "FAILED: a warning heed
 sed -i 's|when_not_idle</edf|when_idle</edf|' "$project/config.xml"
 expect 1 'config.xml:[0-9]+: edf_min_queue is "when_idle"; it must be one of always,' in_project check-config
 sed -i 's|when_idle</edf|never</edf|' "$project/config.xml"
+# The server's own check says the same, and fails only with what it cannot start with.
+server() { "$QM_BINARY_DIR/quartermaster" --project "$project" --check-config; }
 rm "$project/keys/upload_public"
 expect 1 'error: .*upload_public' in_project check-config
+expect 0 'error: .*upload_public' server
+same 'what both checks say' "$(server 2>&1)" "$(in_project check-config --no-db | sed '$d')"
+mv "$project/keys/code_sign_public" "$dir"
+expect 1 'error: .*code_sign_public' server
+mv "$dir/code_sign_public" "$project/keys"
 sed -i 's|<long_name>.*|<long_name>A|; s|<uldl_dir_fanout>.*|<uldl_dir_fanout>many</uldl_dir_fanout>|' \
     "$project/config.xml"
 expect 1 'config.xml:[0-9]+: ' in_project check-config
+expect 1 'config.xml:[0-9]+: ' server
 expect 1 'config.xml' in_project queue
 expect 1 . "$qmctl" --project "$dir/nowhere" queue
 

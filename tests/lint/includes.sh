@@ -28,7 +28,7 @@ fcgi_stdio.h         nobody
 '
 
 # Rooms that may go through any door: commands of an administrator speak to all of a database.
-door_openers=' tools/qmctl tools/qmbench server/submit '
+door_openers=' tools/qmctl tools/qmbench server/submit server/check '
 
 # shellcheck disable=SC2016 # backquotes are Markdown's
 rooms=$(sed -n '/^```rooms$/,/^```$/p' ARCHITECTURE.md | grep -v '^```')
