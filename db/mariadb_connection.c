@@ -18,7 +18,7 @@
 #define ANSWER_TIMEOUT_S      60
 #define FILES_TIMEOUT_S       5 /* of the file database: no request waits long for it */
 #define SCRATCH_BYTES_MAX     ((size_t)256 * 1024 * 1024)
-#define SERVER_VERSION_OLDEST 100200 /* 10.2: array binding */
+#define SERVER_VERSION_OLDEST 100200 /* MariaDB 10.2: array binding */
 
 static void start_library(void)
 {
