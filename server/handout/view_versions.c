@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Each app version as this host would run it: whether its plan class fits, what a job of it uses,
- * how fast it is, and what the host's statistics of it say of quota and trust (policy(7) 4 and 5).
+ * how fast it is, and what the host's statistics of it say of quota and trust (policy(7) 4.1
+ * to 5.4).
  */
 #include "server/handout/view_parts.h"
 

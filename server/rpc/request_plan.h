@@ -29,7 +29,7 @@ struct plan_facts {
 };
 
 struct request_plan {
-    /* select; policy(7) 10 */
+    /* select; policy(7) 10.1 to 10.6 */
     bool wants_work;       /* new jobs, within the amounts of the request */
     bool serves_always_on; /* jobs of always-on apps */
     bool serves_assigned;  /* jobs that are assigned to the host */
@@ -37,7 +37,7 @@ struct request_plan {
     /* and then: */
     bool queue_needs_rows; /* this project's jobs of the host's queue come from the database */
     bool counts_rows;      /* the jobs in progress are counted in the database */
-    /* resend; policy(7) 11 */
+    /* resend; policy(7) 11.1 and 11.2 */
     bool will_resend;       /* lost jobs */
     bool resends_if_booked; /* likewise, once a success turns out to have been reported before */
     bool aborts;            /* listed jobs that nobody needs any more */
