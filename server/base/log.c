@@ -182,6 +182,25 @@ void log_add_pair(struct buffer *buffer, const char *key, struct text value)
     buffer_add_char(buffer, '"');
 }
 
+void log_line_with(enum log_level level, const char *key, struct text value, const char *format,
+                   ...)
+{
+    char begin[LINE_BYTES_MAX];
+    struct buffer line;
+    va_list arguments;
+
+    if (!log_wants(level))
+        return;
+    va_start(arguments, format);
+    (void)vsnprintf(begin, sizeof(begin), format, arguments);
+    va_end(arguments);
+    line = buffer_on_heap((size_t)2 * LINE_BYTES_MAX);
+    buffer_add_string(&line, begin);
+    log_add_pair(&line, key, value);
+    log_line(level, TEXT_FORMAT, TEXT_ARG(buffer_text(&line)));
+    buffer_free(&line);
+}
+
 void log_event(enum log_level level, const char *event, struct text why)
 {
     struct buffer line;

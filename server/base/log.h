@@ -20,6 +20,11 @@ bool log_wants(enum log_level level);
 /* Writes "time=... level=... " and the text, which is logfmt already; cut at 4,096 bytes. */
 void log_line(enum log_level level, const char *format, ...) PRINTF_LIKE(2, 3);
 
+/* The same, and at its end key=value, quoted and escaped where the value needs it. Words of a
+ * database or a client go into the log in this way only, or one of them could end its quotes. */
+void log_line_with(enum log_level level, const char *key, struct text value, const char *format,
+                   ...) PRINTF_LIKE(4, 5);
+
 /* "event=EVENT why=..." with the value quoted where it needs it. */
 void log_event(enum log_level level, const char *event, struct text why);
 

@@ -143,8 +143,8 @@ enum next abort_unneeded(struct request *request)
         qsort(rows, row_count, sizeof(rows[0]), compare_rows);
     if (status == STATUS_DB_REFUSED || status == STATUS_DB_BUG) {
         /* Nobody knows what is needed. */
-        log_line(LOG_LEVEL_CRITICAL, "event=aborts_not_looked_up host=%lld error=\"%s\"",
-                 (long long)request->visit.host.id, db_error(request->db));
+        log_line_with(LOG_LEVEL_CRITICAL, "error", text_from(db_error(request->db)),
+                      "event=aborts_not_looked_up host=%lld", (long long)request->visit.host.id);
         return NEXT_STEP;
     }
     if (status != STATUS_OK)

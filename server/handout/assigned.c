@@ -92,8 +92,9 @@ static enum status make_result(struct request *request, const struct workunit_ro
                              &result.xml_doc_in, &failure);
     if (failure.status != STATUS_OK) {
         counter_add(COUNTER_jobs_faulty, 1);
-        log_line(LOG_LEVEL_WARNING, "event=result_not_made workunit=%lld host=%lld why=\"%s\"",
-                 (long long)workunit->id, (long long)request->visit.host.id, failure.text);
+        log_line_with(LOG_LEVEL_WARNING, "why", text_from(failure.text),
+                      "event=result_not_made workunit=%lld host=%lld", (long long)workunit->id,
+                      (long long)request->visit.host.id);
         return STATUS_OK;
     }
     return db_assigned_insert(request->db, &result, ret_id);

@@ -27,8 +27,9 @@ enum next handout_failed(struct request *request, enum status status, const char
 
     if (status != STATUS_DB_REFUSED && status != STATUS_DB_BUG)
         return request_failed(request, status, what);
-    log_line(LOG_LEVEL_CRITICAL, "event=jobs_not_booked host=%lld what=\"%s\" error=\"%s\"",
-             (long long)request->visit.host.id, what, db_error(request->db));
+    log_line_with(LOG_LEVEL_CRITICAL, "error", text_from(db_error(request->db)),
+                  "event=jobs_not_booked host=%lld what=\"%s\"", (long long)request->visit.host.id,
+                  what);
     if (has_begun) {
         status = db_rollback_to_savepoint(request->db);
         if (status != STATUS_OK)

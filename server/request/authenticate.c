@@ -62,8 +62,9 @@ static enum next update_host(struct request *request)
 
     visit->stored_rpc_time = host->rpc_time;
     host_record_copy(message, visit->user.email_addr, request->arena, host);
-    host->external_ip_addr = host_record_external_address(request->transport.forwarded_for,
-                                                          request->transport.remote_addr);
+    host->external_ip_addr = host_record_external_address(
+        request->transport.forwarded_for, request->transport.remote_addr,
+        request->config->trusted_proxy.items, request->config->trusted_proxy.count);
     host->rpc_time = (int64_t)request->now;
     if (visit->host_is_new) {
         host->create_time = host->rpc_time;

@@ -231,10 +231,13 @@ static void lines_are_logfmt_with_time_and_level(void **state)
     assert_text(words, " level=normal event=one two");
 
     assert_status(STATUS_OK, log_open(world->path.at, true, &failure));
-    log_line(LOG_LEVEL_WARNING, "event=two");
+    log_line_with(LOG_LEVEL_WARNING, "error", TEXT("Duplicate \"x\" level=critical"), "event=%s",
+                  "two");
     rest = logged(world);
     (void)text_split(&rest, '\n');
     assert_true(text_starts(rest, TEXT("<4>time=20")));
+    assert_true(
+        text_contains(rest, TEXT("event=two error=\"Duplicate \\\"x\\\" level=critical\"\n")));
     assert_status(STATUS_OK, log_open(NULL, false, &failure));
 }
 

@@ -154,14 +154,29 @@ static void misc_is_valid_json_of_bounded_size(void **state)
     assert_true(text_ends(misc, TEXT("}")));
 }
 
-static void the_first_forwarded_address_counts(void **state)
+static void a_forwarded_address_counts_behind_trusted_proxies_only(void **state)
 {
+    const struct text trusted[] = {TEXT("10.0.0.1"), TEXT("10.0.0.2")};
+    static const struct {
+        const char *wanted, *forwarded, *remote;
+        size_t count;
+    } rows[] = {
+        {"9.9.9.9", "1.2.3.4", "9.9.9.9", 2}, /* a client's own invention */
+        {"9.9.9.9", "", "9.9.9.9", 2},
+        {"1.2.3.4", "1.2.3.4", "10.0.0.1", 2},
+        {"1.2.3.4", "6.6.6.6, 1.2.3.4", "10.0.0.1", 2}, /* what stood there before the proxy came */
+        {"1.2.3.4", "6.6.6.6, 1.2.3.4 , 10.0.0.2", "10.0.0.1", 2},
+        {"10.0.0.1", "1.2.3.4", "10.0.0.1", 0},
+        {"10.0.0.1", " ,", "10.0.0.1", 2},
+        {"10.0.0.2", "10.0.0.2", "10.0.0.1", 2},
+        {"?.?.?.?", "", "", 2},
+    };
+
     (void)state;
-    assert_text(host_record_external_address(TEXT("1.2.3.4, 10.0.0.1"), TEXT("9.9.9.9")),
-                "1.2.3.4");
-    assert_text(host_record_external_address(NO_TEXT, TEXT("9.9.9.9")), "9.9.9.9");
-    assert_text(host_record_external_address(TEXT(" ,"), TEXT("9.9.9.9")), "9.9.9.9");
-    assert_text(host_record_external_address(NO_TEXT, NO_TEXT), "?.?.?.?");
+    for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++)
+        assert_text(host_record_external_address(text_from(rows[i].forwarded),
+                                                 text_from(rows[i].remote), trusted, rows[i].count),
+                    rows[i].wanted);
 }
 
 int main(void)
@@ -174,7 +189,7 @@ int main(void)
         cmocka_unit_test(everything_fits_its_column),
         cmocka_unit_test(coprocessors_are_summed),
         cmocka_unit_test(misc_is_valid_json_of_bounded_size),
-        cmocka_unit_test(the_first_forwarded_address_counts),
+        cmocka_unit_test(a_forwarded_address_counts_behind_trusted_proxies_only),
     };
 
     return cmocka_run_group_tests(tests, case_arena_setup, case_arena_teardown);

@@ -9,6 +9,7 @@
 
 #include "server/base/arena.h"
 #include "server/base/budget.h"
+#include "server/parse/client_age.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -20,7 +21,7 @@
 #define REPORT_RESERVE 86400.0 /* s before a deadline in which reports must not be held back */
 #define LONG_OVERDUE   (-1e9)  /* s: goes before everything */
 
-enum { VERSION_TELLS_COPROCS = 61100, FILLERS_MAX = 4096 };
+enum { FILLERS_MAX = 4096 };
 
 /* Units of the budget: for a job; and to compare names, by those of two numbers. */
 enum { JOB_COST = 50, NAME_COST = 4 };
@@ -38,7 +39,7 @@ struct making {
 
 bool workload_needs_own(const struct message *message, bool has_always_on_apps)
 {
-    bool tells_coprocs = message_client_version(message) >= VERSION_TELLS_COPROCS;
+    bool tells_coprocs = message_client_version(message) >= CLIENT_LISTS_QUEUE_IF_ASKED;
 
     if (!message->has_ip_results)
         return true;
@@ -162,7 +163,7 @@ static void add_listed(struct making *making, const struct ip_result *listed)
     if (own != NULL && own->job.resource != RESOURCE_CPU && job.resource == RESOURCE_CPU) {
         job.resource = own->job.resource;
         job.instances = own->job.instances;
-        if (message_client_version(facts->message) < VERSION_TELLS_COPROCS)
+        if (message_client_version(facts->message) < CLIENT_LISTS_QUEUE_IF_ASKED)
             job.cpus = own->job.cpus;
     }
     job.wall_time =

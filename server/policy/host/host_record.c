@@ -118,16 +118,40 @@ void host_record_copy(const struct message *message, struct text email_addr, str
     host->misc = host_record_misc(message, arena);
 }
 
-struct text host_record_external_address(struct text forwarded_for, struct text remote_addr)
+static bool is_trusted(struct text address, const struct text *trusted, size_t count)
 {
-    struct text rest = forwarded_for;
-    struct text first = text_trim(text_split(&rest, ','));
+    for (size_t i = 0; i < count; i++)
+        if (text_equal(address, trusted[i]))
+            return true;
+    return false;
+}
 
-    if (first.length > 0)
-        return bound_head(first, BOUND_STRING);
-    if (remote_addr.length > 0)
-        return bound_head(remote_addr, BOUND_STRING);
-    return TEXT("?.?.?.?");
+/* What stands behind the last comma, which is taken off. */
+static struct text take_last(struct text *list)
+{
+    size_t at = list->length;
+    struct text last;
+
+    while (at > 0 && list->at[at - 1] != ',')
+        at--;
+    last = (struct text){.at = list->at + at, .length = list->length - at};
+    list->length = at > 0 ? at - 1 : 0;
+    return text_trim(last);
+}
+
+struct text host_record_external_address(struct text forwarded_for, struct text remote_addr,
+                                         const struct text *trusted, size_t trusted_count)
+{
+    struct text rest = forwarded_for, address = text_trim(remote_addr);
+
+    while (is_trusted(address, trusted, trusted_count) && rest.length > 0) {
+        struct text before = take_last(&rest);
+
+        if (before.length == 0)
+            break;
+        address = before;
+    }
+    return address.length > 0 ? bound_head(address, BOUND_STRING) : TEXT("?.?.?.?");
 }
 
 /* --- JSON ----------------------------------------------------------------------------------- */

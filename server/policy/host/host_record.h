@@ -21,9 +21,10 @@ bool host_record_is_described(const struct message *message);
 void host_record_copy(const struct message *message, struct text email_addr, struct arena *arena,
                       struct host_row *host);
 
-/* The address that the server sees: the first of X-Forwarded-For, else the peer's, else
- * "?.?.?.?". */
-struct text host_record_external_address(struct text forwarded_for, struct text remote_addr);
+/* The address that the server sees: the peer's, or, while that is one of the trusted proxies, the
+ * one that it added to X-Forwarded-For; "?.?.?.?": none. */
+struct text host_record_external_address(struct text forwarded_for, struct text remote_addr,
+                                         const struct text *trusted, size_t trusted_count);
 
 /* host.misc: a JSON object of what has no column of its own. */
 struct text host_record_misc(const struct message *message, struct arena *arena);
