@@ -35,7 +35,7 @@ done < <(grep -rnHE '^ *(static |const |typedef )*(struct|enum|union) [a-z_0-9]+
 
 # Paths: FOLDER/FILE in backquotes, from the top of the tree or, as a bare name, anywhere.
 all=$(git ls-files 2>/dev/null || find . -type f | sed 's#^\./##')
-for page in README.md ARCHITECTURE.md DECISIONS.md tests/README.md; do
+for page in README.md ARCHITECTURE.md DECISIONS.md SECURITY.md tests/README.md; do
     while IFS= read -r path; do
         case $path in
         build/* | *X*) continue ;;
