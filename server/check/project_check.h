@@ -16,9 +16,9 @@ enum check_severity {
 };
 typedef void check_found(void *context, enum check_severity severity, const char *text);
 
-/* Calls `found` for each finding, in words that last as long as the call. Without the database
+/* Calls `report` for each finding, in words that last as long as the call. Without the database
  * (reads_database false) what is in it is not checked. */
 void project_check(struct arena *arena, const char *project_dir, bool reads_database,
-                   check_found *found, void *context);
+                   check_found *report, void *context);
 
 #endif
