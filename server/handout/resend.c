@@ -280,7 +280,7 @@ static enum status answer_lost(struct search *search)
 static enum next resend_lost(struct request *request)
 {
     struct search *search = ARENA_NEW(request->arena, struct search);
-    bool has_begun = false;
+    bool has_savepoint = false;
     enum status status = STATUS_NO_MEMORY;
 
     if (search != NULL) {
@@ -297,14 +297,14 @@ static enum next resend_lost(struct request *request)
         status = read_documents(search);
     if (status == STATUS_OK) {
         status = handout_savepoint(request);
-        has_begun = status == STATUS_OK;
+        has_savepoint = status == STATUS_OK;
     }
     if (status == STATUS_OK)
         status = store(search);
     if (status == STATUS_OK)
         status = answer_lost(search);
     return status == STATUS_OK ? NEXT_STEP
-                               : handout_failed(request, status, "lost jobs", has_begun);
+                               : handout_failed(request, status, "lost jobs", has_savepoint);
 }
 
 enum next step_resend(struct request *request)
