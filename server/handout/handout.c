@@ -20,7 +20,7 @@ enum status handout_savepoint(struct request *request)
 }
 
 enum next handout_failed(struct request *request, enum status status, const char *what,
-                         bool has_begun)
+                         bool has_savepoint)
 {
     const struct refusal refusal = {.reason = REASON_SERVER};
     struct answer *answer = &request->visit.answer;
@@ -30,7 +30,7 @@ enum next handout_failed(struct request *request, enum status status, const char
     log_line_with(LOG_LEVEL_CRITICAL, "error", text_from(db_error(request->db)),
                   "event=jobs_not_booked host=%lld what=\"%s\"", (long long)request->visit.host.id,
                   what);
-    if (has_begun) {
+    if (has_savepoint) {
         status = db_rollback_to_savepoint(request->db);
         if (status != STATUS_OK)
             return request_failed(request, status, what);
