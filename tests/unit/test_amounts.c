@@ -365,6 +365,14 @@ static void usable_cpus_follow_preferences_and_bounds(void **state)
     assert_real(limits_usable_cpus(-4, config, &preferences, &project), 1, 0);
     project.max_cpus = 2;
     assert_real(limits_usable_cpus(1000, config, &preferences, &project), 2, 0);
+    preferences.max_cpus = 3;
+    assert_real(limits_usable_cpus(1000, config, &preferences, &project), 2, 0);
+    project.max_cpus = 4;
+    assert_real(limits_usable_cpus(1000, config, &preferences, &project), 3, 0);
+    assert_real(limits_usable_cpus(4, config, &preferences, &project), 2, 0);
+    preferences.max_cpus = 0.5;
+    assert_real(limits_usable_cpus(4, config, &preferences, &project), 1, 0);
+    preferences.max_cpus = 0;
     preferences.max_ncpus_pct = 100;
     project.max_cpus = 0;
     assert_real(limits_usable_cpus(7, config, &preferences, &project), 7, 0);

@@ -17,7 +17,7 @@ static const struct text stored = {
           "<ram_max_used_busy_pct>40</ram_max_used_busy_pct>\n"
           "<work_buf_min_days> 0.25 </work_buf_min_days>\n"
           "<venue name=\"home\">\n<disk_max_used_gb>3</disk_max_used_gb>\n"
-          "<mod_time>5</mod_time></venue>\n"
+          "<max_cpus>2</max_cpus><mod_time>5</mod_time></venue>\n"
           "<venue name='work'/>\n"
           "<max_ncpus_pct>75</max_ncpus_pct>\n"
           "</global_preferences>\n",
@@ -42,6 +42,7 @@ static void the_general_part_is_read(void **state)
     assert_real(preferences.ram_max_used_busy_fraction, 0.4, 1e-12);
     assert_real(preferences.work_buf_min_days, 0.25, 0);
     assert_real(preferences.max_ncpus_pct, 75, 0); /* after the venues */
+    assert_real(preferences.max_cpus, 0, 0);
 }
 
 static void a_venue_replaces_the_general_part(void **state)
@@ -51,6 +52,7 @@ static void a_venue_replaces_the_general_part(void **state)
     (void)state;
     preferences_parse_global(stored_text(), TEXT("home"), case_arena, &preferences);
     assert_real(preferences.disk_max_used_gb, 3, 0);
+    assert_real(preferences.max_cpus, 2, 0);
     assert_real(preferences.max_ncpus_pct, 0, 0);
     assert_real(preferences.mod_time, 1000, 0);
     preferences_parse_global(stored_text(), TEXT("school"), case_arena, &preferences);

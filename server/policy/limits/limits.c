@@ -30,6 +30,8 @@ double limits_usable_cpus(int64_t p_ncpus, const struct config *config,
     if (preferences->max_ncpus_pct > 0 && preferences->max_ncpus_pct < 100)
         cpus = floor(cpus * preferences->max_ncpus_pct / 100);
     cpus = fmin(cpus, fmin((double)config->max_ncpus, CPUS_MAX));
+    if (preferences->max_cpus > 0)
+        cpus = fmin(cpus, floor(preferences->max_cpus));
     if (project->max_cpus > 0)
         cpus = fmin(cpus, (double)project->max_cpus);
     return fmax(cpus, 1);

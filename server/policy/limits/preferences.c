@@ -167,6 +167,7 @@ static const struct {
     GLOBAL_VALUE("disk_max_used_gb", disk_max_used_gb, 1),
     GLOBAL_VALUE("disk_max_used_pct", disk_max_used_pct, 1),
     GLOBAL_VALUE("disk_min_free_gb", disk_min_free_gb, 1),
+    GLOBAL_VALUE("max_cpus", max_cpus, 1),
     GLOBAL_VALUE("max_ncpus_pct", max_ncpus_pct, 1),
     GLOBAL_VALUE("ram_max_used_busy_pct", ram_max_used_busy_fraction, 0.01),
     GLOBAL_VALUE("ram_max_used_idle_pct", ram_max_used_idle_fraction, 0.01),

@@ -17,7 +17,7 @@ struct global_preferences {
     double disk_max_used_gb, disk_max_used_pct, disk_min_free_gb; /* 0: no limit; GB = 2^30 */
     double work_buf_min_days;
     double ram_max_used_busy_fraction, ram_max_used_idle_fraction; /* 0: no limit */
-    double max_ncpus_pct;
+    double max_ncpus_pct, max_cpus; /* 0: no limit; older clients know the number alone */
 };
 
 struct project_preferences {
