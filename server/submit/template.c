@@ -8,6 +8,7 @@
 #include "server/base/buffer.h"
 
 #include <inttypes.h>
+#include <math.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <string.h>
@@ -20,6 +21,7 @@
 #define PRIORITY_LOW       1
 #define PRIORITY_HIGH      5
 #define EXP_DAYS_MAX       36500 /* a hundred years */
+#define SECONDS_PER_DAY    86400
 #define XML_COMMENT_OPENER "<!--"
 #define XML_COMMENT_CLOSER "-->"
 
@@ -380,4 +382,10 @@ enum status template_check_file(const struct template_file *file,
     if (element != NULL)
         return template_number(file, element, 0, EXP_DAYS_MAX, ret_exp_days, failure);
     return STATUS_OK;
+}
+
+void template_write_lifetime(struct buffer *buffer, double exp_days)
+{
+    buffer_print(buffer, "    <sticky_lifetime>%.0f</sticky_lifetime>\n",
+                 fmax(exp_days * SECONDS_PER_DAY, 1));
 }

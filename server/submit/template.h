@@ -63,5 +63,7 @@ void template_write(struct buffer *buffer, const struct template_element *elemen
 MUST_CHECK enum status template_check_file(const struct template_file *file,
                                            const struct template_element *file_info,
                                            double *ret_exp_days, struct failure *failure);
+/* Writes <sticky_lifetime> for what exp_days says, in s, at least 1: clients take 0 for ever. */
+void template_write_lifetime(struct buffer *buffer, double exp_days);
 
 #endif

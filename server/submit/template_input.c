@@ -16,7 +16,6 @@
 
 #define FILES_MAX       1000
 #define BYTES_MAX       INT64_C(1000000000000000)
-#define SECONDS_PER_DAY 86400
 #define MD5_DIGITS      (MD5_HEX_SIZE - 1)
 
 /* Children of file_info that are read here and not copied. */
@@ -238,8 +237,7 @@ static void write_file(struct buffer *buffer, const struct input_file *input,
             template_write(buffer, child, 1);
     if (document->sticky_lifetime && input->exp_days >= 0 &&
         template_child(input->element, "sticky_lifetime") == NULL)
-        buffer_print(buffer, "    <sticky_lifetime>%.0f</sticky_lifetime>\n",
-                     input->exp_days * SECONDS_PER_DAY);
+        template_write_lifetime(buffer, input->exp_days);
     buffer_add_element(buffer, 4, "name", file->name);
     write_urls(buffer, input, document, file);
     buffer_print(buffer, "    <md5_cksum>%s</md5_cksum>\n    <nbytes>%" PRId64 "</nbytes>\n",

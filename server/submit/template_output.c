@@ -18,7 +18,6 @@
 #define FILES_MAX       1000
 #define PIECES_MAX      (16 * FILES_MAX)
 #define BYTES_MAX       INT64_C(1000000000000000)
-#define SECONDS_PER_DAY 86400
 
 enum piece_kind { PIECE_TEXT, PIECE_BASE_NAME, PIECE_CERTIFICATE };
 
@@ -151,8 +150,7 @@ static enum status add_file(struct compiler *compiler, const struct template_ele
         template_write(&buffer, child, 1);
     if (compiler->options->sticky_lifetime && exp_days >= 0 &&
         template_child(element, "sticky_lifetime") == NULL)
-        buffer_print(&buffer, "    <sticky_lifetime>%.0f</sticky_lifetime>\n",
-                     exp_days * SECONDS_PER_DAY);
+        template_write_lifetime(&buffer, exp_days);
     status = add_written(compiler, &buffer);
     if (status == STATUS_OK && compiler->options->certificates)
         status = add_piece(compiler, (struct output_piece){.kind = PIECE_CERTIFICATE,

@@ -225,12 +225,18 @@ static void sticky_file_keeps_its_attributes(void **state)
     struct text with_lifetime = write_input(
         *state, template,
         (struct input_document){.files = files, .file_count = 2, .sticky_lifetime = true});
+    struct text of_no_days = write_input(
+        *state,
+        TEXT("<file_info><sticky/><exp_days>0</exp_days></file_info>"
+             "<workunit><file_ref><open_name>in</open_name></file_ref></workunit>"),
+        (struct input_document){.files = &file_a, .file_count = 1, .sticky_lifetime = true});
     assert_true(text_starts(plain, TEXT("<file_info>\n    <sticky/>\n    <priority>5</priority>\n"
                                         "    <exp_days>90</exp_days>\n"
                                         "    <name>reference_data_1</name>\n")));
     assert_false(text_contains(plain, TEXT("physical_name")));
     assert_false(text_contains(plain, TEXT("sticky_lifetime")));
     assert_true(text_contains(with_lifetime, TEXT("<sticky_lifetime>7776000</sticky_lifetime>")));
+    assert_true(text_contains(of_no_days, TEXT("<sticky_lifetime>1</sticky_lifetime>")));
     assert_true(
         text_contains(plain, TEXT("<command_line>--reference reference --in in</command_line>")));
 }
