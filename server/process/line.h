@@ -29,8 +29,7 @@ struct line_entry {
     struct line_account *of; /* set from line_add to line_finish */
 };
 
-/* `threads` take from it; an account holds at most `share` of them while others wait. NULL: no
- * memory. */
+/* An account is served by at most `share` threads at a time while others wait. NULL: no memory. */
 struct waiting_line *line_create(size_t share);
 void line_destroy(struct waiting_line *line); /* NULL is fine; it is empty */
 

@@ -121,15 +121,6 @@ static struct text value_of(struct text body, struct text start, struct text end
     return text_first(rest, text_find(rest, end));
 }
 
-static uint64_t hash_of(struct text text)
-{
-    uint64_t hash = UINT64_C(14695981039346656037); /* FNV-1a */
-
-    for (size_t i = 0; i < text.length; i++)
-        hash = (hash ^ (unsigned char)text.at[i]) * UINT64_C(1099511628211);
-    return hash;
-}
-
 /* Whose request it is and whether it reports, by a look at the beginning of its body. */
 static void look_at_head(struct received *incoming)
 {
@@ -139,7 +130,7 @@ static void look_at_head(struct received *incoming)
     struct text key =
         value_of(text_first(body, KEY_WITHIN), TEXT("<authenticator>"), TEXT("</authenticator>"));
 
-    incoming->waits.account = hash_of(text_first(key, KEY_MOST));
+    incoming->waits.account = text_hash(text_first(key, KEY_MOST));
     incoming->waits.has_reports = text_contains(body, TEXT("<result>"));
 }
 

@@ -6,8 +6,8 @@
  * that is slow or silent holds memory, which is bounded, and no thread. How many requests wait, and
  * for how long, is known from the first second. What could not be served within a client's patience
  * is answered at once by the receiver itself, with a page that asks the client to come again;
- * requests that report results are the last to be treated so. The order of those that wait is that
- * of line.h.
+ * requests that report results are refused only after all others. The order of those that wait is
+ * that of line.h.
  *
  * States of a connection: it is read (from accept until its request is whole, with a time limit),
  * then it waits in the line, then it is a worker's, which answers and closes it. One that sends

@@ -7,7 +7,7 @@
  * takes finished jobs, resend and select (server/handout/) give the host its jobs, messages
  * passes on trickles, record writes the host. After the commit the reply is written, and the file
  * database and the availability log follow. Where there is no answer to what was asked,
- * short_answers.c writes one that costs the client nothing but patience. */
+ * short_answers.c writes one that changes nothing at the client but its next contact. */
 #ifndef SERVER_REQUEST_WALK_H
 #define SERVER_REQUEST_WALK_H
 
