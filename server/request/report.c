@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Booking of finished jobs. All names are looked up at once (report_entries.c) and judged one by
- * one (policy/result/report_verdict.h); what may be booked is written in one go. Invariants: nothing is
- * acknowledged but what is committed with this transaction or needs no booking; a failed query
- * acknowledges nothing. A row that changed between look-up and writing is looked at again, and
- * stays unacknowledged if it might still be booked: the client brings it back.
+ * one (policy/result/report_verdict.h); what may be booked is written in one go. Invariants:
+ * nothing is acknowledged but what is committed with this transaction or needs no booking; a failed
+ * query acknowledges nothing. A row that changed between look-up and writing is looked at again,
+ * and stays unacknowledged if it might still be booked: the client brings it back.
  *
  * Jobs that the host lost (detaches) are given up only here, after the reports, for a report may be
  * about one of them. */

@@ -14,9 +14,9 @@
 
 #include "server/base/banned.h"
 
-#define FILES_MAX       1000
-#define BYTES_MAX       INT64_C(1000000000000000)
-#define MD5_DIGITS      (MD5_HEX_SIZE - 1)
+#define FILES_MAX  1000
+#define BYTES_MAX  INT64_C(1000000000000000)
+#define MD5_DIGITS (MD5_HEX_SIZE - 1)
 
 /* Children of file_info that are read here and not copied. */
 static const char *const file_words[] = {"physical_name",  "url",  "md5_cksum", "nbytes",

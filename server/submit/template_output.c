@@ -15,9 +15,9 @@
 
 #include "server/base/banned.h"
 
-#define FILES_MAX       1000
-#define PIECES_MAX      (16 * FILES_MAX)
-#define BYTES_MAX       INT64_C(1000000000000000)
+#define FILES_MAX  1000
+#define PIECES_MAX (16 * FILES_MAX)
+#define BYTES_MAX  INT64_C(1000000000000000)
 
 enum piece_kind { PIECE_TEXT, PIECE_BASE_NAME, PIECE_CERTIFICATE };
 
