@@ -8,6 +8,8 @@
 #include "server/handout/handout.h"
 
 #include "server/base/arena.h"
+#include "server/base/budget.h"
+#include "server/base/sorted.h"
 #include "server/policy/edf/deadline.h"
 #include "server/reply/answer.h"
 #include "server/rpc/request.h"
@@ -75,34 +77,56 @@ bool answer_resources(struct request *request, const struct host_view *view,
 
 /* --- nothing ---------------------------------------------------------------------------------- */
 
-/* When asking again for one resource makes sense. */
-static double retry_delay_of(const struct request *request, const struct host_view *view, bool late)
+/* The same where the queue is not simulated. Names that cost too much to sort bind nothing. */
+static double plain_delay(struct request *request, const struct host_view *view,
+                          double *ret_longest)
+{
+    const struct message *message = view->message;
+    size_t count = message->other_result_count;
+    struct text *own = ARENA_ARRAY(request->arena, count, struct text);
+
+    if (own == NULL ||
+        !budget_spend(&request->visit.budget, budget_of_sorting(count + message->ip_result_count)))
+        count = 0;
+    for (size_t i = 0; i < count; i++)
+        own[i] = message->other_results[i].name;
+    sorted_names(own, count);
+    *ret_longest = deadline_retry_longest(message, own, count, view->availability.cpu, view->now);
+    return deadline_retry_delay(message, view->availability.cpu, *ret_longest);
+}
+
+/* When asking again makes sense after jobs that would be late. */
+static double late_delay(struct request *request, const struct host_view *view)
 {
     double longest, wanted;
 
-    if (!late)
-        return delay_of_request(request, DELAY_NO_WORK, request->config->no_work_delay);
     if (view->workload != NULL) {
         longest = workload_retry_longest(view->workload);
         wanted = workload_retry_delay(view->workload);
     } else {
-        longest = deadline_retry_longest(view->message, view->now);
-        wanted = deadline_retry_delay(view->message, view->availability.cpu, view->now);
+        wanted = plain_delay(request, view, &longest);
     }
     return fmin(delay_of_request(request, DELAY_DEADLINE, wanted), longest);
 }
 
 /* A delay holds back all resources, so the one that may get work first decides. One that is of no
- * use here, or that the user excludes, is not waited for. */
-static double retry_delay(const struct request *request, const struct host_view *view,
+ * use here, or that the user excludes, is not waited for. What is late for one resource is not to
+ * be asked for without any delay. */
+static double retry_delay(struct request *request, const struct host_view *view,
                           const struct choice_notes *notes)
 {
-    double least = INFINITY;
+    double no_work = delay_of_request(request, DELAY_NO_WORK, request->config->no_work_delay);
+    double late = 0, least = INFINITY;
 
+    for (size_t i = 0; i < view->asked.resource_count && late == 0; i++)
+        if (notes->late[i])
+            late = late_delay(request, view);
     for (size_t i = 0; i < view->asked.resource_count; i++)
         if (amounts_wants(&view->asked, i) && !view->is_excluded[i] && is_supported(view, i))
-            least = fmin(least, retry_delay_of(request, view, notes->late[i]));
-    return least < INFINITY ? least : retry_delay_of(request, view, false);
+            least = fmin(least, notes->late[i] ? late : no_work);
+    if (!(least < INFINITY))
+        least = no_work;
+    return late > 0 ? fmax(least, DEADLINE_RETRY_MIN) : least;
 }
 
 void answer_nothing(struct request *request, const struct host_view *view,

@@ -723,24 +723,36 @@ static void no_sum_is_ever_exceeded(void **state)
     }
 }
 
+/* With one name of ours. */
+static double plain_delay(const struct message *message, double availability)
+{
+    const struct text own = TEXT("ours");
+
+    return deadline_retry_delay(message, availability,
+                                deadline_retry_longest(message, &own, 1, availability, 0));
+}
+
 static void retrying_makes_sense_when_the_first_job_is_done(void **state)
 {
     struct message message;
-    struct ip_result jobs[] = {{.time_remaining = 1800, .avg_ncpus = 1},
-                               {.time_remaining = 900, .avg_ncpus = 1}};
+    struct ip_result jobs[] = {{.name = TEXT("ours"), .time_remaining = 1800, .avg_ncpus = 1},
+                               {.name = TEXT("alien"), .time_remaining = 900, .avg_ncpus = 1}};
 
     (void)state;
     message_init(&message);
-    assert_real(deadline_retry_delay(&message, 1, 0), 3600, 0);
+    assert_real(plain_delay(&message, 1), 3600, 0);
     message.ip_results = jobs;
     message.ip_result_count = 2;
-    assert_real(deadline_retry_delay(&message, 1, 0), 900, 0);
-    assert_real(deadline_retry_delay(&message, 0.5, 0), 1800, 0);
-    jobs[0].has_report_deadline = true;
-    jobs[0].report_deadline = 86400 + 120;
-    assert_real(deadline_retry_delay(&message, 1, 0), 120, 0);
-    jobs[0].report_deadline = 100;
-    assert_real(deadline_retry_delay(&message, 1, 0), 0, 0);
+    assert_real(plain_delay(&message, 1), 900, 0);
+    assert_real(plain_delay(&message, 0.5), 1800, 0);
+    jobs[0].has_report_deadline = jobs[1].has_report_deadline = true;
+    jobs[0].report_deadline = 1800 + 120;
+    jobs[1].report_deadline = 905; /* not ours */
+    assert_real(plain_delay(&message, 1), 120, 0);
+    jobs[0].report_deadline = 1801;
+    assert_real(plain_delay(&message, 1), 60, 0);
+    jobs[0].report_deadline = 100; /* late anyway */
+    assert_real(plain_delay(&message, 1), 900, 0);
 }
 
 int main(void)

@@ -285,18 +285,44 @@ static void the_delay_lasts_until_a_task_is_done(void **state)
     assert_real(workload_retry_delay(make()), 60, 0);
 }
 
+static void list_ours(double remaining, double due)
+{
+    list("ours", remaining, due);
+    others[0].name = TEXT("ours");
+    message.other_result_count = 1;
+}
+
 /* A report must not wait past a deadline of ours; those of others are not our concern. */
 static void the_delay_leaves_time_for_reports(void **state)
 {
     (void)state;
-    list("alien", 10 * HOUR, DAY + 60);
+    list_ours(2 * HOUR, 2 * HOUR + 300);
+    assert_real(workload_retry_delay(make()), 300, 0);
+    assert_real(workload_retry_longest(make()), 300, 0);
+    listed[0].report_deadline = NOW + 2 * HOUR + 1; /* a delay there always is */
+    assert_real(workload_retry_delay(make()), 60, 0);
+    listed[0].report_deadline = NOW + 2 * HOUR;
+    assert_real(workload_retry_delay(make()), 60, 0);
+    listed[0].report_deadline = NOW + 10 * HOUR; /* within a day, and time enough */
     assert_real(workload_retry_delay(make()), HOUR, 0);
-    list("ours", 10 * HOUR, DAY + 120);
-    others[0].name = TEXT("ours");
-    message.other_result_count = 1;
-    assert_real(workload_retry_delay(make()), 120, 0);
-    listed[1].report_deadline = NOW;
-    assert_real(workload_retry_delay(make()), 0, 0);
+    list("alien", 2 * HOUR, HOUR * 12);
+    listed[1].report_deadline = NOW + 12 * HOUR + 1;
+    assert_real(workload_retry_delay(make()), HOUR, 0);
+    listed[1].report_deadline = NOW + 4 * HOUR + 1; /* before ours, which is in time all the same */
+    assert_real(workload_retry_delay(make()), HOUR, 0);
+}
+
+/* What is late by any delay is not hurt by one. */
+static void a_late_task_binds_no_delay(void **state)
+{
+    (void)state;
+    list_ours(2 * HOUR, -HOUR);
+    assert_real(workload_retry_delay(make()), HOUR, 0);
+    listed[0].report_deadline = NOW + HOUR;
+    assert_real(workload_retry_delay(make()), HOUR, 0);
+    listed[0].report_deadline = NOW + 2 * HOUR + 300; /* late behind another one */
+    list("alien", HOUR, HOUR);
+    assert_real(workload_retry_delay(make()), HOUR, 0);
 }
 
 #define CASE(name) cmocka_unit_test_setup_teardown(name, setup, teardown)
@@ -320,6 +346,7 @@ int main(void)
         CASE(jobs_due_before_the_host_connects_are_withheld),
         CASE(the_delay_lasts_until_a_task_is_done),
         CASE(the_delay_leaves_time_for_reports),
+        CASE(a_late_task_binds_no_delay),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -6,16 +6,14 @@
 #include "server/policy/edf/deadline.h"
 
 #include "server/base/arena.h"
+#include "server/base/sorted.h"
 
 #include <math.h>
 #include <string.h>
 
 #include "server/base/banned.h"
 
-#define EQUAL_WITHIN   1e-6 /* s */
-#define RETRY_MIN      60.0
-#define RETRY_MAX      3600.0
-#define REPORT_RESERVE 86400.0 /* s before a deadline in which reports must not be held back */
+#define EQUAL_WITHIN 1e-6 /* s */
 
 bool busy_make(struct arena *arena, double instances, double delay, struct busy *ret_busy)
 {
@@ -63,27 +61,39 @@ bool deadline_is_met(double finish, double delay_bound)
     return finish <= delay_bound + EQUAL_WITHIN;
 }
 
-double deadline_retry_longest(const struct message *message, double now)
+double deadline_allows_delay(double deadline, double finish)
 {
-    double longest = RETRY_MAX;
-
-    for (size_t i = 0; i < message->ip_result_count; i++) {
-        const struct ip_result *job = &message->ip_results[i];
-        if (job->has_report_deadline)
-            longest = fmin(longest, job->report_deadline - now - REPORT_RESERVE);
-    }
-    return fmax(longest, 0);
+    if (!isfinite(finish) || !deadline_is_met(finish, deadline))
+        return DEADLINE_RETRY_MAX;
+    return fmin(fmax(deadline - finish, DEADLINE_RETRY_MIN), DEADLINE_RETRY_MAX);
 }
 
-double deadline_retry_delay(const struct message *message, double availability, double now)
+static double time_left(const struct ip_result *job, double availability)
 {
-    double delay = RETRY_MAX;
+    return job->time_remaining / fmax(availability, 0.01);
+}
+
+double deadline_retry_longest(const struct message *message, const struct text *own,
+                              size_t own_count, double availability, double now)
+{
+    double longest = DEADLINE_RETRY_MAX;
 
     for (size_t i = 0; i < message->ip_result_count; i++) {
         const struct ip_result *job = &message->ip_results[i];
-        delay = fmin(delay, job->time_remaining / fmax(availability, 0.01));
+        if (job->has_report_deadline && sorted_has_name(own, own_count, job->name))
+            longest = fmin(longest, deadline_allows_delay(job->report_deadline - now,
+                                                          time_left(job, availability)));
     }
+    return longest;
+}
+
+double deadline_retry_delay(const struct message *message, double availability, double longest)
+{
+    double delay = DEADLINE_RETRY_MAX;
+
+    for (size_t i = 0; i < message->ip_result_count; i++)
+        delay = fmin(delay, time_left(&message->ip_results[i], availability));
     if (message->ip_result_count == 0 && message->estimated_delay > 0)
         delay = fmin(delay, message->estimated_delay);
-    return fmin(fmax(delay, RETRY_MIN), deadline_retry_longest(message, now));
+    return fmin(fmax(delay, DEADLINE_RETRY_MIN), longest);
 }

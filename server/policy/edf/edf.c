@@ -454,3 +454,14 @@ double edf_first_done(const struct edf *edf)
     }
     return first / US;
 }
+
+void edf_finishes(const struct edf *edf, double *ret_finishes, size_t count)
+{
+    for (size_t i = 0; i < count; i++)
+        ret_finishes[i] = INFINITY;
+    for (int g = 0; g < EDF_GROUPS && !edf->is_lost; g++) {
+        const struct edf_group *group = &edf->queue.groups[g];
+        for (size_t i = 0; i < group->baseline_count; i++)
+            ret_finishes[group->baseline[i]->listed] = group->baseline[i]->alone / US;
+    }
+}

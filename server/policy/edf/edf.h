@@ -68,5 +68,7 @@ double edf_lateness(struct edf *edf, size_t listed);
 bool edf_is_exhausted(const struct edf *edf);
 /* When the first listed job that has anything left to do is done; INFINITY: there is none. */
 double edf_first_done(const struct edf *edf);
+/* When each listed job is done with those alone, by its index; INFINITY: not known, or never. */
+void edf_finishes(const struct edf *edf, double *ret_finishes, size_t count);
 
 #endif

@@ -10,16 +10,14 @@
 #include "server/base/arena.h"
 #include "server/base/budget.h"
 #include "server/parse/client_age.h"
+#include "server/policy/edf/deadline.h"
 
 #include <math.h>
 #include <stdlib.h>
 
 #include "server/base/banned.h"
 
-#define RETRY_MIN      60.0
-#define RETRY_MAX      3600.0
-#define REPORT_RESERVE 86400.0 /* s before a deadline in which reports must not be held back */
-#define LONG_OVERDUE   (-1e9)  /* s: goes before everything */
+#define LONG_OVERDUE (-1e9) /* s: goes before everything */
 
 enum { FILLERS_MAX = 4096 };
 
@@ -223,20 +221,25 @@ static uint64_t cost_of(const struct workload_facts *facts, size_t room)
     return room * JOB_COST + NAME_COST * budget_of_sorting(named + room);
 }
 
-static double earliest_own(const struct making *making)
+static bool is_own(const struct making *making, size_t index)
 {
     const struct workload_facts *facts = making->facts;
-    double earliest = INFINITY;
 
-    for (size_t i = 0; i < making->count; i++) {
-        bool is_own = i >= making->count - facts->resent_count ||
-                      (!facts->message->has_ip_results && making->names[i].length > 0) ||
-                      is_ours(making, making->names[i]) ||
-                      own_by_name(making, making->names[i]) != NULL;
-        if (is_own)
-            earliest = fmin(earliest, making->jobs[i].deadline);
-    }
-    return earliest;
+    return index >= making->count - facts->resent_count ||
+           (!facts->message->has_ip_results && making->names[index].length > 0) ||
+           is_ours(making, making->names[index]) ||
+           own_by_name(making, making->names[index]) != NULL;
+}
+
+/* The longest delay that makes none of this project's jobs late. */
+static double longest_delay(const struct making *making, const double *finishes)
+{
+    double longest = DEADLINE_RETRY_MAX;
+
+    for (size_t i = 0; i < making->count; i++)
+        if (is_own(making, i))
+            longest = fmin(longest, deadline_allows_delay(making->jobs[i].deadline, finishes[i]));
+    return longest;
 }
 
 static bool list_jobs(struct making *making)
@@ -260,6 +263,7 @@ struct workload *workload_make(struct arena *arena, const struct workload_facts 
     struct workload *workload = ARENA_NEW(arena, struct workload);
     struct edf_host host = {.resource_count = facts->asked->resource_count};
     size_t room = room_for(facts);
+    double *finishes;
     /* Without a budget, the simulation too says of every job that the queue is too large. */
     bool is_listed = budget_spend(facts->budget, cost_of(facts, room));
 
@@ -276,11 +280,13 @@ struct workload *workload_make(struct arena *arena, const struct workload_facts 
         .names = making.names,
         .count = is_listed ? making.count : facts->message->ip_result_count,
         .connection_period = facts->connection_period,
-        .earliest_own = earliest_own(&making),
     };
-    if (workload->edf == NULL)
+    finishes = ARENA_ARRAY(arena, making.count, double);
+    if (workload->edf == NULL || finishes == NULL)
         return NULL;
+    edf_finishes(workload->edf, finishes, making.count);
     workload->first_done = edf_first_done(workload->edf);
+    workload->longest_delay = longest_delay(&making, finishes);
     return workload;
 }
 
@@ -316,10 +322,10 @@ enum workload_answer workload_try(struct workload *workload, const struct edf_jo
 
 double workload_retry_longest(const struct workload *workload)
 {
-    return fmax(0, fmin(RETRY_MAX, workload->earliest_own - REPORT_RESERVE));
+    return workload->longest_delay;
 }
 
 double workload_retry_delay(const struct workload *workload)
 {
-    return fmin(fmax(workload->first_done, RETRY_MIN), workload_retry_longest(workload));
+    return fmin(fmax(workload->first_done, DEADLINE_RETRY_MIN), workload->longest_delay);
 }

@@ -47,8 +47,8 @@ struct workload {
     const struct text *names;   /* of each; empty: not known */
     size_t count;
     double connection_period;
-    double first_done;   /* s until the first of them is done; INFINITY: there is none */
-    double earliest_own; /* deadline of this project's own, s from now; INFINITY: none */
+    double first_done;    /* s until the first of them is done; INFINITY: there is none */
+    double longest_delay; /* s that the client may be kept away, for the sake of reports */
 };
 
 /* Whether the list is absent, or does not tell what this project's jobs run on. */
@@ -70,7 +70,8 @@ enum workload_answer workload_try(struct workload *workload, const struct edf_jo
 struct edf_job workload_job(const struct amount_use *use, double deadline);
 
 /* How long a client may be kept away that got nothing because of deadlines: its reports are held
- * back too. And how long it makes sense: until a queued job is done. */
+ * back too (deadline_allows_delay); never less than DEADLINE_RETRY_MIN. And how long it makes
+ * sense: until a queued job is done. */
 double workload_retry_longest(const struct workload *workload);
 double workload_retry_delay(const struct workload *workload);
 
