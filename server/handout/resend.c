@@ -43,11 +43,11 @@ struct search {
 /* What the version runs on that the job was sent for; resource_count: there is no such version. */
 static size_t resource_of_then(const struct host_view *view, const struct job *job)
 {
-    for (size_t i = 0; i < view->options.count; i++)
-        if (view->options.items[i].app == job->app &&
-            view->options.items[i].app_version_id == job->sent_version_id)
-            return view->options.items[i].resource;
-    return view->asked.resource_count;
+    const struct version_option *option =
+        job->app != NULL ? version_option_find(&view->options, job->app->id, job->sent_version_id)
+                         : NULL;
+
+    return option != NULL ? option->resource : view->asked.resource_count;
 }
 
 /* Whether the host can run the job, if possible as it was sent; sets its version and use. */

@@ -72,12 +72,12 @@ static bool count_answer(struct selection *selection)
             .margin = 1,
             .is_always_on = job->app->non_cpu_intensive != 0,
         };
-        for (size_t j = 0; !job->is_resent && j < view->options.count; j++)
-            if (view->options.items[j].version == job->version &&
-                view->options.items[j].anonymous == job->anonymous) {
-                tally->option_jobs[j]++;
-                use.margin = deadline_margin(request->config, &view->options.items[j]);
-            }
+        const struct version_option *option =
+            job->is_resent ? NULL : version_option_of(&view->options, job->version, job->anonymous);
+        if (option != NULL) {
+            tally->option_jobs[option - view->options.items]++;
+            use.margin = deadline_margin(request->config, option);
+        }
         if (resource < view->asked.resource_count)
             tally_take_use(tally, &use);
     }

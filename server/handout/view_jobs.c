@@ -94,10 +94,9 @@ static bool is_resent(const struct answer *answer, int64_t resultid)
 /* A version that is not known any more was one for the CPU, as most are. */
 static size_t resource_of(const struct host_view *view, int64_t app_version_id)
 {
-    for (size_t i = 0; i < view->options.count; i++)
-        if (view->options.items[i].app_version_id == app_version_id)
-            return view->options.items[i].resource;
-    return RESOURCE_CPU;
+    const struct version_option *option = version_option_find(&view->options, 0, app_version_id);
+
+    return option != NULL ? option->resource : RESOURCE_CPU;
 }
 
 static void count_more(struct app_count *count, const struct app_count *other)
@@ -179,21 +178,12 @@ enum status view_count_rows(struct request *request, struct host_view *view)
 
 /* --- the queue -------------------------------------------------------------------------------- */
 
-static const struct version_option *option_of(const struct host_view *view,
-                                              const struct result_row *row)
-{
-    for (size_t i = 0; i < view->options.count; i++)
-        if (view->options.items[i].app_version_id == row->app_version_id &&
-            view->options.items[i].app->id == row->appid)
-            return &view->options.items[i];
-    return NULL;
-}
-
 static struct own_job own_job_of(const struct request *request, const struct host_view *view,
                                  const struct host_job *row)
 {
     const struct app_row *app = catalog_app(request->catalog, row->result.appid);
-    const struct version_option *option = option_of(view, &row->result);
+    const struct version_option *option =
+        version_option_find(&view->options, row->result.appid, row->result.app_version_id);
     double flops = option != NULL ? option->usage.projected_flops
                                   : estimate_cpu_flops(request->visit.host.p_fpops);
     struct own_job own = {.name = row->result.name,

@@ -13,7 +13,7 @@ struct request;
 /* --- view_versions.c -------------------------------------------------------------------------- */
 
 /* False: no memory. */
-bool view_make_options(const struct request *request, struct host_view *view);
+bool view_make_options(struct request *request, struct host_view *view);
 
 /* --- view_jobs.c ------------------------------------------------------------------------------ */
 

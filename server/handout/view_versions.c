@@ -12,6 +12,7 @@
 #include "server/policy/plan_class/plan_class_builtin.h"
 #include "server/policy/plan_class/plan_verdict.h"
 #include "server/policy/version/estimate.h"
+#include "server/policy/version/own_versions.h"
 #include "server/policy/version/reliability.h"
 #include "server/project/catalog.h"
 #include "server/rpc/request.h"
@@ -99,13 +100,29 @@ static void judge_option(const struct request *request, const struct host_view *
 
 /* --- versions ------------------------------------------------------------------------------ */
 
-/* The rank of a version's platform among the host's; false: the host has none of it. */
-static bool platform_rank(const struct request *request, int64_t platformid, size_t *ret_rank,
-                          struct text *ret_name)
+/* The client's platforms as the catalog knows them, best first. */
+struct host_platforms {
+    const struct platform_row
+        *rows[MESSAGE_PLATFORMS_MAX]; /* NULL: the project has none of these */
+};
+
+static struct host_platforms host_platforms_of(const struct request *request)
 {
-    for (size_t i = 0; i < request->message.platform_count; i++) {
-        const struct platform_row *platform =
+    struct host_platforms platforms = {0};
+
+    for (size_t i = 0; i < request->message.platform_count; i++)
+        platforms.rows[i] =
             catalog_platform_by_name(request->catalog, request->message.platforms[i]);
+    return platforms;
+}
+
+/* The rank of a version's platform among the host's; false: the host has none of it. */
+static bool platform_rank(const struct host_platforms *platforms, int64_t platformid,
+                          size_t *ret_rank, struct text *ret_name)
+{
+    for (size_t i = 0; i < MESSAGE_PLATFORMS_MAX; i++) {
+        const struct platform_row *platform = platforms->rows[i];
+
         if (platform != NULL && platform->id == platformid) {
             *ret_rank = i;
             *ret_name = platform->name;
@@ -151,6 +168,7 @@ static void judge_plan_class(const struct request *request, const struct host_vi
 }
 
 static void add_version(const struct request *request, struct host_view *view,
+                        const struct host_platforms *platforms,
                         const struct app_version_row *version, struct random *random)
 {
     struct version_option *option = &view->options.items[view->options.count];
@@ -165,7 +183,7 @@ static void add_version(const struct request *request, struct host_view *view,
         .usage = {.avg_ncpus = 1, .projected_flops = cpu_flops, .peak_flops = cpu_flops},
     };
     if (option->app == NULL ||
-        !platform_rank(request, version->platformid, &option->platform_rank, &option->platform))
+        !platform_rank(platforms, version->platformid, &option->platform_rank, &option->platform))
         return;
     option->is_64bit = platform_is_64bit(option->platform);
     option->is_current = catalog_version_is_current(request->catalog, version);
@@ -220,22 +238,39 @@ static void add_own_version(const struct request *request, struct host_view *vie
     view->options.count++;
 }
 
-bool view_make_options(const struct request *request, struct host_view *view)
+static bool add_own_versions(struct request *request, struct host_view *view, struct random *random)
 {
     const struct message *message = &request->message;
+
+    for (size_t i = 0; i < message->app_version_count; i++)
+        add_own_version(request, view, &message->app_versions[i], random);
+    view->options.own = own_versions_sort(request->arena, &view->options, &request->visit.budget);
+    return view->options.own != NULL;
+}
+
+static void add_versions(const struct request *request, struct host_view *view,
+                         struct random *random)
+{
     const struct catalog_rows *rows = &request->catalog->rows;
-    size_t count = message->anonymous_platform ? message->app_version_count : rows->version_count;
+    const struct host_platforms platforms = host_platforms_of(request);
+
+    for (size_t i = 0; i < rows->version_count; i++)
+        add_version(request, view, &platforms, &rows->versions[i], random);
+}
+
+bool view_make_options(struct request *request, struct host_view *view)
+{
+    bool is_anonymous = request->message.anonymous_platform;
+    size_t count =
+        is_anonymous ? request->message.app_version_count : request->catalog->rows.version_count;
     struct random random = {.state = random_mix(request->seed, SEED_VERSIONS)};
 
     view->options = (struct version_options){
         .items = ARENA_ARRAY(request->arena, count, struct version_option)};
     if (view->options.items == NULL)
         return false;
-    for (size_t i = 0; i < count; i++) {
-        if (message->anonymous_platform)
-            add_own_version(request, view, &message->app_versions[i], &random);
-        else
-            add_version(request, view, &rows->versions[i], &random);
-    }
+    if (is_anonymous)
+        return add_own_versions(request, view, &random);
+    add_versions(request, view, &random);
     return true;
 }

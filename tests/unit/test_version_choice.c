@@ -4,10 +4,13 @@
 
 #include "db/states.h"
 #include "server/base/arena.h"
+#include "server/base/budget.h"
+#include "server/base/random.h"
 #include "server/policy/limits/amounts.h"
 #include "server/policy/limits/limits.h"
 #include "server/policy/refusal/reason.h"
 #include "server/policy/result/reconcile.h"
+#include "server/policy/version/own_versions.h"
 #include "server/policy/version/reliability.h"
 #include "tests/support/test.h"
 
@@ -145,6 +148,184 @@ static void own_versions_do_not_serve_committed_workunits(void **state)
     (void)state;
     assert_non_null(choose(&item, 1, (struct version_demand){0}, &refusal));
     assert_null(choose(&item, 1, (struct version_demand){.is_homogeneous = true}, &refusal));
+}
+
+/* --- many own versions ------------------------------------------------------------------------ */
+
+enum { WORLDS = 10000, OWN_MAX = 40, OWN_MANY = 10000, JOBS_MANY = 1000, KINDS = 5 };
+
+static size_t draw(struct random *random, size_t count)
+{
+    return (size_t)(random_next(random) % count);
+}
+
+/* What a client's versions of one app and resource have in common. */
+struct own_statistics {
+    bool is_reliable;
+    int64_t daily_limit, jobs_today;
+};
+
+/* A host that shows a CPU and some coprocessors; those that it lacks have the resource behind. */
+static struct version_option own_option(const struct app_row *of, struct client_app_version *own,
+                                        size_t kind, size_t resources,
+                                        const struct own_statistics *statistics)
+{
+    size_t resource = kind < resources ? kind : resources;
+
+    return (struct version_option){.app = of,
+                                   .anonymous = own,
+                                   .is_current = true,
+                                   .is_runnable = resource < resources,
+                                   .is_fit = resource < resources,
+                                   .is_reliable = statistics->is_reliable,
+                                   .resource = resource,
+                                   .daily_limit = statistics->daily_limit,
+                                   .jobs_today = statistics->jobs_today,
+                                   .app_version_id = -2 - (int64_t)kind};
+}
+
+struct own_world {
+    struct client_app_version own[OWN_MAX];
+    struct version_option items[OWN_MAX];
+    int64_t chosen[OWN_MAX];
+    struct version_options all, sorted;
+    size_t resources;
+};
+
+static void make_world(struct random *random, struct arena *arena, struct budget *spent,
+                       struct own_world *world)
+{
+    static const struct app_row *const apps[] = {&app, &other_app};
+    struct own_statistics statistics[2][KINDS];
+
+    *world = (struct own_world){.resources = 1 + draw(random, KINDS)};
+    for (size_t i = 0; i < 2 * KINDS; i++)
+        statistics[i / KINDS][i % KINDS] = (struct own_statistics){
+            .is_reliable = draw(random, 2) == 0,
+            .daily_limit = draw(random, 3) == 0 ? LIMIT_NONE : (int64_t)draw(random, 6),
+            .jobs_today = (int64_t)draw(random, 4)};
+    world->all = (struct version_options){.items = world->items, .count = draw(random, OWN_MAX)};
+    for (size_t i = 0; i < world->all.count; i++) {
+        size_t of = draw(random, 2), kind = draw(random, 2) * draw(random, KINDS);
+        struct version_option *option = &world->items[i];
+
+        world->own[i].version_num = (int64_t)draw(random, 4);
+        *option =
+            own_option(apps[of], &world->own[i], kind, world->resources, &statistics[of][kind]);
+        option->is_64bit = draw(random, 2) == 0;
+        option->choice_flops = (double)draw(random, 6);
+        world->chosen[i] = (int64_t)(draw(random, 2) * draw(random, 4));
+    }
+    world->sorted = world->all;
+    world->sorted.own = own_versions_sort(arena, &world->all, spent);
+    assert_non_null(world->sorted.own);
+}
+
+static void check_world(struct random *random, const struct own_world *world)
+{
+    const struct version_demand demand = {
+        .appid = draw(random, 10) == 0 ? 9 : (draw(random, 2) == 0 ? app.id : other_app.id),
+        .version_num = (int64_t)(draw(random, 2) * draw(random, 5)),
+        .committed_id = (int64_t)(draw(random, 4) == 0),
+        .is_homogeneous = draw(random, 8) == 0,
+        .needs_64bit = draw(random, 3) == 0,
+        .resource = draw(random, world->resources),
+        .client_version = 70000,
+        .allow_beta = draw(random, 2) == 0,
+        .prefer_primary_platform = draw(random, 2) == 0,
+        .needs_reliable = draw(random, 3) == 0,
+        .is_resend = draw(random, 4) == 0};
+    struct refusal slow_why = {.reason = REASON_COUNT}, why = {.reason = REASON_COUNT};
+    const struct version_option *slow =
+        version_choose(&world->all, &demand, world->chosen, &slow_why);
+    int64_t id = -1 - (int64_t)draw(random, KINDS + 2);
+
+    assert_ptr_equal(version_choose(&world->sorted, &demand, world->chosen, &why), slow);
+    assert_int_equal(why.reason, slow_why.reason);
+    assert_true(text_equal(why.name, slow_why.name) && text_equal(why.why, slow_why.why));
+    assert_real(why.need, slow_why.need, 0);
+    assert_real(why.have, slow_why.have, 0);
+    assert_ptr_equal(version_option_find(&world->sorted, demand.appid, id),
+                     version_option_find(&world->all, demand.appid, id));
+    assert_ptr_equal(version_option_find(&world->sorted, 0, id),
+                     version_option_find(&world->all, 0, id));
+}
+
+static void sorted_own_versions_give_the_same_choice_and_reason(void **state)
+{
+    static struct own_world world;
+    struct arena *arena = arena_create(1 << 20);
+    struct random random = {.state = 20261122};
+    struct budget spent = {0};
+
+    (void)state;
+    for (int i = 0; i < WORLDS; i++) {
+        struct arena_mark mark = arena_mark(arena);
+
+        make_world(&random, arena, &spent, &world);
+        for (int question = 0; question < 4; question++)
+            check_world(&random, &world);
+        for (size_t j = 0; j < world.all.count; j++)
+            assert_ptr_equal(version_option_of(&world.all, NULL, &world.own[j]), &world.items[j]);
+        arena_rewind(arena, mark);
+    }
+    arena_destroy(arena);
+}
+
+/* What a choice costs does not grow with the versions that a client lists: not when the best is
+ * taken, not for a number that none has, not when the quota is used up. */
+static void the_cost_of_a_choice_is_independent_of_how_many_are_listed(void **state)
+{
+    static struct client_app_version own[OWN_MANY];
+    static struct version_option items[OWN_MANY];
+    static int64_t chosen[OWN_MANY];
+    static const size_t counts[] = {10, OWN_MANY};
+    uint64_t costs[2];
+
+    (void)state;
+    for (size_t run = 0; run < 2; run++) {
+        struct arena *arena = arena_create(1 << 24);
+        struct version_options options = {.items = items, .count = counts[run]};
+        struct own_statistics statistics = {.daily_limit = LIMIT_NONE};
+        struct budget spent = {0};
+        struct refusal refusal;
+        uint64_t before;
+
+        for (size_t i = 0; i < options.count; i++) {
+            own[i].version_num = 1 + (int64_t)i;
+            items[i] = own_option(&app, &own[i], 0, 1, &statistics);
+            items[i].choice_flops = (double)(i * 7919 % OWN_MANY);
+        }
+        options.own = own_versions_sort(arena, &options, &spent);
+        assert_non_null(options.own);
+        before = spent.spent;
+        for (size_t i = 0; i < JOBS_MANY; i++) {
+            struct version_demand demand = {.appid = app.id, .client_version = 70000};
+
+            assert_non_null(version_choose(&options, &demand, chosen, &refusal));
+            demand.version_num = 1 + (int64_t)(i % counts[0]);
+            assert_ptr_equal(version_choose(&options, &demand, chosen, &refusal)->anonymous,
+                             &own[i % counts[0]]);
+            demand.version_num = OWN_MANY + 1;
+            assert_null(version_choose(&options, &demand, chosen, &refusal));
+            demand = (struct version_demand){.appid = app.id, .needs_64bit = true};
+            assert_null(version_choose(&options, &demand, chosen, &refusal));
+            demand = (struct version_demand){.appid = app.id, .needs_reliable = true};
+            assert_null(version_choose(&options, &demand, chosen, &refusal));
+        }
+        costs[run] = spent.spent - before;
+        assert_true(costs[run] < (uint64_t)JOBS_MANY * 5 * 200);
+        for (size_t i = 0; i < options.count; i++)
+            items[i].daily_limit = 0;
+        before = spent.spent;
+        for (size_t i = 0; i < JOBS_MANY; i++)
+            assert_null(version_choose(&options, &(struct version_demand){.appid = app.id}, chosen,
+                                       &refusal));
+        costs[run] += spent.spent - before;
+        assert_int_equal(refusal.reason, REASON_DAILY_QUOTA);
+        arena_destroy(arena);
+    }
+    assert_true(costs[0] == costs[1]);
 }
 
 static void numbers_of_own_versions_differ_by_table(void **state)
@@ -338,6 +519,8 @@ int main(void)
         cmocka_unit_test(each_obstacle_has_its_reason),
         cmocka_unit_test(a_used_up_quota_leaves_the_other_versions),
         cmocka_unit_test(own_versions_do_not_serve_committed_workunits),
+        cmocka_unit_test(sorted_own_versions_give_the_same_choice_and_reason),
+        cmocka_unit_test(the_cost_of_a_choice_is_independent_of_how_many_are_listed),
         cmocka_unit_test(numbers_of_own_versions_differ_by_table),
         cmocka_unit_test(plan_classes_tell_their_type_by_substring),
         cmocka_unit_test(large_memory_needs_64_bit_by_system),

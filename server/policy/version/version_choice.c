@@ -6,12 +6,16 @@
  * workunit cannot go anywhere else. */
 #include "server/policy/version/version_choice.h"
 
+#include "server/base/budget.h"
 #include "server/policy/limits/amounts.h"
 #include "server/policy/limits/limits.h"
+#include "server/policy/version/own_versions.h"
 
 #include <math.h>
 
 #include "server/base/banned.h"
+
+enum { JUDGE_COST = 20 /* units of the budget */ };
 
 #define RANDOM_MIN         0.1
 #define FAILING_FACTOR     0.01
@@ -161,15 +165,30 @@ static bool is_better(const struct version_option *option, const struct version_
     return option->choice_flops > best->choice_flops;
 }
 
-const struct version_option *version_choose(const struct version_options *options,
-                                            const struct version_demand *demand,
-                                            const int64_t *jobs_chosen, struct refusal *ret_refusal)
+/* --- among all -------------------------------------------------------------------------------- */
+
+/* The most useful reason so far, of the option that is listed first among equals. */
+struct finding {
+    struct refusal why;
+    const struct version_option *of; /* NULL: there is no reason but the one that stands there */
+};
+
+static void note(struct finding *finding, const struct refusal *refusal,
+                 const struct version_option *option)
+{
+    if (finding->of == NULL || refusal->reason < finding->why.reason ||
+        (refusal->reason == finding->why.reason && option < finding->of)) {
+        finding->why = *refusal;
+        finding->of = option;
+    }
+}
+
+static const struct version_option *choose_of_all(const struct version_options *options,
+                                                  const struct version_demand *demand,
+                                                  const int64_t *jobs_chosen,
+                                                  struct finding *finding)
 {
     const struct version_option *best = NULL;
-    bool is_committed = demand->committed_id != 0;
-    struct refusal why = {.reason =
-                              is_committed ? REASON_COMMITTED_VERSION : REASON_VERSION_PLATFORM};
-    bool has_reason = false;
 
     for (size_t i = 0; i < options->count; i++) {
         const struct version_option *option = &options->items[i];
@@ -181,15 +200,117 @@ const struct version_option *version_choose(const struct version_options *option
             refusal = refuse(REASON_VERSION_RESOURCE, option);
         else
             refusal = judge(option, demand, jobs_chosen[i]);
-        if (refusal.reason == REASON_COUNT) {
-            if (is_better(option, best, demand->prefer_primary_platform))
-                best = option;
-        } else if (!has_reason || refusal.reason < why.reason) {
-            why = refusal;
-            has_reason = true;
-        }
+        if (refusal.reason != REASON_COUNT)
+            note(finding, &refusal, option);
+        else if (is_better(option, best, demand->prefer_primary_platform))
+            best = option;
     }
-    if (best == NULL)
-        *ret_refusal = why;
     return best;
+}
+
+/* --- among a client's own --------------------------------------------------------------------- */
+
+/* The best of a run. What refuses one of it refuses all, but for the quota of those that were
+ * chosen in this reply. */
+static const struct version_option *choose_of_run(const struct version_options *options,
+                                                  struct own_span run,
+                                                  const struct version_demand *demand,
+                                                  const int64_t *jobs_chosen,
+                                                  struct finding *finding)
+{
+    const struct version_option *first;
+    struct refusal refusal;
+
+    for (size_t i = 0; i < run.count; i++) {
+        const struct version_option *option = run.items[i].option;
+        int64_t chosen = jobs_chosen[option - options->items];
+
+        budget_spend(options->own->budget, JUDGE_COST);
+        refusal = judge(option, demand, chosen);
+        if (refusal.reason == REASON_COUNT)
+            return option;
+        if (refusal.reason != REASON_DAILY_QUOTA || chosen == 0)
+            break;
+    }
+    if (run.count > 0) {
+        first = run.items[0].first;
+        refusal = judge(first, demand, jobs_chosen[first - options->items]);
+        note(finding, &refusal, first);
+    }
+    return NULL;
+}
+
+static const struct version_option *choose_own(const struct version_options *options,
+                                               const struct version_demand *demand,
+                                               const int64_t *jobs_chosen, struct finding *finding)
+{
+    struct own_span all, here;
+    const struct version_option *best, *other;
+
+    if (demand->is_homogeneous)
+        return NULL;
+    all = own_versions_of_app(options->own, demand->appid, demand->version_num);
+    here = own_versions_on(all, demand->resource);
+    if (all.count > here.count) {
+        const struct refusal elsewhere = refuse(REASON_VERSION_RESOURCE, all.items[0].option);
+        note(finding, &elsewhere, all.items[0].option);
+    }
+    best = choose_of_run(options, own_versions_of_bits(here, true), demand, jobs_chosen, finding);
+    other = choose_of_run(options, own_versions_of_bits(here, false), demand, jobs_chosen, finding);
+    if (best == NULL || other == NULL)
+        return best != NULL ? best : other;
+    if (is_better(other, best, false) || (other < best && !is_better(best, other, false)))
+        return other;
+    return best;
+}
+
+const struct version_option *version_choose(const struct version_options *options,
+                                            const struct version_demand *demand,
+                                            const int64_t *jobs_chosen, struct refusal *ret_refusal)
+{
+    bool is_committed = demand->committed_id != 0;
+    struct finding finding = {.why.reason = is_committed ? REASON_COMMITTED_VERSION
+                                                         : REASON_VERSION_PLATFORM};
+    const struct version_option *best = options->own != NULL
+                                            ? choose_own(options, demand, jobs_chosen, &finding)
+                                            : choose_of_all(options, demand, jobs_chosen, &finding);
+
+    if (best == NULL)
+        *ret_refusal = finding.why;
+    return best;
+}
+
+/* --- finding one again ------------------------------------------------------------------------ */
+
+/* Options come in the order in which their versions stand in memory. */
+const struct version_option *version_option_of(const struct version_options *options,
+                                               const struct app_version_row *version,
+                                               const struct client_app_version *anonymous)
+{
+    size_t low = 0, high = options->count;
+
+    while (low < high) {
+        size_t middle = low + (high - low) / 2;
+        const struct version_option *option = &options->items[middle];
+
+        if (option->version == version && option->anonymous == anonymous)
+            return option;
+        if (version != NULL ? option->version < version : option->anonymous < anonymous)
+            low = middle + 1;
+        else
+            high = middle;
+    }
+    return NULL;
+}
+
+const struct version_option *version_option_find(const struct version_options *options,
+                                                 int64_t appid, int64_t app_version_id)
+{
+    if (options->own != NULL)
+        return own_versions_find(options->own, appid, app_version_id);
+    for (size_t i = 0; i < options->count; i++)
+        if (options->items[i].app_version_id == app_version_id &&
+            (appid == 0 || options->items[i].app->id == appid))
+            return &options->items[i];
+    return NULL;
 }

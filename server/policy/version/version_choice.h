@@ -22,6 +22,8 @@
 #include <stddef.h>
 #include <stdint.h>
 
+struct own_versions;
+
 /* One version, the project's or the client's own, as this host would run it. */
 struct version_option {
     const struct app_row *app;
@@ -50,10 +52,19 @@ struct version_option {
     int64_t app_version_id;    /* as in result: > 0, or -2..-6 */
     int64_t statistics_id;     /* as in host_app_version */
 };
+/* Either the project's, in the order of the catalog, or the client's own, as they are listed. */
 struct version_options {
     struct version_option *items;
     size_t count;
+    const struct own_versions *own; /* the client's, sorted; NULL: all of `items` are looked at */
 };
+/* The option of one of these versions; the other is NULL. NULL: there is none. */
+const struct version_option *version_option_of(const struct version_options *options,
+                                               const struct app_version_row *version,
+                                               const struct client_app_version *anonymous);
+/* The first option of the app (0: of any) with this app_version_id. NULL: there is none. */
+const struct version_option *version_option_find(const struct version_options *options,
+                                                 int64_t appid, int64_t app_version_id);
 
 /* Whether a platform name is of a 64-bit system, and from how much memory on a job needs one on an
  * operating system. */
