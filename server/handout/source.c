@@ -12,6 +12,7 @@
 #include "server/base/random.h"
 #include "server/handout/stream_ledger.h"
 #include "server/policy/disk/document_files.h"
+#include "server/policy/version/own_versions.h"
 #include "server/project/catalog.h"
 #include "server/rpc/request.h"
 
@@ -29,24 +30,39 @@ enum {
 };
 #define NO_BOUND 1e300
 
-/* Whether any job of the app might be sent now, as far as the app itself says. */
+/* Whether a job of the option might be sent now. */
+static bool option_may_suit(const struct source *source, const struct version_option *option)
+{
+    const struct host_view *view = source->view;
+
+    return option->is_runnable && option->resource < view->asked.resource_count &&
+           !view->is_excluded[option->resource] &&
+           (option->app->non_cpu_intensive != 0 ||
+            (source->explains && amounts_wants(&view->asked, option->resource)));
+}
+
+/* Whether any job of the app might be sent now, as far as the app itself and its versions say. */
 static bool app_may_suit(const struct source *source, const struct app_row *app)
 {
     const struct host_view *view = source->view;
+    const struct version_options *options = &view->options;
+    struct own_span own;
 
     if (app->deprecated != 0 ||
         (app_hr_type(view->config, app) != HR_NONE && hr_class_for(view, app) == 0) ||
         (app->beta != 0 && !view->project->allow_beta_work) ||
         (!view->project->allow_non_preferred_apps && !app_is_selected(view->project, app->id)))
         return false;
-    for (size_t i = 0; i < view->options.count; i++) {
-        const struct version_option *option = &view->options.items[i];
-        if (option->app == app && option->is_runnable &&
-            option->resource < view->asked.resource_count && !view->is_excluded[option->resource] &&
-            (app->non_cpu_intensive != 0 ||
-             (source->explains && amounts_wants(&view->asked, option->resource))))
-            return true;
+    if (options->own != NULL) {
+        own = own_versions_of_app(options->own, app->id, 0);
+        for (size_t i = 0; i < own.count; i++)
+            if (option_may_suit(source, own.items[i].option))
+                return true;
+        return false;
     }
+    for (size_t i = 0; i < options->count; i++)
+        if (options->items[i].app == app && option_may_suit(source, &options->items[i]))
+            return true;
     return false;
 }
 

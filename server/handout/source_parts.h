@@ -6,6 +6,17 @@
 #include "server/handout/source.h"
 #include "server/pool/pool.h"
 
+/* What the options that could run jobs of a group ask of the pool, and for which groups that holds.
+ */
+struct source_wish {
+    bool is_set;
+    int64_t appid, version_num, committed_id; /* of the groups */
+    const struct version_option *last;        /* of those that suit; NULL: none does */
+    double speed;                             /* of the fastest, see source_speed */
+    double flop, jobs;                        /* how much is wanted */
+};
+enum { WISHES_KEPT = 64 };
+
 struct source {
     struct request *request;
     const struct host_view *view;
@@ -25,8 +36,9 @@ struct source {
     bool is_probing;         /* the last one was of no use: take one job of many classes */
     int takes;               /* searches of the pool */
     size_t asks_left;        /* candidates that may still be asked about: who already had them */
-    struct pool_job had_example; /* one that was already had; resultid 0: none */
-    size_t sent_before;          /* jobs, when the last one was given */
+    struct pool_job had_example;            /* one that was already had; resultid 0: none */
+    struct source_wish wishes[WISHES_KEPT]; /* of this batch, by what they are for */
+    size_t sent_before;                     /* jobs, when the last one was given */
 };
 
 /* --- source.c --------------------------------------------------------------------------------- */

@@ -11,6 +11,9 @@
 
 #include "config/config.h"
 #include "server/base/arena.h"
+#include "server/base/budget.h"
+#include "server/base/random.h"
+#include "server/policy/version/own_versions.h"
 #include "server/pool/pool.h"
 #include "server/project/catalog.h"
 #include "server/rpc/request.h"
@@ -28,6 +31,7 @@ enum {
     RESERVE = 2,     /* times what is wanted */
     SPARE_JOBS = 2,  /* of each class, in case others get there first */
     LOCALITY_JOBS = 64,
+    OPTION_COST = 20,    /* units of the budget */
     STREAM_RESERVE = 16, /* of them all, with job streams */
     LANES_OF_STREAMS = STREAMS_MAX * RESOURCES_MAX
 };
@@ -44,31 +48,40 @@ static bool app_is_asked(const struct source *source, int64_t appid)
     return false;
 }
 
-/* Whether the option could run jobs of the group, and something of its resource is wanted. */
+/* The groups that a wish is for. */
+static struct source_wish key_of(const struct app_row *app, const struct pool_group *group)
+{
+    return (struct source_wish){
+        .appid = app->id,
+        .version_num = group->app_version_num,
+        .committed_id = app->homogeneous_app_version != 0 ? group->app_version_id : 0,
+    };
+}
+
+/* Whether the option could run jobs of the groups, and something of its resource is wanted. */
 static bool option_suits(const struct source *source, const struct version_option *option,
-                         const struct app_row *app, const struct pool_group *group)
+                         const struct source_wish *wish)
 {
     const struct host_view *view = source->view;
-    int64_t committed = app->homogeneous_app_version != 0 ? group->app_version_id : 0;
 
-    if (option->app != app || !option->is_runnable ||
+    if (option->app->id != wish->appid || !option->is_runnable ||
         option->resource >= view->asked.resource_count || view->is_excluded[option->resource])
         return false;
-    if (app->non_cpu_intensive == 0 && !amounts_wants(source->left, option->resource))
+    if (option->app->non_cpu_intensive == 0 && !amounts_wants(source->left, option->resource))
         return false;
-    if (committed != 0)
-        return option->version != NULL && option->version->id == committed;
-    if (group->app_version_num != 0) {
+    if (wish->committed_id != 0)
+        return option->version != NULL && option->version->id == wish->committed_id;
+    if (wish->version_num != 0) {
         int64_t number =
             option->version != NULL ? option->version->version_num : option->anonymous->version_num;
-        return number == group->app_version_num;
+        return number == wish->version_num;
     }
     return option->is_current;
 }
 
-/* How much of its resource is wanted, as FLOP and as jobs. */
+/* How much of the option's resource is wanted, as FLOP and as jobs. */
 static void add_wanted(const struct source *source, const struct version_option *option,
-                       double speed, struct pool_terms *terms)
+                       double speed, struct source_wish *wish)
 {
     const struct amounts *left = source->left;
     const struct resource *resource = &left->resources[option->resource];
@@ -79,8 +92,50 @@ static void add_wanted(const struct source *source, const struct version_option 
 
     if (!(per_job > 0.01))
         per_job = 0.01;
-    terms->flop = fmax(terms->flop, seconds * speed / per_job);
-    terms->jobs = fmax(terms->jobs, ceil(resource->instances / per_job) + SPARE_JOBS);
+    wish->flop = fmax(wish->flop, seconds * speed / per_job);
+    wish->jobs = fmax(wish->jobs, ceil(resource->instances / per_job) + SPARE_JOBS);
+}
+
+static void add_option(const struct source *source, const struct version_option *option,
+                       struct source_wish *wish)
+{
+    double speed;
+
+    if (!option_suits(source, option, wish))
+        return;
+    speed = source_speed(source->view, option);
+    if (wish->last == NULL || option > wish->last)
+        wish->last = option;
+    wish->speed = fmax(wish->speed, speed);
+    if (option->app->non_cpu_intensive == 0)
+        add_wanted(source, option, speed, wish);
+}
+
+/* Groups that differ in nothing that options ask about share a wish, or each group of the pool
+ * would walk all options. */
+static const struct source_wish *wish_for(struct source *source, const struct source_wish *key)
+{
+    const struct version_options *options = &source->view->options;
+    uint64_t hash = random_mix(random_mix((uint64_t)key->appid, (uint64_t)key->version_num),
+                               (uint64_t)key->committed_id);
+    struct source_wish *wish = &source->wishes[hash % WISHES_KEPT];
+    struct own_span own;
+
+    if (wish->is_set && wish->appid == key->appid && wish->version_num == key->version_num &&
+        wish->committed_id == key->committed_id)
+        return wish;
+    *wish = *key;
+    wish->is_set = true;
+    if (options->own != NULL) {
+        own = own_versions_of_app(options->own, key->appid, key->version_num);
+        budget_spend(options->own->budget, own.count * OPTION_COST);
+        for (size_t i = 0; i < own.count; i++)
+            add_option(source, own.items[i].option, wish);
+        return wish;
+    }
+    for (size_t i = 0; i < options->count; i++)
+        add_option(source, &options->items[i], wish);
+    return wish;
 }
 
 static bool hr_suits(const struct host_view *view, const struct app_row *app,
@@ -108,39 +163,34 @@ static size_t lane_of(const struct source *source, const struct app_row *app,
 
 static bool judge(void *context, const struct pool_group *group, struct pool_terms *ret_terms)
 {
-    const struct source *source = context;
+    struct source *source = context;
     const struct host_view *view = source->view;
     const struct app_row *app = catalog_app(source->request->catalog, group->appid);
-    bool any_speed, suits = false;
-    double fastest = 0;
+    const struct source_wish *wish;
+    struct source_wish key;
+    bool any_speed;
 
     if (app == NULL || !app_is_asked(source, group->appid) || !hr_suits(view, app, group) ||
         (view->config->user_filter && group->user != 0 && group->user != view->userid))
         return false;
     memset(ret_terms, 0, sizeof(*ret_terms));
-    for (size_t i = 0; i < view->options.count; i++) {
-        const struct version_option *option = &view->options.items[i];
-        double speed;
-
-        if (!option_suits(source, option, app, group))
-            continue;
-        suits = true;
-        speed = source_speed(view, option);
-        fastest = fmax(fastest, speed);
-        ret_terms->lane = lane_of(source, app, group, option->resource);
-        if (app->non_cpu_intensive == 0)
-            add_wanted(source, option, speed, ret_terms);
-    }
+    key = key_of(app, group);
+    wish = wish_for(source, &key);
+    if (wish->last == NULL)
+        return false;
+    ret_terms->lane = lane_of(source, app, group, wish->last->resource);
+    ret_terms->flop = wish->flop;
+    ret_terms->jobs = wish->jobs;
     any_speed = app->non_cpu_intensive != 0 || view->config->ignore_delay_bound;
     ret_terms->limits[POOL_MEMORY] = view->memory;
     ret_terms->limits[POOL_DISK] = fmax(view->disk, 0);
     ret_terms->limits[POOL_BANDWIDTH] = view->host->n_bwdown > 0 ? view->host->n_bwdown : HUGE_VAL;
-    ret_terms->limits[POOL_SPEED] = any_speed ? HUGE_VAL : fastest * SPEED_SLACK;
+    ret_terms->limits[POOL_SPEED] = any_speed ? HUGE_VAL : wish->speed * SPEED_SLACK;
     if (app->locality_scheduling != 0 && source->request->message.file_count > 0)
         ret_terms->jobs += LOCALITY_JOBS;
     if (source->is_probing)
         ret_terms->flop = ret_terms->jobs = 0; /* one of each class */
-    return suits;
+    return true;
 }
 
 /* --- batches --------------------------------------------------------------------------------- */
@@ -216,6 +266,7 @@ enum status source_pool_next(struct source *source, bool got_some, bool some_los
     enum status status = STATUS_OK;
 
     *ret_count = 0;
+    memset(source->wishes, 0, sizeof(source->wishes)); /* less may be wanted than before */
     if (source->batches++ >= BATCHES_MAX) {
         source->pool_is_short = true;
         return STATUS_OK;
@@ -257,6 +308,7 @@ enum status source_pool_explain(struct source *source, struct job **ret_jobs, si
         .judge = judge, .context = source, .jobs_max = JOBS_TO_EXPLAIN};
     struct pool_answer answer;
 
+    memset(source->wishes, 0, sizeof(source->wishes));
     /* There is one place more, for an example of what was already had. */
     if (!pool_explain(request->pool, request->arena, &question, &answer))
         return STATUS_NO_MEMORY;

@@ -84,6 +84,31 @@ static enum status mark_current(struct catalog *catalog)
     return STATUS_OK;
 }
 
+static int compare_names(const void *a, const void *b)
+{
+    const struct app_row *left = *(const struct app_row *const *)a;
+    const struct app_row *right = *(const struct app_row *const *)b;
+    int order = text_compare(left->name, right->name);
+
+    return order != 0 ? order : (left->id > right->id) - (left->id < right->id);
+}
+
+/* Clients name an app in each of thousands of lines. */
+static enum status sort_apps(struct catalog *catalog)
+{
+    size_t count = catalog->rows.app_count;
+    const struct app_row **sorted = arena_alloc_array(catalog->arena, count, sizeof(sorted[0]));
+
+    if (sorted == NULL)
+        return STATUS_TOO_LARGE;
+    for (size_t i = 0; i < count; i++)
+        sorted[i] = &catalog->rows.apps[i];
+    if (count > 0)
+        qsort(sorted, count, sizeof(sorted[0]), compare_names);
+    catalog->apps_by_name = sorted;
+    return STATUS_OK;
+}
+
 /* Leaves out versions that cannot be sent, and reads core versions as they are meant. */
 static void repair_versions(struct catalog_rows *rows)
 {
@@ -122,6 +147,8 @@ enum status catalog_load(struct db *db, struct catalog **ret_catalog)
             benchmarks_of(catalog->rows.host_flops, catalog->rows.host_flops_count);
     if (status == STATUS_OK)
         status = mark_current(catalog);
+    if (status == STATUS_OK)
+        status = sort_apps(catalog);
     if (status != STATUS_OK) {
         catalog_release(catalog);
         return status;
@@ -175,11 +202,24 @@ const struct app_row *catalog_app(const struct catalog *catalog, int64_t id)
 
 const struct app_row *catalog_app_by_name(const struct catalog *catalog, struct text name)
 {
-    for (size_t i = 0; i < catalog->rows.app_count; i++) {
+    size_t low = 0, high = catalog->rows.app_count;
+
+    for (size_t i = 0; catalog->apps_by_name == NULL && i < catalog->rows.app_count; i++) {
         if (text_equal(catalog->rows.apps[i].name, name))
             return &catalog->rows.apps[i];
     }
-    return NULL;
+    while (catalog->apps_by_name != NULL && low < high) {
+        size_t middle = low + (high - low) / 2;
+
+        if (text_compare(catalog->apps_by_name[middle]->name, name) < 0)
+            low = middle + 1;
+        else
+            high = middle;
+    }
+    if (catalog->apps_by_name == NULL || low == catalog->rows.app_count ||
+        !text_equal(catalog->apps_by_name[low]->name, name))
+        return NULL;
+    return catalog->apps_by_name[low];
 }
 
 const struct app_version_row *catalog_version(const struct catalog *catalog, int64_t id)

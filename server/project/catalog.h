@@ -17,8 +17,9 @@ struct catalog {
     struct catalog_rows rows;
     struct benchmarks benchmarks;
     const bool *versions_current; /* by place in rows.versions; NULL: worked out when asked */
-    struct arena *arena;          /* owns the rows */
-    int references;               /* atomic; see catalog_hold */
+    const struct app_row *const *apps_by_name; /* sorted; NULL: looked through when asked */
+    struct arena *arena;                       /* owns the rows */
+    int references;                            /* atomic; see catalog_hold */
 };
 
 /* One database read; the caller owns one reference. Old core version numbers below 10000 are
