@@ -12,6 +12,7 @@
 
 #include "config/config.h"
 #include "server/base/arena.h"
+#include "server/base/sorted.h"
 #include "server/handout/view.h"
 #include "server/policy/edf/workload.h"
 #include "server/policy/version/estimate.h"
@@ -82,13 +83,24 @@ void view_count_listed(const struct request *request, struct host_view *view)
 
 /* --- by the database -------------------------------------------------------------------------- */
 
-/* Jobs that are sent again are counted with the answer. */
-static bool is_resent(const struct answer *answer, int64_t resultid)
+/* The results in the answer, sorted: jobs that are sent again are counted with it. False: no
+ * memory. */
+static bool sort_answer(const struct request *request, struct id_list *ret_answered)
 {
+    const struct answer *answer = &request->visit.answer;
+    int64_t *ids = ARENA_ARRAY(request->arena, answer->job_count, int64_t);
+
+    if (ids == NULL)
+        return false;
     for (size_t i = 0; i < answer->job_count; i++)
-        if (answer->jobs[i].resultid == resultid)
-            return true;
-    return false;
+        ids[i] = answer->jobs[i].resultid;
+    *ret_answered = (struct id_list){.ids = ids, .count = sorted_ids(ids, answer->job_count)};
+    return true;
+}
+
+static bool is_answered(struct id_list answered, int64_t resultid)
+{
+    return sorted_find_id(answered.ids, answered.count, resultid) < answered.count;
 }
 
 /* A version that is not known any more was one for the CPU, as most are. */
@@ -113,9 +125,12 @@ static enum status count_rows(struct request *request, struct host_view *view)
     int64_t in_progress[RESOURCES_MAX] = {0}, total = 0;
     struct app_count *apps;
     const struct result_row *rows = NULL;
+    struct id_list answered;
     size_t count = 0;
     enum status status;
 
+    if (!sort_answer(request, &answered))
+        return STATUS_NO_MEMORY;
     status = results_in_progress(request, &rows, &count);
     if (status != STATUS_OK)
         return status;
@@ -126,7 +141,7 @@ static enum status count_rows(struct request *request, struct host_view *view)
         const struct result_row *row = &rows[i];
         size_t resource = resource_of(view, row->app_version_id);
 
-        if (row->report_deadline < (int64_t)view->now || is_resent(&request->visit.answer, row->id))
+        if (row->report_deadline < (int64_t)view->now || is_answered(answered, row->id))
             continue;
         if (resource < view->asked.resource_count)
             in_progress[resource]++;
@@ -209,16 +224,19 @@ static enum status read_own(struct request *request, const struct host_view *vie
 {
     const struct host_job *rows = NULL;
     size_t count = 0;
+    struct id_list answered;
     struct own_job *own;
     enum status status = jobs_in_progress(request, &rows, &count);
 
     if (status != STATUS_OK)
         return status;
+    if (!sort_answer(request, &answered))
+        return STATUS_NO_MEMORY;
     own = ARENA_ARRAY(request->arena, count, struct own_job);
     if (own == NULL)
         return STATUS_NO_MEMORY;
     for (size_t i = 0; i < count; i++)
-        if (!is_resent(&request->visit.answer, rows[i].result.id))
+        if (!is_answered(answered, rows[i].result.id))
             own[facts->own_count++] = own_job_of(request, view, &rows[i]);
     facts->own = own;
     return STATUS_OK;
