@@ -5,7 +5,8 @@
  *                                 user and host, committed version) hold from here to the commit;
  *                                 documents come along: what cannot be written is not taken
  *   conditional update            of the results that are still unsent; the others are lost
- *   what cannot be written        is over: nobody is offered it again
+ *   what cannot be written        is over: nobody is offered it again; what only this client
+ *                                 cannot read stays for others
  *
  * Nothing is given back: whatever may fail is checked before the update. */
 #include "server/handout/claim.h"
@@ -19,6 +20,7 @@
 #include "server/policy/host/bounds.h"
 #include "server/project/document_check.h"
 #include "server/reply/answer.h"
+#include "server/reply/reply.h"
 #include "server/rpc/request.h"
 
 #include "server/base/banned.h"
@@ -108,6 +110,29 @@ static size_t drop_faulty(struct request *request, struct attempt *attempts, siz
         source_changed(request, attempts[i].job->resultid);
         faulty->resultids[faulty->count] = attempts[i].job->resultid;
         faulty->workunitids[faulty->count++] = attempts[i].job->workunit->id;
+    }
+    return kept;
+}
+
+/* Drops jobs that this host's client cannot be sent, though another's may; returns how many are
+ * left. */
+static size_t drop_unreadable(struct request *request, struct attempt *attempts, size_t count,
+                              struct choice_notes *notes)
+{
+    size_t kept = 0;
+
+    for (size_t i = 0; i < count; i++) {
+        const struct answer_job job =
+            claim_describe(attempts[i].job, &attempts[i].locked.documents);
+        const char *fault = reply_job_fault(&job, request->client_version);
+
+        if (fault == NULL) {
+            attempts[kept++] = attempts[i];
+            continue;
+        }
+        log_line(LOG_LEVEL_WARNING, "event=job_not_sent result=%lld host=%lld why=\"%s\"",
+                 (long long)job.resultid, (long long)request->visit.host.id, fault);
+        refuse(notes, attempts[i].job, REASON_LONG_NAMES);
     }
     return kept;
 }
@@ -227,6 +252,7 @@ enum status claim_jobs(struct request *request, const struct host_view *view,
             source_changed(request, chosen[i]->resultid);
     }
     kept = drop_faulty(request, attempts, kept, notes, &faulty);
+    kept = drop_unreadable(request, attempts, kept, notes);
     if (kept > 0)
         status = take(request, view, attempts, kept, ret_claimed);
     if (status == STATUS_OK && faulty.count > 0)

@@ -16,8 +16,8 @@
 #include "server/handout/view.h"
 #include "server/policy/result/reconcile.h"
 #include "server/project/catalog.h"
-#include "server/project/document_check.h"
 #include "server/reply/answer.h"
+#include "server/reply/reply.h"
 #include "server/rpc/in_progress.h"
 
 #include <stdlib.h>
@@ -205,7 +205,8 @@ static enum status read_documents(struct search *search)
         return status;
     for (size_t i = 0; i < count; i++) {
         struct lost *lost = &search->again[i];
-        const char *fault = documents_fault(&documents[i]);
+        const struct answer_job job = claim_describe(&lost->job, &documents[i]);
+        const char *fault = reply_job_fault(&job, request->client_version);
 
         lost->documents = documents[i];
         if (fault == NULL) {

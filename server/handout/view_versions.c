@@ -15,6 +15,7 @@
 #include "server/policy/version/own_versions.h"
 #include "server/policy/version/reliability.h"
 #include "server/project/catalog.h"
+#include "server/reply/reply.h"
 #include "server/rpc/request.h"
 
 #include <math.h>
@@ -214,7 +215,8 @@ static void add_own_version(const struct request *request, struct host_view *vie
     double cpu_flops = estimate_cpu_flops(request->visit.host.p_fpops);
     double said = own->flops > 0 ? own->flops : cpu_flops;
 
-    if (own->is_placeholder || app == NULL || id == 0 || own->version_num < app->min_version)
+    if (own->is_placeholder || app == NULL || id == 0 || own->version_num < app->min_version ||
+        !reply_takes_own_version(own))
         return;
     *option = (struct version_option){
         .app = app,

@@ -16,8 +16,10 @@
 #include <stdint.h>
 
 struct answer;
+struct answer_job;
 struct arena;
 struct buffer;
+struct client_app_version;
 struct config;
 struct host_row;
 struct project_blocks;
@@ -40,5 +42,11 @@ struct reply_facts {
  * buffer be too small for it all, the jobs are left out; if even that does not fit, it overflows.
  */
 void reply_write(const struct reply_facts *facts, struct buffer *ret_reply);
+
+/* Why a job cannot be written for a client of this version, for the log; NULL: it can. To be asked
+ * before a job is taken: what the reply leaves out would wait for its deadline. */
+const char *reply_job_fault(const struct answer_job *job, int64_t client_version);
+/* Whether jobs of a client's own version can be written: its words go back to it. */
+bool reply_takes_own_version(const struct client_app_version *own);
 
 #endif

@@ -187,7 +187,7 @@ static void write_named(struct reply *reply, const char *element, const struct t
 {
     for (const struct text_item *item = items->first; item != NULL; item = item->next) {
         /* A client of lines cannot have been given such a name. */
-        if (!line_holds(reply, "name", item->text)) {
+        if (!line_holds(reply->version, "name", item->text)) {
             log_left_out(reply, element);
             continue;
         }
@@ -217,7 +217,7 @@ void reply_delete_files(struct reply *reply, const char *element)
     const struct text_items *files = &reply->answer->delete_files;
 
     for (const struct text_item *item = files->first; item != NULL; item = item->next)
-        if (line_holds(reply, element, item->text))
+        if (line_holds(reply->version, element, item->text))
             line_name(reply, element, item->text);
 }
 

@@ -66,19 +66,28 @@ static bool result_split(const struct answer_job *job, struct document *ret_docu
 
 /* --- checks ------------------------------------------------------------------------------- */
 
-static bool names_fit(const struct reply *reply, const struct answer_job *job)
+bool reply_takes_own_version(const struct client_app_version *own)
 {
-    bool own = job->version == NULL;
-
-    return line_holds(reply, "wu_name", job->documents.workunit_name) &&
-           line_holds(reply, "name", job->documents.result_name) &&
-           line_holds(reply, "app_name", job->app->name) &&
-           line_holds(reply, "cmdline", job->usage.cmdline) &&
-           line_fits("platform", own ? job->anonymous->platform : job->platform) &&
-           line_fits("plan_class", own ? job->anonymous->plan_class : job->version->plan_class);
+    return line_fits("platform", own->platform) && line_fits("plan_class", own->plan_class);
 }
 
-static const char *find_fault(const struct reply *reply, const struct answer_job *job)
+static bool version_fits(const struct answer_job *job)
+{
+    if (job->version == NULL)
+        return reply_takes_own_version(job->anonymous);
+    return line_fits("platform", job->platform) &&
+           line_fits("plan_class", job->version->plan_class);
+}
+
+static bool names_fit(const struct answer_job *job, int64_t client_version)
+{
+    return line_holds(client_version, "wu_name", job->documents.workunit_name) &&
+           line_holds(client_version, "name", job->documents.result_name) &&
+           line_holds(client_version, "app_name", job->app->name) &&
+           line_holds(client_version, "cmdline", job->usage.cmdline) && version_fits(job);
+}
+
+const char *reply_job_fault(const struct answer_job *job, int64_t client_version)
 {
     struct document document;
 
@@ -94,7 +103,7 @@ static const char *find_fault(const struct reply *reply, const struct answer_job
         return "result document";
     if (job->documents.result_name.length == 0 || job->documents.workunit_name.length == 0)
         return "no name";
-    if (!names_fit(reply, job))
+    if (!names_fit(job, client_version))
         return "name longer than this client reads";
     return NULL;
 }
@@ -107,7 +116,7 @@ const bool *reply_check_jobs(const struct reply *reply)
     if (is_written == NULL)
         return NULL;
     for (size_t i = 0; i < answer->job_count; i++) {
-        const char *fault = find_fault(reply, &answer->jobs[i]);
+        const char *fault = reply_job_fault(&answer->jobs[i], reply->version);
         is_written[i] = fault == NULL;
         if (fault != NULL)
             log_line(LOG_LEVEL_WARNING, "event=job_not_sent result=%lld host=%lld why=\"%s\"",

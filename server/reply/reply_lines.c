@@ -105,9 +105,9 @@ bool line_fits(const char *name, struct text text)
     return escaped_length(text) <= room_in_line(name);
 }
 
-bool line_holds(const struct reply *reply, const char *name, struct text text)
+bool line_holds(int64_t client_version, const char *name, struct text text)
 {
-    return reply->version >= CLIENT_READS_XML || line_fits(name, text);
+    return client_version >= CLIENT_READS_XML || line_fits(name, text);
 }
 
 void lines_verbatim(struct reply *reply, struct text text)

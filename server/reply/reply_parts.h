@@ -57,7 +57,7 @@ void line_text(struct reply *reply, const char *name, struct text text);
 /* A name that must arrive whole: ask line_holds first. */
 void line_name(struct reply *reply, const char *name, struct text text);
 bool line_fits(const char *name, struct text text); /* for every client */
-bool line_holds(const struct reply *reply, const char *name, struct text text);
+bool line_holds(int64_t client_version, const char *name, struct text text);
 /* Verbatim, and a newline unless the text ends in one or is empty. */
 void lines_verbatim(struct reply *reply, struct text text);
 

@@ -11,8 +11,10 @@
 #include "server/pool/pool.h"
 #include "server/project/catalog.h"
 #include "server/project/project.h"
+#include "server/reply/answer.h"
 #include "server/request/walk.h"
 #include "tests/scenarios/story.h"
+#include "tests/support/reply_check.h"
 
 #include <stdlib.h>
 
@@ -186,6 +188,17 @@ static void load_catalog(struct story *story)
     db_rollback(story->db);
 }
 
+/* A job that is this host's and not in the reply would wait for its deadline. */
+static void check_jobs_are_written(struct story *story)
+{
+    const struct answer *answer = &story->request.visit.answer;
+    size_t written = story->root != NULL ? reply_children(story->root, "result") : 0;
+
+    if (story->root != NULL && answer->kind == ANSWER_FULL && written != answer->job_count)
+        story_fail(story, "%zu jobs are in the answer, %zu in the reply", answer->job_count,
+                   written);
+}
+
 void send_now(struct story *story, const struct words *words)
 {
     struct buffer reply = buffer_on_heap(0);
@@ -223,4 +236,5 @@ void send_now(struct story *story, const struct words *words)
     if (story->root == NULL)
         story_fail(story, "a client of version %lld cannot read the reply: %s",
                    (long long)story->request.client_version, fault);
+    check_jobs_are_written(story);
 }

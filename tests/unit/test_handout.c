@@ -51,10 +51,15 @@ static int setup(void **state)
                                .name = TEXT("always"),
                                .user_friendly_name = TEXT("Always"),
                                .non_cpu_intensive = 1};
-    app_versions[0] = (struct app_version_row){.id = 11, .appid = 1, .platformid = 5};
-    app_versions[1] = (struct app_version_row){.id = 12, .appid = 2, .platformid = 5};
-    app_versions[2] = (struct app_version_row){
-        .id = 13, .appid = 1, .platformid = 5, .plan_class = TEXT("cuda_fermi")};
+    app_versions[0] = (struct app_version_row){
+        .id = 11, .appid = 1, .platformid = 5, .xml_doc = TEXT("<app_version></app_version>")};
+    app_versions[1] = (struct app_version_row){
+        .id = 12, .appid = 2, .platformid = 5, .xml_doc = TEXT("<app_version></app_version>")};
+    app_versions[2] = (struct app_version_row){.id = 13,
+                                               .appid = 1,
+                                               .platformid = 5,
+                                               .plan_class = TEXT("cuda_fermi"),
+                                               .xml_doc = TEXT("<app_version></app_version>")};
     platforms[0] = (struct platform_row){.id = 5, .name = TEXT("x86_64-pc-linux-gnu")};
     catalog = (struct catalog){.rows = {.apps = apps,
                                         .app_count = 1,
@@ -504,6 +509,45 @@ static void own_versions_get_jobs_in_their_own_measure(void **state)
     assert_real(job->wall_time, 100.0 / 8, 1e-9);
 }
 
+/* What a reply could not say is not claimed either. */
+static void an_own_version_with_words_too_long_for_a_reply_gets_no_job(void **state)
+{
+    static char words[255];
+    static struct client_app_version own = {.version_num = 100, .avg_ncpus = 1, .flops = 2e9};
+
+    (void)state;
+    memset(words, 'p', sizeof(words));
+    own.app_name = TEXT("app");
+    own.platform = (struct text){.at = words, .length = sizeof(words)};
+    request.message.anonymous_platform = true;
+    request.message.app_versions = &own;
+    request.message.app_version_count = 1;
+    add_job(100);
+    run();
+    assert_int_equal(request.visit.answer.job_count, 0);
+    assert_int_equal(db_fake.jobs[0].result.server_state, RESULT_UNSENT);
+    own.platform.length = 200;
+    run();
+    assert_int_equal(request.visit.answer.job_count, 1);
+}
+
+static void a_job_with_a_name_too_long_for_the_client_stays_for_others(void **state)
+{
+    static char name[250];
+
+    (void)state;
+    memset(name, 'n', sizeof(name));
+    add_job(100)->result.name = (struct text){.at = name, .length = sizeof(name)};
+    request.client_version = 60000;
+    run();
+    assert_int_equal(request.visit.answer.job_count, 0);
+    assert_int_equal(request.visit.answer.reasons[0], REASON_LONG_NAMES);
+    assert_int_equal(db_fake.jobs[0].result.server_state, RESULT_UNSENT);
+    request.client_version = 70000;
+    run();
+    assert_int_equal(request.visit.answer.job_count, 1);
+}
+
 /* --- always-on apps --------------------------------------------------------------------------- */
 
 static void an_always_on_app_gets_its_one_job(void **state)
@@ -716,6 +760,8 @@ int main(void)
         CASE(deadlines_alone_raise_the_flag),
         CASE(only_a_resource_without_versions_is_unsupported),
         CASE(own_versions_get_jobs_in_their_own_measure),
+        CASE(an_own_version_with_words_too_long_for_a_reply_gets_no_job),
+        CASE(a_job_with_a_name_too_long_for_the_client_stays_for_others),
         CASE(an_always_on_app_gets_its_one_job),
         CASE(a_lost_job_comes_again_before_new_ones),
         CASE(a_listed_job_is_not_lost),
