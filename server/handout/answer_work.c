@@ -1,9 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The words around a hand-out. "Unsupported" is a strong word: clients stop asking for that
- * resource. So it is said only of what this host can never run with today's versions (platform,
- * plan class, hardware), never because of preferences, limits or an empty queue, never of all
- * resources of a host or of the only one that its user allows, and never to a volunteer who brings
- * his own versions. */
+/* The words around a hand-out. "Unsupported" is said only of what this host can never run with
+ * today's versions (platform, plan class, hardware), never because of preferences, limits or an
+ * empty queue, and never to a volunteer who brings his own versions. Clients that take it for a
+ * reason to stop asking are not told all of it (reply_no_rsc_apps). */
 
 #include "server/handout/handout.h"
 
@@ -48,7 +47,7 @@ bool answer_resources(struct request *request, const struct host_view *view,
                       const struct choice_notes *notes)
 {
     struct answer *answer = &request->visit.answer;
-    size_t count = view->asked.resource_count, unsupported = 0, allowed = 0, only = 0;
+    size_t count = view->asked.resource_count, allowed = 0, only = 0;
 
     answer->resources = ARENA_ARRAY(request->arena, count, struct answer_resource);
     if (answer->resources == NULL)
@@ -62,16 +61,13 @@ bool answer_resources(struct request *request, const struct host_view *view,
                           : notes->late[i]         ? RESOURCE_DEADLINE
                           : is_supported(view, i)  ? RESOURCE_NONE
                                                    : RESOURCE_UNSUPPORTED;
-        unsupported += resource->state == RESOURCE_UNSUPPORTED;
         if (!view->is_excluded[i]) {
             allowed++;
             only = i;
         }
     }
-    for (size_t i = 0; i < count; i++)
-        if (answer->resources[i].state == RESOURCE_UNSUPPORTED &&
-            (unsupported == count || (allowed == 1 && only == i)))
-            answer->resources[i].state = RESOURCE_NONE;
+    if (allowed == 1)
+        answer->resources[only].is_only_allowed = true;
     return true;
 }
 

@@ -51,6 +51,7 @@ enum resource_state {
 struct answer_resource {
     struct text type; /* CPU first, then as the client listed them */
     enum resource_state state;
+    bool is_only_allowed; /* the user's preferences leave no other type */
 };
 
 struct text_item {

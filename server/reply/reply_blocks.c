@@ -271,7 +271,7 @@ static bool is_plain_name(struct text name)
     return name.length > 0 && name.length <= RESOURCE_NAME_MAX;
 }
 
-/* A client that is told "nothing" for all it has may never come back. */
+/* A client that is told "nothing" for all it has, or may use, may never come back. */
 static bool all_unsupported(const struct answer *answer)
 {
     for (size_t i = 0; i < answer->resource_count; i++)
@@ -288,7 +288,7 @@ static bool has_numeric_flag(struct text type)
 static bool says_no_apps(const struct reply *reply, const struct answer_resource *resource)
 {
     if (resource->state != RESOURCE_UNSUPPORTED || !is_plain_name(resource->type) ||
-        all_unsupported(reply->answer))
+        resource->is_only_allowed || all_unsupported(reply->answer))
         return false;
     /* What cannot be taken back is not said. */
     return reply->version >= CLIENT_FORGETS_NO_APPS || has_numeric_flag(resource->type);

@@ -470,15 +470,17 @@ static void only_a_resource_without_versions_is_unsupported(void **state)
     select_jobs();
     assert_int_equal(answer->resources[1].state, RESOURCE_NONE);
 
-    catalog.rows.version_count = 0; /* never all of a host */
+    catalog.rows.version_count = 0; /* maybe all of a host */
     select_jobs();
-    assert_int_equal(answer->resources[0].state, RESOURCE_NONE);
-    assert_int_equal(answer->resources[1].state, RESOURCE_NONE);
+    assert_int_equal(answer->resources[0].state, RESOURCE_UNSUPPORTED);
+    assert_int_equal(answer->resources[1].state, RESOURCE_UNSUPPORTED);
+    assert_false(answer->resources[0].is_only_allowed || answer->resources[1].is_only_allowed);
 
-    catalog.rows.version_count = 1; /* never the only one that the user leaves */
+    catalog.rows.version_count = 1; /* maybe the only one that the user leaves */
     request.visit.project_prefs.no_cpu = true;
     select_jobs();
-    assert_int_equal(answer->resources[1].state, RESOURCE_NONE);
+    assert_int_equal(answer->resources[1].state, RESOURCE_UNSUPPORTED);
+    assert_true(answer->resources[1].is_only_allowed && !answer->resources[0].is_only_allowed);
 }
 
 /* --- own versions ----------------------------------------------------------------------------- */

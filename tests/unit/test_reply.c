@@ -548,6 +548,21 @@ static void a_shorter_next_rpc_stays(void **state)
     assert_text(reply_child_text(reply_to(f, 80300), "next_rpc_delay"), "86400.000000");
 }
 
+static void nobody_is_told_that_there_is_nothing_for_what_is_allowed(void **state)
+{
+    struct fixture *f = *state;
+
+    give_resources(f);
+    f->resources[1].is_only_allowed = true;
+    for (size_t i = 0; i < VERSION_COUNT; i++) {
+        const struct reply_element *root = reply_to(f, versions[i]);
+        assert_false(reply_names(root, "no_rsc_apps", TEXT("NVIDIA")));
+        assert_true(reply_names(root, "rsc_status", TEXT("NVIDIA unsupported")));
+        if (versions[i] < 70228)
+            assert_text(reply_child_text(root, "no_cuda_apps"), "0");
+    }
+}
+
 static void nobody_is_told_that_there_is_nothing_at_all(void **state)
 {
     struct fixture *f = *state;
@@ -860,6 +875,7 @@ int main(void)
         CASE(a_reply_without_room_for_jobs_keeps_its_acks),
         CASE(resources_are_told_by_name_and_by_number),
         CASE(a_shorter_next_rpc_stays),
+        CASE(nobody_is_told_that_there_is_nothing_for_what_is_allowed),
         CASE(nobody_is_told_that_there_is_nothing_at_all),
         CASE(an_invented_type_is_not_echoed),
         CASE(no_text_breaks_the_reply),
