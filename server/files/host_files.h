@@ -5,7 +5,7 @@
  * requests: each worker has a link to it (struct files, its own connection), and when the
  * scheduling transaction of a request is committed, the step before the reply is written calls
  * files_update (files_update.c). That compares the list of sticky files in the request with the
- * host's rows, writes the difference, and lets the orders to this host take their course
+ * host's rows, writes the difference, and advances the orders that are pending for this host
  * (file_orders.c): receive, upload or delete a file.
  *
  * One step asks before the commit: the third disk pass of the job selection, when jobs fit only if

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* The handout room: jobs for the host of a request.
  *
- * First the host gets back what is its own. Jobs that are in progress by the database and not
+ * First, lost jobs are sent again. Jobs that are in progress by the database and not
  * listed by the client were lost on the way: they are sent again or given up (resend.c); listed
  * jobs that nobody needs any more are aborted (aborts.c). Then new jobs are selected (select.c). A
  * view collects all that the checks ask about the host (view.h). A source offers candidates, from

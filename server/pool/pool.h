@@ -51,7 +51,7 @@ struct pool_job {
  * has less than its fair share pushes one of a larger class out; any other is left out, and the
  * pool is not complete any more. STATUS_NO_MEMORY: some were left out for lack of memory. */
 MUST_CHECK enum status pool_put(struct pool *pool, const struct pool_job *jobs, size_t count);
-/* They were sent, or are over: forgotten, whoever has taken them. */
+/* They were sent, or are over: removed, even if they are reserved. */
 void pool_drop(struct pool *pool, const int64_t *resultids, size_t count);
 
 /* A sweep reads all that is unsent in the database. Meanwhile jobs that the database shows are
@@ -94,7 +94,8 @@ struct pool_group {
     int64_t stream_batch, stream_owner; /* see struct pool_job */
 };
 
-/* Wants that are served side by side, as of CPU and coprocessors, and of job streams. */
+/* Separate demands (CPU, each coprocessor, each stream) that are served side by side, as of CPU and
+ * coprocessors, and of job streams. */
 enum { POOL_LANES = 4096 };
 
 /* What a host can take of a group, and how much of it is wanted. */

@@ -19,7 +19,7 @@ struct stream_ledger;
 struct files_health;
 struct server;
 
-enum { FINDINGS_BYTES_MAX = 64 << 20 }; /* of a config.xml being read */
+enum { FINDINGS_BYTES_MAX = 64 << 20 }; /* memory for what is found while config.xml is read */
 
 /* What the command line says. */
 struct server_options {
@@ -28,7 +28,7 @@ struct server_options {
     unsigned socket_mode;
     int threads; /* 0: config.xml says it */
     bool clock_from_request;
-    /* s that a request costs a worker, where the clock is the requests'; 0: no load */
+    /* with clock_from_request: simulated time of service, in s; 0: no load */
     double service_time;
 };
 

@@ -33,7 +33,7 @@ struct reply_facts {
     const struct user_row *user;
     const struct host_row *host; /* as it is stored now */
     struct text team_name;
-    bool has_weak_key;      /* who asks has shown the weak account key only, and is told no other */
+    bool has_weak_key;      /* authenticated by the weak key: never send the strong one */
     int64_t client_version; /* 10000*major + 100*minor + release; 0: unknown, as the oldest */
     struct arena *arena;    /* for texts that are put together */
 };

@@ -29,7 +29,7 @@ void request_turn_away(struct request *request, bool is_too_large, struct buffer
 /* How an attempt at the transaction ended. */
 enum outcome {
     OUTCOME_COMMITTED,
-    OUTCOME_REPLY, /* a step answered; nothing is to be kept */
+    OUTCOME_REPLY, /* a step gave the final answer; roll back */
     OUTCOME_AGAIN,
     OUTCOME_GONE, /* lost before COMMIT: connect, then again */
     OUTCOME_DOWN,
@@ -40,7 +40,7 @@ enum outcome {
 /* The first step that belongs to the transaction. */
 #define STEP_TRANSACTION STEP_authenticate
 
-/* Runs and times one step, and fails it when it has filled the arena. */
+/* Runs and times one step, and fails it if it has filled the arena. */
 enum next request_run_step(struct request *request, enum step step);
 
 /* --- transaction.c ---------------------------------------------------------------------------- */

@@ -76,7 +76,7 @@ enum step {
 enum next {
     NEXT_STEP,
     NEXT_REPLY, /* nothing of this transaction is to be kept: roll back, write the answer */
-    NEXT_FAILED /* the world's fault, in request->failure: retry, or answer "later" */
+    NEXT_FAILED /* the database or another resource failed, see request->failure: try again */
 };
 
 /* What one attempt at the transaction found and decided; zeroed before each attempt. */
@@ -91,7 +91,7 @@ struct visit {
     struct host_row host; /* as it will be stored */
     int64_t stored_rpc_time; /* of the previous RPC; 0: none */
     bool host_is_new;
-    bool detaches; /* the host's jobs in progress are lost: marked so after the reports */
+    bool detaches; /* jobs in progress become CLIENT_DETACHED once the reports are booked */
     struct global_preferences prefs; /* in force */
     struct project_preferences project_prefs;
     struct host_app_version_row *versions;
@@ -106,7 +106,8 @@ struct visit {
     bool force_resend; /* a success was reported again: an earlier reply may have been lost */
     struct host_app_version_change *version_changes;
     size_t version_change_count, version_change_capacity;
-    struct host_app_version_change spare_change; /* stands in when the arena is full */
+    struct host_app_version_change
+        spare_change; /* returned in place of NULL when the arena is full */
 
     /* what in_progress.h has read */
     struct result_row *in_progress;

@@ -2,7 +2,7 @@
 /* The deadline simulation: whether a host can run one job more without being late with it or
  * later with any other (rule B, policy(7) 8.3). A host runs its jobs by deadline, coprocessor jobs
  * before CPU jobs, and one that does not fit is passed over; a job of an earlier deadline
- * interrupts. Pure. Times are in s from now.
+ * interrupts. Pure. Times in this interface are in s from now.
  *
  * The way of a question through the files: `workload` makes jobs of what a client lists. `edf`
  * sorts them by deadline, and for a candidate finds the place between them. `edf_queue` knows what
@@ -31,7 +31,7 @@ struct edf_host {
 struct edf_job {
     double wall_time, deadline;
     double cpus;      /* of a coprocessor job: its CPU part */
-    size_t resource;  /* RESOURCE_CPU; from resource_count on: one that the host lacks */
+    size_t resource;  /* RESOURCE_CPU; at least resource_count: the host lacks it */
     double instances; /* of its coprocessor */
 };
 
