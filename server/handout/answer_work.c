@@ -125,6 +125,12 @@ static double retry_delay(struct request *request, const struct host_view *view,
     return late > 0 ? fmax(least, DEADLINE_RETRY_MIN) : least;
 }
 
+/* Others got what would have been sent: there is work, and no deadline is against it. */
+static bool others_were_faster(const struct choice_notes *notes)
+{
+    return notes->refusals.by_reason[REASON_OTHERS_FASTER].count > 0;
+}
+
 void answer_nothing(struct request *request, const struct host_view *view,
                     struct choice_notes *notes)
 {
@@ -147,6 +153,9 @@ void answer_nothing(struct request *request, const struct host_view *view,
     if (answer->first_reason == NULL)
         answer->first_reason = reason_word(picked[0].reason);
     for (size_t i = 0; i < view->asked.resource_count; i++)
-        answer->no_work_deadlines = answer->no_work_deadlines || notes->late[i];
-    answer_delay(answer, retry_delay(request, view, notes));
+        answer->no_work_deadlines =
+            answer->no_work_deadlines || (notes->late[i] && !others_were_faster(notes));
+    answer_delay(answer, others_were_faster(notes)
+                             ? delay_of_request(request, DELAY_OTHERS_FASTER, 0)
+                             : retry_delay(request, view, notes));
 }

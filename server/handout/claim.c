@@ -189,7 +189,8 @@ struct answer_job claim_describe(const struct job *job, const struct job_documen
 }
 
 static enum status take(struct request *request, const struct host_view *view,
-                        const struct attempt *attempts, size_t count, struct claimed *claimed)
+                        const struct attempt *attempts, size_t count, struct choice_notes *notes,
+                        struct claimed *claimed)
 {
     struct claim *claims = ARENA_ARRAY(request->arena, count, struct claim);
     bool *is_claimed = ARENA_ARRAY(request->arena, count, bool);
@@ -211,6 +212,7 @@ static enum status take(struct request *request, const struct host_view *view,
 
         if (!is_claimed[i]) {
             source_lost(request, job->resultid);
+            refuse(notes, job, REASON_OTHERS_FASTER);
             claimed->lost++;
             continue;
         }
@@ -254,7 +256,7 @@ enum status claim_jobs(struct request *request, const struct host_view *view,
     kept = drop_faulty(request, attempts, kept, notes, &faulty);
     kept = drop_unreadable(request, attempts, kept, notes);
     if (kept > 0)
-        status = take(request, view, attempts, kept, ret_claimed);
+        status = take(request, view, attempts, kept, notes, ret_claimed);
     if (status == STATUS_OK && faulty.count > 0)
         status = db_results_reject(request->db, request->arena, faulty.resultids,
                                    faulty.workunitids, faulty.count, (int64_t)request->now);

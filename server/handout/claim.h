@@ -18,7 +18,7 @@ struct claimed {
     struct answer_job *jobs; /* what was got, in order of choice */
     const struct job **of;   /* the chosen job of each */
     size_t count;
-    size_t lost;    /* others got there first */
+    size_t lost;    /* others got there first; in the notes */
     size_t refused; /* by a rule that needs the lock; in the notes */
 };
 

@@ -162,7 +162,7 @@ static enum status mark_savepoint(struct selection *selection)
 /* --- one batch -------------------------------------------------------------------------------- */
 
 static size_t choose(struct selection *selection, struct job *jobs, size_t count,
-                     struct job **chosen)
+                     struct job **chosen, struct choice_notes *notes)
 {
     size_t chosen_count = 0;
 
@@ -171,28 +171,36 @@ static size_t choose(struct selection *selection, struct job *jobs, size_t count
                                         selection->has_job, chosen);
     if (selection->wants_work)
         chosen_count += choose_jobs(&selection->view, &selection->tally, jobs, count,
-                                    chosen + chosen_count, &selection->notes);
+                                    chosen + chosen_count, notes);
     return chosen_count;
 }
 
 /* Chooses among the jobs of a batch and claims what was chosen. Nothing claimed, lost or refused:
- * nothing of the batch suits any more. The notes grow by what this round refused. */
+ * nothing of the batch suits any more. A job is refused beside all that was chosen before it; if
+ * some of that is not got, the reason may not be true, and the next round judges again. So the
+ * notes grow by what the choice refused only if all that it chose was got, and by what the claim
+ * refused in any case. */
 static enum status serve_round(struct selection *selection, struct job *jobs, size_t count,
                                struct job **chosen, struct claimed *ret_claimed)
 {
+    struct choice_notes judged = selection->notes;
     size_t chosen_count;
     enum status status;
 
     *ret_claimed = (struct claimed){0};
     if (!count_answer(selection))
         return STATUS_NO_MEMORY;
-    chosen_count = choose(selection, jobs, count, chosen);
-    if (chosen_count == 0)
+    chosen_count = choose(selection, jobs, count, chosen, &judged);
+    if (chosen_count == 0) {
+        selection->notes = judged;
         return STATUS_OK;
+    }
     status = mark_savepoint(selection);
     if (status == STATUS_OK)
         status = claim_jobs(selection->request, &selection->view, chosen, chosen_count,
                             &selection->notes, ret_claimed);
+    if (status == STATUS_OK && ret_claimed->lost + ret_claimed->refused == 0)
+        selection->notes = judged;
     return status == STATUS_OK ? keep_claimed(selection, ret_claimed) : status;
 }
 
@@ -325,6 +333,7 @@ static enum status search_with_deletions(struct selection *selection)
 {
     struct request *request = selection->request;
     struct host_view *view = &selection->view;
+    const struct choice_notes notes = selection->notes;
     struct id_list has_job = selection->has_job;
     struct deletable_files deletable;
     enum status status = deletable_files_find(request, &deletable);
@@ -343,6 +352,7 @@ static enum status search_with_deletions(struct selection *selection)
             return status;
         status = undo_claims(selection);
         selection->has_job = has_job;
+        selection->notes = notes; /* what was refused beside jobs that are not got after all */
     }
     return status;
 }

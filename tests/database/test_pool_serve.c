@@ -224,6 +224,32 @@ static void what_others_took_is_replaced_in_the_same_request(void **state)
     assert_in_range(figures().jobs, 27, 46); /* what was lost is held no more */
 }
 
+/* A host that has nothing to do asks for more than it can do by the deadline, and the pool holds
+ * enough, of which nothing is there any more. That is told, and no deadline. */
+static void what_is_withdrawn_is_not_called_late(void **state)
+{
+    static const char *const withdrawals[] = {
+        "UPDATE result SET server_state = 5, outcome = 5",
+        "UPDATE workunit, result SET error_mask = 16, server_state = 5, outcome = 5",
+    };
+
+    (void)state;
+    for (size_t i = 0; i < 2; i++) {
+        const struct answer *answer;
+
+        add_jobs((int)i * 100 + 1, 100, 0, "1e6");
+        test_sql(database, "UPDATE workunit SET rsc_fpops_est = 5e13, delay_bound = 86400");
+        pass(&server, 5);
+        test_sql(database, "%s", withdrawals[i]);
+        answer = ask(&server, 1 + (int)i, 4e9, 28 * 86400);
+        assert_int_equal(answer->job_count, 0);
+        assert_false(answer->no_work_deadlines);
+        assert_string_equal(answer->first_reason, i == 0 ? "others_faster" : "no_jobs");
+        assert_true(answer->request_delay >= 60 && answer->request_delay < 300);
+        assert_false(text_contains(buffer_text(&server.serving.reply), TEXT("in time")));
+    }
+}
+
 static void before_the_first_fill_the_database_is_asked(void **state)
 {
     (void)state;
@@ -557,6 +583,7 @@ int main(void)
         CASE(a_rare_host_finds_its_job_at_once),
         CASE(the_nearest_miss_is_told),
         CASE(what_others_took_is_replaced_in_the_same_request),
+        CASE(what_is_withdrawn_is_not_called_late),
         CASE(before_the_first_fill_the_database_is_asked),
         CASE(an_incomplete_pool_asks_the_database_before_no),
         CASE(jobs_in_other_hands_are_no_reason_for_no),

@@ -227,6 +227,24 @@ static void what_others_took_is_replaced(void **state)
         assert_true(request.visit.answer.jobs[i].resultid >= 1002);
 }
 
+/* Of jobs that take most of their time each processor can do one. What was refused beside such as
+ * were not got is not told. */
+static void what_was_refused_beside_lost_jobs_is_not_told(void **state)
+{
+    (void)state;
+    config->delay_jitter = 0;
+    request.message.cpu_req_seconds = 28 * 86400;
+    for (int i = 0; i < 10; i++)
+        add_job(80000)->others_take = true;
+    run();
+    assert_int_equal(request.visit.answer.job_count, 0);
+    assert_false(request.visit.answer.no_work_deadlines);
+    assert_int_equal(request.visit.answer.reason_count, 1);
+    assert_string_equal(request.visit.answer.first_reason, "others_faster");
+    assert_real(request.visit.answer.request_delay, 60, 0);
+    assert_int_equal(request.visit.answer.resources[0].state, RESOURCE_NONE);
+}
+
 static void a_job_that_cannot_be_written_is_not_taken(void **state)
 {
     (void)state;
@@ -746,6 +764,7 @@ int main(void)
         CASE(as_much_is_sent_as_is_asked_for),
         CASE(the_database_has_the_later_deadline),
         CASE(what_others_took_is_replaced),
+        CASE(what_was_refused_beside_lost_jobs_is_not_told),
         CASE(a_job_that_cannot_be_written_is_not_taken),
         CASE(streams_share_over_requests),
         CASE(a_refused_statement_costs_the_jobs_alone),

@@ -44,6 +44,7 @@ static const struct {
     [DELAY_TOO_RECENT] = {.base = 0, .configured = true, .is_an_interval = true},
     [DELAY_NO_WORK] = {.base = 0, .configured = true},
     [DELAY_DEADLINE] = {.base = 0, .configured = true},
+    [DELAY_OTHERS_FASTER] = {.base = 60},
 };
 
 static double bounded(double delay)

@@ -7,13 +7,14 @@
 
 /* What a delay is for; its base in seconds stands in one table in delay.c. */
 enum delay_cause {
-    DELAY_BAD_KEY,      /* account key missing or wrong */
-    DELAY_NOT_ACCEPTED, /* client too old, OS, CPU or platform not accepted, blacklisted */
-    DELAY_BUSY,         /* another request of this host, or the database asks for later */
-    DELAY_DOWN,         /* project down: maintenance_delay */
-    DELAY_TOO_RECENT,   /* min_sendwork_interval */
-    DELAY_NO_WORK,      /* nothing for this host now: no_work_delay */
-    DELAY_DEADLINE,     /* nothing in time: what the queue of the host says */
+    DELAY_BAD_KEY,       /* account key missing or wrong */
+    DELAY_NOT_ACCEPTED,  /* client too old, OS, CPU or platform not accepted, blacklisted */
+    DELAY_BUSY,          /* another request of this host, or the database asks for later */
+    DELAY_DOWN,          /* project down: maintenance_delay */
+    DELAY_TOO_RECENT,    /* min_sendwork_interval */
+    DELAY_NO_WORK,       /* nothing for this host now: no_work_delay */
+    DELAY_DEADLINE,      /* nothing in time: what the queue of the host says */
+    DELAY_OTHERS_FASTER, /* what was chosen went to others in the same moment */
     DELAY_CAUSE_COUNT
 };
 
