@@ -142,12 +142,8 @@ static void on_error(void *context, xmlErrorPtr error)
             *at = ' ';
 }
 
-static xmlParserCtxtPtr new_parser(struct text document, struct walk *walk)
+static void set_up(xmlParserCtxtPtr parser, struct walk *walk)
 {
-    xmlParserCtxtPtr parser = xmlCreateMemoryParserCtxt(document.at, (int)document.length);
-
-    if (parser == NULL)
-        return NULL;
     xmlCtxtUseOptions(parser, XML_PARSE_NONET | XML_PARSE_COMPACT |
                                   (walk->limits->recover ? XML_PARSE_RECOVER : 0));
     /* After the options, which put functions of libxml2's own into the table. */
@@ -162,14 +158,33 @@ static xmlParserCtxtPtr new_parser(struct text document, struct walk *walk)
         .serror = on_error,
     };
     parser->userData = walk;
-    return parser;
+    walk->parser = parser;
+}
+
+static enum status run(xmlParserCtxtPtr parser, struct walk *walk)
+{
+    bool well_formed;
+
+    if (parser == NULL)
+        return fail(walk->failure, STATUS_NO_MEMORY, "no memory for an XML parser");
+    set_up(parser, walk);
+    xmlParseDocument(parser);
+    well_formed = parser->wellFormed;
+    xmlFreeDoc(parser->myDoc); /* none is made; NULL is fine */
+    xmlFreeParserCtxt(parser);
+
+    if (walk->status != STATUS_OK)
+        return walk->status;
+    if (!well_formed && !walk->limits->recover)
+        return fail(walk->failure, STATUS_INVALID, "%s",
+                    walk->error.status == STATUS_OK ? "not well-formed" : walk->error.text);
+    return STATUS_OK;
 }
 
 enum status xml_walk(struct text document, const struct xml_limits *limits,
                      const struct xml_handler *handler, struct failure *failure)
 {
     struct walk walk = {.limits = limits, .handler = handler, .failure = failure};
-    bool well_formed;
 
     if (document.length > limits->bytes_max || document.length > INT_MAX)
         return fail(failure, STATUS_TOO_LARGE, "%zu bytes are more than %zu", document.length,
@@ -178,21 +193,47 @@ enum status xml_walk(struct text document, const struct xml_limits *limits,
         return fail(failure, STATUS_INVALID, "empty document");
     if (memchr(document.at, '\0', document.length) != NULL)
         return fail(failure, STATUS_INVALID, "a NUL byte in the document");
+    return run(xmlCreateMemoryParserCtxt(document.at, (int)document.length), &walk);
+}
 
-    walk.parser = new_parser(document, &walk);
-    if (walk.parser == NULL)
-        return fail(failure, STATUS_NO_MEMORY, "no memory for an XML parser");
-    xmlParseDocument(walk.parser);
-    well_formed = walk.parser->wellFormed;
-    xmlFreeDoc(walk.parser->myDoc); /* none is made; NULL is fine */
-    xmlFreeParserCtxt(walk.parser);
+/* A document in pieces, as libxml2 asks for it: so many bytes at most. */
+struct feed {
+    const struct xml_source *source;
+    struct text rest; /* of the newest piece */
+    size_t left;      /* of the bytes that the limits allow */
+    bool is_too_long;
+};
 
-    if (walk.status != STATUS_OK)
-        return walk.status;
-    if (!well_formed && !limits->recover)
-        return fail(failure, STATUS_INVALID, "%s",
-                    walk.error.status == STATUS_OK ? "not well-formed" : walk.error.text);
-    return STATUS_OK;
+static int on_read(void *context, char *to, int size)
+{
+    struct feed *feed = context;
+    size_t length;
+
+    if (feed->rest.length == 0)
+        feed->rest = feed->source->next(feed->source->context);
+    length = feed->rest.length < (size_t)size ? feed->rest.length : (size_t)size;
+    if (length > feed->left) {
+        feed->is_too_long = true;
+        return -1;
+    }
+    if (length > 0)
+        memcpy(to, feed->rest.at, length);
+    feed->left -= length;
+    feed->rest = (struct text){feed->rest.at + length, feed->rest.length - length};
+    return (int)length;
+}
+
+enum status xml_walk_pieces(const struct xml_source *source, const struct xml_limits *limits,
+                            const struct xml_handler *handler, struct failure *failure)
+{
+    struct walk walk = {.limits = limits, .handler = handler, .failure = failure};
+    struct feed feed = {.source = source, .left = limits->bytes_max};
+    enum status status =
+        run(xmlCreateIOParserCtxt(NULL, NULL, on_read, NULL, &feed, XML_CHAR_ENCODING_NONE), &walk);
+
+    if (feed.is_too_long)
+        return fail(failure, STATUS_TOO_LARGE, "more than %zu bytes", limits->bytes_max);
+    return status;
 }
 
 void xml_startup(void)

@@ -29,6 +29,18 @@ struct xml_handler {
 MUST_CHECK enum status xml_walk(struct text document, const struct xml_limits *limits,
                                 const struct xml_handler *handler, struct failure *failure);
 
+/* Where the text of a document comes from when it is not kept whole: each call gives the next
+ * piece, which lives until the next call; an empty one is the end. */
+struct xml_source {
+    void *context;
+    struct text (*next)(void *context);
+};
+
+/* The same of a document in pieces; only what libxml2 is about to read is in memory. */
+MUST_CHECK enum status xml_walk_pieces(const struct xml_source *source,
+                                       const struct xml_limits *limits,
+                                       const struct xml_handler *handler, struct failure *failure);
+
 /* Once per process, before the first thread. */
 void xml_startup(void);
 void xml_shutdown(void);

@@ -5,7 +5,6 @@
 #include "server/parse/parse.h"
 
 #include "server/base/arena.h"
-#include "server/base/buffer.h"
 #include "server/base/xml.h"
 #include "server/parse/elements.h"
 #include "server/parse/repair.h"
@@ -16,7 +15,9 @@
 #include "server/base/banned.h"
 
 enum {
-    PARSE_LEVELS_MAX = 10,     /* of the table, and one to spare */
+    PARSE_LEVELS_MAX = 10, /* of the table, and one to spare */
+    SHORT_BYTES_MAX = 8,   /* texts that share a block of the arena */
+    SHORT_BLOCK_BYTES = 1024,
     PARSE_TEXT_SIZE = 3 * 8192 /* the longest text of the table, three bytes a byte */
 };
 
@@ -47,7 +48,7 @@ struct message_reader {
 
     struct text body;
     const struct parse_limits *limits;
-    const struct repaired *repaired;
+    struct repaired *repaired;
     struct arena *arena;
     struct failure *failure;
 
@@ -58,6 +59,8 @@ struct message_reader {
     union spare spare;
     struct text pieces[MESSAGE_RESULT_FILES_MAX]; /* <file_info> of the open result */
     size_t piece_count;
+    char *shorts; /* where the next short text goes */
+    size_t shorts_left;
     char text[PARSE_TEXT_SIZE];
     size_t text_length;
 };
@@ -100,6 +103,7 @@ struct list {
     size_t items_offset, count_offset, item_size, items_max;
     void (*begin)(void *record, const struct element *element);
     bool (*end)(struct message_reader *reader, void *record);
+    bool needs_name; /* an entry without one is not kept, so no place is made for it */
 };
 
 /* The begin_ functions set what an entry is as long as the client says nothing else. */
@@ -153,6 +157,7 @@ static bool end_named(struct message_reader *reader, void *record)
     (void)reader;
     return name->length > 0;
 }
+_Static_assert(offsetof(struct reported_result, name) == 0, "the repair counts names by it");
 _Static_assert(offsetof(struct alt_platform, name) == 0, "end_named reads the first member");
 _Static_assert(offsetof(struct host_file, name) == 0, "end_named reads the first member");
 _Static_assert(offsetof(struct other_result, name) == 0, "end_named reads the first member");
@@ -184,6 +189,21 @@ static bool end_ip_result(struct message_reader *reader, void *record)
     return true;
 }
 
+/* At its final length from the start, since what a growing buffer leaves behind stays taken. */
+static struct text join(struct arena *arena, const struct text *pieces, size_t count, size_t total)
+{
+    char *at = total == 0 ? NULL : arena_alloc(arena, total);
+    size_t length = 0;
+
+    if (at == NULL)
+        return NO_TEXT;
+    for (size_t i = 0; i < count; i++) {
+        memcpy(at + length, pieces[i].at, pieces[i].length);
+        length += pieces[i].length;
+    }
+    return (struct text){at, length};
+}
+
 /* Clients write a result's <file_info> elements one after the other, and then one slice of the
  * body holds them all. */
 static bool end_result(struct message_reader *reader, void *record)
@@ -191,8 +211,11 @@ static bool end_result(struct message_reader *reader, void *record)
     struct reported_result *result = record;
     const struct text *pieces = reader->pieces;
     size_t count = reader->piece_count;
-    struct buffer joined = buffer_in(reader->arena);
     bool together = true;
+    size_t total = 0;
+
+    if (result->name.length == 0)
+        return false;
 
     for (size_t i = 1; i < count; i++) {
         const char *end = pieces[i - 1].at + pieces[i - 1].length;
@@ -200,23 +223,23 @@ static bool end_result(struct message_reader *reader, void *record)
 
         together = together && text_trim(between).length == 0;
     }
+    for (size_t i = 0; i < count; i++)
+        total += pieces[i].length;
     if (count > 0 && together) {
         const char *end = pieces[count - 1].at + pieces[count - 1].length;
 
         result->xml_doc_out = (struct text){pieces[0].at, (size_t)(end - pieces[0].at)};
     } else {
-        for (size_t i = 0; i < count; i++)
-            buffer_add(&joined, pieces[i]);
-        result->xml_doc_out = buffer_text(&joined);
+        result->xml_doc_out = join(reader->arena, pieces, count, total);
     }
-    return result->name.length > 0;
+    return true;
 }
 
 static const struct list lists[CONTEXT_COUNT] = {
 #define LIST(items, count, type, most, begin, end)                                      \
     {                                                                                   \
         offsetof(struct message_reader, items), offsetof(struct message_reader, count), \
-            sizeof(type), most, begin, end                                              \
+            sizeof(type), most, begin, end, (end) == end_named || (end) == end_result   \
     }
     [CONTEXT_ALT_PLATFORM] = LIST(alternates, alternate_count, struct alt_platform,
                                   MESSAGE_PLATFORMS_MAX, NULL, end_named),
@@ -249,7 +272,7 @@ static enum status make_list(struct message_reader *reader, enum context context
 
     for (size_t i = 0; i < element_count; i++)
         if (elements[i].kind == ELEMENT_ITEM && elements[i].child == context)
-            wanted += reader->repaired->counts[i];
+            wanted += list->needs_name ? reader->repaired->named[i] : reader->repaired->counts[i];
     wanted = least(wanted, list->items_max);
     if (context == CONTEXT_RESULT)
         wanted = least(wanted, reader->limits->results_max);
@@ -392,6 +415,27 @@ static void store(struct level *level, const struct element *element, const void
     level->seen[element - elements] = true;
 }
 
+/* A text of one byte would take sixteen of the arena, and there can be one in each few bytes of a
+ * body. NULL: the arena is full. */
+static char *place_for_text(struct message_reader *reader, size_t length)
+{
+    char *at;
+
+    if (length > SHORT_BYTES_MAX)
+        return arena_alloc(reader->arena, length);
+    if (length > reader->shorts_left) {
+        at = arena_alloc(reader->arena, SHORT_BLOCK_BYTES);
+        if (at == NULL)
+            return NULL;
+        reader->shorts = at;
+        reader->shorts_left = SHORT_BLOCK_BYTES;
+    }
+    at = reader->shorts;
+    reader->shorts += length;
+    reader->shorts_left -= length;
+    return at;
+}
+
 static enum status store_string(struct message_reader *reader, struct level *level,
                                 const struct element *element, struct text text)
 {
@@ -399,7 +443,7 @@ static enum status store_string(struct message_reader *reader, struct level *lev
     char *copy;
 
     if (text.length > 0) {
-        copy = arena_alloc(reader->arena, text.length);
+        copy = place_for_text(reader, text.length);
         if (copy == NULL)
             return fail_full(reader);
         bytes = (struct text){copy, bytes_restore(text, copy)};
@@ -551,15 +595,22 @@ static void complete(struct message_reader *reader)
     message->elements_dropped += reader->repaired->dropped;
 }
 
+static struct text next_piece(void *context)
+{
+    return repair_next(context);
+}
+
 static enum status read_repaired(struct message_reader *reader)
 {
-    struct text document = buffer_text(&reader->repaired->document);
-    const struct xml_limits limits = {.bytes_max = document.length,
-                                      .depth_max = reader->limits->depth_max,
-                                      .elements_max = document.length};
+    const struct xml_source source = {reader->repaired, next_piece};
+    const struct xml_limits limits = {
+        .bytes_max = SIZE_MAX, .depth_max = reader->limits->depth_max, .elements_max = SIZE_MAX};
     const struct xml_handler handler = {reader, on_start, on_text, on_end};
-    enum status status = xml_walk(document, &limits, &handler, reader->failure);
+    enum status status = xml_walk_pieces(&source, &limits, &handler, reader->failure);
 
+    if (reader->repaired->piece.overflowed)
+        return fail(reader->failure, STATUS_NO_MEMORY, "no memory to read a request of %zu bytes",
+                    reader->body.length);
     if (status != STATUS_OK)
         return status;
     complete(reader);

@@ -4,13 +4,16 @@
  * What comes in is the body of a POST: bytes of any encoding, in which a scheduler_request is
  * written with tags, but not reliably as XML. It goes through three hands, in this order:
  *
- *   repair.c    walks the bytes once, guided by the table of elements, and writes a small document
- *               that is well-formed. Where an element ends is found by scan.c, which bounds the
- *               cost of looking; how single texts are written and read is the matter of values.c.
- *   parse.c     reads that document with libxml2 and puts each text where its row of the table
- *               (elements.def, elements.h) says: into a field, a list, or nowhere.
- *   message.h   is what the request said: plain structs that all later rooms read, and only read.
- *               client_age.h lists from which version on clients say and read what.
+ *   repair.c    walks the bytes, guided by the table of elements, and writes a small document, in
+ *               pieces if it is not small, that is well-formed. Where an element ends is found by
+ * scan.c, which bounds the cost of looking; how single texts are written and read is the matter of
+ * values.c. parse.c     reads that document with libxml2 and puts each text where its row of the
+ * table (elements.def, elements.h) says: into a field, a list, or nowhere. message.h   is what the
+ * request said: plain structs that all later rooms read, and only read. client_age.h lists from
+ * which version on clients say and read what.
+ *
+ * This comes before anything is known of who asks, so the memory that it takes is bounded by the
+ * body: 9 MB and four times its length if the body fills one list, 12 MB if it fills them all.
  *
  * What cannot be read costs only itself: it is counted in `elements_dropped`, and everything beside
  * it counts as usual. The first step of a request (parse, in request/walk.c) asks; so do qmctl why,

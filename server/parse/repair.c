@@ -8,35 +8,29 @@
  * What cannot be read costs only itself. An unknown element is skipped to its end, if it has one;
  * a known one whose end is missing is closed where its parent, its next sibling or an element
  * further out shows that it must be over; a leaf that does not end where it should is
- * left out and counted. What becomes of the bytes of a text is the matter of values.c. */
+ * left out and counted. What becomes of the bytes of a text is the matter of values.c.
+ *
+ * A body of a few megabytes can be written so that its document is a multiple of it. So the
+ * document is made in pieces: the first walk counts, and keeps what it writes as long as that is
+ * one piece, which is enough for nearly every request. Of a longer document it keeps nothing, and a
+ * second walk, which takes the same way since it begins with the same budget, writes each piece
+ * when the XML parser asks for it. */
 #include "server/parse/repair.h"
 
-#include "server/parse/scan.h"
 #include "server/parse/values.h"
 
 #include <string.h>
 
 #include "server/base/banned.h"
 
-enum {
-    DEPTH_MAX = 8,     /* the table is not deeper */
-    DECODED_MAX = 8191 /* the longest text of the table */
-};
+enum { DECODED_MAX = 8191 /* the longest text of the table */ };
+_Static_assert(DECODED_MAX * 3 < REPAIR_ELEMENT_BYTES, "each byte may be written as three");
 
-struct repair {
-    struct scan scan;
-    struct repaired *out;
-    size_t depth;
-    enum context contexts[DEPTH_MAX];          /* by level; the root's is CONTEXT_REQUEST */
-    const struct element *elements[DEPTH_MAX]; /* NULL: the root */
-    struct scan_around around;
-};
-
-static void write_tag(struct repair *repair, const char *before, struct text name)
+static void write_tag(struct repaired *repair, const char *before, struct text name)
 {
-    buffer_add_string(&repair->out->document, before);
-    buffer_add(&repair->out->document, name);
-    buffer_add_char(&repair->out->document, '>');
+    buffer_add_string(&repair->piece, before);
+    buffer_add(&repair->piece, name);
+    buffer_add_char(&repair->piece, '>');
 }
 
 static size_t row_of(const struct element *element)
@@ -44,46 +38,64 @@ static size_t row_of(const struct element *element)
     return (size_t)(element - elements);
 }
 
-static void open_element(struct repair *repair, const struct element *element, struct text name,
+static void count(struct repaired *repair, const struct element *element)
+{
+    if (!repair->is_counted)
+        repair->counts[row_of(element)]++;
+}
+
+static void count_dropped(struct repaired *repair, size_t elements_dropped)
+{
+    if (!repair->is_counted)
+        repair->dropped += elements_dropped;
+}
+
+static void open_element(struct repaired *repair, const struct element *element, struct text name,
                          enum context context)
 {
-    must(repair->depth < DEPTH_MAX);
+    must(repair->depth < REPAIR_DEPTH_MAX);
     repair->contexts[repair->depth] = context;
     repair->elements[repair->depth] = element;
+    repair->has_name[repair->depth] = false;
     repair->around.names[repair->depth] = name;
     repair->around.count = ++repair->depth;
     if (element != NULL)
-        repair->out->counts[row_of(element)]++;
+        count(repair, element);
     write_tag(repair, "<", name);
 }
 
-static void close_down_to(struct repair *repair, size_t depth)
+static void close_down_to(struct repaired *repair, size_t depth)
 {
     while (repair->depth > depth) {
         repair->around.count = --repair->depth;
+        if (repair->has_name[repair->depth] && !repair->is_counted)
+            repair->named[row_of(repair->elements[repair->depth])]++;
         write_tag(repair, "</", repair->around.names[repair->depth]);
     }
 }
 
-static void write_leaf(struct repair *repair, const struct element *element, struct text text)
+static void write_leaf(struct repaired *repair, const struct element *element, struct text text)
 {
     struct text name = text_from(element->name);
 
-    repair->out->counts[row_of(element)]++;
+    count(repair, element);
+    if (element->kind == ELEMENT_STRING && element->offset == 0 && text.length > 0 &&
+        repair->depth > 1)
+        repair->has_name[repair->depth - 1] = true;
     write_tag(repair, "<", name);
-    bytes_write(&repair->out->document, text);
+    bytes_write(&repair->piece, text);
     write_tag(repair, "</", name);
 }
 
 /* Each reader of one element answers where the walk goes on. */
 
-static size_t drop(struct repair *repair, size_t at)
+static size_t drop(struct repaired *repair, size_t at)
 {
-    repair->out->dropped++;
+    count_dropped(repair, 1);
     return at;
 }
 
-static size_t read_text(struct repair *repair, const struct element *element,
+static size_t read_text(struct repaired *repair, const struct element *element,
                         const struct scan_tag *tag)
 {
     char decoded[DECODED_MAX];
@@ -104,7 +116,7 @@ static size_t read_text(struct repair *repair, const struct element *element,
 
 /* Numbers hold no '<', so the next one has to be their end. An empty element is no number, and
  * <x></x> no flag. */
-static size_t read_number(struct repair *repair, const struct element *element,
+static size_t read_number(struct repaired *repair, const struct element *element,
                           const struct scan_tag *tag)
 {
     size_t limit = tag->end + element->bytes_max + 64, close;
@@ -147,7 +159,7 @@ static bool stops_at_trickle(struct text name)
     return text_is(name, "msg_from_host");
 }
 
-static bool find_blob_end(struct repair *repair, const struct element *element,
+static bool find_blob_end(struct repaired *repair, const struct element *element,
                           const struct scan_tag *tag, struct scan_span *ret_span)
 {
     bool (*stops)(struct text) = (element->marks & ELEMENT_STRICT) != 0 ? stops_strict : NULL;
@@ -161,7 +173,7 @@ static bool find_blob_end(struct repair *repair, const struct element *element,
     return scan_blob(&repair->scan, tag, &repair->around, stops, ret_span);
 }
 
-static size_t read_blob(struct repair *repair, const struct element *element,
+static size_t read_blob(struct repaired *repair, const struct element *element,
                         const struct scan_tag *tag)
 {
     struct scan_span span = {tag->end, tag->end};
@@ -173,14 +185,14 @@ static size_t read_blob(struct repair *repair, const struct element *element,
     until = element->kind == ELEMENT_WHOLE ? span.after : span.content_end;
     if (element->bytes_max > 0 && until - from > element->bytes_max)
         return drop(repair, span.after);
-    repair->out->counts[row_of(element)]++;
+    count(repair, element);
     write_tag(repair, "<", name);
-    buffer_print(&repair->out->document, "%zu %zu", from, until - from);
+    buffer_print(&repair->piece, "%zu %zu", from, until - from);
     write_tag(repair, "</", name);
     return span.after;
 }
 
-static size_t read_known(struct repair *repair, const struct element *element,
+static size_t read_known(struct repaired *repair, const struct element *element,
                          const struct scan_tag *tag)
 {
     switch (element->kind) {
@@ -205,7 +217,7 @@ static size_t read_known(struct repair *repair, const struct element *element,
     return tag->end;
 }
 
-static size_t read_start(struct repair *repair, const struct scan_tag *tag)
+static size_t read_start(struct repaired *repair, const struct scan_tag *tag)
 {
     const struct element *element = element_find(repair->contexts[repair->depth - 1], tag->name);
     struct scan_span span;
@@ -217,7 +229,7 @@ static size_t read_start(struct repair *repair, const struct scan_tag *tag)
         element = element_find(repair->contexts[level], tag->name);
         if (element == NULL || (!has_children(element) && element->kind < ELEMENT_BLOB))
             continue;
-        repair->out->dropped += repair->depth - level - 1;
+        count_dropped(repair, repair->depth - level - 1);
         close_down_to(repair, level + 1);
         return read_known(repair, element, tag);
     }
@@ -228,14 +240,14 @@ static size_t read_start(struct repair *repair, const struct scan_tag *tag)
 
 /* An end tag of an item that was never begun stands for an item whose start could not be read: an
  * empty one takes its place, because in some lists the position is a number to refer to. */
-static size_t read_end(struct repair *repair, const struct scan_tag *tag)
+static size_t read_end(struct repaired *repair, const struct scan_tag *tag)
 {
     const struct element *element;
 
     for (size_t level = repair->depth; level-- > 1;) {
         if (!text_equal(repair->around.names[level], tag->name))
             continue;
-        repair->out->dropped += repair->depth - level - 1;
+        count_dropped(repair, repair->depth - level - 1);
         close_down_to(repair, level);
         return tag->end;
     }
@@ -247,22 +259,25 @@ static size_t read_end(struct repair *repair, const struct scan_tag *tag)
     return tag->end;
 }
 
-static void walk(struct repair *repair, size_t at)
+/* One step of the walk. False: it is over. */
+static bool step(struct repaired *repair)
 {
-    while ((at = scan_next(&repair->scan, at, repair->scan.end)) < repair->scan.end) {
-        size_t after = scan_past_markup(&repair->scan, at);
-        struct scan_tag tag;
+    size_t at = scan_next(&repair->scan, repair->at, repair->scan.end), after;
+    struct scan_tag tag;
 
-        if (after > at)
-            at = after;
-        else if (!scan_read_tag(&repair->scan, at, &tag))
-            at++;
-        else if (tag.kind == TAG_END)
-            at = read_end(repair, &tag);
-        else
-            at = read_start(repair, &tag);
-    }
-    close_down_to(repair, 0);
+    repair->at = at;
+    if (at >= repair->scan.end)
+        return false;
+    after = scan_past_markup(&repair->scan, at);
+    if (after > at)
+        repair->at = after;
+    else if (!scan_read_tag(&repair->scan, at, &tag))
+        repair->at = at + 1;
+    else if (tag.kind == TAG_END)
+        repair->at = read_end(repair, &tag);
+    else
+        repair->at = read_start(repair, &tag);
+    return true;
 }
 
 static const char root[] = "scheduler_request";
@@ -299,28 +314,81 @@ static size_t find_root_end(struct text body)
     return (size_t)(rest.at - body.at) + rest.length - end_tag.length;
 }
 
+static void begin_walk(struct repaired *repair, size_t end)
+{
+    repair->scan = scan_begin(repair->body, end);
+    repair->at = repair->begin;
+    repair->piece.length = 0;
+    open_element(repair, NULL, text_from(root), CONTEXT_REQUEST);
+}
+
+static void end_walk(struct repaired *repair)
+{
+    size_t budget = scan_begin(repair->body, repair->scan.end).budget;
+
+    close_down_to(repair, 0);
+    repair->work += repair->scan.end + budget - repair->scan.budget;
+}
+
+static void count_elements(struct repaired *repair, size_t end)
+{
+    repair->is_whole = true;
+    begin_walk(repair, end);
+    while (step(repair)) {
+        if (repair->piece.length < REPAIR_PIECE_BYTES)
+            continue;
+        repair->work += repair->piece.length;
+        repair->piece.length = 0;
+        repair->is_whole = false;
+    }
+    end_walk(repair);
+    repair->work += repair->piece.length;
+    repair->is_counted = true;
+    if (!repair->is_whole)
+        begin_walk(repair, end);
+}
+
+struct text repair_next(struct repaired *repair)
+{
+    if (repair->is_whole) {
+        repair->is_whole = false;
+        return buffer_text(&repair->piece);
+    }
+    if (repair->depth == 0)
+        return NO_TEXT;
+    if (repair->at > repair->begin)
+        repair->piece.length = 0;
+    while (repair->piece.length < REPAIR_PIECE_BYTES) {
+        if (step(repair))
+            continue;
+        end_walk(repair);
+        break;
+    }
+    repair->work += repair->piece.length;
+    return repair->piece.overflowed ? NO_TEXT : buffer_text(&repair->piece);
+}
+
 enum status repair_request(struct text body, struct repaired *ret_repaired, struct failure *failure)
 {
-    struct repair repair = {.out = ret_repaired};
     const char *nul = body.length == 0 ? NULL : memchr(body.at, '\0', body.length);
-    size_t begin, end;
+    size_t end;
 
-    *ret_repaired = (struct repaired){.document = buffer_on_heap(0)};
+    *ret_repaired =
+        (struct repaired){.piece = buffer_on_heap(REPAIR_PIECE_BYTES + REPAIR_ELEMENT_BYTES)};
     if (nul != NULL)
         body.length = (size_t)(nul - body.at);
     if (text_trim(body).length == 0)
         return fail(failure, STATUS_INVALID, "the request is empty");
-    begin = find_root(body);
-    if (begin == 0)
+    ret_repaired->body = body;
+    ret_repaired->begin = find_root(body);
+    if (ret_repaired->begin == 0)
         return fail(failure, STATUS_INVALID, "the request does not begin with <%s>", root);
     end = find_root_end(body);
-    if (end < begin)
+    if (end < ret_repaired->begin)
         return fail(failure, STATUS_INVALID, "the request is incomplete: </%s> is missing", root);
 
-    repair.scan = scan_begin(body, end);
-    open_element(&repair, NULL, text_from(root), CONTEXT_REQUEST);
-    walk(&repair, begin);
-    if (ret_repaired->document.overflowed)
+    count_elements(ret_repaired, end);
+    if (ret_repaired->piece.overflowed)
         return fail(failure, STATUS_NO_MEMORY, "no memory to read a request of %zu bytes",
                     body.length);
     return STATUS_OK;
@@ -328,5 +396,5 @@ enum status repair_request(struct text body, struct repaired *ret_repaired, stru
 
 void repair_free(struct repaired *repaired)
 {
-    buffer_free(&repaired->document);
+    buffer_free(&repaired->piece);
 }

@@ -9,6 +9,8 @@
 #include "server/base/arena.h"
 #include "server/base/buffer.h"
 
+#include <string.h>
+
 #include "server/base/banned.h"
 
 /* --- texts ------------------------------------------------------------------------------------ */
@@ -207,8 +209,8 @@ static bool find_between(struct text raw, struct text start_tag, struct text end
 struct trickle_up value_trickle(struct arena *arena, struct text raw)
 {
     struct trickle_up trickle = {.xml = raw};
-    struct buffer rest = buffer_in(arena);
-    size_t begin, end;
+    size_t begin, end, length;
+    char *rest;
 
     if (!find_between(raw, TEXT("<result_name>"), TEXT("</result_name>"), &trickle.result_name,
                       &begin, &end))
@@ -221,8 +223,13 @@ struct trickle_up value_trickle(struct arena *arena, struct text raw)
         end++;
     if (end < raw.length && raw.at[end] == '\n')
         end++;
-    buffer_add(&rest, (struct text){raw.at, begin});
-    buffer_add(&rest, (struct text){raw.at + end, raw.length - end});
-    trickle.xml = buffer_text(&rest);
+    length = begin + raw.length - end;
+    rest = length == 0 ? NULL : arena_alloc(arena, length);
+    trickle.xml = NO_TEXT;
+    if (rest == NULL)
+        return trickle;
+    memcpy(rest, raw.at, begin);
+    memcpy(rest + begin, raw.at + end, raw.length - end);
+    trickle.xml = (struct text){rest, length};
     return trickle;
 }
