@@ -81,7 +81,7 @@ static enum status find_claimed(struct db *db, struct arena *arena, int64_t host
                                 const struct claim *claims, size_t count, struct db_ids ids,
                                 uint64_t affected, bool *ret_claimed)
 {
-    struct id_cursor rows;
+    struct written_cursor rows;
     bool *is_ours = ARENA_ARRAY(arena, ids.count, bool);
     enum status status;
 

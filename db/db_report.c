@@ -40,7 +40,7 @@ static enum status find_booked(struct db *db, struct arena *arena,
                                const struct result_report *reports, size_t count, struct db_ids ids,
                                uint64_t affected, bool *ret_booked)
 {
-    struct id_cursor rows;
+    struct written_cursor rows;
     bool *is_ours = ARENA_ARRAY(arena, ids.count, bool);
     enum status status;
 

@@ -14,8 +14,10 @@
  * to ids.items[i], which rise. A row that the same host changed in the same second by an earlier
  * RPC looks the same; then more are found than the `affected` of the UPDATE, which of them are ours
  * cannot be told, and the answer is STATUS_DB_RETRY: the transaction is to be repeated, which reads
- * those rows anew, rather than a job sent or booked twice. */
-MUST_CHECK enum status written_read(struct id_cursor *rows, struct db_ids ids, uint64_t affected,
-                                    bool *ret_is_ours);
+ * those rows anew, rather than a job sent or booked twice. The same where a row is still open: an
+ * array that was interrupted may be answered as if it were done, and has passed over its last rows.
+ */
+MUST_CHECK enum status written_read(struct written_cursor *rows, struct db_ids ids,
+                                    uint64_t affected, bool *ret_is_ours);
 
 #endif
