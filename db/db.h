@@ -66,8 +66,13 @@ void db_fail_nth(struct db *db, uint64_t nth, enum status status);
 
 /* --- transaction -------------------------------------------------------------------------- */
 
-/* A transaction begins with its first statement; no call begins one. */
+/* The transaction that commits is the one that began, or db_commit answers DB_RETRY: some servers
+ * end a transaction without telling (mariadb_transaction.c). It begins with its first statement;
+ * db_begin begins it earlier, where something else is done while the server does it. */
+enum status db_begin(struct db *db);
 MUST_CHECK enum status db_commit(struct db *db); /* may answer DB_UNKNOWN */
+/* The same, and changes the host's guard row (below) with it. */
+MUST_CHECK enum status db_host_commit(struct db *db, int64_t hostid, uint64_t token, int64_t now);
 enum status db_rollback(struct db *db);
 MUST_CHECK enum status db_savepoint(struct db *db);
 MUST_CHECK enum status db_rollback_to_savepoint(struct db *db);
@@ -121,10 +126,8 @@ MUST_CHECK enum status db_host_newest_alike(struct db *db, struct arena *arena, 
 /* Inserts every column of the row (and 0 or "" in columns we do not know); sets *ret_id. */
 MUST_CHECK enum status db_host_insert(struct db *db, const struct host_row *host, int64_t *ret_id);
 /* Writes the columns that a scheduler writes: not id, create_time, userid, credit, venue,
- * avg_turnaround, max_results_day and error_rate, which belong to other programs. And the guard
- * row, as db_host_guard does. */
-MUST_CHECK enum status db_host_save(struct db *db, const struct host_row *host, uint64_t token,
-                                    int64_t now);
+ * avg_turnaround, max_results_day and error_rate, which belong to other programs. */
+MUST_CHECK enum status db_host_save(struct db *db, const struct host_row *host);
 /* All IN_PROGRESS results of the host become OVER/CLIENT_DETACHED, received now, and their
  * workunits' transition_time becomes now, so that other instances are made. */
 MUST_CHECK enum status db_host_detach_results(struct db *db, int64_t hostid, int64_t now,

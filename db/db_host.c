@@ -15,7 +15,14 @@ enum status db_host_guard(struct db *db, int64_t hostid, uint64_t token, int64_t
 enum status db_host_token(struct db *db, int64_t hostid, uint64_t *ret_token)
 {
     struct host_token_row row;
-    enum status status = DB_ONE(db, host_token, NULL, &row, .hostid = hostid);
+    enum status status = STATUS_OK;
+
+    if (db_is_cluster(db)) /* what another node has committed is to be here: for any statement */
+        status = db_run_text(db, "SET SESSION wsrep_sync_wait = 7");
+    if (status == STATUS_OK)
+        status = DB_ONE(db, host_token, NULL, &row, .hostid = hostid);
+    if (db_is_cluster(db) && db_run_text(db, "SET SESSION wsrep_sync_wait = 0") != STATUS_OK)
+        return STATUS_DB_GONE;
 
     if (status == STATUS_OK)
         *ret_token = (uint64_t)row.token;
@@ -70,18 +77,9 @@ enum status db_host_insert(struct db *db, const struct host_row *host, int64_t *
     return status;
 }
 
-/* A host of before this server's time has no guard row yet. */
-enum status db_host_save(struct db *db, const struct host_row *host, uint64_t token, int64_t now)
+enum status db_host_save(struct db *db, const struct host_row *host)
 {
-    uint64_t affected = 0;
-    enum status status = DB_RUN(db, host_save, NULL, .host = host, .id = host->id);
-
-    if (status == STATUS_OK)
-        status = DB_RUN(db, host_guard_renew, &affected, .hostid = host->id,
-                        .token = (int64_t)token, .now = now);
-    if (status == STATUS_OK && affected == 0)
-        status = db_host_guard(db, host->id, token, now);
-    return status;
+    return DB_RUN(db, host_save, NULL, .host = host, .id = host->id);
 }
 
 static enum status detach_results(struct db *db, struct arena *arena, int64_t hostid, int64_t now,

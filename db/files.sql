@@ -40,3 +40,13 @@ ALTER TABLE file_order
     ADD COLUMN IF NOT EXISTS tries INT NOT NULL DEFAULT 0,
     ADD COLUMN IF NOT EXISTS ended BIGINT NOT NULL DEFAULT 0,
     ADD COLUMN IF NOT EXISTS outcome INT NOT NULL DEFAULT 0;
+
+-- One row per connection. A transaction begins by writing a new token into the row of its connection
+-- and commits only if it is still there: then it is the one that began. Nobody else locks the row.
+CREATE TABLE IF NOT EXISTS qm_connection (
+    id         BIGINT NOT NULL PRIMARY KEY,
+    token      BIGINT NOT NULL,
+    commits    BIGINT NOT NULL DEFAULT 0,
+    made       BIGINT NOT NULL,
+    KEY qm_connection_made (made)
+) ENGINE=InnoDB DEFAULT CHARSET=utf8mb4 COLLATE=utf8mb4_general_ci;

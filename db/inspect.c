@@ -20,7 +20,8 @@ static const struct {
     const char *name;
     bool is_ours;
 } other_tables[] = {{"msg_from_host", false}, {"msg_to_host", false}, {"team", false},
-                    {"qm_duty", true},        {"qm_host", true},      {"qm_workunit", true}};
+                    {"qm_connection", true},  {"qm_duty", true},      {"qm_host", true},
+                    {"qm_workunit", true}};
 
 static enum actual_kind kind_of(struct text data_type)
 {
@@ -159,7 +160,7 @@ static enum status check_settings(struct db *db, struct arena *arena, struct dat
     return status;
 }
 
-enum status database_inspect(struct db *db, struct database_facts *ret_facts,
+enum status database_inspect(struct db *db, bool is_project, struct database_facts *ret_facts,
                              struct failure *failure)
 {
     struct arena *arena = arena_create(INSPECT_BYTES_MAX);
@@ -170,7 +171,7 @@ enum status database_inspect(struct db *db, struct database_facts *ret_facts,
         status = read_columns(db, arena, &facts);
     if (status == STATUS_OK)
         status = check_settings(db, arena, &facts, failure);
-    if (status == STATUS_OK)
+    if (status == STATUS_OK && is_project)
         status = check_columns(&facts.columns, failure);
     arena_destroy(arena);
     if (status != STATUS_OK)

@@ -19,9 +19,10 @@ struct database_facts {
 };
 
 /* STATUS_DB_REFUSED with a failure that says what to change: not a project's database, too old a
- * one, our own tables missing, statement-format binary log. */
-MUST_CHECK enum status database_inspect(struct db *db, struct database_facts *ret_facts,
-                                        struct failure *failure);
+ * one, our own tables missing, statement-format binary log. Of the file database (not `is_project`)
+ * no tables are demanded. */
+MUST_CHECK enum status database_inspect(struct db *db, bool is_project,
+                                        struct database_facts *ret_facts, struct failure *failure);
 void database_facts_free(struct database_facts *facts);
 
 #endif

@@ -5,6 +5,7 @@
 
 #include "config/config.h"
 #include "server/base/arena.h"
+#include "server/base/random.h"
 
 #include <pthread.h>
 #include <stdio.h>
@@ -36,8 +37,29 @@ static void disconnect(struct db *db)
     if (db->mysql != NULL)
         mysql_close(db->mysql);
     db->mysql = NULL;
-    db->awaits_answer = false;
+    db->awaits_answer = db->has_begun = db->keeps_token = false;
     database_facts_free(&db->facts);
+}
+
+/* Nobody waits long for a row: the transaction is tried again, and meanwhile holds up no others. */
+static enum status set_session(struct db *db)
+{
+    unsigned flags = 0;
+    enum status status =
+        db_run_text(db, "SET SESSION autocommit = 0, tx_isolation = 'READ-COMMITTED',"
+                        " sql_mode = 'STRICT_ALL_TABLES,NO_ENGINE_SUBSTITUTION',"
+                        " innodb_lock_wait_timeout = 2, lock_wait_timeout = 10,"
+                        " character_set_results = NULL");
+
+    if (status != STATUS_OK)
+        return status;
+    (void)mariadb_get_infov(db->mysql, MARIADB_CONNECTION_SERVER_STATUS, &flags);
+    if ((flags & SERVER_STATUS_AUTOCOMMIT) == 0)
+        return STATUS_OK;
+    /* A proxy between us may keep session settings to itself. */
+    (void)snprintf(db->error, sizeof(db->error),
+                   "the session commits by itself, although autocommit = 0 was set");
+    return STATUS_DB_REFUSED;
 }
 
 static enum status connect_to_server(struct db *db)
@@ -69,10 +91,7 @@ static enum status connect_to_server(struct db *db)
                        mysql_get_server_info(db->mysql));
         return STATUS_DB_REFUSED;
     }
-    return db_run_text(db, "SET SESSION autocommit = 0, tx_isolation = 'READ-COMMITTED',"
-                           " sql_mode = 'STRICT_ALL_TABLES,NO_ENGINE_SUBSTITUTION',"
-                           " innodb_lock_wait_timeout = 10, lock_wait_timeout = 10,"
-                           " character_set_results = NULL");
+    return set_session(db);
 }
 
 /* BOINC names columns' character sets nowhere; what the database has is what we send. */
@@ -91,16 +110,20 @@ static enum status open_connection(struct db *db)
     struct failure failure = {0};
     enum status status = connect_to_server(db);
 
-    if (status == STATUS_OK && db->inspects) {
-        status = database_inspect(db, &db->facts, &failure);
+    if (status == STATUS_OK && db->with_database) {
+        status = database_inspect(db, db->inspects, &db->facts, &failure);
         if (failure.text[0] != '\0')
             (void)snprintf(db->error, sizeof(db->error), "%s", failure.text);
-        if (status == STATUS_OK)
+        if (status == STATUS_OK && db->inspects)
             status = set_character_set(db);
         if (status == STATUS_OK)
             status = db_commit(db);
         if (status == STATUS_OK && db->reads_only)
             status = mariadb_refuse_writes(db);
+        db->connection = (int64_t)random_u64();
+        db->commits = 0;
+        db->keeps_token =
+            !db->reads_only && actual_table_exists(&db->facts.columns, "qm_connection");
         db_count_reset(db);
     }
     if (status != STATUS_OK)

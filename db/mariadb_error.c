@@ -12,8 +12,12 @@
 
 #include "server/base/banned.h"
 
+/* Of what COMMIT may answer, only a deadlock surely means that nothing was kept (a cluster says it
+ * there); whatever else is said of it may be said of one that happened. */
 enum status db_error_status(unsigned error, bool committing)
 {
+    if (committing)
+        return error == ER_LOCK_DEADLOCK ? STATUS_DB_RETRY : STATUS_DB_UNKNOWN;
     switch (error) {
     case ER_LOCK_WAIT_TIMEOUT:
     case ER_LOCK_DEADLOCK:
@@ -22,15 +26,15 @@ enum status db_error_status(unsigned error, bool committing)
     case ER_QUERY_INTERRUPTED:
     case ER_STATEMENT_TIMEOUT:
     case ER_NEED_REPREPARE:
+    case ER_SP_DOES_NOT_EXIST: /* a savepoint: its transaction is gone */
         return STATUS_DB_RETRY;
     case CR_CONNECTION_ERROR:
     case CR_CONN_HOST_ERROR:
     case CR_UNKNOWN_HOST:
     case ER_CON_COUNT_ERROR:
     case ER_TOO_MANY_USER_CONNECTIONS:
-    case ER_OPTION_PREVENTS_STATEMENT: /* --read-only: the writer is elsewhere by now; at COMMIT */
-    case ER_READ_ONLY_MODE:            /* too, where the transaction is rolled back */
-        return STATUS_DB_GONE;
+    case ER_OPTION_PREVENTS_STATEMENT: /* --read-only: the writer is elsewhere by now */
+    case ER_READ_ONLY_MODE:
     case CR_SERVER_GONE_ERROR:
     case CR_SERVER_LOST:
     case CR_SERVER_LOST_EXTENDED:
@@ -47,7 +51,7 @@ enum status db_error_status(unsigned error, bool committing)
     case ER_NET_WRITE_INTERRUPTED:
     case ER_UNKNOWN_COM_ERROR: /* also Galera: this node is not ready */
     case ER_ERROR_DURING_COMMIT:
-        return committing ? STATUS_DB_UNKNOWN : STATUS_DB_GONE;
+        return STATUS_DB_GONE;
     case CR_OUT_OF_MEMORY:
         return STATUS_NO_MEMORY;
     case ER_PARSE_ERROR:

@@ -31,6 +31,11 @@ struct db {
     bool with_database, inspects; /* whether db_reopen chooses a database, inspects it */
     MYSQL *mysql;
     bool awaits_answer; /* of a command that was sent ahead */
+    /* Which transaction this is: see mariadb_transaction.c. */
+    bool keeps_token; /* the database has qm_connection, and we may write */
+    bool has_begun;   /* the token was written, or sent at least */
+    uint64_t commits; /* of this connection */
+    int64_t connection, token;
     struct db_prepared *prepared[STATEMENT_COUNT][STATEMENT_SIZES];
     struct database_facts facts;
     struct arena *scratch; /* parameters of one execution */
@@ -52,6 +57,8 @@ enum status mariadb_lacks_memory(struct db *db);
 /* mariadb_transaction.c: reads the answer of the command that was sent ahead, if any, and gives a
  * test its turn. Before each command. */
 MUST_CHECK enum status mariadb_before_command(struct db *db);
+/* The same before a statement, which begins a transaction if none has begun. */
+MUST_CHECK enum status mariadb_before_statement(struct db *db);
 MUST_CHECK enum status mariadb_refuse_writes(struct db *db);
 
 /* mariadb_statement.c */

@@ -164,12 +164,12 @@ failed:
     return status;
 }
 
-/* The statement for a list of that many elements; begins a command. */
+/* The statement for a list of that many elements, at the beginning of a command. */
 static enum status find_prepared(struct db *db, enum statement statement, size_t list_count,
                                  struct db_prepared **ret_prepared)
 {
     size_t size_index = statement_size_index(list_count);
-    enum status status = mariadb_before_command(db);
+    enum status status = mariadb_before_statement(db);
 
     if (status != STATUS_OK)
         return status;
@@ -511,6 +511,8 @@ static size_t bulk_rows(const struct statement_definition *definition, const cha
     return end;
 }
 
+/* On a cluster row by row: an array in which another node's write set aborts the transaction may be
+ * answered as if nothing had happened. */
 enum status db_run_bulk(struct db *db, enum statement statement, const void *values,
                         size_t values_size, size_t row_count, uint64_t *ret_affected)
 {
@@ -519,11 +521,11 @@ enum status db_run_bulk(struct db *db, enum statement statement, const void *val
     uint64_t affected = 0;
 
     for (size_t left = row_count; left > 0;) {
-        size_t rows = bulk_rows(definition, row, values_size, left);
+        size_t rows = db->facts.is_cluster ? 1 : bulk_rows(definition, row, values_size, left);
         struct execution execution = {.values = row,
                                       .values_size = values_size,
                                       .row_count = rows,
-                                      .in_bulk = true,
+                                      .in_bulk = !db->facts.is_cluster,
                                       .list_count = 1};
         struct db_prepared *prepared;
         enum status status = find_prepared(db, statement, 1, &prepared);

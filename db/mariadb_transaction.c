@@ -1,15 +1,24 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Transactions: with autocommit off one begins with its first statement, so none is begun here; it
- * ends here, by db_commit or db_rollback, and savepoints lie within it. What is to happen at the
- * beginning or the end of every transaction belongs into this file: every command of a connection
- * passes mariadb_before_command first.
+/* Transactions: with autocommit off one begins with its first statement, or here, where the caller
+ * has other things to do meanwhile; it ends here, by db_commit or db_rollback, and savepoints lie
+ * within it. Every command of a connection passes mariadb_before_command first.
  *
- * One command may be sent ahead of its answer (db_savepoint): the answer is read before the next
- * command, which then fails in its stead. */
+ * The transaction that commits is the one that began. A server may end a transaction without
+ * telling us: on a Galera cluster the abort by another node's write set is sometimes lost between
+ * two statements, and the next one silently opens a new transaction, without the locks and the
+ * writes of the first. Every transaction therefore begins by writing a new token into the row of
+ * its connection, which nobody else locks, and its last statement before COMMIT is an update on
+ * condition that the token is still there. Where it is not, nothing may be kept and everything is
+ * to be tried again.
+ *
+ * One command may be sent ahead of its answer (db_begin, db_savepoint): the answer is read before
+ * the next command, which then fails in its stead. */
 #include "db/mariadb_internal.h"
 
 #include "server/base/arena.h"
+#include "server/base/random.h"
 
+#include <inttypes.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -49,18 +58,117 @@ enum status db_run_text(struct db *db, const char *sql)
     return STATUS_OK;
 }
 
-enum status db_commit(struct db *db)
+/* The row is made by the connection's first transaction. No answer is waited for here. */
+static enum status send_token(struct db *db)
+{
+    char sql[160];
+    int length;
+
+    db->token = (int64_t)random_u64();
+    length = snprintf(sql, sizeof(sql),
+                      "INSERT INTO qm_connection (id, token, made) VALUES (%" PRId64 ", %" PRId64
+                      ", UNIX_TIMESTAMP()) ON DUPLICATE KEY UPDATE token = VALUES(token)",
+                      db->connection, db->token);
+    db->count.statements++;
+    if (mysql_send_query(db->mysql, sql, (unsigned long)length) != 0)
+        return mariadb_note_connection(db, "begin", false);
+    db->awaits_answer = db->has_begun = true;
+    return STATUS_OK;
+}
+
+enum status db_begin(struct db *db)
+{
+    enum status status;
+
+    must(db->magic == DB_MAGIC);
+    if (db->has_begun || !db->keeps_token)
+        return STATUS_OK;
+    status = mariadb_before_command(db);
+    return status == STATUS_OK ? send_token(db) : status;
+}
+
+enum status mariadb_before_statement(struct db *db)
 {
     enum status status = mariadb_before_command(db);
 
+    if (status != STATUS_OK || db->has_begun || !db->keeps_token)
+        return status;
+    db->count.round_trips++; /* nothing else is done meanwhile */
+    status = send_token(db);
+    if (status != STATUS_OK)
+        return status;
+    db->awaits_answer = false;
+    return mysql_read_query_result(db->mysql) == 0 ? STATUS_OK
+                                                   : mariadb_note_connection(db, "begin", false);
+}
+
+/* Connections that ended leave their rows behind, one per request where each is a process of its
+ * own. Every so many connections, one looks for old rows when its first transaction is done; what
+ * becomes of it matters to nobody. A row that is still in use is made again. */
+static void forget_old_connections(struct db *db)
+{
+    enum { ONE_IN = 64 };
+
+    if (db->commits++ != 0 || (uint64_t)db->connection % ONE_IN != 0)
+        return;
+    db->has_begun = false;
+    db->keeps_token = false; /* not for this */
+    if (db_run_text(db, "DELETE FROM qm_connection WHERE made < UNIX_TIMESTAMP() - 86400"
+                        " LIMIT 1000") != STATUS_OK ||
+        db_run_text(db, "COMMIT") != STATUS_OK)
+        (void)db_rollback(db);
+    db->keeps_token = true;
+}
+
+/* `kept`: rows that the last statement changed on condition of the token. Its answer is here, and
+ * nothing goes between it and COMMIT, which tells of an abort that comes later. */
+static enum status commit_if(struct db *db, uint64_t kept)
+{
+    enum status status;
+
+    if (kept != 1) {
+        (void)snprintf(db->error, sizeof(db->error),
+                       "the server ended the transaction without saying so");
+        return STATUS_DB_RETRY;
+    }
+    status = mariadb_before_command(db);
     if (status != STATUS_OK)
         return status;
     db->count.statements++;
     db->count.round_trips++;
     db->count.commits++;
-    return mysql_real_query(db->mysql, "COMMIT", 6) == 0
-               ? STATUS_OK
-               : mariadb_note_connection(db, "COMMIT", true);
+    if (mysql_real_query(db->mysql, "COMMIT", 6) != 0)
+        status = mariadb_note_connection(db, "COMMIT", true);
+    if (status == STATUS_OK && db->has_begun)
+        forget_old_connections(db);
+    db->has_begun = false;
+    return status;
+}
+
+enum status db_commit(struct db *db)
+{
+    uint64_t kept = 1;
+    enum status status = STATUS_OK;
+
+    must(db->magic == DB_MAGIC);
+    if (db->has_begun)
+        status = DB_RUN(db, connection_keep, &kept, .id = db->connection, .token = db->token);
+    return status == STATUS_OK ? commit_if(db, kept) : status;
+}
+
+/* A host of before this server's time, or a new one, has no guard row yet. Making one hangs on the
+ * token as well, so that a loss cannot look like a row that is missing. */
+enum status db_host_commit(struct db *db, int64_t hostid, uint64_t token, int64_t now)
+{
+    uint64_t kept = 0;
+    enum status status =
+        DB_RUN(db, host_guard_keep, &kept, .hostid = hostid, .token = (int64_t)token, .now = now,
+               .connection = db->connection, .begun = db->token);
+
+    if (status == STATUS_OK && kept == 0)
+        status = DB_RUN(db, host_guard_first, &kept, .hostid = hostid, .token = (int64_t)token,
+                        .now = now, .connection = db->connection, .begun = db->token);
+    return status == STATUS_OK ? commit_if(db, kept) : status;
 }
 
 enum status db_rollback(struct db *db)
@@ -72,6 +180,7 @@ enum status db_rollback(struct db *db)
         db->awaits_answer = false;
         (void)mysql_read_query_result(db->mysql);
     }
+    db->has_begun = false; /* what follows is another transaction, with a token of its own */
     db->count.statements++;
     db->count.round_trips++;
     return mysql_real_query(db->mysql, "ROLLBACK", 8) == 0
@@ -90,6 +199,7 @@ enum status db_read_only(struct db *db)
 
     must(db->magic == DB_MAGIC);
     db->reads_only = true;
+    db->keeps_token = false;
     return status == STATUS_OK ? mariadb_refuse_writes(db) : status;
 }
 

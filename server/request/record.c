@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The last writes of a transaction: the host, together with its guard row, which every request
- * really changes and by whose token an unknown outcome is looked up; and its statistics and quotas.
- * A new host's row was written whole when it was made. */
+/* The last writes before the transaction ends (transaction.c): the host, and its statistics and
+ * quotas. A new host's row was written whole when it was made. */
 #include "server/rpc/request.h"
 
 #include "config/config.h"
@@ -40,14 +39,11 @@ static void complete_changes(struct request *request)
 enum next step_record(struct request *request)
 {
     struct visit *visit = &request->visit;
-    int64_t now = (int64_t)request->now;
-    enum status status;
+    enum status status = STATUS_OK;
 
     complete_changes(request);
-    if (visit->host_is_new)
-        status = db_host_guard(request->db, visit->host.id, request->token, now);
-    else
-        status = db_host_save(request->db, &visit->host, request->token, now);
+    if (!visit->host_is_new)
+        status = db_host_save(request->db, &visit->host);
     if (status != STATUS_OK)
         return request_failed(request, status, "host");
     if (visit->version_change_count > 0)

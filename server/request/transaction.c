@@ -4,8 +4,10 @@
  * mark, the visit is zeroed, every attempt starts from the same message.
  *
  * COMMIT is the one moment whose outcome a lost connection hides. Every attempt therefore leaves a
- * token of its own in the host's guard row, and a new connection can see whether it is there. A
- * token is never used for two attempts, or the trace of one could be taken for the other. */
+ * token of its own in the host's guard row, by its last statement, and a new connection can see
+ * whether it is there. A token is never used for two attempts, or the trace of one could be taken
+ * for the other. On a cluster, what another node has not told yet may be missing; but then the
+ * next attempt changes the same row, and only one of the two can be kept. */
 #include "server/request/walk.h"
 
 #include "config/config.h"
@@ -84,7 +86,8 @@ static enum outcome look_up_commit(struct request *request)
 static enum outcome commit(struct request *request)
 {
     uint64_t begun = clock_ns();
-    enum status status = db_commit(request->db);
+    enum status status =
+        db_host_commit(request->db, request->visit.host.id, request->token, (int64_t)request->now);
     enum outcome outcome = OUTCOME_COMMITTED;
 
     if (status == STATUS_DB_UNKNOWN)

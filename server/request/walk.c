@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* The walk of one request, and what becomes of it.
  *
- * Parse and screen run once, without the database. What follows is one transaction
- * (transaction.c). Invariants: the reply is written after the commit and never before it; an
- * attempt that is rolled back acknowledges nothing and hands out nothing; there is always a reply,
- * if only a short one (short_answers.c). */
+ * Parse and screen run once, and ask the database nothing; a transaction begins meanwhile, since
+ * nearly every request needs one. What follows is that transaction (transaction.c). Invariants: the
+ * reply is written after the commit and never before it; an attempt that is rolled back
+ * acknowledges nothing and hands out nothing; there is always a reply, if only a short one
+ * (short_answers.c). */
 #include "server/request/walk.h"
 
 #include "config/config.h"
@@ -77,8 +78,8 @@ enum next request_run_step(struct request *request, enum step step)
     return next;
 }
 
-/* Before the transaction. Answers whether there is anything to be asked of the database; if not,
- * the answer stands. */
+/* Before the transaction's first question. Answers whether there is anything to be asked of the
+ * database; if not, the answer stands. */
 static bool prepare(struct request *request, struct arena_mark start)
 {
     enum next next = request_run_step(request, STEP_parse);
@@ -188,10 +189,14 @@ void request_run(struct request *request, struct buffer *ret_reply)
 {
     uint64_t begun = clock_ns();
     struct arena_mark start = arena_mark(request->arena);
+    bool begins = request->db != NULL && !request->stop_sched && request->catalog != NULL &&
+                  !request->transport.body_too_large;
 
     counter_add(COUNTER_requests, 1);
     if (request->db != NULL)
         db_count_reset(request->db);
+    if (begins) /* while we parse; what fails shows at the first statement */
+        (void)db_begin(request->db);
     memset(&request->visit, 0, sizeof(request->visit));
     memset(&request->early, 0, sizeof(request->early));
     if (prepare(request, start)) {
@@ -204,6 +209,8 @@ void request_run(struct request *request, struct buffer *ret_reply)
             files_update(request);
             availability_log_keep(request);
         }
+    } else if (begins) {
+        (void)db_rollback(request->db);
     }
     delay_by_load(request); /* whoever was served comes back too */
     write_reply(request, ret_reply);

@@ -177,7 +177,8 @@ static void round_trips_are_counted(void **state)
                    (unsigned long long)count.statements, (unsigned long long)count.round_trips,
                    (unsigned long long)count.commits);
             assert_in_range(count.round_trips - count.commits, 1, cases[i].round_trips);
-            assert_in_range(count.statements, count.round_trips, count.round_trips + 1);
+            /* SAVEPOINT and the token go ahead: nobody waits for their answers. */
+            assert_in_range(count.statements, count.round_trips + 1, count.round_trips + 2);
         }
     }
 }
@@ -336,6 +337,7 @@ static void many_reports_that_others_booked(void **state)
                                             .received_time = NOW,
                                             .exit_status = i % 2,
                                             .outcome = 1};
+    assert_status(STATUS_OK, db_begin(server.db));
     db_count_reset(server.db);
     assert_status(STATUS_OK, db_reports_save(server.db, server.arena, reports, COUNT, NOW, booked));
     assert_status(STATUS_OK, db_commit(server.db));
@@ -346,7 +348,7 @@ static void many_reports_that_others_booked(void **state)
                                 " AND exit_status = 0",
                                 NOW),
                COUNT / 4);
-    assert_int_equal(db_count(server.db).statements, 10 + 1 + 10 + 1);
+    assert_int_equal(db_count(server.db).statements, 10 + 1 + 10 + 2);
     free(reports);
     free(booked);
 }
@@ -433,6 +435,7 @@ static void a_lost_claim_leaves_the_workunit_alone(void **state)
                                    .app_version_id = 11,
                                    .commit_hr_class = 5,
                                    .commit_app_version_id = 11};
+    assert_status(STATUS_OK, db_begin(server.db));
     db_count_reset(server.db);
     assert_status(STATUS_OK,
                   db_results_claim(server.db, server.arena, HOST, 1, claims, 3, claimed));
@@ -464,6 +467,7 @@ static void a_flood_of_another_app_hides_nothing(void **state)
     (void)state;
     add_jobs(1, 3000, false);
     test_sql(database, "UPDATE result SET appid = 2, priority = -1 WHERE id IN (4, 1500)");
+    assert_status(STATUS_OK, db_begin(server.db));
     db_count_reset(server.db);
     assert_status(STATUS_OK, db_candidates(server.db, server.arena, &filter, &candidates, &count));
     assert_int_equal(count, 2);

@@ -101,9 +101,12 @@ static void a_connection_lost_at_commit_is_unknown(void **state)
 
     assert_status(STATUS_OK, db_host_guard(f->db, 7, 1, 1));
     kill_connections(f);
-    assert_status(STATUS_DB_UNKNOWN, db_commit(f->db));
+    assert_status(STATUS_DB_GONE, db_commit(f->db)); /* COMMIT was not sent */
     assert_status(STATUS_OK, db_reopen(f->db));
     assert_status(STATUS_NOT_FOUND, db_host_token(f->db, 7, &token)); /* it did not happen */
+    assert_status(STATUS_OK, db_rollback(f->db));
+    kill_connections(f);
+    assert_status(STATUS_DB_UNKNOWN, db_commit(f->db)); /* of nothing: COMMIT alone */
 }
 
 struct locker {
@@ -167,6 +170,83 @@ static void a_savepoint_sent_ahead_fails_the_next(void **state)
     assert_status(STATUS_DB_GONE, db_host_guard(f->db, 8, 1, 1));
 }
 
+/* As another node of a cluster may end it: nobody tells. */
+static void lose_transaction(struct db *db)
+{
+    assert_status(STATUS_OK, db_run_text(db, "ROLLBACK"));
+}
+
+static void a_transaction_lost_in_silence_commits_nothing(void **state)
+{
+    struct fixture *f = *state;
+    uint64_t token;
+
+    /* Each of the two ends, with the guard row there and without. */
+    for (int turn = 0; turn < 2; turn++) {
+        uint64_t begun = (uint64_t)turn + 1;
+
+        assert_status(STATUS_OK, db_user_save_cross_project_id(f->db, 1, TEXT("first half")));
+        lose_transaction(f->db);
+        assert_status(STATUS_OK, db_user_save_cross_project_id(f->db, 2, TEXT("second half")));
+        assert_status(STATUS_DB_RETRY, db_host_commit(f->db, 7, begun, 1));
+        assert_status(STATUS_OK, db_rollback(f->db));
+
+        assert_status(STATUS_OK, db_user_lock(f->db, 1));
+        lose_transaction(f->db);
+        assert_status(STATUS_OK, db_user_save_cross_project_id(f->db, 2, TEXT("second half")));
+        assert_status(STATUS_DB_RETRY, db_commit(f->db));
+        assert_status(STATUS_DB_RETRY, db_commit(f->db)); /* it stays so until the rollback */
+        assert_status(STATUS_OK, db_rollback(f->db));
+        assert_i64(test_sql_integer(f->database, "SELECT COUNT(*) FROM user"
+                                                 " WHERE cross_project_id LIKE '%%half'"),
+                   0);
+
+        assert_status(STATUS_OK, db_user_lock(f->db, 1));
+        assert_status(STATUS_OK, db_host_commit(f->db, 7, begun, 1));
+        assert_status(STATUS_OK, db_host_token(f->db, 7, &token));
+        assert_true(token == begun);
+        assert_status(STATUS_OK, db_rollback(f->db));
+    }
+}
+
+static void a_rollback_in_the_middle_begins_anew(void **state)
+{
+    struct fixture *f = *state;
+
+    assert_status(STATUS_OK, db_user_lock(f->db, 1));
+    assert_status(STATUS_OK, db_rollback(f->db));
+    assert_status(STATUS_OK, db_user_lock(f->db, 2));
+    assert_status(STATUS_OK, db_savepoint(f->db));
+    assert_status(STATUS_OK, db_user_lock(f->db, 1));
+    assert_status(STATUS_OK, db_rollback_to_savepoint(f->db));
+    assert_status(STATUS_OK, db_host_commit(f->db, 7, 1, 1));
+    assert_status(STATUS_OK, db_user_lock(f->db, 2));
+    assert_status(STATUS_OK, db_savepoint(f->db));
+    lose_transaction(f->db);
+    assert_status(STATUS_DB_RETRY, db_rollback_to_savepoint(f->db));
+}
+
+/* Those of connections that ended are not kept for ever. */
+static void old_connections_are_forgotten(void **state)
+{
+    struct fixture *f = *state;
+
+    test_sql(f->database, "INSERT INTO qm_connection (id, token, made) VALUES (1, 1,"
+                          " UNIX_TIMESTAMP() - 90000), (2, 1, UNIX_TIMESTAMP() - 80000)");
+    for (int i = 0; i < 2000; i++) {
+        struct db *db;
+
+        if (test_sql_integer(f->database, "SELECT COUNT(*) FROM qm_connection WHERE id = 1") == 0)
+            break;
+        db = test_database_open(f->database);
+        assert_status(STATUS_OK, db_user_lock(db, 1));
+        assert_status(STATUS_OK, db_commit(db));
+        db_close(db);
+    }
+    assert_i64(test_sql_integer(f->database, "SELECT COUNT(*) FROM qm_connection WHERE id = 1"), 0);
+    assert_i64(test_sql_integer(f->database, "SELECT COUNT(*) FROM qm_connection WHERE id = 2"), 1);
+}
+
 static void *lock_the_first(void *argument)
 {
     struct locker *locker = argument;
@@ -214,7 +294,13 @@ static void classes_of_errors(void **state)
                  {ER_DUP_ENTRY, false, STATUS_DB_REFUSED},
                  {ER_ACCESS_DENIED_ERROR, false, STATUS_DB_REFUSED},
                  {ER_OPTION_PREVENTS_STATEMENT, false, STATUS_DB_GONE},
-                 {ER_OPTION_PREVENTS_STATEMENT, true, STATUS_DB_GONE}, /* it was rolled back */
+                 {ER_OPTION_PREVENTS_STATEMENT, true, STATUS_DB_UNKNOWN},
+                 {ER_LOCK_WAIT_TIMEOUT, true, STATUS_DB_UNKNOWN},
+                 {ER_QUERY_INTERRUPTED, true, STATUS_DB_UNKNOWN},
+                 {ER_STATEMENT_TIMEOUT, true, STATUS_DB_UNKNOWN},
+                 {ER_UNKNOWN_COM_ERROR, true, STATUS_DB_UNKNOWN},
+                 {ER_ERROR_DURING_COMMIT, true, STATUS_DB_UNKNOWN},
+                 {ER_SP_DOES_NOT_EXIST, false, STATUS_DB_RETRY},
                  {ER_READ_ONLY_MODE, false, STATUS_DB_GONE},
                  {ER_CANT_EXECUTE_IN_READ_ONLY_TRANSACTION, false, STATUS_DB_REFUSED},
                  {1665, false, STATUS_DB_REFUSED},
@@ -333,8 +419,8 @@ static void a_connection_prepares_each_statement_once(void **state)
     for (int i = 0; i < 5; i++)
         assert_status(STATUS_OK, db_user_lock(f->db, 1));
     assert_i64((int64_t)db_count(f->db).prepares, 1);
-    assert_i64((int64_t)db_count(f->db).round_trips, 5);
-    assert_i64((int64_t)db_count(f->db).statements, 5);
+    assert_i64((int64_t)db_count(f->db).round_trips, 6); /* the first begins the transaction */
+    assert_i64((int64_t)db_count(f->db).statements, 6);
     assert_status(STATUS_OK, db_commit(f->db));
     assert_i64((int64_t)db_count(f->db).commits, 1);
 }
@@ -349,6 +435,9 @@ int main(void)
         CASE(a_token_is_looked_up_when_its_transaction_has_ended),
         CASE(a_savepoint_keeps_what_came_before),
         CASE(a_savepoint_sent_ahead_fails_the_next),
+        CASE(a_transaction_lost_in_silence_commits_nothing),
+        CASE(a_rollback_in_the_middle_begins_anew),
+        CASE(old_connections_are_forgotten),
         CASE(a_deadlock_is_to_be_repeated),
         CASE(classes_of_errors),
         CASE(a_read_only_server_is_gone),

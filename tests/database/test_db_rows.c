@@ -126,7 +126,7 @@ static void an_update_leaves_what_others_write(void **state)
     host.domain_name = TEXT("new");
     host.p_fpops = NAN;
     host.timezone = INT64_C(99999999999);
-    assert_status(STATUS_OK, db_host_save(f->db, &host, 1, NOW));
+    assert_status(STATUS_OK, db_host_save(f->db, &host));
     assert_status(STATUS_OK, db_commit(f->db));
     assert_text(test_sql_text(f->database,
                               "SELECT CONCAT_WS(' ', rpc_seqno, domain_name, p_fpops, timezone,"
@@ -244,6 +244,7 @@ static void version_statistics_change_relatively(void **state)
              " max_jobs_per_day = 9, consecutive_valid = 8");
     assert_status(STATUS_OK, db_host_app_versions_save(f->db, 7, changes, 3));
     assert_status(STATUS_OK, db_rollback(f->db));
+    assert_status(STATUS_OK, db_begin(f->db));
     db_count_reset(f->db);
     assert_status(STATUS_OK, db_host_app_versions_save(f->db, 7, changes, 3));
     assert_i64((int64_t)db_count(f->db).round_trips, 1);
@@ -310,6 +311,7 @@ static void booking_five_takes_two_round_trips(void **state)
         reports[i] = report_of(5 - i);
     assert_status(STATUS_OK, db_reports_save(f->db, f->arena, reports, 5, NOW, booked));
     assert_status(STATUS_OK, db_rollback(f->db));
+    assert_status(STATUS_OK, db_begin(f->db));
     db_count_reset(f->db);
     assert_status(STATUS_OK, db_reports_save(f->db, f->arena, reports, 5, NOW, booked));
     assert_i64((int64_t)db_count(f->db).round_trips, 2);
@@ -391,6 +393,7 @@ static void jobs_in_progress_come_oldest_first(void **state)
                           "DELETE FROM workunit WHERE id = 10");
     assert_status(STATUS_OK, db_results_in_progress(f->db, f->arena, 7, 100, &rows, &count));
     assert_status(STATUS_OK, db_rollback(f->db));
+    assert_status(STATUS_OK, db_begin(f->db));
     db_count_reset(f->db);
     assert_status(STATUS_OK, db_results_in_progress(f->db, f->arena, 7, 100, &rows, &count));
     assert_i64((int64_t)db_count(f->db).round_trips, 1);
@@ -536,7 +539,7 @@ static void a_hostile_name_is_only_a_name(void **state)
 
     host.domain_name = host.p_model = host.os_version = host.external_ip_addr = text_from(name);
     assert_status(STATUS_OK, db_host_insert(f->db, &host, &host.id));
-    assert_status(STATUS_OK, db_host_save(f->db, &host, 1, NOW));
+    assert_status(STATUS_OK, db_host_save(f->db, &host));
     assert_status(STATUS_OK, db_host_lock(f->db, f->arena, host.id, &read));
     assert_text(read.domain_name, name);
     assert_text(read.external_ip_addr, name);

@@ -131,6 +131,7 @@ static void lists_go_out_in_parts(void **state)
              COUNT, COUNT);
     for (size_t i = 0; i < COUNT; i++)
         ids[i] = (int64_t)i + 1;
+    assert_status(STATUS_OK, db_begin(db));
     db_count_reset(db);
     assert_status(STATUS_OK, DB_QUERY(db, host_owners, arena, &rows, .ids = {ids, COUNT}));
     while (DB_NEXT(&rows, &row)) {

@@ -113,9 +113,8 @@ enum status db_host_insert(struct db *db, const struct host_row *host, int64_t *
     return STATUS_OK;
 }
 
-enum status db_host_save(struct db *db, const struct host_row *host, uint64_t token, int64_t now)
+enum status db_host_save(struct db *db, const struct host_row *host)
 {
-    db_fake.token = token;
     return CALL(host->id);
 }
 

@@ -82,7 +82,8 @@ static enum next walk_once(struct request *request)
         if (next != NEXT_STEP)
             return next;
     }
-    status = db_commit(request->db);
+    status =
+        db_host_commit(request->db, request->visit.host.id, request->token, (int64_t)request->now);
     return status == STATUS_OK ? NEXT_STEP : request_failed(request, status, "commit");
 }
 

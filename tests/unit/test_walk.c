@@ -245,7 +245,7 @@ static void test_screen_ends_before_the_database(void **state)
     (void)state;
     world.screen_refuses = true;
     const struct answer *answer = run();
-    assert_string_equal(db_fake_record(NULL), "parse screen reply");
+    assert_string_equal(db_fake_record(NULL), "parse screen rollback reply"); /* it had begun */
     assert_text(answer->messages[0].text, "early words");
 }
 
@@ -381,7 +381,7 @@ static void test_tells_why_a_request_is_unreadable(void **state)
     (void)state;
     world.parse = STATUS_INVALID;
     const struct answer *answer = run();
-    assert_string_equal(db_fake_record(NULL), "parse reply");
+    assert_string_equal(db_fake_record(NULL), "parse rollback reply");
     assert_int_equal(answer->kind, ANSWER_NUCLEUS);
     assert_int_equal(answer->messages[0].priority, MESSAGE_LOW);
     assert_true(text_contains(answer->messages[0].text, TEXT("no end tag")));
