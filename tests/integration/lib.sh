@@ -230,11 +230,16 @@ start_web() {
     fi
 }
 
-# start_nginx SOCKET...: in front of one or more servers.
+# start_nginx [--failures] SOCKET...: in front of one or more servers.
 start_nginx() {
     local path sockets=()
     need nginx
-    for path; do sockets+=(--socket "$path"); done
+    for path; do
+        case $path in
+        --failures) sockets+=("$path") ;;
+        *) sockets+=(--socket "$path") ;;
+        esac
+    done
     web_count=$((${web_count:-0} + 1))
     start_web "nginx$web_count" nginx "${sockets[@]}" || exit 1
 }

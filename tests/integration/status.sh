@@ -36,7 +36,7 @@ touch "$project/stop_sched"
 claim_status "stop_sched" 1 '^stop_sched +- +FAILED'
 rm "$project/stop_sched"
 end_process "$server_pid"
-claim_status "a server that is gone" 1 "^scheduler .*FAILED +HTTP status 50"
+claim_status "a server that is gone" 1 "^scheduler .*FAILED +no server process"
 write_config "<dont_send_jobs/>" "<db_name>nowhere_at_all</db_name>"
 claim_status "no database" 1 '^database +nowhere_at_all +FAILED'
 finish

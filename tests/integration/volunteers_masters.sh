@@ -36,9 +36,9 @@ run() {
     start_server "$name-1" --clock=request
     echo "$server_pid" >"$work/$name.pid"
     start_server "$name-2" --clock=request
-    start_nginx "$work/$name-1.socket"
+    start_nginx --failures "$work/$name-1.socket"
     first=$url
-    start_nginx "$work/$name-2.socket"
+    start_nginx --failures "$work/$name-2.socket"
     second=$url
     printf '<scheduler>%s</scheduler>\n' "$dead" "$first" >"$project/html/user/index.html"
     printf '<link rel="boinc_scheduler" href="%s">\n' "$second" >"$work/$name.page"

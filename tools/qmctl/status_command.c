@@ -70,6 +70,8 @@ static void look_at_scheduler(struct session *session, struct lines *lines, stru
         words = text_from(curl_easy_strerror(result));
     else if (status != 200)
         words = text_print(session->arena, "HTTP status %ld", status);
+    else if (text_contains(buffer_text(&page), TEXT("<project_is_down/>")))
+        words = TEXT("no server process: the web server says that the project is down");
     else if (!is_ours)
         words = TEXT("something else answers");
     else
