@@ -101,14 +101,9 @@ static int threads_wanted(const struct server *server, const struct config *conf
 static enum status start_threads(struct running *running, const struct config *config,
                                  struct failure *failure)
 {
-    const struct server_options *options = server_options(running->server);
-    struct load_meter *load = server_load(running->server);
     int wanted = threads_wanted(running->server, config);
     enum status status = STATUS_OK;
 
-    load->workers = wanted;
-    if (options->clock_from_request)
-        atomic_store(&load->service_ns, (uint64_t)(options->service_time * 1e9));
     running->threads = calloc((size_t)wanted, sizeof(*running->threads));
     if (running->threads == NULL)
         return fail(failure, STATUS_NO_MEMORY, "no memory");
@@ -151,6 +146,17 @@ static void allow_descriptors(void)
     }
 }
 
+/* Before the first thread that asks it. */
+static void prepare_load_meter(struct server *server, int threads)
+{
+    const struct server_options *options = server_options(server);
+    struct load_meter *load = server_load(server);
+
+    load->workers = threads;
+    if (options->clock_from_request)
+        atomic_store(&load->service_ns, (uint64_t)(options->service_time * 1e9));
+}
+
 static enum status start_receiver(struct running *running, const struct config *config,
                                   struct failure *failure)
 {
@@ -170,6 +176,7 @@ static enum status start_receiver(struct running *running, const struct config *
     };
     enum status status;
 
+    prepare_load_meter(server, threads);
     allow_descriptors();
     running->refusal_arena = arena_create(REFUSAL_BYTES_MAX);
     if (running->refusal_arena == NULL)
