@@ -211,13 +211,14 @@ static int on_read(void *context, char *to, int size)
 
     if (feed->rest.length == 0)
         feed->rest = feed->source->next(feed->source->context);
+    if (feed->rest.length == 0) /* the end */
+        return 0;
     length = feed->rest.length < (size_t)size ? feed->rest.length : (size_t)size;
     if (length > feed->left) {
         feed->is_too_long = true;
         return -1;
     }
-    if (length > 0)
-        memcpy(to, feed->rest.at, length);
+    memcpy(to, feed->rest.at, length);
     feed->left -= length;
     feed->rest = (struct text){feed->rest.at + length, feed->rest.length - length};
     return (int)length;
