@@ -15,6 +15,7 @@ struct request_plan plan_of(const struct plan_facts *facts)
     bool may_resend = facts->has_job_list && !facts->has_unread_reports && !facts->is_new &&
                       !facts->is_forbidden && (!facts->is_refused || facts->is_too_recent) &&
                       facts->asks_for_work;
+    bool reads_queue;
     struct request_plan plan = {
         .wants_work = may_get && facts->asks_for_work,
         .serves_always_on = may_get && facts->has_always_on_apps,
@@ -28,10 +29,13 @@ struct request_plan plan_of(const struct plan_facts *facts)
     plan.serves_any = plan.wants_work || plan.serves_always_on || plan.serves_assigned;
     plan.queue_needs_rows = facts->simulates_deadlines && facts->queue_lacks_own_jobs;
     plan.counts_rows = facts->limits_in_progress;
-    plan.needs_workunits =
-        !facts->is_new && (plan.aborts || (plan.wants_work && plan.queue_needs_rows));
+    reads_queue = plan.wants_work && plan.queue_needs_rows;
+    /* Lost jobs need their workunits. Where the client lists no queue, one query reads both, so
+     * that a second one is saved when jobs were lost. */
+    plan.needs_workunits = !facts->is_new && (plan.aborts || reads_queue ||
+                                              (may_resend && facts->queue_lacks_own_jobs));
     plan.reads_in_progress =
-        plan.needs_workunits || plan.will_resend ||
-        (!facts->is_new && (plan.serves_always_on || (plan.serves_any && plan.counts_rows)));
+        !facts->is_new && (plan.aborts || reads_queue || plan.will_resend ||
+                           plan.serves_always_on || (plan.serves_any && plan.counts_rows));
     return plan;
 }

@@ -43,7 +43,7 @@ struct request_plan {
     bool aborts;            /* listed jobs that nobody needs any more */
     /* what these read */
     bool reads_in_progress; /* all results in progress on the host; on a new one nothing is read */
-    bool needs_workunits;   /* and their workunits */
+    bool needs_workunits;   /* with their workunits, by whatever step they are read first */
 };
 
 struct request_plan plan_of(const struct plan_facts *facts);
