@@ -130,7 +130,7 @@ static void look_at_head(struct received *incoming)
     struct text key =
         value_of(text_first(body, KEY_WITHIN), TEXT("<authenticator>"), TEXT("</authenticator>"));
 
-    incoming->waits.account = text_hash(text_first(key, KEY_MOST));
+    incoming->waits.account = text_hash(text_trim(text_first(key, KEY_MOST)));
     incoming->waits.has_reports = text_contains(body, TEXT("<result>"));
 }
 
@@ -181,6 +181,8 @@ static void note_turned_away(struct receiver *receiver, size_t before, uint64_t 
 
 static void deliver(struct receiver *receiver, struct received *incoming)
 {
+    /* A page of figures has no body; it is wanted most when requests are turned away. */
+    bool may_be_late = receiver->options.meter != NULL && incoming->check.body_bytes > 0;
     bool is_added = false, is_late = false;
     size_t before;
 
@@ -188,14 +190,14 @@ static void deliver(struct receiver *receiver, struct received *incoming)
     incoming->request_id = incoming->check.request_id;
     if (!incoming->is_too_large)
         look_at_head(incoming);
-    if (receiver->options.meter != NULL && incoming->check.body_bytes > 0)
+    if (may_be_late)
         incoming->load =
             load_meter_arrival(receiver->options.meter, atomic_load(&receiver->load_target),
                                incoming->waits.arrived_ns);
     pthread_mutex_lock(&receiver->lock);
     before =
         incoming->waits.has_reports ? receiver->waiting_with_reports : line_length(receiver->line);
-    is_late = receiver->options.meter != NULL && is_beyond_patience(receiver, before);
+    is_late = may_be_late && is_beyond_patience(receiver, before);
     if (!incoming->is_too_large && !is_late) {
         is_added = line_add(receiver->line, &incoming->waits);
         receiver->waiting_with_reports += is_added && incoming->waits.has_reports;
@@ -228,21 +230,26 @@ static void give_up(struct receiver *receiver, struct received *incoming, bool i
 }
 
 /* A body beyond its bound is read to its end, so that the peer listens to the answer, but not
- * kept; one of twice the bound is not even read. */
-static bool forget_large_body(struct receiver *receiver, struct received *incoming)
+ * kept. */
+static void forget_large_body(struct receiver *receiver, struct received *incoming)
 {
-    size_t body_max = atomic_load(&receiver->body_max);
     struct fcgi_check *check = &incoming->check;
 
-    if (check->body_bytes <= body_max)
-        return true;
-    if (check->body_bytes / 2 > body_max)
-        return false;
+    if (check->body_bytes <= atomic_load(&receiver->body_max))
+        return;
     incoming->is_too_large = true;
     memmove(incoming->bytes, incoming->bytes + check->at, incoming->length - check->at);
     incoming->length -= check->at;
     check->at = 0;
-    return true;
+}
+
+/* A body of twice the bound is not even read, nor are records that hold more padding than body. */
+static bool is_beyond_reading(struct receiver *receiver, const struct received *incoming)
+{
+    size_t body_max = atomic_load(&receiver->body_max);
+
+    return incoming->check.body_bytes / 2 > body_max ||
+           incoming->length / 2 > body_max + FCGI_VARIABLES_MAX + READ_BYTES;
 }
 
 enum read_result { READ_MORE, READ_WHOLE, READ_OVER };
@@ -250,6 +257,7 @@ enum read_result { READ_MORE, READ_WHOLE, READ_OVER };
 static enum read_result read_some(struct receiver *receiver, struct received *incoming)
 {
     for (;;) {
+        enum fcgi_progress progress;
         ssize_t got;
 
         if (!has_room(receiver, incoming))
@@ -261,18 +269,15 @@ static enum read_result read_some(struct receiver *receiver, struct received *in
             return errno == EAGAIN || errno == EWOULDBLOCK ? READ_MORE : READ_OVER;
         if (got == 0 || !keep(receiver, incoming, (size_t)got))
             return READ_OVER;
-        switch (fcgi_check(&incoming->check,
-                           (struct text){.at = incoming->bytes, .length = incoming->length})) {
-        case FCGI_INCOMPLETE:
-            break;
-        case FCGI_COMPLETE:
-            return forget_large_body(receiver, incoming) ? READ_WHOLE : READ_OVER;
-        case FCGI_UNSOUND:
+        progress = fcgi_check(&incoming->check,
+                              (struct text){.at = incoming->bytes, .length = incoming->length});
+        if (progress == FCGI_UNSOUND || is_beyond_reading(receiver, incoming)) {
             counter_add(COUNTER_connections_unsound, 1);
             return READ_OVER;
         }
-        if (!forget_large_body(receiver, incoming))
-            return READ_OVER;
+        forget_large_body(receiver, incoming);
+        if (progress == FCGI_COMPLETE)
+            return READ_WHOLE;
     }
 }
 
@@ -356,7 +361,8 @@ static bool is_overdue(const struct receiver *receiver, const struct received *i
 {
     uint64_t age = now_ns - incoming->accepted_ns;
 
-    return age > whole_ns || (incoming->check.at == 0 && age > receiver->options.first_record_ns);
+    return age > whole_ns ||
+           (incoming->check.stage == FCGI_STAGE_BEGIN && age > receiver->options.first_record_ns);
 }
 
 /* After a stop nobody gets more time for a whole request than for its beginning. */

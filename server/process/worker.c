@@ -214,7 +214,7 @@ static void write_reply(struct worker *worker, const char *content_type,
 }
 
 static void serve_request(struct worker *worker, const struct snapshot *snapshot,
-                          const struct load *load)
+                          const struct received *incoming)
 {
     struct buffer body = buffer_on_heap((size_t)snapshot->config->request_bytes_max);
     struct buffer reply = buffer_on_heap((size_t)snapshot->config->request_memory_max);
@@ -238,7 +238,9 @@ static void serve_request(struct worker *worker, const struct snapshot *snapshot
     web_request_read(&web, server_options(worker->server)->clock_from_request, read_fcgi_variable,
                      worker->fcgi);
     set_deadline(worker, 0);
-    worker_answer(worker, snapshot, &web, load, &reply);
+    web.transport.has_account = true;
+    web.transport.account = incoming->waits.account;
+    worker_answer(worker, snapshot, &web, &incoming->load, &reply);
     write_reply(worker, "text/xml", &web, buffer_text(&reply));
 done:
     buffer_free(&reply);
@@ -256,7 +258,7 @@ void worker_serve(struct worker *worker, struct receiver *receiver)
         show_connection(worker, incoming->connection);
         if (fcgi_begin(worker->fcgi, records, incoming->connection) == STATUS_OK) {
             server_snapshot(worker->server, &snapshot);
-            serve_request(worker, &snapshot, &incoming->load);
+            serve_request(worker, &snapshot, incoming);
             snapshot_release(&snapshot);
             fcgi_finish(worker->fcgi);
         }

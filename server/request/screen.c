@@ -124,8 +124,28 @@ static void screen_system(struct request *request)
                    "Your BOINC client does not tell the operating system");
 }
 
+/* Accounts take turns by the first key in the body (server/process/line.h). Clients write it there
+ * and once; one that has another key read would be served on somebody else's turn. */
+static bool is_out_of_turn(const struct request *request)
+{
+    return request->transport.has_account &&
+           text_hash(text_trim(request->message.authenticator)) != request->transport.account;
+}
+
+static enum next refuse_out_of_turn(struct request *request)
+{
+    request->early.kind = ANSWER_NUCLEUS;
+    request->early.first_reason = "key_out_of_place";
+    answer_say(request->arena, &request->early, MESSAGE_LOW,
+               "The account key is not at the beginning of your client's request");
+    answer_delay(&request->early, delay_of_request(request, DELAY_NOT_ACCEPTED, 0));
+    return NEXT_REPLY;
+}
+
 enum next step_screen(struct request *request)
 {
+    if (is_out_of_turn(request))
+        return refuse_out_of_turn(request);
     screen_client(request);
     screen_system(request);
     screen_upgrade(request);

@@ -233,4 +233,6 @@ void request_turn_away(struct request *request, bool is_too_large, struct buffer
         request_answer_later(request);
     delay_by_load(request);
     write_reply(request, ret_reply);
+    if (is_too_large) /* the others are too many for a line each */
+        request_log(request, ret_reply->length);
 }

@@ -40,6 +40,9 @@ struct transport {
     struct text body;
     bool body_too_large;
     struct text remote_addr, forwarded_for; /* empty: unknown */
+    /* On which account's turn the request was taken: text_hash of the first key in its body. */
+    bool has_account;
+    uint64_t account;
 };
 
 /* The walk, in order; code, log line and timing come from this list.

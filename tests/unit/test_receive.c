@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* The receiver against peers on a real socket: quick, slow, silent, hostile, and too many. */
 #include "server/base/buffer.h"
-#include "server/base/clock.h"
+#include "server/base/counters.h"
 #include "server/process/listen.h"
 #include "server/process/load_meter.h"
 #include "server/process/receive.h"
@@ -219,12 +219,54 @@ static void a_body_beyond_its_bound_is_answered(void **state)
     buffer_free(&larger);
 }
 
+/* The time for a first record is not the time for all of a large body that is not kept. */
+static void a_large_body_may_come_slowly(void **state)
+{
+    struct place *place = *state;
+    char piece[1001] = "";
+    struct buffer bytes;
+    int peer = connect_to(place);
+    size_t half;
+
+    memset(piece, 'x', sizeof(piece) - 1);
+    bytes = request_with(piece, BODY_MAX / 1000 * 3 / 2);
+    half = bytes.length - 20000;
+    send_all(peer, text_first(buffer_text(&bytes), half));
+    usleep(1200000);
+    send_all(peer,
+             (struct text){.at = buffer_text(&bytes).at + half, .length = bytes.length - half});
+    assert_in_range(read_to_end(peer), 40, 200);
+    close(peer);
+    buffer_free(&bytes);
+}
+
+static void padding_does_not_get_around_the_bound(void **state)
+{
+    struct place *place = *state;
+    char record[8 + 1 + 255] = {1, 5, 0, 1, 0, 1, (char)255, 0, 'x'};
+    struct buffer bytes = buffer_on_heap(1 << 24);
+    int peer = connect_to(place);
+
+    static const char responder[8] = {0, 1};
+    uint64_t before = counter_value(COUNTER_connections_unsound);
+
+    add_record(&bytes, 1, responder, sizeof(responder));
+    add_record(&bytes, 4, "", 0);
+    for (size_t i = 0; i < 5000; i++) /* 5,000 bytes of body */
+        buffer_add(&bytes, (struct text){.at = record, .length = sizeof(record)});
+    send_all(peer, buffer_text(&bytes));
+    assert_int_equal(read_to_end(peer), 0);
+    assert_int_equal(counter_value(COUNTER_connections_unsound), before + 1);
+    close(peer);
+    buffer_free(&bytes);
+}
+
 /* A request costs a second, and patience is a second: of those beyond, each is answered at once;
  * the one that reports is kept. */
 static void too_many_are_asked_to_come_again(void **state)
 {
     struct place *place = *state;
-    int peers[10], reporter;
+    int peers[10], figures_for[2], reporter;
     struct receiver_figures figures;
 
     load_meter_served(&place->meter, UINT64_C(1000000000));
@@ -235,15 +277,19 @@ static void too_many_are_asked_to_come_again(void **state)
     for (size_t i = 2; i < 10; i++)
         assert_in_range(read_to_end(peers[i]), 40, 200);
     assert_int_equal(atomic_load(&place->refused), 8);
+    for (size_t i = 0; i < 2; i++) { /* pages of figures have no body, and are not turned away */
+        figures_for[i] = connect_to(place);
+        post(figures_for[i], "");
+    }
     reporter = connect_to(place);
     post(reporter, "<scheduler_request><result>");
     for (int tries = 0; tries < 500; tries++) {
         receiver_figures(place->receiver, &figures);
-        if (figures.waiting == 3)
+        if (figures.waiting == 5)
             break;
         usleep(10000);
     }
-    assert_int_equal(figures.waiting, 3);
+    assert_int_equal(figures.waiting, 5);
     assert_true(figures.oldest > 0);
     struct received *incoming = receiver_take(place->receiver);
     assert_true(incoming->waits.has_reports);
@@ -252,6 +298,8 @@ static void too_many_are_asked_to_come_again(void **state)
     receiver_finish(place->receiver, incoming);
     for (size_t i = 0; i < 10; i++)
         close(peers[i]);
+    for (size_t i = 0; i < 2; i++)
+        close(figures_for[i]);
     close(reporter);
 }
 
@@ -316,6 +364,8 @@ int main(void)
         CASE(silent_and_slow_peers_hold_nobody_up),
         CASE(what_no_web_server_sends_ends_the_connection),
         CASE(a_body_beyond_its_bound_is_answered),
+        CASE(a_large_body_may_come_slowly),
+        CASE(padding_does_not_get_around_the_bound),
         CASE(too_many_are_asked_to_come_again),
         CASE(memory_has_a_bound),
         CASE(a_stop_serves_who_has_come),
