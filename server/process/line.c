@@ -23,6 +23,7 @@ struct line_account {
     size_t served;
     struct {
         struct line_entry *first, *last;
+        size_t count;
     } waiting[RING_COUNT];
     enum ring ring;
     struct line_account *prev, *next; /* in the ring */
@@ -32,8 +33,11 @@ struct line_account {
 
 struct waiting_line {
     size_t share, length;
+    size_t with_reports;     /* of them */
+    size_t accounts_waiting; /* that have an entry which waits */
     struct line_account *accounts;
     struct line_account *rings[RING_NONE];
+    struct line_entry *by_age;
 };
 
 struct waiting_line *line_create(size_t share)
@@ -50,11 +54,18 @@ void line_destroy(struct waiting_line *line)
     free(line);
 }
 
-static struct line_account *find_account(struct waiting_line *line, uint64_t number)
+static struct line_account *find_account(const struct waiting_line *line, uint64_t number)
 {
     struct line_account *account = NULL;
 
     HASH_FIND(hh, line->accounts, &number, sizeof(number), account);
+    return account;
+}
+
+static struct line_account *make_account(struct waiting_line *line, uint64_t number)
+{
+    struct line_account *account = find_account(line, number);
+
     if (account != NULL)
         return account;
     account = calloc(1, sizeof(*account));
@@ -84,12 +95,15 @@ static void place(struct waiting_line *line, struct line_account *account)
                      : account->waiting[RING_REPORTS].first != NULL ? RING_REPORTS
                                                                     : RING_OTHERS;
 
-    if (account->ring != RING_NONE)
+    if (account->ring != RING_NONE) {
         DL_DELETE(line->rings[account->ring], account);
+        line->accounts_waiting--;
+    }
     account->ring = ring;
-    if (ring != RING_NONE)
+    if (ring != RING_NONE) {
         DL_APPEND(line->rings[ring], account);
-    else if (account->served == 0) {
+        line->accounts_waiting++;
+    } else if (account->served == 0) {
         HASH_DELETE(hh, line->accounts, account);
         free(account);
     }
@@ -97,7 +111,7 @@ static void place(struct waiting_line *line, struct line_account *account)
 
 bool line_add(struct waiting_line *line, struct line_entry *entry)
 {
-    struct line_account *account = find_account(line, entry->account);
+    struct line_account *account = make_account(line, entry->account);
     enum ring kind = entry->has_reports ? RING_REPORTS : RING_OTHERS;
 
     if (account == NULL)
@@ -109,7 +123,10 @@ bool line_add(struct waiting_line *line, struct line_entry *entry)
     else
         account->waiting[kind].first = entry;
     account->waiting[kind].last = entry;
+    account->waiting[kind].count++;
+    DL_APPEND2(line->by_age, entry, older, newer);
     line->length++;
+    line->with_reports += entry->has_reports;
     /* One that stands in its ring keeps its turn; its first report brings it forward. */
     if (account->ring == RING_NONE || (account->ring == RING_OTHERS && entry->has_reports))
         place(line, account);
@@ -130,7 +147,10 @@ struct line_entry *line_take(struct waiting_line *line)
         account->waiting[kind].first = entry->next;
         if (entry->next == NULL)
             account->waiting[kind].last = NULL;
+        account->waiting[kind].count--;
+        DL_DELETE2(line->by_age, entry, older, newer);
         line->length--;
+        line->with_reports -= entry->has_reports;
         account->served++;
         place(line, account);
         return entry;
@@ -153,19 +173,23 @@ size_t line_length(const struct waiting_line *line)
     return line->length;
 }
 
-static void look_at(const struct line_entry *entry, uint64_t *oldest)
+static size_t least(size_t a, size_t b)
 {
-    if (entry != NULL && (*oldest == 0 || entry->arrived_ns < *oldest))
-        *oldest = entry->arrived_ns;
+    return a < b ? a : b;
+}
+
+size_t line_ahead(const struct waiting_line *line, const struct line_entry *entry)
+{
+    const struct line_account *account = find_account(line, entry->account);
+    enum ring kind = entry->has_reports ? RING_REPORTS : RING_OTHERS;
+    size_t own = account == NULL ? 0 : account->waiting[kind].count;
+    size_t turns = (own + 1) * line->accounts_waiting; /* of each account one before each of ours */
+
+    return entry->has_reports ? least(line->with_reports, turns)
+                              : least(line->length, line->with_reports + turns);
 }
 
 uint64_t line_oldest_ns(const struct waiting_line *line)
 {
-    uint64_t oldest = 0;
-
-    for (int ring = RING_REPORTS; ring <= RING_SHARE; ring++)
-        if (line->rings[ring] != NULL)
-            for (int kind = RING_REPORTS; kind < RING_COUNT; kind++)
-                look_at(line->rings[ring]->waiting[kind].first, &oldest);
-    return oldest;
+    return line->by_age == NULL ? 0 : line->by_age->arrived_ns;
 }

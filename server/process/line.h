@@ -24,9 +24,10 @@ struct line_account;
 struct line_entry {
     uint64_t account;
     bool has_reports;
-    uint64_t arrived_ns; /* monotonic */
-    struct line_entry *next;
-    struct line_account *of; /* set from line_add to line_finish */
+    uint64_t arrived_ns;              /* monotonic */
+    struct line_entry *next;          /* of the account */
+    struct line_entry *older, *newer; /* of all */
+    struct line_account *of;          /* set from line_add to line_finish */
 };
 
 /* An account is served by at most `share` threads at a time while others wait. NULL: no memory. */
@@ -40,8 +41,10 @@ struct line_entry *line_take(struct waiting_line *line);
 void line_finish(struct waiting_line *line, struct line_entry *entry);
 
 size_t line_length(const struct waiting_line *line); /* that wait */
-/* When the oldest of those that wait came; 0: nobody waits. It may be a little too old: the oldest
- * of each account is looked at only when the account has its turn. */
+/* How many would be served before this entry, at most, if it were added now and none came after it:
+ * all that wait, but of other accounts only as many as have their turn before. */
+size_t line_ahead(const struct waiting_line *line, const struct line_entry *entry);
+/* When the oldest of those that wait came; 0: nobody waits. */
 uint64_t line_oldest_ns(const struct waiting_line *line);
 
 #endif

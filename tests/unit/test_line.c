@@ -93,22 +93,52 @@ static void an_account_holds_no_more_than_its_share_while_others_wait(void **sta
     line_destroy(line);
 }
 
+/* What one account has waiting is not ahead of another: that one's turn comes. */
+static void an_account_waits_for_turns_and_not_for_a_line(void **state)
+{
+    struct waiting_line *line = line_create(2);
+    struct line_entry many[50], others[3], newcomer = {.account = 9}, reporter = {.account = 9};
+
+    (void)state;
+    reporter.has_reports = true;
+    assert_int_equal(line_ahead(line, &newcomer), 0);
+    for (size_t i = 0; i < 50; i++) {
+        many[i] = (struct line_entry){.account = 1};
+        assert_int_equal(line_ahead(line, &many[i]), i);
+        assert_true(line_add(line, &many[i]));
+    }
+    for (size_t i = 0; i < 3; i++) {
+        others[i] = (struct line_entry){.account = 2 + i, .has_reports = i == 0};
+        assert_true(line_add(line, &others[i]));
+    }
+    assert_int_equal(line_ahead(line, &newcomer), 1 + 4);
+    assert_int_equal(line_ahead(line, &reporter), 1);
+    assert_int_equal(line_ahead(line, &many[0]), 53);
+    while (line_length(line) > 0)
+        line_finish(line, line_take(line));
+    assert_int_equal(line_ahead(line, &newcomer), 0);
+    line_destroy(line);
+}
+
 static void the_age_of_the_oldest_is_known(void **state)
 {
     struct waiting_line *line = line_create(2);
-    struct line_entry first = {.account = 1, .arrived_ns = 50},
-                      second = {.account = 2, .arrived_ns = 70};
+    struct line_entry entries[] = {{.account = 1, .arrived_ns = 50},
+                                   {.account = 1, .arrived_ns = 60},
+                                   {.account = 2, .arrived_ns = 70}};
 
     (void)state;
     assert_int_equal(line_oldest_ns(line), 0);
-    assert_true(line_add(line, &first));
-    assert_true(line_add(line, &second));
+    for (size_t i = 0; i < 3; i++)
+        assert_true(line_add(line, &entries[i]));
     assert_int_equal(line_oldest_ns(line), 50);
-    assert_ptr_equal(line_take(line), &first);
-    assert_int_equal(line_oldest_ns(line), 70);
-    assert_ptr_equal(line_take(line), &second);
-    line_finish(line, &first);
-    line_finish(line, &second);
+    assert_ptr_equal(line_take(line), &entries[0]);
+    assert_int_equal(line_oldest_ns(line), 60); /* though the other account has its turn now */
+    assert_ptr_equal(line_take(line), &entries[2]);
+    assert_int_equal(line_oldest_ns(line), 60);
+    assert_ptr_equal(line_take(line), &entries[1]);
+    for (size_t i = 0; i < 3; i++)
+        line_finish(line, &entries[i]);
     line_destroy(line);
 }
 
@@ -170,6 +200,7 @@ int main(void)
         cmocka_unit_test(a_report_brings_its_account_forward),
         cmocka_unit_test(accounts_take_turns),
         cmocka_unit_test(an_account_holds_no_more_than_its_share_while_others_wait),
+        cmocka_unit_test(an_account_waits_for_turns_and_not_for_a_line),
         cmocka_unit_test(the_age_of_the_oldest_is_known),
         cmocka_unit_test(any_history_keeps_the_rules),
     };
