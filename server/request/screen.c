@@ -124,20 +124,20 @@ static void screen_system(struct request *request)
                    "Your BOINC client does not tell the operating system");
 }
 
-/* Accounts take turns by the first key in the body (server/process/line.h). Clients write it there
- * and once; one that has another key read would be served on somebody else's turn. */
+/* Accounts take turns by the first key in the body (server/process/line.h), the parser takes the
+ * last. Clients write one; who writes another before it would be served on somebody else's turn. */
 static bool is_out_of_turn(const struct request *request)
 {
     return request->transport.has_account &&
-           text_hash(text_trim(request->message.authenticator)) != request->transport.account;
+           request_account(request->message.authenticator) != request->transport.account;
 }
 
 static enum next refuse_out_of_turn(struct request *request)
 {
     request->early.kind = ANSWER_NUCLEUS;
-    request->early.first_reason = "key_out_of_place";
+    request->early.first_reason = "two_keys";
     answer_say(request->arena, &request->early, MESSAGE_LOW,
-               "The account key is not at the beginning of your client's request");
+               "Your client's request holds two account keys");
     answer_delay(&request->early, delay_of_request(request, DELAY_NOT_ACCEPTED, 0));
     return NEXT_REPLY;
 }

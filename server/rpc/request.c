@@ -9,6 +9,11 @@
 
 #include "server/base/banned.h"
 
+uint64_t request_account(struct text key)
+{
+    return text_hash(text_trim(key));
+}
+
 enum next request_failed(struct request *request, enum status status, const char *what)
 {
     const char *words = request->db == NULL ? "" : db_error(request->db);

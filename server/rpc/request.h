@@ -40,7 +40,7 @@ struct transport {
     struct text body;
     bool body_too_large;
     struct text remote_addr, forwarded_for; /* empty: unknown */
-    /* On which account's turn the request was taken: text_hash of the first key in its body. */
+    /* On which account's turn the request was taken; see request_account. */
     bool has_account;
     uint64_t account;
 };
@@ -173,6 +173,10 @@ struct request {
 #define STEP_DECLARE(name) enum next step_##name(struct request *request);
 REQUEST_STEPS(STEP_DECLARE)
 #undef STEP_DECLARE
+
+/* The number that stands for the account of a key, before anybody knows whether the key is right.
+ */
+uint64_t request_account(struct text key);
 
 /* For steps: keeps the status with the database's own words and returns NEXT_FAILED. */
 enum next request_failed(struct request *request, enum status status, const char *what);

@@ -54,17 +54,17 @@ static void an_ordinary_client_hears_nothing(void **state)
 }
 
 /* Or an account could have each request served on the turn of an account that nobody has. */
-static void a_key_that_the_line_did_not_see_gets_nothing(void **state)
+static void a_second_key_gets_nothing(void **state)
 {
     (void)state;
     request.message.authenticator = TEXT("2222222222222222222222222222bbbb");
     request.transport.has_account = true;
-    request.transport.account = text_hash(TEXT("2222222222222222222222222222bbbb"));
+    request.transport.account = request_account(TEXT(" 2222222222222222222222222222bbbb\n"));
     assert_int_equal(step_screen(&request), NEXT_STEP);
-    request.transport.account = text_hash(TEXT("another"));
+    request.transport.account = request_account(TEXT("another"));
     assert_int_equal(step_screen(&request), NEXT_REPLY);
     assert_int_equal(request.early.kind, ANSWER_NUCLEUS);
-    assert_true(is_said(MESSAGE_LOW, "not at the beginning"));
+    assert_true(is_said(MESSAGE_LOW, "two account keys"));
     assert_true(request.early.request_delay > 0);
 }
 
@@ -172,7 +172,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test_setup_teardown(an_ordinary_client_hears_nothing, setup, teardown),
-        cmocka_unit_test_setup_teardown(a_key_that_the_line_did_not_see_gets_nothing, setup,
+        cmocka_unit_test_setup_teardown(a_second_key_gets_nothing, setup,
                                         teardown),
         cmocka_unit_test_setup_teardown(an_old_client_gets_no_work, setup, teardown),
         cmocka_unit_test_setup_teardown(a_short_version_number_is_understood, setup, teardown),
