@@ -118,7 +118,7 @@ enum status serve_cgi(struct server *server, struct failure *failure)
             web.transport.body = buffer_text(&body);
         web_request_read(&web, server_options(server)->clock_from_request, read_environment, NULL);
         load_catalog(&worker, &snapshot);
-        worker_answer(&worker, &snapshot, &web, &no_load, &reply);
+        (void)worker_answer(&worker, &snapshot, &web, &no_load, &reply);
     } else {
         content_type = "text/plain";
     }

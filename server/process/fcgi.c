@@ -17,6 +17,7 @@
 #include <signal.h>
 #include <stdlib.h>
 #include <sys/mman.h>
+#include <sys/socket.h>
 #include <unistd.h>
 
 #include "server/base/banned.h"
@@ -68,7 +69,7 @@ static enum status fill(struct fcgi *fcgi, struct text records)
 {
     if (fcgi->records < 0)
         fcgi->records = memfd_create("request", MFD_CLOEXEC);
-    if (fcgi->records < 0 || ftruncate(fcgi->records, 0) != 0 ||
+    if (fcgi->records < 0 ||
         pwrite(fcgi->records, records.at, records.length, 0) != (ssize_t)records.length ||
         lseek(fcgi->records, 0, SEEK_SET) != 0)
         return STATUS_IO;
@@ -113,21 +114,14 @@ const char *fcgi_variable(const struct fcgi *fcgi, const char *name)
 
 enum status fcgi_read_body(struct fcgi *fcgi, struct buffer *ret_body)
 {
-    size_t bytes_max = ret_body->length_max;
-    size_t total = 0;
     char piece[READ_SIZE];
     int got;
 
-    do {
-        got = FCGX_GetStr(piece, sizeof(piece), fcgi->request.in);
-        if (got < 0)
-            return STATUS_IO;
-        total += (size_t)got;
+    while ((got = FCGX_GetStr(piece, sizeof(piece), fcgi->request.in)) > 0)
         buffer_add(ret_body, (struct text){.at = piece, .length = (size_t)got});
-    } while (got == (int)sizeof(piece) && total / 2 <= bytes_max);
     if (FCGX_GetError(fcgi->request.in) != 0)
         return STATUS_IO;
-    return ret_body->overflowed || total > bytes_max ? STATUS_TOO_LARGE : STATUS_OK;
+    return ret_body->overflowed ? STATUS_TOO_LARGE : STATUS_OK;
 }
 
 void fcgi_write(struct fcgi *fcgi, struct text text)
@@ -151,6 +145,11 @@ enum status fcgi_finish(struct fcgi *fcgi)
     turn_to_connection(fcgi);
     if (request->out != NULL && FCGX_FFlush(request->out) != 0)
         status = STATUS_IO;
+    /* The library reads on until the peer closes, for seconds; the request was read whole. */
+    if (request->ipcFd >= 0)
+        (void)shutdown(request->ipcFd, SHUT_RD);
     FCGX_Finish_r(request);
+    if (fcgi->records >= 0) /* nothing of a request is kept for the next one */
+        (void)!ftruncate(fcgi->records, 0);
     return status;
 }

@@ -25,8 +25,8 @@ void fcgi_destroy(struct fcgi *fcgi); /* NULL is fine */
 MUST_CHECK enum status fcgi_begin(struct fcgi *fcgi, struct text records, int connection);
 /* The value of a variable of this request, NULL when it is not there. */
 const char *fcgi_variable(const struct fcgi *fcgi, const char *name);
-/* Reads the body to its end into `ret_body`. STATUS_TOO_LARGE: more than its length_max; the rest
- * was read and dropped, up to as much again. STATUS_IO: it broke off. */
+/* Reads the body to its end into `ret_body`. STATUS_TOO_LARGE: it is longer than the buffer may be;
+ * STATUS_IO: the records cannot be read. */
 MUST_CHECK enum status fcgi_read_body(struct fcgi *fcgi, struct buffer *ret_body);
 void fcgi_write(struct fcgi *fcgi, struct text text);
 /* Ends the request and closes the connection. STATUS_IO: not everything was taken. */

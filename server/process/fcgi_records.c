@@ -6,6 +6,8 @@
 
 #include "server/base/buffer.h"
 
+#include <string.h>
+
 #include "server/base/banned.h"
 
 enum {
@@ -76,7 +78,7 @@ static bool take_variables(struct fcgi_check *check, const unsigned char *at, si
     return true;
 }
 
-static bool take_record(struct fcgi_check *check, const unsigned char *head, size_t content_at)
+static bool take_record(struct fcgi_check *check, const unsigned char *head, size_t at)
 {
     const unsigned char *content = head + HEAD_SIZE;
     size_t length = number_of_two(head + 4);
@@ -103,10 +105,8 @@ static bool take_record(struct fcgi_check *check, const unsigned char *head, siz
     }
     if (type != RECORD_STDIN)
         return false;
-    if (check->body_bytes == 0) {
-        check->body_at = content_at;
-        check->body_length = length;
-    }
+    if (check->body_bytes == 0)
+        check->body_at = at;
     check->body_bytes += length;
     if (length == 0)
         check->stage = FCGI_STAGE_DONE;
@@ -126,11 +126,27 @@ enum fcgi_progress fcgi_check(struct fcgi_check *check, struct text bytes)
         whole = HEAD_SIZE + number_of_two(head + 4) + head[6];
         if (left < whole)
             return FCGI_INCOMPLETE;
-        if (!take_record(check, head, check->at + HEAD_SIZE))
+        if (!take_record(check, head, check->at))
             return FCGI_UNSOUND;
         check->at += whole;
     }
     return FCGI_COMPLETE;
+}
+
+size_t fcgi_copy_body(const struct fcgi_check *check, struct text bytes, char *to, size_t size)
+{
+    size_t at = check->body_at, copied = 0;
+
+    while (check->body_bytes > 0 && copied < size && at < check->at) {
+        const unsigned char *head = (const unsigned char *)bytes.at + at;
+        size_t length = number_of_two(head + 4);
+        size_t part = length < size - copied ? length : size - copied;
+
+        memcpy(to + copied, head + HEAD_SIZE, part);
+        copied += part;
+        at += HEAD_SIZE + length + head[6];
+    }
+    return copied;
 }
 
 static void add_head(struct buffer *out, enum record_type type, unsigned id, size_t length,

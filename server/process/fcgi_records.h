@@ -26,7 +26,7 @@ enum fcgi_progress {
     FCGI_UNSOUND     /* no web server sends this: close the connection */
 };
 
-/* Bytes of all variables, of one of them, and of the records around a body. */
+/* Bytes of all variables, and so of one. */
 enum { FCGI_VARIABLES_MAX = 64 * 1024 };
 
 /* One connection's check; all zero at its beginning. */
@@ -47,12 +47,15 @@ struct fcgi_check {
     uint32_t length;
     /* The body. */
     size_t body_bytes;
-    size_t body_at;     /* offset of its first piece */
-    size_t body_length; /* of that piece: its beginning, up to 65,535 bytes */
+    size_t body_at; /* offset of its first record */
 };
 
 /* Looks at what came since the last call; `bytes` begins at the connection's first byte. */
 enum fcgi_progress fcgi_check(struct fcgi_check *check, struct text bytes);
+
+/* Copies the beginning of the body, which may lie in many records (a web server cuts it where its
+ * own buffers end), `size` bytes at most. Returns how many there are. */
+size_t fcgi_copy_body(const struct fcgi_check *check, struct text bytes, char *to, size_t size);
 
 /* Appends a whole response to that request: the text (HTTP head and body) in records, and its end.
  */

@@ -230,7 +230,7 @@ int listener_stop_event(const struct listener *listener)
     return listener->stop;
 }
 
-static bool is_stopped(const struct listener *listener)
+bool listener_is_stopped(const struct listener *listener)
 {
     struct pollfd stop = {.fd = listener->stop, .events = POLLIN};
 
@@ -246,7 +246,7 @@ static void limit_time(int connection)
 
 enum status listener_accept(struct listener *listener, int *ret_connection)
 {
-    bool stopped = is_stopped(listener);
+    bool stopped = listener_is_stopped(listener);
 
     *ret_connection = -1;
     if (stopped && listener->last_accepts-- <= 0)

@@ -24,6 +24,7 @@ MUST_CHECK enum status listener_accept(struct listener *listener, int *ret_conne
 /* What to poll for: readable when a connection waits, and for ever once it is stopped. */
 int listener_socket(const struct listener *listener);
 int listener_stop_event(const struct listener *listener);
+bool listener_is_stopped(const struct listener *listener);
 /* Any thread. */
 void listener_stop(struct listener *listener);
 

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* The receiver's thread waits in epoll for the listening socket, its connections, the stop, and a
- * word from workers that memory came free. Mostly a request is there whole when its connection is
- * accepted, and then it never sees epoll.
+ * word from others (memory came free, or all is to end). Mostly a request is there whole when its
+ * connection is accepted, and then it never sees epoll.
  *
- * What the thread shares with the workers is the line, under one mutex, and the sum of memory. A
- * connection that has sent something goes on only while the sum allows, and is stalled otherwise:
- * not read until memory comes free, or its time is over. */
+ * What the thread shares with the workers is the line, under one mutex, and the sums of memory and
+ * connections. A connection that has sent something goes on only while memory allows, and is
+ * stalled otherwise: it is out of the epoll until memory comes free, or its time is over. */
 #include "server/process/receive.h"
 
 #include "server/base/buffer.h"
@@ -14,6 +14,7 @@
 #include "server/base/log.h"
 #include "server/process/listen.h"
 #include "server/process/load_meter.h"
+#include "server/rpc/request.h"
 
 #include <errno.h>
 #include <pthread.h>
@@ -30,283 +31,311 @@
 
 enum {
     READ_BYTES = 64 * 1024, /* of one read */
+    KEY_WITHIN = 4096,      /* bytes of a body: clients write their key first */
     EVENTS_AT_ONCE = 256,
     ACCEPTS_AT_ONCE = 64,
     TICK_MS = 500, /* how late a time limit may be noticed */
     REST_MS = 50,  /* no descriptors or memory: until the next try to accept */
     NOTE_S = 10,   /* between two lines in the log about one thing */
-    WAITING_MOST = 200000
+    SHARE_LEAST = 2
 };
 #define PAGE_BYTES_MAX 65536
+#define NS_OF_MS       UINT64_C(1000000)
+#define NS_OF_S        UINT64_C(1000000000)
 
 /* Whose word an event is, where it is not a connection's. */
-static char listener_word, memory_word;
+static char listener_word, others_word;
 
 struct receiver {
     struct receiver_options options;
     struct listener *listener;
     pthread_t thread;
-    int epoll, memory_event;
-    bool hears_listener;     /* it is in the epoll */
-    uint64_t rest_until_ns;  /* no accept before */
-    uint64_t quiet_until_ns; /* no line in the log about requests turned away before */
+    int epoll, others_event;
+    bool hears_listener;    /* it is in the epoll */
+    bool resumes;           /* memory may have come free */
+    uint64_t rest_until_ns; /* no accept before */
 
-    char piece[READ_BYTES];   /* what the last read brought */
-    struct received *reading; /* utlist */
-    _Atomic size_t reading_count, memory, body_max;
+    char piece[READ_BYTES]; /* what the last read brought, or the beginning of a body */
+    struct received *reading;
+
+    _Atomic size_t connections, reading_now, memory, body_max;
     _Atomic double load_target;
-    _Atomic bool some_are_stalled;
+    _Atomic bool some_are_stalled, is_cut;
+    _Atomic uint64_t quiet_until_ns; /* no line in the log about requests turned away before */
 
     pthread_mutex_t lock; /* of what follows */
     pthread_cond_t added;
     struct waiting_line *line;
-    size_t waiting_with_reports;
     bool has_ended;
 };
 
+size_t receiver_share(size_t threads)
+{
+    return threads / 2 > SHARE_LEAST ? threads / 2 : SHARE_LEAST;
+}
+
 /* --- memory ----------------------------------------------------------------------------------- */
 
-static void drop(struct receiver *receiver, struct received *incoming)
+static size_t memory_max(const struct receiver *receiver)
 {
-    atomic_fetch_sub(&receiver->memory, incoming->capacity + sizeof(*incoming));
-    free(incoming->bytes);
-    free(incoming);
+    return receiver->options.memory_spare + 2 * atomic_load(&receiver->body_max);
+}
+
+/* Connection, bytes and all; the connection is closed. */
+static void drop(struct receiver *receiver, struct received *received)
+{
+    receiver_free_bytes(receiver, received);
+    atomic_fetch_sub(&receiver->memory, sizeof(*received));
+    atomic_fetch_sub(&receiver->connections, 1);
+    free(received);
 }
 
 /* Whether one more read can be kept. What came with the first read always can: accepting ends
  * before memory does. */
-static bool has_room(struct receiver *receiver, struct received *incoming)
+static bool has_room(const struct receiver *receiver, const struct received *received)
 {
-    if (incoming->length == 0 ||
-        atomic_load(&receiver->memory) + READ_BYTES <= receiver->options.memory_max)
-        return true;
-    incoming->is_stalled = true;
-    atomic_store(&receiver->some_are_stalled, true);
-    return false;
+    return received->length == 0 ||
+           atomic_load(&receiver->memory) + READ_BYTES <= memory_max(receiver);
 }
 
-/* Memory for a request grows by half, so that a silent peer holds none and a small request what it
- * needs. */
-static bool keep(struct receiver *receiver, struct received *incoming, size_t got)
+/* Memory for a request grows by a quarter, so that a silent peer holds none and a small request
+ * what it needs. */
+static bool keep(struct receiver *receiver, struct received *received, size_t got)
 {
-    size_t wanted = incoming->length + got;
+    size_t wanted = received->length + got;
 
-    if (wanted > incoming->capacity) {
-        size_t capacity = incoming->length == 0 ? got : wanted + wanted / 2;
-        char *grown = realloc(incoming->bytes, capacity);
+    if (wanted > received->capacity) {
+        size_t capacity = received->length == 0 ? got : wanted + wanted / 4;
+        char *grown = realloc(received->bytes, capacity);
 
         if (grown == NULL)
             return false;
-        atomic_fetch_add(&receiver->memory, capacity - incoming->capacity);
-        incoming->bytes = grown;
-        incoming->capacity = capacity;
+        atomic_fetch_add(&receiver->memory, capacity - received->capacity);
+        received->bytes = grown;
+        received->capacity = capacity;
     }
-    memcpy(incoming->bytes + incoming->length, receiver->piece, got);
-    incoming->length = wanted;
+    memcpy(received->bytes + received->length, receiver->piece, got);
+    received->length = wanted;
     return true;
 }
 
 /* --- whole requests --------------------------------------------------------------------------- */
 
-/* The value of the first element <name> in the head of the body. */
-static struct text value_of(struct text body, struct text start, struct text end)
+/* The content of the first element with these tags; false: there is none. */
+static bool find_content(struct text text, struct text start, struct text end,
+                         struct text *ret_content)
 {
-    size_t at = text_find(body, start);
+    size_t at = text_find(text, start);
     struct text rest;
 
-    if (at == body.length)
-        return NO_TEXT;
+    if (at == text.length)
+        return false;
     rest =
-        (struct text){.at = body.at + at + start.length, .length = body.length - at - start.length};
-    return text_first(rest, text_find(rest, end));
+        (struct text){.at = text.at + at + start.length, .length = text.length - at - start.length};
+    *ret_content = text_first(rest, text_find(rest, end));
+    return true;
 }
 
 /* Whose request it is and whether it reports, by a look at the beginning of its body. */
-static void look_at_head(struct received *incoming)
+static void look_at_head(struct receiver *receiver, struct received *received)
 {
-    enum { KEY_WITHIN = 4096, KEY_MOST = 255 };
-    struct text body = {.at = incoming->bytes + incoming->check.body_at,
-                        .length = incoming->check.body_length};
-    struct text key =
-        value_of(text_first(body, KEY_WITHIN), TEXT("<authenticator>"), TEXT("</authenticator>"));
+    const struct text bytes = {.at = received->bytes, .length = received->length};
+    const struct text head = {
+        .at = receiver->piece,
+        .length = fcgi_copy_body(&received->check, bytes, receiver->piece, READ_BYTES)};
+    struct text key = NO_TEXT;
 
-    incoming->waits.account = text_hash(text_trim(text_first(key, KEY_MOST)));
-    incoming->waits.has_reports = text_contains(body, TEXT("<result>"));
+    received->has_key = find_content(text_first(head, KEY_WITHIN), TEXT("<authenticator>"),
+                                     TEXT("</authenticator>"), &key);
+    received->waits.account = request_account(key);
+    received->waits.has_reports = text_contains(head, TEXT("<result>"));
 }
 
-static void close_connection(struct received *incoming)
-{
-    close(incoming->connection);
-    incoming->connection = -1;
-}
-
-/* Answers without a worker. The page is small, and what a socket does not take at once is lost with
+/* Answers without serving. The page is small, and what a socket does not take at once is lost with
  * the connection: then the peer is not reading. */
-static void refuse(struct receiver *receiver, struct received *incoming)
+static void refuse(struct receiver *receiver, struct received *received)
 {
     struct buffer page = buffer_on_heap(PAGE_BYTES_MAX), out = buffer_on_heap(PAGE_BYTES_MAX * 2);
     struct text text;
 
-    receiver->options.refuse(receiver->options.context, incoming, &page);
-    fcgi_add_response(&out, incoming->request_id, buffer_text(&page));
+    receiver->options.refuse(receiver->options.context, received, &page);
+    fcgi_add_response(&out, received->check.request_id, buffer_text(&page));
     text = buffer_text(&out);
-    (void)send(incoming->connection, text.at, text.length, MSG_DONTWAIT | MSG_NOSIGNAL);
-    close_connection(incoming);
+    (void)send(received->connection, text.at, text.length, MSG_DONTWAIT | MSG_NOSIGNAL);
+    close(received->connection);
     buffer_free(&out);
     buffer_free(&page);
-    drop(receiver, incoming);
+    drop(receiver, received);
 }
 
-/* Whether a request that comes now would wait longer than clients do. */
-static bool is_beyond_patience(const struct receiver *receiver, size_t before)
+/* A page of figures has no body; it is wanted most when requests are turned away. */
+static bool may_be_late(const struct receiver *receiver, const struct received *received)
+{
+    return receiver->options.meter != NULL && received->check.body_bytes > 0;
+}
+
+/* Whether what others hold leaves too little for those to come. */
+static bool is_full(const struct receiver *receiver, const struct received *received)
+{
+    size_t most = receiver->options.connections_max;
+
+    return atomic_load(&receiver->memory) - received->capacity > memory_max(receiver) / 4 * 3 ||
+           atomic_load(&receiver->connections) > most - most / 8;
+}
+
+/* Whether it would have waited longer than clients do when its turn comes. */
+static bool is_beyond_patience(const struct receiver *receiver, size_t ahead)
 {
     double rate = load_meter_rate(receiver->options.meter, 1);
 
-    if (before >= WAITING_MOST ||
-        atomic_load(&receiver->memory) > receiver->options.memory_max / 4 * 3)
-        return true;
-    return rate > 0 && (double)before / rate * 1e9 > (double)receiver->options.patience_ns;
+    return rate > 0 && (double)ahead / rate * 1e9 > (double)receiver->options.patience_ns;
 }
 
 /* Counts it, and tells the log once in a while. */
-static void note_turned_away(struct receiver *receiver, size_t before, uint64_t now_ns)
+static void turn_away(struct receiver *receiver, struct received *received, size_t waiting)
 {
+    uint64_t now_ns = clock_ns();
+    uint64_t quiet_until_ns = atomic_load(&receiver->quiet_until_ns);
+
     counter_add(COUNTER_requests_turned_away, 1);
-    if (now_ns < receiver->quiet_until_ns)
-        return;
-    receiver->quiet_until_ns = now_ns + (uint64_t)NOTE_S * 1000000000;
-    log_line(LOG_LEVEL_WARNING, "event=turning_away waiting=%zu rate=%.1f memory=%zu", before,
-             load_meter_rate(receiver->options.meter, 1), atomic_load(&receiver->memory));
+    if (now_ns >= quiet_until_ns &&
+        atomic_compare_exchange_strong(&receiver->quiet_until_ns, &quiet_until_ns,
+                                       now_ns + NOTE_S * NS_OF_S))
+        log_line(LOG_LEVEL_WARNING, "event=turning_away waiting=%zu connections=%zu memory=%zu",
+                 waiting, atomic_load(&receiver->connections), atomic_load(&receiver->memory));
+    refuse(receiver, received);
 }
 
-static void deliver(struct receiver *receiver, struct received *incoming)
+static void deliver(struct receiver *receiver, struct received *received)
 {
-    /* A page of figures has no body; it is wanted most when requests are turned away. */
-    bool may_be_late = receiver->options.meter != NULL && incoming->check.body_bytes > 0;
-    bool is_added = false, is_late = false;
-    size_t before;
+    bool is_added = false;
+    size_t waiting;
 
-    incoming->waits.arrived_ns = clock_ns();
-    incoming->request_id = incoming->check.request_id;
-    if (!incoming->is_too_large)
-        look_at_head(incoming);
-    if (may_be_late)
-        incoming->load =
-            load_meter_arrival(receiver->options.meter, atomic_load(&receiver->load_target),
-                               incoming->waits.arrived_ns);
-    pthread_mutex_lock(&receiver->lock);
-    before =
-        incoming->waits.has_reports ? receiver->waiting_with_reports : line_length(receiver->line);
-    is_late = may_be_late && is_beyond_patience(receiver, before);
-    if (!incoming->is_too_large && !is_late) {
-        is_added = line_add(receiver->line, &incoming->waits);
-        receiver->waiting_with_reports += is_added && incoming->waits.has_reports;
+    received->waits.arrived_ns = clock_ns();
+    if (received->is_too_large) {
+        refuse(receiver, received);
+        return;
     }
+    look_at_head(receiver, received);
+    if (may_be_late(receiver, received))
+        received->load =
+            load_meter_arrival(receiver->options.meter, atomic_load(&receiver->load_target),
+                               received->waits.arrived_ns);
+    pthread_mutex_lock(&receiver->lock);
+    waiting = line_length(receiver->line);
+    if (!is_full(receiver, received) &&
+        !(may_be_late(receiver, received) &&
+          is_beyond_patience(receiver, line_ahead(receiver->line, &received->waits))))
+        is_added = line_add(receiver->line, &received->waits);
     if (is_added)
         pthread_cond_signal(&receiver->added);
     pthread_mutex_unlock(&receiver->lock);
-    if (is_added)
-        return;
-    if (is_late)
-        note_turned_away(receiver, before, incoming->waits.arrived_ns);
-    refuse(receiver, incoming);
+    if (!is_added)
+        turn_away(receiver, received, waiting);
 }
 
 /* --- reading ---------------------------------------------------------------------------------- */
 
-static void stop_reading(struct receiver *receiver, struct received *incoming, bool is_polled)
+static void stop_polling(struct receiver *receiver, struct received *received)
 {
-    if (is_polled)
-        (void)epoll_ctl(receiver->epoll, EPOLL_CTL_DEL, incoming->connection, NULL);
-    DL_DELETE(receiver->reading, incoming);
-    atomic_fetch_sub(&receiver->reading_count, 1);
+    if (received->is_polled)
+        (void)epoll_ctl(receiver->epoll, EPOLL_CTL_DEL, received->connection, NULL);
+    received->is_polled = false;
 }
 
-static void give_up(struct receiver *receiver, struct received *incoming, bool is_polled)
+static void stop_reading(struct receiver *receiver, struct received *received)
 {
-    stop_reading(receiver, incoming, is_polled);
-    close_connection(incoming);
-    drop(receiver, incoming);
+    stop_polling(receiver, received);
+    DL_DELETE(receiver->reading, received);
+    atomic_fetch_sub(&receiver->reading_now, 1);
+}
+
+static void give_up(struct receiver *receiver, struct received *received)
+{
+    stop_reading(receiver, received);
+    close(received->connection);
+    drop(receiver, received);
 }
 
 /* A body beyond its bound is read to its end, so that the peer listens to the answer, but not
  * kept. */
-static void forget_large_body(struct receiver *receiver, struct received *incoming)
+static void forget_large_body(struct receiver *receiver, struct received *received)
 {
-    struct fcgi_check *check = &incoming->check;
+    struct fcgi_check *check = &received->check;
 
     if (check->body_bytes <= atomic_load(&receiver->body_max))
         return;
-    incoming->is_too_large = true;
-    memmove(incoming->bytes, incoming->bytes + check->at, incoming->length - check->at);
-    incoming->length -= check->at;
+    received->is_too_large = true;
+    memmove(received->bytes, received->bytes + check->at, received->length - check->at);
+    received->length -= check->at;
     check->at = 0;
 }
 
 /* A body of twice the bound is not even read, nor are records that hold more padding than body. */
-static bool is_beyond_reading(struct receiver *receiver, const struct received *incoming)
+static bool is_beyond_reading(const struct receiver *receiver, const struct received *received)
 {
     size_t body_max = atomic_load(&receiver->body_max);
 
-    return incoming->check.body_bytes / 2 > body_max ||
-           incoming->length / 2 > body_max + FCGI_VARIABLES_MAX + READ_BYTES;
+    return received->check.body_bytes / 2 > body_max ||
+           received->length / 2 > body_max + FCGI_VARIABLES_MAX + READ_BYTES;
 }
 
-enum read_result { READ_MORE, READ_WHOLE, READ_OVER };
+enum read_result { READ_MORE, READ_STALLED, READ_WHOLE, READ_OVER };
 
-static enum read_result read_some(struct receiver *receiver, struct received *incoming)
+static enum read_result read_some(struct receiver *receiver, struct received *received)
 {
     for (;;) {
         enum fcgi_progress progress;
         ssize_t got;
 
-        if (!has_room(receiver, incoming))
-            return READ_MORE;
-        got = recv(incoming->connection, receiver->piece, READ_BYTES, MSG_DONTWAIT);
+        if (!has_room(receiver, received))
+            return READ_STALLED;
+        got = recv(received->connection, receiver->piece, READ_BYTES, MSG_DONTWAIT);
         if (got < 0 && errno == EINTR)
             continue;
         if (got < 0)
             return errno == EAGAIN || errno == EWOULDBLOCK ? READ_MORE : READ_OVER;
-        if (got == 0 || !keep(receiver, incoming, (size_t)got))
+        if (got == 0 || !keep(receiver, received, (size_t)got))
             return READ_OVER;
-        progress = fcgi_check(&incoming->check,
-                              (struct text){.at = incoming->bytes, .length = incoming->length});
-        if (progress == FCGI_UNSOUND || is_beyond_reading(receiver, incoming)) {
+        progress = fcgi_check(&received->check,
+                              (struct text){.at = received->bytes, .length = received->length});
+        if (progress == FCGI_UNSOUND || is_beyond_reading(receiver, received)) {
             counter_add(COUNTER_connections_unsound, 1);
             return READ_OVER;
         }
-        forget_large_body(receiver, incoming);
+        forget_large_body(receiver, received);
         if (progress == FCGI_COMPLETE)
             return READ_WHOLE;
     }
 }
 
-static void poll_for(struct receiver *receiver, struct received *incoming, int operation)
+static void poll_for(struct receiver *receiver, struct received *received)
 {
-    struct epoll_event event = {.events = incoming->is_stalled ? 0 : EPOLLIN, .data.ptr = incoming};
+    struct epoll_event event = {.events = EPOLLIN, .data.ptr = received};
 
-    if (epoll_ctl(receiver->epoll, operation, incoming->connection, &event) != 0)
-        give_up(receiver, incoming, operation == EPOLL_CTL_MOD);
+    if (received->is_polled)
+        return;
+    received->is_polled = true;
+    if (epoll_ctl(receiver->epoll, EPOLL_CTL_ADD, received->connection, &event) != 0)
+        give_up(receiver, received);
 }
 
-static void go_on_reading(struct receiver *receiver, struct received *incoming, bool is_polled)
+static void go_on_reading(struct receiver *receiver, struct received *received)
 {
-    bool was_stalled = incoming->is_stalled;
-
-    incoming->is_stalled = false;
-    switch (read_some(receiver, incoming)) {
+    switch (read_some(receiver, received)) {
     case READ_MORE:
-        if (!is_polled)
-            poll_for(receiver, incoming, EPOLL_CTL_ADD);
-        else if (incoming->is_stalled != was_stalled)
-            poll_for(receiver, incoming, EPOLL_CTL_MOD);
+        poll_for(receiver, received);
+        break;
+    case READ_STALLED: /* polled it would report a peer that hangs up, again and again */
+        stop_polling(receiver, received);
+        atomic_store(&receiver->some_are_stalled, true);
         break;
     case READ_WHOLE:
-        stop_reading(receiver, incoming, is_polled);
-        deliver(receiver, incoming);
+        stop_reading(receiver, received);
+        deliver(receiver, received);
         break;
     case READ_OVER:
-        give_up(receiver, incoming, is_polled);
+        give_up(receiver, received);
         break;
     }
 }
@@ -322,79 +351,99 @@ static void hear_listener(struct receiver *receiver, bool hears)
     receiver->hears_listener = hears;
 }
 
+static enum status accept_one(struct receiver *receiver, int *ret_connection)
+{
+    if (atomic_load(&receiver->memory) >= memory_max(receiver) ||
+        atomic_load(&receiver->connections) >= receiver->options.connections_max)
+        return STATUS_IO;
+    return listener_accept(receiver->listener, ret_connection);
+}
+
 /* STATUS_NOT_FOUND: nothing more will come. */
 static enum status accept_some(struct receiver *receiver)
 {
     for (int i = 0; i < ACCEPTS_AT_ONCE; i++) {
-        struct received *incoming;
-        int connection;
-        enum status status = STATUS_IO;
+        struct received *received;
+        int connection = -1;
+        enum status status = accept_one(receiver, &connection);
 
-        if (atomic_load(&receiver->memory) < receiver->options.memory_max)
-            status = listener_accept(receiver->listener, &connection);
         if (status == STATUS_IO) {
-            receiver->rest_until_ns = clock_ns() + (uint64_t)REST_MS * 1000000;
-            hear_listener(receiver, false);
+            receiver->rest_until_ns = clock_ns() + REST_MS * NS_OF_MS;
             return STATUS_OK;
         }
         if (status != STATUS_OK || connection < 0)
             return status;
-        incoming = calloc(1, sizeof(*incoming));
-        if (incoming == NULL) {
+        received = calloc(1, sizeof(*received));
+        if (received == NULL) {
             close(connection);
             return STATUS_OK;
         }
-        incoming->connection = connection;
-        incoming->accepted_ns = clock_ns();
-        atomic_fetch_add(&receiver->memory, sizeof(*incoming));
-        DL_APPEND(receiver->reading, incoming);
-        atomic_fetch_add(&receiver->reading_count, 1);
-        go_on_reading(receiver, incoming, false);
+        received->connection = connection;
+        received->accepted_ns = clock_ns();
+        atomic_fetch_add(&receiver->memory, sizeof(*received));
+        atomic_fetch_add(&receiver->connections, 1);
+        atomic_fetch_add(&receiver->reading_now, 1);
+        DL_APPEND(receiver->reading, received);
+        go_on_reading(receiver, received);
     }
     return STATUS_OK;
 }
 
 /* --- time and memory -------------------------------------------------------------------------- */
 
-static bool is_overdue(const struct receiver *receiver, const struct received *incoming,
+static bool is_overdue(const struct receiver *receiver, const struct received *received,
                        uint64_t whole_ns, uint64_t now_ns)
 {
-    uint64_t age = now_ns - incoming->accepted_ns;
+    uint64_t age = now_ns - received->accepted_ns;
 
     return age > whole_ns ||
-           (incoming->check.stage == FCGI_STAGE_BEGIN && age > receiver->options.first_record_ns);
+           (received->check.stage == FCGI_STAGE_BEGIN && age > receiver->options.first_record_ns);
 }
 
-/* After a stop nobody gets more time for a whole request than for its beginning. */
 static void end_overdue(struct receiver *receiver, uint64_t whole_ns)
 {
     uint64_t now_ns = clock_ns();
-    struct received *incoming, *next;
+    struct received *received, *next;
 
-    DL_FOREACH_SAFE(receiver->reading, incoming, next)
+    DL_FOREACH_SAFE(receiver->reading, received, next)
     {
-        if (is_overdue(receiver, incoming, whole_ns, now_ns)) {
+        if (is_overdue(receiver, received, whole_ns, now_ns)) {
             counter_add(COUNTER_connections_overdue, 1);
-            give_up(receiver, incoming, true);
+            give_up(receiver, received);
         }
     }
 }
 
 static void resume_stalled(struct receiver *receiver)
 {
-    uint64_t count;
-    struct received *incoming, *next;
+    struct received *received, *next;
 
-    (void)!read(receiver->memory_event, &count, sizeof(count));
-    atomic_store(&receiver->some_are_stalled, false);
-    DL_FOREACH_SAFE(receiver->reading, incoming, next)
+    if (!receiver->resumes || !atomic_exchange(&receiver->some_are_stalled, false))
+        return;
+    receiver->resumes = false;
+    DL_FOREACH_SAFE(receiver->reading, received, next)
     {
-        if (incoming->is_stalled)
-            go_on_reading(receiver, incoming, true);
+        if (!received->is_polled)
+            go_on_reading(receiver, received);
     }
 }
 
 /* --- the thread ------------------------------------------------------------------------------- */
+
+static void hear_others(struct receiver *receiver)
+{
+    uint64_t count;
+
+    (void)!read(receiver->others_event, &count, sizeof(count));
+    receiver->resumes = true;
+}
+
+static void tell_receiver(struct receiver *receiver)
+{
+    uint64_t one = 1;
+
+    (void)!write(receiver->others_event, &one, sizeof(one));
+}
 
 static void end_line(struct receiver *receiver)
 {
@@ -404,33 +453,39 @@ static void end_line(struct receiver *receiver)
     pthread_mutex_unlock(&receiver->lock);
 }
 
+static void wait_for_events(struct receiver *receiver, int milliseconds)
+{
+    struct epoll_event events[EVENTS_AT_ONCE];
+    int count = epoll_wait(receiver->epoll, events, EVENTS_AT_ONCE, milliseconds);
+
+    for (int i = 0; i < count; i++) {
+        if (events[i].data.ptr == &others_word)
+            hear_others(receiver);
+        else if (events[i].data.ptr != &listener_word)
+            go_on_reading(receiver, events[i].data.ptr);
+    }
+}
+
 static void *receiver_main(void *context)
 {
     struct receiver *receiver = context;
-    enum status status = STATUS_OK; /* STATUS_NOT_FOUND: stopped */
+    bool accepts = true;
     uint64_t tick_ns = clock_ns();
 
-    while (status == STATUS_OK || receiver->reading != NULL) {
-        struct epoll_event events[EVENTS_AT_ONCE];
-        bool rests = clock_ns() < receiver->rest_until_ns, has_memory = false;
-        int count;
+    while ((accepts || receiver->reading != NULL) && !atomic_load(&receiver->is_cut)) {
+        bool rests = clock_ns() < receiver->rest_until_ns;
 
-        hear_listener(receiver, status == STATUS_OK && !rests);
-        count = epoll_wait(receiver->epoll, events, EVENTS_AT_ONCE, rests ? REST_MS : TICK_MS);
-        for (int i = 0; i < count; i++) {
-            if (events[i].data.ptr == &memory_word)
-                has_memory = true;
-            else if (events[i].data.ptr != &listener_word)
-                go_on_reading(receiver, events[i].data.ptr, true);
-        }
-        if (has_memory) /* not before: it may end connections that other events are about */
-            resume_stalled(receiver);
-        if (status == STATUS_OK && !rests)
-            status = accept_some(receiver);
-        if (clock_ns() - tick_ns > (uint64_t)TICK_MS * 1000000) {
+        hear_listener(receiver, accepts && !rests);
+        wait_for_events(receiver, rests ? REST_MS : TICK_MS);
+        resume_stalled(receiver); /* not in the midst of events: it may end other connections */
+        if (accepts && !rests)
+            accepts = accept_some(receiver) == STATUS_OK;
+        if (clock_ns() - tick_ns > TICK_MS * NS_OF_MS) {
             tick_ns = clock_ns();
-            end_overdue(receiver, status == STATUS_OK ? receiver->options.whole_ns
-                                                      : receiver->options.first_record_ns);
+            /* After a stop nobody gets more time for a whole request than for its beginning. */
+            end_overdue(receiver, listener_is_stopped(receiver->listener)
+                                      ? receiver->options.first_record_ns
+                                      : receiver->options.whole_ns);
         }
     }
     end_line(receiver);
@@ -439,28 +494,42 @@ static void *receiver_main(void *context)
 
 static enum status prepare(struct receiver *receiver, struct failure *failure)
 {
-    struct epoll_event memory = {.events = EPOLLIN, .data.ptr = &memory_word};
+    struct epoll_event others = {.events = EPOLLIN, .data.ptr = &others_word};
     struct epoll_event stop = {.events = EPOLLIN | EPOLLET, .data.ptr = &listener_word};
 
     receiver->epoll = epoll_create1(EPOLL_CLOEXEC);
-    receiver->memory_event = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
+    receiver->others_event = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
     receiver->line = line_create(receiver->options.share);
     if (receiver->line == NULL)
         return fail(failure, STATUS_NO_MEMORY, "no memory");
-    if (receiver->epoll < 0 || receiver->memory_event < 0 ||
-        epoll_ctl(receiver->epoll, EPOLL_CTL_ADD, receiver->memory_event, &memory) != 0 ||
+    if (receiver->epoll < 0 || receiver->others_event < 0 ||
+        epoll_ctl(receiver->epoll, EPOLL_CTL_ADD, receiver->others_event, &others) != 0 ||
         epoll_ctl(receiver->epoll, EPOLL_CTL_ADD, listener_stop_event(receiver->listener), &stop) !=
             0)
         return fail(failure, STATUS_IO, "epoll: %s", strerror(errno));
     return STATUS_OK;
 }
 
+/* After a cut there may be connections that are read or wait. */
 static void destroy(struct receiver *receiver)
 {
+    struct received *received, *next;
+    struct line_entry *entry;
+
+    DL_FOREACH_SAFE(receiver->reading, received, next)
+    {
+        give_up(receiver, received);
+    }
+    while (receiver->line != NULL && (entry = line_take(receiver->line)) != NULL) {
+        received = (struct received *)entry;
+        line_finish(receiver->line, entry);
+        close(received->connection);
+        drop(receiver, received);
+    }
     if (receiver->epoll >= 0)
         close(receiver->epoll);
-    if (receiver->memory_event >= 0)
-        close(receiver->memory_event);
+    if (receiver->others_event >= 0)
+        close(receiver->others_event);
     line_destroy(receiver->line);
     pthread_cond_destroy(&receiver->added);
     pthread_mutex_destroy(&receiver->lock);
@@ -477,9 +546,8 @@ enum status receiver_start(const struct receiver_options *options, struct listen
         return fail(failure, STATUS_NO_MEMORY, "no memory");
     receiver->options = *options;
     receiver->listener = listener;
-    receiver->epoll = receiver->memory_event = -1;
-    atomic_store(&receiver->body_max, options->body_max);
-    atomic_store(&receiver->load_target, options->load_target);
+    receiver->epoll = receiver->others_event = -1;
+    receiver_set_limits(receiver, options->body_max, options->load_target);
     pthread_mutex_init(&receiver->lock, NULL);
     pthread_cond_init(&receiver->added, NULL);
     status = prepare(receiver, failure);
@@ -494,6 +562,13 @@ enum status receiver_start(const struct receiver_options *options, struct listen
     return STATUS_OK;
 }
 
+void receiver_cut(struct receiver *receiver)
+{
+    atomic_store(&receiver->is_cut, true);
+    end_line(receiver);
+    tell_receiver(receiver);
+}
+
 void receiver_join(struct receiver *receiver)
 {
     if (receiver == NULL)
@@ -504,29 +579,55 @@ void receiver_join(struct receiver *receiver)
 
 /* --- for others ------------------------------------------------------------------------------- */
 
-struct received *receiver_take(struct receiver *receiver)
+static struct received *take_next(struct receiver *receiver, size_t *ret_waiting)
 {
-    struct line_entry *entry;
+    struct line_entry *entry = NULL;
 
     pthread_mutex_lock(&receiver->lock);
-    while ((entry = line_take(receiver->line)) == NULL && !receiver->has_ended)
+    while (!atomic_load(&receiver->is_cut) && (entry = line_take(receiver->line)) == NULL &&
+           !receiver->has_ended)
         pthread_cond_wait(&receiver->added, &receiver->lock);
-    if (entry != NULL && entry->has_reports)
-        receiver->waiting_with_reports--;
+    *ret_waiting = line_length(receiver->line);
     pthread_mutex_unlock(&receiver->lock);
     return (struct received *)entry;
 }
 
-void receiver_finish(struct receiver *receiver, struct received *incoming)
+static void finish_turn(struct receiver *receiver, struct received *received)
 {
-    uint64_t one = 1;
-
     pthread_mutex_lock(&receiver->lock);
-    line_finish(receiver->line, &incoming->waits);
+    line_finish(receiver->line, &received->waits);
     pthread_mutex_unlock(&receiver->lock);
-    drop(receiver, incoming);
+}
+
+struct received *receiver_take(struct receiver *receiver)
+{
+    struct received *received;
+    size_t waiting;
+
+    while ((received = take_next(receiver, &waiting)) != NULL) {
+        if (!may_be_late(receiver, received) ||
+            clock_ns() - received->waits.arrived_ns <= receiver->options.patience_ns)
+            return received;
+        finish_turn(receiver, received);
+        turn_away(receiver, received, waiting);
+    }
+    return NULL;
+}
+
+void receiver_free_bytes(struct receiver *receiver, struct received *received)
+{
+    free(received->bytes);
+    received->bytes = NULL;
+    atomic_fetch_sub(&receiver->memory, received->capacity);
+    received->length = received->capacity = 0;
     if (atomic_load(&receiver->some_are_stalled))
-        (void)!write(receiver->memory_event, &one, sizeof(one));
+        tell_receiver(receiver);
+}
+
+void receiver_finish(struct receiver *receiver, struct received *received)
+{
+    finish_turn(receiver, received);
+    drop(receiver, received);
 }
 
 void receiver_set_limits(struct receiver *receiver, size_t body_max, double load_target)
@@ -543,7 +644,7 @@ void receiver_figures(struct receiver *receiver, struct receiver_figures *ret_fi
     oldest_ns = line_oldest_ns(receiver->line);
     ret_figures->waiting = line_length(receiver->line);
     pthread_mutex_unlock(&receiver->lock);
-    ret_figures->reading = atomic_load(&receiver->reading_count);
+    ret_figures->reading = atomic_load(&receiver->reading_now);
     ret_figures->memory = atomic_load(&receiver->memory);
     ret_figures->oldest = oldest_ns == 0 ? 0 : (double)(clock_ns() - oldest_ns) * 1e-9;
 }

@@ -2,12 +2,12 @@
 /* Accepting and answering are apart: one thread, the receiver, accepts every connection and reads
  * the requests; worker threads take them when they are whole.
  *
- * So the queue of the listening socket never fills, and no web server has to say 502 for us. A peer
- * that is slow or silent holds memory, which is bounded, and no thread. How many requests wait, and
- * for how long, is known from the first second. What could not be served within a client's patience
- * is answered at once by the receiver itself, with a page that asks the client to come again;
- * requests that report results are refused only after all others. The order of those that wait is
- * that of line.h.
+ * So the queue of the listening socket does not fill, and no web server has to say 502 for us. A
+ * peer that is slow or silent holds memory, which is bounded, and no thread. How many requests
+ * wait, and for how long, is known from the first second. What could not be served within a
+ * client's patience is answered at once with a page that asks the client to come again, by the
+ * receiver when it comes or by the worker that finds it too old; requests that report results are
+ * refused only after all others. The order of those that wait is that of line.h.
  *
  * States of a connection: it is read (from accept until its request is whole, with a time limit),
  * then it waits in the line, then it is a worker's, which answers and closes it. One that sends
@@ -37,29 +37,30 @@ struct received {
     int connection;          /* the worker closes it */
     char *bytes;
     size_t length, capacity;
-    unsigned request_id;
+    bool has_key;      /* an account key was found; waits.account is its account */
     bool is_too_large; /* its body was dropped, `bytes` are of no use */
     struct load load;  /* of the server, when it came */
 
     /* The receiver's own. */
     struct fcgi_check check;
     uint64_t accepted_ns;
-    bool is_stalled;
+    bool is_polled; /* it is in the epoll; else it is new, or stalled */
     struct received *prev, *next;
 };
 
-/* The page for a request that is not served, HTTP head and all: too large, or too many wait. Called
- * by the receiver's thread. */
-typedef void refusal_page(void *context, const struct received *incoming, struct buffer *ret_page);
+/* The page for a request that is not served, HTTP head and all: too large, or too many wait. Any
+ * thread. */
+typedef void refusal_page(void *context, const struct received *received, struct buffer *ret_page);
 
 struct receiver_options {
-    size_t body_max;                    /* bytes of a request's body */
-    size_t memory_max;                  /* bytes of all requests that are read or wait */
-    size_t share;                       /* see line_create */
+    size_t body_max;        /* bytes of a request's body */
+    size_t memory_spare;    /* bytes of all requests that are read or wait, beside two bodies */
+    size_t connections_max; /* that are read, wait or are served */
+    size_t share;           /* see line_create */
     uint64_t first_record_ns, whole_ns; /* after accept: for the first record, for all of them */
-    uint64_t patience_ns;               /* no request is to wait longer */
-    struct load_meter *meter;
-    double load_target; /* see load_meter_arrival */
+    uint64_t patience_ns;               /* no request is served that has waited longer */
+    struct load_meter *meter;           /* NULL: nobody is asked to come again for load */
+    double load_target;                 /* see load_meter_arrival */
     refusal_page *refuse;
     void *context;
 };
@@ -76,16 +77,24 @@ struct receiver_figures {
 MUST_CHECK enum status receiver_start(const struct receiver_options *options,
                                       struct listener *listener, struct receiver **ret_receiver,
                                       struct failure *failure);
+/* Any thread: no more is read and none is given out; connections that are not a worker's are closed
+ * at receiver_join. */
+void receiver_cut(struct receiver *receiver);
 /* Waits for its end. NULL is fine. */
 void receiver_join(struct receiver *receiver);
 
 /* Any worker: the next request, waiting for one; NULL after the end. */
 struct received *receiver_take(struct receiver *receiver);
+/* Its bytes are needed no more. */
+void receiver_free_bytes(struct receiver *receiver, struct received *received);
 /* It is answered and its connection closed. Frees it. */
-void receiver_finish(struct receiver *receiver, struct received *incoming);
+void receiver_finish(struct receiver *receiver, struct received *received);
 
 /* From now on. */
 void receiver_set_limits(struct receiver *receiver, size_t body_max, double load_target);
 void receiver_figures(struct receiver *receiver, struct receiver_figures *ret_figures);
+
+/* The share of the threads that one account may hold while others wait: half, and two at least. */
+size_t receiver_share(size_t threads);
 
 #endif

@@ -37,7 +37,9 @@ static const uint64_t first_record_ns = UINT64_C(5000000000);
 static const uint64_t whole_request_ns = UINT64_C(60000000000);
 static const uint64_t patience_ns = UINT64_C(30000000000);
 
-/* Of all requests that wait, beside one of the largest. */
+enum { DESCRIPTORS_KEPT = 64, DESCRIPTORS_OF_WORKER = 6, CONNECTIONS_LEAST = 64 };
+
+/* Of all requests that are read or wait, beside two of the largest. */
 #define WAITING_BYTES_MAX ((size_t)256 * 1024 * 1024)
 #define REFUSAL_BYTES_MAX ((size_t)256 * 1024)
 
@@ -57,7 +59,6 @@ struct running {
     struct server *server;
     struct listener *listener;
     struct receiver *receiver;
-    struct arena *refusal_arena; /* of the receiver's thread */
     struct watcher *watcher;
     struct worker_thread *threads;
     int thread_count;
@@ -113,37 +114,46 @@ static enum status start_threads(struct running *running, const struct config *c
 }
 
 /* For the receiver: a page for a request that is not served. */
-static void write_refusal(void *context, const struct received *incoming, struct buffer *ret_page)
+static void write_refusal(void *context, const struct received *received, struct buffer *ret_page)
 {
     struct running *running = context;
+    struct arena *arena = arena_create(REFUSAL_BYTES_MAX);
     struct buffer reply = buffer_on_heap(REFUSAL_BYTES_MAX);
     const struct web_request web = {0};
     struct snapshot snapshot;
     struct timespec now;
-    struct request request = {
-        .arena = running->refusal_arena, .seed = random_u64(), .load = incoming->load};
+    struct request request = {.arena = arena, .seed = random_u64(), .load = received->load};
 
+    if (arena == NULL)
+        return; /* an empty page: the client comes again */
     clock_gettime(CLOCK_REALTIME, &now);
     request.now = (double)now.tv_sec + (double)now.tv_nsec * 1e-9;
     server_snapshot(running->server, &snapshot);
     request.config = snapshot.config;
-    request_turn_away(&request, incoming->is_too_large, &reply);
+    request_turn_away(&request, received->is_too_large, &reply);
     web_reply_head(ret_page, "text/xml", &web, reply.length);
     buffer_add(ret_page, buffer_text(&reply));
     snapshot_release(&snapshot);
-    arena_reset(running->refusal_arena);
+    arena_destroy(arena);
     buffer_free(&reply);
 }
 
-/* Each request that waits has a descriptor: as many as the administrator allows. */
-static void allow_descriptors(void)
+/* Each request that is read, waits or is served has a descriptor: as many as the administrator
+ * allows, but for those of the workers (database, files, memory) and of the process. */
+static size_t connections_max(int threads)
 {
+    size_t kept = DESCRIPTORS_KEPT + (size_t)threads * DESCRIPTORS_OF_WORKER;
     struct rlimit limit;
 
-    if (getrlimit(RLIMIT_NOFILE, &limit) == 0 && limit.rlim_cur < limit.rlim_max) {
+    if (getrlimit(RLIMIT_NOFILE, &limit) != 0)
+        return CONNECTIONS_LEAST;
+    if (limit.rlim_cur < limit.rlim_max) {
         limit.rlim_cur = limit.rlim_max;
         (void)setrlimit(RLIMIT_NOFILE, &limit);
+        (void)getrlimit(RLIMIT_NOFILE, &limit);
     }
+    return limit.rlim_cur > kept + CONNECTIONS_LEAST ? (size_t)limit.rlim_cur - kept
+                                                     : CONNECTIONS_LEAST;
 }
 
 /* Before the first thread that asks it. */
@@ -164,8 +174,9 @@ static enum status start_receiver(struct running *running, const struct config *
     int threads = threads_wanted(server, config);
     const struct receiver_options options = {
         .body_max = (size_t)config->request_bytes_max,
-        .memory_max = WAITING_BYTES_MAX + (size_t)config->request_bytes_max,
-        .share = threads / 2 > 2 ? (size_t)threads / 2 : 2,
+        .memory_spare = WAITING_BYTES_MAX,
+        .connections_max = connections_max(threads),
+        .share = receiver_share((size_t)threads),
         .first_record_ns = first_record_ns,
         .whole_ns = whole_request_ns,
         .patience_ns = patience_ns,
@@ -177,10 +188,6 @@ static enum status start_receiver(struct running *running, const struct config *
     enum status status;
 
     prepare_load_meter(server, threads);
-    allow_descriptors();
-    running->refusal_arena = arena_create(REFUSAL_BYTES_MAX);
-    if (running->refusal_arena == NULL)
-        return fail(failure, STATUS_NO_MEMORY, "no memory");
     status = receiver_start(&options, running->listener, &running->receiver, failure);
     if (status == STATUS_OK)
         server_set_receiver(server, running->receiver);
@@ -240,6 +247,8 @@ static bool drain(struct running *running, const sigset_t *signals)
             end = clock_ns() + cut_longest_ns;
             log_line(LOG_LEVEL_WARNING, "event=drain_cut running=%d",
                      atomic_load(&running->threads_running));
+            if (running->receiver != NULL) /* or each worker would take the next one */
+                receiver_cut(running->receiver);
         }
         cut_overdue(running, is_cut ? UINT64_MAX : clock_ns());
     }
@@ -330,7 +339,6 @@ enum status serve(struct server *server, struct failure *failure)
     join_threads(running);
     server_set_receiver(server, NULL);
     receiver_join(running->receiver);
-    arena_destroy(running->refusal_arena);
     server_stop_pool(server);
     watcher_stop(running->watcher);
     listener_close(running->listener);

@@ -35,7 +35,7 @@ struct server {
     struct pool *pool;     /* NULL: none */
     struct filler *filler; /* likewise; under `lock` */
     struct receiver
-        *receiver; /* NULL: none yet; its pointer changes once, before the workers begin */
+        *receiver; /* NULL: none; set before the workers begin, cleared after their end */
 };
 
 /* --- what requests share ---------------------------------------------------------------------- */
@@ -162,8 +162,13 @@ void server_replace_project(struct server *server, struct project *project)
 
 void server_set_receiver(struct server *server, struct receiver *receiver)
 {
+    const struct config *config;
+
     pthread_mutex_lock(&server->lock);
+    config = server->current.config; /* maybe another by now than the receiver began with */
     server->receiver = receiver;
+    if (receiver != NULL)
+        receiver_set_limits(receiver, (size_t)config->request_bytes_max, config->load_target);
     pthread_mutex_unlock(&server->lock);
 }
 

@@ -32,7 +32,7 @@
 /* Pauses between tries to connect double from the first to the longest, in ns. */
 static const double reconnect_first = 0.1, reconnect_longest = 5; /* s */
 
-/* Receiving a request, and sending its reply, may take this long each. */
+/* Sending a reply may take this long. */
 static const uint64_t exchange_longest_ns = UINT64_C(300000000000);
 
 static void wait_seconds(double seconds)
@@ -127,7 +127,7 @@ static struct load simulated_load(struct worker *worker, const struct config *co
                               (uint64_t)(now * 1e9));
 }
 
-void worker_answer(struct worker *worker, const struct snapshot *snapshot,
+bool worker_answer(struct worker *worker, const struct snapshot *snapshot,
                    const struct web_request *web, const struct load *load, struct buffer *ret_reply)
 {
     struct request request = {.config = snapshot->config,
@@ -143,6 +143,7 @@ void worker_answer(struct worker *worker, const struct snapshot *snapshot,
                               .transport = web->transport,
                               .stop_sched = snapshot->stop_sched,
                               .wait = wait_seconds};
+    bool is_served;
 
     request.load = server_options(worker->server)->clock_from_request
                        ? simulated_load(worker, snapshot->config, web)
@@ -151,21 +152,20 @@ void worker_answer(struct worker *worker, const struct snapshot *snapshot,
         server_follow_time(worker->server, web->now);
     if (request.arena == NULL) {
         log_line(LOG_LEVEL_CRITICAL, "event=no_memory");
-        return; /* an empty reply: the client comes again */
+        return false; /* an empty reply: the client comes again */
     }
     if (!snapshot->stop_sched && snapshot->catalog != NULL)
         request.db = database(worker, snapshot->config);
     request.files = files_ready(worker->files, snapshot->config, clock_ns());
     request_run(&request, ret_reply);
     request_log(&request, ret_reply->length);
-    if (request.attempts > 0 && request.visit.answer.kind == ANSWER_FULL &&
-        !server_options(worker->server)->clock_from_request)
-        load_meter_served(server_load(worker->server), request.total_ns);
     if (request.database_was_away && worker->db != NULL) {
         close_database(worker);
         put_off_database(worker);
     }
+    is_served = request.attempts > 0 && request.visit.answer.kind == ANSWER_FULL;
     arena_reset(worker->arena);
+    return is_served;
 }
 
 static const char *read_fcgi_variable(void *context, const char *name)
@@ -213,13 +213,15 @@ static void write_reply(struct worker *worker, const char *content_type,
     buffer_free(&head);
 }
 
-static void serve_request(struct worker *worker, const struct snapshot *snapshot,
-                          const struct received *incoming)
+/* Whether it was served, and not only refused. */
+static bool serve_request(struct worker *worker, const struct snapshot *snapshot,
+                          const struct received *received)
 {
     struct buffer body = buffer_on_heap((size_t)snapshot->config->request_bytes_max);
     struct buffer reply = buffer_on_heap((size_t)snapshot->config->request_memory_max);
     struct web_request web = {0};
     enum status status;
+    bool is_served = false;
 
     if (!web_request_is_post(read_fcgi_variable, worker->fcgi, snapshot->config, &reply)) {
         if (text_is(text_from(fcgi_variable(worker->fcgi, "QM_PAGE")), "metrics")) {
@@ -230,7 +232,7 @@ static void serve_request(struct worker *worker, const struct snapshot *snapshot
         goto done;
     }
     status = fcgi_read_body(worker->fcgi, &body);
-    if (status == STATUS_IO) /* whoever asked is gone, and asks again */
+    if (status == STATUS_IO)
         goto done;
     web.transport.body_too_large = status == STATUS_TOO_LARGE;
     if (!web.transport.body_too_large)
@@ -238,31 +240,45 @@ static void serve_request(struct worker *worker, const struct snapshot *snapshot
     web_request_read(&web, server_options(worker->server)->clock_from_request, read_fcgi_variable,
                      worker->fcgi);
     set_deadline(worker, 0);
-    web.transport.has_account = true;
-    web.transport.account = incoming->waits.account;
-    worker_answer(worker, snapshot, &web, &incoming->load, &reply);
+    web.transport.has_account = received->has_key;
+    web.transport.account = received->waits.account;
+    is_served = worker_answer(worker, snapshot, &web, &received->load, &reply);
     write_reply(worker, "text/xml", &web, buffer_text(&reply));
 done:
     buffer_free(&reply);
     buffer_free(&body);
+    return is_served;
+}
+
+/* What it took is measured from the turn to the last byte, for the receiver's forecast. */
+static void serve_received(struct worker *worker, struct receiver *receiver,
+                           struct received *received)
+{
+    const struct text records = {.at = received->bytes, .length = received->length};
+    uint64_t begun_ns = clock_ns();
+    bool is_served = false;
+
+    show_connection(worker, received->connection);
+    if (fcgi_begin(worker->fcgi, records, received->connection) == STATUS_OK) {
+        struct snapshot snapshot;
+
+        receiver_free_bytes(receiver, received);
+        server_snapshot(worker->server, &snapshot);
+        is_served = serve_request(worker, &snapshot, received);
+        snapshot_release(&snapshot);
+        fcgi_finish(worker->fcgi);
+    }
+    show_connection(worker, -1);
+    if (is_served && !server_options(worker->server)->clock_from_request)
+        load_meter_served(server_load(worker->server), clock_ns() - begun_ns);
 }
 
 void worker_serve(struct worker *worker, struct receiver *receiver)
 {
-    struct received *incoming;
+    struct received *received;
 
-    while ((incoming = receiver_take(receiver)) != NULL) {
-        const struct text records = {.at = incoming->bytes, .length = incoming->length};
-        struct snapshot snapshot;
-
-        show_connection(worker, incoming->connection);
-        if (fcgi_begin(worker->fcgi, records, incoming->connection) == STATUS_OK) {
-            server_snapshot(worker->server, &snapshot);
-            serve_request(worker, &snapshot, incoming);
-            snapshot_release(&snapshot);
-            fcgi_finish(worker->fcgi);
-        }
-        show_connection(worker, -1);
-        receiver_finish(receiver, incoming);
+    while ((received = receiver_take(receiver)) != NULL) {
+        serve_received(worker, receiver, received);
+        receiver_finish(receiver, received);
     }
 }

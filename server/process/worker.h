@@ -46,8 +46,8 @@ void worker_init(struct worker *worker, struct server *server, struct fcgi *fcgi
 void worker_clear(struct worker *worker);
 
 /* Runs one request; the reply is in `ret_reply`, the log line is written. `load` is the server's
- * when the request came. */
-void worker_answer(struct worker *worker, const struct snapshot *snapshot,
+ * when the request came. True: it was served, and not only refused. */
+bool worker_answer(struct worker *worker, const struct snapshot *snapshot,
                    const struct web_request *web, const struct load *load,
                    struct buffer *ret_reply);
 

@@ -172,8 +172,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test_setup_teardown(an_ordinary_client_hears_nothing, setup, teardown),
-        cmocka_unit_test_setup_teardown(a_second_key_gets_nothing, setup,
-                                        teardown),
+        cmocka_unit_test_setup_teardown(a_second_key_gets_nothing, setup, teardown),
         cmocka_unit_test_setup_teardown(an_old_client_gets_no_work, setup, teardown),
         cmocka_unit_test_setup_teardown(a_short_version_number_is_understood, setup, teardown),
         cmocka_unit_test_setup_teardown(a_banned_system_gets_no_work, setup, teardown),
