@@ -81,8 +81,14 @@ enum { NUMBER_BYTES_MAX = 255 };
     LEAF(context, name, REAL, double, field, NOWHERE, NUMBER_BYTES_MAX, ELEMENT_OTHER)
 #define DEMAND(context, name, field) \
     LEAF(context, name, REAL, double, field, NOWHERE, NUMBER_BYTES_MAX, ELEMENT_DEMAND)
+#define DEMAND_WITH(context, name, field, flag)                                            \
+    LEAF(context, name, REAL, double, field, FIELD(context, flag, bool), NUMBER_BYTES_MAX, \
+         ELEMENT_DEMAND)
 #define DEMAND_OTHER(context, name, field)                              \
     LEAF(context, name, REAL, double, field, NOWHERE, NUMBER_BYTES_MAX, \
+         ELEMENT_DEMAND | ELEMENT_OTHER)
+#define DEMAND_OTHER_WITH(context, name, field, flag)                                      \
+    LEAF(context, name, REAL, double, field, FIELD(context, flag, bool), NUMBER_BYTES_MAX, \
          ELEMENT_DEMAND | ELEMENT_OTHER)
 #define FLAG(context, name, field) \
     LEAF(context, name, FLAG, bool, field, NOWHERE, NUMBER_BYTES_MAX, 0)

@@ -52,6 +52,7 @@ struct coproc {
     double count;       /* instances */
     double req_seconds; /* instance-seconds wanted; raw, may be negative */
     double req_instances;
+    bool has_req_instances;
     double estimated_delay; /* s */
     bool has_estimated_delay;
     double peak_flops;    /* of one instance; 0: absent */
@@ -167,6 +168,7 @@ struct message {
 
     /* protocol(7) 2.3, in either spelling */
     double work_req_seconds, cpu_req_seconds, cpu_req_instances; /* raw */
+    bool has_cpu_req_instances;
     bool has_resource_request; /* any per-resource element (CPU or coprocessor) was there */
     double estimated_delay;    /* s, of the CPUs */
 

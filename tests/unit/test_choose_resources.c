@@ -4,6 +4,7 @@
 #include "server/policy/dispatch/choose.h"
 
 #include "server/base/arena.h"
+#include "server/base/budget.h"
 #include "server/base/random.h"
 #include "server/parse/message.h"
 #include "tests/support/test.h"
@@ -11,7 +12,7 @@
 #include <math.h>
 #include <stdlib.h>
 
-enum { JOBS = 60, APPS = 4, OPTIONS = 8, RESOURCES = 4 };
+enum { JOBS = 60, APPS = 4, OPTIONS = 8, RESOURCES = 4, LISTED = 5 };
 
 struct world {
     struct arena *arena;
@@ -27,6 +28,10 @@ struct world {
     struct host_view view;
     struct workunit_row workunits[JOBS];
     struct job jobs[JOBS];
+    struct ip_result listed[LISTED];
+    struct budget budget;
+    bool withholds; /* jobs are due before the host connects: only idle instances get one */
+    double idle[RESOURCES];
 };
 
 static double pick(struct random *random, double most)
@@ -115,6 +120,49 @@ static struct world *make_world(struct random *random)
     return world;
 }
 
+/* A queue of short jobs, of each resource but that which clients cannot tell. What they occupy is
+ * counted here in its own way. */
+static void add_queue(struct world *world, struct random *random)
+{
+    struct workload_facts facts = {.message = &world->message,
+                                   .asked = &world->view.asked,
+                                   .availability = {.cpu = 1, .gpu = 1},
+                                   .connection_period = 2000000,
+                                   .jobs_max = JOBS,
+                                   .budget = &world->budget};
+    size_t count = (size_t)pick(random, LISTED);
+
+    world->withholds = true;
+    world->config->ignore_delay_bound = false;
+    world->config->edf_min_queue = EDF_MIN_QUEUE_WHEN_NOT_IDLE;
+    world->message.client_major = 7;
+    world->message.client_minor = 20;
+    world->message.has_ip_results = true;
+    world->message.ip_results = world->listed;
+    world->message.ip_result_count = count;
+    for (size_t i = 0; i < RESOURCES; i++) {
+        world->idle[i] = world->view.asked.resources[i].count;
+        world->view.asked.resources[i].tells_idle = pick(random, 1) > 0;
+    }
+    for (size_t i = 0; i < count; i++) {
+        static const double widths[] = {0.5, 1, 2, 8};
+        double width = widths[(int)pick(random, 3)], cpus = widths[(int)pick(random, 2)];
+        struct ip_result *job = &world->listed[i];
+        int kind = (int)pick(random, 2);
+
+        *job = (struct ip_result){.time_remaining = 1, .avg_ncpus = kind == 0 ? width : cpus};
+        world->idle[0] -= kind == 0 ? fmin(width, 4) : cpus >= 1 ? cpus : 0;
+        if (kind == 1)
+            job->ncudas = width;
+        else if (kind == 2)
+            job->nintel_gpus = width;
+        if (kind > 0)
+            world->idle[kind == 1 ? 1 : 3] -= fmin(width, 2);
+    }
+    world->view.workload = workload_make(world->arena, &facts);
+    assert_non_null(world->view.workload);
+}
+
 static void free_world(struct world *world)
 {
     arena_destroy(world->arena);
@@ -125,6 +173,7 @@ static void free_world(struct world *world)
 /* What has been sent, by a plain account. */
 struct account {
     double seconds[RESOURCES], instances[RESOURCES]; /* still wanted */
+    double idle[RESOURCES];
     int64_t jobs, by_resource[RESOURCES], of_app, of_app_by[RESOURCES];
 };
 
@@ -137,8 +186,10 @@ static bool is_full(const struct world *world, const struct account *account, co
                     size_t resource)
 {
     const struct app_limit *limit = &world->app_limits[0];
+    double idle = world->view.asked.resources[resource].tells_idle ? account->instances[resource]
+                                                                   : account->idle[resource];
 
-    return account->jobs >= world->view.limits.reply ||
+    return (world->withholds && !(idle > 1e-6)) || account->jobs >= world->view.limits.reply ||
            account->by_resource[resource] >= world->view.limits.in_progress[resource] ||
            (job->app->id == 1 && (account->of_app >= limit->total ||
                                   account->of_app_by[resource] >= limit->by_resource[resource]));
@@ -153,9 +204,11 @@ static void book(struct account *account, const struct job *job)
 
     account->seconds[resource] -= wall * taken;
     account->instances[resource] -= taken;
+    account->idle[resource] -= taken;
     if (resource != 0 && option->usage.avg_ncpus >= 1) {
         account->seconds[0] -= wall * option->usage.avg_ncpus;
         account->instances[0] -= option->usage.avg_ncpus;
+        account->idle[0] -= option->usage.avg_ncpus;
     }
     account->jobs++;
     account->by_resource[resource]++;
@@ -174,12 +227,11 @@ static bool has_version(const struct world *world, const struct job *job, size_t
 
 /* Each job was wanted when it was chosen, of the resource that its version uses; so no amount is
  * passed by more than one job. What is still wanted at the end could not be had. */
-static void each_resource_gets_what_it_asks_for(void **state)
+static void serve_random_worlds(bool withholds)
 {
     struct random random = {.state = 4711};
     size_t chosen_in_all = 0, unserved = 0;
 
-    (void)state;
     for (int round = 0; round < 3000; round++) {
         struct world *world = make_world(&random);
         struct job *chosen[JOBS];
@@ -188,7 +240,10 @@ static void each_resource_gets_what_it_asks_for(void **state)
         struct account account = {0};
         size_t count;
 
+        if (withholds)
+            add_queue(world, &random);
         for (size_t i = 0; i < RESOURCES; i++) {
+            account.idle[i] = world->idle[i];
             account.seconds[i] = world->view.asked.resources[i].seconds;
             account.instances[i] = world->view.asked.resources[i].instances;
         }
@@ -219,14 +274,29 @@ static void each_resource_gets_what_it_asks_for(void **state)
         chosen_in_all += count;
         free_world(world);
     }
-    assert_true(chosen_in_all > 10000);
+    assert_true(chosen_in_all > (withholds ? 5000 : 10000));
     assert_true(unserved > 1000);
+}
+
+static void each_resource_gets_what_it_asks_for(void **state)
+{
+    (void)state;
+    serve_random_worlds(false);
+}
+
+/* Of jobs that are due before the host connects again each idle instance gets one, whatever else
+ * the host has; the client says how many idle, or its list does. */
+static void each_idle_instance_gets_a_job(void **state)
+{
+    (void)state;
+    serve_random_worlds(true);
 }
 
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(each_resource_gets_what_it_asks_for),
+        cmocka_unit_test(each_idle_instance_gets_a_job),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -104,6 +104,7 @@ static void a_queue_that_is_too_large_is_unknown(void **state)
     budget.spent = BUDGET_MOST;
     workload = make();
     assert_int_equal(workload->count, 2);
+    assert_true(isinf(workload->occupied[RESOURCE_CPU]));
     assert_int_equal(try_cpu(workload, HOUR, INFINITY), WORKLOAD_UNKNOWN);
     assert_real(workload_retry_delay(workload), HOUR, 0);
 }

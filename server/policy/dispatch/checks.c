@@ -11,6 +11,8 @@
 
 #include "server/base/banned.h"
 
+#define EQUAL_INSTANCES 1e-6 /* what rounding makes of parts */
+
 /* One check of one job: what it asks, and what it leaves for the refusal. */
 struct job_question {
     const struct host_view *view;
@@ -170,7 +172,7 @@ static bool is_for_idle_processor(struct job_question *question)
 
     question->name = question->view->asked.resources[question->resource].type;
     return !question->view->is_backup || left->is_scalar ||
-           left->resources[question->resource].instances > 0;
+           amounts_wants_instances(left, question->resource);
 }
 
 static bool workunit_is_in_reply(const struct tally *tally, int64_t workunitid)
@@ -336,13 +338,23 @@ static void explain_workload(struct job_question *question, enum workload_answer
     }
 }
 
+/* Whether an instance of the resource idles beside the queue and what was chosen. The client knows
+ * it best, since it lists suspended jobs too. */
+static bool has_idle_instance(const struct job_question *question)
+{
+    const struct tally *tally = question->tally;
+    size_t resource = question->resource;
+
+    if (tally->left.resources[resource].tells_idle)
+        return amounts_wants_instances(&tally->left, resource);
+    return tally->occupied[resource] < tally->left.resources[resource].count - EQUAL_INSTANCES;
+}
+
 static bool skips_connection(const struct job_question *question)
 {
     switch (question->view->config->edf_min_queue) {
     case EDF_MIN_QUEUE_WHEN_NOT_IDLE:
-        /* A job of another resource counts as well: then the rule is kept rather than not. */
-        return (double)question->view->workload->count + (double)question->tally->jobs <
-               question->view->asked.resources[question->resource].count;
+        return has_idle_instance(question);
     case EDF_MIN_QUEUE_NEVER:
         return true;
     case EDF_MIN_QUEUE_ALWAYS:

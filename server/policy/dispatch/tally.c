@@ -7,6 +7,7 @@
 #include "server/policy/dispatch/job.h"
 
 #include <math.h>
+#include <string.h>
 
 #include "server/base/banned.h"
 
@@ -28,8 +29,10 @@ bool tally_begin(const struct host_view *view, struct arena *arena, size_t jobs_
         return false;
     for (size_t i = 0; i < view->app_limit_count; i++)
         tally->app_counts[i] = view->app_counts[i];
-    if (view->workload != NULL)
+    if (view->workload != NULL) {
         edf_reset(view->workload->edf);
+        memcpy(tally->occupied, view->workload->occupied, sizeof(tally->occupied));
+    }
     tally->option_jobs = ARENA_ARRAY(arena, view->options.count, int64_t);
     tally->workunits = ARENA_ARRAY(arena, jobs_max, int64_t);
     if (tally->option_jobs == NULL || tally->workunits == NULL)
@@ -57,8 +60,11 @@ void tally_take_use(struct tally *tally, const struct tally_use *use)
     if (!use->is_always_on) {
         amounts_take(&tally->left, &use->use);
         busy_book(&tally->busy[resource], use->use.instances, use->use.wall_time);
-        if (tally->workload != NULL && !use->is_queued)
-            edf_take(tally->workload->edf, &job);
+        if (!use->is_queued) {
+            amounts_occupy(tally->occupied, &use->use);
+            if (tally->workload != NULL)
+                edf_take(tally->workload->edf, &job);
+        }
     }
     tally->disk_left -= fmax(use->disk, 0);
     tally->jobs++;

@@ -242,6 +242,21 @@ static double longest_delay(const struct making *making, const double *finishes)
     return longest;
 }
 
+/* A job that never runs, for lack of its coprocessor, occupies nothing. */
+static void count_occupied(const struct making *making, double ret_occupied[RESOURCES_MAX])
+{
+    for (size_t i = 0; i < making->count; i++) {
+        const struct edf_job *job = &making->jobs[i];
+        struct amount_use use = {.resource = job->resource,
+                                 .instances =
+                                     job->resource == RESOURCE_CPU ? job->cpus : job->instances,
+                                 .cpus = job->cpus};
+
+        if (job->resource < making->facts->asked->resource_count)
+            amounts_occupy(ret_occupied, &use);
+    }
+}
+
 static bool list_jobs(struct making *making)
 {
     const struct workload_facts *facts = making->facts;
@@ -281,6 +296,9 @@ struct workload *workload_make(struct arena *arena, const struct workload_facts 
         .count = is_listed ? making.count : facts->message->ip_result_count,
         .connection_period = facts->connection_period,
     };
+    for (size_t i = 0; i < RESOURCES_MAX; i++)
+        workload->occupied[i] = is_listed ? 0 : INFINITY;
+    count_occupied(&making, workload->occupied);
     finishes = ARENA_ARRAY(arena, making.count, double);
     if (workload->edf == NULL || finishes == NULL)
         return NULL;

@@ -47,7 +47,8 @@ struct workload {
     const struct text *names;   /* of each; empty: not known */
     size_t count;
     double connection_period;
-    double first_done;    /* s until the first of them is done; INFINITY: there is none */
+    double occupied[RESOURCES_MAX]; /* instances that these jobs occupy; INFINITY: not known */
+    double first_done;              /* s until the first of them is done; INFINITY: there is none */
     double longest_delay; /* s that the client may be kept away, for the sake of reports */
 };
 

@@ -71,6 +71,7 @@ static void add_coproc(const struct message *message, const struct coproc *copro
     resource->seconds += positive(coproc->req_seconds, SECONDS_MAX);
     resource->instances = between(resource->instances + positive(coproc->req_instances, COUNT_MAX),
                                   0, resource->count);
+    resource->tells_idle = resource->tells_idle || coproc->has_req_instances;
     resource->estimated_delay =
         between(coproc->has_estimated_delay ? coproc->estimated_delay : message->estimated_delay, 0,
                 DELAY_MAX);
@@ -87,6 +88,7 @@ void amounts_read(const struct message *message, double cpus, bool share_in_scal
         .count = between(cpus, 1, COUNT_MAX),
         .seconds = positive(message->cpu_req_seconds, SECONDS_MAX),
         .instances = positive(message->cpu_req_instances, between(cpus, 1, COUNT_MAX)),
+        .tells_idle = message->has_cpu_req_instances,
         .estimated_delay = between(message->estimated_delay, 0, DELAY_MAX),
     };
     for (size_t i = 0; i < message->coproc_count; i++)
@@ -117,6 +119,11 @@ bool amounts_wants(const struct amounts *amounts, size_t resource)
            amounts->resources[resource].instances > NOTHING_LEFT;
 }
 
+bool amounts_wants_instances(const struct amounts *amounts, size_t resource)
+{
+    return amounts->resources[resource].instances > NOTHING_LEFT;
+}
+
 bool amounts_fits(const struct amounts *amounts, const struct amount_use *use)
 {
     if (amounts->is_scalar)
@@ -139,4 +146,11 @@ void amounts_take(struct amounts *amounts, const struct amount_use *use)
         amounts->resources[RESOURCE_CPU].seconds -= use->wall_time * use->cpus;
         amounts->resources[RESOURCE_CPU].instances -= use->cpus;
     }
+}
+
+void amounts_occupy(double occupied[RESOURCES_MAX], const struct amount_use *use)
+{
+    occupied[use->resource] += use->instances;
+    if (use->resource != RESOURCE_CPU && use->cpus >= 1)
+        occupied[RESOURCE_CPU] += use->cpus;
 }

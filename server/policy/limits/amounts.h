@@ -18,6 +18,7 @@ struct resource {
     double count;           /* usable instances */
     double seconds;         /* instance-seconds wanted */
     double instances;       /* idle instances wanted */
+    bool tells_idle;        /* the client said how many these are */
     double estimated_delay; /* s until a new job would begin */
 };
 struct amounts {
@@ -48,8 +49,13 @@ struct amount_use {
     double wall_time; /* s */
 };
 bool amounts_wants(const struct amounts *amounts, size_t resource);
+/* Whether some of its instances are wanted, whatever the seconds; never of a scalar request. */
+bool amounts_wants_instances(const struct amounts *amounts, size_t resource);
 /* Whether the job takes no more than what is left. */
 bool amounts_fits(const struct amounts *amounts, const struct amount_use *use);
 void amounts_take(struct amounts *amounts, const struct amount_use *use);
+/* How many instances of each resource a job occupies, added to `occupied`: those of its own
+ * resource, and of the CPUs its CPU part if that is a whole one at least. */
+void amounts_occupy(double occupied[RESOURCES_MAX], const struct amount_use *use);
 
 #endif
