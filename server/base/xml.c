@@ -200,8 +200,6 @@ enum status xml_walk(struct text document, const struct xml_limits *limits,
 struct feed {
     const struct xml_source *source;
     struct text rest; /* of the newest piece */
-    size_t left;      /* of the bytes that the limits allow */
-    bool is_too_long;
 };
 
 static int on_read(void *context, char *to, int size)
@@ -214,12 +212,7 @@ static int on_read(void *context, char *to, int size)
     if (feed->rest.length == 0) /* the end */
         return 0;
     length = feed->rest.length < (size_t)size ? feed->rest.length : (size_t)size;
-    if (length > feed->left) {
-        feed->is_too_long = true;
-        return -1;
-    }
     memcpy(to, feed->rest.at, length);
-    feed->left -= length;
     feed->rest = (struct text){feed->rest.at + length, feed->rest.length - length};
     return (int)length;
 }
@@ -228,13 +221,10 @@ enum status xml_walk_pieces(const struct xml_source *source, const struct xml_li
                             const struct xml_handler *handler, struct failure *failure)
 {
     struct walk walk = {.limits = limits, .handler = handler, .failure = failure};
-    struct feed feed = {.source = source, .left = limits->bytes_max};
-    enum status status =
-        run(xmlCreateIOParserCtxt(NULL, NULL, on_read, NULL, &feed, XML_CHAR_ENCODING_NONE), &walk);
+    struct feed feed = {.source = source};
 
-    if (feed.is_too_long)
-        return fail(failure, STATUS_TOO_LARGE, "more than %zu bytes", limits->bytes_max);
-    return status;
+    return run(xmlCreateIOParserCtxt(NULL, NULL, on_read, NULL, &feed, XML_CHAR_ENCODING_NONE),
+               &walk);
 }
 
 void xml_startup(void)

@@ -36,7 +36,8 @@ struct xml_source {
     struct text (*next)(void *context);
 };
 
-/* The same of a document in pieces; only what libxml2 is about to read is in memory. */
+/* The same of a document in pieces; only what libxml2 is about to read is in memory. How long it
+ * may be is for the source to say: bytes_max does not count. */
 MUST_CHECK enum status xml_walk_pieces(const struct xml_source *source,
                                        const struct xml_limits *limits,
                                        const struct xml_handler *handler, struct failure *failure);

@@ -603,8 +603,8 @@ static struct text next_piece(void *context)
 static enum status read_repaired(struct message_reader *reader)
 {
     const struct xml_source source = {reader->repaired, next_piece};
-    const struct xml_limits limits = {
-        .bytes_max = SIZE_MAX, .depth_max = reader->limits->depth_max, .elements_max = SIZE_MAX};
+    const struct xml_limits limits = {.depth_max = reader->limits->depth_max,
+                                      .elements_max = SIZE_MAX};
     const struct xml_handler handler = {reader, on_start, on_text, on_end};
     enum status status = xml_walk_pieces(&source, &limits, &handler, reader->failure);
 
