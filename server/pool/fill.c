@@ -270,8 +270,7 @@ static enum status read_window(struct filler *filler, struct db *db, double now)
     return status;
 }
 
-/* --- jobs to read again, and other servers
- * ------------------------------------------------------------------- */
+/* --- jobs to read again, and other servers ---------------------------------------------------- */
 
 static enum status reread(struct filler *filler, struct db *db)
 {

@@ -25,6 +25,9 @@
 /* Units of the budget for one job. */
 enum { SURVEY_COST = 12, FIND_COST = 1, TAKE_COST = 3, BEGIN_COST = 10, WALK = 64 };
 
+/* For taking jobs that are certain: a fifth of a request's budget. */
+#define TAKING_MOST (BUDGET_MOST / 5)
+
 enum { PLACES_MIN = 8, SAVED_ROOM = 1 << 19 /* numbers of 8 bytes */ };
 
 /* --- bounds ---------------------------------------------------------------------------------- */
@@ -329,7 +332,7 @@ bool edf_queue_init(struct edf_queue *queue, struct arena *arena, const struct e
 
     *queue = (struct edf_queue){.arena = arena,
                                 .budget = budget,
-                                .taking = {.most = BUDGET_MOST / 5},
+                                .taking = {.most = TAKING_MOST},
                                 .shape = *shape,
                                 .room = room,
                                 .saved_room = SAVED_ROOM};

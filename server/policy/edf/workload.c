@@ -9,6 +9,7 @@
 
 #include "server/base/arena.h"
 #include "server/base/budget.h"
+#include "server/base/sorted.h"
 #include "server/parse/client_age.h"
 #include "server/policy/edf/deadline.h"
 
@@ -30,9 +31,9 @@ struct making {
     struct edf_job *jobs;
     struct text *names;
     size_t count;
-    const struct own_job **own;  /* by name */
-    const struct text **listed;  /* this project's names by the client, sorted */
-    const struct text **aborted; /* likewise */
+    const struct own_job **own; /* by name */
+    struct text *listed;        /* this project's names by the client, sorted */
+    struct text *aborted;       /* likewise */
 };
 
 bool workload_needs_own(const struct message *message, bool has_always_on_apps)
@@ -60,44 +61,26 @@ static int compare_own(const void *a, const void *b)
     return text_compare(one->name, other->name);
 }
 
-static int compare_names(const void *a, const void *b)
-{
-    return text_compare(**(const struct text *const *)a, **(const struct text *const *)b);
-}
-
-static void sort_texts(const struct text **texts, size_t count)
-{
-    if (count > 0)
-        qsort(texts, count, sizeof(texts[0]), compare_names);
-}
-
-static bool is_among(const struct text *const *texts, size_t count, struct text name)
-{
-    const struct text *key = &name;
-
-    return count > 0 && bsearch(&key, texts, count, sizeof(texts[0]), compare_names) != NULL;
-}
-
 static bool sort_names(struct making *making)
 {
     const struct workload_facts *facts = making->facts;
     size_t listed_count = facts->message->other_result_count;
 
     making->own = ARENA_ARRAY(making->arena, facts->own_count, const struct own_job *);
-    making->listed = ARENA_ARRAY(making->arena, listed_count, const struct text *);
-    making->aborted = ARENA_ARRAY(making->arena, facts->aborted_count, const struct text *);
+    making->listed = ARENA_ARRAY(making->arena, listed_count, struct text);
+    making->aborted = ARENA_ARRAY(making->arena, facts->aborted_count, struct text);
     if (making->own == NULL || making->listed == NULL || making->aborted == NULL)
         return false;
     for (size_t i = 0; i < facts->own_count; i++)
         making->own[i] = &facts->own[i];
     for (size_t i = 0; i < listed_count; i++)
-        making->listed[i] = &facts->message->other_results[i].name;
+        making->listed[i] = facts->message->other_results[i].name;
     for (size_t i = 0; i < facts->aborted_count; i++)
-        making->aborted[i] = &facts->aborted[i];
+        making->aborted[i] = facts->aborted[i];
     if (facts->own_count > 0)
         qsort(making->own, facts->own_count, sizeof(making->own[0]), compare_own);
-    sort_texts(making->listed, listed_count);
-    sort_texts(making->aborted, facts->aborted_count);
+    sorted_names(making->listed, listed_count);
+    sorted_names(making->aborted, facts->aborted_count);
     return true;
 }
 
@@ -114,12 +97,12 @@ static const struct own_job *own_by_name(const struct making *making, struct tex
 
 static bool is_ours(const struct making *making, struct text name)
 {
-    return is_among(making->listed, making->facts->message->other_result_count, name);
+    return sorted_has_name(making->listed, making->facts->message->other_result_count, name);
 }
 
 static bool is_aborted(const struct making *making, struct text name)
 {
-    return is_among(making->aborted, making->facts->aborted_count, name);
+    return sorted_has_name(making->aborted, making->facts->aborted_count, name);
 }
 
 /* --- jobs ------------------------------------------------------------------------------------ */
