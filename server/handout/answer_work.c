@@ -8,7 +8,6 @@
 
 #include "server/base/arena.h"
 #include "server/base/budget.h"
-#include "server/base/sorted.h"
 #include "server/policy/edf/deadline.h"
 #include "server/reply/answer.h"
 #include "server/rpc/request.h"
@@ -43,6 +42,18 @@ static bool is_sent(const struct answer *answer, const struct host_view *view, s
     return false;
 }
 
+/* Others got what would have been sent: there is work, and no deadline is against it. */
+static bool others_were_faster(const struct choice_notes *notes)
+{
+    return notes->refusals.by_reason[REASON_OTHERS_FASTER].count > 0;
+}
+
+/* Whether the client is told that deadlines keep jobs from the resource. */
+static bool says_late(const struct choice_notes *notes, size_t resource)
+{
+    return notes->late[resource] && !others_were_faster(notes);
+}
+
 bool answer_resources(struct request *request, const struct host_view *view,
                       const struct choice_notes *notes)
 {
@@ -58,7 +69,7 @@ bool answer_resources(struct request *request, const struct host_view *view,
 
         resource->type = view->asked.resources[i].type;
         resource->state = is_sent(answer, view, i) ? RESOURCE_SENT
-                          : notes->late[i]         ? RESOURCE_DEADLINE
+                          : says_late(notes, i)    ? RESOURCE_DEADLINE
                           : is_supported(view, i)  ? RESOURCE_NONE
                                                    : RESOURCE_UNSUPPORTED;
         if (!view->is_excluded[i]) {
@@ -79,14 +90,12 @@ static double plain_delay(struct request *request, const struct host_view *view,
 {
     const struct message *message = view->message;
     size_t count = message->other_result_count;
-    struct text *own = ARENA_ARRAY(request->arena, count, struct text);
+    const struct text *own = NULL;
 
-    if (own == NULL ||
-        !budget_spend(&request->visit.budget, budget_of_sorting(count + message->ip_result_count)))
+    if (budget_spend(&request->visit.budget, budget_of_sorting(count + message->ip_result_count)))
+        own = handout_listed_names(request);
+    if (own == NULL)
         count = 0;
-    for (size_t i = 0; i < count; i++)
-        own[i] = message->other_results[i].name;
-    sorted_names(own, count);
     *ret_longest = deadline_retry_longest(message, own, count, view->availability.cpu, view->now);
     return deadline_retry_delay(message, view->availability.cpu, *ret_longest);
 }
@@ -125,14 +134,8 @@ static double retry_delay(struct request *request, const struct host_view *view,
     return late > 0 ? fmax(least, DEADLINE_RETRY_MIN) : least;
 }
 
-/* Others got what would have been sent: there is work, and no deadline is against it. */
-static bool others_were_faster(const struct choice_notes *notes)
-{
-    return notes->refusals.by_reason[REASON_OTHERS_FASTER].count > 0;
-}
-
 void answer_nothing(struct request *request, const struct host_view *view,
-                    struct choice_notes *notes)
+                    const struct choice_notes *notes)
 {
     struct answer *answer = &request->visit.answer;
     struct refusal picked[REASONS_SAID_MAX];
@@ -153,8 +156,7 @@ void answer_nothing(struct request *request, const struct host_view *view,
     if (answer->first_reason == NULL)
         answer->first_reason = reason_word(picked[0].reason);
     for (size_t i = 0; i < view->asked.resource_count; i++)
-        answer->no_work_deadlines =
-            answer->no_work_deadlines || (notes->late[i] && !others_were_faster(notes));
+        answer->no_work_deadlines = answer->no_work_deadlines || says_late(notes, i);
     answer_delay(answer, others_were_faster(notes)
                              ? delay_of_request(request, DELAY_OTHERS_FASTER, 0)
                              : retry_delay(request, view, notes));

@@ -52,10 +52,9 @@ static enum status lock_jobs(struct request *request, struct job *const *chosen,
 }
 
 enum reason claim_judge(const struct host_view *view, const struct job *job,
-                        struct locked_workunit *row)
+                        const struct locked_workunit *row)
 {
     int64_t id = job->option->app_version_id;
-
     bool is_assigned = job->assignment != JOB_GENERAL;
 
     if (row == NULL || row->error_mask != 0 ||
@@ -65,24 +64,29 @@ enum reason claim_judge(const struct host_view *view, const struct job *job,
         return REASON_ONE_PER_USER;
     if ((view->config->one_result_per_host_per_wu || is_assigned) && row->results_of_host > 0)
         return REASON_ONE_PER_HOST;
-    if (app_hr_type(view->config, job->app) != HR_NONE) {
-        int64_t class_number = hr_class_for(view, job->app);
-        if (row->hr_class != 0 && row->hr_class != class_number)
-            return REASON_HR_COMMITTED;
-        row->hr_class = class_number;
-    }
-    if (job->app->homogeneous_app_version != 0) {
-        if (row->app_version_id != 0 && row->app_version_id != id)
-            return REASON_COMMITTED_VERSION;
-        row->app_version_id = id;
-    }
+    if (app_hr_type(view->config, job->app) != HR_NONE && row->hr_class != 0 &&
+        row->hr_class != hr_class_for(view, job->app))
+        return REASON_HR_COMMITTED;
+    if (job->app->homogeneous_app_version != 0 && row->app_version_id != 0 &&
+        row->app_version_id != id)
+        return REASON_COMMITTED_VERSION;
     return REASON_COUNT;
 }
 
-static void refuse(struct choice_notes *notes, const struct job *job, enum reason reason)
+/* The class and version that the workunit gets committed to by this job bind the next one. */
+static void commit_workunit(const struct host_view *view, const struct job *job,
+                            struct locked_workunit *row)
+{
+    if (app_hr_type(view->config, job->app) != HR_NONE)
+        row->hr_class = hr_class_for(view, job->app);
+    if (job->app->homogeneous_app_version != 0)
+        row->app_version_id = job->option->app_version_id;
+}
+
+static void refuse(struct refusals *refused, const struct job *job, enum reason reason)
 {
     struct refusal refusal = {.reason = reason, .name = job->app->user_friendly_name};
-    refusals_add(&notes->refusals, &refusal);
+    refusals_add(refused, &refusal);
 }
 
 /* Jobs that nobody can be sent. */
@@ -91,48 +95,59 @@ struct faulty {
     size_t count;
 };
 
-/* Drops jobs whose documents cannot be sent; returns how many are left. */
-static size_t drop_faulty(struct request *request, struct attempt *attempts, size_t count,
-                          struct choice_notes *notes, struct faulty *faulty)
+/* Whether the job can be written. One that nobody can be sent is noted as faulty; one that only
+ * this host's client cannot read stays for others. */
+static enum reason judge_documents(struct request *request, const struct attempt *attempt,
+                                   struct faulty *faulty)
 {
-    size_t kept = 0;
+    const struct job *job = attempt->job;
+    const struct answer_job described = claim_describe(job, &attempt->locked.documents);
+    const char *fault = documents_fault(&attempt->locked.documents);
+    bool is_faulty = fault != NULL;
 
-    for (size_t i = 0; i < count; i++) {
-        const char *fault = documents_fault(&attempts[i].locked.documents);
-        if (fault == NULL) {
-            attempts[kept++] = attempts[i];
-            continue;
-        }
-        counter_add(COUNTER_jobs_faulty, 1);
-        log_line(LOG_LEVEL_WARNING, "event=job_not_sent result=%lld host=%lld why=\"%s\"",
-                 (long long)attempts[i].job->resultid, (long long)request->visit.host.id, fault);
-        refuse(notes, attempts[i].job, REASON_DOCUMENT);
-        source_changed(request, attempts[i].job->resultid);
-        faulty->resultids[faulty->count] = attempts[i].job->resultid;
-        faulty->workunitids[faulty->count++] = attempts[i].job->workunit->id;
-    }
-    return kept;
+    if (!is_faulty)
+        fault = reply_job_fault(&described, request->client_version);
+    if (fault == NULL)
+        return REASON_COUNT;
+    log_line(LOG_LEVEL_WARNING, "event=job_not_sent result=%lld host=%lld why=\"%s\"",
+             (long long)job->resultid, (long long)request->visit.host.id, fault);
+    if (!is_faulty)
+        return REASON_LONG_NAMES;
+    counter_add(COUNTER_jobs_faulty, 1);
+    faulty->resultids[faulty->count] = job->resultid;
+    faulty->workunitids[faulty->count++] = job->workunit->id;
+    return REASON_DOCUMENT;
 }
 
-/* Drops jobs that this host's client cannot be sent, though another's may; returns how many are
- * left. */
-static size_t drop_unreadable(struct request *request, struct attempt *attempts, size_t count,
-                              struct choice_notes *notes)
+/* Whether the pool may offer the job to others as it holds it. */
+static bool stays_as_it_is(enum reason reason)
+{
+    return reason == REASON_ONE_PER_USER || reason == REASON_ONE_PER_HOST ||
+           reason == REASON_LONG_NAMES;
+}
+
+/* Of what was locked, what may be taken; returns how many these are. */
+static size_t judge_locked(struct request *request, const struct host_view *view,
+                           struct job *const *chosen, const struct locked_job *locked, size_t count,
+                           struct refusals *refused, struct faulty *faulty,
+                           struct attempt *ret_attempts)
 {
     size_t kept = 0;
 
     for (size_t i = 0; i < count; i++) {
-        const struct answer_job job =
-            claim_describe(attempts[i].job, &attempts[i].locked.documents);
-        const char *fault = reply_job_fault(&job, request->client_version);
+        const struct attempt attempt = {.job = chosen[i], .locked = locked[i]};
+        enum reason reason = claim_judge(view, chosen[i], locked[i].row);
 
-        if (fault == NULL) {
-            attempts[kept++] = attempts[i];
+        if (reason == REASON_COUNT)
+            reason = judge_documents(request, &attempt, faulty);
+        if (reason == REASON_COUNT) {
+            commit_workunit(view, chosen[i], locked[i].row);
+            ret_attempts[kept++] = attempt;
             continue;
         }
-        log_line(LOG_LEVEL_WARNING, "event=job_not_sent result=%lld host=%lld why=\"%s\"",
-                 (long long)job.resultid, (long long)request->visit.host.id, fault);
-        refuse(notes, attempts[i].job, REASON_LONG_NAMES);
+        refuse(refused, chosen[i], reason);
+        if (!stays_as_it_is(reason))
+            source_changed(request, chosen[i]->resultid);
     }
     return kept;
 }
@@ -189,7 +204,7 @@ struct answer_job claim_describe(const struct job *job, const struct job_documen
 }
 
 static enum status take(struct request *request, const struct host_view *view,
-                        const struct attempt *attempts, size_t count, struct choice_notes *notes,
+                        const struct attempt *attempts, size_t count, struct refusals *refused,
                         struct claimed *claimed)
 {
     struct claim *claims = ARENA_ARRAY(request->arena, count, struct claim);
@@ -212,7 +227,7 @@ static enum status take(struct request *request, const struct host_view *view,
 
         if (!is_claimed[i]) {
             source_lost(request, job->resultid);
-            refuse(notes, job, REASON_OTHERS_FASTER);
+            refuse(refused, job, REASON_OTHERS_FASTER);
             claimed->lost++;
             continue;
         }
@@ -225,7 +240,7 @@ static enum status take(struct request *request, const struct host_view *view,
 }
 
 enum status claim_jobs(struct request *request, const struct host_view *view,
-                       struct job *const *chosen, size_t count, struct choice_notes *notes,
+                       struct job *const *chosen, size_t count, struct refusals *refused,
                        struct claimed *ret_claimed)
 {
     struct attempt *attempts = ARENA_ARRAY(request->arena, count, struct attempt);
@@ -242,21 +257,9 @@ enum status claim_jobs(struct request *request, const struct host_view *view,
     status = lock_jobs(request, chosen, count, locked);
     if (status != STATUS_OK)
         return status;
-    for (size_t i = 0; i < count; i++) {
-        enum reason reason = claim_judge(view, chosen[i], locked[i].row);
-
-        if (reason == REASON_COUNT) {
-            attempts[kept++] = (struct attempt){.job = chosen[i], .locked = locked[i]};
-            continue;
-        }
-        refuse(notes, chosen[i], reason);
-        if (reason != REASON_ONE_PER_USER && reason != REASON_ONE_PER_HOST)
-            source_changed(request, chosen[i]->resultid);
-    }
-    kept = drop_faulty(request, attempts, kept, notes, &faulty);
-    kept = drop_unreadable(request, attempts, kept, notes);
+    kept = judge_locked(request, view, chosen, locked, count, refused, &faulty, attempts);
     if (kept > 0)
-        status = take(request, view, attempts, kept, notes, ret_claimed);
+        status = take(request, view, attempts, kept, refused, ret_claimed);
     if (status == STATUS_OK && faulty.count > 0)
         status = db_results_reject(request->db, request->arena, faulty.resultids,
                                    faulty.workunitids, faulty.count, (int64_t)request->now);

@@ -18,22 +18,21 @@ struct claimed {
     struct answer_job *jobs; /* what was got, in order of choice */
     const struct job **of;   /* the chosen job of each */
     size_t count;
-    size_t lost;    /* others got there first; in the notes */
-    size_t refused; /* by a rule that needs the lock; in the notes */
+    size_t lost;    /* others got there first */
+    size_t refused; /* by a rule that needs the lock */
 };
 
 /* Locks the workunits, checks what can only be decided under the lock, and takes the results that
- * are still unsent. After any other status than STATUS_OK nothing of it counts: the caller rolls
- * back. */
+ * are still unsent. What was lost or refused is added to `refused`. After any other status than
+ * STATUS_OK nothing of it counts: the caller rolls back. */
 MUST_CHECK enum status claim_jobs(struct request *request, const struct host_view *view,
-                                  struct job *const *chosen, size_t count,
-                                  struct choice_notes *notes, struct claimed *ret_claimed);
+                                  struct job *const *chosen, size_t count, struct refusals *refused,
+                                  struct claimed *ret_claimed);
 
-/* What only holds under lock, for one job whose version is chosen: REASON_COUNT: it may be taken. A
- * version or class that the workunit gets committed to by this job goes into the row, and binds the
- * next one. `row` NULL: the workunit is gone. */
+/* What only holds under lock, for one job whose version is chosen: REASON_COUNT: it may be taken.
+ * `row` NULL: the workunit is gone. */
 enum reason claim_judge(const struct host_view *view, const struct job *job,
-                        struct locked_workunit *row);
+                        const struct locked_workunit *row);
 
 /* What a reply says about a job, apart from its deadline. */
 struct answer_job claim_describe(const struct job *job, const struct job_documents *documents);

@@ -67,6 +67,6 @@ bool answer_resources(struct request *request, const struct host_view *view,
 
 /* Nothing was sent although work was asked for: why, and when to come again. */
 void answer_nothing(struct request *request, const struct host_view *view,
-                    struct choice_notes *notes);
+                    const struct choice_notes *notes);
 
 #endif

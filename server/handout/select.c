@@ -31,7 +31,8 @@ enum { ROUNDS_MAX = 8 /* of choosing and claiming, and of deleting for space */ 
 struct selection {
     struct request *request;
     struct host_view view;
-    struct choice_notes notes; /* why candidates of the searches so far were refused */
+    struct choice_notes judged; /* why the last search did not choose candidates */
+    struct refusals refused;    /* why claims failed, in all searches: that holds */
     struct tally tally;
     size_t kept_jobs; /* in the answer before: resent ones */
     bool wants_work;
@@ -146,6 +147,7 @@ static void forget_new_jobs(struct selection *selection)
 
     visit->answer.job_count = selection->kept_jobs;
     visit->jobs_sent = 0;
+    visit->bookings = NULL;
     for (size_t i = 0; i < visit->version_change_count; i++)
         visit->version_changes[i].jobs_sent = 0;
 }
@@ -177,13 +179,12 @@ static size_t choose(struct selection *selection, struct job *jobs, size_t count
 
 /* Chooses among the jobs of a batch and claims what was chosen. Nothing claimed, lost or refused:
  * nothing of the batch suits any more. A job is refused beside all that was chosen before it; if
- * some of that is not got, the reason may not be true, and the next round judges again. So the
- * notes grow by what the choice refused only if all that it chose was got, and by what the claim
- * refused in any case. */
+ * some of that is not got, the reason may not be true, and the next round judges again. So what the
+ * choice refused is noted only if all that it chose was got. */
 static enum status serve_round(struct selection *selection, struct job *jobs, size_t count,
                                struct job **chosen, struct claimed *ret_claimed)
 {
-    struct choice_notes judged = selection->notes;
+    struct choice_notes judged = selection->judged;
     size_t chosen_count;
     enum status status;
 
@@ -192,19 +193,20 @@ static enum status serve_round(struct selection *selection, struct job *jobs, si
         return STATUS_NO_MEMORY;
     chosen_count = choose(selection, jobs, count, chosen, &judged);
     if (chosen_count == 0) {
-        selection->notes = judged;
+        selection->judged = judged;
         return STATUS_OK;
     }
     status = mark_savepoint(selection);
     if (status == STATUS_OK)
         status = claim_jobs(selection->request, &selection->view, chosen, chosen_count,
-                            &selection->notes, ret_claimed);
+                            &selection->refused, ret_claimed);
     if (status == STATUS_OK && ret_claimed->lost + ret_claimed->refused == 0)
-        selection->notes = judged;
+        selection->judged = judged;
     return status == STATUS_OK ? keep_claimed(selection, ret_claimed) : status;
 }
 
-/* Rounds until nothing more of the batch is got. */
+/* Rounds until nothing more of the batch is got. Where the last one was not got either, what is
+ * left of the batch is judged beside what the host has in the end. */
 static enum status serve_batch(struct selection *selection, struct job *jobs, size_t count)
 {
     struct job **chosen = ARENA_ARRAY(selection->request->arena, count, struct job *);
@@ -222,6 +224,10 @@ static enum status serve_batch(struct selection *selection, struct job *jobs, si
         if (claimed.lost + claimed.refused == 0)
             return STATUS_OK;
     }
+    if (!count_answer(selection))
+        return STATUS_NO_MEMORY;
+    if (selection->wants_work)
+        choose_none(&selection->view, &selection->tally, jobs, count, &selection->judged);
     return STATUS_OK;
 }
 
@@ -238,9 +244,10 @@ static enum status serve_assigned(struct selection *selection)
 
     if (status == STATUS_OK)
         status = assigned_choose(request, &selection->view, selection->wants_work,
-                                 &selection->tally, &selection->notes, &chosen, &count);
+                                 &selection->tally, &selection->judged, &chosen, &count);
     if (status == STATUS_OK && count > 0)
-        status = claim_jobs(request, &selection->view, chosen, count, &selection->notes, &claimed);
+        status =
+            claim_jobs(request, &selection->view, chosen, count, &selection->refused, &claimed);
     if (status == STATUS_OK)
         status = keep_claimed(selection, &claimed);
     if (status == STATUS_OK && !count_answer(selection))
@@ -292,14 +299,17 @@ static enum status search_candidates(struct selection *selection)
 static bool is_closed(struct selection *selection)
 {
     return selection->wants_work &&
-           choose_is_idle(&selection->view, &selection->tally, &selection->notes) &&
+           choose_is_idle(&selection->view, &selection->tally, &selection->judged) &&
            !selection->serves_always_on;
 }
 
+/* Another search judges all candidates anew, with other amounts: what the one before said of them
+ * is not true any more. */
 static enum status search(struct selection *selection)
 {
     enum status status = count_answer(selection) ? STATUS_OK : STATUS_NO_MEMORY;
 
+    selection->judged = (struct choice_notes){0};
     if (status == STATUS_OK && selection->serves_assigned)
         status = serve_assigned(selection);
     if (status == STATUS_OK && !is_served(selection) && !is_closed(selection))
@@ -313,7 +323,7 @@ static enum status search(struct selection *selection)
 static bool lacks_disk(const struct selection *selection)
 {
     return selection->request->visit.jobs_sent == 0 &&
-           (selection->notes.refusals.by_reason[REASON_DISK].count > 0 || selection->some_unseen);
+           (selection->judged.refusals.by_reason[REASON_DISK].count > 0 || selection->some_unseen);
 }
 
 /* Takes back what was claimed on the strength of files that are needed after all. */
@@ -333,7 +343,8 @@ static enum status search_with_deletions(struct selection *selection)
 {
     struct request *request = selection->request;
     struct host_view *view = &selection->view;
-    const struct choice_notes notes = selection->notes;
+    const struct choice_notes judged = selection->judged;
+    const struct stream_shares shares = view->shares;
     struct id_list has_job = selection->has_job;
     struct deletable_files deletable;
     enum status status = deletable_files_find(request, &deletable);
@@ -352,7 +363,8 @@ static enum status search_with_deletions(struct selection *selection)
             return status;
         status = undo_claims(selection);
         selection->has_job = has_job;
-        selection->notes = notes; /* what was refused beside jobs that are not got after all */
+        view->shares = shares;
+        selection->judged = judged; /* the undone search judged beside jobs that are not got */
     }
     return status;
 }
@@ -381,6 +393,15 @@ static enum status search_in_passes(struct selection *selection)
 
 /* --- the step --------------------------------------------------------------------------------- */
 
+/* Why jobs were not sent: what was judged last, and what claims found. */
+static struct choice_notes notes_of(const struct selection *selection)
+{
+    struct choice_notes notes = selection->judged;
+
+    refusals_join(&notes.refusals, &selection->refused);
+    return notes;
+}
+
 static enum next serve(struct selection *selection)
 {
     struct request *request = selection->request;
@@ -390,8 +411,10 @@ static enum next serve(struct selection *selection)
     if (selection->view.workload != NULL && edf_is_exhausted(selection->view.workload->edf))
         counter_add(COUNTER_queues_too_large, 1);
     if (status == STATUS_OK) {
-        if (selection->wants_work && request->visit.answer.job_count == 0)
-            answer_nothing(request, &selection->view, &selection->notes);
+        if (selection->wants_work && request->visit.answer.job_count == 0) {
+            const struct choice_notes notes = notes_of(selection);
+            answer_nothing(request, &selection->view, &notes);
+        }
         return NEXT_STEP;
     }
     next = handout_failed(request, status, "jobs", selection->has_savepoint);
@@ -410,6 +433,7 @@ enum next step_select(struct request *request)
 {
     const struct request_plan *plan = &request->visit.plan;
     struct selection *selection = ARENA_NEW(request->arena, struct selection);
+    struct choice_notes notes;
     enum next next = NEXT_STEP;
     enum status status;
 
@@ -432,7 +456,8 @@ enum next step_select(struct request *request)
     status = deletable_files_order_for_resent(request);
     if (status != STATUS_OK)
         return request_failed(request, status, "files");
-    if (!answer_resources(request, &selection->view, &selection->notes))
+    notes = notes_of(selection);
+    if (!answer_resources(request, &selection->view, &notes))
         return request_failed(request, STATUS_NO_MEMORY, "select");
     return NEXT_STEP;
 }

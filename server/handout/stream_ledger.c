@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* The ledger is one lock around a few numbers. It is a guide, not an account: servers do not share
- * it, and a transaction that is tried again books twice. Without one (CGI) each request draws lots,
- * which shares as well, only less evenly. */
+ * it. Without one (CGI) each request draws lots, which shares as well, only less evenly. */
 #include "server/handout/stream_ledger.h"
 
 #include "server/base/arena.h"
@@ -21,6 +20,14 @@ struct stream_ledger {
     pthread_mutex_t lock;
     uint64_t key; /* of the option that the shares belong to */
     struct stream_shares shares;
+};
+
+/* A job in the reply. The newest comes first. */
+struct stream_booking {
+    struct stream_booking *next;
+    const struct streams *streams;
+    size_t stream;
+    double flops;
 };
 
 struct stream_ledger *stream_ledger_create(void)
@@ -139,14 +146,33 @@ enum status shares_mark(struct request *request, const struct host_view *view, s
     return status;
 }
 
-void shares_book(const struct request *request, struct host_view *view, const struct job *job)
+void shares_book(struct request *request, struct host_view *view, const struct job *job)
 {
+    struct stream_booking *booking;
+
     if (view->streams == NULL)
         return;
     stream_charge(view->streams, &view->shares, job->stream, job->workunit->rsc_fpops_est);
-    if (request->ledger == NULL)
+    booking = ARENA_NEW(request->arena, struct stream_booking);
+    if (booking == NULL) /* the reply does not fit either */
         return;
-    stream_charge(view->streams, ledger_lock(request->ledger, request->config->stream, 0),
-                  job->stream, job->workunit->rsc_fpops_est);
+    *booking = (struct stream_booking){.next = request->visit.bookings,
+                                       .streams = view->streams,
+                                       .stream = job->stream,
+                                       .flops = job->workunit->rsc_fpops_est};
+    request->visit.bookings = booking;
+}
+
+void shares_commit(struct request *request)
+{
+    const struct stream_booking *booking = request->visit.bookings;
+    struct stream_shares *shares;
+
+    request->visit.bookings = NULL;
+    if (request->ledger == NULL || booking == NULL)
+        return;
+    shares = ledger_lock(request->ledger, request->config->stream, 0);
+    for (; booking != NULL; booking = booking->next)
+        stream_charge(booking->streams, shares, booking->stream, booking->flops);
     pthread_mutex_unlock(&request->ledger->lock);
 }

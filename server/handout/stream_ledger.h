@@ -22,7 +22,10 @@ bool shares_read(const struct request *request, struct host_view *view);
 /* Sets the stream of each job. */
 MUST_CHECK enum status shares_mark(struct request *request, const struct host_view *view,
                                    struct job *jobs, size_t count);
-/* The job was got: books it for this request and for those after it. */
-void shares_book(const struct request *request, struct host_view *view, const struct job *job);
+/* The job was got: books it for what is chosen after it in this request, and notes it for
+ * shares_commit. */
+void shares_book(struct request *request, struct host_view *view, const struct job *job);
+/* After the commit: books what was sent for the requests to come. */
+void shares_commit(struct request *request);
 
 #endif

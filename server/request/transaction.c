@@ -16,6 +16,7 @@
 #include "server/base/counters.h"
 #include "server/base/random.h"
 #include "server/handout/source.h"
+#include "server/handout/stream_ledger.h"
 
 #include <string.h>
 
@@ -138,8 +139,10 @@ enum outcome request_transact(struct request *request, struct arena_mark mark)
         enum outcome outcome = attempt(request);
 
         source_finish(request, outcome == OUTCOME_COMMITTED);
-        if (outcome == OUTCOME_COMMITTED)
+        if (outcome == OUTCOME_COMMITTED) {
+            shares_commit(request);
             return outcome;
+        }
         db_rollback(request->db);
         if (outcome == OUTCOME_REPLY)
             return outcome;

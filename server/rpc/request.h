@@ -33,6 +33,7 @@ struct plan_classes;
 struct pool;
 struct project_blocks;
 struct project_keys;
+struct stream_booking;
 struct stream_ledger;
 
 /* What the web server says beside the body. */
@@ -121,8 +122,9 @@ struct visit {
 
     /* resend, select */
     size_t resent;
-    size_t jobs_sent; /* new ones */
-    int disk_pass;    /* in which they were chosen: 1 to 3; 0: there are none */
+    size_t jobs_sent;                /* new ones */
+    struct stream_booking *bookings; /* what they are to be booked as, once they are committed */
+    int disk_pass;                   /* in which they were chosen: 1 to 3; 0: there are none */
 };
 
 struct request {

@@ -211,6 +211,9 @@ enum status db_jobs_lock(struct db *db, struct arena *in, const struct job_key *
             .error_mask = job->workunit.error_mask,
             .results_of_user = counts == NULL ? 0 : job->results_of_user};
         ret_jobs[i] = (struct locked_job){.row = &locked[i], .documents = documents_of(job)};
+        for (size_t j = 0; j < i; j++) /* results of one workunit share its row */
+            if (keys[j].workunitid == keys[i].workunitid)
+                ret_jobs[i].row = ret_jobs[j].row;
     }
     return CALL(0);
 }

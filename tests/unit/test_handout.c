@@ -144,6 +144,22 @@ static void list_job(const char *name)
         (struct other_result){.name = text_from(name), .app_version = -1};
 }
 
+/* A card on which cuda_fermi runs. */
+static void make_fermi(void)
+{
+    coprocs[0] = (struct coproc){.type = TEXT("NVIDIA"),
+                                 .count = 1,
+                                 .peak_flops = 1e13,
+                                 .has_cuda = true,
+                                 .cuda_version = 12020,
+                                 .driver_version = 53512,
+                                 .total_global_mem = 8e9,
+                                 .compute_major = 8};
+    request.message.coprocs = coprocs;
+    request.message.coproc_count = 1;
+    request.message.client_cap_plan_class = true;
+}
+
 static bool says(const char *part)
 {
     const struct answer *answer = &request.visit.answer;
@@ -245,6 +261,54 @@ static void what_was_refused_beside_lost_jobs_is_not_told(void **state)
     assert_int_equal(request.visit.answer.resources[0].state, RESOURCE_NONE);
 }
 
+/* Each round finds one small job, and loses it; the query has no more of them in the end. */
+static void what_the_last_round_judged_is_told(void **state)
+{
+    (void)state;
+    request.message.cpu_req_seconds = 1;
+    for (int i = 0; i < 48; i++)
+        add_job(100)->others_take = true;
+    add_job(100)->workunit.app_version_num = 99;
+    run();
+    assert_int_equal(db_fake_calls("results_claim"), 48);
+    assert_int_equal(request.visit.answer.job_count, 0);
+    assert_true(says("that were at hand went to others"));
+    assert_true(says("not available for your type of computer"));
+}
+
+/* In the first pass the disk is too small; in the second it is large enough, and the job late. */
+static void only_what_the_last_disk_pass_judged_is_told(void **state)
+{
+    (void)state;
+    request.message.has_project_disk_free = true;
+    request.message.project_disk_free = 1e9;
+    request.message.has_potentially_free_offender = true;
+    request.message.potentially_free_offender = 4e9;
+    add_job(90000)->workunit.rsc_disk_bound = 2e9;
+    run();
+    assert_int_equal(request.visit.answer.job_count, 0);
+    assert_true(says("would not finish in time"));
+    assert_false(says("disk space"));
+}
+
+/* Two results of one workunit: what the faulty one would have committed it to binds nobody. */
+static void a_job_that_is_not_taken_commits_no_workunit(void **state)
+{
+    (void)state;
+    apps[0].homogeneous_app_version = 1;
+    config->one_result_per_user_per_wu = config->one_result_per_host_per_wu = false;
+    make_fermi();
+    coprocs[0].req_seconds = 1;
+    request.message.cpu_req_seconds = 1;
+    catalog.rows.version_count = 3;
+    add_job(100)->is_faulty = true;
+    add_job(100)->workunit.id = db_fake.jobs[0].workunit.id;
+    db_fake.jobs[1].result.workunitid = db_fake.jobs[0].workunit.id;
+    run();
+    assert_int_equal(db_fake_calls("jobs_lock"), 1);
+    assert_int_equal(request.visit.answer.job_count, 1);
+}
+
 static void a_job_that_cannot_be_written_is_not_taken(void **state)
 {
     (void)state;
@@ -272,10 +336,30 @@ static void streams_share_over_requests(void **state)
     for (int i = 0; i < 16; i++) {
         request.visit.answer.job_count = 0;
         assert_int_equal(select_jobs(), NEXT_STEP);
+        shares_commit(&request);
         assert_int_equal(request.visit.answer.job_count, 1);
         of_second += request.visit.answer.jobs[0].resultid >= 1016;
     }
     assert_int_equal(of_second, 12);
+    stream_ledger_destroy(request.ledger);
+}
+
+/* The jobs of the first request are not committed: the rest, which comes first, is still behind. */
+static void what_is_not_committed_is_not_booked_for_its_stream(void **state)
+{
+    (void)state;
+    assert_status(STATUS_OK, config_set(config, TEXT("stream"), TEXT("user 2 1"), NULL));
+    request.ledger = stream_ledger_create();
+    request.message.cpu_req_seconds = 1;
+    for (int i = 0; i < 4; i++)
+        add_job(100)->workunit.batch = i < 2 ? 10 : 20;
+    for (int i = 0; i < 2; i++) {
+        request.visit.answer.job_count = 0;
+        request.visit.bookings = NULL; /* as before each attempt */
+        assert_int_equal(select_jobs(), NEXT_STEP);
+        assert_int_equal(request.visit.answer.job_count, 1);
+        assert_true(request.visit.answer.jobs[0].resultid < 1002);
+    }
     stream_ledger_destroy(request.ledger);
 }
 
@@ -450,22 +534,6 @@ static void deadlines_alone_raise_the_flag(void **state)
     run();
     assert_false(request.visit.answer.no_work_deadlines);
     assert_string_equal(request.visit.answer.first_reason, "disk");
-}
-
-/* A card on which cuda_fermi runs. */
-static void make_fermi(void)
-{
-    coprocs[0] = (struct coproc){.type = TEXT("NVIDIA"),
-                                 .count = 1,
-                                 .peak_flops = 1e13,
-                                 .has_cuda = true,
-                                 .cuda_version = 12020,
-                                 .driver_version = 53512,
-                                 .total_global_mem = 8e9,
-                                 .compute_major = 8};
-    request.message.coprocs = coprocs;
-    request.message.coproc_count = 1;
-    request.message.client_cap_plan_class = true;
 }
 
 static void only_a_resource_without_versions_is_unsupported(void **state)
@@ -765,6 +833,10 @@ int main(void)
         CASE(the_database_has_the_later_deadline),
         CASE(what_others_took_is_replaced),
         CASE(what_was_refused_beside_lost_jobs_is_not_told),
+        CASE(what_the_last_round_judged_is_told),
+        CASE(only_what_the_last_disk_pass_judged_is_told),
+        CASE(a_job_that_is_not_taken_commits_no_workunit),
+        CASE(what_is_not_committed_is_not_booked_for_its_stream),
         CASE(a_job_that_cannot_be_written_is_not_taken),
         CASE(streams_share_over_requests),
         CASE(a_refused_statement_costs_the_jobs_alone),

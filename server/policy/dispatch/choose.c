@@ -142,6 +142,16 @@ size_t choose_jobs(const struct host_view *view, struct tally *tally, struct job
     return chosen;
 }
 
+void choose_none(const struct host_view *view, const struct tally *tally, struct job *jobs,
+                 size_t count, struct choice_notes *notes)
+{
+    for (size_t i = 0; i < count; i++)
+        jobs[i].refused_on = 0;
+    for (size_t resource = tally->left.resource_count; resource-- > 0;)
+        for (size_t i = 0; i < count && amounts_wants(&tally->left, resource); i++)
+            (void)is_possible(view, tally, CHECK_UNTIMED, resource, &jobs[i], notes);
+}
+
 static bool is_listed(struct id_list list, int64_t id)
 {
     for (size_t i = 0; i < list.count; i++)

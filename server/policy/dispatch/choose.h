@@ -40,6 +40,10 @@ bool choose_is_idle(const struct host_view *view, const struct tally *tally,
 size_t choose_jobs(const struct host_view *view, struct tally *tally, struct job *jobs,
                    size_t count, struct job **ret_chosen, struct choice_notes *notes);
 
+/* Notes why jobs are refused beside what the tally holds, deadlines apart; takes none of them. */
+void choose_none(const struct host_view *view, const struct tally *tally, struct job *jobs,
+                 size_t count, struct choice_notes *notes);
+
 /* One job of each always-on app (non-CPU-intensive) that `has_job` does not name, whatever was
  * asked for. */
 size_t choose_always_on(const struct host_view *view, struct tally *tally, struct job *jobs,

@@ -161,6 +161,18 @@ void refusals_add(struct refusals *refusals, const struct refusal *refusal)
         refusals->by_reason[refusal->reason].nearest = *refusal;
 }
 
+void refusals_join(struct refusals *refusals, const struct refusals *others)
+{
+    for (size_t i = 0; i < REASON_COUNT; i++) {
+        size_t count = others->by_reason[i].count;
+
+        if (count == 0)
+            continue;
+        refusals_add(refusals, &others->by_reason[i].nearest);
+        refusals->by_reason[i].count += count - 1;
+    }
+}
+
 size_t refusals_pick(const struct refusals *refusals, struct refusal ret_picked[REASONS_SAID_MAX])
 {
     size_t count = 0;

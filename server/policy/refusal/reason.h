@@ -55,6 +55,8 @@ struct refusals {
     } by_reason[REASON_COUNT];
 };
 void refusals_add(struct refusals *refusals, const struct refusal *refusal);
+/* As if each of the others had been added. */
+void refusals_join(struct refusals *refusals, const struct refusals *others);
 /* Seldom more than this many reasons help. */
 enum { REASONS_SAID_MAX = 3 };
 /* The most useful ones that are not silent; returns how many. */
