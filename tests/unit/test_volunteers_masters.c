@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* A crowd that finds its schedulers on master pages, against a network that these tests play: it
- * stands in for http.c at link time. Whatever is called "dead" is not answered by anybody. */
+ * stands in for http_lines.c at link time. Whatever is called "dead" is not answered by anybody. */
 #include "server/base/arena.h"
 #include "server/base/buffer.h"
 #include "server/base/xml.h"

@@ -85,7 +85,7 @@ struct crowd {
 
 double crowd_seconds(void); /* real time, of any beginning */
 
-/* --- crowd_rpc.c --- */
+/* --- crowd_rpcs.c --- */
 
 /* Sends the question of a free line; in an outage of the scenario its host hears at once that
  * nobody answers, and the line stays free. */
