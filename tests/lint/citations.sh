@@ -1,16 +1,24 @@
 #!/bin/bash
 # SPDX-License-Identifier: Apache-2.0
-# What a comment or a page cites is in the tree. There are two forms: "policy(7) N.M" or "protocol(7) N.M" (also
-# "N.M, N.M" and "N.M to N.M"), a section of that page; and "requirement N-M", a row of tests/requirements.md. Numbers of
-# sections of no page, and texts that are not here, are refused. Prints how many citations there are.
+# What a comment or a page cites is in the tree. There are three forms: "policy(7) N.M", "protocol(7) N.M" or "glossary(7) N"
+# (also "N.M, N.M" and "N.M to N.M"), a section of that page; "requirement N-M", a row of tests/requirements.md; and the name
+# of a file, with or without folders. Numbers of sections of no page, and texts that are not here, are refused. Prints how many
+# citations there are.
 set -euo pipefail
 cd "$(dirname "$0")/../.."
 
 work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
 
-sed -nE 's/^### ([0-9]+\.[0-9]+) .*/policy(7) \1/p' server/policy/policy.7.md >"$work/known"
-sed -nE 's/^### ([0-9]+\.[0-9]+) .*/protocol(7) \1/p' server/protocol.7.md >>"$work/known"
+# Pages whose sections have numbers.
+pages='
+policy    server/policy/policy.7.md
+protocol  server/protocol.7.md
+glossary  server/glossary.7.md
+'
+while read -r page file; do
+    [ -z "$page" ] || sed -nE "s/^##+ ([0-9]+(\.[0-9]+)?) .*/$page(7) \1/p" "$file"
+done <<<"$pages" >"$work/known"
 {
     sed -nE 's/^\| ([0-9]+-[0-9]+) \|.*/\1/p' tests/requirements.md
     sed -n '/^Nothing to show/,$p' tests/requirements.md | grep -oE '\b[0-9]+-[0-9]+\b'
@@ -21,7 +29,7 @@ if [ "$(sort "$work/known" | uniq -d | wc -l)" -gt 0 ]; then
     exit 1
 fi
 
-find . \( -name .git -o -name build -o -name captures -o -name 'corpus*' -o -name pictures \) -prune -o -type f -print |
+find . \( -name .git -o -name build -o -name captures -o -name '*corpus*' -o -name pictures \) -prune -o -type f -print |
     sed 's|^\./||' | grep -vE '^(LICENSE|tests/lint/citations\.sh)$|\.(png|pem|svg)$' | sort | while read -r file; do
         if grep -qI . "$file"; then echo "$file"; fi
     done >"$work/files"
@@ -43,7 +51,9 @@ FNR == 1 {
     put()
     inside = 0
     name = FILENAME
-    kind = name ~ /\.(c|h|def)$/ ? "c" : name ~ /\.md$/ ? "md" : name ~ /\.sql$/ ? "sql" : "sh"
+    kind = name ~ /\.(c|h|def)$/ ? "c" : name ~ /\.md$/ ? "md" : name ~ /\.sql$/ ? "sql" : name ~ /\.xml$/ ? "xml" : "sh"
+    begins = kind == "xml" ? "<!--" : "/*"
+    ends = kind == "xml" ? "-->" : "*/"
 }
 kind == "md" {
     if ($0 ~ /^$/ || $0 ~ /^[|#-]/)
@@ -51,21 +61,21 @@ kind == "md" {
     add($0)
     next
 }
-kind == "c" {
+kind == "c" || kind == "xml" {
     rest = $0
     while (rest != "") {
         if (!inside) {
-            at = index(rest, "/*")
+            at = index(rest, begins)
             if (at == 0)
                 break
-            rest = substr(rest, at + 2)
+            rest = substr(rest, at + length(begins))
             inside = 1
         }
-        at = index(rest, "*/")
+        at = index(rest, ends)
         add(at > 0 ? substr(rest, 1, at - 1) : rest)
         if (at == 0)
             break
-        rest = substr(rest, at + 2)
+        rest = substr(rest, at + length(ends))
         inside = 0
         put()
     }
@@ -88,7 +98,7 @@ cat >"$work/cited.awk" <<'AWK'
 BEGIN { FS = "\t" }
 {
     rest = $2
-    while (match(rest, /(policy|protocol)\(7\),? [0-9]+(\.[0-9]+)?((,| to|, and| and) [0-9]+\.[0-9]+)*|[Rr]equirements? [0-9]+-[0-9]+((,| to|, and| and) [0-9]+-[0-9]+)*/)) {
+    while (match(rest, /(policy|protocol|glossary)\(7\),? [0-9]+(\.[0-9]+)?((,| to|, and| and) [0-9]+\.[0-9]+)*|[Rr]equirements? [0-9]+-[0-9]+((,| to|, and| and) [0-9]+-[0-9]+)*/)) {
         found = substr(rest, RSTART, RLENGTH)
         rest = substr(rest, RSTART + RLENGTH)
         page = found ~ /^[Rr]eq/ ? "requirement" : substr(found, 1, index(found, ")"))
@@ -103,16 +113,66 @@ BEGIN { FS = "\t" }
 AWK
 awk -f "$work/cited.awk" "$work/texts" >"$work/cited"
 
-# In a page itself "(N.M)" is one of its own sections; elsewhere it is nobody's.
-for page in policy protocol; do
-    file=$(find server -name "$page.7.md")
-    grep -noE '\([0-9]+\.[0-9]+\)' "$file" | tr -d '()' |
-        sed -E "s|^([0-9]+):(.*)|$file:\1\t$page(7) \2|" >>"$work/cited"
-done
+# In a page itself "(N.M)" and "section N.M" are its own sections; elsewhere they are nobody's.
+while read -r page file; do
+    [ -n "$page" ] || continue
+    { grep -noE '\([0-9]+\.[0-9]+\)|\b[Ss]ections? [0-9]+(\.[0-9]+)?((,| to| and) [0-9]+(\.[0-9]+)?)*' "$file" || true; } |
+        sed -E 's/[()]|[Ss]ections? //g; s/,| to| and//g' |
+        awk -F: -v page="$page(7) " -v file="$file" '{
+            count = split($2, numbers, " ")
+            for (i = 1; i <= count; i++)
+                print file ":" $1 "\t" page numbers[i]
+        }' >>"$work/cited"
+done <<<"$pages"
 
 failed=0
+if [ ! -s "$work/texts" ] || [ ! -s "$work/cited" ]; then
+    echo "no texts or no citations: the places where this looks are empty" >&2
+    failed=1
+fi
 awk -F '\t' 'NR == FNR { known[$0] = 1; next } !($2 in known) { print $1 ": there is no " $2; bad = 1 } END { exit bad }' \
     "$work/known" "$work/cited" >&2 || failed=1
+
+# Files. X in a name stands for any word; the others here are examples of what a reader may call a file of his own.
+find . \( -name .git -o -name build -o -name .quickstart \) -prune -o -type f -print | sed 's|^\./||' >"$work/tree"
+cat >"$work/named.awk" <<'AWK'
+BEGIN {
+    FS = "\t"
+    count = split("crowd.scenario move.sh tables.md", examples, " ")
+    for (i = 1; i <= count; i++)
+        known[examples[i]] = 1
+}
+FILENAME ~ /\/tree$/ {
+    count = split($0, parts, "/")
+    name = ""
+    for (i = count; i > 0; i--) {
+        name = parts[i] (name == "" ? "" : "/" name)
+        known[name] = 1
+    }
+    next
+}
+{
+    rest = " " $2
+    while (match(rest, /[^A-Za-z0-9_.<\/{}$-][A-Za-z0-9_][A-Za-z0-9_.\/-]*\.(c|h|def|sh|md|sql|scenario|inc|conf|service)($|[^A-Za-z0-9_(-])/)) {
+        name = substr(rest, RSTART + 1, RLENGTH - 1)
+        rest = substr(rest, RSTART + RLENGTH - 1)
+        sub(/[^A-Za-z0-9_]$/, "", name)
+        if (name !~ /X/ && name !~ /^(build|work|root|a\.b)\// && name != "a.b.c" && !(name in known)) {
+            print $1 ": there is no " name
+            bad = 1
+        }
+        named++
+    }
+}
+END {
+    if (named == 0) {
+        print "no text names a file"
+        bad = 1
+    }
+    exit bad
+}
+AWK
+awk -f "$work/named.awk" "$work/tree" "$work/texts" >&2 || failed=1
 
 # refuse WHY PATTERN: no text has it.
 refuse() {
@@ -128,6 +188,7 @@ refuse "a text that is not in the tree" 'database-and-policy|\bdesign\.md|\bdesi
 refuse "say requirement N-M" '\b[Ss]eeds? ([0-9]+-[0-9]+|00[0-9])'
 grep -vE '^[^:]*\.md:' "$work/texts" >"$work/comments" || true
 cp "$work/comments" "$work/texts"
+refuse "say policy(7) N.M, or whose section it is" '\b[Ss]ections? [0-9]+\.[0-9]'
 refuse "a section of no page" $'(^|[ \t])\\([0-9]{1,2}\\.[0-9]{1,2}( to [0-9.]+)?[,;)]'
 grep -E '^[^:]*\.(c|h|def):' "$work/comments" >"$work/texts" || true
 refuse "a section of no page" $'(^|\t)[0-9]{1,2}(\\.[0-9]{1,2}){1,2}(:|,| *$)'

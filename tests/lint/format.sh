@@ -10,6 +10,10 @@ if ! command -v clang-format >/dev/null; then
 fi
 mapfile -t files < <(find config db server tests tools -name '*.[ch]' | sort)
 failed=0
+if [ ${#files[@]} -eq 0 ]; then
+    echo "no sources were found" >&2
+    exit 1
+fi
 clang-format --dry-run --Werror "${files[@]}" || failed=1
 for file in "${files[@]}"; do
     if [ "$(head -n 1 "$file")" != "/* SPDX-License-Identifier: Apache-2.0 */" ]; then

@@ -12,8 +12,9 @@ for tool in gcc pkg-config; do
     fi
 done
 flags=$(pkg-config --cflags libxml-2.0 libmariadb libcrypto libcurl fcgi cmocka)
-failed=0
+failed=0 headers=0
 while IFS= read -r header; do
+    headers=$((headers + 1))
     # shellcheck disable=SC2086 # several flags
     if ! printf '#include "%s"\nextern int nothing;\n' "$header" |
         gcc -std=c17 -D_GNU_SOURCE -DQM_VERSION='"0"' -Wall -Wextra -Wpedantic -Werror \
@@ -27,4 +28,8 @@ while IFS= read -r header; do
         failed=1
     fi
 done < <(find config db server tests tools -name '*.h' | sort)
+if [ $headers -eq 0 ]; then
+    echo "no headers were found" >&2
+    failed=1
+fi
 exit "$failed"

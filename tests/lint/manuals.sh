@@ -30,6 +30,10 @@ same_options() {
         grep -vE '^--(help|usage|version|project)$' | sort -u >"$work/help"
     sed -n '/^## Options/,/^## [^O]/p' "$page" | grep -oE -- '^- `(-., )?--[a-z-]+' | grep -oE -- '--[a-z-]+' |
         grep -vE '^--(help|usage|version|project)$' | sort -u >"$work/page"
+    if [ ! -s "$work/help" ]; then
+        echo "$page: the help has no options" >&2
+        failed=1
+    fi
     diff "$work/help" "$work/page" >"$work/difference" && return
     echo "$page: options only in the help (<) or only on the page (>)" >&2
     grep '^[<>]' "$work/difference" >&2
@@ -40,23 +44,23 @@ same_options tools/qmload/qmload.1.md "$QM_BINARY_DIR/qmload"
 same_options tools/volunteers/qmvolunteers.1.md "$QM_BINARY_DIR/qmvolunteers"
 same_options tools/qmctl/qmctl-why.1.md "$QM_BINARY_DIR/qmctl" why
 
-{
-    grep -oE '^ELEMENT\([a-z_]+' server/reply/reply_elements.def | cut -d'(' -f2
-    grep -oE '^[A-Z_]+\([A-Z_]+, "[A-Za-z_0-9]+"' server/parse/elements.def | cut -d'"' -f2
-} | sort -u |
-    while read -r element; do
-        grep -q "\`$element\`" server/protocol.7.md || echo "server/protocol.7.md: no word about $element"
-    done >"$work/elements"
-grep -oE '^REASON\([A-Z0-9_]+, "[a-z0-9_]+"' server/policy/refusal/reasons.def | cut -d'"' -f2 |
-    while read -r word; do
-        grep -q "\`$word\`" tools/qmctl/qmctl-why.1.md ||
-            echo "tools/qmctl/qmctl-why.1.md: no word about $word"
-    done >>"$work/elements"
-grep -oE '^    \{"[a-z_]+", OF' tools/volunteers/crowd/scenario.c | cut -d'"' -f2 |
+# told PAGE SOURCE PATTERN SEPARATOR: the page has a word about each name that the source has by this pattern, behind
+# the first separator.
+told() {
+    local page=$1 source=$2 name
+    grep -oE "$3" "$source" | cut -d"$4" -f2 | sort -u >"$work/names"
+    if [ ! -s "$work/names" ]; then
+        echo "$source: nothing is like $3" >&2
+        failed=1
+    fi
     while read -r name; do
-        grep -q "\`$name\`" tools/volunteers/qmvolunteers.1.md ||
-            echo "tools/volunteers/qmvolunteers.1.md: no word about $name"
-    done >>"$work/elements"
-[ ! -s "$work/elements" ] || failed=1
-cat "$work/elements" >&2
+        grep -q "\`$name\`" "$page" && continue
+        echo "$page: no word about $name" >&2
+        failed=1
+    done <"$work/names"
+}
+told server/protocol.7.md server/reply/reply_elements.def '^ELEMENT\([a-z_]+' '('
+told server/protocol.7.md server/parse/elements.def '^[A-Z_]+\([A-Z_]+, "[A-Za-z_0-9]+"' '"'
+told tools/qmctl/qmctl-why.1.md server/policy/refusal/reasons.def '^REASON\([A-Z0-9_]+, "[a-z0-9_]+"' '"'
+told tools/volunteers/qmvolunteers.1.md tools/volunteers/crowd/scenario.c '^    \{"[a-z_]+", OF' '"'
 exit "$failed"

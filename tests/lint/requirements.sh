@@ -65,6 +65,8 @@ while IFS='|' read -r _ number _ _ by _; do
     fi
 done < <(grep -E '^\| [0-9]' $table)
 
+[ "$shown" -gt 0 ] || complain "no row is shown by anything"
+
 # --- complaints: each number once, and each scenario of one under its number
 table=scenarios/README.md
 complaints=0 others_do=0 complained=
@@ -92,8 +94,9 @@ if [ "$numbers" != "$(seq 25)" ]; then
     echo "README.md: the compatibility tests are not 1 to 25" >&2
     failed=1
 fi
-waiting=0
+waiting=0 named=0
 while IFS= read -r file; do
+    named=$((named + 1))
     if [ -f "$file.pending" ]; then
         waiting=$((waiting + 1))
     elif [ ! -f "$file" ]; then
@@ -101,6 +104,11 @@ while IFS= read -r file; do
         failed=1
     fi
 done < <(sed -n '/^## Compatibility/,$p' README.md | tr '`' '\n' | grep '^[a-z]*/.*\.s[a-z]*$')
+
+if [ $named -eq 0 ]; then
+    echo "README.md: the compatibility tests name no files" >&2
+    failed=1
+fi
 
 echo "compatibility: 25 numbers, $waiting waiting for their feature"
 echo "complaints: $complaints shown, $others_do not the dispatcher's"

@@ -18,6 +18,10 @@ mapfile -t scripts < <(
         done | sort
 )
 failed=0
+if [ ${#scripts[@]} -eq 0 ]; then
+    echo "no scripts were found" >&2
+    exit 1
+fi
 for script in "${scripts[@]}"; do
     if [ ! -x "$script" ]; then
         echo "$script: is not executable" >&2

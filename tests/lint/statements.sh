@@ -86,6 +86,8 @@ awk '
                 give(name, body)
             rest = substr(rest, 2)
         }
+        if (length(declared) == 0 || length(is_run) == 0)
+            complain("db/: no statements, or nobody runs any: the tables or calls are written otherwise")
         for (name in declared)
             if (!(name in is_run))
                 complain("db/: nobody runs " name)

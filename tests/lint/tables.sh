@@ -7,9 +7,9 @@ set -euo pipefail
 export LC_ALL=C # one order for sort and comm
 cd "$(dirname "$0")/../.."
 
-# table                   row        how code names it, behind this
+# table                   row        how code names it, behind this; "config." is . or ->
 tables='
-config/options.def        OPTION
+config/options.def        OPTION     config.
 server/base/counters.def  COUNTER    COUNTER_
 server/policy/refusal/reasons.def REASON     REASON_
 server/parse/client_ages.def      CLIENT_AGE CLIENT_
@@ -18,7 +18,8 @@ db/columns.def            COLUMN
 
 words=$(mktemp)
 trap 'rm -f "$words"' EXIT
-# Words of all sources and tables, without comments and the rows that are being asked about.
+# Words of all sources and tables, and options as "config.word", without comments, the insides of the sources' strings
+# and the rows that are being asked about.
 # shellcheck disable=SC2016 # $ is awk's
 find config db server tools -name '*.[ch]' -o -name '*.def' | sort | xargs awk '
     FNR == 1 { in_comment = 0 }
@@ -36,11 +37,15 @@ find config db server tools -name '*.[ch]' -o -name '*.def' | sort | xargs awk '
             line = substr(line, 1, RSTART - 1)
             in_comment = 1
         }
+        if (FILENAME ~ /\.[ch]$/) # a statement of a table names columns in its text
+            gsub(/"([^"\\]|\\.)*"/, "\"\"", line)
+        gsub(/offsetof\(struct config, /, "config.", line)
+        gsub(/->/, ".", line)
         if (!skips)
             print line
         if ($0 ~ /\)$/)
             skips = 0
-    }' | grep -oE '[A-Za-z_][A-Za-z_0-9]*' | sort -u >"$words"
+    }' | grep -oE '(config\.)?[A-Za-z_][A-Za-z_0-9]*' | sed 's/^config\.\(.*\)/&\n\1/' | sort -u >"$words"
 
 failed=0
 while read -r table row prefix; do

@@ -14,7 +14,12 @@ commands="${QM_BINARY_DIR:-build/debug}/tidy"
 cmake -S . -B "$commands" -G Ninja -DCMAKE_BUILD_TYPE=Debug -DCMAKE_C_COMPILER=clang \
     -DCMAKE_EXPORT_COMPILE_COMMANDS=ON -DBUILD_TESTING=OFF >/dev/null
 output="$commands/output"
-if find config db server tools -name '*.c' | sort |
+mapfile -t sources < <(find config db server tools -name '*.c' | sort)
+if [ ${#sources[@]} -eq 0 ]; then
+    echo "no sources were found" >&2
+    exit 1
+fi
+if printf '%s\n' "${sources[@]}" |
     xargs -n 4 -P "$(nproc)" clang-tidy --quiet -p "$commands" >"$output" 2>"$output.log"; then
     exit 0
 fi
