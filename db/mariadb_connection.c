@@ -121,7 +121,6 @@ static enum status open_connection(struct db *db)
         if (status == STATUS_OK && db->reads_only)
             status = mariadb_refuse_writes(db);
         db->connection = (int64_t)random_u64();
-        db->commits = 0;
         db->keeps_token =
             !db->reads_only && actual_table_exists(&db->facts.columns, "qm_connection");
         db_count_reset(db);
@@ -269,6 +268,7 @@ void db_close(struct db *db)
     if (db == NULL)
         return;
     must(db->magic == DB_MAGIC);
+    mariadb_forget_connections(db);
     disconnect(db);
     arena_destroy(db->scratch);
     free(db->host);

@@ -34,7 +34,6 @@ struct db {
     /* Which transaction this is: see mariadb_transaction.c. */
     bool keeps_token; /* the database has qm_connection, and we may write */
     bool has_begun;   /* the token was written, or sent at least */
-    uint64_t commits; /* of this connection */
     int64_t connection, token;
     struct db_prepared *prepared[STATEMENT_COUNT][STATEMENT_SIZES];
     struct database_facts facts;
@@ -60,6 +59,8 @@ MUST_CHECK enum status mariadb_before_command(struct db *db);
 /* The same before a statement, which begins a transaction if none has begun. */
 MUST_CHECK enum status mariadb_before_statement(struct db *db);
 MUST_CHECK enum status mariadb_refuse_writes(struct db *db);
+/* Before a connection is closed: deletes old rows of others, now and then. */
+void mariadb_forget_connections(struct db *db);
 
 /* mariadb_statement.c */
 void mariadb_prepared_free(struct db_prepared *prepared); /* NULL is fine */

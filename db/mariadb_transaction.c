@@ -58,17 +58,25 @@ enum status db_run_text(struct db *db, const char *sql)
     return STATUS_OK;
 }
 
+/* A row in use is younger than a day by far: mariadb_forget_connections takes only those that are
+ * older, and so meets no row that a transaction has changed and not yet committed. Written once in
+ * half a day, the date and its index cost usual transactions nothing. */
+#define RENEWED_AFTER_S 43200
+#define KEPT_FOR_S      86400
+enum { FORGETTING_ONE_IN = 64, FORGOTTEN_MOST = 256 };
+
 /* The row is made by the connection's first transaction. No answer is waited for here. */
 static enum status send_token(struct db *db)
 {
-    char sql[160];
+    char sql[320];
     int length;
 
     db->token = (int64_t)random_u64();
     length = snprintf(sql, sizeof(sql),
                       "INSERT INTO qm_connection (id, token, made) VALUES (%" PRId64 ", %" PRId64
-                      ", UNIX_TIMESTAMP()) ON DUPLICATE KEY UPDATE token = VALUES(token)",
-                      db->connection, db->token);
+                      ", UNIX_TIMESTAMP()) ON DUPLICATE KEY UPDATE token = VALUES(token),"
+                      " made = IF(made < VALUES(made) - %d, VALUES(made), made)",
+                      db->connection, db->token, RENEWED_AFTER_S);
     db->count.statements++;
     if (mysql_send_query(db->mysql, sql, (unsigned long)length) != 0)
         return mariadb_note_connection(db, "begin", false);
@@ -102,24 +110,6 @@ enum status mariadb_before_statement(struct db *db)
                                                    : mariadb_note_connection(db, "begin", false);
 }
 
-/* Connections that ended leave their rows behind, one per request where each is a process of its
- * own. Every so many connections, one looks for old rows when its first transaction is done; what
- * becomes of it matters to nobody. A row that is still in use is made again. */
-static void forget_old_connections(struct db *db)
-{
-    enum { ONE_IN = 64 };
-
-    if (db->commits++ != 0 || (uint64_t)db->connection % ONE_IN != 0)
-        return;
-    db->has_begun = false;
-    db->keeps_token = false; /* not for this */
-    if (db_run_text(db, "DELETE FROM qm_connection WHERE made < UNIX_TIMESTAMP() - 86400"
-                        " LIMIT 1000") != STATUS_OK ||
-        db_run_text(db, "COMMIT") != STATUS_OK)
-        (void)db_rollback(db);
-    db->keeps_token = true;
-}
-
 /* `kept`: rows that the last statement changed on condition of the token. Its answer is here, and
  * nothing goes between it and COMMIT, which tells of an abort that comes later. */
 static enum status commit_if(struct db *db, uint64_t kept)
@@ -139,8 +129,6 @@ static enum status commit_if(struct db *db, uint64_t kept)
     db->count.commits++;
     if (mysql_real_query(db->mysql, "COMMIT", 6) != 0)
         status = mariadb_note_connection(db, "COMMIT", true);
-    if (status == STATUS_OK && db->has_begun)
-        forget_old_connections(db);
     db->has_begun = false;
     return status;
 }
@@ -186,6 +174,40 @@ enum status db_rollback(struct db *db)
     return mysql_real_query(db->mysql, "ROLLBACK", 8) == 0
                ? STATUS_OK
                : mariadb_note_connection(db, "ROLLBACK", false);
+}
+
+/* The rows are found without locks and deleted by their numbers: a DELETE that searches would wait
+ * for the youngest row as well. */
+static enum status forget_connections(struct db *db)
+{
+    struct connection_forget_values values[FORGOTTEN_MOST];
+    size_t count = 0;
+    struct id_cursor rows;
+    struct id_row row;
+    enum status status =
+        DB_QUERY(db, connections_old, NULL, &rows, .age = KEPT_FOR_S, .most = FORGOTTEN_MOST);
+
+    if (status != STATUS_OK)
+        return status;
+    while (count < FORGOTTEN_MOST && DB_NEXT(&rows, &row))
+        values[count++] = (struct connection_forget_values){.id = row.id, .age = KEPT_FOR_S};
+    status = DB_END(&rows);
+    if (status == STATUS_OK)
+        status = DB_RUN_BULK(db, connection_forget, values, count, NULL);
+    return status == STATUS_OK ? db_commit(db) : status;
+}
+
+/* Connections that ended leave their rows behind, one per request where each request is a process
+ * of its own. One in some that are closed deletes old rows, more of them than have been closed
+ * since; what becomes of it matters to nobody. */
+void mariadb_forget_connections(struct db *db)
+{
+    if (!db->keeps_token || (uint64_t)db->connection % FORGETTING_ONE_IN != 0 ||
+        db_rollback(db) != STATUS_OK)
+        return;
+    db->keeps_token = false; /* not for this */
+    if (forget_connections(db) != STATUS_OK)
+        (void)db_rollback(db);
 }
 
 enum status mariadb_refuse_writes(struct db *db)

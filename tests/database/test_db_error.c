@@ -226,25 +226,51 @@ static void a_rollback_in_the_middle_begins_anew(void **state)
     assert_status(STATUS_DB_RETRY, db_rollback_to_savepoint(f->db));
 }
 
-/* Those of connections that ended are not kept for ever. */
+/* The row's date is renewed while its connection lives, though not with each transaction. */
+static void a_living_connection_is_young(void **state)
+{
+    struct fixture *f = *state;
+    static const struct {
+        int age;
+        bool is_renewed;
+    } cases[] = {{43000, false}, {43300, true}, {90000, true}};
+
+    for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+        assert_status(STATUS_OK, db_user_lock(f->db, 1));
+        assert_status(STATUS_OK, db_commit(f->db));
+        test_sql(f->database, "UPDATE qm_connection SET made = UNIX_TIMESTAMP() - %d",
+                 cases[i].age);
+        assert_status(STATUS_OK, db_user_lock(f->db, 1));
+        assert_status(STATUS_OK, db_commit(f->db));
+        assert_int_equal(test_sql_integer(f->database, "SELECT UNIX_TIMESTAMP() - MAX(made) < 60"
+                                                       " FROM qm_connection"),
+                         cases[i].is_renewed);
+    }
+}
+
+/* The rows of connections that ended are not kept for ever. Those that live keep theirs, and nobody
+ * waits for them, in whatever state they are. */
 static void old_connections_are_forgotten(void **state)
 {
     struct fixture *f = *state;
 
+    for (int i = 0; i < 2; i++) {
+        assert_status(STATUS_OK, db_user_lock(f->db, 1));
+        assert_status(STATUS_OK, db_commit(f->db));
+        if (i == 0)
+            test_sql(f->database, "UPDATE qm_connection SET made = UNIX_TIMESTAMP() - 90000");
+    }
+    assert_status(STATUS_OK, db_user_lock(f->db, 1)); /* holds its row, which is the youngest */
     test_sql(f->database, "INSERT INTO qm_connection (id, token, made) VALUES (1, 1,"
                           " UNIX_TIMESTAMP() - 90000), (2, 1, UNIX_TIMESTAMP() - 80000)");
     for (int i = 0; i < 2000; i++) {
-        struct db *db;
-
         if (test_sql_integer(f->database, "SELECT COUNT(*) FROM qm_connection WHERE id = 1") == 0)
             break;
-        db = test_database_open(f->database);
-        assert_status(STATUS_OK, db_user_lock(db, 1));
-        assert_status(STATUS_OK, db_commit(db));
-        db_close(db);
+        db_close(test_database_open(f->database));
     }
     assert_i64(test_sql_integer(f->database, "SELECT COUNT(*) FROM qm_connection WHERE id = 1"), 0);
     assert_i64(test_sql_integer(f->database, "SELECT COUNT(*) FROM qm_connection WHERE id = 2"), 1);
+    assert_status(STATUS_OK, db_commit(f->db));
 }
 
 static void *lock_the_first(void *argument)
@@ -437,6 +463,7 @@ int main(void)
         CASE(a_savepoint_sent_ahead_fails_the_next),
         CASE(a_transaction_lost_in_silence_commits_nothing),
         CASE(a_rollback_in_the_middle_begins_anew),
+        CASE(a_living_connection_is_young),
         CASE(old_connections_are_forgotten),
         CASE(a_deadlock_is_to_be_repeated),
         CASE(classes_of_errors),
