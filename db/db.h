@@ -67,12 +67,15 @@ void db_fail_nth(struct db *db, uint64_t nth, enum status status);
 /* --- transaction -------------------------------------------------------------------------- */
 
 /* The transaction that commits is the one that began, or db_commit answers DB_RETRY: some servers
- * end a transaction without telling (mariadb_transaction.c). It begins with its first statement;
- * db_begin begins it earlier, where something else is done while the server does it. */
+ * end a transaction without telling (mariadb_transaction.c). It begins with the first statement
+ * that locks or writes; db_begin begins it earlier, where something else is done while the server
+ * does it. What only reads needs no beginning, and works on a server that is read-only: what it
+ * found holds for no longer than it took, whether something is written behind it or not. */
 enum status db_begin(struct db *db);
 MUST_CHECK enum status db_commit(struct db *db); /* may answer DB_UNKNOWN */
 /* The same, and changes the host's guard row (below) with it. */
 MUST_CHECK enum status db_host_commit(struct db *db, int64_t hostid, uint64_t token, int64_t now);
+/* Where it fails, the connection is closed: everything answers DB_GONE until db_reopen. */
 enum status db_rollback(struct db *db);
 MUST_CHECK enum status db_savepoint(struct db *db);
 MUST_CHECK enum status db_rollback_to_savepoint(struct db *db);

@@ -26,7 +26,7 @@ static void start_library(void)
     (void)mysql_library_init(0, NULL, NULL);
 }
 
-static void disconnect(struct db *db)
+void mariadb_disconnect(struct db *db)
 {
     for (size_t i = 0; i < STATEMENT_COUNT; i++) {
         for (size_t j = 0; j < STATEMENT_SIZES; j++) {
@@ -126,7 +126,7 @@ static enum status open_connection(struct db *db)
         db_count_reset(db);
     }
     if (status != STATUS_OK)
-        disconnect(db);
+        mariadb_disconnect(db);
     return status;
 }
 
@@ -259,7 +259,7 @@ enum status db_connect_files(const struct config *config, bool with_database, st
 enum status db_reopen(struct db *db)
 {
     must(db->magic == DB_MAGIC);
-    disconnect(db);
+    mariadb_disconnect(db);
     return open_connection(db);
 }
 
@@ -269,7 +269,7 @@ void db_close(struct db *db)
         return;
     must(db->magic == DB_MAGIC);
     mariadb_forget_connections(db);
-    disconnect(db);
+    mariadb_disconnect(db);
     arena_destroy(db->scratch);
     free(db->host);
     free(db->socket);

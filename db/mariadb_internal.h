@@ -15,6 +15,7 @@
 struct db_prepared {
     MYSQL_STMT *handle;
     struct statement_text text;
+    bool only_reads;     /* needs no transaction to have begun */
     unsigned array_size; /* rows bound for the last execution; 0: not in bulk */
     MYSQL_BIND *results; /* one per column of the text, as those below that they point into */
     int64_t *integers;
@@ -56,11 +57,14 @@ enum status mariadb_lacks_memory(struct db *db);
 /* mariadb_transaction.c: reads the answer of the command that was sent ahead, if any, and gives a
  * test its turn. Before each command. */
 MUST_CHECK enum status mariadb_before_command(struct db *db);
-/* The same before a statement, which begins a transaction if none has begun. */
-MUST_CHECK enum status mariadb_before_statement(struct db *db);
+/* Begins a transaction if none has begun, and waits for the answer; behind the above. */
+MUST_CHECK enum status mariadb_begin(struct db *db);
 MUST_CHECK enum status mariadb_refuse_writes(struct db *db);
 /* Before a connection is closed: deletes old rows of others, now and then. */
 void mariadb_forget_connections(struct db *db);
+
+/* mariadb_connection.c: until db_reopen every command answers DB_GONE. */
+void mariadb_disconnect(struct db *db);
 
 /* mariadb_statement.c */
 void mariadb_prepared_free(struct db_prepared *prepared); /* NULL is fine */

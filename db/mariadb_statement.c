@@ -138,6 +138,7 @@ static enum status prepare(struct db *db, const struct statement_definition *def
         goto failed;
     if (db->reads_only)
         leave_locks_out(prepared->text.sql);
+    prepared->only_reads = statement_only_reads(prepared->text.sql);
     prepared->handle = mysql_stmt_init(db->mysql);
     status = STATUS_NO_MEMORY;
     if (prepared->handle == NULL)
@@ -169,15 +170,23 @@ static enum status find_prepared(struct db *db, enum statement statement, size_t
                                  struct db_prepared **ret_prepared)
 {
     size_t size_index = statement_size_index(list_count);
-    enum status status = mariadb_before_statement(db);
+    struct db_prepared **prepared = &db->prepared[statement][size_index];
+    enum status status = mariadb_before_command(db);
 
-    if (status != STATUS_OK)
-        return status;
-    if (db->prepared[statement][size_index] == NULL)
-        status = prepare(db, statement_definition(statement), statement_list_size(size_index),
-                         &db->prepared[statement][size_index]);
-    *ret_prepared = db->prepared[statement][size_index];
+    if (status == STATUS_OK && *prepared == NULL)
+        status =
+            prepare(db, statement_definition(statement), statement_list_size(size_index), prepared);
+    *ret_prepared = *prepared;
     return status;
+}
+
+/* The same, for executing it: what locks or writes begins a transaction if none has begun. */
+static enum status make_ready(struct db *db, enum statement statement, size_t list_count,
+                              struct db_prepared **ret_prepared)
+{
+    enum status status = find_prepared(db, statement, list_count, ret_prepared);
+
+    return status == STATUS_OK && !(*ret_prepared)->only_reads ? mariadb_begin(db) : status;
 }
 
 enum status db_prepare(struct db *db, enum statement statement, size_t list_count)
@@ -470,7 +479,7 @@ enum status db_run(struct db *db, enum statement statement, const void *values,
                                       .list_count = part_of(count, from)};
         struct db_prepared *prepared;
 
-        status = find_prepared(db, statement, execution.list_count, &prepared);
+        status = make_ready(db, statement, execution.list_count, &prepared);
         if (status == STATUS_OK)
             status = execute(db, statement, prepared, &execution);
         if (status == STATUS_OK)
@@ -528,7 +537,7 @@ enum status db_run_bulk(struct db *db, enum statement statement, const void *val
                                       .in_bulk = !db->facts.is_cluster,
                                       .list_count = 1};
         struct db_prepared *prepared;
-        enum status status = find_prepared(db, statement, 1, &prepared);
+        enum status status = make_ready(db, statement, 1, &prepared);
 
         if (status == STATUS_OK)
             status = execute(db, statement, prepared, &execution);
@@ -553,7 +562,7 @@ static enum status query_part(struct db_rows *rows, const void *values)
                                   .list_from = rows->next,
                                   .list_count = part_of(rows->list_count, rows->next)};
     struct db_prepared *prepared;
-    enum status status = find_prepared(rows->db, rows->statement, execution.list_count, &prepared);
+    enum status status = make_ready(rows->db, rows->statement, execution.list_count, &prepared);
 
     if (status == STATUS_OK)
         status = execute(rows->db, rows->statement, prepared, &execution);

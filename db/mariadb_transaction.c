@@ -11,6 +11,13 @@
  * condition that the token is still there. Where it is not, nothing may be kept and everything is
  * to be tried again.
  *
+ * What only reads, with neither locks nor writes, begins nothing, and a transaction of nothing else
+ * needs no token, no durable COMMIT and no server that can be written to. The token is written
+ * before the first statement that locks or writes. A plain read before it loses nothing: as the
+ * isolation is READ COMMITTED it has neither lock nor snapshot, so what it found may be changed by
+ * others before the next statement, in one transaction as in two. What has to stay as it was read
+ * is read by a locking statement, or is compared by the statement that writes.
+ *
  * One command may be sent ahead of its answer (db_begin, db_savepoint): the answer is read before
  * the next command, which then fails in its stead. */
 #include "db/mariadb_internal.h"
@@ -24,7 +31,18 @@
 
 #include "server/base/banned.h"
 
-/* Reads the answer of the command that was sent ahead, if any, and gives a test its turn. */
+/* Reads the answer of the command that was sent ahead, if any. */
+static enum status read_answer(struct db *db)
+{
+    if (!db->awaits_answer)
+        return STATUS_OK;
+    db->awaits_answer = false;
+    return mysql_read_query_result(db->mysql) == 0
+               ? STATUS_OK
+               : mariadb_note_connection(db, "command sent ahead", false);
+}
+
+/* Before each command: what was sent ahead has its answer, and a test its turn. */
 enum status mariadb_before_command(struct db *db)
 {
     must(db->magic == DB_MAGIC);
@@ -36,12 +54,7 @@ enum status mariadb_before_command(struct db *db)
         (void)snprintf(db->error, sizeof(db->error), "not connected");
         return STATUS_DB_GONE;
     }
-    if (db->awaits_answer) {
-        db->awaits_answer = false;
-        if (mysql_read_query_result(db->mysql) != 0)
-            return mariadb_note_connection(db, "command sent ahead", false);
-    }
-    return STATUS_OK;
+    return read_answer(db);
 }
 
 enum status db_run_text(struct db *db, const char *sql)
@@ -95,19 +108,15 @@ enum status db_begin(struct db *db)
     return status == STATUS_OK ? send_token(db) : status;
 }
 
-enum status mariadb_before_statement(struct db *db)
+enum status mariadb_begin(struct db *db)
 {
-    enum status status = mariadb_before_command(db);
+    enum status status;
 
-    if (status != STATUS_OK || db->has_begun || !db->keeps_token)
-        return status;
+    if (db->has_begun || !db->keeps_token)
+        return STATUS_OK;
     db->count.round_trips++; /* nothing else is done meanwhile */
     status = send_token(db);
-    if (status != STATUS_OK)
-        return status;
-    db->awaits_answer = false;
-    return mysql_read_query_result(db->mysql) == 0 ? STATUS_OK
-                                                   : mariadb_note_connection(db, "begin", false);
+    return status == STATUS_OK ? read_answer(db) : status;
 }
 
 /* `kept`: rows that the last statement changed on condition of the token. Its answer is here, and
@@ -159,21 +168,25 @@ enum status db_host_commit(struct db *db, int64_t hostid, uint64_t token, int64_
     return status == STATUS_OK ? commit_if(db, kept) : status;
 }
 
+/* The answer to what was sent ahead does not matter, as it is undone now. A connection that did not
+ * roll back might carry its locks and writes into the next transaction: it is closed. */
 enum status db_rollback(struct db *db)
 {
+    enum status status = STATUS_OK;
+
     must(db->magic == DB_MAGIC);
     if (db->mysql == NULL)
         return STATUS_DB_GONE;
-    if (db->awaits_answer) { /* whatever it was, it is undone now */
-        db->awaits_answer = false;
-        (void)mysql_read_query_result(db->mysql);
-    }
+    (void)read_answer(db);
     db->has_begun = false; /* what follows is another transaction, with a token of its own */
     db->count.statements++;
     db->count.round_trips++;
-    return mysql_real_query(db->mysql, "ROLLBACK", 8) == 0
-               ? STATUS_OK
-               : mariadb_note_connection(db, "ROLLBACK", false);
+    if (mysql_real_query(db->mysql, "ROLLBACK", 8) != 0) {
+        (void)mariadb_note_connection(db, "ROLLBACK", false);
+        mariadb_disconnect(db);
+        status = STATUS_DB_GONE;
+    }
+    return status;
 }
 
 /* The rows are found without locks and deleted by their numbers: a DELETE that searches would wait

@@ -131,6 +131,16 @@ const struct db_member *statement_list(const struct statement_definition *defini
     return NULL;
 }
 
+bool statement_only_reads(const char *sql)
+{
+    static const char select[] = "SELECT ";
+
+    while (*sql == '(')
+        sql++;
+    return strncmp(sql, select, sizeof(select) - 1) == 0 && strstr(sql, "FOR UPDATE") == NULL &&
+           strstr(sql, "LOCK IN SHARE MODE") == NULL;
+}
+
 const char *statement_name(enum statement statement)
 {
     return statement_definition(statement)->name;

@@ -88,6 +88,8 @@ size_t statement_list_size(size_t size_index);
 size_t statement_size_index(size_t element_count);
 
 const char *statement_name(enum statement statement);
+/* Of a statement that is written out: it neither writes nor locks. */
+bool statement_only_reads(const char *sql);
 /* `columns` NULL: a database that has everything. STATUS_DB_BUG: a mistake in the table, which the
  * failure tells; STATUS_NO_MEMORY. */
 MUST_CHECK enum status statement_write(const struct statement_definition *definition,

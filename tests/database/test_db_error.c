@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* What goes wrong between us and the database, and what each of it is called. */
+#include "db/admin.h"
 #include "db/db.h"
 #include "db/mariadb.h"
 #include "server/base/arena.h"
@@ -209,6 +210,43 @@ static void a_transaction_lost_in_silence_commits_nothing(void **state)
     }
 }
 
+/* What only reads begins nothing; the first statement that locks or writes does. */
+static void reading_leaves_no_trace(void **state)
+{
+    struct fixture *f = *state;
+    struct user_row user;
+    struct text team;
+
+    db_count_reset(f->db);
+    for (int i = 0; i < 2; i++) {
+        assert_status(STATUS_OK, db_user_by_id(f->db, f->arena, 1, &user, &team));
+        assert_status(STATUS_OK, db_commit(f->db));
+    }
+    assert_i64((int64_t)db_count(f->db).statements, 4); /* and COMMIT */
+    assert_i64(test_sql_integer(f->database, "SELECT COUNT(*) FROM qm_connection"), 0);
+
+    assert_status(STATUS_OK, db_user_by_id(f->db, f->arena, 1, &user, &team));
+    assert_status(STATUS_OK, db_user_save_cross_project_id(f->db, 1, TEXT("first half")));
+    lose_transaction(f->db);
+    assert_status(STATUS_OK, db_user_save_cross_project_id(f->db, 2, TEXT("second half")));
+    assert_status(STATUS_DB_RETRY, db_commit(f->db));
+}
+
+/* A connection that cannot roll back is used no more. */
+static void a_rollback_that_fails_ends_the_connection(void **state)
+{
+    struct fixture *f = *state;
+
+    assert_status(STATUS_OK, db_user_lock(f->db, 1));
+    kill_connections(f);
+    assert_status(STATUS_DB_GONE, db_rollback(f->db));
+    assert_status(STATUS_DB_GONE, db_user_lock(f->db, 1));
+    assert_string_equal(db_error(f->db), "not connected");
+    assert_status(STATUS_DB_GONE, db_rollback(f->db));
+    assert_status(STATUS_OK, db_reopen(f->db));
+    assert_status(STATUS_OK, db_user_lock(f->db, 1));
+}
+
 static void a_rollback_in_the_middle_begins_anew(void **state)
 {
     struct fixture *f = *state;
@@ -341,6 +379,28 @@ static void classes_of_errors(void **state)
     }
 }
 
+/* What the administrator's command shows, and what a server reads at its start. */
+static void reads_all(struct db *db, struct arena *arena)
+{
+    struct catalog_rows catalog;
+    struct queue_line *queue;
+    struct short_deadline_row *deadlines;
+    struct version_entry_row *versions;
+    struct user_row *users;
+    struct host_entry *hosts;
+    size_t count;
+    int64_t number;
+
+    assert_status(STATUS_OK, db_catalog(db, arena, &catalog));
+    assert_status(STATUS_OK, db_admin_queue(db, arena, true, &queue, &count));
+    assert_status(STATUS_OK, db_admin_short_deadlines(db, arena, 10, 10, &deadlines, &count));
+    assert_status(STATUS_OK, db_admin_versions(db, arena, &versions, &count));
+    assert_status(STATUS_OK, db_admin_users(db, arena, 10, &users, &count));
+    assert_status(STATUS_OK, db_admin_hosts(db, arena, 0, 1, 10, &hosts, &count));
+    assert_status(STATUS_OK, db_admin_last_contact(db, 1, &number, &number));
+    assert_status(STATUS_OK, db_result_last_id(db, arena, &number));
+}
+
 /* A primary that was failed over becomes read-only under its connections; whoever connects again
  * finds the new one. The tests' own account may write all the same. */
 static void a_read_only_server_is_gone(void **state)
@@ -366,11 +426,18 @@ static void a_read_only_server_is_gone(void **state)
     assert_status(STATUS_OK, db_reopen(db));
     assert_status(STATUS_OK, db_host_guard(db, 7, 2, 1));
 
+    assert_status(STATUS_OK, db_commit(db));
+    test_sql(f->database, "SET GLOBAL read_only = 1");
+    reads_all(db, f->arena);
+    assert_status(STATUS_OK, db_commit(db)); /* of what only read */
+    test_sql(f->database, "SET GLOBAL read_only = 0");
+    assert_status(STATUS_OK, db_host_guard(db, 8, 2, 1));
+
     test_sql(f->database, "SET GLOBAL read_only = 1");
     assert_status(STATUS_DB_GONE, db_commit(db));
     test_sql(f->database, "SET GLOBAL read_only = 0");
     assert_status(STATUS_OK, db_reopen(db));
-    assert_status(STATUS_NOT_FOUND, db_host_token(db, 7, &token)); /* it was rolled back */
+    assert_status(STATUS_NOT_FOUND, db_host_token(db, 8, &token)); /* it was rolled back */
     db_close(db);
     test_sql(f->database, "DROP USER '" TEXT_FORMAT "'@'localhost'", TEXT_ARG(user));
 }
@@ -462,6 +529,8 @@ int main(void)
         CASE(a_savepoint_keeps_what_came_before),
         CASE(a_savepoint_sent_ahead_fails_the_next),
         CASE(a_transaction_lost_in_silence_commits_nothing),
+        CASE(reading_leaves_no_trace),
+        CASE(a_rollback_that_fails_ends_the_connection),
         CASE(a_rollback_in_the_middle_begins_anew),
         CASE(a_living_connection_is_young),
         CASE(old_connections_are_forgotten),

@@ -6,7 +6,9 @@
 
 #include "tests/support/test.h"
 
+#include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 
 struct two_values {
     int64_t hostid, now;
@@ -145,6 +147,29 @@ static void columns_are_called_as_declared(void **state)
     assert_status(STATUS_DB_BUG, check(right, 0, NULL));
 }
 
+/* A list of our own: a locking read that were taken for a plain one would begin nothing. */
+static void what_only_reads_is_told_from_what_locks(void **state)
+{
+    static const char locking[] =
+        " assigned_lock host_lock host_lock_with_user host_token jobs_lock jobs_lock_counting"
+        " transition_lock_results transition_lock_workunits user_lock ";
+
+    (void)state;
+    for (int i = 0; i < STATEMENT_COUNT; i++) {
+        const struct statement_definition *definition = statement_definition((enum statement)i);
+        struct statement_text text;
+        char name[80];
+        bool locks;
+
+        (void)snprintf(name, sizeof(name), " %s ", definition->name);
+        locks = definition->rows == NULL || strstr(locking, name) != NULL;
+        assert_status(STATUS_OK, statement_write(definition, 1, NULL, &text, NULL));
+        if (statement_only_reads(text.sql) == locks)
+            fail_msg("%s", definition->name);
+        statement_text_free(&text);
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -153,6 +178,7 @@ int main(void)
         cmocka_unit_test(mistakes_with_values_are_found),
         cmocka_unit_test(values_of_what_is_left_out_are_used),
         cmocka_unit_test(columns_are_called_as_declared),
+        cmocka_unit_test(what_only_reads_is_told_from_what_locks),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);
