@@ -159,6 +159,11 @@ MUST_CHECK enum status db_admin_short_deadlines(struct db *db, struct arena *are
                                                 struct short_deadline_row **ret_rows,
                                                 size_t *ret_count);
 
+/* The newest hosts, `most` at most, that asked since then, and the preferences of their users. */
+MUST_CHECK enum status db_admin_recent_hosts(struct db *db, struct arena *arena, int64_t since,
+                                             size_t most, struct recent_host_row **ret_rows,
+                                             size_t *ret_count);
+
 /* Unsent jobs that are alike in all that decides who may have them. */
 struct job_class {
     struct candidate job; /* one of them */

@@ -63,6 +63,13 @@ enum status db_admin_short_deadlines(struct db *db, struct arena *arena, size_t 
                   .looked_at = (int64_t)looked_at, .below = below);
 }
 
+enum status db_admin_recent_hosts(struct db *db, struct arena *arena, int64_t since, size_t most,
+                                  struct recent_host_row **ret_rows, size_t *ret_count)
+{
+    return DB_ALL(db, admin_recent_hosts, arena, ret_rows, ret_count, .since = since,
+                  .most = (int64_t)most);
+}
+
 static enum status add_counts(struct db *db, struct host_entry *hosts, struct db_ids ids)
 {
     struct host_counts_cursor rows;

@@ -6,6 +6,7 @@
 #include "db/files.h"
 #include "server/base/arena.h"
 #include "server/base/file.h"
+#include "server/check/connection_check.h"
 #include "server/policy/plan_class/plan_verdict.h"
 #include "server/project/project.h"
 #include "server/submit/keys.h"
@@ -13,9 +14,11 @@
 #include "server/submit/template_output.h"
 
 #include <dirent.h>
+#include <math.h>
 #include <stdio.h>
 #include <string.h>
 #include <sys/stat.h>
+#include <time.h>
 #include <unistd.h>
 
 #include "server/base/banned.h"
@@ -235,28 +238,38 @@ static void check_plan_classes(struct check *check)
     plan_classes_free(&classes);
 }
 
-/* Hosts that idle by the rule of the connection period are seen nowhere but in counters of reasons.
- * Clients come with 0.1 days of work to store at least; who wants more often says a day. */
+/* Jobs that hosts get none of because they store work for longer. What a client stores where its
+ * user chose nothing, or chose it on the computer, is not known: where the rule holds for all, so
+ * many are likely to store a day that jobs due sooner are worth a word in any case. */
 static void check_deadlines(struct check *check)
 {
     const struct config *config = check->config;
+    bool holds_for_all = config->edf_min_queue == EDF_MIN_QUEUE_ALWAYS;
     struct short_deadline_row *apps = NULL;
+    struct connection_hosts hosts;
+    int64_t longest = holds_for_all ? SHORT_DEADLINE_S : 0;
     size_t count = 0;
 
-    if (config->edf_min_queue != EDF_MIN_QUEUE_ALWAYS)
+    if (config->ignore_delay_bound || check->db == NULL ||
+        connection_hosts_read(check->db, check->arena, config, time(NULL), &hosts) != STATUS_OK)
         return;
-    if (config->ignore_delay_bound || !config->workload_sim || check->db == NULL ||
-        db_admin_short_deadlines(check->db, check->arena, JOBS_LOOKED_AT, SHORT_DEADLINE_S, &apps,
-                                 &count) != STATUS_OK)
+    if (hosts.count > 0)
+        longest = (int64_t)fmax((double)longest, hosts.days[hosts.count - 1] * 86400);
+    if (db_admin_short_deadlines(check->db, check->arena, JOBS_LOOKED_AT, longest, &apps, &count) !=
+        STATUS_OK)
         return;
     for (size_t i = 0; i < count; i++)
-        found(check, CHECK_WARNING,
-              text_string(check->arena,
-                          text_print(check->arena,
-                                     "jobs of " TEXT_FORMAT " are due %.1f hours after they are"
-                                     " sent: hosts that store work for longer get none, even idle"
-                                     " (edf_min_queue when_not_idle: one for each processor)",
-                                     TEXT_ARG(apps[i].app), (double)apps[i].shortest / 3600)));
+        if (apps[i].shortest < SHORT_DEADLINE_S ||
+            connection_hosts_idle(&hosts, apps[i].shortest) > 0)
+            found(check, CHECK_WARNING,
+                  text_string(check->arena,
+                              text_print(check->arena,
+                                         "jobs of " TEXT_FORMAT
+                                         " are due %.1f hours after they are sent: " TEXT_FORMAT
+                                         " (edf_min_queue when_not_idle: one for each processor)",
+                                         TEXT_ARG(apps[i].app), (double)apps[i].shortest / 3600,
+                                         TEXT_ARG(connection_words(check->arena, config, &hosts,
+                                                                   apps[i].shortest)))));
 }
 
 /* What a server reads of the project's folder before it starts. */

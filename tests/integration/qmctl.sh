@@ -233,11 +233,23 @@ expect 0 '^old_key_0 ' in_project keys
 expect 0 '0 errors' in_project check-config
 grep -q 'edf_min_queue' "$dir/said" && { echo "FAILED: a deadline of days is none to warn of"; failures=$((failures + 1)); }
 sql -e "UPDATE $database.workunit SET delay_bound = 43200 ORDER BY id DESC LIMIT 1"
-expect 0 'warning: jobs of demo are due 12.0 hours .*edf_min_queue when_not_idle' in_project check-config
+in_project check-config | grep 'edf_min_queue' && { echo "FAILED: nobody idles"; failures=$((failures + 1)); }
+# Two of three hosts store a day of work; the client of one of them is an old one.
+sql -e "SET sql_mode = ''; UPDATE $database.user SET global_prefs =
+    '<global_preferences><work_buf_min_days>1</work_buf_min_days></global_preferences>' WHERE id = 1;
+    INSERT INTO $database.host (userid, rpc_time, misc) VALUES
+    (1, UNIX_TIMESTAMP(), '{\"client_version\":\"6.12.34\"}'),
+    (1, UNIX_TIMESTAMP(), '{\"client_version\":\"8.0.2\"}'),
+    (1, UNIX_TIMESTAMP() - 31 * 86400, '{\"client_version\":\"5.10.45\"}')"
+expect 0 'jobs of demo are due 12.0 hours .* 1 of the 2 hosts .* older than 7.0: .* 1.00 to 1.00 days.*when_not_idle' \
+    in_project check-config
+sed -i 's|</config>|<edf_min_queue>always</edf_min_queue></config>|' "$project/config.xml"
+expect 0 'warning: jobs of demo are due 12.0 hours .* 2 of the 2 hosts' in_project check-config
+sed -i 's|<edf_min_queue>always</edf_min_queue>||' "$project/config.xml"
 sed -i 's|</config>|<edf_min_queue>when_not_idle</edf_min_queue></config>|' "$project/config.xml"
 in_project check-config | grep 'edf_min_queue' && { echo "FAILED: a warning heeded"; failures=$((failures + 1)); }
 sed -i 's|when_not_idle</edf|when_idle</edf|' "$project/config.xml"
-expect 1 'config.xml:[0-9]+: edf_min_queue is "when_idle"; it must be one of always,' in_project check-config
+expect 1 'config.xml:[0-9]+: edf_min_queue is "when_idle"; it must be one of by_client, always,' in_project check-config
 sed -i 's|when_idle</edf|never</edf|' "$project/config.xml"
 # The server's own check says the same, and fails only with what it cannot start with.
 server() { "$QM_BINARY_DIR/quartermaster" --project "$project" --check-config; }

@@ -45,6 +45,14 @@ case_is "no version for the platform" 3 'no +version_platform ' --platform windo
 workunits 'rsc_fpops_est = 1e15, rsc_fpops_bound = 1e17, delay_bound = 86400'
 case_is "not in time" 3 'no +deadline .*1: 1.00 .*due in 24.00 hours .*11.5[78] days'
 workunits 'rsc_fpops_est = 1e12, rsc_fpops_bound = 1e14, delay_bound = 604800'
+# Ten days of work stored, and jobs due in seven: an old client gets none; a later one has idle processors.
+rows "UPDATE user SET global_prefs = '<global_preferences><mod_time>1</mod_time><work_buf_min_days>10</work_buf_min_days></global_preferences>'"
+case_is "a buffer longer than the deadline" 0 'work +CPU +5 +may be'
+rows "UPDATE host SET misc = '{\"client_version\":\"6.12.34\"}' WHERE id = 4242"
+case_is "a connection period longer than the deadline" 3 'work +CPU +5 +no +connection '
+case_is "and whom that idles" 3 '^edf_min_queue: .* the 10.00 days .*idle .* before 7.0'
+rows "UPDATE user SET global_prefs = ''"
+rows "UPDATE host SET misc = '{\"client_version\":\"7.20.5\"}' WHERE id = 4242"
 # Four jobs of 11.57 days that would be done just in time: whatever runs before them makes them late.
 rows "UPDATE result SET server_state = 4, hostid = 4242, userid = 1,
     report_deadline = UNIX_TIMESTAMP() + 1000060 WHERE id <= 4"

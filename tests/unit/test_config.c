@@ -211,7 +211,8 @@ static void unreadable_values_are_errors_with_line_and_range(void **state)
         {"<ended>yes</ended>", "ended is \"yes\"; it must be empty (true), 1 or 0"},
         {"<long_name>a <b>bold</b> name</long_name>", "long_name holds other elements"},
         {"<edf_min_queue>when_idle</edf_min_queue>",
-         "edf_min_queue is \"when_idle\"; it must be one of always, when_not_idle, never"},
+         "edf_min_queue is \"when_idle\"; it must be one of by_client, always, when_not_idle, "
+         "never"},
         {"<edf_min_queue>Always</edf_min_queue>", "edf_min_queue is \"Always\""},
         {"<edf_min_queue>always never</edf_min_queue>", "edf_min_queue"},
         {"<edf_min_queue/>", "edf_min_queue is \"\"; it must be one of"},

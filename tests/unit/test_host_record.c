@@ -41,6 +41,10 @@ static void the_described_host_is_copied(void **state)
     assert_text(host.venue, "home");
     assert_i64(host.max_results_day, -1);
     assert_text(host.misc, "{\"client_version\":\"7.20.5\"}");
+    assert_i64(host_record_client_version(host.misc), 72005);
+    assert_i64(host_record_client_version(NO_TEXT), 0);
+    assert_i64(host_record_client_version(TEXT("{\"client_version\":\"7.x.5\"}")), 0);
+    assert_i64(host_record_client_version(TEXT("{\"client_version\":\"7.20")), 0);
 }
 
 static void a_request_without_description_changes_nothing(void **state)

@@ -3,7 +3,9 @@
  * whole is the first row, and what the others say is then what would be otherwise. */
 #include "tools/qmctl/why_parts.h"
 
+#include "config/config.h"
 #include "server/base/arena.h"
+#include "server/policy/limits/preferences.h"
 #include "server/reply/answer.h"
 #include "tools/qmctl/output.h"
 
@@ -33,6 +35,29 @@ static struct text version_words(struct arena *arena, const struct version_optio
                       TEXT_ARG(option->version->plan_class));
 }
 
+/* For whom jobs are withheld that are due before the host connects again. */
+static void print_connection_rule(const struct question *question)
+{
+    const struct config *config = question->request.config;
+    bool is_strict =
+        preferences_connection_rule(config, question->view.client_version) == EDF_MIN_QUEUE_ALWAYS;
+    bool is_told = false;
+
+    for (size_t i = 0; i < question->verdict_count && !is_told; i++)
+        is_told = question->verdicts[i].refusal.reason == REASON_CONNECTION &&
+                  !question->verdicts[i].may_be_sent;
+    if (!is_told)
+        return;
+    printf(
+        "edf_min_queue: jobs that are due within the %.2f days for which the host stores work are"
+        " withheld, %s%s\n",
+        question->view.workload->connection_period / 86400,
+        is_strict ? "even while it is idle" : "but for idle processors",
+        config->edf_min_queue != EDF_MIN_QUEUE_BY_CLIENT ? ""
+        : is_strict                                      ? " (by_client: a client before 7.0)"
+                                                         : " (by_client: a client since 7.0)");
+}
+
 static void print_head(const struct question *question)
 {
     const struct answer *answer = &question->request.visit.answer;
@@ -43,6 +68,7 @@ static void print_head(const struct question *question)
         printf("the host is told: " TEXT_FORMAT "\n", TEXT_ARG(answer->messages[i].text));
     if (answer->request_delay > 0)
         printf("and to come again after %.0f s\n", answer->request_delay);
+    print_connection_rule(question);
     putchar('\n');
 }
 

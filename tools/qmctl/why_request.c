@@ -103,7 +103,6 @@ static void add_coprocs(struct session *session, struct buffer *buffer, const st
         buffer_add_element(buffer, 0, "name", json_value(session, gpu, "model"));
         add_real(buffer, "count", instances);
         add_real(buffer, "req_secs", DAY * instances);
-        add_real(buffer, "req_instances", 0);
         buffer_add_element(buffer, 0, "peak_flops", json_value(session, gpu, "peak_flops"));
         buffer_add_element(buffer, 0, "available_ram", json_value(session, gpu, "ram"));
         buffer_print(buffer, "</%s>\n", coproc_element(type));
@@ -257,7 +256,6 @@ enum status why_request_make(struct session *session, const struct host_row *hos
     add_client(session, &buffer, host, assumptions);
     add_real(&buffer, "work_req_seconds", DAY * cpus);
     add_real(&buffer, "cpu_req_secs", DAY * cpus);
-    add_real(&buffer, "cpu_req_instances", 0);
     add_host(&buffer, host);
     add_coprocs(session, &buffer, host, assumptions);
     status = add_jobs(session, &buffer, host);

@@ -352,15 +352,12 @@ static bool has_idle_instance(const struct job_question *question)
 
 static bool skips_connection(const struct job_question *question)
 {
-    switch (question->view->config->edf_min_queue) {
-    case EDF_MIN_QUEUE_WHEN_NOT_IDLE:
-        return has_idle_instance(question);
-    case EDF_MIN_QUEUE_NEVER:
-        return true;
-    case EDF_MIN_QUEUE_ALWAYS:
-        break;
-    }
-    return false;
+    const struct host_view *view = question->view;
+    enum config_edf_min_queue rule =
+        preferences_connection_rule(view->config, view->client_version);
+
+    return rule == EDF_MIN_QUEUE_NEVER ||
+           (rule == EDF_MIN_QUEUE_WHEN_NOT_IDLE && has_idle_instance(question));
 }
 
 static bool meets_deadline(struct job_question *question)

@@ -246,3 +246,22 @@ struct text host_record_misc(const struct message *message, struct arena *arena)
     buffer_add_char(&json, '}');
     return buffer_text(&json);
 }
+
+int64_t host_record_client_version(struct text misc)
+{
+    const struct text key = TEXT("{\"client_version\":\"");
+    int64_t version = 0, parts[3];
+    struct text rest;
+
+    if (!text_starts(misc, key))
+        return 0;
+    rest = (struct text){.at = misc.at + key.length, .length = misc.length - key.length};
+    rest = text_split(&rest, '"');
+    for (size_t i = 0; i < sizeof(parts) / sizeof(parts[0]); i++) {
+        if (!text_to_i64(text_split(&rest, '.'), &parts[i]) || parts[i] < 0 ||
+            parts[i] > (i == 0 ? 9999 : 99))
+            return 0;
+        version = version * 100 + parts[i];
+    }
+    return version;
+}

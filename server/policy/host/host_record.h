@@ -7,6 +7,7 @@
 #include "server/base/text.h"
 
 #include <stdbool.h>
+#include <stdint.h>
 
 struct arena;
 struct message;
@@ -28,5 +29,7 @@ struct text host_record_external_address(struct text forwarded_for, struct text 
 
 /* host.misc: a JSON object of what has no column of its own. */
 struct text host_record_misc(const struct message *message, struct arena *arena);
+/* The client's version that it tells, as message_client_version gives it; 0: none. */
+int64_t host_record_client_version(struct text misc);
 
 #endif

@@ -10,6 +10,7 @@
 
 #include "server/base/arena.h"
 #include "server/base/crypto.h"
+#include "server/parse/client_age.h"
 #include "server/parse/message.h"
 
 #include "server/base/banned.h"
@@ -344,4 +345,15 @@ struct preferences_decision preferences_decide(const struct message *message, st
         text_equal_nocase(text_trim(message->global_prefs_source_email_hash), text_from(email_md5));
     decision.send = has_stored && stored_time > master_time && stored_time > working_time;
     return decision;
+}
+
+/* --- the connection period ------------------------------------------------------------------ */
+
+enum config_edf_min_queue preferences_connection_rule(const struct config *config,
+                                                      int64_t client_version)
+{
+    if (config->edf_min_queue != EDF_MIN_QUEUE_BY_CLIENT)
+        return config->edf_min_queue;
+    return client_version < CLIENT_KEEPS_A_BUFFER ? EDF_MIN_QUEUE_ALWAYS
+                                                  : EDF_MIN_QUEUE_WHEN_NOT_IDLE;
 }

@@ -3,6 +3,7 @@
 #ifndef SERVER_POLICY_LIMITS_PREFERENCES_H
 #define SERVER_POLICY_LIMITS_PREFERENCES_H
 
+#include "config/config.h"
 #include "server/base/text.h"
 
 #include <stdbool.h>
@@ -37,6 +38,12 @@ void preferences_parse_global(struct text text, struct text venue, struct arena 
                               struct global_preferences *ret_preferences);
 void preferences_parse_project(struct text text, struct text venue, struct arena *arena,
                                struct project_preferences *ret_preferences);
+
+/* `edf_min_queue` for a client of this version (policy(7) 8.2): by_client is always or
+ * when_not_idle.
+ */
+enum config_edf_min_queue preferences_connection_rule(const struct config *config,
+                                                      int64_t client_version);
 
 /* The value of one element of project preferences, from the venue's block if there is one; a slice
  * of `text`, empty if absent. */
