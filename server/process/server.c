@@ -4,6 +4,7 @@
 #include "config/config.h"
 #include "server/base/arena.h"
 #include "server/base/buffer.h"
+#include "server/base/clock.h"
 #include "server/base/log.h"
 #include "server/base/random.h"
 #include "server/files/host_files.h"
@@ -29,6 +30,7 @@ struct server {
     pthread_mutex_t lock; /* of `current` */
     struct snapshot current;
     struct load_meter load;
+    _Atomic uint64_t database_away_ns; /* since when; 0: it is there */
     struct stream_ledger *ledger;
     struct files_health files;
 
@@ -73,10 +75,29 @@ static void write_gauge(struct buffer *page, const char *name, const char *help,
     buffer_print(page, "quartermaster_%s %.9g\n", name, value);
 }
 
+void server_note_database(struct server *server, bool is_there, uint64_t now_ns)
+{
+    uint64_t none = 0;
+
+    if (!is_there) /* the first to notice says when */
+        (void)atomic_compare_exchange_strong(&server->database_away_ns, &none, now_ns);
+    else if (atomic_load(&server->database_away_ns) != 0)
+        atomic_store(&server->database_away_ns, 0);
+}
+
+double server_database_away_for(const struct server *server, uint64_t now_ns)
+{
+    uint64_t since_ns = atomic_load(&server->database_away_ns);
+
+    return since_ns == 0 || now_ns <= since_ns ? 0 : (double)(now_ns - since_ns) * 1e-9;
+}
+
 void server_write_waiting(struct server *server, struct buffer *ret_page)
 {
     struct receiver_figures figures;
 
+    write_gauge(ret_page, "database_away_seconds", "how long requests have found no database",
+                server_database_away_for(server, clock_ns()));
     if (server->receiver == NULL)
         return;
     receiver_figures(server->receiver, &figures);

@@ -62,7 +62,11 @@ struct pool *server_pool(struct server *server);
 /* The clock of a request is the time for the job pool (simulated time). */
 void server_follow_time(struct server *server, double now);
 void server_write_pool_figures(struct server *server, struct buffer *ret_page);
-/* Gauges of the receiver, in the text format of Prometheus; nothing in a CGI program. */
+/* Whether a request found the database there, at a monotonic time. */
+void server_note_database(struct server *server, bool is_there, uint64_t now_ns);
+/* s since requests have found it away; 0: it was there when it was last asked. */
+double server_database_away_for(const struct server *server, uint64_t now_ns);
+/* Gauges, in the text format of Prometheus; of the receiver nothing in a CGI program. */
 void server_write_waiting(struct server *server, struct buffer *ret_page);
 /* Its limits follow the configuration from now on; the caller stops it after the workers. */
 struct receiver;

@@ -127,6 +127,14 @@ static struct load simulated_load(struct worker *worker, const struct config *co
                               (uint64_t)(now * 1e9));
 }
 
+/* A CGI program lives too short to know, and simulated time is not the database's. */
+static double away_for(const struct worker *worker)
+{
+    if (worker->fcgi == NULL || server_options(worker->server)->clock_from_request)
+        return -1;
+    return server_database_away_for(worker->server, clock_ns());
+}
+
 bool worker_answer(struct worker *worker, const struct snapshot *snapshot,
                    const struct web_request *web, const struct load *load, struct buffer *ret_reply)
 {
@@ -142,6 +150,7 @@ bool worker_answer(struct worker *worker, const struct snapshot *snapshot,
                               .seed = web->seed,
                               .transport = web->transport,
                               .stop_sched = snapshot->stop_sched,
+                              .database_away_for = away_for(worker),
                               .wait = wait_seconds};
     bool is_served;
 
@@ -164,6 +173,8 @@ bool worker_answer(struct worker *worker, const struct snapshot *snapshot,
         put_off_database(worker);
     }
     is_served = request.attempts > 0 && request.visit.answer.kind == ANSWER_FULL;
+    if (is_served || request.database_was_away)
+        server_note_database(worker->server, is_served, clock_ns());
     arena_reset(worker->arena);
     return is_served;
 }

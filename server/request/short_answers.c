@@ -40,12 +40,20 @@ void request_answer_down(struct request *request, const char *reason, const char
     answer_short(request, ANSWER_DOWN, delay_of(request, DELAY_DOWN), reason, text);
 }
 
+static double delay_of_away(const struct request *request)
+{
+    return delay_of_request(
+        request, DELAY_AWAY,
+        delay_of_outage(request->database_away_for, request->config->maintenance_delay));
+}
+
 void request_answer_away(struct request *request)
 {
     request->database_was_away = true;
     if (request->failure.status == STATUS_OK)
         fail(&request->failure, STATUS_DB_GONE, "no connection to the database");
-    request_answer_down(request, "database", "The project's database is not available");
+    answer_short(request, ANSWER_DOWN, delay_of_away(request), "database",
+                 "The project's database is not available");
 }
 
 void request_answer_later(struct request *request)

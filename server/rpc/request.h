@@ -145,6 +145,7 @@ struct request {
     struct transport transport;
     bool is_read_only;            /* nothing is to be written: a question of qmctl */
     bool stop_sched;              /* trigger file: the project is down */
+    double database_away_for;     /* s; see delay_of_outage */
     void (*wait)(double seconds); /* between attempts; NULL: do not wait */
 
     /* parse and screen; kept over attempts */

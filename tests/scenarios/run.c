@@ -193,6 +193,7 @@ static void tell_database(struct story *story, const struct words *words)
     story->database_is_away = words->count == 1 && text_is(words->items[0], "away");
     if (!story->database_is_away && (words->count != 1 || !text_is(words->items[0], "back")))
         story_fail(story, "database away, or back");
+    story->database_away_since = story->now;
 }
 
 static void tell_each(struct story *story, const struct words *words);

@@ -220,6 +220,7 @@ void send_now(struct story *story, const struct words *words)
         .now = story->now,
         .seed = random_mix(1, story->sequence++),
         .stop_sched = story->stop_sched,
+        .database_away_for = story->database_is_away ? story->now - story->database_away_since : 0,
         .transport = {.body = story->body}};
     if (getenv("QM_TEST_POOL") != NULL && !story->database_is_away) {
         story->request.pool = make_pool(story);

@@ -58,6 +58,7 @@ struct story {
     uint64_t sequence;            /* seeds and row numbers */
     bool stop_sched;
     bool database_is_away;
+    double database_away_since; /* epoch */
 
     struct text body; /* of the request at hand */
     struct arena *request_arena;

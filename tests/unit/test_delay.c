@@ -159,6 +159,51 @@ static void a_herd_comes_back_at_a_rate_that_can_be_served(void **state)
     assert_true(with <= 260);
 }
 
+static void a_delay_is_as_long_as_the_outage(void **state)
+{
+    static const double rows[][3] = {/* away for, maintenance_delay, delay */
+                                     {0, 3600, 60},    {59, 3600, 60},     {61, 3600, 61},
+                                     {600, 3600, 600}, {3601, 3600, 3600}, {-1, 3600, 3600},
+                                     {0, 10, 10},      {700, 10, 10}};
+
+    (void)state;
+    for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++)
+        assert_real(delay_of_outage(rows[i][0], rows[i][1]), rows[i][2], 0);
+    assert_real(delay_of_outage(nan_value, 3600), 3600, 0);
+}
+
+/* Two hosts a second come by themselves, and again when they were told to. After an outage they are
+ * served, and not seen again. */
+static void the_return_of_a_database_is_met_by_a_ramp(void **state)
+{
+    enum { OUTAGE = 3000, END = 3 * OUTAGE, RATE = 2 };
+    static int arrivals[END * 3];
+    int busiest = 0, asked = 0;
+
+    (void)state;
+    for (int second = 0; second < OUTAGE; second++) {
+        arrivals[second] += RATE;
+        for (int i = 0; i < arrivals[second]; i++) {
+            uint64_t seed = random_mix((uint64_t)second, (uint64_t)i);
+            double delay = delay_for(DELAY_AWAY, delay_of_outage(second, 3600),
+                                     &(struct load){.backlog = 0}, 0.25, seed);
+
+            arrivals[second + (int)delay]++;
+            asked++;
+        }
+    }
+    for (int begin = OUTAGE; begin + 60 < END; begin += 60) {
+        int in_minute = 60 * RATE;
+
+        for (int second = begin; second < begin + 60; second++)
+            in_minute += arrivals[second];
+        busiest = in_minute > busiest ? in_minute : busiest;
+    }
+    printf("a minute brings %d hosts, after the outage at most %d\n", 60 * RATE, busiest);
+    assert_in_range(busiest, 60 * RATE, 60 * RATE * 2 + 40);
+    assert_in_range(asked, OUTAGE * RATE, OUTAGE * RATE * 2); /* each host about twice */
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -167,6 +212,8 @@ int main(void)
         cmocka_unit_test(a_delay_grows_with_the_load_and_never_shrinks_below_its_base),
         cmocka_unit_test(jitter_is_uniform),
         cmocka_unit_test(a_process_measures_its_rate),
+        cmocka_unit_test(a_delay_is_as_long_as_the_outage),
+        cmocka_unit_test(the_return_of_a_database_is_met_by_a_ramp),
         cmocka_unit_test(a_herd_comes_back_at_a_rate_that_can_be_served),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

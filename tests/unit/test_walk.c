@@ -268,9 +268,19 @@ static void test_is_down_when_the_database_stays_away(void **state)
     const struct answer *answer = run();
     assert_int_equal(answer->kind, ANSWER_DOWN);
     assert_int_equal(answer->acks.count, 0);
-    assert_true(answer->request_delay >= 3600);
+    assert_real(answer->request_delay, 60, 0);
     assert_true(fixture.request.database_was_away);
     assert_non_null(strstr(fixture.request.failure.text, "words of the database"));
+}
+
+static void test_says_to_wait_as_long_as_the_database_was_away(void **state)
+{
+    (void)state;
+    fixture.request.db = NULL;
+    fixture.request.database_away_for = 700;
+    assert_real(run()->request_delay, 700, 0);
+    fixture.request.database_away_for = -1; /* not known */
+    assert_real(run()->request_delay, 3600, 0);
 }
 
 static void test_believes_its_token_after_an_unknown_commit(void **state)
@@ -468,6 +478,7 @@ int main(void)
         CASE(screen_ends_before_the_database),
         CASE(connects_again_when_the_connection_is_lost),
         CASE(is_down_when_the_database_stays_away),
+        CASE(says_to_wait_as_long_as_the_database_was_away),
         CASE(believes_its_token_after_an_unknown_commit),
         CASE(repeats_an_unknown_commit_that_left_no_token),
         CASE(repeats_an_unknown_commit_of_a_host_without_row),

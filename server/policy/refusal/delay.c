@@ -24,6 +24,8 @@
 #define DELAY_MAX   172800.0 /* s */
 #define BACKLOG_MAX 14400.0  /* s */
 
+#define OUTAGE_LEAST 60.0 /* s */
+
 /* A crowd that is worked off in this many seconds is none. */
 #define BACKLOG_IGNORED 5.0
 
@@ -41,6 +43,7 @@ static const struct {
     [DELAY_NOT_ACCEPTED] = {.base = 86400},
     [DELAY_BUSY] = {.base = 60},
     [DELAY_DOWN] = {.base = 3600, .configured = true},
+    [DELAY_AWAY] = {.base = 3600, .configured = true},
     [DELAY_TOO_RECENT] = {.base = 0, .configured = true, .is_an_interval = true},
     [DELAY_NO_WORK] = {.base = 0, .configured = true},
     [DELAY_DEADLINE] = {.base = 0, .configured = true},
@@ -105,6 +108,13 @@ double delay_for(enum delay_cause cause, double configured, const struct load *l
     if (causes[cause].configured && configured > 0)
         base = causes[cause].is_an_interval ? stretched(configured) : configured;
     return delay_spread(base, load, jitter, random_mix(seed, (uint64_t)cause));
+}
+
+double delay_of_outage(double away_for, double most)
+{
+    double delay = away_for > OUTAGE_LEAST ? away_for : OUTAGE_LEAST;
+
+    return away_for >= 0 && delay < most ? delay : most;
 }
 
 double delay_in_reply(double request_delay, double min_sendwork_interval)

@@ -11,6 +11,7 @@ enum delay_cause {
     DELAY_NOT_ACCEPTED,  /* client too old, OS, CPU or platform not accepted, blacklisted */
     DELAY_BUSY,          /* another request of this host, or the database asks for later */
     DELAY_DOWN,          /* project down: maintenance_delay */
+    DELAY_AWAY,          /* database away: see delay_of_outage */
     DELAY_TOO_RECENT,    /* min_sendwork_interval */
     DELAY_NO_WORK,       /* nothing for this host now: no_work_delay */
     DELAY_DEADLINE,      /* nothing in time: what the queue of the host says */
@@ -40,6 +41,12 @@ double delay_spread(double base, const struct load *load, double jitter, uint64_
  * config.xml or from the request. */
 double delay_for(enum delay_cause cause, double configured, const struct load *load, double jitter,
                  uint64_t seed);
+
+/* The base of DELAY_AWAY, s: as long as the database has been away, but at least a minute and at
+ * most `most`. Then a blink costs a minute, no outage is more than doubled, and when the database
+ * is back the hosts that were sent away come at no more than the rate at which they came first.
+ * `away_for` below 0: not known, which gives `most`. */
+double delay_of_outage(double away_for, double most);
 
 /* The delay that goes into a reply: raised to what min_sendwork_interval demands (policy(7) 12.1)
  * and bounded; 0 stays 0 when no interval is set. */
