@@ -77,6 +77,22 @@ start_web proxy_fcgi apache-proxy-fcgi --socket "$socket" && check_front proxy_f
 start_web fcgid apache-fcgid --program "$program" && check_front fcgid
 start_web cgi apache-cgi --program "$program" && check_front cgi
 
+# Nobody answers: the web server says so itself, in a reply that clients read.
+says_down() { # FRONT, behind $url
+    local front=$1
+    post "$url" "$request" -D "$work/head" >"$work/$front.down"
+    claim "$front: nobody lives: status 200" grep -q '^HTTP/1.1 200' "$work/head"
+    claim "$front: nobody lives: xml" grep -qi '^content-type: text/xml' "$work/head"
+    claim "$front: nobody lives: a reply" is_reply "$work/$front.down"
+    claim "$front: nobody lives: down" grep -q '^<project_is_down/>' "$work/$front.down"
+    claim "$front: nobody lives: come again" \
+        grep -qE '^<request_delay>[1-9][0-9]{2,3}</' "$work/$front.down"
+}
+start_nginx "$work/nobody.socket" && says_down nginx
+start_web proxy_down apache-proxy-fcgi --socket "$work/nobody.socket" && says_down proxy_fcgi
+start_web fcgid_down apache-fcgid --program /bin/false && says_down fcgid
+start_web cgi_down apache-cgi --program /bin/false && says_down cgi
+
 # spawn-fcgi gives the listening socket as standard input.
 if command -v spawn-fcgi >/dev/null; then
     QM_PROJECT=$project spawn-fcgi -n -s "$work/spawned.socket" -M 0666 -- "$program" \
