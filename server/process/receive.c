@@ -31,7 +31,6 @@
 
 enum {
     READ_BYTES = 64 * 1024, /* of one read */
-    KEY_WITHIN = 4096,      /* bytes of a body: clients write their key first */
     EVENTS_AT_ONCE = 256,
     ACCEPTS_AT_ONCE = 64,
     TICK_MS = 500, /* how late a time limit may be noticed */
@@ -121,21 +120,6 @@ static bool keep(struct receiver *receiver, struct received *received, size_t go
 
 /* --- whole requests --------------------------------------------------------------------------- */
 
-/* The content of the first element with these tags; false: there is none. */
-static bool find_content(struct text text, struct text start, struct text end,
-                         struct text *ret_content)
-{
-    size_t at = text_find(text, start);
-    struct text rest;
-
-    if (at == text.length)
-        return false;
-    rest =
-        (struct text){.at = text.at + at + start.length, .length = text.length - at - start.length};
-    *ret_content = text_first(rest, text_find(rest, end));
-    return true;
-}
-
 /* Whose request it is and whether it reports, by a look at the beginning of its body. */
 static void look_at_head(struct receiver *receiver, struct received *received)
 {
@@ -145,8 +129,7 @@ static void look_at_head(struct receiver *receiver, struct received *received)
         .length = fcgi_copy_body(&received->check, bytes, receiver->piece, READ_BYTES)};
     struct text key = NO_TEXT;
 
-    received->has_key = find_content(text_first(head, KEY_WITHIN), TEXT("<authenticator>"),
-                                     TEXT("</authenticator>"), &key);
+    received->has_key = request_find_key(head, &key);
     received->waits.account = request_account(key);
     received->waits.has_reports = text_contains(head, TEXT("<result>"));
 }

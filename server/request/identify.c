@@ -81,34 +81,56 @@ static enum next try_user(struct request *request, enum status status, bool *ret
     return NEXT_STEP;
 }
 
+static enum next try_weak_key(struct request *request, bool *ret_found)
+{
+    struct visit *visit = &request->visit;
+    int64_t userid = 0;
+
+    if (!account_key_read_weak(request->message.authenticator, &userid))
+        return NEXT_STEP;
+    return try_user(
+        request,
+        db_user_by_id(request->db, request->arena, userid, &visit->user, &visit->team_name),
+        ret_found);
+}
+
 /* `has_user`: the visit holds the user of the host that was found. */
 static enum next find_user(struct request *request, bool host_is_found, bool has_user,
                            bool *ret_found)
 {
     struct visit *visit = &request->visit;
     struct text key = request->message.authenticator;
-    int64_t userid = 0;
     enum next next;
 
     *ret_found = false;
     if (key.length == 0 || key.length > BOUND_STRING)
         return NEXT_STEP;
-    if (host_is_found) {
+    if (host_is_found)
         next = try_user(request, has_user ? STATUS_OK : STATUS_NOT_FOUND, ret_found);
-        if (next != NEXT_STEP || *ret_found)
-            return next;
-    } else if (account_key_read_weak(key, &userid)) {
-        next = try_user(
-            request,
-            db_user_by_id(request->db, request->arena, userid, &visit->user, &visit->team_name),
-            ret_found);
-        if (next != NEXT_STEP || *ret_found)
-            return next;
-    }
+    else
+        next = try_weak_key(request, ret_found);
+    if (next != NEXT_STEP || *ret_found)
+        return next;
     return try_user(
         request,
         db_user_by_authenticator(request->db, request->arena, key, &visit->user, &visit->team_name),
         ret_found);
+}
+
+enum next step_head(struct request *request)
+{
+    struct text key;
+    bool is_known = false;
+
+    if (request->transport.body.length <= LARGE_BODY)
+        return NEXT_STEP;
+    message_init(&request->message);
+    if (request_find_key(request->transport.body, &key)) {
+        request->message.authenticator = text_trim(key);
+        if (find_user(request, false, false, &is_known) != NEXT_STEP)
+            return NEXT_FAILED;
+    }
+    return is_known ? NEXT_STEP : refuse_key(request, MESSAGE_LOW);
 }
 
 /* Locks a record that a search found and looks whether it is still the user's. */

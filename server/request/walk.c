@@ -80,10 +80,14 @@ enum next request_run_step(struct request *request, enum step step)
 
 /* Before the transaction's first question. Answers whether there is anything to be asked of the
  * database; if not, the answer stands. */
-static bool prepare(struct request *request, struct arena_mark start)
+static bool prepare(struct request *request, struct arena_mark start, bool begins)
 {
-    enum next next = request_run_step(request, STEP_parse);
+    enum next next = begins ? request_run_step(request, STEP_head) : NEXT_STEP;
 
+    if (next == NEXT_REPLY)
+        return false;
+    /* What failed in the head's question fails in the transaction, which is tried again. */
+    next = request_run_step(request, STEP_parse);
     if (next != NEXT_STEP) {
         arena_rewind(request->arena, start);
         message_init(&request->message);
@@ -199,7 +203,7 @@ void request_run(struct request *request, struct buffer *ret_reply)
         (void)db_begin(request->db);
     memset(&request->visit, 0, sizeof(request->visit));
     memset(&request->early, 0, sizeof(request->early));
-    if (prepare(request, start)) {
+    if (prepare(request, start, begins)) {
         struct arena_mark mark = arena_mark(request->arena);
 
         enum outcome outcome = request_transact(request, mark);

@@ -9,9 +9,32 @@
 
 #include "server/base/banned.h"
 
+enum { KEY_WITHIN = 4096 }; /* bytes */
+
 uint64_t request_account(struct text key)
 {
     return text_hash(text_trim(key));
+}
+
+/* The content of the first element with these tags. */
+static bool find_content(struct text text, struct text start, struct text end,
+                         struct text *ret_content)
+{
+    size_t at = text_find(text, start);
+    struct text rest;
+
+    if (at == text.length)
+        return false;
+    at += start.length;
+    rest = (struct text){.at = text.at + at, .length = text.length - at};
+    *ret_content = text_first(rest, text_find(rest, end));
+    return true;
+}
+
+bool request_find_key(struct text body, struct text *ret_key)
+{
+    return find_content(text_first(body, KEY_WITHIN), TEXT("<authenticator>"),
+                        TEXT("</authenticator>"), ret_key);
 }
 
 enum next request_failed(struct request *request, enum status status, const char *what)

@@ -50,6 +50,8 @@ struct transport {
  *
  *   STEP(name)  enum next step_NAME(struct request *)
  *
+ * head        of a large body the key is checked before the rest is read; once, and only where
+ *             there is a database
  * parse       bytes -> message; once, before the transaction
  * screen      what can be refused or noted without the database; once, before the transaction,
  *             writing into `early`, which is the whole reply when it answers NEXT_REPLY
@@ -61,6 +63,7 @@ struct transport {
  * record      host, host_app_version, guard row; the commit follows
  */
 #define REQUEST_STEPS(STEP) \
+    STEP(head)              \
     STEP(parse)             \
     STEP(screen)            \
     STEP(authenticate)      \
@@ -180,6 +183,9 @@ REQUEST_STEPS(STEP_DECLARE)
 /* The number that stands for the account of a key, before anybody knows whether the key is right.
  */
 uint64_t request_account(struct text key);
+/* The account key as it stands in the beginning of a body that nobody has parsed: clients write it
+ * first. False: it is not there. */
+bool request_find_key(struct text body, struct text *ret_key);
 
 /* For steps: keeps the status with the database's own words and returns NEXT_FAILED. */
 enum next request_failed(struct request *request, enum status status, const char *what);

@@ -7,9 +7,11 @@
 
 #include "config/config.h"
 #include "server/base/arena.h"
+#include "server/base/buffer.h"
 #include "server/base/crypto.h"
 #include "server/policy/host/identity.h"
 #include "server/project/catalog.h"
+#include "server/request/identify.h"
 #include "tests/support/db_fake.h"
 #include "tests/support/requests.h"
 #include "tests/support/test.h"
@@ -53,7 +55,7 @@ static struct host_row *add_host(int64_t id, int64_t userid, int64_t rpc_seqno)
 static int setup(void **state)
 {
     (void)state;
-    arena = arena_create(1 << 20);
+    arena = arena_create(8 << 20);
     db_fake_begin(
         "rollback user_by_id user_by_authenticator user_lock host_lock"
         " host_lock_with_user host_newest_by_cpid host_newest_alike host_insert host_guard"
@@ -399,6 +401,49 @@ static void newer_preferences_are_stored_whole(void **state)
     assert_text(request.visit.user.cross_project_id, ""); /* the reply shows the one before */
 }
 
+/* --- the head of a large body ----------------------------------------------------------------- */
+
+/* A body of so many bytes with this key, or none (NULL). */
+static void large_body(const char *key, size_t bytes)
+{
+    struct buffer body = buffer_in(arena);
+
+    buffer_add_string(&body, "<scheduler_request>\n");
+    if (key != NULL)
+        buffer_print(&body, "<authenticator>%s</authenticator>\n", key);
+    while (body.length < bytes)
+        buffer_add_char(&body, ' ');
+    request.transport.body = buffer_text(&body);
+}
+
+static void of_a_large_body_the_key_is_looked_up_first(void **state)
+{
+    static const struct {
+        const char *key;
+        size_t bytes;
+        enum next next;
+        const char *asked;
+    } rows[] = {{KEY_OF_17, LARGE_BODY + 1, NEXT_STEP, "user_by_authenticator"},
+                {" " KEY_OF_17 "\n", LARGE_BODY + 1, NEXT_STEP, "user_by_authenticator"},
+                {"nobody", LARGE_BODY + 1, NEXT_REPLY, "user_by_authenticator"},
+                {"", LARGE_BODY + 1, NEXT_REPLY, ""},
+                {NULL, LARGE_BODY + 1, NEXT_REPLY, ""},
+                {"17_00000000000000000000000000000000", LARGE_BODY + 1, NEXT_REPLY,
+                 "user_by_id(17) user_by_authenticator"},
+                {"nobody", LARGE_BODY, NEXT_STEP, ""}};
+
+    (void)state;
+    for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
+        stage_again();
+        large_body(rows[i].key, rows[i].bytes);
+        assert_int_equal(step_head(&request), rows[i].next);
+        assert_string_equal(db_fake_record(NULL), rows[i].asked);
+    }
+    stage_again();
+    large_body(text_string(arena, weak_key()), LARGE_BODY + 1);
+    assert_int_equal(step_head(&request), NEXT_STEP);
+}
+
 static void a_weak_key_stores_neither_preferences_nor_cpid(void **state)
 {
     (void)state;
@@ -619,6 +664,7 @@ int main(void)
         CASE(an_unknown_key_gets_nothing),
         CASE(a_weak_key_works_with_and_without_host),
         CASE(newer_preferences_are_stored_whole),
+        CASE(of_a_large_body_the_key_is_looked_up_first),
         CASE(a_weak_key_stores_neither_preferences_nor_cpid),
         CASE(the_same_cpid_is_not_stored_again),
         CASE(stored_preferences_are_sent_by_venue),

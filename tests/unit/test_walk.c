@@ -24,6 +24,7 @@ static struct world {
     enum status step[10]; /* of the report step: STATUS_OK goes on, others fail */
     bool token_is_kept;   /* the unknown COMMIT did happen */
     bool refuses;         /* the report step answers */
+    enum next head;
     bool screen_refuses;
     bool overflows;
     size_t steps;
@@ -62,6 +63,12 @@ enum status parse_request(struct text body, const struct parse_limits *limits, s
     if (world.parse == STATUS_TOO_LARGE)
         arena_alloc(arena, 1 << 30);
     return world.parse == STATUS_OK ? STATUS_OK : (fail)(failure, world.parse, "no end tag");
+}
+
+enum next step_head(struct request *request)
+{
+    (void)request;
+    return world.head;
 }
 
 enum next step_screen(struct request *request)
@@ -247,6 +254,22 @@ static void test_screen_ends_before_the_database(void **state)
     const struct answer *answer = run();
     assert_string_equal(db_fake_record(NULL), "parse screen rollback reply"); /* it had begun */
     assert_text(answer->messages[0].text, "early words");
+}
+
+static void test_does_not_parse_what_a_stranger_sends(void **state)
+{
+    (void)state;
+    world.head = NEXT_REPLY;
+    run();
+    assert_string_equal(db_fake_record(NULL), "rollback reply");
+}
+
+static void test_leaves_a_failure_at_the_head_to_the_transaction(void **state)
+{
+    (void)state;
+    world.head = NEXT_FAILED;
+    run();
+    assert_string_equal(db_fake_record(NULL), "parse screen " WALK " commit reply");
 }
 
 static void test_connects_again_when_the_connection_is_lost(void **state)
@@ -476,6 +499,8 @@ int main(void)
         CASE(waits_longer_and_never_long),
         CASE(keeps_nothing_but_words_of_a_refusal),
         CASE(screen_ends_before_the_database),
+        CASE(does_not_parse_what_a_stranger_sends),
+        CASE(leaves_a_failure_at_the_head_to_the_transaction),
         CASE(connects_again_when_the_connection_is_lost),
         CASE(is_down_when_the_database_stays_away),
         CASE(says_to_wait_as_long_as_the_database_was_away),
