@@ -214,6 +214,7 @@ struct resent_job {
     int64_t app_version_id;             /* as in result.app_version_id */
     double flops_estimate;              /* peak FLOPS of the devices used */
 };
+/* DB_RETRY, of both calls: some of them are not the host's any more, or were not written. */
 MUST_CHECK enum status db_jobs_resend(struct db *db, const struct resent_job *jobs, size_t count);
 /* Lost jobs that cannot be sent again: deadline as given, transition_time lowered to it. */
 MUST_CHECK enum status db_jobs_give_up(struct db *db, const struct host_job *jobs, size_t count,

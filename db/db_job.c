@@ -135,18 +135,20 @@ enum status db_jobs_give_up(struct db *db, const struct host_job *jobs, size_t c
                             int64_t deadline)
 {
     struct workunit_transition_by_values *transitions = calloc(count + 1, sizeof(transitions[0]));
+    size_t transition_count = 0;
     struct result_give_up_values *results = calloc(count + 1, sizeof(results[0]));
     enum status status = STATUS_NO_MEMORY;
 
     if (transitions == NULL || results == NULL)
         goto done;
     for (size_t i = 0; i < count; i++) {
-        transitions[i] = (struct workunit_transition_by_values){.id = jobs[i].result.workunitid,
-                                                                .time = deadline};
+        if (jobs[i].workunit.id != 0)
+            transitions[transition_count++] =
+                (struct workunit_transition_by_values){.id = jobs[i].workunit.id, .time = deadline};
         results[i] =
             (struct result_give_up_values){.id = jobs[i].result.id, .report_deadline = deadline};
     }
-    status = save_transitions(db, transitions, count);
+    status = save_transitions(db, transitions, transition_count);
     qsort(results, count, sizeof(results[0]), compare_given_up);
     if (status == STATUS_OK)
         status = DB_RUN_BULK(db, result_give_up, results, count, NULL);

@@ -20,8 +20,8 @@ struct config;
 /* --- statements ---------------------------------------------------------------------------- */
 
 enum statement {
-#define STATEMENT(name, values, sql)   STATEMENT_##name,
-#define QUERY(name, rows, values, sql) STATEMENT_##name,
+#define STATEMENT(name, count, values, sql) STATEMENT_##name,
+#define QUERY(name, rows, values, sql)      STATEMENT_##name,
 #define FILES_BEGIN \
     STATEMENT_FILES, STATEMENT_BEFORE_FILES = STATEMENT_FILES - 1, /* the file database's */
 #include "db/every_statement.def"
@@ -62,9 +62,9 @@ struct db_ids db_sorted_ids(struct arena *arena, const int64_t *ids, size_t coun
 #define STRINGS(name)           struct db_texts name;
 #define BYTE_STRINGS(name)      struct db_texts name;
 #define ROW(row)                const struct row##_row *row;
-#define STATEMENT(name, values, sql) \
-    struct name##_values {           \
-        values                       \
+#define STATEMENT(name, count, values, sql) \
+    struct name##_values {                  \
+        values                              \
     };
 #define QUERY(name, rows, values, sql) \
     struct name##_values {             \
@@ -82,8 +82,8 @@ struct db_ids db_sorted_ids(struct arena *arena, const int64_t *ids, size_t coun
  * DB_RUN(db, host_guard_renew, &affected, .token = token, .now = now, .hostid = id). The compiler
  * refuses a value that is not of this statement, and lint/tables.sh a call that leaves one out. */
 
-/* Executes a statement that gives no rows. `affected` (uint64_t *, may be NULL): rows that matched,
- * of all parts. */
+/* Executes a statement that gives no rows. `affected` (uint64_t *, may be NULL unless the table
+ * says ASKED): rows that matched, of all parts. Fewer than ALL of the table: DB_RETRY. */
 #define DB_RUN(db, name, affected, ...) \
     db_run((db), STATEMENT_##name, &(const struct name##_values){__VA_ARGS__}, (affected))
 /* The same for many rows of values in one round trip (or one per DB_BULK_BYTES or DB_BULK_ROWS):

@@ -13,6 +13,7 @@
 #include "server/base/arena.h"
 #include "server/base/sorted.h"
 
+#include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -465,12 +466,40 @@ static size_t part_of(size_t list_count, size_t from)
     return list_count - from < DB_LIST_MOST ? list_count - from : DB_LIST_MOST;
 }
 
+/* How many rows are meant by one row of values: the different ids of its list, which rise. */
+static uint64_t rows_meant(const struct statement_definition *definition, const char *values)
+{
+    const struct db_member *member = statement_list(definition);
+    struct db_ids list;
+    uint64_t meant = 0;
+
+    if (member == NULL)
+        return 1;
+    memcpy(&list, values + member->offset, sizeof(list));
+    for (size_t i = 0; i < list.count; i++)
+        meant += i == 0 || list.items[i - 1] != list.items[i];
+    return meant;
+}
+
+static enum status check_count(struct db *db, const struct statement_definition *definition,
+                               uint64_t affected, uint64_t meant)
+{
+    if (definition->count != COUNT_ALL || affected >= meant)
+        return STATUS_OK;
+    (void)snprintf(db->error, sizeof(db->error), "statement %s: %" PRIu64 " rows of %" PRIu64,
+                   definition->name, affected, meant);
+    return STATUS_DB_RETRY;
+}
+
 enum status db_run(struct db *db, enum statement statement, const void *values,
                    uint64_t *ret_affected)
 {
+    const struct statement_definition *definition = statement_definition(statement);
     uint64_t affected = 0;
     size_t count;
-    enum status status = measure_lists(db, statement_definition(statement), values, &count);
+    enum status status = measure_lists(db, definition, values, &count);
+
+    must(definition->count != COUNT_ASKED || ret_affected != NULL);
 
     for (size_t from = 0; status == STATUS_OK && from < count; from += DB_LIST_MOST) {
         struct execution execution = {.values = values,
@@ -485,6 +514,8 @@ enum status db_run(struct db *db, enum statement statement, const void *values,
         if (status == STATUS_OK)
             affected += mysql_stmt_affected_rows(prepared->handle);
     }
+    if (status == STATUS_OK)
+        status = check_count(db, definition, affected, rows_meant(definition, values));
     if (status == STATUS_OK && ret_affected != NULL)
         *ret_affected = affected;
     return status;
@@ -526,19 +557,22 @@ enum status db_run_bulk(struct db *db, enum statement statement, const void *val
                         size_t values_size, size_t row_count, uint64_t *ret_affected)
 {
     const struct statement_definition *definition = statement_definition(statement);
+    const bool in_bulk = !db->facts.is_cluster && definition->count != COUNT_SINGLY;
     const char *row = values;
     uint64_t affected = 0;
+    enum status status;
 
+    must(definition->count != COUNT_ASKED || ret_affected != NULL);
     for (size_t left = row_count; left > 0;) {
-        size_t rows = db->facts.is_cluster ? 1 : bulk_rows(definition, row, values_size, left);
+        size_t rows = in_bulk ? bulk_rows(definition, row, values_size, left) : 1;
         struct execution execution = {.values = row,
                                       .values_size = values_size,
                                       .row_count = rows,
-                                      .in_bulk = !db->facts.is_cluster,
+                                      .in_bulk = in_bulk,
                                       .list_count = 1};
         struct db_prepared *prepared;
-        enum status status = make_ready(db, statement, 1, &prepared);
 
+        status = make_ready(db, statement, 1, &prepared);
         if (status == STATUS_OK)
             status = execute(db, statement, prepared, &execution);
         if (status != STATUS_OK)
@@ -547,6 +581,9 @@ enum status db_run_bulk(struct db *db, enum statement statement, const void *val
         row += rows * values_size;
         left -= rows;
     }
+    status = check_count(db, definition, affected, row_count);
+    if (status != STATUS_OK)
+        return status;
     if (ret_affected != NULL)
         *ret_affected = affected;
     return STATUS_OK;

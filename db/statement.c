@@ -65,18 +65,19 @@ static const struct db_row_type *(*const row_types[])(void) = {
 #undef END_TABLE
 };
 
-#define DEFINITION(name_, rows_, sql_, ...)                                                    \
-    static const struct statement_definition *define_##name_(void)                             \
-    {                                                                                          \
-        typedef struct name_##_values here;                                                    \
-        static const struct db_member values[] = {__VA_ARGS__{.name = NULL}};                  \
-        static const struct statement_definition definition = {#name_, sql_, values, (rows_)}; \
-                                                                                               \
-        (void)sizeof(here);                                                                    \
-        return &definition;                                                                    \
+#define DEFINITION(name_, rows_, count_, sql_, ...)                                           \
+    static const struct statement_definition *define_##name_(void)                            \
+    {                                                                                         \
+        typedef struct name_##_values here;                                                   \
+        static const struct db_member values[] = {__VA_ARGS__{.name = NULL}};                 \
+        static const struct statement_definition definition = {#name_, sql_, values, (rows_), \
+                                                               (count_)};                     \
+                                                                                              \
+        (void)sizeof(here);                                                                   \
+        return &definition;                                                                   \
     }
-#define STATEMENT(name, values, sql)   DEFINITION(name, NULL, sql, values)
-#define QUERY(name, rows, values, sql) DEFINITION(name, rows_##rows, sql, values)
+#define STATEMENT(name, count, values, sql) DEFINITION(name, NULL, COUNT_##count, sql, values)
+#define QUERY(name, rows, values, sql)      DEFINITION(name, rows_##rows, COUNT_SINGLY, sql, values)
 #define NONE
 #define ID(name)                {#name, DB_ID, offsetof(here, name), 0, ROW_COUNT},
 #define INTEGER(name)           {#name, DB_INTEGER, offsetof(here, name), 0, ROW_COUNT},
@@ -92,8 +93,8 @@ static const struct db_row_type *(*const row_types[])(void) = {
 #include "db/every_statement.def"
 
 static const struct statement_definition *(*const definitions[STATEMENT_COUNT])(void) = {
-#define STATEMENT(name, values, sql)   [STATEMENT_##name] = define_##name,
-#define QUERY(name, rows, values, sql) [STATEMENT_##name] = define_##name,
+#define STATEMENT(name, count, values, sql) [STATEMENT_##name] = define_##name,
+#define QUERY(name, rows, values, sql)      [STATEMENT_##name] = define_##name,
 #include "db/every_statement.def"
 };
 

@@ -42,10 +42,13 @@ struct db_row_type {
     const struct db_member *columns;
     size_t size;
 };
+/* COUNT of statements.def. */
+enum statement_count { COUNT_ALL, COUNT_ASKED, COUNT_SINGLY, COUNT_MENDED };
 struct statement_definition {
     const char *name, *sql;
     const struct db_member *values;
     const struct db_row_type *(*rows)(void); /* NULL: it gives none */
+    enum statement_count count;
 };
 const struct statement_definition *statement_definition(enum statement statement);
 bool db_type_is_list(enum db_type type);

@@ -184,10 +184,13 @@ static enum status read_page(struct filler *filler, struct db *db, int64_t *id, 
 
     if (status != STATUS_OK)
         return status;
+    status = fill_take_rows(filler, db, rows, count);
+    if (status != STATUS_OK) /* the page comes again */
+        return status;
     *ret_more = count == FILL_ROWS_PAGE;
     if (count > 0)
         *id = rows[count - 1].resultid;
-    return fill_take_rows(filler, db, rows, count);
+    return STATUS_OK;
 }
 
 static void note_caught_up(struct filler *filler, double now)
@@ -217,7 +220,9 @@ static enum status read_new_pages(struct filler *filler, struct db *db, const st
         db_rollback(db);
         arena_reset(filler->arena);
     }
-    if (status == STATUS_OK && !more)
+    if (status != STATUS_OK)
+        return status;
+    if (!more)
         note_caught_up(filler, now);
     filler->news.due = more ? now : now + config->pool_refresh;
     *ret_more = more;
@@ -265,7 +270,8 @@ static enum status read_window(struct filler *filler, struct db *db, double now)
     }
     if (status == STATUS_OK && news->is_in_window) {
         status = read_page(filler, db, &news->window_id, &more);
-        news->is_in_window = more && news->window_id < news->mark;
+        if (status == STATUS_OK)
+            news->is_in_window = more && news->window_id < news->mark;
     }
     return status;
 }
@@ -283,8 +289,9 @@ static enum status reread(struct filler *filler, struct db *db)
         return STATUS_OK;
     status = db_unsent_by_id(db, filler->arena, ids, count, &rows, &row_count);
     if (status == STATUS_OK)
-        return fill_take_rows(filler, db, rows, row_count);
-    pool_reread(filler->pool, ids, count); /* later, then */
+        status = fill_take_rows(filler, db, rows, row_count);
+    if (status != STATUS_OK)
+        pool_reread(filler->pool, ids, count); /* later, then */
     return status;
 }
 

@@ -76,14 +76,15 @@ static enum status sweep_rows(struct filler *filler, struct db *db, size_t *ret_
     enum status status = db_unsent_page(db, filler->arena, filler->sweep.priority, filler->sweep.id,
                                         FILL_ROWS_PAGE, &rows, ret_count);
 
-    if (status != STATUS_OK)
+    if (status == STATUS_OK)
+        status = fill_take_rows(filler, db, rows, *ret_count);
+    if (status != STATUS_OK) /* the page comes again */
         return status;
     if (*ret_count > 0)
         filler->sweep.id = rows[*ret_count - 1].resultid;
-    status = fill_take_rows(filler, db, rows, *ret_count);
     if (*ret_count < FILL_ROWS_PAGE)
         end_priority(filler);
-    return status;
+    return STATUS_OK;
 }
 
 static enum status sweep_ids(struct filler *filler, struct db *db,

@@ -247,6 +247,15 @@ static void version_statistics_change_relatively(void **state)
     assert_status(STATUS_OK, db_begin(f->db));
     db_count_reset(f->db);
     assert_status(STATUS_OK, db_host_app_versions_save(f->db, 7, changes, 3));
+    assert_i64((int64_t)db_count(f->db).round_trips, 3); /* which are missing; the one that is */
+    assert_status(STATUS_OK, db_rollback(f->db));
+    assert_status(STATUS_OK, db_host_app_versions_save(f->db, 7, changes, 1));
+    assert_status(STATUS_OK, db_rollback(f->db));
+    test_sql(f->database,
+             "INSERT INTO host_app_version SET host_id = 7, app_version_id = 3000000000004");
+    assert_status(STATUS_OK, db_begin(f->db));
+    db_count_reset(f->db);
+    assert_status(STATUS_OK, db_host_app_versions_save(f->db, 7, changes, 3));
     assert_i64((int64_t)db_count(f->db).round_trips, 1);
     assert_status(STATUS_OK, db_host_app_versions(f->db, f->arena, 7, &rows, &count));
     assert_int_equal(count, 3);
@@ -448,6 +457,33 @@ static void a_resent_job_gets_its_new_times(void **state)
                               " FROM result JOIN workunit ON workunit.id = workunitid"
                               " WHERE result.id = 1002"),
                 "4 7 1800000000 1800000500 -3 2000000000 1800000500");
+}
+
+/* What is not the host's any more is not answered as if it were. */
+static void a_job_that_is_over_is_neither_resent_nor_given_up(void **state)
+{
+    struct test_fixture *f = *state;
+    const struct resent_job resent[] = {{.resultid = 1001, .workunitid = 1, .sent_time = NOW},
+                                        {.resultid = 1002, .workunitid = 2, .sent_time = NOW}};
+    struct host_job *jobs;
+    size_t count;
+
+    assert_status(STATUS_OK, db_jobs_in_progress(f->db, f->arena, 7, 2, &jobs, &count));
+    assert_status(STATUS_OK, db_rollback(f->db));
+    test_sql(f->database, "UPDATE result SET server_state = 5, outcome = 4 WHERE id = 1001");
+    assert_status(STATUS_DB_RETRY, db_jobs_resend(f->db, resent, 2));
+    assert_status(STATUS_OK, db_rollback(f->db));
+    assert_status(STATUS_DB_RETRY, db_jobs_give_up(f->db, jobs, count, NOW - 1));
+    assert_status(STATUS_OK, db_rollback(f->db));
+
+    /* A workunit that was gone when the job was read is not missed. */
+    test_sql(f->database, "UPDATE result SET server_state = 4, outcome = 0 WHERE id = 1001;"
+                          "DELETE FROM workunit WHERE id = 1");
+    assert_status(STATUS_DB_RETRY, db_jobs_give_up(f->db, jobs, count, NOW - 1));
+    assert_status(STATUS_OK, db_rollback(f->db));
+    assert_status(STATUS_OK, db_jobs_in_progress(f->db, f->arena, 7, 2, &jobs, &count));
+    assert_status(STATUS_OK, db_jobs_give_up(f->db, jobs, count, NOW - 1));
+    assert_status(STATUS_OK, db_commit(f->db));
 }
 
 static void a_job_given_up_is_looked_at_soon(void **state)
@@ -722,6 +758,7 @@ static void a_version_that_cannot_be_sent_is_none(void **state)
         CASE(numbers_that_no_column_holds_cost_nothing), CASE(results_are_found_by_name_in_parts), \
         CASE(jobs_in_progress_come_oldest_first),                                                  \
         CASE(jobs_are_found_by_name_for_their_host_only), CASE(a_resent_job_gets_its_new_times),   \
+        CASE(a_job_that_is_over_is_neither_resent_nor_given_up),                                   \
         CASE(a_job_given_up_is_looked_at_soon), CASE(a_detached_host_loses_its_jobs),              \
         CASE(a_job_is_found_and_claimed), CASE(blobs_keep_every_byte),                             \
         CASE(a_hostile_name_is_only_a_name), CASE(large_documents_come_whole),                     \

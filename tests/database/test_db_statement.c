@@ -62,6 +62,28 @@ static void every_statement_prepares_without_optional_columns(void **state)
     test_database_destroy(database);
 }
 
+/* A column that two tables have is looked for in the right one. */
+static void a_statement_asks_its_own_table(void **state)
+{
+    static const struct {
+        const char *table, *columns;
+    } cases[] = {{"result", "DROP COLUMN size_class, DROP COLUMN app_version_id"},
+                 {"workunit", "DROP COLUMN size_class, DROP COLUMN app_version_id,"
+                              " DROP COLUMN app_version_num"}};
+
+    (void)state;
+    for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+        struct test_database *database = test_database_create(true, NULL);
+        struct db *db;
+
+        test_sql(database, "ALTER TABLE %s %s", cases[i].table, cases[i].columns);
+        db = test_database_open(database);
+        prepare_all(db);
+        db_close(db);
+        test_database_destroy(database);
+    }
+}
+
 /* {if TABLE.COLUMN|...} with a misspelt name would silently never be used. */
 static void conditions_name_columns_of_the_schema(void **state)
 {
@@ -95,6 +117,44 @@ static void a_connection_prepares_a_bounded_number(void **state)
         count +=
             statement_list(statement_definition((enum statement)i)) != NULL ? STATEMENT_SIZES : 1;
     assert_in_range(count, 100, 180);
+}
+
+/* Of rows that are not there: what is said of the count is what is done. */
+static void a_count_that_falls_short_is_noticed(void **state)
+{
+    struct test_database *database = test_database_create(true, NULL);
+    struct db *db = test_database_open(database);
+    static const char nothing[8192];
+    const struct db_ids one = {(const int64_t *)(const void *)nothing, 1};
+    const void *row = nothing;
+    size_t noticed = 0;
+
+    (void)state;
+    for (int i = 0; i < STATEMENT_FILES; i++) {
+        const struct statement_definition *definition = statement_definition((enum statement)i);
+        char values[2048] = {0};
+        uint64_t affected = 0;
+        enum status status;
+
+        if (definition->rows != NULL || strncmp(definition->sql, "UPDATE", 6) != 0)
+            continue;
+        for (const struct db_member *value = definition->values; value->name != NULL; value++) {
+            assert_true(value->offset + sizeof(one) < sizeof(values));
+            if (db_type_is_list(value->type))
+                memcpy(values + value->offset, &one, sizeof(one));
+            else if (value->type == DB_ROW)
+                memcpy(values + value->offset, &row, sizeof(row));
+        }
+        status = db_run(db, (enum statement)i, values, &affected);
+        if (status != (definition->count == COUNT_ALL ? STATUS_DB_RETRY : STATUS_OK))
+            fail_msg("%s answers %s: %s", definition->name, status_word(status), db_error(db));
+        assert_int_equal(affected, 0);
+        noticed += status == STATUS_DB_RETRY;
+        assert_status(STATUS_OK, db_rollback(db));
+    }
+    assert_in_range(noticed, 10, 30);
+    db_close(db);
+    test_database_destroy(database);
 }
 
 static void all_statements_can_be_printed(void **state)
@@ -183,7 +243,7 @@ static void a_mistake_is_found_when_it_is_prepared(void **state)
         {"SELECT id, userid FROM host WHERE id = :id", "no such value is declared"},
     };
     struct statement_definition definition = {"tried", "SELECT id, userid FROM host", none,
-                                              rows_of_owners};
+                                              rows_of_owners, COUNT_SINGLY};
     struct test_database *database = test_database_create(true, NULL);
     struct db *db = test_database_open(database);
 
@@ -204,8 +264,10 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(every_statement_prepares),
         cmocka_unit_test(every_statement_prepares_without_optional_columns),
+        cmocka_unit_test(a_statement_asks_its_own_table),
         cmocka_unit_test(conditions_name_columns_of_the_schema),
         cmocka_unit_test(a_connection_prepares_a_bounded_number),
+        cmocka_unit_test(a_count_that_falls_short_is_noticed),
         cmocka_unit_test(all_statements_can_be_printed),
         cmocka_unit_test(lists_go_out_in_parts),
         cmocka_unit_test(a_mistake_is_found_when_it_is_prepared),

@@ -208,6 +208,44 @@ static void a_sweep_repairs_the_rest(void **state)
     close_keeper(&keeper);
 }
 
+/* Whatever the database fails to answer: what was read before it is not passed over. */
+static void a_step_that_fails_loses_nothing(void **state)
+{
+    struct failure failure = {0};
+
+    (void)state;
+    assert_status(STATUS_OK, config_set(config, TEXT("stream"), TEXT("user 7 1"), &failure));
+    add_jobs(1, 1500, 0);
+    test_sql(database, "UPDATE workunit SET batch = 5; INSERT INTO batch SET id = 5, user_id = 7");
+    for (uint64_t nth = 1; nth < 20; nth++) {
+        struct keeper keeper = open_keeper(1, 100000);
+        enum status status = STATUS_OK;
+        double pause;
+
+        db_fail_nth(keeper.db, nth, STATUS_DB_RETRY); /* in the first sweep */
+        for (int i = 0; i < 4 && status == STATUS_OK; i++)
+            status = filler_step(keeper.filler, keeper.db, keeper.now, &pause);
+        db_fail_nth(keeper.db, 0, STATUS_OK);
+        pass(&keeper, 0.5);
+        assert_int_equal(figures_of(&keeper).jobs, 1500);
+
+        test_sql(database, "DELETE FROM result WHERE id > 9000; DELETE FROM workunit"
+                           " WHERE id > 9000");
+        add_jobs(9001, 10, 0);
+        test_sql(database, "UPDATE workunit SET batch = 5 WHERE id > 9000");
+        db_fail_nth(keeper.db, nth, STATUS_DB_RETRY); /* among new jobs */
+        keeper.now += 1;
+        status = filler_step(keeper.filler, keeper.db, keeper.now, &pause);
+        assert_true(status == STATUS_OK || status == STATUS_DB_RETRY);
+        db_fail_nth(keeper.db, 0, STATUS_OK);
+        pass(&keeper, 1.5);
+        assert_int_equal(figures_of(&keeper).jobs, 1510);
+        test_sql(database, "DELETE FROM result WHERE id > 9000; DELETE FROM workunit"
+                           " WHERE id > 9000");
+        close_keeper(&keeper);
+    }
+}
+
 static void what_the_feeder_passes_over_stays_out(void **state)
 {
     struct keeper keeper;
@@ -399,6 +437,7 @@ int main(void)
         CASE(a_late_commit_is_found_in_the_trailing_window),
         CASE(new_jobs_of_a_restored_database_are_found),
         CASE(a_sweep_repairs_the_rest),
+        CASE(a_step_that_fails_loses_nothing),
         CASE(what_the_feeder_passes_over_stays_out),
         CASE(a_full_pool_refills_what_runs_low),
         CASE(a_job_in_doubt_is_read_again),

@@ -37,7 +37,7 @@ awk '
         print text > "/dev/stderr"
         failed = 1
     }
-    # What is declared: `STATEMENT(name, VALUES, ` or `QUERY(name, rows, VALUES, `.
+    # What is declared: `STATEMENT(name, COUNT, VALUES, ` or `QUERY(name, rows, VALUES, `.
     function declare(row,    words, name, values)
     {
         split(row, words, /[(,] */)

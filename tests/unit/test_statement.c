@@ -42,7 +42,7 @@ static const struct db_row_type *two_columns(void)
 
 static void assert_mistake(const char *sql, const char *words)
 {
-    const struct statement_definition definition = {"tried", sql, values, NULL};
+    const struct statement_definition definition = {"tried", sql, values, NULL, COUNT_ALL};
     struct statement_text text;
     struct failure failure = {0};
 
@@ -57,7 +57,7 @@ static void values_go_where_their_names_stand(void **state)
     const struct statement_definition definition = {
         "tried",
         "UPDATE result SET sent_time = :now WHERE hostid = :hostid AND received_time < :now",
-        values, NULL};
+        values, NULL, COUNT_ALL};
     struct statement_text text;
 
     (void)state;
@@ -75,7 +75,7 @@ static void a_list_is_as_long_as_it_is_written_for(void **state)
 {
     const struct statement_definition definition = {
         "tried", "DELETE FROM result WHERE id IN (:ids) AND hostid = :hostid", values_with_list,
-        NULL};
+        NULL, COUNT_ALL};
     struct statement_text text;
 
     (void)state;
@@ -102,7 +102,8 @@ static void mistakes_with_values_are_found(void **state)
 static void values_of_what_is_left_out_are_used(void **state)
 {
     const struct statement_definition definition = {
-        "tried", "UPDATE host SET x = :hostid{if host.misc|, misc = :now}", values, NULL};
+        "tried", "UPDATE host SET x = :hostid{if host.misc|, misc = :now}", values, NULL,
+        COUNT_ALL};
     const struct actual_columns nothing = {.items = NULL};
     struct statement_text text;
 
@@ -115,7 +116,8 @@ static void values_of_what_is_left_out_are_used(void **state)
 static enum status check(const struct given_column *given, size_t count, struct failure *failure)
 {
     static const struct db_member none[] = {{.name = NULL}};
-    const struct statement_definition definition = {"tried", "SELECT 1, 2", none, two_columns};
+    const struct statement_definition definition = {"tried", "SELECT 1, 2", none, two_columns,
+                                                    COUNT_SINGLY};
     struct statement_text text;
     enum status status = statement_write(&definition, 1, NULL, &text, failure);
 

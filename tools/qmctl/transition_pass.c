@@ -260,9 +260,10 @@ static enum status set_aside(struct transition_pass *pass, int64_t id, enum stat
                                    pass->rules.now + TRANSITION_PUT_OFF);
     if (status == STATUS_OK)
         status = db_commit(session->db);
-    if (status != STATUS_OK)
+    if (status == STATUS_OK)
+        pass->counts.put_off++;
+    else
         (void)db_rollback(session->db);
-    pass->counts.put_off++;
     return status;
 }
 
