@@ -7,14 +7,12 @@
 #include "server/handout/handout.h"
 
 #include "server/base/arena.h"
-#include "server/base/budget.h"
 #include "server/policy/edf/deadline.h"
 #include "server/reply/answer.h"
 #include "server/rpc/request.h"
 #include "server/rpc/request_delay.h"
 
 #include <math.h>
-#include <string.h>
 
 #include "server/base/banned.h"
 
@@ -84,34 +82,13 @@ bool answer_resources(struct request *request, const struct host_view *view,
 
 /* --- nothing ---------------------------------------------------------------------------------- */
 
-/* The same where the queue is not simulated. Names that cost too much to sort bind nothing. */
-static double plain_delay(struct request *request, const struct host_view *view,
-                          double *ret_longest)
-{
-    const struct message *message = view->message;
-    size_t count = message->other_result_count;
-    const struct text *own = NULL;
-
-    if (budget_spend(&request->visit.budget, budget_of_sorting(count + message->ip_result_count)))
-        own = handout_listed_names(request);
-    if (own == NULL)
-        count = 0;
-    *ret_longest = deadline_retry_longest(message, own, count, view->availability.cpu, view->now);
-    return deadline_retry_delay(message, view->availability.cpu, *ret_longest);
-}
-
 /* When asking again makes sense after jobs that would be late. */
-static double late_delay(struct request *request, const struct host_view *view)
+static double late_delay(const struct request *request, const struct host_view *view)
 {
-    double longest, wanted;
+    double wanted = workload_retry_delay(view->workload);
 
-    if (view->workload != NULL) {
-        longest = workload_retry_longest(view->workload);
-        wanted = workload_retry_delay(view->workload);
-    } else {
-        wanted = plain_delay(request, view, &longest);
-    }
-    return fmin(delay_of_request(request, DELAY_DEADLINE, wanted), longest);
+    return fmin(delay_of_request(request, DELAY_DEADLINE, wanted),
+                workload_retry_longest(view->workload));
 }
 
 /* A delay holds back all resources, so the one that may get work first decides. One that is of no

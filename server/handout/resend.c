@@ -14,6 +14,7 @@
 #include "server/handout/claim.h"
 #include "server/handout/handout.h"
 #include "server/handout/view.h"
+#include "server/policy/edf/deadline.h"
 #include "server/policy/result/reconcile.h"
 #include "server/project/catalog.h"
 #include "server/reply/answer.h"

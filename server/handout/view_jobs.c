@@ -279,11 +279,12 @@ enum status view_read_queue(struct request *request, struct host_view *view)
         .now = view->now,
         .ignore_overdue = config->edf_ignore_overdue * DAY,
         .connection_period = request->visit.prefs.work_buf_min_days * DAY,
+        .ignores_list = !config->workload_sim,
         .jobs_max = (size_t)view->limits.reply + ASSIGNED_SPARE,
         .budget = &request->visit.budget,
     };
 
-    if (config->ignore_delay_bound || !config->workload_sim)
+    if (config->ignore_delay_bound)
         return STATUS_OK;
     if (request->visit.plan.queue_needs_rows) {
         enum status status = read_own(request, view, &facts);

@@ -278,6 +278,7 @@ static void random_queue(struct random *random, const struct edf_host *host, enu
 {
     bool is_plain = kind != HOSTILE && below(random, 3) == 0;
     size_t hostility = below(random, 5);
+    double first_part = below(random, 3) == 0 ? 0.2 : 0;
 
     for (size_t i = 0; i < count; i++) {
         if (kind == HOSTILE)
@@ -286,6 +287,8 @@ static void random_queue(struct random *random, const struct edf_host *host, enu
             edf_random_job(random, host, &listed[i]);
         if (is_plain && listed[i].resource == RESOURCE_CPU)
             listed[i].cpus = 1;
+        if (first_part > 0 && random_unit(random) < first_part)
+            listed[i].deadline = -INFINITY; /* first, and never late */
     }
 }
 

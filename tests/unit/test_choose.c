@@ -4,8 +4,10 @@
 #include "server/policy/dispatch/choose.h"
 
 #include "server/base/arena.h"
+#include "server/base/budget.h"
 #include "server/base/random.h"
 #include "server/parse/message.h"
+#include "tests/support/edf_slow.h"
 #include "tests/support/test.h"
 
 #include <inttypes.h>
@@ -29,6 +31,8 @@ struct world {
     struct workunit_row workunits[JOBS_MAX];
     struct job jobs[JOBS_MAX];
     size_t job_count;
+    double connection_period; /* s */
+    struct budget budget;
 };
 
 /* Made anew for each case. */
@@ -120,12 +124,28 @@ static int teardown(void **state)
     return 0;
 }
 
+/* What is queued is known by estimated_delay alone. */
+static void begin(struct tally *ret_tally)
+{
+    const struct workload_facts facts = {.message = &world->message,
+                                         .asked = &world->view.asked,
+                                         .availability = {.cpu = 1, .gpu = 1},
+                                         .connection_period = world->connection_period,
+                                         .jobs_max = JOBS_MAX,
+                                         .budget = &world->budget};
+
+    world->budget = (struct budget){0};
+    world->view.workload = workload_make(world->arena, &facts);
+    assert_non_null(world->view.workload);
+    assert_true(tally_begin(&world->view, world->arena, JOBS_MAX, ret_tally));
+}
+
 static size_t choose(void)
 {
     struct tally tally;
 
     memset(&notes, 0, sizeof(notes));
-    assert_true(tally_begin(&world->view, world->arena, JOBS_MAX, &tally));
+    begin(&tally);
     return choose_jobs(&world->view, &tally, world->jobs, world->job_count, chosen, &notes);
 }
 
@@ -136,7 +156,7 @@ static enum reason refused_for(void)
     struct tally tally;
     struct refusal refusal = {.reason = REASON_COUNT};
 
-    assert_true(tally_begin(&world->view, world->arena, JOBS_MAX, &tally));
+    begin(&tally);
     if (job_check(&world->view, &tally, CHECK_NEW, RESOURCE_CPU, &world->jobs[0], &refusal))
         return REASON_COUNT;
     return refusal.reason;
@@ -224,6 +244,10 @@ static void each_check_refuses_for_its_reason(void **state)
             break;
         case REASON_DEADLINE:
             workunit->delay_bound = 99;
+            break;
+        case REASON_CONNECTION:
+            world->view.client_version = 60000;
+            world->connection_period = 1000001;
             break;
         case REASON_BACKUP:
             world->view.is_backup = true;
@@ -431,69 +455,19 @@ static void always_on_apps_get_one_job_each_whatever_was_asked(void **state)
         world->workunits[i].delay_bound = 1; /* nor do deadlines count */
     }
     world->view.asked.resources[0].seconds = 0;
-    assert_true(tally_begin(&world->view, world->arena, JOBS_MAX, &tally));
+    begin(&tally);
     assert_int_equal(choose_always_on(&world->view, &tally, world->jobs, 6,
                                       (struct id_list){.ids = has, .count = 1}, chosen),
                      1);
     assert_i64(chosen[0]->app->id, 1);
     world->jobs[0].is_gone = false;
-    assert_true(tally_begin(&world->view, world->arena, JOBS_MAX, &tally));
+    begin(&tally);
     assert_int_equal(
         choose_always_on(&world->view, &tally, world->jobs, 6, (struct id_list){0}, chosen), 2);
     assert_int_equal(choose(), 0);
 }
 
 /* --- against the slow and obvious ------------------------------------------------------------- */
-
-/* When a job would end, by going through all instances each time. */
-struct slow_busy {
-    double free_at[8];
-    size_t count;
-};
-
-static int by_value(const void *a, const void *b)
-{
-    double first = *(const double *)a, second = *(const double *)b;
-    return (first > second) - (first < second);
-}
-
-static double slow_book(struct slow_busy *busy, double instances, double wall_time)
-{
-    size_t need = instances <= 1 ? 1 : (size_t)ceil(instances);
-    double finish;
-
-    if (need > busy->count)
-        need = busy->count;
-    qsort(busy->free_at, busy->count, sizeof(double), by_value);
-    finish = busy->free_at[need - 1] + wall_time;
-    for (size_t i = 0; i < need; i++)
-        busy->free_at[i] = finish;
-    return finish;
-}
-
-static void instances_are_booked_as_the_slow_way_does(void **state)
-{
-    struct random random = {.state = 11};
-    struct arena *arena = arena_create(1 << 20);
-
-    (void)state;
-    for (int round = 0; round < 300; round++) {
-        struct slow_busy slow = {.count = 1 + random_next(&random) % 8};
-        struct busy busy;
-
-        arena_reset(arena);
-        assert_true(busy_make(arena, (double)slow.count, 5, &busy));
-        for (size_t i = 0; i < slow.count; i++)
-            slow.free_at[i] = 5;
-        for (int i = 0; i < 40; i++) {
-            double instances = random_unit(&random) * 10, wall = random_unit(&random) * 100;
-            double finish = busy_finish(&busy, instances, wall);
-            busy_book(&busy, instances, wall);
-            assert_real(finish, slow_book(&slow, instances, wall), 1e-9);
-        }
-    }
-    arena_destroy(arena);
-}
 
 /* A random host, request and list of jobs, tight enough that each limit is met sometimes. */
 static void random_world(struct random *random)
@@ -530,96 +504,120 @@ static void random_world(struct random *random)
     }
 }
 
-/* Everything from scratch for every job that is chosen: one resource, so no order among them. */
+static struct edf_job slow_job(const struct job *job)
+{
+    return (struct edf_job){.wall_time = job->workunit->rsc_fpops_est / 1e9,
+                            .deadline = (double)job->workunit->delay_bound,
+                            .cpus = job->app == &world->apps[1] ? 2.5 : 1};
+}
+
+/* Whether a job is in time beside those that were chosen, and leaves these in time. All CPUs are
+ * taken until the delay that the client says is over. */
+static bool slow_in_time(struct job *const *taken, size_t count, const struct job *job)
+{
+    static struct edf_slow slow;
+    const struct resource *cpu = &world->view.asked.resources[0];
+    const struct edf_host host = {.counts = {cpu->count}, .resource_count = 1};
+    const struct edf_job asked = slow_job(job);
+    struct edf_job fillers[8];
+    size_t filler_count = cpu->estimated_delay > 0 ? (size_t)cpu->count : 0;
+
+    for (size_t i = 0; i < filler_count; i++)
+        fillers[i] =
+            (struct edf_job){.wall_time = cpu->estimated_delay, .deadline = -INFINITY, .cpus = 1};
+    edf_slow_begin(&slow, &host, fillers, filler_count);
+    for (size_t i = 0; i < count; i++) {
+        const struct edf_job chosen_job = slow_job(taken[i]);
+        edf_slow_take(&slow, &chosen_job);
+    }
+    return edf_slow_try(&slow, &asked);
+}
+
+/* Of the jobs that pass all but the deadline beside those that were chosen the best, by priority,
+ * fit, size and score; NULL: none does. */
+static struct job *slow_best(struct job *const *taken, size_t count, const bool *is_late)
+{
+    const struct host_view *view = &world->view;
+    struct amounts left = view->asked;
+    double disk = view->disk;
+    int64_t used[APPS] = {0};
+    struct job *best = NULL;
+    bool best_fits = false;
+    int best_score = 0;
+
+    for (size_t i = 0; i < count; i++) {
+        const struct edf_job job = slow_job(taken[i]);
+        left.resources[0].seconds -= job.wall_time * job.cpus;
+        left.resources[0].instances -= job.cpus;
+        left.scalar_seconds -= job.wall_time / left.share;
+        disk -= taken[i]->workunit->rsc_disk_bound;
+        used[taken[i]->app->id - 1]++;
+    }
+    if (left.is_scalar ? left.scalar_seconds <= 0
+                       : left.resources[0].seconds <= 0 && left.resources[0].instances <= 0)
+        return NULL;
+    if ((int64_t)count >= view->limits.reply)
+        return NULL;
+    for (size_t i = 0; i < world->job_count; i++) {
+        struct job *job = &world->jobs[i];
+        struct edf_job asked = slow_job(job);
+        int score = job->app->beta != 0;
+        double size = asked.wall_time * asked.cpus;
+        bool fits = left.is_scalar ? asked.wall_time / left.share <= left.scalar_seconds
+                                   : size <= left.resources[0].seconds;
+        bool possible = !is_late[i] && disk >= job->workunit->rsc_disk_bound &&
+                        (int64_t)count + view->in_progress[0] < view->limits.in_progress[0] &&
+                        used[job->app->id - 1] < world->options[job->app->id - 1].daily_limit &&
+                        (job->app->beta == 0 || world->project.allow_beta_work);
+
+        for (size_t j = 0; j < count; j++)
+            if (taken[j] == job || (world->config->one_result_per_host_per_wu &&
+                                    taken[j]->workunit->id == job->workunit->id))
+                possible = false;
+        if (!possible)
+            continue;
+        if (best != NULL && job->priority < best->priority)
+            break;
+        if (best != NULL && fits != best_fits && !fits)
+            continue;
+        if (best != NULL && fits == best_fits) {
+            struct edf_job other = slow_job(best);
+            double best_size = other.wall_time * other.cpus;
+            if (!fits && size > best_size)
+                continue;
+            if ((fits || size == best_size) && score <= best_score)
+                continue;
+        }
+        best = job;
+        best_fits = fits;
+        best_score = score;
+    }
+    return best;
+}
+
+/* Everything from scratch for every job that is chosen: one resource, so no order among them. What
+ * was late once is not asked again. */
 static size_t slow_choose(struct job **ret_chosen)
 {
-    struct host_view *view = &world->view;
+    bool is_late[JOBS_MAX] = {false};
     size_t count = 0;
+    struct job *best;
 
-    for (;;) {
-        struct amounts left = view->asked;
-        struct slow_busy busy = {.count = (size_t)view->asked.resources[0].count};
-        double disk = view->disk;
-        int64_t used[APPS] = {0};
-        struct job *best = NULL;
-        bool best_fits = false;
-        int best_score = 0;
-
-        for (size_t i = 0; i < busy.count; i++)
-            busy.free_at[i] = view->asked.resources[0].estimated_delay;
-        for (size_t i = 0; i < count; i++) {
-            const struct job *job = ret_chosen[i];
-            double cpus = job->app == &world->apps[1] ? 2.5 : 1;
-            double wall = job->workunit->rsc_fpops_est / 1e9;
-            left.resources[0].seconds -= wall * cpus;
-            left.resources[0].instances -= cpus;
-            left.scalar_seconds -= wall / left.share;
-            slow_book(&busy, cpus, wall);
-            disk -= job->workunit->rsc_disk_bound;
-            used[job->app->id - 1]++;
-        }
-        if (left.is_scalar ? left.scalar_seconds <= 0
-                           : left.resources[0].seconds <= 0 && left.resources[0].instances <= 0)
-            return count;
-        if ((int64_t)count >= view->limits.reply)
-            return count;
-        for (size_t i = 0; i < world->job_count; i++) {
-            struct job *job = &world->jobs[i];
-            double cpus = job->app == &world->apps[1] ? 2.5 : 1;
-            double wall = job->workunit->rsc_fpops_est / 1e9;
-            struct slow_busy then = busy;
-            int score = job->app->beta != 0;
-            bool fits = left.is_scalar ? wall / left.share <= left.scalar_seconds
-                                       : wall * cpus <= left.resources[0].seconds;
-            bool possible =
-                disk >= job->workunit->rsc_disk_bound &&
-                (int64_t)count + view->in_progress[0] < view->limits.in_progress[0] &&
-                slow_book(&then, cpus, wall) <= (double)job->workunit->delay_bound + 1e-6 &&
-                used[job->app->id - 1] < world->options[job->app->id - 1].daily_limit &&
-                (job->app->beta == 0 || world->project.allow_beta_work);
-
-            for (size_t j = 0; j < count; j++)
-                if (ret_chosen[j] == job || (world->config->one_result_per_host_per_wu &&
-                                             ret_chosen[j]->workunit->id == job->workunit->id))
-                    possible = false;
-            if (!possible)
-                continue;
-            if (best == NULL) {
-                best = job;
-            } else if (job->priority < best->priority) {
-                break;
-            } else if (fits != best_fits) {
-                if (!fits)
-                    continue;
-                best = job;
-            } else {
-                double best_size =
-                    best->workunit->rsc_fpops_est / 1e9 * (best->app == &world->apps[1] ? 2.5 : 1);
-                if (!fits && wall * cpus > best_size)
-                    continue;
-                if ((fits || wall * cpus == best_size) && score <= best_score)
-                    continue;
-                best = job;
-            }
-            best_fits = fits;
-            best_score = score;
-        }
-        if (best == NULL)
-            return count;
-        ret_chosen[count++] = best;
+    while ((best = slow_best(ret_chosen, count, is_late)) != NULL) {
+        if (slow_in_time(ret_chosen, count, best))
+            ret_chosen[count++] = best;
+        else
+            is_late[best - world->jobs] = true;
     }
+    return count;
 }
 
 /* Which conditions a job fails on its own, before anything is chosen: one bit for each reason. */
 static uint64_t slow_reasons(const struct job *job)
 {
     const struct host_view *view = &world->view;
-    double cpus = job->app == &world->apps[1] ? 2.5 : 1;
-    struct slow_busy busy = {.count = (size_t)view->asked.resources[0].count};
     uint64_t reasons = 0;
 
-    for (size_t i = 0; i < busy.count; i++)
-        busy.free_at[i] = view->asked.resources[0].estimated_delay;
     if (view->disk < job->workunit->rsc_disk_bound)
         reasons |= UINT64_C(1) << REASON_DISK;
     if (view->in_progress[0] >= view->limits.in_progress[0])
@@ -628,8 +626,7 @@ static uint64_t slow_reasons(const struct job *job)
         reasons |= UINT64_C(1) << REASON_DAILY_QUOTA;
     if (job->app->beta != 0 && !world->project.allow_beta_work)
         reasons |= UINT64_C(1) << REASON_APP_BETA;
-    if (slow_book(&busy, cpus, job->workunit->rsc_fpops_est / 1e9) >
-        (double)job->workunit->delay_bound + 1e-6)
+    if (!slow_in_time(NULL, 0, job))
         reasons |= UINT64_C(1) << REASON_DEADLINE;
     return reasons;
 }
@@ -664,9 +661,9 @@ static void compare_reasons(int round)
 }
 
 #ifdef QM_SANITIZED
-enum { WORLDS = 3000 };
+enum { WORLDS = 2000 };
 #else
-enum { WORLDS = 100000 };
+enum { WORLDS = 50000 };
 #endif
 
 static void the_choice_is_that_of_the_slow_way(void **state)
@@ -723,38 +720,6 @@ static void no_sum_is_ever_exceeded(void **state)
     }
 }
 
-/* With one name of ours. */
-static double plain_delay(const struct message *message, double availability)
-{
-    const struct text own = TEXT("ours");
-
-    return deadline_retry_delay(message, availability,
-                                deadline_retry_longest(message, &own, 1, availability, 0));
-}
-
-static void retrying_makes_sense_when_the_first_job_is_done(void **state)
-{
-    struct message message;
-    struct ip_result jobs[] = {{.name = TEXT("ours"), .time_remaining = 1800, .avg_ncpus = 1},
-                               {.name = TEXT("alien"), .time_remaining = 900, .avg_ncpus = 1}};
-
-    (void)state;
-    message_init(&message);
-    assert_real(plain_delay(&message, 1), 3600, 0);
-    message.ip_results = jobs;
-    message.ip_result_count = 2;
-    assert_real(plain_delay(&message, 1), 900, 0);
-    assert_real(plain_delay(&message, 0.5), 1800, 0);
-    jobs[0].has_report_deadline = jobs[1].has_report_deadline = true;
-    jobs[0].report_deadline = 1800 + 120;
-    jobs[1].report_deadline = 905; /* not ours */
-    assert_real(plain_delay(&message, 1), 120, 0);
-    jobs[0].report_deadline = 1801;
-    assert_real(plain_delay(&message, 1), 60, 0);
-    jobs[0].report_deadline = 100; /* late anyway */
-    assert_real(plain_delay(&message, 1), 900, 0);
-}
-
 int main(void)
 {
 #define CASE(name) cmocka_unit_test_setup_teardown(name, setup, teardown)
@@ -773,10 +738,8 @@ int main(void)
         CASE(each_idle_instance_gets_a_job),
         CASE(coprocessor_requests_get_no_cpu_jobs),
         CASE(always_on_apps_get_one_job_each_whatever_was_asked),
-        CASE(instances_are_booked_as_the_slow_way_does),
         CASE(the_choice_is_that_of_the_slow_way),
         CASE(no_sum_is_ever_exceeded),
-        CASE(retrying_makes_sense_when_the_first_job_is_done),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);

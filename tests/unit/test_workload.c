@@ -286,6 +286,43 @@ static void the_delay_lasts_until_a_task_is_done(void **state)
     assert_real(workload_retry_delay(make()), 60, 0);
 }
 
+/* workload_sim 0: the delay that the client says fills the processors, whatever it lists. */
+static void a_list_that_is_ignored_is_estimated_delay(void **state)
+{
+    (void)state;
+    list("a", 10 * HOUR, 20 * HOUR);
+    facts.ignores_list = true;
+    assert_int_equal(try_cpu(make(), HOUR, HOUR), WORKLOAD_IN_TIME);
+    assert_real(make()->occupied[RESOURCE_CPU], 0, 0);
+    asked.resources[RESOURCE_CPU].estimated_delay = 2 * HOUR;
+    assert_real(make()->occupied[RESOURCE_CPU], 1, 0);
+    assert_int_equal(try_cpu(make(), HOUR, 3 * HOUR), WORKLOAD_IN_TIME);
+    assert_int_equal(try_cpu(make(), HOUR, 3 * HOUR - 1), WORKLOAD_LATE);
+    facts.connection_period = 4 * HOUR;
+    assert_int_equal(try_cpu(make(), HOUR, 3 * HOUR), WORKLOAD_CONNECTION);
+}
+
+/* Jobs for the coprocessors may take CPUs from what nobody knows the deadlines of. */
+static void estimated_delay_is_never_late(void **state)
+{
+    struct edf_job job = {
+        .wall_time = HOUR, .deadline = DAY, .cpus = 1, .resource = 1, .instances = 1};
+    struct workload *workload;
+    struct edf_reason reason;
+
+    (void)state;
+    facts.ignores_list = true;
+    add_coproc("NVIDIA");
+    asked.resources[1].count = 4;
+    asked.resources[RESOURCE_CPU].count = 2;
+    asked.resources[RESOURCE_CPU].estimated_delay = 10 * HOUR;
+    workload = make();
+    for (int i = 0; i < 4; i++) {
+        assert_int_equal(workload_try(workload, &job, false, &reason), WORKLOAD_IN_TIME);
+        edf_take(workload->edf, &job);
+    }
+}
+
 static void list_ours(double remaining, double due)
 {
     list("ours", remaining, due);
@@ -313,6 +350,22 @@ static void the_delay_leaves_time_for_reports(void **state)
     assert_real(workload_retry_delay(make()), HOUR, 0);
 }
 
+/* Where the list is not simulated, each task is taken to be done after its own time. */
+static void ignored_tasks_bind_the_delay_all_the_same(void **state)
+{
+    (void)state;
+    facts.ignores_list = true;
+    facts.availability.cpu = 0.5;
+    list_ours(HOUR, 2 * HOUR + 300);
+    list("alien", HOUR, 2 * HOUR + 120);
+    assert_real(workload_retry_delay(make()), 300, 0);
+    asked.resources[RESOURCE_CPU].estimated_delay = 120;
+    assert_real(workload_retry_delay(make()), 120, 0);
+    assert_real(workload_retry_longest(make()), 300, 0);
+    listed[0].report_deadline = NOW + HOUR; /* late anyway */
+    assert_real(workload_retry_longest(make()), HOUR, 0);
+}
+
 /* What is late by any delay is not hurt by one. */
 static void a_late_task_binds_no_delay(void **state)
 {
@@ -333,6 +386,9 @@ int main(void)
     const struct CMUnitTest tests[] = {
         CASE(a_queue_that_is_too_large_is_unknown),
         CASE(remaining_time_is_run_time),
+        CASE(a_list_that_is_ignored_is_estimated_delay),
+        CASE(estimated_delay_is_never_late),
+        CASE(ignored_tasks_bind_the_delay_all_the_same),
         CASE(a_task_without_a_deadline_is_never_due),
         CASE(coprocessors_are_told_by_the_list),
         CASE(a_coprocessor_that_is_gone_keeps_nothing_busy),

@@ -289,25 +289,9 @@ static bool version_is_found(struct job_question *question)
 
 /* --- the deadline ----------------------------------------------------------------------------- */
 
-/* The last check: whether the job would be in time and make no other late. With a workload it is
- * simulated; without one, busy processors say when it could begin. A deadline that was reduced for
- * a retry is only tried: where it cannot be met, the workunit's own counts. */
-
-static bool meets_deadline_plainly(struct job_question *question)
-{
-    struct job *job = question->job;
-    const struct busy *busy = &question->tally->busy[question->resource];
-
-    question->have = busy_finish(busy, job->use.instances, job->use.wall_time);
-    if (!deadline_is_met(question->have, (double)job->delay_bound))
-        job->delay_bound = job->workunit->delay_bound; /* the reduced one cannot be met */
-    question->need = (double)job->delay_bound;
-    question->why = (struct refusal){.reason = REASON_DEADLINE,
-                                     .name = question->name,
-                                     .need = question->need,
-                                     .have = question->have};
-    return deadline_is_met(question->have, question->need);
-}
+/* The last check: whether the job would be in time and make no other late, by simulation. A
+ * deadline that was reduced for a retry is only tried: where it cannot be met, the workunit's own
+ * counts. */
 
 /* The words for a deadline that the workload does not allow. */
 static void explain_workload(struct job_question *question, enum workload_answer answer,
@@ -369,8 +353,6 @@ static bool meets_deadline(struct job_question *question)
 
     if (question->view->config->ignore_delay_bound)
         return true;
-    if (question->view->workload == NULL)
-        return meets_deadline_plainly(question);
     asked = workload_job(&job->use, (double)job->delay_bound);
     asked.wall_time *= deadline_margin(question->view->config, job->option);
     answer = workload_try(question->view->workload, &asked, skips_connection(question), &reason);

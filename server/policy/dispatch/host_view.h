@@ -63,7 +63,7 @@ struct host_view {
     size_t size_census_count;
     const struct streams *streams; /* NULL: none */
     struct stream_shares shares;
-    struct workload *workload; /* NULL: deadlines are judged by the plain check */
+    struct workload *workload; /* NULL: deadlines are not judged */
 };
 
 /* Bytes that jobs may use of a host's memory. */

@@ -37,12 +37,8 @@ bool tally_begin(const struct host_view *view, struct arena *arena, size_t jobs_
     tally->workunits = ARENA_ARRAY(arena, jobs_max, int64_t);
     if (tally->option_jobs == NULL || tally->workunits == NULL)
         return false;
-    for (size_t i = 0; i < view->asked.resource_count; i++) {
-        const struct resource *resource = &view->asked.resources[i];
+    for (size_t i = 0; i < view->asked.resource_count; i++)
         tally->in_progress[i] = view->in_progress[i];
-        if (!busy_make(arena, resource->count, resource->estimated_delay, &tally->busy[i]))
-            return false;
-    }
     return true;
 }
 
@@ -59,7 +55,6 @@ void tally_take_use(struct tally *tally, const struct tally_use *use)
     job.wall_time *= use->margin;
     if (!use->is_always_on) {
         amounts_take(&tally->left, &use->use);
-        busy_book(&tally->busy[resource], use->use.instances, use->use.wall_time);
         if (!use->is_queued) {
             amounts_occupy(tally->occupied, &use->use);
             if (tally->workload != NULL)

@@ -4,7 +4,6 @@
 #define SERVER_POLICY_DISPATCH_TALLY_H
 
 #include "server/policy/dispatch/host_view.h"
-#include "server/policy/edf/deadline.h"
 #include "server/policy/limits/amounts.h"
 
 #include <stdbool.h>
@@ -23,11 +22,10 @@ struct tally {
     const struct app_limit *app_limits; /* of the view */
     struct app_count *app_counts;
     size_t app_limit_count;
-    struct busy busy[RESOURCES_MAX]; /* of the plain check */
-    struct workload *workload;       /* what was given joins it; NULL as in the view */
-    double occupied[RESOURCES_MAX];  /* instances that the workload and what was given occupy */
-    int64_t *option_jobs;            /* by index in options */
-    int64_t *workunits;              /* of the jobs in the reply */
+    struct workload *workload;      /* what was given joins it; NULL as in the view */
+    double occupied[RESOURCES_MAX]; /* instances that the workload and what was given occupy */
+    int64_t *option_jobs;           /* by index in options */
+    int64_t *workunits;             /* of the jobs in the reply */
     size_t workunit_count, workunit_capacity;
     struct stream_shares shares;
 };

@@ -84,8 +84,8 @@ static bool can_run(const struct edf_shape *shape, const struct edf_job *job)
 
 static double deadline_of(const struct edf_job *job)
 {
-    if (isinf(job->deadline) && job->deadline > 0)
-        return INFINITY;
+    if (isinf(job->deadline))
+        return job->deadline;
     return (double)whole(between(job->deadline, -DEADLINE_MAX, DEADLINE_MAX) * US);
 }
 
@@ -99,6 +99,12 @@ static struct edf_need need_of(const struct edf_shape *shape, const struct edf_j
     if (job->resource != RESOURCE_CPU)
         need.count = at_most(millionths(job->instances), shape->counts[job->resource]);
     return need;
+}
+
+/* All in us. */
+static double lateness(double finish, double deadline)
+{
+    return isinf(deadline) ? 0 : fmax(0, finish - deadline);
 }
 
 static struct edf_entry entry_of(const struct edf_shape *shape, const struct edf_job *job)
@@ -297,7 +303,7 @@ static void blame(const struct edf *edf, const struct edf_group *group, size_t p
     reason->has_listed = true;
     reason->listed = (size_t)longest->listed;
     reason->lateness_before = reason->lateness_after =
-        fmax(0, longest->alone - longest->deadline) / US;
+        lateness(longest->alone, longest->deadline) / US;
 }
 
 /* Lays the jobs of a group onto `work`. */
@@ -432,7 +438,7 @@ double edf_lateness(struct edf *edf, size_t listed)
             return INFINITY;
         for (size_t i = 0; i < group->count; i++)
             if (group->order[i]->listed == (ptrdiff_t)listed)
-                return fmax(0, group->order[i]->finish - group->order[i]->deadline) / US;
+                return lateness(group->order[i]->finish, group->order[i]->deadline) / US;
     }
     return isinf(edf->listed[listed].deadline) ? 0 : INFINITY;
 }

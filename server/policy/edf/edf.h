@@ -29,7 +29,8 @@ struct edf_host {
 };
 
 struct edf_job {
-    double wall_time, deadline;
+    double wall_time;
+    double deadline;  /* INFINITY: goes last and is never late; -INFINITY (if listed): first */
     double cpus;      /* of a coprocessor job: its CPU part */
     size_t resource;  /* RESOURCE_CPU; at least resource_count: the host lacks it */
     double instances; /* of its coprocessor */

@@ -374,7 +374,8 @@ bool edf_queue_begin(struct edf_queue *queue, double spare)
         for (size_t i = 0; i < group->count; i++) {
             struct edf_entry *entry = group->order[i];
 
-            entry->limit = fmax(entry->deadline, entry->finish) + spare;
+            entry->limit =
+                isinf(entry->deadline) ? INFINITY : fmax(entry->deadline, entry->finish) + spare;
             entry->alone = entry->finish;
             if (longest == NULL || entry->need.wall_time > longest->need.wall_time)
                 longest = entry;

@@ -18,8 +18,6 @@
 
 #include "server/base/banned.h"
 
-#define LONG_OVERDUE (-1e9) /* s: goes before everything */
-
 enum { FILLERS_MAX = 4096 };
 
 /* Units of the budget: for a job; and to compare names, by those of two numbers. */
@@ -27,6 +25,7 @@ enum { JOB_COST = 50, NAME_COST = 4 };
 
 struct making {
     struct arena *arena;
+    bool uses_list; /* of the client */
     const struct workload_facts *facts;
     struct edf_job *jobs;
     struct text *names;
@@ -177,7 +176,7 @@ static void stand_in(struct making *making)
         const struct resource *resource = &facts->asked->resources[i];
         double count = fmin(fmax(floor(resource->count), 1), FILLERS_MAX);
         struct edf_job filler = {.wall_time = resource->estimated_delay - busy[i] / count,
-                                 .deadline = LONG_OVERDUE,
+                                 .deadline = -INFINITY,
                                  .resource = i,
                                  .cpus = i == RESOURCE_CPU ? 1 : 0,
                                  .instances = 1};
@@ -209,15 +208,33 @@ static bool is_own(const struct making *making, size_t index)
     const struct workload_facts *facts = making->facts;
 
     return index >= making->count - facts->resent_count ||
-           (!facts->message->has_ip_results && making->names[index].length > 0) ||
+           (!making->uses_list && making->names[index].length > 0) ||
            is_ours(making, making->names[index]) ||
            own_by_name(making, making->names[index]) != NULL;
+}
+
+/* What this project's listed jobs allow where the list is not simulated: each is taken to be done
+ * after its own remaining time. */
+static double longest_by_list(const struct making *making)
+{
+    const struct workload_facts *facts = making->facts;
+    double longest = DEADLINE_RETRY_MAX;
+
+    for (size_t i = 0; i < facts->message->ip_result_count; i++) {
+        const struct ip_result *job = &facts->message->ip_results[i];
+
+        if (job->has_report_deadline && is_ours(making, job->name))
+            longest =
+                fmin(longest, deadline_allows_delay(job->report_deadline - facts->now,
+                                                    job->time_remaining / facts->availability.cpu));
+    }
+    return longest;
 }
 
 /* The longest delay that makes none of this project's jobs late. */
 static double longest_delay(const struct making *making, const double *finishes)
 {
-    double longest = DEADLINE_RETRY_MAX;
+    double longest = making->uses_list ? DEADLINE_RETRY_MAX : longest_by_list(making);
 
     for (size_t i = 0; i < making->count; i++)
         if (is_own(making, i))
@@ -246,9 +263,9 @@ static bool list_jobs(struct making *making)
 
     if (!sort_names(making))
         return false;
-    for (size_t i = 0; i < facts->message->ip_result_count; i++)
+    for (size_t i = 0; i < facts->message->ip_result_count && making->uses_list; i++)
         add_listed(making, &facts->message->ip_results[i]);
-    if (!facts->message->has_ip_results)
+    if (!making->uses_list)
         stand_in(making);
     for (size_t i = 0; i < facts->resent_count; i++)
         add(making, &facts->resent[i], NO_TEXT);
@@ -257,7 +274,9 @@ static bool list_jobs(struct making *making)
 
 struct workload *workload_make(struct arena *arena, const struct workload_facts *facts)
 {
-    struct making making = {.arena = arena, .facts = facts};
+    struct making making = {.arena = arena,
+                            .facts = facts,
+                            .uses_list = facts->message->has_ip_results && !facts->ignores_list};
     struct workload *workload = ARENA_NEW(arena, struct workload);
     struct edf_host host = {.resource_count = facts->asked->resource_count};
     size_t room = room_for(facts);
@@ -287,7 +306,7 @@ struct workload *workload_make(struct arena *arena, const struct workload_facts 
         return NULL;
     edf_finishes(workload->edf, finishes, making.count);
     workload->first_done = edf_first_done(workload->edf);
-    workload->longest_delay = longest_delay(&making, finishes);
+    workload->longest_delay = is_listed ? longest_delay(&making, finishes) : DEADLINE_RETRY_MAX;
     return workload;
 }
 

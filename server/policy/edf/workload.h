@@ -29,8 +29,9 @@ struct workload_facts {
     const struct amounts *asked;
     struct availability availability;
     double now;
-    double ignore_overdue;     /* s: listed jobs later than this are left out */
-    double connection_period;  /* s; 0: no rule A */
+    double ignore_overdue;    /* s: listed jobs later than this are left out */
+    double connection_period; /* s; 0: no rule A */
+    bool ignores_list;        /* workload_sim 0: what is queued is known by estimated_delay alone */
     const struct own_job *own; /* where they are needed: see workload_needs_own */
     size_t own_count;
     const struct edf_job *resent; /* in this reply */
