@@ -51,6 +51,7 @@ static char *copy(struct text text)
 static void write_identity(const struct load_host *host, struct buffer *request)
 {
     const struct load_profile *profile = host->profile;
+    double seconds = host->declines ? 0 : profile->seconds;
 
     buffer_add_string(request, "<scheduler_request>\n");
     buffer_print(request, "    <authenticator>" TEXT_FORMAT "</authenticator>\n",
@@ -75,7 +76,7 @@ static void write_identity(const struct load_host *host, struct buffer *request)
                  "    <estimated_delay>0.000000</estimated_delay>\n"
                  "    <client_cap_plan_class>1</client_cap_plan_class>\n"
                  "    <platform_name>" TEXT_FORMAT "</platform_name>\n",
-                 profile->seconds, profile->seconds, profile->ncpus, TEXT_ARG(host->platform));
+                 seconds, seconds, host->declines ? 0 : profile->ncpus, TEXT_ARG(host->platform));
     if (host->code_sign_key != NULL)
         buffer_print(request, "    <code_sign_key>\n%s\n</code_sign_key>\n", host->code_sign_key);
 }
@@ -129,21 +130,31 @@ static void write_machine(const struct load_host *host, struct buffer *request)
                                "</disk_usage>\n");
 }
 
+bool host_job_fails(const struct load_profile *profile, struct text name)
+{
+    return (int64_t)(text_hash(name) % 100) < profile->errors;
+}
+
 static void write_jobs(struct load_host *host, struct buffer *request)
 {
-    host->reported = host->profile->keeps_jobs ? 0 : host->job_count;
-    for (size_t i = 0; i < host->reported; i++)
+    size_t held = host->profile->keeps_jobs ? host->job_count : host->held;
+
+    host->reported = held < host->job_count ? host->job_count - held : 0;
+    for (size_t i = 0; i < host->reported; i++) {
+        bool fails = host_job_fails(host->profile, text_from(host->jobs[i].name));
+
         buffer_print(request,
                      "<result>\n    <name>%s</name>\n"
                      "    <final_cpu_time>3600.000000</final_cpu_time>\n"
                      "    <final_elapsed_time>3650.000000</final_elapsed_time>\n"
-                     "    <exit_status>0</exit_status>\n    <state>5</state>\n"
+                     "    <exit_status>%d</exit_status>\n    <state>%d</state>\n"
                      "    <platform>" TEXT_FORMAT "</platform>\n"
                      "    <version_num>100</version_num>\n"
                      "<stderr_out>\n<core_client_version>8.0.2</core_client_version>\n"
                      "<![CDATA[\n<stderr_txt>\nemulated\n</stderr_txt>\n]]>\n</stderr_out>\n"
                      "</result>\n",
-                     host->jobs[i].name, TEXT_ARG(host->platform));
+                     host->jobs[i].name, fails ? 1 : 0, fails ? 3 : 5, TEXT_ARG(host->platform));
+    }
     buffer_add_string(request, "<other_results>\n");
     for (size_t i = host->reported; i < host->job_count; i++)
         buffer_print(request, "    <other_result>\n        <name>%s</name>\n    </other_result>\n",
@@ -180,12 +191,19 @@ static bool next_element(struct text *rest, struct text begin, struct text end,
     return true;
 }
 
-static void add_job(struct load_host *host, struct text name)
+bool host_has_job(const struct load_host *host, struct text name)
 {
     for (size_t i = 0; i < host->job_count; i++) {
         if (text_is(name, host->jobs[i].name))
-            return; /* sent again */
+            return true;
     }
+    return false;
+}
+
+void host_add_job(struct load_host *host, struct text name)
+{
+    if (host_has_job(host, name))
+        return; /* sent again */
     if (host->job_count == host->job_capacity) {
         host->job_capacity = host->job_capacity == 0 ? 64 : host->job_capacity * 2;
         host->jobs = realloc(host->jobs, host->job_capacity * sizeof(*host->jobs));
@@ -238,8 +256,8 @@ static enum reply_kind kind_of(struct text reply)
     return text_contains(reply, TEXT("<userid>")) ? REPLY_FULL : REPLY_SHORT;
 }
 
-struct reply_summary host_read_reply(struct load_host *host, struct text reply, take_job *take,
-                                     void *context)
+struct reply_summary host_read_reply(struct load_host *host, struct text reply,
+                                     const struct reply_taker *taker)
 {
     struct reply_summary summary = {.kind = kind_of(reply)};
     struct text rest = reply, content, name;
@@ -253,15 +271,22 @@ struct reply_summary host_read_reply(struct load_host *host, struct text reply, 
     read_identity(host, reply);
     rest = reply;
     while (next_element(&rest, TEXT("<result_ack>"), TEXT("</result_ack>"), &content)) {
-        if (next_element(&content, TEXT("<name>"), TEXT("</name>"), &name))
-            summary.acked += acknowledge(host, name);
+        bool was_reported;
+
+        if (!next_element(&content, TEXT("<name>"), TEXT("</name>"), &name))
+            continue;
+        was_reported = acknowledge(host, name);
+        summary.acked += was_reported;
+        if (taker->ack != NULL)
+            taker->ack(taker->context, host, name, was_reported);
     }
     summary.missing_acks = host->reported;
     rest = reply;
     while (next_element(&rest, TEXT("<result>"), TEXT("</result>"), &content)) {
         if (next_element(&content, TEXT("<name>"), TEXT("</name>"), &name)) {
-            take(context, host, name);
-            add_job(host, name);
+            if (taker->job != NULL)
+                taker->job(taker->context, host, name);
+            host_add_job(host, name);
         }
     }
     return summary;

@@ -30,6 +30,7 @@ struct load_profile {
     double seconds; /* of CPU work asked for */
     int64_t ncpus;
     bool keeps_jobs; /* never reports: the jobs stay in progress */
+    int64_t errors;  /* of 100 jobs so many end with an error; which, follows from their names */
     uint64_t run;    /* makes the machines of one run others than those of the next */
 };
 
@@ -47,10 +48,19 @@ struct load_host {
     struct load_job *jobs; /* on the host, not yet acknowledged */
     size_t job_count, job_capacity;
     size_t reported; /* of them, in the request under way: the first ones */
+    size_t held;     /* so many of the newest are not reported yet */
+    bool declines;   /* asks for no work */
 };
 
 void host_init(struct load_host *host, const struct load_profile *profile, size_t number);
 void host_clear(struct load_host *host);
+
+/* Whether the job is on the host and its report is not acknowledged. */
+bool host_has_job(const struct load_host *host, struct text name);
+/* Puts it there, if it is not. host_read_reply does so by itself. */
+void host_add_job(struct load_host *host, struct text name);
+/* Whether such a job ends with an error on a host of this profile. */
+bool host_job_fails(const struct load_profile *profile, struct text name);
 
 /* The next request of this host. */
 void host_write_request(struct load_host *host, struct buffer *ret_request);
@@ -68,11 +78,16 @@ struct reply_summary {
     struct text message; /* the first one, in the reply */
 };
 
-/* For each job in the reply. */
-typedef void take_job(void *context, const struct load_host *host, struct text name);
+/* Who wants to know what is in a reply, name by name: jobs before they are on the host, and
+ * acknowledgements, also of what the request did not report. Either may be NULL. */
+struct reply_taker {
+    void (*job)(void *context, const struct load_host *host, struct text name);
+    void (*ack)(void *context, const struct load_host *host, struct text name, bool was_reported);
+    void *context;
+};
 
 /* Reads the reply and changes the host accordingly. */
-struct reply_summary host_read_reply(struct load_host *host, struct text reply, take_job *take,
-                                     void *context);
+struct reply_summary host_read_reply(struct load_host *host, struct text reply,
+                                     const struct reply_taker *taker);
 
 #endif

@@ -93,8 +93,8 @@ static void take(void *context, const struct load_host *host, struct text name)
 
 static void read_reply(struct load_run *load, struct load_slot *slot)
 {
-    struct reply_summary summary =
-        host_read_reply(&slot->host, buffer_text(&slot->reply), take, slot);
+    const struct reply_taker taker = {.job = take, .context = slot};
+    struct reply_summary summary = host_read_reply(&slot->host, buffer_text(&slot->reply), &taker);
 
     if (summary.kind != REPLY_FULL)
         slot->not_before = clock_seconds() + pause_after_trouble;
