@@ -24,7 +24,7 @@ errmsg.h             db/mariadb_error.c
 libxml/*             server/base/xml.c
 openssl/*            server/base/crypto.c
 fcgiapp.h            server/process/fcgi.c
-uthash.h             server/process/line.c server/submit/stage.c
+uthash.h             server/process/line.c server/submit/stage.c tools/campaign/*
 utlist.h             server/process/line.c server/process/receive.c
 curl/*               tools/* tests/integration/*
 cmocka.h             tests/support/test.h

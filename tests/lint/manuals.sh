@@ -41,6 +41,7 @@ same_options() {
 }
 same_options server/quartermaster.8.md "$QM_BINARY_DIR/quartermaster"
 same_options tools/qmload/qmload.1.md "$QM_BINARY_DIR/qmload"
+same_options tools/campaign/qmcampaign.1.md "$QM_BINARY_DIR/qmcampaign"
 same_options tools/volunteers/qmvolunteers.1.md "$QM_BINARY_DIR/qmvolunteers"
 same_options tools/qmctl/qmctl-why.1.md "$QM_BINARY_DIR/qmctl" why
 
@@ -63,4 +64,7 @@ told server/protocol.7.md server/reply/reply_elements.def '^ELEMENT\([a-z_]+' '(
 told server/protocol.7.md server/parse/elements.def '^[A-Z_]+\([A-Z_]+, "[A-Za-z_0-9]+"' '"'
 told tools/qmctl/qmctl-why.1.md server/policy/refusal/reasons.def '^REASON\([A-Z0-9_]+, "[a-z0-9_]+"' '"'
 told tools/volunteers/qmvolunteers.1.md tools/volunteers/crowd/scenario.c '^    \{"[a-z_]+", OF' '"'
+told tools/campaign/qmcampaign.1.md tools/campaign/rules.def '^RULE\([a-z_]+' '('
+{ tools/campaign/drive --list && tools/campaign/drive --galera --list; } >"$work/campaign_faults"
+told tools/campaign/qmcampaign.1.md "$work/campaign_faults" '^[a-z_]+' '('
 exit "$failed"

@@ -1,0 +1,56 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Holds the history against the database. It is meant for a moment when no request is under way and
+ * every machine has had a full reply to its last one, as a run of the crowd ends; machines of which
+ * that is not true are counted, and left out where it matters. */
+#ifndef TOOLS_CAMPAIGN_AUDIT_H
+#define TOOLS_CAMPAIGN_AUDIT_H
+
+#include "tools/campaign/extract.h"
+#include "tools/campaign/history.h"
+
+#include <stdbool.h>
+#include <stdint.h>
+
+enum rule {
+#define RULE(name, kind, words) RULE_##name,
+#include "tools/campaign/rules.def"
+#undef RULE
+    RULE_COUNT
+};
+
+enum rule_kind { RULES_OF_LOST, RULES_OF_DOUBLE, RULES_OF_BROKEN, RULE_KIND_COUNT };
+
+/* What the project was told to keep; 0: no such limit. */
+struct audit_limits {
+    int64_t daily, in_progress; /* jobs of a host: of one version on a day; at a time */
+    int64_t errors;             /* of 100 jobs, by their names: host_job_fails */
+    /* A server whose clock is an hour ahead takes a delayed first contact for a machine that lost
+     * all, and gives up what the host has; what it reports of that is acknowledged and not booked,
+     * as policy(7) 1.2 and 3.1 have it. Where clocks were set so wrong, that is counted apart. */
+    bool clocks_were_hours_apart;
+};
+
+enum { EXAMPLES_MAX = 5 };
+struct audit_finding {
+    int64_t count;
+    char *examples[EXAMPLES_MAX]; /* as many as there are, up to so many */
+};
+
+struct audit {
+    struct audit_finding findings[RULE_COUNT];
+    int64_t machines, unsettled, in_progress;
+    int64_t strangers; /* rows of hosts that nobody knows */
+    int64_t detached;  /* given up because of a clock */
+};
+
+const char *rule_name(enum rule rule);
+const char *rule_words(enum rule rule);
+enum rule_kind rule_kind(enum rule rule);
+
+/* Marks jobs of the history as met. */
+struct audit audit_run(struct history *history, const struct extract *extract,
+                       const struct audit_limits *limits);
+void audit_clear(struct audit *audit);
+int64_t audit_count(const struct audit *audit, enum rule_kind kind);
+
+#endif
