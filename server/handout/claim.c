@@ -18,6 +18,7 @@
 #include "server/handout/source.h"
 #include "server/handout/view.h"
 #include "server/policy/host/bounds.h"
+#include "server/policy/result/reconcile.h"
 #include "server/project/document_check.h"
 #include "server/reply/answer.h"
 #include "server/reply/reply.h"
@@ -203,6 +204,23 @@ struct answer_job claim_describe(const struct job *job, const struct job_documen
     };
 }
 
+/* Who makes jobs that are due when times do not fit their columns should know it. */
+static void report_capped(const struct request *request, const struct claimed *claimed)
+{
+    size_t count = 0;
+
+    for (size_t i = 0; i < claimed->count; i++)
+        count += claimed->jobs[i].report_deadline ==
+                     deadline_latest(view_grace_period(request->config)) &&
+                 claimed->of[i]->delay_bound < claimed->of[i]->workunit->delay_bound;
+    if (count == 0)
+        return;
+    counter_add(COUNTER_deadlines_capped, count);
+    log_line(LOG_LEVEL_WARNING, "event=deadlines_capped jobs=%zu host=%lld until=%lld", count,
+             (long long)request->visit.host.id,
+             (long long)deadline_latest(view_grace_period(request->config)));
+}
+
 static enum status take(struct request *request, const struct host_view *view,
                         const struct attempt *attempts, size_t count, struct refusals *refused,
                         struct claimed *claimed)
@@ -236,6 +254,7 @@ static enum status take(struct request *request, const struct host_view *view,
         claimed->of[claimed->count++] = job;
     }
     counter_add(COUNTER_claims_lost, claimed->lost);
+    report_capped(request, claimed);
     return STATUS_OK;
 }
 

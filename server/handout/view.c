@@ -8,6 +8,7 @@
 #include "server/files/deletable_files.h"
 #include "server/handout/stream_ledger.h"
 #include "server/handout/view_parts.h"
+#include "server/policy/result/reconcile.h"
 #include "server/policy/version/estimate.h"
 #include "server/policy/version/reliability.h"
 #include "server/project/catalog.h"
@@ -23,6 +24,13 @@ int64_t view_grace_period(const struct config *config)
     if (config->report_grace_period > 0)
         return config->report_grace_period;
     return (int64_t)(config->grace_period_hours * 3600);
+}
+
+static int64_t delay_bound_most(const struct config *config, int64_t now)
+{
+    int64_t latest = deadline_latest(view_grace_period(config));
+
+    return latest > now ? latest - now : 1;
 }
 
 static struct id_list read_line(struct arena *arena, struct text line)
@@ -97,6 +105,7 @@ static void read_host(const struct request *request, struct host_view *view)
         .userid = visit->user.id,
         .client_version = request->client_version,
         .now = request->now,
+        .delay_bound_most = delay_bound_most(config, (int64_t)request->now),
         .is_above_disk_share = message->d_project_share > 0 &&
                                message->d_boinc_used_project > message->d_project_share,
         .is_backup = message->has_resource_share_fraction && message->resource_share_fraction <= 0,

@@ -395,6 +395,9 @@ static void a_lost_job_gets_half_its_time_again(void **state)
     assert_i64(resend_deadline(&result, &workunit, 0, 1900), 2200);
     assert_i64(resend_deadline(&result, &workunit, 0, 2000), 2300);
     assert_i64(resend_deadline(&result, &workunit, 0, 2001), 0);
+    result.report_deadline = INT32_MAX - 10;
+    workunit.delay_bound = 0;
+    assert_i64(resend_deadline(&result, &workunit, 5, INT32_MAX - 100), INT32_MAX - 6);
 }
 
 static void grace_is_not_added_twice(void **state)

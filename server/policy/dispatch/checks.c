@@ -268,6 +268,15 @@ static struct amount_use use_of(const struct job_question *question)
     };
 }
 
+/* From now to the workunit's deadline, or to the latest that can be stored. */
+static int64_t full_delay_bound(const struct job_question *question)
+{
+    int64_t bound = question->job->workunit->delay_bound;
+    int64_t most = question->view->delay_bound_most;
+
+    return most > 0 && bound > most ? most : bound;
+}
+
 static bool version_is_found(struct job_question *question)
 {
     struct version_demand demand = demand_of(question);
@@ -279,7 +288,7 @@ static bool version_is_found(struct job_question *question)
         return false;
     }
     job->use = use_of(question);
-    job->delay_bound = job->workunit->delay_bound;
+    job->delay_bound = full_delay_bound(question);
     if (demand.needs_reliable)
         job->delay_bound = reduced_delay_bound(job->delay_bound,
                                                question->view->config->reliable_reduced_delay_bound,
@@ -356,8 +365,8 @@ static bool meets_deadline(struct job_question *question)
     asked = workload_job(&job->use, (double)job->delay_bound);
     asked.wall_time *= deadline_margin(question->view->config, job->option);
     answer = workload_try(question->view->workload, &asked, skips_connection(question), &reason);
-    if (answer != WORKLOAD_IN_TIME && job->delay_bound != job->workunit->delay_bound) {
-        job->delay_bound = job->workunit->delay_bound; /* the reduced one cannot be met */
+    if (answer != WORKLOAD_IN_TIME && job->delay_bound != full_delay_bound(question)) {
+        job->delay_bound = full_delay_bound(question); /* the reduced one cannot be met */
         asked.deadline = (double)job->delay_bound;
         answer =
             workload_try(question->view->workload, &asked, skips_connection(question), &reason);

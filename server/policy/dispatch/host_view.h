@@ -40,9 +40,10 @@ struct host_view {
     const struct project_preferences *project;
     int64_t userid, client_version;
     double now;
-    bool is_backup;     /* its user gives this project idle processors only */
-    bool only_assigned; /* the account gets assigned jobs only (user.seti_id) */
-    double memory;      /* bytes that jobs may use */
+    int64_t delay_bound_most; /* s: until deadline_latest, at least 1; 0: any */
+    bool is_backup;           /* its user gives this project idle processors only */
+    bool only_assigned;       /* the account gets assigned jobs only (user.seti_id) */
+    double memory;            /* bytes that jobs may use */
     struct disk_space space;
     bool is_above_disk_share; /* the project uses more of the disk than its share */
     double disk;              /* bytes that jobs may fill in this pass: one of space.amounts */

@@ -8,6 +8,11 @@
 
 #include "server/base/banned.h"
 
+int64_t deadline_latest(int64_t grace)
+{
+    return TRANSITION_NEVER - 1 - grace;
+}
+
 /* The grace period is taken off the stored deadline first, or each resend would add one more. */
 int64_t resend_deadline(const struct result_row *result, const struct workunit_row *workunit,
                         int64_t grace, int64_t now)
@@ -22,7 +27,7 @@ int64_t resend_deadline(const struct result_row *result, const struct workunit_r
         deadline = old;
     if (workunit->delay_bound > 0 && deadline > now + workunit->delay_bound)
         deadline = now + workunit->delay_bound;
-    return deadline;
+    return deadline < deadline_latest(grace) ? deadline : deadline_latest(grace);
 }
 
 enum abort_kind abort_decide(const struct result_row *result, const struct workunit_row *workunit,

@@ -9,10 +9,14 @@
 
 #include <stdint.h>
 
+/* The latest deadline that a client can be told. The stored one is later by `grace`, columns of
+ * time end with TRANSITION_NEVER, and at never nobody would look for the result any more. */
+int64_t deadline_latest(int64_t grace);
+
 /* The deadline that the client is told for a lost job when it is sent again at `now`: half of the
- * time that it had at first, never earlier than before, never more than the delay bound. `grace` is
- * what the stored deadline has above the client's. 0: the stored deadline has passed; the job
- * belongs to the timeout now. */
+ * time that it had at first, never earlier than before, never more than the delay bound nor than
+ * deadline_latest. `grace` is what the stored deadline has above the client's. 0: the stored
+ * deadline has passed; the job belongs to the timeout now. */
 int64_t resend_deadline(const struct result_row *result, const struct workunit_row *workunit,
                         int64_t grace, int64_t now);
 
