@@ -46,6 +46,7 @@ static void fast_hosts_count_for_more(void **state)
     assert_real(value_of(&figures, "gpu_seconds"), 57, 1e-9);
     assert_real(value_of(&figures, "gpu_starved_seconds"), 42, 1e-9);
     assert_real(value_of(&figures, "rpcs_per_job"), 1, 1e-12); /* 40 RPCs, 20 jobs */
+    assert_real(value_of(&figures, "rpcs_per_day"), 20, 1e-12);
     assert_real(value_of(&figures, "late"), 1, 0);
 }
 
@@ -118,6 +119,7 @@ static void between_two_moments_is_what_happened_then(void **state)
     assert_real(value_of(&since, "wasted_fraction"), 0.25, 1e-12);
     assert_real(value_of(&since, "jobs"), 5, 0);
     assert_real(value_of(&since, "rpcs_per_job"), 1, 1e-12);
+    assert_real(value_of(&since, "rpcs_per_day"), 5, 1e-12);
 }
 
 static void every_count_is_a_figure(void **state)

@@ -128,6 +128,13 @@ static double rpcs_per_job(const struct merit *figures)
     return figures->sum.jobs > 0 ? (double)figures->sum.rpcs / (2 * (double)figures->sum.jobs) : 0;
 }
 
+static double rpcs_per_day(const struct merit *figures)
+{
+    double host_days = (double)figures->hosts * figures->days;
+
+    return host_days > 0 ? (double)figures->sum.rpcs / host_days : 0;
+}
+
 #define COUNT_VALUE(name)                           \
     static double name(const struct merit *figures) \
     {                                               \
@@ -152,6 +159,7 @@ static const struct merit_figure table[] = {
     ROW(share_violation, 6, "share violation (0 to 2)"),
     ROW(monotony, 6, "monotony (0 to 1)"),
     ROW(rpcs_per_job, 4, "RPCs / (2 x jobs)"),
+    ROW(rpcs_per_day, 4, "RPCs per host and day"),
     ROW(cpu_starved_seconds, 0, "starved time of CPUs (s)"),
     ROW(gpu_starved_seconds, 0, "starved time of GPUs (s)"),
 #define COUNT_ROW(name) {#name, name, 0, NULL},
