@@ -4,7 +4,7 @@
  * can hold anything, the request's own tags included.
  *
  * What keeps the whole linear: the walk itself only moves forward, and a search takes the bytes
- * that it reads from a budget, a few times the body's length. An honest request needs about
+ * that it reads from a budget, three times the body's length. An honest request needs about
  * once its length; a request made of a million unclosed tags spends it and then gets no more
  * searches, so that its elements are dropped one by one at the cost of their tags. */
 #include "server/parse/scan.h"
@@ -13,7 +13,7 @@
 
 #include "server/base/banned.h"
 
-enum { TAG_BYTES_MAX = 256, BUDGET_FACTOR = 8, BUDGET_LEAST = 65536 };
+enum { TAG_BYTES_MAX = 256, BUDGET_FACTOR = 3, BUDGET_LEAST = 65536 };
 
 struct scan scan_begin(struct text body, size_t end)
 {
