@@ -151,7 +151,7 @@ static bool is_asked_for(const struct version_option *option, const struct versi
         return option->version->id == demand->committed_id;
     if (demand->version_num != 0)
         return option->version->version_num == demand->version_num &&
-               option->version->deprecated == 0;
+               option->version->deprecated == 0 && demand->version_num >= option->app->min_version;
     return option->is_current;
 }
 
