@@ -377,7 +377,8 @@ static void counts_are_as_fresh_as_the_lock(void **state)
                           " VALUES (2002, 2, 1, 'wu_2_1', 2)");
     assert_status(STATUS_OK, db_jobs_lock(f->db, f->arena, &second, 1, NULL, &job));
     assert_int_equal(pthread_create(&thread, NULL, lock_two, &waiter), 0);
-    usleep(300000); /* it has counted workunit 1 by now and waits for workunit 2 */
+    test_database_wait_for_lock_wait(
+        f->database); /* it has counted workunit 1 by now and waits for workunit 2 */
     claim_for_good(f, &claim, 1, &claimed);
     (void)pthread_join(thread, NULL);
     assert_status(STATUS_OK, waiter.status);

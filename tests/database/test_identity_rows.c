@@ -537,7 +537,7 @@ static void the_user_is_as_fresh_as_the_lock(void **state)
     assert_status(STATUS_OK,
                   db_host_lock_with_user(db, visitor->arena, 3, &host, &user, &team, &has_user));
     assert_int_equal(pthread_create(&thread, NULL, lock_host, &waiter), 0);
-    usleep(300000); /* it waits by now */
+    test_database_wait_for_lock_wait(database);
     assert_status(STATUS_OK, db_user_save_global_prefs(db, 17, TEXT("<new/>")));
     assert_status(STATUS_OK, db_commit(db));
     (void)pthread_join(thread, NULL);

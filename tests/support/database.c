@@ -231,6 +231,23 @@ struct db *test_database_open(struct test_database *database)
     return db;
 }
 
+void test_database_wait(struct test_database *database, const char *condition)
+{
+    for (int i = 0; i < 80; i++) {
+        if (test_sql_integer(database, "SELECT %s", condition) != 0)
+            return;
+        usleep(120000); /* INNODB_TRX stays as it is for whoever looks more often */
+    }
+    fail_msg("never: %s", condition);
+}
+
+void test_database_wait_for_lock_wait(struct test_database *database)
+{
+    test_database_wait(database, "EXISTS (SELECT 1 FROM information_schema.INNODB_TRX"
+                                 " JOIN information_schema.PROCESSLIST ON ID = trx_mysql_thread_id"
+                                 " WHERE trx_state = 'LOCK WAIT' AND DB = DATABASE())");
+}
+
 int test_fixture_open(void **state)
 {
     return test_fixture_open_over(state, test_database_create(true, NULL));

@@ -38,6 +38,11 @@ double test_sql_real(struct test_database *database, const char *format, ...)
 struct text test_sql_text(struct test_database *database, const char *format, ...)
     __attribute__((format(printf, 2, 3)));
 
+/* Waits until the condition, an expression of SQL, holds; fails the test after some seconds. */
+void test_database_wait(struct test_database *database, const char *condition);
+/* Until a transaction of this database waits for the lock of a row. */
+void test_database_wait_for_lock_wait(struct test_database *database);
+
 /* A schema with the project's tables, two connections and an arena: setup and teardown of cmocka,
  * with the fixture as their state. */
 struct test_fixture {
