@@ -77,6 +77,8 @@ MUST_CHECK enum status db_commit(struct db *db); /* may answer DB_UNKNOWN */
 MUST_CHECK enum status db_host_commit(struct db *db, int64_t hostid, uint64_t token, int64_t now);
 /* Where it fails, the connection is closed: everything answers DB_GONE until db_reopen. */
 enum status db_rollback(struct db *db);
+/* The same, if anything is open. */
+enum status db_end(struct db *db);
 MUST_CHECK enum status db_savepoint(struct db *db);
 MUST_CHECK enum status db_rollback_to_savepoint(struct db *db);
 

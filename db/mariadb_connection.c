@@ -37,7 +37,7 @@ void mariadb_disconnect(struct db *db)
     if (db->mysql != NULL)
         mysql_close(db->mysql);
     db->mysql = NULL;
-    db->awaits_answer = db->has_begun = db->keeps_token = false;
+    db->awaits_answer = db->has_begun = db->is_open = db->keeps_token = false;
     database_facts_free(&db->facts);
 }
 

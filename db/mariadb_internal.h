@@ -35,6 +35,7 @@ struct db {
     /* Which transaction this is: see mariadb_transaction.c. */
     bool keeps_token; /* the database has qm_connection, and we may write */
     bool has_begun;   /* the token was written, or sent at least */
+    bool is_open;     /* something was asked since the last end of a transaction */
     int64_t connection, token;
     struct db_prepared *prepared[STATEMENT_COUNT][STATEMENT_SIZES];
     struct database_facts facts;

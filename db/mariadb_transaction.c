@@ -54,6 +54,7 @@ enum status mariadb_before_command(struct db *db)
         (void)snprintf(db->error, sizeof(db->error), "not connected");
         return STATUS_DB_GONE;
     }
+    db->is_open = true;
     return read_answer(db);
 }
 
@@ -139,6 +140,7 @@ static enum status commit_if(struct db *db, uint64_t kept)
     if (mysql_real_query(db->mysql, "COMMIT", 6) != 0)
         status = mariadb_note_connection(db, "COMMIT", true);
     db->has_begun = false;
+    db->is_open = status != STATUS_OK;
     return status;
 }
 
@@ -178,7 +180,7 @@ enum status db_rollback(struct db *db)
     if (db->mysql == NULL)
         return STATUS_DB_GONE;
     (void)read_answer(db);
-    db->has_begun = false; /* what follows is another transaction, with a token of its own */
+    db->has_begun = db->is_open = false; /* what follows is another one, with another token */
     db->count.statements++;
     db->count.round_trips++;
     if (mysql_real_query(db->mysql, "ROLLBACK", 8) != 0) {
@@ -187,6 +189,12 @@ enum status db_rollback(struct db *db)
         status = STATUS_DB_GONE;
     }
     return status;
+}
+
+enum status db_end(struct db *db)
+{
+    must(db->magic == DB_MAGIC);
+    return db->is_open ? db_rollback(db) : STATUS_OK;
 }
 
 /* The rows are found without locks and deleted by their numbers: a DELETE that searches would wait

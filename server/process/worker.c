@@ -282,6 +282,8 @@ static void serve_received(struct worker *worker, struct receiver *receiver,
     show_connection(worker, -1);
     if (is_served && !server_options(worker->server)->clock_from_request)
         load_meter_served(server_load(worker->server), clock_ns() - begun_ns);
+    if (worker->db != NULL) /* who was refused has heard so by now */
+        (void)db_end(worker->db);
 }
 
 void worker_serve(struct worker *worker, struct receiver *receiver)

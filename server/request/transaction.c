@@ -143,9 +143,9 @@ enum outcome request_transact(struct request *request, struct arena_mark mark)
             shares_commit(request);
             return outcome;
         }
-        db_rollback(request->db);
         if (outcome == OUTCOME_REPLY)
             return outcome;
+        db_rollback(request->db);
         if (outcome == OUTCOME_GONE)
             outcome = reconnect(request);
         arena_rewind(request->arena, mark);

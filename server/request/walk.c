@@ -213,8 +213,6 @@ void request_run(struct request *request, struct buffer *ret_reply)
             files_update(request);
             availability_log_keep(request);
         }
-    } else if (begins) {
-        (void)db_rollback(request->db);
     }
     delay_by_load(request); /* whoever was served comes back too */
     write_reply(request, ret_reply);

@@ -18,7 +18,8 @@ struct buffer;
 
 /* Walks the request, commits, and writes the whole scheduler_reply into `ret_reply` (never the
  * HTTP head). Always produces a reply. Afterwards visit.answer and the bookkeeping tell what
- * happened; request_log writes the line. */
+ * happened; request_log writes the line. A refusal does not wait for the database: when it is on
+ * its way, the caller rolls back what is open (db_end). */
 void request_run(struct request *request, struct buffer *ret_reply);
 void request_log(const struct request *request, size_t reply_bytes);
 
@@ -29,7 +30,7 @@ void request_turn_away(struct request *request, bool is_too_large, struct buffer
 /* How an attempt at the transaction ended. */
 enum outcome {
     OUTCOME_COMMITTED,
-    OUTCOME_REPLY, /* a step gave the final answer; roll back */
+    OUTCOME_REPLY, /* a step gave the final answer; nothing is kept */
     OUTCOME_AGAIN,
     OUTCOME_GONE, /* lost before COMMIT: connect, then again */
     OUTCOME_DOWN,

@@ -4,6 +4,8 @@
 #include "db/db.h"
 #include "db/mariadb.h"
 #include "server/base/arena.h"
+#include "server/base/buffer.h"
+#include "server/request/walk.h"
 #include "tests/support/database.h"
 #include "tests/support/test.h"
 
@@ -75,7 +77,8 @@ static void kill_connections(struct fixture *f)
         test_sql(f->database, "KILL " TEXT_FORMAT, TEXT_ARG(id));
     }
     free(list);
-    usleep(100000);
+    test_database_wait(f->database, "NOT EXISTS (SELECT 1 FROM information_schema.PROCESSLIST"
+                                    " WHERE DB = DATABASE() AND ID <> CONNECTION_ID())");
 }
 
 static void a_lost_connection_is_gone_and_can_be_reopened(void **state)
@@ -112,15 +115,15 @@ static void a_connection_lost_at_commit_is_unknown(void **state)
 
 struct locker {
     struct db *db;
+    uint64_t token;
     enum status status;
 };
 
-static void *commit_soon(void *argument)
+static void *look_up_token(void *argument)
 {
-    struct locker *committer = argument;
+    struct locker *locker = argument;
 
-    usleep(300000);
-    committer->status = db_commit(committer->db);
+    locker->status = db_host_token(locker->db, 7, &locker->token);
     return NULL;
 }
 
@@ -128,22 +131,20 @@ static void *commit_soon(void *argument)
 static void a_token_is_looked_up_when_its_transaction_has_ended(void **state)
 {
     struct fixture *f = *state;
-    struct locker committer = {.db = f->other};
-    pthread_t thread;
-    uint64_t token = 0;
 
-    assert_status(STATUS_OK, db_host_guard(f->other, 7, 1, 1)); /* a new row, then a changed one */
-    assert_int_equal(pthread_create(&thread, NULL, commit_soon, &committer), 0);
-    assert_status(STATUS_OK, db_host_token(f->db, 7, &token));
-    assert_true(token == 1);
-    (void)pthread_join(thread, NULL);
-    assert_status(STATUS_OK, db_rollback(f->db));
-    assert_status(STATUS_OK, db_host_guard(f->other, 7, 2, 1));
-    assert_int_equal(pthread_create(&thread, NULL, commit_soon, &committer), 0);
-    assert_status(STATUS_OK, db_host_token(f->db, 7, &token));
-    assert_true(token == 2);
-    (void)pthread_join(thread, NULL);
-    assert_status(STATUS_OK, committer.status);
+    for (uint64_t token = 1; token <= 2; token++) { /* a new row, then a changed one */
+        struct locker locker = {.db = f->db};
+        pthread_t thread;
+
+        assert_status(STATUS_OK, db_host_guard(f->other, 7, token, 1));
+        assert_int_equal(pthread_create(&thread, NULL, look_up_token, &locker), 0);
+        test_database_wait_for_lock_wait(f->database);
+        assert_status(STATUS_OK, db_commit(f->other));
+        (void)pthread_join(thread, NULL);
+        assert_status(STATUS_OK, locker.status);
+        assert_true(locker.token == token);
+        assert_status(STATUS_OK, db_rollback(f->db));
+    }
 }
 
 static void a_savepoint_keeps_what_came_before(void **state)
@@ -331,7 +332,7 @@ static void a_deadlock_is_to_be_repeated(void **state)
     assert_status(STATUS_OK, db_user_lock(f->db, 1));
     assert_status(STATUS_OK, db_user_lock(f->other, 2));
     assert_int_equal(pthread_create(&thread, NULL, lock_the_first, &locker), 0);
-    usleep(200000);
+    test_database_wait_for_lock_wait(f->database);
     status = db_user_lock(f->db, 2);
     (void)db_rollback(f->db);
     (void)pthread_join(thread, NULL);
@@ -377,6 +378,32 @@ static void classes_of_errors(void **state)
             fail_msg("error %u is %s", cases[i].error,
                      status_word(db_error_status(cases[i].error, cases[i].committing)));
     }
+}
+
+#define BEGIN_WAITS                                                   \
+    "EXISTS (SELECT 1 FROM information_schema.PROCESSLIST WHERE INFO" \
+    " LIKE 'INSERT INTO qm_connection%%' AND STATE LIKE 'Waiting for table%%')"
+
+/* Whoever is refused without the database's help does not wait for it. */
+static void a_refusal_does_not_wait_for_the_database(void **state)
+{
+    struct fixture *f = *state;
+    struct buffer reply = buffer_on_heap(0);
+    struct request request = {.config = test_database_config(f->database),
+                              .catalog = (const struct catalog *)(const void *)f,
+                              .db = f->db,
+                              .arena = f->arena,
+                              .transport = {.body = TEXT("no request")}};
+
+    test_sql(f->database, "LOCK TABLES qm_connection WRITE");
+    request_run(&request, &reply);
+    assert_true(text_contains(buffer_text(&reply), TEXT("<scheduler_reply>")));
+    test_database_wait(f->database, BEGIN_WAITS);
+    test_sql(f->database, "UNLOCK TABLES");
+    assert_status(STATUS_OK, db_end(f->db));
+    assert_status(STATUS_OK, db_end(f->db)); /* nothing is open any more */
+    assert_i64(test_sql_integer(f->database, "SELECT COUNT(*) FROM qm_connection"), 0);
+    buffer_free(&reply);
 }
 
 /* What the administrator's command shows, and what a server reads at its start. */
@@ -536,6 +563,7 @@ int main(void)
         CASE(old_connections_are_forgotten),
         CASE(a_deadlock_is_to_be_repeated),
         CASE(classes_of_errors),
+        CASE(a_refusal_does_not_wait_for_the_database),
         CASE(a_read_only_server_is_gone),
         CASE(a_constraint_refuses),
         CASE(a_refused_opening_says_why),

@@ -227,6 +227,8 @@ void send_now(struct story *story, const struct words *words)
         story->request.ledger = story->ledger;
     }
     request_run(&story->request, &reply);
+    if (story->request.db != NULL)
+        (void)db_end(story->request.db);
     if (story->request.pool != NULL)
         end_pool(story, story->request.pool);
     story->request.pool = NULL;

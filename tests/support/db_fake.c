@@ -141,6 +141,11 @@ enum status db_rollback(struct db *db)
     return CALL(0);
 }
 
+enum status db_end(struct db *db)
+{
+    return CALL(0);
+}
+
 enum status db_savepoint(struct db *db)
 {
     return CALL(0);

@@ -65,6 +65,7 @@ const struct answer *serving_send(struct serving *serving, struct text body, dou
                                         .seed = seed,
                                         .transport = {.body = body}};
     request_run(&serving->request, &serving->reply);
+    (void)db_end(serving->db);
     return &serving->request.visit.answer;
 }
 

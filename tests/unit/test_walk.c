@@ -240,7 +240,7 @@ static void test_keeps_nothing_but_words_of_a_refusal(void **state)
     (void)state;
     world.refuses = true;
     const struct answer *answer = run();
-    assert_string_equal(db_fake_record(NULL), "parse screen authenticate report rollback reply");
+    assert_string_equal(db_fake_record(NULL), "parse screen authenticate report reply");
     assert_int_equal(world.logs_kept, 0);
     assert_int_equal(answer->acks.count, 0);
     assert_int_equal(answer->message_count, 1);
@@ -252,7 +252,7 @@ static void test_screen_ends_before_the_database(void **state)
     (void)state;
     world.screen_refuses = true;
     const struct answer *answer = run();
-    assert_string_equal(db_fake_record(NULL), "parse screen rollback reply"); /* it had begun */
+    assert_string_equal(db_fake_record(NULL), "parse screen reply"); /* it had begun */
     assert_text(answer->messages[0].text, "early words");
 }
 
@@ -261,7 +261,7 @@ static void test_does_not_parse_what_a_stranger_sends(void **state)
     (void)state;
     world.head = NEXT_REPLY;
     run();
-    assert_string_equal(db_fake_record(NULL), "rollback reply");
+    assert_string_equal(db_fake_record(NULL), "reply");
 }
 
 static void test_leaves_a_failure_at_the_head_to_the_transaction(void **state)
@@ -414,7 +414,7 @@ static void test_tells_why_a_request_is_unreadable(void **state)
     (void)state;
     world.parse = STATUS_INVALID;
     const struct answer *answer = run();
-    assert_string_equal(db_fake_record(NULL), "parse rollback reply");
+    assert_string_equal(db_fake_record(NULL), "parse reply");
     assert_int_equal(answer->kind, ANSWER_NUCLEUS);
     assert_int_equal(answer->messages[0].priority, MESSAGE_LOW);
     assert_true(text_contains(answer->messages[0].text, TEXT("no end tag")));
