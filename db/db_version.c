@@ -14,20 +14,6 @@ enum status db_host_app_versions(struct db *db, struct arena *arena, int64_t hos
     return DB_ALL(db, host_app_versions, arena, ret_rows, ret_count, .hostid = hostid);
 }
 
-/* One round trip for each, but only when a host gets its first job of a version. */
-static enum status inherit(struct db *db, int64_t hostid,
-                           const struct host_app_version_change *changes, size_t count)
-{
-    enum status status = STATUS_OK;
-
-    for (size_t i = 0; i < count && status == STATUS_OK; i++) {
-        if (changes[i].inherits)
-            status = DB_RUN(db, host_app_version_inherit, NULL, .hostid = hostid,
-                            .app_version_id = changes[i].app_version_id);
-    }
-    return status;
-}
-
 static int compare_changes(const void *a, const void *b)
 {
     const struct host_app_version_change *left = a, *right = b;
@@ -36,8 +22,30 @@ static int compare_changes(const void *a, const void *b)
            (left->app_version_id < right->app_version_id);
 }
 
-/* The rows that are not there yet, one by one: the host's first jobs of a version, seldom more than
- * one. What is there was changed before, all of it, or an interruption was taken for the end. */
+/* A row that is not there, as far as is known. */
+static enum status add_row(struct db *db, const struct host_app_version_change_values *row)
+{
+    return DB_RUN(db, host_app_version_add, NULL, .hostid = row->hostid,
+                  .app_version_id = row->app_version_id, .jobs_sent = row->jobs_sent,
+                  .quota = row->quota, .sets_quota = row->sets_quota,
+                  .reset_today = row->reset_today, .resets_valid = row->resets_valid);
+}
+
+/* The host's first jobs of a version: *ret_is_copied tells whether the host's past with another
+ * version gave it a row, which is then to be changed; else it was made. */
+static enum status begin_row(struct db *db, const struct host_app_version_change_values *row,
+                             bool *ret_is_copied)
+{
+    uint64_t copied = 0;
+    enum status status = DB_RUN(db, host_app_version_inherit, &copied, .hostid = row->hostid,
+                                .app_version_id = row->app_version_id);
+
+    *ret_is_copied = copied > 0;
+    return status == STATUS_OK && copied == 0 ? add_row(db, row) : status;
+}
+
+/* Rows that nobody knew to be missing. What is there was changed before, all of it, or an
+ * interruption was taken for the end. */
 static enum status add_missing(struct db *db, int64_t hostid,
                                const struct host_app_version_change_values *values, size_t count,
                                uint64_t changed)
@@ -63,14 +71,9 @@ static enum status add_missing(struct db *db, int64_t hostid,
     status = DB_END(&rows);
     if (status == STATUS_OK && there != changed)
         status = STATUS_DB_RETRY;
-    for (size_t i = 0; status == STATUS_OK && i < count; i++) {
+    for (size_t i = 0; status == STATUS_OK && i < count; i++)
         if (!is_there[i])
-            status = DB_RUN(
-                db, host_app_version_add, NULL, .hostid = hostid,
-                .app_version_id = values[i].app_version_id, .jobs_sent = values[i].jobs_sent,
-                .quota = values[i].quota, .sets_quota = values[i].sets_quota,
-                .reset_today = values[i].reset_today, .resets_valid = values[i].resets_valid);
-    }
+            status = add_row(db, &values[i]);
 done:
     free(is_there);
     return status;
@@ -82,6 +85,7 @@ enum status db_host_app_versions_save(struct db *db, int64_t hostid,
     struct host_app_version_change *sorted = calloc(count + 1, sizeof(sorted[0]));
     struct host_app_version_change_values *values = calloc(count + 1, sizeof(values[0]));
     uint64_t changed = 0;
+    size_t kept = 0; /* of the values: rows that are there */
     enum status status = STATUS_NO_MEMORY;
 
     if (sorted == NULL || values == NULL)
@@ -89,10 +93,12 @@ enum status db_host_app_versions_save(struct db *db, int64_t hostid,
     for (size_t i = 0; i < count; i++)
         sorted[i] = changes[i];
     qsort(sorted, count, sizeof(sorted[0]), compare_changes);
-    for (size_t i = 0; i < count; i++) {
+    status = STATUS_OK;
+    for (size_t i = 0; i < count && status == STATUS_OK; i++) {
         const struct host_app_version_change *change = &sorted[i];
+        bool is_there = true;
 
-        values[i] = (struct host_app_version_change_values){
+        values[kept] = (struct host_app_version_change_values){
             .hostid = hostid,
             .app_version_id = change->app_version_id,
             .jobs_sent = change->jobs_sent,
@@ -100,12 +106,14 @@ enum status db_host_app_versions_save(struct db *db, int64_t hostid,
             .sets_quota = change->sets_max_jobs_per_day,
             .reset_today = change->reset_today,
             .resets_valid = change->resets_consecutive_valid};
+        if (change->inherits)
+            status = begin_row(db, &values[kept], &is_there);
+        kept += is_there;
     }
-    status = inherit(db, hostid, sorted, count);
     if (status == STATUS_OK)
-        status = DB_RUN_BULK(db, host_app_version_change, values, count, &changed);
-    if (status == STATUS_OK && changed < count)
-        status = add_missing(db, hostid, values, count, changed);
+        status = DB_RUN_BULK(db, host_app_version_change, values, kept, &changed);
+    if (status == STATUS_OK && changed < kept)
+        status = add_missing(db, hostid, values, kept, changed);
 done:
     free(sorted);
     free(values);

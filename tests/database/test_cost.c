@@ -143,8 +143,9 @@ static void round_trips_are_counted(void **state)
     (void)state;
     printf("%-26s %10s %11s %7s\n", "request", "statements", "round trips", "commits");
     for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
-        /* The first request of its kind prepares the statements and makes the guard row. */
-        for (int turn = 0; turn < 2; turn++) {
+        /* The first requests of a kind make the rows that are the host's, and then prepare what
+         * changes them. */
+        for (int turn = 0; turn < 3; turn++) {
             struct asked asked = cases[i].asked;
             struct db_count count;
 
@@ -170,7 +171,7 @@ static void round_trips_are_counted(void **state)
             assert_int_equal(acknowledged(), (size_t)asked.reports);
             count = db_count(server.db);
             assert_int_equal(count.commits, 1);
-            if (turn == 0)
+            if (turn < 2)
                 continue;
             assert_int_equal(count.prepares, 0);
             printf("%-26s %10llu %11llu %7llu\n", cases[i].name,
