@@ -7,6 +7,11 @@
 
 #include "db/db.h"
 
+/* As db_open, for the calls below: an answer may take ten minutes, and on a cluster their
+ * statements are prepared too, since nothing may be prepared inside a transaction there. */
+MUST_CHECK enum status db_admin_open(const struct config *config, struct db **ret_db,
+                                     struct failure *failure);
+
 /* --- catalog ------------------------------------------------------------------------------ */
 
 /* Inserts what is missing; *ret_added tells whether it was. */
@@ -35,6 +40,11 @@ MUST_CHECK enum status db_admin_version_deprecate(struct db *db, int64_t id, boo
 /* After a change of the code-signing key. */
 MUST_CHECK enum status db_admin_version_save_document(struct db *db, int64_t id,
                                                       struct text xml_doc);
+
+/* The tables of a project that have no primary key and could have one, with its columns: "host_id,
+ * app_version_id". */
+MUST_CHECK enum status db_admin_keyless_tables(struct db *db, struct arena *arena,
+                                               struct keyless_row **ret_rows, size_t *ret_count);
 
 /* --- accounts ----------------------------------------------------------------------------- */
 

@@ -85,6 +85,12 @@ enum status db_admin_version_save_document(struct db *db, int64_t id, struct tex
     return DB_RUN(db, admin_version_save_document, NULL, .id = id, .xml_doc = xml_doc);
 }
 
+enum status db_admin_keyless_tables(struct db *db, struct arena *arena,
+                                    struct keyless_row **ret_rows, size_t *ret_count)
+{
+    return DB_ALL(db, admin_keyless_tables, arena, ret_rows, ret_count, DB_NO_VALUES);
+}
+
 enum status db_admin_user_add(struct db *db, const struct new_user *user, int64_t *ret_id)
 {
     enum status status =

@@ -48,6 +48,9 @@ MUST_CHECK enum status db_reopen(struct db *db);
 /* From now on this connection only reads: the database refuses to write, and rows are read without
  * their locks. */
 MUST_CHECK enum status db_read_only(struct db *db);
+/* The database has the table by which a transaction is seen to be lost. That of a project has, or
+ * it cannot be opened; a file database may be of an earlier version. */
+bool db_sees_losses(const struct db *db);
 /* The text of the last error of this connection, for the log; "" when none. */
 const char *db_error(const struct db *db);
 /* Statements executed and round trips made since the last call of db_count_reset. Preparing is

@@ -267,6 +267,11 @@ enum status db_rollback_to_savepoint(struct db *db)
     return db_run_text(db, "ROLLBACK TO SAVEPOINT qm");
 }
 
+bool db_sees_losses(const struct db *db)
+{
+    return db->keeps_token;
+}
+
 struct db_count db_count(const struct db *db)
 {
     return db->count;

@@ -198,7 +198,7 @@ CREATE TABLE IF NOT EXISTS host_app_version (
     turnaround_var          DOUBLE NOT NULL,
     turnaround_q            DOUBLE NOT NULL,
     consecutive_valid       INT NOT NULL,
-    UNIQUE KEY hap (host_id, app_version_id)
+    PRIMARY KEY (host_id, app_version_id)
 ) ENGINE=InnoDB DEFAULT CHARSET=utf8mb4 COLLATE=utf8mb4_general_ci;
 
 CREATE TABLE IF NOT EXISTS workunit (
@@ -377,9 +377,9 @@ CREATE TABLE IF NOT EXISTS assignment (
 CREATE TABLE IF NOT EXISTS credited_job (
     userid                  INT NOT NULL,
     workunitid              BIGINT NOT NULL,
+    PRIMARY KEY (userid, workunitid),
     KEY credited_job_user (userid),
-    KEY credited_job_wu (workunitid),
-    UNIQUE KEY credited_job_user_wu (userid, workunitid)
+    KEY credited_job_wu (workunitid)
 ) ENGINE=InnoDB DEFAULT CHARSET=utf8mb4 COLLATE=utf8mb4_general_ci;
 
 CREATE TABLE IF NOT EXISTS credit_user (

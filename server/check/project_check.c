@@ -155,6 +155,25 @@ static void check_templates(struct check *check)
     (void)closedir(folder);
 }
 
+/* Those of a running project are not ours to change. */
+static void check_table_keys(struct check *check)
+{
+    struct keyless_row *tables;
+    size_t count;
+
+    if (db_admin_keyless_tables(check->db, check->arena, &tables, &count) != STATUS_OK)
+        return;
+    for (size_t i = 0; i < count; i++)
+        found(check, CHECK_WARNING,
+              text_string(check->arena,
+                          text_print(check->arena,
+                                     "table " TEXT_FORMAT
+                                     " has no primary key, which a cluster needs: ALTER TABLE"
+                                     " " TEXT_FORMAT " ADD PRIMARY KEY (" TEXT_FORMAT ")",
+                                     TEXT_ARG(tables[i].name), TEXT_ARG(tables[i].name),
+                                     TEXT_ARG(tables[i].columns_of_key))));
+}
+
 static void check_database(struct check *check)
 {
     struct failure failure = {.status = STATUS_OK};
@@ -176,6 +195,7 @@ static void check_database(struct check *check)
         found(check, CHECK_WARNING, "no application has a version (qmctl version add)");
     if (rows.platform_count == 0)
         found(check, CHECK_ERROR, "there are no platforms (qmctl init adds them)");
+    check_table_keys(check);
 }
 
 /* What the disk options mean together. */
@@ -202,6 +222,8 @@ static void check_files(struct check *check)
         status = db_file_orders(db, check->arena, 0, 1, &orders, &count);
         if (status != STATUS_OK)
             (void)fail(&failure, status, "%s", db_error(db));
+        else if (!db_sees_losses(db))
+            status = fail(&failure, STATUS_DB_REFUSED, "there is no table \"qm_connection\"");
     }
     if (status != STATUS_OK)
         found(check, CHECK_WARNING,

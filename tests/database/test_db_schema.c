@@ -1,9 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Making tables, again and again, from nothing, from half and from an existing project. */
 #include "config/config.h"
+#include "db/admin.h"
 #include "db/columns.h"
 #include "db/db.h"
 #include "db/schema.h"
+#include "server/base/arena.h"
 #include "tests/support/database.h"
 #include "tests/support/test.h"
 
@@ -92,6 +94,52 @@ static void an_existing_project_gets_only_our_tables(void **state)
                                           " WHERE TABLE_SCHEMA = DATABASE()"
                                           " AND TABLE_NAME = 'credit_team'"),
                0);
+    test_database_destroy(database);
+}
+
+static int64_t primary_keys(struct test_database *database)
+{
+    return test_sql_integer(database, "SELECT COUNT(*) FROM information_schema.TABLE_CONSTRAINTS"
+                                      " WHERE TABLE_SCHEMA = DATABASE()"
+                                      " AND TABLE_NAME IN ('host_app_version', 'credited_job')"
+                                      " AND CONSTRAINT_TYPE = 'PRIMARY KEY'");
+}
+
+/* What we made gets the keys that earlier versions left out; a running project is told. */
+static void every_table_of_ours_gets_a_primary_key(void **state)
+{
+    static const char before[] =
+        "ALTER TABLE host_app_version DROP PRIMARY KEY, ADD UNIQUE hap (host_id, app_version_id);"
+        "ALTER TABLE credited_job DROP PRIMARY KEY,"
+        " ADD UNIQUE credited_job_user_wu (userid, workunitid);"
+        "DELETE FROM qm_schema WHERE version >= 6";
+    struct test_database *database = test_database_create(true, NULL);
+    struct arena *arena = arena_create(1 << 20);
+    struct schema_report report;
+    struct keyless_row *tables;
+    struct db *db;
+    size_t count;
+
+    (void)state;
+    assert_i64(primary_keys(database), 2);
+    for (int is_ours = 1; is_ours >= 0; is_ours--) {
+        test_sql(database, before);
+        test_sql(database, "INSERT INTO host_app_version SET host_id = %d, app_version_id = 1",
+                 is_ours);
+        if (!is_ours)
+            test_sql(database, "DELETE FROM qm_schema");
+        assert_status(STATUS_OK, db_schema_upgrade(test_database_config(database), &report, NULL));
+        assert_false(report.created_tables);
+        assert_i64(primary_keys(database), is_ours ? 2 : 0);
+        db = test_database_open(database);
+        assert_status(STATUS_OK, db_admin_keyless_tables(db, arena, &tables, &count));
+        assert_int_equal(count, is_ours ? 0 : 2);
+        db_close(db);
+    }
+    assert_text(tables[1].name, "host_app_version");
+    assert_text(tables[1].columns_of_key, "host_id, app_version_id");
+    assert_i64(test_sql_integer(database, "SELECT COUNT(*) FROM host_app_version"), 2);
+    arena_destroy(arena);
     test_database_destroy(database);
 }
 
@@ -194,6 +242,7 @@ int main(void)
         cmocka_unit_test(a_missing_database_is_made),
         cmocka_unit_test(an_interrupted_run_is_completed),
         cmocka_unit_test(an_existing_project_gets_only_our_tables),
+        cmocka_unit_test(every_table_of_ours_gets_a_primary_key),
         cmocka_unit_test(a_strange_database_is_refused),
         cmocka_unit_test(a_newer_database_is_refused),
         cmocka_unit_test(upgrades_are_numbered_from_one),
