@@ -4,6 +4,7 @@
 #include "db/mariadb_internal.h"
 
 #include "config/config.h"
+#include "db/admin.h"
 #include "server/base/arena.h"
 #include "server/base/random.h"
 
@@ -15,8 +16,13 @@
 
 #include "server/base/banned.h"
 
+/* Seconds. A database that is stopped or cut off answers nothing and refuses nothing: a request on
+ * an open connection has waited ANSWER_TIMEOUT_S when it notices, and CONNECT_TIMEOUT_S more when
+ * the project is said to be down. No statement of a request takes so long; an administrator's goes
+ * through whole tables. */
 #define CONNECT_TIMEOUT_S     5
-#define ANSWER_TIMEOUT_S      60
+#define ANSWER_TIMEOUT_S      20
+#define ADMIN_TIMEOUT_S       600
 #define FILES_TIMEOUT_S       5 /* of the file database: no request waits long for it */
 #define SCRATCH_BYTES_MAX     ((size_t)256 * 1024 * 1024)
 #define SERVER_VERSION_OLDEST 100200 /* MariaDB 10.2: array binding */
@@ -123,6 +129,8 @@ static enum status open_connection(struct db *db)
         db->connection = (int64_t)random_u64();
         db->keeps_token =
             !db->reads_only && actual_table_exists(&db->facts.columns, "qm_connection");
+        if (status == STATUS_OK)
+            status = mariadb_prepare_ahead(db);
         db_count_reset(db);
     }
     if (status != STATUS_OK)
@@ -134,6 +142,7 @@ static enum status open_connection(struct db *db)
 struct place {
     struct text host, socket, user, password, name;
     unsigned connect_timeout, answer_timeout; /* s */
+    bool is_admin;
 };
 
 static struct place project_place(const struct config *config)
@@ -213,6 +222,7 @@ static enum status open_db(const struct place *place, bool with_database, bool i
         return fail(failure, STATUS_NO_MEMORY, "no memory");
     db->magic = DB_MAGIC;
     db->with_database = with_database;
+    db->is_admin = place->is_admin;
     db->inspects = inspects;
     db->facts.bytes_per_character = 4;
     db->scratch = arena_create(SCRATCH_BYTES_MAX);
@@ -240,11 +250,21 @@ enum status db_open(const struct config *config, struct db **ret_db, struct fail
     return open_db(&place, true, true, ret_db, failure);
 }
 
+enum status db_admin_open(const struct config *config, struct db **ret_db, struct failure *failure)
+{
+    struct place place = project_place(config);
+
+    place.is_admin = true;
+    place.answer_timeout = ADMIN_TIMEOUT_S;
+    return open_db(&place, true, true, ret_db, failure);
+}
+
 enum status db_connect(const struct config *config, bool with_database, struct db **ret_db,
                        struct failure *failure)
 {
     struct place place = project_place(config);
 
+    place.answer_timeout = ADMIN_TIMEOUT_S; /* an upgrade changes whole tables */
     return open_db(&place, with_database, false, ret_db, failure);
 }
 

@@ -29,6 +29,7 @@ struct db {
     char *host, *socket, *user, *password, *name;   /* as the options say */
     unsigned port, connect_timeout, answer_timeout; /* s */
     bool reads_only;                                /* see db_read_only */
+    bool is_admin;                                  /* see db_admin_open */
     bool with_database, inspects; /* whether db_reopen chooses a database, inspects it */
     MYSQL *mysql;
     bool awaits_answer; /* of a command that was sent ahead */
@@ -68,6 +69,9 @@ void mariadb_forget_connections(struct db *db);
 void mariadb_disconnect(struct db *db);
 
 /* mariadb_statement.c */
+/* On a cluster a prepare inside a transaction may hide that another node has ended it. There
+ * everything that the connection may execute is prepared when it is opened. */
+MUST_CHECK enum status mariadb_prepare_ahead(struct db *db);
 void mariadb_prepared_free(struct db_prepared *prepared); /* NULL is fine */
 
 #endif

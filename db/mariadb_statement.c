@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* A statement's life on a connection: prepared when it is first used, once for each size of its
- * list, and kept; bound to values, in one row of them or in many, and executed; its rows fetched.
+/* A statement's life on a connection: prepared when it is first used (on a cluster, when the
+ * connection is opened), once for each size of its list, and kept; bound to values, in one row of
+ * them or in many, and executed; its rows fetched.
  *
  * Values and rows are structs whose members the written-out statement (statement.h) knows by their
  * offsets: from the caller's struct into the parameters, from the columns into the caller's struct.
@@ -188,6 +189,37 @@ static enum status make_ready(struct db *db, enum statement statement, size_t li
     enum status status = find_prepared(db, statement, list_count, ret_prepared);
 
     return status == STATUS_OK && !(*ret_prepared)->only_reads ? mariadb_begin(db) : status;
+}
+
+/* What this connection may execute. Those of admin.def stand before those of statements.def, whose
+ * first is actual_columns. */
+static bool may_execute(const struct db *db, enum statement statement)
+{
+    if (!db->inspects)
+        return statement >= STATEMENT_FILES;
+    return statement < STATEMENT_FILES && (db->is_admin || statement >= STATEMENT_actual_columns);
+}
+
+enum status mariadb_prepare_ahead(struct db *db)
+{
+    enum status status = STATUS_OK;
+
+    if (!db->facts.is_cluster || !db->keeps_token)
+        return STATUS_OK;
+    for (int i = 0; i < STATEMENT_COUNT; i++) {
+        const enum statement statement = (enum statement)i;
+        size_t sizes =
+            statement_list(statement_definition(statement)) == NULL ? 1 : STATEMENT_SIZES;
+
+        for (size_t j = 0; j < sizes && may_execute(db, statement); j++) {
+            status = db_prepare(db, statement, statement_list_size(j));
+            if (status == STATUS_DB_BUG || status == STATUS_DB_REFUSED)
+                break; /* a table that not every project has: whoever needs it is told then */
+            if (status != STATUS_OK)
+                return status;
+        }
+    }
+    return STATUS_OK;
 }
 
 enum status db_prepare(struct db *db, enum statement statement, size_t list_count)

@@ -3,10 +3,12 @@
 #include "db/admin.h"
 #include "db/db.h"
 #include "db/mariadb.h"
+#include "db/mariadb_internal.h"
 #include "server/base/arena.h"
 #include "server/base/buffer.h"
 #include "server/request/walk.h"
 #include "tests/support/database.h"
+#include "tests/support/serving.h"
 #include "tests/support/test.h"
 
 #include <mysqld_error.h>
@@ -545,6 +547,41 @@ static void a_connection_prepares_each_statement_once(void **state)
     assert_i64((int64_t)db_count(f->db).commits, 1);
 }
 
+/* On a cluster a prepare in the middle of a transaction may hide its end. */
+static void on_a_cluster_nothing_is_prepared_inside_a_transaction(void **state)
+{
+    struct fixture *f = *state;
+    struct asking asking = {.host = 5, .work_seconds = 1000};
+    struct serving serving;
+
+    test_database_add_app(f->database);
+    test_sql(f->database, "SET SESSION sql_mode = '';"
+                          "INSERT INTO user SET id = 17, email_addr = 'c', authenticator = 'key';"
+                          "INSERT INTO host SET id = 5, userid = 17");
+    serving_add_jobs(f->database, &(struct new_jobs){.first = 1, .count = 8});
+    serving_open(&serving, f->database);
+    serving.db->facts.is_cluster = true;
+    assert_status(STATUS_OK, mariadb_prepare_ahead(serving.db));
+    for (int i = 0; i < 2; i++) { /* jobs, then the same again, which were lost */
+        (void)serving_ask(&serving, &asking, 1800000000 + i * 1000, 1);
+        assert_true(serving.request.visit.jobs_sent + serving.request.visit.resent > 0);
+        assert_int_equal(db_count(serving.db).prepares, 0);
+    }
+    serving_close(&serving);
+
+    f->db->facts.is_cluster = f->db->is_admin = true;
+    assert_status(STATUS_OK, mariadb_prepare_ahead(f->db));
+    assert_true(db_count(f->db).prepares > 100);
+    db_count_reset(f->db);
+    for (int i = 0; i < STATEMENT_FILES; i++) {
+        bool has_list = statement_list(statement_definition((enum statement)i)) != NULL;
+
+        for (size_t j = 1; j <= (has_list ? DB_LIST_MOST : 1); j *= 4)
+            assert_status(STATUS_OK, db_prepare(f->db, (enum statement)i, j));
+    }
+    assert_int_equal(db_count(f->db).prepares, 0);
+}
+
 #define CASE(name) cmocka_unit_test_setup_teardown(name, setup, teardown)
 
 int main(void)
@@ -570,6 +607,7 @@ int main(void)
         CASE(no_server_is_gone),
         CASE(the_nth_command_can_be_made_to_fail),
         CASE(a_connection_prepares_each_statement_once),
+        CASE(on_a_cluster_nothing_is_prepared_inside_a_transaction),
     };
 
     return cmocka_run_group_tests(tests, open_all, close_all);

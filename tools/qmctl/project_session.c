@@ -4,7 +4,7 @@
 #include "tools/qmctl/project_session.h"
 
 #include "config/config.h"
-#include "db/db.h"
+#include "db/admin.h"
 #include "server/base/arena.h"
 
 #include <stdio.h>
@@ -36,7 +36,7 @@ enum status session_db(struct session *session)
     enum status status = session_config(session);
     if (status != STATUS_OK || session->db != NULL)
         return status;
-    return db_open(session->config, &session->db, &session->failure);
+    return db_admin_open(session->config, &session->db, &session->failure);
 }
 
 enum status session_db_failed(struct session *session, enum status status, const char *what)
