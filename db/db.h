@@ -43,7 +43,9 @@ const char *db_library_version(void);
 /* Every statement that a connection may prepare, for --print-sql. */
 void db_print_sql(struct buffer *ret_text);
 void db_close(struct db *db); /* NULL is fine; an open transaction is rolled back */
-/* The same settings again after DB_GONE or DB_UNKNOWN; prepared statements are made anew. */
+/* The same settings again after DB_GONE or DB_UNKNOWN; prepared statements are made anew. DB_GONE
+ * also where a write was refused by a read-only server and it still is one: trying once is enough.
+ */
 MUST_CHECK enum status db_reopen(struct db *db);
 /* From now on this connection only reads: the database refuses to write, and rows are read without
  * their locks. */

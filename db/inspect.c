@@ -150,6 +150,8 @@ static enum status check_settings(struct db *db, struct arena *arena, struct dat
             by_statement = text_equal_nocase(setting.value, TEXT("STATEMENT"));
         else if (text_equal_nocase(setting.name, TEXT("WSREP_ON")))
             facts->is_cluster = text_equal_nocase(setting.value, TEXT("ON"));
+        else if (text_equal_nocase(setting.name, TEXT("READ_ONLY")))
+            facts->is_read_only = !text_equal_nocase(setting.value, TEXT("OFF"));
     }
     status = DB_END(&rows);
     if (status == STATUS_OK && logs && by_statement)

@@ -278,9 +278,17 @@ enum status db_connect_files(const struct config *config, bool with_database, st
 
 enum status db_reopen(struct db *db)
 {
+    bool was_refused = db->was_refused;
+    enum status status;
+
     must(db->magic == DB_MAGIC);
     mariadb_disconnect(db);
-    return open_connection(db);
+    status = open_connection(db);
+    if (status != STATUS_OK || !was_refused || !db->facts.is_read_only)
+        return status;
+    (void)snprintf(db->error, sizeof(db->error), "the database server is still read-only");
+    mariadb_disconnect(db);
+    return STATUS_DB_GONE;
 }
 
 void db_close(struct db *db)

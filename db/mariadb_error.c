@@ -71,6 +71,7 @@ enum status mariadb_note(struct db *db, const char *what, unsigned error, const 
 {
     enum status status = db_error_status(error, committing);
 
+    db->was_refused = error == ER_OPTION_PREVENTS_STATEMENT || error == ER_READ_ONLY_MODE;
     (void)snprintf(db->error, sizeof(db->error), "%s: error %u (%s)", what, error, why);
     for (char *c = db->error; *c != '\0'; c++) {
         if ((unsigned char)*c < ' ')

@@ -32,6 +32,7 @@ struct db {
     bool is_admin;                                  /* see db_admin_open */
     bool with_database, inspects; /* whether db_reopen chooses a database, inspects it */
     MYSQL *mysql;
+    bool was_refused;   /* a write, since the server is read-only */
     bool awaits_answer; /* of a command that was sent ahead */
     /* Which transaction this is: see mariadb_transaction.c. */
     bool keeps_token; /* the database has qm_connection, and we may write */

@@ -451,6 +451,8 @@ static void a_read_only_server_is_gone(void **state)
     test_sql(f->database, "SET GLOBAL read_only = 1");
     assert_status(STATUS_DB_GONE, db_host_guard(db, 7, 1, 1));
     assert_non_null(strstr(db_error(db), "1290"));
+    assert_status(STATUS_DB_GONE, db_reopen(db));
+    assert_non_null(strstr(db_error(db), "read-only"));
     test_sql(f->database, "SET GLOBAL read_only = 0");
     assert_status(STATUS_OK, db_reopen(db));
     assert_status(STATUS_OK, db_host_guard(db, 7, 2, 1));
