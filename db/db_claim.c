@@ -17,13 +17,6 @@ static int compare_by_workunit(const void *a, const void *b)
     return (left->workunitid > right->workunitid) - (left->workunitid < right->workunitid);
 }
 
-static int compare_by_result(const void *a, const void *b)
-{
-    const struct claim *left = a, *right = b;
-
-    return (left->resultid > right->resultid) - (left->resultid < right->resultid);
-}
-
 /* Row locks end at the node of a cluster; there a row that both really change is needed. */
 static enum status guard_workunits(struct db *db, struct arena *arena, const struct claim *claims,
                                    size_t count)
@@ -198,7 +191,7 @@ enum status db_results_claim(struct db *db, struct arena *arena, int64_t hostid,
     ids = db_sorted_ids(arena, resultids, count);
     qsort(sorted, count, sizeof(sorted[0]), compare_by_workunit);
     status = guard_workunits(db, arena, sorted, count);
-    qsort(sorted, count, sizeof(sorted[0]), compare_by_result);
+    qsort(sorted, count, sizeof(sorted[0]), sorted_compare_ids);
     if (status == STATUS_OK)
         status = claim_results(db, arena, hostid, userid, sorted, count, ids, &affected);
     if (status != STATUS_OK)

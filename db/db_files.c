@@ -70,56 +70,24 @@ const char *file_outcome_word(int64_t outcome)
     return outcome >= 0 && outcome < FILE_OUTCOME_COUNT ? words[outcome] : "?";
 }
 
-/* Takes what a query of orders gave. */
-static enum status take_orders(struct arena *arena, const struct file_order_row *rows, size_t count,
-                               struct file_order **ret_orders, size_t *ret_count)
-{
-    struct file_order *orders = ARENA_ARRAY(arena, count, struct file_order);
-
-    if (orders == NULL)
-        return STATUS_TOO_LARGE;
-    for (size_t i = 0; i < count; i++)
-        orders[i] = (struct file_order){.hostid = rows[i].hostid,
-                                        .name = rows[i].name,
-                                        .action = rows[i].action,
-                                        .created = rows[i].created,
-                                        .delivered = rows[i].delivered,
-                                        .xml = rows[i].xml,
-                                        .tries = rows[i].tries,
-                                        .ended = rows[i].ended,
-                                        .outcome = rows[i].outcome,
-                                        .nbytes = rows[i].nbytes};
-    *ret_orders = orders;
-    *ret_count = count;
-    return STATUS_OK;
-}
-
 enum status db_file_orders(struct db *db, struct arena *arena, int64_t hostid, size_t most,
-                           struct file_order **ret_orders, size_t *ret_count)
+                           struct file_order_row **ret_orders, size_t *ret_count)
 {
-    struct file_order_row *rows;
-    size_t count;
-    enum status status =
-        hostid == 0 ? DB_ALL(db, file_orders_all, arena, &rows, &count, .most = (int64_t)most)
-                    : DB_ALL(db, file_orders_of_host, arena, &rows, &count, .hostid = hostid,
-                             .most = (int64_t)most);
-
-    return status == STATUS_OK ? take_orders(arena, rows, count, ret_orders, ret_count) : status;
+    return hostid == 0
+               ? DB_ALL(db, file_orders_all, arena, ret_orders, ret_count, .most = (int64_t)most)
+               : DB_ALL(db, file_orders_of_host, arena, ret_orders, ret_count, .hostid = hostid,
+                        .most = (int64_t)most);
 }
 
 enum status db_file_orders_open(struct db *db, struct arena *arena, int64_t hostid,
-                                struct file_order **ret_orders, size_t *ret_count)
+                                struct file_order_row **ret_orders, size_t *ret_count)
 {
-    struct file_order_row *rows;
-    size_t count;
-    enum status status =
-        DB_ALL(db, file_orders_open, arena, &rows, &count, .hostid = hostid, .most = ORDERS_MOST);
-
-    return status == STATUS_OK ? take_orders(arena, rows, count, ret_orders, ret_count) : status;
+    return DB_ALL(db, file_orders_open, arena, ret_orders, ret_count, .hostid = hostid,
+                  .most = ORDERS_MOST);
 }
 
-enum status db_file_orders_add(struct db *db, struct arena *arena, const struct file_order *orders,
-                               size_t count)
+enum status db_file_orders_add(struct db *db, struct arena *arena,
+                               const struct file_order_row *orders, size_t count)
 {
     struct file_order_add_values *values = ARENA_ARRAY(arena, count, struct file_order_add_values);
 
@@ -136,8 +104,8 @@ enum status db_file_orders_add(struct db *db, struct arena *arena, const struct 
     return DB_RUN_BULK(db, file_order_add, values, count, NULL);
 }
 
-enum status db_file_orders_save(struct db *db, struct arena *arena, const struct file_order *orders,
-                                size_t count)
+enum status db_file_orders_save(struct db *db, struct arena *arena,
+                                const struct file_order_row *orders, size_t count)
 {
     struct file_order_save_values *values =
         ARENA_ARRAY(arena, count, struct file_order_save_values);

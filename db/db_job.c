@@ -2,6 +2,7 @@
 /* Jobs that the database says a host has: listed, sent again, or given up. */
 #include "db/mariadb.h"
 #include "server/base/arena.h"
+#include "server/base/sorted.h"
 
 #include <stdlib.h>
 
@@ -75,26 +76,12 @@ enum status db_jobs_by_name(struct db *db, struct arena *arena, int64_t hostid,
     return status == STATUS_OK ? take_jobs(arena, rows, found, ret_jobs, ret_count) : status;
 }
 
-static int compare_transitions(const void *a, const void *b)
-{
-    const struct workunit_transition_by_values *left = a, *right = b;
-
-    return (left->id > right->id) - (left->id < right->id);
-}
-
 /* Workunits before results, and both in order of id. */
 static enum status save_transitions(struct db *db, struct workunit_transition_by_values *values,
                                     size_t count)
 {
-    qsort(values, count, sizeof(values[0]), compare_transitions);
+    qsort(values, count, sizeof(values[0]), sorted_compare_ids);
     return DB_RUN_BULK(db, workunit_transition_by, values, count, NULL);
-}
-
-static int compare_resent(const void *a, const void *b)
-{
-    const struct result_resend_values *left = a, *right = b;
-
-    return (left->id > right->id) - (left->id < right->id);
 }
 
 enum status db_jobs_resend(struct db *db, const struct resent_job *jobs, size_t count)
@@ -115,20 +102,13 @@ enum status db_jobs_resend(struct db *db, const struct resent_job *jobs, size_t 
                                                    .flops_estimate = jobs[i].flops_estimate};
     }
     status = save_transitions(db, transitions, count);
-    qsort(results, count, sizeof(results[0]), compare_resent);
+    qsort(results, count, sizeof(results[0]), sorted_compare_ids);
     if (status == STATUS_OK)
         status = DB_RUN_BULK(db, result_resend, results, count, NULL);
 done:
     free(transitions);
     free(results);
     return status;
-}
-
-static int compare_given_up(const void *a, const void *b)
-{
-    const struct result_give_up_values *left = a, *right = b;
-
-    return (left->id > right->id) - (left->id < right->id);
 }
 
 enum status db_jobs_give_up(struct db *db, const struct host_job *jobs, size_t count,
@@ -149,7 +129,7 @@ enum status db_jobs_give_up(struct db *db, const struct host_job *jobs, size_t c
             (struct result_give_up_values){.id = jobs[i].result.id, .report_deadline = deadline};
     }
     status = save_transitions(db, transitions, transition_count);
-    qsort(results, count, sizeof(results[0]), compare_given_up);
+    qsort(results, count, sizeof(results[0]), sorted_compare_ids);
     if (status == STATUS_OK)
         status = DB_RUN_BULK(db, result_give_up, results, count, NULL);
 done:

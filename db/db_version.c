@@ -3,6 +3,7 @@
  * every change is relative to what the row holds at that moment. */
 #include "db/mariadb.h"
 #include "server/base/arena.h"
+#include "server/base/sorted.h"
 
 #include <stdlib.h>
 
@@ -12,14 +13,6 @@ enum status db_host_app_versions(struct db *db, struct arena *arena, int64_t hos
                                  struct host_app_version_row **ret_rows, size_t *ret_count)
 {
     return DB_ALL(db, host_app_versions, arena, ret_rows, ret_count, .hostid = hostid);
-}
-
-static int compare_changes(const void *a, const void *b)
-{
-    const struct host_app_version_change *left = a, *right = b;
-
-    return (left->app_version_id > right->app_version_id) -
-           (left->app_version_id < right->app_version_id);
 }
 
 /* A row that is not there, as far as is known. */
@@ -92,7 +85,7 @@ enum status db_host_app_versions_save(struct db *db, int64_t hostid,
         goto done;
     for (size_t i = 0; i < count; i++)
         sorted[i] = changes[i];
-    qsort(sorted, count, sizeof(sorted[0]), compare_changes);
+    qsort(sorted, count, sizeof(sorted[0]), sorted_compare_ids);
     status = STATUS_OK;
     for (size_t i = 0; i < count && status == STATUS_OK; i++) {
         const struct host_app_version_change *change = &sorted[i];

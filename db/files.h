@@ -58,30 +58,23 @@ enum {
     FILE_ORDER_KEPT_DAYS = 7
 };
 
-struct file_order {
-    int64_t hostid;
-    struct text name;
-    int64_t action;             /* enum file_action */
-    int64_t created, delivered; /* epoch; delivered 0: not told yet, else for the first time */
-    struct text xml;
-    int64_t tries;          /* replies that told it */
-    int64_t ended, outcome; /* epoch, 0: open; enum file_outcome */
-    double nbytes;          /* of a file to get, on the host; 0: not known. Read only */
-};
+/* struct file_order_row: a ROWS of files.def. delivered: when it was told for the first time, 0:
+ * not yet; tries: replies that told it; ended: 0 while it is open; nbytes: of a file to get, on the
+ * host, 0: not known. */
 /* Orders of one host, or with hostid 0 of all, ended or not, without xml; oldest first. */
 MUST_CHECK enum status db_file_orders(struct db *db, struct arena *arena, int64_t hostid,
-                                      size_t most, struct file_order **ret_orders,
+                                      size_t most, struct file_order_row **ret_orders,
                                       size_t *ret_count);
 /* The open ones of one host, as many as a reply can hold. */
 MUST_CHECK enum status db_file_orders_open(struct db *db, struct arena *arena, int64_t hostid,
-                                           struct file_order **ret_orders, size_t *ret_count);
+                                           struct file_order_row **ret_orders, size_t *ret_count);
 /* An open one that is there keeps its date, `delivered` never falls and `tries` are added; one that
  * has ended begins anew. */
 MUST_CHECK enum status db_file_orders_add(struct db *db, struct arena *arena,
-                                          const struct file_order *orders, size_t count);
+                                          const struct file_order_row *orders, size_t count);
 /* What became of open ones: delivered, tries, ended and outcome. */
 MUST_CHECK enum status db_file_orders_save(struct db *db, struct arena *arena,
-                                           const struct file_order *orders, size_t count);
+                                           const struct file_order_row *orders, size_t count);
 /* Ends what is open for too long and drops what ended too long ago; of all hosts, or (only the
  * latter) of one. */
 MUST_CHECK enum status db_file_orders_clean(struct db *db, int64_t now);

@@ -6,7 +6,7 @@
 
 #include "server/base/banned.h"
 
-static int compare_ids(const void *a, const void *b)
+int sorted_compare_ids(const void *a, const void *b)
 {
     int64_t one = *(const int64_t *)a, other = *(const int64_t *)b;
 
@@ -18,7 +18,7 @@ size_t sorted_ids(int64_t *ids, size_t count)
     size_t kept = 0;
 
     if (count > 0)
-        qsort(ids, count, sizeof(ids[0]), compare_ids);
+        qsort(ids, count, sizeof(ids[0]), sorted_compare_ids);
     for (size_t i = 0; i < count; i++)
         if (kept == 0 || ids[kept - 1] != ids[i])
             ids[kept++] = ids[i];
@@ -28,7 +28,7 @@ size_t sorted_ids(int64_t *ids, size_t count)
 size_t sorted_find_id(const int64_t *ids, size_t count, int64_t id)
 {
     const int64_t *found =
-        count == 0 ? NULL : bsearch(&id, ids, count, sizeof(ids[0]), compare_ids);
+        count == 0 ? NULL : bsearch(&id, ids, count, sizeof(ids[0]), sorted_compare_ids);
 
     return found == NULL ? count : (size_t)(found - ids);
 }

@@ -203,7 +203,7 @@ static void check_files(struct check *check)
 {
     const struct config *config = check->config;
     struct failure failure = {.status = STATUS_OK};
-    struct file_order *orders;
+    struct file_order_row *orders;
     struct db *db = NULL;
     size_t count;
     enum status status;

@@ -18,7 +18,7 @@ enum { FILE_STATUS_PRESENT = 1 }; /* as clients say it: protocol(7) 2.12 */
 struct host_files {
     struct host_file_row *rows; /* by name */
     size_t row_count;
-    struct file_order *orders;
+    struct file_order_row *orders;
     size_t order_count;
 };
 /* NULL: the database does not know the file. */

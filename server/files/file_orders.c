@@ -26,7 +26,7 @@ struct order_update {
 };
 
 /* It was in as many replies as it ever will be, long ago; or it is as old as any order gets. */
-static bool is_hopeless(const struct file_order *order, int64_t now)
+static bool is_hopeless(const struct file_order_row *order, int64_t now)
 {
     return order->created < now - (int64_t)FILE_ORDER_DAYS * DAY ||
            (order->tries >= FILE_ORDER_TRIES &&
@@ -48,21 +48,21 @@ static bool keep_deletions(struct order_update *update)
     const struct text_items *files = &update->request->visit.answer.delete_files;
     struct order_changes *changes = update->changes;
 
-    changes->added = ARENA_ARRAY(update->request->arena, files->count, struct file_order);
+    changes->added = ARENA_ARRAY(update->request->arena, files->count, struct file_order_row);
     if (changes->added == NULL)
         return false;
     for (const struct text_item *item = files->first; item != NULL; item = item->next)
         changes->added[changes->added_count++] =
-            (struct file_order){.hostid = update->request->visit.host.id,
-                                .name = item->text,
-                                .action = FILE_DELETE,
-                                .created = update->now,
-                                .delivered = update->now,
-                                .tries = 1};
+            (struct file_order_row){.hostid = update->request->visit.host.id,
+                                    .name = item->text,
+                                    .action = FILE_DELETE,
+                                    .created = update->now,
+                                    .delivered = update->now,
+                                    .tries = 1};
     return true;
 }
 
-static bool has_arrived(const struct order_update *update, const struct file_order *order,
+static bool has_arrived(const struct order_update *update, const struct file_order_row *order,
                         const struct host_file *file)
 {
     const struct config *config = update->request->config;
@@ -74,7 +74,7 @@ static bool has_arrived(const struct order_update *update, const struct file_ord
 }
 
 static enum file_outcome outcome_of(const struct order_update *update,
-                                    const struct file_order *order)
+                                    const struct file_order_row *order)
 {
     const struct host_file *file = listed_files_find(update->listed, order->name);
     bool is_gone = file == NULL && update->is_whole;
@@ -115,14 +115,14 @@ static bool is_in_answer(const struct answer *answer, struct text name)
 }
 
 /* Adds an open order to the answer, if it is time for it. */
-static void add_to_answer(struct order_update *update, const struct file_order *order,
+static void add_to_answer(struct order_update *update, const struct file_order_row *order,
                           const struct text *needed, size_t needed_count)
 {
     struct request *request = update->request;
     struct answer *answer = &request->visit.answer;
     bool is_listed = listed_files_find(update->listed, order->name) != NULL;
     struct order_changes *changes = update->changes;
-    struct file_order *changed = &changes->changed[changes->changed_count];
+    struct file_order_row *changed = &changes->changed[changes->changed_count];
 
     if (order->tries >= FILE_ORDER_TRIES)
         return;
@@ -150,11 +150,11 @@ static bool end_orders(struct order_update *update, bool *ret_some_deletions)
     size_t count = update->known->order_count, open = 0;
     struct order_changes *changes = update->changes;
 
-    changes->changed = ARENA_ARRAY(update->request->arena, count, struct file_order);
+    changes->changed = ARENA_ARRAY(update->request->arena, count, struct file_order_row);
     if (changes->changed == NULL)
         return false;
     for (size_t i = 0; i < count; i++) {
-        struct file_order order = update->known->orders[i];
+        struct file_order_row order = update->known->orders[i];
 
         order.outcome = outcome_of(update, &order);
         if (order.outcome != FILE_OUTCOME_OPEN) {
@@ -191,7 +191,7 @@ bool file_orders_update(struct request *request, struct host_files *known,
         (void)db_rollback(request->db);
     }
     for (size_t i = 0; i < known->order_count; i++) {
-        const struct file_order *order = &known->orders[i];
+        const struct file_order_row *order = &known->orders[i];
 
         if (order->action != FILE_DELETE || deletions_allowed)
             add_to_answer(&update, order, needed, needed_count);

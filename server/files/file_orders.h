@@ -12,7 +12,7 @@
 
 /* Rows to write: deletions that the answer orders already, and what became of the known orders. */
 struct order_changes {
-    struct file_order *added, *changed;
+    struct file_order_row *added, *changed;
     size_t added_count, changed_count;
 };
 

@@ -164,9 +164,9 @@ static void priority_expiry_and_introduction_never_fall(void **state)
 /* --- beside requests ------------------------------------------------------------------------- */
 
 /* The scheduling database is asked nothing more. */
-static int64_t order_number(struct db *of_files, struct file_order *ret_order)
+static int64_t order_number(struct db *of_files, struct file_order_row *ret_order)
 {
-    struct file_order *orders;
+    struct file_order_row *orders;
     size_t count;
 
     assert_status(STATUS_OK, db_file_orders(of_files, server.arena, HOST, 10, &orders, &count));
@@ -178,9 +178,9 @@ static void an_order_begins_anew_when_it_has_ended(void **state)
 {
     struct failure failure = {0};
     struct db *of_files = NULL;
-    struct file_order order = {
+    struct file_order_row order = {
         .hostid = HOST, .name = TEXT("f"), .action = FILE_SEND, .created = 100, .tries = 1};
-    struct file_order again = order, got;
+    struct file_order_row again = order, got;
 
     (void)state;
     again.created = 200;

@@ -28,11 +28,11 @@ NO_ANSWER(db_files_save, struct db *db, struct arena *arena, const struct host_f
 NO_ANSWER(db_files_seen, struct db *db, int64_t hostid, int64_t now)
 NO_ANSWER(db_files_forget, struct db *db, int64_t hostid, const struct text *names, size_t count)
 NO_ANSWER(db_file_orders_open, struct db *db, struct arena *arena, int64_t hostid,
-          struct file_order **ret_orders, size_t *ret_count)
-NO_ANSWER(db_file_orders_add, struct db *db, struct arena *arena, const struct file_order *orders,
-          size_t count)
-NO_ANSWER(db_file_orders_save, struct db *db, struct arena *arena, const struct file_order *orders,
-          size_t count)
+          struct file_order_row **ret_orders, size_t *ret_count)
+NO_ANSWER(db_file_orders_add, struct db *db, struct arena *arena,
+          const struct file_order_row *orders, size_t count)
+NO_ANSWER(db_file_orders_save, struct db *db, struct arena *arena,
+          const struct file_order_row *orders, size_t count)
 NO_ANSWER(db_file_orders_clean_host, struct db *db, int64_t hostid, int64_t now)
 
 void db_close(struct db *db)

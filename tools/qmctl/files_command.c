@@ -140,10 +140,10 @@ static bool has_arrived(struct session *session, struct text name, double bytes)
 }
 
 /* Ends those whose file is here: the host does not get the order again. */
-static enum status end_arrived(struct session *session, struct db *db, struct file_order *orders,
-                               size_t count)
+static enum status end_arrived(struct session *session, struct db *db,
+                               struct file_order_row *orders, size_t count)
 {
-    struct file_order *done = ARENA_ARRAY(session->arena, count, struct file_order);
+    struct file_order_row *done = ARENA_ARRAY(session->arena, count, struct file_order_row);
     size_t done_count = 0;
     if (done == NULL)
         return STATUS_NO_MEMORY;
@@ -158,13 +158,13 @@ static enum status end_arrived(struct session *session, struct db *db, struct fi
     return done_count > 0 ? db_file_orders_save(db, session->arena, done, done_count) : STATUS_OK;
 }
 
-static void print_orders(struct session *session, const struct file_order *orders, size_t count)
+static void print_orders(struct session *session, const struct file_order_row *orders, size_t count)
 {
     static const char *const titles[] = {"host",  "file",       "order", "state",
                                          "given", "first_sent", "sent",  "ended"};
     struct output_table table = TABLE_BEGIN(session, titles);
     for (size_t i = 0; i < count; i++) {
-        const struct file_order *order = &orders[i];
+        const struct file_order_row *order = &orders[i];
         const char *state = file_outcome_word(order->outcome);
         if (order->outcome == FILE_OUTCOME_OPEN)
             state = order->delivered == 0 ? "waits" : "sent";
@@ -183,7 +183,7 @@ static void print_orders(struct session *session, const struct file_order *order
 enum exit_code command_files_orders(struct session *session)
 {
     int64_t host = 0, most = 1000;
-    struct file_order *orders = NULL;
+    struct file_order_row *orders = NULL;
     size_t count = 0;
     struct db *db = NULL;
     enum status status = option_number(session, "host", 1, INT64_MAX, &host);
@@ -211,7 +211,7 @@ enum exit_code command_files_orders(struct session *session)
 
 /* Only a file that the host lists can be fetched or deleted, and it may come to list it. */
 static enum status warn_if_not_listed(struct session *session, struct db *db,
-                                      const struct file_order *order)
+                                      const struct file_order_row *order)
 {
     struct host_file_row *rows;
     size_t count;
@@ -226,7 +226,7 @@ static enum status warn_if_not_listed(struct session *session, struct db *db,
     return status;
 }
 
-static enum status store_order(struct session *session, const struct file_order *order)
+static enum status store_order(struct session *session, const struct file_order_row *order)
 {
     struct db *db = NULL;
     enum status status = files_open(session, &db);
@@ -240,7 +240,7 @@ static enum status store_order(struct session *session, const struct file_order 
     return status;
 }
 
-static enum status store_message(struct session *session, const struct file_order *order)
+static enum status store_message(struct session *session, const struct file_order_row *order)
 {
     struct text xml = order->xml;
     enum status status;
@@ -262,7 +262,7 @@ static enum status store_message(struct session *session, const struct file_orde
     return status;
 }
 
-static enum exit_code give_order(struct session *session, struct file_order *order)
+static enum exit_code give_order(struct session *session, struct file_order_row *order)
 {
     bool by_message =
         session->config->files_db_name.length == 0 || option_given(session, "message");
@@ -276,9 +276,9 @@ static enum exit_code give_order(struct session *session, struct file_order *ord
 
 /* The host and the name; false with everything said. */
 static bool begin_order(struct session *session, enum file_action action,
-                        struct file_order *ret_order, enum exit_code *ret_code)
+                        struct file_order_row *ret_order, enum exit_code *ret_code)
 {
-    struct file_order order = {
+    struct file_order_row order = {
         .name = text_from(session->arguments[0]), .action = action, .created = session->now};
     enum status status = option_number(session, "host", 1, INT64_MAX, &order.hostid);
     if (status == STATUS_OK && order.hostid == 0) {
@@ -297,14 +297,14 @@ static bool begin_order(struct session *session, enum file_action action,
 
 enum exit_code command_files_delete(struct session *session)
 {
-    struct file_order order;
+    struct file_order_row order;
     enum exit_code code;
     return begin_order(session, FILE_DELETE, &order, &code) ? give_order(session, &order) : code;
 }
 
 enum exit_code command_files_send(struct session *session)
 {
-    struct file_order order;
+    struct file_order_row order;
     struct job_file file;
     enum exit_code code;
     if (!begin_order(session, FILE_SEND, &order, &code))
@@ -347,7 +347,7 @@ static enum status sign_upload(struct session *session, struct text claim,
 enum exit_code command_files_get(struct session *session)
 {
     int64_t bytes = GET_BYTES_MAX_STANDARD;
-    struct file_order order;
+    struct file_order_row order;
     struct text signature;
     enum exit_code code;
     if (!begin_order(session, FILE_GET, &order, &code))
