@@ -569,6 +569,122 @@ static void only_a_resource_without_versions_is_unsupported(void **state)
     assert_true(answer->resources[1].is_only_allowed && !answer->resources[0].is_only_allowed);
 }
 
+/* Days of stored work are longer than the job's deadline is away. */
+static void the_connection_period_binds_unless_the_rule_is_off(void **state)
+{
+    (void)state;
+    request.visit.prefs.work_buf_min_days = 2;
+    config->edf_min_queue = EDF_MIN_QUEUE_ALWAYS;
+    add_job(100);
+    run();
+    assert_int_equal(request.visit.answer.job_count, 0);
+    assert_true(request.visit.answer.no_work_deadlines);
+    memset(&request.visit.answer, 0, sizeof(request.visit.answer));
+    config->edf_min_queue = EDF_MIN_QUEUE_NEVER;
+    run();
+    assert_int_equal(request.visit.answer.job_count, 1);
+}
+
+/* Of two resources the one that may get work first decides, if it is asked for, is not excluded
+ * and has a version at all; what is late keeps its flag. */
+static void the_delay_is_that_of_the_resource_that_may_get_work_first(void **state)
+{
+    static const struct {
+        size_t versions;
+        double gpu_seconds;
+        bool excludes_gpu;
+        double delay; /* 120: no work; 3600: deadlines */
+    } cases[] = {
+        {3, 100, false, 120},
+        {3, 0, false, 3600},
+        {1, 100, false, 3600},
+        {3, 100, true, 3600},
+    };
+
+    (void)state;
+    config->delay_jitter = 0;
+    make_fermi();
+    add_job(90000)->workunit.app_version_num = 0;
+    apps[0].homogeneous_app_version = 1; /* a job for the CPU alone */
+    db_fake.jobs[0].workunit.app_version_id = 11;
+    for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+        memset(&request.visit.answer, 0, sizeof(request.visit.answer));
+        catalog.rows.version_count = cases[i].versions;
+        coprocs[0].req_seconds = cases[i].gpu_seconds;
+        request.visit.project_prefs.no_gpus = cases[i].excludes_gpu;
+        run();
+        assert_int_equal(request.visit.answer.job_count, 0);
+        assert_true(request.visit.answer.no_work_deadlines);
+        assert_real(request.visit.answer.request_delay, cases[i].delay, 0);
+    }
+}
+
+static void versions_out_of_use_support_nothing(void **state)
+{
+    (void)state;
+    apps[0].deprecated = 1;
+    run();
+    assert_int_equal(request.visit.answer.resources[0].state, RESOURCE_UNSUPPORTED);
+}
+
+/* With one job sent, files of others stay for the sake of another one. */
+static void a_reply_with_jobs_makes_no_second_disk_pass(void **state)
+{
+    (void)state;
+    request.message.has_project_disk_free = true;
+    request.message.project_disk_free = 1e9;
+    request.message.has_potentially_free_offender = true;
+    request.message.potentially_free_offender = 4e9;
+    add_job(100);
+    add_job(100)->workunit.rsc_disk_bound = 2e9;
+    run();
+    assert_int_equal(request.visit.answer.job_count, 1);
+    assert_int_equal(in_progress(), 1);
+}
+
+/* Without a list the host's own jobs are simulated, due when the client was told. How many jobs of
+ * 20000 s, due in 30000 s, go beside one of 40000 s that is due then? */
+static size_t sent_beside_own(int64_t due)
+{
+    struct fake_job *own = add_lost(40000);
+
+    config->report_grace_period = 20000;
+    request.visit.host.p_ncpus = 1;
+    request.message.has_other_results = false;
+    own->result.report_deadline = NOW + due + 20000;
+    add_job(20000)->workunit.delay_bound = 30000;
+    run();
+    return request.visit.answer.job_count;
+}
+
+static void own_jobs_are_due_before_the_grace_period(void **state)
+{
+    (void)state;
+    assert_int_equal(sent_beside_own(50000), 0);
+    assert_true(request.visit.answer.no_work_deadlines);
+}
+
+static void own_jobs_that_have_time_hinder_nothing(void **state)
+{
+    (void)state;
+    assert_int_equal(sent_beside_own(70000), 1);
+}
+
+static void a_lost_always_on_job_occupies_no_processor(void **state)
+{
+    struct fake_job *lost = add_lost(80000);
+
+    (void)state;
+    catalog.rows.app_count = catalog.rows.version_count = 2;
+    request.visit.host.p_ncpus = 1;
+    lost->result.appid = lost->workunit.appid = 2;
+    lost->result.app_version_id = 12;
+    add_job(50000);
+    run();
+    assert_int_equal(request.visit.answer.job_count, 2);
+    assert_true(request.visit.answer.jobs[0].is_resent);
+}
+
 /* --- own versions ----------------------------------------------------------------------------- */
 
 static void own_versions_get_jobs_in_their_own_measure(void **state)
@@ -852,6 +968,13 @@ int main(void)
         CASE(too_little_memory_is_said_with_figures),
         CASE(deadlines_alone_raise_the_flag),
         CASE(only_a_resource_without_versions_is_unsupported),
+        CASE(the_connection_period_binds_unless_the_rule_is_off),
+        CASE(the_delay_is_that_of_the_resource_that_may_get_work_first),
+        CASE(versions_out_of_use_support_nothing),
+        CASE(a_reply_with_jobs_makes_no_second_disk_pass),
+        CASE(own_jobs_are_due_before_the_grace_period),
+        CASE(own_jobs_that_have_time_hinder_nothing),
+        CASE(a_lost_always_on_job_occupies_no_processor),
         CASE(own_versions_get_jobs_in_their_own_measure),
         CASE(an_own_version_with_words_too_long_for_a_reply_gets_no_job),
         CASE(a_job_with_a_name_too_long_for_the_client_stays_for_others),
