@@ -458,6 +458,13 @@ static void benchmarks_are_capped_by_those_of_others(void **state)
     assert_real(estimate_capped_flops(2e9, &benchmarks), 2e9, 1);
 }
 
+static void a_host_without_benchmarks_has_the_usual_speed(void **state)
+{
+    (void)state;
+    assert_real(estimate_cpu_flops(0), estimate_cpu_flops(-1), 0);
+    assert_true(estimate_cpu_flops(0) > estimate_cpu_flops(1));
+}
+
 static void daily_quota_has_its_traps(void **state)
 {
     (void)state;
@@ -466,6 +473,7 @@ static void daily_quota_has_its_traps(void **state)
     assert_i64(limits_daily(0, 10, 4), 40);           /* not yet set */
     assert_i64(limits_daily(1, 10, 4), 1);            /* a failing version: not scaled */
     assert_i64(limits_daily(2, 10, 4), 8);
+    assert_i64(limits_daily(2, 10, 0), 2); /* a processor at least */
     assert_i64(limits_daily(INT64_MAX, 10, 1e9), LIMIT_NONE);
 }
 
@@ -493,6 +501,7 @@ int main(void)
         cmocka_unit_test(jobs_per_reply_scale_with_processors),
         cmocka_unit_test(limits_in_progress_are_of_the_project_and_of_apps),
         cmocka_unit_test(benchmarks_are_capped_by_those_of_others),
+        cmocka_unit_test(a_host_without_benchmarks_has_the_usual_speed),
         cmocka_unit_test(daily_quota_has_its_traps),
     };
 

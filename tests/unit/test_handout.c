@@ -497,6 +497,16 @@ static void an_untrusted_host_makes_the_workunit_replicated(void **state)
     assert_i64(db_fake.jobs[0].claim.replicate_target, 2);
 }
 
+static void what_is_replicated_already_is_left_so(void **state)
+{
+    (void)state;
+    apps[0].target_nresults = 2;
+    add_job(100)->workunit.target_nresults = 2;
+    run();
+    assert_int_equal(request.visit.answer.job_count, 1);
+    assert_i64(db_fake.jobs[0].claim.replicate_target, 0);
+}
+
 /* --- nothing ---------------------------------------------------------------------------------- */
 
 static void an_empty_queue_is_said(void **state)
@@ -964,6 +974,7 @@ int main(void)
         CASE(a_homogeneous_workunit_is_committed_by_the_claim),
         CASE(a_kind_of_computer_is_committed_by_the_claim),
         CASE(an_untrusted_host_makes_the_workunit_replicated),
+        CASE(what_is_replicated_already_is_left_so),
         CASE(an_empty_queue_is_said),
         CASE(too_little_memory_is_said_with_figures),
         CASE(deadlines_alone_raise_the_flag),

@@ -183,11 +183,25 @@ static void a_forwarded_address_counts_behind_trusted_proxies_only(void **state)
                     rows[i].wanted);
 }
 
+static void any_figure_describes_a_host(void **state)
+{
+    (void)state;
+    assert_false(host_record_is_described(&(struct message){.d_free = 1}));
+    assert_true(host_record_is_described(&(struct message){.os_name = TEXT("a")}));
+    assert_true(host_record_is_described(&(struct message){.p_model = TEXT("a")}));
+    assert_true(host_record_is_described(&(struct message){.p_vendor = TEXT("a")}));
+    assert_true(host_record_is_described(&(struct message){.host_cpid = TEXT("a")}));
+    assert_true(host_record_is_described(&(struct message){.domain_name = TEXT("a")}));
+    assert_true(host_record_is_described(&(struct message){.m_nbytes = 1}));
+    assert_true(host_record_is_described(&(struct message){.p_fpops = 1}));
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(the_described_host_is_copied),
         cmocka_unit_test(a_request_without_description_changes_nothing),
+        cmocka_unit_test(any_figure_describes_a_host),
         cmocka_unit_test(the_same_address_is_counted),
         cmocka_unit_test(only_a_cpid_that_came_is_hashed),
         cmocka_unit_test(everything_fits_its_column),

@@ -81,17 +81,9 @@ static void only_digits_and_a_bar_begin_a_weak_key(void **state)
         int64_t userid; /* 0: no weak key */
         const char *key;
     } cases[] = {
-        {17, "17_abc"},
-        {17, "17_"},
-        {0, "17"},
-        {0, "_abc"},
-        {0, "-17_abc"},
-        {0, " 17_abc"},
-        {0, "0_ab"},
-        {0, "1x_abc"},
-        {0, ""},
-        {5, "005_a_b"},
-        {0, "99999999999999999999_abc"},
+        {17, "17_abc"}, {17, "17_"},    {1, "1_abc"},   {0, "17"},
+        {0, "_abc"},    {0, "-17_abc"}, {0, " 17_abc"}, {0, "0_ab"},
+        {0, "1x_abc"},  {0, ""},        {5, "005_a_b"}, {0, "99999999999999999999_abc"},
     };
 
     (void)state;

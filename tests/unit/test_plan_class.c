@@ -437,6 +437,15 @@ static void one_platform_of_the_cpu_is_enough(void **state)
     expect_refused("<opencl/><min_opencl_version>301</min_opencl_version>", "yours is 300");
 }
 
+static void versions_of_virtualbox_are_numbers(void **state)
+{
+    (void)state;
+    with_virtualbox();
+    parsed->message.virtualbox_version = TEXT("6.1.38");
+    expect_usable(VBOX "<min_vbox_version>60138</min_vbox_version>");
+    expect_refused(VBOX "<min_vbox_version>60139</min_vbox_version>", "60139; yours is 60138");
+}
+
 static void virtual_machines_need_the_same_number_of_bits(void **state)
 {
     (void)state;
@@ -610,6 +619,16 @@ static void refusals_carry_their_figures(void **state)
                    "3e+04 GFLOPS or more; yours has 2.03e+04");
     expect_refused("<min_core_client_version>90000</min_core_client_version>", "90000 or later");
     expect_refused("<docker/>", "Docker or Podman");
+    expect_refused(NVIDIA "<max_gpu_peak_flops>1e12</max_gpu_peak_flops>",
+                   "up to 1e+03 GFLOPS; yours has 2.03e+04");
+    parsed->message.docker_version = TEXT("27.0");
+    expect_usable("<docker/>");
+    host.client_version = 80205;
+    expect_usable("<docker/>");
+    parsed->message.os_name = TEXT("Darwin");
+    expect_refused("<docker/>", "version 80206 or later");
+    host.client_version = 80206;
+    expect_usable("<docker/>");
     expect_refused("<opencl/>", "OpenCL on the CPU");
 }
 
@@ -802,6 +821,7 @@ int main(void)
         CASE(a_card_without_its_library_is_refused),
         CASE(amd_classes_look_at_libraries_and_cal),
         CASE(one_platform_of_the_cpu_is_enough),
+        CASE(versions_of_virtualbox_are_numbers),
         CASE(virtual_machines_need_the_same_number_of_bits),
         CASE(threads_are_all_cpus_that_may_be_used),
         CASE(threads_fit_into_the_memory),
