@@ -43,6 +43,21 @@ static bool is_listening(int fd)
     return getsockopt(fd, SOL_SOCKET, SO_ACCEPTCONN, &listening, &size) == 0 && listening != 0;
 }
 
+bool listener_is_exposed(const struct listener *listener)
+{
+    struct sockaddr_storage address = {.ss_family = AF_UNSPEC};
+    socklen_t size = sizeof(address);
+
+    if (getsockname(listener->socket, (struct sockaddr *)&address, &size) != 0)
+        return false;
+    if (address.ss_family == AF_INET)
+        return ntohl(((const struct sockaddr_in *)&address)->sin_addr.s_addr) >> 24 !=
+               IN_LOOPBACKNET;
+    if (address.ss_family == AF_INET6)
+        return !IN6_IS_ADDR_LOOPBACK(&((const struct sockaddr_in6 *)&address)->sin6_addr);
+    return false;
+}
+
 bool listener_is_inherited(void)
 {
     return is_listening(STDIN_FILENO);

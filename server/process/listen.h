@@ -21,6 +21,8 @@ void listener_close(struct listener *listener); /* removes a socket file of ours
  * will come; STATUS_IO: try again after a moment (out of descriptors). One thread at a time.
  * Writing to the connection has a time limit per call. */
 MUST_CHECK enum status listener_accept(struct listener *listener, int *ret_connection);
+/* Whether others than this machine may reach it: TCP that is not loopback. */
+bool listener_is_exposed(const struct listener *listener);
 /* What to poll for: readable when a connection waits, and for ever once it is stopped. */
 int listener_socket(const struct listener *listener);
 int listener_stop_event(const struct listener *listener);

@@ -296,6 +296,9 @@ static enum status start(struct running *running, struct failure *failure)
 
     if (status == STATUS_OK)
         status = listener_open(options->listen, options->socket_mode, &running->listener, failure);
+    if (status == STATUS_OK && listener_is_exposed(running->listener))
+        log_event(LOG_LEVEL_WARNING, "socket_exposed",
+                  TEXT("other machines may reach the socket: let only web servers do so"));
     if (status == STATUS_OK)
         status = watcher_start(running->server, &running->watcher, failure);
     if (status != STATUS_OK)

@@ -143,6 +143,32 @@ static void test_refuses_what_is_no_address(void **state)
         assert_status(STATUS_INVALID, listener_open(wrong[i], 0600, &listener, NULL));
 }
 
+static void test_knows_who_may_reach_it(void **state)
+{
+    static const struct {
+        const char *address;
+        bool is_exposed;
+    } rows[] = {{"127.0.0.1", false}, {"127.3.0.1", false}, {"0.0.0.0", true}};
+    struct place *place = *state;
+    struct listener *listener;
+    char where[64];
+
+    for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
+        enum status status = STATUS_IO;
+
+        for (int port = 20000; port < 32000 && status == STATUS_IO; port++) { /* a free one */
+            snprintf(where, sizeof(where), "tcp:%s:%d", rows[i].address, port);
+            status = listener_open(where, 0600, &listener, NULL);
+        }
+        assert_status(STATUS_OK, status);
+        assert_int_equal(listener_is_exposed(listener), rows[i].is_exposed);
+        listener_close(listener);
+    }
+    assert_status(STATUS_OK, listener_open(place->where, 0600, &listener, NULL));
+    assert_false(listener_is_exposed(listener));
+    listener_close(listener);
+}
+
 static void test_serves_the_queue_after_a_stop(void **state)
 {
     struct place *place = *state;
@@ -249,11 +275,17 @@ static void test_takes_the_socket_of_systemd(void **state)
 int main(void)
 {
     const struct CMUnitTest cases[] = {
-        CASE(makes_a_socket_with_the_mode),          CASE(accepts_who_comes),
-        CASE(replaces_the_socket_of_a_dead_process), CASE(leaves_the_socket_of_a_living_process),
-        CASE(leaves_a_file_that_is_no_socket),       CASE(refuses_what_is_no_address),
-        CASE(serves_the_queue_after_a_stop),         CASE(nobody_there_is_no_error),
-        CASE(takes_the_socket_on_standard_input),    CASE(takes_the_socket_of_systemd),
+        CASE(makes_a_socket_with_the_mode),
+        CASE(accepts_who_comes),
+        CASE(replaces_the_socket_of_a_dead_process),
+        CASE(leaves_the_socket_of_a_living_process),
+        CASE(leaves_a_file_that_is_no_socket),
+        CASE(refuses_what_is_no_address),
+        CASE(knows_who_may_reach_it),
+        CASE(serves_the_queue_after_a_stop),
+        CASE(nobody_there_is_no_error),
+        CASE(takes_the_socket_on_standard_input),
+        CASE(takes_the_socket_of_systemd),
     };
 
     return cmocka_run_group_tests(cases, NULL, NULL);
