@@ -68,6 +68,20 @@ static enum status set_session(struct db *db)
     return STATUS_DB_REFUSED;
 }
 
+/* A server without a certificate of this authority for this name is not spoken to. */
+static void encrypt(struct db *db)
+{
+    my_bool yes = 1;
+
+    (void)mysql_optionsv(db->mysql, MYSQL_OPT_SSL_ENFORCE, &yes);
+    (void)mysql_optionsv(db->mysql, MYSQL_OPT_SSL_VERIFY_SERVER_CERT, &yes);
+    (void)mysql_optionsv(db->mysql, MYSQL_OPT_SSL_CA, db->tls_ca);
+    if (db->tls_cert != NULL)
+        (void)mysql_optionsv(db->mysql, MYSQL_OPT_SSL_CERT, db->tls_cert);
+    if (db->tls_key != NULL)
+        (void)mysql_optionsv(db->mysql, MYSQL_OPT_SSL_KEY, db->tls_key);
+}
+
 static enum status connect_to_server(struct db *db)
 {
     static pthread_once_t once = PTHREAD_ONCE_INIT;
@@ -82,6 +96,8 @@ static enum status connect_to_server(struct db *db)
     (void)mysql_optionsv(db->mysql, MYSQL_OPT_WRITE_TIMEOUT, &db->answer_timeout);
     (void)mysql_optionsv(db->mysql, MYSQL_OPT_LOCAL_INFILE, &no);
     (void)mysql_optionsv(db->mysql, MYSQL_SET_CHARSET_NAME, "utf8mb4");
+    if (db->tls_ca != NULL)
+        encrypt(db);
     if (mysql_real_connect(db->mysql, db->host, db->user, db->password,
                            db->with_database ? db->name : NULL, db->port, db->socket,
                            CLIENT_FOUND_ROWS) == NULL) {
@@ -141,6 +157,7 @@ static enum status open_connection(struct db *db)
 /* Where a database is. */
 struct place {
     struct text host, socket, user, password, name;
+    struct text tls_ca, tls_cert, tls_key;
     unsigned connect_timeout, answer_timeout; /* s */
     bool is_admin;
 };
@@ -152,6 +169,9 @@ static struct place project_place(const struct config *config)
                           .user = config->db_user,
                           .password = config->db_passwd,
                           .name = config->db_name,
+                          .tls_ca = config->db_tls_ca,
+                          .tls_cert = config->db_tls_cert,
+                          .tls_key = config->db_tls_key,
                           .connect_timeout = CONNECT_TIMEOUT_S,
                           .answer_timeout = ANSWER_TIMEOUT_S};
 }
@@ -189,6 +209,7 @@ static bool take(struct text text, char **ret_string)
  * own name stands for its local socket. */
 static enum status take_place(struct db *db, const struct place *place)
 {
+    const struct text local_host = TEXT("localhost"); /* by its socket */
     struct text host = place->host;
     char own[256] = "";
     int64_t port = 0;
@@ -200,7 +221,7 @@ static enum status take_place(struct db *db, const struct place *place)
         host.length = colon;
     (void)gethostname(own, sizeof(own) - 1);
     if (host.length == 0 || (port == 0 && text_equal_nocase(host, text_from(own))))
-        host = TEXT("localhost");
+        host = local_host;
     db->port = (unsigned)port;
     db->connect_timeout = place->connect_timeout;
     db->answer_timeout = place->answer_timeout;
@@ -208,6 +229,10 @@ static enum status take_place(struct db *db, const struct place *place)
     db->name = text_keep(place->name);
     if (db->host == NULL || db->name == NULL || !take(place->socket, &db->socket) ||
         !take(place->user, &db->user) || !take(place->password, &db->password))
+        return STATUS_NO_MEMORY;
+    if (!text_equal(host, local_host) &&
+        (!take(place->tls_ca, &db->tls_ca) || !take(place->tls_cert, &db->tls_cert) ||
+         !take(place->tls_key, &db->tls_key)))
         return STATUS_NO_MEMORY;
     return STATUS_OK;
 }
@@ -304,6 +329,9 @@ void db_close(struct db *db)
     free(db->user);
     free(db->password);
     free(db->name);
+    free(db->tls_ca);
+    free(db->tls_cert);
+    free(db->tls_key);
     db->magic = 0;
     free(db);
 }

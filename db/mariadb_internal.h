@@ -27,6 +27,7 @@ struct db_prepared {
 struct db {
     uint32_t magic;
     char *host, *socket, *user, *password, *name;   /* as the options say */
+    char *tls_ca, *tls_cert, *tls_key;              /* NULL: none */
     unsigned port, connect_timeout, answer_timeout; /* s */
     bool reads_only;                                /* see db_read_only */
     bool is_admin;                                  /* see db_admin_open */

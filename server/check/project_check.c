@@ -111,6 +111,17 @@ static void check_keys(struct check *check)
     }
 }
 
+static void check_secrets(struct check *check)
+{
+    const char *path =
+        text_string(check->arena, text_print(check->arena, "%s/config.xml", check->project_dir));
+    struct stat info;
+
+    if (check->config->db_passwd.length > 0 && stat(path, &info) == 0 && (info.st_mode & 07) != 0)
+        found(check, CHECK_WARNING,
+              "config.xml holds db_passwd and can be read by everybody: chmod o-rwx");
+}
+
 /* Files that end in "in" or "in.xml" are input templates, those in "out" result templates. */
 static void check_template(struct check *check, const char *name)
 {
@@ -320,6 +331,7 @@ void project_check(struct arena *arena, const char *project_dir, bool reads_data
         check_folder(&check, "download_dir", check.config->download_dir);
         check_folder(&check, "upload_dir", check.config->upload_dir);
         check_keys(&check);
+        check_secrets(&check);
         check_templates(&check);
         check_files(&check);
         if (reads_database)

@@ -25,6 +25,8 @@
 
 #define SCHEDULERS_MAX 32
 
+enum { PASSWORD_BYTES_MAX = 4096 };
+
 static const char *below(struct session *session, const char *name)
 {
     return text_string(session->arena, text_print(session->arena, "%s/%s", session->project, name));
@@ -91,6 +93,16 @@ static struct text usual_scheduler(struct session *session, struct text master_u
                       TEXT_ARG(base));
 }
 
+static enum status read_password(struct session *session, const char *path,
+                                 struct text *ret_password)
+{
+    enum status status =
+        file_read(session->arena, path, PASSWORD_BYTES_MAX, ret_password, &session->failure);
+
+    *ret_password = text_first(*ret_password, text_find(*ret_password, TEXT("\n")));
+    return status;
+}
+
 static enum status read_new_project(struct session *session, struct new_project *project,
                                     struct text urls[SCHEDULERS_MAX])
 {
@@ -108,6 +120,10 @@ static enum status read_new_project(struct session *session, struct new_project 
                                     .db_user = text_from(option_value(session, "db-user")),
                                     .db_passwd = text_from(option_value(session, "db-passwd")),
                                     .scheduler_urls = urls};
+    if (option_given(session, "db-passwd-file") &&
+        read_password(session, option_value(session, "db-passwd-file"), &project->db_passwd) !=
+            STATUS_OK)
+        return session->failure.status;
     if (!is_url(project->master_url))
         return fail(&session->failure, STATUS_INVALID, "\"" TEXT_FORMAT "\" is not a URL",
                     TEXT_ARG(text_first(project->master_url, 100)));

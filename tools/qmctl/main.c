@@ -25,7 +25,9 @@ static const struct option init_options[] = {
     {"db-host", NULL, "HOST", "Database server, as host or host:port."},
     {"db-socket", NULL, "PATH", "Its Unix socket, when it is not the usual one."},
     {"db-user", NULL, "USER", "User at the database."},
-    {"db-passwd", NULL, "PASSWORD", "Password there (it is stored in config.xml)."},
+    {"db-passwd", NULL, "PASSWORD",
+     "Password there (it is stored in config.xml); others see it in the list of processes."},
+    {"db-passwd-file", NULL, "FILE", "A file with the password in its first line."},
 };
 static const struct option app_add_options[] = {
     {"friendly", "user_friendly_name", "NAME", "The name that volunteers see (as NAME)."},
