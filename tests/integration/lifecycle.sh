@@ -108,6 +108,12 @@ claim "one that cannot be removed is told" within 10 log_has one 'reread_db_not_
 sleep 2
 claim "and read for only once" test "$(grep -c 'event=reread_db$' "$work/one.log")" -eq 2
 rmdir "$project/reread_db"
+read_again() {
+    test "$(grep -c 'event=reread_db$' "$work/one.log")" -gt "$1"
+}
+before=$(grep -c 'event=reread_db$' "$work/one.log")
+"$QM_BINARY_DIR/qmctl" --project "$project" app add fresh >"$work/qmctl.log" 2>&1
+claim "an application that qmctl adds is read within a second or so" within 2 read_again "$before"
 
 # --- keys
 sed -i '/<code_sign_key>/,/<\/code_sign_key>/d; s|<dont_send_work>1|<dont_send_work>0|;

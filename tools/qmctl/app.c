@@ -33,7 +33,7 @@ enum exit_code command_app_add(struct session *session)
                                    db_admin_app_add(session->db, name, friendly, session->now, &id),
                                    session->arguments[0]);
     if (status == STATUS_OK)
-        status = session_db_failed(session, db_commit(session->db), "commit");
+        status = session_commit_catalog(session);
     if (status != STATUS_OK)
         return session_failed(session);
     printf("%s is application %" PRId64 "\n", session->arguments[0], id);
@@ -79,7 +79,7 @@ enum exit_code command_app_deprecate(struct session *session)
         status = session_db_failed(session, db_admin_app_deprecate(session->db, app.id, deprecated),
                                    "app");
     if (status == STATUS_OK)
-        status = session_db_failed(session, db_commit(session->db), "commit");
+        status = session_commit_catalog(session);
     if (status != STATUS_OK)
         return session_failed(session);
     printf("%s is %s\n", session->arguments[0], deprecated ? "deprecated" : "in use");
@@ -128,7 +128,7 @@ enum exit_code command_version_deprecate(struct session *session)
         status = session_db_failed(session, db_admin_version_deprecate(session->db, id, deprecated),
                                    "version");
     if (status == STATUS_OK)
-        status = session_db_failed(session, db_commit(session->db), "commit");
+        status = session_commit_catalog(session);
     if (status != STATUS_OK)
         return session_failed(session);
     printf("version %" PRId64 " is %s\n", id, deprecated ? "deprecated" : "in use");
@@ -249,7 +249,7 @@ static enum status insert_version(struct session *session, const struct version_
     status =
         session_db_failed(session, db_admin_version_add(session->db, &row, ret_id), "this version");
     if (status == STATUS_OK)
-        status = session_db_failed(session, db_commit(session->db), "commit");
+        status = session_commit_catalog(session);
     return status;
 }
 

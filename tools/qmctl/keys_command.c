@@ -85,7 +85,7 @@ enum exit_code command_keys_rotate(struct session *session)
     if (status == STATUS_OK)
         status = keys_change_write(session->arena, session->config, &change, &session->failure);
     if (status == STATUS_OK)
-        status = session_db_failed(session, db_commit(session->db), "commit");
+        status = session_commit_catalog(session);
     if (status != STATUS_OK)
         return session_failed(session);
     printf("The old key is old_key_%d; %zu versions are signed anew. Restart the server, or wait "

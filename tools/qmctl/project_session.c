@@ -6,8 +6,14 @@
 #include "config/config.h"
 #include "db/admin.h"
 #include "server/base/arena.h"
+#include "server/project/project.h"
 
+#include <errno.h>
+#include <fcntl.h>
+#include <limits.h>
 #include <stdio.h>
+#include <string.h>
+#include <unistd.h>
 
 #include "server/base/banned.h"
 
@@ -46,6 +52,31 @@ enum status session_db_failed(struct session *session, enum status status, const
     const char *reason = session->db == NULL ? "" : db_error(session->db);
     return fail(&session->failure, status, "%s: %s%s%s", what, status_word(status),
                 reason[0] == '\0' ? "" : ": ", reason);
+}
+
+/* By the file of BOINC's own tools. Without it servers find out after catalog_refresh seconds, so a
+ * folder that is not ours to write into is no failure. */
+static void touch_reread_db(const struct session *session)
+{
+    char path[PATH_MAX];
+    int file;
+
+    project_path(session->config, "reread_db", path, sizeof(path));
+    file = open(path, O_WRONLY | O_CREAT | O_CLOEXEC, 0644);
+    if (file < 0)
+        fprintf(stderr, "warning: %s: %s; servers see this after %.0f s\n", path, strerror(errno),
+                session->config->catalog_refresh);
+    else
+        close(file);
+}
+
+enum status session_commit_catalog(struct session *session)
+{
+    enum status status = session_db_failed(session, db_commit(session->db), "commit");
+
+    if (status == STATUS_OK)
+        touch_reread_db(session);
+    return status;
 }
 
 enum exit_code session_failed(struct session *session)

@@ -82,6 +82,8 @@ MUST_CHECK enum status session_config(struct session *session);
 MUST_CHECK enum status session_db(struct session *session);
 /* The failure of a db call in words; keeps an earlier one. */
 enum status session_db_failed(struct session *session, enum status status, const char *what);
+/* The commit of changes to applications or versions; has the servers read them at once. */
+MUST_CHECK enum status session_commit_catalog(struct session *session);
 /* Says what failed on standard error; answers EXIT_FAILED. */
 enum exit_code session_failed(struct session *session);
 enum exit_code usage_failed(struct session *session, const char *format, ...) PRINTF_LIKE(2, 3);
