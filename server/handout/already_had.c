@@ -25,8 +25,9 @@
 #include "server/base/banned.h"
 
 enum {
-    PAGE = 1024,    /* jobs asked about, and reserved, at a time */
-    PAGE_GROWTH = 4 /* up to there, for the next page */
+    PAGE = 1024,        /* jobs asked about, and reserved, at a time */
+    PAGE_GROWTH = 4,    /* up to there, for the next page */
+    PAGE_LOOKED = 4096, /* at once, where most of them are probably unsent no more */
 };
 
 static bool has_rule(const struct config *config)
@@ -113,6 +114,7 @@ bool had_ask(struct request *request, struct pool_question *question)
 /* The classes of an answer of which nothing was kept yet, and what was. */
 struct sieve {
     struct request *request;
+    bool looks;                    /* which of the results are still unsent */
     struct pool_question question; /* for more */
     struct pool_more *more;        /* in the order of the page: what each was to give */
     size_t more_count;
@@ -135,7 +137,7 @@ static bool sieve_begin(struct sieve *sieve, const struct pool_answer *page)
             sieve->more[sieve->more_count++].class_number = page->jobs[i].class_number;
         sieve->more[sieve->more_count - 1].jobs++;
     }
-    return source_make_place(sieve->request, PAGE);
+    return source_make_place(sieve->request, sieve->looks ? PAGE_LOOKED : PAGE);
 }
 
 static void remember(struct request *request, const struct pool_answer *page,
@@ -155,14 +157,41 @@ static void remember(struct request *request, const struct pool_answer *page,
     pool_note_had(request->pool, subject, subjects[subject], ids, count);
 }
 
-static enum status ask_about_page(struct request *request, const struct pool_answer *page,
-                                  struct had_answer *ret_answer)
+/* Drops what is gone: the page gets shorter. */
+static enum status drop_gone(struct request *request, struct pool_answer *page)
 {
-    int64_t *ids = ARENA_ARRAY(request->arena, page->count, int64_t);
+    bool *gone = ARENA_ARRAY(request->arena, page->count, bool);
+    size_t kept = 0;
     enum status status;
 
+    if (gone == NULL)
+        return STATUS_NO_MEMORY;
+    status = gone_find(request, page->jobs, page->count, gone);
+    for (size_t i = 0; i < page->count && status == STATUS_OK; i++) {
+        if (gone[i])
+            pool_drop(request->pool, &page->jobs[i].resultid, 1);
+        else
+            page->jobs[kept++] = page->jobs[i];
+    }
+    if (status == STATUS_OK)
+        page->count = kept;
+    return status;
+}
+
+static enum status ask_about_page(const struct sieve *sieve, struct pool_answer *page,
+                                  struct had_answer *ret_answer)
+{
+    struct request *request = sieve->request;
+    int64_t *ids = ARENA_ARRAY(request->arena, page->count, int64_t);
+    enum status status = STATUS_OK;
+
+    *ret_answer = (struct had_answer){0};
     if (ids == NULL)
         return STATUS_NO_MEMORY;
+    if (sieve->looks)
+        status = drop_gone(request, page);
+    if (status != STATUS_OK || page->count == 0 || !has_rule(request->config))
+        return status;
     for (size_t i = 0; i < page->count; i++)
         ids[i] = page->jobs[i].workunit.id;
     status = look_up(request, ids, page->count, ret_answer);
@@ -197,7 +226,7 @@ static void keep(struct sieve *sieve, const struct pool_answer *page,
             }
             pool_return(request->pool, &job->resultid, 1);
         }
-        if (at > begin && kept == 0)
+        if (kept == 0 && (at > begin || sieve->looks))
             sieve->more[left++] = more;
     }
     sieve->more_count = left;
@@ -225,10 +254,11 @@ static enum status next_page(struct sieve *sieve, size_t most, struct pool_answe
     return source_note_reserved(request, ret_page) && done ? STATUS_OK : STATUS_NO_MEMORY;
 }
 
-enum status had_sift(struct request *request, const struct pool_question *question,
+enum status had_sift(struct request *request, const struct pool_question *question, bool looks,
                      size_t *asks_left, struct pool_answer *answer, struct pool_job *example)
 {
     struct sieve sieve = {.request = request,
+                          .looks = looks,
                           .question = *question,
                           .reserved_before = request->reserved.count - answer->count,
                           .example = example};
@@ -237,26 +267,29 @@ enum status had_sift(struct request *request, const struct pool_question *questi
     size_t most = answer->count;
     bool is_spent = false; /* nothing of the page is needed any more */
 
-    if (!has_rule(request->config) || answer->count == 0)
+    if ((!has_rule(request->config) && !looks) || answer->count == 0)
         return STATUS_OK;
     if (!sieve_begin(&sieve, answer))
         return STATUS_NO_MEMORY;
     while (page.count > 0) {
-        size_t kept_before = sieve.kept_count;
+        size_t kept_before = sieve.kept_count, asked = page.count;
         bool had_example = example->resultid != 0;
         struct had_answer had;
-        enum status status = ask_about_page(request, &page, &had);
+        enum status status = ask_about_page(&sieve, &page, &had);
 
         if (status != STATUS_OK)
             return status;
-        *asks_left -= page.count < *asks_left ? page.count : *asks_left;
+        *asks_left -= asked < *asks_left ? asked : *asks_left;
         keep(&sieve, &page, &had);
         if (is_spent && had_example && sieve.kept_count == kept_before)
             arena_rewind(request->arena, mark);
         if (sieve.more_count == 0)
             break;
         answer->gave_up = answer->gave_up || *asks_left == 0;
-        most = most * PAGE_GROWTH < PAGE ? most * PAGE_GROWTH : PAGE;
+        if (looks)
+            most = PAGE_LOOKED;
+        else
+            most = most * PAGE_GROWTH < PAGE ? most * PAGE_GROWTH : PAGE;
         mark = arena_mark(request->arena);
         is_spent = true;
         status = next_page(&sieve, most < *asks_left ? most : *asks_left, &page);

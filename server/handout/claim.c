@@ -131,7 +131,7 @@ static bool stays_as_it_is(enum reason reason)
 static size_t judge_locked(struct request *request, const struct host_view *view,
                            struct job *const *chosen, const struct locked_job *locked, size_t count,
                            struct refusals *refused, struct faulty *faulty,
-                           struct attempt *ret_attempts)
+                           struct attempt *ret_attempts, struct claimed *claimed)
 {
     size_t kept = 0;
 
@@ -147,6 +147,7 @@ static size_t judge_locked(struct request *request, const struct host_view *view
             continue;
         }
         refuse(refused, chosen[i], reason);
+        claimed->over += reason == REASON_WORKUNIT_OVER;
         if (!stays_as_it_is(reason))
             source_changed(request, chosen[i]->resultid);
     }
@@ -276,7 +277,8 @@ enum status claim_jobs(struct request *request, const struct host_view *view,
     status = lock_jobs(request, chosen, count, locked);
     if (status != STATUS_OK)
         return status;
-    kept = judge_locked(request, view, chosen, locked, count, refused, &faulty, attempts);
+    kept =
+        judge_locked(request, view, chosen, locked, count, refused, &faulty, attempts, ret_claimed);
     if (kept > 0)
         status = take(request, view, attempts, kept, refused, ret_claimed);
     if (status == STATUS_OK && faulty.count > 0)

@@ -20,6 +20,7 @@ struct claimed {
     size_t count;
     size_t lost;    /* others got there first */
     size_t refused; /* by a rule that needs the lock */
+    size_t over;    /* of these, because the workunit is over */
 };
 
 /* Locks the workunits, checks what can only be decided under the lock, and takes the results that

@@ -207,7 +207,8 @@ static enum status serve_round(struct selection *selection, struct job *jobs, si
 
 /* Rounds until nothing more of the batch is got. Where the last one was not got either, what is
  * left of the batch is judged beside what the host has in the end. */
-static enum status serve_batch(struct selection *selection, struct job *jobs, size_t count)
+static enum status serve_batch(struct selection *selection, struct source *source, struct job *jobs,
+                               size_t count)
 {
     struct job **chosen = ARENA_ARRAY(selection->request->arena, count, struct job *);
 
@@ -223,6 +224,10 @@ static enum status serve_batch(struct selection *selection, struct job *jobs, si
         selection->some_lost = selection->some_lost || claimed.lost > 0;
         if (claimed.lost + claimed.refused == 0)
             return STATUS_OK;
+        if (claimed.lost + claimed.over > claimed.count)
+            status = source_look(source, jobs, count);
+        if (status != STATUS_OK)
+            return status;
     }
     if (!count_answer(selection))
         return STATUS_NO_MEMORY;
@@ -285,7 +290,7 @@ static enum status search_candidates(struct selection *selection)
         selection->some_unseen = source_is_cut(source);
         if (status != STATUS_OK || count == 0)
             return status;
-        status = serve_batch(selection, jobs, count);
+        status = serve_batch(selection, source, jobs, count);
         if (status != STATUS_OK)
             return status;
         if (!count_answer(selection))

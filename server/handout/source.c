@@ -226,8 +226,9 @@ static enum status next_batch(struct source *source, bool some_lost, struct job 
         if (status != STATUS_OK || *ret_count > 0)
             return status;
         source->pool_is_done = true;
-        /* "No work" is said only if the database says so too, where the pool cannot know. */
-        source->has_pool = some_sent || !source->pool_is_short;
+        /* "No work", or less than is wanted, is said only if the database says so too, where the
+         * pool cannot know. */
+        source->has_pool = some_sent ? !source->others_have : !source->pool_is_short;
         if (!source->has_pool) {
             counter_add(COUNTER_pool_fallbacks, 1);
             return next_of_query(source, some_sent, some_lost, ret_jobs, ret_count);

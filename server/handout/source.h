@@ -30,6 +30,12 @@ MUST_CHECK enum status source_next(struct source *source, bool some_lost, struct
 /* Whether the last batch, one for explanations, had no place for all jobs. */
 bool source_is_cut(const struct source *source);
 
+/* After claims of a batch failed because the pool did not know what the database does: asks which
+ * of the batch's other jobs are still unsent, and does so with every batch that follows before it
+ * is offered. What is unsent no more leaves the pool. So jobs that were withdrawn in thousands cost
+ * a few queries, and not a failed claim each. */
+MUST_CHECK enum status source_look(struct source *source, struct job *jobs, size_t count);
+
 /* A candidate that somebody else got. */
 void source_lost(struct request *request, int64_t resultid);
 /* A candidate whose row is not as the pool holds it: the pool reads it again. */

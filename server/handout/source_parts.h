@@ -30,12 +30,15 @@ struct source {
 
     bool has_pool; /* perhaps not filled yet: then the database is asked before "no work" is said */
     bool pool_is_done;
-    struct pool_place place; /* where its last search ended */
-    bool pool_is_short;      /* a search of it may have missed something */
-    int batches;             /* of the pool */
-    bool is_probing;         /* the last one was of no use: take one job of many classes */
-    int takes;               /* searches of the pool */
-    size_t asks_left;        /* candidates that may still be asked about: who already had them */
+    struct pool_place place;      /* where its last search ended */
+    bool pool_is_short;           /* a search of it may have missed something */
+    bool others_have;             /* other requests have taken jobs that would suit as well */
+    bool looks;                   /* claims failed: the database is asked before jobs are offered */
+    int batches;                  /* of the pool */
+    const struct pool_job *batch; /* the last one, as the pool gave it */
+    bool is_probing;              /* the last one was of no use: take one job of many classes */
+    int takes;                    /* searches of the pool */
+    size_t asks_left; /* candidates that may still be asked about: who already had them */
     struct pool_job had_example;            /* one that was already had; resultid 0: none */
     struct source_wish wishes[WISHES_KEPT]; /* of this batch, by what they are for */
     size_t sent_before;                     /* jobs, when the last one was given */
@@ -64,6 +67,13 @@ bool source_note_reserved(struct request *request, const struct pool_answer *ans
 /* Makes place for as many. False: no memory. */
 bool source_make_place(struct request *request, size_t count);
 
+/* --- source_gone.c ---------------------------------------------------------------------------- */
+
+/* Which of the jobs, in order of priority, are not unsent any more or of workunits that are over;
+ * of what would cost too much to find out it says that they are there. */
+MUST_CHECK enum status gone_find(struct request *request, const struct pool_job *jobs, size_t count,
+                                 bool *ret_gone);
+
 /* --- already_had.c ---------------------------------------------------------------------------- */
 
 /* Sets user_had_one and host_had_one of the jobs where the configuration has a rule about them.
@@ -75,10 +85,11 @@ bool had_ask(struct request *request, struct pool_question *question);
 
 /* Leaves of an answer to such a question only what nobody already had, as much as each class was to
  * give: the rest goes back, is remembered, and more of the same classes is asked about, until
- * *asks_left jobs were. The answer is reserved already, and so is what takes its place.
- * *ret_example: one that was left out; resultid 0: none. */
+ * *asks_left jobs were. With `looks` also only what is still unsent: the rest leaves the pool.
+ * The answer is reserved already, and so is what takes its place. *ret_example: one that was left
+ * out because it was had; resultid 0: none. */
 MUST_CHECK enum status had_sift(struct request *request, const struct pool_question *question,
-                                size_t *asks_left, struct pool_answer *answer,
+                                bool looks, size_t *asks_left, struct pool_answer *answer,
                                 struct pool_job *ret_example);
 
 #endif

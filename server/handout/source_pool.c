@@ -2,20 +2,24 @@
 /* Candidates from the job pool. The pool is given a host's limits for each group; they are those
  * that job_check will ask for, or wider, so that nothing is passed over that could be sent.
  *
- * A batch normally holds about twice of what is wanted, from as many classes as that takes. Jobs of
- * workunits that the user or the host already had are no part of it (already_had.c). If nothing of
- * it could be sent, the reason is one that the pool does not know; then the search goes on behind
- * it with one job of each class, many at a time, until it has been through a bounded number of
- * classes. */
+ * A batch holds what is wanted, or of several classes up to twice as much, so that there is a
+ * choice. What one request reserves no other finds, so of jobs that no host can tell apart it
+ * reserves no more than it wants. Jobs of workunits that the user or the host already had are no
+ * part of a batch (already_had.c). If nothing of it could be sent, the reason is one that the pool
+ * does not know; then the search goes on behind it with one job of each class, many at a time,
+ * until it has been through a bounded number of classes. Where claims fail, the database is asked
+ * before more is offered (source_gone.c). */
 #include "server/handout/source_parts.h"
 
 #include "config/config.h"
 #include "server/base/arena.h"
 #include "server/base/budget.h"
 #include "server/base/random.h"
+#include "server/base/sorted.h"
 #include "server/policy/version/own_versions.h"
 #include "server/pool/pool.h"
 #include "server/project/catalog.h"
+#include "server/reply/answer.h"
 #include "server/rpc/request.h"
 
 #include <math.h>
@@ -27,9 +31,9 @@ enum {
     BATCHES_MAX = 16, /* in one request */
     TAKES_MAX = 256,  /* likewise: searches, most of them behind what was had */
     JOBS_TO_EXPLAIN = 50,
-    PROBE_MAX = 500, /* classes of which one job is tried at a time */
-    RESERVE = 2,     /* times what is wanted */
-    SPARE_JOBS = 2,  /* of each class, in case others get there first */
+    PROBE_MAX = 500,     /* classes of which one job is tried at a time */
+    RESERVE = 2,         /* times what is wanted, where it takes several classes */
+    PROBE_LOOKED = 4096, /* classes tried at a time, where it is asked */
     LOCALITY_JOBS = 64,
     OPTION_COST = 20,    /* units of the budget */
     STREAM_RESERVE = 16, /* of them all, with job streams */
@@ -93,7 +97,7 @@ static void add_wanted(const struct source *source, const struct version_option 
     if (!(per_job > 0.01))
         per_job = 0.01;
     wish->flop = fmax(wish->flop, seconds * speed / per_job);
-    wish->jobs = fmax(wish->jobs, ceil(resource->instances / per_job) + SPARE_JOBS);
+    wish->jobs = fmax(wish->jobs, ceil(resource->instances / per_job));
 }
 
 static void add_option(const struct source *source, const struct version_option *option,
@@ -209,6 +213,24 @@ static struct job *jobs_of(struct source *source, const struct pool_answer *answ
     return jobs;
 }
 
+/* What the request has taken so far, and of that what it sends. False: no memory. */
+static bool ask_beside_held(struct source *source, struct pool_question *question)
+{
+    const struct request *request = source->request;
+    const struct answer *answer = &request->visit.answer;
+    int64_t *used = ARENA_ARRAY(request->arena, answer->job_count, int64_t);
+
+    if (used == NULL)
+        return false;
+    for (size_t i = 0; i < answer->job_count; i++)
+        used[i] = answer->jobs[i].resultid;
+    question->used = used;
+    question->used_count = sorted_ids(used, answer->job_count);
+    question->held = request->reserved.ids;
+    question->held_count = request->reserved.count;
+    return true;
+}
+
 static bool ask(struct source *source, struct pool_question *ret_question)
 {
     size_t reply = (size_t)fmax((double)source->view->limits.reply, 1);
@@ -220,16 +242,16 @@ static bool ask(struct source *source, struct pool_question *ret_question)
     if (source->request->message.file_count > 0)
         jobs += LOCALITY_JOBS;
     jobs = jobs < most ? jobs : most;
+    if (source->is_probing && source->looks) /* most of it will be left out */
+        jobs = PROBE_LOOKED;
     *ret_question = (struct pool_question){.judge = judge,
                                            .context = source,
                                            .jobs_max = jobs,
                                            .classes_max = jobs,
-                                           .reserve = source->is_probing ? PROBE_MAX : RESERVE,
-                                           .held = source->request->reserved.ids,
-                                           .held_count = source->request->reserved.count};
+                                           .reserve = source->is_probing ? PROBE_LOOKED : RESERVE};
     if (streams != NULL)
         ret_question->lane_max = jobs / (streams->count * source->view->asked.resource_count) + 1;
-    return had_ask(source->request, ret_question);
+    return ask_beside_held(source, ret_question) && had_ask(source->request, ret_question);
 }
 
 static bool is_same_place(const struct pool_place *a, const struct pool_place *b)
@@ -253,7 +275,9 @@ static enum status take(struct source *source, struct pool_answer *ret_answer, b
     *ret_ends = ret_answer->count == 0 &&
                 (!ret_answer->gave_up || is_same_place(&source->place, &ret_answer->place));
     source->place = ret_answer->place;
-    status = had_sift(request, &question, &source->asks_left, ret_answer, &source->had_example);
+    source->others_have = ret_answer->others_have;
+    status = had_sift(request, &question, source->looks, &source->asks_left, ret_answer,
+                      &source->had_example);
     ret_answer->is_short = ret_answer->is_short || ret_answer->gave_up;
     return status;
 }
@@ -275,7 +299,7 @@ enum status source_pool_next(struct source *source, bool got_some, bool some_los
         memset(&source->place, 0, sizeof(source->place));
     source->is_probing = source->batches > 1 && !again;
     while (status == STATUS_OK && answer.count == 0 && !ends) {
-        if (source->takes++ >= TAKES_MAX) {
+        if (source->takes++ >= TAKES_MAX || (source->looks && source->asks_left == 0)) {
             source->pool_is_short = true;
             return STATUS_OK;
         }
@@ -285,6 +309,7 @@ enum status source_pool_next(struct source *source, bool got_some, bool some_los
     }
     if (status != STATUS_OK)
         return status;
+    source->batch = answer.jobs;
     *ret_count = answer.count;
     *ret_jobs = jobs_of(source, &answer);
     return *ret_jobs == NULL ? STATUS_NO_MEMORY : STATUS_OK;

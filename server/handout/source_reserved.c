@@ -11,14 +11,6 @@
 
 #include "server/base/banned.h"
 
-static bool was_sent(const struct answer *answer, int64_t resultid)
-{
-    for (size_t i = 0; i < answer->job_count; i++)
-        if (answer->jobs[i].resultid == resultid)
-            return true;
-    return false;
-}
-
 bool source_make_place(struct request *request, size_t count)
 {
     struct reserved *reserved = &request->reserved;
@@ -68,18 +60,28 @@ static void note_had(struct request *request)
     }
 }
 
+/* What was sent leaves the pool, wherever this request had it from: other requests may have it
+ * reserved. */
+static void drop_sent(struct request *request)
+{
+    const struct answer *answer = &request->visit.answer;
+
+    for (size_t i = 0; i < answer->job_count; i++)
+        if (!answer->jobs[i].is_resent)
+            pool_drop(request->pool, &answer->jobs[i].resultid, 1);
+}
+
 void source_finish(struct request *request, bool is_committed)
 {
     struct reserved *reserved = &request->reserved;
 
-    for (size_t i = 0; i < reserved->count; i++) {
-        if (is_committed && was_sent(&request->visit.answer, reserved->ids[i]))
-            pool_drop(request->pool, &reserved->ids[i], 1);
-        else
-            pool_return(request->pool, &reserved->ids[i], 1);
-    }
+    if (request->pool == NULL)
+        return;
+    if (is_committed)
+        drop_sent(request);
+    pool_return(request->pool, reserved->ids, reserved->count);
     *reserved = (struct reserved){0};
-    if (is_committed && request->pool != NULL)
+    if (is_committed)
         note_had(request);
 }
 

@@ -20,6 +20,7 @@ enum {
     WALK_MAX = 1 << 20   /* jobs of the classes that were found, passed over or not */
 };
 #define FPOPS_UNKNOWN 1e12
+#define ROUNDING      1e-6 /* of what fills a lane */
 
 /* A group that passed, and the best of its classes that was not picked yet. */
 struct group_runner {
@@ -89,7 +90,7 @@ static bool is_full(const struct pool_search *search, size_t lane)
 {
     size_t most = search->question->lane_max;
 
-    return search->filled[lane] >= search->question->reserve ||
+    return search->filled[lane] >= search->question->reserve - ROUNDING ||
            (most > 0 && search->lane_jobs[lane] >= most);
 }
 
@@ -110,7 +111,7 @@ static struct group_runner *leader(struct pool_search *search)
 static double jobs_wanted(const struct class_node *node, const struct pool_terms *terms)
 {
     double fpops = node->key.fpops_est > 0 ? node->key.fpops_est : FPOPS_UNKNOWN;
-    return fmax(1, ceil(fmax(terms->flop, 0) / fpops) + fmax(terms->jobs, 0));
+    return fmax(fmax(1, terms->jobs), ceil(fmax(terms->flop, 0) / fpops));
 }
 
 /* For rules of one result per workunit. `last`: the job that was picked before; 0: none. */
@@ -219,7 +220,7 @@ static bool take(struct pool_search *search, struct pool_place after, struct poo
     while (classes < question->classes_max && search->picked_count < question->jobs_max) {
         struct group_runner *best = leader(search);
         size_t left = question->jobs_max - search->picked_count, lane, jobs;
-        double wanted;
+        double wanted, more;
 
         if (best == NULL)
             break;
@@ -229,8 +230,9 @@ static bool take(struct pool_search *search, struct pool_place after, struct poo
         answer->place = (struct pool_place){true, best->rank.is_of_others, best->rank.priority,
                                             best->rank.resultid};
         wanted = jobs_wanted(class_at(search->pool, best->best), &best->terms);
+        more = fmin(wanted, ceil((question->reserve - search->filled[lane] - ROUNDING) * wanted));
         jobs = pick(search, class_at(search->pool, best->best),
-                    wanted < (double)left ? (size_t)wanted : left);
+                    more < (double)left ? (size_t)more : left);
         search->filled[lane] += (double)jobs / wanted;
         search->lane_jobs[lane] += jobs;
         if (is_full(search, lane) && !search->full_at.is_set)
@@ -243,16 +245,25 @@ static bool take(struct pool_search *search, struct pool_place after, struct poo
     return take_picked(search, answer);
 }
 
-/* Classes of which the asker has taken a job already. */
-static void mark_seen(const struct pool_search *search, bool is_seen)
+/* Marks the classes of which the asker has taken jobs already, or takes the marks away. */
+static void mark_held(const struct pool_search *search, bool marks)
 {
     const struct pool_question *question = search->question;
 
     for (size_t i = 0; i < question->held_count; i++) {
         slot number = pool_find(search->pool, question->held[i]);
+        struct class_node *node;
 
-        if (number != 0)
-            class_at(search->pool, job_at(search->pool, number)->class_number)->is_seen = is_seen;
+        if (number == 0)
+            continue;
+        node = class_at(search->pool, job_at(search->pool, number)->class_number);
+        if (!marks)
+            node->held = 0;
+        else
+            node->held++;
+        node->is_seen =
+            marks && (node->is_seen || sorted_find_id(question->used, question->used_count,
+                                                      question->held[i]) == question->used_count);
     }
 }
 
@@ -260,28 +271,32 @@ static void mark_seen(const struct pool_search *search, bool is_seen)
  * it back. A job of a class that the host sees is no better; but with rules of one result per user
  * or host it may be. To say yes for any taken job would have hosts that nothing suits ask the
  * database each time that others are busy. Called before the asker takes more. */
-static bool others_took_some(const struct pool_search *search)
+static void look_at_others(const struct pool_search *search, struct pool_answer *answer)
 {
     struct pool *pool = search->pool;
-    bool some;
+    bool is_served = search->question->used_count > 0;
 
     if (pool->taken == 0)
-        return false;
+        return;
     if (pool->out_count == CLASSES_OUT_MAX)
         class_tidy_out(pool);
-    some = pool->out_count == CLASSES_OUT_MAX;
-    mark_seen(search, true);
-    for (size_t i = 0; i < pool->out_count && !some; i++) {
+    answer->is_short = answer->others_have = pool->out_count == CLASSES_OUT_MAX;
+    mark_held(search, true);
+    for (size_t i = 0; i < pool->out_count; i++) {
         const struct class_node *node = class_at(pool, pool->out[i]);
         struct pool_terms terms;
 
-        some = node->taken > 0 && !node->is_seen && (search->has_rule || !node->is_in_tree) &&
-               search->question->judge(search->question->context, &group_at(pool, node->group)->key,
-                                       &terms) &&
-               tree_fits(node, terms.limits);
+        if (answer->is_short && (answer->others_have || !is_served))
+            break;
+        if (node->taken <= node->held || node->is_seen || (node->is_in_tree && !search->has_rule) ||
+            !search->question->judge(search->question->context, &group_at(pool, node->group)->key,
+                                     &terms) ||
+            !tree_fits(node, terms.limits))
+            continue;
+        answer->is_short = true;
+        answer->others_have = answer->others_have || !node->is_in_tree;
     }
-    mark_seen(search, false);
-    return some;
+    mark_held(search, false);
 }
 
 /* Whether jobs are missing that this host could do and sees no others like. Where a class has some
@@ -299,15 +314,16 @@ bool pool_take(struct pool *pool, struct arena *arena, const struct pool_questio
                struct pool_place after, struct pool_answer *ret_answer)
 {
     struct pool_search search = {.pool = pool, .arena = arena, .question = question};
-    bool done, lacks;
+    bool done;
 
     *ret_answer = (struct pool_answer){.place = after};
     pool_lock(pool);
     done = pick_begin(&search);
-    lacks = misses_some(&search) || others_took_some(&search);
+    look_at_others(&search, ret_answer);
+    ret_answer->is_short = ret_answer->is_short || misses_some(&search);
     done = done && take(&search, after, ret_answer);
     ret_answer->gave_up = search.gave_up;
-    ret_answer->is_short = lacks || search.gave_up;
+    ret_answer->is_short = ret_answer->is_short || search.gave_up;
     pool_unlock(pool);
     return done;
 }

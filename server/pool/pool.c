@@ -263,29 +263,41 @@ enum status pool_put(struct pool *pool, const struct pool_job *jobs, size_t coun
 
 void pool_drop(struct pool *pool, const int64_t *resultids, size_t count)
 {
-    pool_lock(pool);
-    for (size_t i = 0; i < count; i++) {
-        slot number = pool_find(pool, resultids[i]);
-        if (number != 0)
-            pool_forget(pool, number);
+    for (size_t i = 0; i < count;) {
+        size_t end = i + POOL_PIECE < count ? i + POOL_PIECE : count;
+
+        pool_lock(pool);
+        for (; i < end; i++) {
+            slot number = pool_find(pool, resultids[i]);
+            if (number != 0)
+                pool_forget(pool, number);
+        }
+        pool_unlock(pool);
     }
-    pool_unlock(pool);
+}
+
+static void put_back(struct pool *pool, int64_t resultid)
+{
+    slot number = pool_find(pool, resultid);
+
+    if (number == 0 || !job_at(pool, number)->is_taken)
+        return;
+    class_at(pool, job_at(pool, number)->class_number)->taken--;
+    pool->taken--;
+    job_at(pool, number)->is_taken = false;
+    class_link(pool, number);
 }
 
 void pool_return(struct pool *pool, const int64_t *resultids, size_t count)
 {
-    pool_lock(pool);
-    for (size_t i = 0; i < count; i++) {
-        slot number = pool_find(pool, resultids[i]);
+    for (size_t i = 0; i < count;) {
+        size_t end = i + POOL_PIECE < count ? i + POOL_PIECE : count;
 
-        if (number == 0 || !job_at(pool, number)->is_taken)
-            continue;
-        class_at(pool, job_at(pool, number)->class_number)->taken--;
-        pool->taken--;
-        job_at(pool, number)->is_taken = false;
-        class_link(pool, number);
+        pool_lock(pool);
+        for (; i < end; i++)
+            put_back(pool, resultids[i]);
+        pool_unlock(pool);
     }
-    pool_unlock(pool);
 }
 
 void pool_reread(struct pool *pool, const int64_t *resultids, size_t count)

@@ -101,7 +101,7 @@ enum { POOL_LANES = 4096 };
 /* What a host can take of a group, and how much of it is wanted. */
 struct pool_terms {
     double limits[POOL_LIMIT_COUNT]; /* HUGE_VAL: none */
-    double flop, jobs; /* a class gives as many jobs as make up the FLOP, and `jobs` more */
+    double flop, jobs; /* a class gives as many jobs as make up the FLOP, and `jobs` at least */
     size_t lane;       /* below POOL_LANES: what is found fills the lane */
 };
 
@@ -129,6 +129,8 @@ struct pool_question {
     int64_t subjects[POOL_SUBJECTS];
     const int64_t *held; /* results that the asker has taken already */
     size_t held_count;
+    const int64_t *used; /* of these, those that it can use; sorted */
+    size_t used_count;
     const int64_t *passed_over; /* likewise these workunits; sorted */
     size_t passed_over_count;
 };
@@ -141,6 +143,8 @@ struct pool_answer {
     bool gave_up;            /* the search took too long */
     bool is_short;           /* there may be more: it gave up, jobs are missing from the pool, or
                               * others have taken some that would pass */
+    bool others_have; /* others have taken some that would pass, and of their class nothing is left
+                       * here, nor was any of it of no use to the asker */
 };
 
 /* The best classes behind `after` that pass, and from each some jobs, which nobody else is given

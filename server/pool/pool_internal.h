@@ -74,7 +74,8 @@ struct class_node {
     bool is_in_tree, is_of_others;
     bool has_more;  /* some were left out */
     bool is_out;    /* named in the pool's list of classes with taken jobs */
-    bool is_seen;   /* while that list is read */
+    bool is_seen;   /* while that list is read: the asker took a job that is of no use to it */
+    uint32_t held;  /* likewise: jobs that the asker has taken */
     int64_t oldest; /* its oldest job, as the tree knows it */
     uint32_t taken;
     uint64_t hash;

@@ -250,6 +250,63 @@ static void what_is_withdrawn_is_not_called_late(void **state)
     }
 }
 
+static void set_rule(const char *name, const char *value)
+{
+    assert_status(STATUS_OK, config_set(config, text_from(name), text_from(value), NULL));
+}
+
+/* Round trips of a request for three jobs, and how many it got. */
+static uint64_t count_round_trips(int host, size_t *ret_jobs)
+{
+    *ret_jobs = ask(&server, host, 4e9, 250)->job_count;
+    return db_count(server.serving.db).round_trips;
+}
+
+/* Jobs by the thousand, in one class or each in its own, are withdrawn in the database. What is
+ * left of lower priority is found, in few round trips; and soon nothing is to be seen of it any
+ * more. */
+static void thousands_withdrawn_cost_few_round_trips(void **state)
+{
+    static const struct {
+        const char *memory, *withdrawal, *rule;
+        uint64_t first; /* round trips at most */
+    } cases[] = {
+        {"1e6", "UPDATE result SET server_state = 5, outcome = 5 WHERE id <= 20000", "0", 24},
+        {"1e6", "UPDATE workunit SET error_mask = 16 WHERE id <= 20000", "0", 24},
+        {"1e6", "UPDATE workunit SET error_mask = 16 WHERE id <= 20000", "1", 24},
+        {"1e6 + seq", "UPDATE result SET server_state = 5, outcome = 5 WHERE id <= 20000", "0", 24},
+    };
+    enum { WITHDRAWN = 20000 };
+
+    (void)state;
+    for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+        uint64_t usual, first, later = 0;
+        size_t jobs;
+
+        (void)teardown(state);
+        (void)setup(state);
+        set_rule("one_result_per_user_per_wu", cases[i].rule);
+        set_rule("resend_lost_results", "0");
+        add_jobs(1, WITHDRAWN, 9, cases[i].memory);
+        add_jobs(WITHDRAWN + 1, 50, 0, "2e6");
+        pass(&server, 5);
+        (void)count_round_trips(1, &jobs);
+        usual = count_round_trips(1, &jobs);
+        assert_int_equal(jobs, 3);
+        test_sql(database, "%s", cases[i].withdrawal);
+        first = count_round_trips(2, &jobs);
+        assert_int_equal(jobs, 3);
+        for (int turn = 0; turn < 3; turn++) {
+            later = count_round_trips(1, &jobs);
+            assert_int_equal(jobs, 3);
+        }
+        printf("%zu: %llu round trips, the first after it was withdrawn %llu, then %llu\n", i,
+               (unsigned long long)usual, (unsigned long long)first, (unsigned long long)later);
+        assert_in_range(first, usual, cases[i].first);
+        assert_int_equal(later, usual);
+    }
+}
+
 static void before_the_first_fill_the_database_is_asked(void **state)
 {
     (void)state;
@@ -277,8 +334,38 @@ static bool anything(void *context, const struct pool_group *group, struct pool_
 {
     (void)context;
     (void)group;
-    *ret_terms = (struct pool_terms){.limits = {HUGE_VAL, HUGE_VAL, HUGE_VAL, HUGE_VAL}, .jobs = 9};
+    *ret_terms =
+        (struct pool_terms){.limits = {HUGE_VAL, HUGE_VAL, HUGE_VAL, HUGE_VAL}, .jobs = 20};
     return true;
+}
+
+/* Nobody knows whether another request will use what it holds: whoever wants more than the pool has
+ * left, and could do it, asks the database. */
+static void who_got_some_looks_further_while_there_are_jobs(void **state)
+{
+    uint64_t fallbacks = counter_value(COUNTER_pool_fallbacks);
+    struct pool_question question = {
+        .judge = anything, .jobs_max = 20, .classes_max = 9, .reserve = 9};
+    struct pool_answer held;
+
+    (void)state;
+    add_jobs(1, 40, 0, "1e6");
+    pass(&server, 5);
+    assert_true(pool_take(server.serving.pool, server.serving.arena, &question,
+                          (struct pool_place){0}, &held));
+    assert_int_equal(held.count, 20);
+    assert_int_equal(ask(&server, 1, 4e9, 3000)->job_count, 30);
+    assert_int_equal(counter_value(COUNTER_pool_fallbacks), fallbacks + 1);
+    assert_int_equal(figures().taken, 20 - 10); /* of those that the other holds it got ten */
+    assert_int_equal(ask(&server, 2, 4e9, 3000)->job_count, 10);
+    assert_int_equal(figures().taken, 0);
+
+    /* What is in nobody's hands is not looked for. */
+    add_jobs(41, 20, 0, "1e6");
+    pass(&server, 5);
+    fallbacks = counter_value(COUNTER_pool_fallbacks);
+    assert_int_equal(ask(&server, 3, 4e9, 3000)->job_count, 20);
+    assert_int_equal(counter_value(COUNTER_pool_fallbacks), fallbacks);
 }
 
 /* A job that another thread holds may come back: "no" is not said because of it. */
@@ -368,11 +455,6 @@ static void two_servers_want_different_jobs_and_one_dies(void **state)
 /* --- one result per user or host ------------------------------------------------------------- */
 
 enum { MANY = 100000 };
-
-static void set_rule(const char *name, const char *value)
-{
-    assert_status(STATUS_OK, config_set(config, text_from(name), text_from(value), NULL));
-}
 
 /* Workunits of which the user's host has had a result, besides the one that is unsent. */
 static void add_met_jobs(int first, int count, int priority, const char *memory, int host)
@@ -584,8 +666,10 @@ int main(void)
         CASE(the_nearest_miss_is_told),
         CASE(what_others_took_is_replaced_in_the_same_request),
         CASE(what_is_withdrawn_is_not_called_late),
+        CASE(thousands_withdrawn_cost_few_round_trips),
         CASE(before_the_first_fill_the_database_is_asked),
         CASE(an_incomplete_pool_asks_the_database_before_no),
+        CASE(who_got_some_looks_further_while_there_are_jobs),
         CASE(jobs_in_other_hands_are_no_reason_for_no),
         CASE(what_is_no_use_to_a_host_may_be_in_other_hands),
         CASE(a_failed_transaction_gives_the_jobs_back),

@@ -218,6 +218,30 @@ enum status db_jobs_lock(struct db *db, struct arena *in, const struct job_key *
     return CALL(0);
 }
 
+/* Asked by requests that have a pool only. */
+enum status db_unsent_by_id(struct db *db, struct arena *in, const int64_t *ids, size_t count,
+                            struct unsent_job **ret_jobs, size_t *ret_count)
+{
+    (void)in;
+    (void)ids;
+    (void)count;
+    (void)ret_jobs;
+    (void)ret_count;
+    return CALL(0);
+}
+
+enum status db_unsent_page(struct db *db, struct arena *in, int64_t priority, int64_t id,
+                           size_t most, struct unsent_job **ret_jobs, size_t *ret_count)
+{
+    (void)in;
+    (void)priority;
+    (void)id;
+    (void)most;
+    (void)ret_jobs;
+    (void)ret_count;
+    return CALL(0);
+}
+
 enum status db_workunits_had(struct db *db, struct arena *in, const int64_t *ids, size_t count,
                              int64_t userid, int64_t hostid, struct had_workunit **ret_rows,
                              size_t *ret_count)

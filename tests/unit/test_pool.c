@@ -111,6 +111,38 @@ static bool judge_by_app(void *context, const struct pool_group *group,
 
 /* Of the first app a full lane, and the second app far behind; then the search goes on in the
  * first. */
+/* Jobs of a class are all the same to a host, so more than it wants are of no use to it. */
+static void a_class_gives_no_more_than_is_wanted(void **state)
+{
+    struct pool *pool = pool_create(1000, false);
+    struct pool_host host = anybody;
+    struct pool_question question = {.judge = pool_host_judge,
+                                     .context = &host,
+                                     .jobs_max = 100,
+                                     .classes_max = 100,
+                                     .reserve = 2};
+    struct pool_answer answer;
+    struct pool_job job = plain_job(1);
+
+    (void)state;
+    host.terms.flop = 10; /* of jobs that take 1 */
+    host.terms.jobs = 4;
+    put_jobs(pool, job, 1, 100);
+    assert_true(pool_take(pool, arena, &question, (struct pool_place){0}, &answer));
+    assert_int_equal(answer.count, 10);
+
+    /* Of several classes twice as much, for a choice. */
+    for (int i = 0; i < 5; i++) {
+        job.workunit.rsc_memory_bound = 2 + i;
+        put_jobs(pool, job, 101 + 6 * i, 6);
+    }
+    for (int64_t id = 1; id <= 100; id++)
+        pool_drop(pool, &id, 1);
+    assert_true(pool_take(pool, arena, &question, (struct pool_place){0}, &answer));
+    assert_int_equal(answer.count, 20);
+    pool_destroy(pool);
+}
+
 static void a_full_lane_is_gone_on_with(void **state)
 {
     struct pool *pool = pool_create(1000, false);
@@ -669,6 +701,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(a_search_goes_on_where_it_ended),
+        cmocka_unit_test(a_class_gives_no_more_than_is_wanted),
         cmocka_unit_test(a_full_lane_is_gone_on_with),
         cmocka_unit_test(jobs_of_streams_are_groups),
         cmocka_unit_test(a_changed_job_moves),

@@ -163,7 +163,7 @@ static size_t ask_model(struct model *model, const struct pool_host *host,
     for (; leader != NULL && classes < question->classes_max && count < question->jobs_max;
          leader = next_leader(model, host, leader)) {
         double wanted =
-            ceil(host->terms.flop / leader->job.workunit.rsc_fpops_est) + host->terms.jobs;
+            fmax(ceil(host->terms.flop / leader->job.workunit.rsc_fpops_est), host->terms.jobs);
         size_t got =
             pick_alike(model, question, leader, leader->is_foreign,
                        fmin(wanted, (double)(question->jobs_max - count)), ret_ids + count);
