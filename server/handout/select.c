@@ -76,7 +76,7 @@ static bool count_answer(struct selection *selection)
         const struct version_option *option =
             job->is_resent ? NULL : version_option_of(&view->options, job->version, job->anonymous);
         if (option != NULL) {
-            tally->option_jobs[option - view->options.items]++;
+            tally->option_jobs[version_counter(&view->options, option)]++;
             use.margin = deadline_margin(request->config, option);
         }
         if (resource < view->asked.resource_count)

@@ -54,6 +54,8 @@ static bool app_may_suit(const struct source *source, const struct app_row *app)
         (!view->project->allow_non_preferred_apps && !app_is_selected(view->project, app->id)))
         return false;
     if (options->own != NULL) {
+        if (app->homogeneous_app_version != 0) /* to which no version of a client's own belongs */
+            return false;
         own = own_versions_of_app(options->own, app->id, 0);
         for (size_t i = 0; i < own.count; i++)
             if (option_may_suit(source, own.items[i].option))

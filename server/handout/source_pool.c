@@ -132,7 +132,8 @@ static const struct source_wish *wish_for(struct source *source, const struct so
     wish->is_set = true;
     if (options->own != NULL) {
         own = own_versions_of_app(options->own, key->appid, key->version_num);
-        budget_spend(options->own->budget, own.count * OPTION_COST);
+        if (!budget_spend(options->own->budget, own.count * OPTION_COST))
+            return wish; /* nothing suits: this goes on under the lock of the pool */
         for (size_t i = 0; i < own.count; i++)
             add_option(source, own.items[i].option, wish);
         return wish;

@@ -240,12 +240,37 @@ static void add_own_version(const struct request *request, struct host_view *vie
     view->options.count++;
 }
 
+/* The statistics, and with them the quota, are of an app and a resource, however many versions of
+ * them the client lists. False: no memory. */
+static bool count_together(struct request *request, struct host_view *view)
+{
+    const struct catalog_rows *rows = &request->catalog->rows;
+    const struct version_option **first = ARENA_ARRAY(
+        request->arena, rows->app_count * OWN_VERSION_KINDS, const struct version_option *);
+
+    if (first == NULL)
+        return false;
+    for (size_t i = 0; i < view->options.count; i++) {
+        struct version_option *option = &view->options.items[i];
+        size_t kind = (size_t)(anonymous_version_id(NO_TEXT) - option->app_version_id);
+        const struct version_option **place =
+            &first[(size_t)(option->app - rows->apps) * OWN_VERSION_KINDS + kind];
+
+        if (*place == NULL)
+            *place = option;
+        option->counted_with = *place;
+    }
+    return true;
+}
+
 static bool add_own_versions(struct request *request, struct host_view *view, struct random *random)
 {
     const struct message *message = &request->message;
 
     for (size_t i = 0; i < message->app_version_count; i++)
         add_own_version(request, view, &message->app_versions[i], random);
+    if (!count_together(request, view))
+        return false;
     view->options.own = own_versions_sort(request->arena, &view->options, &request->visit.budget);
     return view->options.own != NULL;
 }

@@ -723,6 +723,51 @@ static void own_versions_get_jobs_in_their_own_measure(void **state)
     assert_real(job->wall_time, 100.0 / 8, 1e-9);
 }
 
+/* The host has one job a day of its versions of an app for the CPU, not one of each that it lists.
+ */
+static void own_versions_of_an_app_share_their_quota(void **state)
+{
+    static struct client_app_version own[10];
+
+    (void)state;
+    for (int i = 0; i < 10; i++)
+        own[i] = (struct client_app_version){.app_name = TEXT("app"),
+                                             .platform = i % 2 == 0 ? TEXT("x86_64-pc-linux-gnu")
+                                                                    : TEXT("i686-pc-linux-gnu"),
+                                             .version_num = 100 + i,
+                                             .avg_ncpus = 1,
+                                             .flops = 1e9};
+    request.message.anonymous_platform = true;
+    request.message.app_versions = own;
+    request.message.app_version_count = 10;
+    config->daily_result_quota = 10;
+    statistics[0] = (struct host_app_version_row){.app_version_id = 1000002, .max_jobs_per_day = 1};
+    request.visit.versions = statistics;
+    request.visit.version_count = 1;
+    for (int i = 0; i < 5; i++)
+        add_job(100);
+    run();
+    assert_int_equal(request.visit.answer.job_count, 1);
+    assert_i64(changes[0].jobs_sent, 1);
+}
+
+/* A workunit that is bound to one version is for none that the client brings. */
+static void homogeneous_versions_are_not_the_clients_own(void **state)
+{
+    static struct client_app_version own = {.version_num = 100, .avg_ncpus = 1, .flops = 1e9};
+
+    (void)state;
+    own.app_name = TEXT("app");
+    apps[0].homogeneous_app_version = 1;
+    request.message.anonymous_platform = true;
+    request.message.app_versions = &own;
+    request.message.app_version_count = 1;
+    add_job(100);
+    run();
+    assert_int_equal(request.visit.answer.job_count, 0);
+    assert_string_equal(request.visit.answer.first_reason, "anonymous_version");
+}
+
 /* What a reply could not say is not claimed either. */
 static void an_own_version_with_words_too_long_for_a_reply_gets_no_job(void **state)
 {
@@ -987,6 +1032,8 @@ int main(void)
         CASE(own_jobs_that_have_time_hinder_nothing),
         CASE(a_lost_always_on_job_occupies_no_processor),
         CASE(own_versions_get_jobs_in_their_own_measure),
+        CASE(own_versions_of_an_app_share_their_quota),
+        CASE(homogeneous_versions_are_not_the_clients_own),
         CASE(an_own_version_with_words_too_long_for_a_reply_gets_no_job),
         CASE(a_job_with_a_name_too_long_for_the_client_stays_for_others),
         CASE(an_always_on_app_gets_its_one_job),

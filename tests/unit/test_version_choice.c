@@ -197,6 +197,7 @@ static void make_world(struct random *random, struct arena *arena, struct budget
 {
     static const struct app_row *const apps[] = {&app, &other_app};
     struct own_statistics statistics[2][KINDS];
+    const struct version_option *first[2][KINDS] = {{NULL}};
 
     *world = (struct own_world){.resources = 1 + draw(random, KINDS)};
     for (size_t i = 0; i < 2 * KINDS; i++)
@@ -214,6 +215,8 @@ static void make_world(struct random *random, struct arena *arena, struct budget
             own_option(apps[of], &world->own[i], kind, world->resources, &statistics[of][kind]);
         option->is_64bit = draw(random, 2) == 0;
         option->choice_flops = (double)draw(random, 6);
+        option->counted_with = first[of][kind] != NULL ? first[of][kind] : option;
+        first[of][kind] = option->counted_with;
         world->chosen[i] = (int64_t)(draw(random, 2) * draw(random, 4));
     }
     world->sorted = world->all;

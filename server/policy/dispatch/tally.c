@@ -85,7 +85,7 @@ void tally_take(struct tally *tally, const struct host_view *view, const struct 
                                   .is_always_on = job->app->non_cpu_intensive != 0};
 
     tally_take_use(tally, &use);
-    tally->option_jobs[job->option - view->options.items]++;
+    tally->option_jobs[version_counter(&view->options, job->option)]++;
     if (view->streams != NULL)
         stream_charge(view->streams, &tally->shares, job->stream, job->workunit->rsc_fpops_est);
 }

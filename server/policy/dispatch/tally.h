@@ -24,7 +24,7 @@ struct tally {
     size_t app_limit_count;
     struct workload *workload;      /* what was given joins it; NULL as in the view */
     double occupied[RESOURCES_MAX]; /* instances that the workload and what was given occupy */
-    int64_t *option_jobs;           /* by index in options */
+    int64_t *option_jobs;           /* by version_counter */
     int64_t *workunits;             /* of the jobs in the reply */
     size_t workunit_count, workunit_capacity;
     struct stream_shares shares;

@@ -7,8 +7,11 @@
  * they run on are the same for all of these. They differ in their speed here, in their number and
  * in whether they are of a 64-bit system. So they are sorted once, by app, resource and bits, the
  * fastest first, and again with the number before the resource, for the workunits that ask for a
- * certain number. The choice looks at the first of a run, and goes on only behind versions that
- * have used up the quota in this very reply. */
+ * certain number. The choice looks at the first of a run.
+ *
+ * Looking for a run takes the logarithm of the number of versions. It is charged to the budget of
+ * the request without asking for the answer: the search ends by itself, and whoever chooses for
+ * many jobs looks at the budget between them. */
 #ifndef SERVER_POLICY_VERSION_OWN_VERSIONS_H
 #define SERVER_POLICY_VERSION_OWN_VERSIONS_H
 

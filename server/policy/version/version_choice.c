@@ -199,7 +199,7 @@ static const struct version_option *choose_of_all(const struct version_options *
         if (option->resource != demand->resource)
             refusal = refuse(REASON_VERSION_RESOURCE, option);
         else
-            refusal = judge(option, demand, jobs_chosen[i]);
+            refusal = judge(option, demand, jobs_chosen[version_counter(options, option)]);
         if (refusal.reason != REASON_COUNT)
             note(finding, &refusal, option);
         else if (is_better(option, best, demand->prefer_primary_platform))
@@ -210,33 +210,24 @@ static const struct version_option *choose_of_all(const struct version_options *
 
 /* --- among a client's own --------------------------------------------------------------------- */
 
-/* The best of a run. What refuses one of it refuses all, but for the quota of those that were
- * chosen in this reply. */
+/* The best of a run. What refuses one of it refuses all. */
 static const struct version_option *choose_of_run(const struct version_options *options,
                                                   struct own_span run,
                                                   const struct version_demand *demand,
                                                   const int64_t *jobs_chosen,
                                                   struct finding *finding)
 {
-    const struct version_option *first;
+    const struct version_option *best;
     struct refusal refusal;
 
-    for (size_t i = 0; i < run.count; i++) {
-        const struct version_option *option = run.items[i].option;
-        int64_t chosen = jobs_chosen[option - options->items];
-
-        budget_spend(options->own->budget, JUDGE_COST);
-        refusal = judge(option, demand, chosen);
-        if (refusal.reason == REASON_COUNT)
-            return option;
-        if (refusal.reason != REASON_DAILY_QUOTA || chosen == 0)
-            break;
-    }
-    if (run.count > 0) {
-        first = run.items[0].first;
-        refusal = judge(first, demand, jobs_chosen[first - options->items]);
-        note(finding, &refusal, first);
-    }
+    if (run.count == 0)
+        return NULL;
+    best = run.items[0].option;
+    budget_spend(options->own->budget, JUDGE_COST);
+    refusal = judge(best, demand, jobs_chosen[version_counter(options, best)]);
+    if (refusal.reason == REASON_COUNT)
+        return best;
+    note(finding, &refusal, run.items[0].first);
     return NULL;
 }
 
@@ -280,7 +271,16 @@ const struct version_option *version_choose(const struct version_options *option
     return best;
 }
 
-/* --- finding one again ------------------------------------------------------------------------ */
+/* --- counting and finding one again
+ * ------------------------------------------------------------------------ */
+
+size_t version_counter(const struct version_options *options, const struct version_option *option)
+{
+    const struct version_option *counted =
+        option->counted_with != NULL ? option->counted_with : option;
+
+    return (size_t)(counted - options->items);
+}
 
 /* Options come in the order in which their versions stand in memory. */
 const struct version_option *version_option_of(const struct version_options *options,

@@ -51,6 +51,9 @@ struct version_option {
     int64_t jobs_today;        /* before this request */
     int64_t app_version_id;    /* as in result: > 0, or -2..-6 */
     int64_t statistics_id;     /* as in host_app_version */
+    const struct version_option
+        *counted_with; /* the first one with the same statistics, and so with the same quota, whose
+                          jobs of this reply are counted with its own; NULL: itself */
 };
 /* Either the project's, in the order of the catalog, or the client's own, as they are listed. */
 struct version_options {
@@ -65,6 +68,9 @@ const struct version_option *version_option_of(const struct version_options *opt
 /* The first option of the app (0: of any) with this app_version_id. NULL: there is none. */
 const struct version_option *version_option_find(const struct version_options *options,
                                                  int64_t appid, int64_t app_version_id);
+
+/* Where jobs of the option are counted: the place of one of the options. */
+size_t version_counter(const struct version_options *options, const struct version_option *option);
 
 /* Whether a platform name is of a 64-bit system, and from how much memory on a job needs one on an
  * operating system. */
@@ -98,8 +104,8 @@ struct version_demand {
     bool needs_reliable;
     bool is_resend; /* limits and preferences do not count */
 };
-/* The fastest usable one; `jobs_chosen[i]` counts those of option i already in this reply. NULL:
- * none, with the reason; its name is empty when the host has no version of the app at all. */
+/* The fastest usable one; `jobs_chosen`, by version_counter, counts jobs already in this reply.
+ * NULL: none, with the reason; its name is empty when the host has no version of the app at all. */
 const struct version_option *version_choose(const struct version_options *options,
                                             const struct version_demand *demand,
                                             const int64_t *jobs_chosen,
