@@ -17,7 +17,8 @@
 enum {
     STEPS_MAX = 1 << 18, /* classes examined in one question: some milliseconds */
     STEPS_SHARE = 4,     /* a search may use this part of those that are left */
-    WALK_MAX = 1 << 20   /* jobs of the classes that were found, passed over or not */
+    WALK_MAX = 1 << 20,  /* jobs of the classes that were found, passed over or not */
+    CHOICE = 2           /* jobs more than are wanted, so that one that wants one has a choice */
 };
 #define FPOPS_UNKNOWN 1e12
 #define ROUNDING      1e-6 /* of what fills a lane */
@@ -220,7 +221,7 @@ static bool take(struct pool_search *search, struct pool_place after, struct poo
     while (classes < question->classes_max && search->picked_count < question->jobs_max) {
         struct group_runner *best = leader(search);
         size_t left = question->jobs_max - search->picked_count, lane, jobs;
-        double wanted, more;
+        double wanted, share, more;
 
         if (best == NULL)
             break;
@@ -230,10 +231,11 @@ static bool take(struct pool_search *search, struct pool_place after, struct poo
         answer->place = (struct pool_place){true, best->rank.is_of_others, best->rank.priority,
                                             best->rank.resultid};
         wanted = jobs_wanted(class_at(search->pool, best->best), &best->terms);
-        more = fmin(wanted, ceil((question->reserve - search->filled[lane] - ROUNDING) * wanted));
+        share = wanted + CHOICE;
+        more = fmin(wanted, ceil((question->reserve - search->filled[lane] - ROUNDING) * share));
         jobs = pick(search, class_at(search->pool, best->best),
                     more < (double)left ? (size_t)more : left);
-        search->filled[lane] += (double)jobs / wanted;
+        search->filled[lane] += (double)jobs / share;
         search->lane_jobs[lane] += jobs;
         if (is_full(search, lane) && !search->full_at.is_set)
             search->full_at = answer->place;

@@ -122,7 +122,7 @@ struct pool_question {
     pool_judge *judge;
     void *context;
     size_t jobs_max, classes_max;
-    double reserve;  /* a lane is full when it holds so many times what is wanted */
+    double reserve;  /* a lane is full when it holds so many times what is wanted and a few more */
     size_t lane_max; /* or so many jobs; 0: any number */
     /* By enum pool_subject, where such a rule is in force, else 0: jobs of workunits in
      * pool_note_had are passed over, and of neighbours of one workunit one is given. */
