@@ -23,7 +23,7 @@ enum {
     MESSAGE_COPROCS_MAX = 32,
     MESSAGE_DISTROS_MAX = 32,
     MESSAGE_OPENCL_CPUS_MAX = 32,
-    MESSAGE_TRICKLES_MAX = 10000,
+    MESSAGE_TRICKLES_MAX = 1000,
     MESSAGE_RESULT_FILES_MAX = 1000,
     MESSAGE_KEYWORDS_MAX = 1000
 };
@@ -219,7 +219,7 @@ struct message {
     /* Lists; arrays in the arena. */
     struct reported_result *results;
     size_t result_count;
-    bool results_truncated; /* some reported results were beyond a bound and are not in the list */
+    size_t results_left; /* reported results beyond a bound, which are not in the list */
     struct trickle_up *trickles;
     size_t trickle_count;
     struct host_file *files;
@@ -237,6 +237,7 @@ struct message {
     size_t keyword_yes_count, keyword_no_count;
     struct text time_stats_log; /* raw */
 
+    size_t trickles_left;    /* trickles beyond their bound, which are not in the list */
     size_t elements_dropped; /* elements that could not be read; each cost only itself */
 };
 

@@ -317,7 +317,7 @@ static void end_item(struct message_reader *reader, const struct level *level)
         count++;
         memcpy((char *)reader + list->count_offset, &count, sizeof count);
     } else if (level->context == CONTEXT_RESULT) {
-        reader->message.results_truncated = true;
+        reader->message.results_left++;
     } else {
         reader->message.elements_dropped++;
     }
@@ -354,7 +354,7 @@ static enum status add_trickle(struct message_reader *reader, const struct eleme
             return fail_full(reader);
     }
     if (message->trickle_count == reader->trickle_capacity)
-        message->elements_dropped++;
+        message->trickles_left++;
     else
         message->trickles[message->trickle_count++] = value_trickle(reader->arena, text);
     return STATUS_OK;

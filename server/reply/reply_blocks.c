@@ -80,8 +80,8 @@ static void add_messages(struct buffer *joined, const struct answer *answer,
     for (size_t i = 0; i < answer->message_count; i++) {
         if (answer->messages[i].priority != priority)
             continue;
-        if (joined->length > 0)
-            buffer_add_char(joined, ' ');
+        if (joined->length > 0) /* messages end without a stop */
+            buffer_add_string(joined, ". ");
         buffer_add(joined, answer->messages[i].text);
     }
 }

@@ -1,11 +1,15 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Messages that running jobs send up, and messages that wait for the host. Both are passed on as
- * they are: their meaning is between the project's handlers and its applications. */
+ * they are: their meaning is between the project's handlers and its applications. An
+ * acknowledgement is for all trickles of a request, and the client sends all of them again without
+ * one: so of more than a request may hold none are stored, or each contact would store the same
+ * ones. */
 #include "server/rpc/request.h"
 
 #include "config/config.h"
 #include "server/base/arena.h"
 #include "server/policy/host/bounds.h"
+#include "server/reply/answer.h"
 
 #include "server/base/banned.h"
 
@@ -18,6 +22,13 @@ static enum next store_trickles(struct request *request)
 
     if (count == 0)
         return NEXT_STEP;
+    if (message->trickles_left > 0) {
+        answer_say(request->arena, &request->visit.answer, MESSAGE_NOTICE,
+                   "Your client sends %zu messages of tasks (trickles) at once; this project takes "
+                   "%zu in one request, and has taken none of them",
+                   count + message->trickles_left, count);
+        return NEXT_STEP;
+    }
     stored = ARENA_ARRAY(request->arena, count, struct message_from_host);
     if (stored == NULL)
         return request_failed(request, STATUS_TOO_LARGE, "trickles");

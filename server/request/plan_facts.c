@@ -41,7 +41,7 @@ struct request_plan request_plan_make(const struct request *request)
         .declines_work = message->dont_send_work,
         .has_job_list = message->has_other_results,
         .lists_jobs = message->other_result_count > 0,
-        .has_unread_reports = message->results_truncated,
+        .has_unread_reports = message->results_left > 0,
         .queue_lacks_own_jobs = workload_needs_own(message, has_app(request, is_always_on)),
         .is_new = visit->host_is_new,
         .is_forbidden = request->work_forbidden,

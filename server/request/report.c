@@ -15,6 +15,7 @@
 #include "server/policy/host/bounds.h"
 #include "server/policy/result/report_verdict.h"
 #include "server/project/catalog.h"
+#include "server/reply/answer.h"
 #include "server/rpc/in_progress.h"
 #include "server/rpc/request.h"
 
@@ -191,6 +192,18 @@ static enum status book(struct booking *booking)
     return status;
 }
 
+/* What was cut off the list comes again with the next request. */
+static void tell_what_is_left(struct request *request)
+{
+    const struct message *message = &request->message;
+
+    if (message->results_left > 0)
+        answer_say(request->arena, &request->visit.answer, MESSAGE_LOW,
+                   "Your client reports %zu tasks, of which %zu are taken in one request; it will "
+                   "report the others again",
+                   message->result_count + message->results_left, message->result_count);
+}
+
 static enum next take_reports(struct request *request)
 {
     struct booking booking = {.request = request};
@@ -216,6 +229,7 @@ enum next step_report(struct request *request)
     uint64_t count;
     enum status status;
 
+    tell_what_is_left(request);
     if (next != NEXT_STEP || !request->visit.detaches)
         return next;
     jobs_in_progress_forget(request);

@@ -858,10 +858,10 @@ static void jobs_are_lost_only_where_the_list_can_be_trusted(void **state)
 {
     (void)state;
     add_lost(100);
-    request.message.results_truncated = true;
+    request.message.results_left = 1;
     run();
     assert_int_equal(request.visit.answer.job_count, 0);
-    request.message.results_truncated = false;
+    request.message.results_left = 0;
     request.message.has_other_results = false;
     run();
     assert_int_equal(request.visit.answer.job_count, 0);

@@ -116,18 +116,18 @@ static void keeps_the_first_results_and_says_so(void **state)
     assert_status(STATUS_OK, parsed->status);
     assert_int_equal(parsed->message.result_count, 2);
     assert_text(parsed->message.results[1].name, "b");
-    assert_true(parsed->message.results_truncated);
+    assert_int_equal(parsed->message.results_left, 1);
     parsed_free(parsed);
     limits.results_max = 3;
     parsed = parse_within(text_from(body), &limits, 1 << 20);
     assert_int_equal(parsed->message.result_count, 3);
-    assert_false(parsed->message.results_truncated);
+    assert_int_equal(parsed->message.results_left, 0);
     assert_int_equal(parsed->message.elements_dropped, 1);
     parsed_free(parsed);
     limits.results_max = 0;
     parsed = parse_within(text_from(body), &limits, 1 << 20);
     assert_int_equal(parsed->message.result_count, 0);
-    assert_true(parsed->message.results_truncated);
+    assert_int_equal(parsed->message.results_left, 3);
     parsed_free(parsed);
 }
 

@@ -116,6 +116,22 @@ static void only_a_first_job_inherits(void **state)
     assert_false(changes[2].inherits);
 }
 
+/* One acknowledgement is for all of them, so of too many none are taken; the volunteer is told. */
+static void of_too_many_trickles_none_are_taken(void **state)
+{
+    struct trickle_up trickle = {.variety = TEXT("v"), .xml = TEXT("<a/>")};
+
+    (void)state;
+    request.message.trickles = &trickle;
+    request.message.trickle_count = 1;
+    request.message.trickles_left = 4;
+    assert_int_equal(step_messages(&request), NEXT_STEP);
+    assert_int_equal(db_fake.from_host_count, 0);
+    assert_false(request.visit.answer.message_ack);
+    assert_int_equal(request.visit.answer.message_count, 1);
+    assert_true(text_contains(request.visit.answer.messages[0].text, TEXT("sends 5 messages")));
+}
+
 static void trickles_are_stored_and_acknowledged(void **state)
 {
     struct trickle_up trickles[2] = {{.variety = TEXT("v"), .xml = TEXT("<a/>")},
@@ -178,6 +194,7 @@ int main(void)
         CASE(a_quota_that_a_report_set_stays),
         CASE(only_a_first_job_inherits),
         CASE(trickles_are_stored_and_acknowledged),
+        CASE(of_too_many_trickles_none_are_taken),
         CASE(messages_are_taken_where_the_project_has_them),
         CASE(every_call_may_fail),
     };

@@ -346,7 +346,7 @@ static void priorities_follow_the_client(void **state)
     static const struct {
         int64_t version;
         const char *wanted;
-    } rows[] = {{41900, "<message priority=\"notice\">Look out Hello</message>\n"},
+    } rows[] = {{41900, "<message priority=\"notice\">Look out. Hello</message>\n"},
                 {41901, "<message priority=\"low\">Hello</message>\n"
                         "<message priority=\"high\">Look out</message>\n"},
                 {61100, "<message priority=\"high\">Look out</message>\n"},
@@ -382,6 +382,16 @@ static void a_long_message_arrives_in_pieces(void **state)
     assert_true(text_equal(buffer_text(&joined), buffer_text(&words)));
     assert_true(reply_children(root, "message") > 3);
     assert_i64((int64_t)reply_children(reply_to(f, 41900), "message"), 1);
+}
+
+static void messages_in_one_are_sentences(void **state)
+{
+    struct fixture *f = *state;
+
+    answer_say(f->facts.arena, &f->answer, MESSAGE_LOW, "No tasks sent");
+    answer_say(f->facts.arena, &f->answer, MESSAGE_LOW, "There are no tasks at the moment");
+    assert_text(reply_child(reply_to(f, 0), "message")->text,
+                "No tasks sent. There are no tasks at the moment");
 }
 
 /* --- jobs --------------------------------------------------------------------------------- */
@@ -866,6 +876,7 @@ int main(void)
         CASE(options_show),
         CASE(priorities_follow_the_client),
         CASE(a_long_message_arrives_in_pieces),
+        CASE(messages_in_one_are_sentences),
         CASE(a_job_is_written_in_full),
         CASE(old_clients_know_nvidia_as_cuda),
         CASE(the_oldest_read_a_command_line_on_one_line),

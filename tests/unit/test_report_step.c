@@ -462,6 +462,15 @@ static void a_full_arena_acknowledges_nothing(void **state)
         assert_string_equal(acks(), "");
 }
 
+static void reports_that_are_left_are_told(void **state)
+{
+    (void)state;
+    request.message.results_left = 50000;
+    assert_int_equal(step_report(&request), NEXT_STEP);
+    assert_int_equal(request.visit.answer.message_count, 1);
+    assert_true(text_contains(request.visit.answer.messages[0].text, TEXT("reports 50000 tasks")));
+}
+
 int main(void)
 {
 #define CASE(name) cmocka_unit_test_setup_teardown(name, setup, teardown)
@@ -489,6 +498,7 @@ int main(void)
         CASE(times_are_repaired_by_version),
         CASE(successes_may_lose_their_stderr),
         CASE(a_full_arena_acknowledges_nothing),
+        CASE(reports_that_are_left_are_told),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);
