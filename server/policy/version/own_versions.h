@@ -10,8 +10,8 @@
  * certain number. The choice looks at the first of a run.
  *
  * Looking for a run takes the logarithm of the number of versions. It is charged to the budget of
- * the request without asking for the answer: the search ends by itself, and whoever chooses for
- * many jobs looks at the budget between them. */
+ * the request without asking for the answer: the search ends by itself, and a request chooses for a
+ * bounded number of jobs. */
 #ifndef SERVER_POLICY_VERSION_OWN_VERSIONS_H
 #define SERVER_POLICY_VERSION_OWN_VERSIONS_H
 
