@@ -168,6 +168,15 @@ expect 0 '10000 jobs cancelled' in_project jobs cancel --batch 7
 expect 0 $'^demo\t0\t0\t10001' in_project queue --tsv
 expect 2 'needs a job' in_project jobs cancel
 expect 1 'no such host' in_project host 99
+sql -e "SET sql_mode = ''; INSERT INTO $database.host SET id = 42, rpc_time = UNIX_TIMESTAMP();
+    INSERT INTO $database.host_app_version SET host_id = 42, app_version_id = 3, n_jobs_today = 5,
+        max_jobs_per_day = 4"
+expect 0 'app version 3: 5 jobs today, no quota' in_project host 42
+sed -i 's|</config>|<daily_result_quota>8</daily_result_quota></config>|' "$project/config.xml"
+expect 0 'app version 3: 5 jobs today, of at most 4 for each processor' in_project host 42
+sql -e "UPDATE $database.host SET rpc_time = rpc_time - 100000 WHERE id = 42"
+expect 0 'app version 3: 0 jobs today' in_project host 42
+sql -e "DELETE FROM $database.host WHERE id = 42; DELETE FROM $database.host_app_version"
 
 # --- files on hosts
 expect 1 'files_db_name is not set' in_project files --host 7

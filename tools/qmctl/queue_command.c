@@ -3,6 +3,7 @@
 #include "config/config.h"
 #include "db/admin.h"
 #include "server/base/arena.h"
+#include "server/policy/limits/limits.h"
 #include "tools/qmctl/commands.h"
 #include "tools/qmctl/output.h"
 
@@ -53,8 +54,34 @@ static void print_host(const struct host_entry *entry)
         host->d_free / 1073741824.0, host->d_total / 1073741824.0);
     printf("  on %.0f %% of the time, computing %.0f %% of that\n", 100 * host->on_frac,
            100 * host->active_frac);
-    printf("  jobs: %" PRId64 " in progress, %" PRId64 " succeeded, %" PRId64 " failed\n\n",
+    printf("  jobs: %" PRId64 " in progress, %" PRId64 " succeeded, %" PRId64 " failed\n",
            entry->in_progress, entry->success, entry->error);
+}
+
+/* What the host has got today of each app version, and what it may. */
+static enum status print_quota(struct session *session, const struct host_row *host)
+{
+    int64_t quota = session->config->daily_result_quota;
+    bool day_is_new = quota_day_is_new(host->id, host->rpc_time, session->now);
+    struct host_app_version_row *rows;
+    size_t count = 0;
+    enum status status = session_db_failed(
+        session, db_host_app_versions(session->db, session->arena, host->id, &rows, &count),
+        "host_app_version");
+
+    for (size_t i = 0; i < count && status == STATUS_OK; i++) {
+        const struct host_app_version_row *row = &rows[i];
+
+        printf("  app version %" PRId64 ": %" PRId64 " jobs today, ", row->app_version_id,
+               day_is_new ? 0 : row->n_jobs_today);
+        if (quota > 0)
+            printf("of at most %" PRId64 " for each processor\n",
+                   limits_daily(row->max_jobs_per_day, quota, 1));
+        else
+            printf("no quota (daily_result_quota)\n");
+    }
+    printf("\n");
+    return status;
 }
 
 static enum status print_jobs(struct session *session, int64_t hostid, size_t most)
@@ -127,7 +154,10 @@ enum exit_code command_host(struct session *session)
         print_hosts(session, rows, count);
         return EXIT_DONE;
     }
-    if (session->form == FORM_TEXT && count > 0)
+    if (session->form == FORM_TEXT && count > 0) {
         print_host(&rows[0]);
+        if (print_quota(session, &rows[0].row) != STATUS_OK)
+            return session_failed(session);
+    }
     return print_jobs(session, id, (size_t)most) == STATUS_OK ? EXIT_DONE : session_failed(session);
 }
