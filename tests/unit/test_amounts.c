@@ -26,7 +26,8 @@ static void scalar_counts_only_without_resource_figures(void **state)
     struct message message = blank();
 
     (void)state;
-    message.work_req_seconds = 100;
+    assert_false(message_wants_work(&message));
+    message.work_req_seconds = 0.5;
     assert_true(message_wants_work(&message));
     message.has_resource_request = true;
     assert_false(message_wants_work(&message));
@@ -376,6 +377,8 @@ static void usable_cpus_follow_preferences_and_bounds(void **state)
     preferences.max_ncpus_pct = 100;
     project.max_cpus = 0;
     assert_real(limits_usable_cpus(7, config, &preferences, &project), 7, 0);
+    preferences.max_ncpus_pct = 0.5;
+    assert_real(limits_usable_cpus(7, config, &preferences, &project), 1, 0);
     config_release(config);
 }
 

@@ -726,6 +726,7 @@ static void versions_of_systems(void **state)
                 1001904100, 0);
     assert_real(OS("Microsoft Windows 10", "Professional (N) Edition, (10.00.19041.00)"),
                 1001904100, 0);
+    assert_real(OS("Microsoft Windows 11", "Professional, (10.00.22621)"), 1002262100, 0);
     assert_real(OS("Microsoft Windows 10", "Professional"), -1, 0);
     assert_real(OS("Linux", "unknown"), -1, 0);
     assert_real(OS("Haiku", "1.2.3"), -1, 0);

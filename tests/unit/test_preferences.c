@@ -55,6 +55,10 @@ static void a_venue_replaces_the_general_part(void **state)
     assert_real(preferences.max_cpus, 2, 0);
     assert_real(preferences.max_ncpus_pct, 0, 0);
     assert_real(preferences.mod_time, 1000, 0);
+    preferences_parse_global(TEXT("<max_cpus>1</max_cpus><venue name=\"a\"><max_cpus>5</max_cpus>"
+                                  "</venue>"),
+                             TEXT("a"), case_arena, &preferences);
+    assert_real(preferences.max_cpus, 5, 0);
     preferences_parse_global(stored_text(), TEXT("school"), case_arena, &preferences);
     assert_real(preferences.disk_max_used_gb, 10, 0);
 }
