@@ -42,6 +42,7 @@ configure() {
         "<db_user>$user</db_user>" "<db_passwd>open sesame</db_passwd>" "$@"
     chmod 640 "$project/config.xml"
 }
+# shellcheck disable=SC2317 # claim() calls it
 ask() { "$QM_BINARY_DIR/qmctl" app list --project "$project" >"$work/said" 2>&1; }
 ca="<db_tls_ca>$work/ca.pem</db_tls_ca>"
 

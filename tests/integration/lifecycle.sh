@@ -108,6 +108,7 @@ claim "one that cannot be removed is told" within 10 log_has one 'reread_db_not_
 sleep 2
 claim "and read for only once" test "$(grep -c 'event=reread_db$' "$work/one.log")" -eq 2
 rmdir "$project/reread_db"
+# shellcheck disable=SC2317 # within() calls it
 read_again() {
     test "$(grep -c 'event=reread_db$' "$work/one.log")" -gt "$1"
 }
