@@ -188,7 +188,10 @@ static enum status make_ready(struct db *db, enum statement statement, size_t li
 {
     enum status status = find_prepared(db, statement, list_count, ret_prepared);
 
-    return status == STATUS_OK && !(*ret_prepared)->only_reads ? mariadb_begin(db) : status;
+    if (status != STATUS_OK)
+        return status;
+    must(*ret_prepared != NULL);
+    return (*ret_prepared)->only_reads ? STATUS_OK : mariadb_begin(db);
 }
 
 /* What this connection may execute. Those of admin.def stand before those of statements.def, whose
