@@ -5,6 +5,7 @@
 #include "server/handout/handout.h"
 
 #include "server/base/arena.h"
+#include "server/base/budget.h"
 #include "server/base/log.h"
 #include "server/base/sorted.h"
 #include "server/policy/refusal/reason.h"
@@ -58,6 +59,12 @@ bool handout_add_jobs(struct request *request, const struct answer_job *jobs, si
     answer->jobs = all;
     answer->job_count += count;
     return true;
+}
+
+bool handout_may_sort_names(struct request *request)
+{
+    return budget_spend(&request->visit.budget,
+                        budget_of_sorting(request->message.other_result_count));
 }
 
 struct text *handout_listed_names(const struct request *request)

@@ -314,9 +314,10 @@ enum next step_resend(struct request *request)
     const struct visit *visit = &request->visit;
     enum next next = NEXT_STEP;
 
-    if (visit->plan.will_resend || (visit->plan.resends_if_booked && visit->force_resend))
+    if ((visit->plan.will_resend || (visit->plan.resends_if_booked && visit->force_resend)) &&
+        handout_may_sort_names(request))
         next = resend_lost(request);
-    if (next == NEXT_STEP && visit->plan.aborts)
+    if (next == NEXT_STEP && visit->plan.aborts && handout_may_sort_names(request))
         next = abort_unneeded(request);
     return next;
 }

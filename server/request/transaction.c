@@ -141,6 +141,7 @@ enum outcome request_transact(struct request *request, struct arena_mark mark)
         source_finish(request, outcome == OUTCOME_COMMITTED);
         if (outcome == OUTCOME_COMMITTED) {
             shares_commit(request);
+            counter_add(COUNTER_requests_over_budget, budget_is_used_up(&request->visit.budget));
             return outcome;
         }
         if (outcome == OUTCOME_REPLY)

@@ -845,6 +845,24 @@ static void a_lost_job_comes_again_before_new_ones(void **state)
     assert_true(says("Resent lost task r4"));
 }
 
+/* A list that costs too much to sort: what is lost waits, nothing is given up or aborted. */
+static void beyond_the_budget_lost_jobs_wait(void **state)
+{
+    (void)state;
+    config->send_result_abort = true;
+    add_lost(100);
+    list_job("r9");
+    request.visit.budget.spent = BUDGET_MOST;
+    assert_int_equal(resend(), NEXT_STEP);
+    assert_int_equal(request.visit.answer.job_count, 0);
+    assert_int_equal(request.visit.answer.aborts.count, 0);
+    assert_false(db_fake.jobs[0].given_up);
+    request.visit.budget.spent = 0;
+    assert_int_equal(resend(), NEXT_STEP);
+    assert_int_equal(request.visit.answer.job_count, 1);
+    assert_int_equal(request.visit.answer.aborts.count, 1);
+}
+
 static void a_listed_job_is_not_lost(void **state)
 {
     (void)state;
@@ -1038,6 +1056,7 @@ int main(void)
         CASE(a_job_with_a_name_too_long_for_the_client_stays_for_others),
         CASE(an_always_on_app_gets_its_one_job),
         CASE(a_lost_job_comes_again_before_new_ones),
+        CASE(beyond_the_budget_lost_jobs_wait),
         CASE(a_listed_job_is_not_lost),
         CASE(jobs_are_lost_only_where_the_list_can_be_trusted),
         CASE(what_cannot_be_finished_is_given_up),
