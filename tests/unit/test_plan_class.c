@@ -765,6 +765,9 @@ static void a_faulty_file_is_refused_with_its_line(void **state)
     expect_invalid("<plan_classes>\n<plan_class>\n<name>a</name>\n<min_ncpus>two</min_ncpus>\n"
                    "</plan_class>\n</plan_classes>\n",
                    "line 4: <min_ncpus>: \"two\" is not a number");
+    expect_invalid("<plan_classes>\n<plan_class>\n<name>a</name>\n<min_ncpus>1e31</min_ncpus>\n"
+                   "</plan_class>\n</plan_classes>\n",
+                   "line 4: <min_ncpus>: \"1e31\" is not a number, or too large");
     expect_invalid("<plan_classes>\n<plan_class>\n<name>a</name>\n<os_regex>(</os_regex>\n"
                    "</plan_class>\n</plan_classes>\n",
                    "line 4: <os_regex>");

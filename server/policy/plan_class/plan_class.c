@@ -7,6 +7,7 @@
 #include "server/base/arena.h"
 #include "server/base/xml.h"
 
+#include <math.h>
 #include <regex.h>
 #include <string.h>
 
@@ -137,6 +138,19 @@ static enum status set_regex(struct spec_reader *reader, struct plan_regex *ret_
     return STATUS_OK;
 }
 
+/* So that no product or quotient of figures is infinite. */
+#define NUMBER_MOST  1e30
+#define NUMBER_LEAST 1e-30
+
+static bool read_number(struct text value, double *ret_number)
+{
+    if (!text_to_real(value, ret_number) || !(fabs(*ret_number) <= NUMBER_MOST))
+        return false;
+    if (fabs(*ret_number) < NUMBER_LEAST)
+        *ret_number = 0;
+    return true;
+}
+
 static enum status set_field(struct spec_reader *reader, int line)
 {
     struct plan_class *class = &reader->classes[reader->count - 1];
@@ -147,10 +161,10 @@ static enum status set_field(struct spec_reader *reader, int line)
 
     if ((reader->field->type == FIELD_NUMBER || reader->field->type == FIELD_NUMBERS ||
          (reader->field->type == FIELD_FLAG && value.length > 0)) &&
-        !text_to_real(value, &number))
+        !read_number(value, &number))
         return fail(reader->failure, STATUS_INVALID,
-                    "line %d: <%s>: \"" TEXT_FORMAT "\" is not a number", line, reader->field->name,
-                    TEXT_ARG(text_first(value, 60)));
+                    "line %d: <%s>: \"" TEXT_FORMAT "\" is not a number, or too large", line,
+                    reader->field->name, TEXT_ARG(text_first(value, 60)));
     switch (reader->field->type) {
     case FIELD_FLAG:
         *(bool *)at = number != 0;
