@@ -4,8 +4,8 @@
  *
  * A file is read when it has changed and then looked the same twice, since an editor may still be
  * writing. A configuration with errors is logged and the old one stays; what was read is not read
- * again until it changes. reread_db is removed by whoever sees it first; other processes have the
- * new catalog after catalog_refresh at the latest. */
+ * again until it changes. reread_db counts once for each process, and stays for two seconds, so
+ * that all processes of a folder see it. */
 #include "server/process/watch.h"
 
 #include "config/config.h"
@@ -36,6 +36,9 @@ enum { TICK_MS = 500 };
 /* Until the catalog was read once, and after a failure, in ns. */
 static const uint64_t catalog_retry_ns = UINT64_C(1000000000);
 
+/* How long reread_db stays, in ns: several looks of every process. */
+static const uint64_t reread_stays_ns = UINT64_C(2000000000);
+
 /* What stat says of a file; all zero when there is none. */
 struct stamp {
     struct timespec modified;
@@ -63,7 +66,8 @@ struct watcher {
 
     struct stamp seen[WATCHED_COUNT];   /* half a second ago */
     struct stamp loaded[WATCHED_COUNT]; /* when it was read */
-    struct stamp reread_left;           /* a reread_db that could not be removed */
+    struct stamp reread;                /* the reread_db that was acted on */
+    uint64_t reread_until_ns;           /* when it is removed; 0: it cannot be */
 
     struct db *db;
     struct config *db_config; /* that db was opened with */
@@ -185,25 +189,35 @@ static void check_files(struct watcher *watcher, const struct config *config, bo
         reload_project(watcher, config);
 }
 
-static void check_triggers(struct watcher *watcher, const struct config *config)
+static void check_reread(struct watcher *watcher, const struct config *config)
 {
     struct stamp reread;
     char path[PATH_MAX];
 
-    project_path(config, "stop_sched", path, sizeof(path));
-    server_set_stop_sched(watcher->server, access(path, F_OK) == 0);
     project_path(config, "reread_db", path, sizeof(path));
     stamp_file(path, &reread);
-    if (reread.inode != 0 && !stamp_equal(&reread, &watcher->reread_left)) {
+    if (reread.inode == 0)
+        return;
+    if (!stamp_equal(&reread, &watcher->reread)) {
         log_line(LOG_LEVEL_NORMAL, "event=reread_db");
-        if (unlink(path) !=
-            0) { /* then it counts once, or each check would read everything again */
-            watcher->reread_left = reread;
-            log_event(LOG_LEVEL_WARNING, "reread_db_not_removed", text_from(strerror(errno)));
-        }
+        watcher->reread = reread;
+        watcher->reread_until_ns = clock_ns() + reread_stays_ns;
         watcher->catalog_due_ns = 0;
         reload_project(watcher, config); /* size_census_APP may be new as well */
+    } else if (watcher->reread_until_ns != 0 && clock_ns() >= watcher->reread_until_ns) {
+        watcher->reread_until_ns = 0;
+        if (unlink(path) != 0 && errno != ENOENT) /* another process may be faster */
+            log_event(LOG_LEVEL_WARNING, "reread_db_not_removed", text_from(strerror(errno)));
     }
+}
+
+static void check_triggers(struct watcher *watcher, const struct config *config)
+{
+    char path[PATH_MAX];
+
+    project_path(config, "stop_sched", path, sizeof(path));
+    server_set_stop_sched(watcher->server, access(path, F_OK) == 0);
+    check_reread(watcher, config);
 }
 
 static void close_database(struct watcher *watcher)

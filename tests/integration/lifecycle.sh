@@ -102,7 +102,7 @@ rows "SET sql_mode = ''; INSERT INTO platform SET create_time = 1700000000,
 claim "and stays so for a while" reply_has 'm68k-unknown'
 touch "$project/reread_db"
 claim "reread_db makes it known" within 10 reply_lacks 'm68k-unknown'
-claim "and is gone" not test -e "$project/reread_db"
+claim "and is gone" within 5 not test -e "$project/reread_db"
 mkdir "$project/reread_db" # what cannot be removed
 claim "one that cannot be removed is told" within 10 log_has one 'reread_db_not_removed'
 sleep 2
@@ -115,6 +115,16 @@ read_again() {
 before=$(grep -c 'event=reread_db$' "$work/one.log")
 "$QM_BINARY_DIR/qmctl" --project "$project" app add fresh >"$work/qmctl.log" 2>&1
 claim "an application that qmctl adds is read within a second or so" within 2 read_again "$before"
+before=$(grep -c 'event=reread_db$' "$work/one.log")
+"$QM_BINARY_DIR/qmctl" --project "$project" app add fresher >"$work/qmctl.log" 2>&1
+claim "and another one just after it" within 2 read_again "$before"
+claim "the file goes" within 5 not test -e "$project/reread_db"
+first_pid=$server_pid
+start_server beside --threads 1
+"$QM_BINARY_DIR/qmctl" --project "$project" app add freshest >"$work/qmctl.log" 2>&1
+claim "a second process reads it too" within 2 log_has beside 'event=reread_db$'
+end_process "$server_pid"
+server_pid=$first_pid
 
 # --- keys
 sed -i '/<code_sign_key>/,/<\/code_sign_key>/d; s|<dont_send_work>1|<dont_send_work>0|;

@@ -13,6 +13,7 @@
 #include <limits.h>
 #include <stdio.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include "server/base/banned.h"
@@ -63,10 +64,11 @@ static void touch_reread_db(const struct session *session)
 
     project_path(session->config, "reread_db", path, sizeof(path));
     file = open(path, O_WRONLY | O_CREAT | O_CLOEXEC, 0644);
-    if (file < 0)
+    /* It may lie there since a moment ago: its time says that it is meant anew. */
+    if (file < 0 || futimens(file, NULL) != 0)
         fprintf(stderr, "warning: %s: %s; servers see this after %.0f s\n", path, strerror(errno),
                 session->config->catalog_refresh);
-    else
+    if (file >= 0)
         close(file);
 }
 
