@@ -102,7 +102,9 @@ static bool is_one_of_two_versions(const struct violation_stage *stage,
 
 static bool is_aimed(const struct violation_stage *stage, const struct extract_row *row)
 {
-    return row->target_user > 0 && is_held(stage, row);
+    const struct told_job *job = job_of(stage, row);
+
+    return row->target_user > 0 && job != NULL && job->machine != NULL;
 }
 
 /* The first row that fits; NULL: the run has none. */
@@ -328,7 +330,7 @@ static bool break_target(const struct violation_stage *stage)
 
     if (row == NULL)
         return false;
-    row->target_user = machine_of_row(stage, row)->user + 1;
+    row->target_user = job_of(stage, row)->machine->user + 1;
     return true;
 }
 
