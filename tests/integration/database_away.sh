@@ -24,6 +24,7 @@ start_server one --threads 4
 start_nginx "$work/one.socket"
 claim "started without a database, the project is down" reply_has '<project_is_down/>'
 claim "for a minute at first" reply_has '<request_delay>60[.<]'
+# shellcheck disable=SC2317 # claim() calls it
 away_for() { curl -s "$url/metrics" | grep -qE "^quartermaster_database_away_seconds $1"; }
 claim "the server knows how long it has been away" within 5 away_for '[1-9]'
 start_database
