@@ -17,7 +17,7 @@ chmod 644 "$secret"
 sanitized=no
 grep -q '^QM_SANITIZE:.*=.' "$QM_BINARY_DIR/CMakeCache.txt" && sanitized=yes
 # Every offset shows more than some of them only where the server is as it will be installed; under a
-# sanitizer (and in its ten times longer time) every fifth does. Prime, so that no pattern is missed.
+# sanitizer (and in its ten times longer time) every seventh does. Prime, so that no pattern is missed.
 step=1
 [ $sanitized = yes ] && step=7
 
