@@ -7,7 +7,7 @@
 . "$(dirname "$0")/lib.sh"
 need curl nginx mariadbd
 
-"$QM_SOURCE_DIR/tools/campaign/drive" --build "$QM_BINARY_DIR" --once --pause 5 --hosts 32 --self-test \
+"$QM_SOURCE_DIR/tools/campaign/drive" --build "$QM_BINARY_DIR" --once --pause 3 --hosts 32 --self-test \
     "$work/campaign" >"$work/campaign.out" 2>"$work/campaign.log"
 claim "nothing is lost, double or broken, and the auditor finds every violation" test $? -eq 0
 cat "$work/campaign.out"
