@@ -144,9 +144,9 @@ enum outcome request_transact(struct request *request, struct arena_mark mark)
             counter_add(COUNTER_requests_over_budget, budget_is_used_up(&request->visit.budget));
             return outcome;
         }
+        db_rollback(request->db); /* the host that was named is free for its owner */
         if (outcome == OUTCOME_REPLY)
             return outcome;
-        db_rollback(request->db);
         if (outcome == OUTCOME_GONE)
             outcome = reconnect(request);
         arena_rewind(request->arena, mark);

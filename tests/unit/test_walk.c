@@ -240,7 +240,7 @@ static void test_keeps_nothing_but_words_of_a_refusal(void **state)
     (void)state;
     world.refuses = true;
     const struct answer *answer = run();
-    assert_string_equal(db_fake_record(NULL), "parse screen authenticate report reply");
+    assert_string_equal(db_fake_record(NULL), "parse screen authenticate report rollback reply");
     assert_int_equal(world.logs_kept, 0);
     assert_int_equal(answer->acks.count, 0);
     assert_int_equal(answer->message_count, 1);
