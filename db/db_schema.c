@@ -206,7 +206,7 @@ enum status db_schema_upgrade(const struct config *config, struct schema_report 
 
     if (config->db_name.length == 0)
         return fail(failure, STATUS_DB_REFUSED, "the option db_name is not set");
-    status = db_connect(config, false, &db, failure);
+    status = db_connect(config, &db, failure);
     if (status != STATUS_OK)
         return status;
     status = DB_ONE(db, schema_lock, NULL, &turn, DB_NO_VALUES);

@@ -80,7 +80,8 @@ struct db_ids db_sorted_ids(struct arena *arena, const int64_t *ids, size_t coun
 
 /* The statement is called by its name in the table, its values by theirs:
  * DB_RUN(db, host_guard_renew, &affected, .token = token, .now = now, .hostid = id). The compiler
- * refuses a value that is not of this statement, and lint/tables.sh a call that leaves one out. */
+ * refuses a value that is not of this statement, and lint/statements.sh a call that leaves one out.
+ */
 
 /* Executes a statement that gives no rows. `affected` (uint64_t *, may be NULL unless the table
  * says ASKED): rows that matched, of all parts. Fewer than ALL of the table: DB_RETRY. */
@@ -186,14 +187,15 @@ MUST_CHECK enum status db_run_text(struct db *db, const char *sql);
 
 /* --- connection ---------------------------------------------------------------------------- */
 
-/* Connects and sets the session up, but looks at no table: for making a schema. Without a
- * database when `with_database` is false. */
-MUST_CHECK enum status db_connect(const struct config *config, bool with_database,
-                                  struct db **ret_db, struct failure *failure);
-/* The same for the file database, by the files_db_* options. */
+/* Connects to the server and sets the session up, without a database: for making one. */
+MUST_CHECK enum status db_connect(const struct config *config, struct db **ret_db,
+                                  struct failure *failure);
+/* The same for the server of the file database, by the files_db_* options; `with_database` also
+ * enters that database, and looks at no table. */
 MUST_CHECK enum status db_connect_files(const struct config *config, bool with_database,
                                         struct db **ret_db, struct failure *failure);
-/* What the database's tables really have; valid until db_reopen. */
+/* What the database's tables really have; valid until db_reopen, or a
+ * db_rollback that fails. */
 const struct actual_columns *db_actual_columns(const struct db *db);
 bool db_is_cluster(const struct db *db); /* several writers: row locks end at this node */
 

@@ -32,7 +32,7 @@ static void start_library(void)
     (void)mysql_library_init(0, NULL, NULL);
 }
 
-void mariadb_disconnect(struct db *db)
+void mariadb_forget_prepared(struct db *db)
 {
     for (size_t i = 0; i < STATEMENT_COUNT; i++) {
         for (size_t j = 0; j < STATEMENT_SIZES; j++) {
@@ -40,6 +40,11 @@ void mariadb_disconnect(struct db *db)
             db->prepared[i][j] = NULL;
         }
     }
+}
+
+void mariadb_disconnect(struct db *db)
+{
+    mariadb_forget_prepared(db);
     if (db->mysql != NULL)
         mysql_close(db->mysql);
     db->mysql = NULL;
@@ -284,13 +289,12 @@ enum status db_admin_open(const struct config *config, struct db **ret_db, struc
     return open_db(&place, true, true, ret_db, failure);
 }
 
-enum status db_connect(const struct config *config, bool with_database, struct db **ret_db,
-                       struct failure *failure)
+enum status db_connect(const struct config *config, struct db **ret_db, struct failure *failure)
 {
     struct place place = project_place(config);
 
     place.answer_timeout = ADMIN_TIMEOUT_S; /* an upgrade changes whole tables */
-    return open_db(&place, with_database, false, ret_db, failure);
+    return open_db(&place, false, false, ret_db, failure);
 }
 
 enum status db_connect_files(const struct config *config, bool with_database, struct db **ret_db,
@@ -309,8 +313,11 @@ enum status db_reopen(struct db *db)
     must(db->magic == DB_MAGIC);
     mariadb_disconnect(db);
     status = open_connection(db);
-    if (status != STATUS_OK || !was_refused || !db->facts.is_read_only)
+    if (status != STATUS_OK)
         return status;
+    db->was_refused = false;
+    if (!was_refused || !db->facts.is_read_only)
+        return STATUS_OK;
     (void)snprintf(db->error, sizeof(db->error), "the database server is still read-only");
     mariadb_disconnect(db);
     return STATUS_DB_GONE;

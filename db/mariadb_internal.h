@@ -69,6 +69,8 @@ void mariadb_forget_connections(struct db *db);
 
 /* mariadb_connection.c: until db_reopen every command answers DB_GONE. */
 void mariadb_disconnect(struct db *db);
+/* All statements that were prepared, so that each is prepared anew. */
+void mariadb_forget_prepared(struct db *db);
 
 /* mariadb_statement.c */
 /* On a cluster a prepare inside a transaction may hide that another node has ended it. There

@@ -7,9 +7,9 @@
  * telling us: on a Galera cluster the abort by another node's write set is sometimes lost between
  * two statements, and the next one silently opens a new transaction, without the locks and the
  * writes of the first. Every transaction therefore begins by writing a new token into the row of
- * its connection, which nobody else locks, and its last statement before COMMIT is an update on
- * condition that the token is still there. Where it is not, nothing may be kept and everything is
- * to be tried again.
+ * its connection, which nobody else locks while it is in use, and its last statement before COMMIT
+ * is an update on condition that the token is still there. Where it is not, nothing may be kept and
+ * everything is to be tried again.
  *
  * What only reads, with neither locks nor writes, begins nothing, and a transaction of nothing else
  * needs no token, no durable COMMIT and no server that can be written to. The token is written
@@ -160,9 +160,11 @@ enum status db_commit(struct db *db)
 enum status db_host_commit(struct db *db, int64_t hostid, uint64_t token, int64_t now)
 {
     uint64_t kept = 0;
-    enum status status =
-        DB_RUN(db, host_guard_keep, &kept, .hostid = hostid, .token = (int64_t)token, .now = now,
-               .connection = db->connection, .begun = db->token);
+    enum status status;
+
+    must(db->has_begun || !db->keeps_token); /* the token below is this transaction's */
+    status = DB_RUN(db, host_guard_keep, &kept, .hostid = hostid, .token = (int64_t)token,
+                    .now = now, .connection = db->connection, .begun = db->token);
 
     if (status == STATUS_OK && kept == 0)
         status = DB_RUN(db, host_guard_first, &kept, .hostid = hostid, .token = (int64_t)token,
@@ -243,6 +245,7 @@ enum status db_read_only(struct db *db)
     must(db->magic == DB_MAGIC);
     db->reads_only = true;
     db->keeps_token = false;
+    mariadb_forget_prepared(db); /* they lock what they read */
     return status == STATUS_OK ? mariadb_refuse_writes(db) : status;
 }
 

@@ -1,6 +1,7 @@
 -- SPDX-License-Identifier: Apache-2.0
 -- One row per connection. A transaction begins by writing a new token into the row of its connection
--- and commits only if it is still there: then it is the one that began. Nobody else locks the row.
+-- and commits only if it is still there: then it is the one that began. Nobody else locks a row
+-- that is in use.
 CREATE TABLE IF NOT EXISTS qm_connection (
     id         BIGINT NOT NULL PRIMARY KEY,
     token      BIGINT NOT NULL,

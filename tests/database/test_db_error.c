@@ -555,6 +555,7 @@ static void on_a_cluster_nothing_is_prepared_inside_a_transaction(void **state)
     struct fixture *f = *state;
     struct asking asking = {.host = 5, .work_seconds = 1000};
     struct serving serving;
+    struct host_row host;
 
     test_database_add_app(f->database);
     test_sql(f->database, "SET SESSION sql_mode = '';"
@@ -582,6 +583,11 @@ static void on_a_cluster_nothing_is_prepared_inside_a_transaction(void **state)
             assert_status(STATUS_OK, db_prepare(f->db, (enum statement)i, j));
     }
     assert_int_equal(db_count(f->db).prepares, 0);
+
+    /* What then may only read locks nothing, though it was prepared with locks. */
+    assert_status(STATUS_OK, db_rollback(f->db));
+    assert_status(STATUS_OK, db_read_only(f->db));
+    assert_status(STATUS_OK, db_host_lock(f->db, f->arena, 5, &host));
 }
 
 #define CASE(name) cmocka_unit_test_setup_teardown(name, setup, teardown)
