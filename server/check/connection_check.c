@@ -37,12 +37,15 @@ enum status connection_hosts_read(struct db *db, struct arena *arena, const stru
     if (ret_hosts->days == NULL)
         return STATUS_NO_MEMORY;
     for (size_t i = 0; i < count; i++) {
-        int64_t version = host_record_client_version(rows[i].host.misc);
+        int64_t version = host_record_client_version(rows[i].misc);
         struct global_preferences preferences;
 
+        /* The database does not know it: what holds for the host is said by its requests. */
+        if (version == 0 && config->edf_min_queue == EDF_MIN_QUEUE_BY_CLIENT)
+            continue;
         if (preferences_connection_rule(config, version) != EDF_MIN_QUEUE_ALWAYS)
             continue;
-        preferences_parse_global(rows[i].global_prefs, rows[i].host.venue, arena, &preferences);
+        preferences_parse_global(rows[i].global_prefs, rows[i].venue, arena, &preferences);
         if (preferences.work_buf_min_days > 0)
             ret_hosts->days[ret_hosts->count++] = preferences.work_buf_min_days;
     }
@@ -51,7 +54,8 @@ enum status connection_hosts_read(struct db *db, struct arena *arena, const stru
     return STATUS_OK;
 }
 
-size_t connection_hosts_idle(const struct connection_hosts *hosts, int64_t seconds)
+/* How many of them get no job that is due after `seconds`. */
+static size_t connection_hosts_idle(const struct connection_hosts *hosts, int64_t seconds)
 {
     size_t idle = 0;
 

@@ -25,9 +25,8 @@ struct connection_hosts {
 MUST_CHECK enum status connection_hosts_read(struct db *db, struct arena *arena,
                                              const struct config *config, int64_t now,
                                              struct connection_hosts *ret_hosts);
-/* How many of them get no job that is due after `seconds`. */
-size_t connection_hosts_idle(const struct connection_hosts *hosts, int64_t seconds);
-/* "3 of 40 hosts ...", with the days that they store. */
+/* How many of them get no job that is due after `seconds`: "3 of 40 hosts ...", with the days that
+ * they store. */
 struct text connection_words(struct arena *arena, const struct config *config,
                              const struct connection_hosts *hosts, int64_t seconds);
 

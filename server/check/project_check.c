@@ -113,13 +113,15 @@ static void check_keys(struct check *check)
 
 static void check_secrets(struct check *check)
 {
+    const struct config *config = check->config;
     const char *path =
         text_string(check->arena, text_print(check->arena, "%s/config.xml", check->project_dir));
     struct stat info;
 
-    if (check->config->db_passwd.length > 0 && stat(path, &info) == 0 && (info.st_mode & 07) != 0)
+    if ((config->db_passwd.length > 0 || config->files_db_passwd.length > 0) &&
+        stat(path, &info) == 0 && (info.st_mode & S_IROTH) != 0)
         found(check, CHECK_WARNING,
-              "config.xml holds db_passwd and can be read by everybody: chmod o-rwx");
+              "config.xml holds a password and can be read by everybody: chmod o-rwx");
 }
 
 /* Files that end in "in" or "in.xml" are input templates, those in "out" result templates. */
@@ -166,14 +168,23 @@ static void check_templates(struct check *check)
     (void)closedir(folder);
 }
 
+static void not_checked(struct check *check, const char *what)
+{
+    found(check, CHECK_WARNING,
+          text_string(check->arena,
+                      text_print(check->arena, "%s: not checked: %s", what, db_error(check->db))));
+}
+
 /* Those of a running project are not ours to change. */
 static void check_table_keys(struct check *check)
 {
     struct keyless_row *tables;
     size_t count;
 
-    if (db_admin_keyless_tables(check->db, check->arena, &tables, &count) != STATUS_OK)
+    if (db_admin_keyless_tables(check->db, check->arena, &tables, &count) != STATUS_OK) {
+        not_checked(check, "primary keys");
         return;
+    }
     for (size_t i = 0; i < count; i++)
         found(check, CHECK_WARNING,
               text_string(check->arena,
@@ -189,7 +200,7 @@ static void check_database(struct check *check)
 {
     struct failure failure = {.status = STATUS_OK};
     struct catalog_rows rows;
-    enum status status = db_open(check->config, &check->db, &failure);
+    enum status status = db_admin_open(check->config, &check->db, &failure);
     if (status == STATUS_OK) {
         status = db_catalog(check->db, check->arena, &rows);
         if (status != STATUS_OK)
@@ -284,25 +295,32 @@ static void check_deadlines(struct check *check)
     size_t count = 0;
 
     if (config->ignore_delay_bound || check->db == NULL ||
-        connection_hosts_read(check->db, check->arena, config, time(NULL), &hosts) != STATUS_OK)
+        (!holds_for_all && config->edf_min_queue != EDF_MIN_QUEUE_BY_CLIENT))
         return;
-    if (hosts.count > 0)
-        longest = (int64_t)fmax((double)longest, hosts.days[hosts.count - 1] * 86400);
+    if (connection_hosts_read(check->db, check->arena, config, time(NULL), &hosts) != STATUS_OK) {
+        not_checked(check, "deadlines");
+        return;
+    }
+    if (hosts.count > 0) /* what volunteers wrote: any number */
+        longest = (int64_t)fmin(fmax((double)longest, hosts.days[hosts.count - 1] * 86400),
+                                (double)INT32_MAX);
+    if (longest == 0)
+        return;
     if (db_admin_short_deadlines(check->db, check->arena, JOBS_LOOKED_AT, longest, &apps, &count) !=
-        STATUS_OK)
+        STATUS_OK) {
+        not_checked(check, "deadlines");
         return;
+    }
     for (size_t i = 0; i < count; i++)
-        if (apps[i].shortest < SHORT_DEADLINE_S ||
-            connection_hosts_idle(&hosts, apps[i].shortest) > 0)
-            found(check, CHECK_WARNING,
-                  text_string(check->arena,
-                              text_print(check->arena,
-                                         "jobs of " TEXT_FORMAT
-                                         " are due %.1f hours after they are sent: " TEXT_FORMAT
-                                         " (edf_min_queue when_not_idle: one for each processor)",
-                                         TEXT_ARG(apps[i].app), (double)apps[i].shortest / 3600,
-                                         TEXT_ARG(connection_words(check->arena, config, &hosts,
-                                                                   apps[i].shortest)))));
+        found(check, CHECK_WARNING,
+              text_string(
+                  check->arena,
+                  text_print(
+                      check->arena,
+                      "jobs of " TEXT_FORMAT " are due %.1f hours after they are sent: " TEXT_FORMAT
+                      " (edf_min_queue when_not_idle: one for each processor)",
+                      TEXT_ARG(apps[i].app), (double)apps[i].shortest / 3600,
+                      TEXT_ARG(connection_words(check->arena, config, &hosts, apps[i].shortest)))));
 }
 
 /* What a server reads of the project's folder before it starts. */

@@ -70,10 +70,10 @@ claim "a server without TLS is not spoken to" not ask
 
 check() { "$QM_BINARY_DIR/qmctl" check-config --project "$project" --no-db >"$work/said" 2>&1; }
 check
-claim "a file that few can read is no finding" not grep -q 'db_passwd' "$work/said"
+claim "a file that few can read is no finding" not grep -q 'password' "$work/said"
 chmod 644 "$project/config.xml"
 check
-claim "one that everybody can read is" grep -q 'warning.*db_passwd.*chmod' "$work/said"
+claim "one that everybody can read is" grep -q 'warning.*password.*chmod' "$work/said"
 
 printf 'open sesame\n' >"$work/password"
 "$QM_BINARY_DIR/qmctl" init "$work/q" --url http://127.0.0.1/q/ --name Q --db-name "${schema}_q" \

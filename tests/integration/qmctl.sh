@@ -77,6 +77,7 @@ expect 0 'application 1' in_project app add demo --friendly 'Demo'
 expect 1 'Duplicate' in_project app add demo
 expect 1 'no application "other"' in_project version add other 1.0 x86_64-pc-linux-gnu "$demo/app"
 expect 1 'no platform "vax"' in_project version add demo 1.0 vax "$demo/app"
+expect 1 'no such version' in_project version deprecate 999
 expect 2 'not a version' in_project version add demo one x86_64-pc-linux-gnu "$demo/app"
 expect 0 'version 1' in_project version add demo 1.00 x86_64-pc-linux-gnu "$demo/app"
 echo '#!/bin/sh' >"$dir/app"
@@ -243,17 +244,23 @@ expect 0 '0 errors' in_project check-config
 grep -q 'edf_min_queue' "$dir/said" && { echo "FAILED: a deadline of days is none to warn of"; failures=$((failures + 1)); }
 sql -e "UPDATE $database.workunit SET delay_bound = 43200 ORDER BY id DESC LIMIT 1"
 in_project check-config | grep 'edf_min_queue' && { echo "FAILED: nobody idles"; failures=$((failures + 1)); }
-# Two of three hosts store a day of work; the client of one of them is an old one.
+# Hosts store a day of work; the client of one is an old one, of another nobody knows which. One does
+# not come any more.
 sql -e "SET sql_mode = ''; UPDATE $database.user SET global_prefs =
     '<global_preferences><work_buf_min_days>1</work_buf_min_days></global_preferences>' WHERE id = 1;
     INSERT INTO $database.host (userid, rpc_time, misc) VALUES
     (1, UNIX_TIMESTAMP(), '{\"client_version\":\"6.12.34\"}'),
     (1, UNIX_TIMESTAMP(), '{\"client_version\":\"8.0.2\"}'),
+    (1, UNIX_TIMESTAMP(), ''),
     (1, UNIX_TIMESTAMP() - 31 * 86400, '{\"client_version\":\"5.10.45\"}')"
-expect 0 'jobs of demo are due 12.0 hours .* 1 of the 2 hosts .* older than 7.0: .* 1.00 to 1.00 days.*when_not_idle' \
+expect 0 'jobs of demo are due 12.0 hours .* 1 of the 3 hosts .* older than 7.0: .* 1.00 to 1.00 days.*when_not_idle' \
     in_project check-config
 sed -i 's|</config>|<edf_min_queue>always</edf_min_queue></config>|' "$project/config.xml"
-expect 0 'warning: jobs of demo are due 12.0 hours .* 2 of the 2 hosts' in_project check-config
+expect 0 'warning: jobs of demo are due 12.0 hours .* 3 of the 3 hosts' in_project check-config
+# Whatever number a volunteer writes.
+sql -e "UPDATE $database.user SET global_prefs = REPLACE(global_prefs, '>1<', '>1e300<') WHERE id = 1"
+expect 0 'warning: jobs of demo are due 12.0 hours .* 3 of the 3 hosts' in_project check-config
+sql -e "UPDATE $database.user SET global_prefs = REPLACE(global_prefs, '>1e300<', '>1<') WHERE id = 1"
 sed -i 's|<edf_min_queue>always</edf_min_queue>||' "$project/config.xml"
 sed -i 's|</config>|<edf_min_queue>when_not_idle</edf_min_queue></config>|' "$project/config.xml"
 in_project check-config | grep 'edf_min_queue' && { echo "FAILED: a warning heeded"; failures=$((failures + 1)); }
