@@ -36,6 +36,7 @@ MUST_CHECK enum status db_admin_version_add(struct db *db, const struct new_vers
  * class, number. */
 MUST_CHECK enum status db_admin_versions(struct db *db, struct arena *arena,
                                          struct version_entry_row **ret_rows, size_t *ret_count);
+/* STATUS_NOT_FOUND: there is no such version. */
 MUST_CHECK enum status db_admin_version_deprecate(struct db *db, int64_t id, bool deprecated);
 /* After a change of the code-signing key. */
 MUST_CHECK enum status db_admin_version_save_document(struct db *db, int64_t id,

@@ -77,7 +77,11 @@ enum status db_admin_versions(struct db *db, struct arena *arena,
 
 enum status db_admin_version_deprecate(struct db *db, int64_t id, bool deprecated)
 {
-    return DB_RUN(db, admin_version_deprecate, NULL, .id = id, .deprecated = deprecated);
+    uint64_t found = 0;
+    enum status status =
+        DB_RUN(db, admin_version_deprecate, &found, .id = id, .deprecated = deprecated);
+
+    return status == STATUS_OK && found == 0 ? STATUS_NOT_FOUND : status;
 }
 
 enum status db_admin_version_save_document(struct db *db, int64_t id, struct text xml_doc)

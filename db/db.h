@@ -140,8 +140,7 @@ MUST_CHECK enum status db_host_insert(struct db *db, const struct host_row *host
 MUST_CHECK enum status db_host_save(struct db *db, const struct host_row *host);
 /* All IN_PROGRESS results of the host become OVER/CLIENT_DETACHED, received now, and their
  * workunits' transition_time becomes now, so that other instances are made. */
-MUST_CHECK enum status db_host_detach_results(struct db *db, int64_t hostid, int64_t now,
-                                              uint64_t *ret_count);
+MUST_CHECK enum status db_host_detach_results(struct db *db, int64_t hostid, int64_t now);
 MUST_CHECK enum status db_user_save_global_prefs(struct db *db, int64_t userid,
                                                  struct text global_prefs);
 MUST_CHECK enum status db_user_save_cross_project_id(struct db *db, int64_t userid,

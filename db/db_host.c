@@ -82,8 +82,7 @@ enum status db_host_save(struct db *db, const struct host_row *host)
     return DB_RUN(db, host_save, NULL, .host = host, .id = host->id);
 }
 
-static enum status detach_results(struct db *db, struct arena *arena, int64_t hostid, int64_t now,
-                                  uint64_t *ret_count)
+static enum status detach_results(struct db *db, struct arena *arena, int64_t hostid, int64_t now)
 {
     struct job_ids_row *jobs;
     int64_t *results, *workunits;
@@ -104,20 +103,19 @@ static enum status detach_results(struct db *db, struct arena *arena, int64_t ho
     status = DB_RUN(db, workunits_transition_now, NULL,
                     .ids = db_sorted_ids(arena, workunits, count), .now = now);
     return status == STATUS_OK
-               ? DB_RUN(db, results_detach, ret_count, .ids = db_sorted_ids(arena, results, count),
+               ? DB_RUN(db, results_detach, NULL, .ids = db_sorted_ids(arena, results, count),
                         .hostid = hostid, .now = now)
                : status;
 }
 
 /* The ids are read first so that workunits are locked before results, as everywhere. */
-enum status db_host_detach_results(struct db *db, int64_t hostid, int64_t now, uint64_t *ret_count)
+enum status db_host_detach_results(struct db *db, int64_t hostid, int64_t now)
 {
     struct arena *arena = arena_create((size_t)64 * 1024 * 1024);
     enum status status = STATUS_NO_MEMORY;
 
-    *ret_count = 0;
     if (arena != NULL)
-        status = detach_results(db, arena, hostid, now, ret_count);
+        status = detach_results(db, arena, hostid, now);
     arena_destroy(arena);
     return status;
 }

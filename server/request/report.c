@@ -226,14 +226,12 @@ static enum next take_reports(struct request *request)
 enum next step_report(struct request *request)
 {
     enum next next = take_reports(request);
-    uint64_t count;
     enum status status;
 
     tell_what_is_left(request);
     if (next != NEXT_STEP || !request->visit.detaches)
         return next;
     jobs_in_progress_forget(request);
-    status =
-        db_host_detach_results(request->db, request->visit.host.id, (int64_t)request->now, &count);
+    status = db_host_detach_results(request->db, request->visit.host.id, (int64_t)request->now);
     return status == STATUS_OK ? NEXT_STEP : request_failed(request, status, "lost jobs");
 }

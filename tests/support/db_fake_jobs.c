@@ -59,9 +59,8 @@ enum status db_reports_save(struct db *db, struct arena *in, const struct result
     return STATUS_OK;
 }
 
-enum status db_host_detach_results(struct db *db, int64_t hostid, int64_t now, uint64_t *ret_count)
+enum status db_host_detach_results(struct db *db, int64_t hostid, int64_t now)
 {
-    *ret_count = 0;
     return CALL(hostid);
 }
 

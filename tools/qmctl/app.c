@@ -125,8 +125,10 @@ enum exit_code command_version_deprecate(struct session *session)
                             session->arguments[0]);
     enum status status = session_db(session);
     if (status == STATUS_OK)
-        status = session_db_failed(session, db_admin_version_deprecate(session->db, id, deprecated),
-                                   "version");
+        status = db_admin_version_deprecate(session->db, id, deprecated);
+    if (status == STATUS_NOT_FOUND)
+        (void)fail(&session->failure, status, "there is no such version");
+    status = session_db_failed(session, status, "version");
     if (status == STATUS_OK)
         status = session_commit_catalog(session);
     if (status != STATUS_OK)

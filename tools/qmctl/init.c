@@ -212,8 +212,8 @@ static enum status make_platforms(struct session *session)
             "platforms");
         count += added;
     }
-    if (status == STATUS_OK)
-        status = session_db_failed(session, db_commit(session->db), "commit");
+    if (status == STATUS_OK && count > 0)
+        status = session_commit_catalog(session);
     if (status == STATUS_OK)
         printf("%-28s %zu added\n", "platforms", count);
     return status;
