@@ -1,17 +1,35 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Messages that running jobs send up, and messages that wait for the host. Both are passed on as
  * they are: their meaning is between the project's handlers and its applications. An
- * acknowledgement is for all trickles of a request, and the client sends all of them again without
- * one: so of more than a request may hold none are stored, or each contact would store the same
- * ones. */
+ * acknowledgement is for all trickles of a request, and a client without one sends all of them
+ * again, for ever. So of more than a request may hold the first ones are stored, and all are
+ * acknowledged: the others are lost, which the volunteer and the log are told. */
 #include "server/rpc/request.h"
 
 #include "config/config.h"
 #include "server/base/arena.h"
+#include "server/base/counters.h"
+#include "server/base/log.h"
 #include "server/policy/host/bounds.h"
 #include "server/reply/answer.h"
 
 #include "server/base/banned.h"
+
+static void tell_what_is_lost(struct request *request)
+{
+    const struct message *message = &request->message;
+    size_t lost = message->trickles_left;
+
+    if (lost == 0)
+        return;
+    counter_add(COUNTER_trickles_refused, lost);
+    log_line(LOG_LEVEL_WARNING, "event=trickles_lost count=%zu stored=%zu host=%lld", lost,
+             message->trickle_count, (long long)request->visit.host.id);
+    answer_say(request->arena, &request->visit.answer, MESSAGE_NOTICE,
+               "Your client sent %zu messages of tasks (trickles) at once; this project takes %zu "
+               "in one request, and the last %zu are lost",
+               message->trickle_count + lost, message->trickle_count, lost);
+}
 
 static enum next store_trickles(struct request *request)
 {
@@ -22,13 +40,6 @@ static enum next store_trickles(struct request *request)
 
     if (count == 0)
         return NEXT_STEP;
-    if (message->trickles_left > 0) {
-        answer_say(request->arena, &request->visit.answer, MESSAGE_NOTICE,
-                   "Your client sends %zu messages of tasks (trickles) at once; this project takes "
-                   "%zu in one request, and has taken none of them",
-                   count + message->trickles_left, count);
-        return NEXT_STEP;
-    }
     stored = ARENA_ARRAY(request->arena, count, struct message_from_host);
     if (stored == NULL)
         return request_failed(request, STATUS_TOO_LARGE, "trickles");
@@ -41,6 +52,7 @@ static enum next store_trickles(struct request *request)
     if (status != STATUS_OK)
         return request_failed(request, status, "trickles");
     request->visit.answer.message_ack = true;
+    tell_what_is_lost(request);
     return NEXT_STEP;
 }
 

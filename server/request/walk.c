@@ -63,7 +63,6 @@ enum next step_parse(struct request *request)
     request->client_version = message_client_version(&request->message);
     counter_add(COUNTER_elements_dropped, request->message.elements_dropped);
     counter_add(COUNTER_reports_left, request->message.results_left);
-    counter_add(COUNTER_trickles_refused, request->message.trickles_left);
     return NEXT_STEP;
 }
 

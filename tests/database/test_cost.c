@@ -272,6 +272,35 @@ static void as_many_reports_as_a_request_may_hold(void **state)
     report_many(MESSAGE_RESULTS_MAX);
 }
 
+/* Of the longest list each is a row; what comes after is lost, and acknowledged with it. */
+static void as_many_trickles_as_a_request_may_hold(void **state)
+{
+    const struct asking asking = {.host = HOST, .cpus = 4};
+    const uint64_t bulks = ((uint64_t)MESSAGE_TRICKLES_MAX + 4095) / 4096;
+    struct buffer elements = buffer_on_heap(0);
+    struct asking with_trickles = asking;
+    struct db_count without;
+
+    (void)state;
+    serving_ask(&server, &asking, NOW, 1);
+    serving_ask(&server, &asking, NOW + 60, 2);
+    without = db_count(server.db);
+    for (int i = 0; i < MESSAGE_TRICKLES_MAX + 7; i++)
+        buffer_print(&elements, "<msg_from_host>\n<variety>v</variety>\n%d\n</msg_from_host>\n", i);
+    buffer_add_char(&elements, '\0');
+    with_trickles.elements = buffer_text(&elements).at;
+    serving_ask(&server, &with_trickles, NOW + 120, 3);
+    buffer_free(&elements);
+    print_steps("10007 trickles");
+    assert_int_equal(request->attempts, 1);
+    assert_true(request->visit.answer.message_ack);
+    assert_i64(test_sql_integer(database, "SELECT COUNT(*) FROM msg_from_host"),
+               MESSAGE_TRICKLES_MAX);
+    assert_int_equal(db_count(server.db).statements, without.statements + bulks);
+    assert_in_range(db_count(server.db).round_trips, 1, without.round_trips + 2 * bulks);
+    assert_int_equal(db_count(server.db).commits, 1);
+}
+
 /* A thousand kinds of jobs, for a host of 256 CPUs: what its times cost is no query.
  */
 static void a_long_workload_is_simulated(void **state)
@@ -493,6 +522,7 @@ int main(void)
         CASE(lost_jobs_cost_no_more_than_new_ones),
         CASE(ten_thousand_reports_are_one_transaction),
         CASE(as_many_reports_as_a_request_may_hold),
+        CASE(as_many_trickles_as_a_request_may_hold),
         CASE(a_long_workload_is_simulated),
         CASE(a_long_queue_is_read_by_one_query),
         CASE(many_reports_that_others_booked),

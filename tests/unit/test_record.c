@@ -4,6 +4,7 @@
 
 #include "config/config.h"
 #include "server/base/arena.h"
+#include "server/base/counters.h"
 #include "tests/support/db_fake.h"
 #include "tests/support/test.h"
 
@@ -116,20 +117,24 @@ static void only_a_first_job_inherits(void **state)
     assert_false(changes[2].inherits);
 }
 
-/* One acknowledgement is for all of them, so of too many none are taken; the volunteer is told. */
-static void of_too_many_trickles_none_are_taken(void **state)
+/* One acknowledgement is for all of them, and without it all come again for ever: so too many are
+ * acknowledged, the first ones are stored, and it is said that the others are lost. */
+static void of_too_many_trickles_the_first_are_stored(void **state)
 {
     struct trickle_up trickle = {.variety = TEXT("v"), .xml = TEXT("<a/>")};
+    uint64_t before = counter_value(COUNTER_trickles_refused);
 
     (void)state;
     request.message.trickles = &trickle;
     request.message.trickle_count = 1;
     request.message.trickles_left = 4;
     assert_int_equal(step_messages(&request), NEXT_STEP);
-    assert_int_equal(db_fake.from_host_count, 0);
-    assert_false(request.visit.answer.message_ack);
+    assert_int_equal(db_fake.from_host_count, 1);
+    assert_true(request.visit.answer.message_ack);
+    assert_int_equal(counter_value(COUNTER_trickles_refused) - before, 4);
     assert_int_equal(request.visit.answer.message_count, 1);
-    assert_true(text_contains(request.visit.answer.messages[0].text, TEXT("sends 5 messages")));
+    assert_true(text_contains(request.visit.answer.messages[0].text, TEXT("sent 5 messages")));
+    assert_true(text_contains(request.visit.answer.messages[0].text, TEXT("last 4 are lost")));
 }
 
 static void trickles_are_stored_and_acknowledged(void **state)
@@ -194,7 +199,7 @@ int main(void)
         CASE(a_quota_that_a_report_set_stays),
         CASE(only_a_first_job_inherits),
         CASE(trickles_are_stored_and_acknowledged),
-        CASE(of_too_many_trickles_none_are_taken),
+        CASE(of_too_many_trickles_the_first_are_stored),
         CASE(messages_are_taken_where_the_project_has_them),
         CASE(every_call_may_fail),
     };
