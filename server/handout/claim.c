@@ -17,7 +17,6 @@
 #include "server/base/log.h"
 #include "server/handout/source.h"
 #include "server/handout/view.h"
-#include "server/policy/host/bounds.h"
 #include "server/policy/result/reconcile.h"
 #include "server/project/document_check.h"
 #include "server/reply/answer.h"
@@ -160,8 +159,10 @@ static struct claim claim_of(const struct request *request, const struct host_vi
     const struct job *job = attempt->job;
     const struct app_row *app = job->app;
     int64_t now = (int64_t)request->now;
-    /* The column has 32 bits. */
-    int64_t deadline = bound_int32(now + job->delay_bound + view_grace_period(request->config));
+    int64_t grace = view_grace_period(request->config);
+    int64_t told = now + job->delay_bound, latest = deadline_latest(grace);
+    /* In the last seconds before `latest`, and after it, the least delay bound leads beyond it. */
+    int64_t deadline = (told < latest ? told : latest) + grace;
     bool must_replicate =
         app->target_nresults > 1 && job->workunit->target_nresults == 1 && !job->option->is_trusted;
 
@@ -206,14 +207,13 @@ struct answer_job claim_describe(const struct job *job, const struct job_documen
 }
 
 /* Who makes jobs that are due when times do not fit their columns should know it. */
-static void report_capped(const struct request *request, const struct claimed *claimed)
+static void report_capped(const struct request *request, const struct host_view *view,
+                          const struct claimed *claimed)
 {
     size_t count = 0;
 
     for (size_t i = 0; i < claimed->count; i++)
-        count += claimed->jobs[i].report_deadline ==
-                     deadline_latest(view_grace_period(request->config)) &&
-                 claimed->of[i]->delay_bound < claimed->of[i]->workunit->delay_bound;
+        count += claimed->of[i]->workunit->delay_bound > view->delay_bound_most;
     if (count == 0)
         return;
     counter_add(COUNTER_deadlines_capped, count);
@@ -255,7 +255,7 @@ static enum status take(struct request *request, const struct host_view *view,
         claimed->of[claimed->count++] = job;
     }
     counter_add(COUNTER_claims_lost, claimed->lost);
-    report_capped(request, claimed);
+    report_capped(request, view, claimed);
     return STATUS_OK;
 }
 

@@ -95,6 +95,7 @@ static void make_world(void)
         .project = &world->project,
         .userid = 17,
         .client_version = 80000,
+        .delay_bound_most = INT64_MAX,
         .memory = 1e9,
         .disk = 1e9,
         .correction = 1,

@@ -91,6 +91,7 @@ static struct world *make_world(struct random *random)
                                .host = &world->host,
                                .project = &world->project,
                                .client_version = 80000,
+                               .delay_bound_most = INT64_MAX,
                                .memory = 1e9,
                                .disk = 1e9,
                                .correction = 1,

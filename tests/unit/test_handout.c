@@ -229,6 +229,27 @@ static void the_database_has_the_later_deadline(void **state)
     assert_real(db_fake.jobs[0].claim.flops_estimate, 1e9, 1);
 }
 
+/* Two of three jobs have more time than is left until times do not fit their columns any more. */
+static void deadlines_that_do_not_fit_are_counted(void **state)
+{
+    const struct answer *answer = &request.visit.answer;
+    uint64_t before = counter_value(COUNTER_deadlines_capped);
+
+    (void)state;
+    request.now = TRANSITION_NEVER - 1 - 500 - 3000;
+    config->report_grace_period = 500;
+    add_job(100);
+    add_job(100)->workunit.delay_bound = 3000;
+    add_job(100)->workunit.delay_bound = 3001;
+    run();
+    assert_int_equal(answer->job_count, 3);
+    assert_int_equal(counter_value(COUNTER_deadlines_capped) - before, 2);
+    for (size_t i = 0; i < 3; i++) {
+        assert_i64(db_fake.jobs[i].claim.report_deadline, TRANSITION_NEVER - 1);
+        assert_i64(answer->jobs[i].report_deadline, TRANSITION_NEVER - 1 - 500);
+    }
+}
+
 static void what_others_took_is_replaced(void **state)
 {
     uint64_t before = counter_value(COUNTER_claims_lost);
@@ -1020,6 +1041,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         CASE(as_much_is_sent_as_is_asked_for),
         CASE(the_database_has_the_later_deadline),
+        CASE(deadlines_that_do_not_fit_are_counted),
         CASE(what_others_took_is_replaced),
         CASE(what_was_refused_beside_lost_jobs_is_not_told),
         CASE(what_the_last_round_judged_is_told),

@@ -274,7 +274,7 @@ static int64_t full_delay_bound(const struct job_question *question)
     int64_t bound = question->job->workunit->delay_bound;
     int64_t most = question->view->delay_bound_most;
 
-    return most > 0 && bound > most ? most : bound;
+    return bound > most ? most : bound;
 }
 
 static bool version_is_found(struct job_question *question)

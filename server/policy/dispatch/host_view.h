@@ -40,7 +40,7 @@ struct host_view {
     const struct project_preferences *project;
     int64_t userid, client_version;
     double now;
-    int64_t delay_bound_most; /* s: until deadline_latest, at least 1; 0: any */
+    int64_t delay_bound_most; /* s: until deadline_latest, at least 1 */
     bool is_backup;           /* its user gives this project idle processors only */
     bool only_assigned;       /* the account gets assigned jobs only (user.seti_id) */
     double memory;            /* bytes that jobs may use */
