@@ -13,6 +13,9 @@ set -uo pipefail
 # The socket itself: the link may lie where a web server's user cannot enter.
 QM_TEST_SOCKET=$(readlink -f "$QM_TEST_SOCKET")
 
+# shellcheck source=../../tools/processes.sh
+. "$QM_SOURCE_DIR/tools/processes.sh"
+
 export PATH="$PATH:/usr/sbin:/sbin"
 unset http_proxy https_proxy all_proxy HTTP_PROXY HTTPS_PROXY ALL_PROXY # all is on loopback
 readonly skipped=77
@@ -52,20 +55,6 @@ need() {
 sql() { mariadb --no-defaults -S "$QM_TEST_SOCKET" -u root -N -B "$@"; }
 rows() { sql "$schema" -e "$1"; }
 
-# Waits up to SECONDS until the command succeeds.
-within() {
-    local seconds=$1 until
-    shift
-    until=$((SECONDS + seconds))
-    until "$@"; do
-        [ $SECONDS -lt $until ] || return 1
-        sleep 0.05
-    done
-}
-
-runs() { [ -d "/proc/$1" ] && [ "$(cut -d' ' -f3 "/proc/$1/stat" 2>/dev/null)" != Z ]; }
-ended() { ! runs "$1"; }
-
 # A child that has not been waited for: its number cannot belong to anybody else.
 is_child() { [ "$(ps -o ppid= -p "$1" | tr -d ' ')" = $$ ]; }
 
@@ -101,18 +90,9 @@ finish() {
     exit 0
 }
 
-# take_port: a port of the loopback that nobody listens on, in $port. Nobody else takes it while this
-# test runs: each port has a lock, held by an open file of this shell and of what it starts.
+# take_port: in $port, for this test alone.
 take_port() {
-    local lock
-    # Another user's locks cannot be opened, so each has a folder.
-    mkdir -p "/tmp/qm-ports-$UID"
-    for _ in {1..1000}; do
-        port=$((20000 + RANDOM % 12000))
-        exec {lock}>"/tmp/qm-ports-$UID/$port" || break
-        flock -n "$lock" && ! (exec 3<>"/dev/tcp/127.0.0.1/$port") 2>/dev/null && return
-        exec {lock}>&-
-    done
+    find_port && return
     say "no free port on loopback"
     exit 1
 }
@@ -243,9 +223,6 @@ start_nginx() {
     web_count=$((${web_count:-0} + 1))
     start_web "nginx$web_count" nginx "${sockets[@]}" || exit 1
 }
-
-# The scheduler behind this URL says who it is.
-answers() { curl -s --max-time 5 "$1" | grep -q scheduler; }
 
 # post URL FILE [CURL-OPTION...]: sends a request; the reply on standard output.
 post() {

@@ -15,33 +15,6 @@ end_processes() {
 
 sql() { mariadb --no-defaults -S "$socket" -u root -N -B "$@"; }
 
-# within SECONDS COMMAND...
-within() {
-    local until=$((SECONDS + $1))
-    shift
-    until "$@"; do
-        [ $SECONDS -lt $until ] || return 1
-        sleep 0.02
-    done
-}
-answers() { curl -s --max-time 5 "$1" | grep -q scheduler; }
-
-# take_port: a port of the loopback, in $port, with a lock that this shell holds until it ends. The
-# function of this name in tests/integration/lib.sh uses the same locks, so that an experiment and
-# tests can run beside each other; it is not shared, because tools do without the folder of the tests.
-take_port() {
-    local lock
-    # Another user's locks cannot be opened, so each has a folder.
-    mkdir -p "/tmp/qm-ports-$UID"
-    for _ in {1..1000}; do
-        port=$((20000 + RANDOM % 12000))
-        exec {lock}>"/tmp/qm-ports-$UID/$port" || break
-        flock -n "$lock" && ! (exec 3<>"/dev/tcp/127.0.0.1/$port") 2>/dev/null && return
-        exec {lock}>&-
-    done
-    give_up 1 "no free port on loopback"
-}
-
 qmctl() {
     "$bin/qmctl" "$@" >>"$work/cell/log" 2>&1 ||
         give_up 1 "qmctl $*: $(tail -n 1 "$work/cell/log")"
@@ -108,7 +81,7 @@ start_project() {
     started+=($!)
     within 20 test -S "$folder.socket" ||
         give_up 1 "the server does not start: $(tail -n 1 "$folder.log")"
-    take_port
+    find_port || give_up 1 "no free port on loopback"
     "$source_dir/tools/private-web" --server nginx --dir "$folder.web" --port "$port" --name "p$1" \
         --project "$folder" --socket "$folder.socket" >"$folder.web.log" 2>&1 </dev/null &
     started+=($!)
