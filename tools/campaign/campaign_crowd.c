@@ -77,8 +77,7 @@ static bool happens(struct crowd_run *crowd, int64_t of_hundred)
     return (int64_t)(random_next(&crowd->random) % 100) < of_hundred;
 }
 
-/* --- machines
- * ------------------------------------------------------------------------------------- */
+/* --- machines --------------------------------------------------------------------------------- */
 
 static int64_t number_of(const struct member *member)
 {
@@ -102,9 +101,8 @@ static void bear(struct crowd_run *crowd, struct member *member)
     host_clear(host);
     host_init(host, &plan->profile, (size_t)crowd->next_number++);
     prepare_life(member);
-    note(crowd, "b %zu %" PRIu64 " " TEXT_FORMAT " " TEXT_FORMAT, host->number,
-         (uint64_t)(host->number % plan->profile.authenticators.count) + 1, TEXT_ARG(host->vendor),
-         TEXT_ARG(host->platform));
+    note(crowd, "b %zu %" PRIu64 " " TEXT_FORMAT, host->number,
+         (uint64_t)(host->number % plan->profile.authenticators.count) + 1, TEXT_ARG(host->vendor));
 }
 
 /* A machine of an earlier run goes on. Its jobs are found by one walk over all, in revive_all. */
@@ -157,8 +155,7 @@ static void revive_all(struct crowd_run *crowd)
         bear(crowd, &crowd->members[count++]);
 }
 
-/* --- requests
- * ------------------------------------------------------------------------------------- */
+/* --- requests --------------------------------------------------------------------------------- */
 
 static size_t keep_reply(char *data, size_t size, size_t count, void *context)
 {
@@ -261,8 +258,7 @@ static void begin_request(struct crowd_run *crowd, struct member *member)
         send_double(crowd, member);
 }
 
-/* --- replies
- * -------------------------------------------------------------------------------------- */
+/* --- replies ---------------------------------------------------------------------------------- */
 
 static void hear_host(struct member *member)
 {
@@ -361,8 +357,7 @@ static void end_request(struct crowd_run *crowd, struct member *member, CURLcode
     member->repeats_same = happens(crowd, 50);
 }
 
-/* --- the run
- * --------------------------------------------------------------------------------------- */
+/* --- the run ---------------------------------------------------------------------------------- */
 
 static void collect_ended(struct crowd_run *crowd)
 {
@@ -508,7 +503,7 @@ bool campaign_crowd_run(const struct crowd_plan *plan, struct history *history, 
         .plan = plan, .history = history, .next_number = 1, .random.state = random_u64()};
     bool is_written = false;
 
-    crowd.file = fopen(path, "a");
+    crowd.file = history_append(path);
     if (crowd.file == NULL)
         return false;
     if (open_all(&crowd)) {

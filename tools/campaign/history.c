@@ -3,9 +3,12 @@
  * lines say against each other is marked at once. */
 #include "tools/campaign/history.h"
 
+#include <errno.h>
+#include <fcntl.h>
 #include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "server/base/banned.h"
 
@@ -30,6 +33,13 @@ struct told_host *history_host(const struct history *history, int64_t id)
 
     HASH_FIND(hh, history->hosts, &id, sizeof(id), host);
     return host;
+}
+
+struct told_machine *history_machine_of_host(const struct history *history, int64_t id)
+{
+    const struct told_host *host = history_host(history, id);
+
+    return host == NULL ? NULL : host->machine;
 }
 
 struct told_job *history_job(const struct history *history, struct text name)
@@ -158,7 +168,6 @@ static bool take_birth(struct history *history, int64_t number, struct text rest
     machine = make_machine(history, number);
     machine->user = user;
     machine->vendor = or_abort(text_keep(text_split(&rest, ' ')));
-    machine->platform = or_abort(text_keep(rest));
     return true;
 }
 
@@ -218,7 +227,6 @@ void history_take(struct history *history, struct text line)
     int64_t number;
     bool is_understood = false;
 
-    history->lines++;
     if (text_is(kind, "n")) {
         name = text_split(&rest, ' ');
         is_understood = next_number(&rest, &number);
@@ -242,7 +250,7 @@ bool history_read(struct history *history, const char *path)
     bool is_read;
 
     if (file == NULL)
-        return true;
+        return errno == ENOENT;
     while ((length = getline(&line, &capacity, file)) > 0) {
         if (line[length - 1] == '\n')
             history_take(history, (struct text){line, (size_t)length - 1});
@@ -251,6 +259,26 @@ bool history_read(struct history *history, const char *path)
     free(line);
     fclose(file);
     return is_read;
+}
+
+FILE *history_append(const char *path)
+{
+    int descriptor = open(path, O_RDWR | O_CREAT | O_APPEND | O_CLOEXEC, 0666);
+    off_t length = descriptor < 0 ? -1 : lseek(descriptor, 0, SEEK_END);
+    FILE *file = NULL;
+    char last = 0;
+
+    while (length > 0 && last != '\n') {
+        if (pread(descriptor, &last, 1, length - 1) != 1)
+            length = -1;
+        else
+            length -= last != '\n';
+    }
+    if (length >= 0 && ftruncate(descriptor, length) == 0)
+        file = fdopen(descriptor, "a");
+    if (file == NULL && descriptor >= 0)
+        close(descriptor);
+    return file;
 }
 
 void history_clear(struct history *history)
@@ -275,7 +303,6 @@ void history_clear(struct history *history)
     for (; machine != NULL; machine = next_machine) {
         next_machine = machine->hh.next;
         free(machine->vendor);
-        free(machine->platform);
         free(machine);
     }
     *history = (struct history){0};

@@ -10,17 +10,18 @@
  *
  * A line is a letter, the number of a machine, and what follows:
  *
- *   b MACHINE USER VENDOR PLATFORM   it is born; the last two are words
- *   q MACHINE SEQNO                  it sends a request, the same one again perhaps
- *   r MACHINE JOB                    which reports this job
- *   i MACHINE HOST                   a reply says which host it is
- *   a MACHINE JOB REPORTED           a reply acknowledges the job; 1: the request reported it
- *   g MACHINE HOST JOB LISTED        a reply brings the job; 1: the request listed or reported it
- *   e MACHINE                        it had a full reply to its last request, and no other is under
- * way d MACHINE                        it is gone for good n NAME COUNT                     a
- * figure of a run, to be summed (no number of a machine)
+ *   b MACHINE USER VENDOR       it is born; the vendor is a word
+ *   q MACHINE SEQNO             it sends a request, the same one again perhaps
+ *   r MACHINE JOB               which reports this job
+ *   i MACHINE HOST              a reply says which host it is
+ *   a MACHINE JOB REPORTED      a reply acknowledges the job; 1: the request reported it
+ *   g MACHINE HOST JOB LISTED   a reply brings the job; 1: the request listed or reported it
+ *   e MACHINE                   it had a full reply to its last request; no other is under way
+ *   d MACHINE                   it is gone for good
+ *   n NAME COUNT                a figure of a run, to be summed; it has no number of a machine
  *
- * A line that is not whole, the last one of a crowd that was killed, counts for nothing. */
+ * A line that is not whole, the last one of a crowd that was killed, counts for nothing, and is cut
+ * off before the next crowd writes. */
 #ifndef TOOLS_CAMPAIGN_HISTORY_H
 #define TOOLS_CAMPAIGN_HISTORY_H
 
@@ -35,7 +36,7 @@
 /* A machine, whatever host the project takes it for. */
 struct told_machine {
     int64_t number, user;
-    char *vendor, *platform;
+    char *vendor;
     int64_t hostid, rpc_seqno;
     bool is_settled, is_gone;
     struct told_machine *next_born;
@@ -75,7 +76,7 @@ struct history {
     struct told_machine *machines, *first_born, *last_born;
     struct told_host *hosts;
     struct told_job *jobs;
-    int64_t handouts, acks, reports, requests, lines, odd_lines;
+    int64_t handouts, acks, reports, requests, odd_lines;
     struct told_figure figures[FIGURES_MAX];
     size_t figure_count;
 };
@@ -84,10 +85,14 @@ struct history {
 void history_take(struct history *history, struct text line);
 /* Reads a whole file; a missing one is an empty history. False: it cannot be read. */
 bool history_read(struct history *history, const char *path);
+/* Opens the file for lines behind its last whole one. NULL: it cannot be written. */
+FILE *history_append(const char *path);
 void history_clear(struct history *history);
 
 struct told_machine *history_machine(const struct history *history, int64_t number);
 struct told_host *history_host(const struct history *history, int64_t id);
+/* Who heard that it is this host; NULL: nobody. */
+struct told_machine *history_machine_of_host(const struct history *history, int64_t id);
 struct told_job *history_job(const struct history *history, struct text name);
 
 #endif
