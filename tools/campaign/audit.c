@@ -3,6 +3,7 @@
 #include "tools/campaign/audit.h"
 
 #include "server/base/buffer.h"
+#include "server/base/random.h"
 #include "tools/qmload/load_host.h"
 
 #include <inttypes.h>
@@ -37,6 +38,11 @@ enum rule_kind rule_kind(enum rule rule)
 {
     return rules[rule].kind;
 }
+
+static const int64_t day_length = 86400; /* s */
+/* How far the clocks of two servers may be apart, in seconds: one was set an hour ahead and the
+ * other an hour back; or one was set some seconds ahead. */
+static const int64_t hours_apart = 7200, seconds_apart = 10;
 
 /* Jobs of one version that one host got on one day. */
 struct host_quota {
@@ -80,28 +86,39 @@ static void find(struct auditor *auditor, enum rule rule, const char *format, ..
     finding->count++;
 }
 
-/* --- rows --------------------------------------------------------------------------------------
- */
+/* --- rows ------------------------------------------------------------------------------------- */
 
-static struct told_machine *machine_of(const struct auditor *auditor, const struct extract_row *row)
+/* The time of a host, shifted so that its days begin at whole multiples of one. The server's
+ * arithmetic, written once more: the auditor has nothing of the server's. */
+static int64_t shifted_time(int64_t hostid, int64_t time)
 {
-    struct told_host *host = history_host(auditor->history, row->hostid);
+    const uint64_t spread = UINT64_C(0x71756f7461646179);
 
-    return host == NULL ? NULL : host->machine;
+    return time + (int64_t)(random_mix((uint64_t)hostid, spread) % (uint64_t)day_length);
 }
 
-static void count_row(struct auditor *auditor, const struct extract_row *row)
+int64_t audit_day(int64_t hostid, int64_t time)
+{
+    return shifted_time(hostid, time) / day_length;
+}
+
+bool audit_counts_for_day(const struct audit_limits *limits, const struct extract_row *row)
+{
+    int64_t apart = limits->clocks_were_hours_apart ? hours_apart : seconds_apart;
+    int64_t since = shifted_time(row->hostid, row->sent_time) % day_length;
+
+    return row->target_user == 0 && !row->is_one_version && since >= apart &&
+           since < day_length - apart;
+}
+
+static void count_for_day(struct auditor *auditor, const struct extract_row *row)
 {
     struct host_quota *quota, wanted;
-    struct host_load *load;
 
-    auditor->audit.in_progress += row->server_state == STATE_IN_PROGRESS;
-    if (row->target_user > 0)
-        return; /* beyond these limits */
     memset(&wanted, 0, sizeof(wanted));
     wanted.key.hostid = row->hostid;
     wanted.key.app_version_id = row->app_version_id;
-    wanted.key.day = row->sent_time / 86400;
+    wanted.key.day = audit_day(row->hostid, row->sent_time);
     HASH_FIND(hh, auditor->quotas, &wanted.key, sizeof(wanted.key), quota);
     if (quota == NULL) {
         quota = malloc(sizeof(*quota));
@@ -111,8 +128,12 @@ static void count_row(struct auditor *auditor, const struct extract_row *row)
         HASH_ADD(hh, auditor->quotas, key, sizeof(quota->key), quota);
     }
     quota->given++;
-    if (row->server_state != STATE_IN_PROGRESS)
-        return;
+}
+
+static void count_load(struct auditor *auditor, const struct extract_row *row)
+{
+    struct host_load *load;
+
     HASH_FIND(hh, auditor->loads, &row->hostid, sizeof(row->hostid), load);
     if (load == NULL) {
         load = calloc(1, sizeof(*load));
@@ -122,6 +143,18 @@ static void count_row(struct auditor *auditor, const struct extract_row *row)
         HASH_ADD(hh, auditor->loads, id, sizeof(load->id), load);
     }
     load->in_progress++;
+}
+
+/* Jobs for one user are beyond these limits. */
+static void count_row(struct auditor *auditor, const struct extract_row *row)
+{
+    bool is_in_progress = row->server_state == STATE_IN_PROGRESS;
+
+    auditor->audit.in_progress += is_in_progress;
+    if (audit_counts_for_day(auditor->limits, row))
+        count_for_day(auditor, row);
+    if (is_in_progress && row->target_user == 0)
+        count_load(auditor, row);
 }
 
 /* An acknowledgement was heard. */
@@ -153,7 +186,8 @@ static void check_acknowledged(struct auditor *auditor, const struct told_job *j
 static void check_given(struct auditor *auditor, const struct told_job *job,
                         const struct extract_row *row)
 {
-    struct told_machine *machine = machine_of(auditor, row);
+    const struct told_machine *machine = history_machine_of_host(auditor->history, row->hostid);
+    bool is_told = job != NULL && job->machine != NULL;
 
     count_row(auditor, row);
     if (machine == NULL) {
@@ -163,8 +197,11 @@ static void check_given(struct auditor *auditor, const struct told_job *job,
     if (row->userid != machine->user)
         find(auditor, RULE_wrong_user, "%s: user %" PRId64 ", host %" PRId64 " of user %" PRId64,
              row->name, row->userid, row->hostid, machine->user);
-    if (row->server_state == STATE_IN_PROGRESS && machine->is_settled &&
-        machine->hostid == row->hostid && (job == NULL || job->machine == NULL))
+    if (row->server_state != STATE_IN_PROGRESS || is_told)
+        return;
+    if (machine->is_gone || machine->hostid != row->hostid)
+        auditor->audit.gone++;
+    else if (machine->is_settled)
         find(auditor, RULE_job_not_told, "%s: for host %" PRId64 ", machine %" PRId64, row->name,
              row->hostid, machine->number);
 }
@@ -202,7 +239,8 @@ static void check_row(struct auditor *auditor, const struct extract_row *row)
 static void check_pair(struct auditor *auditor, const struct extract_row *a,
                        const struct extract_row *b)
 {
-    struct told_machine *first = machine_of(auditor, a), *second = machine_of(auditor, b);
+    const struct told_machine *first = history_machine_of_host(auditor->history, a->hostid);
+    const struct told_machine *second = history_machine_of_host(auditor->history, b->hostid);
 
     if (a->userid == b->userid || (first != NULL && second != NULL && first->user == second->user))
         find(auditor, RULE_one_per_user, "%s and %s: user %" PRId64, a->name, b->name, b->userid);
@@ -234,8 +272,7 @@ static void check_rows(struct auditor *auditor, const struct extract *extract)
     }
 }
 
-/* --- what the rows cannot say --------------------------------------------------------------------
- */
+/* --- what the rows cannot say ----------------------------------------------------------------- */
 
 static void check_jobs(struct auditor *auditor)
 {

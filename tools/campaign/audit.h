@@ -24,7 +24,10 @@ enum rule_kind { RULES_OF_LOST, RULES_OF_DOUBLE, RULES_OF_BROKEN, RULE_KIND_COUN
 struct audit_limits {
     int64_t daily, in_progress; /* jobs of a host: of one version on a day; at a time */
     int64_t errors;             /* of 100 jobs, by their names: host_job_fails */
-    /* A server whose clock is an hour ahead takes a delayed first contact for a machine that lost
+    /* Around the turn of a host's day, servers whose clocks differ see a new day again and again:
+     * the daily limit is not looked at there, for hours or for seconds.
+     *
+     * A server whose clock is an hour ahead takes a delayed first contact for a machine that lost
      * all, and gives up what the host has; what it reports of that is acknowledged and not booked,
      * as policy(7) 1.2 and 3.1 have it. Where clocks were set so wrong, that is counted apart. */
     bool clocks_were_hours_apart;
@@ -40,12 +43,19 @@ struct audit {
     struct audit_finding findings[RULE_COUNT];
     int64_t machines, unsettled, in_progress;
     int64_t strangers; /* rows of hosts that nobody knows */
-    int64_t detached;  /* given up because of a clock */
+    int64_t gone; /* rows in progress, never told, of machines gone or that are other hosts now */
+    int64_t detached; /* given up because of a clock */
 };
 
 const char *rule_name(enum rule rule);
 const char *rule_words(enum rule rule);
 enum rule_kind rule_kind(enum rule rule);
+
+/* The server's day of a host, by its number: days of hosts begin at different moments. */
+int64_t audit_day(int64_t hostid, int64_t time);
+/* Whether the daily limit is looked at for the row: not for jobs of one user or, as policy(7) 4.5
+ * has it, of a workunit that is committed to a version. */
+bool audit_counts_for_day(const struct audit_limits *limits, const struct extract_row *row);
 
 /* Marks jobs of the history as met. */
 struct audit audit_run(struct history *history, const struct extract *extract,

@@ -31,8 +31,7 @@ static void tell(const struct violation_stage *stage, const char *format, ...)
     history_take(stage->history, text_from(line));
 }
 
-/* --- what can be broken
- * ---------------------------------------------------------------------------- */
+/* --- what can be broken ----------------------------------------------------------------------- */
 
 static const struct told_job *job_of(const struct violation_stage *stage,
                                      const struct extract_row *row)
@@ -43,9 +42,7 @@ static const struct told_job *job_of(const struct violation_stage *stage,
 static struct told_machine *machine_of_row(const struct violation_stage *stage,
                                            const struct extract_row *row)
 {
-    struct told_host *host = history_host(stage->history, row->hostid);
-
-    return host == NULL ? NULL : host->machine;
+    return history_machine_of_host(stage->history, row->hostid);
 }
 
 typedef bool fits(const struct violation_stage *stage, const struct extract_row *row);
@@ -64,6 +61,11 @@ static bool is_held(const struct violation_stage *stage, const struct extract_ro
 
     return row->server_state == STATE_IN_PROGRESS && job != NULL && job->machine != NULL &&
            job->acked_for == NULL && job->hostid == row->hostid;
+}
+
+static bool is_held_and_counts(const struct violation_stage *stage, const struct extract_row *row)
+{
+    return is_held(stage, row) && audit_counts_for_day(stage->limits, row);
 }
 
 /* Held by a host that is there, and that still is who it was. */
@@ -129,8 +131,7 @@ static struct told_machine *other_machine(const struct violation_stage *stage,
     return machine;
 }
 
-/* --- one function for each rule; false: there is nothing to break it with
- * ---------------------------- */
+/* --- one function for each rule; false: there is nothing to break it with --------------------- */
 
 /* The transaction was lost after its reply had gone out. */
 static bool break_ack_not_booked(const struct violation_stage *stage)
@@ -292,16 +293,16 @@ static bool break_one_version(const struct violation_stage *stage)
     return true;
 }
 
-/* So many more on that day, of jobs that were unsent. */
+/* The host got as many jobs of other hosts as the quota allows, beside its own one. */
 static bool break_daily_quota(const struct violation_stage *stage)
 {
-    struct extract_row *given = first(stage, is_held);
+    struct extract_row *given = first(stage, is_held_and_counts);
     int64_t left = stage->limits->daily;
 
     for (size_t i = 0; given != NULL && i < stage->extract->count && left > 0; i++) {
         struct extract_row *row = &stage->extract->rows[i];
 
-        if (row == given || row->hostid == 0)
+        if (row == given || row->hostid == 0 || row->target_user > 0 || row->is_one_version)
             continue;
         row->hostid = given->hostid;
         row->app_version_id = given->app_version_id;
@@ -340,8 +341,7 @@ static bool (*const breaks[RULE_COUNT])(const struct violation_stage *stage) = {
 #undef RULE
 };
 
-/* --- the trial
- * ----------------------------------------------------------------------------------------- */
+/* --- the trial -------------------------------------------------------------------------------- */
 
 enum violation_trial { TRIAL_FOUND, TRIAL_MISSED, TRIAL_NO_MATERIAL };
 
