@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "tools/campaign/campaign_report.h"
 
+#include <errno.h>
 #include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
@@ -10,22 +11,26 @@
 static const char *const kind_names[RULE_KIND_COUNT] = {
     [RULES_OF_LOST] = "lost", [RULES_OF_DOUBLE] = "double", [RULES_OF_BROKEN] = "broken"};
 
-void campaign_report_faults(struct history *faults, const char *path)
+bool campaign_report_faults(struct history *faults, const char *path)
 {
     FILE *file = fopen(path, "r");
     char *line = NULL, words[80];
     size_t capacity = 0;
     ssize_t length;
+    bool is_read;
 
-    while (file != NULL && (length = getline(&line, &capacity, file)) > 0) {
+    if (file == NULL)
+        return errno == ENOENT;
+    while ((length = getline(&line, &capacity, file)) > 0) {
         struct text name = text_trim((struct text){line, (size_t)length});
 
         snprintf(words, sizeof(words), "n " TEXT_FORMAT " 1", TEXT_ARG(text_first(name, 31)));
         history_take(faults, text_from(words));
     }
+    is_read = ferror(file) == 0;
     free(line);
-    if (file != NULL)
-        fclose(file);
+    fclose(file);
+    return is_read;
 }
 
 static void print_list(const struct told_figure *figures, size_t count, bool is_json, FILE *stream)
@@ -40,11 +45,17 @@ static size_t list_counts(const struct audit *audit, const struct history *histo
                           struct told_figure *ret_figures)
 {
     const struct told_figure figures[] = {
-        {"hand_outs", history->handouts},    {"acknowledged", history->acks},
-        {"reports", history->reports},       {"requests", history->requests},
-        {"machines", audit->machines},       {"hosts", (int64_t)HASH_COUNT(history->hosts)},
-        {"in_progress", audit->in_progress}, {"rows_of_strangers", audit->strangers},
-        {"rows_detached", audit->detached},  {"machines_unsettled", audit->unsettled},
+        {"hand_outs", history->handouts},
+        {"acknowledged", history->acks},
+        {"reports", history->reports},
+        {"requests", history->requests},
+        {"machines", audit->machines},
+        {"hosts", (int64_t)HASH_COUNT(history->hosts)},
+        {"in_progress", audit->in_progress},
+        {"rows_of_strangers", audit->strangers},
+        {"rows_of_gone", audit->gone},
+        {"rows_detached", audit->detached},
+        {"machines_unsettled", audit->unsettled},
         {"odd_lines", history->odd_lines},
     };
 

@@ -10,8 +10,8 @@
 #include <stdio.h>
 
 /* The faults by kind, as the figures of a history that holds nothing else. The file has the name of
- * a fault in each line; it may be missing. */
-void campaign_report_faults(struct history *faults, const char *path);
+ * a fault in each line; it may be missing. False: it cannot be read. */
+bool campaign_report_faults(struct history *faults, const char *path);
 void campaign_report_print(const struct audit *audit, const struct history *history,
                            const struct history *faults, bool is_json, FILE *stream);
 

@@ -9,6 +9,7 @@
 
 #include <argp.h>
 #include <curl/curl.h>
+#include <errno.h>
 #include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
@@ -40,7 +41,8 @@ static const struct argp_option options[] = {
     {"lost", KEY_LOST, "PERCENT", 0, "Requests whose reply is lost (6)", 0},
     {"doubled", KEY_DOUBLED, "PERCENT", 0, "Requests that are sent twice at once (2)", 0},
     {"life", KEY_LIFE, "N", 0, "Jobs that a machine takes before it leaves, at most (120)", 0},
-    {"errors", KEY_ERRORS, "PERCENT", 0, "Jobs that end with an error (5)", 0},
+    {"errors", KEY_ERRORS, "PERCENT", 0,
+     "Jobs that end with an error (5); say it to the auditor too", 0},
     {"quiet", 'q', NULL, 0, "No lines of progress", 0},
     {"daily", KEY_DAILY, "N", 0, "Audit: jobs of one version that a host may get on a day", 1},
     {"in-progress", KEY_IN_PROGRESS, "N", 0, "Audit: jobs that a host may have at a time", 1},
@@ -138,7 +140,7 @@ static const struct argp argp = {
            "self-test  breaks every rule in a copy, and asks whether the auditor finds it\n"
            "query      prints the SQL that gives STATE/rows\n\n"
            "Exit status: 0 all is well, 1 something is lost, double or broken (self-test: was not "
-           "found), 2 usage, 3 files cannot be read or written."};
+           "found), or there is too little to say so, 2 usage, 3 files cannot be read or written."};
 
 enum { EXIT_BROKEN = 1, EXIT_USAGE = 2, EXIT_FILES = 3 };
 
@@ -161,6 +163,12 @@ static const char *state_path(const struct campaign_arguments *arguments, const 
 {
     snprintf(path, 4096, "%s/%s", arguments->state, name);
     return path;
+}
+
+static int cannot_read(const char *path)
+{
+    fprintf(stderr, "qmcampaign: %s: %s\n", path, strerror(errno));
+    return EXIT_FILES;
 }
 
 static int run_crowd(struct campaign_arguments *arguments, struct history *history)
@@ -199,6 +207,30 @@ static int run_crowd(struct campaign_arguments *arguments, struct history *histo
     return is_written ? 0 : EXIT_FILES;
 }
 
+/* Whether nothing found means that all is well. */
+static bool is_enough(const struct audit *audit, const struct history *history,
+                      const struct extract *extract)
+{
+    const struct {
+        bool is_so;
+        const char *words;
+    } lacks[] = {
+        {history->handouts == 0, "no job was handed out"},
+        {extract->count == 0, "the database has no results"},
+        {audit->unsettled > 0, "machines had no full reply to their last request"},
+        {history->odd_lines > 0, "lines of the history cannot be understood"},
+    };
+    bool is_enough = true;
+
+    for (size_t i = 0; i < sizeof(lacks) / sizeof(*lacks); i++) {
+        if (!lacks[i].is_so)
+            continue;
+        fprintf(stderr, "qmcampaign: too little to say that all is well: %s\n", lacks[i].words);
+        is_enough = false;
+    }
+    return is_enough;
+}
+
 static int run_audit(struct campaign_arguments *arguments, struct history *history,
                      struct extract *extract)
 {
@@ -207,7 +239,8 @@ static int run_audit(struct campaign_arguments *arguments, struct history *histo
     char path[4096];
     bool is_clean;
 
-    campaign_report_faults(&faults, state_path(arguments, "faults", path));
+    if (!campaign_report_faults(&faults, state_path(arguments, "faults", path)))
+        return cannot_read(path);
     for (size_t i = 0; i < faults.figure_count; i++) {
         if (text_is(TEXT("clock_hour"), faults.figures[i].name))
             arguments->limits.clocks_were_hours_apart = true;
@@ -222,6 +255,7 @@ static int run_audit(struct campaign_arguments *arguments, struct history *histo
     is_clean = audit_count(&audit, RULES_OF_LOST) + audit_count(&audit, RULES_OF_DOUBLE) +
                    audit_count(&audit, RULES_OF_BROKEN) ==
                0;
+    is_clean = is_enough(&audit, history, extract) && is_clean;
     audit_clear(&audit);
     return is_clean ? 0 : EXIT_BROKEN;
 }
@@ -235,11 +269,14 @@ static int run_command(struct campaign_arguments *arguments)
     int exit_status = EXIT_FILES;
 
     if (!history_read(&history, state_path(arguments, "history", path))) {
-        fprintf(stderr, "qmcampaign: %s cannot be read\n", path);
+        exit_status = cannot_read(path);
     } else if (strcmp(arguments->command, "crowd") == 0) {
         exit_status = run_crowd(arguments, &history);
     } else if (!extract_read(&extract, state_path(arguments, "rows", path), &line)) {
-        fprintf(stderr, "qmcampaign: %s: line %zu is no row\n", path, line);
+        if (line == 0)
+            exit_status = cannot_read(path);
+        else
+            fprintf(stderr, "qmcampaign: %s: line %zu is no row\n", path, line);
     } else {
         exit_status = run_audit(arguments, &history, &extract);
     }
