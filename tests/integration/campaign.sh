@@ -5,11 +5,13 @@
 # that says so finds every rule that is broken on purpose.
 # shellcheck source=lib.sh
 . "$(dirname "$0")/lib.sh"
-need curl nginx mariadbd
+need curl nginx mariadbd mariadb
 
-"$QM_SOURCE_DIR/tools/campaign/drive" --build "$QM_BINARY_DIR" --once --pause 3 --hosts 32 --self-test \
+"$QM_SOURCE_DIR/tools/campaign/drive" --build "$QM_BINARY_DIR" --once --hosts 32 --self-test \
     "$work/campaign" >"$work/campaign.out" 2>"$work/campaign.log"
-claim "nothing is lost, double or broken, and the auditor finds every violation" test $? -eq 0
+status=$?
+[ $status -ne 77 ] || skip "$(tail -n 1 "$work/campaign.log")"
+claim "nothing is lost, double or broken, and the auditor finds every violation" test $status -eq 0
 cat "$work/campaign.out"
 figure() { awk -v name="$1" '$1 == name { print $2 }' "$work/campaign.out"; }
 claim "jobs were handed out ($(figure hand_outs))" test "$(figure hand_outs)" -gt 500
