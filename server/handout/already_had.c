@@ -25,9 +25,8 @@
 #include "server/base/banned.h"
 
 enum {
-    PAGE = 1024,        /* jobs asked about, and reserved, at a time */
-    PAGE_GROWTH = 4,    /* up to there, for the next page */
-    PAGE_LOOKED = 4096, /* at once, where most of them are probably unsent no more */
+    PAGE = 1024,     /* jobs asked about, and reserved, at a time */
+    PAGE_GROWTH = 4, /* up to there, for the next page */
 };
 
 static bool has_rule(const struct config *config)
@@ -114,12 +113,12 @@ bool had_ask(struct request *request, struct pool_question *question)
 /* The classes of an answer of which nothing was kept yet, and what was. */
 struct sieve {
     struct request *request;
-    bool looks;                    /* which of the results are still unsent */
+    bool is_rechecking;            /* which of the results are still unsent */
     struct pool_question question; /* for more */
     struct pool_more *more;        /* in the order of the page: what each was to give */
     size_t more_count;
     struct pool_job *kept;
-    size_t kept_count;
+    size_t kept_count, kept_max;
     size_t reserved_before; /* of request->reserved */
     struct pool_job *example;
 };
@@ -137,7 +136,7 @@ static bool sieve_begin(struct sieve *sieve, const struct pool_answer *page)
             sieve->more[sieve->more_count++].class_number = page->jobs[i].class_number;
         sieve->more[sieve->more_count - 1].jobs++;
     }
-    return source_make_place(sieve->request, sieve->looks ? PAGE_LOOKED : PAGE);
+    return source_make_place(sieve->request, sieve->is_rechecking ? RECHECK_MOST : PAGE);
 }
 
 static void remember(struct request *request, const struct pool_answer *page,
@@ -160,19 +159,16 @@ static void remember(struct request *request, const struct pool_answer *page,
 /* Drops what is gone: the page gets shorter. */
 static enum status drop_gone(struct request *request, struct pool_answer *page)
 {
-    bool *gone = ARENA_ARRAY(request->arena, page->count, bool);
+    bool *is_gone = ARENA_ARRAY(request->arena, page->count, bool);
     size_t kept = 0;
     enum status status;
 
-    if (gone == NULL)
+    if (is_gone == NULL)
         return STATUS_NO_MEMORY;
-    status = gone_find(request, page->jobs, page->count, gone);
-    for (size_t i = 0; i < page->count && status == STATUS_OK; i++) {
-        if (gone[i])
-            pool_drop(request->pool, &page->jobs[i].resultid, 1);
-        else
+    status = recheck_jobs(request, page->jobs, page->count, is_gone);
+    for (size_t i = 0; i < page->count && status == STATUS_OK; i++)
+        if (!is_gone[i])
             page->jobs[kept++] = page->jobs[i];
-    }
     if (status == STATUS_OK)
         page->count = kept;
     return status;
@@ -188,7 +184,7 @@ static enum status ask_about_page(const struct sieve *sieve, struct pool_answer 
     *ret_answer = (struct had_answer){0};
     if (ids == NULL)
         return STATUS_NO_MEMORY;
-    if (sieve->looks)
+    if (sieve->is_rechecking)
         status = drop_gone(request, page);
     if (status != STATUS_OK || page->count == 0 || !has_rule(request->config))
         return status;
@@ -201,12 +197,15 @@ static enum status ask_about_page(const struct sieve *sieve, struct pool_answer 
 }
 
 /* Keeps of the page as much as each class was to give, and gives back the rest. Left in sieve->more
- * are the classes of which everything was had: one job that was not is enough to try a class. */
+ * are the classes of which everything was had: one job that was not is enough to try a class. The
+ * page is at the end of what is reserved; there, what is kept is written from the beginning of its
+ * place on, and what goes back from the end. */
 static void keep(struct sieve *sieve, const struct pool_answer *page,
                  const struct had_answer *answer)
 {
     struct request *request = sieve->request;
-    size_t at = 0, left = 0, first_kept = sieve->kept_count;
+    int64_t *ids = request->reserved.ids + sieve->reserved_before + sieve->kept_count;
+    size_t at = 0, left = 0, kept_here = 0, back = page->count;
 
     for (size_t i = 0; i < sieve->more_count; i++) {
         struct pool_more more = sieve->more[i];
@@ -219,20 +218,28 @@ static void keep(struct sieve *sieve, const struct pool_answer *page,
             if (already_had(request->config, answer, job->workunit.id, &by_user, &by_host)) {
                 if (sieve->example->resultid == 0)
                     *sieve->example = *job;
-            } else if (kept < more.jobs) {
+            } else if (kept < more.jobs && sieve->kept_count < sieve->kept_max) {
                 sieve->kept[sieve->kept_count++] = *job;
+                ids[kept_here++] = job->resultid;
                 kept++;
                 continue;
             }
-            pool_return(request->pool, &job->resultid, 1);
+            ids[--back] = job->resultid;
         }
-        if (kept == 0 && (at > begin || sieve->looks))
+        if (kept == 0 && (at > begin || sieve->is_rechecking))
             sieve->more[left++] = more;
     }
     sieve->more_count = left;
-    request->reserved.count = sieve->reserved_before + first_kept;
-    for (size_t i = first_kept; i < sieve->kept_count; i++)
-        request->reserved.ids[request->reserved.count++] = sieve->kept[i].resultid;
+    pool_return(request->pool, ids + back, page->count - back);
+    request->reserved.count = sieve->reserved_before + sieve->kept_count;
+}
+
+/* Of the page after one of `page` jobs of which nothing was kept. */
+static size_t next_size(const struct sieve *sieve, size_t page)
+{
+    if (sieve->is_rechecking)
+        return page < RECHECK_FIRST ? RECHECK_FIRST : recheck_grown(page);
+    return page * PAGE_GROWTH < PAGE ? page * PAGE_GROWTH : PAGE;
 }
 
 /* An equal part of it for each class. */
@@ -254,49 +261,50 @@ static enum status next_page(struct sieve *sieve, size_t most, struct pool_answe
     return source_note_reserved(request, ret_page) && done ? STATUS_OK : STATUS_NO_MEMORY;
 }
 
-enum status had_sift(struct request *request, const struct pool_question *question, bool looks,
-                     size_t *asks_left, struct pool_answer *answer, struct pool_job *example)
+enum status had_sift(struct source *source, const struct pool_question *question, size_t kept_max,
+                     struct pool_answer *answer)
 {
+    struct request *request = source->request;
+    struct pool_job *example = &source->had_example;
     struct sieve sieve = {.request = request,
-                          .looks = looks,
+                          .is_rechecking = source->is_rechecking,
                           .question = *question,
+                          .kept_max = kept_max,
                           .reserved_before = request->reserved.count - answer->count,
                           .example = example};
     struct pool_answer page = *answer;
     struct arena_mark mark = arena_mark(request->arena);
     size_t most = answer->count;
-    bool is_spent = false; /* nothing of the page is needed any more */
+    bool may_rewind = false; /* the page lies behind the mark, with all that was made for it */
 
-    if ((!has_rule(request->config) && !looks) || answer->count == 0)
+    if ((!has_rule(request->config) && !sieve.is_rechecking) || answer->count == 0)
         return STATUS_OK;
     if (!sieve_begin(&sieve, answer))
         return STATUS_NO_MEMORY;
     while (page.count > 0) {
         size_t kept_before = sieve.kept_count, asked = page.count;
-        bool had_example = example->resultid != 0;
+        int64_t example_before = example->resultid;
         struct had_answer had;
         enum status status = ask_about_page(&sieve, &page, &had);
 
         if (status != STATUS_OK)
             return status;
-        *asks_left -= asked < *asks_left ? asked : *asks_left;
+        source->asks_left -= asked < source->asks_left ? asked : source->asks_left;
         keep(&sieve, &page, &had);
-        if (is_spent && had_example && sieve.kept_count == kept_before)
+        if (may_rewind && example->resultid == example_before && sieve.kept_count == kept_before)
             arena_rewind(request->arena, mark);
-        if (sieve.more_count == 0)
+        if (sieve.more_count == 0 || sieve.kept_count == kept_max)
             break;
-        answer->gave_up = answer->gave_up || *asks_left == 0;
-        if (looks)
-            most = PAGE_LOOKED;
-        else
-            most = most * PAGE_GROWTH < PAGE ? most * PAGE_GROWTH : PAGE;
+        answer->gave_up = answer->gave_up || source->asks_left == 0;
+        most = next_size(&sieve, most);
         mark = arena_mark(request->arena);
-        is_spent = true;
-        status = next_page(&sieve, most < *asks_left ? most : *asks_left, &page);
+        may_rewind = true;
+        status = next_page(&sieve, most < source->asks_left ? most : source->asks_left, &page);
         if (status != STATUS_OK)
             return status;
     }
     answer->jobs = sieve.kept;
     answer->count = sieve.kept_count;
+    answer->is_short = answer->is_short || sieve.more_count > 0;
     return STATUS_OK;
 }

@@ -225,7 +225,7 @@ static enum status serve_batch(struct selection *selection, struct source *sourc
         if (claimed.lost + claimed.refused == 0)
             return STATUS_OK;
         if (claimed.lost + claimed.over > claimed.count)
-            status = source_look(source, jobs, count);
+            status = source_recheck(source, jobs, count);
         if (status != STATUS_OK)
             return status;
     }

@@ -21,9 +21,9 @@
 #include "server/base/banned.h"
 
 enum {
-    QUERIES_MAX = 6,              /* in one request */
+    QUERIES_MAX = 6,              /* of one search */
     EXAMINED_BESIDE_POOL = 50000, /* rows in each: what suits is most likely in the pool */
-    ASKS_MAX = 1 << 17, /* candidates of one request of which it is asked who already had them */
+    ASKS_MAX = 1 << 17, /* candidates of one search of which it is asked who already had them */
     ROWS_TO_EXPLAIN = 50,
     DOCUMENTS_MAX = 256, /* read for locality */
     LOCALITY_LITE = 1
@@ -230,7 +230,8 @@ static enum status next_batch(struct source *source, bool some_lost, struct job 
         source->pool_is_done = true;
         /* "No work", or less than is wanted, is said only if the database says so too, where the
          * pool cannot know. */
-        source->has_pool = some_sent ? !source->others_have : !source->pool_is_short;
+        source->has_pool =
+            some_sent ? !source->others_have && !source->gave_up : !source->pool_is_short;
         if (!source->has_pool) {
             counter_add(COUNTER_pool_fallbacks, 1);
             return next_of_query(source, some_sent, some_lost, ret_jobs, ret_count);

@@ -34,7 +34,7 @@ bool source_is_cut(const struct source *source);
  * of the batch's other jobs are still unsent, and does so with every batch that follows before it
  * is offered. What is unsent no more leaves the pool. So jobs that were withdrawn in thousands cost
  * a few queries, and not a failed claim each. */
-MUST_CHECK enum status source_look(struct source *source, struct job *jobs, size_t count);
+MUST_CHECK enum status source_recheck(struct source *source, struct job *jobs, size_t count);
 
 /* A candidate that somebody else got. */
 void source_lost(struct request *request, int64_t resultid);

@@ -32,8 +32,10 @@ struct source {
     bool pool_is_done;
     struct pool_place place;      /* where its last search ended */
     bool pool_is_short;           /* a search of it may have missed something */
+    bool gave_up;                 /* a bound ended the search, and not the pool */
     bool others_have;             /* other requests have taken jobs that would suit as well */
-    bool looks;                   /* claims failed: the database is asked before jobs are offered */
+    bool is_rechecking;           /* claims failed: each batch is checked before it is offered */
+    size_t recheck_page;          /* then, while probing: jobs of the next page */
     int batches;                  /* of the pool */
     const struct pool_job *batch; /* the last one, as the pool gave it */
     bool is_probing;              /* the last one was of no use: take one job of many classes */
@@ -67,12 +69,18 @@ bool source_note_reserved(struct request *request, const struct pool_answer *ans
 /* Makes place for as many. False: no memory. */
 bool source_make_place(struct request *request, size_t count);
 
-/* --- source_gone.c ---------------------------------------------------------------------------- */
+/* --- source_recheck.c ------------------------------------------------------------------------- */
 
-/* Which of the jobs, in order of priority, are not unsent any more or of workunits that are over;
- * of what would cost too much to find out it says that they are there. */
-MUST_CHECK enum status gone_find(struct request *request, const struct pool_job *jobs, size_t count,
-                                 bool *ret_gone);
+enum { RECHECK_FIRST = 256, RECHECK_MOST = 4096 }; /* jobs of the first page, and of any */
+
+/* The size of the page after one on which everything was gone. */
+size_t recheck_grown(size_t page);
+
+/* Marks which of the jobs, in order of priority, are not unsent any more or of workunits that are
+ * over: these leave the pool. What is marked before is not asked about, and what would cost too
+ * much to find out is not marked. */
+MUST_CHECK enum status recheck_jobs(struct request *request, const struct pool_job *jobs,
+                                    size_t count, bool *is_gone);
 
 /* --- already_had.c ---------------------------------------------------------------------------- */
 
@@ -84,12 +92,11 @@ MUST_CHECK enum status had_mark(struct request *request, struct job *jobs, size_
 bool had_ask(struct request *request, struct pool_question *question);
 
 /* Leaves of an answer to such a question only what nobody already had, as much as each class was to
- * give: the rest goes back, is remembered, and more of the same classes is asked about, until
- * *asks_left jobs were. With `looks` also only what is still unsent: the rest leaves the pool.
- * The answer is reserved already, and so is what takes its place. *ret_example: one that was left
- * out because it was had; resultid 0: none. */
-MUST_CHECK enum status had_sift(struct request *request, const struct pool_question *question,
-                                bool looks, size_t *asks_left, struct pool_answer *answer,
-                                struct pool_job *ret_example);
+ * give and `kept_max` in all: the rest goes back, is remembered, and more of the same classes is
+ * asked about, until source->asks_left jobs were. While rechecking also only what is still unsent:
+ * the rest leaves the pool. The answer is reserved already, and so is what takes its place. What
+ * was left out because it was had gives source->had_example. */
+MUST_CHECK enum status had_sift(struct source *source, const struct pool_question *question,
+                                size_t kept_max, struct pool_answer *answer);
 
 #endif

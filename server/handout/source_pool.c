@@ -8,7 +8,7 @@
  * part of a batch (already_had.c). If nothing of it could be sent, the reason is one that the pool
  * does not know; then the search goes on behind it with one job of each class, many at a time,
  * until it has been through a bounded number of classes. Where claims fail, the database is asked
- * before more is offered (source_gone.c). */
+ * before more is offered (source_recheck.c). */
 #include "server/handout/source_parts.h"
 
 #include "config/config.h"
@@ -28,12 +28,12 @@
 #include "server/base/banned.h"
 
 enum {
-    BATCHES_MAX = 16, /* in one request */
-    TAKES_MAX = 256,  /* likewise: searches, most of them behind what was had */
+    BATCHES_MAX = 16, /* of one search */
+    TAKES_MAX = 256,  /* likewise: questions to the pool, most of them behind what was had */
     JOBS_TO_EXPLAIN = 50,
-    PROBE_MAX = 500,     /* classes of which one job is tried at a time */
-    RESERVE = 2,         /* times what is wanted, where it takes several classes */
-    PROBE_LOOKED = 4096, /* classes tried at a time, where it is asked */
+    PROBE_MAX = 500,      /* classes of which one job is tried at a time */
+    RESERVE = 2,          /* times what is wanted, where it takes several classes */
+    PROBE_RESERVE = 4096, /* likewise: more than a page has classes, so that no lane is full */
     LOCALITY_JOBS = 64,
     OPTION_COST = 20,    /* units of the budget */
     STREAM_RESERVE = 16, /* of them all, with job streams */
@@ -232,7 +232,9 @@ static bool ask_beside_held(struct source *source, struct pool_question *questio
     return true;
 }
 
-static bool ask(struct source *source, struct pool_question *ret_question)
+/* *ret_kept: how many of the jobs may be offered. While rechecking most of a probe will be left
+ * out, so it is asked for more. */
+static bool ask(struct source *source, struct pool_question *ret_question, size_t *ret_kept)
 {
     size_t reply = (size_t)fmax((double)source->view->limits.reply, 1);
     size_t most = (size_t)source->view->config->candidate_rows;
@@ -243,13 +245,14 @@ static bool ask(struct source *source, struct pool_question *ret_question)
     if (source->request->message.file_count > 0)
         jobs += LOCALITY_JOBS;
     jobs = jobs < most ? jobs : most;
-    if (source->is_probing && source->looks) /* most of it will be left out */
-        jobs = PROBE_LOOKED;
+    *ret_kept = jobs;
+    if (source->is_probing && source->is_rechecking && jobs < source->recheck_page)
+        jobs = source->recheck_page;
     *ret_question = (struct pool_question){.judge = judge,
                                            .context = source,
                                            .jobs_max = jobs,
                                            .classes_max = jobs,
-                                           .reserve = source->is_probing ? PROBE_LOOKED : RESERVE};
+                                           .reserve = source->is_probing ? PROBE_RESERVE : RESERVE};
     if (streams != NULL)
         ret_question->lane_max = jobs / (streams->count * source->view->asked.resource_count) + 1;
     return ask_beside_held(source, ret_question) && had_ask(source->request, ret_question);
@@ -265,10 +268,11 @@ static enum status take(struct source *source, struct pool_answer *ret_answer, b
 {
     struct request *request = source->request;
     struct pool_question question;
+    size_t kept_max;
     enum status status;
     bool done;
 
-    if (!ask(source, &question))
+    if (!ask(source, &question, &kept_max))
         return STATUS_NO_MEMORY;
     done = pool_take(request->pool, request->arena, &question, source->place, ret_answer);
     if (!source_note_reserved(request, ret_answer) || !done)
@@ -277,10 +281,30 @@ static enum status take(struct source *source, struct pool_answer *ret_answer, b
                 (!ret_answer->gave_up || is_same_place(&source->place, &ret_answer->place));
     source->place = ret_answer->place;
     source->others_have = ret_answer->others_have;
-    status = had_sift(request, &question, source->looks, &source->asks_left, ret_answer,
-                      &source->had_example);
+    status = had_sift(source, &question, kept_max, ret_answer);
     ret_answer->is_short = ret_answer->is_short || ret_answer->gave_up;
     return status;
+}
+
+/* The same. What nothing is kept of leaves no memory behind, unless something else points there. */
+static enum status take_and_rewind(struct source *source, struct pool_answer *ret_answer,
+                                   bool *ret_ends)
+{
+    const struct request *request = source->request;
+    struct arena_mark mark = arena_mark(request->arena);
+    const int64_t *reserved_before = request->reserved.ids;
+    int64_t example_before = source->had_example.resultid;
+    enum status status = take(source, ret_answer, ret_ends);
+
+    if (status == STATUS_OK && ret_answer->count == 0 && request->reserved.ids == reserved_before &&
+        source->had_example.resultid == example_before)
+        arena_rewind(request->arena, mark);
+    return status;
+}
+
+static void give_up(struct source *source)
+{
+    source->pool_is_short = source->gave_up = true;
 }
 
 enum status source_pool_next(struct source *source, bool got_some, bool some_lost,
@@ -293,19 +317,22 @@ enum status source_pool_next(struct source *source, bool got_some, bool some_los
     *ret_count = 0;
     memset(source->wishes, 0, sizeof(source->wishes)); /* less may be wanted than before */
     if (source->batches++ >= BATCHES_MAX) {
-        source->pool_is_short = true;
+        give_up(source);
         return STATUS_OK;
     }
     if (again)
         memset(&source->place, 0, sizeof(source->place));
     source->is_probing = source->batches > 1 && !again;
     while (status == STATUS_OK && answer.count == 0 && !ends) {
-        if (source->takes++ >= TAKES_MAX || (source->looks && source->asks_left == 0)) {
-            source->pool_is_short = true;
+        if (source->takes++ >= TAKES_MAX || (source->is_rechecking && source->asks_left == 0)) {
+            give_up(source);
             return STATUS_OK;
         }
-        status = take(source, &answer, &ends);
-        source->is_probing = true; /* of the classes so far, all was had already */
+        status = take_and_rewind(source, &answer, &ends);
+        if (source->is_probing && source->is_rechecking)
+            source->recheck_page =
+                answer.count == 0 ? recheck_grown(source->recheck_page) : RECHECK_FIRST;
+        source->is_probing = true; /* of the classes so far, all was had already, or is gone */
         source->pool_is_short = source->pool_is_short || answer.is_short;
     }
     if (status != STATUS_OK)

@@ -307,6 +307,43 @@ static void thousands_withdrawn_cost_few_round_trips(void **state)
     }
 }
 
+/* One of the jobs is there, and the bound of what is asked about ends the search before the others
+ * are found: the database is asked. Pages that were of no use leave no memory behind. */
+static void who_got_one_before_thousands_withdrawn_gets_the_others(void **state)
+{
+    (void)state;
+    add_jobs(1, 1, 10, "1e6");
+    add_jobs(2, 20000, 9, "1e6 + seq");
+    add_jobs(30001, 50, 0, "2e6");
+    pass(&server, 5);
+    test_sql(database,
+             "UPDATE result SET server_state = 5, outcome = 5 WHERE id BETWEEN 2 AND 20001");
+    assert_int_equal(ask(&server, 1, 4e9, 250)->job_count, 3);
+    assert_int_equal(figures().taken, 0);
+    printf("%zu bytes of memory\n", arena_used(server.serving.arena));
+    assert_in_range(arena_used(server.serving.arena), 1, 2 << 20);
+}
+
+/* Another program gives most jobs another priority, and the pool is asked for the withdrawn ones
+ * before them: it reads them again, and does not take them for withdrawn. */
+static void a_changed_priority_is_no_withdrawal(void **state)
+{
+    const struct answer *answer;
+
+    (void)state;
+    add_jobs(1, 5000, 9, "1e6");
+    add_jobs(30001, 50, 0, "2e6");
+    pass(&server, 5);
+    test_sql(database, "UPDATE result SET server_state = 5, outcome = 5 WHERE id <= 1000;"
+                       "UPDATE result SET priority = 5 WHERE id > 1000 AND id <= 5000");
+    assert_int_equal(ask(&server, 1, 4e9, 250)->job_count, 3);
+    pass(&server, 2);
+    answer = ask(&server, 2, 4e9, 250);
+    assert_int_equal(answer->job_count, 3);
+    for (size_t i = 0; i < 3; i++)
+        assert_in_range(answer->jobs[i].resultid, 1001, 5000);
+}
+
 static void before_the_first_fill_the_database_is_asked(void **state)
 {
     (void)state;
@@ -667,6 +704,8 @@ int main(void)
         CASE(what_others_took_is_replaced_in_the_same_request),
         CASE(what_is_withdrawn_is_not_called_late),
         CASE(thousands_withdrawn_cost_few_round_trips),
+        CASE(who_got_one_before_thousands_withdrawn_gets_the_others),
+        CASE(a_changed_priority_is_no_withdrawal),
         CASE(before_the_first_fill_the_database_is_asked),
         CASE(an_incomplete_pool_asks_the_database_before_no),
         CASE(who_got_some_looks_further_while_there_are_jobs),
