@@ -30,10 +30,8 @@ struct request_plan plan_of(const struct plan_facts *facts)
     plan.queue_needs_rows = facts->simulates_deadlines && facts->queue_lacks_own_jobs;
     plan.counts_rows = facts->limits_in_progress;
     reads_queue = plan.wants_work && plan.queue_needs_rows;
-    /* Lost jobs need their workunits. Where the client lists no queue, one query reads both, so
-     * that a second one is saved when jobs were lost. */
-    plan.needs_workunits = !facts->is_new && (plan.aborts || reads_queue ||
-                                              (may_resend && facts->queue_lacks_own_jobs));
+    /* Lost jobs need their workunits too, but they are rare, and read by a query of their own. */
+    plan.needs_workunits = !facts->is_new && (plan.aborts || reads_queue);
     plan.reads_in_progress =
         !facts->is_new && (plan.aborts || reads_queue || plan.will_resend ||
                            plan.serves_always_on || (plan.serves_any && plan.counts_rows));

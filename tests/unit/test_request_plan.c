@@ -45,12 +45,6 @@ static const struct rule rules[] = {
 
     {DECISION(needs_workunits), FACT(aborts_unneeded) | FACT(lists_jobs), FACT(is_new)},
     {DECISION(needs_workunits), WANTED | QUEUE_OF_ROWS, BARRED | FACT(is_new)},
-    /* Lost jobs are sent again by their workunits: whether deadlines are simulated or not, and
-     * whether it is known beforehand or turns out that some are looked for. */
-    {DECISION(needs_workunits), LISTS_ALL | FACT(queue_lacks_own_jobs),
-     CANNOT_RESEND | FACT(is_refused)},
-    {DECISION(needs_workunits), LISTS_ALL | FACT(queue_lacks_own_jobs) | FACT(is_too_recent),
-     CANNOT_RESEND},
 
     {DECISION(reads_in_progress), FACT(aborts_unneeded) | FACT(lists_jobs), FACT(is_new)},
     {DECISION(reads_in_progress), WANTED | QUEUE_OF_ROWS, BARRED | FACT(is_new)},
@@ -105,26 +99,28 @@ static void every_decision_has_a_rule(void **state)
         assert_true(has_rule[i]);
 }
 
-/* One query brings what lost jobs need, for a client that does not list its queue. */
-static void lost_jobs_cost_one_query(void **state)
+/* Each work request looks for lost jobs, and few find one: what only they need is not read for all
+ * jobs in progress. Where the queue is simulated from the same rows, one query brings both. */
+static void looking_for_lost_jobs_reads_no_workunits(void **state)
 {
-    const struct plan_facts unlisted = {
-        .asks_for_work = true, .has_job_list = true, .queue_lacks_own_jobs = true};
-    struct plan_facts too_recent = unlisted, no_deadlines = unlisted, found_by_report = unlisted;
-    struct request_plan plan;
+    const struct plan_facts unlisted = {.asks_for_work = true,
+                                        .has_job_list = true,
+                                        .queue_lacks_own_jobs = true,
+                                        .resends_lost = true};
+    struct plan_facts too_recent = unlisted, simulated = unlisted;
+    struct request_plan plan = plan_of(&unlisted); /* workload_sim 0, or ignore_delay_bound */
 
     (void)state;
-    too_recent.resends_lost = too_recent.simulates_deadlines = true;
+    assert_true(plan.will_resend && plan.reads_in_progress && !plan.needs_workunits);
+
+    too_recent.simulates_deadlines = true;
     too_recent.is_refused = too_recent.is_too_recent = true;
     plan = plan_of(&too_recent);
-    assert_true(plan.will_resend && plan.reads_in_progress && plan.needs_workunits);
+    assert_true(plan.will_resend && plan.reads_in_progress && !plan.needs_workunits);
 
-    no_deadlines.resends_lost = true; /* ignore_delay_bound */
-    plan = plan_of(&no_deadlines);
+    simulated.simulates_deadlines = true;
+    plan = plan_of(&simulated);
     assert_true(plan.will_resend && plan.reads_in_progress && plan.needs_workunits);
-
-    plan = plan_of(&found_by_report); /* and nothing is read if the report finds nothing */
-    assert_true(plan.resends_if_booked && !plan.reads_in_progress && plan.needs_workunits);
 }
 
 /* What one step reads for itself is what another was told would be read. */
@@ -135,7 +131,7 @@ static void nothing_is_read_that_was_not_planned(void **state)
         const struct plan_facts facts = facts_of(bits);
         const struct request_plan plan = plan_of(&facts);
 
-        assert_true(!plan.needs_workunits || plan.reads_in_progress || plan.resends_if_booked);
+        assert_true(!plan.needs_workunits || plan.reads_in_progress);
         assert_true(!plan.will_resend || plan.reads_in_progress);
         assert_false(plan.will_resend && plan.resends_if_booked);
         assert_false(facts.is_new && plan.reads_in_progress);
@@ -149,7 +145,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(every_decision_follows_its_rules),
         cmocka_unit_test(every_decision_has_a_rule),
-        cmocka_unit_test(lost_jobs_cost_one_query),
+        cmocka_unit_test(looking_for_lost_jobs_reads_no_workunits),
         cmocka_unit_test(nothing_is_read_that_was_not_planned),
     };
 
