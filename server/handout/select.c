@@ -238,10 +238,12 @@ static enum status serve_batch(struct selection *selection, struct source *sourc
 
 /* --- one search ------------------------------------------------------------------------------- */
 
-/* What is assigned to the host comes before what anybody may have. */
+/* What is assigned to the host comes before what anybody may have. Refusals are noted as in
+ * serve_round. */
 static enum status serve_assigned(struct selection *selection)
 {
     struct request *request = selection->request;
+    struct choice_notes judged = selection->judged;
     struct claimed claimed = {0};
     struct job **chosen = NULL;
     size_t count = 0;
@@ -249,10 +251,12 @@ static enum status serve_assigned(struct selection *selection)
 
     if (status == STATUS_OK)
         status = assigned_choose(request, &selection->view, selection->wants_work,
-                                 &selection->tally, &selection->judged, &chosen, &count);
+                                 &selection->tally, &judged, &chosen, &count);
     if (status == STATUS_OK && count > 0)
         status =
             claim_jobs(request, &selection->view, chosen, count, &selection->refused, &claimed);
+    if (status == STATUS_OK && claimed.lost + claimed.refused == 0)
+        selection->judged = judged;
     if (status == STATUS_OK)
         status = keep_claimed(selection, &claimed);
     if (status == STATUS_OK && !count_answer(selection))
