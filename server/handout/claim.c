@@ -126,6 +126,17 @@ static bool stays_as_it_is(enum reason reason)
            reason == REASON_LONG_NAMES;
 }
 
+/* Whether a result of the same workunit is among those that may be taken: what that commits the
+ * workunit to is true only once it is got. */
+static bool has_sibling(const struct attempt *attempts, size_t count,
+                        const struct locked_workunit *row)
+{
+    for (size_t i = 0; i < count; i++)
+        if (attempts[i].locked.row == row)
+            return true;
+    return false;
+}
+
 /* Of what was locked, what may be taken; returns how many these are. */
 static size_t judge_locked(struct request *request, const struct host_view *view,
                            struct job *const *chosen, const struct locked_job *locked, size_t count,
@@ -145,6 +156,9 @@ static size_t judge_locked(struct request *request, const struct host_view *view
             ret_attempts[kept++] = attempt;
             continue;
         }
+        if ((reason == REASON_HR_COMMITTED || reason == REASON_COMMITTED_VERSION) &&
+            has_sibling(ret_attempts, kept, locked[i].row))
+            continue; /* it stays in the pool as it is, and why is not said */
         refuse(refused, chosen[i], reason);
         claimed->over += reason == REASON_WORKUNIT_OVER;
         if (!stays_as_it_is(reason))

@@ -330,6 +330,25 @@ static void a_job_that_is_not_taken_commits_no_workunit(void **state)
     assert_int_equal(request.visit.answer.job_count, 1);
 }
 
+/* Likewise, but the first one is lost: nobody is told of a version that nobody is bound to. */
+static void a_job_that_is_lost_commits_no_workunit(void **state)
+{
+    (void)state;
+    apps[0].homogeneous_app_version = 1;
+    config->one_result_per_user_per_wu = config->one_result_per_host_per_wu = false;
+    make_fermi();
+    coprocs[0].req_seconds = 1;
+    request.message.cpu_req_seconds = 1;
+    catalog.rows.version_count = 3;
+    add_job(100)->others_take = true;
+    add_job(100)->others_take = true;
+    db_fake.jobs[1].workunit.id = db_fake.jobs[1].result.workunitid = db_fake.jobs[0].workunit.id;
+    run();
+    assert_int_equal(request.visit.answer.job_count, 0);
+    assert_string_equal(request.visit.answer.first_reason, "others_faster");
+    assert_int_equal(request.visit.answer.reason_count, 1);
+}
+
 static void a_job_that_cannot_be_written_is_not_taken(void **state)
 {
     (void)state;
@@ -1048,6 +1067,7 @@ int main(void)
         CASE(only_what_the_last_disk_pass_judged_is_told),
         CASE(a_job_that_is_not_taken_commits_no_workunit),
         CASE(what_is_not_committed_is_not_booked_for_its_stream),
+        CASE(a_job_that_is_lost_commits_no_workunit),
         CASE(a_job_that_cannot_be_written_is_not_taken),
         CASE(streams_share_over_requests),
         CASE(a_refused_statement_costs_the_jobs_alone),
