@@ -30,6 +30,9 @@ struct budget {
  * on. */
 bool budget_spend(struct budget *budget, uint64_t units);
 bool budget_is_used_up(const struct budget *budget);
+/* The same for work that may as well be left out: it is charged, and true, only where it leaves
+ * half of the budget that is left for the rest of the request. */
+bool budget_spend_half(struct budget *budget, uint64_t units);
 
 /* What sorting costs, in units. */
 uint64_t budget_of_sorting(size_t count);

@@ -307,6 +307,12 @@ static void a_used_budget_stays_used(void **state)
     assert_true(budget_spend(&small, 10));
     assert_false(budget_is_used_up(&small));
     assert_false(budget_spend(&small, UINT64_MAX));
+    assert_false(budget_spend_half(&small, 0));
+    small.spent = 2;
+    assert_false(budget_spend_half(&small, 5));
+    assert_i64((int64_t)small.spent, 2);
+    assert_true(budget_spend_half(&small, 4));
+    assert_i64((int64_t)small.spent, 6);
     assert_false(budget_spend(&small, UINT64_MAX)); /* no turning over to a fresh one */
     assert_true(budget_is_used_up(&small));
     assert_true(small.spent == UINT64_MAX);

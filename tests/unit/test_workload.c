@@ -4,6 +4,7 @@
 
 #include "server/base/arena.h"
 #include "server/base/budget.h"
+#include "server/policy/edf/deadline.h"
 #include "tests/support/test.h"
 
 #include <math.h>
@@ -366,6 +367,26 @@ static void ignored_tasks_bind_the_delay_all_the_same(void **state)
     assert_real(workload_retry_longest(make()), HOUR, 0);
 }
 
+/* But not where to compare their names would take what the simulation needs. */
+static void names_of_ignored_tasks_refuse_no_work(void **state)
+{
+    static struct other_result many[100];
+
+    (void)state;
+    facts.ignores_list = true;
+    list_ours(HOUR, HOUR + 300);
+    add_own("own", HOUR, DAY);
+    budget.most = 20000;
+    many[0] = others[0];
+    message.other_results = many;
+    message.other_result_count = 100;
+    assert_int_equal(try_cpu(make(), HOUR, DAY), WORKLOAD_IN_TIME);
+    assert_real(workload_retry_longest(make()), DEADLINE_RETRY_MAX, 0);
+    budget.spent = 0;
+    message.other_result_count = 1;
+    assert_real(workload_retry_longest(make()), 300, 0);
+}
+
 /* What is late by any delay is not hurt by one. */
 static void a_late_task_binds_no_delay(void **state)
 {
@@ -389,6 +410,7 @@ int main(void)
         CASE(a_list_that_is_ignored_is_estimated_delay),
         CASE(estimated_delay_is_never_late),
         CASE(ignored_tasks_bind_the_delay_all_the_same),
+        CASE(names_of_ignored_tasks_refuse_no_work),
         CASE(a_task_without_a_deadline_is_never_due),
         CASE(coprocessors_are_told_by_the_list),
         CASE(a_coprocessor_that_is_gone_keeps_nothing_busy),

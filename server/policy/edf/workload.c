@@ -32,6 +32,7 @@ struct making {
     size_t count;
     const struct own_job **own; /* by name */
     struct text *listed;        /* this project's names by the client, sorted */
+    size_t listed_count;        /* 0 where they are not asked about, or cost too much */
     struct text *aborted;       /* likewise */
 };
 
@@ -60,10 +61,23 @@ static int compare_own(const void *a, const void *b)
     return text_compare(one->name, other->name);
 }
 
+/* Where the list is not simulated, the names bind no more than the delay (longest_by_list), so a
+ * job is not refused because they cost too much. */
+static bool may_sort_listed(const struct making *making)
+{
+    const struct message *message = making->facts->message;
+
+    return making->uses_list ||
+           (message->ip_result_count > 0 &&
+            budget_spend_half(making->facts->budget,
+                              NAME_COST * budget_of_sorting(message->other_result_count +
+                                                            message->ip_result_count)));
+}
+
 static bool sort_names(struct making *making)
 {
     const struct workload_facts *facts = making->facts;
-    size_t listed_count = facts->message->other_result_count;
+    size_t listed_count = may_sort_listed(making) ? facts->message->other_result_count : 0;
 
     making->own = ARENA_ARRAY(making->arena, facts->own_count, const struct own_job *);
     making->listed = ARENA_ARRAY(making->arena, listed_count, struct text);
@@ -78,6 +92,7 @@ static bool sort_names(struct making *making)
         making->aborted[i] = facts->aborted[i];
     if (facts->own_count > 0)
         qsort(making->own, facts->own_count, sizeof(making->own[0]), compare_own);
+    making->listed_count = listed_count;
     sorted_names(making->listed, listed_count);
     sorted_names(making->aborted, facts->aborted_count);
     return true;
@@ -96,7 +111,7 @@ static const struct own_job *own_by_name(const struct making *making, struct tex
 
 static bool is_ours(const struct making *making, struct text name)
 {
-    return sorted_has_name(making->listed, making->facts->message->other_result_count, name);
+    return sorted_has_name(making->listed, making->listed_count, name);
 }
 
 static bool is_aborted(const struct making *making, struct text name)
@@ -186,9 +201,13 @@ static void stand_in(struct making *making)
     }
 }
 
-static size_t room_for(const struct workload_facts *facts)
+static size_t room_for(const struct making *making)
 {
-    size_t room = facts->message->ip_result_count + facts->own_count + facts->resent_count;
+    const struct workload_facts *facts = making->facts;
+    size_t room = facts->own_count + facts->resent_count;
+
+    if (making->uses_list)
+        room += facts->message->ip_result_count;
 
     for (size_t i = 0; i < facts->asked->resource_count; i++)
         room += (size_t)fmin(fmax(facts->asked->resources[i].count, 0) + 1, FILLERS_MAX);
@@ -196,9 +215,13 @@ static size_t room_for(const struct workload_facts *facts)
 }
 
 /* What it costs to make so many jobs: names are sorted, and each job is looked for among them. */
-static uint64_t cost_of(const struct workload_facts *facts, size_t room)
+static uint64_t cost_of(const struct making *making, size_t room)
 {
-    size_t named = facts->own_count + facts->message->other_result_count + facts->aborted_count;
+    const struct workload_facts *facts = making->facts;
+    size_t named = facts->own_count + facts->aborted_count;
+
+    if (making->uses_list)
+        named += facts->message->other_result_count;
 
     return room * JOB_COST + NAME_COST * budget_of_sorting(named + room);
 }
@@ -279,10 +302,10 @@ struct workload *workload_make(struct arena *arena, const struct workload_facts 
                             .uses_list = facts->message->has_ip_results && !facts->ignores_list};
     struct workload *workload = ARENA_NEW(arena, struct workload);
     struct edf_host host = {.resource_count = facts->asked->resource_count};
-    size_t room = room_for(facts);
+    size_t room = room_for(&making);
     double *finishes;
     /* Without a budget, the simulation too says of every job that the queue is too large. */
-    bool is_listed = budget_spend(facts->budget, cost_of(facts, room));
+    bool is_listed = budget_spend(facts->budget, cost_of(&making, room));
 
     making.jobs = ARENA_ARRAY(arena, room, struct edf_job);
     making.names = ARENA_ARRAY(arena, room, struct text);
