@@ -126,17 +126,14 @@ static enum status read_unknown(struct request *request, const struct text *name
                               ret_count);
 }
 
-enum next abort_unneeded(struct request *request)
+enum next abort_unneeded(struct request *request, const struct text *names)
 {
     size_t count = request->message.other_result_count;
-    const struct text *names = handout_listed_names(request);
     struct host_job *jobs = NULL;
     struct result_row *rows = NULL;
     size_t job_count = 0, row_count = 0;
-    enum status status = STATUS_NO_MEMORY;
+    enum status status = read_listed(request, names, count, &jobs, &job_count);
 
-    if (names != NULL)
-        status = read_listed(request, names, count, &jobs, &job_count);
     if (status == STATUS_OK)
         status = read_unknown(request, names, count, jobs, job_count, &rows, &row_count);
     if (status == STATUS_OK && row_count > 0)

@@ -5,9 +5,7 @@
 #include "server/handout/handout.h"
 
 #include "server/base/arena.h"
-#include "server/base/budget.h"
 #include "server/base/log.h"
-#include "server/base/sorted.h"
 #include "server/policy/refusal/reason.h"
 #include "server/reply/answer.h"
 
@@ -59,22 +57,4 @@ bool handout_add_jobs(struct request *request, const struct answer_job *jobs, si
     answer->jobs = all;
     answer->job_count += count;
     return true;
-}
-
-bool handout_may_sort_names(struct request *request)
-{
-    return budget_spend(&request->visit.budget,
-                        budget_of_sorting(request->message.other_result_count));
-}
-
-struct text *handout_listed_names(const struct request *request)
-{
-    const struct message *message = &request->message;
-    struct text *names = ARENA_ARRAY(request->arena, message->other_result_count, struct text);
-
-    for (size_t i = 0; names != NULL && i < message->other_result_count; i++)
-        names[i] = message->other_results[i].name;
-    if (names != NULL)
-        sorted_names(names, message->other_result_count);
-    return names;
 }

@@ -42,16 +42,11 @@ enum next handout_failed(struct request *request, enum status status, const char
 /* Appends jobs to the answer. False: no memory. */
 bool handout_add_jobs(struct request *request, const struct answer_job *jobs, size_t count);
 
-/* Whether the budget of the request allows to sort the names of the jobs that the client lists; it
- * is charged. Where not, lost jobs and aborts wait for another request. */
-bool handout_may_sort_names(struct request *request);
-/* The names of the jobs that the client lists, sorted. NULL: no memory. */
-struct text *handout_listed_names(const struct request *request);
-
 /* --- aborts.c --------------------------------------------------------------------------------- */
 
-/* Has the client abort listed jobs that nobody needs any more. */
-enum next abort_unneeded(struct request *request);
+/* Has the client abort listed jobs that nobody needs any more. `names`: of all jobs that it lists,
+ * sorted. */
+enum next abort_unneeded(struct request *request, const struct text *names);
 
 /* --- assigned.c ------------------------------------------------------------------------------- */
 

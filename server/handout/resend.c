@@ -8,6 +8,7 @@
 #include "config/config.h"
 #include "db/states.h"
 #include "server/base/arena.h"
+#include "server/base/budget.h"
 #include "server/base/counters.h"
 #include "server/base/log.h"
 #include "server/base/sorted.h"
@@ -33,6 +34,7 @@ struct lost {
 };
 struct search {
     struct request *request;
+    const struct text *names; /* of the jobs that the client lists, sorted */
     struct host_view view;
     struct tally tally;
     struct lost *again; /* to be sent again */
@@ -106,25 +108,21 @@ static void sort_out(struct search *search, const struct host_job *row)
 }
 
 /* What is in progress but not listed. */
-static enum status find_lost(struct request *request, struct result_row **ret_rows,
-                             size_t *ret_count)
+static enum status find_lost(struct search *search, struct result_row **ret_rows, size_t *ret_count)
 {
+    struct request *request = search->request;
     size_t listed_count = request->message.other_result_count, count = 0;
-    const struct text *names = handout_listed_names(request);
     const struct result_row *rows = NULL;
-    enum status status;
+    enum status status = results_in_progress(request, &rows, &count);
 
     *ret_count = 0;
-    if (names == NULL)
-        return STATUS_NO_MEMORY;
-    status = results_in_progress(request, &rows, &count);
     if (status != STATUS_OK)
         return status;
     *ret_rows = ARENA_ARRAY(request->arena, count, struct result_row);
     if (*ret_rows == NULL)
         return STATUS_NO_MEMORY;
     for (size_t i = 0; i < count; i++)
-        if (!sorted_has_name(names, listed_count, rows[i].name))
+        if (!sorted_has_name(search->names, listed_count, rows[i].name))
             (*ret_rows)[(*ret_count)++] = rows[i];
     return STATUS_OK;
 }
@@ -166,7 +164,7 @@ static enum status sort_out_lost(struct search *search)
     struct request *request = search->request;
     size_t most = (size_t)search->view.limits.reply, count = 0, part;
     struct result_row *rows = NULL;
-    enum status status = find_lost(request, &rows, &count);
+    enum status status = find_lost(search, &rows, &count);
 
     if (status != STATUS_OK)
         return status;
@@ -279,7 +277,7 @@ static enum status answer_lost(struct search *search)
     return handout_add_jobs(request, jobs, search->again_count) ? STATUS_OK : STATUS_NO_MEMORY;
 }
 
-static enum next resend_lost(struct request *request)
+static enum next resend_lost(struct request *request, const struct text *names)
 {
     struct search *search = ARENA_NEW(request->arena, struct search);
     bool has_savepoint = false;
@@ -287,6 +285,7 @@ static enum next resend_lost(struct request *request)
 
     if (search != NULL) {
         search->request = request;
+        search->names = names;
         status = view_read(request, VIEW_RESEND, &search->view);
         if (status == STATUS_OK && !tally_begin(&search->view, request->arena, 0, &search->tally))
             status = STATUS_NO_MEMORY;
@@ -309,15 +308,43 @@ static enum next resend_lost(struct request *request)
                                : handout_failed(request, status, "lost jobs", has_savepoint);
 }
 
+/* The names of the jobs that the client lists, sorted. *ret_names NULL: that costs too much. */
+static enum status sort_listed_names(struct request *request, const struct text **ret_names)
+{
+    const struct message *message = &request->message;
+    size_t count = message->other_result_count;
+    struct text *names;
+
+    *ret_names = NULL;
+    if (!budget_spend(&request->visit.budget, budget_of_sorting(count)))
+        return STATUS_OK;
+    names = ARENA_ARRAY(request->arena, count, struct text);
+    if (names == NULL)
+        return STATUS_NO_MEMORY;
+    for (size_t i = 0; i < count; i++)
+        names[i] = message->other_results[i].name;
+    sorted_names(names, count);
+    *ret_names = names;
+    return STATUS_OK;
+}
+
+/* Where names cost too much, lost jobs and aborts wait for another request. */
 enum next step_resend(struct request *request)
 {
     const struct visit *visit = &request->visit;
+    bool resends =
+        visit->plan.will_resend || (visit->plan.resends_if_booked && visit->force_resend);
+    const struct text *names = NULL;
     enum next next = NEXT_STEP;
+    enum status status = STATUS_OK;
 
-    if ((visit->plan.will_resend || (visit->plan.resends_if_booked && visit->force_resend)) &&
-        handout_may_sort_names(request))
-        next = resend_lost(request);
-    if (next == NEXT_STEP && visit->plan.aborts && handout_may_sort_names(request))
-        next = abort_unneeded(request);
+    if (resends || visit->plan.aborts)
+        status = sort_listed_names(request, &names);
+    if (status != STATUS_OK)
+        return request_failed(request, status, "names");
+    if (names != NULL && resends)
+        next = resend_lost(request, names);
+    if (names != NULL && next == NEXT_STEP && visit->plan.aborts)
+        next = abort_unneeded(request, names);
     return next;
 }
