@@ -189,8 +189,7 @@ bool tree_fits(const struct class_node *node, const double *limits);
 slot tree_least(const struct pool *pool, slot root, enum pool_limit which, const double *limits,
                 double *best, size_t *steps);
 
-/* --- had_before.c ------------------------------------------------------------------------------
- */
+/* --- had_before.c ----------------------------------------------------------------------------- */
 
 /* Of a subject; 0 stands for none. */
 uint64_t had_key(enum pool_subject subject, int64_t id);

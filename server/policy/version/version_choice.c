@@ -271,8 +271,8 @@ const struct version_option *version_choose(const struct version_options *option
     return best;
 }
 
-/* --- counting and finding one again
- * ------------------------------------------------------------------------ */
+/* --- counting and finding one again -----------------------------------------------------------
+ */
 
 size_t version_counter(const struct version_options *options, const struct version_option *option)
 {
