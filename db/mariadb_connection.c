@@ -148,8 +148,7 @@ static enum status open_connection(struct db *db)
         if (status == STATUS_OK && db->reads_only)
             status = mariadb_refuse_writes(db);
         db->connection = (int64_t)random_u64();
-        db->keeps_token =
-            !db->reads_only && actual_table_exists(&db->facts.columns, "qm_connection");
+        db->keeps_token = mariadb_wants_token(db);
         if (status == STATUS_OK)
             status = mariadb_prepare_ahead(db);
         db_count_reset(db);

@@ -36,9 +36,10 @@ struct db {
     bool was_refused;   /* a write, since the server is read-only */
     bool awaits_answer; /* of a command that was sent ahead */
     /* Which transaction this is: see mariadb_transaction.c. */
-    bool keeps_token; /* the database has qm_connection, and we may write */
-    bool has_begun;   /* the token was written, or sent at least */
-    bool is_open;     /* something was asked since the last end of a transaction */
+    bool keeps_token;        /* this connection's transactions begin with a token */
+    bool always_keeps_token; /* a test wishes so: see db_keep_token */
+    bool has_begun;          /* the token was written, or sent at least */
+    bool is_open;            /* something was asked since the last end of a transaction */
     int64_t connection, token;
     struct db_prepared *prepared[STATEMENT_COUNT][STATEMENT_SIZES];
     struct database_facts facts;
@@ -58,7 +59,10 @@ enum status mariadb_note_statement(struct db *db, const struct statement_definit
                                    MYSQL_STMT *handle);
 enum status mariadb_lacks_memory(struct db *db);
 
-/* mariadb_transaction.c: reads the answer of the command that was sent ahead, if any, and gives a
+/* mariadb_transaction.c: whether each transaction is to begin with a token: asked once for each
+ * connection that is opened, when it is known what it is connected to. */
+bool mariadb_wants_token(const struct db *db);
+/* Reads the answer of the command that was sent ahead, if any, and gives a
  * test its turn. Before each command. */
 MUST_CHECK enum status mariadb_before_command(struct db *db);
 /* Begins a transaction if none has begun, and waits for the answer; behind the above. */

@@ -6,10 +6,12 @@
  * The transaction that commits is the one that began. A server may end a transaction without
  * telling us: on a Galera cluster the abort by another node's write set is sometimes lost between
  * two statements, and the next one silently opens a new transaction, without the locks and the
- * writes of the first. Every transaction therefore begins by writing a new token into the row of
- * its connection, which nobody else locks while it is in use, and its last statement before COMMIT
- * is an update on condition that the token is still there. Where it is not, nothing may be kept and
- * everything is to be tried again.
+ * writes of the first. On a cluster every transaction therefore begins by writing a new token into
+ * the row of its connection, which nobody else locks while it is in use, and its last statement
+ * before COMMIT is an update on condition that the token is still there. Where it is not, nothing
+ * may be kept and everything is to be tried again. A server that is no node of a cluster tells of
+ * every transaction that it ends, and the token would cost it a fifth of an idle request:
+ * mariadb_wants_token decides, once for each connection that is opened.
  *
  * What only reads, with neither locks nor writes, begins nothing, and a transaction of nothing else
  * needs no token, no durable COMMIT and no server that can be written to. The token is written
@@ -70,6 +72,19 @@ enum status db_run_text(struct db *db, const char *sql)
         return mariadb_note_connection(db, text_string(db->scratch, text_first(text_from(sql), 60)),
                                        false);
     return STATUS_OK;
+}
+
+bool mariadb_wants_token(const struct db *db)
+{
+    return (db->facts.is_cluster || db->always_keeps_token) && !db->reads_only &&
+           actual_table_exists(&db->facts.columns, "qm_connection");
+}
+
+void db_keep_token(struct db *db)
+{
+    must(db->magic == DB_MAGIC && !db->is_open);
+    db->always_keeps_token = true;
+    db->keeps_token = mariadb_wants_token(db);
 }
 
 /* A row in use is younger than a day by far: mariadb_forget_connections takes only those that are
@@ -155,14 +170,19 @@ enum status db_commit(struct db *db)
     return status == STATUS_OK ? commit_if(db, kept) : status;
 }
 
-/* A host of before this server's time, or a new one, has no guard row yet. Making one hangs on the
- * token as well, so that a loss cannot look like a row that is missing. */
+/* A host of before this server's time, or a new one, has no guard row yet. Where there is a token,
+ * making one hangs on it as well, so that a loss cannot look like a row that is missing. */
 enum status db_host_commit(struct db *db, int64_t hostid, uint64_t token, int64_t now)
 {
     uint64_t kept = 0;
     enum status status;
 
-    must(db->has_begun || !db->keeps_token); /* the token below is this transaction's */
+    must(db->magic == DB_MAGIC);
+    if (!db->keeps_token) {
+        status = db_host_guard(db, hostid, token, now);
+        return status == STATUS_OK ? commit_if(db, 1) : status;
+    }
+    must(db->has_begun); /* the token below is this transaction's */
     status = DB_RUN(db, host_guard_keep, &kept, .hostid = hostid, .token = (int64_t)token,
                     .now = now, .connection = db->connection, .begun = db->token);
 
@@ -272,7 +292,7 @@ enum status db_rollback_to_savepoint(struct db *db)
 
 bool db_sees_losses(const struct db *db)
 {
-    return db->keeps_token;
+    return db->keeps_token || !db->facts.is_cluster;
 }
 
 struct db_count db_count(const struct db *db)

@@ -107,6 +107,11 @@ static void a_connection_lost_at_commit_is_unknown(void **state)
 
     assert_status(STATUS_OK, db_host_guard(f->db, 7, 1, 1));
     kill_connections(f);
+    assert_status(STATUS_DB_UNKNOWN, db_commit(f->db));
+    assert_status(STATUS_OK, db_reopen(f->db));
+    db_keep_token(f->db); /* then COMMIT is not the first to notice */
+    assert_status(STATUS_OK, db_host_guard(f->db, 7, 1, 1));
+    kill_connections(f);
     assert_status(STATUS_DB_GONE, db_commit(f->db)); /* COMMIT was not sent */
     assert_status(STATUS_OK, db_reopen(f->db));
     assert_status(STATUS_NOT_FOUND, db_host_token(f->db, 7, &token)); /* it did not happen */
@@ -185,6 +190,7 @@ static void a_transaction_lost_in_silence_commits_nothing(void **state)
     struct fixture *f = *state;
     uint64_t token;
 
+    db_keep_token(f->db);
     /* Each of the two ends, with the guard row there and without. */
     for (int turn = 0; turn < 2; turn++) {
         uint64_t begun = (uint64_t)turn + 1;
@@ -213,6 +219,32 @@ static void a_transaction_lost_in_silence_commits_nothing(void **state)
     }
 }
 
+/* No abort goes unreported there. */
+static void a_single_server_needs_no_token(void **state)
+{
+    struct fixture *f = *state;
+    uint64_t token = 0;
+
+    for (uint64_t begun = 1; begun <= 2; begun++) { /* a new guard row, then a changed one */
+        db_count_reset(f->db);
+        assert_status(STATUS_OK, db_begin(f->db));
+        assert_status(STATUS_OK, db_user_lock(f->db, 1));
+        assert_status(STATUS_OK, db_host_commit(f->db, 7, begun, 1));
+        assert_i64((int64_t)db_count(f->db).statements, 3); /* the guard row, and COMMIT */
+        assert_i64((int64_t)db_count(f->db).round_trips, 3);
+        assert_status(STATUS_OK, db_host_token(f->db, 7, &token));
+        assert_true(token == begun);
+        assert_status(STATUS_OK, db_rollback(f->db));
+    }
+    assert_true(db_sees_losses(f->db));
+    assert_i64(test_sql_integer(f->database, "SELECT COUNT(*) FROM qm_connection"), 0);
+    db_keep_token(f->db);
+    assert_status(STATUS_OK, db_reopen(f->db)); /* a test's wish outlives the connection */
+    assert_status(STATUS_OK, db_user_lock(f->db, 1));
+    assert_status(STATUS_OK, db_commit(f->db));
+    assert_i64(test_sql_integer(f->database, "SELECT COUNT(*) FROM qm_connection"), 1);
+}
+
 /* What only reads begins nothing; the first statement that locks or writes does. */
 static void reading_leaves_no_trace(void **state)
 {
@@ -220,6 +252,7 @@ static void reading_leaves_no_trace(void **state)
     struct user_row user;
     struct text team;
 
+    db_keep_token(f->db);
     db_count_reset(f->db);
     for (int i = 0; i < 2; i++) {
         assert_status(STATUS_OK, db_user_by_id(f->db, f->arena, 1, &user, &team));
@@ -276,6 +309,7 @@ static void a_living_connection_is_young(void **state)
         bool is_renewed;
     } cases[] = {{43000, false}, {43300, true}, {90000, true}};
 
+    db_keep_token(f->db);
     for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
         assert_status(STATUS_OK, db_user_lock(f->db, 1));
         assert_status(STATUS_OK, db_commit(f->db));
@@ -295,6 +329,7 @@ static void old_connections_are_forgotten(void **state)
 {
     struct fixture *f = *state;
 
+    db_keep_token(f->db);
     for (int i = 0; i < 2; i++) {
         assert_status(STATUS_OK, db_user_lock(f->db, 1));
         assert_status(STATUS_OK, db_commit(f->db));
@@ -305,9 +340,13 @@ static void old_connections_are_forgotten(void **state)
     test_sql(f->database, "INSERT INTO qm_connection (id, token, made) VALUES (1, 1,"
                           " UNIX_TIMESTAMP() - 90000), (2, 1, UNIX_TIMESTAMP() - 80000)");
     for (int i = 0; i < 2000; i++) {
+        struct db *db;
+
         if (test_sql_integer(f->database, "SELECT COUNT(*) FROM qm_connection WHERE id = 1") == 0)
             break;
-        db_close(test_database_open(f->database));
+        db = test_database_open(f->database);
+        db_keep_token(db);
+        db_close(db);
     }
     assert_i64(test_sql_integer(f->database, "SELECT COUNT(*) FROM qm_connection WHERE id = 1"), 0);
     assert_i64(test_sql_integer(f->database, "SELECT COUNT(*) FROM qm_connection WHERE id = 2"), 1);
@@ -397,6 +436,7 @@ static void a_refusal_does_not_wait_for_the_database(void **state)
                               .arena = f->arena,
                               .transport = {.body = TEXT("no request")}};
 
+    db_keep_token(f->db);
     test_sql(f->database, "LOCK TABLES qm_connection WRITE");
     request_run(&request, &reply);
     assert_true(text_contains(buffer_text(&reply), TEXT("<scheduler_reply>")));
@@ -465,7 +505,7 @@ static void a_read_only_server_is_gone(void **state)
     assert_status(STATUS_OK, db_host_guard(db, 8, 2, 1));
 
     test_sql(f->database, "SET GLOBAL read_only = 1");
-    assert_status(STATUS_DB_GONE, db_commit(db));
+    assert_status(STATUS_DB_UNKNOWN, db_commit(db));
     test_sql(f->database, "SET GLOBAL read_only = 0");
     assert_status(STATUS_OK, db_reopen(db));
     assert_status(STATUS_NOT_FOUND, db_host_token(db, 8, &token)); /* it was rolled back */
@@ -543,8 +583,8 @@ static void a_connection_prepares_each_statement_once(void **state)
     for (int i = 0; i < 5; i++)
         assert_status(STATUS_OK, db_user_lock(f->db, 1));
     assert_i64((int64_t)db_count(f->db).prepares, 1);
-    assert_i64((int64_t)db_count(f->db).round_trips, 6); /* the first begins the transaction */
-    assert_i64((int64_t)db_count(f->db).statements, 6);
+    assert_i64((int64_t)db_count(f->db).round_trips, 5);
+    assert_i64((int64_t)db_count(f->db).statements, 5);
     assert_status(STATUS_OK, db_commit(f->db));
     assert_i64((int64_t)db_count(f->db).commits, 1);
 }
@@ -564,6 +604,7 @@ static void on_a_cluster_nothing_is_prepared_inside_a_transaction(void **state)
     serving_add_jobs(f->database, &(struct new_jobs){.first = 1, .count = 8});
     serving_open(&serving, f->database);
     serving.db->facts.is_cluster = true;
+    db_keep_token(serving.db);
     assert_status(STATUS_OK, mariadb_prepare_ahead(serving.db));
     for (int i = 0; i < 2; i++) { /* jobs, then the same again, which were lost */
         (void)serving_ask(&serving, &asking, 1800000000 + i * 1000, 1);
@@ -573,6 +614,7 @@ static void on_a_cluster_nothing_is_prepared_inside_a_transaction(void **state)
     serving_close(&serving);
 
     f->db->facts.is_cluster = f->db->is_admin = true;
+    db_keep_token(f->db);
     assert_status(STATUS_OK, mariadb_prepare_ahead(f->db));
     assert_true(db_count(f->db).prepares > 100);
     db_count_reset(f->db);
@@ -601,6 +643,7 @@ int main(void)
         CASE(a_savepoint_keeps_what_came_before),
         CASE(a_savepoint_sent_ahead_fails_the_next),
         CASE(a_transaction_lost_in_silence_commits_nothing),
+        CASE(a_single_server_needs_no_token),
         CASE(reading_leaves_no_trace),
         CASE(a_rollback_that_fails_ends_the_connection),
         CASE(a_rollback_in_the_middle_begins_anew),

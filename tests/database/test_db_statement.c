@@ -53,9 +53,6 @@ static void every_statement_prepares_without_optional_columns(void **state)
                          column->name);
         }
     }
-    test_sql(database, "ALTER TABLE result DROP COLUMN elapsed_time, DROP COLUMN flops_estimate,"
-                       " DROP COLUMN peak_working_set_size, DROP COLUMN peak_swap_size,"
-                       " DROP COLUMN peak_disk_usage");
     db = test_database_open(database);
     prepare_all(db);
     db_close(db);
