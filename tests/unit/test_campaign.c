@@ -160,6 +160,46 @@ static void what_gone_machines_hold_is_counted(void **state)
     }
 }
 
+/* A job that a server gave up because of a clock makes room for another: only such a one. */
+static int64_t beyond_limit(int64_t outcome, bool clocks_were_hours_apart)
+{
+    static char names[3][8] = {"job_1", "job_2", "job_3"};
+    const struct audit_limits limits = {.in_progress = 2,
+                                        .clocks_were_hours_apart = clocks_were_hours_apart};
+    struct extract_row rows[3];
+    const struct extract extract = {.rows = rows, .count = 3};
+    struct history history = {0};
+    struct audit audit;
+    int64_t found;
+
+    history_take(&history, TEXT("b 1 1 GenuineIntel"));
+    history_take(&history, TEXT("i 1 7"));
+    history_take(&history, TEXT("g 1 7 job_1 0"));
+    history_take(&history, TEXT("g 1 7 job_2 0"));
+    history_take(&history, TEXT("g 1 7 job_3 0"));
+    for (int i = 0; i < 3; i++)
+        rows[i] = (struct extract_row){.name = names[i],
+                                       .id = i,
+                                       .workunitid = i,
+                                       .server_state = STATE_OVER,
+                                       .outcome = i == 0 ? outcome : 0,
+                                       .hostid = HOST,
+                                       .userid = 1};
+    audit = audit_run(&history, &extract, &limits);
+    found = audit.findings[RULE_most_in_progress].count;
+    audit_clear(&audit);
+    history_clear(&history);
+    return found;
+}
+
+static void a_detached_job_makes_room(void **state)
+{
+    (void)state;
+    assert_int_equal(beyond_limit(OUTCOME_OF_DETACHED, true), 0);
+    assert_int_equal(beyond_limit(OUTCOME_OF_DETACHED, false), 1);
+    assert_int_equal(beyond_limit(OUTCOME_OF_SUCCESS, true), 1);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -169,6 +209,7 @@ int main(void)
         cmocka_unit_test(a_torn_line_is_cut_off),
         cmocka_unit_test(only_a_missing_history_is_an_empty_one),
         cmocka_unit_test(what_gone_machines_hold_is_counted),
+        cmocka_unit_test(a_detached_job_makes_room),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -206,6 +206,17 @@ static void check_given(struct auditor *auditor, const struct told_job *job,
              row->hostid, machine->number);
 }
 
+/* A server has given up what the host goes on with, so the host may get others for it. */
+static void count_detached(struct auditor *auditor, const struct told_job *job)
+{
+    struct told_host *host =
+        job->machine == NULL ? NULL : history_host(auditor->history, job->hostid);
+
+    auditor->audit.detached++;
+    if (host != NULL)
+        host->detached++;
+}
+
 static void check_row(struct auditor *auditor, const struct extract_row *row)
 {
     struct told_job *job = history_job(auditor->history, text_from(row->name));
@@ -221,7 +232,7 @@ static void check_row(struct auditor *auditor, const struct extract_row *row)
         return;
     job->is_in_database = true;
     if (row->outcome == OUTCOME_OF_DETACHED && auditor->limits->clocks_were_hours_apart)
-        auditor->audit.detached++;
+        count_detached(auditor, job);
     else if (job->acked_for != NULL)
         check_acknowledged(auditor, job, row);
     else if (job->machine != NULL &&
@@ -319,7 +330,7 @@ static void check_limits(struct auditor *auditor)
     }
     HASH_ITER(hh, auditor->history->hosts, host, next_host)
     {
-        if (in_progress > 0 && host->most_in_progress > in_progress)
+        if (in_progress > 0 && host->most_in_progress - host->detached > in_progress)
             find(auditor, RULE_most_in_progress, "host %" PRId64 " had %" PRId64 " for %" PRId64,
                  host->id, host->most_in_progress, in_progress);
     }

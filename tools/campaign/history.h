@@ -50,6 +50,7 @@ struct told_host {
     /* Jobs told and not acknowledged; but for those for one user, which are beyond the limit and
      * whose names begin with "aimed_". */
     int64_t in_progress, most_in_progress;
+    int64_t detached; /* of these, jobs that a server gave up because of a clock: for the auditor */
     UT_hash_handle hh;
 };
 
