@@ -49,18 +49,37 @@ MUST_CHECK enum status db_admin_keyless_tables(struct db *db, struct arena *aren
 
 /* --- accounts ----------------------------------------------------------------------------- */
 
-struct new_user {
-    struct text email_addr, name, authenticator, passwd_hash, cross_project_id;
-    int64_t now;
-};
-MUST_CHECK enum status db_admin_user_add(struct db *db, const struct new_user *user,
-                                         int64_t *ret_id);
 /* By e-mail address, or by number when `id` is not 0. */
 MUST_CHECK enum status db_admin_user_find(struct db *db, struct arena *arena,
                                           struct text email_addr, int64_t id,
                                           struct user_row *ret_user);
 MUST_CHECK enum status db_admin_users(struct db *db, struct arena *arena, size_t most,
                                       struct user_row **ret_rows, size_t *ret_count);
+
+/* --- deleting people ---------------------------------------------------------------------- */
+
+struct db_id_list {
+    int64_t *items;
+    size_t count;
+};
+/* A user with all hosts, or one host; records that were merged into such a host go with it. */
+struct person {
+    int64_t userid; /* 0: only the host */
+    int64_t hostid;
+};
+enum { PERSON_RESULTS_AT_ONCE = 1000 };
+/* One transaction of a deletion, which the caller commits: locks the account out, then takes the
+ * person's number from some of his results, jobs in progress going to others; when none are left
+ * *ret_is_over, and all else is deleted (person.def). Until then the same is to be asked again,
+ * also by another process. *ret_hosts: the hosts, in the arena. Runs beside servers: it locks user,
+ * hosts, workunits, results. STATUS_NOT_FOUND: there is no such user or host. */
+MUST_CHECK enum status db_admin_person_delete(struct db *db, struct arena *arena,
+                                              const struct person *person, int64_t now,
+                                              struct db_id_list *ret_hosts, size_t *ret_results,
+                                              bool *ret_is_over);
+/* Tables that person.def does not know and that seem to hold numbers of people. */
+MUST_CHECK enum status db_admin_person_other_tables(struct db *db, struct arena *arena,
+                                                    struct text **ret_names, size_t *ret_count);
 
 /* --- jobs --------------------------------------------------------------------------------- */
 
@@ -151,6 +170,80 @@ MUST_CHECK enum status db_admin_time_outs_save(struct db *db, struct arena *aren
 /* Delivered with the host's next reply where msg_to_host is set. */
 MUST_CHECK enum status db_admin_message_add(struct db *db, int64_t hostid, struct text variety,
                                             struct text xml, int64_t now);
+
+/* --- jobs and answers, to be looked at ----------------------------------------------------- */
+
+/* What may be said of a job, in the words that people read; the SQL is {job_state} of admin.def.
+ * An open job has neither its answer nor an error: then it waits for what the word says, and
+ * "waiting" is for the next transition, or for the host that it is meant for. */
+#define JOB_STATES(STATE)                 \
+    STATE("unsent", true)                 \
+    STATE("in progress", true)            \
+    STATE("waiting for validation", true) \
+    STATE("waiting", true)                \
+    STATE("done", false)                  \
+    STATE("failed", false)                \
+    STATE("cancelled", false)
+
+/* Which jobs, or results; newest first. A member that is 0 or empty does not matter. */
+struct answer_filter {
+    int64_t appid, batch;
+    struct text name_prefix;
+    struct text state; /* of jobs: one of JOB_STATES */
+    bool is_open;      /* the state is one of a job that is not over */
+    int64_t server_state;
+    int64_t outcome; /* of results; -1: does not matter */
+    int64_t before;  /* only lower ids */
+    size_t most;
+};
+struct job_view {
+    struct job_entry_row row;
+    int64_t unsent, in_progress, success, failed; /* results */
+};
+/* An index is gone through from its end, once at most. Which: of the batch, of names, of open jobs
+ * (of one application after the other), else the jobs by id, all of them where a state or an
+ * application is rare. */
+MUST_CHECK enum status db_admin_jobs(struct db *db, struct arena *arena,
+                                     const struct answer_filter *filter, struct job_view **ret_jobs,
+                                     size_t *ret_count);
+/* By id, or when it is 0 by name. STATUS_NOT_FOUND. */
+MUST_CHECK enum status db_admin_job(struct db *db, struct arena *arena, int64_t id,
+                                    struct text name, struct job_view *ret_job);
+/* Counts by application and state: goes through all jobs that match. */
+MUST_CHECK enum status db_admin_job_counts(struct db *db, struct arena *arena,
+                                           const struct answer_filter *filter,
+                                           struct job_count_row **ret_rows, size_t *ret_count);
+struct batch_view {
+    struct batch_row row;
+    int64_t unsent, in_progress; /* results */
+};
+/* Batches, the highest number first; `name` is empty where the project has none for it. */
+MUST_CHECK enum status db_admin_batches(struct db *db, struct arena *arena,
+                                        const struct answer_filter *filter,
+                                        struct batch_view **ret_batches, size_t *ret_count);
+MUST_CHECK enum status db_admin_results(struct db *db, struct arena *arena,
+                                        const struct answer_filter *filter,
+                                        struct result_entry_row **ret_rows, size_t *ret_count);
+
+/* Answers: the canonical results of jobs, or all successful ones. */
+MUST_CHECK enum status db_admin_answers_of_job(struct db *db, struct arena *arena,
+                                               int64_t workunitid, struct answer_row **ret_rows,
+                                               size_t *ret_count);
+/* Those behind an id (of the job, or with `all` of the result), by rising id. */
+MUST_CHECK enum status db_admin_answers(struct db *db, struct arena *arena,
+                                        const struct answer_filter *filter, bool all, int64_t after,
+                                        struct answer_row **ret_rows, size_t *ret_count);
+/* Those of these jobs, or with `all` these results. */
+MUST_CHECK enum status db_admin_answers_of(struct db *db, struct arena *arena,
+                                           const struct answer_filter *filter, bool all,
+                                           const int64_t *ids, size_t count,
+                                           struct answer_row **ret_rows, size_t *ret_count);
+/* What may still become an answer: the ids of jobs, or with `all` of results, that are not over,
+ * and the highest id that is given so far. Of an application without other conditions only an index
+ * is read. */
+MUST_CHECK enum status db_admin_open_ids(struct db *db, struct arena *arena,
+                                         const struct answer_filter *filter, bool all,
+                                         int64_t **ret_ids, size_t *ret_count, int64_t *ret_newest);
 
 /* --- figures ------------------------------------------------------------------------------ */
 

@@ -95,22 +95,12 @@ enum status db_admin_keyless_tables(struct db *db, struct arena *arena,
     return DB_ALL(db, admin_keyless_tables, arena, ret_rows, ret_count, DB_NO_VALUES);
 }
 
-enum status db_admin_user_add(struct db *db, const struct new_user *user, int64_t *ret_id)
-{
-    enum status status =
-        DB_RUN(db, admin_user_add, NULL, .create_time = user->now, .email_addr = user->email_addr,
-               .name = user->name, .authenticator = user->authenticator,
-               .passwd_hash = user->passwd_hash, .cross_project_id = user->cross_project_id);
-
-    return inserted(db, status, ret_id);
-}
-
 enum status db_admin_user_find(struct db *db, struct arena *arena, struct text email_addr,
                                int64_t id, struct user_row *ret_user)
 {
     if (id != 0)
         return DB_ONE(db, admin_user_by_id, arena, ret_user, .id = id);
-    return DB_ONE(db, admin_user_by_email, arena, ret_user, .email_addr = email_addr);
+    return db_account_by_email(db, arena, email_addr, ret_user);
 }
 
 enum status db_admin_users(struct db *db, struct arena *arena, size_t most,

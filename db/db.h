@@ -50,8 +50,9 @@ MUST_CHECK enum status db_reopen(struct db *db);
 /* From now on this connection only reads: the database refuses to write, and rows are read without
  * their locks. */
 MUST_CHECK enum status db_read_only(struct db *db);
-/* The database has the table by which a transaction is seen to be lost. That of a project has, or
- * it cannot be opened; a file database may be of an earlier version. */
+/* No transaction is lost unnoticed: the server is no node of a cluster, or the database has the
+ * table by which a loss is seen. That of a project has, or it cannot be opened; a file database may
+ * be of an earlier version. */
 bool db_sees_losses(const struct db *db);
 /* The text of the last error of this connection, for the log; "" when none. */
 const char *db_error(const struct db *db);
@@ -68,14 +69,18 @@ void db_count_reset(struct db *db);
 /* For tests: the nth command from now on (1: the next) is not sent and answers `status`. 0: none.
  */
 void db_fail_nth(struct db *db, uint64_t nth, enum status status);
+/* For tests, between two transactions: from now on transactions are proved as on a cluster,
+ * whatever the server is. */
+void db_keep_token(struct db *db);
 
 /* --- transaction -------------------------------------------------------------------------- */
 
-/* The transaction that commits is the one that began, or db_commit answers DB_RETRY: some servers
- * end a transaction without telling (mariadb_transaction.c). It begins with the first statement
- * that locks or writes; db_begin begins it earlier, where something else is done while the server
- * does it. What only reads needs no beginning, and works on a server that is read-only: what it
- * found holds for no longer than it took, whether something is written behind it or not. */
+/* The transaction that commits is the one that began, or db_commit answers DB_RETRY: nodes of a
+ * cluster may end a transaction without telling (mariadb_transaction.c). It begins with the first
+ * statement that locks or writes; db_begin begins it earlier, where something else is done while
+ * the server does it (on a single server there is nothing to do). What only reads needs no
+ * beginning, and works on a server that is read-only: what it found holds for no longer than it
+ * took, whether something is written behind it or not. */
 enum status db_begin(struct db *db);
 MUST_CHECK enum status db_commit(struct db *db); /* may answer DB_UNKNOWN */
 /* The same, and changes the host's guard row (below) with it. */
@@ -126,6 +131,34 @@ MUST_CHECK enum status db_user_by_authenticator(struct db *db, struct arena *are
                                                 struct user_row *ret_user,
                                                 struct text *ret_team_name);
 MUST_CHECK enum status db_user_lock(struct db *db, int64_t id);
+
+/* --- joining ------------------------------------------------------------------------------ */
+
+/* The database compares as its collation says, mostly without case. */
+MUST_CHECK enum status db_account_by_email(struct db *db, struct arena *arena,
+                                           struct text email_addr, struct user_row *ret_user);
+/* STATUS_OK: some account had this address before; STATUS_NOT_FOUND: none had. */
+MUST_CHECK enum status db_account_had_email(struct db *db, struct text email_addr);
+MUST_CHECK enum status db_account_has_name(struct db *db, struct text name); /* likewise */
+struct new_account {
+    struct text email_addr, name, authenticator, passwd_hash, cross_project_id;
+    struct text team_name; /* it joins this team, if there is one that can be joined */
+    bool hides_hosts;
+    int64_t now;
+};
+/* STATUS_DB_REFUSED: another account has the address or, where names are unique, the name. */
+MUST_CHECK enum status db_account_create(struct db *db, const struct new_account *account,
+                                         int64_t *ret_id);
+/* Notes that the user gave his consent to the terms of use, or was not asked for it; nothing where
+ * the project keeps no such notes. */
+MUST_CHECK enum status db_account_consent(struct db *db, int64_t userid, bool consents,
+                                          struct text source, int64_t now);
+/* Replaces `former`, and nothing else. */
+MUST_CHECK enum status db_account_save_passwd_hash(struct db *db, int64_t id, struct text former,
+                                                   struct text passwd_hash);
+
+/* --- hosts -------------------------------------------------------------------------------- */
+
 /* The newest host of the user with this stored (hashed) host_cpid. */
 MUST_CHECK enum status db_host_newest_by_cpid(struct db *db, struct arena *arena, int64_t userid,
                                               struct text host_cpid, struct host_row *ret_host);

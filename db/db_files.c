@@ -139,3 +139,11 @@ enum status db_file_orders_clean_host(struct db *db, int64_t hostid, int64_t now
     return DB_RUN(db, file_orders_forget_host, NULL, .hostid = hostid,
                   .ended_by = now - (int64_t)FILE_ORDER_KEPT_DAYS * DAY);
 }
+
+enum status db_files_delete_host(struct db *db, int64_t hostid)
+{
+    enum status status = DB_RUN(db, file_delete_host, NULL, .hostid = hostid);
+
+    return status == STATUS_OK ? DB_RUN(db, file_orders_delete_host, NULL, .hostid = hostid)
+                               : status;
+}

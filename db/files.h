@@ -33,6 +33,9 @@ MUST_CHECK enum status db_files_seen(struct db *db, int64_t hostid, int64_t now)
 MUST_CHECK enum status db_files_forget(struct db *db, int64_t hostid, const struct text *names,
                                        size_t count);
 
+/* Of a host that is deleted nothing stays, neither files nor orders. */
+MUST_CHECK enum status db_files_delete_host(struct db *db, int64_t hostid);
+
 enum file_action { FILE_SEND = 1, FILE_GET, FILE_DELETE };
 /* How an order ended; the numbers are stored. */
 #define FILE_OUTCOMES(OUTCOME)                                                        \

@@ -138,22 +138,27 @@ static enum status check_settings(struct db *db, struct arena *arena, struct dat
 {
     struct setting_cursor rows;
     struct setting_row setting;
-    bool logs = false, by_statement = false;
+    bool logs = false, by_statement = false, answers = false, has_wsrep = false;
     enum status status = DB_QUERY(db, server_settings, arena, &rows, DB_NO_VALUES);
 
     if (status != STATUS_OK)
         return status;
     while (DB_NEXT(&rows, &setting)) {
-        if (text_equal_nocase(setting.name, TEXT("LOG_BIN")))
+        answers = true;
+        if (text_equal_nocase(setting.name, TEXT("LOG_BIN"))) {
             logs = text_equal_nocase(setting.value, TEXT("ON"));
-        else if (text_equal_nocase(setting.name, TEXT("BINLOG_FORMAT")))
+        } else if (text_equal_nocase(setting.name, TEXT("BINLOG_FORMAT"))) {
             by_statement = text_equal_nocase(setting.value, TEXT("STATEMENT"));
-        else if (text_equal_nocase(setting.name, TEXT("WSREP_ON")))
-            facts->is_cluster = text_equal_nocase(setting.value, TEXT("ON"));
-        else if (text_equal_nocase(setting.name, TEXT("READ_ONLY")))
+        } else if (text_equal_nocase(setting.name, TEXT("WSREP_ON"))) {
+            has_wsrep = true;
+            facts->is_cluster = !text_equal_nocase(setting.value, TEXT("OFF"));
+        } else if (text_equal_nocase(setting.name, TEXT("READ_ONLY"))) {
             facts->is_read_only = !text_equal_nocase(setting.value, TEXT("OFF"));
+        }
     }
     status = DB_END(&rows);
+    if (!has_wsrep) /* a server that was built without it has no such variable, but others */
+        facts->is_cluster = !answers;
     if (status == STATUS_OK && logs && by_statement)
         return fail(failure, STATUS_DB_REFUSED,
                     "the database server writes its binary log by statement, which refuses our"

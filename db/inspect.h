@@ -15,8 +15,8 @@ struct database_facts {
     char *names;                  /* what the columns' texts point into */
     char character_set[33];       /* of the tables' text columns */
     unsigned bytes_per_character; /* see value_text */
-    bool is_cluster;
-    bool is_read_only; /* for whoever has no right to write all the same */
+    bool is_cluster;              /* wsrep_on, or the server does not say */
+    bool is_read_only;            /* for whoever has no right to write all the same */
 };
 
 /* STATUS_DB_REFUSED with a failure that says what to change: not a project's database, too old a

@@ -421,3 +421,30 @@ CREATE TABLE IF NOT EXISTS host_deleted (
     create_time             DOUBLE NOT NULL,
     KEY host_deleted_create (create_time)
 ) ENGINE=InnoDB DEFAULT CHARSET=utf8mb4 COLLATE=utf8mb4_general_ci;
+
+CREATE TABLE IF NOT EXISTS consent_type (
+    id                      INT NOT NULL AUTO_INCREMENT PRIMARY KEY,
+    shortname               VARCHAR(255) NOT NULL,
+    description             VARCHAR(255) NOT NULL,
+    enabled                 INT NOT NULL,
+    project_specific        INT NOT NULL,
+    privacypref             INT NOT NULL,
+    KEY consent_name (shortname(191))
+) ENGINE=InnoDB DEFAULT CHARSET=utf8mb4 COLLATE=utf8mb4_general_ci;
+
+INSERT INTO consent_type (shortname, description, enabled, project_specific, privacypref)
+    SELECT 'ENROLL', 'The terms of use of this project', 0, 0, 0 FROM DUAL
+    WHERE NOT EXISTS (SELECT 1 FROM consent_type WHERE shortname = 'ENROLL');
+
+CREATE TABLE IF NOT EXISTS consent (
+    id                      INT NOT NULL AUTO_INCREMENT PRIMARY KEY,
+    userid                  INT NOT NULL,
+    consent_type_id         INT NOT NULL,
+    consent_time            INT NOT NULL,
+    consent_flag            TINYINT NOT NULL,
+    consent_not_required    TINYINT NOT NULL,
+    source                  VARCHAR(255) NOT NULL,
+    KEY userid_timestamp (userid, consent_time),
+    KEY consent_timestamp (consent_time),
+    KEY flag_timestamp (consent_flag, consent_time)
+) ENGINE=InnoDB DEFAULT CHARSET=utf8mb4 COLLATE=utf8mb4_general_ci;

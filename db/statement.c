@@ -435,14 +435,14 @@ static const char *find_fragment(const char *at, size_t length)
     return NULL;
 }
 
-/* {if TABLE.COLUMN|SQL} */
-static enum status expand_condition(struct expansion *x, const char *at, size_t length)
+/* {if TABLE.COLUMN|SQL}, {unless TABLE.COLUMN|SQL} */
+static enum status expand_condition(struct expansion *x, const char *at, size_t length, bool wanted)
 {
     const char *bar = memchr(at, '|', length), *end = at + length;
 
     if (bar == NULL)
         return mistake(x, at, length, "has no |");
-    if (has_column(x, at, (size_t)(bar - at)))
+    if (has_column(x, at, (size_t)(bar - at)) == wanted)
         return expand(x, bar + 1, (size_t)(end - bar) - 1);
     for (at = bar + 1; at < end; at++) /* what is left out uses its values all the same */
         if (*at == ':')
@@ -466,7 +466,9 @@ static enum status expand_braces(struct expansion *x, const char *at, size_t len
     } else if (length > 9 && memcmp(at, "required ", 9) == 0) {
         add_required(x, at + 9, length - 9);
     } else if (length > 3 && memcmp(at, "if ", 3) == 0) {
-        status = expand_condition(x, at + 3, length - 3);
+        status = expand_condition(x, at + 3, length - 3, true);
+    } else if (length > 7 && memcmp(at, "unless ", 7) == 0) {
+        status = expand_condition(x, at + 7, length - 7, false);
     } else if (!add_state(x, at, length)) {
         status = find_column(x, at, length, &table, &column);
         if (status == STATUS_OK)

@@ -5,8 +5,8 @@
  *
  * Two things differ from BOINC's transitioner. A workunit that has its answer gets no error bits
  * any more: results that were cancelled because of the answer are counted in the total and not as
- * wanted, so that the last allowed one would make an error of a workunit that succeeded. And with
- * `trusts` a quorum of successes is the answer, for projects without a validator. */
+ * wanted, so that the last allowed one would make an error of a workunit that succeeded. And files
+ * of a VALIDATE_ERROR are deleted as those of other errors are: some of them may be there. */
 #include "server/submit/transition_rules.h"
 
 #include "db/states.h"
@@ -177,33 +177,6 @@ static void cancel_unsent(struct transition *transition)
         }
 }
 
-/* 5. In the place of a validator: the success with the lowest id answers, the others agree. */
-static void trust(struct transition *transition)
-{
-    struct due_workunit_row *workunit = transition->workunit;
-
-    if (!transition->rules->trusts || workunit->error_mask != 0 ||
-        (workunit->canonical_resultid == 0 &&
-         (transition->counts.success == 0 || transition->counts.success < workunit->min_quorum)))
-        return;
-    for (size_t i = 0; i < transition->count; i++) {
-        struct due_result_row *result = &transition->results[i];
-
-        if (is_unjudged(result))
-            result->validate_state = VALIDATE_VALID;
-        if (workunit->canonical_resultid == 0 && is_success(result) &&
-            result->validate_state == VALIDATE_VALID)
-            workunit->canonical_resultid = result->id;
-    }
-    if (workunit->canonical_resultid == 0) /* successes of a state that we do not know */
-        return;
-    if (workunit->assimilate_state == ASSIMILATE_INIT)
-        workunit->assimilate_state = ASSIMILATE_READY;
-    workunit->need_validate = 0;
-    transition->counts.has_new = false;
-    cancel_unsent(transition);
-}
-
 /* 6 */
 static void give_up(struct transition *transition)
 {
@@ -302,7 +275,7 @@ static int64_t delete_files(struct transition *transition)
         struct due_result_row *result = &transition->results[i];
         bool is_finished =
             result->server_state == RESULT_OVER &&
-            (result->outcome == OUTCOME_CLIENT_ERROR ||
+            (result->outcome == OUTCOME_CLIENT_ERROR || result->outcome == OUTCOME_VALIDATE_ERROR ||
              (result->outcome == OUTCOME_SUCCESS && result->validate_state != VALIDATE_INIT));
 
         if (is_finished && result->file_delete_state == FILE_DELETE_INIT &&
@@ -356,7 +329,6 @@ void transition_decide(const struct transition_rules *rules,
     transition.counts = count_results(&transition);
     needed = find_errors(&transition);
     release(&transition);
-    trust(&transition);
     if (transition.counts.has_new && transition.counts.success >= workunit->min_quorum) /* 5 */
         ret_workunit->need_validate = 1;
     give_up(&transition);

@@ -15,7 +15,6 @@ struct transition_rules {
     int64_t delete_delay; /* s between the last report and the deletion of files */
     int64_t priority_on_over, priority_on_over_except_error; /* added for a job's later results */
     bool hr_class_static; /* a workunit whose results failed stays committed */
-    bool trusts;          /* no validator: min_quorum successes are the answer */
 };
 
 /* Results that are to be made. */

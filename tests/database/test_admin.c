@@ -95,16 +95,16 @@ static void versions(void **state)
 static void users(void **state)
 {
     struct test_fixture *fixture = *state;
-    const struct new_user new_user = {.email_addr = TEXT("a@b.c"),
-                                      .name = TEXT("A'; --"),
-                                      .authenticator = TEXT("0123"),
-                                      .passwd_hash = TEXT("h"),
-                                      .cross_project_id = TEXT("c"),
-                                      .now = NOW};
+    const struct new_account new_user = {.email_addr = TEXT("a@b.c"),
+                                         .name = TEXT("A'; --"),
+                                         .authenticator = TEXT("0123"),
+                                         .passwd_hash = TEXT("h"),
+                                         .cross_project_id = TEXT("c"),
+                                         .now = NOW};
     struct user_row user, *rows;
     int64_t id;
     size_t found;
-    assert_status(STATUS_OK, db_admin_user_add(fixture->db, &new_user, &id));
+    assert_status(STATUS_OK, db_account_create(fixture->db, &new_user, &id));
     assert_status(STATUS_OK,
                   db_admin_user_find(fixture->db, fixture->arena, TEXT("a@b.c"), 0, &user));
     assert_i64(user.id, id);

@@ -203,6 +203,33 @@ static void an_order_begins_anew_when_it_has_ended(void **state)
     db_close(of_files);
 }
 
+static void a_deleted_host_leaves_neither_files_nor_orders(void **state)
+{
+    struct failure failure = {0};
+    struct db *db = NULL;
+
+    (void)state;
+    test_sql(database,
+             "INSERT INTO %s.host_file SET hostid = 41, name = 'a';"
+             "INSERT INTO %s.host_file SET hostid = 42, name = 'a';"
+             "INSERT INTO %s.file_order SET hostid = 41, name = 'b', action = 1, ended = 5;"
+             "INSERT INTO %s.file_order SET hostid = 41, name = 'c', action = 1;"
+             "INSERT INTO %s.file_order SET hostid = 42, name = 'c', action = 1",
+             name, name, name, name, name);
+    assert_status(STATUS_OK, db_files_open(config, &db, &failure));
+    assert_status(STATUS_OK, db_files_delete_host(db, 41));
+    assert_status(STATUS_OK, db_commit(db));
+    db_close(db);
+    assert_i64(test_sql_integer(database, "SELECT SUM(hostid = 41) FROM %s.host_file", name), 0);
+    assert_i64(test_sql_integer(database, "SELECT SUM(hostid = 42) FROM %s.host_file", name), 1);
+    assert_i64(test_sql_integer(database, "SELECT SUM(hostid = 41) FROM %s.file_order", name), 0);
+    assert_i64(test_sql_integer(database, "SELECT SUM(hostid = 42) FROM %s.file_order", name), 1);
+    test_sql(database,
+             "DELETE FROM %s.host_file WHERE hostid = 42;"
+             "DELETE FROM %s.file_order WHERE hostid = 42",
+             name, name);
+}
+
 static void following_costs_the_project_nothing(void **state)
 {
     struct db_count with, without;
@@ -437,6 +464,7 @@ int main(void)
         cmocka_unit_test(it_is_never_the_projects_database),
         cmocka_unit_test(priority_expiry_and_introduction_never_fall),
         cmocka_unit_test(an_order_begins_anew_when_it_has_ended),
+        cmocka_unit_test(a_deleted_host_leaves_neither_files_nor_orders),
         cmocka_unit_test(following_costs_the_project_nothing),
         cmocka_unit_test(an_unreadable_list_forgets_nothing),
         cmocka_unit_test(names_are_bytes),

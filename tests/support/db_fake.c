@@ -70,7 +70,7 @@ int db_fake_calls(const char *name)
     int calls = 0;
 
     for (size_t i = 0; i < record.count; i++)
-        calls += strcmp(record.calls[i].name, name) == 0;
+        calls += name == NULL ? !record.calls[i].is_note : strcmp(record.calls[i].name, name) == 0;
     return calls;
 }
 

@@ -63,7 +63,7 @@ extern struct db_fake db_fake;
 /* Empties it. `answered` names the calls that the case has an answer for, without "db_" and
  * separated by spaces. */
 void db_fake_begin(const char *answered);
-/* How often a call was made, failed ones too. */
+/* How often a call was made, failed ones too. NULL: all calls. */
 int db_fake_calls(const char *name);
 /* The calls that were made, in their order and separated by spaces, with the id that they were
  * about: "user_lock(17) commit". `names`: which ones; NULL: all. Valid until the next call of it.

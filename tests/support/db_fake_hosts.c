@@ -188,7 +188,8 @@ enum status db_host_app_versions_save(struct db *db, int64_t hostid,
 enum status db_messages_from_host_save(struct db *db, int64_t hostid, int64_t now,
                                        const struct message_from_host *messages, size_t count)
 {
-    assert_true(count <= FAKE_MESSAGES);
+    if (count > FAKE_MESSAGES) /* the first are enough */
+        count = FAKE_MESSAGES;
     memcpy(db_fake.from_host, messages, count * sizeof(messages[0]));
     db_fake.from_host_count = count;
     return CALL(hostid);

@@ -442,6 +442,7 @@ static void new_config_is_readable(void **state)
     assert_text(config->upload_url, "https://a.example/x/file_upload_handler");
     assert_int_equal(config->scheduler_url.count, 2);
     assert_i64(config->uldl_dir_fanout, 1024);
+    assert_true(config->joining);
     config_release(config);
 }
 

@@ -356,6 +356,7 @@ static void files_go_when_nobody_needs_them(void **state)
     add(&world, RESULT_OVER, OUTCOME_SUCCESS, VALIDATE_VALID)->received_time = NOW - 3599;
     add_over(&world, OUTCOME_CLIENT_ERROR);
     add_over(&world, OUTCOME_NO_REPLY)->report_deadline = NOW + 1; /* given up by its host */
+    add_over(&world, OUTCOME_VALIDATE_ERROR)->validate_state = VALIDATE_INVALID;
     decide(&world);
     assert_i64(world.after.transition_time, NOW + 1);
     assert_i64(world.changed[1].file_delete_state, FILE_DELETE_INIT);
@@ -365,6 +366,7 @@ static void files_go_when_nobody_needs_them(void **state)
     assert_i64(world.changed[0].file_delete_state, FILE_DELETE_INIT);
     assert_i64(world.changed[1].file_delete_state, FILE_DELETE_READY);
     assert_i64(world.changed[2].file_delete_state, FILE_DELETE_INIT);
+    assert_i64(world.changed[3].file_delete_state, FILE_DELETE_READY);
     assert_i64(world.after.transition_time, TRANSITION_NEVER);
     world.results[2].report_deadline = NOW;
     decide(&world);
@@ -373,54 +375,6 @@ static void files_go_when_nobody_needs_them(void **state)
     world.before.assimilate_state = ASSIMILATE_READY;
     decide(&world);
     assert_i64(world.after.file_delete_state, FILE_DELETE_INIT);
-}
-
-static void without_a_validator_the_quorum_answers(void **state)
-{
-    struct world world = begin();
-
-    (void)state;
-    world.rules.trusts = true;
-    world.before.min_quorum = 2;
-    world.before.target_nresults = 3;
-    add(&world, RESULT_OVER, OUTCOME_SUCCESS, VALIDATE_INVALID);
-    add_over(&world, OUTCOME_SUCCESS);
-    add(&world, RESULT_UNSENT, OUTCOME_INIT, VALIDATE_INIT);
-    add(&world, RESULT_IN_PROGRESS, OUTCOME_INIT, VALIDATE_INIT);
-    decide(&world);
-    assert_i64(world.after.canonical_resultid, 0);
-    assert_i64(world.after.need_validate, 0);
-    world.results[3].server_state = RESULT_OVER;
-    world.results[3].outcome = OUTCOME_SUCCESS;
-    decide(&world);
-    assert_i64(world.after.canonical_resultid, 101);
-    assert_i64(world.changed[0].validate_state, VALIDATE_INVALID);
-    assert_i64(world.changed[1].validate_state, VALIDATE_VALID);
-    assert_i64(world.changed[3].validate_state, VALIDATE_VALID);
-    assert_i64(world.changed[2].outcome, OUTCOME_DIDNT_NEED);
-    assert_i64(world.after.assimilate_state, ASSIMILATE_READY);
-    assert_i64(world.after.need_validate, 0);
-    assert_i64(world.after.transition_time, TRANSITION_NEVER);
-    assert_i64(world.wanted.count, 0);
-    world.before.error_mask = WU_ERROR_CANCELLED;
-    decide(&world);
-    assert_i64(world.after.canonical_resultid, 0);
-}
-
-static void without_a_validator_late_reports_are_valid_too(void **state)
-{
-    struct world world = begin();
-
-    (void)state;
-    world.rules.trusts = true;
-    world.before.canonical_resultid = 100;
-    world.before.assimilate_state = ASSIMILATE_DONE;
-    add(&world, RESULT_OVER, OUTCOME_SUCCESS, VALIDATE_VALID);
-    add_over(&world, OUTCOME_SUCCESS);
-    decide(&world);
-    assert_i64(world.changed[1].validate_state, VALIDATE_VALID);
-    assert_i64(world.after.canonical_resultid, 100);
-    assert_i64(world.after.assimilate_state, ASSIMILATE_DONE);
 }
 
 static void a_second_look_changes_nothing(void **state)
@@ -536,24 +490,6 @@ static void decide_slowly(struct world *world)
         number_of(world, RESULT_IN_PROGRESS, NONE, NONE) == 0)
         after->hr_class = after->app_version_id = 0;
     int64_t over = number_of(world, RESULT_OVER, NONE, NONE);
-    if (world->rules.trusts && after->error_mask == 0 &&
-        (after->canonical_resultid != 0 || (success > 0 && success >= after->min_quorum))) {
-        move(world, RESULT_OVER, OUTCOME_SUCCESS, VALIDATE_INIT, NONE, VALIDATE_VALID);
-        move(world, RESULT_OVER, OUTCOME_SUCCESS, VALIDATE_INCONCLUSIVE, NONE, VALIDATE_VALID);
-        for (size_t i = world->count; i > 0 && world->before.canonical_resultid == 0; i--)
-            if (world->changed[i - 1].server_state == RESULT_OVER &&
-                world->changed[i - 1].outcome == OUTCOME_SUCCESS &&
-                world->changed[i - 1].validate_state == VALIDATE_VALID)
-                after->canonical_resultid = world->changed[i - 1].id;
-        if (after->canonical_resultid != 0) {
-            after->need_validate = 0;
-            if (after->assimilate_state == ASSIMILATE_INIT)
-                after->assimilate_state = ASSIMILATE_READY;
-            has_new = false;
-            move(world, RESULT_UNSENT, NONE, NONE, OUTCOME_DIDNT_NEED, NONE);
-            move(world, RESULT_INACTIVE, NONE, NONE, OUTCOME_DIDNT_NEED, NONE);
-        }
-    }
     if (has_new && success >= after->min_quorum)
         after->need_validate = 1;
     if (after->error_mask != 0) {
@@ -599,6 +535,7 @@ static void decide_slowly(struct world *world)
             if (result->server_state == RESULT_OVER && (!is_canonical || settled) &&
                 result->file_delete_state == FILE_DELETE_INIT &&
                 (result->outcome == OUTCOME_CLIENT_ERROR ||
+                 result->outcome == OUTCOME_VALIDATE_ERROR ||
                  (result->outcome == OUTCOME_SUCCESS && result->validate_state != VALIDATE_INIT)))
                 result->file_delete_state = FILE_DELETE_READY;
         }
@@ -646,7 +583,6 @@ static struct world draw_world(struct random *random)
     world.rules.priority_on_over = draw(random, 1) * 100;
     world.rules.priority_on_over_except_error = draw(random, 1) * 10;
     world.rules.hr_class_static = draw(random, 3) == 0;
-    world.rules.trusts = draw(random, 2) == 0;
     world.before.min_quorum = 1 + draw(random, 2);
     world.before.target_nresults = 1 + draw(random, 4);
     world.before.max_error_results = draw(random, 4);
@@ -669,7 +605,7 @@ static struct world draw_world(struct random *random)
 static void the_slow_way_agrees(void **state)
 {
     struct random random = {.state = 53};
-    int64_t made = 0, errors = 0, answers = 0, judged = 0, deleted = 0;
+    int64_t made = 0, errors = 0, judged = 0, deleted = 0;
 
     (void)state;
     for (int i = 0; i < CASES; i++) {
@@ -685,11 +621,10 @@ static void the_slow_way_agrees(void **state)
             fail_msg("case %d", i);
         made += world.wanted.count;
         errors += world.after.error_mask != world.before.error_mask;
-        answers += world.after.canonical_resultid != world.before.canonical_resultid;
         judged += world.after.need_validate > world.before.need_validate;
         deleted += world.after.file_delete_state > world.before.file_delete_state;
     }
-    assert_true(made > 1000 && errors > 1000 && answers > 1000 && judged > 1000 && deleted > 1000);
+    assert_true(made > 1000 && errors > 1000 && judged > 1000 && deleted > 1000);
 }
 
 int main(void)
@@ -711,8 +646,6 @@ int main(void)
         cmocka_unit_test(names_go_on_behind_the_highest_number),
         cmocka_unit_test(a_deferred_assimilation_comes_with_the_last_result),
         cmocka_unit_test(files_go_when_nobody_needs_them),
-        cmocka_unit_test(without_a_validator_the_quorum_answers),
-        cmocka_unit_test(without_a_validator_late_reports_are_valid_too),
         cmocka_unit_test(a_second_look_changes_nothing),
         cmocka_unit_test(the_slow_way_agrees),
     };

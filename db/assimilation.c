@@ -1,0 +1,35 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "db/assimilation.h"
+#include "db/mariadb.h"
+
+#include "server/base/banned.h"
+
+enum status db_assimilation_due(struct db *db, int64_t appid, int64_t after, int64_t *ret_ids,
+                                size_t most, size_t *ret_count)
+{
+    struct id_cursor rows;
+    struct id_row row;
+    size_t count = 0;
+    enum status status = DB_QUERY(db, assimilation_due, NULL, &rows, .appid = appid, .after = after,
+                                  .most = (int64_t)most);
+
+    if (status != STATUS_OK)
+        return status;
+    while (count < most && DB_NEXT(&rows, &row))
+        ret_ids[count++] = row.id;
+    *ret_count = count;
+    return DB_END(&rows);
+}
+
+enum status db_assimilation_job(struct db *db, struct arena *arena, int64_t id,
+                                struct finished_job_row *ret_job)
+{
+    return DB_ONE(db, assimilation_job, arena, ret_job, .id = id);
+}
+
+enum status db_assimilation_save(struct db *db, int64_t id, int64_t assimilate_state,
+                                 int64_t error_bits, int64_t transition_time)
+{
+    return DB_RUN(db, assimilation_save, NULL, .id = id, .assimilate_state = assimilate_state,
+                  .error_bits = error_bits, .transition_time = transition_time);
+}

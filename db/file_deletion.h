@@ -1,0 +1,26 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Which files are to be deleted. Files go first, then the rows say so; whoever is interrupted
+ * between them finds the files gone the next time. Conventions as in db.h. */
+#ifndef DB_FILE_DELETION_H
+#define DB_FILE_DELETION_H
+
+#include "db/db.h"
+
+#define DB_DELETION_MOST 256
+
+/* Rows of a file_delete_state by id behind `after`, with their documents; at most
+ * DB_DELETION_MOST. Fewer: there are no others. */
+MUST_CHECK enum status db_deletion_results(struct db *db, struct arena *arena, int64_t state,
+                                           int64_t after, struct deletable_result_row **ret_rows,
+                                           size_t *ret_count);
+MUST_CHECK enum status db_deletion_workunits(struct db *db, struct arena *arena, int64_t state,
+                                             int64_t after,
+                                             struct deletable_workunit_row **ret_rows,
+                                             size_t *ret_count);
+/* The new state of those that still are READY or ERROR. */
+MUST_CHECK enum status db_deletion_save_results(struct db *db, struct arena *arena,
+                                                const int64_t *ids, size_t count, int64_t state);
+MUST_CHECK enum status db_deletion_save_workunits(struct db *db, struct arena *arena,
+                                                  const int64_t *ids, size_t count, int64_t state);
+
+#endif

@@ -1,0 +1,87 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Rows whose files are to be deleted: which are found, which are still needed, and that a row in
+ * another state stays as it is. */
+#include "tests/support/database.h"
+#include "tests/support/test.h"
+
+#include "db/file_deletion.h"
+
+#include "server/base/banned.h"
+
+static void answers_are_needed_until_they_are_taken(void **state)
+{
+    struct test_fixture *fixture = *state;
+    struct deletable_result_row *rows;
+    size_t count;
+
+    test_sql(fixture->database,
+             "INSERT INTO workunit (id, name, canonical_resultid, assimilate_state) VALUES"
+             " (1, 'w1', 11, 1), (2, 'w2', 21, 2), (3, 'w3', 0, 1);"
+             "INSERT INTO result (id, workunitid, name, file_delete_state, xml_doc_in) VALUES"
+             " (11, 1, 'r11', 1, 'x'), (12, 1, 'r12', 1, ''), (21, 2, 'r21', 1, ''),"
+             " (31, 3, 'r31', 1, ''), (32, 3, 'r32', 2, ''), (41, 9, 'orphan', 1, '')");
+    assert_status(STATUS_OK, db_deletion_results(fixture->db, fixture->arena, 1, 0, &rows, &count));
+    assert_int_equal(count, 5);
+    assert_text(rows[0].name, "r11");
+    assert_text(rows[0].xml_doc_in, "x");
+    for (size_t i = 0; i < count; i++)
+        assert_i64(rows[i].is_needed, rows[i].id == 11);
+    assert_status(STATUS_OK,
+                  db_deletion_results(fixture->db, fixture->arena, 1, 31, &rows, &count));
+    assert_int_equal(count, 1);
+    assert_i64(rows[0].id, 41);
+}
+
+static void inputs_are_needed_until_all_is_over(void **state)
+{
+    struct test_fixture *fixture = *state;
+    struct deletable_workunit_row *rows;
+    size_t count;
+
+    test_sql(fixture->database,
+             "INSERT INTO workunit (id, name, file_delete_state, xml_doc) VALUES"
+             " (1, 'w1', 1, 'x'), (2, 'w2', 1, ''), (3, 'w3', 0, '');"
+             "INSERT INTO result (id, workunitid, name, server_state) VALUES (11, 1, 'r11', 5),"
+             " (21, 2, 'r21', 5), (22, 2, 'r22', 4)");
+    assert_status(STATUS_OK,
+                  db_deletion_workunits(fixture->db, fixture->arena, 1, 0, &rows, &count));
+    assert_int_equal(count, 2);
+    assert_text(rows[0].xml_doc, "x");
+    assert_i64(rows[0].is_needed, 0);
+    assert_i64(rows[1].is_needed, 1);
+    assert_status(STATUS_OK,
+                  db_deletion_workunits(fixture->db, fixture->arena, 0, 0, &rows, &count));
+    assert_int_equal(count, 1);
+    assert_i64(rows[0].is_needed, 1); /* nobody wants it deleted */
+}
+
+static void only_what_was_to_be_deleted_is_marked(void **state)
+{
+    struct test_fixture *fixture = *state;
+    const int64_t ids[] = {3, 0, 1, 2, 4};
+
+    test_sql(fixture->database,
+             "INSERT INTO workunit (id, name, file_delete_state) SELECT seq + 1, seq, seq"
+             " FROM seq_0_to_3; INSERT INTO result (id, name, file_delete_state)"
+             " SELECT seq + 1, seq, seq FROM seq_0_to_3");
+    assert_status(STATUS_OK, db_deletion_save_workunits(fixture->db, fixture->arena, ids, 5, 2));
+    assert_status(STATUS_OK, db_deletion_save_results(fixture->db, fixture->arena, ids, 5, 3));
+    assert_status(STATUS_OK, db_deletion_save_results(fixture->db, fixture->arena, ids, 0, 2));
+    assert_status(STATUS_OK, db_commit(fixture->db));
+    assert_text(test_sql_text(fixture->database,
+                              "SELECT CONCAT((SELECT GROUP_CONCAT(file_delete_state ORDER BY id)"
+                              " FROM workunit), ' ', (SELECT GROUP_CONCAT(file_delete_state"
+                              " ORDER BY id) FROM result))"),
+                "0,2,2,2 0,3,2,3");
+}
+
+int main(void)
+{
+#define CASE(name) cmocka_unit_test_setup_teardown(name, test_fixture_open, test_fixture_close)
+    const struct CMUnitTest tests[] = {
+        CASE(answers_are_needed_until_they_are_taken),
+        CASE(inputs_are_needed_until_all_is_over),
+        CASE(only_what_was_to_be_deleted_is_marked),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,123 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Purging: which workunits are old enough and done with, and that rows go together or not at all.
+ */
+#include "tests/support/database.h"
+#include "tests/support/test.h"
+
+#include "db/purge.h"
+#include "server/base/arena.h"
+
+#include "server/base/banned.h"
+
+enum { MOST = 10, FAILURES_MAX = 20 };
+
+static const struct purge_filter anything = {.before = INT32_MAX};
+
+static void fill(struct test_fixture *fixture)
+{
+    test_sql(fixture->database,
+             "INSERT INTO workunit (id, appid, name, file_delete_state, assimilate_state,"
+             " canonical_resultid, xml_doc) SELECT seq, 1 + seq MOD 2, CONCAT('w', seq), 2, 2, seq,"
+             " 'x' FROM seq_1_to_6;"
+             "INSERT INTO result (id, workunitid, name, server_state, file_delete_state)"
+             " SELECT 10 * seq, seq, CONCAT('r', seq), 5, 2 FROM seq_1_to_6;"
+             "INSERT INTO assignment (workunitid) VALUES (1), (77)");
+}
+
+static enum status purge(struct test_fixture *fixture, size_t *ret_count)
+{
+    int64_t ids[MOST];
+    struct purge_rows rows;
+    enum status status;
+
+    arena_reset(fixture->arena);
+    status = db_purge_due(fixture->db, &anything, 0, ids, MOST, ret_count);
+    if (status == STATUS_OK)
+        status = db_purge_lock(fixture->db, fixture->arena, &anything, ids, *ret_count, &rows);
+    if (status == STATUS_OK)
+        status = db_purge_delete(fixture->db, fixture->arena, &rows);
+    return status == STATUS_OK ? db_commit(fixture->db) : status;
+}
+
+static int64_t count_rows(struct test_fixture *fixture)
+{
+    return test_sql_integer(fixture->database, "SELECT (SELECT COUNT(*) FROM workunit) * 100"
+                                               " + (SELECT COUNT(*) FROM result) * 10"
+                                               " + (SELECT COUNT(*) FROM assignment)");
+}
+
+static void only_what_is_done_with_is_found(void **state)
+{
+    static const char *const reasons[] = {
+        "UPDATE workunit SET file_delete_state = 1 WHERE id = 3",
+        "UPDATE workunit SET assimilate_state = 1 WHERE id = 3",
+        "UPDATE workunit SET name = 'a nodelete b' WHERE id = 3",
+        "UPDATE result SET server_state = 4 WHERE id = 30",
+        "UPDATE result SET file_delete_state = 1 WHERE id = 30",
+        "UPDATE result SET file_delete_state = 3 WHERE id = 30",
+    };
+    struct test_fixture *fixture = *state;
+    struct purge_filter filter = anything;
+    int64_t ids[MOST];
+    size_t count;
+
+    for (size_t i = 0; i < sizeof(reasons) / sizeof(reasons[0]); i++) {
+        struct purge_rows rows;
+
+        test_fixture_clear(fixture);
+        fill(fixture);
+        assert_status(STATUS_OK, db_purge_due(fixture->db, &filter, 2, ids, MOST, &count));
+        assert_int_equal(count, 4);
+        test_sql(fixture->database, "%s", reasons[i]); /* after it was found */
+        assert_status(STATUS_OK,
+                      db_purge_lock(fixture->db, fixture->arena, &filter, ids, count, &rows));
+        assert_int_equal(rows.workunit_count, 3);
+        assert_int_equal(rows.result_count, 3);
+        assert_i64(rows.workunits[0].archived_workunit.id, 4);
+        assert_status(STATUS_OK, db_rollback(fixture->db));
+        assert_status(STATUS_OK, db_purge_due(fixture->db, &filter, 2, ids, MOST, &count));
+        assert_int_equal(count, 3);
+    }
+    filter.appid = 1;
+    assert_status(STATUS_OK, db_purge_due(fixture->db, &filter, 0, ids, MOST, &count));
+    assert_int_equal(count, 3); /* 2, 4, 6 */
+    filter.before = 1000;
+    assert_status(STATUS_OK, db_purge_due(fixture->db, &filter, 0, ids, MOST, &count));
+    assert_int_equal(count, 0);
+}
+
+static void rows_go_together_or_not_at_all(void **state)
+{
+    struct test_fixture *fixture = *state;
+    size_t count = 0;
+    uint64_t n = 1;
+
+    for (; n < FAILURES_MAX; n++) {
+        enum status status;
+
+        test_fixture_clear(fixture);
+        fill(fixture);
+        db_fail_nth(fixture->db, n, STATUS_DB_GONE);
+        status = purge(fixture, &count);
+        db_fail_nth(fixture->db, 0, STATUS_OK);
+        if (status == STATUS_OK)
+            break;
+        (void)db_rollback(fixture->db);
+        assert_i64(count_rows(fixture), 662);
+        assert_status(STATUS_OK, purge(fixture, &count));
+        assert_i64(count_rows(fixture), 1);
+    }
+    assert_true(n > 5 && n < FAILURES_MAX);
+    assert_int_equal(count, 6);
+    assert_i64(count_rows(fixture), 1);
+}
+
+int main(void)
+{
+#define CASE(name) cmocka_unit_test_setup_teardown(name, test_fixture_open, test_fixture_close)
+    const struct CMUnitTest tests[] = {
+        CASE(only_what_is_done_with_is_found),
+        CASE(rows_go_together_or_not_at_all),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
