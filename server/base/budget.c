@@ -5,7 +5,10 @@
 
 #include "server/base/banned.h"
 
-enum { COMPARISON = 5 /* units, a call by pointer and a move included */ };
+enum {
+    COMPARISON = 5, /* units, a call by pointer and a move included */
+    NAMES = 4       /* times as much: two names are two places in memory */
+};
 
 static uint64_t most_of(const struct budget *budget)
 {
@@ -29,11 +32,37 @@ bool budget_spend_half(struct budget *budget, uint64_t units)
            budget_spend(budget, units);
 }
 
-uint64_t budget_of_sorting(size_t count)
+/* Of halving, down to one. */
+static uint64_t rounds_of(size_t count)
 {
     uint64_t rounds = 1;
 
     for (size_t rest = count; rest > 1; rest /= 2)
         rounds++;
-    return rounds * count * COMPARISON;
+    return rounds;
+}
+
+uint64_t budget_of_sorting(size_t count)
+{
+    return rounds_of(count) * count * COMPARISON;
+}
+
+uint64_t budget_of_sorting_names(size_t count)
+{
+    return NAMES * budget_of_sorting(count);
+}
+
+uint64_t budget_of_searching_names(size_t count, size_t among)
+{
+    return among == 0 ? 0 : NAMES * COMPARISON * count * rounds_of(among);
+}
+
+size_t budget_spend_on(struct budget *budget, size_t count, uint64_t units)
+{
+    uint64_t most = budget_is_used_up(budget) ? 0 : (most_of(budget) - budget->spent) / 2 / units;
+
+    if (count > most)
+        count = (size_t)most;
+    (void)budget_spend(budget, count * units);
+    return count;
 }

@@ -34,7 +34,14 @@ bool budget_is_used_up(const struct budget *budget);
  * half of the budget that is left for the rest of the request. */
 bool budget_spend_half(struct budget *budget, uint64_t units);
 
-/* What sorting costs, in units. */
-uint64_t budget_of_sorting(size_t count);
+/* Of `count` steps that cost `units` each: as many as half of what is left pays for. They are
+ * charged. */
+size_t budget_spend_on(struct budget *budget, size_t count, uint64_t units);
+
+/* What things cost, in units. */
+uint64_t budget_of_sorting(size_t count); /* things that are compared by numbers */
+uint64_t budget_of_sorting_names(size_t count);
+uint64_t budget_of_searching_names(size_t count, size_t among); /* so many names, sorted ones */
+#define BUDGET_ROW UINT64_C(2000) /* a row that the database is asked for by its name, or gets */
 
 #endif

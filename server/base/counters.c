@@ -3,8 +3,10 @@
  * only grow, and a reader takes differences, so no order between two counters is promised. */
 #include "server/base/counters.h"
 
+#include "server/base/buffer.h"
 #include "server/base/status.h"
 
+#include <inttypes.h>
 #include <stdatomic.h>
 
 #include "server/base/banned.h"
@@ -41,4 +43,22 @@ const char *counter_help(enum counter counter)
 {
     must((unsigned)counter < COUNTER_COUNT);
     return table[counter].help;
+}
+
+void counter_write_head(struct buffer *page, const char *name, const char *help)
+{
+    buffer_print(
+        page, "# HELP " COUNTER_PREFIX "%s_total %s\n# TYPE " COUNTER_PREFIX "%s_total counter\n",
+        name, help, name);
+}
+
+void counters_write(struct buffer *ret_page)
+{
+    for (int i = 0; i < COUNTER_COUNT; i++) {
+        const char *name = counter_name((enum counter)i);
+
+        counter_write_head(ret_page, name, counter_help((enum counter)i));
+        buffer_print(ret_page, COUNTER_PREFIX "%s_total %" PRIu64 "\n", name,
+                     counter_value((enum counter)i));
+    }
 }

@@ -17,4 +17,11 @@ uint64_t counter_value(enum counter counter);
 const char *counter_name(enum counter counter);
 const char *counter_help(enum counter counter);
 
+/* All of them, in the text format of Prometheus. */
+struct buffer;
+void counters_write(struct buffer *ret_page);
+/* The head of a further counter on such a page; "_total" is added to its name. */
+void counter_write_head(struct buffer *page, const char *name, const char *help);
+#define COUNTER_PREFIX "quartermaster_"
+
 #endif

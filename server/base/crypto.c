@@ -121,6 +121,27 @@ enum status md5_hex_of_file(const char *path, char ret_hex[MD5_HEX_SIZE], int64_
     return STATUS_OK;
 }
 
+enum status md5_hex_of_descriptor(int descriptor, char ret_hex[MD5_HEX_SIZE])
+{
+    unsigned char piece[64 * 1024];
+    EVP_MD_CTX *context = md5_begin();
+    off_t at = 0;
+    ssize_t got;
+
+    while ((got = pread(descriptor, piece, sizeof(piece), at)) != 0) {
+        if (got < 0 && errno == EINTR)
+            continue;
+        if (got < 0) {
+            EVP_MD_CTX_free(context);
+            return STATUS_IO;
+        }
+        must(EVP_DigestUpdate(context, piece, (size_t)got) == 1);
+        at += got;
+    }
+    md5_finish(context, ret_hex);
+    return STATUS_OK;
+}
+
 bool secret_equal(struct text a, struct text b)
 {
     return a.length == b.length && (a.length == 0 || CRYPTO_memcmp(a.at, b.at, a.length) == 0);

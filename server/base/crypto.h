@@ -17,6 +17,9 @@
 void md5_hex(struct text first, struct text second, char ret_hex[MD5_HEX_SIZE]);
 MUST_CHECK enum status md5_hex_of_file(const char *path, char ret_hex[MD5_HEX_SIZE],
                                        int64_t *ret_bytes, struct failure *failure);
+/* Of an open file, from its beginning, wherever the descriptor stands. STATUS_IO: errno says why.
+ */
+MUST_CHECK enum status md5_hex_of_descriptor(int descriptor, char ret_hex[MD5_HEX_SIZE]);
 
 /* Takes as long whether or not they are equal: for account keys. */
 bool secret_equal(struct text a, struct text b);

@@ -139,6 +139,32 @@ size_t text_find(struct text text, struct text part)
     return found == NULL ? text.length : (size_t)(found - text.at);
 }
 
+size_t text_character(struct text text)
+{
+    unsigned char first = text.length > 0 ? (unsigned char)text.at[0] : 0xFF;
+    size_t length = first < 0x80   ? 1
+                    : first < 0xC2 ? 0
+                    : first < 0xE0 ? 2
+                    : first < 0xF0 ? 3
+                    : first < 0xF5 ? 4
+                                   : 0;
+    unsigned char second;
+
+    if (length == 0 || length > text.length)
+        return 0;
+    for (size_t i = 1; i < length; i++) {
+        if (((unsigned char)text.at[i] & 0xC0) != 0x80)
+            return 0;
+    }
+    if (length < 3)
+        return length;
+    second = (unsigned char)text.at[1];
+    if ((first == 0xE0 && second < 0xA0) || (first == 0xED && second > 0x9F) ||
+        (first == 0xF0 && second < 0x90) || (first == 0xF4 && second > 0x8F))
+        return 0;
+    return length;
+}
+
 struct text text_split(struct text *rest, char separator)
 {
     struct text first = *rest;

@@ -37,6 +37,8 @@ struct text text_first(struct text text, size_t most);
 uint64_t text_hash(struct text text);
 /* Offset of `part` in `text`, or text.length when it is not there. */
 size_t text_find(struct text text, struct text part);
+/* Length of the UTF-8 character that the text begins with; 0: it begins with none. */
+size_t text_character(struct text text);
 /* Cuts off and returns what stands before the first `separator`; the rest stays in `*rest`. */
 struct text text_split(struct text *rest, char separator);
 

@@ -95,7 +95,8 @@ enum status deletable_files_find(struct request *request, struct deletable_files
     size_t needed_count = 0, kept = 0;
     enum status status;
 
-    if (!deletion_can_be_ordered(request) || !files_read(request, &known))
+    if (!deletion_can_be_ordered(request) || !listed_files_charge(request) ||
+        !files_read(request, &known))
         return STATUS_NOT_FOUND;
     status = needed_files_names(request, &needed, &needed_count);
     if (status != STATUS_OK)

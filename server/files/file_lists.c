@@ -2,6 +2,7 @@
 #include "server/files/file_lists.h"
 
 #include "server/base/arena.h"
+#include "server/base/budget.h"
 #include "server/rpc/request.h"
 
 #include <stdlib.h>
@@ -26,6 +27,15 @@ const struct host_file_row *host_files_find(const struct host_files *files, stru
 static int compare_listed(const void *a, const void *b)
 {
     return text_compare(((const struct host_file *)a)->name, ((const struct host_file *)b)->name);
+}
+
+enum { FILE_COST = 100 /* units of the budget, beside sorting and searching */ };
+
+bool listed_files_charge(struct request *request)
+{
+    size_t count = request->message.file_count;
+
+    return budget_spend(&request->visit.budget, count * FILE_COST + budget_of_sorting_names(count));
 }
 
 bool listed_files_read(struct request *request, struct listed_files *ret_listed)

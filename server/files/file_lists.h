@@ -30,6 +30,8 @@ struct listed_files {
     struct host_file *files;
     size_t count;
 };
+/* Charges the budget for the request's list; false: it is too long to be looked at. */
+bool listed_files_charge(struct request *request);
 /* False: no memory. */
 bool listed_files_read(struct request *request, struct listed_files *ret_listed);
 /* NULL: the request does not list it. */

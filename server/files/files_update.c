@@ -10,6 +10,7 @@
  * after a reply that asks for it: so they are asked while nothing is known, or what is known is
  * old. */
 #include "server/base/arena.h"
+#include "server/base/budget.h"
 #include "server/files/file_lists.h"
 #include "server/files/file_orders.h"
 #include "server/files/host_files.h"
@@ -77,6 +78,8 @@ static bool save_listed(struct files_update *update)
         if (row != NULL && row->first_seen > 0 && row->nbytes == file->nbytes &&
             row->status == file->status)
             continue;
+        if (!budget_spend(&update->request->visit.budget, BUDGET_ROW))
+            return true; /* the others are as new with the next request */
         if (!save(update,
                   (struct host_file_row){
                       .hostid = update->hostid,
@@ -207,7 +210,8 @@ void files_update(struct request *request)
     struct arena_mark mark = arena_mark(request->arena);
     enum status status;
 
-    if (request->files == NULL || answer->kind != ANSWER_FULL || update.hostid <= 0)
+    if (request->files == NULL || answer->kind != ANSWER_FULL || update.hostid <= 0 ||
+        !listed_files_charge(request))
         return;
     status = files_begin(request, &update.known);
     if (status == STATUS_OK)

@@ -3,6 +3,7 @@
 
 #include "db/db.h"
 #include "server/base/arena.h"
+#include "server/base/budget.h"
 #include "server/base/sorted.h"
 #include "server/policy/disk/document_files.h"
 #include "server/reply/answer.h"
@@ -72,6 +73,8 @@ static enum status find_results(struct request *request, int64_t **ret_ids, size
         status = STATUS_NO_MEMORY;
     for (size_t i = 0; status == STATUS_OK && i < listed; i++)
         names[i] = message->other_results[i].name;
+    if (status == STATUS_OK && !budget_spend(&request->visit.budget, listed * BUDGET_ROW))
+        return STATUS_NOT_FOUND; /* what cannot be looked up may need any file */
     if (status == STATUS_OK && listed > 0)
         status = db_results_by_name(request->db, request->arena, names, listed, &rows, &row_count);
     if (status != STATUS_OK)

@@ -16,7 +16,8 @@ struct request;
 bool needed_files_of_answer(struct request *request, struct text **ret_names, size_t *ret_count);
 
 /* Of all jobs that the host has by the database or lists, and those in the answer.
- * STATUS_NOT_FOUND: it lists a job that the database does not know, so it may need any file. */
+ * STATUS_NOT_FOUND: it lists a job that the database does not know, or more than the budget lets us
+ * look up, so it may need any file. */
 MUST_CHECK enum status needed_files_names(struct request *request, struct text **ret_names,
                                           size_t *ret_count);
 

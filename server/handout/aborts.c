@@ -5,6 +5,7 @@
 #include "server/handout/handout.h"
 
 #include "server/base/arena.h"
+#include "server/base/budget.h"
 #include "server/base/log.h"
 #include "server/base/sorted.h"
 #include "server/policy/result/reconcile.h"
@@ -69,7 +70,8 @@ static struct text *names_without(struct request *request, const struct text *na
 }
 
 /* The listed jobs of this host, sorted by name. Nearly always all of them are in progress, and
- * were read for other reasons. */
+ * were read for other reasons. The others are asked for by name, here and in read_unknown, which is
+ * charged here: STATUS_NOT_FOUND if it costs too much. */
 static enum status read_listed(struct request *request, const struct text *names, size_t count,
                                struct host_job **ret_jobs, size_t *ret_count)
 {
@@ -92,6 +94,8 @@ static enum status read_listed(struct request *request, const struct text *names
     unknown = names_without(request, names, count, jobs, job_count, &unknown_count);
     if (unknown == NULL)
         return STATUS_NO_MEMORY;
+    if (!budget_spend(&request->visit.budget, unknown_count * 2 * BUDGET_ROW))
+        return STATUS_NOT_FOUND;
     if (unknown_count > 0)
         status = db_jobs_by_name(request->db, request->arena, request->visit.host.id, unknown,
                                  unknown_count, &more, &more_count);
@@ -134,6 +138,8 @@ enum next abort_unneeded(struct request *request, const struct text *names)
     size_t job_count = 0, row_count = 0;
     enum status status = read_listed(request, names, count, &jobs, &job_count);
 
+    if (status == STATUS_NOT_FOUND) /* aborts wait for a request that lists fewer strangers */
+        return NEXT_STEP;
     if (status == STATUS_OK)
         status = read_unknown(request, names, count, jobs, job_count, &rows, &row_count);
     if (status == STATUS_OK && row_count > 0)

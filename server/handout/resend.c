@@ -316,7 +316,7 @@ static enum status sort_listed_names(struct request *request, const struct text 
     struct text *names;
 
     *ret_names = NULL;
-    if (!budget_spend(&request->visit.budget, budget_of_sorting(count)))
+    if (!budget_spend(&request->visit.budget, budget_of_sorting_names(count)))
         return STATUS_OK;
     names = ARENA_ARRAY(request->arena, count, struct text);
     if (names == NULL)

@@ -11,6 +11,7 @@
  * report with it, unless the whole transaction is to be repeated. */
 #include "config/config.h"
 #include "server/base/arena.h"
+#include "server/base/budget.h"
 #include "server/base/counters.h"
 #include "server/files/deletable_files.h"
 #include "server/handout/claim.h"
@@ -411,15 +412,27 @@ static struct choice_notes notes_of(const struct selection *selection)
     return notes;
 }
 
+/* Where the budget was used up by other lists than the queue, of which the deadline check tells. */
+static void note_over_budget(struct selection *selection)
+{
+    const struct host_view *view = &selection->view;
+    const struct refusal refusal = {.reason = REASON_OVER_BUDGET};
+
+    if (budget_is_used_up(&selection->request->visit.budget) &&
+        (view->workload == NULL || !edf_is_exhausted(view->workload->edf)))
+        refusals_add(&selection->refused, &refusal);
+}
+
 static enum next serve(struct selection *selection)
 {
     struct request *request = selection->request;
-    enum status status = search_in_passes(selection);
+    enum status status = selection->view.is_over_budget ? STATUS_OK : search_in_passes(selection);
     enum next next;
 
     if (selection->view.workload != NULL && edf_is_exhausted(selection->view.workload->edf))
         counter_add(COUNTER_queues_too_large, 1);
     if (status == STATUS_OK) {
+        note_over_budget(selection);
         if (selection->wants_work && request->visit.answer.job_count == 0) {
             const struct choice_notes notes = notes_of(selection);
             answer_nothing(request, &selection->view, &notes);

@@ -8,6 +8,7 @@
 #include "server/handout/source_parts.h"
 
 #include "server/base/arena.h"
+#include "server/base/budget.h"
 #include "server/base/counters.h"
 #include "server/base/random.h"
 #include "server/handout/stream_ledger.h"
@@ -263,6 +264,8 @@ static enum status mark_locality(struct request *request, struct job *jobs, size
             ids[wanted++] = jobs[i].resultid;
         }
     if (wanted == 0)
+        return STATUS_OK;
+    if (!budget_spend(&request->visit.budget, budget_of_sorting_names(request->message.file_count)))
         return STATUS_OK;
     names = ARENA_ARRAY(request->arena, request->message.file_count, struct text);
     documents = ARENA_ARRAY(request->arena, wanted, struct job_documents);

@@ -4,7 +4,9 @@
 #include "server/handout/view.h"
 
 #include "server/base/arena.h"
+#include "server/base/budget.h"
 #include "server/base/file.h"
+#include "server/base/sorted.h"
 #include "server/files/deletable_files.h"
 #include "server/handout/stream_ledger.h"
 #include "server/handout/view_parts.h"
@@ -33,6 +35,12 @@ static int64_t delay_bound_most(const struct config *config, int64_t now)
     return latest > now ? latest - now : 1;
 }
 
+/* For keywords_among. */
+static struct id_list sort_keywords(int64_t *ids, size_t count)
+{
+    return (struct id_list){.ids = ids, .count = sorted_ids(ids, count)};
+}
+
 static struct id_list read_line(struct arena *arena, struct text line)
 {
     int64_t *ids = ARENA_ARRAY(arena, MESSAGE_KEYWORDS_MAX, int64_t);
@@ -41,7 +49,7 @@ static struct id_list read_line(struct arena *arena, struct text line)
     while (ids != NULL && line.length > 0 && list.count < MESSAGE_KEYWORDS_MAX)
         if (text_to_i64(text_split(&line, ' '), &ids[list.count]))
             list.count++;
-    return list;
+    return sort_keywords(ids, list.count);
 }
 
 /* What the client says; if it says nothing, the project's file kw_prefs/USERID: two lines of ids,
@@ -55,8 +63,8 @@ static void read_keywords(const struct request *request, struct host_view *view)
 
     if (!request->config->keyword_sched)
         return;
-    view->keywords_yes = (struct id_list){message->keywords_yes, message->keyword_yes_count};
-    view->keywords_no = (struct id_list){message->keywords_no, message->keyword_no_count};
+    view->keywords_yes = sort_keywords(message->keywords_yes, message->keyword_yes_count);
+    view->keywords_no = sort_keywords(message->keywords_no, message->keyword_no_count);
     if (message->keyword_yes_count + message->keyword_no_count > 0)
         return;
     path = text_string(request->arena, text_print(request->arena, TEXT_FORMAT "/kw_prefs/%lld",
@@ -164,6 +172,9 @@ enum status view_read(struct request *request, enum view_purpose purpose,
     if (!view_make_options(request, view) ||
         (needs[purpose].reads_streams && !shares_read(request, view)))
         return STATUS_NO_MEMORY;
+    view->is_over_budget = budget_is_used_up(&request->visit.budget);
+    if (view->is_over_budget)
+        return STATUS_OK;
     if (needs[purpose].reads_jobs)
         status = view_count_rows(request, view);
     if (status == STATUS_OK && needs[purpose].reads_queue)

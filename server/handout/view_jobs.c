@@ -12,6 +12,7 @@
 
 #include "config/config.h"
 #include "server/base/arena.h"
+#include "server/base/budget.h"
 #include "server/base/sorted.h"
 #include "server/handout/view.h"
 #include "server/policy/edf/workload.h"
@@ -65,10 +66,18 @@ static int64_t app_of_listed(const struct request *request, const struct other_r
     return app != NULL ? app->id : 0;
 }
 
-void view_count_listed(const struct request *request, struct host_view *view)
+/* Units of the budget for a listed job, and for it and a limit of an app. */
+enum { LISTED_COST = 30, APP_COST = 100, LIMIT_COST = 2 };
+
+void view_count_listed(struct request *request, struct host_view *view)
 {
     const struct message *message = &request->message;
+    uint64_t cost = LISTED_COST;
 
+    if (view->app_limit_count > 0)
+        cost += APP_COST + view->app_limit_count * LIMIT_COST;
+    if (!budget_spend(&request->visit.budget, message->other_result_count * cost))
+        return;
     for (size_t i = 0; i < message->other_result_count; i++) {
         const struct other_result *job = &message->other_results[i];
         size_t resource = resource_of_listed(message, &view->asked, job);

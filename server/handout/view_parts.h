@@ -17,8 +17,8 @@ bool view_make_options(struct request *request, struct host_view *view);
 
 /* --- view_jobs.c ------------------------------------------------------------------------------ */
 
-/* Jobs in progress as the client lists them. */
-void view_count_listed(const struct request *request, struct host_view *view);
+/* Jobs in progress as the client lists them, unless that costs too much. */
+void view_count_listed(struct request *request, struct host_view *view);
 /* Raises these counts to what the database knows, where a limit hangs on them, and finds out which
  * always-on apps have their job. */
 MUST_CHECK enum status view_count_rows(struct request *request, struct host_view *view);

@@ -7,6 +7,7 @@
 
 #include "config/config.h"
 #include "server/base/arena.h"
+#include "server/base/budget.h"
 #include "server/base/random.h"
 #include "server/policy/plan_class/coproc_figures.h"
 #include "server/policy/plan_class/plan_class_builtin.h"
@@ -263,10 +264,13 @@ static bool count_together(struct request *request, struct host_view *view)
     return true;
 }
 
+enum { OWN_VERSION_COST = 500 /* units of the budget; there are MESSAGE_APP_VERSIONS_MAX */ };
+
 static bool add_own_versions(struct request *request, struct host_view *view, struct random *random)
 {
     const struct message *message = &request->message;
 
+    (void)budget_spend(&request->visit.budget, message->app_version_count * OWN_VERSION_COST);
     for (size_t i = 0; i < message->app_version_count; i++)
         add_own_version(request, view, &message->app_versions[i], random);
     if (!count_together(request, view))

@@ -6,7 +6,6 @@
 #include "server/parse/message.h"
 
 #include <stdint.h>
-#include <stdlib.h>
 #include <string.h>
 
 #include "server/base/banned.h"
@@ -42,6 +41,7 @@
 #define ROW(context_, name_, kind_, child_, offset_, flag_, bytes_, marks_, note_) \
     {.context = CONTEXT_##context_,                                                \
      .name = name_,                                                                \
+     .name_length = sizeof(name_) - 1,                                             \
      .kind = ELEMENT_##kind_,                                                      \
      .child = CONTEXT_##child_,                                                    \
      .offset = offset_,                                                            \
@@ -127,24 +127,37 @@ const struct element elements[] = {
 const size_t element_count = sizeof elements / sizeof elements[0];
 _Static_assert(sizeof elements / sizeof elements[0] <= ELEMENTS_MAX, "raise ELEMENTS_MAX");
 
-struct element_key {
-    enum context context;
-    struct text name;
-};
-
-static int compare(const void *key_, const void *element_)
+/* Most names differ in their first letters. */
+static int compare(struct text name, const struct element *element)
 {
-    const struct element_key *key = key_;
-    const struct element *element = element_;
-
-    if (key->context != element->context)
-        return key->context < element->context ? -1 : 1;
-    return text_compare(key->name, text_from(element->name));
+    if (name.length > 0 && name.at[0] != element->name[0])
+        return (unsigned char)name.at[0] < (unsigned char)element->name[0] ? -1 : 1;
+    return text_compare(name, element_name(element));
 }
 
+/* Each element of a request is asked about, so this is no bsearch. */
 const struct element *element_find(enum context context, struct text name)
 {
-    struct element_key key = {context, name};
+    size_t low = 0, high = element_count;
 
-    return bsearch(&key, elements, element_count, sizeof elements[0], compare);
+    while (low < high) {
+        size_t middle = low + (high - low) / 2;
+        const struct element *element = &elements[middle];
+        int order = context == element->context  ? compare(name, element)
+                    : context < element->context ? -1
+                                                 : 1;
+
+        if (order == 0)
+            return element;
+        if (order < 0)
+            high = middle;
+        else
+            low = middle + 1;
+    }
+    return NULL;
+}
+
+struct text element_name(const struct element *element)
+{
+    return (struct text){element->name, element->name_length};
 }

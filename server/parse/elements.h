@@ -67,6 +67,7 @@ enum { ELEMENT_NOWHERE = -1 }; /* as an offset */
 struct element {
     enum context context;
     const char *name;
+    size_t name_length;
     enum element_kind kind;
     enum context child;
     int offset;      /* of the field in the context's record */
@@ -86,6 +87,7 @@ struct alt_platform {
     struct text name;
 };
 
+struct text element_name(const struct element *element);
 /* NULL: unknown there. */
 const struct element *element_find(enum context context, struct text name);
 

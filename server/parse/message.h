@@ -12,9 +12,10 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/* Bounds on lists; what comes after is dropped and counted. */
+/* Bounds on lists; what comes after is dropped and counted. Of reports it is as many as a request's
+ * budget pays for (walk.c). */
 enum {
-    MESSAGE_RESULTS_MAX = 100000,
+    MESSAGE_RESULTS_MAX = 10000,
     MESSAGE_OTHER_RESULTS_MAX = 100000,
     MESSAGE_IP_RESULTS_MAX = 100000,
     MESSAGE_FILES_MAX = 100000,

@@ -76,7 +76,7 @@ static void close_down_to(struct repaired *repair, size_t depth)
 
 static void write_leaf(struct repaired *repair, const struct element *element, struct text text)
 {
-    struct text name = text_from(element->name);
+    struct text name = element_name(element);
 
     count(repair, element);
     if (element->kind == ELEMENT_STRING && element->offset == 0 && text.length > 0 &&
@@ -178,7 +178,7 @@ static size_t read_blob(struct repaired *repair, const struct element *element,
 {
     struct scan_span span = {tag->end, tag->end};
     size_t from = element->kind == ELEMENT_WHOLE ? tag->start : tag->end, until;
-    struct text name = text_from(element->name);
+    struct text name = element_name(element);
 
     if (tag->kind == TAG_START && !find_blob_end(repair, element, tag, &span))
         return drop(repair, span.after);
@@ -192,13 +192,24 @@ static size_t read_blob(struct repaired *repair, const struct element *element,
     return span.after;
 }
 
+/* Items that are nothing without a name, whose place in their list says nothing either. The reader
+ * would drop them just as well, at ten times the cost. */
+static bool is_nothing_empty(const struct element *element)
+{
+    return element->kind == ELEMENT_ITEM &&
+           (element->child == CONTEXT_RESULT || element->child == CONTEXT_HOST_FILE ||
+            element->child == CONTEXT_OTHER_RESULT);
+}
+
 static size_t read_known(struct repaired *repair, const struct element *element,
                          const struct scan_tag *tag)
 {
     switch (element->kind) {
     case ELEMENT_INSIDE:
     case ELEMENT_ITEM:
-        open_element(repair, element, text_from(element->name), element->child);
+        if (tag->kind == TAG_EMPTY && is_nothing_empty(element))
+            return drop(repair, tag->end);
+        open_element(repair, element, element_name(element), element->child);
         if (tag->kind == TAG_EMPTY)
             close_down_to(repair, repair->depth - 1);
         return tag->end;
@@ -253,7 +264,7 @@ static size_t read_end(struct repaired *repair, const struct scan_tag *tag)
     }
     element = element_find(repair->contexts[repair->depth - 1], tag->name);
     if (element != NULL && element->kind == ELEMENT_ITEM) {
-        open_element(repair, element, text_from(element->name), element->child);
+        open_element(repair, element, element_name(element), element->child);
         close_down_to(repair, repair->depth - 1);
     }
     return tag->end;

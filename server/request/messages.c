@@ -8,6 +8,7 @@
 
 #include "config/config.h"
 #include "server/base/arena.h"
+#include "server/base/budget.h"
 #include "server/base/counters.h"
 #include "server/base/log.h"
 #include "server/policy/host/bounds.h"
@@ -40,6 +41,7 @@ static enum next store_trickles(struct request *request)
 
     if (count == 0)
         return NEXT_STEP;
+    (void)budget_spend(&request->visit.budget, count * BUDGET_ROW); /* nowhere else to cut */
     stored = ARENA_ARRAY(request->arena, count, struct message_from_host);
     if (stored == NULL)
         return request_failed(request, STATUS_TOO_LARGE, "trickles");

@@ -47,6 +47,20 @@ static size_t results_max(const struct config *config)
     return (size_t)most;
 }
 
+/* A report is looked up by its name, judged and booked, by three statements for many. At most half
+ * of the budget goes for reports, and what is left over comes again with the next request. */
+enum { REPORT_COST = 2500 };
+_Static_assert(MESSAGE_RESULTS_MAX <= BUDGET_MOST / 2 / REPORT_COST, "none is kept for nothing");
+
+static void bound_reports(struct request *request)
+{
+    struct message *message = &request->message;
+    size_t taken = budget_spend_on(&request->budget, message->result_count, REPORT_COST);
+
+    message->results_left += message->result_count - taken;
+    message->result_count = taken;
+}
+
 enum next step_parse(struct request *request)
 {
     const struct parse_limits limits = {.results_max = results_max(request->config),
@@ -61,6 +75,7 @@ enum next step_parse(struct request *request)
     if (status != STATUS_OK)
         return request_failed(request, status, "request");
     request->client_version = message_client_version(&request->message);
+    bound_reports(request);
     counter_add(COUNTER_elements_dropped, request->message.elements_dropped);
     counter_add(COUNTER_reports_left, request->message.results_left);
     return NEXT_STEP;
@@ -200,7 +215,7 @@ void request_run(struct request *request, struct buffer *ret_reply)
     counter_add(COUNTER_requests, 1);
     if (request->db != NULL)
         db_count_reset(request->db);
-    if (begins) /* while we parse; what fails shows at the first statement */
+    if (begins) /* on a cluster, while we parse; what fails shows at the first statement */
         (void)db_begin(request->db);
     memset(&request->visit, 0, sizeof(request->visit));
     memset(&request->early, 0, sizeof(request->early));

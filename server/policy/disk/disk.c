@@ -62,10 +62,7 @@ struct disk_space disk_space_of(const struct message *message,
         amounts[0] = amounts[1] = formula;
         amounts[2] = own_files > 0 ? formula + own_files : formula;
     }
-    for (size_t i = 0; i < DISK_PASSES; i++) {
+    for (size_t i = 0; i < DISK_PASSES; i++)
         space.amounts[i] = amounts[i] > 0 ? amounts[i] : 0;
-        if (i > 0 && space.amounts[i] < space.amounts[i - 1])
-            space.amounts[i] = space.amounts[i - 1];
-    }
     return space;
 }

@@ -65,6 +65,7 @@ struct host_view {
     const struct streams *streams; /* NULL: none */
     struct stream_shares shares;
     struct workload *workload; /* NULL: deadlines are not judged */
+    bool is_over_budget; /* the client's lists cost too much: nothing is known of jobs and queue */
 };
 
 /* Bytes that jobs may use of a host's memory. */

@@ -90,10 +90,10 @@ size_t stream_of(const struct streams *streams, struct text app_name, int64_t ba
             is_meant = text_equal(stream->name, app_name);
             break;
         case STREAM_USER:
-            is_meant = ownerid != 0 && stream->id == ownerid;
+            is_meant = stream->id == ownerid; /* which is 0 for nobody's, as no stream's id is */
             break;
         case STREAM_BATCH:
-            is_meant = batch != 0 && stream->id == batch;
+            is_meant = stream->id == batch;
             break;
         }
         if (is_meant)

@@ -20,8 +20,7 @@
 
 enum { FILLERS_MAX = 4096 };
 
-/* Units of the budget: for a job; and to compare names, by those of two numbers. */
-enum { JOB_COST = 50, NAME_COST = 4 };
+enum { JOB_COST = 50 /* units of the budget */ };
 
 struct making {
     struct arena *arena;
@@ -69,9 +68,9 @@ static bool may_sort_listed(const struct making *making)
 
     return making->uses_list ||
            (message->ip_result_count > 0 &&
-            budget_spend_half(making->facts->budget,
-                              NAME_COST * budget_of_sorting(message->other_result_count +
-                                                            message->ip_result_count)));
+            budget_spend_half(
+                making->facts->budget,
+                budget_of_sorting_names(message->other_result_count + message->ip_result_count)));
 }
 
 static bool sort_names(struct making *making)
@@ -222,8 +221,8 @@ static uint64_t cost_of(const struct making *making, size_t room)
 
     if (making->uses_list)
         named += facts->message->other_result_count;
-
-    return room * JOB_COST + NAME_COST * budget_of_sorting(named + room);
+    return room * JOB_COST + budget_of_sorting_names(named) +
+           budget_of_searching_names(room, named);
 }
 
 static bool is_own(const struct making *making, size_t index)

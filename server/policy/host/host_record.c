@@ -156,39 +156,12 @@ struct text host_record_external_address(struct text forwarded_for, struct text 
 
 /* --- JSON ----------------------------------------------------------------------------------- */
 
-/* Length of the UTF-8 character that the text begins with; 0 when it is none. */
-static size_t character_length(struct text text)
-{
-    unsigned char first = (unsigned char)text.at[0];
-    size_t length = first < 0x80   ? 1
-                    : first < 0xC2 ? 0
-                    : first < 0xE0 ? 2
-                    : first < 0xF0 ? 3
-                    : first < 0xF5 ? 4
-                                   : 0;
-    unsigned char second;
-
-    if (length == 0 || length > text.length)
-        return 0;
-    for (size_t i = 1; i < length; i++) {
-        if (((unsigned char)text.at[i] & 0xC0) != 0x80)
-            return 0;
-    }
-    if (length < 3)
-        return length;
-    second = (unsigned char)text.at[1];
-    if ((first == 0xE0 && second < 0xA0) || (first == 0xED && second > 0x9F) ||
-        (first == 0xF0 && second < 0x90) || (first == 0xF4 && second > 0x8F))
-        return 0;
-    return length;
-}
-
 /* Always valid JSON: a byte that is no UTF-8 is taken for ISO-8859-1, as old clients send it. */
 static void add_json_string(struct buffer *json, struct text text)
 {
     buffer_add_char(json, '"');
     while (text.length > 0) {
-        size_t length = character_length(text);
+        size_t length = text_character(text);
         unsigned char byte = (unsigned char)text.at[0];
 
         if (length > 1) {

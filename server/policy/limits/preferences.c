@@ -328,7 +328,7 @@ struct preferences_decision preferences_decide(const struct message *message, st
     double working_time = message->has_working_global_preferences
                               ? mod_time_of(message->working_global_preferences, now)
                               : 0;
-    double stored_time = has_stored ? mod_time_of(stored, now) : 0;
+    double stored_time = mod_time_of(stored, now); /* 0 without */
 
     if (message->has_working_global_preferences)
         preferences_parse_global(message->working_global_preferences, NO_TEXT, arena,

@@ -4,6 +4,8 @@
 
 #include "server/parse/message.h"
 
+#include <math.h>
+
 #include "server/base/banned.h"
 
 #define MEGABYTE            1048576.0
@@ -52,7 +54,7 @@ static double derived_flops(const struct coproc *coproc)
         if (flops <= 0 && text_is(coproc->type, "apple_gpu"))
             flops = COPROC_FLOPS_MODEST;
     }
-    return flops > 0 ? flops : 0;
+    return fmax(flops, 0);
 }
 
 /* Drivers have made clients say 43 exaFLOPS, by a clock that was none: so the other figures may be

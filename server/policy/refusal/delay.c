@@ -16,6 +16,7 @@
 
 #include "server/base/random.h"
 
+#include <math.h>
 #include <stdbool.h>
 #include <stddef.h>
 
@@ -54,15 +55,12 @@ static double bounded(double delay)
 {
     if (!(delay > 0))
         return 0; /* NaN too */
-    return delay > DELAY_MAX ? DELAY_MAX : delay;
+    return fmin(delay, DELAY_MAX);
 }
 
 static double stretched(double interval)
 {
-    double a = interval * INTERVAL_STRETCH;
-    double b = interval + INTERVAL_EXTRA;
-
-    return a > b ? a : b;
+    return fmax(interval * INTERVAL_STRETCH, interval + INTERVAL_EXTRA);
 }
 
 double load_rate(double service_time, double workers, double target)
@@ -81,7 +79,7 @@ double load_backlog(double backlog, double elapsed, double rate)
     if (!(backlog > 0))
         backlog = 0;
     backlog += 1 / rate;
-    return backlog < BACKLOG_MAX ? backlog : BACKLOG_MAX;
+    return fmin(backlog, BACKLOG_MAX);
 }
 
 double delay_spread(double base, const struct load *load, double jitter, uint64_t seed)
@@ -89,10 +87,10 @@ double delay_spread(double base, const struct load *load, double jitter, uint64_
     double delay = bounded(base);
 
     if (load->backlog > BACKLOG_IGNORED)
-        delay += (load->backlog < BACKLOG_MAX ? load->backlog : BACKLOG_MAX) - BACKLOG_IGNORED;
+        delay += fmin(load->backlog, BACKLOG_MAX) - BACKLOG_IGNORED;
     if (jitter > 0) {
         struct random random = {.state = seed};
-        delay += delay * (jitter < 1 ? jitter : 1) * random_unit(&random);
+        delay += delay * fmin(jitter, 1) * random_unit(&random);
     }
     return bounded(delay);
 }
