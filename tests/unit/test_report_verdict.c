@@ -213,6 +213,9 @@ static void a_cut_goes_through_no_character(void **state)
                                      "b");
     assert_text(bound_head(TEXT("\x80\x80\x80\x80\x80\x80\x80\x80"), 6),
                 "\x80\x80\x80\x80\x80\x80");
+    assert_text(bound_tail(TEXT("a\xF0\x9F\x98\x80z"), 4), "z"); /* of a character of 4 bytes */
+    /* What follows the text is not looked at. */
+    assert_text(bound_tail((struct text){.at = "a\x80\x80\x80", .length = 3}, 2), "");
 }
 
 static void documents_of_files_stay_whole(void **state)

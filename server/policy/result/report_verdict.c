@@ -8,6 +8,8 @@
 #include "server/parse/message.h"
 #include "server/policy/host/bounds.h"
 
+#include <math.h>
+
 #include "server/base/banned.h"
 
 /* Exit codes with a meaning to the server (protocol(7) 5.3). */
@@ -90,6 +92,7 @@ struct report_times report_repair_times(struct report_times reported, bool is_si
                                         double turnaround, int64_t ncpus)
 {
     struct report_times times = reported;
+    double cpus = fmax((double)ncpus, 1);
 
     if (times.cpu_time < 0)
         times.cpu_time = 0;
@@ -101,10 +104,7 @@ struct report_times report_repair_times(struct report_times reported, bool is_si
         times.elapsed_time = times.cpu_time;
     if (turnaround >= 0 && times.elapsed_time > turnaround)
         times.elapsed_time = turnaround;
-    if (ncpus < 1)
-        ncpus = 1;
-    if (times.cpu_time > times.elapsed_time * (double)ncpus)
-        times.cpu_time = times.elapsed_time * (double)ncpus;
+    times.cpu_time = fmin(times.cpu_time, times.elapsed_time * cpus);
     return times;
 }
 

@@ -1,0 +1,98 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Which results of a workunit are looked at together. */
+#include "server/policy/result/verdict.h"
+
+#include "db/states.h"
+#include "tests/support/test.h"
+
+enum { MANY = 150 };
+
+static struct judged_result_row results[MANY];
+
+static struct validation_rows many(int64_t canonical)
+{
+    for (int i = 0; i < MANY; i++)
+        results[i] = (struct judged_result_row){
+            .id = i + 1, .server_state = RESULT_OVER, .outcome = OUTCOME_SUCCESS};
+    return (struct validation_rows){
+        .workunit = {.canonical_resultid = canonical, .min_quorum = 2},
+        .results = results,
+        .result_count = MANY,
+    };
+}
+
+static void of_very_many_results_the_first_are_taken(void **state)
+{
+    struct validation_rows rows = many(0);
+    struct quorum_result taken[QUORUM_RESULTS_MAX];
+    struct quorum quorum;
+
+    (void)state;
+    verdict_select(&rows, taken, &quorum);
+    assert_int_equal(quorum.count, QUORUM_RESULTS_MAX - 1);
+    assert_i64(quorum.others, MANY - QUORUM_RESULTS_MAX + 1);
+    assert_i64(taken[98].id, 99);
+}
+
+static void the_canonical_one_is_always_among_them(void **state)
+{
+    struct validation_rows rows = many(MANY);
+    struct quorum_result taken[QUORUM_RESULTS_MAX];
+    struct quorum quorum;
+
+    (void)state;
+    results[MANY - 1].validate_state = VALIDATE_VALID;
+    verdict_select(&rows, taken, &quorum);
+    assert_int_equal(quorum.count, QUORUM_RESULTS_MAX);
+    assert_i64(taken[QUORUM_RESULTS_MAX - 1].id, MANY);
+    assert_i64(quorum.others, MANY - QUORUM_RESULTS_MAX);
+}
+
+static void only_successes_without_a_verdict_count(void **state)
+{
+    struct validation_rows rows = many(0);
+    struct quorum_result taken[QUORUM_RESULTS_MAX];
+    struct quorum quorum;
+
+    (void)state;
+    rows.result_count = 6;
+    results[0].validate_state = VALIDATE_INVALID;
+    results[1].server_state = RESULT_IN_PROGRESS;
+    results[2].outcome = OUTCOME_CLIENT_ERROR;
+    results[3].validate_state = VALIDATE_INCONCLUSIVE;
+    results[4].validate_state = VALIDATE_NO_CHECK;
+    verdict_select(&rows, taken, &quorum);
+    assert_int_equal(quorum.count, 3); /* BOINC counts those too that were not checked */
+    assert_i64(taken[0].id, 4);
+    rows.workunit.canonical_resultid = 6;
+    verdict_select(&rows, taken, &quorum);
+    assert_int_equal(quorum.count, 2);
+    rows.workunit.error_mask = WU_ERROR_CANCELLED;
+    verdict_select(&rows, taken, &quorum);
+    assert_int_equal(quorum.count, 0);
+}
+
+/* Also beyond those that are looked at together. */
+static void a_result_that_came_meanwhile_is_seen(void **state)
+{
+    struct validation_rows before = many(0), after = before;
+
+    (void)state;
+    assert_true(verdict_is_current(&before, &after));
+    after.result_count = MANY - 1;
+    assert_false(verdict_is_current(&before, &after));
+    before.result_count = 2;
+    after.result_count = 3;
+    assert_false(verdict_is_current(&before, &after));
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(of_very_many_results_the_first_are_taken),
+        cmocka_unit_test(the_canonical_one_is_always_among_them),
+        cmocka_unit_test(only_successes_without_a_verdict_count),
+        cmocka_unit_test(a_result_that_came_meanwhile_is_seen),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
