@@ -3,7 +3,7 @@
  * come, and of the body no more is copied than there is. */
 #include "server/base/random.h"
 #include "server/base/status.h"
-#include "server/process/fcgi_records.h"
+#include "server/web/fcgi_records.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -53,6 +53,10 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
         size_t got = fcgi_copy_body(&whole, bytes, copied, sizeof(copied));
 
         must(got == (whole.body_bytes < sizeof(copied) ? whole.body_bytes : sizeof(copied)));
+        got = fcgi_copy_variables(bytes, copied, sizeof(copied));
+        must(got ==
+             (whole.variable_bytes < sizeof(copied) ? whole.variable_bytes : sizeof(copied)));
+        (void)fcgi_variable_in((struct text){.at = copied, .length = got}, "SCRIPT_NAME");
     }
     return 0;
 }

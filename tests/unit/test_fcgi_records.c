@@ -2,7 +2,7 @@
 /* FastCGI records, whole and damaged, in one piece and byte by byte. */
 #include "server/base/buffer.h"
 #include "server/base/random.h"
-#include "server/process/fcgi_records.h"
+#include "server/web/fcgi_records.h"
 #include "tests/support/test.h"
 
 #include <string.h>
@@ -85,6 +85,41 @@ static void a_body_in_many_records_is_put_together(void **state)
     assert_memory_equal(body, "<authenticator>42</authenticator>", 33);
     assert_int_equal(fcgi_copy_body(&check, buffer_text(&bytes), body, 16), 16);
     buffer_free(&bytes);
+}
+
+static struct text copied_variable(const struct buffer *bytes, char *copy, size_t size,
+                                   const char *name)
+{
+    struct text found = {.at = copy, .length = fcgi_copy_variables(buffer_text(bytes), copy, size)};
+
+    return fcgi_variable_in(found, name);
+}
+
+static void variables_are_found_wherever_records_end(void **state)
+{
+    static const char list[] = "\x06\x00METHOD"
+                               "\x05\x80\x00\x00\x03QUERYa=b"
+                               "\x80\x00\x00\x04\x02NAME/x"
+                               "\x06\x01METHODZ";
+    char copy[200];
+
+    (void)state;
+    for (size_t cut = 0; cut < sizeof(list) - 1; cut++) {
+        struct buffer bytes = buffer_on_heap(4096);
+
+        add_begin(&bytes, 1);
+        if (cut > 0)
+            add_record(&bytes, 4, 1, list, cut, cut % 8);
+        add_record(&bytes, 4, 1, list + cut, sizeof(list) - 1 - cut, 3);
+        add_record(&bytes, 4, 1, "", 0, 0);
+        add_record(&bytes, 5, 1, "", 0, 0);
+        assert_text(copied_variable(&bytes, copy, sizeof(copy), "QUERY"), "a=b");
+        assert_text(copied_variable(&bytes, copy, sizeof(copy), "NAME"), "/x");
+        assert_text(copied_variable(&bytes, copy, sizeof(copy), "METHOD"), ""); /* the first */
+        assert_text(copied_variable(&bytes, copy, sizeof(copy), "QUER"), "");
+        assert_text(copied_variable(&bytes, copy, 10, "QUERY"), ""); /* cut off */
+        buffer_free(&bytes);
+    }
 }
 
 static void it_is_complete_with_its_last_byte(void **state)
@@ -236,6 +271,7 @@ int main(void)
     const struct CMUnitTest cases[] = {
         cmocka_unit_test(a_whole_request_is_complete),
         cmocka_unit_test(a_body_in_many_records_is_put_together),
+        cmocka_unit_test(variables_are_found_wherever_records_end),
         cmocka_unit_test(it_is_complete_with_its_last_byte),
         cmocka_unit_test(lengths_that_no_variable_has_are_unsound),
         cmocka_unit_test(variables_have_a_bound),

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Listening sockets of our own and inherited ones: what is replaced and what is not, and that a
  * stop serves whoever is in the queue and nobody else. */
-#include "server/process/listen.h"
+#include "server/web/listen.h"
 
 #include "tests/support/test.h"
 

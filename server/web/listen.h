@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Where requests come in: the listening socket, inherited or our own, and its stop. */
-#ifndef SERVER_PROCESS_LISTEN_H
-#define SERVER_PROCESS_LISTEN_H
+#ifndef SERVER_WEB_LISTEN_H
+#define SERVER_WEB_LISTEN_H
 
 #include "server/base/status.h"
 

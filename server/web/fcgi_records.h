@@ -9,8 +9,8 @@
  *
  * What is taken is what web servers send to a responder: one request, its variables (PARAMS), its
  * body (STDIN), each ended by an empty record; management records before it are not answered. */
-#ifndef SERVER_PROCESS_FCGI_RECORDS_H
-#define SERVER_PROCESS_FCGI_RECORDS_H
+#ifndef SERVER_WEB_FCGI_RECORDS_H
+#define SERVER_WEB_FCGI_RECORDS_H
 
 #include "server/base/text.h"
 
@@ -56,6 +56,11 @@ enum fcgi_progress fcgi_check(struct fcgi_check *check, struct text bytes);
 /* Copies the beginning of the body, which may lie in many records (a web server cuts it where its
  * own buffers end), `size` bytes at most. Returns how many there are. */
 size_t fcgi_copy_body(const struct fcgi_check *check, struct text bytes, char *to, size_t size);
+
+/* Copies the variables of a sound request, `size` bytes at most, and finds one in the copy: empty
+ * where it is not there, or was cut. */
+size_t fcgi_copy_variables(struct text bytes, char *to, size_t size);
+struct text fcgi_variable_in(struct text variables, const char *name);
 
 /* Appends a whole response to that request: the text (HTTP head and body) in records, and its end.
  */

@@ -3,7 +3,7 @@
  *
  * A stop loses nobody: first our own socket refuses newcomers, so that the web server turns to
  * another process at once, then the connections that are in the queue already are served. */
-#include "server/process/listen.h"
+#include "server/web/listen.h"
 
 #include <arpa/inet.h>
 #include <errno.h>

@@ -2,7 +2,7 @@
 /* A record is a head of 8 bytes (version, type, request id, length of content, length of padding,
  * reserved), content and padding. The content of all PARAMS records together is a list of names and
  * values: the length of each (1 byte, or 4 if the first bit is set), then both. */
-#include "server/process/fcgi_records.h"
+#include "server/web/fcgi_records.h"
 
 #include "server/base/buffer.h"
 
@@ -147,6 +147,61 @@ size_t fcgi_copy_body(const struct fcgi_check *check, struct text bytes, char *t
         at += HEAD_SIZE + length + head[6];
     }
     return copied;
+}
+
+/* They lie in the records behind the first one, up to the first that has no content. */
+size_t fcgi_copy_variables(struct text bytes, char *to, size_t size)
+{
+    size_t at = HEAD_SIZE + BEGIN_SIZE, copied = 0;
+
+    if (bytes.length > HEAD_SIZE)
+        at += (unsigned char)bytes.at[6];
+    while (bytes.length >= HEAD_SIZE && at <= bytes.length - HEAD_SIZE && copied < size) {
+        const unsigned char *head = (const unsigned char *)bytes.at + at;
+        size_t length = number_of_two(head + 4), left = bytes.length - at - HEAD_SIZE;
+        size_t part = length < size - copied ? length : size - copied;
+
+        if (head[1] != RECORD_PARAMS || length == 0 || part > left)
+            break;
+        memcpy(to + copied, head + HEAD_SIZE, part);
+        copied += part;
+        at += HEAD_SIZE + length + head[6];
+    }
+    return copied;
+}
+
+/* False: there is none whole. */
+static bool take_length(struct text *rest, size_t *ret_length)
+{
+    const unsigned char *at = (const unsigned char *)rest->at;
+    size_t size = rest->length > 0 && at[0] >= 0x80 ? 4 : 1;
+
+    if (rest->length < size)
+        return false;
+    *ret_length =
+        size == 1 ? at[0]
+                  : (size_t)(at[0] & 0x7f) << 24 | (size_t)at[1] << 16 | (size_t)at[2] << 8 | at[3];
+    rest->at += size;
+    rest->length -= size;
+    return true;
+}
+
+struct text fcgi_variable_in(struct text variables, const char *name)
+{
+    size_t name_length, value_length;
+
+    while (take_length(&variables, &name_length) && take_length(&variables, &value_length)) {
+        struct text value;
+
+        if (name_length > variables.length || value_length > variables.length - name_length)
+            break;
+        value = (struct text){.at = variables.at + name_length, .length = value_length};
+        if (text_is(text_first(variables, name_length), name))
+            return value;
+        variables.at += name_length + value_length;
+        variables.length -= name_length + value_length;
+    }
+    return NO_TEXT;
 }
 
 static void add_head(struct buffer *out, enum record_type type, unsigned id, size_t length,
