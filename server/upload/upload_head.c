@@ -1,0 +1,223 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "server/upload/upload_head.h"
+
+#include <string.h>
+
+#include "server/base/banned.h"
+
+/* The elements with a value, in the order of `values`. */
+enum head_value {
+    VALUE_GET_FILE_SIZE,
+    VALUE_NAME,
+    VALUE_XML_SIGNATURE,
+    VALUE_MAX_NBYTES,
+    VALUE_NBYTES,
+    VALUE_MD5_CKSUM,
+    VALUE_OFFSET,
+    VALUE_COUNT
+};
+static const struct {
+    const char *open, *close;
+} value_tags[VALUE_COUNT] = {
+    [VALUE_GET_FILE_SIZE] = {"<get_file_size>", "</get_file_size>"},
+    [VALUE_NAME] = {"<name>", "</name>"},
+    [VALUE_XML_SIGNATURE] = {"<xml_signature>", "</xml_signature>"},
+    [VALUE_MAX_NBYTES] = {"<max_nbytes>", "</max_nbytes>"},
+    [VALUE_NBYTES] = {"<nbytes>", "</nbytes>"},
+    [VALUE_MD5_CKSUM] = {"<md5_cksum>", "</md5_cksum>"},
+    [VALUE_OFFSET] = {"<offset>", "</offset>"},
+};
+
+/* One walk over a head. */
+struct head_walk {
+    struct text rest; /* not looked at yet */
+    struct text values[VALUE_COUNT];
+    bool has[VALUE_COUNT];
+    bool announces_file, has_data;
+};
+
+static void skip(struct text *text, size_t bytes)
+{
+    if (bytes > 0) /* of nothing the pointer may be null */
+        text->at += bytes;
+    text->length -= bytes;
+}
+
+/* An element with a value at the beginning of `rest`. False: its end has not come. */
+static bool take_value(struct head_walk *walk, enum head_value value)
+{
+    struct text open = text_from(value_tags[value].open);
+    struct text close = text_from(value_tags[value].close);
+    struct text content = walk->rest;
+    size_t length;
+
+    skip(&content, open.length);
+    length = text_find(content, close);
+    if (length == content.length)
+        return false;
+    if (!walk->has[value]) {
+        walk->has[value] = true;
+        walk->values[value] = text_trim(text_first(content, length));
+    }
+    skip(&walk->rest, open.length + length + close.length);
+    return true;
+}
+
+/* The rest of the line of <data> belongs to the head. False: it has not come. */
+static bool take_data(struct head_walk *walk)
+{
+    size_t line = text_find(walk->rest, TEXT("\n"));
+
+    if (line == walk->rest.length)
+        return false;
+    walk->has_data = true;
+    skip(&walk->rest, line + 1);
+    return true;
+}
+
+/* What begins with the '<' at which `rest` stands. False: its end has not come. */
+static bool take_element(struct head_walk *walk)
+{
+    for (int i = 0; i < VALUE_COUNT; i++)
+        if (text_starts(walk->rest, text_from(value_tags[i].open)))
+            return take_value(walk, (enum head_value)i);
+    if (text_starts(walk->rest, TEXT("<data>")))
+        return take_data(walk);
+    if (text_starts(walk->rest, TEXT("<file_upload>")))
+        walk->announces_file = true;
+    skip(&walk->rest, 1);
+    return true;
+}
+
+/* Whether the head ended: by its question, or by the line of <data>. */
+static bool walk_head(struct head_walk *walk)
+{
+    while (!walk->has_data && !walk->has[VALUE_GET_FILE_SIZE]) {
+        skip(&walk->rest, text_find(walk->rest, TEXT("<")));
+        if (walk->rest.length == 0 || !take_element(walk))
+            return false;
+    }
+    return true;
+}
+
+/* --- values ----------------------------------------------------------------------------------- */
+
+static const struct {
+    const char *escaped;
+    char character;
+} escapes[] = {{"&lt;", '<'}, {"&gt;", '>'}, {"&amp;", '&'}, {"&quot;", '"'}, {"&apos;", '\''}};
+
+/* The character at the beginning of `text`, which may be escaped; `text` goes on behind it. */
+static char take_character(struct text *text)
+{
+    char character = text->at[0];
+
+    for (size_t i = 0; character == '&' && i < sizeof(escapes) / sizeof(escapes[0]); i++) {
+        struct text escaped = text_from(escapes[i].escaped);
+
+        if (text_starts(*text, escaped)) {
+            skip(text, escaped.length);
+            return escapes[i].character;
+        }
+    }
+    skip(text, 1);
+    return character;
+}
+
+bool upload_name_usable(struct text name)
+{
+    if (name.length == 0 || name.length > UPLOAD_NAME_BYTES_MAX || name.at[0] == '.' ||
+        text_contains(name, TEXT("..")))
+        return false;
+    for (size_t i = 0; i < name.length; i++) {
+        unsigned char byte = (unsigned char)name.at[i];
+
+        if (byte < ' ' || byte == 127 || byte == '/')
+            return false;
+    }
+    return true;
+}
+
+static bool read_name(struct text value, struct upload_head *head)
+{
+    size_t length = 0;
+
+    while (value.length > 0 && length < UPLOAD_NAME_BYTES_MAX)
+        head->name[length++] = take_character(&value);
+    if (value.length == 0 && upload_name_usable((struct text){head->name, length}))
+        return true;
+    memset(head->name, 0, sizeof(head->name));
+    return false;
+}
+
+/* Anything but 32 digits is as good as none: very old clients write an empty element. */
+static void read_md5(struct text value, struct upload_head *head)
+{
+    if (value.length != MD5_HEX_SIZE - 1)
+        return;
+    for (size_t i = 0; i < value.length; i++) {
+        char digit = value.at[i];
+
+        if (digit >= 'A' && digit <= 'F')
+            digit = (char)(digit - 'A' + 'a');
+        if (!((digit >= '0' && digit <= '9') || (digit >= 'a' && digit <= 'f'))) {
+            head->md5[0] = '\0';
+            return;
+        }
+        head->md5[i] = digit;
+    }
+}
+
+/* Numbers of bytes are whole numbers: a loop that counted down from 3.9 would not find 0. */
+static const char *read_numbers(const struct head_walk *walk, struct upload_head *head)
+{
+    if (!walk->has[VALUE_NBYTES] || !text_to_i64(walk->values[VALUE_NBYTES], &head->nbytes) ||
+        head->nbytes < 0)
+        return "nbytes is not a number of bytes";
+    if (walk->has[VALUE_OFFSET] && (!text_to_i64(walk->values[VALUE_OFFSET], &head->offset) ||
+                                    head->offset < 0 || head->offset > head->nbytes))
+        return "offset is not a number of bytes of this file";
+    if (walk->has[VALUE_MAX_NBYTES]) {
+        if (!text_to_real(walk->values[VALUE_MAX_NBYTES], &head->max_nbytes) ||
+            head->max_nbytes < 0)
+            return "max_nbytes is not a number of bytes";
+        head->has_max_nbytes = true;
+    }
+    return NULL;
+}
+
+static const char *read_file(const struct head_walk *walk, struct upload_head *head)
+{
+    const char *fault = NULL;
+
+    if (!read_name(walk->values[VALUE_NAME], head))
+        fault = "the name cannot be that of an uploaded file";
+    else if (!walk->has_data)
+        fault = "no line with <data>";
+    else
+        fault = read_numbers(walk, head);
+    read_md5(walk->values[VALUE_MD5_CKSUM], head);
+    head->signature = walk->values[VALUE_XML_SIGNATURE];
+    return fault;
+}
+
+bool upload_head_read(struct text body, bool is_end, struct upload_head *ret_head,
+                      size_t *ret_length)
+{
+    struct head_walk walk = {.rest = text_first(body, UPLOAD_HEAD_BYTES_MAX)};
+    size_t length = walk.rest.length;
+
+    *ret_head = (struct upload_head){0};
+    if (!walk_head(&walk) && !is_end && length < UPLOAD_HEAD_BYTES_MAX)
+        return false;
+    *ret_length = length - walk.rest.length;
+    if (walk.has[VALUE_GET_FILE_SIZE]) {
+        ret_head->kind = UPLOAD_QUERY;
+        if (!read_name(walk.values[VALUE_GET_FILE_SIZE], ret_head))
+            ret_head->fault = "the name cannot be that of an uploaded file";
+    } else if (walk.has_data || walk.announces_file) {
+        ret_head->kind = UPLOAD_FILE;
+        ret_head->fault = read_file(&walk, ret_head);
+    }
+    return true;
+}

@@ -1,0 +1,56 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* One request to upload, from the first byte of its body to its answer, whoever brings the bytes
+ * (upload_lines.h, upload_cgi.c). Memory: the head until it is whole, then nothing; the file's
+ * bytes go to the disk as they come.
+ *
+ * The order of calls is: begin; add, as bytes come; end, when no more will; once it is to be
+ * finished, finish, which may take as long as the disk does; then the answer stands. Drop it in the
+ * end, or wherever the peer goes away. */
+#ifndef SERVER_UPLOAD_UPLOAD_INTAKE_H
+#define SERVER_UPLOAD_UPLOAD_INTAKE_H
+
+#include "server/base/text.h"
+#include "server/upload/upload_decision.h"
+#include "server/upload/upload_head.h"
+
+#include <stddef.h>
+#include <stdint.h>
+
+struct upload_project;
+struct buffer;
+
+enum { UPLOAD_ADDRESS_SIZE = 46 }; /* the longest of IPv6, and a final NUL */
+
+struct upload_intake {
+    enum upload_stage {
+        UPLOAD_HEARING,   /* the head */
+        UPLOAD_TAKING,    /* the file's bytes */
+        UPLOAD_TO_FINISH, /* upload_intake_finish is to be called */
+        UPLOAD_ANSWERED   /* `decision` says it; what comes is ignored */
+    } stage;
+    struct upload_project *project;
+    struct upload_head head;
+    struct upload_decision decision;
+    char *head_bytes; /* NULL: none came yet, or the head is read */
+    size_t head_length;
+    unsigned readings; /* how often the head was tried */
+    int descriptor;    /* of the partial file; -1: none */
+    int64_t at;        /* of the next byte in the file */
+    int64_t reserved;  /* of the disk's free bytes */
+    uint64_t begun_ns;
+    char address[UPLOAD_ADDRESS_SIZE];
+};
+
+/* The peer's address is for the log. */
+void upload_intake_begin(struct upload_intake *intake, struct upload_project *project,
+                         struct text address);
+void upload_intake_add(struct upload_intake *intake, struct text body);
+void upload_intake_end(struct upload_intake *intake);
+void upload_intake_finish(struct upload_intake *intake);
+/* What came of an unfinished file stays, for the client to continue. */
+void upload_intake_drop(struct upload_intake *intake);
+
+/* The whole response for the web server. */
+void upload_intake_response(const struct upload_intake *intake, struct buffer *ret_response);
+
+#endif

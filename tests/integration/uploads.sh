@@ -1,0 +1,181 @@
+#!/bin/bash
+# SPDX-License-Identifier: Apache-2.0
+# shellcheck disable=SC2317 # functions are called by claim and within
+# The upload handler behind nginx and behind Apache: whole files, files in parts, what breaks and what
+# is hostile. After each of it the folder holds whole files under their names, and nothing else but
+# what is in .partial.
+# shellcheck source=lib.sh
+. "$(dirname "$0")/lib.sh"
+need curl nginx apache2
+
+upload_dir=$work/upload
+mkdir -m 777 "$upload_dir"
+options=("<upload_dir>$upload_dir</upload_dir>" "<uldl_dir_fanout>1024</uldl_dir_fanout>"
+    "<upload_min_free_gb>0</upload_min_free_gb>")
+new_project "${options[@]}"
+key=$project/keys/upload_private
+load() { "$QM_BINARY_DIR/tests/upload_load" "$key" "$@"; }
+head -c 3000000 /dev/urandom >"$work/data"
+head -c 20000000 /dev/urandom >"$work/large"
+size() { stat -c %s "$1"; }
+
+# upload NAME FILE [CURL-OPTION...]: whole, as a client does; the reply is in $work/reply.
+upload() {
+    local name=$1 file=$2
+    shift 2
+    load head "$name" "$(size "$file")" 0 "$(size "$file")" \
+        "$(md5sum "$file" | cut -c 1-32)" >"$work/body.$name"
+    cat "$file" >>"$work/body.$name"
+    send "$work/body.$name" "$@"
+}
+send() {
+    local body=$1
+    shift
+    curl -s --max-time 60 -H 'Expect:' --data-binary "@$body" -o "$work/reply" "$@" "$uploads" || return 1
+    [ "$(size "$work/reply")" -lt 8192 ]
+}
+status() { sed -n 's|.*<status>\(.*\)</status>.*|\1|p' "$work/reply"; }
+# is_stored NAME FILE
+is_stored() { cmp -s "$2" "$(find "$upload_dir" -name "$1" -not -path '*/.partial/*')"; }
+answered() { # STATUS COMMAND...
+    local wanted=$1
+    shift
+    "$@" && [ "$(status)" = "$wanted" ]
+}
+logged() { grep -q "$1" "$work/uploads.log"; }
+# With a name of its own for each front.
+check_front() {
+    local front=$1
+    uploads=${url%cgi}file_upload_handler
+    claim "$front: a file is stored" answered 0 upload "${front}_1" "$work/data"
+    claim "$front: it is the same" is_stored "${front}_1" "$work/data"
+    claim "$front: by HTTP/1.0" answered 0 upload "${front}_2" "$work/data" --http1.0
+    claim "$front: it is the same" is_stored "${front}_2" "$work/data"
+    claim "$front: once more changes nothing" answered 0 upload "${front}_1" "$work/data"
+    sed "s/>${front}_1</>${front}_3</" "$work/body.${front}_1" >"$work/forged"
+    claim "$front: a forged name is refused for good, and the client hears it" \
+        answered -1 send "$work/forged"
+    sed 's|<max_nbytes>.*</max_nbytes>||' "$work/body.${front}_1" >"$work/forged"
+    claim "$front: no certificate either" answered -1 send "$work/forged"
+    load head "${front}_4" 20000001 0 20000000 >"$work/forged"
+    cat "$work/large" >>"$work/forged"
+    claim "$front: more than is allowed is refused, however much of it comes" \
+        answered -1 send "$work/forged"
+    claim "$front: a file that is not sent to its end" not answered 0 curl -s -m 2 -H 'Expect:' \
+        --limit-rate 500k -o "$work/reply" --data-binary "@$work/body.${front}_1" "$uploads"
+}
+
+# --- Apache, first since the handler of these may be of its own processes
+for front in apache-fcgid apache-cgi; do
+    start_web "web_$front" $front --program "$program" || exit 1
+    check_front $front
+    end_process "${started[-1]}"
+    find "$upload_dir" -type f -delete
+    chmod -R a+rwX "$upload_dir"
+done
+rm -rf "${upload_dir:?}"/* "$upload_dir/.partial"
+start_uploads
+start_web web_proxy apache-proxy-fcgi --socket "$work/none.socket" || exit 1
+check_front apache-proxy
+claim "cut five times, through Apache" load file "$uploads" "$work/data" cut_0_0 5 0
+claim "it arrives whole" is_stored cut_0_0 "$work/data"
+end_process "${started[-1]}"
+
+# --- nginx
+start_nginx "$work/none.socket"
+check_front nginx
+claim "cut ten times" load file "$uploads" "$work/large" cut_1_0 10 0
+claim "it arrives whole" is_stored cut_1_0 "$work/large"
+claim "two hundred at once" load many "$uploads" 200 3000
+for name in .. . ../x x/y .x "$(printf 'n%.0s' {1..242})" 'a&lt;/../b'; do
+    printf '<file_upload>\n<name>%s</name>\n<nbytes>1</nbytes>\n<data>\nx' "$name" >"$work/forged"
+    claim "no file can be named ${name:0:20}" answered -1 send "$work/forged" --max-time 2
+done
+for number in 3.9 -1 1e99 '' 99999999999999999999; do
+    printf '<file_upload>\n<name>n</name>\n<nbytes>%s</nbytes>\n<data>\nx' "$number" >"$work/forged"
+    claim "'$number' is no size" answered -1 send "$work/forged" --max-time 2
+done
+head -c 300000 /dev/urandom >"$work/forged"
+claim "bytes without a head" answered 1 send "$work/forged" --max-time 2
+
+# --- slow lines
+claim "lines of 100 bytes a second hold nobody up" load slow "$uploads" 100 3 50 10000
+write_config "${options[@]}" "<upload_patience>1</upload_patience>"
+kill -HUP "$uploads_pid"
+within 5 logged event=reloaded
+claim "one byte a second is too slow" not curl -s -m 20 -H 'Expect:' --limit-rate 1 -f \
+    -o /dev/null --data-binary "@$work/body.nginx_1" "$uploads"
+write_config "${options[@]}"
+kill -HUP "$uploads_pid"
+
+# --- two at once
+load head both_0_0 3000000 0 3000000 >"$work/body.both"
+cat "$work/data" >>"$work/body.both"
+curl -s -m 30 -H 'Expect:' --limit-rate 1500k -o /dev/null --data-binary "@$work/body.both" "$uploads" &
+first=$!
+started+=("$first")
+within 5 test -s "$upload_dir/.partial/both_0_0"
+claim "the second of two is asked to come again" answered 1 send "$work/body.both"
+wait $first
+claim "the first is stored" is_stored both_0_0 "$work/data"
+
+# --- stopped by the project
+touch "$project/stop_upload"
+claim "no uploads while stop_upload is there" answered 1 upload stopped_0_0 "$work/data"
+rm "$project/stop_upload"
+
+# --- killed
+load head killed_0_0 20000000 0 20000000 "$(md5sum "$work/large" | cut -c 1-32)" >"$work/body.killed"
+cat "$work/large" >>"$work/body.killed"
+curl -s -m 30 -H 'Expect:' --limit-rate 4m -o /dev/null --data-binary "@$work/body.killed" "$uploads" &
+first=$!
+started+=("$first")
+within 5 test -s "$upload_dir/.partial/killed_0_0"
+sleep 0.5
+kill -KILL "$uploads_pid"
+wait "$uploads_pid" $first 2>/dev/null
+claim "what came before a kill is there" test -s "$upload_dir/.partial/killed_0_0"
+claim "no file of that name is there" not is_stored killed_0_0 "$work/large"
+claim "what was taken before is there" is_stored nginx_1 "$work/data"
+start_uploads
+claim "the client goes on after it" load file "$uploads" "$work/large" killed_0_0 1 0
+claim "it arrives whole" is_stored killed_0_0 "$work/large"
+for number in 1 2 3 4 5 6; do
+    load many "$uploads" 60 3000 >/dev/null &
+    first=$!
+    started+=("$first")
+    sleep "0.$number"
+    kill -KILL "$uploads_pid"
+    wait "$uploads_pid" $first 2>/dev/null
+    start_uploads
+done
+claim "after six kills in the midst of many every file under its name is whole" \
+    test "$(find "$upload_dir" -name 'many_*' -not -path '*/.partial/*' -not -size 3000c | wc -l)" = 0
+
+# --- a stop
+load head stopped_0_0 20000000 0 20000000 >"$work/body.stopped"
+cat "$work/large" >>"$work/body.stopped"
+curl -s -m 60 -H 'Expect:' --limit-rate 100k -o /dev/null --data-binary "@$work/body.stopped" "$uploads" &
+started+=($!)
+within 5 test -s "$upload_dir/.partial/stopped_0_0"
+end_process "$uploads_pid" 20
+claim "a stop cuts what does not end" logged 'event=upload_cut .*name=stopped_0_0'
+claim "and ends" logged event=stopped
+
+# --- a full disk
+if mkdir "$work/small" && mount -t tmpfs -o size=1m none "$work/small" 2>/dev/null; then
+    write_config "<upload_dir>$work/small</upload_dir>" "<upload_min_free_gb>0</upload_min_free_gb>"
+    start_uploads
+    claim "a file that finds no space is asked for later" answered 1 upload full_0_0 "$work/data"
+    head -c 900000 /dev/zero >"$work/small/other"
+    head -c 600000 "$work/data" >"$work/part"
+    claim "when the disk fills up meanwhile too" answered 1 upload full_1_0 "$work/part"
+    rm "$work/small/other"
+    claim "with space again it is taken" answered 0 upload full_1_0 "$work/part"
+    claim "and is the same" cmp -s "$work/part" "$work/small/full_1_0"
+    end_process "$uploads_pid"
+    umount -l "$work/small"
+fi
+
+claim "only whole files have names" test -z "$(find "$upload_dir" -name '*_4' -type f)"
+finish
