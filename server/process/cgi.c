@@ -20,7 +20,8 @@
 
 enum {
     READ_SIZE = 65536,
-    SILENCE_MS = 60000 /* how long the web server may keep us waiting for more */
+    SILENCE_MS = 60000, /* how long the web server may keep us waiting for more */
+    GUESS_PAUSE_S = 3   /* after a wrong password: a program of one request counts no tries */
 };
 
 static const char *read_environment(void *context, const char *name)
@@ -77,6 +78,18 @@ static enum status write_reply(const char *content_type, const struct web_reques
     return is_written ? STATUS_OK : STATUS_IO;
 }
 
+static enum status write_page(struct text page)
+{
+    struct buffer head = buffer_on_heap(4096);
+    bool is_written;
+
+    web_page_head(&head, page.length);
+    is_written =
+        file_write_all(STDOUT_FILENO, buffer_text(&head)) && file_write_all(STDOUT_FILENO, page);
+    buffer_free(&head);
+    return is_written ? STATUS_OK : STATUS_IO;
+}
+
 static void load_catalog(struct worker *worker, struct snapshot *snapshot)
 {
     struct failure failure = {0};
@@ -103,12 +116,22 @@ enum status serve_cgi(struct server *server, struct failure *failure)
     struct web_request web = {0};
     struct buffer body, reply;
     const char *content_type = "text/xml";
+    enum join_page page;
     enum status status;
 
     worker_init(&worker, server, NULL);
     server_snapshot(server, &snapshot);
     body = buffer_on_heap((size_t)snapshot.config->request_bytes_max);
     reply = buffer_on_heap((size_t)snapshot.config->request_memory_max);
+    page = web_request_join_page(read_environment, NULL, snapshot.config);
+    if (page != JOIN_NONE) {
+        web_request_read(&web, server_options(server)->clock_from_request, read_environment, NULL);
+        load_catalog(&worker, &snapshot);
+        if (!worker_join(&worker, &snapshot, &web, page, text_from(getenv("QUERY_STRING")), &reply))
+            sleep(GUESS_PAUSE_S);
+        status = write_page(buffer_text(&reply));
+        goto done;
+    }
     if (web_request_is_post(read_environment, NULL, snapshot.config, &reply)) {
         status = read_body(&body);
         if (status == STATUS_IO)

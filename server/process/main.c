@@ -9,9 +9,10 @@
 #include "server/base/log.h"
 #include "server/base/xml.h"
 #include "server/check/project_check.h"
-#include "server/process/listen.h"
 #include "server/process/serve.h"
 #include "server/process/server.h"
+#include "server/upload/upload.h"
+#include "server/web/listen.h"
 
 #include <argp.h>
 #include <fcntl.h>
@@ -35,6 +36,7 @@ struct server_command {
     struct server_options options;
     const char *log_path;
     enum run run;
+    bool is_upload;
 };
 
 /* Keys of options that have no letter. */
@@ -49,6 +51,7 @@ enum {
     KEY_SERVICE_TIME,
     KEY_SOCKET_MODE,
     KEY_THREADS,
+    KEY_UPLOAD,
     KEY_WRITE_MANUAL,
     KEY_WRITE_SAMPLE
 };
@@ -64,6 +67,10 @@ static const struct argp_option options[] = {
      0},
     {"socket-mode", KEY_SOCKET_MODE, "MODE", 0, "Mode of the socket file, in octal (0660)", 0},
     {"threads", KEY_THREADS, "N", 0, "Worker threads, whatever config.xml says", 0},
+    {"upload", KEY_UPLOAD, NULL, 0,
+     "Be the upload handler of the project, which takes the files that clients send back; so it is "
+     "also when QM_UPLOAD is in the environment",
+     0},
     {"log", KEY_LOG, "PATH", 0, "Append the log to this file; else it goes to standard error", 0},
     {"clock", KEY_CLOCK, "request", 0,
      "Take the time from the X-Simulated-Time header of each request. For tests: anybody can then "
@@ -132,6 +139,9 @@ static error_t parse_option(int key, char *argument, struct argp_state *state)
         return parse_socket_mode(argument, state, command);
     case KEY_THREADS:
         return parse_threads(argument, state, command);
+    case KEY_UPLOAD:
+        command->is_upload = true;
+        return 0;
     case KEY_LOG:
         command->log_path = argument;
         return 0;
@@ -278,10 +288,31 @@ static void reply_down(void)
     printf("Content-Type: text/xml\r\nContent-Length: %zu\r\n\r\n%s", sizeof(reply) - 1, reply);
 }
 
+static bool is_cgi_program(const struct server_command *command)
+{
+    return getenv("REQUEST_METHOD") != NULL && command->options.listen == NULL &&
+           !listener_is_inherited();
+}
+
+static enum status run_upload(const struct server_command *command)
+{
+    const struct upload_options upload = {.project_dir = command->options.project_dir,
+                                          .listen = command->options.listen,
+                                          .socket_mode = command->options.socket_mode};
+    struct failure failure = {0};
+    enum status status = log_open(command->log_path, getenv("JOURNAL_STREAM") != NULL, &failure);
+
+    if (status == STATUS_OK)
+        status = is_cgi_program(command) ? upload_serve_cgi(&upload, &failure)
+                                         : upload_serve(&upload, &failure);
+    if (status != STATUS_OK)
+        log_event(LOG_LEVEL_CRITICAL, "not_served", text_from(failure.text));
+    return status;
+}
+
 static enum status run_server(const struct server_command *command)
 {
-    bool is_cgi = getenv("REQUEST_METHOD") != NULL && command->options.listen == NULL &&
-                  !listener_is_inherited();
+    bool is_cgi = is_cgi_program(command);
     struct server *server = NULL;
     struct failure failure = {0};
     enum status status = log_open(command->log_path, getenv("JOURNAL_STREAM") != NULL, &failure);
@@ -323,7 +354,8 @@ int main(int argc, char **argv)
         .doc = "Quartermaster, a scheduling server for volunteer computing: answers the scheduler "
                "requests of BOINC clients, as a FastCGI or CGI program."};
     struct server_command command = {
-        .options = {.project_dir = default_project_dir(), .socket_mode = 0660}};
+        .options = {.project_dir = default_project_dir(), .socket_mode = 0660},
+        .is_upload = getenv("QM_UPLOAD") != NULL};
     const char *query = getenv("QUERY_STRING");
     enum status status = STATUS_INVALID;
 
@@ -335,7 +367,7 @@ int main(int argc, char **argv)
     xml_startup();
     switch (command.run) {
     case RUN_SERVE:
-        status = run_server(&command);
+        status = command.is_upload ? run_upload(&command) : run_server(&command);
         break;
     case RUN_CHECK_CONFIG:
         status = check_config(&command);

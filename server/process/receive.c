@@ -12,9 +12,9 @@
 #include "server/base/clock.h"
 #include "server/base/counters.h"
 #include "server/base/log.h"
-#include "server/process/listen.h"
 #include "server/process/load_meter.h"
 #include "server/rpc/request.h"
+#include "server/web/listen.h"
 
 #include <errno.h>
 #include <pthread.h>
@@ -120,6 +120,18 @@ static bool keep(struct receiver *receiver, struct received *received, size_t go
 
 /* --- whole requests --------------------------------------------------------------------------- */
 
+/* Pages for joining have no body: only their variables tell what they are. */
+static enum join_page page_of(struct receiver *receiver, const struct received *received)
+{
+    const struct text bytes = {.at = received->bytes, .length = received->length};
+    const struct text variables = {
+        .at = receiver->piece, .length = fcgi_copy_variables(bytes, receiver->piece, READ_BYTES)};
+
+    return join_page_asked(fcgi_variable_in(variables, "REQUEST_METHOD"),
+                           fcgi_variable_in(variables, "SCRIPT_NAME"),
+                           fcgi_variable_in(variables, "PATH_INFO"));
+}
+
 /* Whose request it is and whether it reports, by a look at the beginning of its body. */
 static void look_at_head(struct receiver *receiver, struct received *received)
 {
@@ -154,15 +166,18 @@ static void refuse(struct receiver *receiver, struct received *received)
 /* A page of figures has no body; it is wanted most when requests are turned away. */
 static bool may_be_late(const struct receiver *receiver, const struct received *received)
 {
-    return receiver->options.meter != NULL && received->check.body_bytes > 0;
+    return receiver->options.meter != NULL &&
+           (received->check.body_bytes > 0 || received->page != JOIN_NONE);
 }
 
-/* Whether what others hold leaves too little for those to come. */
+/* Whether what others hold leaves too little for those to come. What came with one read takes
+ * little and is nearly every request: it is not turned away for the large ones of others. */
 static bool is_full(const struct receiver *receiver, const struct received *received)
 {
     size_t most = receiver->options.connections_max;
 
-    return atomic_load(&receiver->memory) - received->capacity > memory_max(receiver) / 4 * 3 ||
+    return (received->capacity > READ_BYTES &&
+            atomic_load(&receiver->memory) - received->capacity > memory_max(receiver) / 4 * 3) ||
            atomic_load(&receiver->connections) > most - most / 8;
 }
 
@@ -200,7 +215,9 @@ static void deliver(struct receiver *receiver, struct received *received)
         return;
     }
     look_at_head(receiver, received);
-    if (may_be_late(receiver, received))
+    if (received->check.body_bytes == 0)
+        received->page = page_of(receiver, received);
+    if (may_be_late(receiver, received) && received->page == JOIN_NONE)
         received->load =
             load_meter_arrival(receiver->options.meter, atomic_load(&receiver->load_target),
                                received->waits.arrived_ns);

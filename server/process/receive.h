@@ -17,9 +17,10 @@
 
 #include "server/base/status.h"
 #include "server/base/text.h"
+#include "server/join/join_page.h"
 #include "server/policy/refusal/delay.h"
-#include "server/process/fcgi_records.h"
 #include "server/process/line.h"
+#include "server/web/fcgi_records.h"
 
 #include <stdatomic.h>
 #include <stdbool.h>
@@ -37,7 +38,8 @@ struct received {
     int connection;          /* the worker closes it */
     char *bytes;
     size_t length, capacity;
-    bool has_key;      /* an account key was found; waits.account is its account */
+    bool has_key; /* an account key was found; waits.account is its account */
+    enum join_page page;
     bool is_too_large; /* its body was dropped, `bytes` are of no use */
     struct load load;  /* of the server, when it came */
 

@@ -8,7 +8,6 @@
 #include "server/base/log.h"
 #include "server/base/random.h"
 #include "server/process/fcgi.h"
-#include "server/process/listen.h"
 #include "server/process/load_meter.h"
 #include "server/process/receive.h"
 #include "server/process/server.h"
@@ -16,19 +15,17 @@
 #include "server/process/web_request.h"
 #include "server/process/worker.h"
 #include "server/request/walk.h"
+#include "server/web/listen.h"
+#include "server/web/notify.h"
 
 #include <errno.h>
 #include <pthread.h>
 #include <signal.h>
 #include <stdatomic.h>
-#include <stddef.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/resource.h>
-#include <sys/socket.h>
-#include <sys/un.h>
 #include <time.h>
-#include <unistd.h>
 
 #include "server/base/banned.h"
 
@@ -124,8 +121,14 @@ static void write_refusal(void *context, const struct received *received, struct
     struct timespec now;
     struct request request = {.arena = arena, .seed = random_u64(), .load = received->load};
 
+    if (received->page != JOIN_NONE) {
+        join_write_error(&reply, JOIN_BUSY);
+        web_page_head(ret_page, reply.length);
+        buffer_add(ret_page, buffer_text(&reply));
+        goto done;
+    }
     if (arena == NULL)
-        return; /* an empty page: the client comes again */
+        goto done; /* an empty page: the client comes again */
     clock_gettime(CLOCK_REALTIME, &now);
     request.now = (double)now.tv_sec + (double)now.tv_nsec * 1e-9;
     server_snapshot(running->server, &snapshot);
@@ -134,6 +137,7 @@ static void write_refusal(void *context, const struct received *received, struct
     web_reply_head(ret_page, "text/xml", &web, reply.length);
     buffer_add(ret_page, buffer_text(&reply));
     snapshot_release(&snapshot);
+done:
     arena_destroy(arena);
     buffer_free(&reply);
 }
@@ -264,28 +268,6 @@ static void join_threads(struct running *running)
     free(running->threads);
     running->threads = NULL;
     running->thread_count = 0;
-}
-
-/* systemd's notification is one datagram to a Unix socket, not worth a library. A failure is not
- * reported: the manager's own time limit then says what is wrong. `state` as in sd_notify(3). */
-static void notify_manager(const char *state)
-{
-    const char *path = getenv("NOTIFY_SOCKET");
-    struct sockaddr_un address = {.sun_family = AF_UNIX};
-    size_t length = path == NULL ? 0 : strlen(path);
-    int sender;
-
-    if (length < 2 || length >= sizeof(address.sun_path) || (path[0] != '/' && path[0] != '@'))
-        return;
-    memcpy(address.sun_path, path, length);
-    if (path[0] == '@') /* an abstract name */
-        address.sun_path[0] = '\0';
-    sender = socket(AF_UNIX, SOCK_DGRAM | SOCK_CLOEXEC, 0);
-    if (sender < 0)
-        return;
-    (void)sendto(sender, state, strlen(state), MSG_NOSIGNAL, (const struct sockaddr *)&address,
-                 (socklen_t)(offsetof(struct sockaddr_un, sun_path) + length));
-    close(sender);
 }
 
 static enum status start(struct running *running, struct failure *failure)

@@ -9,6 +9,7 @@
 #include "server/base/random.h"
 #include "server/files/host_files.h"
 #include "server/handout/stream_ledger.h"
+#include "server/join/join_limits.h"
 #include "server/pool/fill.h"
 #include "server/pool/pool.h"
 #include "server/process/load_meter.h"
@@ -33,6 +34,7 @@ struct server {
     _Atomic uint64_t database_away_ns; /* since when; 0: it is there */
     struct stream_ledger *ledger;
     struct files_health files;
+    struct join_limits *join_limits;
 
     struct pool *pool;     /* NULL: none */
     struct filler *filler; /* likewise; under `lock` */
@@ -55,6 +57,11 @@ struct load_meter *server_load(struct server *server)
 struct stream_ledger *server_ledger(struct server *server)
 {
     return server->ledger;
+}
+
+struct join_limits *server_join_limits(struct server *server)
+{
+    return server->join_limits;
 }
 
 struct pool *server_pool(struct server *server)
@@ -240,6 +247,17 @@ static enum status load_config(struct server *server, struct failure *failure)
     return status;
 }
 
+/* Who joins holds a quarter of the threads at most: the others are the scheduler's. Where there are
+ * few, one may wait for another all the same. */
+static size_t join_threads(const struct server *server)
+{
+    int threads = server->options.threads;
+
+    if (threads <= 0)
+        threads = (int)server->current.config->threads;
+    return threads >= 8 ? (size_t)threads / 4 : threads >= 3 ? 2 : 1;
+}
+
 enum status server_create(const struct server_options *options, struct server **ret_server,
                           struct failure *failure)
 {
@@ -256,6 +274,11 @@ enum status server_create(const struct server_options *options, struct server **
                                     : load_config(server, failure);
     if (status == STATUS_OK)
         status = project_load(server->current.config, &server->current.project, failure);
+    if (status == STATUS_OK) {
+        server->join_limits = join_limits_create(join_threads(server));
+        if (server->join_limits == NULL)
+            status = fail(failure, STATUS_NO_MEMORY, "no memory");
+    }
     if (status != STATUS_OK) {
         server_destroy(server);
         return status;
@@ -271,6 +294,7 @@ void server_destroy(struct server *server)
         return;
     snapshot_release(&server->current);
     stream_ledger_destroy(server->ledger);
+    join_limits_destroy(server->join_limits);
     pthread_mutex_destroy(&server->lock);
     server->magic = 0;
     free(server);

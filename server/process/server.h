@@ -15,6 +15,7 @@ struct buffer;
 struct listener;
 struct pool;
 struct load_meter;
+struct join_limits;
 struct stream_ledger;
 struct files_health;
 struct server;
@@ -51,6 +52,7 @@ const struct server_options *server_options(const struct server *server);
 struct load_meter *server_load(struct server *server);
 /* What job streams have had in this process. */
 struct stream_ledger *server_ledger(struct server *server);
+struct join_limits *server_join_limits(struct server *server);
 struct files_health *server_files(struct server *server);
 
 /* With a thread that keeps it like the database, before the workers start; stop it after they

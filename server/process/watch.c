@@ -54,6 +54,7 @@ enum watched {
     WATCHED_GUI_URLS,
     WATCHED_PROJECT_FILES,
     WATCHED_PLAN_CLASSES,
+    WATCHED_TERMS,
     WATCHED_COUNT
 };
 #define WATCHED_PROJECT_FIRST WATCHED_KEY
@@ -108,6 +109,7 @@ static void stamp_all(const struct config *config, struct stamp ret_stamps[WATCH
     stamp_in_project(config, "gui_urls.xml", &ret_stamps[WATCHED_GUI_URLS]);
     stamp_in_project(config, "project_files.xml", &ret_stamps[WATCHED_PROJECT_FILES]);
     stamp_in_project(config, "plan_class_spec.xml", &ret_stamps[WATCHED_PLAN_CLASSES]);
+    stamp_in_project(config, "terms_of_use.txt", &ret_stamps[WATCHED_TERMS]);
     project_key_path(config, "code_sign_public", path, sizeof(path));
     stamp_file(path, &ret_stamps[WATCHED_KEY]);
     project_key_path(config, "", path, sizeof(path));

@@ -50,6 +50,24 @@ void web_reply_head(struct buffer *head, const char *content_type, const struct 
     buffer_add_string(head, "\r\n");
 }
 
+enum join_page web_request_join_page(variable_reader *read, void *context,
+                                     const struct config *config)
+{
+    if (!config->joining || read(context, "QM_PAGE") != NULL)
+        return JOIN_NONE;
+    return join_page_asked(text_from(read(context, "REQUEST_METHOD")),
+                           text_from(read(context, "SCRIPT_NAME")),
+                           text_from(read(context, "PATH_INFO")));
+}
+
+void web_page_head(struct buffer *head, size_t length)
+{
+    buffer_print(head,
+                 "Content-Type: text/xml\r\nContent-Length: %zu\r\n"
+                 "Cache-Control: no-store\r\n\r\n",
+                 length);
+}
+
 bool web_request_is_post(variable_reader *read, void *context, const struct config *config,
                          struct buffer *ret_page)
 {

@@ -4,6 +4,7 @@
 #ifndef SERVER_PROCESS_WEB_REQUEST_H
 #define SERVER_PROCESS_WEB_REQUEST_H
 
+#include "server/join/join_page.h"
 #include "server/rpc/request.h"
 
 #include <stdbool.h>
@@ -31,6 +32,13 @@ void web_request_read(struct web_request *web, bool clock_from_request, variable
  * sent one sees that it was taken. */
 void web_reply_head(struct buffer *head, const char *content_type, const struct web_request *web,
                     size_t length);
+
+/* Which page for joining is asked for by GET; JOIN_NONE where it is something else, or the
+ * configuration leaves these pages to others. */
+enum join_page web_request_join_page(variable_reader *read, void *context,
+                                     const struct config *config);
+/* The head before such a page, which nobody may keep. */
+void web_page_head(struct buffer *head, size_t length);
 
 /* Whether this is a scheduler request at all; if not, a page for whoever looked is in `ret_page`.
  */

@@ -12,6 +12,8 @@
 #include "server/base/log.h"
 #include "server/base/random.h"
 #include "server/files/host_files.h"
+#include "server/join/join.h"
+#include "server/policy/host/host_record.h"
 #include "server/process/fcgi.h"
 #include "server/process/load_meter.h"
 #include "server/process/receive.h"
@@ -179,6 +181,45 @@ bool worker_answer(struct worker *worker, const struct snapshot *snapshot,
     return is_served;
 }
 
+bool worker_join(struct worker *worker, const struct snapshot *snapshot,
+                 const struct web_request *web, enum join_page page, struct text query,
+                 struct buffer *ret_page)
+{
+    struct config *config = snapshot->config;
+    struct join_request request = {
+        .page = page,
+        .query = query,
+        .address =
+            host_record_external_address(web->transport.forwarded_for, web->transport.remote_addr,
+                                         config->trusted_proxy.items, config->trusted_proxy.count),
+        .project = {.config = config,
+                    .catalog = snapshot->catalog,
+                    .terms_of_use = snapshot->project->blocks.terms_of_use,
+                    .terms_are_lost = snapshot->project->blocks.terms_are_lost,
+                    .is_stopped = snapshot->stop_sched},
+        .limits = server_join_limits(worker->server),
+        .arena = arena_for(worker, config),
+        .now = (int64_t)web->now,
+    };
+
+    if (request.arena == NULL) {
+        log_line(LOG_LEVEL_CRITICAL, "event=no_memory");
+        join_write_error(ret_page, JOIN_DOWN);
+        return true;
+    }
+    if (page != JOIN_CONFIG && !snapshot->stop_sched)
+        request.db = database(worker, config);
+    join_answer(&request, ret_page);
+    join_log(&request);
+    if (request.database_was_away && worker->db != NULL) {
+        close_database(worker);
+        put_off_database(worker);
+        server_note_database(worker->server, false, clock_ns());
+    }
+    arena_reset(worker->arena);
+    return !join_refuses_guess(&request);
+}
+
 static const char *read_fcgi_variable(void *context, const char *name)
 {
     return fcgi_variable(context, name);
@@ -224,6 +265,24 @@ static void write_reply(struct worker *worker, const char *content_type,
     buffer_free(&head);
 }
 
+static void serve_page(struct worker *worker, const struct snapshot *snapshot, enum join_page page,
+                       struct buffer *reply)
+{
+    struct buffer head = buffer_on_heap(4096);
+    struct web_request web = {0};
+
+    web_request_read(&web, server_options(worker->server)->clock_from_request, read_fcgi_variable,
+                     worker->fcgi);
+    set_deadline(worker, 0);
+    (void)worker_join(worker, snapshot, &web, page,
+                      text_from(fcgi_variable(worker->fcgi, "QUERY_STRING")), reply);
+    set_deadline(worker, exchange_longest_ns);
+    web_page_head(&head, reply->length);
+    fcgi_write(worker->fcgi, buffer_text(&head));
+    fcgi_write(worker->fcgi, buffer_text(reply));
+    buffer_free(&head);
+}
+
 /* Whether it was served, and not only refused. */
 static bool serve_request(struct worker *worker, const struct snapshot *snapshot,
                           const struct received *received)
@@ -231,9 +290,14 @@ static bool serve_request(struct worker *worker, const struct snapshot *snapshot
     struct buffer body = buffer_on_heap((size_t)snapshot->config->request_bytes_max);
     struct buffer reply = buffer_on_heap((size_t)snapshot->config->request_memory_max);
     struct web_request web = {0};
+    enum join_page page = web_request_join_page(read_fcgi_variable, worker->fcgi, snapshot->config);
     enum status status;
     bool is_served = false;
 
+    if (page != JOIN_NONE) {
+        serve_page(worker, snapshot, page, &reply);
+        goto done;
+    }
     if (!web_request_is_post(read_fcgi_variable, worker->fcgi, snapshot->config, &reply)) {
         if (text_is(text_from(fcgi_variable(worker->fcgi, "QM_PAGE")), "metrics")) {
             server_write_pool_figures(worker->server, &reply);

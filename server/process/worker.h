@@ -7,6 +7,7 @@
 #include "server/base/buffer.h"
 #include "server/base/status.h"
 #include "server/base/text.h"
+#include "server/join/join_page.h"
 #include "server/rpc/request.h"
 
 #include <pthread.h>
@@ -50,6 +51,11 @@ void worker_clear(struct worker *worker);
 bool worker_answer(struct worker *worker, const struct snapshot *snapshot,
                    const struct web_request *web, const struct load *load,
                    struct buffer *ret_reply);
+
+/* Answers a page for joining (not JOIN_NONE); false: it refused somebody who may be guessing. */
+bool worker_join(struct worker *worker, const struct snapshot *snapshot,
+                 const struct web_request *web, enum join_page page, struct text query,
+                 struct buffer *ret_page);
 
 /* Thread main: serves what the receiver has, until it ends. */
 void worker_serve(struct worker *worker, struct receiver *receiver);

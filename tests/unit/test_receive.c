@@ -2,10 +2,10 @@
 /* The receiver against peers on a real socket: quick, slow, silent, hostile, and too many. */
 #include "server/base/buffer.h"
 #include "server/base/counters.h"
-#include "server/process/listen.h"
 #include "server/process/load_meter.h"
 #include "server/process/receive.h"
 #include "server/rpc/request.h"
+#include "server/web/listen.h"
 #include "tests/support/test.h"
 
 #include <poll.h>
@@ -341,6 +341,42 @@ static void too_many_are_asked_to_come_again(void **state)
     close(reporter);
 }
 
+/* Pages for joining are known by their variables: they are turned away as scheduler requests are.
+ */
+static void pages_for_joining_are_turned_away_too(void **state)
+{
+    static const char variables[] = "\x0e\x03REQUEST_METHODGET"
+                                    "\x0b\x18SCRIPT_NAME/test/lookup_account.php"
+                                    "\x09\x00PATH_INFO";
+    static const char responder[8] = {0, 1};
+    struct place *place = *state;
+    struct buffer bytes = buffer_on_heap(4096);
+    struct received *received;
+    int peers[10];
+
+    add_record(&bytes, 1, responder, sizeof(responder));
+    add_record(&bytes, 4, variables, 9); /* in the midst of a name */
+    add_record(&bytes, 4, variables + 9, sizeof(variables) - 1 - 9);
+    add_record(&bytes, 4, "", 0);
+    add_record(&bytes, 5, "", 0);
+    load_meter_served(&place->meter, UINT64_C(1000000000));
+    for (size_t i = 0; i < 10; i++) {
+        peers[i] = connect_to(place);
+        send_all(peers[i], buffer_text(&bytes));
+    }
+    for (size_t i = 2; i < 10; i++)
+        assert_in_range(read_to_end(peers[i]), 40, 200);
+    assert_int_equal(atomic_load(&place->refused), 8);
+    received = receiver_take(place->receiver);
+    assert_int_equal(received->page, JOIN_LOOKUP);
+    assert_true(received->load.backlog <= 1); /* clients with jobs wait no longer for it */
+    close(received->connection);
+    receiver_finish(place->receiver, received);
+    for (size_t i = 0; i < 10; i++)
+        close(peers[i]);
+    buffer_free(&bytes);
+}
+
 /* Peers that fill the memory are stalled and end by their time limit; others are served then. */
 static void memory_has_a_bound(void **state)
 {
@@ -383,8 +419,9 @@ static void waiting_requests_leave_memory_for_others(void **state)
     struct place *place = *state;
     char piece[1001] = "";
     struct buffer bytes;
-    int peers[12];
+    int peers[12], small;
     struct receiver_figures figures;
+    size_t large;
 
     memset(piece, 'x', sizeof(piece) - 1);
     bytes = request_with(piece, 90);
@@ -398,6 +435,15 @@ static void waiting_requests_leave_memory_for_others(void **state)
     assert_in_range(atomic_load(&place->refused), 3, 5);
     receiver_figures(place->receiver, &figures);
     assert_in_range(figures.waiting, 7, 9);
+    large = figures.waiting;
+    small = connect_to(place); /* which is not turned away for the large ones */
+    post(small, "<scheduler_request>");
+    for (int tries = 0; tries < 500 && figures.waiting == large; tries++) {
+        usleep(10000);
+        receiver_figures(place->receiver, &figures);
+    }
+    assert_int_equal(figures.waiting, large + 1);
+    close(small);
     for (size_t i = 0; i < 12; i++)
         close(peers[i]);
     buffer_free(&bytes);
@@ -480,6 +526,7 @@ int main(void)
         CASE(a_large_body_may_come_slowly),
         CASE(padding_does_not_get_around_the_bound),
         CASE(too_many_are_asked_to_come_again),
+        CASE(pages_for_joining_are_turned_away_too),
         CASE(memory_has_a_bound),
         CASE(the_key_and_reports_are_found_in_any_record),
         CASE(waiting_requests_leave_memory_for_others),

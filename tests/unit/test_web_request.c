@@ -2,6 +2,7 @@
 /* What a worker takes from the web server's variables: time and seed, real and simulated. */
 #include "server/process/web_request.h"
 
+#include "config/config.h"
 #include "server/base/buffer.h"
 #include "tests/support/test.h"
 
@@ -83,6 +84,43 @@ static void a_time_that_was_taken_is_repeated(void **state)
     assert_head(NULL, true, "Content-Type: text/xml\r\nContent-Length: 12\r\n\r\n");
 }
 
+static const char *asked[3]; /* method, script, page of the sample */
+
+static const char *read_asked(void *context, const char *name)
+{
+    static const char *const names[] = {"REQUEST_METHOD", "SCRIPT_NAME", "QM_PAGE"};
+
+    (void)context;
+    for (size_t i = 0; i < 3; i++)
+        if (strcmp(name, names[i]) == 0)
+            return asked[i];
+    return NULL;
+}
+
+static enum join_page ask(bool joining, const char *method, const char *script, const char *page)
+{
+    const struct config config = {.joining = joining};
+
+    asked[0] = method;
+    asked[1] = script;
+    asked[2] = page;
+    return web_request_join_page(read_asked, NULL, &config);
+}
+
+static void pages_for_joining_are_answered_where_the_project_says_so(void **state)
+{
+    (void)state;
+    const char *script = "/test/create_account.php";
+
+    assert_int_equal(ask(true, "GET", script, NULL), JOIN_CREATE);
+    assert_int_equal(ask(false, "GET", script, NULL), JOIN_NONE);
+    assert_int_equal(ask(true, "POST", script, NULL), JOIN_NONE);
+    assert_int_equal(ask(true, NULL, script, NULL), JOIN_NONE);
+    assert_int_equal(ask(true, "GET", script, "metrics"), JOIN_NONE);
+    assert_int_equal(ask(true, "GET", "/test_cgi/cgi", NULL), JOIN_NONE);
+    assert_int_equal(ask(true, "GET", NULL, NULL), JOIN_NONE);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -90,6 +128,7 @@ int main(void)
         cmocka_unit_test(the_same_simulated_request_has_the_same_seed),
         cmocka_unit_test(real_requests_have_seeds_of_their_own),
         cmocka_unit_test(a_time_that_was_taken_is_repeated),
+        cmocka_unit_test(pages_for_joining_are_answered_where_the_project_says_so),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);
