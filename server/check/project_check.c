@@ -12,6 +12,7 @@
 #include "server/submit/keys.h"
 #include "server/submit/template_input.h"
 #include "server/submit/template_output.h"
+#include "server/upload/upload_project.h"
 
 #include <dirent.h>
 #include <math.h>
@@ -109,6 +110,27 @@ static void check_keys(struct check *check)
                       check->arena,
                       text_print(check->arena, "%s can be read by others than its owner", path)));
     }
+}
+
+/* What the upload handler and the jobs think of certificates, and the handler's permissions. */
+static void check_uploads(struct check *check)
+{
+    const struct config *config = check->config;
+    int mode;
+
+    if (config->ignore_upload_certificates)
+        found(check, CHECK_WARNING,
+              "ignore_upload_certificates: anybody can upload files of any name");
+    else if (config->dont_generate_upload_certificates)
+        found(
+            check, CHECK_WARNING,
+            "dont_generate_upload_certificates: an upload handler refuses files of jobs without a "
+            "certificate, unless ignore_upload_certificates is set");
+    if (!upload_mode_read(config->fuh_set_initial_permission, 0, &mode) ||
+        !upload_mode_read(config->fuh_set_completed_permission, 0, &mode))
+        found(check, CHECK_ERROR,
+              "fuh_set_initial_permission, fuh_set_completed_permission: wanted octal digits up to "
+              "0777");
 }
 
 static void check_secrets(struct check *check)
@@ -349,6 +371,7 @@ void project_check(struct arena *arena, const char *project_dir, bool reads_data
         check_folder(&check, "download_dir", check.config->download_dir);
         check_folder(&check, "upload_dir", check.config->upload_dir);
         check_keys(&check);
+        check_uploads(&check);
         check_secrets(&check);
         check_templates(&check);
         check_files(&check);

@@ -25,6 +25,7 @@ enum {
     CENSUSES_MAX = 1000,
     PLAN_CLASS_BYTES_MAX = 4 << 20,
     BLOCK_BYTES_MAX = 65535,    /* far more than any client takes */
+    TERMS_BYTES_MAX = 32768,    /* escaped, a client takes twice as much */
     PROJECT_BYTES_MAX = 1 << 23 /* 64 x 3 keys and 1000 censuses of 4 KB, two blocks, and more */
 };
 
@@ -93,6 +94,21 @@ static struct text read_block(struct project *project, const struct config *conf
     if (file_read(project->arena, path, BLOCK_BYTES_MAX, &block, NULL) != STATUS_OK)
         return NO_TEXT;
     return block;
+}
+
+/* Nobody shall join under terms that are not shown. */
+static void read_terms(struct project *project, const struct config *config)
+{
+    struct failure failure = {0};
+    char path[PATH_MAX];
+    enum status status;
+
+    project_path(config, "terms_of_use.txt", path, sizeof(path));
+    status =
+        file_read(project->arena, path, TERMS_BYTES_MAX, &project->blocks.terms_of_use, &failure);
+    project->blocks.terms_are_lost = status != STATUS_OK && status != STATUS_NOT_FOUND;
+    if (project->blocks.terms_are_lost && config->joining)
+        log_event(LOG_LEVEL_CRITICAL, "terms_of_use_not_read", text_from(failure.text));
 }
 
 static void read_census(struct project *project, const struct config *config, const char *name,
@@ -185,6 +201,7 @@ enum status project_load(const struct config *config, struct project **ret_proje
     project->blocks.gui_urls = read_block(project, config, "gui_urls.xml");
     project->blocks.project_files = read_block(project, config, "project_files.xml");
     read_censuses(project, config);
+    read_terms(project, config);
     *ret_project = project;
     return STATUS_OK;
 }

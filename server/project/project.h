@@ -6,6 +6,7 @@
 #include "server/base/status.h"
 #include "server/policy/plan_class/plan_class.h"
 
+#include <stdbool.h>
 #include <stddef.h>
 
 struct arena;
@@ -23,6 +24,8 @@ struct project_keys {
  * hold them (protocol(7) 3.2); empty: none. */
 struct project_blocks {
     struct text gui_urls, project_files;
+    struct text terms_of_use; /* for joining: the file terms_of_use.txt; empty: none */
+    bool terms_are_lost;      /* it cannot be read, or is larger than 32 KiB */
     const struct size_census *size_censuses; /* the files size_census_APP */
     size_t size_census_count;
 };
@@ -38,9 +41,10 @@ struct project {
 };
 
 /* Reads code_sign_public, and old_key_N with signature_N and signature_stripped_N for N from 0 as
- * long as there are any, in config.key_dir or DIR/keys; DIR/gui_urls.xml, DIR/project_files.xml and
- * DIR/size_census_APP where they exist; DIR/plan_class_spec.xml, without which the built-in plan
- * classes hold. STATUS_NOT_FOUND: no code_sign_public. The caller owns one reference. */
+ * long as there are any, in config.key_dir or DIR/keys; DIR/gui_urls.xml, DIR/project_files.xml,
+ * DIR/size_census_APP and DIR/terms_of_use.txt where they exist; DIR/plan_class_spec.xml, without
+ * which the built-in plan classes hold. STATUS_NOT_FOUND: no code_sign_public. The caller owns one
+ * reference. */
 MUST_CHECK enum status project_load(const struct config *config, struct project **ret_project,
                                     struct failure *failure);
 /* DIR/plan_class_spec.xml alone. The caller frees them. */

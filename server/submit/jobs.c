@@ -50,6 +50,7 @@ struct jobs {
     uint64_t number; /* of the next name */
     struct jobs_count count;
     struct text last_name;
+    bool have_output_files;
 };
 
 static enum status no_memory(struct failure *failure)
@@ -112,6 +113,11 @@ void jobs_end(struct jobs *jobs, bool keep)
 struct jobs_count jobs_count(const struct jobs *jobs)
 {
     return jobs->count;
+}
+
+bool jobs_have_output_files(const struct jobs *jobs)
+{
+    return jobs->have_output_files;
 }
 
 struct text jobs_last_name(const struct jobs *jobs)
@@ -267,6 +273,7 @@ static enum status make_workunit(struct jobs *jobs, const struct job_line *line,
     workunit->appid = settings->app->id;
     workunit->keywords = settings->keywords;
     workunit->result_template_file = (*ret_output)->stored_path;
+    jobs->have_output_files |= (*ret_output)->output.file_count > 0;
     workunit->create_time = workunit->transition_time = settings->now;
     if (settings->target != NULL) {
         workunit->transition_time = TRANSITION_NEVER; /* there is nothing yet to look at */

@@ -13,7 +13,8 @@
  *
  * An app version comes in as a folder's version.xml and files (version_document.c), a new project
  * as names and URLs (new_project.c), keys are made and read by keys.c. What becomes of a workunit
- * when results are reported or late is a rule of its own (transition_rules.c).
+ * when results are reported or late is a rule of its own (transition_rules.c). Which files a result
+ * gives back is read from its document again (output_files.c).
  *
  * All this runs in the caller's thread, in the caller's arena and transaction; the writers of
  * documents.c have arenas of their own and end with the call. Nothing is kept between calls but
@@ -62,6 +63,8 @@ struct jobs_count {
     uint64_t jobs, results;
 };
 struct jobs_count jobs_count(const struct jobs *jobs);
+/* Whether results of some job made give files back. */
+bool jobs_have_output_files(const struct jobs *jobs);
 /* The name of the last job added. */
 struct text jobs_last_name(const struct jobs *jobs);
 

@@ -67,6 +67,7 @@ void project_write_config(const struct new_project *project, struct buffer *buff
     write_below(buffer, "upload_dir", project->dir, "/upload");
     write_below(buffer, "upload_url", project->master_url, "file_upload_handler");
     write_option(buffer, "uldl_dir_fanout", TEXT(FANOUT));
+    write_option(buffer, "joining", TEXT("1"));
     buffer_add_string(buffer, "  </config>\n  <tasks>\n  </tasks>\n  <daemons>\n  </daemons>\n"
                               "</boinc>\n");
 }
