@@ -30,7 +30,7 @@ expect() {
     fi
 }
 in_project() { "$qmctl" --project "$project" "$@"; }
-from_lines() { in_project jobs create --app demo --in "$demo/in.xml" --out "$demo/out.xml" --stdin "$@" <"$dir/lines"; }
+from_lines() { in_project jobs create --app demo --in "$demo/in.xml" --out "$QM_SOURCE_DIR/templates/none_out.xml" --stdin "$@" <"$dir/lines"; }
 same() {
     [ "$2" = "$3" ] && return
     echo "FAILED: $1: $2, wanted $3"
@@ -92,15 +92,15 @@ expect 0 '^[0-9a-f]{64}$' in_project sign "$demo/app"
 
 # --- jobs
 echo data >"$dir/in1"
-expect 0 'job single' in_project jobs create --app demo --in "$demo/in.xml" --out "$demo/out.xml" \
+expect 0 'job single' in_project jobs create --app demo --in "$demo/in.xml" --out "$QM_SOURCE_DIR/templates/none_out.xml" \
     --name single "$dir/in1"
 same "the single job's result" \
     "$(sql -e "SELECT name, server_state FROM $database.result" | tr '\t' ' ')" 'single_0 2'
-expect 1 'wants 1 files' in_project jobs create --app demo --in "$demo/in.xml" --out "$demo/out.xml"
+expect 1 'wants 1 files' in_project jobs create --app demo --in "$demo/in.xml" --out "$QM_SOURCE_DIR/templates/none_out.xml"
 expect 1 'delay_bound: not a whole number' in_project jobs create --app demo --delay_bound 1.5
 printf '<workunit>\n<rsc_fpops_est>much</rsc_fpops_est>\n</workunit>\n' >"$project/templates/bad_in.xml"
 expect 1 'templates/bad_in.xml:2: <rsc_fpops_est>: not a number' in_project jobs create \
-    --app demo --in templates/bad_in.xml --out "$demo/out.xml"
+    --app demo --in templates/bad_in.xml --out "$QM_SOURCE_DIR/templates/none_out.xml"
 expect 1 'templates/bad_in.xml:2: <rsc_fpops_est>: not a number' in_project check-config
 rm "$project/templates/bad_in.xml"
 
@@ -131,7 +131,7 @@ sql -e "SET sql_mode = ''; INSERT INTO $database.host SET id = 42, userid = 1;
 for_whom() {
     local name=$1
     shift
-    in_project jobs create --app demo --in "$demo/in.xml" --out "$demo/out.xml" --name "$name" "$@" "$dir/in1"
+    in_project jobs create --app demo --in "$demo/in.xml" --out "$QM_SOURCE_DIR/templates/none_out.xml" --name "$name" "$@" "$dir/in1"
 }
 expect 2 'needs --for' for_whom x --multi
 expect 2 'made by the server' for_whom x --for host:42 --transitioner
@@ -229,7 +229,7 @@ same "a message" "$(sql -e "SELECT xml FROM $database.msg_to_host WHERE hostid =
 
 # exp_days becomes sticky_lifetime, now that the policy is on.
 sed 's|<file_info>|<file_info><sticky/><exp_days>10</exp_days>|' "$demo/in.xml" >"$project/templates/kept_in.xml"
-expect 0 'job kept' in_project jobs create --app demo --in templates/kept_in.xml --out "$demo/out.xml" \
+expect 0 'job kept' in_project jobs create --app demo --in templates/kept_in.xml --out "$QM_SOURCE_DIR/templates/none_out.xml" \
     --name kept "$dir/in1"
 same "sticky_lifetime" "$(sql -e "SELECT xml_doc FROM $database.workunit WHERE name = 'kept'" |
     grep -c '<sticky_lifetime>864000</sticky_lifetime>')" 1

@@ -26,7 +26,7 @@ transition() {
 }
 # did NAME NUMBER...: these figures, and 0 in all others.
 did() {
-    local wanted='{"jobs": 0, "timed_out": 0, "made": 0, "not_needed": 0, "to_validate": 0, "accepted": 0, "to_assimilate": 0, "given_up": 0, "put_off": 0}'
+    local wanted='{"jobs": 0, "timed_out": 0, "made": 0, "not_needed": 0, "to_validate": 0, "accepted": 0, "valid": 0, "invalid": 0, "undecided": 0, "to_assimilate": 0, "assimilated": 0, "deferred": 0, "files_deleted": 0, "given_up": 0, "put_off": 0}'
     while [ $# -gt 0 ]; do
         # shellcheck disable=SC2001 # a pattern
         wanted=$(sed "s/\"$1\": 0/\"$1\": $2/" <<<"$wanted")
@@ -110,7 +110,7 @@ transition $((deadline + 11))
 claim "a validator may look at it" did jobs 1 to_validate 1
 claim "the second host comes too" report second $((deadline + 20)) job_1
 transition $((deadline + 21)) --trust
-claim "without a validator that is the answer" did jobs 1 accepted 1 to_assimilate 1
+claim "without a validator that is the answer" did jobs 1 accepted 1 valid 2 to_assimilate 1
 claim "of both" test "$(rows "SELECT SUM(validate_state = 1), canonical_resultid = MIN(result.id),
     need_validate, transition_time FROM result JOIN workunit ON workunit.id = workunitid")" = \
     "2"$'\t'"1"$'\t'"0"$'\t'"2147483647"

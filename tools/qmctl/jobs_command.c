@@ -8,6 +8,7 @@
 #include "server/base/arena.h"
 #include "server/base/clock.h"
 #include "tools/qmctl/commands.h"
+#include "tools/qmctl/upload_check.h"
 
 #include <inttypes.h>
 #include <stdio.h>
@@ -277,6 +278,11 @@ enum exit_code command_jobs_create(struct session *session)
             printf("%" PRIu64 " jobs, %" PRIu64 " results\n", count.jobs, count.results);
         else
             printf("job " TEXT_FORMAT "\n", TEXT_ARG(jobs_last_name(jobs)));
+    }
+    if (status == STATUS_OK && jobs_have_output_files(jobs)) {
+        struct text problem = upload_url_problem(session);
+        if (problem.length > 0)
+            fprintf(stderr, "warning: " TEXT_FORMAT "\n", TEXT_ARG(problem));
     }
     jobs_end(jobs, status == STATUS_OK || status == STATUS_DB_UNKNOWN);
     return status == STATUS_OK ? EXIT_DONE : session_failed(session);

@@ -54,6 +54,13 @@ static const struct option user_add_options[] = {
 static const struct option user_show_options[] = {
     {"id", NULL, "N", "By number instead of e-mail address."},
 };
+static const struct option user_delete_options[] = {
+    {"id", NULL, "N", "By number instead of e-mail address."},
+    {"yes", NULL, NULL, "Do not ask."},
+};
+static const struct option host_delete_options[] = {
+    {"yes", NULL, NULL, "Do not ask."},
+};
 static const struct option list_options[] = {
     {"most", NULL, "N", "Lines at most (100)."},
 };
@@ -78,12 +85,86 @@ static const struct option jobs_cancel_options[] = {
     {"batch", NULL, "N", "All jobs of this batch."},
     {"app", NULL, "NAME", "All jobs of this application."},
 };
+#define WHICH_JOBS(begins)                                    \
+    {"app", NULL, "NAME", "Only those of this application."}, \
+        {"batch", NULL, "N", "Only those of this batch."},    \
+    {                                                         \
+        "name", NULL, "TEXT", begins                          \
+    }
+#define PAGE_OPTIONS                                                           \
+    {"most", NULL, "N", "Lines at most, the newest (100)."},                   \
+    {                                                                          \
+        "before", NULL, "ID", "Only lower numbers, to go on with a long list." \
+    }
+static const struct option jobs_list_options[] = {
+    WHICH_JOBS("Only those whose name begins so."),
+    {"state", NULL, "STATE",
+     "Only those that are \"unsent\", \"in progress\", \"waiting for validation\", \"waiting\" "
+     "(for "
+     "the next transition, or for the host they are meant for), \"done\", \"failed\" or "
+     "\"cancelled\"."},
+    {"count", NULL, NULL, "How many are in each state, instead of a line for each."},
+    PAGE_OPTIONS,
+};
+static const struct option jobs_show_options[] = {
+    {"id", NULL, "N", "By number instead of name."},
+};
+static const struct option jobs_results_options[] = {
+    WHICH_JOBS("Only those whose name, which begins with the job's, begins so."),
+    {"state", NULL, "STATE",
+     "Only those that are \"inactive\", \"unsent\", \"in progress\" or \"over\"."},
+    {"outcome", NULL, "OUTCOME",
+     "Only those with this outcome, such as \"success\", \"client error\" or \"no reply\"."},
+    PAGE_OPTIONS,
+};
+static const struct option jobs_batches_options[] = {
+    {"app", NULL, "NAME", "Only jobs of this application."},
+    {"batch", NULL, "N", "Only this batch."},
+    {"most", NULL, "N", "Lines at most, the highest numbers (100)."},
+    {"before", NULL, "N", "Only lower numbers, to go on with a long list."},
+};
+static const struct option jobs_export_options[] = {
+    WHICH_JOBS("Only those of jobs whose name begins so."),
+    {"all", NULL, NULL,
+     "Every successful result instead of the canonical one, for projects without validation."},
+    {"wait", NULL, NULL, "Stay until no job is open, and copy answers as they come."},
+    {"follow", NULL, NULL, "Stay, and copy answers as they come, until stopped by a signal."},
+    {"every", NULL, "SECONDS", "With --wait or --follow: between two looks (5)."},
+};
 static const struct option transition_options[] = {
     {"loop", NULL, "SECONDS", "Stay, and begin another round after so many seconds."},
     {"limit", NULL, "N", "Workunits in one round, at most (all that are due)."},
     {"now", NULL, "T", "The moment that deadlines are compared with, as Unix time (the clock)."},
+    {"validate", NULL, "COMMAND",
+     "Compares the output files of each job's results, picks the answer, grants credit. bitwise: "
+     "byte by byte. Else a command for the shell, which gets the files of one result and then, as "
+     "many, those of another as further arguments (\"\" for an optional one that is missing), "
+     "and QM_JOB, QM_JOB_ID and QM_APP. Exit status 0: the same, 1: different, 2: the first one "
+     "is of no use, 3: ask later; anything else is a failure, and asked again in ten minutes. "
+     "Each result is first compared with itself, where 1 and 2 make it invalid."},
+    {"assimilate", NULL, "COMMAND",
+     "Gives each finished job to a command for the shell, at least once: the output files of its "
+     "canonical result as further arguments (\"\" for one that is missing), none for a job that "
+     "was given up, and QM_JOB_ID (always the same for a job), QM_JOB, QM_APP, QM_BATCH, "
+     "QM_RESULT and QM_ERROR_MASK (0: there is an answer). Exit status 0: done, which is then "
+     "marked; 3: later, when all its results are over; anything else is a failure, and tried again "
+     "in ten minutes."},
+    {"delete-files", NULL, NULL,
+     "Deletes the files of jobs that were assimilated, after delete_delay_hours; not what is "
+     "marked "
+     "no_delete, nor input files that an unfinished job needs too, nor those of a job with "
+     "nodelete "
+     "in its name. Where a folder is missing it is tried again every hour."},
+    {"command-seconds", NULL, "N", "A command may take so long (600)."},
     {"trust", NULL, NULL,
      "There is no validator: as many successes as the quorum are the answer, unseen."},
+};
+static const struct option purge_options[] = {
+    {"min-age-days", NULL, "N", "Only jobs that did not change for so many days (30)."},
+    {"app", NULL, "NAME", "Only jobs of this application."},
+    {"archive", NULL, "DIR", "Where the archive is written (archives in the project's folder)."},
+    {"no-archive", NULL, NULL, "Write none: what is purged is lost."},
+    {"limit", NULL, "N", "Jobs at most (all)."},
 };
 static const struct option queue_options[] = {
     {"by-batch", NULL, NULL, "A line for each batch."},
@@ -128,6 +209,7 @@ static const struct option files_get_options[] = {
 };
 static const struct option check_options[] = {
     {"no-db", NULL, NULL, "Do not look at the database."},
+    {"no-web", NULL, NULL, "Do not ask whether uploads arrive at upload_url."},
 };
 
 #define OPTIONS(array) .options = (array), .option_count = sizeof(array) / sizeof((array)[0])
@@ -136,7 +218,9 @@ const struct subcommand subcommands[] = {
     {"init", "DIR", "Makes a project: folder, config.xml, keys, database, master page.",
      "qmctl init /srv/demo --url https://example.org/demo/ --name Demo --db-name demo",
      OPTIONS(init_options), .arguments_min = 1, .arguments_max = 1, .run = command_init},
-    {"check-config", "", "Checks config.xml, keys, folders, templates and database.",
+    {"check-config", "",
+     "Checks config.xml, keys, folders, templates and database, and where templates have output "
+     "files, whether an upload handler answers at upload_url.",
      "qmctl check-config --project /srv/demo", OPTIONS(check_options), .run = command_check_config},
     {"keys", "", "Makes keys that are missing, and shows the fingerprints of all.", "qmctl keys",
      .prints_table = true, .run = command_keys},
@@ -168,6 +252,12 @@ const struct subcommand subcommands[] = {
      OPTIONS(list_options), .prints_table = true, .run = command_user_list},
     {"user show", "[EMAIL]", "Shows an account and its key.", "qmctl user show ada@example.org",
      OPTIONS(user_show_options), .arguments_max = 1, .run = command_user_show},
+    {"user delete", "[EMAIL]",
+     "Deletes an account, its hosts and whatever else is known of the person, after asking. "
+     "Jobs in progress go to others, and results stay without saying whose they were. What goes "
+     "from which table: quartermaster(8), \"Deleting people\".",
+     "qmctl user delete ada@example.org --yes", OPTIONS(user_delete_options), .arguments_max = 1,
+     .run = command_user_delete},
     {"jobs create", "[FILE...]",
      "Makes jobs: one with the files given, or one for each line of standard input. What the "
      "input template says of a job counts, whatever is given here.",
@@ -177,12 +267,46 @@ const struct subcommand subcommands[] = {
     {"jobs cancel", "[NAME]", "Cancels jobs that have no answer yet.",
      "qmctl jobs cancel --batch 12", OPTIONS(jobs_cancel_options), .arguments_max = 1,
      .run = command_jobs_cancel},
+    {"jobs list", "",
+     "Lists jobs, the newest first: what each waits for, its results by state, and why it failed.",
+     "qmctl jobs list --batch 12 --state failed", OPTIONS(jobs_list_options), .prints_table = true,
+     .run = command_jobs_list},
+    {"jobs show", "[NAME]",
+     "Shows a job with its results: hosts, times, outcomes, output files (where they are, how "
+     "long, or that they are missing), standard error.",
+     "qmctl jobs show genome_7", OPTIONS(jobs_show_options), .arguments_max = 1,
+     .prints_table = true, .run = command_jobs_show},
+    {"jobs results", "", "Lists results, which are the instances of jobs, the newest first.",
+     "qmctl jobs results --outcome \"client error\" --most 20", OPTIONS(jobs_results_options),
+     .prints_table = true, .run = command_jobs_results},
+    {"jobs batches", "",
+     "Lists batches with their progress. The percentage is that of jobs that are over.",
+     "qmctl jobs batches --app demo", OPTIONS(jobs_batches_options), .prints_table = true,
+     .run = command_jobs_batches},
+    {"jobs export", "DIR",
+     "Copies answers to a folder: the output files and the standard error of each job's canonical "
+     "result, to DIR/JOB/FILE and DIR/JOB/stderr.txt (with --all to DIR/JOB/RESULT/FILE). "
+     "DIR/manifest.tsv lists every file, and those that are missing. What it lists is not copied "
+     "again, so that the command may be interrupted and repeated. Names that cannot be names of "
+     "files become @NUMBER.",
+     "qmctl jobs export answers --batch 12 --wait", OPTIONS(jobs_export_options),
+     .arguments_min = 1, .arguments_max = 1, .prints_table = true, .run = command_jobs_export},
     {"transition", "",
      "Does what is due with jobs, for projects without BOINC's transitioner: results past their "
      "deadline are over, new ones are made, jobs are passed on to validator and assimilator or "
      "given up.",
      "qmctl transition --loop 10", OPTIONS(transition_options), .prints_table = true,
      .run = command_transition},
+    {"purge", "",
+     "Moves old jobs out of the database: those whose files were deleted, with all their results, "
+     "into wu_archive_T.xml and result_archive_T.xml, T being the Unix time. Each row is an "
+     "element "
+     "with one element for each column; texts are escaped, bytes above 127 as &#N;. wu_index_T.xml "
+     "and result_index_T.xml have a line for each row: id, T, name. A job with nodelete in its "
+     "name stays. Interrupted, it may be run again: nothing is lost, but what was under way may be "
+     "archived twice.",
+     "qmctl purge --min-age-days 90", OPTIONS(purge_options), .prints_table = true,
+     .run = command_purge},
     {"queue", "", "Counts jobs by application and state.", "qmctl queue --by-batch",
      OPTIONS(queue_options), .prints_table = true, .run = command_queue},
     {"files", "", "Lists the sticky files that a host holds, or the hosts that hold a file.",
@@ -215,6 +339,11 @@ const struct subcommand subcommands[] = {
      .arguments_max = 1, .run = command_files_delete},
     {"host", "[ID]", "Shows a host and its jobs, or the hosts of a user.", "qmctl host 42",
      OPTIONS(host_options), .arguments_max = 1, .prints_table = true, .run = command_host},
+    {"host delete", "ID",
+     "Deletes a host and what is known of it, after asking. Its jobs in progress go to others; its "
+     "client gets a new number when it comes again.",
+     "qmctl host delete 42 --yes", OPTIONS(host_delete_options), .arguments_min = 1,
+     .arguments_max = 1, .run = command_host_delete},
     {"status", "", "Checks whether the project is up: database, queue, hosts, schedulers.",
      "qmctl status", OPTIONS(status_options), .prints_table = true, .run = command_status},
     {"why", "HOST",

@@ -4,9 +4,12 @@
 #include "config/config.h"
 #include "db/db.h"
 #include "server/base/arena.h"
+#include "tools/qmctl/assimilation_pass.h"
 #include "tools/qmctl/commands.h"
+#include "tools/qmctl/deletion_pass.h"
 #include "tools/qmctl/output.h"
 #include "tools/qmctl/transition_pass.h"
+#include "tools/qmctl/validation_pass.h"
 
 #include <inttypes.h>
 #include <stdio.h>
@@ -15,46 +18,72 @@
 
 #include "server/base/banned.h"
 
-#define LOOP_MOST 86400
+enum { LOOP_MOST = 86400, COMMAND_SECONDS = 600, COMMAND_SECONDS_MAX = 86400 };
 
-static void print_words(const struct transition_counts *counts, bool trusts)
+static void print_words(const struct transition_counts *counts)
 {
-    printf("%" PRId64 " jobs in the round: %" PRId64 " results timed out, %" PRId64
-           " made, %" PRId64 " no longer needed; ",
-           counts->jobs, counts->timed_out, counts->made, counts->not_needed);
-    if (trusts)
-        printf("%" PRId64 " jobs accepted, ", counts->accepted);
-    else
-        printf("%" PRId64 " jobs to validate, ", counts->to_validate);
-    printf("%" PRId64 " to assimilate, %" PRId64 " given up", counts->to_assimilate,
-           counts->given_up);
-    if (counts->put_off > 0)
-        printf(", %" PRId64 " put off", counts->put_off);
+    const char *between = ": ";
+
+#define COUNT_NAME(name) #name,
+    static const char *const names[] = {TRANSITION_COUNTS(COUNT_NAME)};
+#undef COUNT_NAME
+#define COUNT_VALUE(name) counts->name,
+    const int64_t values[] = {TRANSITION_COUNTS(COUNT_VALUE)};
+#undef COUNT_VALUE
+
+    printf("%" PRId64 " jobs in the round", counts->jobs);
+    for (size_t i = 1; i < sizeof(values) / sizeof(values[0]); i++) {
+        if (values[i] == 0)
+            continue;
+        printf("%s%" PRId64 " ", between, values[i]);
+        for (const char *at = names[i]; *at != '\0'; at++)
+            putchar(*at == '_' ? ' ' : *at);
+        between = ", ";
+    }
     putchar('\n');
 }
 
-static void print_counts(struct session *session, const struct transition_counts *counts,
-                         bool trusts)
+static void print_counts(struct session *session, const struct transition_counts *counts)
 {
-    static const char *const titles[] = {"jobs",          "timed_out",   "made",
-                                         "not_needed",    "to_validate", "accepted",
-                                         "to_assimilate", "given_up",    "put_off"};
+#define COUNT_TITLE(name) #name,
+    static const char *const titles[] = {TRANSITION_COUNTS(COUNT_TITLE)};
+#undef COUNT_TITLE
     struct output_table table = TABLE_BEGIN(session, titles);
 
     if (session->form == FORM_TEXT) {
-        print_words(counts, trusts);
+        print_words(counts);
         return;
     }
-    table_number(&table, counts->jobs);
-    table_number(&table, counts->timed_out);
-    table_number(&table, counts->made);
-    table_number(&table, counts->not_needed);
-    table_number(&table, counts->to_validate);
-    table_number(&table, counts->accepted);
-    table_number(&table, counts->to_assimilate);
-    table_number(&table, counts->given_up);
-    table_number(&table, counts->put_off);
+#define COUNT_CELL(name) table_number(&table, counts->name);
+    TRANSITION_COUNTS(COUNT_CELL)
+#undef COUNT_CELL
     table_print(&table);
+}
+
+/* What is to be validated was often found a moment ago; what that makes due comes in the next
+ * round. */
+static enum status do_round(struct session *session, struct transition_pass_settings *settings,
+                            struct transition_counts *counts)
+{
+    static struct assimilation_failures failures;
+    static struct deletion_schedule schedule;
+    enum status status = transition_pass(session, settings, counts);
+
+    if (status == STATUS_OK)
+        status = validation_pass(session, settings, counts);
+    if (status == STATUS_OK)
+        status = assimilation_pass(session, settings, &failures, counts);
+    return status == STATUS_OK ? deletion_pass(session, settings, &schedule, counts) : status;
+}
+
+static bool has_counted(const struct transition_counts *counts)
+{
+    bool has = false;
+
+#define COUNT_HAS(name) has = has || counts->name > 0;
+    TRANSITION_COUNTS(COUNT_HAS)
+#undef COUNT_HAS
+    return has;
 }
 
 /* Ended by a signal, which costs the transaction under way. */
@@ -69,11 +98,11 @@ static enum exit_code loop(struct session *session, struct transition_pass_setti
         enum status status;
 
         settings->now = (int64_t)time(NULL);
-        status = transition_pass(session, settings, &counts);
+        status = do_round(session, settings, &counts);
         if (status != STATUS_OK)
             (void)session_failed(session);
-        if (counts.jobs > 0 || counts.put_off > 0)
-            print_counts(session, &counts, settings->trusts);
+        if (has_counted(&counts))
+            print_counts(session, &counts);
         if (fflush(stdout) != 0)
             return EXIT_FAILED;
         session->failure = (struct failure){.status = STATUS_OK};
@@ -89,6 +118,11 @@ enum exit_code command_transition(struct session *session)
 {
     struct transition_pass_settings settings = {.now = session->now,
                                                 .trusts = option_given(session, "trust"),
+                                                .validate = option_value(session, "validate"),
+                                                .deletes_files =
+                                                    option_given(session, "delete-files"),
+                                                .assimilate = option_value(session, "assimilate"),
+                                                .command_seconds = COMMAND_SECONDS,
                                                 .shows_progress = isatty(STDERR_FILENO) == 1};
     struct transition_counts counts = {.jobs = 0};
     int64_t seconds = 0;
@@ -96,8 +130,17 @@ enum exit_code command_transition(struct session *session)
 
     if (option_given(session, "now") && option_given(session, "loop"))
         return usage_failed(session, "a --loop goes by the clock, not by --now");
+    if (settings.trusts && settings.validate != NULL)
+        return usage_failed(session, "--trust compares nothing, so --validate has no use");
+    if (settings.validate != NULL && settings.validate[0] == '\0')
+        return usage_failed(session, "--validate needs a command, or \"bitwise\"");
+    if (settings.assimilate != NULL && settings.assimilate[0] == '\0')
+        return usage_failed(session, "--assimilate needs a command");
     if (status == STATUS_OK)
         status = option_number(session, "limit", 1, INT64_MAX, &settings.jobs_max);
+    if (status == STATUS_OK)
+        status = option_number(session, "command-seconds", 1, COMMAND_SECONDS_MAX,
+                               &settings.command_seconds);
     if (status == STATUS_OK)
         status = option_number(session, "loop", 1, LOOP_MOST, &seconds);
     if (status == STATUS_OK)
@@ -106,7 +149,7 @@ enum exit_code command_transition(struct session *session)
         return session_failed(session);
     if (option_given(session, "loop"))
         return loop(session, &settings, seconds);
-    status = transition_pass(session, &settings, &counts);
-    print_counts(session, &counts, settings.trusts);
+    status = do_round(session, &settings, &counts);
+    print_counts(session, &counts);
     return status == STATUS_OK ? EXIT_DONE : session_failed(session);
 }

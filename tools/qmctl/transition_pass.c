@@ -27,22 +27,10 @@ enum {
     PAUSE_LEAST = 10, /* ms */
     PAUSE_MOST = 200,
     RESULTS_MAX = 4096, /* made in one transaction */
-    COMPLAINTS_MAX = 20,
     PROGRESS_JOBS = 10 * DB_DUE_MOST
 };
 #define PART_BYTES     ((size_t)1 << 30)
 #define TEMPLATE_BYTES ((size_t)256 << 20)
-
-void transition_complain(struct transition_pass *pass, const char *what, struct text name,
-                         const char *why)
-{
-    pass->complaints++;
-    if (pass->complaints <= COMPLAINTS_MAX)
-        fprintf(stderr, "qmctl: %s " TEXT_FORMAT ": %s; tried again in %d minutes\n", what,
-                TEXT_ARG(text_first(name, 120)), why, TRANSITION_PUT_OFF / 60);
-    else if (pass->complaints == COMPLAINTS_MAX + 1)
-        fputs("qmctl: further failures are counted only\n", stderr);
-}
 
 /* --- deciding -------------------------------------------------------------------------------- */
 
@@ -65,7 +53,6 @@ static void count_changes(struct transition_part *part, const struct due_workuni
 
     counts->jobs++;
     counts->to_validate += after->need_validate != 0 && before->need_validate == 0;
-    counts->accepted += after->canonical_resultid != 0 && before->canonical_resultid == 0;
     counts->given_up += after->error_mask != 0 && before->error_mask == 0;
     counts->to_assimilate +=
         after->assimilate_state == ASSIMILATE_READY && before->assimilate_state != ASSIMILATE_READY;
@@ -178,15 +165,9 @@ static enum status save(struct transition_pass *pass, struct transition_part *pa
 
 static void add_counts(struct transition_counts *sum, const struct transition_counts *counts)
 {
-    sum->jobs += counts->jobs;
-    sum->timed_out += counts->timed_out;
-    sum->made += counts->made;
-    sum->not_needed += counts->not_needed;
-    sum->to_validate += counts->to_validate;
-    sum->accepted += counts->accepted;
-    sum->given_up += counts->given_up;
-    sum->to_assimilate += counts->to_assimilate;
-    sum->put_off += counts->put_off;
+#define COUNT_ADD(name) sum->name += counts->name;
+    TRANSITION_COUNTS(COUNT_ADD)
+#undef COUNT_ADD
 }
 
 static enum status try_some(struct transition_pass *pass, const int64_t *ids, size_t count)
@@ -216,7 +197,7 @@ static enum status try_some(struct transition_pass *pass, const int64_t *ids, si
     return status;
 }
 
-static void pause_randomly(void)
+void transition_pause(void)
 {
     long milliseconds = PAUSE_LEAST + (long)(random_u64() % (PAUSE_MOST - PAUSE_LEAST));
     struct timespec span = {.tv_nsec = milliseconds * 1000000};
@@ -240,7 +221,7 @@ static enum status try_often(struct transition_pass *pass, const int64_t *ids, s
         } else if (status != STATUS_DB_RETRY) {
             break;
         }
-        pause_randomly();
+        transition_pause();
     }
     return status;
 }
@@ -254,7 +235,7 @@ static enum status set_aside(struct transition_pass *pass, int64_t id, enum stat
 
     (void)snprintf(words, sizeof(words), "%" PRId64, id);
     (void)session_db_failed(session, why, "job");
-    transition_complain(pass, "job", text_from(words), session->failure.text);
+    complain(&pass->complaints, "job", text_from(words), session->failure.text, TRANSITION_PUT_OFF);
     session->failure = (struct failure){.status = STATUS_OK};
     status = db_admin_due_postpone(session->db, id, pass->rules.now,
                                    pass->rules.now + TRANSITION_PUT_OFF);
@@ -331,8 +312,7 @@ enum status transition_pass(struct session *session,
         .delete_delay = (int64_t)(config->delete_delay_hours * 3600),
         .priority_on_over = config->reliable_priority_on_over,
         .priority_on_over_except_error = config->reliable_priority_on_over_except_error,
-        .hr_class_static = config->hr_class_static,
-        .trusts = settings->trusts};
+        .hr_class_static = config->hr_class_static};
     pass->part = arena_create(PART_BYTES);
     pass->template_arena = arena_create(TEMPLATE_BYTES);
     if (pass->part != NULL && pass->template_arena != NULL)

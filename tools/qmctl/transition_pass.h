@@ -7,24 +7,42 @@
 #include "db/admin.h"
 #include "server/submit/template_output.h"
 #include "server/submit/transition_rules.h"
+#include "tools/qmctl/complaints.h"
 #include "tools/qmctl/project_session.h"
 
+/*  COUNT(name): the columns of the table that `qmctl transition` prints, in their order. Counted
+ * are workunits, but timed_out, made, not_needed, valid, invalid and undecided are results. */
+#define TRANSITION_COUNTS(COUNT)                                                 \
+    COUNT(jobs) /* that were due */                                              \
+    COUNT(timed_out)                                                             \
+    COUNT(made)                                                                  \
+    COUNT(not_needed)  /* will not be sent */                                    \
+    COUNT(to_validate) /* newly so */                                            \
+    COUNT(accepted)    /* have a canonical result now */                         \
+    COUNT(valid)                                                                 \
+    COUNT(invalid)                                                               \
+    COUNT(undecided)     /* no quorum of them is the same */                     \
+    COUNT(to_assimilate) /* newly so: an answer, an error, or deferred before */ \
+    COUNT(assimilated)                                                           \
+    COUNT(deferred)      /* by the command that assimilates */                   \
+    COUNT(files_deleted) /* files */                                             \
+    COUNT(given_up)      /* with an error */                                     \
+    COUNT(put_off)       /* could not be done; due again later */
+
 struct transition_counts {
-    int64_t jobs;          /* workunits that were due */
-    int64_t timed_out;     /* results */
-    int64_t made;          /* results */
-    int64_t not_needed;    /* results that will not be sent */
-    int64_t to_validate;   /* workunits, from here on newly so */
-    int64_t accepted;      /* canonical without a validator */
-    int64_t given_up;      /* with an error */
-    int64_t to_assimilate; /* because of either, or at last */
-    int64_t put_off;       /* could not be done; due again later */
+#define COUNT_FIELD(name) int64_t name;
+    TRANSITION_COUNTS(COUNT_FIELD)
+#undef COUNT_FIELD
 };
 
 struct transition_pass_settings {
     int64_t now;
     int64_t jobs_max; /* 0: all that are due */
     bool trusts;
+    bool deletes_files;
+    const char *assimilate;  /* a command that takes answers; NULL: none */
+    const char *validate;    /* "bitwise", or a command that compares; NULL: neither */
+    int64_t command_seconds; /* for one call of a command */
     bool shows_progress;
 };
 
@@ -53,7 +71,7 @@ struct transition_pass {
     size_t template_count;
     struct documents *documents; /* NULL until a result is made */
     struct transition_counts counts;
-    int64_t complaints;
+    struct complaints complaints;
     bool is_over; /* what failed would fail again */
 };
 
@@ -65,8 +83,8 @@ struct transition_part {
     struct transition_counts counts;
 };
 
-void transition_complain(struct transition_pass *pass, const char *what, struct text name,
-                         const char *why);
+/* Between two tries: others go on meanwhile. */
+void transition_pause(void);
 
 /* Writes the results that are wanted, with their documents; a workunit for which that cannot be
  * done is put off. */

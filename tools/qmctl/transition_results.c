@@ -48,7 +48,7 @@ static const struct output_template *find_template(struct transition_pass *pass,
     pass->template_count++;
     known->is_usable = read_template(pass, known->path, &known->output, &why) == STATUS_OK;
     if (!known->is_usable)
-        transition_complain(pass, "result template", known->path, why.text);
+        complain(&pass->complaints, "result template", known->path, why.text, TRANSITION_PUT_OFF);
     return known->is_usable ? &known->output : NULL;
 }
 
@@ -117,8 +117,8 @@ enum status transition_make_results(struct transition_pass *pass, struct transit
         if (part->wanted[i].count == 0)
             continue;
         if (workunit->name.length + 20 > NAME_BYTES_MAX)
-            transition_complain(pass, "job", workunit->name,
-                                "the name is too long for another result");
+            complain(&pass->complaints, "job", workunit->name,
+                     "the name is too long for another result", TRANSITION_PUT_OFF);
         else
             output = find_template(pass, workunit->result_template_file);
         if (output == NULL) {

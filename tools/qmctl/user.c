@@ -38,15 +38,15 @@ enum exit_code command_user_add(struct session *session)
         return usage_failed(session, "\"%s\" is not an e-mail address", session->arguments[0]);
     if (name.length == 0)
         name = text_split(&rest, '@');
-    const struct new_user user = {.email_addr = email,
-                                  .name = name,
-                                  .authenticator = random_hex(session),
-                                  .passwd_hash = random_hex(session),
-                                  .cross_project_id = random_hex(session),
-                                  .now = session->now};
+    const struct new_account user = {.email_addr = email,
+                                     .name = name,
+                                     .authenticator = random_hex(session),
+                                     .passwd_hash = random_hex(session),
+                                     .cross_project_id = random_hex(session),
+                                     .now = session->now};
     enum status status = session_db(session);
     if (status == STATUS_OK)
-        status = session_db_failed(session, db_admin_user_add(session->db, &user, &id),
+        status = session_db_failed(session, db_account_create(session->db, &user, &id),
                                    session->arguments[0]);
     if (status == STATUS_OK)
         status = session_db_failed(session, db_commit(session->db), "commit");

@@ -1,0 +1,95 @@
+#!/bin/bash
+# SPDX-License-Identifier: Apache-2.0
+# Files of finished jobs are deleted, and no others.
+# shellcheck disable=SC2317 # claim calls them
+# shellcheck source=lib.sh
+. "$(dirname "$0")/lib.sh"
+now=1800000000
+
+new_project "<upload_dir>$work/up loads</upload_dir>" "<download_dir>$work/down</download_dir>"
+qmctl() { "$QM_BINARY_DIR/qmctl" --project "$project" "$@"; }
+uploads="$work/up loads"
+mkdir "$uploads" "$work/down"
+
+file_info() { echo "<file_info><name>$1</name>${2:-}</file_info>"; }
+file_ref() { echo "<file_ref><file_name>$1</file_name><open_name>in</open_name></file_ref>"; }
+# add_job ID FILE_DELETE_STATE INPUT [CHILD]: assimilated; the child is of its file_info.
+add_job() {
+    rows "SET sql_mode = ''; INSERT INTO workunit SET id = $1, appid = 1, name = 'job_$1', file_delete_state = $2,
+        assimilate_state = 2, transition_time = 2147483647, canonical_resultid = ${1}1,
+        xml_doc = '$(file_info "$3" "${4:-}")<workunit>$(file_ref "$3")</workunit>'"
+    echo "input" >"$work/down/$3"
+}
+# add_result ID JOB FILE_DELETE_STATE [CHILD]: over, with a file out_ID.
+add_result() {
+    rows "SET sql_mode = ''; INSERT INTO result SET id = $1, workunitid = $2, appid = 1, name = 'result_$1',
+        server_state = 5, outcome = 1, validate_state = 1, file_delete_state = $3,
+        xml_doc_in = '$(file_info "out $1" "${4:-}")<result>$(file_ref "out $1")</result>'"
+    echo "output" >"$uploads/out $1"
+}
+delete_files() { figures=$(qmctl transition --now "$now" --json --delete-files 2>"$work/delete.log"); }
+deleted() {
+    grep -q "\"files_deleted\": $1," <<<"$figures" || {
+        say "$figures"
+        return 1
+    }
+}
+state_of() { rows "SELECT GROUP_CONCAT(file_delete_state ORDER BY id SEPARATOR '') FROM $1"; }
+
+add_job 1 1 input_1
+touch "$work/down/input_1.gz" "$work/down/input_1.md5" "$work/down/unknown" "$uploads/unknown"
+add_job 2 1 shared
+add_job 3 0 shared # still computed
+add_job 4 1 work_1 # the name of an app version's file
+add_job 5 1 input_5 '<no_delete/>'
+add_job 6 1 input_6
+rows "UPDATE workunit SET name = 'my_nodelete_job' WHERE id = 6"
+add_job 7 1 input_7 # a host still has it: it was aborted from the web pages
+add_job 8 1 input_8
+rm "$work/down/input_8"
+add_job 9 1 ../escape
+add_job 10 1 input_10
+add_job 11 0 input_10.gz # a file of its own
+add_result 11 1 1
+add_result 12 1 0
+add_result 31 3 1 # an answer that nobody has taken
+rows "UPDATE workunit SET assimilate_state = 1 WHERE id = 3"
+add_result 51 5 1 '<no_delete/>'
+add_result 71 7 0
+rows "UPDATE result SET server_state = 4 WHERE id = 71"
+add_result 81 8 1
+rm "$uploads/out 81"
+echo precious >"$work/escape"
+qmctl transition --now "$now" >/dev/null
+claim "without being asked nothing is deleted" test -e "$work/down/input_1" -a -e "$uploads/out 11"
+delete_files
+claim "an input, its siblings, another input and an output" deleted 5
+claim "the input is gone with what lay beside it" not compgen -G "$work/down/input_1[.]*"
+claim "so is the output" not test -e "$uploads/out 11"
+for file in down/unknown down/shared down/input_5 down/input_6 down/input_7 down/input_10.gz down/work_1 escape \
+    "up loads/unknown" "up loads/out 12" "up loads/out 31" "up loads/out 51" "up loads/out 71"; do
+    [ -e "$work/$file" ] || claim_failed "$file is still there"
+done
+claim "the rows say so" test "$(state_of workunit) $(state_of result)" = "22022212220 201202"
+rows "UPDATE result SET server_state = 5; UPDATE workunit SET assimilate_state = 2; UPDATE workunit SET
+    file_delete_state = 1 WHERE id = 3"
+delete_files
+claim "the last job that names a file takes it along" not test -e "$work/down/shared"
+claim "an answer that was taken goes too" not test -e "$uploads/out 31"
+claim "what is unknown stays" test -e "$work/down/unknown" -a -e "$uploads/unknown"
+
+# --- a folder that is not there
+add_result 91 9 1
+add_job 92 1 input_92
+mv "$uploads" "$uploads.away"
+mv "$work/down" "$work/down.away"
+delete_files
+claim "without the folder nothing is said to be deleted" test "$(rows "SELECT file_delete_state FROM result WHERE id = 91")" = 3
+claim "nor the inputs" test "$(rows "SELECT file_delete_state FROM workunit WHERE id = 92")" = 3
+mv "$uploads.away" "$uploads"
+mv "$work/down.away" "$work/down"
+delete_files
+claim "it is tried again" test "$(rows "SELECT MAX(file_delete_state) FROM result")$(rows "SELECT MAX(file_delete_state)
+    FROM workunit")" = 22
+claim "and done" not test -e "$uploads/out 91" -o -e "$work/down/input_92"
+finish

@@ -1,0 +1,259 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* A command that fails for one job after another is likely to fail for all: after a few in a row
+ * the others wait for the next round. */
+#include "tools/qmctl/assimilation_pass.h"
+
+#include "config/config.h"
+#include "db/assimilation.h"
+#include "server/base/arena.h"
+#include "server/submit/output_files.h"
+#include "tools/qmctl/command_run.h"
+#include "tools/qmctl/upload_folder.h"
+
+#include <inttypes.h>
+#include <stdlib.h>
+
+#include "server/base/banned.h"
+
+enum { PART_JOBS = 256, FAILURES_IN_A_ROW = 3, TRIES_MAX = 8, VARIABLES = 7 };
+#define PART_BYTES ((size_t)1 << 30)
+
+struct assimilation {
+    struct session *session;
+    const struct transition_pass_settings *settings;
+    struct assimilation_failures *failures;
+    struct transition_counts *counts;
+    struct complaints complaints;
+    const struct app_row *app;
+    struct arena *arena; /* of one job */
+    int failures_in_a_row;
+};
+
+/* --- failures -----------------------------------------------------------------------------------
+ */
+
+static void forget_old_failures(struct assimilation_failures *failures, int64_t now)
+{
+    size_t kept = 0;
+
+    for (size_t i = 0; i < failures->count; i++)
+        if (failures->items[i].until > now)
+            failures->items[kept++] = failures->items[i];
+    failures->count = kept;
+}
+
+static bool has_failed(const struct assimilation_failures *failures, int64_t id)
+{
+    for (size_t i = 0; i < failures->count; i++)
+        if (failures->items[i].id == id)
+            return true;
+    return false;
+}
+
+static void note_failure(struct assimilation *assimilation, const struct finished_job_row *job,
+                         const char *why)
+{
+    struct assimilation_failures *failures = assimilation->failures;
+
+    complain(&assimilation->complaints, "assimilation of job", job->name, why, TRANSITION_PUT_OFF);
+    assimilation->counts->put_off++;
+    assimilation->failures_in_a_row++;
+    if (failures->count == sizeof(failures->items) / sizeof(failures->items[0]))
+        return; /* it is tried again sooner */
+    failures->items[failures->count].id = job->id;
+    failures->items[failures->count++].until = assimilation->settings->now + TRANSITION_PUT_OFF;
+}
+
+/* --- one job ------------------------------------------------------------------------------------
+ */
+
+/* Neither an answer nor an error should not be. */
+static int64_t error_bits_of(const struct finished_job_row *job)
+{
+    return job->canonical_resultid == 0 && job->error_mask == 0 ? WU_ERROR_NO_CANONICAL_RESULT : 0;
+}
+
+static enum status list_files(struct assimilation *assimilation, const struct finished_job_row *job,
+                              const char ***ret_paths, size_t *ret_count, struct failure *failure)
+{
+    struct output_file *files;
+    size_t count;
+    enum status status = output_files_read(assimilation->arena, job->xml_doc_in, &files, &count);
+
+    *ret_paths = status == STATUS_OK ? ARENA_ARRAY(assimilation->arena, count, const char *) : NULL;
+    if (*ret_paths == NULL)
+        return fail(failure, STATUS_TOO_LARGE, "its list of output files is too long");
+    for (size_t i = 0; i < count; i++) {
+        status = output_file_find(assimilation->session->config, assimilation->arena, &files[i],
+                                  &(*ret_paths)[i], failure);
+        if (status != STATUS_OK && status != STATUS_NOT_FOUND)
+            return status;
+    }
+    *ret_count = count;
+    return STATUS_OK;
+}
+
+static const char *number_variable(struct arena *arena, const char *name, int64_t value)
+{
+    return text_string(arena, text_print(arena, "%s=%" PRId64, name, value));
+}
+
+static const char *text_variable(struct arena *arena, const char *name, struct text value)
+{
+    return text_string(arena, text_print(arena, "%s=" TEXT_FORMAT, name, TEXT_ARG(value)));
+}
+
+/* Asks the command; STATUS_IO: it failed. */
+static enum status give_on(struct assimilation *assimilation, const struct finished_job_row *job,
+                           enum command_exit *ret_exit, struct failure *failure)
+{
+    struct arena *arena = assimilation->arena;
+    const char *environment[VARIABLES] = {
+        number_variable(arena, "QM_JOB_ID", job->id),
+        text_variable(arena, "QM_JOB", job->name),
+        text_variable(arena, "QM_APP", assimilation->app->name),
+        number_variable(arena, "QM_BATCH", job->batch),
+        number_variable(arena, "QM_ERROR_MASK", job->error_mask | error_bits_of(job)),
+        text_variable(arena, "QM_RESULT", job->result_name),
+    };
+    const char **paths;
+    size_t count = 0;
+    enum status status = list_files(assimilation, job, &paths, &count, failure);
+
+    if (status != STATUS_OK)
+        return status;
+    if (arena_overflowed(arena))
+        return fail(failure, STATUS_IO, "no memory");
+    status =
+        command_run(&(struct command_call){.command = assimilation->settings->assimilate,
+                                           .arguments = paths,
+                                           .argument_count = count,
+                                           .environment = environment,
+                                           .seconds_max = assimilation->settings->command_seconds},
+                    ret_exit, failure);
+    if (status == STATUS_OK && *ret_exit != COMMAND_YES && *ret_exit != COMMAND_LATER)
+        return fail(failure, STATUS_IO, "the command ended with status %d", (int)*ret_exit);
+    return status;
+}
+
+/* What the command did is done, so this is tried until it is written. */
+static enum status save(struct assimilation *assimilation, const struct finished_job_row *job,
+                        bool is_done)
+{
+    struct db *db = assimilation->session->db;
+    int64_t now = assimilation->settings->now;
+    enum status status = STATUS_OK;
+
+    for (int tries = 0; tries < TRIES_MAX; tries++) {
+        status = db_assimilation_save(db, job->id, is_done ? ASSIMILATE_DONE : ASSIMILATE_INIT,
+                                      error_bits_of(job), is_done ? now : now + TRANSITION_PUT_OFF);
+        if (status == STATUS_OK)
+            status = db_commit(db);
+        if (status == STATUS_OK)
+            return status;
+        (void)db_rollback(db);
+        if ((status == STATUS_DB_GONE || status == STATUS_DB_UNKNOWN) && db_reopen(db) != STATUS_OK)
+            return status;
+        transition_pause();
+    }
+    return status;
+}
+
+static enum status assimilate(struct assimilation *assimilation, int64_t id)
+{
+    struct failure why = {.status = STATUS_OK};
+    struct db *db = assimilation->session->db;
+    struct finished_job_row job;
+    enum command_exit found = COMMAND_LATER;
+    enum status status;
+
+    arena_reset(assimilation->arena);
+    status = db_assimilation_job(db, assimilation->arena, id, &job);
+    if (status == STATUS_OK || status == STATUS_NOT_FOUND) {
+        enum status end = db_end(db);
+
+        if (end != STATUS_OK)
+            return end;
+    }
+    if (status != STATUS_OK)
+        return status == STATUS_NOT_FOUND ? STATUS_OK : status;
+    if (give_on(assimilation, &job, &found, &why) != STATUS_OK) {
+        note_failure(assimilation, &job, why.text);
+        return STATUS_OK;
+    }
+    assimilation->failures_in_a_row = 0;
+    status = save(assimilation, &job, found == COMMAND_YES);
+    assimilation->counts->assimilated += status == STATUS_OK && found == COMMAND_YES;
+    assimilation->counts->deferred += status == STATUS_OK && found != COMMAND_YES;
+    return status;
+}
+
+/* --- all ----------------------------------------------------------------------------------------
+ */
+
+static bool goes_on(const struct assimilation *assimilation)
+{
+    return assimilation->failures_in_a_row < FAILURES_IN_A_ROW;
+}
+
+static enum status assimilate_app(struct assimilation *assimilation, int64_t *left)
+{
+    int64_t ids[PART_JOBS], after = 0;
+    size_t count;
+    enum status status;
+
+    do {
+        status = db_assimilation_due(assimilation->session->db, assimilation->app->id, after, ids,
+                                     PART_JOBS, &count);
+        (void)db_end(assimilation->session->db);
+        for (size_t i = 0; status == STATUS_OK && i<count && * left> 0; i++) {
+            after = ids[i];
+            if (has_failed(assimilation->failures, ids[i]))
+                continue;
+            if (!goes_on(assimilation))
+                return STATUS_OK;
+            status = assimilate(assimilation, ids[i]);
+            --*left;
+        }
+    } while (status == STATUS_OK && count == PART_JOBS && *left > 0);
+    return status;
+}
+
+static enum status assimilate_apps(struct assimilation *assimilation)
+{
+    struct session *session = assimilation->session;
+    struct catalog_rows catalog;
+    int64_t jobs_max = assimilation->settings->jobs_max;
+    int64_t left = jobs_max > 0 ? jobs_max : INT64_MAX;
+    struct arena *arena = arena_create(PART_BYTES);
+    enum status status =
+        arena == NULL ? STATUS_NO_MEMORY : db_catalog(session->db, arena, &catalog);
+
+    for (size_t i = 0; status == STATUS_OK && i < catalog.app_count; i++) {
+        assimilation->app = &catalog.apps[i];
+        status = assimilate_app(assimilation, &left);
+    }
+    arena_destroy(arena);
+    return session_db_failed(session, status, "assimilation");
+}
+
+enum status assimilation_pass(struct session *session,
+                              const struct transition_pass_settings *settings,
+                              struct assimilation_failures *failures,
+                              struct transition_counts *counts)
+{
+    struct assimilation assimilation = {
+        .session = session, .settings = settings, .failures = failures, .counts = counts};
+    enum status status = STATUS_NO_MEMORY;
+
+    if (settings->assimilate == NULL)
+        return STATUS_OK;
+    forget_old_failures(failures, settings->now);
+    assimilation.arena = arena_create(PART_BYTES);
+    if (assimilation.arena != NULL)
+        status = assimilate_apps(&assimilation);
+    else
+        (void)fail(&session->failure, status, "no memory");
+    arena_destroy(assimilation.arena);
+    return status;
+}

@@ -1,0 +1,199 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Signals are blocked while the command runs and are waited for, the child's end among them, so
+ * that none gets lost between looking and waiting. */
+#include "tools/qmctl/command_run.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <inttypes.h>
+#include <signal.h>
+#include <spawn.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/wait.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "server/base/banned.h"
+
+enum { GRACE = 5 /* s between the request to end and the end */ };
+
+extern char **environ;
+
+static double moment(void)
+{
+    struct timespec now;
+
+    (void)clock_gettime(CLOCK_MONOTONIC, &now);
+    return (double)now.tv_sec + (double)now.tv_nsec / 1e9;
+}
+
+/* sh -c 'COMMAND "$@"' sh ARGUMENT... */
+static char **make_arguments(const struct command_call *call, char *script)
+{
+    static char shell[] = "sh", option[] = "-c";
+    char **words = calloc(call->argument_count + 5, sizeof(*words));
+
+    if (words == NULL)
+        return NULL;
+    words[0] = shell;
+    words[1] = option;
+    words[2] = script;
+    words[3] = shell;
+    memcpy(words + 4, call->arguments, call->argument_count * sizeof(*words));
+    return words;
+}
+
+static char *make_script(const char *command)
+{
+    static const char tail[] = " \"$@\"";
+    size_t size = strlen(command) + sizeof(tail);
+    char *script = malloc(size);
+
+    if (script != NULL)
+        (void)snprintf(script, size, "%s%s", command, tail);
+    return script;
+}
+
+static char **make_environment(const char *const *additions)
+{
+    size_t own = 0, added = 0;
+    char **words;
+
+    while (environ[own] != NULL)
+        own++;
+    while (additions != NULL && additions[added] != NULL)
+        added++;
+    words = calloc(own + added + 1, sizeof(*words));
+    if (words == NULL)
+        return NULL;
+    if (added > 0) /* the first of a name counts */
+        memcpy(words, additions, added * sizeof(*words));
+    memcpy(words + added, environ, own * sizeof(*words));
+    return words;
+}
+
+static int spawn(char **words, char **environment, const sigset_t *mask, pid_t *ret_child)
+{
+    posix_spawn_file_actions_t files;
+    posix_spawnattr_t attributes;
+    sigset_t defaults;
+    int error = posix_spawn_file_actions_init(&files);
+
+    if (error != 0)
+        return error;
+    error = posix_spawnattr_init(&attributes);
+    if (error != 0) {
+        (void)posix_spawn_file_actions_destroy(&files);
+        return error;
+    }
+    (void)sigemptyset(&defaults);
+    (void)sigaddset(&defaults, SIGPIPE);
+    (void)sigaddset(&defaults, SIGCHLD);
+    (void)posix_spawnattr_setflags(&attributes, POSIX_SPAWN_SETPGROUP | POSIX_SPAWN_SETSIGMASK |
+                                                    POSIX_SPAWN_SETSIGDEF);
+    (void)posix_spawnattr_setpgroup(&attributes, 0);
+    (void)posix_spawnattr_setsigmask(&attributes, mask);
+    (void)posix_spawnattr_setsigdefault(&attributes, &defaults);
+    error = posix_spawn_file_actions_addopen(&files, STDIN_FILENO, "/dev/null", O_RDONLY, 0);
+    if (error == 0)
+        error = posix_spawn_file_actions_addopen(&files, STDOUT_FILENO, "/dev/null", O_WRONLY, 0);
+    if (error == 0)
+        error = posix_spawn(ret_child, "/bin/sh", &files, &attributes, words, environment);
+    (void)posix_spawnattr_destroy(&attributes);
+    (void)posix_spawn_file_actions_destroy(&files);
+    return error;
+}
+
+/* Waits for the child or one of the signals, until `deadline`. 0: the child has ended and is
+ * reaped; SIGALRM: the time is up; else the signal that came. */
+static int await(pid_t child, const sigset_t *signals, double deadline, int *ret_status)
+{
+    for (;;) {
+        double left = deadline - moment();
+        struct timespec span = {.tv_sec = (time_t)(left > 0 ? left : 0)};
+        int found;
+
+        if (waitpid(child, ret_status, WNOHANG) == child)
+            return 0;
+        if (left <= 0)
+            return SIGALRM;
+        span.tv_nsec = (long)((left - (double)span.tv_sec) * 1e9);
+        found = sigtimedwait(signals, NULL, &span);
+        if (found > 0 && found != SIGCHLD)
+            return found;
+    }
+}
+
+/* Asks the whole group to end, then ends it. */
+static void end_group(pid_t child, const sigset_t *signals)
+{
+    int ignored;
+    double deadline = moment() + GRACE;
+    int found;
+
+    (void)kill(-child, SIGTERM);
+    do
+        found = await(child, signals, deadline, &ignored);
+    while (found != 0 && found != SIGALRM);
+    (void)kill(-child, SIGKILL);
+    if (found != 0)
+        (void)waitpid(child, &ignored, 0);
+}
+
+static enum status judge(int status, enum command_exit *ret_exit, struct failure *failure)
+{
+    if (WIFSIGNALED(status))
+        return fail(failure, STATUS_IO, "the command ended by signal %d", WTERMSIG(status));
+    if (WEXITSTATUS(status) > COMMAND_LATER)
+        return fail(failure, STATUS_IO, "the command ended with status %d", WEXITSTATUS(status));
+    *ret_exit = (enum command_exit)WEXITSTATUS(status);
+    return STATUS_OK;
+}
+
+static enum status run(const struct command_call *call, char **words, char **environment,
+                       enum command_exit *ret_exit, struct failure *failure)
+{
+    static const int watched[] = {SIGCHLD, SIGINT, SIGTERM, SIGHUP};
+    sigset_t signals, before;
+    pid_t child;
+    int error, found, status = 0;
+
+    (void)sigemptyset(&signals);
+    for (size_t i = 0; i < sizeof(watched) / sizeof(watched[0]); i++)
+        (void)sigaddset(&signals, watched[i]);
+    (void)signal(SIGCHLD, SIG_DFL); /* or its end could not be waited for */
+    (void)sigprocmask(SIG_BLOCK, &signals, &before);
+    error = spawn(words, environment, &before, &child);
+    found = error != 0 ? 0 : await(child, &signals, moment() + (double)call->seconds_max, &status);
+    if (found != 0)
+        end_group(child, &signals);
+    if (found != 0 && found != SIGALRM)
+        (void)raise(found); /* comes when it is no longer blocked */
+    (void)sigprocmask(SIG_SETMASK, &before, NULL);
+    if (error != 0)
+        return fail(failure, STATUS_IO, "the command could not be started: %s", strerror(error));
+    if (found != 0)
+        return fail(failure, STATUS_IO, "the command took longer than %" PRId64 " s",
+                    call->seconds_max);
+    return judge(status, ret_exit, failure);
+}
+
+enum status command_run(const struct command_call *call, enum command_exit *ret_exit,
+                        struct failure *failure)
+{
+    char *script = make_script(call->command);
+    char **words = script == NULL ? NULL : make_arguments(call, script);
+    char **environment = make_environment(call->environment);
+    enum status status = STATUS_NO_MEMORY;
+
+    if (words != NULL && environment != NULL)
+        status = run(call, words, environment, ret_exit, failure);
+    else
+        (void)fail(failure, status, "no memory");
+    free(environment);
+    free(words);
+    free(script);
+    return status;
+}

@@ -1,0 +1,204 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* `qmctl user delete` and `qmctl host delete`. The project's database is worked on in transactions
+ * of many results each, so that servers go on beside it; whoever is interrupted gives the command
+ * again. In the last one the host's row is locked and deleted. Before it is committed the file
+ * database and the availability logs forget the host: afterwards nobody would know its number. */
+#include "config/config.h"
+#include "db/admin.h"
+#include "db/files.h"
+#include "server/base/arena.h"
+#include "server/project/project.h"
+#include "tools/qmctl/commands.h"
+
+#include <errno.h>
+#include <inttypes.h>
+#include <limits.h>
+#include <stdio.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "server/base/banned.h"
+
+enum { RETRIES = 20, LOG_FOLDERS = 1000 };
+
+/* The answer is the word itself, so that nobody deletes by a key pressed too often. */
+static bool is_confirmed(const struct session *session, const char *word)
+{
+    char line[256];
+
+    if (option_given(session, "yes"))
+        return true;
+    printf("This cannot be undone. Type %s to go on: ", word);
+    fflush(stdout);
+    if (fgets(line, sizeof(line), stdin) == NULL)
+        return false;
+    return text_is(text_trim(text_from(line)), word);
+}
+
+static enum status forget_files(struct session *session, const struct db_id_list *hosts)
+{
+    struct db *db = NULL;
+    enum status status = db_files_open(session->config, &db, &session->failure);
+
+    if (status == STATUS_NOT_FOUND) { /* there is none */
+        session->failure = (struct failure){.status = STATUS_OK};
+        return STATUS_OK;
+    }
+    for (size_t i = 0; i < hosts->count && status == STATUS_OK; i++)
+        status = db_files_delete_host(db, hosts->items[i]);
+    if (status == STATUS_OK)
+        status = db_commit(db);
+    if (status != STATUS_OK)
+        status = fail(&session->failure, status, "file database: %s",
+                      db == NULL ? status_word(status) : db_error(db));
+    db_close(db);
+    return status;
+}
+
+static enum status forget_logs(struct session *session, const struct db_id_list *hosts)
+{
+    for (size_t i = 0; i < hosts->count; i++) {
+        char name[64], path[PATH_MAX];
+
+        snprintf(name, sizeof(name), "time_stats_log/%" PRId64 "/%" PRId64,
+                 hosts->items[i] % LOG_FOLDERS, hosts->items[i]);
+        project_path(session->config, name, path, sizeof(path));
+        if (unlink(path) != 0 && errno != ENOENT && errno != ENOTDIR)
+            return fail(&session->failure, STATUS_IO, "%s: %s", path, strerror(errno));
+    }
+    return STATUS_OK;
+}
+
+/* One transaction. */
+static enum status delete_some(struct session *session, const struct person *person,
+                               size_t *ret_results, size_t *ret_hosts, bool *ret_is_over)
+{
+    struct db_id_list hosts = {.items = NULL};
+    enum status status = db_admin_person_delete(session->db, session->arena, person, session->now,
+                                                &hosts, ret_results, ret_is_over);
+
+    if (status == STATUS_OK && *ret_is_over)
+        status = forget_files(session, &hosts);
+    if (status == STATUS_OK && *ret_is_over)
+        status = forget_logs(session, &hosts);
+    if (status == STATUS_OK)
+        status = db_commit(session->db);
+    *ret_hosts = hosts.count;
+    return status;
+}
+
+static enum status delete_person(struct session *session, const struct person *person)
+{
+    size_t results = 0, hosts = 0;
+    bool is_over = false;
+    int retries = 0;
+
+    while (!is_over) {
+        struct arena_mark mark = arena_mark(session->arena);
+        size_t some = 0;
+        enum status status = delete_some(session, person, &some, &hosts, &is_over);
+
+        if (status == STATUS_DB_RETRY && retries < RETRIES) {
+            retries++;
+            is_over = false;
+            status = db_rollback(session->db);
+        } else if (status == STATUS_OK) {
+            results += some;
+        }
+        if (status != STATUS_OK)
+            return session_db_failed(session, status, "deleting");
+        arena_rewind(session->arena, mark);
+    }
+    printf("deleted: %s%zu host%s; %zu results no longer say whose they were\n",
+           person->userid != 0 ? "the account, " : "", hosts, hosts == 1 ? "" : "s", results);
+    return STATUS_OK;
+}
+
+/* What BOINC's web pages keep, and others. */
+static enum status name_other_tables(struct session *session)
+{
+    struct text *names = NULL;
+    size_t count = 0;
+    enum status status = session_db_failed(
+        session, db_admin_person_other_tables(session->db, session->arena, &names, &count),
+        "tables");
+
+    for (size_t i = 0; i < count; i++)
+        fprintf(stderr, "%s" TEXT_FORMAT "%s",
+                i == 0 ? "not looked at, though people may stand there: table " : ", ",
+                TEXT_ARG(names[i]), i + 1 == count ? "\n" : "");
+    return status;
+}
+
+static enum exit_code delete_confirmed(struct session *session, const struct person *person,
+                                       const char *word)
+{
+    enum status status;
+
+    (void)db_end(session->db); /* nothing is open while somebody thinks */
+    if (!is_confirmed(session, word)) {
+        fputs("nothing was deleted\n", stderr);
+        return EXIT_FAILED;
+    }
+    status = delete_person(session, person);
+    if (status == STATUS_OK)
+        status = name_other_tables(session);
+    return status == STATUS_OK ? EXIT_DONE : session_failed(session);
+}
+
+enum exit_code command_user_delete(struct session *session)
+{
+    struct user_row user = {.id = 0};
+    struct host_entry *rows = NULL;
+    size_t count = 0;
+    int64_t id = 0;
+    enum status status = option_number(session, "id", 1, INT64_MAX, &id);
+
+    if (status == STATUS_OK && id == 0 && session->argument_count == 0)
+        return usage_failed(session, "user delete needs an e-mail address or --id");
+    if (status == STATUS_OK)
+        status = session_db(session);
+    if (status == STATUS_OK)
+        status = session_db_failed(session,
+                                   db_admin_user_find(session->db, session->arena,
+                                                      session->argument_count > 0
+                                                          ? text_from(session->arguments[0])
+                                                          : NO_TEXT,
+                                                      id, &user),
+                                   "user");
+    if (status == STATUS_OK)
+        status = session_db_failed(
+            session, db_admin_hosts(session->db, session->arena, 0, user.id, 1000, &rows, &count),
+            "hosts");
+    if (status != STATUS_OK)
+        return session_failed(session);
+    printf("user %" PRId64 " " TEXT_FORMAT " (" TEXT_FORMAT "), %zu host%s, %.0f credit\n", user.id,
+           TEXT_ARG(user.name), TEXT_ARG(user.email_addr), count, count == 1 ? "" : "s",
+           user.total_credit);
+    return delete_confirmed(session, &(struct person){.userid = user.id},
+                            text_string(session->arena, user.email_addr));
+}
+
+enum exit_code command_host_delete(struct session *session)
+{
+    struct host_entry *rows = NULL;
+    size_t count = 0;
+    int64_t id = 0;
+    enum status status = STATUS_OK;
+
+    if (!text_to_i64(text_from(session->arguments[0]), &id) || id < 1)
+        return usage_failed(session, "\"%s\" is not the number of a host", session->arguments[0]);
+    status = session_db(session);
+    if (status == STATUS_OK)
+        status = session_db_failed(
+            session, db_admin_hosts(session->db, session->arena, id, 0, 1, &rows, &count), "host");
+    if (status == STATUS_OK && count == 0)
+        status = fail(&session->failure, STATUS_NOT_FOUND, "host: not found");
+    if (status != STATUS_OK)
+        return session_failed(session);
+    printf("host %" PRId64 " " TEXT_FORMAT " of user %" PRId64 ", %" PRId64
+           " jobs in progress, %.0f credit\n",
+           id, TEXT_ARG(rows[0].row.domain_name), rows[0].row.userid, rows[0].in_progress,
+           rows[0].row.total_credit);
+    return delete_confirmed(session, &(struct person){.hostid = id}, session->arguments[0]);
+}

@@ -1,0 +1,368 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Which input files are needed is not in any index: when some are to be deleted, the documents of
+ * all unfinished workunits are read, and the names in them kept as hashes. Two names of one hash
+ * only keep a file too long. In a loop that is done so seldom that it takes a twentieth of the
+ * time at most. */
+#include "tools/qmctl/deletion_pass.h"
+
+#include "config/config.h"
+#include "db/file_deletion.h"
+#include "server/base/arena.h"
+#include "server/submit/output_files.h"
+
+#include <dirent.h>
+#include <errno.h>
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "server/base/banned.h"
+
+enum { ERRORS_EVERY = 3600, REST = 20 /* times as long as the reading took */ };
+#define PART_BYTES ((size_t)1 << 30)
+
+struct name_set {
+    uint64_t *hashes;
+    size_t count, room;
+};
+
+struct deletion {
+    struct session *session;
+    struct transition_counts *counts;
+    struct complaints complaints;
+    struct arena *arena; /* of one page */
+    struct name_set needed;
+    int64_t left; /* rows that may still be looked at */
+};
+
+/* --- names
+ * ---------------------------------------------------------------------------------------- */
+
+static enum status add_name(struct name_set *names, struct text name)
+{
+    if (names->count == names->room) {
+        size_t room = names->room > 0 ? 2 * names->room : 1024;
+        uint64_t *hashes = reallocarray(names->hashes, room, sizeof(*hashes));
+
+        if (hashes == NULL)
+            return STATUS_NO_MEMORY;
+        names->hashes = hashes;
+        names->room = room;
+    }
+    names->hashes[names->count++] = text_hash(name);
+    return STATUS_OK;
+}
+
+static int compare_hashes(const void *a, const void *b)
+{
+    const uint64_t *left = a, *right = b;
+
+    return (*left > *right) - (*left < *right);
+}
+
+static bool has_name(const struct name_set *names, struct text name)
+{
+    uint64_t hash = text_hash(name);
+
+    return names->count > 0 &&
+           bsearch(&hash, names->hashes, names->count, sizeof(hash), compare_hashes) != NULL;
+}
+
+static enum status add_document(struct deletion *deletion, struct text document)
+{
+    struct arena_mark mark = arena_mark(deletion->arena);
+    struct output_file *files;
+    size_t count;
+    enum status status = output_files_read(deletion->arena, document, &files, &count);
+
+    for (size_t i = 0; status == STATUS_OK && i < count; i++)
+        status = add_name(&deletion->needed, files[i].name);
+    arena_rewind(deletion->arena, mark);
+    return status;
+}
+
+/* Of one state: all of INIT, of the others those that are still needed. */
+static enum status read_needed(struct deletion *deletion, int64_t state)
+{
+    struct deletable_workunit_row *rows;
+    size_t count = DB_DELETION_MOST;
+    int64_t after = 0;
+    enum status status = STATUS_OK;
+
+    while (status == STATUS_OK && count == DB_DELETION_MOST) {
+        arena_reset(deletion->arena);
+        status = db_deletion_workunits(deletion->session->db, deletion->arena, state, after, &rows,
+                                       &count);
+        for (size_t i = 0; status == STATUS_OK && i < count; i++) {
+            after = rows[i].id;
+            if (rows[i].is_needed != 0)
+                status = add_document(deletion, rows[i].xml_doc);
+        }
+    }
+    return status;
+}
+
+static enum status find_needed(struct deletion *deletion)
+{
+    static const int64_t states[] = {FILE_DELETE_READY, FILE_DELETE_ERROR, FILE_DELETE_INIT};
+    struct version_entry_row *versions;
+    size_t count;
+    enum status status;
+
+    arena_reset(deletion->arena);
+    status = db_admin_versions(deletion->session->db, deletion->arena, &versions, &count);
+    for (size_t i = 0; status == STATUS_OK && i < count; i++)
+        status = add_document(deletion, versions[i].app_version.xml_doc);
+    for (size_t i = 0; status == STATUS_OK && i < sizeof(states) / sizeof(states[0]); i++)
+        status = read_needed(deletion, states[i]);
+    if (deletion->needed.count > 0)
+        qsort(deletion->needed.hashes, deletion->needed.count, sizeof(uint64_t), compare_hashes);
+    return status;
+}
+
+/* --- files
+ * ---------------------------------------------------------------------------------------- */
+
+static bool folder_opens(struct arena *arena, struct text path)
+{
+    DIR *folder = opendir(text_string(arena, path));
+
+    if (folder != NULL)
+        (void)closedir(folder);
+    return folder != NULL;
+}
+
+/* False: errno says why. */
+static bool delete_path(struct deletion *deletion, struct text folder, const char *path)
+{
+    int error;
+
+    if (unlink(path) == 0) {
+        deletion->counts->files_deleted++;
+        return true;
+    }
+    error = errno;
+    if (error == ENOENT && folder_opens(deletion->arena, folder))
+        return true;
+    errno = error;
+    return false;
+}
+
+/* What BOINC's programs put beside an input file. */
+static bool delete_siblings(struct deletion *deletion, struct text folder,
+                            const struct output_file *file, struct text path)
+{
+    static const char *const endings[] = {".gz", ".md5"};
+    bool all = true;
+
+    for (size_t i = 0; i < sizeof(endings) / sizeof(endings[0]); i++) {
+        struct text name =
+            text_print(deletion->arena, TEXT_FORMAT "%s", TEXT_ARG(file->name), endings[i]);
+        struct text sibling =
+            text_print(deletion->arena, TEXT_FORMAT "%s", TEXT_ARG(path), endings[i]);
+
+        if (!has_name(&deletion->needed, name))
+            all = delete_path(deletion, folder, text_string(deletion->arena, sibling)) && all;
+    }
+    return all;
+}
+
+/* The files of a document. DONE, or ERROR where one of them could not be deleted. */
+static int64_t delete_files(struct deletion *deletion, struct text document, struct text owner,
+                            bool are_inputs)
+{
+    const struct config *config = deletion->session->config;
+    struct text folder = are_inputs ? config->download_dir : config->upload_dir;
+    struct output_file *files;
+    size_t count;
+    int64_t state = FILE_DELETE_DONE;
+
+    if (output_files_read(deletion->arena, document, &files, &count) != STATUS_OK) {
+        complain(&deletion->complaints, "files of", owner, "the list is too long", ERRORS_EVERY);
+        return FILE_DELETE_ERROR;
+    }
+    for (size_t i = 0; i < count; i++) {
+        struct text path =
+            output_file_path(deletion->arena, &files[i], folder, config->uldl_dir_fanout);
+
+        if (path.length == 0 || files[i].no_delete ||
+            (are_inputs && has_name(&deletion->needed, files[i].name)))
+            continue;
+        if (delete_path(deletion, folder, text_string(deletion->arena, path)) &&
+            (!are_inputs || delete_siblings(deletion, folder, &files[i], path)))
+            continue;
+        complain(&deletion->complaints, "file", path, strerror(errno), ERRORS_EVERY);
+        state = FILE_DELETE_ERROR;
+    }
+    return state;
+}
+
+/* --- rows
+ * ----------------------------------------------------------------------------------------- */
+
+struct outcome_list { /* the rows of a page by what became of them */
+    int64_t done[DB_DELETION_MOST], failed[DB_DELETION_MOST];
+    size_t done_count, failed_count;
+};
+
+static void note_outcome(struct outcome_list *outcomes, int64_t id, int64_t state)
+{
+    if (state == FILE_DELETE_DONE)
+        outcomes->done[outcomes->done_count++] = id;
+    else
+        outcomes->failed[outcomes->failed_count++] = id;
+}
+
+typedef enum status save_call(struct db *db, struct arena *arena, const int64_t *ids, size_t count,
+                              int64_t state);
+
+/* What is not saved is looked at again, and is gone then. */
+static enum status save_outcomes(struct deletion *deletion, save_call *save,
+                                 const struct outcome_list *outcomes)
+{
+    struct db *db = deletion->session->db;
+    enum status status;
+
+    if (outcomes->done_count + outcomes->failed_count == 0)
+        return db_end(db);
+    status = save(db, deletion->arena, outcomes->done, outcomes->done_count, FILE_DELETE_DONE);
+    if (status == STATUS_OK)
+        status =
+            save(db, deletion->arena, outcomes->failed, outcomes->failed_count, FILE_DELETE_ERROR);
+    if (status == STATUS_OK)
+        status = db_commit(db);
+    if (status != STATUS_OK)
+        (void)db_rollback(db);
+    return status == STATUS_DB_RETRY ? STATUS_OK : status;
+}
+
+static enum status delete_outputs(struct deletion *deletion, int64_t state)
+{
+    struct deletable_result_row *rows;
+    struct outcome_list outcomes;
+    size_t count = DB_DELETION_MOST;
+    int64_t after = 0;
+    enum status status = STATUS_OK;
+
+    while (status == STATUS_OK && count == DB_DELETION_MOST && deletion->left > 0) {
+        arena_reset(deletion->arena);
+        outcomes = (struct outcome_list){.done_count = 0};
+        status = db_deletion_results(deletion->session->db, deletion->arena, state, after, &rows,
+                                     &count);
+        for (size_t i = 0; status == STATUS_OK && i < count && deletion->left > 0; i++) {
+            after = rows[i].id;
+            if (rows[i].is_needed != 0)
+                continue;
+            deletion->left--;
+            note_outcome(&outcomes, rows[i].id,
+                         delete_files(deletion, rows[i].xml_doc_in, rows[i].name, false));
+        }
+        if (status == STATUS_OK)
+            status = save_outcomes(deletion, db_deletion_save_results, &outcomes);
+    }
+    return status;
+}
+
+static enum status delete_inputs(struct deletion *deletion, int64_t state)
+{
+    struct deletable_workunit_row *rows;
+    struct outcome_list outcomes;
+    size_t count = DB_DELETION_MOST;
+    int64_t after = 0;
+    enum status status = STATUS_OK;
+
+    while (status == STATUS_OK && count == DB_DELETION_MOST && deletion->left > 0) {
+        arena_reset(deletion->arena);
+        outcomes = (struct outcome_list){.done_count = 0};
+        status = db_deletion_workunits(deletion->session->db, deletion->arena, state, after, &rows,
+                                       &count);
+        for (size_t i = 0; status == STATUS_OK && i < count && deletion->left > 0; i++) {
+            after = rows[i].id;
+            if (rows[i].is_needed != 0)
+                continue;
+            deletion->left--;
+            note_outcome(&outcomes, rows[i].id,
+                         text_contains(rows[i].name, TEXT("nodelete"))
+                             ? FILE_DELETE_DONE
+                             : delete_files(deletion, rows[i].xml_doc, rows[i].name, true));
+        }
+        if (status == STATUS_OK)
+            status = save_outcomes(deletion, db_deletion_save_workunits, &outcomes);
+    }
+    return status;
+}
+
+/* --- all
+ * ------------------------------------------------------------------------------------------ */
+
+static double moment(void)
+{
+    struct timespec now;
+
+    (void)clock_gettime(CLOCK_MONOTONIC, &now);
+    return (double)now.tv_sec + (double)now.tv_nsec / 1e9;
+}
+
+static enum status has_inputs(struct deletion *deletion, bool with_errors, bool *ret_has)
+{
+    struct deletable_workunit_row *rows;
+    size_t ready, failed = 0;
+    enum status status;
+
+    arena_reset(deletion->arena);
+    status = db_deletion_workunits(deletion->session->db, deletion->arena, FILE_DELETE_READY, 0,
+                                   &rows, &ready);
+    if (status == STATUS_OK && with_errors)
+        status = db_deletion_workunits(deletion->session->db, deletion->arena, FILE_DELETE_ERROR, 0,
+                                       &rows, &failed);
+    *ret_has = status == STATUS_OK && ready + failed > 0;
+    return status;
+}
+
+static enum status delete_all(struct deletion *deletion, struct deletion_schedule *schedule,
+                              bool with_errors)
+{
+    double begun = moment();
+    bool has = false;
+    enum status status = with_errors ? delete_outputs(deletion, FILE_DELETE_ERROR) : STATUS_OK;
+
+    if (status == STATUS_OK)
+        status = delete_outputs(deletion, FILE_DELETE_READY);
+    if (status == STATUS_OK && begun >= schedule->inputs_at)
+        status = has_inputs(deletion, with_errors, &has);
+    if (status != STATUS_OK || !has)
+        return status;
+    begun = moment();
+    status = find_needed(deletion);
+    schedule->inputs_at = moment() + REST * (moment() - begun);
+    if (status == STATUS_OK)
+        status = db_end(deletion->session->db);
+    if (status == STATUS_OK && with_errors)
+        status = delete_inputs(deletion, FILE_DELETE_ERROR);
+    return status == STATUS_OK ? delete_inputs(deletion, FILE_DELETE_READY) : status;
+}
+
+enum status deletion_pass(struct session *session, const struct transition_pass_settings *settings,
+                          struct deletion_schedule *schedule, struct transition_counts *counts)
+{
+    struct deletion deletion = {.session = session,
+                                .counts = counts,
+                                .left = settings->jobs_max > 0 ? settings->jobs_max : INT64_MAX};
+    bool with_errors = settings->now >= schedule->errors_at;
+    enum status status = STATUS_NO_MEMORY;
+
+    if (!settings->deletes_files)
+        return STATUS_OK;
+    deletion.arena = arena_create(PART_BYTES);
+    if (deletion.arena != NULL)
+        status = delete_all(&deletion, schedule, with_errors);
+    if (status != STATUS_OK)
+        (void)db_rollback(session->db);
+    else if (with_errors)
+        schedule->errors_at = settings->now + ERRORS_EVERY;
+    arena_destroy(deletion.arena);
+    free(deletion.needed.hashes);
+    return session_db_failed(session, status, "deletion of files");
+}

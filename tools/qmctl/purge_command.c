@@ -1,0 +1,175 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Old finished jobs leave the database, some at a time: locked, archived, and deleted in one
+ * transaction, which is committed after the disk has the archive. Interrupted at any moment, the
+ * jobs are in the archive or in the database, or in both; then the next run archives them again. */
+#include "config/config.h"
+#include "db/admin.h"
+#include "db/purge.h"
+#include "server/base/arena.h"
+#include "server/project/project.h"
+#include "tools/qmctl/archive.h"
+#include "tools/qmctl/commands.h"
+#include "tools/qmctl/output.h"
+#include "tools/qmctl/transition_pass.h"
+
+#include <inttypes.h>
+#include <limits.h>
+#include <stdio.h>
+#include <unistd.h>
+
+#include "server/base/banned.h"
+
+enum { PART_JOBS = 64, TRIES_MAX = 8, AGE_DAYS = 30, AGE_DAYS_MAX = 36500, DAY = 86400 };
+#define PART_BYTES ((size_t)1 << 30)
+
+struct purge {
+    struct session *session;
+    struct purge_filter filter;
+    struct archive *archive; /* NULL: without */
+    struct arena *arena;     /* of one transaction */
+    int64_t jobs_max, jobs, results;
+    bool shows_progress;
+};
+
+static enum status try_some(struct purge *purge, const int64_t *ids, size_t count)
+{
+    struct db *db = purge->session->db;
+    struct purge_rows rows;
+    enum status status;
+
+    arena_reset(purge->arena);
+    status = db_purge_lock(db, purge->arena, &purge->filter, ids, count, &rows);
+    if (status == STATUS_OK && rows.workunit_count == 0)
+        return db_rollback(db);
+    if (status == STATUS_OK && purge->archive != NULL)
+        status = archive_add(purge->archive, &rows, &purge->session->failure);
+    if (status == STATUS_OK)
+        status = db_purge_delete(db, purge->arena, &rows);
+    if (status == STATUS_OK)
+        status = db_commit(db);
+    if (purge->archive != NULL && (status == STATUS_OK || status == STATUS_DB_UNKNOWN))
+        archive_keep(purge->archive); /* the rows may be gone */
+    if (status == STATUS_OK) {
+        purge->jobs += (int64_t)rows.workunit_count;
+        purge->results += (int64_t)rows.result_count;
+    }
+    return status;
+}
+
+/* Repeats what the database asks to repeat. */
+static enum status do_some(struct purge *purge, const int64_t *ids, size_t count)
+{
+    struct db *db = purge->session->db;
+    enum status status = STATUS_OK;
+
+    for (int tries = 0; tries < TRIES_MAX; tries++) {
+        status = try_some(purge, ids, count);
+        if (status == STATUS_OK)
+            return status;
+        (void)db_rollback(db);
+        if (status == STATUS_DB_GONE || status == STATUS_DB_UNKNOWN) {
+            if (db_reopen(db) != STATUS_OK)
+                break;
+        } else if (status != STATUS_DB_RETRY) {
+            break;
+        }
+        transition_pause();
+    }
+    return session_db_failed(purge->session, status, "purge");
+}
+
+static enum status run(struct purge *purge)
+{
+    int64_t ids[PART_JOBS], after = 0;
+    size_t count, most;
+    enum status status;
+
+    do {
+        int64_t left = purge->jobs_max - purge->jobs;
+
+        most = purge->jobs_max > 0 && left < PART_JOBS ? (size_t)left : PART_JOBS;
+        status = db_purge_due(purge->session->db, &purge->filter, after, ids, most, &count);
+        (void)db_end(purge->session->db);
+        if (status != STATUS_OK)
+            return session_db_failed(purge->session, status, "purge");
+        if (count > 0) {
+            after = ids[count - 1];
+            status = do_some(purge, ids, count);
+        }
+        if (purge->shows_progress && purge->jobs > 0)
+            fprintf(stderr, "\r%" PRId64 " jobs purged%s", purge->jobs, count == most ? " " : "\n");
+    } while (status == STATUS_OK && count == most &&
+             (purge->jobs_max == 0 || purge->jobs < purge->jobs_max));
+    return status;
+}
+
+static enum status open_archive(struct purge *purge)
+{
+    struct session *session = purge->session;
+    const char *folder = option_value(session, "archive");
+    char path[PATH_MAX];
+
+    if (option_given(session, "no-archive"))
+        return STATUS_OK;
+    project_path(session->config, "archives", path, sizeof(path));
+    return archive_open(folder != NULL ? folder : path, session->now, &purge->archive,
+                        &session->failure);
+}
+
+static enum status find_app(struct purge *purge)
+{
+    struct session *session = purge->session;
+    const char *name = option_value(session, "app");
+    struct app_row app;
+    enum status status;
+
+    if (name == NULL)
+        return STATUS_OK;
+    status = db_admin_app_find(session->db, session->arena, text_from(name), &app);
+    if (status == STATUS_NOT_FOUND)
+        return fail(&session->failure, status, "there is no application %s", name);
+    purge->filter.appid = status == STATUS_OK ? app.id : 0;
+    return session_db_failed(session, status, name);
+}
+
+static void print_counts(const struct purge *purge)
+{
+    static const char *const titles[] = {"jobs", "results"};
+    struct output_table table = TABLE_BEGIN(purge->session, titles);
+
+    if (purge->session->form == FORM_TEXT) {
+        printf("%" PRId64 " jobs with %" PRId64 " results purged\n", purge->jobs, purge->results);
+        return;
+    }
+    table_number(&table, purge->jobs);
+    table_number(&table, purge->results);
+    table_print(&table);
+}
+
+enum exit_code command_purge(struct session *session)
+{
+    struct purge purge = {.session = session, .shows_progress = isatty(STDERR_FILENO) == 1};
+    int64_t days = AGE_DAYS;
+    enum status status = option_number(session, "min-age-days", 0, AGE_DAYS_MAX, &days), closed;
+
+    if (option_given(session, "archive") && option_given(session, "no-archive"))
+        return usage_failed(session, "--archive and --no-archive exclude each other");
+    if (status == STATUS_OK)
+        status = option_number(session, "limit", 1, INT64_MAX, &purge.jobs_max);
+    if (status == STATUS_OK)
+        status = session_db(session);
+    if (status == STATUS_OK)
+        status = find_app(&purge);
+    if (status == STATUS_OK)
+        status = open_archive(&purge);
+    if (status != STATUS_OK)
+        return session_failed(session);
+    purge.filter.before = session->now + 1 - days * DAY;
+    purge.arena = arena_create(PART_BYTES);
+    status =
+        purge.arena == NULL ? fail(&session->failure, STATUS_NO_MEMORY, "no memory") : run(&purge);
+    closed = archive_close(purge.archive, &session->failure);
+    arena_destroy(purge.arena);
+    print_counts(&purge);
+    return status == STATUS_OK && closed == STATUS_OK ? EXIT_DONE : session_failed(session);
+}

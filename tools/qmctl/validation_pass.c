@@ -1,0 +1,365 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* The steps for one workunit. Between reading and writing others may have changed something: a
+ * report came, another copy of the command was quicker. Then nothing is written and it is read
+ * again. What was committed when the connection is lost is not to be validated any more, so that
+ * trying again grants nothing twice. */
+#include "tools/qmctl/validation_pass.h"
+
+#include "config/config.h"
+#include "db/validation.h"
+#include "server/base/arena.h"
+#include "server/policy/result/report_verdict.h"
+#include "server/policy/result/verdict.h"
+#include "tools/qmctl/comparison.h"
+
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "server/base/banned.h"
+
+enum { READINGS_MAX = 8, PART_JOBS = 256, ENVIRONMENT_MAX = 4, VARIABLE_BYTES = 300 };
+#define PART_BYTES ((size_t)1 << 30)
+
+/* One workunit under way. */
+struct validation {
+    struct session *session;
+    const struct transition_pass_settings *settings;
+    struct transition_counts *counts;
+    struct complaints *complaints;
+    const struct app_row *app;
+    struct arena *arena; /* of this workunit */
+    struct result_comparison comparison;
+    const char *environment[ENVIRONMENT_MAX];
+    struct validation_rows rows;
+    struct quorum quorum;
+    struct quorum_result results[QUORUM_RESULTS_MAX];
+    struct compared_files files[QUORUM_RESULTS_MAX];
+    unsigned char answers[QUORUM_RESULTS_MAX * QUORUM_RESULTS_MAX];
+    struct quorum_result verdicts[QUORUM_RESULTS_MAX];
+    struct quorum_decision decision;
+};
+
+/* --- comparing -------------------------------------------------------------------------------- */
+
+static enum status read_documents(struct validation *validation,
+                                  struct output_document_row **ret_documents)
+{
+    int64_t ids[QUORUM_RESULTS_MAX];
+    size_t count;
+    enum status status;
+
+    for (size_t i = 0; i < validation->quorum.count; i++)
+        ids[i] = validation->results[i].id;
+    status = db_output_documents(validation->session->db, validation->arena, ids,
+                                 validation->quorum.count, ret_documents, &count);
+    return status == STATUS_OK && count != validation->quorum.count ? STATUS_DB_RETRY : status;
+}
+
+static void set_environment(struct validation *validation)
+{
+    const struct judged_workunit_row *workunit = &validation->rows.workunit;
+
+    validation->environment[0] = text_string(
+        validation->arena, text_print(validation->arena, "QM_JOB_ID=%" PRId64, workunit->id));
+    validation->environment[1] =
+        text_string(validation->arena,
+                    text_print(validation->arena, "QM_JOB=" TEXT_FORMAT, TEXT_ARG(workunit->name)));
+    validation->environment[2] =
+        text_string(validation->arena, text_print(validation->arena, "QM_APP=" TEXT_FORMAT,
+                                                  TEXT_ARG(validation->app->name)));
+    validation->environment[3] = NULL;
+    validation->comparison.environment = validation->environment;
+}
+
+/* False: not now; why is in `failure`. */
+static bool open_results(struct validation *validation, const struct output_document_row *documents,
+                         struct failure *failure)
+{
+    for (size_t i = 0; i < validation->quorum.count; i++) {
+        enum comparison_answer answer =
+            comparison_open(&validation->comparison, validation->arena, documents[i].xml_doc_in,
+                            &validation->files[i], failure);
+
+        if (answer == COMPARISON_LATER)
+            return false;
+        validation->results[i].is_unusable = answer == COMPARISON_UNUSABLE;
+    }
+    return true;
+}
+
+static bool compare_results(struct validation *validation, struct failure *failure)
+{
+    size_t count = validation->quorum.count;
+
+    memset(validation->answers, QUORUM_UNKNOWN, sizeof(validation->answers));
+    validation->quorum.answers = validation->answers;
+    while (quorum_decide(&validation->quorum, validation->verdicts, &validation->decision) ==
+           QUORUM_COMPARE) {
+        size_t first = validation->decision.first, second = validation->decision.second;
+        enum comparison_answer answer =
+            comparison_make(&validation->comparison, &validation->files[first],
+                            &validation->files[second], failure);
+
+        if (answer == COMPARISON_LATER)
+            return false;
+        validation->answers[first * count + second] =
+            answer == COMPARISON_SAME ? QUORUM_SAME : QUORUM_DIFFERENT;
+        validation->answers[second * count + first] = validation->answers[first * count + second];
+    }
+    return true;
+}
+
+/* --- writing ---------------------------------------------------------------------------------- */
+
+static const struct judged_result_row *find_result(const struct validation *validation, int64_t id)
+{
+    for (size_t i = 0; i < validation->rows.result_count; i++)
+        if (validation->rows.results[i].id == id)
+            return &validation->rows.results[i];
+    return NULL;
+}
+
+/* The hosts and versions of the results that get a new verdict. */
+static size_t list_hosts(const struct validation *validation, int64_t *ret_hostids,
+                         int64_t *ret_versions)
+{
+    size_t count = 0;
+
+    for (size_t i = 0; i < validation->quorum.count; i++) {
+        const struct judged_result_row *result = find_result(validation, validation->results[i].id);
+
+        if (result == NULL || result->hostid == 0 ||
+            validation->verdicts[i].validate_state == validation->results[i].validate_state)
+            continue;
+        ret_hostids[count] = result->hostid;
+        ret_versions[count++] =
+            report_statistics_id(validation->rows.workunit.appid, result->app_version_id);
+    }
+    return count;
+}
+
+static enum status copy_rows(struct arena *arena, const struct validation_rows *rows,
+                             struct validation_rows *ret_copy)
+{
+    *ret_copy = *rows;
+#define COPY_ROWS(list, count)                                                   \
+    ret_copy->list = arena_alloc_array(arena, rows->count, sizeof(*rows->list)); \
+    if (ret_copy->list == NULL)                                                  \
+        return STATUS_TOO_LARGE;                                                 \
+    if (rows->count > 0)                                                         \
+        memcpy(ret_copy->list, rows->list, rows->count * sizeof(*rows->list));
+    COPY_ROWS(results, result_count)
+    COPY_ROWS(users, user_count)
+    COPY_ROWS(teams, team_count)
+    COPY_ROWS(hosts, host_count)
+    COPY_ROWS(host_versions, host_version_count)
+    COPY_ROWS(versions, version_count)
+#undef COPY_ROWS
+    return STATUS_OK;
+}
+
+static void count_verdicts(struct transition_counts *counts, const struct verdict_counts *verdicts,
+                           const struct validation_rows *before,
+                           const struct validation_rows *after)
+{
+    counts->valid += verdicts->valid;
+    counts->invalid += verdicts->invalid;
+    counts->undecided += verdicts->undecided;
+    counts->accepted += verdicts->accepted;
+    counts->given_up += after->workunit.error_mask != 0 && before->workunit.error_mask == 0;
+    counts->to_assimilate += after->workunit.assimilate_state == ASSIMILATE_READY &&
+                             before->workunit.assimilate_state != ASSIMILATE_READY;
+    for (size_t i = 0; i < after->result_count; i++)
+        counts->not_needed += after->results[i].outcome == OUTCOME_DIDNT_NEED &&
+                              before->results[i].outcome != OUTCOME_DIDNT_NEED;
+}
+
+/* STATUS_INVALID: something has changed since it was read. */
+static enum status try_to_write(struct validation *validation)
+{
+    const struct verdict_rules rules = {.now = validation->settings->now,
+                                        .daily_result_quota =
+                                            validation->session->config->daily_result_quota,
+                                        .app_target_nresults = validation->app->target_nresults};
+    struct db *db = validation->session->db;
+    struct validation_rows before, after;
+    struct verdict_counts verdicts = {.valid = 0};
+    int64_t hostids[QUORUM_RESULTS_MAX], versions[QUORUM_RESULTS_MAX];
+    size_t count = list_hosts(validation, hostids, versions);
+    enum status status = db_validation_lock(db, validation->arena, validation->rows.workunit.id,
+                                            hostids, versions, count, &before);
+
+    if (status == STATUS_OK && !verdict_is_current(&validation->rows, &before))
+        status = STATUS_INVALID;
+    if (status == STATUS_OK)
+        status = copy_rows(validation->arena, &before, &after);
+    if (status != STATUS_OK)
+        return status;
+    verdict_apply(&rules, &validation->decision, validation->verdicts, validation->quorum.count,
+                  &after, &verdicts);
+    status = db_validation_save(db, validation->arena, &before, &after);
+    if (status == STATUS_OK)
+        status = db_commit(db);
+    if (status == STATUS_OK)
+        count_verdicts(validation->counts, &verdicts, &before, &after);
+    return status;
+}
+
+static enum status postpone(struct validation *validation, const char *why)
+{
+    struct db *db = validation->session->db;
+    const struct judged_workunit_row *workunit = &validation->rows.workunit;
+    enum status status;
+
+    complain(validation->complaints, "validation of job", workunit->name, why, TRANSITION_PUT_OFF);
+    status =
+        db_validation_postpone(db, workunit->id, validation->settings->now + TRANSITION_PUT_OFF);
+    if (status == STATUS_OK)
+        status = db_commit(db);
+    validation->counts->put_off += status == STATUS_OK;
+    return status;
+}
+
+/* --- one workunit ----------------------------------------------------------------------------- */
+
+/* STATUS_INVALID as above; NOT_FOUND: nothing is to be done with it any more. */
+static enum status try_one(struct validation *validation, int64_t id)
+{
+    struct failure why = {.status = STATUS_OK};
+    struct db *db = validation->session->db;
+    struct output_document_row *documents;
+    enum status status;
+
+    arena_reset(validation->arena);
+    status = db_validation_read(db, validation->arena, id, &validation->rows);
+    if (status != STATUS_OK)
+        return status;
+    verdict_select(&validation->rows, validation->results, &validation->quorum);
+    status = read_documents(validation, &documents);
+    if (status == STATUS_OK)
+        status = db_end(db);
+    if (status != STATUS_OK)
+        return status;
+    set_environment(validation);
+    if (arena_overflowed(validation->arena))
+        return STATUS_NO_MEMORY;
+    if (!open_results(validation, documents, &why) || !compare_results(validation, &why))
+        return postpone(validation, why.text);
+    return try_to_write(validation);
+}
+
+/* Repeats what has changed meanwhile, and what the database asks to repeat. */
+static enum status validate(struct validation *validation, int64_t id)
+{
+    struct db *db = validation->session->db;
+    enum status status = STATUS_OK;
+
+    for (int readings = 0; readings < READINGS_MAX; readings++) {
+        status = try_one(validation, id);
+        if (status == STATUS_OK)
+            return status;
+        (void)db_rollback(db);
+        if (status == STATUS_NOT_FOUND)
+            return STATUS_OK;
+        if (status == STATUS_DB_GONE || status == STATUS_DB_UNKNOWN) {
+            if (db_reopen(db) != STATUS_OK)
+                break;
+        } else if (status != STATUS_DB_RETRY && status != STATUS_INVALID) {
+            break;
+        }
+        transition_pause();
+    }
+    return status;
+}
+
+/* What fails for one workunit need not fail for the next; it stays to be validated. */
+static enum status pass_over(struct validation *validation, enum status status)
+{
+    struct session *session = validation->session;
+
+    if (status == STATUS_OK || status == STATUS_DB_GONE || status == STATUS_DB_UNKNOWN ||
+        status == STATUS_DB_BUG)
+        return status;
+    (void)session_db_failed(session, status, "validation");
+    complain(validation->complaints, "validation of job", validation->rows.workunit.name,
+             status == STATUS_INVALID ? "others change it all the time" : session->failure.text, 0);
+    session->failure = (struct failure){.status = STATUS_OK};
+    validation->counts->put_off++;
+    return STATUS_OK;
+}
+
+static enum status validate_app(struct validation *validation, int64_t *left)
+{
+    int64_t ids[PART_JOBS], after = 0;
+    size_t count;
+    enum status status;
+
+    do {
+        size_t most = *left < PART_JOBS ? (size_t)*left : PART_JOBS;
+
+        status = db_validation_due(validation->session->db, validation->app->id, after, ids, most,
+                                   &count);
+        (void)db_end(validation->session->db);
+        for (size_t i = 0; i < count && status == STATUS_OK; i++) {
+            status = pass_over(validation, validate(validation, ids[i]));
+            after = ids[i];
+        }
+        *left -= (int64_t)count;
+        if (count < most)
+            break;
+    } while (status == STATUS_OK && *left > 0);
+    return status;
+}
+
+static enum status validate_apps(struct validation *validation)
+{
+    struct session *session = validation->session;
+    struct catalog_rows catalog;
+    int64_t left = validation->settings->jobs_max > 0 ? validation->settings->jobs_max : INT64_MAX;
+    struct arena *arena = arena_create(PART_BYTES);
+    enum status status =
+        arena == NULL ? STATUS_NO_MEMORY : db_catalog(session->db, arena, &catalog);
+
+    for (size_t i = 0; status == STATUS_OK && i < catalog.app_count && left > 0; i++) {
+        validation->app = &catalog.apps[i];
+        status = validate_app(validation, &left);
+    }
+    arena_destroy(arena);
+    return session_db_failed(session, status, "validation");
+}
+
+enum status validation_pass(struct session *session,
+                            const struct transition_pass_settings *settings,
+                            struct transition_counts *counts)
+{
+    struct complaints complaints = {.count = 0};
+    struct validation *validation;
+    enum status status = STATUS_NO_MEMORY;
+
+    if (settings->validate == NULL && !settings->trusts)
+        return STATUS_OK;
+    validation = calloc(1, sizeof(*validation));
+    if (validation == NULL)
+        return fail(&session->failure, STATUS_NO_MEMORY, "no memory");
+    validation->session = session;
+    validation->settings = settings;
+    validation->counts = counts;
+    validation->complaints = &complaints;
+    validation->comparison = (struct result_comparison){
+        .config = session->config,
+        .kind = settings->trusts                             ? COMPARISON_TRUST
+                : strcmp(settings->validate, "bitwise") == 0 ? COMPARISON_BITWISE
+                                                             : COMPARISON_COMMAND,
+        .command = settings->validate,
+        .seconds_max = settings->command_seconds};
+    validation->arena = arena_create(PART_BYTES);
+    if (validation->arena != NULL)
+        status = validate_apps(validation);
+    else
+        (void)fail(&session->failure, status, "no memory");
+    arena_destroy(validation->arena);
+    free(validation);
+    return status;
+}
