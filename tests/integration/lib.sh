@@ -194,6 +194,25 @@ start_server() {
     }
 }
 
+# start_uploads: the upload handler, which every web server of start_web passes uploads to.
+# Its log is $work/uploads.log, its process number in $uploads_pid.
+start_uploads() {
+    local before
+    before=$(upload_starts || true)
+    before=${before:-0}
+    # shellcheck disable=SC2094 # as above
+    "$program" --upload --project "$project" --listen "unix:$work/uploads.socket" \
+        --socket-mode 0666 --log "$work/uploads.log" 2>>"$work/uploads.log" </dev/null &
+    uploads_pid=$!
+    started+=("$uploads_pid")
+    within 15 uploads_started "$before" || {
+        claim_failed "the upload handler starts"
+        exit 1
+    }
+}
+upload_starts() { grep -c 'event=started what=upload' "$work/uploads.log" 2>/dev/null; }
+uploads_started() { [ "$(upload_starts)" -gt "$1" ]; }
+
 # start_web NAME KIND [OPTION...]: a private web server with the samples of config/ (KIND and options:
 # tools/private-web) on $web_port or a port of its own; the scheduler's URL is in $url.
 start_web() {
@@ -201,7 +220,7 @@ start_web() {
     shift 2
     if [ -n "${web_port:-}" ]; then port=$web_port; else take_port; fi
     "$QM_SOURCE_DIR/tools/private-web" --server "$kind" --dir "$work/$name" --port "$port" \
-        --name test --project "$project" "$@" >"$work/$name.log" 2>&1 </dev/null &
+        --name test --project "$project" --uploads "$work/uploads.socket" "$@" >"$work/$name.log" 2>&1 </dev/null &
     started+=($!)
     url=http://127.0.0.1:$port/test_cgi/cgi
     if ! within 15 answers "$url" || ! is_child "${started[-1]}"; then

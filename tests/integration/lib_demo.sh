@@ -36,6 +36,6 @@ demo_jobs() {
         echo "--wu_name demo_$number $project.numbers_$number"
     done >"$project.jobs"
     in_project --project "$project" jobs create --app demo --in "$demo/in.xml" \
-        --out "$demo/out.xml" --stdin <"$project.jobs"
+        --out "$QM_SOURCE_DIR/templates/none_out.xml" --stdin <"$project.jobs"
     chmod -R a+rX "$project"
 }

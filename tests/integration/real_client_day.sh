@@ -116,7 +116,7 @@ add_jobs_of() {
     in_project --project "$project" app add "$kind"
     in_project --project "$project" version add "$kind" 1.00 x86_64-pc-linux-gnu "$work/app_$kind" "$@"
     in_project --project "$project" jobs create --app "$kind" --in "$work/in_$kind.xml" \
-        --out "$QM_SOURCE_DIR/tools/demo/out.xml" --stdin <"$work/jobs_$kind"
+        --out "$QM_SOURCE_DIR/templates/none_out.xml" --stdin <"$work/jobs_$kind"
 }
 # new_side NAME SHARE KIND SERVER-OPTION...: a project with its jobs, a server and a web server that
 # keeps what is asked. Adds to $urls (of schedulers), $masters and $keys.

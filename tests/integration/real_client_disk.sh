@@ -33,7 +33,7 @@ new_job() {
     sed "s|<rsc_disk_bound>.*</|<rsc_disk_bound>$bound</|; s|</file_info>|${3:-}&|" \
         "$demo/in.xml" >"$work/$1.in.xml"
     in_project --project "$project" jobs create --app demo --in "$work/$1.in.xml" \
-        --out "$demo/out.xml" --wu_name "$1" "$2"
+        --out "$QM_SOURCE_DIR/templates/none_out.xml" --wu_name "$1" "$2"
 }
 # shellcheck disable=SC2317 # called by within
 is_over() {

@@ -12,13 +12,7 @@ printf '#!/bin/sh\n' >"$work/app"
 chmod 755 "$work/app"
 client_project "$work/app" "<files_db_name>$files_schema</files_db_name>"
 in_project --project "$project" files init
-take_port
-uploads=http://127.0.0.1:$port/test_cgi/file_upload_handler
-sed -i "s|<upload_url>.*</|<upload_url>$uploads</|" "$project/config.xml"
-fanout=$(sed -n 's|.*<uldl_dir_fanout>\(.*\)</uldl_dir_fanout>.*|\1|p' "$project/config.xml")
-"$QM_BINARY_DIR/tests/uploads" "$port" "$project/upload" "${fanout:-0}" \
-    "$project/keys/upload_public" >"$work/uploads.log" 2>&1 </dev/null &
-started+=($!)
+start_uploads
 
 host() { rows "SELECT id FROM host"; }
 files() { "$QM_BINARY_DIR/qmctl" --project "$project" files "$@"; }
@@ -49,7 +43,7 @@ claim "the client is told to upload" test "$(state get genome_1)" = sent
 claim "it uploads the file" within 15 transferred upload
 claim "the order is done as soon as the file is here" test "$(state get genome_1)" = "done"
 claim "it is the same file" cmp -s "$work/genome_1" "$(find "$project/upload" -name genome_1)"
-claim "with its certificate" grep -q '^stored genome_1' "$work/uploads.log"
+claim "with its certificate" grep -q 'event=upload status=0 .*name=genome_1' "$work/uploads.log"
 
 in_project --project "$project" files delete genome_1 --host "$(host)"
 update_client

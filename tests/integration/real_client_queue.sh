@@ -31,7 +31,7 @@ for number in $(seq 108); do
     echo "--wu_name long_$number $work/numbers"
 done >"$work/jobs"
 in_project --project "$project" jobs create --app demo --in "$work/in.xml" \
-    --out "$QM_SOURCE_DIR/tools/demo/out.xml" --stdin <"$work/jobs"
+    --out "$QM_SOURCE_DIR/templates/none_out.xml" --stdin <"$work/jobs"
 
 in_progress() { rows "SELECT COUNT(*) FROM result WHERE server_state = 4"; }
 listed() { grep -c '<ip_result>' "$last_request"; }

@@ -143,9 +143,13 @@ static void absurd_requests_are_bounded(void **state)
     assert_true(amounts.resources[0].estimated_delay < 1e9);
     assert_real(amounts.resources[1].seconds, 28 * 86400, 0);
     assert_real(amounts.resources[1].instances, 2, 0);
+    assert_false(amounts.resources[1].tells_idle);
     assert_int_equal(amounts_resource(&amounts, TEXT("NVIDIA")), 1);
     assert_int_equal(amounts_resource(&amounts, TEXT("ATI")), 2);
     assert_int_equal(amounts_resource(&amounts, NO_TEXT), RESOURCE_CPU);
+    coprocs[0].has_req_instances = true;
+    amounts_read(&message, 4, true, &amounts);
+    assert_true(amounts.resources[1].tells_idle);
 }
 
 static void a_coprocessor_job_charges_only_whole_cpus(void **state)
@@ -184,6 +188,10 @@ static void an_absent_fraction_is_unknown_not_small(void **state)
     message.has_on_frac = true;
     message.on_frac = 0;
     assert_real(availability_of(&message, 80000).cpu, 0.01, 0);
+    message.on_frac = 0.5;
+    message.has_cpu_efficiency = true;
+    message.cpu_efficiency = 0.5;
+    assert_real(availability_of(&message, 80000).cpu, 0.125, 0);
 }
 
 static void clients_of_4_19_and_before_give_only_the_on_fraction(void **state)
@@ -292,6 +300,7 @@ static void no_number_makes_an_estimate_useless(void **state)
                 assert_true(isfinite(estimate_cpu_flops(odd[i])) && estimate_cpu_flops(odd[i]) > 0);
             }
     assert_real(estimate_wall_time(0, 1e9, 1, 1), 1000, 1e-9);
+    assert_real(estimate_wall_time(5e8, 1e9, 1, 1), 0.5, 1e-12);
 }
 
 /* --- disk ------------------------------------------------------------------------------------- */
@@ -337,6 +346,11 @@ static void the_figure_of_2004_stands_alone_or_is_bounded(void **state)
     assert_real(disk_space_of(&message, &preferences, 1, 0).amounts[0], 8 * GIGABYTE, 1);
     message.has_disk_usage = true;
     assert_real(disk_space_of(&message, &preferences, 1, 0).amounts[0], 4 * GIGABYTE, 1);
+    message.has_potentially_free_offender = message.has_potentially_free_self = true;
+    message.potentially_free_offender = GIGABYTE; /* less than what is free anyway */
+    message.potentially_free_self = 2 * GIGABYTE;
+    for (size_t i = 0; i < DISK_PASSES; i++)
+        assert_real(disk_space_of(&message, &preferences, 1, 0).amounts[i], 4 * GIGABYTE, 1);
     message.project_disk_free = -1; /* counts as absent */
     message.has_disk_usage = false;
     assert_real(disk_space_of(&message, &preferences, 1, 0).amounts[0], 4 * GIGABYTE, 1);
@@ -376,6 +390,8 @@ static void usable_cpus_follow_preferences_and_bounds(void **state)
     preferences.max_cpus = 0;
     preferences.max_ncpus_pct = 100;
     project.max_cpus = 0;
+    assert_real(limits_usable_cpus(7, config, &preferences, &project), 7, 0);
+    preferences.max_ncpus_pct = 150;
     assert_real(limits_usable_cpus(7, config, &preferences, &project), 7, 0);
     preferences.max_ncpus_pct = 0.5;
     assert_real(limits_usable_cpus(7, config, &preferences, &project), 1, 0);
@@ -459,6 +475,8 @@ static void benchmarks_are_capped_by_those_of_others(void **state)
     assert_real(estimate_capped_flops(-1, &benchmarks), 3.3e9, 1);
     assert_real(estimate_capped_flops(1e12, &benchmarks), 3.3e9, 1);
     assert_real(estimate_capped_flops(2e9, &benchmarks), 2e9, 1);
+    benchmarks = (struct benchmarks){.median = 0, .most = 9e9}; /* half of them never ran */
+    assert_real(estimate_capped_flops(0, &benchmarks), 3.3e9, 1);
 }
 
 static void a_host_without_benchmarks_has_the_usual_speed(void **state)

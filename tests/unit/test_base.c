@@ -316,12 +316,22 @@ static void a_used_budget_stays_used(void **state)
     assert_false(budget_spend(&small, UINT64_MAX)); /* no turning over to a fresh one */
     assert_true(budget_is_used_up(&small));
     assert_true(small.spent == UINT64_MAX);
+    assert_int_equal(budget_spend_on(&small, 1, 1), 0);
+    small = (struct budget){.spent = 2, .most = 10};
+    assert_int_equal(budget_spend_on(&small, 1, 2), 1); /* of four units that may be spent */
+    assert_int_equal(budget_spend_on(&small, 9, 2), 1);
+    assert_int_equal(budget_spend_on(&small, 9, 2), 1);
+    assert_int_equal(budget_spend_on(&small, 9, 2), 0);
+    assert_i64((int64_t)small.spent, 8);
 }
 
 static void sorting_costs_more_than_its_length(void **state)
 {
     (void)state;
     assert_true(budget_of_sorting(0) == 0);
+    assert_true(budget_of_sorting_names(100) > budget_of_sorting(100));
+    assert_true(budget_of_searching_names(100, 0) == 0);
+    assert_true(budget_of_searching_names(100, 100) == budget_of_sorting_names(100));
     for (size_t count = 1; count < 1000000; count *= 10)
         assert_true(budget_of_sorting(10 * count) > 10 * budget_of_sorting(count));
 }

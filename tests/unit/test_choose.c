@@ -152,15 +152,20 @@ static size_t choose(void)
 
 /* --- checks, one by one ----------------------------------------------------------------------- */
 
-static enum reason refused_for(void)
+static enum reason refused_as(enum check_kind kind)
 {
     struct tally tally;
     struct refusal refusal = {.reason = REASON_COUNT};
 
     begin(&tally);
-    if (job_check(&world->view, &tally, CHECK_NEW, RESOURCE_CPU, &world->jobs[0], &refusal))
+    if (job_check(&world->view, &tally, kind, RESOURCE_CPU, &world->jobs[0], &refusal))
         return REASON_COUNT;
     return refusal.reason;
+}
+
+static enum reason refused_for(void)
+{
+    return refused_as(CHECK_NEW);
 }
 
 /* Each row spoils one thing, and that thing alone is the reason. */
@@ -320,6 +325,28 @@ static void retries_have_less_time_where_it_is_enough(void **state)
     }
 }
 
+/* A lost job goes out again with the version that it was sent with, though a newer one has taken
+ * its place since. Ids below 0 are those of versions of the client's own, which bind nobody. */
+static void a_lost_job_keeps_its_version(void **state)
+{
+    static const struct {
+        int64_t sent;
+        enum reason reason;
+    } cases[] = {{1, REASON_COUNT},
+                 {2, REASON_VERSION_PLATFORM},
+                 {0, REASON_VERSION_PLATFORM},
+                 {-2, REASON_VERSION_PLATFORM}};
+
+    (void)state;
+    world->versions[0].id = 1;
+    world->options[0].is_current = false;
+    add_job(0, 100, 0);
+    for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+        world->jobs[0].sent_version_id = cases[i].sent;
+        assert_int_equal(refused_as(CHECK_RESEND), cases[i].reason);
+    }
+}
+
 /* The project's own kind of redundancy holds where an app says nothing. */
 static void redundancy_of_the_project_is_for_apps_without_their_own(void **state)
 {
@@ -456,6 +483,7 @@ static void always_on_apps_get_one_job_each_whatever_was_asked(void **state)
         world->workunits[i].delay_bound = 1; /* nor do deadlines count */
     }
     world->view.asked.resources[0].seconds = 0;
+    world->jobs[4].app = NULL; /* an app that the catalog does not have */
     begin(&tally);
     assert_int_equal(choose_always_on(&world->view, &tally, world->jobs, 6,
                                       (struct id_list){.ids = has, .count = 1}, chosen),
@@ -729,6 +757,7 @@ int main(void)
         CASE(the_deadline_is_judged_last),
         CASE(an_idle_host_is_not_exempt_from_deadlines),
         CASE(retries_have_less_time_where_it_is_enough),
+        CASE(a_lost_job_keeps_its_version),
         CASE(redundancy_of_the_project_is_for_apps_without_their_own),
         CASE(streams_share_a_reply),
         CASE(deadlines_can_be_ignored),

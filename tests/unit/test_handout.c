@@ -7,6 +7,7 @@
 #include "db/states.h"
 #include "server/base/arena.h"
 #include "server/base/counters.h"
+#include "server/handout/source_parts.h"
 #include "server/handout/stream_ledger.h"
 #include "server/parse/parse.h"
 #include "server/project/catalog.h"
@@ -897,10 +898,51 @@ static void beyond_the_budget_lost_jobs_wait(void **state)
     assert_int_equal(request.visit.answer.job_count, 0);
     assert_int_equal(request.visit.answer.aborts.count, 0);
     assert_false(db_fake.jobs[0].given_up);
-    request.visit.budget.spent = 0;
+    request.visit.budget.spent = BUDGET_MOST - budget_of_sorting_names(1) - 3 * BUDGET_ROW;
     assert_int_equal(resend(), NEXT_STEP);
     assert_int_equal(request.visit.answer.job_count, 1);
     assert_int_equal(request.visit.answer.aborts.count, 1);
+}
+
+/* A job that the database has to be asked for by its name costs more than one that is at hand. */
+static void beyond_the_budget_nobody_looks_for_strangers(void **state)
+{
+    (void)state;
+    config->send_result_abort = true;
+    list_job("r9");
+    request.visit.budget.spent = BUDGET_MOST - budget_of_sorting_names(1);
+    assert_int_equal(resend(), NEXT_STEP);
+    assert_int_equal(request.visit.answer.aborts.count, 0);
+    assert_int_equal(db_fake_calls("jobs_by_name") + db_fake_calls("results_by_name"), 0);
+}
+
+/* The volunteer is told that it was the lists, and the log as well. */
+static void beyond_the_budget_no_jobs_are_looked_for(void **state)
+{
+    const struct jobs_in_progress limits[] = {{.app_name = TEXT("app")}};
+
+    (void)state;
+    add_job(100);
+    list_job("r9");
+    request.visit.budget.spent = BUDGET_MOST;
+    run();
+    assert_int_equal(request.visit.answer.job_count, 0);
+    assert_string_equal(request.visit.answer.first_reason, "over_budget");
+    assert_true(says("the server's time for one request was used up"));
+    assert_int_equal(db_fake_calls("candidates"), 0);
+
+    config->jobs_in_progress = limits;
+    config->jobs_in_progress_count = 1;
+    for (int i = 0; i < 2; i++) { /* a listed job costs more where limits of apps are counted */
+        request.visit.answer = (struct answer){0};
+        request.visit.budget.spent = BUDGET_MOST - (i == 0 ? 100 : 1000);
+        assert_int_equal(select_jobs(), NEXT_STEP);
+        if (i == 0)
+            assert_string_equal(request.visit.answer.first_reason, "over_budget");
+        else if (request.visit.answer.first_reason != NULL)
+            assert_string_not_equal(request.visit.answer.first_reason, "over_budget");
+    }
+    config->jobs_in_progress_count = 0;
 }
 
 static void a_listed_job_is_not_lost(void **state)
@@ -1021,6 +1063,66 @@ static void a_quota_does_not_hold_back_a_lost_job(void **state)
 
 /* --- aborts ----------------------------------------------------------------------------------- */
 
+/* Two jobs for the one coprocessor, though there are four CPUs. */
+static void a_quota_is_for_each_processor_of_the_resource(void **state)
+{
+    (void)state;
+    catalog.rows.version_count = 3;
+    make_fermi();
+    coprocs[0].req_seconds = 1e6;
+    request.message.cpu_req_seconds = 0;
+    config->daily_result_quota = 2;
+    statistics[0] = (struct host_app_version_row){.app_version_id = 13, .max_jobs_per_day = 2};
+    request.visit.versions = statistics;
+    request.visit.version_count = 1;
+    for (int i = 0; i < 5; i++)
+        add_job(100);
+    run();
+    assert_int_equal(request.visit.answer.job_count, 2);
+}
+
+static void who_is_reliable_is_said_by_the_statistics(void **state)
+{
+    (void)state;
+    config->reliable_on_priority = 10;
+    statistics[0] = (struct host_app_version_row){.app_version_id = 11, .consecutive_valid = 9};
+    request.visit.versions = statistics;
+    request.visit.version_count = 1;
+    add_job(100)->workunit.priority = 10;
+    run();
+    assert_int_equal(request.visit.answer.job_count, 0);
+    statistics[0].consecutive_valid = 10;
+    memset(&request.visit.answer, 0, sizeof(request.visit.answer));
+    run();
+    assert_int_equal(request.visit.answer.job_count, 1);
+}
+
+/* A client without a list of its jobs: what the database has in progress counts. */
+static void jobs_of_an_app_are_counted_in_the_database(void **state)
+{
+    static const struct jobs_in_progress given = {.app_name = {.at = "app", .length = 3},
+                                                  .total = {.jobs = 2}};
+
+    (void)state;
+    config->jobs_in_progress = &given;
+    config->jobs_in_progress_count = 1;
+    request.message.has_other_results = false;
+    add_lost(50);
+    for (int i = 0; i < 3; i++)
+        add_job(50);
+    run();
+    assert_int_equal(request.visit.answer.job_count, 1);
+}
+
+static void place_is_made_beside_what_is_reserved(void **state)
+{
+    (void)state;
+    assert_true(source_make_place(&request, 200));
+    request.reserved.count = 200;
+    assert_true(source_make_place(&request, 100));
+    assert_true(request.reserved.capacity >= 300);
+}
+
 static void aborts_only_where_nobody_needs_the_job(void **state)
 {
     const struct answer *answer = &request.visit.answer;
@@ -1099,6 +1201,8 @@ int main(void)
         CASE(an_always_on_app_gets_its_one_job),
         CASE(a_lost_job_comes_again_before_new_ones),
         CASE(beyond_the_budget_lost_jobs_wait),
+        CASE(beyond_the_budget_nobody_looks_for_strangers),
+        CASE(beyond_the_budget_no_jobs_are_looked_for),
         CASE(a_listed_job_is_not_lost),
         CASE(jobs_are_lost_only_where_the_list_can_be_trusted),
         CASE(what_cannot_be_finished_is_given_up),
@@ -1107,6 +1211,10 @@ int main(void)
         CASE(a_lost_coprocessor_job_comes_again_as_one),
         CASE(a_lost_job_comes_again_whatever_resource_is_asked_for),
         CASE(a_quota_does_not_hold_back_a_lost_job),
+        CASE(a_quota_is_for_each_processor_of_the_resource),
+        CASE(who_is_reliable_is_said_by_the_statistics),
+        CASE(jobs_of_an_app_are_counted_in_the_database),
+        CASE(place_is_made_beside_what_is_reserved),
         CASE(aborts_only_where_nobody_needs_the_job),
         CASE(a_failing_look_up_aborts_nothing),
     };

@@ -42,9 +42,16 @@ static void the_described_host_is_copied(void **state)
     assert_i64(host.max_results_day, -1);
     assert_text(host.misc, "{\"client_version\":\"7.20.5\"}");
     assert_i64(host_record_client_version(host.misc), 72005);
+    assert_i64(host_record_client_version(TEXT("{\"client_version\":\"7.0.3\"")), 70003);
+    assert_i64(host_record_client_version(TEXT("{\"client_version\":\"9999.99.99\"")), 99999999);
+    assert_i64(host_record_client_version(TEXT("{\"client_version\":\"7.100.1\"")), 0);
+    assert_i64(host_record_client_version(TEXT("{\"client_version\":\"7.-1.3\"")), 0);
     assert_i64(host_record_client_version(NO_TEXT), 0);
     assert_i64(host_record_client_version(TEXT("{\"client_version\":\"7.x.5\"}")), 0);
     assert_i64(host_record_client_version(TEXT("{\"client_version\":\"7.20")), 0);
+    message.p_ncpus = 0; /* it has one at least */
+    host_record_copy(&message, TEXT("a@b"), case_arena, &host);
+    assert_i64(host.p_ncpus, 1);
 }
 
 static void a_request_without_description_changes_nothing(void **state)
@@ -85,6 +92,10 @@ static void only_a_cpid_that_came_is_hashed(void **state)
     message.host_cpid = TEXT("cpid");
     host_record_copy(&message, TEXT("a@b"), case_arena, &host);
     md5_hex(TEXT("cpida@b"), NO_TEXT, hash);
+    assert_text(host.host_cpid, hash);
+    message.host_cpid = TEXT("c");
+    host_record_copy(&message, TEXT("a@b"), case_arena, &host);
+    md5_hex(TEXT("ca@b"), NO_TEXT, hash);
     assert_text(host.host_cpid, hash);
 }
 

@@ -177,6 +177,8 @@ static void a_byte_that_the_database_replaced_is_the_same(void **state)
 
     (void)state;
     assert_false(identity_host_differs(&message, &host));
+    message.p_model = TEXT("caf\x80"); /* the first byte that is none of ASCII */
+    assert_false(identity_host_differs(&message, &host));
     message.p_model = TEXT("cafe");
     assert_true(identity_host_differs(&message, &host));
 }

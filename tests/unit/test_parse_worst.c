@@ -65,7 +65,7 @@ void free(void *ptr)
 static size_t memory_now, memory_most;
 #endif
 
-enum { MB = 1000000, MEMORY_LEAST = 9 * MB, MEMORY_FACTOR = 4, WORK_FACTOR = 32 };
+enum { MB = 1000000, MEMORY_LEAST = 8 * MB, MEMORY_FACTOR = 4, WORK_FACTOR = 32 };
 
 /* The piece stands between `before` and `after` as often as it fits in. */
 static const struct worst {
@@ -206,11 +206,33 @@ static void work_grows_no_faster_than_the_body(void **state)
     assert_int_equal(beyond, 0);
 }
 
+/* They would be dropped there, after all that makes an item. */
+static void empty_items_are_not_read(void **state)
+{
+    const struct text body = TEXT("<scheduler_request><result/><file_info/><other_results>"
+                                  "<other_result/></other_results><app_versions><app_version/>"
+                                  "</app_versions></scheduler_request>");
+    struct repaired repaired;
+    struct failure failure;
+    struct text document;
+
+    (void)state;
+    assert_status(STATUS_OK, repair_request(body, &repaired, &failure));
+    document = repair_next(&repaired);
+    assert_false(text_contains(document, TEXT("<result>")));
+    assert_false(text_contains(document, TEXT("<file_info>")));
+    assert_false(text_contains(document, TEXT("<other_result>")));
+    assert_true(text_contains(document, TEXT("<app_version>"))); /* keeps its place */
+    assert_int_equal(repaired.dropped, 3);
+    repair_free(&repaired);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(memory_is_bounded_by_the_body),
         cmocka_unit_test(work_grows_no_faster_than_the_body),
+        cmocka_unit_test(empty_items_are_not_read),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -530,12 +530,22 @@ static void parts_of_a_coprocessor(void **state)
     assert_real(judge_spec(NVIDIA "<ngpus>-1</ngpus><gpu_ram_used_mb>3000</gpu_ram_used_mb>")
                     .usage.coproc_count,
                 0.5, 0);
+    assert_real(judge_spec(NVIDIA "<ngpus>-1</ngpus><gpu_ram_used_mb>1</gpu_ram_used_mb>")
+                    .usage.coproc_count,
+                1.0 / 7976, 0);
     assert_real(judge_spec(NVIDIA "<ngpus>0</ngpus>").usage.coproc_count, 1, 0);
+    assert_real(judge_spec(NVIDIA "<ngpus>0</ngpus><gpu_ram_used_mb>3000</gpu_ram_used_mb>")
+                    .usage.coproc_count,
+                1, 0);
     with_preferences();
     assert_real(
         judge_spec(NVIDIA "<ngpus>0</ngpus><gpu_utilization_tag>gpu_part</gpu_utilization_tag>")
             .usage.coproc_count,
         0.5, 0);
+    host.project_prefs = TEXT("<gpu_part>0</gpu_part>"); /* as if it were not there */
+    assert_real(
+        judge_spec(NVIDIA "<gpu_utilization_tag>gpu_part</gpu_utilization_tag>").usage.coproc_count,
+        1, 0);
     host.project_prefs = TEXT("<gpu_part>1e-9</gpu_part>"); /* nobody runs a billion at once */
     assert_real(
         judge_spec(NVIDIA "<gpu_utilization_tag>gpu_part</gpu_utilization_tag>").usage.coproc_count,
@@ -586,6 +596,11 @@ static void speed_is_worked_out_where_it_is_not_told(void **state)
     assert_real(coproc_peak_flops(&card), 1e11, 0);
     card = (struct coproc){.type = TEXT("miner_asic")};
     assert_real(coproc_peak_flops(&card), 0, 0);
+    card = (struct coproc){.type = TEXT("NVIDIA"), .compute_major = -1};
+    assert_real(coproc_peak_flops(&card), 0, 0);
+    card = (struct coproc){.type = TEXT("ATI"), .simd_count = -1, .wavefront_size = 64};
+    card.engine_clock = 1000;
+    assert_real(coproc_peak_flops(&card), 0, 0);
 }
 
 /* Nothing is known of its speed: it counts as a CPU, and nothing is divided by zero. */
@@ -621,6 +636,9 @@ static void refusals_carry_their_figures(void **state)
     expect_refused("<docker/>", "Docker or Podman");
     expect_refused(NVIDIA "<max_gpu_peak_flops>1e12</max_gpu_peak_flops>",
                    "up to 1e+03 GFLOPS; yours has 2.03e+04");
+    expect_usable(NVIDIA "<max_gpu_peak_flops>3e13</max_gpu_peak_flops>");
+    expect_refused("<infeasible_random>0.6</infeasible_random>", "(60% of requests)");
+    expect_refused("<cpu_feature>avx512x</cpu_feature><cpu_feature>sse</cpu_feature>", "avx512x");
     parsed->message.docker_version = TEXT("27.0");
     expect_usable("<docker/>");
     host.client_version = 80205;
@@ -716,6 +734,8 @@ static void wsl_needs_a_distribution_that_is_allowed(void **state)
 
 static void versions_of_systems(void **state)
 {
+    double numbers[2];
+
     (void)state;
 #define OS(name, version) plan_os_version(TEXT(name), TEXT(version))
     assert_real(OS("Linux Debian", "Debian GNU/Linux 12 (bookworm) [6.1.0-27-amd64|libc 2.36]"),
@@ -736,6 +756,11 @@ static void versions_of_systems(void **state)
     assert_real(plan_android_version(TEXT("5.4.86")), -1, 0);
     assert_real(plan_libc_version(TEXT("[6.1|libc 2.36]")), 236, 0);
     assert_real(plan_libc_version(TEXT("6.1")), 0, 0);
+    assert_real(opencl_revision(TEXT("unknown")), 0, 0);
+    /* What follows the text is not looked at. */
+    assert_int_equal(version_read_dotted((struct text){.at = "1.5", .length = 2}, numbers, 2), 1);
+    assert_int_equal(version_read_dotted((struct text){.at = "25", .length = 1}, numbers, 2), 1);
+    assert_real(numbers[0], 2, 0);
 }
 
 static void an_unknown_android_fails_a_minimum_only(void **state)
@@ -745,6 +770,8 @@ static void an_unknown_android_fails_a_minimum_only(void **state)
     parsed->message.os_version = TEXT("5.4.86");
     expect_refused("<min_android_version>1</min_android_version>", "Android");
     expect_usable("<max_android_version>100000</max_android_version>");
+    with_android();
+    expect_usable("<min_android_version>110000</min_android_version>"); /* exactly this one */
 }
 
 /* --- files ------------------------------------------------------------------------------------ */

@@ -59,6 +59,10 @@ static void a_venue_replaces_the_general_part(void **state)
                                   "</venue>"),
                              TEXT("a"), case_arena, &preferences);
     assert_real(preferences.max_cpus, 5, 0);
+    preferences_parse_global(TEXT("<venue name=\"a\"><max_cpus>5</max_cpus></venue>"
+                                  "<venue name=\"b\"><max_cpus>6</max_cpus></venue>"),
+                             TEXT("a"), case_arena, &preferences);
+    assert_real(preferences.max_cpus, 5, 0); /* not of the venue behind it */
     preferences_parse_global(stored_text(), TEXT("school"), case_arena, &preferences);
     assert_real(preferences.disk_max_used_gb, 10, 0);
 }
@@ -155,6 +159,14 @@ static void project_preferences_are_read(void **state)
     assert_true(preferences.no_gpus);
     assert_false(preferences.no_cpu);
     assert_int_equal(preferences.app_id_count, 0);
+    preferences_parse_project(TEXT("<no_rsc>x</no_rsc>"), NO_TEXT, case_arena, &preferences);
+    assert_int_equal(preferences.no_resource_count, 1);
+    preferences_parse_project(TEXT("<max_jobs>9.99e14</max_jobs>"), NO_TEXT, case_arena,
+                              &preferences);
+    assert_i64(preferences.max_jobs, INT64_C(999000000000000));
+    preferences_parse_project(TEXT("<max_jobs>1.005e15</max_jobs>"), NO_TEXT, case_arena,
+                              &preferences);
+    assert_i64(preferences.max_jobs, 0);
 }
 
 static void an_absent_share_is_100(void **state)

@@ -117,6 +117,26 @@ static void sizes_are_matched_to_speeds(void **state)
     workunit.size_class = 1;
     census.count = 1; /* not of this number of classes */
     assert_score(0);
+    census.count = 2;
+    census.app_name = TEXT("other");
+    assert_score(0);
+}
+
+/* The larger of the two parts, whether the computer is in use or not. */
+static void memory_is_what_preferences_leave(void **state)
+{
+    static const struct {
+        double busy, idle, bytes, usable;
+    } rows[] = {{0.5, 0.75, 1e9, 7.5e8}, {0.75, 0.5, 1e9, 7.5e8}, {0.5, 0, 1e9, 1e9},
+                {0, 0.5, 1e9, 1e9},      {0.5, 2, 1e9, 1e9},      {0.5, 0.5, 0, 3.2e7}};
+
+    (void)state;
+    for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
+        const struct global_preferences preferences = {.ram_max_used_busy_fraction = rows[i].busy,
+                                                       .ram_max_used_idle_fraction = rows[i].idle};
+
+        assert_real(memory_usable(rows[i].bytes, &preferences), rows[i].usable, 0);
+    }
 }
 
 static void accelerated_jobs_come_first(void **state)
@@ -195,6 +215,9 @@ static void reliable_is_who_is_quick_and_right(void **state)
     assert_false(version_is_reliable(&row, config, linux_name, NO_TEXT));
     assert_true(version_is_reliable(&row, config, TEXT("FreeBSD"), NO_TEXT)); /* 1.8 times */
     assert_true(version_is_reliable(&row, config, darwin, TEXT("Power Macintosh")));
+    config->reliable_max_avg_turnaround = 1;
+    assert_false(version_is_reliable(&row, config, linux_name, NO_TEXT));
+    config->reliable_max_avg_turnaround = 1000;
     assert_false(version_is_reliable(&row, config, darwin, TEXT("Apple")));
     row.turnaround_n = 10; /* too few to say */
     assert_true(version_is_reliable(&row, config, linux_name, NO_TEXT));
@@ -216,6 +239,7 @@ int main(void)
         CASE(committed_workunits_are_preferred),
         CASE(wanted_keywords_count_each),
         CASE(sizes_are_matched_to_speeds),
+        CASE(memory_is_what_preferences_leave),
         CASE(accelerated_jobs_come_first),
         CASE(small_jobs_come_first_above_the_share_of_the_disk),
         CASE(files_are_known_by_their_whole_name),

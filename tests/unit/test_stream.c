@@ -37,6 +37,23 @@ static void streams_are_read_and_found(void **state)
     assert_int_equal(streams.count, 1);
 }
 
+static void weights_are_a_millionth_to_a_million(void **state)
+{
+    static const struct {
+        const char *line;
+        bool is_good;
+    } rows[] = {{"rest 1e-6", true}, {"rest 9e-7", false}, {"rest 1e6", true}, {"rest 2e6", false}};
+    struct streams streams;
+
+    (void)state;
+    for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
+        const struct text line = text_from(rows[i].line);
+
+        assert_int_equal(streams_read((struct text_list){.items = &line, .count = 1}, &streams),
+                         rows[i].is_good ? 0 : 1);
+    }
+}
+
 /* The stream that is behind, of those that have something. */
 static size_t behind(const struct streams *streams, const struct stream_shares *shares,
                      const bool *has_jobs)
@@ -136,6 +153,7 @@ int main(void)
 {
     static const struct CMUnitTest tests[] = {
         cmocka_unit_test(streams_are_read_and_found),
+        cmocka_unit_test(weights_are_a_millionth_to_a_million),
         cmocka_unit_test(capacity_is_shared_by_weight),
         cmocka_unit_test(an_idle_stream_saves_little),
         cmocka_unit_test(shares_are_drawn_by_weight),

@@ -460,6 +460,8 @@ static void a_job_of_the_users_other_host_is_left_alone(void **state)
 static void every_reason_reads_well(void **state)
 {
     struct arena *arena = arena_create(1 << 20);
+    struct refusals refusals = {0};
+    struct refusal picked[REASONS_SAID_MAX];
 
     (void)state;
     for (int i = 0; i < REASON_COUNT; i++) {
@@ -477,6 +479,11 @@ static void every_reason_reads_well(void **state)
         for (int j = 0; j < i; j++)
             assert_string_not_equal(reason_word((enum reason)i), reason_word((enum reason)j));
     }
+    assert_true(reason_is_notice(REASON_MEMORY)); /* the volunteer can change it */
+    assert_false(reason_is_notice(REASON_BACKUP));
+    assert_false(reason_is_notice(REASON_COUNT));
+    refusals.by_reason[REASON_RESOURCE_EXCLUDED].count = 1; /* the first of all, once */
+    assert_int_equal(refusals_pick(&refusals, picked), 1);
     arena_destroy(arena);
 }
 

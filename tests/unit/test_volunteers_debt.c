@@ -201,6 +201,9 @@ static void the_latest_deadlines_are_left_out(void **state)
     assert_real(debt_time_to_count(&host, projects, 2, results, 3, 0, 1), 22, 1e-9);
     assert_real(debt_time_to_count(&host, projects, 2, results, 3, 0, 2), 20, 1e-9);
     assert_real(debt_time_to_count(&host, projects, 2, results, 3, 0, 3), 0, 0);
+    results[0].runnable = false; /* a suspended one is not among those that are left */
+    assert_real(debt_time_to_count(&host, projects, 2, results, 3, 0, 1), 20, 1e-9);
+    results[0].runnable = true;
     assert_real(debt_time_to_count(&host, projects, 2, results, 3, 1, 0), 0, 0);
 }
 

@@ -147,6 +147,20 @@ static void debts_of_all_resources_add_up_by_speed(void **state)
     assert_real(fetch_overall_debt(&host, A), 40, 1e-9);
 }
 
+/* Whoever is asked for another reason is asked for work only if it is that project's turn. */
+static void only_whose_turn_it_is_is_asked_beside(void **state)
+{
+    (void)state;
+    struct fetch_host host = two_projects();
+    struct fetch_request request;
+
+    host.projects[B].accounts[CLIENT_CPU].debt = host.projects[B].accounts[GPU].debt = 1000;
+    fetch_simulate(&host, NULL, 0, DAY / 2, 0);
+    assert_false(fetch_add_to_contact(&host, A, 0, &request));
+    assert_true(fetch_add_to_contact(&host, B, 0, &request));
+    assert_real(request.seconds[GPU], DAY / 2, 1e-6);
+}
+
 static void shortfall_is_what_the_queue_leaves_idle(void **state)
 {
     (void)state;
@@ -304,6 +318,7 @@ int main(void)
         cmocka_unit_test(the_gpu_goes_three_quarters_to_the_one_without_cpu_jobs),
         cmocka_unit_test(debt_grows_only_where_jobs_are_likely),
         cmocka_unit_test(debts_of_all_resources_add_up_by_speed),
+        cmocka_unit_test(only_whose_turn_it_is_is_asked_beside),
         cmocka_unit_test(shortfall_is_what_the_queue_leaves_idle),
         cmocka_unit_test(idle_coprocessors_then_idle_cpus_then_shortfalls),
         cmocka_unit_test(a_gpu_that_nobody_serves_does_not_idle_the_cpu),

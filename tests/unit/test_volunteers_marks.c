@@ -69,6 +69,23 @@ static void between_the_marks_only_a_contact_adds(void **state)
     assert_real(marks_next(&host, &marks, 0), 3456 - 1728, 1e-6);
 }
 
+static void a_backup_is_asked_for_an_idle_instance_only(void **state)
+{
+    struct fetch_job jobs[] = {{.left = 600}, {.left = 600}, {.left = 600}, {.left = 600}};
+    struct fetch_request request;
+
+    (void)state;
+    begin(1);
+    projects[0].share = 0.5;
+    simulate(jobs, 4);
+    assert_true(marks_choose(&host, &marks, priorities, 0, &request)); /* any share will do */
+    projects[0].share = 0;
+    simulate(jobs, 4);
+    assert_false(marks_choose(&host, &marks, priorities, 0, &request));
+    simulate(jobs, 3);
+    assert_true(marks_choose(&host, &marks, priorities, 0, &request));
+}
+
 static void the_first_idle_instance_counts(void **state)
 {
     struct fetch_job jobs[] = {{.left = 9000}, {.left = 9000}, {.left = 9000}, {.left = 1000}};
@@ -240,6 +257,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(an_idle_host_fills_up_to_the_high_mark),
         cmocka_unit_test(between_the_marks_only_a_contact_adds),
+        cmocka_unit_test(a_backup_is_asked_for_an_idle_instance_only),
         cmocka_unit_test(the_first_idle_instance_counts),
         cmocka_unit_test(who_got_less_for_its_share_comes_first),
         cmocka_unit_test(what_is_queued_counts_as_got),

@@ -234,6 +234,14 @@ static void the_endangered_preempt_who_loses_least(void **state)
     assert_true(results[2].running && results[0].running);
     assert_false(results[1].running);
     assert_real(results[2].begun, 200, 0);
+    for (size_t i = 0; i < 2; i++) { /* of two that lose the same, the first */
+        results[i].running = true;
+        results[i].since_checkpoint = 20;
+    }
+    results[2].running = false;
+    schedule_enforce(&two_cpus, results, 3, 100, 200);
+    assert_true(results[2].running && results[1].running);
+    assert_false(results[0].running);
 }
 
 static void others_wait_for_a_checkpoint(void **state)

@@ -209,6 +209,18 @@ static void amounts_count_offenders_then_the_project_itself(void **state)
     amounts = storage_tell_amounts(&disk.storage, B, 100);
     assert_real(amounts.with_offenders, 10 * GB, 1);
     assert_real(amounts.with_self, 40 * GB, 1);
+    /* The first project is an offender as any other is. */
+    set_up(&disk);
+    for (int i = 0; i < 8; i++)
+        (void)add(&disk, A, 10);
+    amounts = storage_tell_amounts(&disk.storage, B, 100);
+    assert_real(amounts.free, 20 * GB, 1);
+    assert_real(amounts.with_offenders, 30 * GB, 1);
+    set_up(&disk);
+    (void)add(&disk, A, 30);
+    add(&disk, B, 30)->references = 1;
+    for (int i = 0; i < 3; i++)
+        (void)add(&disk, B, 10);
     /* Of an excess of 5 GB one file of 10 is told. */
     disk.files[1].bytes = 1 * GB;
     disk.files[2].bytes = 9 * GB;

@@ -21,6 +21,7 @@
 /* What the world does; statuses are used up one after the other, the last one stays. */
 static struct world {
     enum status parse;
+    size_t reports;       /* that the request holds */
     enum status step[10]; /* of the report step: STATUS_OK goes on, others fail */
     bool token_is_kept;   /* the unknown COMMIT did happen */
     bool refuses;         /* the report step answers */
@@ -60,6 +61,7 @@ enum status parse_request(struct text body, const struct parse_limits *limits, s
     db_fake_note("parse");
     memset(ret_message, 0, sizeof(*ret_message));
     ret_message->hostid = 7;
+    ret_message->result_count = world.reports;
     if (world.parse == STATUS_TOO_LARGE)
         arena_alloc(arena, 1 << 30);
     return world.parse == STATUS_OK ? STATUS_OK : (fail)(failure, world.parse, "no end tag");
@@ -438,6 +440,25 @@ static void test_answers_a_request_that_fills_the_memory(void **state)
     assert_true(text_contains(answer->messages[0].text, TEXT("too large")));
 }
 
+/* Others come again, as those beyond the bound of the list. */
+static void test_takes_as_many_reports_as_half_of_the_budget_pays_for(void **state)
+{
+    const struct message *message = &fixture.request.message;
+
+    (void)state;
+    for (size_t reports = 9999; reports <= 20001; reports += 5001) {
+        size_t taken = reports < 10000 ? reports : 10000;
+
+        world.reports = reports;
+        (void)run();
+        assert_int_equal(message->result_count, taken);
+        assert_int_equal(message->results_left, reports - taken);
+        assert_int_equal(fixture.request.visit.budget.spent, taken * 2500);
+        memset(&fixture.request.budget, 0, sizeof(fixture.request.budget));
+        fixture.request.attempts = 0;
+    }
+}
+
 static void test_rolls_back_when_a_step_fills_the_memory(void **state)
 {
     (void)state;
@@ -517,6 +538,7 @@ int main(void)
         CASE(tells_why_a_request_is_unreadable),
         CASE(answers_a_body_above_the_bound),
         CASE(answers_a_request_that_fills_the_memory),
+        CASE(takes_as_many_reports_as_half_of_the_budget_pays_for),
         CASE(rolls_back_when_a_step_fills_the_memory),
         CASE(never_sends_half_a_reply),
         CASE(has_one_change_record_per_version),
