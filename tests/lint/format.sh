@@ -30,4 +30,13 @@ while IFS= read -r file; do
 done < <(find . \( -path ./build -o -path ./.git -o -path ./.quickstart -o -path ./tests/captures \
     -o -path '*corpus*' \) -prune -o -type f \( -name '*.def' -o -name '*.sh' -o -name '*.md' \
     -o -name CMakeLists.txt \) -print)
+# An empty line within a table of a document ends it: what follows is shown as text full of strokes.
+mapfile -t documents < <(find . \( -path ./build -o -path ./.git -o -path ./.quickstart \) -prune -o -name '*.md' -print)
+awk 'function end() { if (rows == 1) { print last ": a row outside of a table"; bad = 1 } rows = 0 }
+     FNR == 1 { end(); code = 0 }
+     /^```/ { code = !code }
+     code || !/^\|/ { end(); next }
+     { last = FILENAME ":" FNR }
+     ++rows == 2 && !/^\|[-:| ]+\|$/ { print last ": a row of a table without a head"; bad = 1 }
+     END { end(); exit bad }' "${documents[@]}" >&2 || failed=1
 exit "$failed"
