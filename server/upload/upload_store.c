@@ -336,8 +336,9 @@ static enum upload_finished move_to_folder(const struct upload_store *store, con
     return finished;
 }
 
-enum upload_finished upload_store_finish(const struct upload_store *store, const char *name,
-                                         int descriptor, int64_t nbytes, const char *md5)
+/* All of the file is there: whether it is what its client has, and on the disk. */
+static enum upload_finished bring_to_disk(const struct upload_store *store, int descriptor,
+                                          int64_t nbytes, const char *md5)
 {
     char found[MD5_HEX_SIZE];
 
@@ -346,22 +347,28 @@ enum upload_finished upload_store_finish(const struct upload_store *store, const
     if (md5[0] != '\0') {
         if (md5_hex_of_descriptor(descriptor, found) != STATUS_OK)
             return FINISHED_NOT;
-        if (!text_is(text_from(found), md5)) {
-            (void)unlinkat(store->partial, name, 0);
+        if (!text_is(text_from(found), md5))
             return FINISHED_DAMAGED;
-        }
     }
     if (store->completed_mode >= 0 && fchmod(descriptor, (mode_t)store->completed_mode) != 0)
         return FINISHED_NOT;
-    if (fsync(descriptor) != 0) {
-        int reason = errno;
-        /* The kernel forgets what it could not write: a later fsync would succeed, and the checksum
-         * be right as long as the bytes are in memory. So the client begins anew. */
-        (void)unlinkat(store->partial, name, 0);
-        errno = reason;
-        return FINISHED_NOT;
-    }
-    return move_to_folder(store, name);
+    return fsync(descriptor) == 0 ? FINISHED : FINISHED_NOT;
+}
+
+/* What fails before the file can be moved would fail again, or worse, would not: of bytes that the
+ * kernel could not write it forgets that it could not, a later fsync succeeds, and the checksum is
+ * right as long as they are in memory. So the client begins anew. */
+enum upload_finished upload_store_finish(const struct upload_store *store, const char *name,
+                                         int descriptor, int64_t nbytes, const char *md5)
+{
+    enum upload_finished finished = bring_to_disk(store, descriptor, nbytes, md5);
+    int reason = errno;
+
+    if (finished == FINISHED)
+        return move_to_folder(store, name);
+    (void)unlinkat(store->partial, name, 0);
+    errno = reason;
+    return finished;
 }
 
 bool upload_store_confirm(const struct upload_store *store, const char *name)

@@ -63,7 +63,7 @@ enum upload_finished {
     FINISHED,
     FINISHED_BEFORE,  /* meanwhile another file of that name was; this one is gone */
     FINISHED_DAMAGED, /* it has another checksum, and is gone */
-    FINISHED_NOT      /* errno says why; what the disk did not take is gone */
+    FINISHED_NOT      /* errno says why; it is gone, unless only its place could not be reached */
 };
 /* After the last byte: takes as long as the disk does. `md5`: empty when it is not known. */
 MUST_CHECK enum upload_finished upload_store_finish(const struct upload_store *store,

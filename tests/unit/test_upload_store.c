@@ -30,14 +30,24 @@ static const char *below(const char *path)
     return text_string(case_arena, text_print(case_arena, "%s/%s", folder, path));
 }
 
-/* Stands before libc's; the next one fails with this, unless it is 0. */
-static int fsync_trouble;
+/* These stand before libc's; the next one fails with its trouble, unless that is 0. */
+static int fsync_trouble, fchmod_trouble;
 
 int fsync(int descriptor)
 {
     errno = fsync_trouble;
     fsync_trouble = 0;
     return errno != 0 ? -1 : fdatasync(descriptor);
+}
+
+int fchmod(int descriptor, mode_t mode)
+{
+    char path[64];
+
+    errno = fchmod_trouble;
+    fchmod_trouble = 0;
+    (void)snprintf(path, sizeof(path), "/proc/self/fd/%d", descriptor);
+    return errno != 0 ? -1 : chmod(path, mode);
 }
 
 static void open_store(int64_t fanout)
@@ -252,6 +262,41 @@ static void what_the_disk_did_not_take_is_not_believed(void **state)
     assert_int_equal(put("foo_0_0", "abc", md5_of("abc")), FINISHED);
 }
 
+/* Else its client would send the last byte again and again, and it would fail again and again: the
+ * permissions of another user's file, say, or a piece that the disk cannot read any more. */
+static void what_cannot_be_finished_begins_anew(void **state)
+{
+    const struct upload_store_options options = {
+        .dir = folder, .fanout = 1024, .initial_mode = 0644, .completed_mode = 0444};
+    struct failure failure = {0};
+
+    (void)state;
+    upload_store_close(store);
+    store = NULL;
+    assert_status(STATUS_OK, upload_store_open(&options, &store, &failure));
+    fchmod_trouble = EPERM;
+    assert_int_equal(put("foo_0_0", "abc", md5_of("abc")), FINISHED_NOT);
+    assert_int_equal(errno, EPERM);
+    assert_i64(look("foo_0_0").partial, -1);
+    assert_i64(look("foo_0_0").finished, -1);
+    assert_int_equal(put("foo_0_0", "abc", md5_of("abc")), FINISHED);
+    assert_file("12b/foo_0_0", "abc");
+}
+
+/* But what only its place keeps from being finished is whole, and stays. */
+static void what_has_no_place_yet_is_kept(void **state)
+{
+    (void)state;
+    assert_int_equal(symlink("nowhere", below("12b")), 0);
+    assert_int_equal(put("foo_0_0", "abc", md5_of("abc")), FINISHED_NOT);
+    assert_file(".partial/foo_0_0", "abc");
+    assert_int_equal(unlink(below("12b")), 0);
+    int again = begin("foo_0_0", 2);
+    add(again, 2, "c");
+    assert_int_equal(upload_store_finish(store, "foo_0_0", again, 3, md5_of("abc")), FINISHED);
+    close(again);
+}
+
 static void one_connection_at_a_time_writes_a_file(void **state)
 {
     int first = begin("foo_0_0", 0), second = -1;
@@ -436,6 +481,8 @@ int main(void)
         CASE(without_its_folder_nothing_begins),
         CASE(a_damaged_file_is_dropped),
         CASE(what_the_disk_did_not_take_is_not_believed),
+        CASE(what_cannot_be_finished_begins_anew),
+        CASE(what_has_no_place_yet_is_kept),
         CASE(one_connection_at_a_time_writes_a_file),
         CASE(a_finished_file_is_never_replaced),
         CASE(what_was_there_before_may_be_continued),
