@@ -201,10 +201,8 @@ static void respond_page(struct upload_lines *lines, struct upload_line *line)
 {
     struct buffer page = buffer_on_heap(RESPONSE_BYTES_MAX);
     struct buffer response = buffer_on_heap(RESPONSE_BYTES_MAX);
-    struct text wanted;
 
-    if (fcgi_stream_variable(buffer_text(&line->stream.variables), "QM_PAGE", &wanted) &&
-        text_is(wanted, "metrics"))
+    if (text_is(fcgi_variable_in(buffer_text(&line->stream.variables), "QM_PAGE"), "metrics"))
         counters_write(&page);
     else
         buffer_add_string(&page, "BOINC clients upload their results here; there is nothing to be "
@@ -219,16 +217,15 @@ static void respond_page(struct upload_lines *lines, struct upload_line *line)
 /* The variables are there. */
 static void begin_request(struct upload_lines *lines, struct upload_line *line)
 {
-    struct text variables = buffer_text(&line->stream.variables), value = NO_TEXT;
+    struct text variables = buffer_text(&line->stream.variables);
+    struct text method = fcgi_variable_in(variables, "REQUEST_METHOD");
 
-    if (fcgi_stream_variable(variables, "REQUEST_METHOD", &value) && !text_is(value, "POST")) {
+    if (method.length > 0 && !text_is(method, "POST")) {
         respond_page(lines, line);
     } else {
         struct upload_project *project = current_project(lines);
 
-        value = NO_TEXT;
-        (void)fcgi_stream_variable(variables, "REMOTE_ADDR", &value);
-        upload_intake_begin(&line->intake, project, value);
+        upload_intake_begin(&line->intake, project, fcgi_variable_in(variables, "REMOTE_ADDR"));
         line->has_intake = true;
         line->window_ns = clock_ns();
         upload_project_release(project);

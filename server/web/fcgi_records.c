@@ -5,32 +5,14 @@
 #include "server/web/fcgi_records.h"
 
 #include "server/base/buffer.h"
+#include "server/web/fcgi_parts.h"
 
 #include <string.h>
 
 #include "server/base/banned.h"
 
-enum {
-    HEAD_SIZE = 8,
-    FCGI_VERSION = 1,
-    ROLE_RESPONDER = 1,
-    BEGIN_SIZE = 8,
-    RECORD_MOST = 65528 /* of a response: a multiple of 8, so that nothing is padded but the last */
-};
-enum record_type {
-    RECORD_BEGIN = 1,
-    RECORD_ABORT = 2,
-    RECORD_END = 3,
-    RECORD_PARAMS = 4,
-    RECORD_STDIN = 5,
-    RECORD_STDOUT = 6,
-    RECORD_DATA = 8
-};
-
-static unsigned number_of_two(const unsigned char *at)
-{
-    return (unsigned)at[0] << 8 | at[1];
-}
+/* Of a response: a multiple of 8, so that nothing is padded but the last. */
+enum { RECORD_MOST = 65528 };
 
 /* One byte of a length. False: longer than any variable may be. */
 static bool take_length_byte(struct fcgi_check *check, unsigned char byte)
@@ -80,13 +62,13 @@ static bool take_variables(struct fcgi_check *check, const unsigned char *at, si
 
 static bool take_record(struct fcgi_check *check, const unsigned char *head, size_t at)
 {
-    const unsigned char *content = head + HEAD_SIZE;
-    size_t length = number_of_two(head + 4);
-    unsigned type = head[1], id = number_of_two(head + 2);
+    const unsigned char *content = head + FCGI_HEAD_BYTES;
+    size_t length = fcgi_number(head + 4);
+    unsigned type = head[1], id = fcgi_number(head + 2);
 
     if (check->stage == FCGI_STAGE_BEGIN) {
-        if (type != RECORD_BEGIN || id == 0 || length != BEGIN_SIZE ||
-            number_of_two(content) != ROLE_RESPONDER)
+        if (type != RECORD_BEGIN || id == 0 || length != FCGI_BEGIN_BYTES ||
+            fcgi_number(content) != FCGI_RESPONDER)
             return false;
         check->request_id = id;
         check->stage = FCGI_STAGE_PARAMS;
@@ -121,9 +103,9 @@ enum fcgi_progress fcgi_check(struct fcgi_check *check, struct text bytes)
 
         if (left > 0 && head[0] != FCGI_VERSION)
             return FCGI_UNSOUND;
-        if (left < HEAD_SIZE)
+        if (left < FCGI_HEAD_BYTES)
             return FCGI_INCOMPLETE;
-        whole = HEAD_SIZE + number_of_two(head + 4) + head[6];
+        whole = FCGI_HEAD_BYTES + fcgi_number(head + 4) + head[6];
         if (left < whole)
             return FCGI_INCOMPLETE;
         if (!take_record(check, head, check->at))
@@ -139,12 +121,12 @@ size_t fcgi_copy_body(const struct fcgi_check *check, struct text bytes, char *t
 
     while (check->body_bytes > 0 && copied < size && at < check->at) {
         const unsigned char *head = (const unsigned char *)bytes.at + at;
-        size_t length = number_of_two(head + 4);
+        size_t length = fcgi_number(head + 4);
         size_t part = length < size - copied ? length : size - copied;
 
-        memcpy(to + copied, head + HEAD_SIZE, part);
+        memcpy(to + copied, head + FCGI_HEAD_BYTES, part);
         copied += part;
-        at += HEAD_SIZE + length + head[6];
+        at += FCGI_HEAD_BYTES + length + head[6];
     }
     return copied;
 }
@@ -152,20 +134,21 @@ size_t fcgi_copy_body(const struct fcgi_check *check, struct text bytes, char *t
 /* They lie in the records behind the first one, up to the first that has no content. */
 size_t fcgi_copy_variables(struct text bytes, char *to, size_t size)
 {
-    size_t at = HEAD_SIZE + BEGIN_SIZE, copied = 0;
+    size_t at = FCGI_HEAD_BYTES + FCGI_BEGIN_BYTES, copied = 0;
 
-    if (bytes.length > HEAD_SIZE)
+    if (bytes.length > FCGI_HEAD_BYTES)
         at += (unsigned char)bytes.at[6];
-    while (bytes.length >= HEAD_SIZE && at <= bytes.length - HEAD_SIZE && copied < size) {
+    while (bytes.length >= FCGI_HEAD_BYTES && at <= bytes.length - FCGI_HEAD_BYTES &&
+           copied < size) {
         const unsigned char *head = (const unsigned char *)bytes.at + at;
-        size_t length = number_of_two(head + 4), left = bytes.length - at - HEAD_SIZE;
+        size_t length = fcgi_number(head + 4), left = bytes.length - at - FCGI_HEAD_BYTES;
         size_t part = length < size - copied ? length : size - copied;
 
         if (head[1] != RECORD_PARAMS || length == 0 || part > left)
             break;
-        memcpy(to + copied, head + HEAD_SIZE, part);
+        memcpy(to + copied, head + FCGI_HEAD_BYTES, part);
         copied += part;
-        at += HEAD_SIZE + length + head[6];
+        at += FCGI_HEAD_BYTES + length + head[6];
     }
     return copied;
 }
@@ -207,21 +190,21 @@ struct text fcgi_variable_in(struct text variables, const char *name)
 static void add_head(struct buffer *out, enum record_type type, unsigned id, size_t length,
                      size_t padding)
 {
-    const char head[HEAD_SIZE] = {FCGI_VERSION,           (char)type,
-                                  (char)(id >> 8 & 0xff), (char)(id & 0xff),
-                                  (char)(length >> 8),    (char)(length & 0xff),
-                                  (char)padding,          0};
+    const char head[FCGI_HEAD_BYTES] = {FCGI_VERSION,           (char)type,
+                                        (char)(id >> 8 & 0xff), (char)(id & 0xff),
+                                        (char)(length >> 8),    (char)(length & 0xff),
+                                        (char)padding,          0};
 
     buffer_add(out, (struct text){.at = head, .length = sizeof(head)});
 }
 
 void fcgi_add_response(struct buffer *out, unsigned request_id, struct text text)
 {
-    static const char zeros[HEAD_SIZE];
+    static const char zeros[FCGI_HEAD_BYTES];
 
     while (text.length > 0) {
         size_t length = text.length < RECORD_MOST ? text.length : RECORD_MOST;
-        size_t padding = (HEAD_SIZE - length % HEAD_SIZE) % HEAD_SIZE;
+        size_t padding = (FCGI_HEAD_BYTES - length % FCGI_HEAD_BYTES) % FCGI_HEAD_BYTES;
 
         add_head(out, RECORD_STDOUT, request_id, length, padding);
         buffer_add(out, text_first(text, length));

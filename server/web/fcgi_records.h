@@ -57,9 +57,9 @@ enum fcgi_progress fcgi_check(struct fcgi_check *check, struct text bytes);
  * own buffers end), `size` bytes at most. Returns how many there are. */
 size_t fcgi_copy_body(const struct fcgi_check *check, struct text bytes, char *to, size_t size);
 
-/* Copies the variables of a sound request, `size` bytes at most, and finds one in the copy: empty
- * where it is not there, or was cut. */
+/* Copies the variables of a sound request, `size` bytes at most. Returns how many there are. */
 size_t fcgi_copy_variables(struct text bytes, char *to, size_t size);
+/* The value of the first variable of that name; empty where it is not there, or was cut. */
 struct text fcgi_variable_in(struct text variables, const char *name);
 
 /* Appends a whole response to that request: the text (HTTP head and body) in records, and its end.

@@ -17,7 +17,7 @@
 
 enum fcgi_piece {
     FCGI_PIECE_NONE,      /* all bytes were taken; more are needed */
-    FCGI_PIECE_VARIABLES, /* the request's variables are there, in `variables` */
+    FCGI_PIECE_VARIABLES, /* the request's variables are there, in `variables`: fcgi_variable_in */
     FCGI_PIECE_BODY,      /* bytes of the body */
     FCGI_PIECE_END,       /* the body is at its end; what follows is not looked at */
     FCGI_PIECE_UNSOUND    /* no web server sends this, or it gave the request up: close */
@@ -37,8 +37,5 @@ void fcgi_stream_begin(struct fcgi_stream *stream);
 /* Takes from the front of *bytes up to what it answers. */
 enum fcgi_piece fcgi_stream_next(struct fcgi_stream *stream, struct text *bytes,
                                  struct text *ret_body);
-
-/* The value of a variable among these; false: it is not there. */
-bool fcgi_stream_variable(struct text variables, const char *name, struct text *ret_value);
 
 #endif

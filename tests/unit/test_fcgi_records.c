@@ -122,6 +122,18 @@ static void variables_are_found_wherever_records_end(void **state)
     }
 }
 
+static void lists_that_end_early_hold_nothing_more(void **state)
+{
+    static const char list[] = "\x04\x05NAMEvalue\x03\x80\x00\x00\x03XYZabc";
+    static const struct text endless = {"\xff\xff\xff\xff\xff\xff\xff\xff", 8};
+
+    (void)state;
+    for (size_t length = 0; length < sizeof(list) - 1; length++)
+        assert_text(fcgi_variable_in((struct text){list, length}, "XYZ"), "");
+    assert_text(fcgi_variable_in((struct text){list, sizeof(list) - 1}, "XYZ"), "abc");
+    assert_text(fcgi_variable_in(endless, "A"), "");
+}
+
 static void it_is_complete_with_its_last_byte(void **state)
 {
     struct buffer bytes = whole_request("abc");
@@ -272,6 +284,7 @@ int main(void)
         cmocka_unit_test(a_whole_request_is_complete),
         cmocka_unit_test(a_body_in_many_records_is_put_together),
         cmocka_unit_test(variables_are_found_wherever_records_end),
+        cmocka_unit_test(lists_that_end_early_hold_nothing_more),
         cmocka_unit_test(it_is_complete_with_its_last_byte),
         cmocka_unit_test(lengths_that_no_variable_has_are_unsound),
         cmocka_unit_test(variables_have_a_bound),
