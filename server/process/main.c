@@ -16,6 +16,7 @@
 
 #include <argp.h>
 #include <fcntl.h>
+#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -300,7 +301,13 @@ static enum status run_upload(const struct server_command *command)
                                           .listen = command->options.listen,
                                           .socket_mode = command->options.socket_mode};
     struct failure failure = {0};
-    enum status status = log_open(command->log_path, getenv("JOURNAL_STREAM") != NULL, &failure);
+    enum status status;
+
+    /* A file beyond the limit of a process (ulimit -f), or a log that nobody reads any more, fails
+     * one write, which is no reason to end. */
+    (void)signal(SIGXFSZ, SIG_IGN);
+    (void)signal(SIGPIPE, SIG_IGN);
+    status = log_open(command->log_path, getenv("JOURNAL_STREAM") != NULL, &failure);
 
     if (status == STATUS_OK)
         status = is_cgi_program(command) ? upload_serve_cgi(&upload, &failure)

@@ -190,13 +190,22 @@ end_process "$uploads_pid" 20
 claim "a stop cuts what does not end" logged 'event=upload_cut .*name=stopped_0_0'
 claim "and ends" logged event=stopped
 
+# --- limits of the process
+printf '#!/bin/sh\nulimit -f 4000; ulimit -n 200; exec %s "$@"\n' "$program" >"$work/limited"
+chmod 755 "$work/limited"
+head -c 600000 "$work/data" >"$work/part"
+program=$work/limited start_uploads
+claim "a file beyond the limit of the process is asked for later" answered 1 upload limit_0_0 "$work/data"
+claim "which takes others meanwhile" answered 0 upload limit_1_0 "$work/part"
+claim "more lines than it may have descriptors wait and are taken" load slow "$uploads" 100 2 5 10000
+end_process "$uploads_pid" 20
+
 # --- a full disk
 if mkdir "$work/small" && mount -t tmpfs -o size=1m none "$work/small" 2>/dev/null; then
     write_config "<upload_dir>$work/small</upload_dir>" "<upload_min_free_gb>0</upload_min_free_gb>"
     start_uploads
     claim "a file that finds no space is asked for later" answered 1 upload full_0_0 "$work/data"
     head -c 900000 /dev/zero >"$work/small/other"
-    head -c 600000 "$work/data" >"$work/part"
     claim "when the disk fills up meanwhile too" answered 1 upload full_1_0 "$work/part"
     rm "$work/small/other"
     claim "with space again it is taken" answered 0 upload full_1_0 "$work/part"
