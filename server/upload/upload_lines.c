@@ -46,6 +46,8 @@ enum {
 static const uint64_t variables_ns = 60 * NS_OF_S;
 static const uint64_t answering_ns = 60 * NS_OF_S;
 static const uint64_t dropping_ns = 60 * NS_OF_S;
+/* While no more lines are taken: of those that have not said what they want, or have their answer. */
+static const uint64_t scarce_ns = 10 * NS_OF_S;
 
 enum upload_line_stage {
     LINE_READING,
@@ -399,10 +401,18 @@ static bool is_too_slow(struct upload_line *line, uint64_t now_ns)
     return is_slow;
 }
 
-static bool is_overdue(struct upload_line *line, uint64_t now_ns)
+static bool has_said_nothing(const struct upload_line *line)
+{
+    return line->stage == LINE_READING &&
+           (!line->has_intake || line->intake.stage == UPLOAD_HEARING);
+}
+
+static bool is_overdue(struct upload_line *line, bool is_scarce, uint64_t now_ns)
 {
     uint64_t age = now_ns - line->stage_ns;
 
+    if (is_scarce && age > scarce_ns && (has_said_nothing(line) || line->stage == LINE_DROPPING))
+        return true;
     switch (line->stage) {
     case LINE_READING:
         return line->has_intake ? is_too_slow(line, now_ns) : age > variables_ns;
@@ -421,10 +431,11 @@ static void end_overdue(struct upload_lines *lines)
 {
     struct upload_line *line, *next;
     uint64_t now_ns = clock_ns();
+    bool is_scarce = !has_room(lines);
 
     DL_FOREACH_SAFE(lines->all, line, next)
     {
-        if (is_overdue(line, now_ns)) {
+        if (is_overdue(line, is_scarce, now_ns)) {
             counter_add(COUNTER_connections_overdue, line->stage == LINE_DROPPING ? 0 : 1);
             end_line(lines, line);
         }

@@ -198,6 +198,13 @@ program=$work/limited start_uploads
 claim "a file beyond the limit of the process is asked for later" answered 1 upload limit_0_0 "$work/data"
 claim "which takes others meanwhile" answered 0 upload limit_1_0 "$work/part"
 claim "more lines than it may have descriptors wait and are taken" load slow "$uploads" 100 2 5 10000
+silent=()
+for _ in {1..70}; do
+    open_line /dev/null
+    silent+=("$line")
+done
+claim "lines that say nothing give way where they hold all" answered 0 upload limit_2_0 "$work/part"
+for line in "${silent[@]}"; do exec {line}>&-; done
 end_process "$uploads_pid" 20
 
 # --- a full disk
