@@ -92,6 +92,14 @@ static void check_folder(struct check *check, const char *option, struct text di
         found(check, CHECK_WARNING,
               text_string(check->arena, text_print(check->arena, "%s: %s is not writable for you",
                                                    option, path)));
+    else if ((info.st_mode & S_IWOTH) != 0)
+        found(
+            check, CHECK_WARNING,
+            text_string(check->arena,
+                        text_print(check->arena,
+                                   "%s: everybody on this machine can put files into %s, and take "
+                                   "the place of others: chmod o-w",
+                                   option, path)));
 }
 
 static void check_keys(struct check *check)

@@ -267,6 +267,12 @@ in_project check-config | grep 'edf_min_queue' && { echo "FAILED: a warning heed
 sed -i 's|when_not_idle</edf|when_idle</edf|' "$project/config.xml"
 expect 1 'config.xml:[0-9]+: edf_min_queue is "when_idle"; it must be one of by_client, always,' in_project check-config
 sed -i 's|when_idle</edf|never</edf|' "$project/config.xml"
+for folder in upload download; do
+    chmod o+w "$project/$folder"
+    expect 0 "warning: ${folder}_dir: everybody on this machine .*chmod o-w" in_project check-config
+    chmod o-w "$project/$folder"
+done
+in_project check-config | grep 'everybody on' && { echo "FAILED: a warning heeded"; failures=$((failures + 1)); }
 # The server's own check says the same, and fails only with what it cannot start with.
 server() { "$QM_BINARY_DIR/quartermaster" --project "$project" --check-config; }
 rm "$project/keys/upload_public"
