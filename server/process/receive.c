@@ -14,6 +14,7 @@
 #include "server/base/log.h"
 #include "server/process/load_meter.h"
 #include "server/rpc/request.h"
+#include "server/web/event_loop.h"
 #include "server/web/listen.h"
 
 #include <errno.h>
@@ -22,7 +23,6 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/epoll.h>
-#include <sys/eventfd.h>
 #include <sys/socket.h>
 #include <unistd.h>
 #include <utlist.h>
@@ -31,7 +31,6 @@
 
 enum {
     READ_BYTES = 64 * 1024, /* of one read */
-    EVENTS_AT_ONCE = 256,
     ACCEPTS_AT_ONCE = 64,
     TICK_MS = 500, /* how late a time limit may be noticed */
     REST_MS = 50,  /* no descriptors or memory: until the next try to accept */
@@ -42,16 +41,11 @@ enum {
 #define NS_OF_MS       UINT64_C(1000000)
 #define NS_OF_S        UINT64_C(1000000000)
 
-/* Whose word an event is, where it is not a connection's. */
-static char listener_word, others_word;
-
 struct receiver {
     struct receiver_options options;
     struct listener *listener;
     pthread_t thread;
-    int epoll, others_event;
-    bool hears_listener;    /* it is in the epoll */
-    bool resumes;           /* memory may have come free */
+    struct event_loop loop; /* it is woken when memory may have come free, or all is to end */
     uint64_t rest_until_ns; /* no accept before */
 
     char piece[READ_BYTES]; /* what the last read brought, or the beginning of a body */
@@ -238,9 +232,8 @@ static void deliver(struct receiver *receiver, struct received *received)
 
 static void stop_polling(struct receiver *receiver, struct received *received)
 {
-    if (received->is_polled)
-        (void)epoll_ctl(receiver->epoll, EPOLL_CTL_DEL, received->connection, NULL);
-    received->is_polled = false;
+    (void)!event_loop_poll(&receiver->loop, received->connection, received->events, 0, received);
+    received->events = 0;
 }
 
 static void stop_reading(struct receiver *receiver, struct received *received)
@@ -311,12 +304,10 @@ static enum read_result read_some(struct receiver *receiver, struct received *re
 
 static void poll_for(struct receiver *receiver, struct received *received)
 {
-    struct epoll_event event = {.events = EPOLLIN, .data.ptr = received};
+    uint32_t before = received->events;
 
-    if (received->is_polled)
-        return;
-    received->is_polled = true;
-    if (epoll_ctl(receiver->epoll, EPOLL_CTL_ADD, received->connection, &event) != 0)
+    received->events = EPOLLIN;
+    if (!event_loop_poll(&receiver->loop, received->connection, before, EPOLLIN, received))
         give_up(receiver, received);
 }
 
@@ -338,17 +329,6 @@ static void go_on_reading(struct receiver *receiver, struct received *received)
         give_up(receiver, received);
         break;
     }
-}
-
-static void hear_listener(struct receiver *receiver, bool hears)
-{
-    struct epoll_event event = {.events = EPOLLIN, .data.ptr = &listener_word};
-
-    if (receiver->hears_listener == hears)
-        return;
-    (void)epoll_ctl(receiver->epoll, hears ? EPOLL_CTL_ADD : EPOLL_CTL_DEL,
-                    listener_socket(receiver->listener), &event);
-    receiver->hears_listener = hears;
 }
 
 static enum status accept_one(struct receiver *receiver, int *ret_connection)
@@ -418,32 +398,17 @@ static void resume_stalled(struct receiver *receiver)
 {
     struct received *received, *next;
 
-    if (!receiver->resumes || !atomic_exchange(&receiver->some_are_stalled, false))
+    if (!receiver->loop.was_woken || !atomic_exchange(&receiver->some_are_stalled, false))
         return;
-    receiver->resumes = false;
+    receiver->loop.was_woken = false;
     DL_FOREACH_SAFE(receiver->reading, received, next)
     {
-        if (!received->is_polled)
+        if (received->events == 0)
             go_on_reading(receiver, received);
     }
 }
 
 /* --- the thread ------------------------------------------------------------------------------- */
-
-static void hear_others(struct receiver *receiver)
-{
-    uint64_t count;
-
-    (void)!read(receiver->others_event, &count, sizeof(count));
-    receiver->resumes = true;
-}
-
-static void tell_receiver(struct receiver *receiver)
-{
-    uint64_t one = 1;
-
-    (void)!write(receiver->others_event, &one, sizeof(one));
-}
 
 static void end_line(struct receiver *receiver)
 {
@@ -455,15 +420,11 @@ static void end_line(struct receiver *receiver)
 
 static void wait_for_events(struct receiver *receiver, int milliseconds)
 {
-    struct epoll_event events[EVENTS_AT_ONCE];
-    int count = epoll_wait(receiver->epoll, events, EVENTS_AT_ONCE, milliseconds);
+    void *marks[EVENT_LOOP_MARKS_MAX];
+    int count = event_loop_wait(&receiver->loop, milliseconds, marks);
 
-    for (int i = 0; i < count; i++) {
-        if (events[i].data.ptr == &others_word)
-            hear_others(receiver);
-        else if (events[i].data.ptr != &listener_word)
-            go_on_reading(receiver, events[i].data.ptr);
-    }
+    for (int i = 0; i < count; i++)
+        go_on_reading(receiver, marks[i]);
 }
 
 static void *receiver_main(void *context)
@@ -475,7 +436,7 @@ static void *receiver_main(void *context)
     while ((accepts || receiver->reading != NULL) && !atomic_load(&receiver->is_cut)) {
         bool rests = clock_ns() < receiver->rest_until_ns;
 
-        hear_listener(receiver, accepts && !rests);
+        event_loop_hear_listener(&receiver->loop, accepts && !rests);
         wait_for_events(receiver, rests ? REST_MS : TICK_MS);
         resume_stalled(receiver); /* not in the midst of events: it may end other connections */
         if (accepts && !rests)
@@ -494,20 +455,12 @@ static void *receiver_main(void *context)
 
 static enum status prepare(struct receiver *receiver, struct failure *failure)
 {
-    struct epoll_event others = {.events = EPOLLIN, .data.ptr = &others_word};
-    struct epoll_event stop = {.events = EPOLLIN | EPOLLET, .data.ptr = &listener_word};
+    enum status status = event_loop_open(&receiver->loop, receiver->listener, failure);
 
-    receiver->epoll = epoll_create1(EPOLL_CLOEXEC);
-    receiver->others_event = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
     receiver->line = line_create(receiver->options.share);
-    if (receiver->line == NULL)
-        return fail(failure, STATUS_NO_MEMORY, "no memory");
-    if (receiver->epoll < 0 || receiver->others_event < 0 ||
-        epoll_ctl(receiver->epoll, EPOLL_CTL_ADD, receiver->others_event, &others) != 0 ||
-        epoll_ctl(receiver->epoll, EPOLL_CTL_ADD, listener_stop_event(receiver->listener), &stop) !=
-            0)
-        return fail(failure, STATUS_IO, "epoll: %s", strerror(errno));
-    return STATUS_OK;
+    if (status == STATUS_OK && receiver->line == NULL)
+        status = fail(failure, STATUS_NO_MEMORY, "no memory");
+    return status;
 }
 
 /* After a cut there may be connections that are read or wait. */
@@ -526,10 +479,7 @@ static void destroy(struct receiver *receiver)
         close(received->connection);
         drop(receiver, received);
     }
-    if (receiver->epoll >= 0)
-        close(receiver->epoll);
-    if (receiver->others_event >= 0)
-        close(receiver->others_event);
+    event_loop_close(&receiver->loop);
     line_destroy(receiver->line);
     pthread_cond_destroy(&receiver->added);
     pthread_mutex_destroy(&receiver->lock);
@@ -546,7 +496,6 @@ enum status receiver_start(const struct receiver_options *options, struct listen
         return fail(failure, STATUS_NO_MEMORY, "no memory");
     receiver->options = *options;
     receiver->listener = listener;
-    receiver->epoll = receiver->others_event = -1;
     receiver_set_limits(receiver, options->body_max, options->load_target);
     pthread_mutex_init(&receiver->lock, NULL);
     pthread_cond_init(&receiver->added, NULL);
@@ -566,7 +515,7 @@ void receiver_cut(struct receiver *receiver)
 {
     atomic_store(&receiver->is_cut, true);
     end_line(receiver);
-    tell_receiver(receiver);
+    event_loop_wake(&receiver->loop);
 }
 
 void receiver_join(struct receiver *receiver)
@@ -621,7 +570,7 @@ void receiver_free_bytes(struct receiver *receiver, struct received *received)
     atomic_fetch_sub(&receiver->memory, received->capacity);
     received->length = received->capacity = 0;
     if (atomic_load(&receiver->some_are_stalled))
-        tell_receiver(receiver);
+        event_loop_wake(&receiver->loop);
 }
 
 void receiver_finish(struct receiver *receiver, struct received *received)

@@ -46,7 +46,7 @@ struct received {
     /* The receiver's own. */
     struct fcgi_check check;
     uint64_t accepted_ns;
-    bool is_polled; /* it is in the epoll; else it is new, or stalled */
+    uint32_t events; /* that it is polled for; 0: it is new, or stalled */
     struct received *prev, *next;
 };
 

@@ -9,6 +9,7 @@
 #include "server/upload/upload_finisher.h"
 #include "server/upload/upload_intake.h"
 #include "server/upload/upload_project.h"
+#include "server/web/event_loop.h"
 #include "server/web/fcgi_records.h"
 #include "server/web/fcgi_stream.h"
 #include "server/web/listen.h"
@@ -19,7 +20,6 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/epoll.h>
-#include <sys/eventfd.h>
 #include <sys/resource.h>
 #include <sys/socket.h>
 #include <unistd.h>
@@ -28,9 +28,8 @@
 #include "server/base/banned.h"
 
 enum {
-    READ_BYTES = 256 * 1024, /* of one read */
-    READS_AT_ONCE = 4,       /* of one line, before the others have their turn */
-    EVENTS_AT_ONCE = 256,
+    READ_BYTES = 256 * 1024,  /* of one read */
+    READS_AT_ONCE = 4,        /* of one line, before the others have their turn */
     EVENTS_BEFORE_ACCEPT = 4, /* few, since the kernel keeps only 4,096 newcomers */
     ACCEPTS_AT_ONCE = 1024,   /* of which nothing is heard yet */
     TICK_MS = 500,
@@ -46,7 +45,7 @@ enum {
 static const uint64_t variables_ns = 60 * NS_OF_S;
 static const uint64_t answering_ns = 60 * NS_OF_S;
 static const uint64_t dropping_ns = 60 * NS_OF_S;
-/* While no more lines are taken: of those that have not said what they want, or have their answer. */
+/* While no line is free: of those that have not said what they want, or have their answer. */
 static const uint64_t scarce_ns = 10 * NS_OF_S;
 
 enum upload_line_stage {
@@ -77,8 +76,8 @@ struct upload_lines {
     struct listener *listener;
     struct upload_finisher *finisher;
     pthread_t thread;
-    int epoll, others_event;
-    bool hears_listener, accepts;
+    struct event_loop loop;
+    bool accepts;
     size_t lines_max;
     struct upload_line *all;
     struct upload_line *over; /* ended while events are looked at */
@@ -90,7 +89,7 @@ struct upload_lines {
 };
 
 /* Whose word an event is, where it is not a line's. */
-static char listener_mark, finisher_mark, others_mark;
+static char finisher_mark;
 
 static struct upload_project *current_project(struct upload_lines *lines)
 {
@@ -139,15 +138,12 @@ static void free_over(struct upload_lines *lines)
 
 static void poll_for(struct upload_lines *lines, struct upload_line *line, uint32_t events)
 {
-    struct epoll_event event = {.events = events, .data.ptr = line};
-    int change = line->events == 0 ? EPOLL_CTL_ADD : EPOLL_CTL_MOD;
+    uint32_t before = line->events;
 
-    if (line->stage == LINE_OVER || line->events == events)
+    if (line->stage == LINE_OVER)
         return;
-    if (events == 0) /* a peer that hangs up would be reported for ever */
-        change = EPOLL_CTL_DEL;
     line->events = events;
-    if (epoll_ctl(lines->epoll, change, line->connection, &event) != 0)
+    if (!event_loop_poll(&lines->loop, line->connection, before, events, line))
         end_line(lines, line);
 }
 
@@ -338,17 +334,6 @@ static void take_back_finished(struct upload_lines *lines)
 
 /* --- accepting -------------------------------------------------------------------------------- */
 
-static void hear_listener(struct upload_lines *lines, bool hears)
-{
-    struct epoll_event event = {.events = EPOLLIN, .data.ptr = &listener_mark};
-
-    if (lines->hears_listener == hears)
-        return;
-    (void)epoll_ctl(lines->epoll, hears ? EPOLL_CTL_ADD : EPOLL_CTL_DEL,
-                    listener_socket(lines->listener), &event);
-    lines->hears_listener = hears;
-}
-
 static bool has_room(const struct upload_lines *lines)
 {
     return (size_t)atomic_load(&lines->count) < lines->lines_max;
@@ -455,29 +440,18 @@ static void end_all(struct upload_lines *lines)
 
 /* --- the thread ------------------------------------------------------------------------------- */
 
-static void hear_others(struct upload_lines *lines)
-{
-    uint64_t count;
-
-    (void)!read(lines->others_event, &count, sizeof(count));
-}
-
 static void wait_for_events(struct upload_lines *lines)
 {
-    struct epoll_event events[EVENTS_AT_ONCE];
-    int count = epoll_wait(lines->epoll, events, EVENTS_AT_ONCE, TICK_MS);
+    void *marks[EVENT_LOOP_MARKS_MAX];
+    int count = event_loop_wait(&lines->loop, TICK_MS, marks);
 
     for (int i = 0; i < count; i++) {
-        void *mark = events[i].data.ptr;
-
         if (lines->accepts && i % EVENTS_BEFORE_ACCEPT == 0)
             (void)accept_some(lines);
-        if (mark == &others_mark)
-            hear_others(lines);
-        else if (mark == &finisher_mark)
+        if (marks[i] == &finisher_mark)
             take_back_finished(lines);
-        else if (mark != &listener_mark)
-            go_on(lines, mark);
+        else
+            go_on(lines, marks[i]);
     }
     free_over(lines);
 }
@@ -489,7 +463,7 @@ static void *lines_main(void *context)
     bool rests = false;
 
     while (lines->accepts || lines->all != NULL) {
-        hear_listener(lines, lines->accepts && !rests && has_room(lines));
+        event_loop_hear_listener(&lines->loop, lines->accepts && !rests && has_room(lines));
         wait_for_events(lines);
         if (atomic_load(&lines->is_cut)) {
             lines->accepts = false;
@@ -526,37 +500,24 @@ static size_t lines_max(const struct config *config)
     return most;
 }
 
-static bool poll_mark(struct upload_lines *lines, int descriptor, uint32_t events, char *mark)
-{
-    struct epoll_event event = {.events = events, .data.ptr = mark};
-
-    return epoll_ctl(lines->epoll, EPOLL_CTL_ADD, descriptor, &event) == 0;
-}
-
 static enum status prepare(struct upload_lines *lines, struct failure *failure)
 {
-    enum status status = upload_finisher_start((int)lines->project->config->upload_threads,
-                                               &lines->finisher, failure);
+    enum status status = event_loop_open(&lines->loop, lines->listener, failure);
 
-    if (status != STATUS_OK)
-        return status;
-    lines->epoll = epoll_create1(EPOLL_CLOEXEC);
-    lines->others_event = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
-    if (lines->epoll < 0 || lines->others_event < 0 ||
-        !poll_mark(lines, lines->others_event, EPOLLIN, &others_mark) ||
-        !poll_mark(lines, upload_finisher_event(lines->finisher), EPOLLIN, &finisher_mark) ||
-        !poll_mark(lines, listener_stop_event(lines->listener), EPOLLIN | EPOLLET, &listener_mark))
-        return fail(failure, STATUS_IO, "epoll: %s", strerror(errno));
-    return STATUS_OK;
+    if (status == STATUS_OK)
+        status = upload_finisher_start((int)lines->project->config->upload_threads,
+                                       &lines->finisher, failure);
+    if (status == STATUS_OK &&
+        !event_loop_poll(&lines->loop, upload_finisher_event(lines->finisher), 0, EPOLLIN,
+                         &finisher_mark))
+        status = fail(failure, STATUS_IO, "epoll: %s", strerror(errno));
+    return status;
 }
 
 static void destroy(struct upload_lines *lines)
 {
     upload_finisher_stop(lines->finisher);
-    if (lines->epoll >= 0)
-        close(lines->epoll);
-    if (lines->others_event >= 0)
-        close(lines->others_event);
+    event_loop_close(&lines->loop);
     upload_project_release(lines->project);
     pthread_mutex_destroy(&lines->lock);
     free(lines);
@@ -572,7 +533,6 @@ enum status upload_lines_start(struct listener *listener, struct upload_project 
         return fail(failure, STATUS_NO_MEMORY, "no memory");
     lines->listener = listener;
     lines->project = upload_project_hold(project);
-    lines->epoll = lines->others_event = -1;
     lines->accepts = true;
     lines->lines_max = lines_max(project->config);
     pthread_mutex_init(&lines->lock, NULL);
@@ -605,10 +565,8 @@ int upload_lines_count(struct upload_lines *lines)
 
 void upload_lines_cut(struct upload_lines *lines)
 {
-    uint64_t one = 1;
-
     atomic_store(&lines->is_cut, true);
-    (void)!write(lines->others_event, &one, sizeof(one));
+    event_loop_wake(&lines->loop);
 }
 
 void upload_lines_join(struct upload_lines *lines)
