@@ -87,7 +87,8 @@ static enum status write_response(const struct buffer *response)
 /* Our own fault: the client keeps its file and comes again. */
 static enum status answer_later(void)
 {
-    struct upload_intake intake = {.decision = upload_later("the project is not set up correctly")};
+    struct upload_intake intake = {.decision =
+                                       upload_not_possible("the project is not set up correctly")};
     struct buffer response = buffer_on_heap(RESPONSE_MAX);
     enum status status;
 

@@ -20,6 +20,14 @@ struct upload_decision upload_later(const char *words)
     return answer(UPLOAD_LATER, words);
 }
 
+struct upload_decision upload_not_possible(const char *words)
+{
+    struct upload_decision decision = upload_later(words);
+
+    decision.is_our_fault = true;
+    return decision;
+}
+
 static struct upload_decision never(const char *words)
 {
     return answer(UPLOAD_NEVER, words);
@@ -48,7 +56,7 @@ static struct upload_decision screen_certificate(const struct upload_head *head,
                                                  const struct upload_limits *limits)
 {
     if (limits->public_key.length == 0)
-        return upload_later("the project cannot check certificates at the moment");
+        return upload_not_possible("the project cannot check certificates at the moment");
     if (!head->has_max_nbytes || head->signature.length == 0)
         return never("no upload certificate");
     if (!certificate_is_valid(head, limits->public_key))
@@ -121,7 +129,7 @@ static struct upload_decision decide_finished(const struct upload_head *head,
     if (!facts->is_older || head->offset != facts->finished)
         return upload_later("a shorter file of this name is there already");
     if (!has_space(head, limits, facts))
-        return upload_later("the project's disk is full");
+        return upload_not_possible("the project's disk is full");
     decision = receive();
     decision.adopts = true;
     return decision;
@@ -132,13 +140,13 @@ struct upload_decision upload_decide(const struct upload_head *head,
                                      const struct upload_facts *facts)
 {
     if (facts->trouble != NULL)
-        return upload_later(facts->trouble);
+        return upload_not_possible(facts->trouble);
     if (head->kind == UPLOAD_FILE && facts->finished >= 0)
         return decide_finished(head, limits, facts);
     if (facts->finished < 0 && facts->is_under_way)
         return upload_later("this file is being uploaded by another connection");
     if (facts->finished < 0 && !has_space(head, limits, facts))
-        return upload_later("the project's disk is full");
+        return upload_not_possible("the project's disk is full");
     if (head->kind == UPLOAD_QUERY)
         return decide_query(facts);
     if (head->offset > 0 && facts->partial < head->offset)

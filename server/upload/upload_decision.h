@@ -49,6 +49,7 @@ struct upload_decision {
     const char *words; /* for the volunteer; NULL: none */
     int64_t file_size; /* the answer to a query; -1: none */
     bool adopts;       /* UPLOAD_RECEIVE: upload_store_adopt comes first */
+    bool is_our_fault; /* the project's people should hear of it */
 };
 
 /* By the head alone. UPLOAD_RECEIVE: the disk is to be asked, then upload_decide. */
@@ -57,8 +58,10 @@ struct upload_decision upload_screen(const struct upload_head *head,
 struct upload_decision upload_decide(const struct upload_head *head,
                                      const struct upload_limits *limits,
                                      const struct upload_facts *facts);
-/* Nothing more of the body comes, or it cannot be taken. */
+/* Nothing more of the body comes, or another connection was faster. */
 struct upload_decision upload_later(const char *words);
+/* It cannot be taken, whatever the client does. */
+struct upload_decision upload_not_possible(const char *words);
 
 /* The reply's body. */
 void upload_write_reply(const struct upload_decision *decision, struct buffer *ret_reply);

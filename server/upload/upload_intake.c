@@ -72,9 +72,11 @@ static enum counter counter_of(const struct upload_intake *intake)
 
 static enum log_level level_of(const struct upload_intake *intake)
 {
-    if (intake->decision.status != UPLOAD_DONE)
+    if (intake->decision.is_our_fault)
         return LOG_LEVEL_WARNING;
-    return intake->head.kind == UPLOAD_QUERY ? LOG_LEVEL_DEBUG : LOG_LEVEL_NORMAL;
+    return intake->head.kind == UPLOAD_QUERY && intake->decision.status == UPLOAD_DONE
+               ? LOG_LEVEL_DEBUG
+               : LOG_LEVEL_NORMAL;
 }
 
 static double seconds_of(const struct upload_intake *intake)
@@ -104,9 +106,9 @@ static struct upload_decision disk_trouble(const struct upload_intake *intake, i
 {
     log_line_with(LOG_LEVEL_CRITICAL, "name", text_from(intake->head.name),
                   "event=upload_disk why=\"%s\"", strerror(reason));
-    return upload_later(reason == ENOSPC || reason == EDQUOT
-                            ? "the project's disk is full"
-                            : "the project cannot write to its folder of uploads");
+    return upload_not_possible(reason == ENOSPC || reason == EDQUOT
+                                   ? "the project's disk is full"
+                                   : "the project cannot write to its folder of uploads");
 }
 
 void upload_intake_response(const struct upload_intake *intake, struct buffer *ret_response)
@@ -188,7 +190,7 @@ static size_t keep_head(struct upload_intake *intake, struct text body)
     if (intake->head_bytes == NULL)
         intake->head_bytes = malloc(UPLOAD_HEAD_BYTES_MAX);
     if (intake->head_bytes == NULL) {
-        answer(intake, upload_later("the project has no memory"));
+        answer(intake, upload_not_possible("the project has no memory"));
         return body.length;
     }
     kept = text_first(body, UPLOAD_HEAD_BYTES_MAX - intake->head_length).length;
@@ -297,7 +299,7 @@ void upload_intake_finish(struct upload_intake *intake)
         !upload_store_confirm(intake->project->store, intake->head.name))
         decision = disk_trouble(intake, errno);
     if (decision.step == UPLOAD_RECEIVE) /* what stood in the way is gone again */
-        decision = upload_later("the project's folder of uploads changed meanwhile");
+        decision = upload_not_possible("the project's folder of uploads changed meanwhile");
     answer(intake, decision);
 }
 

@@ -218,6 +218,28 @@ static void trouble_is_never_for_good(void **state)
     assert_int_equal(upload_decide(&query, &open_to_all, &facts).status, UPLOAD_LATER);
 }
 
+/* Of what strangers and cut lines do nobody is warned. */
+static void only_our_own_faults_are_warned_of(void **state)
+{
+    const struct upload_limits checks = {.free_least = 0};
+    struct upload_head head = file_head(1000, 500);
+    struct upload_facts facts = nothing_there;
+
+    (void)state;
+    assert_true(upload_screen(&head, &checks, false).is_our_fault); /* no key */
+    assert_false(upload_screen(&head, &open_to_all, true).is_our_fault);
+    head.nbytes = 100 * MEGABYTE;
+    assert_false(upload_screen(&head, &open_to_all, false).is_our_fault);
+    assert_true(upload_decide(&head, &open_to_all, &facts).is_our_fault); /* no space */
+    head.nbytes = 1000;
+    assert_false(upload_decide(&head, &open_to_all, &facts).is_our_fault); /* offset */
+    facts.is_under_way = true;
+    assert_false(upload_decide(&head, &open_to_all, &facts).is_our_fault);
+    facts.trouble = "the disk is gone";
+    assert_true(upload_decide(&head, &open_to_all, &facts).is_our_fault);
+    assert_false(upload_later("the upload ended early").is_our_fault);
+}
+
 static void replies_are_what_clients_search_for(void **state)
 {
     struct buffer reply = buffer_in(case_arena);
@@ -247,6 +269,7 @@ int main(void)
         cmocka_unit_test(an_offset_needs_its_bytes),
         cmocka_unit_test(space_is_kept_free),
         cmocka_unit_test(trouble_is_never_for_good),
+        cmocka_unit_test(only_our_own_faults_are_warned_of),
         cmocka_unit_test_setup_teardown(replies_are_what_clients_search_for, case_arena_setup,
                                         case_arena_teardown),
     };
