@@ -312,14 +312,31 @@ static bool break_daily_quota(const struct violation_stage *stage)
     return given != NULL && stage->limits->daily > 0 && left == 0;
 }
 
+/* Rows of a host that a server gave up; where clocks were apart, the auditor lets each make room.
+ */
+static int64_t count_given_up(const struct violation_stage *stage, int64_t hostid)
+{
+    int64_t count = 0;
+
+    for (size_t i = 0; i < stage->extract->count; i++) {
+        const struct extract_row *row = &stage->extract->rows[i];
+        const struct told_job *job = job_of(stage, row);
+
+        count += row->outcome == OUTCOME_OF_DETACHED && job != NULL && job->hostid == hostid;
+    }
+    return count;
+}
+
 static bool break_most_in_progress(const struct violation_stage *stage)
 {
     struct extract_row *row = first(stage, is_held);
     struct told_machine *machine = row == NULL ? NULL : machine_of_row(stage, row);
+    int64_t too_many;
 
     if (machine == NULL || stage->limits->in_progress == 0)
         return false;
-    for (int64_t i = 0; i <= stage->limits->in_progress; i++)
+    too_many = stage->limits->in_progress + count_given_up(stage, row->hostid) + 1;
+    for (int64_t i = 0; i < too_many; i++)
         tell(stage, "g %" PRId64 " %" PRId64 " invented_%" PRId64 " 0", machine->number,
              row->hostid, i);
     return true;
