@@ -229,13 +229,14 @@ start_web() {
     fi
 }
 
-# start_nginx [--failures] SOCKET...: in front of one or more servers.
+# start_nginx [--failures] [--workers=N] SOCKET...: in front of one or more servers.
 start_nginx() {
     local path sockets=()
     need nginx
     for path; do
         case $path in
         --failures) sockets+=("$path") ;;
+        --workers=*) sockets+=(--workers "${path#*=}") ;;
         *) sockets+=(--socket "$path") ;;
         esac
     done

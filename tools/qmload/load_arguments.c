@@ -12,9 +12,11 @@
 enum {
     KEY_CSV = 0x100,
     KEY_EMPTY,
+    KEY_FROM,
     KEY_JOBS,
     KEY_JSON,
     KEY_KEEP,
+    KEY_LOG,
     KEY_NCPUS,
     KEY_PLATFORM,
     KEY_RATE,
@@ -43,12 +45,20 @@ static const struct argp_option options[] = {
      "Platform of each host (x86_64-pc-linux-gnu); if repeated, in turn", 0},
     {"vendor", KEY_VENDOR, "NAME", 0,
      "CPU vendor of each host (GenuineIntel); if repeated, in turn", 0},
+    {"from", KEY_FROM, "ADDRESS", 0,
+     "Address of this machine that connections come from. One address has ports for some 28,000 "
+     "connections; all of 127.0.0.0/8 are this machine's",
+     0},
     {"keep", KEY_KEEP, NULL, 0, "Report nothing: jobs stay in progress", 0},
     {"seed", KEY_SEED, "N", 0, "Same number, same machines; else each run has its own", 0},
     {"timeout", KEY_TIMEOUT, "S", 0, "Seconds after which a request has failed (120)", 0},
     {"csv", KEY_CSV, NULL, 0, "Print a line of names and a line of figures", 1},
     {"json", KEY_JSON, NULL, 0, "Print one JSON object", 1},
     {"jobs", KEY_JOBS, "PATH", 0, "Write the name of every job received and the number of its host",
+     1},
+    {"log", KEY_LOG, "PATH", 0,
+     "Write a line for each request that ended: when it was due (s after the beginning), how long "
+     "its answer took (s), full, short, down or failed, and the reply's request_delay (s; 0: none)",
      1},
     {"quiet", 'q', NULL, 0, "Say nothing of single failures", 1},
     {0}};
@@ -114,6 +124,9 @@ static error_t parse_option(int key, char *argument, struct argp_state *state)
     case KEY_VENDOR:
         add_turn(&arguments->profile.vendors, argument, state);
         return 0;
+    case KEY_FROM:
+        arguments->from = argument;
+        return 0;
     case KEY_KEEP:
         arguments->profile.keeps_jobs = true;
         return 0;
@@ -131,6 +144,9 @@ static error_t parse_option(int key, char *argument, struct argp_state *state)
         return 0;
     case KEY_JSON:
         arguments->format = TALLY_JSON;
+        return 0;
+    case KEY_LOG:
+        arguments->log_path = argument;
         return 0;
     case KEY_JOBS:
         arguments->jobs_path = argument;

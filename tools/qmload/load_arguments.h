@@ -11,11 +11,12 @@
 
 struct load_arguments {
     const char *url;
+    const char *from; /* NULL: whatever address the system takes */
     struct load_profile profile;
     int64_t hosts, requests, empty_replies;
     double rate, timeout, time; /* time: s, 0: no end */
     enum tally_format format;
-    const char *jobs_path;
+    const char *jobs_path, *log_path; /* NULL: not wanted */
     bool is_quiet;
 };
 

@@ -266,6 +266,10 @@ struct reply_summary host_read_reply(struct load_host *host, struct text reply,
         (void)text_split(&content, '>');
         summary.message = content;
     }
+    rest = reply;
+    if (!next_element(&rest, TEXT("<request_delay>"), TEXT("</request_delay>"), &content) ||
+        !text_to_real(content, &summary.delay))
+        summary.delay = 0;
     if (summary.kind != REPLY_FULL)
         return summary;
     read_identity(host, reply);

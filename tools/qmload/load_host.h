@@ -76,6 +76,7 @@ struct reply_summary {
     size_t acked;        /* of what this request reported */
     size_t missing_acks; /* reported, and not acknowledged by a full reply */
     struct text message; /* the first one, in the reply */
+    double delay;        /* request_delay, s; 0: none */
 };
 
 /* Who wants to know what is in a reply, name by name: jobs before they are on the host, and

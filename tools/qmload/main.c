@@ -41,6 +41,7 @@ struct load_run {
     CURLM *multi;
     size_t busy, done;
     double begun;
+    FILE *log;         /* NULL: nobody wants it */
     size_t complaints; /* printed so far */
 };
 
@@ -91,11 +92,24 @@ static void take(void *context, const struct load_host *host, struct text name)
     tally_job(&slot->load->tally, name, host->number);
 }
 
+static void log_request(const struct load_run *load, const struct load_slot *slot, const char *kind,
+                        double delay)
+{
+    if (load->log != NULL)
+        fprintf(load->log, "%.3f %.3f %s %.0f\n", slot->due - load->begun,
+                clock_seconds() - slot->due, kind, delay);
+}
+
 static void read_reply(struct load_run *load, struct load_slot *slot)
 {
+    static const char *const kinds[] = {[REPLY_FULL] = "full",
+                                        [REPLY_SHORT] = "short",
+                                        [REPLY_DOWN] = "down",
+                                        [REPLY_BROKEN] = "failed"};
     const struct reply_taker taker = {.job = take, .context = slot};
     struct reply_summary summary = host_read_reply(&slot->host, buffer_text(&slot->reply), &taker);
 
+    log_request(load, slot, kinds[summary.kind], summary.delay);
     if (summary.kind != REPLY_FULL)
         slot->not_before = clock_seconds() + pause_after_trouble;
     load->tally.acked += summary.acked;
@@ -133,6 +147,7 @@ static void finish(struct load_run *load, struct load_slot *slot, CURLcode resul
     load->tally.bytes_in += slot->reply.length;
     if (result != CURLE_OK || status != 200) {
         load->tally.failed++;
+        log_request(load, slot, "failed", 0);
         slot->not_before = clock_seconds() + pause_after_trouble;
         slot->empty++;
         complain(load, slot, result != CURLE_OK ? curl_easy_strerror(result) : "HTTP status",
@@ -242,6 +257,9 @@ static bool prepare_slot(struct load_run *load, size_t number)
     curl_easy_setopt(slot->easy, CURLOPT_WRITEDATA, slot);
     curl_easy_setopt(slot->easy, CURLOPT_PRIVATE, slot);
     curl_easy_setopt(slot->easy, CURLOPT_NOSIGNAL, 1L);
+    curl_easy_setopt(slot->easy, CURLOPT_INTERFACE, load->arguments.from);
+    /* A host that asks once keeps no connection, and so no descriptor of either side. */
+    curl_easy_setopt(slot->easy, CURLOPT_FORBID_REUSE, load->arguments.requests == 1 ? 1L : 0L);
     curl_easy_setopt(slot->easy, CURLOPT_TIMEOUT_MS, (long)(load->arguments.timeout * 1000));
     return true;
 }
@@ -276,6 +294,26 @@ static void clear(struct load_run *load)
     tally_clear(&load->tally);
 }
 
+static bool open_log(struct load_run *load)
+{
+    if (load->arguments.log_path == NULL)
+        return true;
+    load->log = fopen(load->arguments.log_path, "w");
+    if (load->log == NULL)
+        fprintf(stderr, "qmload: %s cannot be written\n", load->arguments.log_path);
+    return load->log != NULL;
+}
+
+static bool close_log(struct load_run *load)
+{
+    bool is_written = load->log == NULL || fclose(load->log) == 0;
+
+    if (!is_written)
+        fprintf(stderr, "qmload: %s is not whole\n", load->arguments.log_path);
+    load->log = NULL;
+    return is_written;
+}
+
 static bool save_jobs(const struct load_run *load)
 {
     FILE *file;
@@ -297,10 +335,10 @@ int main(int argc, char **argv)
     bool is_clean = false;
 
     curl_global_init(CURL_GLOBAL_DEFAULT);
-    if (prepare(&load)) {
+    if (open_log(&load) && prepare(&load)) {
         run(&load);
         tally_print(&load.tally, load.arguments.format, stdout);
-        is_clean = save_jobs(&load) && tally_is_clean(&load.tally);
+        is_clean = close_log(&load) && save_jobs(&load) && tally_is_clean(&load.tally);
     }
     clear(&load);
     curl_global_cleanup();
