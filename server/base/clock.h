@@ -8,6 +8,8 @@
 
 uint64_t clock_ns(void);
 double clock_seconds(void);
+/* CPU that the calling thread has used so far. */
+uint64_t clock_thread_ns(void);
 
 /* How long to pause after `failures` in a row before the next try, in s: `first`, doubled by each
  * further failure until it is `longest` or above. */

@@ -3,7 +3,11 @@
  * have one that waits and may be served stand in one of two rings, those with reports and those
  * without; the head of a ring has the next turn and then goes to its end. An account that holds its
  * share stands in no ring but in a third list, from which it comes back when one of its requests is
- * finished, or when nobody else waits. */
+ * finished, or when nobody else waits.
+ *
+ * An account that was dear is remembered while it has nothing to serve, for as long as it is held
+ * to fewer threads. Those stand in a list in the order in which they are forgotten; it is bounded,
+ * since who sends requests chooses the keys. */
 #include "server/process/line.h"
 
 #include <stdlib.h>
@@ -18,16 +22,21 @@
 /* With reports, without; and accounts that hold their share. */
 enum ring { RING_REPORTS, RING_OTHERS, RING_COUNT, RING_SHARE = RING_COUNT, RING_NONE };
 
+enum { REMEMBERED_MAX = 1024 };
+
 struct line_account {
     uint64_t number;
     size_t served;
+    size_t at_most;    /* served at a time, whoever waits; 0: as many as there are threads */
+    uint64_t until_ns; /* for at_most */
     struct {
         struct line_entry *first, *last;
         size_t count;
     } waiting[RING_COUNT];
     enum ring ring;
-    struct line_account *prev, *next; /* in the ring */
-    bool is_unkept;                   /* the hash had no memory for it */
+    struct line_account *prev, *next;    /* in the ring */
+    struct line_account *sooner, *later; /* among those remembered */
+    bool is_unkept;                      /* the hash had no memory for it */
     UT_hash_handle hh;
 };
 
@@ -38,6 +47,8 @@ struct waiting_line {
     struct line_account *accounts;
     struct line_account *rings[RING_NONE];
     struct line_entry *by_age;
+    struct line_account *remembered; /* the first is forgotten first */
+    size_t remembered_count;
 };
 
 struct waiting_line *line_create(size_t share)
@@ -49,9 +60,13 @@ struct waiting_line *line_create(size_t share)
     return line;
 }
 
-void line_destroy(struct waiting_line *line)
+static void forget(struct waiting_line *line, struct line_account *account)
 {
-    free(line);
+    if (account->at_most == 0)
+        return;
+    account->at_most = 0;
+    DL_DELETE2(line->remembered, account, sooner, later);
+    line->remembered_count--;
 }
 
 static struct line_account *find_account(const struct waiting_line *line, uint64_t number)
@@ -87,11 +102,17 @@ static bool waits(const struct line_account *account)
            account->waiting[RING_OTHERS].first != NULL;
 }
 
+/* How many of its requests are served before others go first. */
+static size_t share_of(const struct waiting_line *line, const struct line_account *account)
+{
+    return account->at_most > 0 && account->at_most < line->share ? account->at_most : line->share;
+}
+
 /* Puts the account where it belongs now, at the end of that ring; drops one that has nothing. */
 static void place(struct waiting_line *line, struct line_account *account)
 {
     enum ring ring = !waits(account)                                ? RING_NONE
-                     : account->served >= line->share               ? RING_SHARE
+                     : account->served >= share_of(line, account)   ? RING_SHARE
                      : account->waiting[RING_REPORTS].first != NULL ? RING_REPORTS
                                                                     : RING_OTHERS;
 
@@ -103,17 +124,54 @@ static void place(struct waiting_line *line, struct line_account *account)
     if (ring != RING_NONE) {
         DL_APPEND(line->rings[ring], account);
         line->accounts_waiting++;
-    } else if (account->served == 0) {
+    } else if (account->served == 0 && account->at_most == 0) {
         HASH_DELETE(hh, line->accounts, account);
         free(account);
     }
 }
 
+/* Lets go of those whose time is over, and of the first ones where there are too many. */
+static void forget_some(struct waiting_line *line, uint64_t now_ns)
+{
+    while (line->remembered != NULL &&
+           (line->remembered->until_ns <= now_ns || line->remembered_count > REMEMBERED_MAX)) {
+        struct line_account *account = line->remembered;
+
+        forget(line, account);
+        if (account->ring == RING_SHARE || account->ring == RING_NONE)
+            place(line, account);
+    }
+}
+
+static void remember(struct waiting_line *line, struct line_account *account, struct line_use use)
+{
+    size_t at_most = use.cpu_ns >= LINE_DEAR_NS ? 1 : use.held_ns >= LINE_LONG_NS ? line->share : 0;
+
+    if (at_most == 0)
+        return;
+    if (account->at_most > 0 && account->at_most < at_most)
+        at_most = account->at_most;
+    forget(line, account);
+    account->at_most = at_most;
+    account->until_ns = use.now_ns + LINE_MEMORY_NS;
+    DL_APPEND2(line->remembered, account, sooner, later);
+    line->remembered_count++;
+}
+
+void line_destroy(struct waiting_line *line)
+{
+    if (line != NULL)
+        forget_some(line, UINT64_MAX);
+    free(line);
+}
+
 bool line_add(struct waiting_line *line, struct line_entry *entry)
 {
-    struct line_account *account = make_account(line, entry->account);
+    struct line_account *account;
     enum ring kind = entry->has_reports ? RING_REPORTS : RING_OTHERS;
 
+    forget_some(line, entry->arrived_ns);
+    account = make_account(line, entry->account);
     if (account == NULL)
         return false;
     entry->of = account;
@@ -133,10 +191,21 @@ bool line_add(struct waiting_line *line, struct line_entry *entry)
     return true;
 }
 
+/* Who has the next turn in a ring. In that of those who hold their share it is the first whom
+ * nothing else binds. */
+static struct line_account *next_in(const struct waiting_line *line, enum ring ring)
+{
+    struct line_account *account = line->rings[ring];
+
+    while (ring == RING_SHARE && account != NULL && account->at_most > 0)
+        account = account->next;
+    return account;
+}
+
 struct line_entry *line_take(struct waiting_line *line)
 {
     for (int ring = RING_REPORTS; ring <= RING_SHARE; ring++) {
-        struct line_account *account = line->rings[ring];
+        struct line_account *account = next_in(line, ring);
         struct line_entry *entry;
         enum ring kind;
 
@@ -158,13 +227,15 @@ struct line_entry *line_take(struct waiting_line *line)
     return NULL;
 }
 
-void line_finish(struct waiting_line *line, struct line_entry *entry)
+void line_finish(struct waiting_line *line, struct line_entry *entry, struct line_use use)
 {
     struct line_account *account = entry->of;
 
     entry->of = NULL;
     account->served--;
-    if (account->ring == RING_SHARE || account->ring == RING_NONE)
+    remember(line, account, use);
+    if (account->ring == RING_SHARE || account->ring == RING_NONE ||
+        account->served >= share_of(line, account))
         place(line, account);
 }
 

@@ -7,6 +7,10 @@
  * turns, and one that holds its share of the threads is passed over while others wait. What is
  * beyond the share waits in the account's own line.
  *
+ * Whoever comes next shall find a free thread, too. So an account whose request held a thread for
+ * long keeps to its share for a while even where nobody else waits, and one whose request took much
+ * CPU gets one thread at a time: two such requests at once would leave a small machine no CPU.
+ *
  * An account is a number that stands for the key in the request (the receiver only looks at its
  * head, the key may be wrong). Pure: no threads, no clock; whoever uses it from several threads
  * locks. */
@@ -19,6 +23,18 @@
 
 struct waiting_line;
 struct line_account;
+
+/* From these on, a request has held a thread for long, or has taken much CPU. */
+#define LINE_LONG_NS UINT64_C(250000000)
+#define LINE_DEAR_NS UINT64_C(10000000)
+/* How long its account is held to that. */
+#define LINE_MEMORY_NS UINT64_C(10000000000)
+
+/* What serving a request took. */
+struct line_use {
+    uint64_t now_ns;          /* monotonic */
+    uint64_t held_ns, cpu_ns; /* of the thread */
+};
 
 /* A request that waits; it is part of the caller's own struct and belongs to the caller. */
 struct line_entry {
@@ -36,9 +52,9 @@ void line_destroy(struct waiting_line *line); /* NULL is fine; it is empty */
 
 /* False: no memory; the entry does not wait. */
 bool line_add(struct waiting_line *line, struct line_entry *entry);
-/* The next one, which is served until line_finish. NULL: nobody waits. */
+/* The next one, which is served until line_finish. NULL: nobody waits who may be served now. */
 struct line_entry *line_take(struct waiting_line *line);
-void line_finish(struct waiting_line *line, struct line_entry *entry);
+void line_finish(struct waiting_line *line, struct line_entry *entry, struct line_use use);
 
 size_t line_length(const struct waiting_line *line); /* that wait */
 /* How many would be served before this entry, at most, if it were added now and none came after it:

@@ -475,7 +475,7 @@ static void destroy(struct receiver *receiver)
     }
     while (receiver->line != NULL && (entry = line_take(receiver->line)) != NULL) {
         received = (struct received *)entry;
-        line_finish(receiver->line, entry);
+        line_finish(receiver->line, entry, (struct line_use){0});
         close(received->connection);
         drop(receiver, received);
     }
@@ -541,10 +541,16 @@ static struct received *take_next(struct receiver *receiver, size_t *ret_waiting
     return (struct received *)entry;
 }
 
+/* By the worker that took it. */
 static void finish_turn(struct receiver *receiver, struct received *received)
 {
+    uint64_t now_ns = clock_ns();
+    const struct line_use use = {.now_ns = now_ns,
+                                 .held_ns = now_ns - received->taken_ns,
+                                 .cpu_ns = clock_thread_ns() - received->taken_cpu_ns};
+
     pthread_mutex_lock(&receiver->lock);
-    line_finish(receiver->line, &received->waits);
+    line_finish(receiver->line, &received->waits, use);
     pthread_mutex_unlock(&receiver->lock);
 }
 
@@ -554,8 +560,10 @@ struct received *receiver_take(struct receiver *receiver)
     size_t waiting;
 
     while ((received = take_next(receiver, &waiting)) != NULL) {
+        received->taken_ns = clock_ns();
+        received->taken_cpu_ns = clock_thread_ns();
         if (!may_be_late(receiver, received) ||
-            clock_ns() - received->waits.arrived_ns <= receiver->options.patience_ns)
+            received->taken_ns - received->waits.arrived_ns <= receiver->options.patience_ns)
             return received;
         finish_turn(receiver, received);
         turn_away(receiver, received, waiting);

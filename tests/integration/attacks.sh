@@ -52,7 +52,11 @@ end_attack() {
     local attacker
     for attacker in "${attackers[@]}"; do end_process "$attacker"; done
     attackers=()
+    # What they had sent is still served, and shall not count for the next.
+    within 60 no_request_waits || claim_failed "requests of an attack that is over still wait"
 }
+# shellcheck disable=SC2317 # within() calls it
+no_request_waits() { curl -s "$url/metrics" | grep -q '^quartermaster_requests_waiting 0$'; }
 
 # beside NAME: a line of the table. Requests of the attack are counted that were answered; those that
 # are under way at the end are not.

@@ -6,6 +6,8 @@
 
 #include <stdlib.h>
 
+static const struct line_use nothing;
+
 static void reports_go_first(void **state)
 {
     struct waiting_line *line = line_create(4);
@@ -18,8 +20,8 @@ static void reports_go_first(void **state)
     assert_ptr_equal(line_take(line), &reports);
     assert_ptr_equal(line_take(line), &plain);
     assert_null(line_take(line));
-    line_finish(line, &plain);
-    line_finish(line, &reports);
+    line_finish(line, &plain, nothing);
+    line_finish(line, &reports, nothing);
     line_destroy(line);
 }
 
@@ -36,9 +38,9 @@ static void a_report_brings_its_account_forward(void **state)
     assert_ptr_equal(line_take(line), &reports);
     assert_ptr_equal(line_take(line), &other);
     assert_ptr_equal(line_take(line), &first);
-    line_finish(line, &other);
-    line_finish(line, &first);
-    line_finish(line, &reports);
+    line_finish(line, &other, nothing);
+    line_finish(line, &first, nothing);
+    line_finish(line, &reports, nothing);
     line_destroy(line);
 }
 
@@ -58,8 +60,8 @@ static void accounts_take_turns(void **state)
     for (size_t i = 1; i < 50; i++)
         assert_ptr_equal(line_take(line), &many[i]);
     for (size_t i = 0; i < 50; i++)
-        line_finish(line, &many[i]);
-    line_finish(line, &one);
+        line_finish(line, &many[i], nothing);
+    line_finish(line, &one, nothing);
     line_destroy(line);
 }
 
@@ -82,14 +84,14 @@ static void an_account_holds_no_more_than_its_share_while_others_wait(void **sta
     for (size_t i = 0; i < 3; i++) /* though they report nothing */
         assert_ptr_equal(line_take(line), &others[i]);
     assert_ptr_equal(line_take(line), &greedy[2]); /* nobody else waits */
-    line_finish(line, &greedy[0]);
-    line_finish(line, &greedy[1]);
+    line_finish(line, &greedy[0], nothing);
+    line_finish(line, &greedy[1], nothing);
     for (size_t i = 3; i < 6; i++)
         assert_ptr_equal(line_take(line), &greedy[i]);
     for (size_t i = 2; i < 6; i++)
-        line_finish(line, &greedy[i]);
+        line_finish(line, &greedy[i], nothing);
     for (size_t i = 0; i < 3; i++)
-        line_finish(line, &others[i]);
+        line_finish(line, &others[i], nothing);
     line_destroy(line);
 }
 
@@ -115,7 +117,7 @@ static void an_account_waits_for_turns_and_not_for_a_line(void **state)
     assert_int_equal(line_ahead(line, &reporter), 1);
     assert_int_equal(line_ahead(line, &many[0]), 53);
     while (line_length(line) > 0)
-        line_finish(line, line_take(line));
+        line_finish(line, line_take(line), nothing);
     assert_int_equal(line_ahead(line, &newcomer), 0);
     line_destroy(line);
 }
@@ -138,58 +140,210 @@ static void the_age_of_the_oldest_is_known(void **state)
     assert_int_equal(line_oldest_ns(line), 60);
     assert_ptr_equal(line_take(line), &entries[1]);
     for (size_t i = 0; i < 3; i++)
-        line_finish(line, &entries[i]);
+        line_finish(line, &entries[i], nothing);
     line_destroy(line);
 }
 
-/* Against the rule itself, looked up the slow way: who is taken reports if anyone may who does, and
- * is within the share unless all that wait are beyond it. */
+static void add_all(struct waiting_line *line, struct line_entry *entries, size_t count,
+                    uint64_t account, uint64_t now_ns)
+{
+    for (size_t i = 0; i < count; i++) {
+        entries[i] = (struct line_entry){.account = account, .arrived_ns = now_ns};
+        assert_true(line_add(line, &entries[i]));
+    }
+}
+
+/* Also where nobody else waits: whoever comes next shall find a thread and a CPU. */
+static void a_dear_account_gets_one_thread_for_a_while(void **state)
+{
+    struct waiting_line *line = line_create(4);
+    struct line_entry entries[8], late, other = {.account = 2};
+    const struct line_use dear = {.now_ns = 100, .cpu_ns = LINE_DEAR_NS};
+    const struct line_use cheap = {.now_ns = 200, .cpu_ns = LINE_DEAR_NS - 1};
+
+    (void)state;
+    add_all(line, entries, 7, 1, 50);
+    for (size_t i = 0; i < 3; i++)
+        assert_ptr_equal(line_take(line), &entries[i]);
+    line_finish(line, &entries[0], dear);
+    assert_null(line_take(line)); /* two are still served */
+    assert_true(line_add(line, &other));
+    assert_ptr_equal(line_take(line), &other);
+    line_finish(line, &other, cheap);
+    line_finish(line, &entries[1], cheap);
+    assert_null(line_take(line));
+    line_finish(line, &entries[2], cheap);
+    assert_ptr_equal(line_take(line), &entries[3]);
+    assert_null(line_take(line));
+
+    late = (struct line_entry){.account = 1, .arrived_ns = 100 + LINE_MEMORY_NS - 1};
+    assert_true(line_add(line, &late));
+    assert_null(line_take(line));
+    add_all(line, &entries[7], 1, 1, 100 + LINE_MEMORY_NS);
+    for (size_t i = 4; i < 7; i++)
+        assert_ptr_equal(line_take(line), &entries[i]);
+    assert_ptr_equal(line_take(line), &late);
+    assert_ptr_equal(line_take(line), &entries[7]);
+    for (size_t i = 3; i < 8; i++)
+        line_finish(line, &entries[i], nothing);
+    line_finish(line, &late, nothing);
+    line_destroy(line);
+}
+
+/* One that waits for the database, say. It is remembered while nothing of it waits or is served. */
+static void a_slow_account_keeps_to_its_share_for_a_while(void **state)
+{
+    struct waiting_line *line = line_create(2);
+    struct line_entry first, entries[4];
+    const struct line_use slow = {.now_ns = 100, .held_ns = LINE_LONG_NS};
+
+    (void)state;
+    add_all(line, &first, 1, 1, 50);
+    assert_ptr_equal(line_take(line), &first);
+    line_finish(line, &first, slow);
+    add_all(line, entries, 4, 1, 200);
+    assert_ptr_equal(line_take(line), &entries[0]);
+    assert_ptr_equal(line_take(line), &entries[1]);
+    assert_null(line_take(line));
+    line_finish(line, &entries[0], nothing);
+    assert_ptr_equal(line_take(line), &entries[2]);
+    assert_null(line_take(line));
+    line_finish(line, &entries[1], nothing);
+    line_finish(line, &entries[2], nothing);
+    line_finish(line, line_take(line), nothing);
+    line_destroy(line);
+}
+
+/* Whoever sends requests chooses the keys. The first of too many are forgotten. */
+static void as_many_dear_accounts_as_one_likes(void **state)
+{
+    enum { ACCOUNTS = 3000, REMEMBERED = 1024 };
+    struct waiting_line *line = line_create(4);
+    struct line_entry entries[2];
+
+    (void)state;
+    for (uint64_t account = 1; account <= ACCOUNTS; account++) {
+        const struct line_use dear = {.now_ns = account, .cpu_ns = LINE_DEAR_NS};
+
+        add_all(line, entries, 1, account, account);
+        line_finish(line, line_take(line), dear);
+    }
+    for (uint64_t account = 1; account <= ACCOUNTS; account++) {
+        bool is_bound;
+
+        add_all(line, entries, 2, account, ACCOUNTS);
+        assert_ptr_equal(line_take(line), &entries[0]);
+        is_bound = line_take(line) == NULL;
+        assert_int_equal(is_bound, account > ACCOUNTS - REMEMBERED);
+        line_finish(line, &entries[0], nothing);
+        if (is_bound)
+            assert_ptr_equal(line_take(line), &entries[1]);
+        line_finish(line, &entries[1], nothing);
+    }
+    line_destroy(line);
+}
+
+/* The rules once more, looked up the slow way. */
+struct slow_account {
+    size_t served, at_most;
+    uint64_t until_ns;
+};
+
+static size_t slow_share(const struct slow_account *account, size_t share)
+{
+    return account->at_most > 0 ? account->at_most : share;
+}
+
+static struct line_use any_use(struct random *random, uint64_t now_ns)
+{
+    struct line_use use = {.now_ns = now_ns};
+
+    if (random_next(random) % 4 == 0)
+        use.cpu_ns = LINE_DEAR_NS;
+    else if (random_next(random) % 3 == 0)
+        use.held_ns = LINE_LONG_NS;
+    return use;
+}
+
+static void slow_finish(struct slow_account *account, struct line_use use, size_t share)
+{
+    size_t at_most = use.cpu_ns > 0 ? 1 : use.held_ns > 0 ? share : 0;
+
+    account->served--;
+    if (at_most == 0)
+        return;
+    account->at_most =
+        account->at_most > 0 && account->at_most < at_most ? account->at_most : at_most;
+    account->until_ns = use.now_ns + LINE_MEMORY_NS;
+}
+
+/* Who is taken reports if anyone may who does, and is within the share unless all that wait are
+ * beyond it; one that is bound is always within it; nobody is passed over who may be served. */
 static void any_history_keeps_the_rules(void **state)
 {
-    enum { ENTRIES = 400, ACCOUNTS = 9, SHARE = 3 };
+    enum { ENTRIES = 1000, ACCOUNTS = 9, SHARE = 3 };
     struct line_entry entries[ENTRIES] = {0};
     enum { NEW, WAITS, SERVED } stage[ENTRIES] = {0};
     struct random random = {.state = 7};
     struct waiting_line *line = line_create(SHARE);
-    size_t served[ACCOUNTS] = {0}, taken = 0;
+    struct slow_account accounts[ACCOUNTS] = {0};
+    uint64_t now_ns = 1;
+    size_t taken = 0, held_back = 0;
 
     (void)state;
     while (taken < ENTRIES) {
         size_t i = random_next(&random) % ENTRIES;
 
+        now_ns += LINE_MEMORY_NS / 40;
         if (stage[i] == NEW) {
             entries[i] = (struct line_entry){.account = random_next(&random) % ACCOUNTS,
-                                             .has_reports = random_next(&random) % 3 == 0};
+                                             .has_reports = random_next(&random) % 3 == 0,
+                                             .arrived_ns = now_ns};
             assert_true(line_add(line, &entries[i]));
             stage[i] = WAITS;
+            for (size_t a = 0; a < ACCOUNTS; a++)
+                if (accounts[a].until_ns <= now_ns)
+                    accounts[a].at_most = 0;
         } else if (stage[i] == SERVED && entries[i].of != NULL) {
-            line_finish(line, &entries[i]);
-            served[entries[i].account]--;
+            struct line_use use = any_use(&random, now_ns);
+
+            line_finish(line, &entries[i], use);
+            slow_finish(&accounts[entries[i].account], use, SHARE);
         }
         if (random_next(&random) % 2 == 0) {
-            bool within = false, reports_within = false;
+            bool within = false, reports_within = false, any = false;
             struct line_entry *entry;
 
-            for (size_t j = 0; j < ENTRIES; j++)
-                if (stage[j] == WAITS && served[entries[j].account] < SHARE) {
-                    within = true;
-                    reports_within = reports_within || entries[j].has_reports;
-                }
+            for (size_t j = 0; j < ENTRIES; j++) {
+                const struct slow_account *account = &accounts[entries[j].account];
+                bool is_within = account->served < slow_share(account, SHARE);
+
+                if (stage[j] != WAITS)
+                    continue;
+                within = within || is_within;
+                reports_within = reports_within || (is_within && entries[j].has_reports);
+                any = any || is_within || account->at_most == 0;
+                held_back += !is_within && account->at_most > 0;
+            }
             entry = line_take(line);
+            assert_int_equal(entry != NULL, any);
             if (entry == NULL)
                 continue;
             assert_int_equal(stage[entry - entries], WAITS);
-            assert_true(!within || served[entry->account] < SHARE);
+            if (within || accounts[entry->account].at_most > 0)
+                assert_true(accounts[entry->account].served <
+                            slow_share(&accounts[entry->account], SHARE));
             assert_true(!reports_within || entry->has_reports);
             stage[entry - entries] = SERVED;
-            served[entry->account]++;
+            accounts[entry->account].served++;
             taken++;
         }
     }
+    assert_true(held_back > 100);
     assert_int_equal(line_length(line), 0);
     for (size_t i = 0; i < ENTRIES; i++)
         if (entries[i].of != NULL)
-            line_finish(line, &entries[i]);
+            line_finish(line, &entries[i], nothing);
     line_destroy(line);
 }
 
@@ -202,6 +356,9 @@ int main(void)
         cmocka_unit_test(an_account_holds_no_more_than_its_share_while_others_wait),
         cmocka_unit_test(an_account_waits_for_turns_and_not_for_a_line),
         cmocka_unit_test(the_age_of_the_oldest_is_known),
+        cmocka_unit_test(a_dear_account_gets_one_thread_for_a_while),
+        cmocka_unit_test(a_slow_account_keeps_to_its_share_for_a_while),
+        cmocka_unit_test(as_many_dear_accounts_as_one_likes),
         cmocka_unit_test(any_history_keeps_the_rules),
     };
 
