@@ -47,7 +47,7 @@ struct received {
     struct fcgi_check check;
     uint64_t accepted_ns;
     uint64_t taken_ns, taken_cpu_ns; /* when a worker took it, and that thread's CPU until then */
-    uint32_t events; /* that it is polled for; 0: it is new, or stalled */
+    uint32_t events;                 /* that it is polled for; 0: it is new, or stalled */
     struct received *prev, *next;
 };
 
