@@ -4,6 +4,7 @@
  * of batches. */
 #include "db/mariadb.h"
 #include "server/base/arena.h"
+#include "server/base/sorted.h"
 
 #include "server/base/banned.h"
 
@@ -65,16 +66,17 @@ enum status db_batch_owners(struct db *db, struct arena *arena, const int64_t *i
 {
     struct batch_owner_cursor rows;
     struct batch_owner_row row;
-    enum status status =
-        DB_QUERY(db, batch_owners, arena, &rows, .ids = db_sorted_ids(arena, ids, count));
+    enum status status = DB_QUERY(db, batch_owners, arena, &rows, .ids = {ids, count});
 
     if (status != STATUS_OK)
         return status;
     for (size_t i = 0; i < count; i++)
         ret_userids[i] = 0;
-    while (DB_NEXT(&rows, &row))
-        for (size_t i = 0; i < count; i++)
-            if (ids[i] == row.id)
-                ret_userids[i] = row.user_id;
+    while (DB_NEXT(&rows, &row)) {
+        size_t at = sorted_find_id(ids, count, row.id);
+
+        if (at < count)
+            ret_userids[at] = row.user_id;
+    }
     return DB_END(&rows);
 }

@@ -6,6 +6,7 @@
 #include "server/base/arena.h"
 #include "server/base/log.h"
 #include "server/base/random.h"
+#include "server/base/sorted.h"
 #include "server/policy/dispatch/stream.h"
 #include "server/rpc/request.h"
 
@@ -14,7 +15,7 @@
 
 #include "server/base/banned.h"
 
-enum { SEED_SHARES = 0x7368, BATCHES_MAX = 1000 };
+enum { SEED_SHARES = 0x7368 };
 
 struct stream_ledger {
     pthread_mutex_t lock;
@@ -101,47 +102,54 @@ static bool has_users(const struct streams *streams)
     return false;
 }
 
-/* Whose batches these are; ret_userids[i] is that of batches[i]. Returns how many there are. */
+/* The batches of jobs, by rising id, and whose they are. */
+struct owners {
+    int64_t *batches, *userids;
+    size_t count;
+};
+
 static enum status find_owners(struct request *request, const struct job *jobs, size_t count,
-                               int64_t *batches, int64_t *userids, size_t *ret_count)
+                               struct owners *ret_owners)
 {
+    int64_t *batches = ARENA_ARRAY(request->arena, count, int64_t);
+    int64_t *userids = ARENA_ARRAY(request->arena, count, int64_t);
     size_t found = 0;
 
-    *ret_count = 0;
-    for (size_t i = 0; i < count && found < BATCHES_MAX; i++) {
-        int64_t batch = jobs[i].workunit->batch;
-        bool is_known = batch <= 0;
-
-        for (size_t j = 0; j < found && !is_known; j++)
-            is_known = batches[j] == batch;
-        if (!is_known)
-            batches[found++] = batch;
-    }
-    *ret_count = found;
+    if (batches == NULL || userids == NULL)
+        return STATUS_NO_MEMORY;
+    for (size_t i = 0; i < count; i++)
+        if (jobs[i].workunit->batch > 0)
+            batches[found++] = jobs[i].workunit->batch;
+    found = sorted_ids(batches, found);
+    *ret_owners = (struct owners){.batches = batches, .userids = userids, .count = found};
     return found == 0 ? STATUS_OK
                       : db_batch_owners(request->db, request->arena, batches, found, userids);
+}
+
+/* 0: nobody's. */
+static int64_t owner_of(const struct owners *owners, int64_t batch)
+{
+    size_t at = sorted_find_id(owners->batches, owners->count, batch);
+
+    return at < owners->count ? owners->userids[at] : 0;
 }
 
 enum status shares_mark(struct request *request, const struct host_view *view, struct job *jobs,
                         size_t count)
 {
-    int64_t batches[BATCHES_MAX], userids[BATCHES_MAX];
-    size_t batch_count = 0;
+    struct owners owners = {0};
     enum status status = STATUS_OK;
 
     if (view->streams == NULL)
         return STATUS_OK;
     if (has_users(view->streams))
-        status = find_owners(request, jobs, count, batches, userids, &batch_count);
+        status = find_owners(request, jobs, count, &owners);
     for (size_t i = 0; status == STATUS_OK && i < count; i++) {
-        int64_t owner = 0;
+        int64_t batch = jobs[i].workunit->batch;
 
-        for (size_t j = 0; j < batch_count; j++)
-            if (batches[j] == jobs[i].workunit->batch)
-                owner = userids[j];
         if (jobs[i].app != NULL)
             jobs[i].stream =
-                stream_of(view->streams, jobs[i].app->name, jobs[i].workunit->batch, owner);
+                stream_of(view->streams, jobs[i].app->name, batch, owner_of(&owners, batch));
     }
     return status;
 }

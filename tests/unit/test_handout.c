@@ -404,6 +404,27 @@ static void what_is_not_committed_is_not_booked_for_its_stream(void **state)
     stream_ledger_destroy(request.ledger);
 }
 
+/* Whose batch a job is of counts, however many other batches the jobs before it are of. */
+static void each_of_many_batches_has_its_owner(void **state)
+{
+    enum { MANY = 1500, OF_OWNER = 100 };
+    struct host_view view = {0};
+    struct workunit_row *workunits = ARENA_ARRAY(arena, MANY, struct workunit_row);
+    struct job *jobs = ARENA_ARRAY(arena, MANY, struct job);
+
+    (void)state;
+    assert_status(STATUS_OK, config_set(config, TEXT("stream"), TEXT("user 100 1"), NULL));
+    assert_true(shares_read(&request, &view));
+    for (int i = 0; i < MANY; i++) {
+        workunits[i].batch = 10 * (MANY - i);
+        jobs[i] = (struct job){.workunit = &workunits[i], .app = &apps[0]};
+    }
+    workunits[0].batch = 0; /* nobody's */
+    assert_status(STATUS_OK, shares_mark(&request, &view, jobs, MANY));
+    for (int i = 0; i < MANY; i++)
+        assert_int_equal(jobs[i].stream, MANY - i == OF_OWNER);
+}
+
 static void a_refused_statement_costs_the_jobs_alone(void **state)
 {
     (void)state;
@@ -1172,6 +1193,7 @@ int main(void)
         CASE(a_job_that_is_lost_commits_no_workunit),
         CASE(a_job_that_cannot_be_written_is_not_taken),
         CASE(streams_share_over_requests),
+        CASE(each_of_many_batches_has_its_owner),
         CASE(a_refused_statement_costs_the_jobs_alone),
         CASE(a_lost_connection_fails_the_request_at_every_call),
         CASE(work_refused_means_no_jobs_and_no_more_words),
