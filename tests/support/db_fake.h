@@ -37,6 +37,9 @@ struct db_fake {
     size_t user_count;
     struct fake_job jobs[FAKE_JOBS];
     size_t job_count;
+    const struct unsent_job
+        *unsent; /* what a pool's questions find, by rising id; the case's own */
+    size_t unsent_count;
     struct text messages[FAKE_MESSAGES]; /* to the host */
     size_t message_count;
     uint64_t token; /* of the host's guard row; also what was written last */

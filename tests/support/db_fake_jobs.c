@@ -217,28 +217,43 @@ enum status db_jobs_lock(struct db *db, struct arena *in, const struct job_key *
     return CALL(0);
 }
 
-/* Asked by requests that have a pool only. */
+static struct unsent_job unsent_job_of(const struct fake_job *job)
+{
+    return (struct unsent_job){.resultid = job->result.id,
+                               .priority = job->workunit.priority,
+                               .is_free = job->result.server_state == RESULT_UNSENT &&
+                                          job->workunit.error_mask == 0,
+                               .workunit = job->workunit};
+}
+
+/* Where a case has written nothing else down, by its jobs. On record with how many were asked
+ * about. */
 enum status db_unsent_by_id(struct db *db, struct arena *in, const int64_t *ids, size_t count,
                             struct unsent_job **ret_jobs, size_t *ret_count)
 {
-    (void)in;
-    (void)ids;
-    (void)count;
-    (void)ret_jobs;
-    (void)ret_count;
-    return CALL(0);
+    *ret_jobs = ARENA_ARRAY(in, count, struct unsent_job);
+    *ret_count = 0;
+    for (size_t j = 0; j < count; j++) {
+        for (size_t i = 0; i < db_fake.unsent_count; i++)
+            if (ids[j] == db_fake.unsent[i].resultid)
+                (*ret_jobs)[(*ret_count)++] = db_fake.unsent[i];
+        for (size_t i = 0; i < db_fake.job_count; i++)
+            if (ids[j] == db_fake.jobs[i].result.id)
+                (*ret_jobs)[(*ret_count)++] = unsent_job_of(&db_fake.jobs[i]);
+    }
+    return CALL((int64_t)count);
 }
 
+/* On record with the id that it is to begin behind. */
 enum status db_unsent_page(struct db *db, struct arena *in, int64_t priority, int64_t id,
                            size_t most, struct unsent_job **ret_jobs, size_t *ret_count)
 {
-    (void)in;
-    (void)priority;
-    (void)id;
-    (void)most;
-    (void)ret_jobs;
-    (void)ret_count;
-    return CALL(0);
+    *ret_jobs = ARENA_ARRAY(in, most, struct unsent_job);
+    *ret_count = 0;
+    for (size_t i = 0; i < db_fake.unsent_count && *ret_count < most; i++)
+        if (db_fake.unsent[i].priority == priority && db_fake.unsent[i].resultid > id)
+            (*ret_jobs)[(*ret_count)++] = db_fake.unsent[i];
+    return CALL(id);
 }
 
 enum status db_workunits_had(struct db *db, struct arena *in, const int64_t *ids, size_t count,
@@ -252,7 +267,8 @@ enum status db_workunits_had(struct db *db, struct arena *in, const int64_t *ids
     for (size_t j = 0; j < db_fake.job_count; j++)
         for (size_t i = 0; i < count && db_fake.jobs[j].user_had_one; i++)
             if (db_fake.jobs[j].workunit.id == ids[i])
-                met[found++] = (struct had_workunit){.id = ids[i], .by_user = true};
+                met[found++] =
+                    (struct had_workunit){.id = ids[i], .by_user = true, .by_host = true};
     *ret_rows = met;
     *ret_count = found;
     return CALL(0);

@@ -42,7 +42,8 @@ static int setup(void **state)
     assert_status(STATUS_OK, config_defaults(&config));
     db_fake_begin("savepoint rollback_to_savepoint candidates jobs_lock workunits_had results_claim"
                   " results_reject batch_owners assignments job_documents results_in_progress"
-                  " jobs_in_progress jobs_by_name results_by_name jobs_resend jobs_give_up");
+                  " jobs_in_progress jobs_by_name results_by_name jobs_resend jobs_give_up"
+                  " unsent_by_id");
     memset(changes, 0, sizeof(changes));
     memset(statistics, 0, sizeof(statistics));
     memset(listed, 0, sizeof(listed));
@@ -93,9 +94,17 @@ static int setup(void **state)
     return 0;
 }
 
+static int setup_with_pool(void **state)
+{
+    setup(state);
+    request.pool = pool_create(FAKE_JOBS, false);
+    return request.pool == NULL;
+}
+
 static int teardown(void **state)
 {
     (void)state;
+    pool_destroy(request.pool);
     arena_destroy(arena);
     config_release(config);
     return 0;
@@ -171,16 +180,56 @@ static bool says(const char *part)
     return false;
 }
 
+/* Holds what is unsent in the database, and nothing else. */
+static void fill_pool(void)
+{
+    pool_sweep_begin(request.pool);
+    for (size_t i = 0; i < db_fake.job_count; i++) {
+        const struct fake_job *row = &db_fake.jobs[i];
+        const struct pool_job job = {.resultid = row->result.id,
+                                     .priority = row->workunit.priority,
+                                     .workunit = row->workunit};
+
+        if (row->result.server_state == RESULT_UNSENT)
+            assert_status(STATUS_OK, pool_put(request.pool, &job, 1));
+    }
+    while (pool_sweep_end(request.pool))
+        ;
+}
+
 static enum next resend(void)
 {
     request.visit.plan = request_plan_make(&request);
     return step_resend(&request);
 }
 
+/* How many jobs the pool holds after a request, which holds back none of them. */
+static size_t left_in_pool(void)
+{
+    struct pool_figures figures;
+
+    pool_figures(request.pool, &figures);
+    assert_int_equal(figures.taken, 0);
+    return figures.jobs;
+}
+
+static enum next select_in_transaction(bool is_committed)
+{
+    enum next next;
+
+    request.visit.plan = request_plan_make(&request);
+    if (request.pool != NULL)
+        fill_pool();
+    next = step_select(&request);
+    source_finish(&request, is_committed);
+    if (request.pool != NULL)
+        (void)left_in_pool();
+    return next;
+}
+
 static enum next select_jobs(void)
 {
-    request.visit.plan = request_plan_make(&request);
-    return step_select(&request);
+    return select_in_transaction(true);
 }
 
 static void run(void)
@@ -875,8 +924,11 @@ static void an_always_on_app_gets_its_one_job(void **state)
 {
     (void)state;
     catalog.rows.app_count = catalog.rows.version_count = 2;
-    add_job(100)->result.appid = 2;
-    add_job(100)->result.appid = 2;
+    for (int i = 0; i < 2; i++) {
+        struct fake_job *job = add_job(100);
+
+        job->result.appid = job->workunit.appid = 2;
+    }
     request.message.cpu_req_seconds = 0;
     run();
     assert_int_equal(request.visit.answer.job_count, 1);
@@ -1144,6 +1196,53 @@ static void place_is_made_beside_what_is_reserved(void **state)
     assert_true(request.reserved.capacity >= 300);
 }
 
+static void what_is_sent_leaves_the_pool(void **state)
+{
+    (void)state;
+    for (int i = 0; i < 6; i++)
+        add_job(100);
+    run();
+    assert_int_equal(request.visit.answer.job_count, 3);
+    assert_int_equal(left_in_pool(), 3);
+}
+
+static void what_is_not_committed_stays_in_the_pool(void **state)
+{
+    (void)state;
+    for (int i = 0; i < 6; i++)
+        add_job(100);
+    assert_int_equal(select_in_transaction(false), NEXT_STEP);
+    assert_int_equal(request.visit.answer.job_count, 3);
+    assert_int_equal(left_in_pool(), 6);
+}
+
+/* A second result of a workunit: that the first one was sent is known from the commit on, and the
+ * database is asked for the reason only. */
+static void what_was_sent_is_remembered(void **state)
+{
+    for (int rule = 0; rule < 2; rule++) {
+        struct fake_job *first, *second;
+
+        teardown(state);
+        setup_with_pool(state);
+        config->one_result_per_user_per_wu = rule == 0;
+        config->one_result_per_host_per_wu = rule == 1;
+        request.message.cpu_req_seconds = 1;
+        first = add_job(100);
+        second = add_job(100);
+        second->workunit.id = second->result.workunitid = first->workunit.id;
+        for (int turn = 0; turn < 3; turn++) { /* the first one is not committed */
+            first->result.server_state = turn < 2 ? RESULT_UNSENT : RESULT_IN_PROGRESS;
+            second->user_had_one = turn == 2;
+            memset(&request.visit.answer, 0, sizeof(request.visit.answer));
+            request.visit.jobs_sent = 0;
+            assert_int_equal(select_in_transaction(turn == 1), NEXT_STEP);
+            assert_int_equal(request.visit.answer.job_count, turn < 2);
+            assert_int_equal(db_fake_calls("workunits_had"), turn + 1);
+        }
+    }
+}
+
 static void aborts_only_where_nobody_needs_the_job(void **state)
 {
     const struct answer *answer = &request.visit.answer;
@@ -1177,68 +1276,68 @@ static void a_failing_look_up_aborts_nothing(void **state)
     assert_int_equal(request.visit.answer.aborts.count, 0);
 }
 
+/* Whether candidates come by query or out of a job pool. */
+#define EITHER_WAY(CASE)                                                                       \
+    CASE(as_much_is_sent_as_is_asked_for), CASE(the_database_has_the_later_deadline),          \
+        CASE(deadlines_that_do_not_fit_are_counted), CASE(what_others_took_is_replaced),       \
+        CASE(what_was_refused_beside_lost_jobs_is_not_told),                                   \
+        CASE(what_the_last_round_judged_is_told),                                              \
+        CASE(only_what_the_last_disk_pass_judged_is_told),                                     \
+        CASE(what_is_not_committed_is_not_booked_for_its_stream),                              \
+        CASE(a_job_that_is_lost_commits_no_workunit),                                          \
+        CASE(a_job_that_cannot_be_written_is_not_taken), CASE(streams_share_over_requests),    \
+        CASE(work_refused_means_no_jobs_and_no_more_words),                                    \
+        CASE(one_per_user_is_judged_under_lock), CASE(what_the_user_had_before_is_not_locked), \
+        CASE(what_nobody_forbids_is_not_asked_for),                                            \
+        CASE(a_homogeneous_workunit_is_committed_by_the_claim),                                \
+        CASE(a_kind_of_computer_is_committed_by_the_claim),                                    \
+        CASE(an_untrusted_host_makes_the_workunit_replicated),                                 \
+        CASE(what_is_replicated_already_is_left_so), CASE(an_empty_queue_is_said),             \
+        CASE(too_little_memory_is_said_with_figures), CASE(deadlines_alone_raise_the_flag),    \
+        CASE(only_a_resource_without_versions_is_unsupported),                                 \
+        CASE(the_connection_period_binds_unless_the_rule_is_off),                              \
+        CASE(the_delay_is_that_of_the_resource_that_may_get_work_first),                       \
+        CASE(versions_out_of_use_support_nothing),                                             \
+        CASE(a_reply_with_jobs_makes_no_second_disk_pass),                                     \
+        CASE(own_jobs_are_due_before_the_grace_period),                                        \
+        CASE(own_jobs_that_have_time_hinder_nothing),                                          \
+        CASE(a_lost_always_on_job_occupies_no_processor),                                      \
+        CASE(own_versions_get_jobs_in_their_own_measure),                                      \
+        CASE(own_versions_of_an_app_share_their_quota),                                        \
+        CASE(homogeneous_versions_are_not_the_clients_own),                                    \
+        CASE(an_own_version_with_words_too_long_for_a_reply_gets_no_job),                      \
+        CASE(a_job_with_a_name_too_long_for_the_client_stays_for_others),                      \
+        CASE(an_always_on_app_gets_its_one_job), CASE(a_lost_job_comes_again_before_new_ones), \
+        CASE(beyond_the_budget_lost_jobs_wait),                                                \
+        CASE(beyond_the_budget_nobody_looks_for_strangers),                                    \
+        CASE(beyond_the_budget_no_jobs_are_looked_for), CASE(a_listed_job_is_not_lost),        \
+        CASE(jobs_are_lost_only_where_the_list_can_be_trusted),                                \
+        CASE(what_cannot_be_finished_is_given_up), CASE(a_timed_out_job_is_left_alone),        \
+        CASE(a_lost_job_of_a_plan_class_needs_a_host_for_it),                                  \
+        CASE(a_lost_coprocessor_job_comes_again_as_one),                                       \
+        CASE(a_lost_job_comes_again_whatever_resource_is_asked_for),                           \
+        CASE(a_quota_does_not_hold_back_a_lost_job),                                           \
+        CASE(a_quota_is_for_each_processor_of_the_resource),                                   \
+        CASE(who_is_reliable_is_said_by_the_statistics),                                       \
+        CASE(jobs_of_an_app_are_counted_in_the_database),                                      \
+        CASE(aborts_only_where_nobody_needs_the_job), CASE(a_failing_look_up_aborts_nothing)
+
 int main(void)
 {
-#define CASE(name) cmocka_unit_test_setup_teardown(name, setup, teardown)
+#define BY_QUERY(name) cmocka_unit_test_setup_teardown(name, setup, teardown)
+#define OUT_OF_POOL(name) \
+    ((struct CMUnitTest){#name ", out of a pool", name, setup_with_pool, teardown, NULL})
     const struct CMUnitTest tests[] = {
-        CASE(as_much_is_sent_as_is_asked_for),
-        CASE(the_database_has_the_later_deadline),
-        CASE(deadlines_that_do_not_fit_are_counted),
-        CASE(what_others_took_is_replaced),
-        CASE(what_was_refused_beside_lost_jobs_is_not_told),
-        CASE(what_the_last_round_judged_is_told),
-        CASE(only_what_the_last_disk_pass_judged_is_told),
-        CASE(a_job_that_is_not_taken_commits_no_workunit),
-        CASE(what_is_not_committed_is_not_booked_for_its_stream),
-        CASE(a_job_that_is_lost_commits_no_workunit),
-        CASE(a_job_that_cannot_be_written_is_not_taken),
-        CASE(streams_share_over_requests),
-        CASE(each_of_many_batches_has_its_owner),
-        CASE(a_refused_statement_costs_the_jobs_alone),
-        CASE(a_lost_connection_fails_the_request_at_every_call),
-        CASE(work_refused_means_no_jobs_and_no_more_words),
-        CASE(one_per_user_is_judged_under_lock),
-        CASE(what_the_user_had_before_is_not_locked),
-        CASE(what_nobody_forbids_is_not_asked_for),
-        CASE(a_homogeneous_workunit_is_committed_by_the_claim),
-        CASE(a_kind_of_computer_is_committed_by_the_claim),
-        CASE(an_untrusted_host_makes_the_workunit_replicated),
-        CASE(what_is_replicated_already_is_left_so),
-        CASE(an_empty_queue_is_said),
-        CASE(too_little_memory_is_said_with_figures),
-        CASE(deadlines_alone_raise_the_flag),
-        CASE(only_a_resource_without_versions_is_unsupported),
-        CASE(the_connection_period_binds_unless_the_rule_is_off),
-        CASE(the_delay_is_that_of_the_resource_that_may_get_work_first),
-        CASE(versions_out_of_use_support_nothing),
-        CASE(a_reply_with_jobs_makes_no_second_disk_pass),
-        CASE(own_jobs_are_due_before_the_grace_period),
-        CASE(own_jobs_that_have_time_hinder_nothing),
-        CASE(a_lost_always_on_job_occupies_no_processor),
-        CASE(own_versions_get_jobs_in_their_own_measure),
-        CASE(own_versions_of_an_app_share_their_quota),
-        CASE(homogeneous_versions_are_not_the_clients_own),
-        CASE(an_own_version_with_words_too_long_for_a_reply_gets_no_job),
-        CASE(a_job_with_a_name_too_long_for_the_client_stays_for_others),
-        CASE(an_always_on_app_gets_its_one_job),
-        CASE(a_lost_job_comes_again_before_new_ones),
-        CASE(beyond_the_budget_lost_jobs_wait),
-        CASE(beyond_the_budget_nobody_looks_for_strangers),
-        CASE(beyond_the_budget_no_jobs_are_looked_for),
-        CASE(a_listed_job_is_not_lost),
-        CASE(jobs_are_lost_only_where_the_list_can_be_trusted),
-        CASE(what_cannot_be_finished_is_given_up),
-        CASE(a_timed_out_job_is_left_alone),
-        CASE(a_lost_job_of_a_plan_class_needs_a_host_for_it),
-        CASE(a_lost_coprocessor_job_comes_again_as_one),
-        CASE(a_lost_job_comes_again_whatever_resource_is_asked_for),
-        CASE(a_quota_does_not_hold_back_a_lost_job),
-        CASE(a_quota_is_for_each_processor_of_the_resource),
-        CASE(who_is_reliable_is_said_by_the_statistics),
-        CASE(jobs_of_an_app_are_counted_in_the_database),
-        CASE(place_is_made_beside_what_is_reserved),
-        CASE(aborts_only_where_nobody_needs_the_job),
-        CASE(a_failing_look_up_aborts_nothing),
+        EITHER_WAY(BY_QUERY),
+        BY_QUERY(a_job_that_is_not_taken_commits_no_workunit),
+        BY_QUERY(a_refused_statement_costs_the_jobs_alone),
+        BY_QUERY(a_lost_connection_fails_the_request_at_every_call),
+        BY_QUERY(each_of_many_batches_has_its_owner),
+        BY_QUERY(place_is_made_beside_what_is_reserved),
+        EITHER_WAY(OUT_OF_POOL),
+        OUT_OF_POOL(what_is_sent_leaves_the_pool),
+        OUT_OF_POOL(what_is_not_committed_stays_in_the_pool),
+        OUT_OF_POOL(what_was_sent_is_remembered),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);
