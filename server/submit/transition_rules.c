@@ -24,7 +24,8 @@ enum {
 
 struct result_counts {
     int64_t total, unsent, in_progress, over, success, errors, no_reply, couldnt_send;
-    bool has_new; /* a success that nobody has judged */
+    bool has_new;      /* a success that nobody has looked at */
+    bool has_unjudged; /* or that found no quorum */
 };
 
 struct transition {
@@ -94,6 +95,7 @@ static void count_over(struct result_counts *counts, const struct due_result_row
     case OUTCOME_SUCCESS:
         counts->success += result->validate_state != VALIDATE_INVALID;
         counts->has_new = counts->has_new || result->validate_state == VALIDATE_INIT;
+        counts->has_unjudged = counts->has_unjudged || is_unjudged(result);
         break;
     case OUTCOME_COULDNT_SEND:
         counts->couldnt_send++;
@@ -175,6 +177,16 @@ static void cancel_unsent(struct transition *transition)
             transition->results[i].server_state = RESULT_OVER;
             transition->results[i].outcome = OUTCOME_DIDNT_NEED;
         }
+}
+
+/* 5: a late success is compared with the answer alone, whatever became of the others. */
+static bool is_to_be_validated(const struct transition *transition)
+{
+    const struct result_counts *counts = &transition->counts;
+
+    if (transition->workunit->canonical_resultid != 0)
+        return counts->has_unjudged;
+    return counts->has_new && counts->success >= transition->workunit->min_quorum;
 }
 
 /* 6 */
@@ -329,7 +341,7 @@ void transition_decide(const struct transition_rules *rules,
     transition.counts = count_results(&transition);
     needed = find_errors(&transition);
     release(&transition);
-    if (transition.counts.has_new && transition.counts.success >= workunit->min_quorum) /* 5 */
+    if (is_to_be_validated(&transition))
         ret_workunit->need_validate = 1;
     give_up(&transition);
     *ret_wanted = want_results(&transition, needed);

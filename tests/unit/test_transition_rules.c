@@ -167,6 +167,30 @@ static void a_late_report_is_judged_beside_the_canonical_result(void **state)
     assert_i64(world.changed[1].validate_state, VALIDATE_TOO_LATE);
 }
 
+/* A majority of five is the answer, two were wrong, one is late. */
+static void a_late_report_is_judged_though_successes_are_few(void **state)
+{
+    struct world world = begin();
+
+    (void)state;
+    world.before.min_quorum = world.before.target_nresults = 5;
+    world.before.max_total_results = 9;
+    world.before.canonical_resultid = 100;
+    for (int i = 0; i < 5; i++)
+        add(&world, RESULT_OVER, OUTCOME_SUCCESS, i < 3 ? VALIDATE_VALID : VALIDATE_INVALID);
+    decide(&world);
+    assert_i64(world.after.need_validate, 0);
+    add_over(&world, OUTCOME_SUCCESS);
+    decide(&world);
+    assert_i64(world.after.need_validate, 1);
+    world.results[5].validate_state = VALIDATE_INCONCLUSIVE; /* it was beyond the list then */
+    decide(&world);
+    assert_i64(world.after.need_validate, 1);
+    world.results[5].validate_state = VALIDATE_VALID;
+    decide(&world);
+    assert_i64(world.after.need_validate, 0);
+}
+
 static void errors_are_borne_up_to_their_number(void **state)
 {
     struct world world = begin();
@@ -454,7 +478,7 @@ static void decide_slowly(struct world *world)
 {
     struct due_workunit_row *after = &world->after;
     int64_t success, needed, allowed, errors, given, deletion = TRANSITION_NEVER, last = 0;
-    bool has_new, settled = true;
+    bool has_new, is_late, settled = true;
 
     *after = world->before;
     memcpy(world->changed, world->results, sizeof(world->results));
@@ -468,6 +492,7 @@ static void decide_slowly(struct world *world)
     if (canonical != NULL && canonical->file_delete_state == FILE_DELETE_DONE)
         move(world, RESULT_OVER, OUTCOME_SUCCESS, VALIDATE_INIT, NONE, VALIDATE_TOO_LATE);
     has_new = number_of(world, RESULT_OVER, OUTCOME_SUCCESS, VALIDATE_INIT) > 0;
+    is_late = has_new || number_of(world, RESULT_OVER, OUTCOME_SUCCESS, VALIDATE_INCONCLUSIVE) > 0;
     success = number_of(world, RESULT_OVER, OUTCOME_SUCCESS, NONE) -
               number_of(world, RESULT_OVER, OUTCOME_SUCCESS, VALIDATE_INVALID);
     errors = number_of(world, RESULT_OVER, OUTCOME_CLIENT_ERROR, NONE) - aborted_by_users(world) +
@@ -490,7 +515,7 @@ static void decide_slowly(struct world *world)
         number_of(world, RESULT_IN_PROGRESS, NONE, NONE) == 0)
         after->hr_class = after->app_version_id = 0;
     int64_t over = number_of(world, RESULT_OVER, NONE, NONE);
-    if (has_new && success >= after->min_quorum)
+    if (after->canonical_resultid != 0 ? is_late : has_new && success >= after->min_quorum)
         after->need_validate = 1;
     if (after->error_mask != 0) {
         move(world, RESULT_UNSENT, NONE, NONE, OUTCOME_DIDNT_NEED, NONE);
@@ -636,6 +661,7 @@ int main(void)
         cmocka_unit_test(what_waits_and_what_is_out_is_not_made_again),
         cmocka_unit_test(the_validator_is_called_at_the_quorum),
         cmocka_unit_test(a_late_report_is_judged_beside_the_canonical_result),
+        cmocka_unit_test(a_late_report_is_judged_though_successes_are_few),
         cmocka_unit_test(errors_are_borne_up_to_their_number),
         cmocka_unit_test(an_error_of_the_workunit_cancels_and_closes),
         cmocka_unit_test(what_cannot_be_sent_is_an_error),
