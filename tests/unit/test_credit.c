@@ -94,7 +94,7 @@ static void a_valid_result_is_one_sample_of_each_kind(void **state)
     struct valid_run run = an_hour();
 
     (void)state;
-    run_statistics_add_valid(&version, &run);
+    run_statistics_add_valid(&version, &run, 500);
     assert_i64(version.max_jobs_per_day, 501);
     assert_i64(version.consecutive_valid, 4);
     assert_real(version.et_n, 1, 0);
@@ -105,18 +105,18 @@ static void a_valid_result_is_one_sample_of_each_kind(void **state)
     assert_real(version.turnaround_n, 1, 0);
     assert_real(version.turnaround_avg, 7200, 0);
     run.turnaround = 3600; /* mean 5400, q = (3600 - 7200) * (3600 - 5400) */
-    run_statistics_add_valid(&version, &run);
+    run_statistics_add_valid(&version, &run, 500);
     assert_real(version.turnaround_avg, 5400, 1e-9);
     assert_real(version.turnaround_q, 6480000, 1e-6);
     assert_real(version.turnaround_var, 3240000, 1e-6);
     run.turnaround = 540000; /* counts as ten times the average, 54000 */
-    run_statistics_add_valid(&version, &run);
+    run_statistics_add_valid(&version, &run, 500);
     assert_real(version.turnaround_avg, 21600, 1e-9);
     version = (struct judged_version_row){.max_jobs_per_day = 500};
     run = an_hour();
-    run_statistics_add_valid(&version, &run);
+    run_statistics_add_valid(&version, &run, 500);
     run.elapsed_time = 360000; /* the second sample is cut down already */
-    run_statistics_add_valid(&version, &run);
+    run_statistics_add_valid(&version, &run, 500);
     assert_real(version.et_avg, (2e-10 + 2e-9) / 2, 1e-20);
 }
 
@@ -128,13 +128,13 @@ static void later_samples_weigh_a_hundredth(void **state)
 
     (void)state;
     run.turnaround = 119;
-    run_statistics_add_valid(&version, &run); /* the 19th weighs like the others */
+    run_statistics_add_valid(&version, &run, 500); /* the 19th weighs like the others */
     assert_real(version.turnaround_avg, 101, 1e-9);
     assert_real(version.turnaround_q, 180 + 19.0 * 18, 1e-9);
     assert_real(version.turnaround_var, 522.0 / 19, 1e-9);
     version.turnaround_var = 10;
     run.turnaround = 121;
-    run_statistics_add_valid(&version, &run); /* the 20th does not */
+    run_statistics_add_valid(&version, &run, 500); /* the 20th does not */
     assert_real(version.turnaround_n, 20, 0);
     assert_real(version.turnaround_avg, 101.2, 1e-9);
     assert_real(version.turnaround_var, 10 + 0.01 * (400 - 10), 1e-9);
@@ -152,27 +152,27 @@ static void what_says_nothing_is_no_sample(void **state)
         run = an_hour();
         run.is_outlier = i == 0;
         run.flops_estimate = i == 1 ? 0 : i == 2 ? 1e9 : i == 3 ? -5 : 5e9;
-        run_statistics_add_valid(&version, &run);
+        run_statistics_add_valid(&version, &run, 500);
         run_statistics_add_version(&n, &avg, &run);
     }
     assert_i64(version.consecutive_valid, 4); /* they are valid all the same */
     assert_real(version.et_n + version.pfc_n + version.turnaround_n + n, 0, 0);
     run = an_hour();
     run.flops_estimate = 5e14; /* 100000 times what was estimated */
-    run_statistics_add_valid(&version, &run);
+    run_statistics_add_valid(&version, &run, 500);
     run_statistics_add_version(&n, &avg, &run);
     assert_real(version.pfc_n + n, 0, 0);
     assert_real(version.et_n, 1, 0);
     run = an_hour();
     run.rsc_fpops_est = 0;
-    run_statistics_add_valid(&version, &run);
+    run_statistics_add_valid(&version, &run, 500);
     assert_real(version.et_n, 1, 0); /* and not infinite */
     assert_real(version.et_avg, 2e-10, 1e-20);
     assert_real(version.turnaround_n, 2, 0);
     run = an_hour();
     run.elapsed_time = 0; /* old clients tell CPU time only */
     run.turnaround = -1;  /* clocks */
-    run_statistics_add_valid(&version, &run);
+    run_statistics_add_valid(&version, &run, 500);
     assert_real(version.et_avg, (2e-10 + 3500 / 1.8e13) / 2, 1e-20);
     assert_real(version.turnaround_n, 2, 0);
 }
@@ -198,9 +198,26 @@ static void without_replication_nothing_is_proved(void **state)
 
     (void)state;
     run.is_unreplicated = true;
-    run_statistics_add_valid(&version, &run);
+    run_statistics_add_valid(&version, &run, 500);
     assert_i64(version.consecutive_valid, 9);
     assert_i64(version.max_jobs_per_day, 2);
+}
+
+/* 0 is no number of jobs, but says that nobody has set one. */
+static void a_quota_that_is_not_set_is_the_projects(void **state)
+{
+    static const struct {
+        int64_t quota, before, after;
+    } cases[] = {{500, 0, 501}, {500, 1, 2}, {500, 500, 501}, {0, 0, 0}, {0, 7, 8}};
+
+    (void)state;
+    for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+        struct judged_version_row version = {.max_jobs_per_day = cases[i].before};
+        struct valid_run run = an_hour();
+
+        run_statistics_add_valid(&version, &run, cases[i].quota);
+        assert_i64(version.max_jobs_per_day, cases[i].after);
+    }
 }
 
 static void an_invalid_result_costs_what_valid_ones_gave(void **state)
@@ -240,6 +257,7 @@ int main(void)
         cmocka_unit_test(what_says_nothing_is_no_sample),
         cmocka_unit_test(versions_are_averaged_over_all_hosts),
         cmocka_unit_test(without_replication_nothing_is_proved),
+        cmocka_unit_test(a_quota_that_is_not_set_is_the_projects),
         cmocka_unit_test(an_invalid_result_costs_what_valid_ones_gave),
         cmocka_unit_test(turnaround_of_a_host_follows_slowly),
     };

@@ -63,9 +63,13 @@ static double ratio_of(const struct valid_run *run)
     return ratio >= RATIO_LEAST && ratio <= RATIO_MOST ? ratio : -1;
 }
 
-void run_statistics_add_valid(struct judged_version_row *version, const struct valid_run *run)
+void run_statistics_add_valid(struct judged_version_row *version, const struct valid_run *run,
+                              int64_t daily_result_quota)
 {
-    version->max_jobs_per_day++;
+    if (version->max_jobs_per_day > 0)
+        version->max_jobs_per_day++;
+    else
+        version->max_jobs_per_day = daily_result_quota > 0 ? daily_result_quota + 1 : 0;
     if (!run->is_unreplicated)
         version->consecutive_valid++;
     if (!has_samples(run))

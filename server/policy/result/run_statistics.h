@@ -19,8 +19,11 @@ struct valid_run {
     bool is_unreplicated;          /* nothing was there to compare it with, by the app's choice */
 };
 
-/* The statistics of a host with the version; the averages take one sample of each kind. */
-void run_statistics_add_valid(struct judged_version_row *version, const struct valid_run *run);
+/* The statistics of a host with the version; the averages take one sample of each kind. As M = 0
+ * stands for daily_result_quota (policy(7) 3.3), it becomes one more than that; 0 where there is no
+ * quota. */
+void run_statistics_add_valid(struct judged_version_row *version, const struct valid_run *run,
+                              int64_t daily_result_quota);
 /* An invalid one: its row of valid ones ends, and what valid ones have added to the quota goes. */
 void run_statistics_add_invalid(struct judged_version_row *version, int64_t daily_result_quota);
 /* pfc_n and pfc_avg of the version on all hosts. */

@@ -167,7 +167,7 @@ static void note_valid(const struct sentence *sentence)
     struct sampled_version_row *version;
 
     if (host_version != NULL)
-        run_statistics_add_valid(host_version, &run);
+        run_statistics_add_valid(host_version, &run, sentence->rules->daily_result_quota);
     FIND_BY_ID(sentence->rows->versions, sentence->rows->version_count, result->app_version_id,
                version);
     if (version != NULL)
