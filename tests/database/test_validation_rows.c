@@ -286,6 +286,8 @@ static void what_changed_meanwhile_is_read_again(void **state)
         "UPDATE result SET validate_state = 4 WHERE id = 2",
         /* the account of a result was deleted */
         "UPDATE result SET outcome = 7, validate_state = 2, hostid = 0 WHERE id = 1",
+        /* two records of one computer were merged */
+        "UPDATE result SET hostid = 3 WHERE id = 2",
         /* the job was cancelled */
         "UPDATE workunit SET error_mask = 16", "UPDATE workunit SET min_quorum = 3"};
     struct test_fixture *fixture = *state;

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* The steps for one workunit. Between reading and writing others may have changed something: a
- * report came, another copy of the command was quicker. Then nothing is written and it is read
- * again. What was committed when the connection is lost is not to be validated any more, so that
- * trying again grants nothing twice. */
+ * report came, another copy of the command was quicker, records of hosts were merged. Then nothing
+ * is written and it is read again. What was committed when the connection is lost is not to be
+ * validated any more, so that trying again grants nothing twice. */
 #include "tools/qmctl/validation_pass.h"
 
 #include "config/config.h"

@@ -10,6 +10,14 @@
 
 #include "server/base/banned.h"
 
+#define FIND_BY_ID(array, count, wanted, found) \
+    do {                                        \
+        (found) = NULL;                         \
+        for (size_t at = 0; at < (count); at++) \
+            if ((array)[at].id == (wanted))     \
+                (found) = &(array)[at];         \
+    } while (0)
+
 /* --- selecting ------------------------------------------------------------------------------- */
 
 static bool is_candidate(const struct judged_workunit_row *workunit,
@@ -64,6 +72,18 @@ static bool are_the_same_results(const struct quorum *left, const struct quorum 
     return true;
 }
 
+/* Credit goes to the host that has a result now: the records of one computer may be merged. */
+static bool has_the_same_host(const struct validation_rows *left,
+                              const struct validation_rows *right, int64_t id)
+{
+    const struct judged_result_row *was, *now;
+
+    FIND_BY_ID(left->results, left->result_count, id, was);
+    FIND_BY_ID(right->results, right->result_count, id, now);
+    return was != NULL && now != NULL && was->hostid == now->hostid &&
+           was->app_version_id == now->app_version_id;
+}
+
 bool verdict_is_current(const struct validation_rows *before, const struct validation_rows *after)
 {
     struct quorum_result was_results[QUORUM_RESULTS_MAX], now_results[QUORUM_RESULTS_MAX];
@@ -71,6 +91,9 @@ bool verdict_is_current(const struct validation_rows *before, const struct valid
 
     verdict_select(before, was_results, &was);
     verdict_select(after, now_results, &now);
+    for (size_t i = 0; i < was.count; i++)
+        if (!has_the_same_host(before, after, was_results[i].id))
+            return false;
     return was.min_quorum == now.min_quorum && was.target_nresults == now.target_nresults &&
            was.max_success_results == now.max_success_results && was.error_mask == now.error_mask &&
            was.canonical_resultid == now.canonical_resultid && are_the_same_results(&was, &now);
@@ -84,14 +107,6 @@ struct sentence { /* what is said of one result */
     struct judged_result_row *result;
     double credit; /* of a valid one */
 };
-
-#define FIND_BY_ID(array, count, wanted, found) \
-    do {                                        \
-        (found) = NULL;                         \
-        for (size_t at = 0; at < (count); at++) \
-            if ((array)[at].id == (wanted))     \
-                (found) = &(array)[at];         \
-    } while (0)
 
 static void add_credit(const struct sentence *sentence, double *total, double *average,
                        double *average_time)
