@@ -67,6 +67,9 @@ enum status db_purge_delete(struct db *db, struct arena *arena, const struct pur
     int64_t *workunits = list_workunits(arena, rows);
     int64_t *results = ARENA_ARRAY(arena, rows->result_count, int64_t);
     enum status status;
+    if (status == STATUS_OK)
+        status =
+            DB_RUN(db, purge_delete_guards, NULL, .workunitids = {workunits, rows->workunit_count});
 
     if (workunits == NULL || results == NULL)
         return STATUS_TOO_LARGE;

@@ -24,7 +24,7 @@ MUST_CHECK enum status db_purge_due(struct db *db, const struct purge_filter *fi
 MUST_CHECK enum status db_purge_lock(struct db *db, struct arena *arena,
                                      const struct purge_filter *filter, const int64_t *ids,
                                      size_t count, struct purge_rows *ret_rows);
-/* Deletes what was locked, and assignments of the workunits. */
+/* Deletes what was locked, and what else is kept of the workunits: assignments, and our own row. */
 MUST_CHECK enum status db_purge_delete(struct db *db, struct arena *arena,
                                        const struct purge_rows *rows);
 
