@@ -7,6 +7,7 @@
 #include "config/config.h"
 #include "server/base/arena.h"
 #include "server/submit/hierarchy.h"
+#include "server/submit/inputs_lock.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -37,13 +38,14 @@ struct stage {
     const struct config *config;
     struct staged *files; /* hash by argument; entries live in the arena */
     struct copied *copied;
+    int lock; /* from the first file on; -1: none yet */
 };
 
 struct stage *stage_create(struct arena *arena, const struct config *config)
 {
     struct stage *stage = ARENA_NEW(arena, struct stage);
     if (stage != NULL)
-        *stage = (struct stage){.arena = arena, .config = config};
+        *stage = (struct stage){.arena = arena, .config = config, .lock = -1};
     return stage;
 }
 
@@ -53,6 +55,14 @@ void stage_end(struct stage *stage, bool keep)
         (void)unlink(copied->path);
     HASH_CLEAR(hh, stage->files);
     stage->copied = NULL;
+    inputs_unlock(stage->lock);
+    stage->lock = -1;
+}
+
+static void lock_inputs(struct stage *stage)
+{
+    if (stage->lock < 0)
+        stage->lock = inputs_lock_shared(text_string(stage->arena, stage->config->download_dir));
 }
 
 static enum status fail_io(struct failure *failure, const char *path, const char *what)
@@ -178,6 +188,7 @@ static enum status find_input(struct stage *stage, struct text argument, struct 
     const char *root = text_string(
         stage->arena, hierarchy_path(stage->arena, config->download_dir, file->name, 0));
     *ret_target = target;
+    lock_inputs(stage);
     enum status status = make_folder(stage, file->name, failure);
     if (status != STATUS_OK)
         return status;
@@ -240,6 +251,7 @@ enum status stage_program(struct stage *stage, const char *path, struct text nam
     *ret_executable = executable || (info.st_mode & S_IXUSR) != 0;
     const char *target = text_string(
         stage->arena, hierarchy_path(stage->arena, stage->config->download_dir, name, 0));
+    lock_inputs(stage);
     enum status status =
         place_file(stage, path, target, *ret_executable ? 0755 : 0644, &file, failure);
     if (status == STATUS_OK)

@@ -13,7 +13,8 @@ struct stage;
 /* Remembers sizes and MD5s by name, and which files it copied. Texts of the arena. NULL: no
  * memory. */
 struct stage *stage_create(struct arena *arena, const struct config *config);
-/* With `keep` false, the files that it copied are removed again. */
+/* To be called after the commit: until then files that it found are not deleted (inputs_lock.h).
+ * With `keep` false, the files that it copied are removed again. */
 void stage_end(struct stage *stage, bool keep);
 
 /* An input file. `argument` is a path, whose last part becomes the physical name, or the name of a

@@ -78,7 +78,27 @@ claim "the last job that names a file takes it along" not test -e "$work/down/sh
 claim "an answer that was taken goes too" not test -e "$uploads/out 31"
 claim "what is unknown stays" test -e "$work/down/unknown" -a -e "$uploads/unknown"
 
-# --- a folder that is not there
+# --- a job that is being made names the file of one that is finished
+add_job 20 1 again
+mkfifo "$work/lines"
+printf '<result></result>' >"$work/out.xml"
+"$QM_BINARY_DIR/qmctl" --project "$project" jobs create --app work --in "$QM_SOURCE_DIR/tools/demo/in.xml" \
+    --out "$work/out.xml" --stdin --quiet <"$work/lines" >"$work/create.log" 2>&1 &
+creator_pid=$!
+started+=("$creator_pid")
+exec 8>"$work/lines"
+echo "--wu_name later again" >&8
+is_making() { ! flock -n -x "$work/down" true; }
+claim "a job under way keeps the input files" within 10 is_making
+delete_files
+claim "though nobody else knows of it" test -e "$work/down/again"
+exec 8>&-
+wait "$creator_pid"
+claim "it is made" test "$(rows "SELECT COUNT(*) FROM workunit WHERE name = 'later'")" = 1
+delete_files
+claim "then the database knows" test -e "$work/down/again" -a "$(rows "SELECT file_delete_state FROM workunit WHERE id = 20")" = 2
+
+# --- a folder that is not there, or is a mount point with nothing mounted
 add_result 91 9 1
 add_job 92 1 input_92
 mv "$uploads" "$uploads.away"
@@ -86,10 +106,23 @@ mv "$work/down" "$work/down.away"
 delete_files
 claim "without the folder nothing is said to be deleted" test "$(rows "SELECT file_delete_state FROM result WHERE id = 91")" = 3
 claim "nor the inputs" test "$(rows "SELECT file_delete_state FROM workunit WHERE id = 92")" = 3
+rows "UPDATE result SET file_delete_state = 1 WHERE id = 91; UPDATE workunit SET file_delete_state = 1 WHERE id = 92"
+mkdir "$uploads" "$uploads/.partial" "$work/down"
+delete_files
+claim "an empty folder is none either" test "$(rows "SELECT file_delete_state FROM result WHERE id = 91")" = 3
+claim "nor an empty one of inputs" test "$(rows "SELECT file_delete_state FROM workunit WHERE id = 92")" = 3
+claim "which is said" grep -q "up loads is empty: is it mounted?" "$work/delete.log"
+rmdir "$uploads/.partial" "$uploads" "$work/down"
 mv "$uploads.away" "$uploads"
 mv "$work/down.away" "$work/down"
 delete_files
 claim "it is tried again" test "$(rows "SELECT MAX(file_delete_state) FROM result")$(rows "SELECT MAX(file_delete_state)
     FROM workunit")" = 22
 claim "and done" not test -e "$uploads/out 91" -o -e "$work/down/input_92"
+
+# --- a folder that becomes empty by it
+find "$work/down" -type f -delete
+add_job 93 1 input_93
+delete_files
+claim "the last file of a folder is deleted" test "$(rows "SELECT file_delete_state FROM workunit WHERE id = 93")" = 2
 finish

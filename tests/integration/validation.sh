@@ -110,7 +110,7 @@ claim "by outcome and state" test "$(rows "SELECT outcome, validate_state FROM r
 claim "and is made up for" test "$(job 2 'target_nresults, transition_time')" = "1"$'\t'"$now"
 rows "UPDATE workunit SET transition_time = 2147483647"
 mv "$uploads" "$uploads.away"
-mkdir "$uploads"
+mkdir -p "$uploads/.partial" # an upload handler was started there
 add_job 3 1 1
 add_result 31 3 1
 validate --validate bitwise
@@ -118,7 +118,7 @@ claim "where no file is, the folder is missing" counted invalid 0 put_off 1
 claim "which is said" grep -q "job_3: .* is empty: is it mounted?; tried again in 10 minutes" "$work/validate.log"
 claim "and no result is blamed" test "$(states 3)" = 0
 claim "it comes again" test "$(job 3 'need_validate, transition_time')" = "0"$'\t'"$((now + 600))"
-rmdir "$uploads"
+rmdir "$uploads/.partial" "$uploads"
 mv "$uploads.away" "$uploads"
 printf 'here' >"$uploads/result_31 0"
 now=$((now + 601)) validate --validate bitwise

@@ -8,14 +8,15 @@
 #include "config/config.h"
 #include "db/file_deletion.h"
 #include "server/base/arena.h"
+#include "server/base/clock.h"
+#include "server/submit/inputs_lock.h"
 #include "server/submit/output_files.h"
+#include "tools/qmctl/upload_folder.h"
 
-#include <dirent.h>
 #include <errno.h>
 #include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
-#include <time.h>
 #include <unistd.h>
 
 #include "server/base/banned.h"
@@ -28,12 +29,19 @@ struct name_set {
     size_t count, room;
 };
 
+/* That a file is not there says something only where the folder is. */
+struct files_folder {
+    struct text path;
+    bool is_there; /* as was seen a moment ago: for one page */
+};
+
 struct deletion {
     struct session *session;
     struct transition_counts *counts;
     struct complaints complaints;
     struct arena *arena; /* of one page */
     struct name_set needed;
+    struct files_folder uploads, downloads;
     int64_t left; /* rows that may still be looked at */
 };
 
@@ -125,48 +133,38 @@ static enum status find_needed(struct deletion *deletion)
 /* --- files
  * ---------------------------------------------------------------------------------------- */
 
-static bool folder_opens(struct arena *arena, struct text path)
+/* An empty folder is one that is not mounted, unless it became empty by us. */
+static enum status delete_path(struct deletion *deletion, struct files_folder *folder,
+                               const char *path, struct failure *failure)
 {
-    DIR *folder = opendir(text_string(arena, path));
+    bool is_deleted = unlink(path) == 0;
 
-    if (folder != NULL)
-        (void)closedir(folder);
-    return folder != NULL;
-}
-
-/* False: errno says why. */
-static bool delete_path(struct deletion *deletion, struct text folder, const char *path)
-{
-    int error;
-
-    if (unlink(path) == 0) {
-        deletion->counts->files_deleted++;
-        return true;
-    }
-    error = errno;
-    if (error == ENOENT && folder_opens(deletion->arena, folder))
-        return true;
-    errno = error;
-    return false;
+    if (!is_deleted && errno != ENOENT)
+        return fail(failure, STATUS_IO, "%s", strerror(errno));
+    deletion->counts->files_deleted += is_deleted;
+    folder->is_there =
+        folder->is_there || is_deleted || folder_is_there(deletion->arena, folder->path, failure);
+    return folder->is_there ? STATUS_OK : STATUS_IO;
 }
 
 /* What BOINC's programs put beside an input file. */
-static bool delete_siblings(struct deletion *deletion, struct text folder,
-                            const struct output_file *file, struct text path)
+static enum status delete_siblings(struct deletion *deletion, const struct output_file *file,
+                                   struct text path, struct failure *failure)
 {
     static const char *const endings[] = {".gz", ".md5"};
-    bool all = true;
+    enum status status = STATUS_OK;
 
-    for (size_t i = 0; i < sizeof(endings) / sizeof(endings[0]); i++) {
+    for (size_t i = 0; i < sizeof(endings) / sizeof(endings[0]) && status == STATUS_OK; i++) {
         struct text name =
             text_print(deletion->arena, TEXT_FORMAT "%s", TEXT_ARG(file->name), endings[i]);
         struct text sibling =
             text_print(deletion->arena, TEXT_FORMAT "%s", TEXT_ARG(path), endings[i]);
 
         if (!has_name(&deletion->needed, name))
-            all = delete_path(deletion, folder, text_string(deletion->arena, sibling)) && all;
+            status = delete_path(deletion, &deletion->downloads,
+                                 text_string(deletion->arena, sibling), failure);
     }
-    return all;
+    return status;
 }
 
 /* The files of a document. DONE, or ERROR where one of them could not be deleted. */
@@ -174,7 +172,7 @@ static int64_t delete_files(struct deletion *deletion, struct text document, str
                             bool are_inputs)
 {
     const struct config *config = deletion->session->config;
-    struct text folder = are_inputs ? config->download_dir : config->upload_dir;
+    struct files_folder *folder = are_inputs ? &deletion->downloads : &deletion->uploads;
     struct output_file *files;
     size_t count;
     int64_t state = FILE_DELETE_DONE;
@@ -185,15 +183,19 @@ static int64_t delete_files(struct deletion *deletion, struct text document, str
     }
     for (size_t i = 0; i < count; i++) {
         struct text path =
-            output_file_path(deletion->arena, &files[i], folder, config->uldl_dir_fanout);
+            output_file_path(deletion->arena, &files[i], folder->path, config->uldl_dir_fanout);
+        struct failure why = {.status = STATUS_OK};
+        enum status status;
 
         if (path.length == 0 || files[i].no_delete ||
             (are_inputs && has_name(&deletion->needed, files[i].name)))
             continue;
-        if (delete_path(deletion, folder, text_string(deletion->arena, path)) &&
-            (!are_inputs || delete_siblings(deletion, folder, &files[i], path)))
+        status = delete_path(deletion, folder, text_string(deletion->arena, path), &why);
+        if (status == STATUS_OK && are_inputs)
+            status = delete_siblings(deletion, &files[i], path, &why);
+        if (status == STATUS_OK)
             continue;
-        complain(&deletion->complaints, "file", path, strerror(errno), ERRORS_EVERY);
+        complain(&deletion->complaints, "file", path, why.text, ERRORS_EVERY);
         state = FILE_DELETE_ERROR;
     }
     return state;
@@ -201,6 +203,12 @@ static int64_t delete_files(struct deletion *deletion, struct text document, str
 
 /* --- rows
  * ----------------------------------------------------------------------------------------- */
+
+static void begin_page(struct deletion *deletion)
+{
+    arena_reset(deletion->arena);
+    deletion->uploads.is_there = deletion->downloads.is_there = false;
+}
 
 struct outcome_list { /* the rows of a page by what became of them */
     int64_t done[DB_DELETION_MOST], failed[DB_DELETION_MOST];
@@ -247,7 +255,7 @@ static enum status delete_outputs(struct deletion *deletion, int64_t state)
     enum status status = STATUS_OK;
 
     while (status == STATUS_OK && count == DB_DELETION_MOST && deletion->left > 0) {
-        arena_reset(deletion->arena);
+        begin_page(deletion);
         outcomes = (struct outcome_list){.done_count = 0};
         status = db_deletion_results(deletion->session->db, deletion->arena, state, after, &rows,
                                      &count);
@@ -274,7 +282,7 @@ static enum status delete_inputs(struct deletion *deletion, int64_t state)
     enum status status = STATUS_OK;
 
     while (status == STATUS_OK && count == DB_DELETION_MOST && deletion->left > 0) {
-        arena_reset(deletion->arena);
+        begin_page(deletion);
         outcomes = (struct outcome_list){.done_count = 0};
         status = db_deletion_workunits(deletion->session->db, deletion->arena, state, after, &rows,
                                        &count);
@@ -297,14 +305,6 @@ static enum status delete_inputs(struct deletion *deletion, int64_t state)
 /* --- all
  * ------------------------------------------------------------------------------------------ */
 
-static double moment(void)
-{
-    struct timespec now;
-
-    (void)clock_gettime(CLOCK_MONOTONIC, &now);
-    return (double)now.tv_sec + (double)now.tv_nsec / 1e9;
-}
-
 static enum status has_inputs(struct deletion *deletion, bool with_errors, bool *ret_has)
 {
     struct deletable_workunit_row *rows;
@@ -321,11 +321,24 @@ static enum status has_inputs(struct deletion *deletion, bool with_errors, bool 
     return status;
 }
 
+/* From reading what is needed until the files are gone, nobody may count on another one. */
+static enum status delete_unneeded_inputs(struct deletion *deletion, bool with_errors)
+{
+    enum status status = find_needed(deletion);
+
+    if (status == STATUS_OK)
+        status = db_end(deletion->session->db);
+    if (status == STATUS_OK && with_errors)
+        status = delete_inputs(deletion, FILE_DELETE_ERROR);
+    return status == STATUS_OK ? delete_inputs(deletion, FILE_DELETE_READY) : status;
+}
+
 static enum status delete_all(struct deletion *deletion, struct deletion_schedule *schedule,
                               bool with_errors)
 {
-    double begun = moment();
+    double begun = clock_seconds();
     bool has = false;
+    int lock = -1;
     enum status status = with_errors ? delete_outputs(deletion, FILE_DELETE_ERROR) : STATUS_OK;
 
     if (status == STATUS_OK)
@@ -334,14 +347,16 @@ static enum status delete_all(struct deletion *deletion, struct deletion_schedul
         status = has_inputs(deletion, with_errors, &has);
     if (status != STATUS_OK || !has)
         return status;
-    begun = moment();
-    status = find_needed(deletion);
-    schedule->inputs_at = moment() + REST * (moment() - begun);
-    if (status == STATUS_OK)
-        status = db_end(deletion->session->db);
-    if (status == STATUS_OK && with_errors)
-        status = delete_inputs(deletion, FILE_DELETE_ERROR);
-    return status == STATUS_OK ? delete_inputs(deletion, FILE_DELETE_READY) : status;
+    status = db_end(deletion->session->db); /* nothing is read that is older than the lock */
+    if (status != STATUS_OK ||
+        inputs_lock_alone(text_string(deletion->arena, deletion->downloads.path), &lock) !=
+            STATUS_OK)
+        return status; /* jobs are being made: in the next round */
+    begun = clock_seconds();
+    status = delete_unneeded_inputs(deletion, with_errors);
+    inputs_unlock(lock);
+    schedule->inputs_at = clock_seconds() + REST * (clock_seconds() - begun);
+    return status;
 }
 
 enum status deletion_pass(struct session *session, const struct transition_pass_settings *settings,
@@ -349,6 +364,8 @@ enum status deletion_pass(struct session *session, const struct transition_pass_
 {
     struct deletion deletion = {.session = session,
                                 .counts = counts,
+                                .uploads.path = session->config->upload_dir,
+                                .downloads.path = session->config->download_dir,
                                 .left = settings->jobs_max > 0 ? settings->jobs_max : INT64_MAX};
     bool with_errors = settings->now >= schedule->errors_at;
     enum status status = STATUS_NO_MEMORY;

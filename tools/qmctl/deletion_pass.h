@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* One pass over results and workunits whose files are to be deleted. Kept are files marked
  * no_delete, and input files that another unfinished workunit or an app version names too: the last
- * workunit that names a file takes it along. A file that is not there is as good as deleted, unless
- * the whole folder is not there: that is an error, which is tried again every hour. */
+ * workunit that names a file takes it along. While jobs are made, input files stay. A file that is
+ * not there is as good as deleted, unless the whole folder is not there or is empty: that is an
+ * error, which is tried again every hour. */
 #ifndef TOOLS_QMCTL_DELETION_PASS_H
 #define TOOLS_QMCTL_DELETION_PASS_H
 

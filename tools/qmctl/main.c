@@ -154,7 +154,7 @@ static const struct option transition_options[] = {
      "marked "
      "no_delete, nor input files that an unfinished job needs too, nor those of a job with "
      "nodelete "
-     "in its name. Where a folder is missing it is tried again every hour."},
+     "in its name. Where a folder is missing or empty it is tried again every hour."},
     {"command-seconds", NULL, "N", "A command may take so long (600)."},
     {"trust", NULL, NULL,
      "There is no validator: as many successes as the quorum are the answer, unseen."},

@@ -23,9 +23,9 @@ bool folder_is_there(struct arena *arena, struct text path, struct failure *fail
         (void)fail(failure, STATUS_IO, "%s: %s", name, strerror(errno));
         return false;
     }
-    /* One thread: readdir is safe. */
+    /* One thread: readdir is safe. An upload handler makes .partial wherever it is started. */
     while (!has_entry && (entry = readdir(folder)) != NULL)
-        has_entry = strcmp(entry->d_name, ".") != 0 && strcmp(entry->d_name, "..") != 0;
+        has_entry = entry->d_name[0] != '.';
     (void)closedir(folder);
     if (!has_entry)
         (void)fail(failure, STATUS_IO, "%s is empty: is it mounted?", name);

@@ -12,8 +12,8 @@ struct arena;
 struct config;
 struct output_file;
 
-/* False: it cannot be read, or holds nothing at all, as where a file system is not mounted; why is
- * in `failure`. */
+/* False: it cannot be read, or holds nothing (names that begin with a dot do not count), as where a
+ * file system is not mounted; why is in `failure`. */
 bool folder_is_there(struct arena *arena, struct text path, struct failure *failure);
 
 /* The file's path, in the arena. NOT_FOUND: it is not there, and the path is ""; IO: that cannot be
