@@ -131,9 +131,10 @@ cat >"$work/compare" <<'SH'
 printf '<%s>' "$QM_JOB" "$QM_JOB_ID" "$QM_APP" "$@" >>"${0%/*}/calls"
 [ $# -eq 2 ] || exit 9
 case $(cat "$1") in
-    useless*) exit 2 ;;
+    useless*) exit 1 ;;
     later*) exit 3 ;;
     broken*) exit 4 ;;
+    trouble*) exit 2 ;; # as of cmp, diff and grep
     killed*) kill -9 $$ ;;
     loud*) head -c 1000000000 /dev/zero ;;
     slow*)
@@ -162,7 +163,7 @@ add_result 61 6 1 loud
 validate --validate "$compare"
 claim "what it prints costs nothing" counted accepted 1
 n=7
-for what in later broken killed slow; do
+for what in later broken trouble killed slow; do
     add_job $n 1 1
     add_result ${n}1 $n 1 "$what"
     begun=$SECONDS
@@ -179,6 +180,11 @@ add_job 20 1 1
 add_result 201 20 1 a
 validate --validate "$work/none"
 claim "a command that is not there judges nothing" test "$(states 20)" = 0
+for command in "(" "test ("; do
+    rows "UPDATE workunit SET need_validate = 1 WHERE id = 20"
+    validate --validate "$command"
+    claim "nor does '$command', which is none" test "$(states 20)" = 0
+done
 rows "UPDATE workunit SET need_validate = 0, transition_time = 2147483647"
 
 # Ended by a signal while the command runs: its exit status 0 counts for nothing.

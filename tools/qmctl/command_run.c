@@ -3,16 +3,18 @@
  * that none gets lost between looking and waiting. */
 #include "tools/qmctl/command_run.h"
 
+#include "server/base/clock.h"
+
 #include <errno.h>
 #include <fcntl.h>
 #include <inttypes.h>
 #include <signal.h>
 #include <spawn.h>
+#include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/wait.h>
-#include <time.h>
 #include <unistd.h>
 
 #include "server/base/banned.h"
@@ -20,14 +22,6 @@
 enum { GRACE = 5 /* s between the request to end and the end */ };
 
 extern char **environ;
-
-static double moment(void)
-{
-    struct timespec now;
-
-    (void)clock_gettime(CLOCK_MONOTONIC, &now);
-    return (double)now.tv_sec + (double)now.tv_nsec / 1e9;
-}
 
 /* sh -c 'COMMAND "$@"' sh ARGUMENT... */
 static char **make_arguments(const struct command_call *call, char *script)
@@ -56,21 +50,35 @@ static char *make_script(const char *command)
     return script;
 }
 
+/* Of the same name as one of `additions`, all of the form NAME=VALUE. */
+static bool is_replaced(const char *variable, const char *const *additions)
+{
+    size_t length = strcspn(variable, "=");
+
+    for (size_t i = 0; additions != NULL && additions[i] != NULL; i++)
+        if (strncmp(variable, additions[i], length + 1) == 0)
+            return true;
+    return false;
+}
+
+/* Each name once: of two that are alike some shells take the first, others the last. */
 static char **make_environment(const char *const *additions)
 {
-    size_t own = 0, added = 0;
+    size_t own = 0, count = 0;
     char **words;
 
     while (environ[own] != NULL)
         own++;
-    while (additions != NULL && additions[added] != NULL)
-        added++;
-    words = calloc(own + added + 1, sizeof(*words));
+    while (additions != NULL && additions[count] != NULL)
+        count++;
+    words = calloc(own + count + 1, sizeof(*words));
     if (words == NULL)
         return NULL;
-    if (added > 0) /* the first of a name counts */
-        memcpy(words, additions, added * sizeof(*words));
-    memcpy(words + added, environ, own * sizeof(*words));
+    if (count > 0)
+        memcpy(words, additions, count * sizeof(*words));
+    for (size_t i = 0; i < own; i++)
+        if (!is_replaced(environ[i], additions))
+            words[count++] = environ[i];
     return words;
 }
 
@@ -111,7 +119,7 @@ static int spawn(char **words, char **environment, const sigset_t *mask, pid_t *
 static int await(pid_t child, const sigset_t *signals, double deadline, int *ret_status)
 {
     for (;;) {
-        double left = deadline - moment();
+        double left = deadline - clock_seconds();
         struct timespec span = {.tv_sec = (time_t)(left > 0 ? left : 0)};
         int found;
 
@@ -130,7 +138,7 @@ static int await(pid_t child, const sigset_t *signals, double deadline, int *ret
 static void end_group(pid_t child, const sigset_t *signals)
 {
     int ignored;
-    double deadline = moment() + GRACE;
+    double deadline = clock_seconds() + GRACE;
     int found;
 
     (void)kill(-child, SIGTERM);
@@ -146,27 +154,45 @@ static enum status judge(int status, enum command_exit *ret_exit, struct failure
 {
     if (WIFSIGNALED(status))
         return fail(failure, STATUS_IO, "the command ended by signal %d", WTERMSIG(status));
-    if (WEXITSTATUS(status) > COMMAND_LATER)
+    switch (WEXITSTATUS(status)) {
+    case COMMAND_YES:
+    case COMMAND_NO:
+    case COMMAND_LATER:
+        *ret_exit = (enum command_exit)WEXITSTATUS(status);
+        return STATUS_OK;
+    default:
         return fail(failure, STATUS_IO, "the command ended with status %d", WEXITSTATUS(status));
-    *ret_exit = (enum command_exit)WEXITSTATUS(status);
-    return STATUS_OK;
+    }
+}
+
+/* Signals that are ignored end neither us nor the command: SIGHUP under nohup, SIGINT of a job that
+ * a shell has begun in the background. */
+static void watch_signals(sigset_t *ret_signals)
+{
+    static const int ending[] = {SIGINT, SIGTERM, SIGHUP, SIGQUIT};
+    struct sigaction action;
+
+    (void)signal(SIGCHLD, SIG_DFL); /* or the child's end could not be waited for */
+    (void)sigemptyset(ret_signals);
+    (void)sigaddset(ret_signals, SIGCHLD);
+    for (size_t i = 0; i < sizeof(ending) / sizeof(ending[0]); i++)
+        if (sigaction(ending[i], NULL, &action) == 0 && action.sa_handler != SIG_IGN)
+            (void)sigaddset(ret_signals, ending[i]);
 }
 
 static enum status run(const struct command_call *call, char **words, char **environment,
                        enum command_exit *ret_exit, struct failure *failure)
 {
-    static const int watched[] = {SIGCHLD, SIGINT, SIGTERM, SIGHUP};
     sigset_t signals, before;
     pid_t child;
     int error, found, status = 0;
 
-    (void)sigemptyset(&signals);
-    for (size_t i = 0; i < sizeof(watched) / sizeof(watched[0]); i++)
-        (void)sigaddset(&signals, watched[i]);
-    (void)signal(SIGCHLD, SIG_DFL); /* or its end could not be waited for */
+    watch_signals(&signals);
     (void)sigprocmask(SIG_BLOCK, &signals, &before);
     error = spawn(words, environment, &before, &child);
-    found = error != 0 ? 0 : await(child, &signals, moment() + (double)call->seconds_max, &status);
+    found = error != 0
+                ? 0
+                : await(child, &signals, clock_seconds() + (double)call->seconds_max, &status);
     if (found != 0)
         end_group(child, &signals);
     if (found != 0 && found != SIGALRM)

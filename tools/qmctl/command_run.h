@@ -4,8 +4,9 @@
  * The command is text for the shell, as the administrator wrote it; names and paths follow as
  * arguments of their own and never become part of that text. It reads nothing, its standard output
  * is dropped, its standard error is ours. It runs in a process group of its own, which is ended as
- * a whole when the time is up, or when we are to end (SIGINT, SIGTERM, SIGHUP): then its exit
- * status does not count, whatever it is, and we end by the same signal. */
+ * a whole when the time is up, or when we are to end (SIGINT, SIGTERM, SIGHUP, SIGQUIT, unless
+ * they are ignored): then its exit status does not count, whatever it is, and we end by the same
+ * signal. */
 #ifndef TOOLS_QMCTL_COMMAND_RUN_H
 #define TOOLS_QMCTL_COMMAND_RUN_H
 
@@ -15,14 +16,15 @@
 #include <stdint.h>
 
 /* What a command says by its exit status. Any other status, a signal and a time-out say that it did
- * not do its work. */
-enum command_exit { COMMAND_YES = 0, COMMAND_NO = 1, COMMAND_REFUSES = 2, COMMAND_LATER = 3 };
+ * not do its work; 2 too, which shells, cmp, diff and interpreters end with when they are used
+ * wrongly or cannot read a file. */
+enum command_exit { COMMAND_YES = 0, COMMAND_NO = 1, COMMAND_LATER = 3 };
 
 struct command_call {
     const char *command;
     const char *const *arguments;
     size_t argument_count;
-    const char *const *environment; /* NAME=VALUE beside our own; ends with NULL */
+    const char *const *environment; /* NAME=VALUE, beside our own and before it; ends with NULL */
     int64_t seconds_max;
 };
 

@@ -51,9 +51,9 @@ static enum comparison_answer ask_of_one(const struct result_comparison *compari
         return COMPARISON_LATER;
     if (found == COMMAND_LATER)
         (void)fail(failure, STATUS_IO, "the command wants it later");
-    return found == COMMAND_YES     ? COMPARISON_SAME
-           : found == COMMAND_LATER ? COMPARISON_LATER
-                                    : COMPARISON_UNUSABLE;
+    return found == COMMAND_YES  ? COMPARISON_SAME
+           : found == COMMAND_NO ? COMPARISON_UNUSABLE
+                                 : COMPARISON_LATER;
 }
 
 static enum comparison_answer ask_of_two(const struct result_comparison *comparison,
@@ -66,9 +66,9 @@ static enum comparison_answer ask_of_two(const struct result_comparison *compari
 
     if (ask(comparison, first, second, &found, failure) != STATUS_OK)
         return COMPARISON_LATER;
-    answer = found == COMMAND_YES     ? COMPARISON_SAME
-             : found == COMMAND_LATER ? COMPARISON_LATER
-                                      : COMPARISON_DIFFERENT;
+    answer = found == COMMAND_YES  ? COMPARISON_SAME
+             : found == COMMAND_NO ? COMPARISON_DIFFERENT
+                                   : COMPARISON_LATER;
     if (answer == COMPARISON_LATER)
         (void)fail(failure, STATUS_IO, "the command wants it later");
     return answer;

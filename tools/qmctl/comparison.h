@@ -4,7 +4,8 @@
  *
  * The command gets the files of the first result and then those of the second, as many, in the
  * order of their file_refs, without those that are no_validate; "" stands for an optional file that
- * is not there. Each result is first compared with itself. */
+ * is not there. Each result is first compared with itself; one that is not the same as itself is of
+ * no use. */
 #ifndef TOOLS_QMCTL_COMPARISON_H
 #define TOOLS_QMCTL_COMPARISON_H
 

@@ -139,9 +139,9 @@ static const struct option transition_options[] = {
      "Compares the output files of each job's results, picks the answer, grants credit. bitwise: "
      "byte by byte. Else a command for the shell, which gets the files of one result and then, as "
      "many, those of another as further arguments (\"\" for an optional one that is missing), "
-     "and QM_JOB, QM_JOB_ID and QM_APP. Exit status 0: the same, 1: different, 2: the first one "
-     "is of no use, 3: ask later; anything else is a failure, and asked again in ten minutes. "
-     "Each result is first compared with itself, where 1 and 2 make it invalid."},
+     "and QM_JOB, QM_JOB_ID and QM_APP. Exit status 0: the same, 1: different, 3: ask later; "
+     "anything else is a failure, and asked again in ten minutes. Each result is first compared "
+     "with itself: one that differs from itself is of no use, and invalid."},
     {"assimilate", NULL, "COMMAND",
      "Gives each finished job to a command for the shell, at least once: the output files of its "
      "canonical result as further arguments (\"\" for one that is missing), none for a job that "
@@ -157,7 +157,9 @@ static const struct option transition_options[] = {
      "in its name. Where a folder is missing or empty it is tried again every hour."},
     {"command-seconds", NULL, "N", "A command may take so long (600)."},
     {"trust", NULL, NULL,
-     "There is no validator: as many successes as the quorum are the answer, unseen."},
+     "There is no validator: as many successes as the quorum are the answer, unseen. Each of them "
+     "is "
+     "granted credit, as with --validate."},
 };
 static const struct option purge_options[] = {
     {"min-age-days", NULL, "N", "Only jobs that did not change for so many days (30)."},
