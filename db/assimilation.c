@@ -8,17 +8,20 @@ enum status db_assimilation_due(struct db *db, int64_t appid, int64_t after, int
                                 size_t most, size_t *ret_count)
 {
     struct id_cursor rows;
-    struct id_row row;
-    size_t count = 0;
     enum status status = DB_QUERY(db, assimilation_due, NULL, &rows, .appid = appid, .after = after,
                                   .most = (int64_t)most);
 
-    if (status != STATUS_OK)
-        return status;
-    while (count < most && DB_NEXT(&rows, &row))
-        ret_ids[count++] = row.id;
-    *ret_count = count;
-    return DB_END(&rows);
+    return status == STATUS_OK ? db_read_ids(&rows, ret_ids, most, ret_count) : status;
+}
+
+enum status db_assimilation_last(struct db *db, int64_t appid, int64_t *ret_id)
+{
+    struct id_row row;
+    enum status status = DB_ONE(db, assimilation_last, NULL, &row, .appid = appid);
+
+    if (status == STATUS_OK)
+        *ret_id = row.id;
+    return status;
 }
 
 enum status db_assimilation_job(struct db *db, struct arena *arena, int64_t id,

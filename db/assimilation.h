@@ -9,6 +9,8 @@
 /* Those of an app, by id behind `after`. */
 MUST_CHECK enum status db_assimilation_due(struct db *db, int64_t appid, int64_t after,
                                            int64_t *ret_ids, size_t most, size_t *ret_count);
+/* The last of them; NOT_FOUND: there is none. */
+MUST_CHECK enum status db_assimilation_last(struct db *db, int64_t appid, int64_t *ret_id);
 /* One of them with its canonical result, "" where there is none. NOT_FOUND: it is not to be given
  * on any more. */
 MUST_CHECK enum status db_assimilation_job(struct db *db, struct arena *arena, int64_t id,

@@ -121,15 +121,8 @@ enum status db_servers_alive(struct db *db, struct arena *arena, int64_t patienc
                              size_t most, size_t *ret_count)
 {
     struct id_cursor rows;
-    struct id_row row;
-    size_t count = 0;
     enum status status =
         DB_QUERY(db, servers_alive, arena, &rows, .patience = patience, .most = (int64_t)most);
 
-    if (status != STATUS_OK)
-        return status;
-    while (count < most && DB_NEXT(&rows, &row))
-        ret_ids[count++] = row.id;
-    *ret_count = count;
-    return DB_END(&rows);
+    return status == STATUS_OK ? db_read_ids(&rows, ret_ids, most, ret_count) : status;
 }

@@ -160,6 +160,10 @@ struct db_rows {
                    "a cursor keeps the values of " #name);
 #include "db/every_statement.def"
 
+/* The ids of what DB_QUERY has begun to read, `most` at most; ends the reading. */
+MUST_CHECK enum status db_read_ids(struct id_cursor *rows, int64_t *ret_ids, size_t most,
+                                   size_t *ret_count);
+
 /* What the macros above are made of. */
 MUST_CHECK enum status db_run(struct db *db, enum statement statement, const void *values,
                               uint64_t *ret_affected);

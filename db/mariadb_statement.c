@@ -455,6 +455,17 @@ struct db_ids db_sorted_ids(struct arena *arena, const int64_t *ids, size_t coun
     return (struct db_ids){sorted, sorted_ids(sorted, count)};
 }
 
+enum status db_read_ids(struct id_cursor *rows, int64_t *ret_ids, size_t most, size_t *ret_count)
+{
+    struct id_row row = {.id = 0};
+    size_t count = 0;
+
+    while (count < most && DB_NEXT(rows, &row))
+        ret_ids[count++] = row.id;
+    *ret_count = count;
+    return DB_END(rows);
+}
+
 static enum status check_rising(struct db *db, const struct statement_definition *definition,
                                 struct db_ids ids)
 {

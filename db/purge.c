@@ -9,18 +9,11 @@ enum status db_purge_due(struct db *db, const struct purge_filter *filter, int64
                          int64_t *ret_ids, size_t most, size_t *ret_count)
 {
     struct id_cursor rows;
-    struct id_row row;
-    size_t count = 0;
     enum status status =
         DB_QUERY(db, purge_due, NULL, &rows, .after = after, .before = filter->before,
                  .appid = filter->appid, .most = (int64_t)most);
 
-    if (status != STATUS_OK)
-        return status;
-    while (count < most && DB_NEXT(&rows, &row))
-        ret_ids[count++] = row.id;
-    *ret_count = count;
-    return DB_END(&rows);
+    return status == STATUS_OK ? db_read_ids(&rows, ret_ids, most, ret_count) : status;
 }
 
 static int64_t *list_workunits(struct arena *arena, const struct purge_rows *rows)
@@ -67,9 +60,6 @@ enum status db_purge_delete(struct db *db, struct arena *arena, const struct pur
     int64_t *workunits = list_workunits(arena, rows);
     int64_t *results = ARENA_ARRAY(arena, rows->result_count, int64_t);
     enum status status;
-    if (status == STATUS_OK)
-        status =
-            DB_RUN(db, purge_delete_guards, NULL, .workunitids = {workunits, rows->workunit_count});
 
     if (workunits == NULL || results == NULL)
         return STATUS_TOO_LARGE;
@@ -77,6 +67,9 @@ enum status db_purge_delete(struct db *db, struct arena *arena, const struct pur
         results[i] = rows->results[i].archived_result.id;
     status = DB_RUN(db, purge_delete_assignments, NULL,
                     .workunitids = {workunits, rows->workunit_count});
+    if (status == STATUS_OK)
+        status =
+            DB_RUN(db, purge_delete_guards, NULL, .workunitids = {workunits, rows->workunit_count});
     if (status == STATUS_OK)
         status = DB_RUN(db, purge_delete_results, NULL,
                         .ids = db_sorted_ids(arena, results, rows->result_count));

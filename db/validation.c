@@ -11,17 +11,10 @@ enum status db_validation_due(struct db *db, int64_t appid, int64_t after, int64
                               size_t most, size_t *ret_count)
 {
     struct id_cursor rows;
-    struct id_row row;
-    size_t count = 0;
     enum status status = DB_QUERY(db, validation_due, NULL, &rows, .appid = appid, .after = after,
                                   .most = (int64_t)most);
 
-    if (status != STATUS_OK)
-        return status;
-    while (count < most && DB_NEXT(&rows, &row))
-        ret_ids[count++] = row.id;
-    *ret_count = count;
-    return DB_END(&rows);
+    return status == STATUS_OK ? db_read_ids(&rows, ret_ids, most, ret_count) : status;
 }
 
 enum status db_validation_read(struct db *db, struct arena *arena, int64_t id,

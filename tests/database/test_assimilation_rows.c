@@ -37,6 +37,9 @@ static void what_is_ready_is_found_and_read(void **state)
     assert_i64(ids[0], 7);
     assert_status(STATUS_OK, db_assimilation_due(fixture->db, 2, 7, ids, 1, &count));
     assert_int_equal(count, 0);
+    assert_status(STATUS_OK, db_assimilation_last(fixture->db, 1, &ids[0]));
+    assert_i64(ids[0], 4);
+    assert_status(STATUS_NOT_FOUND, db_assimilation_last(fixture->db, 3, &ids[0]));
     assert_status(STATUS_OK, db_assimilation_job(fixture->db, fixture->arena, 1, &job));
     assert_text(job.name, "w1");
     assert_i64(job.batch, 4);

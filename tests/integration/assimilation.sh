@@ -37,6 +37,8 @@ cat >"$work/take" <<'SH'
 case $(cat "$1" 2>/dev/null) in
     later*) exit 3 ;;
     broken*) exit 1 ;;
+    tedious*) sleep 0.7 && exit 1 ;;
+    waiting*) while [ ! -e "${0%/*}/go" ]; do sleep 0.1; done ;;
     slow*) sleep 30 ;;
 esac
 exit 0
@@ -87,16 +89,57 @@ claim "then" counted to_assimilate 1 assimilated 1
 for i in 5 6 7 8; do add_job $i 0 broken; done
 add_job 9 0 fine
 assimilate
-claim "a command that fails marks nothing" counted assimilated 0 put_off 3
-claim "after three in a row the others wait" test "$(rows "SELECT SUM(assimilate_state) FROM workunit WHERE id > 4")" = 5
+claim "a command that fails marks nothing, and does not keep others waiting" counted assimilated 1 put_off 4
 claim "which is said" grep -q 'assimilation of job job 5: the command ended with status 1; tried again' "$work/assimilate.log"
+rows "DELETE FROM workunit; DELETE FROM result"
+for i in $(seq 50 57); do add_job "$i" 0 tedious; done
+assimilate
+claim "when failures take long, the others wait" test "$(rows "SELECT SUM(assimilate_state) FROM workunit")" = 8
+claim "for the next round" test "$(grep -c '^<5.>' "$work/taken")" -lt 8
+add_job 58 0 fine
+tries=0
+while [ "$(job 58 assimilate_state)" != 2 ] && [ $tries -lt 40 ]; do
+    assimilate
+    tries=$((tries + 1))
+done
+claim "but in the end each has its turn, though the command begins anew each time" test "$(job 58 assimilate_state)" = 2
+say "$tries rounds"
+: >"$work/taken"
 "$QM_BINARY_DIR/qmctl" --project "$project" transition --assimilate "$take" --loop 1 >"$work/loop.log" 2>&1 &
 loop_pid=$!
 started+=("$loop_pid")
-is_taken() { [ "$(job 9 assimilate_state)" = 2 ]; }
-claim "those that fail do not stand in the way of others" within 20 is_taken
-claim "and wait meanwhile" test "$(times_taken 5)" = 2
+add_job 61 0 fine
+is_taken() { [ "$(job 61 assimilate_state)" = 2 ]; }
+claim "those that fail do not stand in the way of others" within 60 is_taken
+claim "and wait meanwhile" test "$(times_taken 50)" -le 1
 end_process "$loop_pid"
+
+# --- whose environment has such names too
+rows "DELETE FROM workunit; DELETE FROM result"
+add_job 70 0 fine
+QM_JOB_ID=4711 QM_BATCH=4711 QM_RESULT=4711 QM_JOB=4711 assimilate
+claim "a command is told of its job, not of another one" grep -qxF "<70><job 70><work><5><result_70><0><$uploads/result_70 0><>" "$work/taken"
+
+# --- a terminal that goes away
+hang_up() { # COMMAND: what runs it; the terminal goes away while the job is with the command
+    "$@" "$QM_BINARY_DIR/qmctl" --project "$project" transition --now "$now" --assimilate "$take" >"$work/hangup.log" 2>&1 &
+    hung_pid=$!
+    within 10 begins_again && kill -HUP "$hung_pid" && sleep 0.3
+    touch "$work/go"
+    wait "$hung_pid"
+    hung_status=$?
+    rm -f "$work/go"
+}
+rows "DELETE FROM workunit; DELETE FROM result"
+add_job 71 0 waiting
+begins_again() { [ "$(times_taken 71)" = 1 ]; }
+hang_up env
+claim "ends us and the command" test $hung_status -eq 129
+claim "which counts for nothing" test "$(job 71 assimilate_state)" = 1
+begins_again() { [ "$(times_taken 71)" = 2 ]; }
+hang_up nohup
+claim "with nohup nothing ends" test $hung_status -eq 0
+claim "and the job is marked" test "$(job 71 assimilate_state)" = 2
 
 # --- killed while the command runs
 rows "DELETE FROM workunit; DELETE FROM result"

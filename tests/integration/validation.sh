@@ -187,6 +187,16 @@ for command in "(" "test ("; do
 done
 rows "UPDATE workunit SET need_validate = 0, transition_time = 2147483647"
 
+for i in 22 23 24 25; do
+    add_job $i 1 1
+    add_result ${i}1 $i 1 slow
+done
+validate --validate "$compare" --command-seconds 1
+claim "a command that hangs for all does not keep everything else waiting" test "$(rows "SELECT COUNT(*) FROM workunit
+    WHERE need_validate = 1")" = 1
+claim "the others come in the next round" counted put_off 3
+rows "UPDATE workunit SET need_validate = 0, transition_time = 2147483647"
+
 # Ended by a signal while the command runs: its exit status 0 counts for nothing.
 add_job 21 1 1
 add_result 211 21 1 slow

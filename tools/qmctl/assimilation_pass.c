@@ -1,13 +1,17 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* A command that fails for one job after another is likely to fail for all: after a few in a row
- * the others wait for the next round. */
+/* Where a row of failures ends the pass at one place (pass_parts.h), it goes on once at another,
+ * which is drawn: so no number of jobs that fail keeps the others waiting for ever, in a command
+ * that is begun anew each time either. */
 #include "tools/qmctl/assimilation_pass.h"
 
 #include "config/config.h"
 #include "db/assimilation.h"
 #include "server/base/arena.h"
+#include "server/base/clock.h"
+#include "server/base/random.h"
 #include "server/submit/output_files.h"
 #include "tools/qmctl/command_run.h"
+#include "tools/qmctl/pass_parts.h"
 #include "tools/qmctl/upload_folder.h"
 
 #include <inttypes.h>
@@ -15,7 +19,7 @@
 
 #include "server/base/banned.h"
 
-enum { PART_JOBS = 256, FAILURES_IN_A_ROW = 3, TRIES_MAX = 8, VARIABLES = 7 };
+enum { PART_JOBS = 256, VARIABLES = 7 };
 #define PART_BYTES ((size_t)1 << 30)
 
 struct assimilation {
@@ -26,7 +30,8 @@ struct assimilation {
     struct complaints complaints;
     const struct app_row *app;
     struct arena *arena; /* of one job */
-    int failures_in_a_row;
+    struct failure_row row;
+    int64_t left; /* jobs that may still be given on */
 };
 
 /* --- failures -----------------------------------------------------------------------------------
@@ -57,7 +62,7 @@ static void note_failure(struct assimilation *assimilation, const struct finishe
 
     complain(&assimilation->complaints, "assimilation of job", job->name, why, TRANSITION_PUT_OFF);
     assimilation->counts->put_off++;
-    assimilation->failures_in_a_row++;
+    assimilation->row.failures++;
     if (failures->count == sizeof(failures->items) / sizeof(failures->items[0]))
         return; /* it is tried again sooner */
     failures->items[failures->count].id = job->id;
@@ -136,27 +141,23 @@ static enum status give_on(struct assimilation *assimilation, const struct finis
     return status;
 }
 
-/* What the command did is done, so this is tried until it is written. */
-static enum status save(struct assimilation *assimilation, const struct finished_job_row *job,
-                        bool is_done)
-{
-    struct db *db = assimilation->session->db;
-    int64_t now = assimilation->settings->now;
-    enum status status = STATUS_OK;
+/* What becomes of a job that the command got. */
+struct saving {
+    struct assimilation *assimilation;
+    const struct finished_job_row *job;
+    bool is_done;
+};
 
-    for (int tries = 0; tries < TRIES_MAX; tries++) {
-        status = db_assimilation_save(db, job->id, is_done ? ASSIMILATE_DONE : ASSIMILATE_INIT,
-                                      error_bits_of(job), is_done ? now : now + TRANSITION_PUT_OFF);
-        if (status == STATUS_OK)
-            status = db_commit(db);
-        if (status == STATUS_OK)
-            return status;
-        (void)db_rollback(db);
-        if ((status == STATUS_DB_GONE || status == STATUS_DB_UNKNOWN) && db_reopen(db) != STATUS_OK)
-            return status;
-        transition_pause();
-    }
-    return status;
+static enum status save(void *subject)
+{
+    const struct saving *saving = subject;
+    struct db *db = saving->assimilation->session->db;
+    int64_t now = saving->assimilation->settings->now;
+    enum status status = db_assimilation_save(
+        db, saving->job->id, saving->is_done ? ASSIMILATE_DONE : ASSIMILATE_INIT,
+        error_bits_of(saving->job), saving->is_done ? now : now + TRANSITION_PUT_OFF);
+
+    return status == STATUS_OK ? db_commit(db) : status;
 }
 
 static enum status assimilate(struct assimilation *assimilation, int64_t id)
@@ -165,6 +166,8 @@ static enum status assimilate(struct assimilation *assimilation, int64_t id)
     struct db *db = assimilation->session->db;
     struct finished_job_row job;
     enum command_exit found = COMMAND_LATER;
+    struct saving saving;
+    double begun = clock_seconds();
     enum status status;
 
     arena_reset(assimilation->arena);
@@ -179,10 +182,12 @@ static enum status assimilate(struct assimilation *assimilation, int64_t id)
         return status == STATUS_NOT_FOUND ? STATUS_OK : status;
     if (give_on(assimilation, &job, &found, &why) != STATUS_OK) {
         note_failure(assimilation, &job, why.text);
+        assimilation->row.seconds += clock_seconds() - begun;
         return STATUS_OK;
     }
-    assimilation->failures_in_a_row = 0;
-    status = save(assimilation, &job, found == COMMAND_YES);
+    assimilation->row = (struct failure_row){0};
+    saving = (struct saving){assimilation, &job, found == COMMAND_YES};
+    status = repeat_transaction(db, save, &saving);
     assimilation->counts->assimilated += status == STATUS_OK && found == COMMAND_YES;
     assimilation->counts->deferred += status == STATUS_OK && found != COMMAND_YES;
     return status;
@@ -191,50 +196,49 @@ static enum status assimilate(struct assimilation *assimilation, int64_t id)
 /* --- all ----------------------------------------------------------------------------------------
  */
 
-static bool goes_on(const struct assimilation *assimilation)
+/* Those of the app behind *after, until too many fail: *after is then the last that was tried. */
+static enum status assimilate_some(struct assimilation *assimilation, int64_t appid, int64_t *after)
 {
-    return assimilation->failures_in_a_row < FAILURES_IN_A_ROW;
-}
-
-static enum status assimilate_app(struct assimilation *assimilation, int64_t *left)
-{
-    int64_t ids[PART_JOBS], after = 0;
+    struct db *db = assimilation->session->db;
+    int64_t ids[PART_JOBS];
     size_t count;
     enum status status;
 
+    assimilation->row = (struct failure_row){0};
     do {
-        status = db_assimilation_due(assimilation->session->db, assimilation->app->id, after, ids,
-                                     PART_JOBS, &count);
-        (void)db_end(assimilation->session->db);
-        for (size_t i = 0; status == STATUS_OK && i<count && * left> 0; i++) {
-            after = ids[i];
+        status = db_assimilation_due(db, appid, *after, ids, PART_JOBS, &count);
+        (void)db_end(db);
+        for (size_t i = 0; status == STATUS_OK && i < count; i++) {
+            if (assimilation->left <= 0 || failure_row_ends_pass(&assimilation->row))
+                return STATUS_OK;
+            *after = ids[i];
             if (has_failed(assimilation->failures, ids[i]))
                 continue;
-            if (!goes_on(assimilation))
-                return STATUS_OK;
             status = assimilate(assimilation, ids[i]);
-            --*left;
+            assimilation->left--;
         }
-    } while (status == STATUS_OK && count == PART_JOBS && *left > 0);
+    } while (status == STATUS_OK && count == PART_JOBS);
     return status;
 }
 
-static enum status assimilate_apps(struct assimilation *assimilation)
+static enum status assimilate_app(void *subject, const struct app_row *app)
 {
-    struct session *session = assimilation->session;
-    struct catalog_rows catalog;
-    int64_t jobs_max = assimilation->settings->jobs_max;
-    int64_t left = jobs_max > 0 ? jobs_max : INT64_MAX;
-    struct arena *arena = arena_create(PART_BYTES);
-    enum status status =
-        arena == NULL ? STATUS_NO_MEMORY : db_catalog(session->db, arena, &catalog);
+    struct assimilation *assimilation = subject;
+    struct db *db = assimilation->session->db;
+    int64_t after = 0, last = 0;
+    enum status status;
 
-    for (size_t i = 0; status == STATUS_OK && i < catalog.app_count; i++) {
-        assimilation->app = &catalog.apps[i];
-        status = assimilate_app(assimilation, &left);
+    assimilation->app = app;
+    status = assimilate_some(assimilation, app->id, &after);
+    if (status != STATUS_OK || !failure_row_ends_pass(&assimilation->row))
+        return status;
+    status = db_assimilation_last(db, app->id, &last);
+    (void)db_end(db);
+    if (status == STATUS_OK && last > after) {
+        after += (int64_t)(random_u64() % (uint64_t)(last - after));
+        status = assimilate_some(assimilation, app->id, &after);
     }
-    arena_destroy(arena);
-    return session_db_failed(session, status, "assimilation");
+    return status == STATUS_NOT_FOUND ? STATUS_OK : status;
 }
 
 enum status assimilation_pass(struct session *session,
@@ -242,8 +246,12 @@ enum status assimilation_pass(struct session *session,
                               struct assimilation_failures *failures,
                               struct transition_counts *counts)
 {
-    struct assimilation assimilation = {
-        .session = session, .settings = settings, .failures = failures, .counts = counts};
+    struct assimilation assimilation = {.session = session,
+                                        .settings = settings,
+                                        .failures = failures,
+                                        .counts = counts,
+                                        .left = settings->jobs_max > 0 ? settings->jobs_max
+                                                                       : INT64_MAX};
     enum status status = STATUS_NO_MEMORY;
 
     if (settings->assimilate == NULL)
@@ -251,9 +259,7 @@ enum status assimilation_pass(struct session *session,
     forget_old_failures(failures, settings->now);
     assimilation.arena = arena_create(PART_BYTES);
     if (assimilation.arena != NULL)
-        status = assimilate_apps(&assimilation);
-    else
-        (void)fail(&session->failure, status, "no memory");
+        status = for_each_app(session, assimilate_app, &assimilation);
     arena_destroy(assimilation.arena);
-    return status;
+    return session_db_failed(session, status, "assimilation");
 }

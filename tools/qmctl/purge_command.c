@@ -10,7 +10,7 @@
 #include "tools/qmctl/archive.h"
 #include "tools/qmctl/commands.h"
 #include "tools/qmctl/output.h"
-#include "tools/qmctl/transition_pass.h"
+#include "tools/qmctl/pass_parts.h"
 
 #include <inttypes.h>
 #include <limits.h>
@@ -19,7 +19,7 @@
 
 #include "server/base/banned.h"
 
-enum { PART_JOBS = 64, TRIES_MAX = 8, AGE_DAYS = 30, AGE_DAYS_MAX = 36500, DAY = 86400 };
+enum { PART_JOBS = 64, AGE_DAYS = 30, AGE_DAYS_MAX = 36500, DAY = 86400 };
 #define PART_BYTES ((size_t)1 << 30)
 
 struct purge {
@@ -31,14 +31,22 @@ struct purge {
     bool shows_progress;
 };
 
-static enum status try_some(struct purge *purge, const int64_t *ids, size_t count)
+struct purged_jobs {
+    struct purge *purge;
+    const int64_t *ids;
+    size_t count;
+};
+
+static enum status try_some(void *subject)
 {
+    const struct purged_jobs *jobs = subject;
+    struct purge *purge = jobs->purge;
     struct db *db = purge->session->db;
     struct purge_rows rows;
     enum status status;
 
     arena_reset(purge->arena);
-    status = db_purge_lock(db, purge->arena, &purge->filter, ids, count, &rows);
+    status = db_purge_lock(db, purge->arena, &purge->filter, jobs->ids, jobs->count, &rows);
     if (status == STATUS_OK && rows.workunit_count == 0)
         return db_rollback(db);
     if (status == STATUS_OK && purge->archive != NULL)
@@ -54,28 +62,6 @@ static enum status try_some(struct purge *purge, const int64_t *ids, size_t coun
         purge->results += (int64_t)rows.result_count;
     }
     return status;
-}
-
-/* Repeats what the database asks to repeat. */
-static enum status do_some(struct purge *purge, const int64_t *ids, size_t count)
-{
-    struct db *db = purge->session->db;
-    enum status status = STATUS_OK;
-
-    for (int tries = 0; tries < TRIES_MAX; tries++) {
-        status = try_some(purge, ids, count);
-        if (status == STATUS_OK)
-            return status;
-        (void)db_rollback(db);
-        if (status == STATUS_DB_GONE || status == STATUS_DB_UNKNOWN) {
-            if (db_reopen(db) != STATUS_OK)
-                break;
-        } else if (status != STATUS_DB_RETRY) {
-            break;
-        }
-        transition_pause();
-    }
-    return session_db_failed(purge->session, status, "purge");
 }
 
 static enum status run(struct purge *purge)
@@ -94,7 +80,9 @@ static enum status run(struct purge *purge)
             return session_db_failed(purge->session, status, "purge");
         if (count > 0) {
             after = ids[count - 1];
-            status = do_some(purge, ids, count);
+            status = repeat_transaction(purge->session->db, try_some,
+                                        &(struct purged_jobs){purge, ids, count});
+            (void)session_db_failed(purge->session, status, "purge");
         }
         if (purge->shows_progress && purge->jobs > 0)
             fprintf(stderr, "\r%" PRId64 " jobs purged%s", purge->jobs, count == most ? " " : "\n");

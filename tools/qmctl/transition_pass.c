@@ -11,21 +11,17 @@
 #include "db/admin.h"
 #include "db/states.h"
 #include "server/base/arena.h"
-#include "server/base/random.h"
 #include "server/policy/result/report_verdict.h"
 #include "server/submit/documents.h"
+#include "tools/qmctl/pass_parts.h"
 
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
-#include <time.h>
 
 #include "server/base/banned.h"
 
 enum {
-    TRIES_MAX = 8,
-    PAUSE_LEAST = 10, /* ms */
-    PAUSE_MOST = 200,
     RESULTS_MAX = 4096, /* made in one transaction */
     PROGRESS_JOBS = 10 * DB_DUE_MOST
 };
@@ -170,15 +166,23 @@ static void add_counts(struct transition_counts *sum, const struct transition_co
 #undef COUNT_ADD
 }
 
-static enum status try_some(struct transition_pass *pass, const int64_t *ids, size_t count)
+struct some_jobs {
+    struct transition_pass *pass;
+    const int64_t *ids;
+    size_t count;
+};
+
+static enum status try_some(void *subject)
 {
+    const struct some_jobs *jobs = subject;
+    struct transition_pass *pass = jobs->pass;
     struct db *db = pass->session->db;
     struct transition_part part = {.wanted_count = 0};
     enum status status;
 
     arena_reset(pass->part);
     transition_tidy_results(pass);
-    status = db_admin_due_lock(db, pass->part, ids, count, pass->rules.now, &part.old);
+    status = db_admin_due_lock(db, pass->part, jobs->ids, jobs->count, pass->rules.now, &part.old);
     if (status == STATUS_OK)
         status = allocate_part(pass, &part);
     if (status != STATUS_OK)
@@ -194,35 +198,6 @@ static enum status try_some(struct transition_pass *pass, const int64_t *ids, si
         status = db_commit(db);
     if (status == STATUS_OK)
         add_counts(&pass->counts, &part.counts);
-    return status;
-}
-
-void transition_pause(void)
-{
-    long milliseconds = PAUSE_LEAST + (long)(random_u64() % (PAUSE_MOST - PAUSE_LEAST));
-    struct timespec span = {.tv_nsec = milliseconds * 1000000};
-
-    (void)nanosleep(&span, NULL);
-}
-
-/* Repeats what the database asks to repeat. */
-static enum status try_often(struct transition_pass *pass, const int64_t *ids, size_t count)
-{
-    enum status status = STATUS_OK;
-
-    for (int tries = 0; tries < TRIES_MAX; tries++) {
-        status = try_some(pass, ids, count);
-        if (status == STATUS_OK)
-            return status;
-        (void)db_rollback(pass->session->db);
-        if (status == STATUS_DB_GONE || status == STATUS_DB_UNKNOWN) {
-            if (db_reopen(pass->session->db) != STATUS_OK)
-                break;
-        } else if (status != STATUS_DB_RETRY) {
-            break;
-        }
-        transition_pause();
-    }
     return status;
 }
 
@@ -250,7 +225,8 @@ static enum status set_aside(struct transition_pass *pass, int64_t id, enum stat
 
 static enum status do_some(struct transition_pass *pass, const int64_t *ids, size_t count)
 {
-    enum status status = try_often(pass, ids, count);
+    enum status status =
+        repeat_transaction(pass->session->db, try_some, &(struct some_jobs){pass, ids, count});
 
     if (status == STATUS_OK || pass->is_over || status == STATUS_DB_RETRY ||
         status == STATUS_DB_GONE || status == STATUS_DB_UNKNOWN || status == STATUS_DB_BUG)

@@ -83,9 +83,6 @@ struct transition_part {
     struct transition_counts counts;
 };
 
-/* Between two tries: others go on meanwhile. */
-void transition_pause(void);
-
 /* Writes the results that are wanted, with their documents; a workunit for which that cannot be
  * done is put off. */
 MUST_CHECK enum status transition_make_results(struct transition_pass *pass,

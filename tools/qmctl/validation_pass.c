@@ -8,9 +8,11 @@
 #include "config/config.h"
 #include "db/validation.h"
 #include "server/base/arena.h"
+#include "server/base/clock.h"
 #include "server/policy/result/report_verdict.h"
 #include "server/policy/result/verdict.h"
 #include "tools/qmctl/comparison.h"
+#include "tools/qmctl/pass_parts.h"
 
 #include <inttypes.h>
 #include <stdio.h>
@@ -19,7 +21,7 @@
 
 #include "server/base/banned.h"
 
-enum { READINGS_MAX = 8, PART_JOBS = 256, ENVIRONMENT_MAX = 4, VARIABLE_BYTES = 300 };
+enum { PART_JOBS = 256, ENVIRONMENT_MAX = 4 };
 #define PART_BYTES ((size_t)1 << 30)
 
 /* One workunit under way. */
@@ -30,6 +32,8 @@ struct validation {
     struct complaints *complaints;
     const struct app_row *app;
     struct arena *arena; /* of this workunit */
+    int64_t id, left;    /* workunits that may still be looked at */
+    struct failure_row row;
     struct result_comparison comparison;
     const char *environment[ENVIRONMENT_MAX];
     struct validation_rows rows;
@@ -176,7 +180,7 @@ static void count_verdicts(struct transition_counts *counts, const struct verdic
                               before->results[i].outcome != OUTCOME_DIDNT_NEED;
 }
 
-/* STATUS_INVALID: something has changed since it was read. */
+/* STATUS_DB_RETRY: something has changed since it was read. */
 static enum status try_to_write(struct validation *validation)
 {
     const struct verdict_rules rules = {.now = validation->settings->now,
@@ -192,7 +196,7 @@ static enum status try_to_write(struct validation *validation)
                                             hostids, versions, count, &before);
 
     if (status == STATUS_OK && !verdict_is_current(&validation->rows, &before))
-        status = STATUS_INVALID;
+        status = STATUS_DB_RETRY;
     if (status == STATUS_OK)
         status = copy_rows(validation->arena, &before, &after);
     if (status != STATUS_OK)
@@ -224,16 +228,18 @@ static enum status postpone(struct validation *validation, const char *why)
 
 /* --- one workunit ----------------------------------------------------------------------------- */
 
-/* STATUS_INVALID as above; NOT_FOUND: nothing is to be done with it any more. */
-static enum status try_one(struct validation *validation, int64_t id)
+/* NOT_FOUND: nothing is to be done with it any more. */
+static enum status try_one(void *subject)
 {
+    struct validation *validation = subject;
     struct failure why = {.status = STATUS_OK};
     struct db *db = validation->session->db;
     struct output_document_row *documents;
+    double begun;
     enum status status;
 
     arena_reset(validation->arena);
-    status = db_validation_read(db, validation->arena, id, &validation->rows);
+    status = db_validation_read(db, validation->arena, validation->id, &validation->rows);
     if (status != STATUS_OK)
         return status;
     verdict_select(&validation->rows, validation->results, &validation->quorum);
@@ -245,33 +251,14 @@ static enum status try_one(struct validation *validation, int64_t id)
     set_environment(validation);
     if (arena_overflowed(validation->arena))
         return STATUS_NO_MEMORY;
-    if (!open_results(validation, documents, &why) || !compare_results(validation, &why))
+    begun = clock_seconds();
+    if (!open_results(validation, documents, &why) || !compare_results(validation, &why)) {
+        validation->row.failures++;
+        validation->row.seconds += clock_seconds() - begun;
         return postpone(validation, why.text);
-    return try_to_write(validation);
-}
-
-/* Repeats what has changed meanwhile, and what the database asks to repeat. */
-static enum status validate(struct validation *validation, int64_t id)
-{
-    struct db *db = validation->session->db;
-    enum status status = STATUS_OK;
-
-    for (int readings = 0; readings < READINGS_MAX; readings++) {
-        status = try_one(validation, id);
-        if (status == STATUS_OK)
-            return status;
-        (void)db_rollback(db);
-        if (status == STATUS_NOT_FOUND)
-            return STATUS_OK;
-        if (status == STATUS_DB_GONE || status == STATUS_DB_UNKNOWN) {
-            if (db_reopen(db) != STATUS_OK)
-                break;
-        } else if (status != STATUS_DB_RETRY && status != STATUS_INVALID) {
-            break;
-        }
-        transition_pause();
     }
-    return status;
+    validation->row = (struct failure_row){0};
+    return try_to_write(validation);
 }
 
 /* What fails for one workunit need not fail for the next; it stays to be validated. */
@@ -284,50 +271,43 @@ static enum status pass_over(struct validation *validation, enum status status)
         return status;
     (void)session_db_failed(session, status, "validation");
     complain(validation->complaints, "validation of job", validation->rows.workunit.name,
-             status == STATUS_INVALID ? "others change it all the time" : session->failure.text, 0);
+             status == STATUS_DB_RETRY ? "others change it all the time" : session->failure.text,
+             0);
     session->failure = (struct failure){.status = STATUS_OK};
     validation->counts->put_off++;
     return STATUS_OK;
 }
 
-static enum status validate_app(struct validation *validation, int64_t *left)
+static enum status validate(struct validation *validation, int64_t id)
 {
+    enum status status;
+
+    validation->id = id;
+    status = repeat_transaction(validation->session->db, try_one, validation);
+    return status == STATUS_NOT_FOUND ? STATUS_OK : pass_over(validation, status);
+}
+
+static enum status validate_app(void *subject, const struct app_row *app)
+{
+    struct validation *validation = subject;
     int64_t ids[PART_JOBS], after = 0;
     size_t count;
     enum status status;
 
+    validation->app = app;
+    validation->row = (struct failure_row){0};
     do {
-        size_t most = *left < PART_JOBS ? (size_t)*left : PART_JOBS;
-
-        status = db_validation_due(validation->session->db, validation->app->id, after, ids, most,
-                                   &count);
+        status = db_validation_due(validation->session->db, app->id, after, ids, PART_JOBS, &count);
         (void)db_end(validation->session->db);
-        for (size_t i = 0; i < count && status == STATUS_OK; i++) {
-            status = pass_over(validation, validate(validation, ids[i]));
+        for (size_t i = 0; status == STATUS_OK && i < count && validation->left > 0; i++) {
+            if (failure_row_ends_pass(&validation->row))
+                return STATUS_OK; /* these were put off; the others come in the next round */
             after = ids[i];
+            status = validate(validation, ids[i]);
+            validation->left--;
         }
-        *left -= (int64_t)count;
-        if (count < most)
-            break;
-    } while (status == STATUS_OK && *left > 0);
+    } while (status == STATUS_OK && count == PART_JOBS && validation->left > 0);
     return status;
-}
-
-static enum status validate_apps(struct validation *validation)
-{
-    struct session *session = validation->session;
-    struct catalog_rows catalog;
-    int64_t left = validation->settings->jobs_max > 0 ? validation->settings->jobs_max : INT64_MAX;
-    struct arena *arena = arena_create(PART_BYTES);
-    enum status status =
-        arena == NULL ? STATUS_NO_MEMORY : db_catalog(session->db, arena, &catalog);
-
-    for (size_t i = 0; status == STATUS_OK && i < catalog.app_count && left > 0; i++) {
-        validation->app = &catalog.apps[i];
-        status = validate_app(validation, &left);
-    }
-    arena_destroy(arena);
-    return session_db_failed(session, status, "validation");
 }
 
 enum status validation_pass(struct session *session,
@@ -347,6 +327,7 @@ enum status validation_pass(struct session *session,
     validation->settings = settings;
     validation->counts = counts;
     validation->complaints = &complaints;
+    validation->left = settings->jobs_max > 0 ? settings->jobs_max : INT64_MAX;
     validation->comparison = (struct result_comparison){
         .config = session->config,
         .kind = settings->trusts                             ? COMPARISON_TRUST
@@ -356,10 +337,8 @@ enum status validation_pass(struct session *session,
         .seconds_max = settings->command_seconds};
     validation->arena = arena_create(PART_BYTES);
     if (validation->arena != NULL)
-        status = validate_apps(validation);
-    else
-        (void)fail(&session->failure, status, "no memory");
+        status = for_each_app(session, validate_app, validation);
     arena_destroy(validation->arena);
     free(validation);
-    return status;
+    return session_db_failed(session, status, "validation");
 }
