@@ -4,7 +4,7 @@
  * can hold anything, the request's own tags included.
  *
  * What keeps the whole linear: the walk itself only moves forward, and a search takes the bytes
- * that it reads from a budget, three times the body's length. An honest request needs about
+ * that it reads from a budget, twice the body's length. An honest request needs about
  * once its length; a request made of a million unclosed tags spends it and then gets no more
  * searches, so that its elements are dropped one by one at the cost of their tags. */
 #include "server/parse/scan.h"
@@ -13,7 +13,7 @@
 
 #include "server/base/banned.h"
 
-enum { TAG_BYTES_MAX = 256, BUDGET_FACTOR = 3, BUDGET_LEAST = 65536 };
+enum { TAG_BYTES_MAX = 256, BUDGET_FACTOR = 2, BUDGET_LEAST = 65536 };
 
 struct scan scan_begin(struct text body, size_t end)
 {
@@ -153,9 +153,10 @@ bool scan_unknown(struct scan *scan, const struct scan_tag *tag, const struct sc
                   struct scan_span *ret_span)
 {
     size_t limit = limit_of(scan, tag->end, scan->end), at = tag->end;
-    size_t open = 1, opened[16] = {0}; /* inside: of the same name; of names around */
+    size_t open = 1, opened[SCAN_AROUND_MAX]; /* inside: of the same name; of names around */
     bool found = false;
 
+    memset(opened, 0, around->count * sizeof(opened[0]));
     while (!found && (at = scan_next(scan, at, limit)) < limit) {
         size_t after = scan_past_markup(scan, at), outer;
         struct scan_tag next;

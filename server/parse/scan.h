@@ -23,9 +23,11 @@ struct scan_tag {
     enum scan_tag_kind kind;
 };
 
+enum { SCAN_AROUND_MAX = 16 };
+
 /* Names of the elements around a place, outermost first. */
 struct scan_around {
-    struct text names[16];
+    struct text names[SCAN_AROUND_MAX];
     size_t count;
 };
 
