@@ -191,6 +191,17 @@ struct text text_copy(struct arena *arena, struct text text)
     return (struct text){.at = copy, .length = text.length};
 }
 
+struct text text_lower_case(struct arena *arena, struct text text)
+{
+    char *copy = text.length == 0 ? NULL : arena_alloc(arena, text.length);
+
+    if (copy == NULL)
+        return NO_TEXT;
+    for (size_t i = 0; i < text.length; i++)
+        copy[i] = lower(text.at[i]);
+    return (struct text){.at = copy, .length = text.length};
+}
+
 char *text_keep(struct text text)
 {
     char *string = malloc(text.length + 1);

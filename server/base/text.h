@@ -44,7 +44,8 @@ struct text text_split(struct text *rest, char separator);
 
 /* Copies live in the arena; on a full arena the result is empty and the arena says so. */
 struct text text_copy(struct arena *arena, struct text text);
-const char *text_string(struct arena *arena, struct text text); /* NUL-terminated, "" if full */
+struct text text_lower_case(struct arena *arena, struct text text); /* letters of ASCII */
+const char *text_string(struct arena *arena, struct text text);     /* NUL-terminated, "" if full */
 struct text text_print(struct arena *arena, const char *format, ...) PRINTF_LIKE(2, 3);
 /* On the heap, NUL-terminated, the caller's to free; NULL: no memory. Not by strndup, which may
  * look behind the text for an end. */

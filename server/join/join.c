@@ -26,6 +26,7 @@ struct join_attempt {
     struct join_request *request;
     const struct join_query *query;
     struct user_row user; /* id 0: there is none with this address */
+    struct text name;     /* of a new account */
     struct text key;      /* the answer, where request->error is JOIN_NO_ERROR */
 };
 
@@ -170,7 +171,7 @@ static enum status write_account(struct join_attempt *attempt, const struct new_
     return accept(attempt, userid, account->authenticator);
 }
 
-/* Why a new row was refused. STATUS_DB_RETRY: somebody was quicker with this address. */
+/* Why a new row was refused. STATUS_DB_RETRY: somebody was quicker with this address or name. */
 static enum status explain_refusal(struct join_attempt *attempt)
 {
     struct db *db = attempt->request->db;
@@ -183,13 +184,9 @@ static enum status explain_refusal(struct join_attempt *attempt)
         return status;
     if (attempt->user.id != 0)
         return STATUS_DB_RETRY;
-    status = db_account_has_name(db, attempt->query->user_name);
-    if (status == STATUS_OK) {
-        status = db_end(db);
-        return status == STATUS_OK ? refuse(attempt, JOIN_NAME_TAKEN) : status;
-    }
+    status = db_account_has_name(db, attempt->name);
     if (status != STATUS_NOT_FOUND)
-        return status;
+        return status == STATUS_OK ? STATUS_DB_RETRY : status;
     log_event(LOG_LEVEL_CRITICAL, "account_refused", why);
     status = db_end(db);
     return status == STATUS_OK ? refuse(attempt, JOIN_DOWN) : status;
@@ -202,7 +199,7 @@ static enum status make_account(struct join_attempt *attempt)
     char hash[PASSWORD_HASH_SIZE];
     struct new_account account = {
         .email_addr = query->email_addr,
-        .name = query->user_name,
+        .name = attempt->name,
         .authenticator = random_hex(request->arena),
         .cross_project_id = random_hex(request->arena),
         .team_name = query->team_name,
@@ -241,6 +238,25 @@ static enum join_error judge_new_account(const struct join_project *project,
     return JOIN_NO_ERROR;
 }
 
+/* BOINC's Manager sends the name that the volunteer has on the computer, and nobody there can
+ * choose another one: a name that is taken gets a number. */
+static enum status choose_name(struct join_attempt *attempt, enum join_error *ret_error)
+{
+    struct join_request *request = attempt->request;
+    enum status status;
+
+    attempt->name = attempt->query->user_name;
+    status = db_account_has_name(request->db, attempt->name);
+    for (uint64_t below = 1000; status == STATUS_OK && below <= 1000000000; below *= 1000) {
+        attempt->name = join_name_with_number(request->arena, attempt->query->user_name,
+                                              2 + random_u64() % (below - 2));
+        status = db_account_has_name(request->db, attempt->name);
+    }
+    if (status == STATUS_OK)
+        *ret_error = JOIN_NAME_TAKEN;
+    return status == STATUS_NOT_FOUND ? STATUS_OK : status;
+}
+
 static enum status create(struct join_attempt *attempt)
 {
     struct join_request *request = attempt->request;
@@ -256,14 +272,16 @@ static enum status create(struct join_attempt *attempt)
     if (attempt->user.id != 0) /* whoever has the password may have missed the first answer */
         return log_in(attempt, JOIN_ACCOUNT_EXISTS);
     status = db_account_had_email(request->db, attempt->query->email_addr);
+    if (status != STATUS_OK && status != STATUS_NOT_FOUND)
+        return status;
     if (status == STATUS_OK)
         error = JOIN_ACCOUNT_EXISTS;
-    else if (status != STATUS_NOT_FOUND)
-        return status;
     else if (config->account_creation_rpc_require_consent &&
              (!consents(attempt->query) || attempt->query->source.length == 0))
         error = JOIN_NEEDS_CONSENT;
-    status = db_end(request->db);
+    status = error == JOIN_NO_ERROR ? choose_name(attempt, &error) : STATUS_OK;
+    if (status == STATUS_OK)
+        status = db_end(request->db);
     if (status != STATUS_OK)
         return status;
     return error == JOIN_NO_ERROR ? make_account(attempt) : refuse(attempt, error);

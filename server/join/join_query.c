@@ -4,6 +4,8 @@
 #include "server/base/arena.h"
 #include "server/base/buffer.h"
 
+#include <inttypes.h>
+
 #include "server/base/banned.h"
 
 enum {
@@ -57,19 +59,6 @@ static struct text unescape(struct arena *arena, struct text value, char plus)
     return buffer_text(&plain);
 }
 
-static struct text lower_case(struct arena *arena, struct text text)
-{
-    struct buffer lower = buffer_in(arena);
-
-    for (size_t i = 0; i < text.length; i++) {
-        char character = text.at[i];
-
-        buffer_add_char(&lower, character >= 'A' && character <= 'Z' ? (char)(character - 'A' + 'a')
-                                                                     : character);
-    }
-    return buffer_text(&lower);
-}
-
 static struct text as_utf8(struct arena *arena, struct text text)
 {
     struct buffer utf8 = buffer_in(arena);
@@ -112,7 +101,7 @@ void join_query_read(struct arena *arena, struct text query, struct join_query *
             if (text_is(name, values[i].name))
                 *values[i].to = value;
     }
-    ret_query->email_addr = lower_case(arena, unescape(arena, ret_query->email_addr, '+'));
+    ret_query->email_addr = text_lower_case(arena, unescape(arena, ret_query->email_addr, '+'));
     for (size_t i = 1; i < sizeof(values) / sizeof(values[0]); i++)
         *values[i].to = as_utf8(arena, unescape(arena, *values[i].to, ' '));
 }
@@ -155,6 +144,21 @@ bool join_name_is_good(struct text name)
         name.length -= length;
     }
     return true;
+}
+
+struct text join_name_with_number(struct arena *arena, struct text name, uint64_t number)
+{
+    struct text numbered = NO_TEXT;
+
+    while (name.length > 0) {
+        numbered = text_print(arena, TEXT_FORMAT " %" PRIu64, TEXT_ARG(text_trim(name)), number);
+        if (fits_column(numbered))
+            break;
+        do /* a character, whose last bytes begin with 10 */
+            name.length--;
+        while (name.length > 0 && ((unsigned char)name.at[name.length] & 0xC0) == 0x80);
+    }
+    return numbered;
 }
 
 static bool local_part_is_good(struct text local)

@@ -6,6 +6,7 @@
 #include "server/base/text.h"
 
 #include <stdbool.h>
+#include <stdint.h>
 
 struct arena;
 
@@ -33,6 +34,9 @@ void join_query_read(struct arena *arena, struct text query, struct join_query *
 /* The rules of BOINC's own page: not empty, no number, no white space at its ends, no control
  * character and none of < > & ' "; and it fits into its column. */
 bool join_name_is_good(struct text name);
+/* A good name, cut where need be, and behind it the number: "Bob 42", which is as good. Lives in
+ * the arena. */
+struct text join_name_with_number(struct arena *arena, struct text name, uint64_t number);
 /* LOCAL@DOMAIN in ASCII, the domain with a dot. */
 bool join_email_is_good(struct text email_addr);
 /* 32 hex digits. */

@@ -173,10 +173,30 @@ static void an_account_is_created_once(void **state)
     assert_false(again.is_new);
     assert_int_equal(ask_for(JOIN_CREATE, query_of("bob@example.com", "other", "Bob")),
                      JOIN_ACCOUNT_EXISTS);
-    assert_int_equal(ask_for(JOIN_CREATE, query_of("rob@example.com", "secret pass", "bob")),
-                     JOIN_NAME_TAKEN);
     assert_i64(users(), 1);
     assert_text(test_sql_text(fixture->database, "SELECT name FROM user"), "Bob");
+}
+
+/* In the Manager nobody can choose another name. */
+static void a_name_that_is_taken_gets_a_number(void **state)
+{
+    (void)state;
+    char email_addr[32];
+
+    for (int i = 0; i < 5; i++) {
+        snprintf(email_addr, sizeof(email_addr), "a%d@b.c", i);
+        assert_int_equal(ask_for(JOIN_CREATE, query_of(email_addr, "secret pass", "Bob")),
+                         JOIN_NO_ERROR);
+    }
+    assert_i64(test_sql_integer(fixture->database,
+                                "SELECT COUNT(DISTINCT name) FROM user WHERE name = 'Bob'"
+                                " OR name REGEXP '^Bob [1-9][0-9]*$'"),
+               5);
+    /* Where equal names are allowed, as in databases before 2024, it is the same. */
+    test_sql(fixture->database, "ALTER TABLE user DROP KEY name");
+    assert_int_equal(ask_for(JOIN_CREATE, query_of("b@b.c", "secret pass", "bob")), JOIN_NO_ERROR);
+    assert_i64(test_sql_integer(fixture->database, "SELECT COUNT(DISTINCT name) FROM user"), 6);
+    test_sql(fixture->database, "ALTER TABLE user ADD UNIQUE KEY name (name)");
 }
 
 static void what_cannot_be_an_account_is_refused(void **state)
@@ -532,7 +552,7 @@ static void two_at_once_are_one_account(void **state)
     }
 }
 
-static void of_two_at_once_one_has_the_name(void **state)
+static void two_at_once_have_two_names(void **state)
 {
     (void)state;
     struct creation pair[2] = {{.db = fixture->db}, {.db = fixture->other}};
@@ -541,8 +561,11 @@ static void of_two_at_once_one_has_the_name(void **state)
         pair[0].query = query_of("a@b.c", "secret pass", "A");
         pair[1].query = query_of("b@b.c", "secret pass", "A");
         create_both(pair);
-        assert_int_equal(pair[0].error + pair[1].error, JOIN_NAME_TAKEN); /* and JOIN_NO_ERROR */
-        assert_i64(users(), 1);
+        assert_int_equal(pair[0].error, JOIN_NO_ERROR);
+        assert_int_equal(pair[1].error, JOIN_NO_ERROR);
+        assert_i64(test_sql_integer(fixture->database, "SELECT COUNT(DISTINCT name) FROM user"
+                                                       " WHERE name REGEXP '^A( [1-9][0-9]*)?$'"),
+                   2);
         test_sql(fixture->database, "DELETE FROM user");
     }
 }
@@ -554,6 +577,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         CASE(the_row_is_as_web_pages_write_it),
         CASE(an_account_is_created_once),
+        CASE(a_name_that_is_taken_gets_a_number),
         CASE(what_cannot_be_an_account_is_refused),
         CASE(former_addresses_are_not_given_away),
         CASE(a_team_is_joined_that_may_be_joined),
@@ -569,7 +593,7 @@ int main(void)
         CASE(without_a_database_it_is_down),
         CASE(what_breaks_off_is_tried_again),
         CASE(two_at_once_are_one_account),
-        CASE(of_two_at_once_one_has_the_name),
+        CASE(two_at_once_have_two_names),
     };
 
     return cmocka_run_group_tests(tests, test_fixture_open, test_fixture_close);

@@ -58,7 +58,10 @@ claim "an unknown address" grep -q "no database rows found" <(control --lookup_a
 claim "another password at the same address" \
     grep -q 'not unique' <(control --create_account "$page" "$email" other Rob)
 claim "another account with the same name" \
-    grep -q 'bad username' <(control --create_account "$page" rob@example.com "$password" "$name")
+    test -n "$(control --create_account "$page" rob@example.com "$password" "$name" | key_in)"
+claim "has a number behind it" \
+    test "$(rows "SELECT name REGEXP '^$name [1-9][0-9]*\$' FROM user WHERE email_addr = 'rob@example.com'")" = 1
+rows "DELETE FROM user WHERE email_addr = 'rob@example.com'"
 control --project_attach "$page/" "$key" >/dev/null
 client_has_host() { [ "$(rows "SELECT COUNT(*) FROM host JOIN user ON user.id = userid WHERE authenticator = '$key'")" = 1 ]; }
 claim "the client attaches by that key" within 40 client_has_host

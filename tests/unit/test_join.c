@@ -120,6 +120,25 @@ static void names_follow_the_rules(void **state)
     assert_false(join_name_is_good((struct text){.at = name, .length = 192}));
 }
 
+static void a_name_with_a_number_is_a_good_name(void **state)
+{
+    (void)state;
+    char longest[191 * 3 + 1] = "";
+
+    assert_text(join_name_with_number(case_arena, TEXT("Bob"), 42), "Bob 42");
+    assert_text(join_name_with_number(case_arena, TEXT("+"), 5), "+ 5");
+    memset(longest, 'x', 191);
+    struct text numbered = join_name_with_number(case_arena, text_from(longest), 999999999);
+    assert_int_equal(numbered.length, 191);
+    assert_true(text_ends(numbered, TEXT("x 999999999")));
+    for (int i = 0; i < 84; i++) /* 252 bytes */
+        memcpy(longest + 3 * i, "\xE2\x82\xAC", 3);
+    longest[252] = '\0';
+    numbered = join_name_with_number(case_arena, text_from(longest), 12345);
+    assert_int_equal(numbered.length, 82 * 3 + 6);
+    assert_true(join_name_is_good(numbered));
+}
+
 static void addresses_follow_the_rules(void **state)
 {
     (void)state;
@@ -458,6 +477,7 @@ int main(void)
         CASE(odd_queries_are_read_as_far_as_they_go),
         CASE(of_a_query_that_is_too_long_nothing_is_read),
         CASE(names_follow_the_rules),
+        CASE(a_name_with_a_number_is_a_good_name),
         CASE(addresses_follow_the_rules),
         CASE(a_hash_has_32_digits),
         CASE(the_digests_of_the_protocol),

@@ -77,6 +77,7 @@ static void copies_live_in_the_arena(void **state)
     struct text print = text_print(arena, "%s-%d", given, 7);
     given[0] = 'x';
     assert_text(copy, "abc");
+    assert_text(text_lower_case(arena, TEXT("aZ\xC3\x84[0")), "az\xC3\x84[0");
     assert_string_equal(string, "ab");
     assert_text(print, "abc-7");
 
