@@ -26,6 +26,7 @@ struct join_attempt {
     struct join_request *request;
     const struct join_query *query;
     struct user_row user; /* id 0: there is none with this address */
+    bool is_alike;        /* then: but one that the database takes for the same */
     struct text name;     /* of a new account */
     struct text key;      /* the answer, where request->error is JOIN_NO_ERROR */
 };
@@ -55,7 +56,9 @@ static enum status read_account(struct join_attempt *attempt)
     if (status != STATUS_OK && status != STATUS_NOT_FOUND)
         return status;
     /* A collation takes more for equal than the case of letters. */
-    if (status == STATUS_NOT_FOUND || !text_equal_nocase(attempt->user.email_addr, email_addr))
+    attempt->is_alike =
+        status == STATUS_OK && !text_equal_nocase(attempt->user.email_addr, email_addr);
+    if (status == STATUS_NOT_FOUND || attempt->is_alike)
         attempt->user = (struct user_row){.id = 0};
     return db_end(request->db);
 }
@@ -130,8 +133,16 @@ static enum status log_in(struct join_attempt *attempt, enum join_error refusal)
 
 /* --- the two pages ---------------------------------------------------------------------------- */
 
+static bool makes_accounts(const struct join_project *project)
+{
+    return !project->config->disable_account_creation &&
+           !project->config->disable_account_creation_rpc && !project->terms_are_lost;
+}
+
+/* Who may make an account for an address hears whether there is one; nobody else does. */
 static enum status look_up(struct join_attempt *attempt)
 {
+    bool is_told = makes_accounts(&attempt->request->project);
     enum status status;
 
     if (attempt->query->email_addr.length == 0 || !join_hash_is_good(attempt->query->passwd_hash))
@@ -139,7 +150,8 @@ static enum status look_up(struct join_attempt *attempt)
     status = read_account(attempt);
     if (status != STATUS_OK)
         return status;
-    return log_in(attempt, attempt->user.id == 0 ? JOIN_NO_SUCH_ACCOUNT : JOIN_BAD_PASSWORD);
+    return log_in(attempt,
+                  attempt->user.id == 0 && is_told ? JOIN_NO_SUCH_ACCOUNT : JOIN_BAD_PASSWORD);
 }
 
 static struct text random_hex(struct arena *arena)
@@ -171,18 +183,28 @@ static enum status write_account(struct join_attempt *attempt, const struct new_
     return accept(attempt, userid, account->authenticator);
 }
 
+/* What the database complains of may be the address. */
+static struct text complaint(const struct join_attempt *attempt)
+{
+    struct text why = text_from(db_error(attempt->request->db));
+
+    return text_contains(why, attempt->query->email_addr)
+               ? TEXT("the address was another account's meanwhile")
+               : text_copy(attempt->request->arena, why);
+}
+
 /* Why a new row was refused. STATUS_DB_RETRY: somebody was quicker with this address or name. */
 static enum status explain_refusal(struct join_attempt *attempt)
 {
     struct db *db = attempt->request->db;
-    const struct text why = text_copy(attempt->request->arena, text_from(db_error(db)));
+    const struct text why = complaint(attempt);
     enum status status = db_rollback(db);
 
     if (status == STATUS_OK)
         status = read_account(attempt);
     if (status != STATUS_OK)
         return status;
-    if (attempt->user.id != 0)
+    if (attempt->user.id != 0 || attempt->is_alike)
         return STATUS_DB_RETRY;
     status = db_account_has_name(db, attempt->name);
     if (status != STATUS_NOT_FOUND)
@@ -225,8 +247,7 @@ static enum status make_account(struct join_attempt *attempt)
 static enum join_error judge_new_account(const struct join_project *project,
                                          const struct join_query *query)
 {
-    if (project->config->disable_account_creation ||
-        project->config->disable_account_creation_rpc || project->terms_are_lost)
+    if (!makes_accounts(project))
         return JOIN_CREATION_DISABLED;
     if (query->email_addr.length == 0 || query->user_name.length == 0 ||
         !join_hash_is_good(query->passwd_hash))
@@ -271,6 +292,8 @@ static enum status create(struct join_attempt *attempt)
         return status;
     if (attempt->user.id != 0) /* whoever has the password may have missed the first answer */
         return log_in(attempt, JOIN_ACCOUNT_EXISTS);
+    if (attempt->is_alike)
+        return refuse(attempt, JOIN_ACCOUNT_EXISTS);
     status = db_account_had_email(request->db, attempt->query->email_addr);
     if (status != STATUS_OK && status != STATUS_NOT_FOUND)
         return status;
@@ -303,7 +326,7 @@ static void try_often(struct join_attempt *attempt)
         if (db_rollback(request->db) != STATUS_OK && db_reopen(request->db) != STATUS_OK)
             break;
     }
-    log_event(LOG_LEVEL_WARNING, "join_failed", text_from(db_error(request->db)));
+    log_event(LOG_LEVEL_WARNING, "join_failed", complaint(attempt));
     request->database_was_away = status == STATUS_DB_GONE || status == STATUS_DB_UNKNOWN;
     request->error = JOIN_DOWN;
 }

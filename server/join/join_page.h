@@ -38,7 +38,7 @@ const char *join_page_word(enum join_page page); /* for the log: its name withou
           "with a blank, nor hold any of < > & ' \"")                                    \
     ERROR(NAME_TAKEN, -188, "Another account has this name; please choose another one")  \
     ERROR(BAD_EMAIL, -205, "This is not an e-mail address")                              \
-    ERROR(BAD_PASSWORD, -206, "The password is wrong")                                   \
+    ERROR(BAD_PASSWORD, -206, "The e-mail address or the password is wrong")             \
     ERROR(CREATION_DISABLED, -208, "This project takes no new accounts in this way")     \
     ERROR(NEEDS_CONSENT, -242,                                                           \
           "An account needs your consent to the terms of use; a newer "                  \

@@ -383,8 +383,21 @@ static void an_address_is_compared_byte_by_byte(void **state)
              hash_of("secret pass", "bob@example.com"));
     assert_refuses("bob@example.com", "secret pass", JOIN_NO_SUCH_ACCOUNT);
     assert_int_equal(ask_for(JOIN_CREATE, query_of("bob@example.com", "secret pass", "Bob")),
-                     JOIN_DOWN);
+                     JOIN_ACCOUNT_EXISTS);
     assert_i64(users(), 1);
+}
+
+static void who_makes_no_account_does_not_hear_who_has_one(void **state)
+{
+    (void)state;
+
+    add_user(5, "bob@example.com", hash_of("secret pass", "bob@example.com"));
+    config->disable_account_creation_rpc = true;
+    assert_refuses("bob@example.com", "guess", JOIN_BAD_PASSWORD);
+    assert_refuses("rob@example.com", "guess", JOIN_BAD_PASSWORD);
+    assert_int_equal(ask_for(JOIN_CREATE, query_of("bob@example.com", "guess", "Bob")),
+                     JOIN_CREATION_DISABLED);
+    assert_opens("bob@example.com", "secret pass", KEY);
 }
 
 /* --- guesses ---------------------------------------------------------------------------------- */
@@ -587,6 +600,7 @@ int main(void)
         CASE(what_is_stored_is_no_password),
         CASE(an_account_without_a_key_opens_for_nobody),
         CASE(an_address_is_compared_byte_by_byte),
+        CASE(who_makes_no_account_does_not_hear_who_has_one),
         CASE(few_of_many_guesses_are_heard),
         CASE(an_address_has_its_tries),
         CASE(the_time_does_not_tell_who_has_an_account),
