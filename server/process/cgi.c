@@ -127,8 +127,11 @@ enum status serve_cgi(struct server *server, struct failure *failure)
     if (page != JOIN_NONE) {
         web_request_read(&web, server_options(server)->clock_from_request, read_environment, NULL);
         load_catalog(&worker, &snapshot);
-        if (!worker_join(&worker, &snapshot, &web, page, text_from(getenv("QUERY_STRING")), &reply))
+        if (!worker_join(&worker, &snapshot, &web, page, text_from(getenv("QUERY_STRING")),
+                         &reply)) {
+            worker_close_database(&worker); /* who waits holds no connection */
             sleep(GUESS_PAUSE_S);
+        }
         status = write_page(buffer_text(&reply));
         goto done;
     }

@@ -54,7 +54,7 @@ void worker_init(struct worker *worker, struct server *server, struct fcgi *fcgi
     pthread_mutex_init(&worker->lock, NULL);
 }
 
-static void close_database(struct worker *worker)
+void worker_close_database(struct worker *worker)
 {
     db_close(worker->db);
     worker->db = NULL;
@@ -64,7 +64,7 @@ static void close_database(struct worker *worker)
 
 void worker_clear(struct worker *worker)
 {
-    close_database(worker);
+    worker_close_database(worker);
     files_destroy(worker->files);
     arena_destroy(worker->arena);
     fcgi_destroy(worker->fcgi);
@@ -86,7 +86,7 @@ static struct db *database(struct worker *worker, struct config *config)
     struct failure failure = {0};
 
     if (worker->db != NULL && worker->db_config != config) /* maybe another database now */
-        close_database(worker);
+        worker_close_database(worker);
     if (worker->db != NULL || clock_ns() < worker->db_not_before_ns)
         return worker->db;
     if (db_open(config, &worker->db, &failure) != STATUS_OK) {
@@ -171,7 +171,7 @@ bool worker_answer(struct worker *worker, const struct snapshot *snapshot,
     request_run(&request, ret_reply);
     request_log(&request, ret_reply->length);
     if (request.database_was_away && worker->db != NULL) {
-        close_database(worker);
+        worker_close_database(worker);
         put_off_database(worker);
     }
     is_served = request.attempts > 0 && request.visit.answer.kind == ANSWER_FULL;
@@ -212,7 +212,7 @@ bool worker_join(struct worker *worker, const struct snapshot *snapshot,
     join_answer(&request, ret_page);
     join_log(&request);
     if (request.database_was_away && worker->db != NULL) {
-        close_database(worker);
+        worker_close_database(worker);
         put_off_database(worker);
         server_note_database(worker->server, false, clock_ns());
     }

@@ -45,6 +45,8 @@ struct worker {
 
 void worker_init(struct worker *worker, struct server *server, struct fcgi *fcgi);
 void worker_clear(struct worker *worker);
+/* It is opened again when it is needed. */
+void worker_close_database(struct worker *worker);
 
 /* Runs one request; the reply is in `ret_reply`, the log line is written. `load` is the server's
  * when the request came. True: it was served, and not only refused. */

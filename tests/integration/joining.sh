@@ -20,6 +20,7 @@ in_project init "$project" --url "$page/" --name "Bees & Wasps" --db-name "$sche
 chmod -R a+rX "$project" # CGI programs run as the web server's user
 start_server server
 start_web web nginx --socket "$work/server.socket" || exit 1
+nginx=${started[-1]}
 
 # --- a real client -------------------------------------------------------------------------------
 client=$work/client
@@ -145,14 +146,43 @@ claim "nobody lives: an error that clients read" \
     test "$(ask "$page/lookup_account.php?email_addr=a@example.org&passwd_hash=$hash" | number)" = -183
 
 # --- Apache --------------------------------------------------------------------------------------
+# At the address that the client knows: it joins again behind each front.
+is_detached() { ! control --get_project_status | grep -q 'master URL'; }
+join_by_client() { # FRONT
+    local front=$1
+    key=$(control --create_account "$page" "$front@example.org" "$password" "Zoë" | key_in)
+    claim "$front: boinccmd creates an account" test -n "$key"
+    claim "$front: boinccmd looks it up" \
+        test "$(control --lookup_account "$page" "$front@example.org" "$password" | key_in)" = "$key"
+    control --project "$page/" detach >/dev/null
+    within 20 is_detached || claim_failed "$front: the client detaches"
+    control --project_attach "$page/" "$key" >/dev/null
+    claim "$front: the client attaches by that key" within 60 client_has_host
+}
+# Whoever guesses waits three seconds there, and meanwhile has no connection to the database.
+guess_by_cgi() {
+    REQUEST_METHOD=GET SCRIPT_NAME=/test/lookup_account.php QM_PROJECT=$project REMOTE_ADDR=192.0.2.7 \
+        QUERY_STRING="email_addr=eve@example.org&passwd_hash=${hash//[0-9]/0}" \
+        "$program" >"$work/guess" 2>"$work/guess.log" </dev/null &
+    local guess=$! free=no
+    while is_child "$guess" && [ "$(ps -o stat= -p "$guess")" != Z ]; do
+        grep -q 'error=-206' "$work/guess.log" &&
+            [ "$(sql -e "SELECT COUNT(*) FROM information_schema.PROCESSLIST WHERE DB = '$schema'")" = 0 ] &&
+            is_child "$guess" && free=yes && break
+    done
+    wait "$guess"
+    [ "$free" = yes ] && grep -q '<error_num>-206<' "$work/guess"
+}
+claim "who waits for another guess holds no connection" guess_by_cgi
 if command -v apache2 >/dev/null; then
-    web_port=
+    end_process "$nginx"
     start_server second
     for kind in apache-proxy-fcgi apache-fcgid apache-cgi; do
         rows "DELETE FROM user WHERE email_addr = 'eve@example.org'"
         start_web "$kind" "$kind" --socket "$work/second.socket" --program "$program" || continue
-        page=${url%_cgi/cgi}
         check_front "$kind"
+        join_by_client "$kind"
+        end_process "${started[-1]}"
     done
 fi
 sed -i 's|<joining>1</joining>||' "$project/config.xml"
