@@ -98,9 +98,15 @@ enum status db_admin_keyless_tables(struct db *db, struct arena *arena,
 enum status db_admin_user_find(struct db *db, struct arena *arena, struct text email_addr,
                                int64_t id, struct user_row *ret_user)
 {
+    enum status status;
+
     if (id != 0)
         return DB_ONE(db, admin_user_by_id, arena, ret_user, .id = id);
-    return db_account_by_email(db, arena, email_addr, ret_user);
+    status = db_account_by_email(db, arena, email_addr, ret_user);
+    /* A collation takes an accent for none: that would be somebody else. */
+    if (status == STATUS_OK && !text_equal_nocase(ret_user->email_addr, email_addr))
+        status = STATUS_NOT_FOUND;
+    return status;
 }
 
 enum status db_admin_users(struct db *db, struct arena *arena, size_t most,

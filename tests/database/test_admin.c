@@ -113,6 +113,11 @@ static void users(void **state)
     assert_status(STATUS_OK, db_admin_user_find(fixture->db, fixture->arena, NO_TEXT, id, &user));
     assert_status(STATUS_NOT_FOUND,
                   db_admin_user_find(fixture->db, fixture->arena, TEXT("x@b.c"), 0, &user));
+    assert_status(STATUS_OK,
+                  db_admin_user_find(fixture->db, fixture->arena, TEXT("A@B.c"), 0, &user));
+    /* What the collation takes for the same is somebody else. */
+    assert_status(STATUS_NOT_FOUND,
+                  db_admin_user_find(fixture->db, fixture->arena, TEXT("\xC3\xA4@b.c"), 0, &user));
     assert_status(STATUS_OK, db_admin_users(fixture->db, fixture->arena, 10, &rows, &found));
     assert_int_equal(found, 1);
 }

@@ -84,7 +84,8 @@ echo '#!/bin/sh' >"$dir/app"
 expect 1 'other content' in_project version add demo 1.00 x86_64-pc-linux-gnu "$dir/app"
 same "the program is executable" \
     "$(stat -c %a "$project/download/demo_1.00_x86_64-pc-linux-gnu")" 755
-expect 0 'account key [0-9a-f]{32}' in_project user add ada@example.org --name Ada
+expect 0 'account key [0-9a-f]{32}' in_project user add Ada@Example.org --name Ada
+expect 0 ' ada@example\.org +Ada ' in_project user list
 expect 1 'Duplicate' in_project user add ada@example.org
 expect 0 'account key +[0-9a-f]{32}' in_project user show ada@example.org
 expect 1 'no such account' in_project user show bob@example.org

@@ -31,7 +31,9 @@ static bool is_email(struct text text)
 
 enum exit_code command_user_add(struct session *session)
 {
-    struct text email = text_from(session->arguments[0]), rest = email;
+    /* BOINC's pages hash it, as it is stored, with a password: clients do in lower case. */
+    struct text email = text_lower_case(session->arena, text_from(session->arguments[0]));
+    struct text rest = email;
     struct text name = text_from(option_value(session, "name"));
     int64_t id = 0;
     if (!is_email(email))
