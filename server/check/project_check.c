@@ -361,6 +361,11 @@ static void check_start(struct check *check)
 
     if (project_load(check->config, &project, &failure) != STATUS_OK)
         found(check, CHECK_STOPS, failure.text);
+    else if (check->config->joining && check->config->account_creation_rpc_require_consent &&
+             project->blocks.terms_of_use.length == 0)
+        found(check, CHECK_ERROR,
+              "account_creation_rpc_require_consent: without terms_of_use.txt no client sends a "
+              "consent, so nobody can join");
     project_release(project);
 }
 

@@ -242,6 +242,10 @@ expect 0 '^old_key_0 ' in_project keys
 
 # --- check-config
 expect 0 '0 errors' in_project check-config
+sed -i 's|<joining>1</joining>|&<account_creation_rpc_require_consent>1</account_creation_rpc_require_consent>|' "$project/config.xml"
+expect 1 'consent: without terms_of_use.txt .* nobody can join' in_project check-config
+echo 'Be kind.' >"$project/terms_of_use.txt"
+expect 0 '0 errors' in_project check-config
 grep -q 'edf_min_queue' "$dir/said" && { echo "FAILED: a deadline of days is none to warn of"; failures=$((failures + 1)); }
 sql -e "UPDATE $database.workunit SET delay_bound = 43200 ORDER BY id DESC LIMIT 1"
 in_project check-config | grep 'edf_min_queue' && { echo "FAILED: nobody idles"; failures=$((failures + 1)); }
