@@ -94,6 +94,22 @@ static enum status find_hosts(struct db *db, struct arena *arena, const struct p
 
 /* --- results ---------------------------------------------------------------------------------- */
 
+/* All of them now: their rows come before those of results. */
+static enum status lock_workunits(struct db *db, struct arena *arena,
+                                  const struct person_result_row *rows, size_t count)
+{
+    int64_t *workunits = ARENA_ARRAY(arena, count, int64_t);
+    struct id_row *locked;
+    size_t locked_count;
+
+    if (workunits == NULL)
+        return STATUS_TOO_LARGE;
+    for (size_t i = 0; i < count; i++)
+        workunits[i] = rows[i].workunitid;
+    return DB_ALL(db, person_workunits_lock, arena, &locked, &locked_count,
+                  .ids = db_sorted_ids(arena, workunits, count));
+}
+
 static enum status forget_results(struct db *db, struct arena *arena,
                                   const struct person_result_row *rows, size_t count,
                                   int64_t userid, int64_t now)
@@ -114,8 +130,10 @@ static enum status forget_results(struct db *db, struct arena *arena,
         }
     }
     open_ids = db_sorted_ids(arena, open, open_count);
-    status = DB_RUN(db, workunits_transition_now, NULL,
-                    .ids = db_sorted_ids(arena, workunits, open_count), .now = now);
+    status = lock_workunits(db, arena, rows, count);
+    if (status == STATUS_OK)
+        status = DB_RUN(db, workunits_transition_now, NULL,
+                        .ids = db_sorted_ids(arena, workunits, open_count), .now = now);
     if (status == STATUS_OK)
         status = DB_RUN(db, person_results_close, NULL, .ids = open_ids, .now = now);
     if (status == STATUS_OK)
@@ -170,6 +188,24 @@ static enum status delete_hosts(struct db *db, struct arena *arena, const struct
     return status;
 }
 
+/* Tables of BOINC's web pages. Their values are alike. */
+static enum status delete_web_rows(struct db *db, int64_t userid)
+{
+    static const enum statement statements[] = {
+#define PERSON(table, column, holds, becomes)
+#define WEB(table, column) STATEMENT_person_web_##table##_##column,
+#include "db/person.def"
+#undef PERSON
+#undef WEB
+    };
+    const struct person_teams_values values = {.userid = userid};
+    enum status status = STATUS_OK;
+
+    for (size_t i = 0; i < sizeof(statements) / sizeof(statements[0]) && status == STATUS_OK; i++)
+        status = db_run(db, statements[i], &values, NULL);
+    return status;
+}
+
 static enum status delete_user(struct db *db, int64_t userid, int64_t now)
 {
     enum status status = DB_RUN(db, person_note_user, NULL, .userid = userid, .now = now);
@@ -190,6 +226,10 @@ static enum status delete_user(struct db *db, int64_t userid, int64_t now)
         status = DB_RUN(db, person_batches, NULL, .userid = userid);
     if (status == STATUS_OK)
         status = DB_RUN(db, person_teams, NULL, .userid = userid);
+    if (status == STATUS_OK)
+        status = DB_RUN(db, person_team_wishes, NULL, .userid = userid);
+    if (status == STATUS_OK)
+        status = delete_web_rows(db, userid);
     if (status == STATUS_OK)
         status = DB_RUN(db, person_user_delete, NULL, .userid = userid);
     return status;
@@ -232,8 +272,10 @@ enum status db_admin_person_other_tables(struct db *db, struct arena *arena,
 {
     static const char *const known[] = {
 #define PERSON(table, column, holds, becomes) #table,
+#define WEB(table, column)                    #table,
 #include "db/person.def"
 #undef PERSON
+#undef WEB
         "user",
         "user_deleted",
         "host_deleted",

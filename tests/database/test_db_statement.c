@@ -34,6 +34,10 @@ static void every_statement_prepares(void **state)
     (void)state;
     prepare_all(db);
     db_close(db);
+    test_database_add_web_tables(database);
+    db = test_database_open(database);
+    prepare_all(db);
+    db_close(db);
     test_database_destroy(database);
 }
 
@@ -85,9 +89,11 @@ static void a_statement_asks_its_own_table(void **state)
 static void conditions_name_columns_of_the_schema(void **state)
 {
     struct test_database *database = test_database_create(true, NULL);
-    struct db *db = test_database_open(database);
+    struct db *db;
 
     (void)state;
+    test_database_add_web_tables(database); /* which are no tables of ours */
+    db = test_database_open(database);
     for (int i = 0; i < STATEMENT_FILES; i++) {
         const struct statement_definition *definition = statement_definition((enum statement)i);
         struct statement_text with = {0}, all = {0};

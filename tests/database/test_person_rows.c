@@ -25,12 +25,22 @@ static const struct place {
 #define USER                                  false
 #define HOST                                  true
 #define PERSON(table, column, holds, becomes) {#table, #column, holds},
+#define WEB(table, column)
 #include "db/person.def"
 #undef PERSON
+#undef WEB
 #undef USER
 #undef HOST
 };
 enum { PLACES = sizeof(places) / sizeof(places[0]) };
+static const struct place web_places[] = {
+#define PERSON(table, column, holds, becomes)
+#define WEB(table, column) {#table, #column, false},
+#include "db/person.def"
+#undef PERSON
+#undef WEB
+};
+enum { WEB_PLACES = sizeof(web_places) / sizeof(web_places[0]) };
 
 static struct test_fixture *fixture;
 
@@ -68,10 +78,11 @@ static void add_person(int64_t user, int64_t host, const char *mark)
              " source = '%s'; INSERT INTO credit_user SET userid = %lld;"
              "INSERT INTO credited_job SET userid = %lld; INSERT INTO user_submit SET user_id ="
              " %lld; INSERT INTO user_submit_app SET user_id = %lld;"
-             "INSERT INTO team SET userid = %lld, name = 'team %lld'",
+             "INSERT INTO team SET userid = %lld, ping_user = 5, name = 'team %lld';"
+             "INSERT INTO team SET userid = 5, ping_user = %lld, name = 'wish %lld'",
              (long long)user, (long long)host, (long long)user, (long long)user, mark,
              (long long)user, (long long)user, (long long)user, (long long)user, (long long)user,
-             (long long)user);
+             (long long)user, (long long)user, (long long)user);
 }
 
 /* A job of its own; `columns` of the result. */
@@ -95,7 +106,7 @@ static int setup(void **state)
     return 0;
 }
 
-static int64_t delete_steps(struct person person)
+static int64_t delete_steps_by(struct db *db, struct person person)
 {
     struct db_id_list hosts;
     bool is_over = false;
@@ -104,12 +115,17 @@ static int64_t delete_steps(struct person person)
     while (!is_over) {
         size_t results = 0;
 
-        assert_status(STATUS_OK, db_admin_person_delete(fixture->db, fixture->arena, &person, NOW,
-                                                        &hosts, &results, &is_over));
-        assert_status(STATUS_OK, db_commit(fixture->db));
+        assert_status(STATUS_OK, db_admin_person_delete(db, fixture->arena, &person, NOW, &hosts,
+                                                        &results, &is_over));
+        assert_status(STATUS_OK, db_commit(db));
         steps++;
     }
     return steps;
+}
+
+static int64_t delete_steps(struct person person)
+{
+    return delete_steps_by(fixture->db, person);
 }
 
 static int64_t held(const struct place *place, int64_t user, int64_t host)
@@ -191,7 +207,7 @@ static void no_column_that_holds_people_is_missing(void **state)
     list = text_keep(test_sql_text(fixture->database,
                                    "SELECT GROUP_CONCAT(CONCAT(TABLE_NAME, '/', COLUMN_NAME)) FROM"
                                    " information_schema.COLUMNS WHERE TABLE_SCHEMA = DATABASE()"
-                                   " AND COLUMN_NAME REGEXP '^(user|host)_?id$'"
+                                   " AND COLUMN_NAME REGEXP '^((user|host)_?id|ping_user)$'"
                                    " AND TABLE_NAME NOT LIKE '%%\\_deleted'"));
     rest = text_from(list);
     while (rest.length > 0) {
@@ -206,12 +222,60 @@ static void no_column_that_holds_people_is_missing(void **state)
                      TEXT_ARG(column));
     }
     free(list);
-    test_sql(fixture->database, "CREATE TABLE profile (userid INT, response TEXT)");
+    test_sql(fixture->database, "CREATE TABLE profile (userid INT, response TEXT);"
+                                "CREATE TABLE post (user INT, content TEXT);"
+                                "CREATE TABLE moderators (modid INT)");
     assert_status(STATUS_OK,
                   db_admin_person_other_tables(fixture->other, fixture->arena, &names, &count));
-    assert_int_equal(count, 1);
-    assert_text(names[0], "profile");
-    test_sql(fixture->database, "DROP TABLE profile");
+    assert_int_equal(count, 2);
+    assert_text(names[0], "moderators");
+    assert_text(names[1], "post");
+    test_sql(fixture->database, "DROP TABLE profile, post, moderators");
+}
+
+static void web_pages_forget_the_person(void **state)
+{
+    (void)state;
+    struct test_database *database = fixture->database;
+    struct db *db;
+
+    test_database_add_web_tables(database);
+    for (size_t i = 0; i < WEB_PLACES; i++)
+        test_sql(database, "INSERT INTO %s SET %s = %d; INSERT INTO %s SET %s = %d",
+                 web_places[i].table, web_places[i].column, ADA, web_places[i].table,
+                 web_places[i].column, BOB);
+    db = test_database_open(database);
+    delete_steps_by(db, (struct person){.userid = ADA});
+    db_close(db);
+    for (size_t i = 0; i < WEB_PLACES; i++) {
+        assert_i64(held(&web_places[i], ADA, 0), 0);
+        assert_true(held(&web_places[i], BOB, 0) > 0);
+    }
+    for (size_t i = 0; i < WEB_PLACES; i++)
+        test_sql(database, "DROP TABLE IF EXISTS %s", web_places[i].table);
+}
+
+/* Somebody else works on a job of hers: the deletion waits for that, and holds nothing of another.
+ */
+static void workunits_are_locked_before_results(void **state)
+{
+    (void)state;
+    const struct job_key keys[] = {{.workunitid = 1, .resultid = 1},
+                                   {.workunitid = 2, .resultid = 2}};
+    struct locked_job job;
+    struct db_id_list hosts;
+    size_t results;
+    bool is_over;
+
+    add_job(1, ADA, ADAS_HOST, "server_state = 5, outcome = 1, validate_state = 1");
+    add_job(2, ADA, ADAS_HOST, "server_state = 4");
+    assert_status(STATUS_OK, db_jobs_lock(fixture->other, fixture->arena, &keys[0], 1, NULL, &job));
+    assert_status(STATUS_DB_RETRY, db_admin_person_delete(fixture->db, fixture->arena,
+                                                          &(struct person){.userid = ADA}, NOW,
+                                                          &hosts, &results, &is_over));
+    assert_status(STATUS_OK, db_jobs_lock(fixture->other, fixture->arena, &keys[1], 1, NULL, &job));
+    assert_status(STATUS_OK, db_rollback(fixture->db));
+    assert_status(STATUS_OK, db_rollback(fixture->other));
 }
 
 static const char *result_words(int64_t id)
@@ -340,9 +404,11 @@ int main(void)
     const struct CMUnitTest tests[] = {
         CASE(of_a_user_who_is_deleted_nothing_is_left),
         CASE(no_column_that_holds_people_is_missing),
+        CASE(web_pages_forget_the_person),
         CASE(jobs_go_to_others_and_results_stay),
         CASE(a_host_goes_alone),
         CASE(many_results_go_in_steps),
+        CASE(workunits_are_locked_before_results),
         CASE(requests_wait_or_find_nothing),
     };
 

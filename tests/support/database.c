@@ -216,6 +216,25 @@ void test_database_clear(struct test_database *database)
     free(list);
 }
 
+void test_database_add_web_tables(struct test_database *database)
+{
+    static const struct {
+        const char *table, *column;
+    } places[] = {
+#define PERSON(table, column, holds, becomes)
+#define WEB(table, column) {#table, #column},
+#include "db/person.def"
+#undef PERSON
+#undef WEB
+    };
+
+    for (size_t i = 0; i < sizeof(places) / sizeof(places[0]); i++)
+        test_sql(database,
+                 "CREATE TABLE IF NOT EXISTS %s (id INT AUTO_INCREMENT PRIMARY KEY);"
+                 "ALTER TABLE %s ADD COLUMN %s INT NOT NULL",
+                 places[i].table, places[i].table, places[i].column);
+}
+
 struct config *test_database_config(struct test_database *database)
 {
     return database->config;

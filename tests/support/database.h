@@ -20,6 +20,9 @@ void test_database_destroy(struct test_database *database);
 void test_database_clear(struct test_database *database);
 /* The least that jobs need: platform 1 (Linux), app 1 ("app") and its version 11. */
 void test_database_add_app(struct test_database *database);
+/* Those of BOINC's web pages that db/person.def names, with the columns that it names: for
+ * connections that are opened later. */
+void test_database_add_web_tables(struct test_database *database);
 /* Options that point at it; belongs to the database. Change others with config_set. */
 struct config *test_database_config(struct test_database *database);
 /* A connection of the server's kind; the caller closes it. */

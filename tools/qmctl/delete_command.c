@@ -19,7 +19,7 @@
 
 #include "server/base/banned.h"
 
-enum { RETRIES = 20, LOG_FOLDERS = 1000 };
+enum { RETRIES = 20 /* of one transaction */, LOG_FOLDERS = 1000 };
 
 /* The answer is the word itself, so that nobody deletes by a key pressed too often. */
 static bool is_confirmed(const struct session *session, const char *word)
@@ -103,6 +103,7 @@ static enum status delete_person(struct session *session, const struct person *p
             is_over = false;
             status = db_rollback(session->db);
         } else if (status == STATUS_OK) {
+            retries = 0;
             results += some;
         }
         if (status != STATUS_OK)
