@@ -32,6 +32,8 @@ for number in 1 2 3; do
     count=$((number * 100))
     claim "sum_$number" test "$(cat "$work/first/answers/sum_$number/out")" = $((count * (count + 1) / 2))
 done
+claim "Bob joins by his client" grep -qE '^account key: [0-9a-f]{32}$' "$work/guide.log"
+claim "and has a host" grep -qE "^ *2  .*Linux" "$work/guide.log"
 claim "uploads are found to work" not grep -q 'output files cannot be uploaded' "$work/guide.log"
 claim "no client complains" grep -q '^complaints: 0$' "$work/guide.log"
 finish
