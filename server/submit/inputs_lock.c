@@ -34,6 +34,11 @@ enum status inputs_lock_alone(const char *download_dir, int *ret_lock)
     return STATUS_OK;
 }
 
+bool inputs_lock_become_alone(int lock)
+{
+    return lock < 0 || flock(lock, LOCK_EX | LOCK_NB) == 0 || errno != EWOULDBLOCK;
+}
+
 void inputs_unlock(int lock)
 {
     if (lock >= 0)

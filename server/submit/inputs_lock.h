@@ -8,12 +8,15 @@
 #define SERVER_SUBMIT_INPUTS_LOCK_H
 
 #include "server/base/status.h"
-#include "server/base/text.h"
+
+#include <stdbool.h>
 
 /* Waits while somebody deletes. -1: there is no such folder. */
 int inputs_lock_shared(const char *download_dir);
 /* Does not wait. NOT_FOUND: somebody makes jobs. */
 MUST_CHECK enum status inputs_lock_alone(const char *download_dir, int *ret_lock);
+/* False: others make jobs too; the lock may be lost then. -1: nobody else can. */
+bool inputs_lock_become_alone(int lock);
 void inputs_unlock(int lock); /* -1: nothing */
 
 #endif

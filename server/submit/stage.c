@@ -1,7 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* A file is copied under a name of its own first and then linked to its place, which fails when
  * the place is taken: so a reader never sees half a file, and two programs that stage the same
- * name cannot both win. Thousands of jobs share files, so each is read once. */
+ * name cannot both win. Thousands of jobs share files, so each is read once.
+ *
+ * A copy is taken away again when nothing came of the jobs, unless another program counts on it:
+ * one that has the folder's lock (inputs_lock.h), or had it. That one sets the file's time of last
+ * access, which is 0 from our copying on; whoever only reads the file may set it too, and then it
+ * stays for nothing. */
 #include "server/submit/stage.h"
 
 #include "config/config.h"
@@ -49,10 +54,28 @@ struct stage *stage_create(struct arena *arena, const struct config *config)
     return stage;
 }
 
+static const struct timespec unused_since = {.tv_sec = 0}, unchanged = {.tv_nsec = UTIME_OMIT},
+                             of_now = {.tv_nsec = UTIME_NOW};
+
+static bool is_unused(const char *path)
+{
+    struct stat info;
+    return stat(path, &info) == 0 && info.st_atim.tv_sec == unused_since.tv_sec;
+}
+
+/* Of a file that another program may have copied. One of another user can only be taken away by
+ * that one. */
+static void count_on(const char *path)
+{
+    (void)utimensat(AT_FDCWD, path, (const struct timespec[]){of_now, unchanged}, 0);
+}
+
 void stage_end(struct stage *stage, bool keep)
 {
-    for (struct copied *copied = stage->copied; copied && !keep; copied = copied->next)
-        (void)unlink(copied->path);
+    bool takes_away = !keep && inputs_lock_become_alone(stage->lock);
+    for (struct copied *copied = stage->copied; copied && takes_away; copied = copied->next)
+        if (is_unused(copied->path))
+            (void)unlink(copied->path);
     HASH_CLEAR(hh, stage->files);
     stage->copied = NULL;
     inputs_unlock(stage->lock);
@@ -96,7 +119,9 @@ static enum status copy_open(int from, const char *temporary, const char *target
     int to = open(temporary, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, mode);
     if (to < 0)
         return fail_io(failure, temporary, "create");
-    bool copied = copy_bytes(from, to) && fchmod(to, mode) == 0 && fsync(to) == 0;
+    bool copied = copy_bytes(from, to) && fchmod(to, mode) == 0 &&
+                  futimens(to, (const struct timespec[]){unused_since, unchanged}) == 0 &&
+                  fsync(to) == 0;
     enum status status = copied ? STATUS_OK : fail_io(failure, temporary, "copy");
     (void)close(to);
     if (status == STATUS_OK && link(temporary, target) != 0)
@@ -136,6 +161,7 @@ static enum status place_file(struct stage *stage, const char *source, const cha
         return status;
     if (access(target, F_OK) != 0)
         return copy_file(stage, source, target, mode, failure);
+    count_on(target);
     status = md5_hex_of_file(target, there, &bytes, failure);
     if (status == STATUS_OK && strcmp(there, file->md5) != 0)
         return fail(failure, STATUS_INVALID,
@@ -195,8 +221,10 @@ static enum status find_input(struct stage *stage, struct text argument, struct 
     if (access(source, F_OK) == 0)
         return place_file(stage, source, target, 0644, file, failure);
     if (text_equal(argument, file->name)) {
-        if (access(target, F_OK) == 0)
+        if (access(target, F_OK) == 0) {
+            count_on(target);
             return md5_hex_of_file(target, file->md5, &file->bytes, failure);
+        }
         if (access(root, F_OK) == 0)
             return place_file(stage, root, target, 0644, file, failure);
     }

@@ -14,7 +14,8 @@ struct stage;
  * memory. */
 struct stage *stage_create(struct arena *arena, const struct config *config);
 /* To be called after the commit: until then files that it found are not deleted (inputs_lock.h).
- * With `keep` false, the files that it copied are removed again. */
+ * With `keep` false, the files that it copied are removed again, but for those that others count
+ * on. */
 void stage_end(struct stage *stage, bool keep);
 
 /* An input file. `argument` is a path, whose last part becomes the physical name, or the name of a

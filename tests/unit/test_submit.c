@@ -196,6 +196,32 @@ static void name_stands_for_one_content(void **state)
                      0); /* it was there before */
 }
 
+/* One makes jobs and fails; another has found the same file there meanwhile. */
+static void a_copy_that_another_counts_on_stays(void **state)
+{
+    struct fixture *fixture = *state;
+    struct job_file file;
+    const char *path = write_file(fixture, "a", "abc");
+    const char *target =
+        text_string(fixture->arena, text_print(fixture->arena, "%s/download/a", fixture->dir));
+    for (int is_over = 0; is_over <= 1; is_over++) {
+        struct stage *first = stage_create(fixture->arena, &fixture->config);
+        struct stage *second = stage_create(fixture->arena, &fixture->config);
+        assert_status(STATUS_OK,
+                      stage_input(first, text_from(path), false, &file, &fixture->failure));
+        assert_status(STATUS_OK, stage_input(second, is_over ? TEXT("a") : text_from(path), false,
+                                             &file, &fixture->failure));
+        if (is_over)
+            stage_end(second, true);
+        stage_end(first, false);
+        assert_int_equal(access(target, R_OK), 0);
+        if (!is_over)
+            stage_end(second, true);
+        assert_int_equal(access(target, R_OK), 0);
+        assert_int_equal(unlink(target), 0);
+    }
+}
+
 static void missing_and_unusable_files(void **state)
 {
     struct fixture *fixture = *state;
@@ -468,6 +494,7 @@ int main(void)
         CASE(every_old_key_signs_the_newest),
         CASE(staged_file_is_copied_and_measured),
         CASE(name_stands_for_one_content),
+        CASE(a_copy_that_another_counts_on_stays),
         CASE(missing_and_unusable_files),
         CASE(version_numbers),
         CASE(version_document),
