@@ -273,8 +273,7 @@ static enum status choose_name(struct join_attempt *attempt, enum join_error *re
                                               2 + random_u64() % (below - 2));
         status = db_account_has_name(request->db, attempt->name);
     }
-    if (status == STATUS_OK)
-        *ret_error = JOIN_NAME_TAKEN;
+    *ret_error = status == STATUS_OK ? JOIN_NAME_TAKEN : JOIN_NO_ERROR;
     return status == STATUS_NOT_FOUND ? STATUS_OK : status;
 }
 

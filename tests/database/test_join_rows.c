@@ -498,6 +498,18 @@ static void without_a_database_it_is_down(void **state)
     assert_i64(users(), 0);
 }
 
+/* By a rule of the project's own, say: somebody is to look at it. */
+static void what_the_database_refuses_is_no_error_of_the_volunteer(void **state)
+{
+    (void)state;
+
+    test_sql(fixture->database, "ALTER TABLE user ADD CONSTRAINT nobody CHECK (name <> 'Nobody')");
+    assert_int_equal(ask_for(JOIN_CREATE, query_of("a@b.c", "secret pass", "Nobody")), JOIN_DOWN);
+    assert_int_equal(ask_for(JOIN_CREATE, query_of("a@b.c", "secret pass", "Ada")), JOIN_NO_ERROR);
+    test_sql(fixture->database, "ALTER TABLE user DROP CONSTRAINT nobody");
+    assert_i64(users(), 1);
+}
+
 /* Each command of a creation fails in its turn: the account is there once, with the key that is
  * told. */
 static void what_breaks_off_is_tried_again(void **state)
@@ -605,6 +617,7 @@ int main(void)
         CASE(an_address_has_its_tries),
         CASE(the_time_does_not_tell_who_has_an_account),
         CASE(without_a_database_it_is_down),
+        CASE(what_the_database_refuses_is_no_error_of_the_volunteer),
         CASE(what_breaks_off_is_tried_again),
         CASE(two_at_once_are_one_account),
         CASE(two_at_once_have_two_names),
