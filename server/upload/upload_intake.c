@@ -125,15 +125,14 @@ void upload_intake_response(const struct upload_intake *intake, struct buffer *r
 /* --- the head --------------------------------------------------------------------------------- */
 
 /* UPLOAD_RECEIVE: the partial file is open. */
-static struct upload_decision begin_file(struct upload_intake *intake)
+static struct upload_decision begin_file(struct upload_intake *intake, int64_t at)
 {
     const struct upload_head *head = &intake->head;
 
-    switch (
-        upload_store_begin(intake->project->store, head->name, head->offset, &intake->descriptor)) {
+    switch (upload_store_begin(intake->project->store, head->name, at, &intake->descriptor)) {
     case BEGUN:
-        intake->at = head->offset;
-        reserve(intake, head->nbytes - head->offset);
+        intake->at = at;
+        reserve(intake, head->nbytes - at);
         return (struct upload_decision){.step = UPLOAD_RECEIVE, .file_size = -1};
     case BEGUN_BY_ANOTHER:
         return upload_later("this file is being uploaded by another connection");
@@ -159,7 +158,7 @@ static struct upload_decision decide(struct upload_intake *intake)
     decision = upload_decide(&intake->head, &project->limits, &facts);
     if (decision.adopts && !upload_store_adopt(project->store, intake->head.name))
         return disk_trouble(intake, errno);
-    return decision.step == UPLOAD_RECEIVE ? begin_file(intake) : decision;
+    return decision.step == UPLOAD_RECEIVE ? begin_file(intake, intake->head.offset) : decision;
 }
 
 /* The head is read: what follows is decided. */
@@ -201,14 +200,34 @@ static size_t keep_head(struct upload_intake *intake, struct text body)
 
 /* --- the file --------------------------------------------------------------------------------- */
 
+void upload_intake_rest(struct upload_intake *intake)
+{
+    if (intake->stage == UPLOAD_TAKING)
+        close_file(intake);
+}
+
+/* False: the file is another's by now, and the request answered. */
+static bool wake(struct upload_intake *intake)
+{
+    struct upload_decision decision = begin_file(intake, intake->at);
+
+    if (decision.step == UPLOAD_RECEIVE)
+        return true;
+    answer(intake, decision);
+    return false;
+}
+
 /* Also of none, since nothing may be missing. Bytes behind the last one are ignored. */
 static void take_bytes(struct upload_intake *intake, struct text body)
 {
     int64_t left = intake->head.nbytes - intake->at;
     struct text part = (uint64_t)left < body.length ? text_first(body, (size_t)left) : body;
     size_t written;
-    bool is_written = upload_store_write(intake->descriptor, intake->at, part, &written);
+    bool is_written;
 
+    if (intake->descriptor < 0 && !wake(intake))
+        return;
+    is_written = upload_store_write(intake->descriptor, intake->at, part, &written);
     intake->at += (int64_t)written;
     counter_add(COUNTER_uploads_bytes, written);
     if (!is_written) {

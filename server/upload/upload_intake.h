@@ -34,7 +34,7 @@ struct upload_intake {
     char *head_bytes; /* NULL: none came yet, or the head is read */
     size_t head_length;
     unsigned readings; /* how often the head was tried */
-    int descriptor;    /* of the partial file; -1: none */
+    int descriptor;    /* of the partial file; -1: none, or it rests */
     int64_t at;        /* of the next byte in the file */
     int64_t reserved;  /* of the disk's free bytes */
     uint64_t begun_ns;
@@ -45,6 +45,9 @@ struct upload_intake {
 void upload_intake_begin(struct upload_intake *intake, struct upload_project *project,
                          struct text address);
 void upload_intake_add(struct upload_intake *intake, struct text body);
+/* Nothing comes for a while, perhaps since the line is dead and nobody knows: the file may be taken
+ * over by another connection. If none does, it goes on with the next bytes. */
+void upload_intake_rest(struct upload_intake *intake);
 void upload_intake_end(struct upload_intake *intake);
 void upload_intake_finish(struct upload_intake *intake);
 /* What came of an unfinished file stays, for the client to continue. */

@@ -35,6 +35,7 @@ enum {
     TICK_MS = 500,
     RESPONSE_BYTES_MAX = 1 << 20,
     BYTES_PER_SECOND_LEAST = 10,
+    SILENT_PART = 10, /* of upload_patience: silence in which another connection may take over */
     DESCRIPTORS_KEPT = 64, /* for all else */
     DESCRIPTORS_OF_LINE = 2
 };
@@ -67,6 +68,7 @@ struct upload_line {
     struct buffer response; /* records */
     size_t sent;
     uint64_t stage_ns;  /* when the stage began */
+    uint64_t heard_ns;  /* when the last bytes came */
     uint64_t window_ns; /* since when `window_bytes` came */
     size_t window_bytes;
     struct upload_line *prev, *next;
@@ -304,6 +306,7 @@ static bool read_some(struct upload_lines *lines, struct upload_line *line)
         end_line(lines, line);
         return false;
     }
+    line->heard_ns = clock_ns();
     take_records(lines, line, (struct text){lines->piece, (size_t)got});
     return got == READ_BYTES && line->stage != LINE_OVER && line->stage != LINE_FINISHING;
 }
@@ -412,6 +415,15 @@ static bool is_overdue(struct upload_line *line, bool is_scarce, uint64_t now_ns
     return false;
 }
 
+/* A client whose line broke may be back long before anybody knows that the old one is dead. */
+static void rest_if_silent(struct upload_line *line, uint64_t now_ns)
+{
+    if (line->stage == LINE_READING && line->has_intake &&
+        (double)(now_ns - line->heard_ns) >
+            line->intake.project->config->upload_patience * (double)NS_OF_S / SILENT_PART)
+        upload_intake_rest(&line->intake);
+}
+
 static void end_overdue(struct upload_lines *lines)
 {
     struct upload_line *line, *next;
@@ -423,6 +435,8 @@ static void end_overdue(struct upload_lines *lines)
         if (is_overdue(line, is_scarce, now_ns)) {
             counter_add(COUNTER_connections_overdue, line->stage == LINE_DROPPING ? 0 : 1);
             end_line(lines, line);
+        } else {
+            rest_if_silent(line, now_ns);
         }
     }
 }

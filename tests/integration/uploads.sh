@@ -132,6 +132,16 @@ open_line "$work/forged"
 hears_the_end() { timeout 20 cat <&"$line" >/dev/null; }
 claim "a line that falls silent behind its head is cut" hears_the_end
 exec {line}>&-
+write_config "${options[@]}" "<upload_patience>20</upload_patience>"
+kill -HUP "$uploads_pid"
+reloaded_twice() { [ "$(grep -c event=reloaded "$work/uploads.log")" -ge 2 ]; }
+within 5 reloaded_twice
+{ load head broken_0_0 3000000 0 3000000 && head -c 50000 "$work/data"; } >"$work/forged"
+open_line "$work/forged"
+within 5 test -s "$upload_dir/.partial/broken_0_0"
+claim "a client goes on while its old line is not known to be dead" \
+    within 15 answered 0 upload broken_0_0 "$work/data"
+exec {line}>&-
 write_config "${options[@]}"
 kill -HUP "$uploads_pid"
 

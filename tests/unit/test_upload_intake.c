@@ -303,6 +303,51 @@ static void two_at_once_do_not_mix(void **state)
     assert_text(read_path(below("upload/12b/foo_0_0")), "abcdef");
 }
 
+static void a_silent_connection_lets_another_go_on(void **state)
+{
+    struct upload_intake first;
+
+    (void)state;
+    load_project("<ignore_upload_certificates/>");
+    upload_intake_begin(&first, project, NO_TEXT);
+    upload_intake_add(&first, upload_of("foo_0_0", "6", "0", "", "abc"));
+    upload_intake_rest(&first);
+    upload_intake_rest(&first);
+    assert_i64(ask("foo_0_0"), 2);
+    assert_int_equal(send_whole(upload_of("foo_0_0", "6", "2", "", "cdef")).status, UPLOAD_DONE);
+    upload_intake_add(&first, TEXT("d"));
+    assert_int_equal(first.stage, UPLOAD_ANSWERED);
+    assert_int_equal(first.decision.status, UPLOAD_LATER);
+    upload_intake_drop(&first);
+    assert_text(read_path(below("upload/12b/foo_0_0")), "abcdef");
+    assert_absent("upload/.partial/foo_0_0");
+}
+
+static void a_silent_connection_goes_on_itself(void **state)
+{
+    struct upload_intake first, second;
+
+    (void)state;
+    load_project("<ignore_upload_certificates/>");
+    upload_intake_begin(&first, project, NO_TEXT);
+    upload_intake_add(&first, upload_of("foo_0_0", "6", "0", "", "abc"));
+    upload_intake_rest(&first);
+    upload_intake_add(&first, TEXT("de"));
+    assert_int_equal(first.stage, UPLOAD_TAKING);
+    assert_int_equal(send_whole(upload_of("foo_0_0", "6", "3", "", "xyz")).status, UPLOAD_LATER);
+    upload_intake_rest(&first);
+    upload_intake_begin(&second, project, NO_TEXT);
+    upload_intake_add(&second, upload_of("foo_0_0", "6", "4", "", "e"));
+    upload_intake_add(&first, TEXT("f")); /* while another has the file */
+    assert_int_equal(first.decision.status, UPLOAD_LATER);
+    upload_intake_drop(&first);
+    upload_intake_add(&second, TEXT("f"));
+    upload_intake_finish(&second);
+    assert_int_equal(second.decision.status, UPLOAD_DONE);
+    upload_intake_drop(&second);
+    assert_text(read_path(below("upload/12b/foo_0_0")), "abcdef");
+}
+
 static void the_project_can_stop_uploads(void **state)
 {
     struct text body = read_path("tests/captures/152-upload-01.upload");
@@ -388,6 +433,8 @@ int main(void)
         CASE(strangers_store_nothing),
         CASE(another_checksum_begins_anew),
         CASE(two_at_once_do_not_mix),
+        CASE(a_silent_connection_lets_another_go_on),
+        CASE(a_silent_connection_goes_on_itself),
         CASE(the_project_can_stop_uploads),
         CASE(space_is_reserved),
         CASE(one_answer_is_counted_once),
