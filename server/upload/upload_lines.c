@@ -260,36 +260,47 @@ static void take_end(struct upload_lines *lines, struct upload_line *line)
     }
 }
 
-static void take_records(struct upload_lines *lines, struct upload_line *line, struct text bytes)
+/* Web servers send what they have, often a few hundred bytes in a record. What came of the body
+ * with one read is put together where it came, so that it goes to the disk at once. */
+static void gather(struct upload_lines *lines, size_t *gathered, struct text body)
 {
-    struct text body;
+    memmove(lines->piece + *gathered, body.at, body.length);
+    *gathered += body.length;
+}
 
-    while (line->stage != LINE_OVER && !line->body_has_ended) {
-        switch (fcgi_stream_next(&line->stream, &bytes, &body)) {
-        case FCGI_PIECE_NONE:
-            return;
-        case FCGI_PIECE_VARIABLES:
+static void hand_over(struct upload_lines *lines, struct upload_line *line, size_t gathered)
+{
+    line->window_bytes += gathered;
+    if (gathered == 0 || line->stage != LINE_READING)
+        return;
+    upload_intake_add(&line->intake, (struct text){lines->piece, gathered});
+    follow_intake(lines, line);
+}
+
+/* So many bytes of lines->piece. */
+static void take_records(struct upload_lines *lines, struct upload_line *line, size_t length)
+{
+    struct text bytes = {lines->piece, length}, body;
+    enum fcgi_piece piece;
+    size_t gathered = 0;
+
+    while ((piece = fcgi_stream_next(&line->stream, &bytes, &body)) == FCGI_PIECE_BODY ||
+           piece == FCGI_PIECE_VARIABLES) {
+        if (piece == FCGI_PIECE_BODY)
+            gather(lines, &gathered, body);
+        else
             begin_request(lines, line);
-            break;
-        case FCGI_PIECE_BODY:
-            line->window_bytes += body.length;
-            if (line->stage == LINE_READING) {
-                upload_intake_add(&line->intake, body);
-                follow_intake(lines, line);
-            }
-            break;
-        case FCGI_PIECE_END:
-            take_end(lines, line);
-            break;
-        case FCGI_PIECE_UNSOUND:
-            if (line->stage == LINE_FINISHING) { /* the answer will not find anybody */
-                line->body_has_ended = true;
-                return;
-            }
-            counter_add(COUNTER_connections_unsound, 1);
-            end_line(lines, line);
+        if (line->stage == LINE_OVER)
             return;
-        }
+    }
+    hand_over(lines, line, gathered);
+    if (piece == FCGI_PIECE_END) {
+        take_end(lines, line);
+    } else if (piece == FCGI_PIECE_UNSOUND && line->stage == LINE_FINISHING) {
+        line->body_has_ended = true; /* the answer will not find anybody */
+    } else if (piece == FCGI_PIECE_UNSOUND) {
+        counter_add(COUNTER_connections_unsound, 1);
+        end_line(lines, line);
     }
 }
 
@@ -307,7 +318,7 @@ static bool read_some(struct upload_lines *lines, struct upload_line *line)
         return false;
     }
     line->heard_ns = clock_ns();
-    take_records(lines, line, (struct text){lines->piece, (size_t)got});
+    take_records(lines, line, (size_t)got);
     return got == READ_BYTES && line->stage != LINE_OVER && line->stage != LINE_FINISHING;
 }
 
