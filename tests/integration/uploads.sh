@@ -231,6 +231,11 @@ if mkdir "$work/small" && mount -t tmpfs -o size=1m none "$work/small" 2>/dev/nu
     umount -l "$work/small"
 fi
 
+prints_figures() {
+    "$QM_SOURCE_DIR/tests/cost/upload-figures" --bytes 100000 --rate 1000000 --cuts 1 --files 5 \
+        --lines 2 --fast 2 --seconds 1 "$QM_BINARY_DIR" >"$work/figures" && grep -q '5 of 5 taken' "$work/figures"
+}
+claim "the command for figures prints them" prints_figures
 claim "no other file came into the folder" test -z "$(find "$upload_dir" -mindepth 1 -type f \
     -not -path '*/.partial/*' -not -name '*_[0-9]*')"
 finish

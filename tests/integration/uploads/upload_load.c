@@ -1,17 +1,20 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Uploads as clients send them, with the project's certificates: for uploads.sh, and for figures
- * (tests/README.md).
+/* Uploads as clients send them, with the project's certificates: for uploads.sh, and for
+ * tests/cost/upload-figures.
  *
  *     upload_load KEY head NAME NBYTES OFFSET MAX_NBYTES [MD5]
  *     upload_load KEY many URL COUNT BYTES
  *     upload_load KEY file URL PATH NAME CUTS BYTES_PER_SECOND
  *     upload_load KEY slow URL LINES SECONDS COUNT BYTES
+ *     upload_load KEY disk FOLDER COUNT BYTES
  *
  * KEY is the project's upload_private. `head` prints the head of an upload, for other programs to
  * send. `many` sends so many small files at the same moment. `file` sends one, is cut off so many
  * times, asks each time how much is there, and goes on from that. `slow` opens lines that bring 100
- * bytes a second, and meanwhile sends files one after another. URLs are http://127.0.0.1:PORT/PATH.
- * The figures are lines of text; the exit status is 1 if any file was not taken. */
+ * bytes a second, and meanwhile sends files one after another. `disk` uploads nothing: it writes,
+ * syncs and renames so many files one after another, as the least that any handler has to do. URLs
+ * are http://127.0.0.1:PORT/PATH. The figures are lines of text; the exit status is 1 if any file
+ * was not taken. */
 #include "server/base/arena.h"
 #include "server/base/buffer.h"
 #include "server/base/clock.h"
@@ -27,8 +30,8 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/epoll.h>
 #include <sys/mman.h>
+#include <sys/resource.h>
 #include <sys/socket.h>
 #include <sys/stat.h>
 #include <unistd.h>
@@ -440,12 +443,66 @@ static int slow(char **words, int count)
     return failed == 0 ? 0 : 1;
 }
 
+/* A piece at a time, as from a web server. */
+static void write_file(int folder, const char *name, struct text piece, int64_t bytes)
+{
+    char final_name[80];
+    int descriptor = openat(folder, name, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0644);
+
+    (void)snprintf(final_name, sizeof(final_name), "%s.done", name);
+    if (descriptor < 0)
+        give_up(name);
+    while (bytes > 0) {
+        struct text part = bytes < PIECE ? text_first(piece, (size_t)bytes) : piece;
+
+        if (!file_write_all(descriptor, part))
+            give_up(name);
+        bytes -= (int64_t)part.length;
+    }
+    if (fsync(descriptor) != 0 || renameat(folder, name, folder, final_name) != 0 ||
+        fsync(folder) != 0)
+        give_up(name);
+    close(descriptor);
+}
+
+static double seconds_in(struct timeval time)
+{
+    return (double)time.tv_sec + (double)time.tv_usec * 1e-6;
+}
+
+static int disk(char **words, int count)
+{
+    if (count != 3)
+        return 2;
+    int64_t files = number(words[1]), bytes = number(words[2]);
+    char *content = pattern(PIECE), name[64];
+    int folder = open(words[0], O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+    uint64_t begun_ns = clock_ns();
+    struct rusage used;
+
+    if (folder < 0)
+        give_up(words[0]);
+    for (int64_t i = 0; i < files; i++) {
+        (void)snprintf(name, sizeof(name), "disk_%" PRId64, i);
+        write_file(folder, name, (struct text){content, PIECE}, bytes);
+    }
+    double seconds = (double)(clock_ns() - begun_ns) * 1e-9;
+    (void)getrusage(RUSAGE_SELF, &used);
+    printf("disk: %.2f s, %.0f files/s, %.1f MB/s, %.1f s of CPU\n", seconds,
+           (double)files / seconds, (double)(files * bytes) / seconds * 1e-6,
+           seconds_in(used.ru_utime) + seconds_in(used.ru_stime));
+    free(content);
+    close(folder);
+    return 0;
+}
+
 static int usage(void)
 {
     fprintf(stderr, "upload_load KEY head NAME NBYTES OFFSET MAX_NBYTES [MD5]\n"
                     "upload_load KEY many URL COUNT BYTES\n"
                     "upload_load KEY file URL PATH NAME CUTS BYTES_PER_SECOND\n"
-                    "upload_load KEY slow URL LINES SECONDS COUNT BYTES\n");
+                    "upload_load KEY slow URL LINES SECONDS COUNT BYTES\n"
+                    "upload_load KEY disk FOLDER COUNT BYTES\n");
     return 2;
 }
 
@@ -465,6 +522,8 @@ int main(int argc, char **argv)
     }
     if (strcmp(argv[2], "head") == 0)
         return print_head(argv + 3, argc - 3);
+    if (strcmp(argv[2], "disk") == 0)
+        return disk(argv + 3, argc - 3) == 0 ? 0 : usage();
     if (strncmp(argv[3], before, sizeof(before) - 1) != 0)
         return usage();
     port = (int)strtol(argv[3] + sizeof(before) - 1, &argv[3], 10);
