@@ -56,10 +56,18 @@ check_front() { # FRONT, behind $url
     claim "$front: and a reply" is_reply "$work/$front.reply"
     claim "$front: that says why" grep -q 'too large' "$work/$front.reply"
     claim "$front: a look with GET gets words" answers "$url"
+    curl -s "${url%_cgi/cgi}/" >"$work/$front.master"
+    claim "$front: the master page" grep -q '<scheduler>' "$work/$front.master"
+    claim "$front: a file to download" is_file download/some
+    claim "$front: keys are nobody's business" not is_file keys/some
 }
+# shellcheck disable=SC2317 # claim calls it
+is_file() { [ "$(curl -sf "${url%_cgi/cgi}/$1")" = data ]; }
 
 new_project ""
 add_host
+echo data >"$project/download/some"
+echo data >"$project/keys/some"
 body 30000000 >"$work/30mb"
 body 40000000 >"$work/40mb"
 start_server one --threads 2
