@@ -34,9 +34,45 @@ claim "no such page" warns "HTTP status 404"
 upload_to "$url"
 claim "another page" warns 'another page answers: ".*scheduler'
 mkdir -p "$project/upload"
+moves=$port
+cat >"$work/moves.conf" <<CONF
+daemon off; pid $work/moves.pid; error_log $work/moves.log;
+$([ "$(id -u)" -ne 0 ] || echo "user root;")
+events {}
+http {
+    access_log off; client_body_temp_path $work/moves.body; fastcgi_temp_path $work/moves.fastcgi;
+    proxy_temp_path $work/moves.proxy; uwsgi_temp_path $work/moves.uwsgi; scgi_temp_path $work/moves.scgi;
+    server {
+        listen 127.0.0.1:$moves;
+        location /301 { return 301 ${url%cgi}file_upload_handler; }
+        location /302 { return 302 ${url%cgi}file_upload_handler; }
+        location /308 { return 308 ${url%cgi}file_upload_handler; }
+        location /round { return 307 http://127.0.0.1:$moves/round; }
+        location /page { default_type text/html; return 200 "<html><body>Welcome</body></html>"; }
+        location /mute { return 444; }
+    }
+}
+CONF
+nginx -p "$work" -c "$work/moves.conf" -e "$work/moves.log" &
+started+=($!)
+within 10 curl -s -o "$work/page" "http://127.0.0.1:$moves/page"
+upload_to "http://127.0.0.1:$moves/page"
+claim "a page for people" warns 'another page answers: "<html><body>Welcome'
+upload_to "http://127.0.0.1:$moves/mute"
+claim "no answer at all" warns "Server returned nothing"
+upload_to "http://127.0.0.1:$moves/round"
+claim "round and round" warns "Number of redirects hit maximum amount"
 upload_to "${url%cgi}file_upload_handler"
 start_uploads
 claim "an upload handler" not eval 'create simple_out.xml | grep warning'
 claim "the check is content" not checks
+for status in 301 308; do
+    upload_to "http://127.0.0.1:$moves/$status"
+    claim "moved by $status, where a file arrives" not eval 'create simple_out.xml | grep warning'
+done
+upload_to "http://127.0.0.1:$moves/302"
+claim "moved by 302, where none does" warns "it redirects by a status of 302 or 303"
+upload_to "${url%cgi}file_upload_handler"
+claim "which a proxy of this machine's has no part in" not eval 'http_proxy=http://127.0.0.1:1 create simple_out.xml | grep warning'
 claim "nothing was stored" test "$(find "$project/upload" -type f | wc -l)" = 0
 finish

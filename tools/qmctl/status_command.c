@@ -9,12 +9,11 @@
 #include "server/project/project.h"
 #include "tools/qmctl/commands.h"
 #include "tools/qmctl/output.h"
+#include "tools/qmctl/web_question.h"
 
 #include <inttypes.h>
 #include <stdio.h>
 #include <unistd.h>
-
-#include <curl/curl.h>
 
 #include "server/base/banned.h"
 
@@ -37,29 +36,17 @@ static void add_line(struct lines *lines, const char *what, struct text name, bo
 
 /* --- schedulers ------------------------------------------------------------------------------- */
 
-static size_t receive(char *bytes, size_t size, size_t count, void *context)
-{
-    buffer_add(context, (struct text){.at = bytes, .length = size * count});
-    return size * count;
-}
-
 /* A look with GET is answered by the server itself, so it goes all the way. */
 static void look_at_scheduler(struct session *session, struct lines *lines, struct text url)
 {
     struct buffer page = buffer_on_heap(PAGE_BYTES_MAX);
-    CURL *easy = curl_easy_init();
+    CURL *easy = web_question(session->arena, url, (long)PATIENCE_S, &page);
     CURLcode result = CURLE_FAILED_INIT;
     long status = 0;
     double seconds = 0;
     struct text words;
 
     if (easy != NULL) {
-        curl_easy_setopt(easy, CURLOPT_URL, text_string(session->arena, url));
-        curl_easy_setopt(easy, CURLOPT_PROTOCOLS_STR, "http,https");
-        curl_easy_setopt(easy, CURLOPT_TIMEOUT, (long)PATIENCE_S);
-        curl_easy_setopt(easy, CURLOPT_NOSIGNAL, 1L);
-        curl_easy_setopt(easy, CURLOPT_WRITEFUNCTION, receive);
-        curl_easy_setopt(easy, CURLOPT_WRITEDATA, &page);
         result = curl_easy_perform(easy);
         curl_easy_getinfo(easy, CURLINFO_RESPONSE_CODE, &status);
         curl_easy_getinfo(easy, CURLINFO_TOTAL_TIME, &seconds);

@@ -9,15 +9,14 @@
 #include "server/base/file.h"
 #include "server/submit/template_output.h"
 #include "tools/qmctl/project_session.h"
+#include "tools/qmctl/web_question.h"
 
 #include <dirent.h>
 #include <stdio.h>
 
-#include <curl/curl.h>
-
 #include "server/base/banned.h"
 
-enum { CONNECT_S = 3, PATIENCE_S = 6, PAGE_BYTES_MAX = 100000, SHOWN_BYTES = 80 };
+enum { CONNECT_S = 3, PATIENCE_S = 6, MOVES_MAX = 10, PAGE_BYTES_MAX = 100000, SHOWN_BYTES = 80 };
 
 static const char question[] =
     "<data_server_request>\n"
@@ -27,31 +26,26 @@ static const char question[] =
     "    <get_file_size>qmctl_asks_whether_uploads_work</get_file_size>\n"
     "</data_server_request>\n";
 
-static size_t receive(char *bytes, size_t size, size_t count, void *context)
+/* As clients go after redirections: a POST stays one after a status of 301, 307 and 308; by 302 and
+ * 303 it becomes a GET, and no byte arrives (*ret_is_lost). */
+static CURLcode ask(struct arena *arena, struct text url, struct buffer *page, long *ret_status,
+                    bool *ret_is_lost)
 {
-    buffer_add(context, (struct text){.at = bytes, .length = size * count});
-    return size * count;
-}
-
-static CURLcode ask(const char *url, struct buffer *page, long *ret_status)
-{
-    CURL *easy = curl_easy_init();
+    char *method = NULL;
+    CURL *easy = web_question(arena, url, (long)PATIENCE_S, page);
     CURLcode result = CURLE_FAILED_INIT;
 
     if (easy == NULL)
         return result;
-    curl_easy_setopt(easy, CURLOPT_URL, url);
-    curl_easy_setopt(easy, CURLOPT_PROTOCOLS_STR, "http,https");
     curl_easy_setopt(easy, CURLOPT_POSTFIELDS, question);
-    curl_easy_setopt(easy, CURLOPT_FOLLOWLOCATION, 1L); /* as clients do */
-    curl_easy_setopt(easy, CURLOPT_POSTREDIR, (long)CURL_REDIR_POST_ALL);
+    curl_easy_setopt(easy, CURLOPT_FOLLOWLOCATION, 1L);
+    curl_easy_setopt(easy, CURLOPT_MAXREDIRS, (long)MOVES_MAX);
+    curl_easy_setopt(easy, CURLOPT_POSTREDIR, (long)CURL_REDIR_POST_301);
     curl_easy_setopt(easy, CURLOPT_CONNECTTIMEOUT, (long)CONNECT_S);
-    curl_easy_setopt(easy, CURLOPT_TIMEOUT, (long)PATIENCE_S);
-    curl_easy_setopt(easy, CURLOPT_NOSIGNAL, 1L);
-    curl_easy_setopt(easy, CURLOPT_WRITEFUNCTION, receive);
-    curl_easy_setopt(easy, CURLOPT_WRITEDATA, page);
     result = curl_easy_perform(easy);
     curl_easy_getinfo(easy, CURLINFO_RESPONSE_CODE, ret_status);
+    curl_easy_getinfo(easy, CURLINFO_EFFECTIVE_METHOD, &method);
+    *ret_is_lost = text_is(text_from(method), "GET");
     curl_easy_cleanup(easy);
     return result;
 }
@@ -106,8 +100,12 @@ struct text upload_url_problem(struct session *session)
     if (url.length == 0)
         return TEXT("output files cannot be uploaded: config.xml has no upload_url");
     (void)curl_global_init(CURL_GLOBAL_DEFAULT);
-    CURLcode result = ask(text_string(session->arena, url), &page, &status);
-    struct text found = judge(session->arena, result, status, buffer_text(&page));
+    bool is_lost = false;
+    CURLcode result = ask(session->arena, url, &page, &status, &is_lost);
+    struct text found = is_lost && result == CURLE_OK
+                            ? TEXT("it redirects by a status of 302 or 303, after which clients "
+                                   "send no file; 301, 307 or 308 keep it")
+                            : judge(session->arena, result, status, buffer_text(&page));
     if (found.length > 0)
         found = text_print(session->arena,
                            "output files cannot be uploaded to " TEXT_FORMAT
