@@ -194,6 +194,7 @@ struct answer_filter {
     int64_t server_state;
     int64_t outcome; /* of results; -1: does not matter */
     int64_t before;  /* only lower ids */
+    bool goes_on;    /* a further part of one long list, so that sorting all is not worth it */
     size_t most;
 };
 struct job_view {
@@ -244,6 +245,18 @@ MUST_CHECK enum status db_admin_answers_of(struct db *db, struct arena *arena,
 MUST_CHECK enum status db_admin_open_ids(struct db *db, struct arena *arena,
                                          const struct answer_filter *filter, bool all,
                                          int64_t **ret_ids, size_t *ret_count, int64_t *ret_newest);
+
+/* Results that timed out, whose hosts may still report them: those with higher ids, in any order,
+ * or those of `ids`. */
+MUST_CHECK enum status db_admin_lapsed_ids(struct db *db, struct arena *arena,
+                                           const struct answer_filter *filter, int64_t after,
+                                           int64_t **ret_ids, size_t *ret_count);
+MUST_CHECK enum status db_admin_lapsed_of(struct db *db, struct arena *arena, const int64_t *ids,
+                                          size_t count, int64_t **ret_ids, size_t *ret_count);
+/* Jobs that are not over and whose transition became due between two moments (epochs). */
+MUST_CHECK enum status db_admin_due_jobs(struct db *db, struct arena *arena,
+                                         const struct answer_filter *filter, int64_t since,
+                                         int64_t now, int64_t *ret_jobs);
 
 /* --- figures ------------------------------------------------------------------------------ */
 

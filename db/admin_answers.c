@@ -34,6 +34,13 @@ static bool has_key(const struct answer_filter *filter)
     return filter->batch != 0 || filter->name_prefix.length > 0;
 }
 
+/* The index of names has them in no order of ids, so that each part of a long list would sort all.
+ */
+static bool sorts_again(const struct answer_filter *filter)
+{
+    return filter->goes_on && filter->batch == 0 && filter->name_prefix.length > 0;
+}
+
 /* --- jobs ---------------------------------------------------------------------------------- */
 
 /* `rows` are by falling id. */
@@ -143,7 +150,7 @@ enum status db_admin_jobs(struct db *db, struct arena *arena, const struct answe
     int64_t most = (int64_t)filter->most;
     enum status status;
 
-    if (has_key(filter))
+    if (has_key(filter) && !sorts_again(filter))
         status = DB_ALL(db, admin_jobs_by_key, arena, &rows, ret_count, .appid = filter->appid,
                         .batch = filter->batch, .name_like = name_like, .state = filter->state,
                         .before = filter->before, .most = most);
@@ -204,7 +211,8 @@ enum status db_admin_batches(struct db *db, struct arena *arena, const struct an
         views[i].row = rows[i];
         numbers[count - 1 - i] = rows[i].batch;
     }
-    status = DB_QUERY(db, admin_batch_results, NULL, &cursor, .batches = {numbers, count});
+    status = DB_QUERY(db, admin_batch_results, NULL, &cursor, .batches = {numbers, count},
+                      .appid = filter->appid);
     if (status != STATUS_OK)
         return status;
     while (DB_NEXT(&cursor, &row)) {
@@ -228,7 +236,8 @@ enum status db_admin_results(struct db *db, struct arena *arena, const struct an
     struct text name_like = like_prefix(arena, filter->name_prefix);
     int64_t most = (int64_t)filter->most;
 
-    if (has_key(filter) || (filter->appid != 0 && filter->server_state != 0))
+    if ((has_key(filter) || (filter->appid != 0 && filter->server_state != 0)) &&
+        !sorts_again(filter))
         return DB_ALL(db, admin_results_by_key, arena, ret_rows, ret_count, .appid = filter->appid,
                       .batch = filter->batch, .name_like = name_like,
                       .server_state = filter->server_state, .outcome = filter->outcome,
@@ -333,4 +342,62 @@ enum status db_admin_open_ids(struct db *db, struct arena *arena,
     *ret_ids = ids;
     *ret_newest = all ? newest.resultid : newest.workunitid;
     return STATUS_OK;
+}
+
+static enum status take_ids(struct arena *arena, enum status status, const struct id_row *rows,
+                            size_t count, int64_t **ret_ids)
+{
+    int64_t *ids = ARENA_ARRAY(arena, count, int64_t);
+
+    if (status != STATUS_OK)
+        return status;
+    if (ids == NULL)
+        return STATUS_TOO_LARGE;
+    for (size_t i = 0; i < count; i++)
+        ids[i] = rows[i].id;
+    *ret_ids = ids;
+    return STATUS_OK;
+}
+
+enum status db_admin_lapsed_ids(struct db *db, struct arena *arena,
+                                const struct answer_filter *filter, int64_t after,
+                                int64_t **ret_ids, size_t *ret_count)
+{
+    struct text name_like = like_prefix(arena, filter->name_prefix);
+    struct id_row *rows = NULL;
+    size_t count = 0;
+    enum status status =
+        has_key(filter)
+            ? DB_ALL(db, admin_lapsed_results_by_key, arena, &rows, &count, .appid = filter->appid,
+                     .batch = filter->batch, .name_like = name_like, .after = after)
+            : DB_ALL(db, admin_lapsed_results, arena, &rows, &count, .appid = filter->appid,
+                     .batch = filter->batch, .name_like = name_like, .after = after);
+
+    *ret_count = count;
+    return take_ids(arena, status, rows, count, ret_ids);
+}
+
+enum status db_admin_lapsed_of(struct db *db, struct arena *arena, const int64_t *ids, size_t count,
+                               int64_t **ret_ids, size_t *ret_count)
+{
+    struct id_row *rows = NULL;
+    enum status status = STATUS_OK;
+
+    *ret_count = 0;
+    if (count > 0)
+        status = DB_ALL(db, admin_lapsed_results_of, arena, &rows, ret_count, .ids = {ids, count});
+    return take_ids(arena, status, rows, *ret_count, ret_ids);
+}
+
+enum status db_admin_due_jobs(struct db *db, struct arena *arena,
+                              const struct answer_filter *filter, int64_t since, int64_t now,
+                              int64_t *ret_jobs)
+{
+    struct due_jobs_row row = {.jobs = 0};
+    enum status status =
+        DB_ONE(db, admin_due_jobs, NULL, &row, .appid = filter->appid, .batch = filter->batch,
+               .name_like = like_prefix(arena, filter->name_prefix), .since = since, .now = now);
+
+    *ret_jobs = row.jobs;
+    return status;
 }

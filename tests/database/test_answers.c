@@ -269,6 +269,62 @@ static void open_ones_are_known_by_number(void **state)
     assert_i64(newest, 24);
 }
 
+static void late_reports_may_come(void **state)
+{
+    struct test_fixture *fixture = *state;
+    struct answer_filter filter = everything;
+    const int64_t some[] = {11, 14, 17, 21};
+    int64_t *ids = NULL, due = 0;
+    size_t count = 0;
+    /* 14 and 21 timed out; the one that was reported as such cannot be reported again */
+    assert_status(STATUS_OK,
+                  db_admin_lapsed_ids(fixture->db, fixture->arena, &filter, 0, &ids, &count));
+    assert_int_equal(count, 2);
+    assert_status(STATUS_OK,
+                  db_admin_lapsed_ids(fixture->db, fixture->arena, &filter, 14, &ids, &count));
+    assert_int_equal(count, 1);
+    assert_i64(ids[0], 21);
+    test_sql(fixture->database, "UPDATE result SET outcome = 7 WHERE id = 17;"
+                                "UPDATE result SET received_time = 1 WHERE id = 21;"
+                                "UPDATE workunit SET transition_time = 100 + id");
+    assert_status(STATUS_OK, db_rollback(fixture->db));
+    assert_status(STATUS_OK,
+                  db_admin_lapsed_of(fixture->db, fixture->arena, some, 4, &ids, &count));
+    assert_int_equal(count, 2);
+    assert_i64(ids[0] + ids[1], 14 + 17);
+    assert_status(STATUS_OK,
+                  db_admin_lapsed_of(fixture->db, fixture->arena, NULL, 0, &ids, &count));
+    assert_int_equal(count, 0);
+    filter.name_prefix = TEXT("a_4");
+    assert_status(STATUS_OK,
+                  db_admin_lapsed_ids(fixture->db, fixture->arena, &filter, 0, &ids, &count));
+    assert_int_equal(count, 1);
+    /* open jobs: 1 to 4 and 8 to 11 */
+    filter.name_prefix = NO_TEXT;
+    assert_status(STATUS_OK,
+                  db_admin_due_jobs(fixture->db, fixture->arena, &filter, 102, 108, &due));
+    assert_i64(due, 4);
+    filter.batch = 5;
+    assert_status(STATUS_OK,
+                  db_admin_due_jobs(fixture->db, fixture->arena, &filter, 102, 108, &due));
+    assert_i64(due, 1);
+}
+
+static void a_batch_of_two_applications_is_counted_by_each(void **state)
+{
+    struct test_fixture *fixture = *state;
+    struct answer_filter filter = everything;
+    struct batch_view *rows = NULL;
+    size_t count = 0;
+    test_sql(fixture->database, "UPDATE workunit SET batch = 5; UPDATE result SET batch = 5");
+    filter.appid = 1;
+    assert_status(STATUS_OK, db_admin_batches(fixture->db, fixture->arena, &filter, &rows, &count));
+    assert_int_equal(count, 1);
+    assert_i64(rows[0].row.jobs, 7);
+    assert_i64(rows[0].unsent, 1);
+    assert_i64(rows[0].in_progress, 1);
+}
+
 /* --- what the optimizer makes of it ---------------------------------------------------------- */
 
 enum { MANY = 50000 };
@@ -314,6 +370,7 @@ static void large_projects_are_read_by_an_index(void **state)
     static const char *const name_page[] = {"0",       "0",  "0",  "0", "'j12%%'",
                                             "'j12%%'", "''", "''", "9", "10"};
     static const char *const open_ids[] = {"2"};
+    static const char *const lapsed[] = {"0", "0", "7", "7", "''", "''", "5"};
     static const char *const canonical[] = {"0", "0", "0", "0", "''", "''", "5", "10"};
     struct test_fixture *fixture = *state;
     test_sql(fixture->database,
@@ -332,6 +389,7 @@ static void large_projects_are_read_by_an_index(void **state)
     expect_plan(fixture, STATEMENT_admin_jobs_by_key, name_page, "\"key\": \"name\"");
     expect_plan(fixture, STATEMENT_admin_open_jobs, open_ids, "\"using_index\": true");
     expect_plan(fixture, STATEMENT_admin_open_results, open_ids, "\"using_index\": true");
+    expect_plan(fixture, STATEMENT_admin_lapsed_results_by_key, lapsed, "\"key\": \"res_batch\"");
     expect_plan(fixture, STATEMENT_admin_canonical_answers, canonical, "\"key\": \"PRIMARY\"");
 }
 
@@ -345,6 +403,9 @@ int main(void)
         cmocka_unit_test_setup_teardown(results_are_listed, setup, test_fixture_close),
         cmocka_unit_test_setup_teardown(answers_are_canonical_or_all, setup, test_fixture_close),
         cmocka_unit_test_setup_teardown(open_ones_are_known_by_number, setup, test_fixture_close),
+        cmocka_unit_test_setup_teardown(late_reports_may_come, setup, test_fixture_close),
+        cmocka_unit_test_setup_teardown(a_batch_of_two_applications_is_counted_by_each, setup,
+                                        test_fixture_close),
         cmocka_unit_test_setup_teardown(large_projects_are_read_by_an_index, setup,
                                         test_fixture_close),
     };

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Lists of jobs, batches and results. */
 #include "db/admin.h"
+#include "db/db.h"
 #include "db/states.h"
 #include "server/base/arena.h"
 #include "server/base/buffer.h"
@@ -16,6 +17,7 @@
 
 #define MOST_USUAL 100
 #define MOST_MAX   1000000
+#define PAGE_ROWS  2000
 
 static const struct {
     const char *word;
@@ -66,6 +68,7 @@ enum status answer_filter_read(struct session *session, struct answer_filter *re
 static enum status state_unknown(struct session *session, const char *option,
                                  const struct buffer *words)
 {
+    session->is_usage = true;
     return fail(&session->failure, STATUS_INVALID, "--%s: must be one of " TEXT_FORMAT, option,
                 TEXT_ARG(buffer_text(words)));
 }
@@ -113,10 +116,56 @@ static enum status read_result_state(struct session *session, const char *option
     return state_unknown(session, option, &words);
 }
 
-static void say_more(const struct answer_filter *filter, size_t count, int64_t last)
+/* --- long lists --------------------------------------------------------------------------------
+ */
+
+/* Rows that come page by page; `read` adds a page to the table and says what comes before the next.
+ */
+struct answer_list {
+    const char *what;
+    struct output_table table;
+    enum status (*read)(struct session *session, const struct answer_filter *filter,
+                        struct output_table *table, size_t *ret_count, int64_t *ret_last);
+};
+
+static enum status print_page(struct session *session, struct answer_list *list,
+                              const struct answer_filter *page, size_t *ret_count,
+                              int64_t *ret_last)
 {
-    if (count == filter->most)
+    struct arena_mark mark = arena_mark(session->arena);
+    enum status status = session_db_failed(
+        session, list->read(session, page, &list->table, ret_count, ret_last), list->what);
+
+    if (status == STATUS_OK)
+        status = db_rollback(session->db);
+    if (status == STATUS_OK)
+        status = table_flush(&list->table);
+    arena_rewind(session->arena, mark);
+    return status;
+}
+
+/* However long it becomes, one page is in memory. */
+static enum exit_code print_list(struct session *session, struct answer_list list,
+                                 struct answer_filter filter)
+{
+    size_t left = filter.most, count = 0;
+    int64_t last = 0;
+    enum status status;
+
+    do {
+        filter.most = left < PAGE_ROWS ? left : PAGE_ROWS;
+        status = print_page(session, &list, &filter, &count, &last);
+        if (status != STATUS_OK)
+            return session_failed(session);
+        left -= count;
+        filter.before = last;
+        if (count == 0 && !filter.goes_on && session->form == FORM_TEXT)
+            fprintf(stderr, "no %s\n", list.what);
+        filter.goes_on = true;
+    } while (count == filter.most && left > 0);
+    if (left == 0)
         fprintf(stderr, "there may be more: --before %" PRId64 "\n", last);
+    return EXIT_DONE;
 }
 
 /* --- jobs --------------------------------------------------------------------------------------
@@ -137,7 +186,7 @@ static enum status count_jobs(struct session *session, const struct answer_filte
     static const char *const titles[] = {"app", "state", "jobs"};
     struct output_table table = TABLE_BEGIN(session, titles);
     struct job_count_row *rows;
-    size_t count;
+    size_t count, shown = 0;
     enum status status = session_db_failed(
         session, db_admin_job_counts(session->db, session->arena, filter, &rows, &count), "jobs");
 
@@ -147,139 +196,156 @@ static enum status count_jobs(struct session *session, const struct answer_filte
         table_text(&table, rows[i].app);
         table_text(&table, rows[i].state);
         table_number(&table, rows[i].jobs);
+        shown++;
     }
     if (status == STATUS_OK)
         table_print(&table);
+    if (status == STATUS_OK && shown == 0 && session->form == FORM_TEXT)
+        fputs("no jobs\n", stderr);
     return status;
 }
 
-static enum status list_jobs(struct session *session, const struct answer_filter *filter)
+static enum status read_jobs(struct session *session, const struct answer_filter *filter,
+                             struct output_table *table, size_t *ret_count, int64_t *ret_last)
 {
-    static const char *const titles[] = {"id",     "name",    "app",         "batch",
-                                         "state",  "unsent",  "in_progress", "success",
-                                         "failed", "created", "errors"};
-    struct output_table table = TABLE_BEGIN(session, titles);
-    struct job_view *jobs;
-    size_t count;
-    enum status status = session_db_failed(
-        session, db_admin_jobs(session->db, session->arena, filter, &jobs, &count), "jobs");
+    struct job_view *jobs = NULL;
+    size_t count = 0;
+    enum status status = db_admin_jobs(session->db, session->arena, filter, &jobs, &count);
 
-    if (status != STATUS_OK)
-        return status;
-    for (size_t i = 0; i < count; i++) {
-        table_number(&table, jobs[i].row.id);
-        table_text(&table, jobs[i].row.name);
-        table_text(&table, jobs[i].row.app);
-        table_number(&table, jobs[i].row.batch);
-        table_text(&table, jobs[i].row.state);
-        table_number(&table, jobs[i].unsent);
-        table_number(&table, jobs[i].in_progress);
-        table_number(&table, jobs[i].success);
-        table_number(&table, jobs[i].failed);
-        table_time(&table, jobs[i].row.create_time);
-        table_words(&table, job_errors(session->arena, jobs[i].row.error_mask));
+    for (size_t i = 0; i < count && status == STATUS_OK; i++) {
+        table_number(table, jobs[i].row.id);
+        table_text(table, jobs[i].row.name);
+        table_text(table, jobs[i].row.app);
+        table_number(table, jobs[i].row.batch);
+        table_text(table, jobs[i].row.state);
+        table_number(table, jobs[i].unsent);
+        table_number(table, jobs[i].in_progress);
+        table_number(table, jobs[i].success);
+        table_number(table, jobs[i].failed);
+        table_time(table, jobs[i].row.create_time);
+        table_words(table, job_errors(session->arena, jobs[i].row.error_mask));
+        *ret_last = jobs[i].row.id;
     }
-    table_print(&table);
-    say_more(filter, count, count > 0 ? jobs[count - 1].row.id : 0);
-    return STATUS_OK;
+    *ret_count = count;
+    return status;
 }
 
 enum exit_code command_jobs_list(struct session *session)
 {
+    static const char *const titles[] = {"id",     "name",    "app",         "batch",
+                                         "state",  "unsent",  "in_progress", "success",
+                                         "failed", "created", "errors"};
+    bool counts = option_given(session, "count");
     struct answer_filter filter;
-    enum status status = answer_filter_read(session, &filter);
 
+    if (counts && (option_given(session, "most") || option_given(session, "before")))
+        return usage_failed(session, "--count counts all; --most and --before are for lines");
+    enum status status = answer_filter_read(session, &filter);
     if (status == STATUS_OK)
         status = read_job_state(session, &filter);
-    if (status == STATUS_OK)
-        status = option_given(session, "count") ? count_jobs(session, &filter)
-                                                : list_jobs(session, &filter);
-    return status == STATUS_OK ? EXIT_DONE : session_failed(session);
+    if (status == STATUS_OK && counts)
+        status = count_jobs(session, &filter);
+    if (status != STATUS_OK)
+        return session_failed(session);
+    return counts
+               ? EXIT_DONE
+               : print_list(session,
+                            (struct answer_list){"jobs", TABLE_BEGIN(session, titles), read_jobs},
+                            filter);
 }
 
 /* --- batches -----------------------------------------------------------------------------------
  */
+
+static enum status read_batches(struct session *session, const struct answer_filter *filter,
+                                struct output_table *table, size_t *ret_count, int64_t *ret_last)
+{
+    struct batch_view *rows = NULL;
+    size_t count = 0;
+    enum status status = db_admin_batches(session->db, session->arena, filter, &rows, &count);
+
+    for (size_t i = 0; i < count && status == STATUS_OK; i++) {
+        const struct batch_row *row = &rows[i].row;
+        int64_t over = row->done + row->failed + row->cancelled;
+
+        table_number(table, row->batch);
+        table_text(table, row->name);
+        table_text(table, row->app);
+        table_number(table, row->jobs);
+        table_number(table, row->done);
+        table_number(table, row->failed);
+        table_number(table, row->cancelled);
+        table_number(table, row->jobs > 0 ? 100 * over / row->jobs : 0);
+        table_number(table, rows[i].unsent);
+        table_number(table, rows[i].in_progress);
+        table_time(table, row->created);
+        *ret_last = row->batch;
+    }
+    *ret_count = count;
+    return status;
+}
 
 enum exit_code command_jobs_batches(struct session *session)
 {
     static const char *const titles[] = {"batch",  "name",        "app",       "jobs",
                                          "done",   "failed",      "cancelled", "percent",
                                          "unsent", "in_progress", "created"};
-    struct output_table table = TABLE_BEGIN(session, titles);
     struct answer_filter filter;
-    struct batch_view *rows;
-    size_t count = 0;
-    enum status status = answer_filter_read(session, &filter);
 
-    if (status == STATUS_OK)
-        status = session_db_failed(
-            session, db_admin_batches(session->db, session->arena, &filter, &rows, &count),
-            "batches");
-    if (status != STATUS_OK)
+    if (answer_filter_read(session, &filter) != STATUS_OK)
         return session_failed(session);
-    for (size_t i = 0; i < count; i++) {
-        const struct batch_row *row = &rows[i].row;
-        int64_t over = row->done + row->failed + row->cancelled;
-
-        table_number(&table, row->batch);
-        table_text(&table, row->name);
-        table_text(&table, row->app);
-        table_number(&table, row->jobs);
-        table_number(&table, row->done);
-        table_number(&table, row->failed);
-        table_number(&table, row->cancelled);
-        table_number(&table, row->jobs > 0 ? 100 * over / row->jobs : 0);
-        table_number(&table, rows[i].unsent);
-        table_number(&table, rows[i].in_progress);
-        table_time(&table, row->created);
-    }
-    table_print(&table);
-    say_more(&filter, count, count > 0 ? rows[count - 1].row.batch : 0);
-    return EXIT_DONE;
+    return print_list(session,
+                      (struct answer_list){"batches", TABLE_BEGIN(session, titles), read_batches},
+                      filter);
 }
 
 /* --- results -----------------------------------------------------------------------------------
  */
+
+static enum status read_results(struct session *session, const struct answer_filter *filter,
+                                struct output_table *table, size_t *ret_count, int64_t *ret_last)
+{
+    struct result_entry_row *rows = NULL;
+    size_t count = 0;
+    enum status status = db_admin_results(session->db, session->arena, filter, &rows, &count);
+
+    for (size_t i = 0; i < count && status == STATUS_OK; i++) {
+        table_number(table, rows[i].id);
+        table_text(table, rows[i].name);
+        table_text(table, rows[i].app);
+        table_number(table, rows[i].batch);
+        table_text(table, text_from(state_word("RESULT", rows[i].server_state)));
+        table_text(table, text_from(state_word("OUTCOME", rows[i].outcome)));
+        table_text(table, text_from(state_word("VALIDATE", rows[i].validate_state)));
+        table_number(table, rows[i].hostid);
+        table_time(table, rows[i].sent_time);
+        table_time(table, rows[i].report_deadline);
+        table_time(table, rows[i].received_time);
+        table_real(table, rows[i].elapsed_time, 1);
+        table_number(table, rows[i].exit_status);
+        table_real(table, rows[i].granted_credit, 2);
+        table_text(table, rows[i].job);
+        *ret_last = rows[i].id;
+    }
+    *ret_count = count;
+    return status;
+}
 
 enum exit_code command_jobs_results(struct session *session)
 {
     static const char *const titles[] = {
         "id",   "name",     "app",      "batch",   "state",       "outcome", "validation", "host",
         "sent", "deadline", "received", "elapsed", "exit_status", "credit",  "job"};
-    struct output_table table = TABLE_BEGIN(session, titles);
     struct answer_filter filter;
-    struct result_entry_row *rows;
-    size_t count = 0;
     enum status status = answer_filter_read(session, &filter);
 
     if (status == STATUS_OK)
         status = read_result_state(session, "state", "RESULT", &filter.server_state);
     if (status == STATUS_OK)
         status = read_result_state(session, "outcome", "OUTCOME", &filter.outcome);
-    if (status == STATUS_OK)
-        status = session_db_failed(
-            session, db_admin_results(session->db, session->arena, &filter, &rows, &count),
-            "results");
     if (status != STATUS_OK)
         return session_failed(session);
-    for (size_t i = 0; i < count; i++) {
-        table_number(&table, rows[i].id);
-        table_text(&table, rows[i].name);
-        table_text(&table, rows[i].app);
-        table_number(&table, rows[i].batch);
-        table_text(&table, text_from(state_word("RESULT", rows[i].server_state)));
-        table_text(&table, text_from(state_word("OUTCOME", rows[i].outcome)));
-        table_text(&table, text_from(state_word("VALIDATE", rows[i].validate_state)));
-        table_number(&table, rows[i].hostid);
-        table_time(&table, rows[i].sent_time);
-        table_time(&table, rows[i].report_deadline);
-        table_time(&table, rows[i].received_time);
-        table_real(&table, rows[i].elapsed_time, 1);
-        table_number(&table, rows[i].exit_status);
-        table_real(&table, rows[i].granted_credit, 2);
-        table_text(&table, rows[i].job);
-    }
-    table_print(&table);
-    say_more(&filter, count, count > 0 ? rows[count - 1].id : 0);
-    return EXIT_DONE;
+    return print_list(session,
+                      (struct answer_list){"results", TABLE_BEGIN(session, titles), read_results},
+                      filter);
 }

@@ -160,10 +160,12 @@ enum status option_number(struct session *session, const char *name, int64_t min
     int64_t read;
     if (value == NULL)
         return STATUS_OK;
-    if (!text_to_i64(text_from(value), &read) || read < minimum || read > maximum)
+    if (!text_to_i64(text_from(value), &read) || read < minimum || read > maximum) {
+        session->is_usage = true;
         return fail(&session->failure, STATUS_INVALID,
                     "--%s: \"%.40s\" is not a whole number from %" PRId64 " to %" PRId64, name,
                     value, minimum, maximum);
+    }
     *number = read;
     return STATUS_OK;
 }

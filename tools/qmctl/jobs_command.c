@@ -264,7 +264,8 @@ enum exit_code command_jobs_create(struct session *session)
         return usage_failed(session, "results of jobs --for somebody are made by the server");
     if (option_given(session, "multi") && !option_given(session, "for"))
         return usage_failed(session, "--multi needs --for");
-    if (option_given(session, "stdin") && session->argument_count > 0)
+    if (option_given(session, "stdin") &&
+        (session->argument_count > 0 || option_given(session, "remote_file")))
         return usage_failed(session, "with --stdin, files stand in the lines");
     progress.shown = progress.began;
     enum status status = read_settings(session, &app, &target, &settings);
@@ -278,6 +279,7 @@ enum exit_code command_jobs_create(struct session *session)
             printf("%" PRIu64 " jobs, %" PRIu64 " results\n", count.jobs, count.results);
         else
             printf("job " TEXT_FORMAT "\n", TEXT_ARG(jobs_last_name(jobs)));
+        (void)fflush(stdout); /* uploads are asked about for some seconds */
     }
     if (status == STATUS_OK && jobs_have_output_files(jobs)) {
         struct text problem = upload_url_problem(session);

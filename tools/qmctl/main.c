@@ -102,7 +102,8 @@ static const struct option jobs_list_options[] = {
      "Only those that are \"unsent\", \"in progress\", \"waiting for validation\", \"waiting\" "
      "(for "
      "the next transition, or for the host they are meant for), \"done\", \"failed\" or "
-     "\"cancelled\"."},
+     "\"cancelled\". No index knows the last two: without --batch or --name all jobs are gone "
+     "through, about two seconds for a million."},
     {"count", NULL, NULL, "How many are in each state, instead of a line for each."},
     PAGE_OPTIONS,
 };
@@ -114,7 +115,8 @@ static const struct option jobs_results_options[] = {
     {"state", NULL, "STATE",
      "Only those that are \"inactive\", \"unsent\", \"in progress\" or \"over\"."},
     {"outcome", NULL, "OUTCOME",
-     "Only those with this outcome, such as \"success\", \"client error\" or \"no reply\"."},
+     "Only those with this outcome, such as \"success\", \"client error\" or \"no reply\"; no "
+     "index knows it, as with failed jobs."},
     PAGE_OPTIONS,
 };
 static const struct option jobs_batches_options[] = {
@@ -127,8 +129,11 @@ static const struct option jobs_export_options[] = {
     WHICH_JOBS("Only those of jobs whose name begins so."),
     {"all", NULL, NULL,
      "Every successful result instead of the canonical one, for projects without validation."},
-    {"wait", NULL, NULL, "Stay until no job is open, and copy answers as they come."},
-    {"follow", NULL, NULL, "Stay, and copy answers as they come, until stopped by a signal."},
+    {"wait", NULL, NULL,
+     "Stay until no job is open (with --all: no result, and no transition due that may make one), "
+     "and copy answers as they come. A signal ends it too, as a failure."},
+    {"follow", NULL, NULL,
+     "Stay, and copy answers as they come, with --all late ones too, until stopped by a signal."},
     {"every", NULL, "SECONDS", "With --wait or --follow: between two looks (5)."},
 };
 static const struct option transition_options[] = {
@@ -290,7 +295,8 @@ const struct subcommand subcommands[] = {
      "result, to DIR/JOB/FILE and DIR/JOB/stderr.txt (with --all to DIR/JOB/RESULT/FILE). "
      "DIR/manifest.tsv lists every file, and those that are missing. What it lists is not copied "
      "again, so that the command may be interrupted and repeated. Names that cannot be names of "
-     "files become @NUMBER.",
+     "files become @NUMBER. DIR is new, empty, or of this command and this project; what is there "
+     "without being listed is replaced.",
      "qmctl jobs export answers --batch 12 --wait", OPTIONS(jobs_export_options),
      .arguments_min = 1, .arguments_max = 1, .prints_table = true, .run = command_jobs_export},
     {"transition", "",
@@ -425,6 +431,8 @@ int main(int count, char **words)
     }
     xml_startup();
     enum exit_code code = run(&session, count - 1, words + 1);
+    if (session.lacks_output && code == EXIT_DONE)
+        code = EXIT_FAILED;
     if (fflush(stdout) != 0 && code == EXIT_DONE) {
         fputs("qmctl: cannot write the output\n", stderr);
         code = EXIT_FAILED;

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* A table is collected whole and then printed, because columns for people are as wide as their
- * widest cell. Control characters never reach the terminal: names come from volunteers. */
+/* A table is collected and then printed, because columns for people are as wide as their widest
+ * cell; a long one in parts, whose columns may grow. Control characters never reach the terminal:
+ * names come from volunteers. What they write need not be UTF-8, which JSON has to be. */
 #include "tools/qmctl/output.h"
 
 #include "server/base/arena.h"
@@ -12,15 +13,82 @@
 
 #include "server/base/banned.h"
 
-#define COLUMNS_MAX 16
-#define FIRST_ROOM  256
-#define COLUMN_GAP  2
-#define SHOWN_MAX   60 /* bytes of a cell, for people */
+#define FIRST_ROOM 256
+#define COLUMN_GAP 2
+#define SHOWN_MAX  60 /* bytes of a cell, for people */
+
+/* --- characters -------------------------------------------------------------------------------
+ */
+
+static struct text cut_off(struct text *rest, size_t length)
+{
+    struct text first = text_first(*rest, length);
+
+    rest->at += first.length;
+    rest->length -= first.length;
+    return first;
+}
+
+/* Of the two ranges of control characters, or no character at all. */
+static bool is_unfit(struct text character)
+{
+    unsigned char first = (unsigned char)character.at[0];
+
+    return first < ' ' || first == 127 || text_character(character) != character.length ||
+           (first == 0xC2 && (unsigned char)character.at[1] < 0xA0);
+}
+
+/* A byte that begins no character stands for itself. */
+static struct text next_character(struct text *rest)
+{
+    size_t length = text_character(*rest);
+
+    return cut_off(rest, length > 0 ? length : 1);
+}
+
+void output_clean(struct text text, const char *kept)
+{
+    while (text.length > 0) {
+        struct text character = next_character(&text);
+
+        if (is_unfit(character) &&
+            (character.at[0] == '\0' || strchr(kept, character.at[0]) == NULL))
+            putchar('?');
+        else
+            (void)fwrite(character.at, 1, character.length, stdout);
+    }
+}
+
+static size_t width_of(struct text text)
+{
+    size_t width = 0;
+
+    for (; text.length > 0; width++)
+        (void)next_character(&text);
+    return width;
+}
+
+static struct text shortened(struct text text)
+{
+    struct text rest = text;
+    size_t length = 0;
+
+    while (rest.length > 0) {
+        size_t more = next_character(&rest).length;
+        if (length + more > SHOWN_MAX)
+            break;
+        length += more;
+    }
+    return text_first(text, length);
+}
+
+/* --- cells --------------------------------------------------------------------------------------
+ */
 
 struct output_table table_begin(struct session *session, const char *const *titles,
                                 size_t column_count)
 {
-    must(column_count <= COLUMNS_MAX);
+    must(column_count <= TABLE_COLUMNS_MAX);
     return (struct output_table){
         .session = session, .titles = titles, .column_count = column_count};
 }
@@ -48,7 +116,7 @@ static void add_cell(struct output_table *table, struct text text, bool is_numbe
 void table_text(struct output_table *table, struct text text)
 {
     if (table->session->form == FORM_TEXT)
-        text = text_first(text, SHOWN_MAX);
+        text = shortened(text);
     add_cell(table, text, false);
 }
 
@@ -81,23 +149,24 @@ void table_time(struct output_table *table, int64_t epoch)
     add_cell(table, text_copy(table->session->arena, text_from(words)), false);
 }
 
-static void print_clean(struct text text)
-{
-    for (size_t i = 0; i < text.length; i++)
-        putchar((unsigned char)text.at[i] < ' ' || text.at[i] == 127 ? '?' : text.at[i]);
-}
+/* --- printing -----------------------------------------------------------------------------------
+ */
 
 static void print_json_string(struct text text)
 {
     putchar('"');
-    for (size_t i = 0; i < text.length; i++) {
-        unsigned char c = (unsigned char)text.at[i];
+    while (text.length > 0) {
+        struct text character = next_character(&text);
+        unsigned char c = (unsigned char)character.at[0];
+
         if (c == '"' || c == '\\')
             printf("\\%c", c);
         else if (c < ' ' || c == 127)
             printf("\\u%04x", c);
+        else if (text_character(character) == 0)
+            fputs("\\ufffd", stdout);
         else
-            putchar(c);
+            (void)fwrite(character.at, 1, character.length, stdout);
     }
     putchar('"');
 }
@@ -116,13 +185,19 @@ static void print_json(const struct output_table *table)
     }
 }
 
+/* Other bytes stay as they are: scripts open files by them. */
+static void print_tsv_cell(struct text text)
+{
+    for (size_t i = 0; i < text.length; i++)
+        putchar((unsigned char)text.at[i] < ' ' || text.at[i] == 127 ? '?' : text.at[i]);
+}
+
 static void print_tsv(const struct output_table *table)
 {
-    for (size_t i = 0; i < table->column_count; i++)
-        printf("%s%s", i > 0 ? "\t" : "", table->titles[i]);
-    putchar('\n');
+    for (size_t i = 0; i < table->column_count && !table->has_begun; i++)
+        printf("%s%s", table->titles[i], i + 1 < table->column_count ? "\t" : "\n");
     for (size_t i = 0; i < table->cell_count; i++) {
-        print_clean(table->cells[i]);
+        print_tsv_cell(table->cells[i]);
         putchar((i + 1) % table->column_count == 0 ? '\n' : '\t');
     }
 }
@@ -133,38 +208,46 @@ static void print_padding(size_t width, size_t used)
         putchar(' ');
 }
 
-static void print_text(const struct output_table *table)
+static void print_text_cell(const struct output_table *table, size_t column, struct text text,
+                            bool is_number)
 {
-    size_t widths[COLUMNS_MAX] = {0};
-    for (size_t i = 0; i < table->column_count; i++)
-        widths[i] = strlen(table->titles[i]);
-    for (size_t i = 0; i < table->cell_count; i++)
-        if (widths[i % table->column_count] < table->cells[i].length)
-            widths[i % table->column_count] = table->cells[i].length;
-    for (size_t i = 0; i < table->column_count; i++) {
-        printf("%s", table->titles[i]);
-        print_padding(i + 1 < table->column_count ? widths[i] + COLUMN_GAP : 0,
-                      strlen(table->titles[i]));
-    }
-    putchar('\n');
-    for (size_t i = 0; i < table->cell_count; i++) {
-        size_t column = i % table->column_count;
-        if (table->is_number[i])
-            print_padding(widths[column], table->cells[i].length);
-        print_clean(table->cells[i]);
-        size_t used = table->is_number[i] ? widths[column] : table->cells[i].length;
-        if (column + 1 < table->column_count)
-            print_padding(widths[column] + COLUMN_GAP, used);
-        else
-            putchar('\n');
-    }
+    size_t width = width_of(text);
+    bool is_last = column + 1 == table->column_count;
+
+    if (is_number)
+        print_padding(table->widths[column], width);
+    output_clean(text, "");
+    if (is_last)
+        putchar('\n');
+    else
+        print_padding(table->widths[column] + COLUMN_GAP,
+                      is_number ? table->widths[column] : width);
 }
 
-void table_print(const struct output_table *table)
+static void print_text(struct output_table *table)
 {
+    for (size_t i = 0; i < table->column_count; i++)
+        if (table->widths[i] < strlen(table->titles[i]))
+            table->widths[i] = strlen(table->titles[i]);
+    for (size_t i = 0; i < table->cell_count; i++) {
+        size_t width = width_of(table->cells[i]), *widest = &table->widths[i % table->column_count];
+        *widest = *widest < width ? width : *widest;
+    }
+    for (size_t i = 0; i < table->column_count && !table->has_begun; i++)
+        print_text_cell(table, i, text_from(table->titles[i]), false);
+    for (size_t i = 0; i < table->cell_count; i++)
+        print_text_cell(table, i % table->column_count, table->cells[i], table->is_number[i]);
+}
+
+enum status table_flush(struct output_table *table)
+{
+    struct session *session = table->session;
+
     if (table->column_count == 0)
-        return;
-    switch (table->session->form) {
+        return STATUS_OK;
+    if (arena_overflowed(session->arena))
+        return fail(&session->failure, STATUS_TOO_LARGE, "too much to be printed at once");
+    switch (session->form) {
     case FORM_TEXT:
         print_text(table);
         break;
@@ -175,4 +258,17 @@ void table_print(const struct output_table *table)
         print_json(table);
         break;
     }
+    table->has_begun = true;
+    table->cells = NULL;
+    table->is_number = NULL;
+    table->cell_count = table->cell_room = 0;
+    return STATUS_OK;
+}
+
+void table_print(struct output_table *table)
+{
+    if (table_flush(table) == STATUS_OK)
+        return;
+    (void)session_failed(table->session);
+    table->session->lacks_output = true;
 }

@@ -6,6 +6,8 @@
 
 #include "tools/qmctl/project_session.h"
 
+#define TABLE_COLUMNS_MAX 16
+
 struct output_table {
     struct session *session;
     const char *const *titles;
@@ -13,6 +15,8 @@ struct output_table {
     struct text *cells;
     bool *is_number; /* by cell */
     size_t cell_count, cell_room;
+    size_t widths[TABLE_COLUMNS_MAX]; /* characters, for people: of what was printed so far */
+    bool has_begun;                   /* its titles are printed */
 };
 
 #define TABLE_BEGIN(session, titles) \
@@ -28,6 +32,12 @@ void table_number(struct output_table *table, int64_t number);
 void table_real(struct output_table *table, double number, int decimals);
 /* A moment: for people in words, otherwise as the number; 0 is nothing. */
 void table_time(struct output_table *table, int64_t epoch);
-void table_print(const struct output_table *table);
+void table_print(struct output_table *table);
+/* Prints what there is so far, and forgets it, so that the arena may be rewound: more rows may
+ * follow. STATUS_TOO_LARGE: the cells did not fit into the arena; nothing was printed. */
+MUST_CHECK enum status table_flush(struct output_table *table);
+
+/* For a terminal: control characters, but those in `kept`, and what is not UTF-8 become "?". */
+void output_clean(struct text text, const char *kept);
 
 #endif

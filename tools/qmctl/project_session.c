@@ -85,5 +85,5 @@ enum exit_code session_failed(struct session *session)
 {
     fprintf(stderr, "qmctl: %s\n",
             session->failure.text[0] == '\0' ? "failed" : session->failure.text);
-    return EXIT_FAILED;
+    return session->is_usage ? EXIT_USAGE : EXIT_FAILED;
 }

@@ -66,6 +66,8 @@ struct session {
     const char **arguments;
     size_t argument_count;
     enum output_form form;
+    bool is_usage;     /* the failure is the caller's: EXIT_USAGE */
+    bool lacks_output; /* a table could not be printed: EXIT_FAILED */
     int64_t now;
 };
 
@@ -73,7 +75,7 @@ struct session {
 const char *option_value(const struct session *session, const char *name);
 bool option_given(const struct session *session, const char *name);
 const char *option_next(const struct session *session, const char *name, size_t *index);
-/* STATUS_INVALID with the option's name; without the option *number stays. */
+/* STATUS_INVALID with the option's name, which is wrong usage; without the option *number stays. */
 MUST_CHECK enum status option_number(struct session *session, const char *name, int64_t minimum,
                                      int64_t maximum, int64_t *number);
 
@@ -84,7 +86,7 @@ MUST_CHECK enum status session_db(struct session *session);
 enum status session_db_failed(struct session *session, enum status status, const char *what);
 /* The commit of changes to applications or versions; has the servers read them at once. */
 MUST_CHECK enum status session_commit_catalog(struct session *session);
-/* Says what failed on standard error; answers EXIT_FAILED. */
+/* Says what failed on standard error; answers EXIT_FAILED, or EXIT_USAGE. */
 enum exit_code session_failed(struct session *session);
 enum exit_code usage_failed(struct session *session, const char *format, ...) PRINTF_LIKE(2, 3);
 

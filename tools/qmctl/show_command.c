@@ -64,10 +64,7 @@ enum file_presence answer_file_find(struct session *session, const struct answer
 
 static void print_clean_lines(struct text text)
 {
-    for (size_t i = 0; i < text.length; i++) {
-        unsigned char c = (unsigned char)text.at[i];
-        putchar((c < ' ' && c != '\n' && c != '\t') || c == 127 ? '?' : c);
-    }
+    output_clean(text, "\n\t");
     if (text.length > 0 && text.at[text.length - 1] != '\n')
         putchar('\n');
 }
