@@ -46,14 +46,15 @@ struct answer_counts {
     double bytes;
 };
 /* Makes the folder where there is none, and reads the manifest. STATUS_IO, STATUS_INVALID (not a
- * manifest of ours). The caller closes it. */
+ * manifest of ours, or none beside other files). The caller closes it. */
 MUST_CHECK enum status answer_folder_open(const char *path, bool all,
                                           struct answer_folder **ret_folder,
                                           struct failure *failure);
 /* NULL is fine. */
 void answer_folder_close(struct answer_folder *folder);
 /* Copies what is not in the folder yet, then writes it to the manifest. After a failure the folder
- * is as it was or has more, and goes on with the next call. */
+ * is as it was or has more, and goes on with the next call. STATUS_INVALID: the folder's answers
+ * are those of another project. */
 MUST_CHECK enum status answer_folder_add(struct answer_folder *folder, struct session *session,
                                          const struct answer_row *answers, size_t count);
 struct answer_counts answer_folder_counts(const struct answer_folder *folder);

@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* The folder of an export. A file is copied under another name, renamed, and only then listed:
  * lines of the manifest are written for many results at once, after everything before has reached
- * the disk. So after a death at any moment the manifest lists nothing that is not there, and what
- * is there without being listed is found by its name and size. */
+ * the disk. So after a death at any moment the manifest lists nothing that is not there; what is
+ * there without being listed may be of another job of that name, so it is copied again. */
+#include "config/config.h"
 #include "db/admin.h"
 #include "db/states.h"
 #include "server/base/arena.h"
@@ -11,6 +12,7 @@
 #include "server/submit/output_files.h"
 #include "tools/qmctl/answers.h"
 
+#include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <inttypes.h>
@@ -26,18 +28,27 @@
 #define MANIFEST_TITLES                                                                            \
     "job\tjob_id\tresult\tresult_id\tapp\tbatch\thost\treceived\telapsed\texit_status\tvalidation" \
     "\tfile\tpath\tbytes\tis\n"
-#define RESULT_ID_COLUMN 3
-#define STDERR_NAME      "stderr.txt"
-#define PART_NAME        ".part" /* one command at a time: one name is enough */
-#define NAME_MOST        200     /* bytes; file systems hold 255 */
-#define PATH_MOST        4096
-#define COPY_BYTES       ((size_t)1 << 18)
-#define FIRST_ROOM       1024
+#define STDERR_NAME "stderr.txt"
+#define PART_NAME   ".part" /* one command at a time: one name is enough */
+#define NAME_MOST   200     /* bytes; file systems hold 255 */
+#define PATH_MOST   4096
+#define COPY_BYTES  ((size_t)1 << 18)
+#define FIRST_ROOM  1024
 
-/* Results that the manifest lists: a table of open addresses, less than half full. */
+enum manifest_column { COLUMN_RESULT = 2, COLUMN_RESULT_ID, COLUMN_RECEIVED = 7, COLUMN_FILE = 11 };
+
+/* Results that the manifest lists: a table of open addresses, less than half full. Numbers begin
+ * anew in another project, so there is more to know a result by. */
 struct listed_result {
-    int64_t id; /* 0: free */
+    int64_t id;     /* 0: free */
+    uint32_t check; /* of its name and the time when it was received */
     bool lacks_file;
+};
+/* The lines of one result, which stand together. */
+struct listed_lines {
+    struct listed_result result;
+    uint64_t first_file; /* hash of its name: where it comes again, the result was written again */
+    off_t begin;
 };
 struct answer_folder {
     const char *path;
@@ -62,7 +73,14 @@ static struct listed_result *place_of(struct listed_result *table, size_t room, 
     return &table[at];
 }
 
-static enum status list_result(struct answer_folder *folder, int64_t id, bool lacks_file)
+static uint32_t check_of(struct text clean_name, int64_t received)
+{
+    uint64_t mixed = (text_hash(clean_name) + (uint64_t)received) * UINT64_C(0x9E3779B97F4A7C15);
+
+    return (uint32_t)(mixed >> 32);
+}
+
+static enum status list_result(struct answer_folder *folder, struct listed_result result)
 {
     if (2 * (folder->listed_count + 1) > folder->listed_room) {
         size_t room = folder->listed_room == 0 ? FIRST_ROOM : 2 * folder->listed_room;
@@ -77,10 +95,9 @@ static enum status list_result(struct answer_folder *folder, int64_t id, bool la
         folder->listed = table;
         folder->listed_room = room;
     }
-    struct listed_result *place = place_of(folder->listed, folder->listed_room, id);
+    struct listed_result *place = place_of(folder->listed, folder->listed_room, result.id);
     folder->listed_count += place->id == 0;
-    place->id = id;
-    place->lacks_file = lacks_file;
+    *place = result;
     return STATUS_OK;
 }
 
@@ -95,48 +112,85 @@ static const struct listed_result *find_listed(const struct answer_folder *folde
 /* --- opening -----------------------------------------------------------------------------------
  */
 
+/* A line of the result whose lines came last, or of the next one. */
 static enum status read_line_of(struct answer_folder *folder, struct text line,
-                                struct failure *failure)
+                                struct listed_lines *last, struct failure *failure)
 {
-    struct text rest = line, id_text = NO_TEXT, last = NO_TEXT;
-    int64_t id;
+    struct text rest = line, name = NO_TEXT, file = NO_TEXT, is = NO_TEXT;
+    int64_t id = 0, received = 0;
+    bool is_ours = true;
+    enum status status = STATUS_OK;
 
     for (int column = 0; rest.length > 0; column++) {
-        last = text_split(&rest, '\t');
-        if (column == RESULT_ID_COLUMN)
-            id_text = last;
+        is = text_split(&rest, '\t');
+        if (column == COLUMN_RESULT)
+            name = is;
+        else if (column == COLUMN_RESULT_ID)
+            is_ours = text_to_i64(is, &id) && id > 0;
+        else if (column == COLUMN_RECEIVED)
+            is_ours = is_ours && text_to_i64(is, &received);
+        else if (column == COLUMN_FILE)
+            file = is;
     }
-    if (!text_to_i64(id_text, &id) || id <= 0)
+    if (!is_ours || id == 0)
         return fail(failure, STATUS_INVALID, "%s/%s: a line without a result's number",
                     folder->path, MANIFEST_NAME);
-    const struct listed_result *known = find_listed(folder, id);
-    bool lacks_file =
-        text_is(last, file_presence_word(FILE_MISSING)) || (known != NULL && known->lacks_file);
-    return list_result(folder, id, lacks_file);
+    uint64_t file_hash = text_hash(file);
+    if (last->result.id != id || last->first_file == file_hash) {
+        if (last->result.id != 0)
+            status = list_result(folder, last->result);
+        *last = (struct listed_lines){
+            .result = {.id = id, .check = check_of(name, received)},
+            .first_file = file_hash,
+            .begin = folder->manifest_length,
+        };
+    }
+    if (text_is(is, file_presence_word(FILE_MISSING)))
+        last->result.lacks_file = true;
+    return status;
 }
 
-/* A last line that was cut short is taken off again. */
+static bool is_title(const char *line, ssize_t length)
+{
+    return (size_t)length <= strlen(MANIFEST_TITLES) &&
+           memcmp(line, MANIFEST_TITLES, (size_t)length) == 0;
+}
+
+/* A last line that was cut short is taken off again, with the others of its result. */
+static enum status read_lines(struct answer_folder *folder, FILE *file, struct failure *failure)
+{
+    struct listed_lines last = {.begin = 0};
+    char *line = NULL;
+    size_t room = 0;
+    bool is_cut = false;
+    enum status status = STATUS_OK;
+    ssize_t length;
+
+    while (status == STATUS_OK && !is_cut && (length = getline(&line, &room, file)) > 0) {
+        is_cut = line[length - 1] != '\n';
+        if (folder->manifest_length == 0 && !is_title(line, length))
+            status = fail(failure, STATUS_INVALID, "%s/%s is not a manifest of this command",
+                          folder->path, MANIFEST_NAME);
+        else if (folder->manifest_length > 0 && !is_cut)
+            status = read_line_of(folder, (struct text){line, (size_t)length - 1}, &last, failure);
+        if (!is_cut)
+            folder->manifest_length += length;
+    }
+    free(line);
+    if (status == STATUS_OK && ferror(file))
+        status = STATUS_IO;
+    if (is_cut && last.result.id != 0)
+        folder->manifest_length = last.begin;
+    else if (status == STATUS_OK && last.result.id != 0)
+        status = list_result(folder, last.result);
+    return status;
+}
+
 static enum status read_manifest(struct answer_folder *folder, struct failure *failure)
 {
     FILE *file = fdopen(dup(folder->manifest), "r");
-    char *line = NULL;
-    size_t room = 0;
-    enum status status = file == NULL ? STATUS_IO : STATUS_OK;
-    ssize_t length;
+    enum status status = file == NULL ? STATUS_IO : read_lines(folder, file, failure);
 
-    while (status == STATUS_OK && (length = getline(&line, &room, file)) > 0) {
-        if (line[length - 1] != '\n')
-            break;
-        if (folder->manifest_length == 0 && strcmp(line, MANIFEST_TITLES) != 0)
-            status = fail(failure, STATUS_INVALID, "%s/%s is not a manifest of this command",
-                          folder->path, MANIFEST_NAME);
-        else if (folder->manifest_length > 0)
-            status = read_line_of(folder, (struct text){line, (size_t)length - 1}, failure);
-        folder->manifest_length += length;
-    }
-    if (status == STATUS_OK && ferror(file))
-        status = STATUS_IO;
-    free(line);
     if (file != NULL)
         (void)fclose(file);
     if (status == STATUS_OK && ftruncate(folder->manifest, folder->manifest_length) != 0)
@@ -151,6 +205,25 @@ static enum status read_manifest(struct answer_folder *folder, struct failure *f
                : fail(failure, status, "%s/%s: %s", folder->path, MANIFEST_NAME, strerror(errno));
 }
 
+/* Among somebody's other files a copy might replace one of them. */
+static bool is_empty(const struct answer_folder *folder)
+{
+    int copy = openat(folder->folder, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+    DIR *entries = copy < 0 ? NULL : fdopendir(copy);
+    struct dirent *entry;
+    bool is_empty = true;
+
+    if (entries == NULL) {
+        if (copy >= 0)
+            close(copy);
+        return false;
+    }
+    while (is_empty && (entry = readdir(entries)) != NULL)
+        is_empty = strcmp(entry->d_name, ".") == 0 || strcmp(entry->d_name, "..") == 0;
+    (void)closedir(entries);
+    return is_empty;
+}
+
 static enum status open_manifest(struct answer_folder *folder, struct failure *failure)
 {
     struct flock whole = {.l_type = F_WRLCK, .l_whence = SEEK_SET};
@@ -160,6 +233,10 @@ static enum status open_manifest(struct answer_folder *folder, struct failure *f
     folder->folder = open(folder->path, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
     if (folder->folder < 0)
         return fail(failure, STATUS_IO, "%s: %s", folder->path, strerror(errno));
+    if (faccessat(folder->folder, MANIFEST_NAME, F_OK, 0) != 0 && !is_empty(folder))
+        return fail(failure, STATUS_INVALID,
+                    "%s is neither empty nor a folder of this command: choose another one",
+                    folder->path);
     folder->manifest =
         openat(folder->folder, MANIFEST_NAME, O_RDWR | O_CREAT | O_APPEND | O_CLOEXEC, 0644);
     if (folder->manifest < 0)
@@ -221,6 +298,7 @@ struct answer_copy {
     struct text relative; /* its path from the folder */
     struct buffer *lines; /* for the manifest */
     int64_t files;        /* lines so far */
+    bool was_listed;      /* what is there is a copy of ours */
     bool lacks_file;
 };
 
@@ -234,7 +312,7 @@ static enum status copy_failed(struct answer_copy *copy, const char *name)
 static const char *name_here(struct arena *arena, struct text name, int64_t number)
 {
     bool fits = name.length > 0 && name.length <= NAME_MOST && name.at[0] != '.' &&
-                name.at[0] != '@' && !text_is(name, STDERR_NAME);
+                name.at[0] != '@' && !text_is(name, STDERR_NAME) && !text_is(name, MANIFEST_NAME);
 
     for (size_t i = 0; fits && i < name.length; i++) {
         unsigned char c = (unsigned char)name.at[i];
@@ -249,6 +327,11 @@ static void add_clean(struct buffer *buffer, struct text text)
         unsigned char c = (unsigned char)text.at[i];
         buffer_add_char(buffer, c < ' ' || c == 127 ? '?' : text.at[i]);
     }
+}
+
+static void add_column(struct buffer *buffer, struct text text)
+{
+    add_clean(buffer, text);
     buffer_add_char(buffer, '\t');
 }
 
@@ -259,16 +342,16 @@ static void add_line(struct answer_copy *copy, struct text file, const char *nam
     const struct answer_row *answer = copy->answer;
     struct buffer *lines = copy->lines;
 
-    add_clean(lines, answer->job);
+    add_column(lines, answer->job);
     buffer_print(lines, "%" PRId64 "\t", answer->result.workunitid);
-    add_clean(lines, answer->result.name);
+    add_column(lines, answer->result.name);
     buffer_print(lines, "%" PRId64 "\t", answer->result.id);
-    add_clean(lines, answer->app);
+    add_column(lines, answer->app);
     buffer_print(lines, "%" PRId64 "\t%" PRId64 "\t%" PRId64 "\t%.1f\t%" PRId64 "\t%s\t",
                  answer->batch, answer->result.hostid, answer->result.received_time,
                  answer->elapsed_time, answer->exit_status,
                  state_word("VALIDATE", answer->result.validate_state));
-    add_clean(lines, file);
+    add_column(lines, file);
     if (name[0] != '\0')
         buffer_print(lines, TEXT_FORMAT "/%s", TEXT_ARG(copy->relative), name);
     buffer_print(lines, "\t%" PRId64 "\t%s\n", bytes, is);
@@ -301,9 +384,9 @@ static enum status write_file(struct answer_copy *copy, const char *name, int so
 {
     struct stat found;
 
-    if (fstatat(copy->place, name, &found, AT_SYMLINK_NOFOLLOW) == 0 && S_ISREG(found.st_mode) &&
-        (int64_t)found.st_size == bytes_there) {
-        *ret_bytes = bytes_there; /* copied before, and not listed */
+    if (copy->was_listed && fstatat(copy->place, name, &found, AT_SYMLINK_NOFOLLOW) == 0 &&
+        S_ISREG(found.st_mode) && (int64_t)found.st_size == bytes_there) {
+        *ret_bytes = bytes_there; /* copied before, when another was missing */
         return STATUS_OK;
     }
     if (write_part(copy, source, text, ret_bytes) == STATUS_OK &&
@@ -331,6 +414,7 @@ static enum status copy_file(struct answer_copy *copy, const struct output_file 
     const struct output_file *file = &files[index];
     struct arena *arena = copy->session->arena;
     const char *name = name_here(arena, file->open_name, (int64_t)index);
+    const char *upload_dir = text_string(arena, copy->session->config->upload_dir);
     struct text path;
     struct stat found;
     int64_t bytes;
@@ -341,6 +425,9 @@ static enum status copy_file(struct answer_copy *copy, const struct output_file 
     for (size_t i = 0; i < index; i++)
         if (text_equal(files[i].open_name, file->open_name))
             name = text_string(arena, text_print(arena, "@%zu", index));
+    if (presence == FILE_MISSING && access(upload_dir, X_OK) != 0)
+        return fail(&copy->session->failure, STATUS_IO, "upload_dir %s: %s", upload_dir,
+                    strerror(errno));
     if (presence != FILE_PRESENT) {
         add_absent(copy, file->open_name, presence);
         return STATUS_OK;
@@ -442,26 +529,37 @@ static enum status add_result(struct answer_folder *folder, struct session *sess
                               struct answer_counts *sums)
 {
     const struct listed_result *known = find_listed(folder, answer->result.id);
+    struct buffer clean_name = buffer_in(session->arena);
     size_t before = lines->length;
-    struct answer_copy copy = {
-        .folder = folder, .session = session, .answer = answer, .place = -1, .lines = lines};
+    struct answer_copy copy = {.folder = folder,
+                               .session = session,
+                               .answer = answer,
+                               .place = -1,
+                               .lines = lines,
+                               .was_listed = known != NULL};
 
+    add_clean(&clean_name, answer->result.name);
+    uint32_t check = check_of(buffer_text(&clean_name), answer->result.received_time);
+    if (known != NULL && known->check != check)
+        return fail(&session->failure, STATUS_INVALID,
+                    "%s has answers of another project, or of one that was made anew: its manifest "
+                    "knows result %" PRId64 " otherwise; choose another folder",
+                    folder->path, answer->result.id);
     if (known != NULL && !known->lacks_file)
         return STATUS_OK;
-    bool was_listed = known != NULL;
     enum status status = open_result(&copy);
     if (status == STATUS_OK)
         status = copy_result(&copy);
     if (copy.place >= 0)
         close(copy.place);
-    if (status != STATUS_OK || (was_listed && copy.lacks_file)) {
+    if (status != STATUS_OK || (copy.was_listed && copy.lacks_file)) {
         lines->length = before;
         return status;
     }
     sums->results++;
     sums->files += copy.files;
     sums->missing += copy.lacks_file;
-    return list_result(folder, answer->result.id, copy.lacks_file);
+    return list_result(folder, (struct listed_result){answer->result.id, check, copy.lacks_file});
 }
 
 enum status answer_folder_add(struct answer_folder *folder, struct session *session,
