@@ -338,10 +338,12 @@ static struct text plan_of(struct test_fixture *fixture, enum statement statemen
     assert_status(STATUS_OK, statement_write(statement_definition(statement), 1,
                                              db_actual_columns(fixture->db), &text, NULL));
     for (const char *at = text.sql; *at != '\0'; at++) {
-        if (*at != '?')
+        if (*at != '?') {
             buffer_add_char(&sql, *at);
-        else
+        } else {
+            must(*values != NULL);
             buffer_add_string(&sql, *values++);
+        }
     }
     buffer_add_char(&sql, '\0');
     struct text plan = test_sql_text(fixture->database, "EXPLAIN FORMAT=JSON %s", sql.at);
@@ -363,15 +365,16 @@ static void expect_plan(struct test_fixture *fixture, enum statement statement,
  * order. */
 static void large_projects_are_read_by_an_index(void **state)
 {
-    static const char *const page[] = {"0", "0", "0", "0", "''", "''", "''", "''", "9", "10"};
-    static const char *const open_page[] = {"2",  "2",        "0",        "0", "''",
-                                            "''", "'unsent'", "'unsent'", "9", "10"};
-    static const char *const batch_page[] = {"0", "0", "7", "7", "''", "''", "''", "''", "9", "10"};
-    static const char *const name_page[] = {"0",       "0",  "0",  "0", "'j12%%'",
-                                            "'j12%%'", "''", "''", "9", "10"};
-    static const char *const open_ids[] = {"2"};
-    static const char *const lapsed[] = {"0", "0", "7", "7", "''", "''", "5"};
-    static const char *const canonical[] = {"0", "0", "0", "0", "''", "''", "5", "10"};
+    static const char *const page[] = {"0", "0", "0", "0", "''", "''", "''", "''", "9", "10", NULL};
+    static const char *const open_page[] = {"2",        "2",        "0", "0",  "''", "''",
+                                            "'unsent'", "'unsent'", "9", "10", NULL};
+    static const char *const batch_page[] = {"0",  "0",  "7", "7",  "''", "''",
+                                             "''", "''", "9", "10", NULL};
+    static const char *const name_page[] = {"0",  "0",  "0", "0",  "'j12%%'", "'j12%%'",
+                                            "''", "''", "9", "10", NULL};
+    static const char *const open_ids[] = {"2", NULL};
+    static const char *const lapsed[] = {"0", "0", "7", "7", "''", "''", "5", NULL};
+    static const char *const canonical[] = {"0", "0", "0", "0", "''", "''", "5", "10", NULL};
     struct test_fixture *fixture = *state;
     test_sql(fixture->database,
              "DELETE FROM result; DELETE FROM workunit;"
