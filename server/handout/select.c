@@ -93,13 +93,9 @@ static bool lacks_always_on(const struct request *request, struct id_list has_jo
     const struct catalog_rows *rows = &request->catalog->rows;
 
     for (size_t i = 0; i < rows->app_count; i++) {
-        bool has_one = false;
+        const struct app_row *app = &rows->apps[i];
 
-        if (rows->apps[i].non_cpu_intensive == 0 || rows->apps[i].deprecated != 0)
-            continue;
-        for (size_t j = 0; j < has_job.count; j++)
-            has_one = has_one || has_job.ids[j] == rows->apps[i].id;
-        if (!has_one)
+        if (app->non_cpu_intensive != 0 && app->deprecated == 0 && !id_list_has(has_job, app->id))
             return true;
     }
     return false;
@@ -466,7 +462,7 @@ enum next step_select(struct request *request)
     selection->wants_work = plan->wants_work;
     selection->serves_assigned = plan->serves_assigned;
     status = view_read(request, purpose_of(plan), &selection->view);
-    selection->has_job = selection->view.always_on_held;
+    selection->has_job = selection->view.apps_held;
     selection->serves_always_on =
         plan->serves_always_on && lacks_always_on(request, selection->has_job);
     if (status != STATUS_OK)

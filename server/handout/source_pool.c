@@ -329,7 +329,7 @@ enum status source_pool_next(struct source *source, bool got_some, bool some_los
             return STATUS_OK;
         }
         status = take_and_rewind(source, &answer, &ends);
-        if (source->is_probing && source->is_rechecking)
+        if (source->is_probing) /* it is of use while rechecking, which begins with the first */
             source->recheck_page =
                 answer.count == 0 ? recheck_grown(source->recheck_page) : RECHECK_FIRST;
         source->is_probing = true; /* of the classes so far, all was had already, or is gone */

@@ -167,7 +167,8 @@ static enum status count_rows(struct request *request, struct host_view *view)
     return STATUS_OK;
 }
 
-/* Which always-on apps have a job here. The client's list cannot say: it gives names only. */
+/* Which apps have a job here, which is asked of those that are always on. The client's list cannot
+ * say: it gives names only. */
 static enum status find_always_on(struct request *request, struct host_view *view)
 {
     const struct result_row *rows = NULL;
@@ -180,13 +181,10 @@ static enum status find_always_on(struct request *request, struct host_view *vie
     ids = ARENA_ARRAY(request->arena, count, int64_t);
     if (ids == NULL)
         return STATUS_NO_MEMORY;
-    view->always_on_held.ids = ids;
-    for (size_t i = 0; i < count; i++) {
-        const struct app_row *app = catalog_app(request->catalog, rows[i].appid);
-        if (app != NULL && app->non_cpu_intensive != 0 &&
-            rows[i].report_deadline >= (int64_t)request->now)
-            ids[view->always_on_held.count++] = app->id;
-    }
+    view->apps_held.ids = ids;
+    for (size_t i = 0; i < count; i++)
+        if (rows[i].report_deadline >= (int64_t)request->now)
+            ids[view->apps_held.count++] = rows[i].appid;
     return STATUS_OK;
 }
 

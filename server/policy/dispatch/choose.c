@@ -152,14 +152,6 @@ void choose_none(const struct host_view *view, const struct tally *tally, struct
             (void)is_possible(view, tally, CHECK_UNTIMED, resource, &jobs[i], notes);
 }
 
-static bool is_listed(struct id_list list, int64_t id)
-{
-    for (size_t i = 0; i < list.count; i++)
-        if (list.ids[i] == id)
-            return true;
-    return false;
-}
-
 size_t choose_always_on(const struct host_view *view, struct tally *tally, struct job *jobs,
                         size_t count, struct id_list has_job, struct job **ret_chosen)
 {
@@ -171,7 +163,7 @@ size_t choose_always_on(const struct host_view *view, struct tally *tally, struc
         bool has_one = false;
 
         if (job->is_gone || job->app == NULL || job->app->non_cpu_intensive == 0 ||
-            is_listed(has_job, job->app->id))
+            id_list_has(has_job, job->app->id))
             continue;
         for (size_t j = 0; j < chosen && !has_one; j++)
             has_one = ret_chosen[j]->app == job->app;

@@ -6,6 +6,14 @@
 
 #include "server/base/banned.h"
 
+bool id_list_has(struct id_list list, int64_t id)
+{
+    for (size_t i = 0; i < list.count; i++)
+        if (list.ids[i] == id)
+            return true;
+    return false;
+}
+
 #define MEMORY_DEFAULT 64e6
 
 double memory_usable(double m_nbytes, const struct global_preferences *preferences)

@@ -26,6 +26,8 @@ struct id_list {
     const int64_t *ids;
     size_t count;
 };
+/* In whatever order they stand. */
+bool id_list_has(struct id_list list, int64_t id);
 
 /* Jobs of one app in progress. */
 struct app_count {
@@ -57,7 +59,7 @@ struct host_view {
     const struct app_limit *app_limits;                    /* of some apps */
     struct app_count *app_counts;                          /* of the same, before this reply */
     size_t app_limit_count;
-    struct id_list always_on_held; /* always-on apps that have their job on the host */
+    struct id_list apps_held; /* with a job on the host; read where always-on apps are served */
     struct version_options options;
     struct id_list keywords_yes, keywords_no; /* what the volunteer wants and refuses */
     const struct size_census *size_censuses;  /* of some apps */
