@@ -19,11 +19,11 @@ struct fake_job {
     struct result_row result;
     struct workunit_row workunit;
     /* What is the matter with it. */
-    bool is_faulty;          /* the workunit's document cannot be sent */
-    bool others_take;        /* between the lock and the claim */
-    bool others_commit;      /* the workunit to another version, before the lock */
-    bool user_had_one;       /* of the workunit, which is seen without a lock */
-    int64_t results_of_user; /* counted under the lock */
+    bool is_faulty;                           /* the workunit's document cannot be sent */
+    bool others_take;                         /* between the lock and the claim */
+    bool others_commit;                       /* the workunit to another version, before the lock */
+    bool user_had_one, host_had_one;          /* of the workunit, which is seen without a lock */
+    int64_t results_of_user, results_of_host; /* counted under the lock */
     /* What became of it. */
     bool was_locked, given_up;
     struct claim claim;
@@ -40,6 +40,8 @@ struct db_fake {
     const struct unsent_job
         *unsent; /* what a pool's questions find, by rising id; the case's own */
     size_t unsent_count;
+    struct assignment *assignments; /* to the host */
+    size_t assignment_count;
     struct text messages[FAKE_MESSAGES]; /* to the host */
     size_t message_count;
     uint64_t token; /* of the host's guard row; also what was written last */

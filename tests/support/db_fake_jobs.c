@@ -3,7 +3,10 @@
 #include "tests/support/db_fake_parts.h"
 
 #include "server/base/arena.h"
+#include "server/base/sorted.h"
 #include "tests/support/test.h"
+
+#include <stdlib.h>
 
 const char db_fake_jobs = 1;
 
@@ -161,6 +164,8 @@ enum status db_candidates(struct db *db, struct arena *in, const struct candidat
     struct candidate *rows = ARENA_ARRAY(in, FAKE_JOBS, struct candidate);
     size_t count = 0;
 
+    if (rows == NULL)
+        return STATUS_NO_MEMORY;
     for (size_t i = 0; i < db_fake.job_count && count < filter->rows_max; i++) {
         const struct fake_job *job = &db_fake.jobs[i];
         bool is_asked_for = false;
@@ -196,6 +201,8 @@ enum status db_jobs_lock(struct db *db, struct arena *in, const struct job_key *
 {
     struct locked_workunit *locked = ARENA_ARRAY(in, count, struct locked_workunit);
 
+    if (locked == NULL)
+        return STATUS_NO_MEMORY;
     if (counts != NULL)
         db_fake.counted = *counts;
     for (size_t i = 0; i < count; i++) {
@@ -208,7 +215,8 @@ enum status db_jobs_lock(struct db *db, struct arena *in, const struct job_key *
             .hr_class = job->workunit.hr_class,
             .app_version_id = job->others_commit ? 99 : job->workunit.app_version_id,
             .error_mask = job->workunit.error_mask,
-            .results_of_user = counts == NULL ? 0 : job->results_of_user};
+            .results_of_user = counts == NULL ? 0 : job->results_of_user,
+            .results_of_host = counts == NULL ? 0 : job->results_of_host};
         ret_jobs[i] = (struct locked_job){.row = &locked[i], .documents = documents_of(job)};
         for (size_t j = 0; j < i; j++) /* results of one workunit share its row */
             if (keys[j].workunitid == keys[i].workunitid)
@@ -233,6 +241,8 @@ enum status db_unsent_by_id(struct db *db, struct arena *in, const int64_t *ids,
 {
     *ret_jobs = ARENA_ARRAY(in, count, struct unsent_job);
     *ret_count = 0;
+    if (*ret_jobs == NULL)
+        return STATUS_NO_MEMORY;
     for (size_t j = 0; j < count; j++) {
         for (size_t i = 0; i < db_fake.unsent_count; i++)
             if (ids[j] == db_fake.unsent[i].resultid)
@@ -250,6 +260,8 @@ enum status db_unsent_page(struct db *db, struct arena *in, int64_t priority, in
 {
     *ret_jobs = ARENA_ARRAY(in, most, struct unsent_job);
     *ret_count = 0;
+    if (*ret_jobs == NULL)
+        return STATUS_NO_MEMORY;
     for (size_t i = 0; i < db_fake.unsent_count && *ret_count < most; i++)
         if (db_fake.unsent[i].priority == priority && db_fake.unsent[i].resultid > id)
             (*ret_jobs)[(*ret_count)++] = db_fake.unsent[i];
@@ -263,12 +275,19 @@ enum status db_workunits_had(struct db *db, struct arena *in, const int64_t *ids
     struct had_workunit *met = ARENA_ARRAY(in, count, struct had_workunit);
     size_t found = 0;
 
+    if (met == NULL)
+        return STATUS_NO_MEMORY;
     db_fake.counted = (struct counted_results){.userid = userid, .hostid = hostid};
-    for (size_t j = 0; j < db_fake.job_count; j++)
-        for (size_t i = 0; i < count && db_fake.jobs[j].user_had_one; i++)
-            if (db_fake.jobs[j].workunit.id == ids[i])
-                met[found++] =
-                    (struct had_workunit){.id = ids[i], .by_user = true, .by_host = true};
+    for (size_t j = 0; j < db_fake.job_count; j++) {
+        const struct fake_job *job = &db_fake.jobs[j];
+
+        for (size_t i = 0; i < count && (job->user_had_one || job->host_had_one); i++)
+            if (job->workunit.id == ids[i])
+                met[found++] = (struct had_workunit){
+                    .id = ids[i], .by_user = job->user_had_one, .by_host = job->host_had_one};
+    }
+    if (found > 0)
+        qsort(met, found, sizeof(met[0]), sorted_compare_ids);
     *ret_rows = met;
     *ret_count = found;
     return CALL(0);
@@ -323,11 +342,20 @@ enum status db_batch_owners(struct db *db, struct arena *in, const int64_t *ids,
     return CALL(0);
 }
 
-/* Nothing is assigned to anybody; tests/database looks at that. */
+/* Of the workunits none is there when it is to be locked; tests/database looks at the rest. */
 enum status db_assignments(struct db *db, struct arena *in, const struct assignment_filter *filter,
                            struct assignment **ret_assignments, size_t *ret_count)
 {
-    *ret_assignments = NULL;
-    *ret_count = 0;
+    *ret_assignments = db_fake.assignments;
+    *ret_count = db_fake.assignment_count;
     return CALL(0);
+}
+
+enum status db_assigned_lock(struct db *db, struct arena *in, const int64_t *ids, size_t count,
+                             int64_t hostid, struct assigned_workunit_row **ret_rows,
+                             size_t *ret_count)
+{
+    *ret_rows = NULL;
+    *ret_count = 0;
+    return CALL(hostid);
 }

@@ -176,6 +176,63 @@ static void a_late_queue_may_not_get_later(void **state)
     assert_int_equal(edf_try(edf, &later, &reason), EDF_IN_TIME);
 }
 
+/* A listed job that is late already may not get later by more than a second, and both are told. */
+static void how_late_a_listed_job_was_before_is_told(void **state)
+{
+    struct edf_host host = host_of(1, 0);
+    struct edf_job listed[3] = {cpu_job(30 * HOUR, 20 * HOUR), cpu_job(HOUR, 200 * HOUR),
+                                cpu_job(HOUR, INFINITY)};
+    struct edf *edf = edf_create(*state, &host, listed, 3, 1, &budget);
+    struct edf_job job = cpu_job(HOUR, 5 * HOUR);
+    struct edf_reason reason;
+
+    assert_int_equal(edf_try(edf, &job, &reason), EDF_DELAYS);
+    assert_true(reason.has_listed);
+    assert_int_equal(reason.listed, 0);
+    assert_real(reason.lateness_before, 10 * HOUR, 1e-6);
+    assert_real(reason.lateness_after, 11 * HOUR, 1e-6);
+    assert_real(edf_lateness(edf, 1), 0, 0);
+    assert_real(edf_lateness(edf, 2), 0, 0);
+}
+
+/* Whatever allocation fails, there is an answer. */
+static void without_memory_nothing_is_accepted(void **state)
+{
+    enum { STEP = 97 };
+    struct edf_host host = host_of(2, 1);
+    struct edf_job listed[3] = {cpu_job(HOUR, 5 * HOUR), gpu_job(HOUR, 5 * HOUR, 0.5),
+                                cpu_job(2 * HOUR, 9 * HOUR)};
+    struct edf_job job = cpu_job(HOUR, 5 * HOUR);
+    enum edf_verdict verdict = EDF_LATE;
+    size_t without = 0, unknown = 0;
+
+    (void)state;
+    for (size_t bytes = 0; verdict != EDF_IN_TIME; bytes += STEP) {
+        struct arena *small = arena_create(bytes);
+        struct edf *edf = edf_create(small, &host, listed, 3, 2, &budget);
+        struct edf_reason reason;
+
+        if (edf != NULL) {
+            verdict = edf_try(edf, &job, &reason);
+            assert_true(verdict == EDF_TOO_LARGE || verdict == EDF_IN_TIME);
+            unknown += verdict == EDF_TOO_LARGE;
+        }
+        without += edf == NULL;
+        arena_destroy(small);
+    }
+    assert_true(without > 0 && unknown > 0);
+}
+
+/* Also for jobs that may be chosen there is much to set up. */
+static void room_is_charged(void **state)
+{
+    enum { ROOM = 10000 };
+    struct edf_host host = host_of(1, 0);
+
+    assert_non_null(edf_create(*state, &host, NULL, 0, ROOM, &budget));
+    assert_in_range(budget.spent, 5 * ROOM, 50 * ROOM);
+}
+
 static void a_wide_job_asks_for_all_at_most(void **state)
 {
     struct edf_host host = host_of(4, 0);
@@ -497,6 +554,10 @@ int main(int count, char **words)
         cmocka_unit_test_setup_teardown(accepts_36_jobs_in_108_requests_of_68_minutes, make_arena,
                                         drop_arena),
         cmocka_unit_test_setup_teardown(a_late_queue_may_not_get_later, make_arena, drop_arena),
+        cmocka_unit_test_setup_teardown(how_late_a_listed_job_was_before_is_told, make_arena,
+                                        drop_arena),
+        cmocka_unit_test_setup_teardown(without_memory_nothing_is_accepted, make_arena, drop_arena),
+        cmocka_unit_test_setup_teardown(room_is_charged, make_arena, drop_arena),
         cmocka_unit_test_setup_teardown(a_wide_job_asks_for_all_at_most, make_arena, drop_arena),
         cmocka_unit_test_setup_teardown(a_coprocessor_that_is_not_there_takes_nothing, make_arena,
                                         drop_arena),

@@ -7,6 +7,7 @@
 #include "db/states.h"
 #include "server/base/arena.h"
 #include "server/base/counters.h"
+#include "server/handout/claim.h"
 #include "server/handout/source_parts.h"
 #include "server/handout/stream_ledger.h"
 #include "server/parse/parse.h"
@@ -43,7 +44,7 @@ static int setup(void **state)
     db_fake_begin("savepoint rollback_to_savepoint candidates jobs_lock workunits_had results_claim"
                   " results_reject batch_owners assignments job_documents results_in_progress"
                   " jobs_in_progress jobs_by_name results_by_name jobs_resend jobs_give_up"
-                  " unsent_by_id");
+                  " unsent_by_id assigned_lock");
     memset(changes, 0, sizeof(changes));
     memset(statistics, 0, sizeof(statistics));
     memset(listed, 0, sizeof(listed));
@@ -53,8 +54,11 @@ static int setup(void **state)
                                .name = TEXT("always"),
                                .user_friendly_name = TEXT("Always"),
                                .non_cpu_intensive = 1};
-    app_versions[0] = (struct app_version_row){
-        .id = 11, .appid = 1, .platformid = 5, .xml_doc = TEXT("<app_version></app_version>")};
+    app_versions[0] = (struct app_version_row){.id = 11,
+                                               .appid = 1,
+                                               .platformid = 5,
+                                               .version_num = 100,
+                                               .xml_doc = TEXT("<app_version></app_version>")};
     app_versions[1] = (struct app_version_row){
         .id = 12, .appid = 2, .platformid = 5, .xml_doc = TEXT("<app_version></app_version>")};
     app_versions[2] = (struct app_version_row){.id = 13,
@@ -188,6 +192,8 @@ static void fill_pool(void)
         const struct fake_job *row = &db_fake.jobs[i];
         const struct pool_job job = {.resultid = row->result.id,
                                      .priority = row->workunit.priority,
+                                     .stream_owner =
+                                         row->workunit.batch / 10, /* as the database has it */
                                      .workunit = row->workunit};
 
         if (row->result.server_state == RESULT_UNSENT)
@@ -262,6 +268,7 @@ static void as_much_is_sent_as_is_asked_for(void **state)
     assert_int_equal(in_progress(), 3);
     assert_int_equal(answer->resources[0].state, RESOURCE_SENT);
     assert_int_equal(answer->message_count, 0);
+    assert_int_equal(request.visit.disk_pass, 1);
     assert_i64(answer->jobs[0].report_deadline, NOW + 86400);
     assert_i64(changes[0].app_version_id, 11);
     assert_i64(changes[0].jobs_sent, 3);
@@ -401,6 +408,8 @@ static void a_job_that_is_lost_commits_no_workunit(void **state)
 
 static void a_job_that_cannot_be_written_is_not_taken(void **state)
 {
+    uint64_t before = counter_value(COUNTER_jobs_faulty);
+
     (void)state;
     add_job(100)->is_faulty = true;
     add_job(100);
@@ -410,6 +419,7 @@ static void a_job_that_cannot_be_written_is_not_taken(void **state)
     assert_i64(request.visit.answer.jobs[0].resultid, 1001);
     assert_int_equal(db_fake.jobs[0].result.outcome, OUTCOME_COULDNT_SEND);
     assert_i64(db_fake.jobs[0].result.received_time, NOW);
+    assert_int_equal(counter_value(COUNTER_jobs_faulty) - before, 1);
 }
 
 /* Of 16 jobs, one in each request, the user of weight 3 gets 12, because the process remembers. */
@@ -1233,7 +1243,7 @@ static void what_was_sent_is_remembered(void **state)
         second->workunit.id = second->result.workunitid = first->workunit.id;
         for (int turn = 0; turn < 3; turn++) { /* the first one is not committed */
             first->result.server_state = turn < 2 ? RESULT_UNSENT : RESULT_IN_PROGRESS;
-            second->user_had_one = turn == 2;
+            second->user_had_one = second->host_had_one = turn == 2;
             memset(&request.visit.answer, 0, sizeof(request.visit.answer));
             request.visit.jobs_sent = 0;
             assert_int_equal(select_in_transaction(turn == 1), NEXT_STEP);
@@ -1241,6 +1251,339 @@ static void what_was_sent_is_remembered(void **state)
             assert_int_equal(db_fake_calls("workunits_had"), turn + 1);
         }
     }
+}
+
+/* What was chosen beside a job whose claim fails is not judged: a job that would be late beside it
+ * says nothing of deadlines. */
+static void what_a_failed_claim_judged_is_not_told(void **state)
+{
+    (void)state;
+    add_job(100);
+    add_job(90000);
+    db_fake.failure = STATUS_DB_BUG;
+    for (int calls = 0; db_fake_calls("results_claim") == 0; calls++) {
+        memset(&request.visit.answer, 0, sizeof(request.visit.answer));
+        db_fake.calls_left = calls;
+        assert_int_equal(select_jobs(), NEXT_STEP);
+    }
+    assert_int_equal(request.visit.answer.job_count, 0);
+    assert_int_equal(request.visit.answer.resources[0].state, RESOURCE_NONE);
+}
+
+/* Where a bandwidth is not known it forbids nothing. */
+static void an_unknown_bandwidth_refuses_no_job(void **state)
+{
+    (void)state;
+    add_job(100);
+    add_job(100)->workunit.rsc_bandwidth_bound = 1e6;
+    run();
+    assert_int_equal(request.visit.answer.job_count, 2);
+}
+
+/* Large jobs come last only where the project uses more of the disk than its share. */
+static void what_takes_much_disk_comes_last_beyond_the_share(void **state)
+{
+    (void)state;
+    add_job(100)->workunit.rsc_disk_bound = 1e11;
+    add_job(100);
+    request.message.cpu_req_seconds = 1;
+    request.message.d_project_share = 5e9;
+    for (int i = 0; i < 2; i++) {
+        request.visit.answer = (struct answer){0};
+        request.visit.jobs_sent = 0;
+        request.message.d_boinc_used_project = i == 0 ? 9e9 : 1e9;
+        assert_int_equal(select_jobs(), NEXT_STEP);
+        assert_int_equal(request.visit.answer.job_count, 1);
+        assert_i64(request.visit.answer.jobs[0].resultid, i == 0 ? 1001 : 1000);
+        db_fake.jobs[1].result.server_state = RESULT_UNSENT;
+    }
+}
+
+/* Each of two rules by itself. */
+static void what_another_host_of_the_user_had_is_no_rule_of_hosts(void **state)
+{
+    (void)state;
+    config->one_result_per_host_per_wu = true;
+    config->one_result_per_user_per_wu = false;
+    request.message.cpu_req_seconds = 1;
+    add_job(100)->user_had_one = true;
+    run();
+    assert_int_equal(request.visit.answer.job_count, 1);
+}
+
+static void what_the_host_had_under_another_user_is_no_rule_of_users(void **state)
+{
+    (void)state;
+    config->one_result_per_host_per_wu = false;
+    config->one_result_per_user_per_wu = true;
+    request.message.cpu_req_seconds = 1;
+    add_job(100)->host_had_one = true;
+    run();
+    assert_int_equal(request.visit.answer.job_count, 1);
+}
+
+/* A listed job whose version the client does not list is of no app that it names. */
+static void a_listed_job_of_no_listed_version_is_of_no_known_app(void **state)
+{
+    static const struct jobs_in_progress limits[] = {
+        {.app_name = {.at = "app", .length = 3}, .total = {.jobs = 1}}};
+
+    (void)state;
+    config->jobs_in_progress = limits;
+    config->jobs_in_progress_count = 1;
+    list_job("r9");
+    listed[0].app_version = 5;
+    add_job(100);
+    run();
+    config->jobs_in_progress_count = 0;
+    assert_int_equal(request.visit.answer.job_count, 1);
+}
+
+/* More disk space is looked for only where the disk was a reason, or where a reason may not have
+ * been seen. */
+static void another_disk_pass_wants_a_reason(void **state)
+{
+    int calls;
+
+    (void)state;
+    request.message.has_project_disk_free = true;
+    request.message.project_disk_free = 1e9;
+    request.message.has_potentially_free_offender = true;
+    request.message.potentially_free_offender = 4e9;
+    add_job(100)->workunit.rsc_memory_bound = 8e9;
+    run();
+    assert_int_equal(request.visit.answer.job_count, 0);
+    calls = db_fake_calls("candidates");
+    assert_true(calls <= 2);
+}
+
+/* Behind as many jobs as are looked at for the reasons there is one that more disk space lets in.
+ */
+static void a_reason_that_was_not_seen_may_be_the_disk(void **state)
+{
+    (void)state;
+    request.message.has_project_disk_free = true;
+    request.message.project_disk_free = 1e9;
+    request.message.has_potentially_free_offender = true;
+    request.message.potentially_free_offender = 4e9;
+    for (int i = 0; i < 50; i++)
+        add_job(100)->workunit.rsc_memory_bound = 8e9;
+    add_job(100)->workunit.rsc_disk_bound = 2e9;
+    run();
+    assert_int_equal(request.visit.answer.job_count, 1);
+    assert_int_equal(request.visit.disk_pass, 2);
+}
+
+/* Its workunit went between the look at the assignments and its lock. */
+static void an_assigned_job_that_is_gone_costs_nothing(void **state)
+{
+    struct assignment given = {.id = 1, .workunit = {.id = 77, .appid = 1, .delay_bound = 86400}};
+
+    (void)state;
+    config->enable_assignment = true;
+    db_fake.assignments = &given;
+    db_fake.assignment_count = 1;
+    add_job(100);
+    run();
+    assert_int_equal(db_fake_calls("assigned_lock"), 1);
+    assert_int_equal(request.visit.answer.job_count, 1);
+    assert_i64(request.visit.answer.jobs[0].resultid, 1000);
+}
+
+/* One that the client still has, and the server gave up: it may be done in time by others. */
+static void a_listed_job_that_was_given_up_need_not_be_started(void **state)
+{
+    struct fake_job *job = add_lost(100);
+
+    (void)state;
+    config->send_result_abort = true;
+    job->result.server_state = RESULT_OVER;
+    job->result.outcome = OUTCOME_NO_REPLY;
+    list_job("r0");
+    assert_int_equal(resend(), NEXT_STEP);
+    assert_int_equal(request.visit.answer.aborts.count, 0);
+    assert_int_equal(request.visit.answer.aborts_if_not_started.count, 1);
+}
+
+/* A success that was reported before says that a reply was lost, but without a list nobody knows
+ * which jobs were. */
+static void without_a_list_a_lost_reply_brings_nothing_again(void **state)
+{
+    (void)state;
+    add_lost(100);
+    config->resend_lost_results = false;
+    request.message.has_other_results = false;
+    request.visit.force_resend = true;
+    run();
+    assert_int_equal(request.visit.answer.job_count, 0);
+}
+
+static void a_claim_is_judged_by_what_the_lock_shows(void **state)
+{
+    static const struct {
+        struct locked_workunit row;
+        enum job_assignment assignment;
+        bool per_user, per_host;
+        int hr;
+        enum reason reason;
+    } cases[] = {
+        {{0}, JOB_GENERAL, true, true, 0, REASON_COUNT},
+        {{.error_mask = 1}, JOB_GENERAL, false, false, 0, REASON_WORKUNIT_OVER},
+        {{.canonical_resultid = 1}, JOB_GENERAL, false, false, 0, REASON_WORKUNIT_OVER},
+        {{.canonical_resultid = 1}, JOB_TARGETED, false, false, 0, REASON_WORKUNIT_OVER},
+        {{.canonical_resultid = 1}, JOB_BROADCAST, false, false, 0, REASON_COUNT},
+        {{.results_of_user = 1}, JOB_GENERAL, true, false, 0, REASON_ONE_PER_USER},
+        {{.results_of_user = 1}, JOB_GENERAL, false, true, 0, REASON_COUNT},
+        {{.results_of_user = 1}, JOB_TARGETED, true, false, 0, REASON_COUNT},
+        {{.results_of_host = 1}, JOB_GENERAL, false, true, 0, REASON_ONE_PER_HOST},
+        {{.results_of_host = 1}, JOB_GENERAL, true, false, 0, REASON_COUNT},
+        {{.results_of_host = 1}, JOB_BROADCAST, false, false, 0, REASON_ONE_PER_HOST},
+        {{.app_version_id = 12}, JOB_GENERAL, false, false, 0, REASON_COMMITTED_VERSION},
+        {{.app_version_id = 11}, JOB_GENERAL, false, false, 0, REASON_COUNT},
+        {{.hr_class = 999}, JOB_GENERAL, false, false, 0, REASON_COUNT},
+        {{.hr_class = 999}, JOB_GENERAL, false, false, 2, REASON_HR_COMMITTED},
+    };
+    const struct version_option option = {.app_version_id = 11};
+
+    (void)state;
+    apps[0].homogeneous_app_version = 1;
+    for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+        const struct host_view view = {.config = config};
+        const struct job job = {
+            .app = &apps[0], .option = &option, .assignment = cases[i].assignment};
+
+        config->one_result_per_user_per_wu = cases[i].per_user;
+        config->one_result_per_host_per_wu = cases[i].per_host;
+        apps[0].homogeneous_redundancy = cases[i].hr;
+        assert_int_equal(claim_judge(&view, &job, &cases[i].row), cases[i].reason);
+    }
+    assert_int_equal(claim_judge(&(struct host_view){.config = config},
+                                 &(struct job){.app = &apps[0], .option = &option}, NULL),
+                     REASON_WORKUNIT_OVER);
+}
+
+/* Whatever allocation is the one that fails: nothing is answered that was not got, and nothing of
+ * the pool is lost. */
+static void without_memory_a_request_fails_as_a_whole(void **state)
+{
+    enum { STEP = 509, NO_LIMIT = 1 << 24 };
+    enum next next = NEXT_FAILED;
+    size_t failed = 0;
+
+    for (size_t bytes = 0; next != NEXT_STEP; bytes += STEP) {
+        assert_true(bytes < NO_LIMIT);
+        teardown(state);
+        setup_with_pool(state);
+        arena_destroy(arena);
+        request.arena = arena = arena_create(bytes);
+        config->one_result_per_user_per_wu = true;
+        assert_status(STATUS_OK, config_set(config, TEXT("stream"), TEXT("user 2 3"), NULL));
+        for (int i = 0; i < 8; i++) {
+            struct fake_job *job = add_job(100);
+
+            job->workunit.batch = 10 * (1 + i % 2);
+            job->user_had_one = i < 2;
+            job->others_take = i == 2;
+        }
+        next = select_in_transaction(false);
+        assert_int_equal(left_in_pool() > 0, true);
+        if (next == NEXT_STEP)
+            break;
+        assert_int_equal(next, NEXT_FAILED);
+        assert_int_equal(request.failure.status, STATUS_NO_MEMORY);
+        failed++;
+    }
+    assert_int_equal(request.visit.answer.job_count, 3);
+    assert_true(failed > 20);
+}
+
+/* What only this user, host or client may not have stays for others; what nobody may have goes. */
+static void what_others_may_have_stays_in_the_pool(void **state)
+{
+    static char name[250];
+
+    memset(name, 'n', sizeof(name));
+    for (int i = 0; i < 5; i++) {
+        struct fake_job *job;
+
+        teardown(state);
+        setup_with_pool(state);
+        config->one_result_per_user_per_wu = i == 0;
+        config->one_result_per_host_per_wu = i == 1;
+        job = add_job(100);
+        job->results_of_user = i == 0;
+        job->results_of_host = i == 1;
+        if (i == 2)
+            job->result.name = (struct text){.at = name, .length = sizeof(name)};
+        request.client_version = i == 2 ? 60000 : 80000;
+        job->is_faulty = i == 3;
+        if (i == 4)
+            job->others_take = true;
+        assert_int_equal(select_jobs(), NEXT_STEP);
+        assert_int_equal(request.visit.answer.job_count, 0);
+        assert_int_equal(left_in_pool(), i < 3);
+    }
+}
+
+/* All that the user had stands before the one that he may have, in one class or each in its own. It
+ * is found without a query of candidates, in pages that grow. */
+static void behind_what_was_had_one_is_found(void **state)
+{
+    enum { HAD = 40 };
+
+    for (int kinds = 0; kinds < 2; kinds++) {
+        teardown(state);
+        setup_with_pool(state);
+        config->one_result_per_user_per_wu = true;
+        config->candidate_rows = kinds == 0 ? 500 : 10;
+        request.message.cpu_req_seconds = 1;
+        for (int i = 0; i < HAD; i++) {
+            struct fake_job *job = add_job(100);
+
+            job->user_had_one = true;
+            job->workunit.rsc_memory_bound = 1e6 + (kinds == 0 ? 0 : i);
+        }
+        add_job(100);
+        assert_int_equal(select_jobs(), NEXT_STEP);
+        assert_int_equal(request.visit.answer.job_count, 1);
+        assert_i64(request.visit.answer.jobs[0].resultid, 1000 + HAD);
+        assert_int_equal(db_fake_calls("candidates"), 0);
+        assert_in_range(db_fake_calls("workunits_had"), 2, kinds == 0 ? 4 : 5);
+    }
+}
+
+/* Reasons are not looked for where some was sent. */
+static void nothing_is_explained_beside_what_is_sent(void **state)
+{
+    (void)state;
+    config->one_result_per_user_per_wu = true;
+    add_job(100);
+    add_job(100)->user_had_one = true;
+    assert_int_equal(select_jobs(), NEXT_STEP);
+    assert_int_equal(request.visit.answer.job_count, 1);
+    assert_int_equal(db_fake_calls("workunits_had"), 1);
+}
+
+/* A batch of few rows has a place for each stream. */
+static void each_stream_has_its_place_in_a_batch(void **state)
+{
+    size_t of_second = 0;
+
+    (void)state;
+    assert_status(STATUS_OK, config_set(config, TEXT("stream"), TEXT("user 2 1"), NULL));
+    config->candidate_rows = 10;
+    request.message.cpu_req_seconds = 750;
+    for (int i = 0; i < 25; i++) {
+        struct fake_job *job = add_job(100);
+
+        job->workunit.batch = i < 20 ? 10 : 20;
+        job->workunit.rsc_memory_bound = 1e6 + i;
+    }
+    assert_int_equal(select_jobs(), NEXT_STEP);
+    for (size_t i = 0; i < request.visit.answer.job_count; i++)
+        of_second += request.visit.answer.jobs[i].resultid >= 1020;
+    assert_int_equal(request.visit.answer.job_count, 8);
+    assert_int_equal(of_second, 4);
 }
 
 static void aborts_only_where_nobody_needs_the_job(void **state)
@@ -1277,50 +1620,56 @@ static void a_failing_look_up_aborts_nothing(void **state)
 }
 
 /* Whether candidates come by query or out of a job pool. */
-#define EITHER_WAY(CASE)                                                                       \
-    CASE(as_much_is_sent_as_is_asked_for), CASE(the_database_has_the_later_deadline),          \
-        CASE(deadlines_that_do_not_fit_are_counted), CASE(what_others_took_is_replaced),       \
-        CASE(what_was_refused_beside_lost_jobs_is_not_told),                                   \
-        CASE(what_the_last_round_judged_is_told),                                              \
-        CASE(only_what_the_last_disk_pass_judged_is_told),                                     \
-        CASE(what_is_not_committed_is_not_booked_for_its_stream),                              \
-        CASE(a_job_that_is_lost_commits_no_workunit),                                          \
-        CASE(a_job_that_cannot_be_written_is_not_taken), CASE(streams_share_over_requests),    \
-        CASE(work_refused_means_no_jobs_and_no_more_words),                                    \
-        CASE(one_per_user_is_judged_under_lock), CASE(what_the_user_had_before_is_not_locked), \
-        CASE(what_nobody_forbids_is_not_asked_for),                                            \
-        CASE(a_homogeneous_workunit_is_committed_by_the_claim),                                \
-        CASE(a_kind_of_computer_is_committed_by_the_claim),                                    \
-        CASE(an_untrusted_host_makes_the_workunit_replicated),                                 \
-        CASE(what_is_replicated_already_is_left_so), CASE(an_empty_queue_is_said),             \
-        CASE(too_little_memory_is_said_with_figures), CASE(deadlines_alone_raise_the_flag),    \
-        CASE(only_a_resource_without_versions_is_unsupported),                                 \
-        CASE(the_connection_period_binds_unless_the_rule_is_off),                              \
-        CASE(the_delay_is_that_of_the_resource_that_may_get_work_first),                       \
-        CASE(versions_out_of_use_support_nothing),                                             \
-        CASE(a_reply_with_jobs_makes_no_second_disk_pass),                                     \
-        CASE(own_jobs_are_due_before_the_grace_period),                                        \
-        CASE(own_jobs_that_have_time_hinder_nothing),                                          \
-        CASE(a_lost_always_on_job_occupies_no_processor),                                      \
-        CASE(own_versions_get_jobs_in_their_own_measure),                                      \
-        CASE(own_versions_of_an_app_share_their_quota),                                        \
-        CASE(homogeneous_versions_are_not_the_clients_own),                                    \
-        CASE(an_own_version_with_words_too_long_for_a_reply_gets_no_job),                      \
-        CASE(a_job_with_a_name_too_long_for_the_client_stays_for_others),                      \
-        CASE(an_always_on_app_gets_its_one_job), CASE(a_lost_job_comes_again_before_new_ones), \
-        CASE(beyond_the_budget_lost_jobs_wait),                                                \
-        CASE(beyond_the_budget_nobody_looks_for_strangers),                                    \
-        CASE(beyond_the_budget_no_jobs_are_looked_for), CASE(a_listed_job_is_not_lost),        \
-        CASE(jobs_are_lost_only_where_the_list_can_be_trusted),                                \
-        CASE(what_cannot_be_finished_is_given_up), CASE(a_timed_out_job_is_left_alone),        \
-        CASE(a_lost_job_of_a_plan_class_needs_a_host_for_it),                                  \
-        CASE(a_lost_coprocessor_job_comes_again_as_one),                                       \
-        CASE(a_lost_job_comes_again_whatever_resource_is_asked_for),                           \
-        CASE(a_quota_does_not_hold_back_a_lost_job),                                           \
-        CASE(a_quota_is_for_each_processor_of_the_resource),                                   \
-        CASE(who_is_reliable_is_said_by_the_statistics),                                       \
-        CASE(jobs_of_an_app_are_counted_in_the_database),                                      \
-        CASE(aborts_only_where_nobody_needs_the_job), CASE(a_failing_look_up_aborts_nothing)
+#define EITHER_WAY(CASE)                                                                         \
+    CASE(as_much_is_sent_as_is_asked_for), CASE(the_database_has_the_later_deadline),            \
+        CASE(deadlines_that_do_not_fit_are_counted), CASE(what_others_took_is_replaced),         \
+        CASE(what_was_refused_beside_lost_jobs_is_not_told),                                     \
+        CASE(what_the_last_round_judged_is_told),                                                \
+        CASE(only_what_the_last_disk_pass_judged_is_told),                                       \
+        CASE(what_is_not_committed_is_not_booked_for_its_stream),                                \
+        CASE(a_job_that_is_lost_commits_no_workunit),                                            \
+        CASE(a_job_that_cannot_be_written_is_not_taken), CASE(streams_share_over_requests),      \
+        CASE(work_refused_means_no_jobs_and_no_more_words),                                      \
+        CASE(one_per_user_is_judged_under_lock), CASE(what_the_user_had_before_is_not_locked),   \
+        CASE(what_nobody_forbids_is_not_asked_for),                                              \
+        CASE(a_homogeneous_workunit_is_committed_by_the_claim),                                  \
+        CASE(a_kind_of_computer_is_committed_by_the_claim),                                      \
+        CASE(an_untrusted_host_makes_the_workunit_replicated),                                   \
+        CASE(what_is_replicated_already_is_left_so), CASE(an_empty_queue_is_said),               \
+        CASE(too_little_memory_is_said_with_figures), CASE(deadlines_alone_raise_the_flag),      \
+        CASE(only_a_resource_without_versions_is_unsupported),                                   \
+        CASE(the_connection_period_binds_unless_the_rule_is_off),                                \
+        CASE(the_delay_is_that_of_the_resource_that_may_get_work_first),                         \
+        CASE(versions_out_of_use_support_nothing),                                               \
+        CASE(a_reply_with_jobs_makes_no_second_disk_pass),                                       \
+        CASE(own_jobs_are_due_before_the_grace_period),                                          \
+        CASE(own_jobs_that_have_time_hinder_nothing),                                            \
+        CASE(a_lost_always_on_job_occupies_no_processor),                                        \
+        CASE(own_versions_get_jobs_in_their_own_measure),                                        \
+        CASE(own_versions_of_an_app_share_their_quota),                                          \
+        CASE(homogeneous_versions_are_not_the_clients_own),                                      \
+        CASE(an_own_version_with_words_too_long_for_a_reply_gets_no_job),                        \
+        CASE(a_job_with_a_name_too_long_for_the_client_stays_for_others),                        \
+        CASE(an_always_on_app_gets_its_one_job), CASE(a_lost_job_comes_again_before_new_ones),   \
+        CASE(beyond_the_budget_lost_jobs_wait),                                                  \
+        CASE(beyond_the_budget_nobody_looks_for_strangers),                                      \
+        CASE(beyond_the_budget_no_jobs_are_looked_for), CASE(a_listed_job_is_not_lost),          \
+        CASE(jobs_are_lost_only_where_the_list_can_be_trusted),                                  \
+        CASE(what_cannot_be_finished_is_given_up), CASE(a_timed_out_job_is_left_alone),          \
+        CASE(a_lost_job_of_a_plan_class_needs_a_host_for_it),                                    \
+        CASE(a_lost_coprocessor_job_comes_again_as_one),                                         \
+        CASE(a_lost_job_comes_again_whatever_resource_is_asked_for),                             \
+        CASE(a_quota_does_not_hold_back_a_lost_job),                                             \
+        CASE(a_quota_is_for_each_processor_of_the_resource),                                     \
+        CASE(who_is_reliable_is_said_by_the_statistics),                                         \
+        CASE(jobs_of_an_app_are_counted_in_the_database),                                        \
+        CASE(aborts_only_where_nobody_needs_the_job),                                            \
+        CASE(what_a_failed_claim_judged_is_not_told), CASE(an_unknown_bandwidth_refuses_no_job), \
+        CASE(what_takes_much_disk_comes_last_beyond_the_share),                                  \
+        CASE(what_another_host_of_the_user_had_is_no_rule_of_hosts),                             \
+        CASE(what_the_host_had_under_another_user_is_no_rule_of_users),                          \
+        CASE(a_listed_job_of_no_listed_version_is_of_no_known_app),                              \
+        CASE(another_disk_pass_wants_a_reason), CASE(a_failing_look_up_aborts_nothing)
 
 int main(void)
 {
@@ -1332,9 +1681,19 @@ int main(void)
         BY_QUERY(a_job_that_is_not_taken_commits_no_workunit),
         BY_QUERY(a_refused_statement_costs_the_jobs_alone),
         BY_QUERY(a_lost_connection_fails_the_request_at_every_call),
+        BY_QUERY(a_reason_that_was_not_seen_may_be_the_disk),
+        BY_QUERY(an_assigned_job_that_is_gone_costs_nothing),
+        BY_QUERY(a_listed_job_that_was_given_up_need_not_be_started),
+        BY_QUERY(without_a_list_a_lost_reply_brings_nothing_again),
+        BY_QUERY(a_claim_is_judged_by_what_the_lock_shows),
         BY_QUERY(each_of_many_batches_has_its_owner),
         BY_QUERY(place_is_made_beside_what_is_reserved),
         EITHER_WAY(OUT_OF_POOL),
+        OUT_OF_POOL(without_memory_a_request_fails_as_a_whole),
+        OUT_OF_POOL(what_others_may_have_stays_in_the_pool),
+        OUT_OF_POOL(behind_what_was_had_one_is_found),
+        OUT_OF_POOL(nothing_is_explained_beside_what_is_sent),
+        OUT_OF_POOL(each_stream_has_its_place_in_a_batch),
         OUT_OF_POOL(what_is_sent_leaves_the_pool),
         OUT_OF_POOL(what_is_not_committed_stays_in_the_pool),
         OUT_OF_POOL(what_was_sent_is_remembered),

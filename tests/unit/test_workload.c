@@ -110,6 +110,40 @@ static void a_queue_that_is_too_large_is_unknown(void **state)
     assert_real(workload_retry_delay(workload), HOUR, 0);
 }
 
+/* Without a list own jobs stand in for it, but not those that are always on, that are being
+ * aborted, or that are overdue for longer than such are looked at. */
+static void own_jobs_that_keep_nothing_busy_do_not_stand_in(void **state)
+{
+    static const struct text aborted[] = {{.at = "b", .length = 1}};
+
+    (void)state;
+    message.has_ip_results = false;
+    facts.aborted = aborted;
+    facts.aborted_count = 1;
+    add_own("a", HOUR, DAY)->is_always_on = true;
+    add_own("b", HOUR, DAY);
+    add_own("c", HOUR, -8 * DAY);
+    add_own("d", HOUR, -6 * DAY);
+    assert_int_equal(make()->count, 1);
+    assert_text(make()->names[0], "d");
+}
+
+/* A coprocessor is as busy as the client says in one number. */
+static void a_delay_keeps_coprocessors_busy(void **state)
+{
+    struct edf_job job = {
+        .wall_time = HOUR, .deadline = 5 * HOUR, .cpus = 0.1, .resource = 1, .instances = 1};
+    struct edf_reason reason;
+
+    (void)state;
+    message.has_ip_results = false;
+    add_coproc("NVIDIA");
+    asked.resources[1].estimated_delay = 4.5 * HOUR;
+    assert_int_equal(workload_try(make(), &job, false, &reason), WORKLOAD_LATE);
+    job.deadline = 6 * HOUR;
+    assert_int_equal(workload_try(make(), &job, false, &reason), WORKLOAD_IN_TIME);
+}
+
 static void remaining_time_is_run_time(void **state)
 {
     (void)state;
@@ -406,6 +440,8 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         CASE(a_queue_that_is_too_large_is_unknown),
+        CASE(own_jobs_that_keep_nothing_busy_do_not_stand_in),
+        CASE(a_delay_keeps_coprocessors_busy),
         CASE(remaining_time_is_run_time),
         CASE(a_list_that_is_ignored_is_estimated_delay),
         CASE(estimated_delay_is_never_late),
