@@ -191,9 +191,12 @@ static struct job_documents documents_of(const struct fake_job *job)
     return (struct job_documents){.result_name = job->result.name,
                                   .result_xml = TEXT("<result>\n</result>\n"),
                                   .workunit_name = TEXT("workunit"),
-                                  .workunit_xml = job->is_faulty
-                                                      ? TEXT("<workunit></workunit>\n")
-                                                      : TEXT("<workunit>\n</workunit>\n")};
+                                  .workunit_xml =
+                                      job->has_file    ? TEXT("<workunit>\n<file_ref>\n<file_name>"
+                                                                 "sky</file_name>\n</file_ref>\n"
+                                                                 "</workunit>\n")
+                                      : job->is_faulty ? TEXT("<workunit></workunit>\n")
+                                                       : TEXT("<workunit>\n</workunit>\n")};
 }
 
 enum status db_jobs_lock(struct db *db, struct arena *in, const struct job_key *keys, size_t count,

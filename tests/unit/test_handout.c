@@ -1280,6 +1280,28 @@ static void an_unknown_bandwidth_refuses_no_job(void **state)
     assert_int_equal(request.visit.answer.job_count, 2);
 }
 
+/* The file outweighs what the job's disk space takes off, also for the first candidate. */
+static void the_first_job_may_be_the_one_whose_file_is_here(void **state)
+{
+    static struct host_file files[] = {{.name = {.at = "sky", .length = 3}, .status = 1}};
+    struct fake_job *first = add_job(100);
+
+    (void)state;
+    apps[0].locality_scheduling = 1;
+    config->score_locality = 1000;
+    request.message.cpu_req_seconds = 1;
+    request.message.d_project_share = 5e9;
+    request.message.d_boinc_used_project = 9e9;
+    request.message.files = files;
+    request.message.file_count = 1;
+    first->has_file = true;
+    first->workunit.rsc_disk_bound = 1e11;
+    add_job(100);
+    assert_int_equal(select_jobs(), NEXT_STEP);
+    assert_int_equal(request.visit.answer.job_count, 1);
+    assert_i64(request.visit.answer.jobs[0].resultid, 1000);
+}
+
 /* Large jobs come last only where the project uses more of the disk than its share. */
 static void what_takes_much_disk_comes_last_beyond_the_share(void **state)
 {
@@ -1665,6 +1687,7 @@ static void a_failing_look_up_aborts_nothing(void **state)
         CASE(jobs_of_an_app_are_counted_in_the_database),                                        \
         CASE(aborts_only_where_nobody_needs_the_job),                                            \
         CASE(what_a_failed_claim_judged_is_not_told), CASE(an_unknown_bandwidth_refuses_no_job), \
+        CASE(the_first_job_may_be_the_one_whose_file_is_here),                                   \
         CASE(what_takes_much_disk_comes_last_beyond_the_share),                                  \
         CASE(what_another_host_of_the_user_had_is_no_rule_of_hosts),                             \
         CASE(what_the_host_had_under_another_user_is_no_rule_of_users),                          \
