@@ -10,7 +10,8 @@
 #include "server/base/banned.h"
 
 enum {
-    KEY_CSV = 0x100,
+    KEY_CONNECTIONS = 0x100,
+    KEY_CSV,
     KEY_EMPTY,
     KEY_FROM,
     KEY_JOBS,
@@ -24,13 +25,16 @@ enum {
     KEY_SEED,
     KEY_TIME,
     KEY_TIMEOUT,
-    KEY_VENDOR
+    KEY_VENDOR,
+    KEY_WARM_UP
 };
 
 static const struct argp_option options[] = {
     {"authenticator", 'a', "KEY", 0, "Account key (required); if repeated, hosts take them in turn",
      0},
     {"hosts", 'n', "N", 0, "Emulated hosts, each with one request at a time (8)", 0},
+    {"connections", KEY_CONNECTIONS, "N", 0,
+     "At most N requests at a time; hosts take turns (as many as hosts)", 0},
     {"requests", 'r', "R", 0,
      "Requests of each host; without this and --time a host goes on until no work is left", 0},
     {"time", KEY_TIME, "S", 0, "Begin no request after S seconds", 0},
@@ -39,7 +43,8 @@ static const struct argp_option options[] = {
      "Open loop: R requests per second in all, each at its own time. Without it a host asks again "
      "as soon as it has its answer",
      0},
-    {"seconds", KEY_SECONDS, "S", 0, "CPU seconds of work that each request asks for (100000)", 0},
+    {"seconds", KEY_SECONDS, "S", 0,
+     "CPU seconds of work that each request asks for (100000); 0: it asks for none", 0},
     {"ncpus", KEY_NCPUS, "N", 0, "CPUs of each host (4)", 0},
     {"platform", KEY_PLATFORM, "NAME", 0,
      "Platform of each host (x86_64-pc-linux-gnu); if repeated, in turn", 0},
@@ -52,6 +57,7 @@ static const struct argp_option options[] = {
     {"keep", KEY_KEEP, NULL, 0, "Report nothing: jobs stay in progress", 0},
     {"seed", KEY_SEED, "N", 0, "Same number, same machines; else each run has its own", 0},
     {"timeout", KEY_TIMEOUT, "S", 0, "Seconds after which a request has failed (120)", 0},
+    {"warm-up", KEY_WARM_UP, "S", 0, "Count nothing of the first S seconds", 1},
     {"csv", KEY_CSV, NULL, 0, "Print a line of names and a line of figures", 1},
     {"json", KEY_JSON, NULL, 0, "Print one JSON object", 1},
     {"jobs", KEY_JOBS, "PATH", 0, "Write the name of every job received and the number of its host",
@@ -70,6 +76,11 @@ static double real_argument(const char *argument, struct argp_state *state)
     if (!text_to_real(text_from(argument), &number) || number <= 0)
         argp_error(state, "%s: wanted a number above 0", argument);
     return number;
+}
+
+static double real_argument_or_0(const char *argument, struct argp_state *state)
+{
+    return text_is(text_from(argument), "0") ? 0 : real_argument(argument, state);
 }
 
 static int64_t integer_argument(const char *argument, struct argp_state *state)
@@ -113,7 +124,7 @@ static error_t parse_option(int key, char *argument, struct argp_state *state)
         arguments->rate = real_argument(argument, state);
         return 0;
     case KEY_SECONDS:
-        arguments->profile.seconds = real_argument(argument, state);
+        arguments->profile.seconds = real_argument_or_0(argument, state);
         return 0;
     case KEY_NCPUS:
         arguments->profile.ncpus = integer_argument(argument, state);
@@ -138,6 +149,12 @@ static error_t parse_option(int key, char *argument, struct argp_state *state)
         return 0;
     case KEY_TIMEOUT:
         arguments->timeout = real_argument(argument, state);
+        return 0;
+    case KEY_CONNECTIONS:
+        arguments->connections = integer_argument(argument, state);
+        return 0;
+    case KEY_WARM_UP:
+        arguments->warm_up = real_argument_or_0(argument, state);
         return 0;
     case KEY_CSV:
         arguments->format = TALLY_CSV;

@@ -14,7 +14,9 @@ struct load_arguments {
     const char *from; /* NULL: whatever address the system takes */
     struct load_profile profile;
     int64_t hosts, requests, empty_replies;
+    int64_t connections;        /* 0: as many as hosts */
     double rate, timeout, time; /* time: s, 0: no end */
+    double warm_up;             /* s */
     enum tally_format format;
     const char *jobs_path, *log_path; /* NULL: not wanted */
     bool is_quiet;

@@ -76,7 +76,8 @@ static void write_identity(const struct load_host *host, struct buffer *request)
                  "    <estimated_delay>0.000000</estimated_delay>\n"
                  "    <client_cap_plan_class>1</client_cap_plan_class>\n"
                  "    <platform_name>" TEXT_FORMAT "</platform_name>\n",
-                 seconds, seconds, host->declines ? 0 : profile->ncpus, TEXT_ARG(host->platform));
+                 seconds, seconds, seconds > 0 ? profile->ncpus : INT64_C(0),
+                 TEXT_ARG(host->platform));
     if (host->code_sign_key != NULL)
         buffer_print(request, "    <code_sign_key>\n%s\n</code_sign_key>\n", host->code_sign_key);
 }

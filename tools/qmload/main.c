@@ -40,7 +40,9 @@ struct load_run {
     struct curl_slist *headers;
     CURLM *multi;
     size_t busy, done;
+    int64_t turn; /* the host that is asked first */
     double begun;
+    bool is_warm;      /* the requests that end count */
     FILE *log;         /* NULL: nobody wants it */
     size_t complaints; /* printed so far */
 };
@@ -173,14 +175,18 @@ static double next_due(const struct load_run *load, const struct load_slot *slot
     return load->arguments.rate > 0 ? load->begun + turn / load->arguments.rate : now;
 }
 
-/* Starts whatever is due; returns how long to wait for the next one at most, in s. */
+/* Starts whatever is due; returns how long to wait for the next one at most, in s. Hosts take
+ * turns, where not all can have a request under way. */
 static double begin_due(struct load_run *load)
 {
+    const struct load_arguments *arguments = &load->arguments;
     double now = clock_seconds(), soonest = 1;
-    bool time_is_over = load->arguments.time > 0 && now >= load->begun + load->arguments.time;
+    bool time_is_over = arguments->time > 0 && now >= load->begun + arguments->time;
+    int64_t first = load->turn;
 
-    for (int64_t i = 0; i < load->arguments.hosts; i++) {
-        struct load_slot *slot = &load->slots[i];
+    for (int64_t i = 0; i < arguments->hosts; i++) {
+        int64_t number = (first + i) % arguments->hosts;
+        struct load_slot *slot = &load->slots[number];
         double due;
 
         if (slot->is_busy || slot->is_done)
@@ -190,10 +196,13 @@ static double begin_due(struct load_run *load)
             load->done++;
             continue;
         }
+        if (arguments->connections > 0 && load->busy >= (size_t)arguments->connections)
+            break;
         due = next_due(load, slot, now);
         if (due <= now) {
             slot->due = due;
             begin(load, slot);
+            load->turn = number + 1;
         } else if (due - now < soonest) {
             soonest = due - now;
         }
@@ -221,13 +230,25 @@ static size_t collect(struct load_run *load)
     return ended;
 }
 
+/* What ended in the first seconds is forgotten. */
+static void end_warm_up(struct load_run *load)
+{
+    tally_clear(&load->tally);
+    load->is_warm = true;
+}
+
 static void run(struct load_run *load)
 {
+    const double warm_up = load->arguments.warm_up;
+
     load->begun = clock_seconds();
+    load->is_warm = warm_up == 0;
     while (load->done < (size_t)load->arguments.hosts) {
         double pause = begin_due(load);
         int running;
 
+        if (!load->is_warm && clock_seconds() - load->begun >= warm_up)
+            end_warm_up(load);
         curl_multi_perform(load->multi, &running);
         if (collect(load) > 0)
             continue; /* they may go on at once */
@@ -236,7 +257,7 @@ static void run(struct load_run *load)
         else
             nanosleep(&(struct timespec){.tv_nsec = (long)(pause * 0.9e9)}, NULL);
     }
-    load->tally.elapsed = clock_seconds() - load->begun;
+    load->tally.elapsed = clock_seconds() - load->begun - warm_up;
 }
 
 static bool prepare_slot(struct load_run *load, size_t number)
