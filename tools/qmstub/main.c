@@ -350,7 +350,7 @@ int main(int argc, char **argv)
                "server: what tools/bench compares quartermaster with. Runs until it is killed."};
 
     argp_parse(&argp, argc, argv, 0, NULL, NULL);
-    if (mysql_library_init(0, NULL, NULL) != 0 || FCGX_Init() != 0)
+    if (stub.listen == NULL || mysql_library_init(0, NULL, NULL) != 0 || FCGX_Init() != 0)
         give_up("start", "libraries");
     stub.socket = FCGX_OpenSocket(stub.listen, BACKLOG);
     if (stub.socket < 0 || chmod(stub.listen, 0666) != 0)
