@@ -50,7 +50,7 @@ done
 say "memory of the server: $(sed -n 's/^VmHWM:[^0-9]*\([0-9]*\) kB/\1/p' "/proc/$server_pid/status") kB"
 if [ -n "${QM_HERD_PICTURE:-}" ]; then
     need gnuplot
-    gnuplot -e "log = '$work/requests'; out = '$QM_HERD_PICTURE'" \
+    gnuplot -e "log = '$work/requests'; out = '$QM_HERD_PICTURE'; step = $((hosts / 2000 + 1))" \
         "$QM_SOURCE_DIR/tests/integration/herd.gnuplot"
 fi
 
