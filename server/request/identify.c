@@ -94,20 +94,17 @@ static enum next try_weak_key(struct request *request, bool *ret_found)
         ret_found);
 }
 
-/* `has_user`: the visit holds the user of the host that was found. */
-static enum next find_user(struct request *request, bool host_is_found, bool has_user,
-                           bool *ret_found)
+/* Whose key it is, where the named host is not his or there is none. */
+static enum next find_user(struct request *request, bool host_is_found, bool *ret_found)
 {
     struct visit *visit = &request->visit;
     struct text key = request->message.authenticator;
-    enum next next;
+    enum next next = NEXT_STEP;
 
     *ret_found = false;
     if (key.length == 0 || key.length > BOUND_STRING)
         return NEXT_STEP;
-    if (host_is_found)
-        next = try_user(request, has_user ? STATUS_OK : STATUS_NOT_FOUND, ret_found);
-    else
+    if (!host_is_found)
         next = try_weak_key(request, ret_found);
     if (next != NEXT_STEP || *ret_found)
         return next;
@@ -115,6 +112,20 @@ static enum next find_user(struct request *request, bool host_is_found, bool has
         request,
         db_user_by_authenticator(request->db, request->arena, key, &visit->user, &visit->team_name),
         ret_found);
+}
+
+/* Whether the key is that of the host's user, whom the visit holds. If not, the host's lock is given
+ * back at once: who sends a wrong key keeps nobody from the host. */
+static enum next try_owner(struct request *request, bool has_user, bool *ret_is_owner)
+{
+    struct text key = request->message.authenticator;
+    bool is_usable = has_user && key.length > 0 && key.length <= BOUND_STRING;
+    enum next next = try_user(request, is_usable ? STATUS_OK : STATUS_NOT_FOUND, ret_is_owner);
+    enum status status = STATUS_OK;
+
+    if (next == NEXT_STEP && !*ret_is_owner)
+        status = db_rollback(request->db);
+    return status == STATUS_OK ? next : request_failed(request, status, "rollback");
 }
 
 enum next step_head(struct request *request)
@@ -127,7 +138,7 @@ enum next step_head(struct request *request)
     message_init(&request->message);
     if (request_find_key(request->transport.body, &key)) {
         request->message.authenticator = text_trim(key);
-        if (find_user(request, false, false, &is_known) != NEXT_STEP)
+        if (find_user(request, false, &is_known) != NEXT_STEP)
             return NEXT_FAILED;
     }
     return is_known ? NEXT_STEP : refuse_key(request, MESSAGE_LOW);
@@ -190,14 +201,14 @@ static enum next search_alike(struct request *request, bool *ret_taken)
     return take_found_host(request, found.id, HOST_FOUND_ALIKE, ret_taken);
 }
 
-static enum next search_host(struct request *request, enum host_decision decision)
+static enum next search_host(struct request *request, enum host_decision decision, bool is_locked)
 {
     struct visit *visit = &request->visit;
     enum next next = NEXT_STEP;
     enum status status = STATUS_OK;
     bool taken = false;
 
-    if (request->message.hostid != 0) /* give the wrong host's lock back: user before host */
+    if (is_locked) /* give the wrong host's lock back: user before host */
         status = db_rollback(request->db);
     if (status == STATUS_OK)
         status = db_user_lock(request->db, visit->user.id);
@@ -221,21 +232,26 @@ enum next identify(struct request *request)
 {
     struct visit *visit = &request->visit;
     struct host_row *host = &visit->host;
-    bool found, forwarded, has_user, authenticated;
+    bool found, forwarded, has_user, is_owner = false, authenticated;
     enum host_decision decision;
     enum next next = lock_named_host(request, host, &found, &forwarded, &has_user);
 
-    if (next != NEXT_STEP)
-        return next;
-    next = find_user(request, found, has_user, &authenticated);
+    if (next == NEXT_STEP && found)
+        next = try_owner(request, has_user, &is_owner);
+    authenticated = is_owner;
+    if (next == NEXT_STEP && !is_owner)
+        next = find_user(request, found, &authenticated);
     if (next != NEXT_STEP)
         return next;
     if (!authenticated)
         return refuse_key(request, found ? MESSAGE_NOTICE : MESSAGE_LOW);
     decision = identity_decide_host(found ? host : NULL, forwarded, visit->user.id,
                                     request->message.rpc_seqno);
+    /* Not without the lock: its owner's key has changed since it was locked. */
+    if (decision == HOST_USE && !is_owner)
+        decision = HOST_SEARCH_BY_CPID;
     if (decision != HOST_USE)
-        return search_host(request, decision);
+        return search_host(request, decision, request->message.hostid != 0 && (is_owner || !found));
     if (forwarded)
         visit->answer.hostid = host->id;
     return NEXT_STEP;

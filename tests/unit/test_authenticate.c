@@ -359,6 +359,39 @@ static void an_unknown_key_gets_nothing(void **state)
     }
 }
 
+/* Who sends a wrong key keeps nobody from the host that he names. */
+static void a_wrong_key_gives_the_host_back_first(void **state)
+{
+    (void)state;
+    for (int is_empty = 0; is_empty <= 1; is_empty++) {
+        stage_again();
+        add_host(3, 17, 5);
+        request.message.hostid = 3;
+        request.message.authenticator = is_empty ? NO_TEXT : TEXT("unknown");
+        assert_int_equal(step_authenticate(&request), NEXT_REPLY);
+        assert_string_equal(
+            db_fake_record("host_lock_with_user rollback user_by_authenticator"),
+            is_empty ? "host_lock_with_user(3) rollback"
+                     : "host_lock_with_user(3) rollback user_by_authenticator");
+    }
+}
+
+/* Between the two looks the host is not locked: it is found and locked once more. */
+static void a_key_that_has_just_changed_locks_its_host_again(void **state)
+{
+    (void)state;
+    add_host(3, 17, 5)->host_cpid = hashed_cpid();
+    db_fake.users[1] = db_fake.users[0];
+    db_fake.users[1].authenticator = TEXT(KEY_OF_18);
+    request.message.authenticator = TEXT(KEY_OF_18);
+    request.message.hostid = 3;
+    request.message.rpc_seqno = 6;
+    request.message.host_cpid = TEXT("cpid");
+    assert_int_equal(step_authenticate(&request), NEXT_STEP);
+    assert_i64(request.visit.host.id, 3);
+    assert_string_equal(locks(), "host_lock_with_user(3) rollback user_lock(17) host_lock(3)");
+}
+
 static void a_weak_key_works_with_and_without_host(void **state)
 {
     (void)state;
@@ -662,6 +695,8 @@ int main(void)
         CASE(a_cycle_of_merged_hosts_is_no_host),
         CASE(a_long_chain_of_merged_hosts_is_no_host),
         CASE(an_unknown_key_gets_nothing),
+        CASE(a_wrong_key_gives_the_host_back_first),
+        CASE(a_key_that_has_just_changed_locks_its_host_again),
         CASE(a_weak_key_works_with_and_without_host),
         CASE(newer_preferences_are_stored_whole),
         CASE(of_a_large_body_the_key_is_looked_up_first),
