@@ -22,13 +22,17 @@
 /* With reports, without; and accounts that hold their share. */
 enum ring { RING_REPORTS, RING_OTHERS, RING_COUNT, RING_SHARE = RING_COUNT, RING_NONE };
 
-enum { REMEMBERED_MAX = 1024 };
+enum {
+    REMEMBERED_MAX = 1024,
+    TURNS_OF_REPORTS = 3 /* before one without, where both wait */
+};
 
 struct line_account {
     uint64_t number;
     size_t served;
-    size_t at_most;    /* served at a time, whoever waits; 0: as many as there are threads */
-    uint64_t until_ns; /* for at_most */
+    size_t at_most;          /* served at a time, whoever waits; 0: as many as there are threads */
+    uint64_t until_ns;       /* for at_most */
+    size_t turns_of_reports; /* of its own requests, as in the line */
     struct {
         struct line_entry *first, *last;
         size_t count;
@@ -44,6 +48,7 @@ struct waiting_line {
     size_t share, length;
     size_t with_reports;     /* of them */
     size_t accounts_waiting; /* that have an entry which waits */
+    size_t turns_of_reports; /* since a request without had the turn, or none waited */
     struct line_account *accounts;
     struct line_account *rings[RING_NONE];
     struct line_entry *by_age;
@@ -191,40 +196,62 @@ bool line_add(struct waiting_line *line, struct line_entry *entry)
     return true;
 }
 
-/* Who has the next turn in a ring. In that of those who hold their share it is the first whom
- * nothing else binds. */
-static struct line_account *next_in(const struct waiting_line *line, enum ring ring)
+/* Of those that hold their share: the first whom nothing else binds. */
+static struct line_account *next_in_share(const struct waiting_line *line)
 {
-    struct line_account *account = line->rings[ring];
+    struct line_account *account = line->rings[RING_SHARE];
 
-    while (ring == RING_SHARE && account != NULL && account->at_most > 0)
+    while (account != NULL && account->at_most > 0)
         account = account->next;
     return account;
 }
 
+/* Three turns of four are for reports, where both wait. `turns` counts. */
+static bool is_turn_of_reports(bool reports_wait, bool others_wait, size_t *turns)
+{
+    if (reports_wait && others_wait && *turns < TURNS_OF_REPORTS) {
+        (*turns)++;
+        return true;
+    }
+    *turns = 0;
+    return !others_wait;
+}
+
+/* The account that has the next turn; NULL: none may be served. */
+static struct line_account *next_account(struct waiting_line *line)
+{
+    struct line_account *reports = line->rings[RING_REPORTS], *others = line->rings[RING_OTHERS];
+
+    if (reports == NULL && others == NULL)
+        return next_in_share(line);
+    return is_turn_of_reports(reports != NULL, others != NULL, &line->turns_of_reports) ? reports
+                                                                                        : others;
+}
+
 struct line_entry *line_take(struct waiting_line *line)
 {
-    for (int ring = RING_REPORTS; ring <= RING_SHARE; ring++) {
-        struct line_account *account = next_in(line, ring);
-        struct line_entry *entry;
-        enum ring kind;
+    struct line_account *account = next_account(line);
+    struct line_entry *entry;
+    enum ring kind;
 
-        if (account == NULL)
-            continue;
-        kind = account->waiting[RING_REPORTS].first != NULL ? RING_REPORTS : RING_OTHERS;
-        entry = account->waiting[kind].first;
-        account->waiting[kind].first = entry->next;
-        if (entry->next == NULL)
-            account->waiting[kind].last = NULL;
-        account->waiting[kind].count--;
-        DL_DELETE2(line->by_age, entry, older, newer);
-        line->length--;
-        line->with_reports -= entry->has_reports;
-        account->served++;
-        place(line, account);
-        return entry;
-    }
-    return NULL;
+    if (account == NULL)
+        return NULL;
+    kind =
+        is_turn_of_reports(account->waiting[RING_REPORTS].first != NULL,
+                           account->waiting[RING_OTHERS].first != NULL, &account->turns_of_reports)
+            ? RING_REPORTS
+            : RING_OTHERS;
+    entry = account->waiting[kind].first;
+    account->waiting[kind].first = entry->next;
+    if (entry->next == NULL)
+        account->waiting[kind].last = NULL;
+    account->waiting[kind].count--;
+    DL_DELETE2(line->by_age, entry, older, newer);
+    line->length--;
+    line->with_reports -= entry->has_reports;
+    account->served++;
+    place(line, account);
+    return entry;
 }
 
 void line_finish(struct waiting_line *line, struct line_entry *entry, struct line_use use)
@@ -256,8 +283,12 @@ size_t line_ahead(const struct waiting_line *line, const struct line_entry *entr
     size_t own = account == NULL ? 0 : account->waiting[kind].count;
     size_t turns = (own + 1) * line->accounts_waiting; /* of each account one before each of ours */
 
-    return entry->has_reports ? least(line->with_reports, turns)
-                              : least(line->length, line->with_reports + turns);
+    if (entry->has_reports) {
+        size_t reports = least(line->with_reports, turns);
+
+        return reports + least(reports / TURNS_OF_REPORTS, line->length - line->with_reports);
+    }
+    return least(line->length, turns + least(line->with_reports, turns * TURNS_OF_REPORTS));
 }
 
 uint64_t line_oldest_ns(const struct waiting_line *line)

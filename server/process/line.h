@@ -3,9 +3,10 @@
  *
  * The receiver adds each request as soon as it is there whole, and a worker takes the next one when
  * it is free. Two rules say which one is next. Requests that report results go before those that do
- * not, since what is reported late may be lost. And no account makes another wait: accounts take
- * turns, and one that holds its share of the threads is passed over while others wait. What is
- * beyond the share waits in the account's own line.
+ * not, since what is reported late may be lost; but one turn of four is for those that do not, or
+ * they would wait for ever where all threads are busy with reports. And no account makes another
+ * wait: accounts take turns, and one that holds its share of the threads is passed over while
+ * others wait. What is beyond the share waits in the account's own line.
  *
  * Whoever comes next shall find a free thread, too. So an account whose request held a thread for
  * long keeps to its share for a while even where nobody else waits, and one whose request took much
@@ -57,8 +58,9 @@ struct line_entry *line_take(struct waiting_line *line);
 void line_finish(struct waiting_line *line, struct line_entry *entry, struct line_use use);
 
 size_t line_length(const struct waiting_line *line); /* that wait */
-/* How many would be served before this entry, at most, if it were added now and none came after it:
- * all that wait, but of other accounts only as many as have their turn before. */
+/* About how many would be served before this entry, if it were added now and none came after it:
+ * all that wait, but of other accounts only as many as have their turn before, and of the other
+ * kind, with reports or without, only its part of the turns. */
 size_t line_ahead(const struct waiting_line *line, const struct line_entry *entry);
 /* When the oldest of those that wait came; 0: nobody waits. */
 uint64_t line_oldest_ns(const struct waiting_line *line);

@@ -144,6 +144,34 @@ static void the_age_of_the_oldest_is_known(void **state)
     line_destroy(line);
 }
 
+/* Else those without reports would wait for ever where all threads are busy with reports. */
+static void one_turn_of_four_is_for_those_without_reports(void **state)
+{
+    (void)state;
+    for (uint64_t others_account = 1; others_account <= 2; others_account++) {
+        struct waiting_line *line = line_create(100);
+        struct line_entry reports[30], others[5];
+
+        for (size_t i = 0; i < 30; i++) {
+            reports[i] = (struct line_entry){.account = 1, .has_reports = true};
+            assert_true(line_add(line, &reports[i]));
+        }
+        for (size_t i = 0; i < 5; i++) {
+            others[i] = (struct line_entry){.account = others_account};
+            assert_true(line_add(line, &others[i]));
+        }
+        for (size_t i = 0; i < 20; i++)
+            assert_ptr_equal(line_take(line), i % 4 == 3 ? &others[i / 4] : &reports[i - i / 4]);
+        for (size_t i = 15; i < 30; i++)
+            assert_ptr_equal(line_take(line), &reports[i]);
+        for (size_t i = 0; i < 30; i++)
+            line_finish(line, &reports[i], nothing);
+        for (size_t i = 0; i < 5; i++)
+            line_finish(line, &others[i], nothing);
+        line_destroy(line);
+    }
+}
+
 static void add_all(struct waiting_line *line, struct line_entry *entries, size_t count,
                     uint64_t account, uint64_t now_ns)
 {
@@ -247,6 +275,7 @@ static void as_many_dear_accounts_as_one_likes(void **state)
 struct slow_account {
     size_t served, at_most;
     uint64_t until_ns;
+    size_t in_a_row; /* its reports that were taken, one after the other */
 };
 
 static size_t slow_share(const struct slow_account *account, size_t share)
@@ -277,18 +306,20 @@ static void slow_finish(struct slow_account *account, struct line_use use, size_
     account->until_ns = use.now_ns + LINE_MEMORY_NS;
 }
 
-/* Who is taken reports if anyone may who does, and is within the share unless all that wait are
- * beyond it; one that is bound is always within it; nobody is passed over who may be served. */
+/* Who is taken reports if anyone may who does, but for one turn of four of the line or
+ * of his account, and is within the share
+ * unless all that wait are beyond it; one that is bound is always within it; nobody is passed over
+ * who may be served. */
 static void any_history_keeps_the_rules(void **state)
 {
-    enum { ENTRIES = 1000, ACCOUNTS = 9, SHARE = 3 };
+    enum { ENTRIES = 1000, ACCOUNTS = 20, SHARE = 3 };
     struct line_entry entries[ENTRIES] = {0};
     enum { NEW, WAITS, SERVED } stage[ENTRIES] = {0};
     struct random random = {.state = 7};
     struct waiting_line *line = line_create(SHARE);
     struct slow_account accounts[ACCOUNTS] = {0};
     uint64_t now_ns = 1;
-    size_t taken = 0, held_back = 0;
+    size_t taken = 0, held_back = 0, in_a_row = 0, passed_over = 0;
 
     (void)state;
     while (taken < ENTRIES) {
@@ -297,7 +328,7 @@ static void any_history_keeps_the_rules(void **state)
         now_ns += LINE_MEMORY_NS / 40;
         if (stage[i] == NEW) {
             entries[i] = (struct line_entry){.account = random_next(&random) % ACCOUNTS,
-                                             .has_reports = random_next(&random) % 3 == 0,
+                                             .has_reports = random_next(&random) % 3 > 0,
                                              .arrived_ns = now_ns};
             assert_true(line_add(line, &entries[i]));
             stage[i] = WAITS;
@@ -333,13 +364,19 @@ static void any_history_keeps_the_rules(void **state)
             if (within || accounts[entry->account].at_most > 0)
                 assert_true(accounts[entry->account].served <
                             slow_share(&accounts[entry->account], SHARE));
-            assert_true(!reports_within || entry->has_reports);
+            if (reports_within && !entry->has_reports) {
+                assert_true(in_a_row >= 3 || accounts[entry->account].in_a_row >= 3);
+                passed_over++;
+            }
+            in_a_row = entry->has_reports ? in_a_row + 1 : 0;
+            accounts[entry->account].in_a_row =
+                entry->has_reports ? accounts[entry->account].in_a_row + 1 : 0;
             stage[entry - entries] = SERVED;
             accounts[entry->account].served++;
             taken++;
         }
     }
-    assert_true(held_back > 100);
+    assert_true(held_back > 100 && passed_over > 10);
     assert_int_equal(line_length(line), 0);
     for (size_t i = 0; i < ENTRIES; i++)
         if (entries[i].of != NULL)
@@ -356,6 +393,7 @@ int main(void)
         cmocka_unit_test(an_account_holds_no_more_than_its_share_while_others_wait),
         cmocka_unit_test(an_account_waits_for_turns_and_not_for_a_line),
         cmocka_unit_test(the_age_of_the_oldest_is_known),
+        cmocka_unit_test(one_turn_of_four_is_for_those_without_reports),
         cmocka_unit_test(a_dear_account_gets_one_thread_for_a_while),
         cmocka_unit_test(a_slow_account_keeps_to_its_share_for_a_while),
         cmocka_unit_test(as_many_dear_accounts_as_one_likes),
