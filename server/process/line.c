@@ -10,6 +10,8 @@
  * since who sends requests chooses the keys. */
 #include "server/process/line.h"
 
+#include "server/base/status.h"
+
 #include <stdlib.h>
 
 #define HASH_NONFATAL_OOM            1
@@ -242,6 +244,7 @@ struct line_entry *line_take(struct waiting_line *line)
             ? RING_REPORTS
             : RING_OTHERS;
     entry = account->waiting[kind].first;
+    must(entry != NULL); /* who stands in a ring has one that waits */
     account->waiting[kind].first = entry->next;
     if (entry->next == NULL)
         account->waiting[kind].last = NULL;
