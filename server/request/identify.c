@@ -114,8 +114,8 @@ static enum next find_user(struct request *request, bool host_is_found, bool *re
         ret_found);
 }
 
-/* Whether the key is that of the host's user, whom the visit holds. If not, the host's lock is given
- * back at once: who sends a wrong key keeps nobody from the host. */
+/* Whether the key is that of the host's user, whom the visit holds. If not, the host's lock is
+ * given back at once: who sends a wrong key keeps nobody from the host. */
 static enum next try_owner(struct request *request, bool has_user, bool *ret_is_owner)
 {
     struct text key = request->message.authenticator;

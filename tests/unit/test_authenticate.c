@@ -369,10 +369,9 @@ static void a_wrong_key_gives_the_host_back_first(void **state)
         request.message.hostid = 3;
         request.message.authenticator = is_empty ? NO_TEXT : TEXT("unknown");
         assert_int_equal(step_authenticate(&request), NEXT_REPLY);
-        assert_string_equal(
-            db_fake_record("host_lock_with_user rollback user_by_authenticator"),
-            is_empty ? "host_lock_with_user(3) rollback"
-                     : "host_lock_with_user(3) rollback user_by_authenticator");
+        assert_string_equal(db_fake_record("host_lock_with_user rollback user_by_authenticator"),
+                            is_empty ? "host_lock_with_user(3) rollback"
+                                     : "host_lock_with_user(3) rollback user_by_authenticator");
     }
 }
 
