@@ -7,6 +7,7 @@
 #include "db/states.h"
 #include "server/base/arena.h"
 #include "server/base/counters.h"
+#include "server/base/file.h"
 #include "server/handout/claim.h"
 #include "server/handout/source_parts.h"
 #include "server/handout/stream_ledger.h"
@@ -17,6 +18,8 @@
 #include "tests/support/test.h"
 
 #include <stdlib.h>
+#include <sys/stat.h>
+#include <unistd.h>
 
 enum { HOST = 3, USER = 17, NOW = 1795000000, CHANGES = 8 };
 
@@ -1565,7 +1568,7 @@ static void behind_what_was_had_one_is_found(void **state)
             job->user_had_one = true;
             job->workunit.rsc_memory_bound = 1e6 + (kinds == 0 ? 0 : i);
         }
-        add_job(100);
+        add_job(100)->workunit.rsc_memory_bound = 1e6 + (kinds == 0 ? 0 : HAD);
         assert_int_equal(select_jobs(), NEXT_STEP);
         assert_int_equal(request.visit.answer.job_count, 1);
         assert_i64(request.visit.answer.jobs[0].resultid, 1000 + HAD);
@@ -1606,6 +1609,46 @@ static void each_stream_has_its_place_in_a_batch(void **state)
         of_second += request.visit.answer.jobs[i].resultid >= 1020;
     assert_int_equal(request.visit.answer.job_count, 8);
     assert_int_equal(of_second, 4);
+}
+
+/* Where the client names no keywords, those of the project's file hold: a line of wanted ones, a
+ * line of refused ones. What is no number there is passed over. */
+static void keywords_that_the_client_does_not_name_are_the_projects(void **state)
+{
+    char dir[] = "/tmp/qm-handout.XXXXXX", folder[64], path[80];
+    int64_t wanted[] = {3};
+
+    assert_non_null(mkdtemp(dir));
+    snprintf(folder, sizeof(folder), "%s/kw_prefs", dir);
+    snprintf(path, sizeof(path), "%s/%d", folder, USER);
+    assert_int_equal(mkdir(folder, 0700), 0);
+    assert_status(STATUS_OK, file_write(path, TEXT("5 x\n7 9\n"), 0600, NULL));
+    for (int client_names_some = 0; client_names_some < 2; client_names_some++) {
+        teardown(state);
+        setup(state);
+        config->project_dir_path = text_from(dir);
+        config->keyword_sched = true;
+        request.message.cpu_req_seconds = 1;
+        request.message.keywords_yes = wanted;
+        request.message.keyword_yes_count = (size_t)client_names_some;
+        add_job(100)->workunit.keywords = TEXT("9");
+        add_job(100);
+        add_job(100)->workunit.keywords = TEXT("5");
+        add_job(100)->workunit.keywords = TEXT("3");
+        assert_int_equal(select_jobs(), NEXT_STEP);
+        assert_int_equal(request.visit.answer.job_count, 1);
+        assert_i64(request.visit.answer.jobs[0].resultid, client_names_some ? 1003 : 1002);
+    }
+    teardown(state);
+    setup(state);
+    config->project_dir_path = text_from(dir);
+    config->keyword_sched = true;
+    add_job(100)->workunit.keywords = TEXT("9");
+    assert_int_equal(select_jobs(), NEXT_STEP);
+    assert_int_equal(request.visit.answer.job_count, 0);
+    unlink(path);
+    rmdir(folder);
+    rmdir(dir);
 }
 
 static void aborts_only_where_nobody_needs_the_job(void **state)
@@ -1711,6 +1754,7 @@ int main(void)
         BY_QUERY(a_claim_is_judged_by_what_the_lock_shows),
         BY_QUERY(each_of_many_batches_has_its_owner),
         BY_QUERY(place_is_made_beside_what_is_reserved),
+        BY_QUERY(keywords_that_the_client_does_not_name_are_the_projects),
         EITHER_WAY(OUT_OF_POOL),
         OUT_OF_POOL(without_memory_a_request_fails_as_a_whole),
         OUT_OF_POOL(what_others_may_have_stays_in_the_pool),

@@ -434,6 +434,35 @@ static void a_late_task_binds_no_delay(void **state)
     assert_real(workload_retry_delay(make()), HOUR, 0);
 }
 
+/* Whatever allocation fails, there is no queue, or one of which nothing is known, or the whole. */
+static void without_memory_there_is_no_queue(void **state)
+{
+    enum { STEP = 16 };
+    enum workload_answer answer = WORKLOAD_UNKNOWN;
+    size_t failed = 0, unknown = 0;
+
+    list("listed", HOUR, DAY);
+    add_own("own", HOUR, DAY);
+    facts.resent = &own[0].job;
+    facts.resent_count = 1;
+    for (size_t bytes = 0; answer == WORKLOAD_UNKNOWN; bytes += STEP) {
+        struct workload *workload;
+
+        teardown(state);
+        arena = arena_create(bytes);
+        budget = (struct budget){0};
+        workload = workload_make(arena, &facts);
+        failed += workload == NULL;
+        unknown += workload != NULL;
+        if (workload != NULL) {
+            assert_int_equal(workload->count, 2);
+            answer = try_cpu(workload, 30 * HOUR, DAY);
+        }
+    }
+    assert_int_equal(answer, WORKLOAD_LATE);
+    assert_true(failed > 20 && unknown > 1);
+}
+
 #define CASE(name) cmocka_unit_test_setup_teardown(name, setup, teardown)
 
 int main(void)
@@ -462,6 +491,7 @@ int main(void)
         CASE(the_delay_lasts_until_a_task_is_done),
         CASE(the_delay_leaves_time_for_reports),
         CASE(a_late_task_binds_no_delay),
+        CASE(without_memory_there_is_no_queue),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);
