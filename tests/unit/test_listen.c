@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Listening sockets of our own and inherited ones: what is replaced and what is not, and that a
- * stop serves whoever is in the queue and nobody else. */
+ * stop serves whoever is in the queue and nobody else; and what the service manager is told. */
 #include "server/web/listen.h"
 
+#include "server/web/notify.h"
 #include "tests/support/test.h"
 
 #include <errno.h>
@@ -270,6 +271,40 @@ static void test_takes_the_socket_of_systemd(void **state)
     }
 }
 
+/* What the service manager hears on a socket of this path, or of this abstract name. */
+static void assert_told(const char *path)
+{
+    struct sockaddr_un address = address_of(path);
+    socklen_t size = (socklen_t)(offsetof(struct sockaddr_un, sun_path) + strlen(path));
+    int manager = socket(AF_UNIX, SOCK_DGRAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
+    char state[16] = "";
+
+    if (path[0] == '@')
+        address.sun_path[0] = '\0';
+    assert_int_equal(bind(manager, (const struct sockaddr *)&address, size), 0);
+    setenv("NOTIFY_SOCKET", path, 1);
+    notify_manager("READY=1");
+    assert_int_equal(recv(manager, state, sizeof(state) - 1, 0), 7);
+    assert_string_equal(state, "READY=1");
+    unsetenv("NOTIFY_SOCKET");
+    notify_manager("STOPPING=1");
+    setenv("NOTIFY_SOCKET", "x", 1); /* no path */
+    notify_manager("STOPPING=1");
+    unsetenv("NOTIFY_SOCKET");
+    assert_int_equal(recv(manager, state, sizeof(state) - 1, 0), -1);
+    close(manager);
+}
+
+static void test_tells_the_service_manager(void **state)
+{
+    struct place *place = *state;
+    char name[64];
+
+    assert_told(place->path);
+    snprintf(name, sizeof(name), "@qm-listen-%ld", (long)getpid());
+    assert_told(name);
+}
+
 #define CASE(name) cmocka_unit_test_setup_teardown(test_##name, make_place, clear_place)
 
 int main(void)
@@ -286,6 +321,7 @@ int main(void)
         CASE(nobody_there_is_no_error),
         CASE(takes_the_socket_on_standard_input),
         CASE(takes_the_socket_of_systemd),
+        CASE(tells_the_service_manager),
     };
 
     return cmocka_run_group_tests(cases, NULL, NULL);
