@@ -278,6 +278,45 @@ for folder in upload download; do
     chmod o-w "$project/$folder"
 done
 in_project check-config | grep 'everybody on' && { echo "FAILED: a warning heeded"; failures=$((failures + 1)); }
+# Each thing that is missing or wrong is told. changed COMMAND...: what is done to config.xml, for one look.
+look() { # STATUS PATTERN CHANGE-OF-SED
+    cp "$project/config.xml" "$dir/config.before"
+    sed -i "$3" "$project/config.xml"
+    expect "$1" "$2" in_project check-config
+    cp "$dir/config.before" "$project/config.xml"
+}
+for option in master_url long_name download_url upload_url; do
+    look 1 "error: config.xml: $option is not given" "/<$option>/d"
+done
+look 0 'anybody can upload' 's|</config>|<ignore_upload_certificates/>&|'
+look 0 'refuses files of jobs without a certificate' 's|</config>|<dont_generate_upload_certificates/>&|'
+look 1 'octal digits up to 0777' 's|</config>|<fuh_set_completed_permission>888</fuh_set_completed_permission>&|'
+look 0 'without files_db_name no file' 's|</config>|<delete_from_self/>&|; s|<files_db_name>.*</files_db_name>||'
+look 1 'error: database: ' 's|<db_name>.*</db_name>|<db_name>nowhere_at_all</db_name>|'
+chmod 644 "$project/keys/upload_private"
+expect 0 'upload_private can be read by others' in_project check-config
+chmod 600 "$project/keys/upload_private"
+mv "$project/upload" "$project/templates" "$dir"
+expect 1 'error: upload_dir: .* is not a folder' in_project check-config
+expect 1 'warning: there is no folder templates' in_project check-config
+mv "$dir/upload" "$dir/templates" "$project"
+echo '<config/>' >"$project/plan_class_spec.xml"
+expect 1 'not a <plan_classes> file' in_project check-config
+rm "$project/plan_class_spec.xml"
+sql -e "UPDATE $database.app_version SET plan_class = 'none_such' LIMIT 1"
+expect 0 'app_version [0-9]+: there is no plan class none_such, so it is never sent' in_project check-config
+sql -e "UPDATE $database.app_version SET plan_class = ''"
+empty() { # TABLE STATUS PATTERN
+    sql -e "RENAME TABLE $database.$1 TO $database.kept; CREATE TABLE $database.$1 LIKE $database.kept"
+    expect "$2" "$3" in_project check-config
+    sql -e "DROP TABLE $database.$1; RENAME TABLE $database.kept TO $database.$1"
+}
+empty app 0 'there is no application'
+empty app_version 0 'no application has a version'
+empty platform 1 'there are no platforms'
+sql -e "ALTER TABLE $database.host_app_version DROP PRIMARY KEY"
+expect 0 'table host_app_version has no primary key.*ADD PRIMARY KEY \(host_id, app_version_id\)' in_project check-config
+sql -e "ALTER TABLE $database.host_app_version ADD PRIMARY KEY (host_id, app_version_id)"
 # The server's own check says the same, and fails only with what it cannot start with.
 server() { "$QM_BINARY_DIR/quartermaster" --project "$project" --check-config; }
 rm "$project/keys/upload_public"
