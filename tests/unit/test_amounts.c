@@ -395,6 +395,9 @@ static void usable_cpus_follow_preferences_and_bounds(void **state)
     assert_real(limits_usable_cpus(7, config, &preferences, &project), 7, 0);
     preferences.max_ncpus_pct = 0.5;
     assert_real(limits_usable_cpus(7, config, &preferences, &project), 1, 0);
+    preferences.max_ncpus_pct = 0;
+    config->non_cpu_intensive = true; /* such jobs take no turns */
+    assert_real(limits_usable_cpus(7, config, &preferences, &project), 1, 0);
     config_release(config);
 }
 

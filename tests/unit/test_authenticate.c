@@ -433,6 +433,19 @@ static void newer_preferences_are_stored_whole(void **state)
     assert_text(request.visit.user.cross_project_id, ""); /* the reply shows the one before */
 }
 
+/* Old clients send the element within an element. */
+static void preferences_that_are_whole_are_stored_as_they_are(void **state)
+{
+    static const char whole[] = "<global_preferences>\n<mod_time>7</mod_time>\n"
+                                "</global_preferences>";
+
+    (void)state;
+    say_preferences();
+    request.message.global_preferences = text_from(whole);
+    step_authenticate(&request);
+    assert_text(db_fake.global_prefs, whole);
+}
+
 /* --- the head of a large body ----------------------------------------------------------------- */
 
 /* A body of so many bytes with this key, or none (NULL). */
@@ -589,6 +602,18 @@ static void a_request_too_early_gets_no_work(void **state)
     assert_true(request.visit.answer.request_delay >= 60.6);
 }
 
+/* Where a clock was set back the host waits for one interval, however far that was. */
+static void a_request_before_the_one_before_waits_one_interval(void **state)
+{
+    (void)state;
+    ask_for_work();
+    db_fake.hosts[0].rpc_time = NOW + 5000;
+    config.min_sendwork_interval = 60;
+    step_authenticate(&request);
+    assert_true(request.visit.work_refused);
+    assert_true(is_said(MESSAGE_LOW, "60 seconds"));
+}
+
 static void only_requests_for_work_can_be_too_early(void **state)
 {
     (void)state;
@@ -698,6 +723,7 @@ int main(void)
         CASE(a_key_that_has_just_changed_locks_its_host_again),
         CASE(a_weak_key_works_with_and_without_host),
         CASE(newer_preferences_are_stored_whole),
+        CASE(preferences_that_are_whole_are_stored_as_they_are),
         CASE(of_a_large_body_the_key_is_looked_up_first),
         CASE(a_weak_key_stores_neither_preferences_nor_cpid),
         CASE(the_same_cpid_is_not_stored_again),
@@ -708,6 +734,7 @@ int main(void)
         CASE(an_alternative_platform_is_enough),
         CASE(an_anonymous_platform_needs_its_row),
         CASE(a_request_too_early_gets_no_work),
+        CASE(a_request_before_the_one_before_waits_one_interval),
         CASE(only_requests_for_work_can_be_too_early),
         CASE(the_key_of_the_project_is_compared),
         CASE(an_unknown_project_key_gets_no_work),

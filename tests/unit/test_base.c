@@ -238,7 +238,34 @@ static void lines_are_logfmt_with_time_and_level(void **state)
     assert_true(text_starts(rest, TEXT("<4>time=20")));
     assert_true(
         text_contains(rest, TEXT("event=two error=\"Duplicate \\\"x\\\" level=critical\"\n")));
+    log_line_with(LOG_LEVEL_WARNING, "error", TEXT("a\r\n\tb\\ \x01\xe4"), "event=three");
+    assert_true(text_contains(logged(world), TEXT("error=\"a\\r\\n\\tb\\\\ \\x01\\xe4\"\n")));
     assert_status(STATUS_OK, log_open(NULL, false, &failure));
+}
+
+/* Where the new file cannot be made, the old one goes on being written. */
+static void a_log_that_cannot_be_made_is_told(void **state)
+{
+    struct world *world = *state;
+    struct text inside = text_print(world->arena, "%s/folder/log", world->folder);
+    struct text old = text_print(world->arena, "%s/old", world->folder);
+    struct failure failure = {0};
+    char *much = arena_alloc(world->arena, 8192);
+    memset(much, 'x', 8191);
+    assert_status(STATUS_INVALID, log_open(much, false, &failure));
+    assert_string_equal(failure.text, "log path too long");
+    failure = (struct failure){0};
+    assert_status(STATUS_IO, log_open(inside.at, false, &failure));
+    assert_non_null(strstr(failure.text, "/folder/log: "));
+    assert_status(STATUS_OK, log_open(world->path.at, false, NULL));
+    assert_int_equal(rename(world->path.at, old.at), 0);
+    assert_int_equal(mkdir(world->path.at, 0700), 0);
+    assert_status(STATUS_IO, log_reopen());
+    log_line(LOG_LEVEL_NORMAL, "event=after");
+    assert_int_equal(rmdir(world->path.at), 0);
+    assert_int_equal(rename(old.at, world->path.at), 0);
+    assert_true(text_contains(logged(world), TEXT("event=after")));
+    assert_status(STATUS_OK, log_open(NULL, false, NULL));
 }
 
 static void long_lines_are_cut(void **state)
@@ -413,6 +440,7 @@ int main(void)
         IN_WORLD(file_comes_back_as_written),
         IN_WORLD(failed_write_leaves_the_old_file_and_nothing_else),
         IN_WORLD(lines_are_logfmt_with_time_and_level),
+        IN_WORLD(a_log_that_cannot_be_made_is_told),
         IN_WORLD(long_lines_are_cut),
         IN_WORLD(rotation_begins_a_new_file),
         IN_WORLD(lines_of_threads_do_not_mix),

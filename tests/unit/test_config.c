@@ -349,6 +349,55 @@ static void faulty_limits_are_errors(void **state)
     assert_finding(world, true, 4, "is no number");
 }
 
+/* Whatever is written, what is kept of it is bounded, and that is said. */
+static void much_is_bounded(void **state)
+{
+    enum { LIMITS = 1001, UNKNOWN = 300, VALUE = 70000 };
+    struct world *world = *state;
+    struct buffer text = buffer_on_heap(0);
+
+    buffer_add_string(&text, "<max_jobs_in_progress>");
+    for (int i = 0; i < LIMITS; i++)
+        buffer_add_string(&text, "<project><cpu_limit><jobs>1</jobs></cpu_limit></project>");
+    buffer_add_string(&text, "</max_jobs_in_progress>");
+    assert_status(STATUS_INVALID,
+                  load_options(world, text_string(world->arena, buffer_text(&text))));
+    assert_finding(world, true, 3, "too many limits");
+    text.length = 0;
+    for (int i = 0; i < UNKNOWN; i++)
+        buffer_add_string(&text, "<something_of_their_own/>");
+    assert_status(STATUS_OK, load_options(world, text_string(world->arena, buffer_text(&text))));
+    assert_int_equal(world->findings.count, 200);
+    assert_text(world->findings.items[199].text, "more findings are left out");
+    text.length = 0;
+    buffer_add_string(&text, "<long_name>");
+    for (int i = 0; i < VALUE; i++)
+        buffer_add_char(&text, 'x');
+    buffer_add_string(&text, "</long_name>");
+    assert_status(STATUS_INVALID,
+                  load_options(world, text_string(world->arena, buffer_text(&text))));
+    assert_finding(world, true, 3, "longer than 65536 bytes");
+    buffer_free(&text);
+}
+
+/* Beside the options, with a byte order mark before all, by a name that is far too long. */
+static void what_is_not_known_is_told(void **state)
+{
+    struct world *world = *state;
+    struct text name = text_print(world->arena, "<%070d_/>", 7);
+
+    assert_status(STATUS_OK, load_text(world, TEXT("\xef\xbb\xbf<boinc>\n<confog/>\n<config>\n"
+                                                   "<max_ncpus>3</max_ncpus></config>\n"
+                                                   "</boinc>\n")));
+    assert_finding(world, false, 2, "unknown element confog beside config");
+    assert_i64(world->config->max_ncpus, 3);
+    name = text_print(world->arena, "<x" TEXT_FORMAT,
+                      TEXT_ARG(text_print(world->arena, "%070d/>", 7)));
+    assert_status(STATUS_OK, load_options(world, name.at));
+    assert_finding(world, false, 3, "unknown option x000");
+    assert_status(STATUS_INVALID, load_text(world, TEXT("<boinc>\n<config>\n<")));
+}
+
 static void bad_regular_expression_is_left_out(void **state)
 {
     struct world *world = *state;
@@ -606,6 +655,8 @@ int main(void)
         IN_WORLD(unserved_options_are_told_of),
         IN_WORLD(limits_in_progress_are_read),
         IN_WORLD(faulty_limits_are_errors),
+        IN_WORLD(much_is_bounded),
+        IN_WORLD(what_is_not_known_is_told),
         IN_WORLD(bad_regular_expression_is_left_out),
         IN_WORLD(slips_of_the_pen_are_forgiven),
         IN_WORLD(comments_keep_line_numbers_right),

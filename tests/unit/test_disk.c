@@ -251,6 +251,33 @@ static void documents_tell_names_priorities_and_lifetimes(void **state)
     assert_false(document_next_name(&names, &name));
 }
 
+static void odd_words_of_a_file_have_a_meaning(void **state)
+{
+    static const struct {
+        const char *inside;
+        double lifetime_days;
+        bool is_sticky;
+    } rows[] = {{"<sticky>1</sticky><exp_days>-3</exp_days>", 0, true},
+                {"<sticky>0</sticky><exp_days>nan</exp_days>", FILE_EXPIRY_DAYS, false},
+                {"<sticky /><exp_days>1e99</exp_days>", 36525, true},
+                {"<exp_days>many</exp_days><sticky_lifetime>86400</sticky_lifetime>", 1, false},
+                {"", FILE_EXPIRY_DAYS, false}};
+
+    (void)state;
+    for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
+        char document[200];
+        struct document_file file;
+        struct text rest;
+
+        snprintf(document, sizeof(document), "<file_info><name>a</name>%s</file_info>",
+                 rows[i].inside);
+        rest = text_from(document);
+        assert_true(document_next_file(&rest, &file));
+        assert_real(file.lifetime_days, rows[i].lifetime_days, 0);
+        assert_int_equal(file.is_sticky, rows[i].is_sticky);
+    }
+}
+
 static void broken_documents_end(void **state)
 {
     static const char *const documents[] = {"",
@@ -289,6 +316,7 @@ int main(void)
         cmocka_unit_test(deletion_is_as_the_slow_one),
         cmocka_unit_test(nothing_goes_when_nothing_is_missing),
         cmocka_unit_test(documents_tell_names_priorities_and_lifetimes),
+        cmocka_unit_test(odd_words_of_a_file_have_a_meaning),
         cmocka_unit_test(broken_documents_end),
         cmocka_unit_test(files_live_sixty_days_unless_told),
     };

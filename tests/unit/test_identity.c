@@ -155,6 +155,10 @@ static void each_of_five_properties_makes_another_machine(void **state)
     assert_true(identity_host_differs(&message, &host));
     host = same, host.os_version = TEXT("2");
     assert_true(identity_host_differs(&message, &host));
+    host = same, host.os_version = TEXT("1.1");
+    assert_true(identity_host_differs(&message, &host));
+    host = same, host.os_version = TEXT("");
+    assert_true(identity_host_differs(&message, &host));
 }
 
 static void a_cut_name_is_still_the_same(void **state)

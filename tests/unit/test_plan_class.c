@@ -4,7 +4,9 @@
 #include "server/policy/plan_class/plan_verdict.h"
 
 #include "server/base/arena.h"
+#include "server/base/buffer.h"
 #include "server/base/xml.h"
+#include "server/parse/client_age.h"
 #include "server/policy/plan_class/coproc_figures.h"
 #include "server/policy/plan_class/plan_class_builtin.h"
 #include "server/policy/plan_class/plan_versions.h"
@@ -441,6 +443,10 @@ static void versions_of_virtualbox_are_numbers(void **state)
 {
     (void)state;
     with_virtualbox();
+    parsed->message.virtualbox_version = TEXT("7.0.10 (unusable)");
+    expect_refused(VBOX, "VirtualBox on your computer cannot be used");
+    parsed->message.virtualbox_version = TEXT("7.0");
+    expect_refused(VBOX, "VirtualBox on your computer cannot be used");
     parsed->message.virtualbox_version = TEXT("6.1.38");
     expect_usable(VBOX "<min_vbox_version>60138</min_vbox_version>");
     expect_refused(VBOX "<min_vbox_version>60139</min_vbox_version>", "60139; yours is 60138");
@@ -634,6 +640,7 @@ static void refusals_carry_their_figures(void **state)
                    "3e+04 GFLOPS or more; yours has 2.03e+04");
     expect_refused("<min_core_client_version>90000</min_core_client_version>", "90000 or later");
     expect_refused("<docker/>", "Docker or Podman");
+    expect_refused("<min_android_version>1</min_android_version>", "it is for Android only");
     expect_refused(NVIDIA "<max_gpu_peak_flops>1e12</max_gpu_peak_flops>",
                    "up to 1e+03 GFLOPS; yours has 2.03e+04");
     expect_usable(NVIDIA "<max_gpu_peak_flops>3e13</max_gpu_peak_flops>");
@@ -643,6 +650,9 @@ static void refusals_carry_their_figures(void **state)
     expect_usable("<docker/>");
     host.client_version = 80205;
     expect_usable("<docker/>");
+    parsed->message.dont_use_docker = true;
+    expect_refused("<docker/>", "forbids the use of Docker");
+    parsed->message.dont_use_docker = false;
     parsed->message.os_name = TEXT("Darwin");
     expect_refused("<docker/>", "version 80206 or later");
     host.client_version = 80206;
@@ -763,6 +773,26 @@ static void versions_of_systems(void **state)
     assert_real(numbers[0], 2, 0);
 }
 
+static void an_unknown_system_fails_both_bounds(void **state)
+{
+    (void)state;
+    parsed->message.os_version = TEXT("unknown");
+    expect_refused("<min_os_version>1</min_os_version>", "is not known");
+    expect_refused("<max_os_version>999999</max_os_version>", "is not known");
+    expect_usable("");
+}
+
+/* Of a Mac's cards old clients know nothing that CUDA needs. */
+static void old_clients_run_no_cuda_on_macos(void **state)
+{
+    (void)state;
+    parsed->message.os_name = TEXT("Darwin");
+    host.client_version = CLIENT_USES_CUDA_ON_MACOS - 1;
+    expect_refused(NVIDIA "<cuda/>", "or later; yours is");
+    host.client_version = CLIENT_USES_CUDA_ON_MACOS;
+    expect_usable(NVIDIA "<cuda/>");
+}
+
 static void an_unknown_android_fails_a_minimum_only(void **state)
 {
     (void)state;
@@ -804,6 +834,37 @@ static void a_faulty_file_is_refused_with_its_line(void **state)
     expect_invalid("<config/>", "line 1: not a <plan_classes> file");
     expect_invalid("<plan_classes>\n<plan_class>\n", "line");
     expect_invalid("", "");
+}
+
+/* "<plan_classes>" and as often as that one class with `head`, so many times `piece`, and `tail`.
+ */
+static void expect_too_much(int classes, const char *head, int count, const char *piece,
+                            const char *tail, const char *words)
+{
+    struct buffer document = buffer_on_heap(0);
+
+    buffer_add_string(&document, "<plan_classes>\n");
+    for (int i = 0; i < classes; i++) {
+        buffer_print(&document, "<plan_class><name>c</name>%s", head);
+        for (int j = 0; j < count; j++)
+            buffer_add_string(&document, piece);
+        buffer_print(&document, "%s</plan_class>\n", tail);
+    }
+    buffer_add_string(&document, "</plan_classes>\n");
+    buffer_add_char(&document, '\0');
+    expect_invalid(document.at, words);
+    buffer_free(&document);
+}
+
+static void a_file_of_too_much_is_refused(void **state)
+{
+    (void)state;
+    expect_too_much(1, "", 1001, "<cpu_feature>a</cpu_feature>", "",
+                    "line 2: too many of one element");
+    expect_too_much(1, "", 1001, "<exclude_vbox_version>1</exclude_vbox_version>", "",
+                    "line 2: too many of one element");
+    expect_too_much(1, "<os_regex>", 5000, "a", "</os_regex>", "line 2: <os_regex> is too long");
+    expect_too_much(10241, "", 0, "", "", "too many plan classes");
 }
 
 static void a_file_stands_instead_of_the_built_in_classes(void **state)
@@ -868,8 +929,11 @@ int main(void)
         CASE(words_in_a_name_are_demands),
         CASE(wsl_needs_a_distribution_that_is_allowed),
         CASE(versions_of_systems),
+        CASE(an_unknown_system_fails_both_bounds),
+        CASE(old_clients_run_no_cuda_on_macos),
         CASE(an_unknown_android_fails_a_minimum_only),
         CASE(a_faulty_file_is_refused_with_its_line),
+        CASE(a_file_of_too_much_is_refused),
         CASE(a_file_stands_instead_of_the_built_in_classes),
         CASE(bounds_include_both_ends),
     };

@@ -789,6 +789,25 @@ static void links_are_filled_in_for_the_user(void **state)
     assert_true(has_text(f, "<name>Team A&lt;/name&gt;"));
 }
 
+static void every_blank_of_a_link_is_filled(void **state)
+{
+    struct fixture *f = *state;
+    const struct project_blocks blocks = {
+        .gui_urls = TEXT("<gui_urls>\n<gui_url>\n<name><user_name/> of <project_name/></name>\n"
+                         "<url>x?h=<hostid/>&amp;t=<teamid/>&amp;r=<rss_auth/>.</url>\n"
+                         "</gui_url>\n</gui_urls>\n<ifteam>not closed")};
+    char wanted[120];
+
+    f->facts.blocks = &blocks;
+    f->user.name = TEXT("Ada <&>");
+    reply_to(f, 80300);
+    assert_true(has_text(f, "<name>Ada &lt;&amp;&gt; of Demo &amp; Project</name>\n"));
+    snprintf(wanted, sizeof(wanted), "<url>x?h=%lld&amp;t=%lld&amp;r=.</url>\n",
+             (long long)f->facts.host->id, (long long)f->user.teamid);
+    assert_true(has_text(f, wanted));
+    assert_false(has_text(f, "not closed"));
+}
+
 static void a_weak_key_never_gets_the_strong_one(void **state)
 {
     struct fixture *f = *state;
@@ -896,6 +915,7 @@ int main(void)
         CASE(numbers_are_plain_and_finite),
         CASE(preferences_go_out_verbatim_or_not_at_all),
         CASE(links_are_filled_in_for_the_user),
+        CASE(every_blank_of_a_link_is_filled),
         CASE(a_weak_key_never_gets_the_strong_one),
         CASE(a_broken_block_of_the_project_is_left_out),
         CASE(any_answer_is_read_back_with_each_ack_once),

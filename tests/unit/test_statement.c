@@ -95,6 +95,7 @@ static void mistakes_with_values_are_found(void **state)
     assert_mistake("UPDATE host SET rpc_time = :now WHERE id = ? + :hostid", "values have names");
     assert_mistake("UPDATE host SET {set host}, x = :now WHERE id = :hostid", "no such row");
     assert_mistake("SELECT {no_fragment} WHERE id = :hostid AND x = :now", "no_fragment");
+    assert_mistake("SELECT {app}{if host.misc} WHERE id = :hostid AND x = :now", "has no |");
     assert_mistake("SELECT {app WHERE id = :hostid AND x = :now", "not closed");
 }
 

@@ -37,6 +37,25 @@ static void streams_are_read_and_found(void **state)
     assert_int_equal(streams.count, 1);
 }
 
+/* The rest is one of them. */
+static void there_are_64_streams_at_most(void **state)
+{
+    enum { LINES = STREAMS_MAX + 2 };
+    char words[LINES][24];
+    struct text lines[LINES];
+    struct streams streams;
+
+    (void)state;
+    for (int i = 0; i < LINES; i++) {
+        snprintf(words[i], sizeof(words[i]), "user %d 1", i + 1);
+        lines[i] = text_from(words[i]);
+    }
+    assert_int_equal(streams_read((struct text_list){.items = lines, .count = LINES}, &streams), 3);
+    assert_int_equal(streams.count, STREAMS_MAX);
+    assert_int_equal(stream_of(&streams, TEXT("app"), 0, STREAMS_MAX - 1), STREAMS_MAX - 1);
+    assert_int_equal(stream_of(&streams, TEXT("app"), 0, STREAMS_MAX), 0);
+}
+
 static void weights_are_a_millionth_to_a_million(void **state)
 {
     static const struct {
@@ -153,6 +172,7 @@ int main(void)
 {
     static const struct CMUnitTest tests[] = {
         cmocka_unit_test(streams_are_read_and_found),
+        cmocka_unit_test(there_are_64_streams_at_most),
         cmocka_unit_test(weights_are_a_millionth_to_a_million),
         cmocka_unit_test(capacity_is_shared_by_weight),
         cmocka_unit_test(an_idle_stream_saves_little),

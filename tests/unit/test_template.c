@@ -82,6 +82,12 @@ static const struct mistake input_mistakes[] = {
      "<workunit name=\"x\"></workunit>"},
     {"t:2: <workunit>: stands behind </input_template>",
      "<input_template></input_template>\n<workunit></workunit>"},
+    {"t:1: <workunit: tag without '>'", "<workunit"},
+    {"t:1: <>: tag without a name", "<>"},
+    {"t:2: <md5_cksum>: not 32 lower-case hex digits",
+     WITH_FILE("<nbytes>5</nbytes><url>http://x/</url>"
+               "<md5_cksum>0CC175B9C0F1B6A831C399E269772661</md5_cksum>")},
+    {"t:2: <gzip>: 2 is not between 0 and 1", WITH_FILE("<gzip>2</gzip>")},
     {"t:1: i: nested too deeply", "<a><b><c><d><e><f><g><h><i>"},
 };
 
@@ -100,6 +106,9 @@ static const struct mistake output_mistakes[] = {
     {"t: no <result> in it", "<file_info><name>a</name><max_nbytes>5</max_nbytes></file_info>"},
     {"t:2: <file_name>: no file_info has this name",
      "<result>\n<file_ref><file_name><OUTFILE_0/></file_name></file_ref></result>"},
+    {"t:3: <file_ref>: needs an open_name, or copy_file",
+     "<file_info><name>a</name><max_nbytes>5</max_nbytes></file_info>\n<result>\n"
+     "<file_ref><file_name>a</file_name></file_ref></result>"},
     {"t:2: <file_ref>: needs a <file_name>", "<result>\n<file_ref></file_ref></result>"},
     {"t:2: <result>: nothing can stand behind </result>", "<result></result>\n<result></result>"},
     {"t:1: <workunit>: only file_info and result can stand here", "<workunit/>"},
@@ -134,6 +143,53 @@ static void output_mistakes_name_line_and_element(void **state)
                                            &with_certificates, &output, &failure));
         assert_failure(&failure, &output_mistakes[i]);
     }
+}
+
+/* A head, so many pieces and a tail. */
+static struct text repeated(struct arena *arena, const char *head, int count, const char *piece,
+                            const char *tail)
+{
+    struct buffer buffer = buffer_in(arena);
+    buffer_add_string(&buffer, head);
+    for (int i = 0; i < count; i++)
+        buffer_add_string(&buffer, piece);
+    buffer_add_string(&buffer, tail);
+    return buffer_text(&buffer);
+}
+
+static void too_much_is_refused(void **state)
+{
+    static const char info[] = "<file_info><name>a</name><max_nbytes>5</max_nbytes></file_info>";
+    enum { FILES = 1001, PLACEHOLDERS = 6000 };
+    struct failure failure = {.status = STATUS_OK};
+    struct input_template input;
+    struct output_template output;
+    struct text long_one = repeated(*state, "", TEMPLATE_BYTES_MAX + 1, " ", "");
+    assert_status(STATUS_TOO_LARGE, input_template_read(*state, "t", long_one, &input, &failure));
+    assert_non_null(strstr(failure.text, "t: a template has at most"));
+    failure = (struct failure){.status = STATUS_OK};
+    assert_status(STATUS_INVALID,
+                  input_template_read(*state, "t", (struct text){"<a/>\0", 5}, &input, &failure));
+    assert_string_equal(failure.text, "t: contains a NUL byte");
+    failure = (struct failure){.status = STATUS_OK};
+    assert_status(STATUS_INVALID,
+                  input_template_read(*state, "t",
+                                      repeated(*state, "", FILES, "<file_info></file_info>",
+                                               "<workunit></workunit>"),
+                                      &input, &failure));
+    assert_non_null(strstr(failure.text, "<file_info>: more than"));
+    failure = (struct failure){.status = STATUS_OK};
+    assert_status(STATUS_INVALID,
+                  output_template_read(*state, "t", repeated(*state, "", FILES, info, "<result/>"),
+                                       &with_certificates, &output, &failure));
+    assert_non_null(strstr(failure.text, "<file_info>: more than"));
+    failure = (struct failure){.status = STATUS_OK};
+    assert_status(STATUS_TOO_LARGE,
+                  output_template_read(*state, "t",
+                                       repeated(*state, "<result><a>", PLACEHOLDERS,
+                                                "<OUTFILE_0/> ", "</a></result>"),
+                                       &with_certificates, &output, &failure));
+    assert_string_equal(failure.text, "t: too many placeholders");
 }
 
 static void upload_url_must_be_configured(void **state)
@@ -254,6 +310,23 @@ static void several_files(void **state)
         text_contains(document, TEXT("    <url>https://mirror.example.org/data/a</url>\n")));
     assert_true(text_contains(document, TEXT("        <copy_file/>\n")));
     assert_false(text_contains(document, TEXT("min_quorum")));
+}
+
+/* A comment is no part of what stands around it; a file that is copied needs no other name; and
+ * what else an element holds goes with it. */
+static void what_an_example_does_not_have(void **state)
+{
+    struct text document = write_input(
+        *state,
+        TEXT("<file_info></file_info><workunit><command_line>--fast<!-- not <x> --> --far"
+             "<!-- a --></command_line><file_ref><copy_file/><optional/></file_ref></workunit>"),
+        (struct input_document){
+            .files = &file_a, .file_count = 1, .sub_appname = TEXT("sub & app")});
+    assert_true(text_contains(document, TEXT("<command_line>--fast --far</command_line>")));
+    assert_true(text_contains(document, TEXT("        <open_name>a</open_name>\n"
+                                             "        <copy_file/>\n"
+                                             "        <optional/>\n")));
+    assert_true(text_contains(document, TEXT("    <sub_appname>sub &amp; app</sub_appname>\n")));
 }
 
 static void command_line_only_once(void **state)
@@ -427,11 +500,13 @@ int main(void)
     const struct CMUnitTest tests[] = {
         CASE(input_mistakes_name_line_and_element),
         CASE(output_mistakes_name_line_and_element),
+        CASE(too_much_is_refused),
         CASE(upload_url_must_be_configured),
         CASE(simple_input),
         CASE(template_numbers_win),
         CASE(sticky_file_keeps_its_attributes),
         CASE(several_files),
+        CASE(what_an_example_does_not_have),
         CASE(command_line_only_once),
         CASE(document_is_bounded),
         CASE(parameters_fit_each_other),

@@ -114,6 +114,13 @@ static void each_obstacle_has_its_reason(void **state)
     item.is_runnable = false;
     assert_null(choose(&item, 1, (struct version_demand){0}, &refusal));
     assert_int_equal(refusal.reason, REASON_VERSION_PLAN_CLASS);
+    item = usable(&plain, 1);
+    item.bounds = (struct plan_bounds){.min_wu_id = 10};
+    assert_null(choose(&item, 1, (struct version_demand){.workunitid = 9}, &refusal));
+    assert_int_equal(refusal.reason, REASON_VERSION_WORKUNIT);
+    assert_non_null(choose(&item, 1, (struct version_demand){.workunitid = 10}, &refusal));
+    assert_non_null(
+        choose(&item, 1, (struct version_demand){.workunitid = 9, .is_resend = true}, &refusal));
 }
 
 /* One version's quota does not end the hand-out of another (and never that of a resend). */
