@@ -66,6 +66,17 @@ upload_to "${url%cgi}file_upload_handler"
 start_uploads
 claim "an upload handler" not eval 'create simple_out.xml | grep warning'
 claim "the check is content" not checks
+kill -STOP "$uploads_pid"
+create simple_out.xml >"$work/asking" &
+asking=$!
+started+=("$asking")
+is_asking() { grep -q '^job ' "$work/asking"; }
+claim "a job is made before it is asked" within 5 is_asking
+claim "and whoever deletes input files does not wait for the answer" within 2 flock -n -x "$project/download" true
+claim "which is still to come" runs "$asking"
+kill -CONT "$uploads_pid"
+wait "$asking"
+claim "and is heard" not grep warning "$work/asking"
 for status in 301 308; do
     upload_to "http://127.0.0.1:$moves/$status"
     claim "moved by $status, where a file arrives" not eval 'create simple_out.xml | grep warning'

@@ -268,6 +268,7 @@ enum exit_code command_jobs_create(struct session *session)
         (session->argument_count > 0 || option_given(session, "remote_file")))
         return usage_failed(session, "with --stdin, files stand in the lines");
     progress.shown = progress.began;
+    bool have_output_files = false;
     enum status status = read_settings(session, &app, &target, &settings);
     if (status == STATUS_OK)
         status = jobs_begin(&settings, &jobs, &session->failure);
@@ -281,12 +282,13 @@ enum exit_code command_jobs_create(struct session *session)
             printf("job " TEXT_FORMAT "\n", TEXT_ARG(jobs_last_name(jobs)));
         (void)fflush(stdout); /* uploads are asked about for some seconds */
     }
-    if (status == STATUS_OK && jobs_have_output_files(jobs)) {
+    have_output_files = status == STATUS_OK && jobs_have_output_files(jobs);
+    jobs_end(jobs, status == STATUS_OK || status == STATUS_DB_UNKNOWN);
+    if (have_output_files) { /* takes its time, in which nobody waits for the folder's lock */
         struct text problem = upload_url_problem(session);
         if (problem.length > 0)
             fprintf(stderr, "warning: " TEXT_FORMAT "\n", TEXT_ARG(problem));
     }
-    jobs_end(jobs, status == STATUS_OK || status == STATUS_DB_UNKNOWN);
     return status == STATUS_OK ? EXIT_DONE : session_failed(session);
 }
 
