@@ -9,6 +9,8 @@ database=qmctl_$$
 dir=$(mktemp -d)
 project=$dir/project
 failures=0
+# shellcheck source=../../tools/processes.sh
+. "$QM_SOURCE_DIR/tools/processes.sh"
 sql() { mariadb --no-defaults -S "$QM_TEST_SOCKET" -u root -N -B "$@"; }
 finish() {
     sql -e "DROP DATABASE IF EXISTS $database; DROP DATABASE IF EXISTS ${database}_files" 2>/dev/null
@@ -234,7 +236,32 @@ expect 0 'job kept' in_project jobs create --app demo --in templates/kept_in.xml
     --name kept "$dir/in1"
 same "sticky_lifetime" "$(sql -e "SELECT xml_doc FROM $database.workunit WHERE name = 'kept'" |
     grep -c '<sticky_lifetime>864000</sticky_lifetime>')" 1
-sql -e "DROP DATABASE ${database}_files"
+
+# --- a host goes, though the database drops the connection in the midst
+sql -e "SET sql_mode = ''; INSERT INTO $database.host SET id = 8, userid = 1; CREATE TABLE $database.post (user INT)"
+sql "$database" -e "BEGIN; SELECT id FROM host WHERE id = 8 FOR UPDATE; SELECT SLEEP(60)" >/dev/null 2>&1 &
+locker=$!
+# connection CONDITION: to this database, in $id.
+connection() {
+    id=$(sql -e "SELECT p.id FROM information_schema.processlist p JOIN information_schema.innodb_trx
+        ON trx_mysql_thread_id = p.id WHERE p.db = '$database' AND $1 LIMIT 1")
+    [ -n "$id" ]
+}
+within 10 connection "p.info LIKE 'SELECT SLEEP%'"
+lock=$id
+in_project host delete 8 --yes >"$dir/deleted" 2>&1 </dev/null &
+deleter=$!
+within 10 connection "trx_state = 'LOCK WAIT'"
+sql -e "KILL $id; KILL $lock"
+wait "$deleter"
+same "deleting goes on by another connection" "$? $(grep '^deleted' "$dir/deleted")" \
+    "0 deleted: 1 host; 0 results no longer say whose they were"
+wait "$locker" 2>/dev/null
+same "of the host is left" "$(sql -e "SELECT COUNT(*) FROM $database.host WHERE id = 8")" 0
+same "and of its files and orders" "$(sql -e "SELECT (SELECT COUNT(*) FROM ${database}_files.host_file WHERE hostid = 8) +
+    (SELECT COUNT(*) FROM ${database}_files.file_order WHERE hostid = 8)")" 0
+same "tables that are not known are named" "$(grep -c '^not looked at, though people may stand there: table post$' "$dir/deleted")" 1
+sql -e "DROP TABLE $database.post; DROP DATABASE ${database}_files"
 
 # --- keys
 expect 0 '1 versions are signed anew' in_project keys rotate

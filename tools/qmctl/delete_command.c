@@ -9,6 +9,7 @@
 #include "server/base/arena.h"
 #include "server/project/project.h"
 #include "tools/qmctl/commands.h"
+#include "tools/qmctl/pass_parts.h"
 
 #include <errno.h>
 #include <inttypes.h>
@@ -19,7 +20,7 @@
 
 #include "server/base/banned.h"
 
-enum { RETRIES = 20 /* of one transaction */, LOG_FOLDERS = 1000 };
+enum { LOG_FOLDERS = 1000 };
 
 /* The answer is the word itself, so that nobody deletes by a key pressed too often. */
 static bool is_confirmed(const struct session *session, const char *word)
@@ -69,49 +70,57 @@ static enum status forget_logs(struct session *session, const struct db_id_list 
     return STATUS_OK;
 }
 
-/* One transaction. */
-static enum status delete_some(struct session *session, const struct person *person,
-                               size_t *ret_results, size_t *ret_hosts, bool *ret_is_over)
-{
-    struct db_id_list hosts = {.items = NULL};
-    enum status status = db_admin_person_delete(session->db, session->arena, person, session->now,
-                                                &hosts, ret_results, ret_is_over);
+struct person_deletion {
+    struct session *session;
+    const struct person *person;
+    size_t results, hosts;
+    bool is_over;
+};
 
-    if (status == STATUS_OK && *ret_is_over)
+static enum status delete_some(void *subject)
+{
+    struct person_deletion *deletion = subject;
+    struct session *session = deletion->session;
+    struct arena_mark mark = arena_mark(session->arena);
+    struct db_id_list hosts = {.items = NULL};
+    size_t results = 0;
+    bool is_over = false;
+    enum status status = db_admin_person_delete(session->db, session->arena, deletion->person,
+                                                session->now, &hosts, &results, &is_over);
+
+    if (status == STATUS_OK && is_over)
         status = forget_files(session, &hosts);
-    if (status == STATUS_OK && *ret_is_over)
+    if (status == STATUS_OK && is_over)
         status = forget_logs(session, &hosts);
     if (status == STATUS_OK)
         status = db_commit(session->db);
-    *ret_hosts = hosts.count;
+    if (status == STATUS_OK) {
+        deletion->results += results;
+        deletion->hosts = hosts.count;
+        deletion->is_over = is_over;
+    }
+    arena_rewind(session->arena, mark);
     return status;
 }
 
+/* Not found, though it was a moment ago: the last COMMIT was done and its answer lost, or somebody
+ * else does the same. */
 static enum status delete_person(struct session *session, const struct person *person)
 {
-    size_t results = 0, hosts = 0;
-    bool is_over = false;
-    int retries = 0;
+    struct person_deletion deletion = {.session = session, .person = person};
+    enum status status = STATUS_OK;
 
-    while (!is_over) {
-        struct arena_mark mark = arena_mark(session->arena);
-        size_t some = 0;
-        enum status status = delete_some(session, person, &some, &hosts, &is_over);
-
-        if (status == STATUS_DB_RETRY && retries < RETRIES) {
-            retries++;
-            is_over = false;
-            status = db_rollback(session->db);
-        } else if (status == STATUS_OK) {
-            retries = 0;
-            results += some;
-        }
-        if (status != STATUS_OK)
-            return session_db_failed(session, status, "deleting");
-        arena_rewind(session->arena, mark);
+    while (status == STATUS_OK && !deletion.is_over)
+        status = repeat_transaction(session->db, delete_some, &deletion);
+    if (status == STATUS_NOT_FOUND) {
+        puts("deleted, and nothing is left to be counted");
+        return STATUS_OK;
     }
+    if (status != STATUS_OK)
+        return session_db_failed(session, status, "deleting");
     printf("deleted: %s%zu host%s; %zu results no longer say whose they were\n",
-           person->userid != 0 ? "the account, " : "", hosts, hosts == 1 ? "" : "s", results);
+           person->userid != 0 ? "the account, " : "", deletion.hosts,
+           deletion.hosts == 1 ? "" : "s", deletion.results);
     return STATUS_OK;
 }
 
