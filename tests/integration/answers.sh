@@ -151,6 +151,20 @@ mv "$work/away" "$project/upload"
 claim "so all come later" export_to "$work/none" --batch 3
 claim "as many" says '^16 results'
 
+# --- a file that is optional is known to be not made only where others lie
+rows "UPDATE result SET xml_doc_in = REPLACE(xml_doc_in, '<open_name>out</open_name>', '<open_name>out</open_name><optional/>')
+    WHERE name = 'second_4_0'"
+compute "name = 'second_4_0'"
+accept "name = 'second_4'"
+mv "$project/upload" "$work/away"
+mkdir "$project/upload"
+claim "a folder with nothing mounted" export_to "$work/optional" --name second_4
+rmdir "$project/upload"
+claim "nor one that is away, without which no file is looked for" not export_to "$work/optional" --name second_4
+mv "$work/away" "$project/upload"
+claim "and the disk again" export_to "$work/optional" --name second_4
+claim "brings the file" grep -q '^answer of second_4_0' "$work/optional/second_4/out"
+
 # --- names with odd characters: jobs of other tools
 rows "UPDATE workunit SET name = '../evil' WHERE id = 17; UPDATE workunit SET name = 'a\tb\nc' WHERE id = 18;
     UPDATE workunit SET name = 'größe \'\$(x)' WHERE id = 19; UPDATE workunit SET name = '.' WHERE id = 20"

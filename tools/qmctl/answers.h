@@ -23,7 +23,8 @@ struct text job_errors(struct arena *arena, int64_t error_mask);
  * which has it among a message and version numbers. */
 struct text stderr_of(struct text stderr_out);
 
-/* Where an output file is. ABSENT: it is optional, and there is none. */
+/* Where an output file is. ABSENT: it is optional, and there is none, in a folder that holds
+ * others. MISSING: it may come yet. */
 enum file_presence { FILE_PRESENT, FILE_ABSENT, FILE_MISSING, FILE_DELETED };
 const char *file_presence_word(enum file_presence presence);
 /* Looks at it; *ret_path is empty for a name that no file can have. *ret_bytes: -1, not there. */

@@ -434,7 +434,7 @@ static enum status copy_file(struct answer_copy *copy, const struct output_file 
     }
     int source = open(text_string(arena, path), O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC);
     if (source < 0 && errno == ENOENT) {
-        add_absent(copy, file->open_name, file->optional ? FILE_ABSENT : FILE_MISSING);
+        add_absent(copy, file->open_name, FILE_MISSING);
         return STATUS_OK;
     }
     if (source < 0 || fstat(source, &found) != 0) {

@@ -9,6 +9,7 @@
 #include "tools/qmctl/answers.h"
 #include "tools/qmctl/commands.h"
 #include "tools/qmctl/output.h"
+#include "tools/qmctl/upload_folder.h"
 
 #include <inttypes.h>
 #include <stdio.h>
@@ -59,7 +60,9 @@ enum file_presence answer_file_find(struct session *session, const struct answer
     }
     if (answer->file_delete_state == FILE_DELETE_DONE)
         return FILE_DELETED;
-    return file->optional ? FILE_ABSENT : FILE_MISSING;
+    return file->optional && folder_is_there(session->arena, config->upload_dir, NULL)
+               ? FILE_ABSENT
+               : FILE_MISSING;
 }
 
 static void print_clean_lines(struct text text)
