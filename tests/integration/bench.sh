@@ -16,6 +16,9 @@ done
 # shellcheck disable=SC2016 # the same
 claim "both answer with as many bytes" awk -F, 'NR > 1 {bytes[$2] = $11}
     END {d = bytes["quartermaster"] - bytes["stub"]; exit !(d < 200 && d > -200)}' "$work/figures"
+"$QM_BINARY_DIR/qmload" --authenticator x --hosts 1 --requests 1 --warm-up 60 http://127.0.0.1:1/ >"$work/table" 2>&1
+claim "a load that ends within its warm-up is none" test $? = 1
+claim "and has no figures" not grep -q p99 "$work/table"
 "$QM_SOURCE_DIR/tools/bench" --shapes v >"$work/table" 2>&1
 claim "a shape that there is not is refused" test $? = 2
 finish

@@ -42,9 +42,9 @@ struct load_run {
     size_t busy, done;
     int64_t turn; /* the host that is asked first */
     double begun;
-    bool is_warm;      /* the requests that end count */
-    FILE *log;         /* NULL: nobody wants it */
-    size_t complaints; /* printed so far */
+    double counts_since; /* 0: requests that end do not count yet */
+    FILE *log;           /* NULL: nobody wants it */
+    size_t complaints;   /* printed so far */
 };
 
 enum { COMPLAINTS_MAX = 10 };
@@ -231,24 +231,25 @@ static size_t collect(struct load_run *load)
 }
 
 /* What ended in the first seconds is forgotten. */
-static void end_warm_up(struct load_run *load)
+static void begin_to_count(struct load_run *load)
 {
     tally_clear(&load->tally);
-    load->is_warm = true;
+    load->counts_since = clock_seconds();
 }
 
-static void run(struct load_run *load)
+/* False: it ended before anything counted. */
+static bool run(struct load_run *load)
 {
     const double warm_up = load->arguments.warm_up;
 
     load->begun = clock_seconds();
-    load->is_warm = warm_up == 0;
+    load->counts_since = warm_up > 0 ? 0 : load->begun;
     while (load->done < (size_t)load->arguments.hosts) {
         double pause = begin_due(load);
         int running;
 
-        if (!load->is_warm && clock_seconds() - load->begun >= warm_up)
-            end_warm_up(load);
+        if (load->counts_since == 0 && clock_seconds() - load->begun >= warm_up)
+            begin_to_count(load);
         curl_multi_perform(load->multi, &running);
         if (collect(load) > 0)
             continue; /* they may go on at once */
@@ -257,7 +258,12 @@ static void run(struct load_run *load)
         else
             nanosleep(&(struct timespec){.tv_nsec = (long)(pause * 0.9e9)}, NULL);
     }
-    load->tally.elapsed = clock_seconds() - load->begun - warm_up;
+    if (load->counts_since == 0) {
+        fputs("qmload: ended before --warm-up was over: nothing counts\n", stderr);
+        return false;
+    }
+    load->tally.elapsed = clock_seconds() - load->counts_since;
+    return true;
 }
 
 static bool prepare_slot(struct load_run *load, size_t number)
@@ -356,8 +362,7 @@ int main(int argc, char **argv)
     bool is_clean = false;
 
     curl_global_init(CURL_GLOBAL_DEFAULT);
-    if (open_log(&load) && prepare(&load)) {
-        run(&load);
+    if (open_log(&load) && prepare(&load) && run(&load)) {
         tally_print(&load.tally, load.arguments.format, stdout);
         is_clean = close_log(&load) && save_jobs(&load) && tally_is_clean(&load.tally);
     }
