@@ -298,6 +298,7 @@ sed -i 's|</config>|<edf_min_queue>when_not_idle</edf_min_queue></config>|' "$pr
 in_project check-config | grep 'edf_min_queue' && { echo "FAILED: a warning heeded"; failures=$((failures + 1)); }
 sed -i 's|when_not_idle</edf|when_idle</edf|' "$project/config.xml"
 expect 1 'config.xml:[0-9]+: edf_min_queue is "when_idle"; it must be one of by_client, always,' in_project check-config
+same "how often it is said" "$(grep -c 'edf_min_queue is' "$dir/said")" 1
 sed -i 's|when_idle</edf|never</edf|' "$project/config.xml"
 for folder in upload download; do
     chmod o+w "$project/$folder"

@@ -12,12 +12,14 @@
 
 struct counts {
     int errors, warnings;
+    bool stops; /* config.xml may not be readable */
 };
 
 static void print_found(void *context, enum check_severity severity, const char *text)
 {
     struct counts *counts = context;
 
+    counts->stops = counts->stops || severity == CHECK_STOPS;
     printf("%s: %s\n", severity == CHECK_WARNING ? "warning" : "error", text);
     if (severity == CHECK_WARNING)
         counts->warnings++;
@@ -31,7 +33,7 @@ enum exit_code command_check_config(struct session *session)
 
     project_check(session->arena, session->project, !option_given(session, "no-db"), print_found,
                   &counts);
-    if (!option_given(session, "no-web") && session_config(session) == STATUS_OK) {
+    if (!option_given(session, "no-web") && !counts.stops && session_config(session) == STATUS_OK) {
         struct text problem = upload_templates_problem(session);
         if (problem.length > 0)
             print_found(&counts, CHECK_WARNING, text_string(session->arena, problem));
