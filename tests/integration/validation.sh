@@ -175,12 +175,11 @@ for what in later broken trouble killed slow; do
     rows "UPDATE workunit SET need_validate = 0, transition_time = 2147483647"
     n=$((n + 1))
 done
-validate --validate "$work/there is none"
 add_job 20 1 1
 add_result 201 20 1 a
 validate --validate "$work/none"
 claim "a command that is not there judges nothing" test "$(states 20)" = 0
-for command in "(" "test ("; do
+for command in "$work/there is none" "(" "test ("; do
     rows "UPDATE workunit SET need_validate = 1 WHERE id = 20"
     validate --validate "$command"
     claim "nor does '$command', which is none" test "$(states 20)" = 0

@@ -67,4 +67,6 @@ told tools/volunteers/qmvolunteers.1.md tools/volunteers/crowd/scenario.c '^    
 told tools/campaign/qmcampaign.1.md tools/campaign/rules.def '^RULE\([a-z_]+' '('
 { tools/campaign/drive --list && tools/campaign/drive --galera --list; } >"$work/campaign_faults"
 told tools/campaign/qmcampaign.1.md "$work/campaign_faults" '^[a-z_]+' '('
+tools/campaign/answers --list >"$work/campaign_answers"
+told tools/campaign/qmcampaign.1.md "$work/campaign_answers" '^[a-z_]+' '('
 exit "$failed"
