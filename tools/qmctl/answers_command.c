@@ -42,7 +42,7 @@ enum status answer_filter_read(struct session *session, struct answer_filter *re
     const char *app_name = option_value(session, "app");
     struct answer_filter filter = {.outcome = -1, .before = INT64_MAX};
     int64_t most = MOST_USUAL;
-    struct app_row app;
+    struct app_row app = {.id = 0};
     enum status status = option_number(session, "batch", 1, INT32_MAX, &filter.batch);
 
     filter.name_prefix = text_from(option_value(session, "name"));
@@ -52,13 +52,9 @@ enum status answer_filter_read(struct session *session, struct answer_filter *re
         status = option_number(session, "before", 1, INT64_MAX, &filter.before);
     if (status == STATUS_OK)
         status = session_db(session);
-    if (status == STATUS_OK && app_name != NULL) {
-        status = db_admin_app_find(session->db, session->arena, text_from(app_name), &app);
-        if (status == STATUS_NOT_FOUND)
-            (void)fail(&session->failure, status, "there is no application \"%s\"", app_name);
-        (void)session_db_failed(session, status, app_name);
-        filter.appid = status == STATUS_OK ? app.id : 0;
-    }
+    if (status == STATUS_OK && app_name != NULL)
+        status = session_app(session, app_name, &app);
+    filter.appid = app.id;
     filter.most = (size_t)most;
     *ret_filter = filter;
     return status;

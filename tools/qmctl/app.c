@@ -60,21 +60,13 @@ enum exit_code command_app_list(struct session *session)
     return EXIT_DONE;
 }
 
-static enum status find_app(struct session *session, const char *name, struct app_row *ret_app)
-{
-    enum status status = db_admin_app_find(session->db, session->arena, text_from(name), ret_app);
-    if (status == STATUS_NOT_FOUND)
-        return fail(&session->failure, status, "there is no application \"%s\"", name);
-    return session_db_failed(session, status, name);
-}
-
 enum exit_code command_app_deprecate(struct session *session)
 {
     struct app_row app;
     bool deprecated = !option_given(session, "undo");
     enum status status = session_db(session);
     if (status == STATUS_OK)
-        status = find_app(session, session->arguments[0], &app);
+        status = session_app(session, session->arguments[0], &app);
     if (status == STATUS_OK)
         status = session_db_failed(session, db_admin_app_deprecate(session->db, app.id, deprecated),
                                    "app");
@@ -270,7 +262,7 @@ enum exit_code command_version_add(struct session *session)
         return usage_failed(session, "\"%s\" is not a version such as 1.03", session->arguments[1]);
     enum status status = session_db(session);
     if (status == STATUS_OK)
-        status = find_app(session, session->arguments[0], &app);
+        status = session_app(session, session->arguments[0], &app);
     if (status == STATUS_OK) {
         status = db_admin_platform_find(session->db, text_from(session->arguments[2]), &platformid);
         if (status == STATUS_NOT_FOUND)

@@ -126,12 +126,8 @@ static enum status read_settings(struct session *session, struct app_row *app,
         status = session_db(session);
     if (status != STATUS_OK)
         return status;
-    status = db_admin_app_find(session->db, session->arena, text_from(app_name), app);
-    if (status == STATUS_NOT_FOUND)
-        (void)fail(&session->failure, status, "there is no application \"%s\"", app_name);
-    if (session_db_failed(session, status, app_name) != STATUS_OK)
-        return status;
-    if (has_target)
+    status = session_app(session, app_name, app);
+    if (status == STATUS_OK && has_target)
         status = find_target(session, target);
     if (status != STATUS_OK)
         return status;
@@ -296,7 +292,7 @@ enum exit_code command_jobs_cancel(struct session *session)
 {
     struct job_filter filter = {.batch = 0};
     struct cancelled cancelled = {.workunits = 0};
-    struct app_row app;
+    struct app_row app = {.id = 0};
     const char *app_name = option_value(session, "app");
     if (session->argument_count + option_given(session, "batch") + (app_name != NULL) != 1)
         return usage_failed(session, "jobs cancel needs a job's name, --batch or --app");
@@ -305,12 +301,9 @@ enum exit_code command_jobs_cancel(struct session *session)
     enum status status = option_number(session, "batch", 1, INT32_MAX, &filter.batch);
     if (status == STATUS_OK)
         status = session_db(session);
-    if (status == STATUS_OK && app_name != NULL) {
-        status = db_admin_app_find(session->db, session->arena, text_from(app_name), &app);
-        if (status == STATUS_NOT_FOUND)
-            (void)fail(&session->failure, status, "there is no application \"%s\"", app_name);
-        filter.appid = status == STATUS_OK ? app.id : 0;
-    }
+    if (status == STATUS_OK && app_name != NULL)
+        status = session_app(session, app_name, &app);
+    filter.appid = app.id;
     if (status == STATUS_OK)
         status = session_db_failed(
             session, db_admin_cancel(session->db, &filter, session->now, &cancelled), "cancel");

@@ -55,6 +55,15 @@ enum status session_db_failed(struct session *session, enum status status, const
                 reason[0] == '\0' ? "" : ": ", reason);
 }
 
+enum status session_app(struct session *session, const char *name, struct app_row *ret_app)
+{
+    enum status status = db_admin_app_find(session->db, session->arena, text_from(name), ret_app);
+
+    if (status == STATUS_NOT_FOUND)
+        return fail(&session->failure, status, "there is no application \"%s\"", name);
+    return session_db_failed(session, status, name);
+}
+
 /* By the file of BOINC's own tools. Without it servers find out after catalog_refresh seconds, so a
  * folder that is not ours to write into is no failure. */
 static void touch_reread_db(const struct session *session)

@@ -17,6 +17,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
+struct app_row;
 struct arena;
 struct config;
 struct db;
@@ -82,6 +83,10 @@ MUST_CHECK enum status option_number(struct session *session, const char *name, 
 /* Load config.xml, and connect, once. */
 MUST_CHECK enum status session_config(struct session *session);
 MUST_CHECK enum status session_db(struct session *session);
+/* The application of that name, in the arena; to be called when the database is open.
+ * STATUS_NOT_FOUND: there is none, which is said. */
+MUST_CHECK enum status session_app(struct session *session, const char *name,
+                                   struct app_row *ret_app);
 /* The failure of a db call in words; keeps an earlier one. */
 enum status session_db_failed(struct session *session, enum status status, const char *what);
 /* The commit of changes to applications or versions; has the servers read them at once. */

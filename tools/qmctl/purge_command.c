@@ -104,22 +104,6 @@ static enum status open_archive(struct purge *purge)
                         &session->failure);
 }
 
-static enum status find_app(struct purge *purge)
-{
-    struct session *session = purge->session;
-    const char *name = option_value(session, "app");
-    struct app_row app;
-    enum status status;
-
-    if (name == NULL)
-        return STATUS_OK;
-    status = db_admin_app_find(session->db, session->arena, text_from(name), &app);
-    if (status == STATUS_NOT_FOUND)
-        return fail(&session->failure, status, "there is no application %s", name);
-    purge->filter.appid = status == STATUS_OK ? app.id : 0;
-    return session_db_failed(session, status, name);
-}
-
 static void print_counts(const struct purge *purge)
 {
     static const char *const titles[] = {"jobs", "results"};
@@ -137,6 +121,8 @@ static void print_counts(const struct purge *purge)
 enum exit_code command_purge(struct session *session)
 {
     struct purge purge = {.session = session, .shows_progress = isatty(STDERR_FILENO) == 1};
+    const char *app_name = option_value(session, "app");
+    struct app_row app = {.id = 0};
     int64_t days = AGE_DAYS;
     enum status status = option_number(session, "min-age-days", 0, AGE_DAYS_MAX, &days), closed;
 
@@ -146,12 +132,13 @@ enum exit_code command_purge(struct session *session)
         status = option_number(session, "limit", 1, INT64_MAX, &purge.jobs_max);
     if (status == STATUS_OK)
         status = session_db(session);
-    if (status == STATUS_OK)
-        status = find_app(&purge);
+    if (status == STATUS_OK && app_name != NULL)
+        status = session_app(session, app_name, &app);
     if (status == STATUS_OK)
         status = open_archive(&purge);
     if (status != STATUS_OK)
         return session_failed(session);
+    purge.filter.appid = app.id;
     purge.filter.before = session->now + 1 - days * DAY;
     purge.arena = arena_create(PART_BYTES);
     status =
