@@ -5,14 +5,14 @@
 #include "server/base/banned.h"
 
 enum status db_deletion_results(struct db *db, struct arena *arena, int64_t state, int64_t after,
-                                struct deletable_result_row **ret_rows, size_t *ret_count)
+                                struct deletable_row **ret_rows, size_t *ret_count)
 {
     return DB_ALL(db, deletion_results, arena, ret_rows, ret_count, .state = state, .after = after,
                   .most = DB_DELETION_MOST);
 }
 
 enum status db_deletion_workunits(struct db *db, struct arena *arena, int64_t state, int64_t after,
-                                  struct deletable_workunit_row **ret_rows, size_t *ret_count)
+                                  struct deletable_row **ret_rows, size_t *ret_count)
 {
     return DB_ALL(db, deletion_workunits, arena, ret_rows, ret_count, .state = state,
                   .after = after, .most = DB_DELETION_MOST);

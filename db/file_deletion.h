@@ -11,11 +11,10 @@
 /* Rows of a file_delete_state by id behind `after`, with their documents; at most
  * DB_DELETION_MOST. Fewer: there are no others. */
 MUST_CHECK enum status db_deletion_results(struct db *db, struct arena *arena, int64_t state,
-                                           int64_t after, struct deletable_result_row **ret_rows,
+                                           int64_t after, struct deletable_row **ret_rows,
                                            size_t *ret_count);
 MUST_CHECK enum status db_deletion_workunits(struct db *db, struct arena *arena, int64_t state,
-                                             int64_t after,
-                                             struct deletable_workunit_row **ret_rows,
+                                             int64_t after, struct deletable_row **ret_rows,
                                              size_t *ret_count);
 /* The new state of those that still are READY or ERROR. */
 MUST_CHECK enum status db_deletion_save_results(struct db *db, struct arena *arena,

@@ -11,7 +11,7 @@
 static void answers_are_needed_until_they_are_taken(void **state)
 {
     struct test_fixture *fixture = *state;
-    struct deletable_result_row *rows;
+    struct deletable_row *rows;
     size_t count;
 
     test_sql(fixture->database,
@@ -23,7 +23,7 @@ static void answers_are_needed_until_they_are_taken(void **state)
     assert_status(STATUS_OK, db_deletion_results(fixture->db, fixture->arena, 1, 0, &rows, &count));
     assert_int_equal(count, 5);
     assert_text(rows[0].name, "r11");
-    assert_text(rows[0].xml_doc_in, "x");
+    assert_text(rows[0].document, "x");
     for (size_t i = 0; i < count; i++)
         assert_i64(rows[i].is_needed, rows[i].id == 11);
     assert_status(STATUS_OK,
@@ -35,7 +35,7 @@ static void answers_are_needed_until_they_are_taken(void **state)
 static void inputs_are_needed_until_all_is_over(void **state)
 {
     struct test_fixture *fixture = *state;
-    struct deletable_workunit_row *rows;
+    struct deletable_row *rows;
     size_t count;
 
     test_sql(fixture->database,
@@ -46,7 +46,7 @@ static void inputs_are_needed_until_all_is_over(void **state)
     assert_status(STATUS_OK,
                   db_deletion_workunits(fixture->db, fixture->arena, 1, 0, &rows, &count));
     assert_int_equal(count, 2);
-    assert_text(rows[0].xml_doc, "x");
+    assert_text(rows[0].document, "x");
     assert_i64(rows[0].is_needed, 0);
     assert_i64(rows[1].is_needed, 1);
     assert_status(STATUS_OK,

@@ -94,7 +94,7 @@ static enum status add_document(struct deletion *deletion, struct text document)
 /* Of one state: all of INIT, of the others those that are still needed. */
 static enum status read_needed(struct deletion *deletion, int64_t state)
 {
-    struct deletable_workunit_row *rows;
+    struct deletable_row *rows;
     size_t count = DB_DELETION_MOST;
     int64_t after = 0;
     enum status status = STATUS_OK;
@@ -106,7 +106,7 @@ static enum status read_needed(struct deletion *deletion, int64_t state)
         for (size_t i = 0; status == STATUS_OK && i < count; i++) {
             after = rows[i].id;
             if (rows[i].is_needed != 0)
-                status = add_document(deletion, rows[i].xml_doc);
+                status = add_document(deletion, rows[i].document);
         }
     }
     return status;
@@ -167,8 +167,20 @@ static enum status delete_siblings(struct deletion *deletion, const struct outpu
     return status;
 }
 
-/* The files of a document. DONE, or ERROR where one of them could not be deleted. */
-static int64_t delete_files(struct deletion *deletion, struct text document, struct text owner,
+/* The files of results, or those of workunits. */
+struct deleted_files {
+    enum status (*read)(struct db *db, struct arena *arena, int64_t state, int64_t after,
+                        struct deletable_row **ret_rows, size_t *ret_count);
+    enum status (*save)(struct db *db, struct arena *arena, const int64_t *ids, size_t count,
+                        int64_t state);
+    bool are_inputs;
+};
+static const struct deleted_files outputs = {db_deletion_results, db_deletion_save_results, false};
+static const struct deleted_files inputs = {db_deletion_workunits, db_deletion_save_workunits,
+                                            true};
+
+/* DONE, or ERROR where a file could not be deleted. */
+static int64_t delete_files(struct deletion *deletion, const struct deletable_row *row,
                             bool are_inputs)
 {
     const struct config *config = deletion->session->config;
@@ -177,8 +189,11 @@ static int64_t delete_files(struct deletion *deletion, struct text document, str
     size_t count;
     int64_t state = FILE_DELETE_DONE;
 
-    if (output_files_read(deletion->arena, document, &files, &count) != STATUS_OK) {
-        complain(&deletion->complaints, "files of", owner, "the list is too long", ERRORS_EVERY);
+    if (are_inputs && text_contains(row->name, TEXT("nodelete")))
+        return FILE_DELETE_DONE;
+    if (output_files_read(deletion->arena, row->document, &files, &count) != STATUS_OK) {
+        complain(&deletion->complaints, "files of", row->name, "the list is too long",
+                 ERRORS_EVERY);
         return FILE_DELETE_ERROR;
     }
     for (size_t i = 0; i < count; i++) {
@@ -223,11 +238,8 @@ static void note_outcome(struct outcome_list *outcomes, int64_t id, int64_t stat
         outcomes->failed[outcomes->failed_count++] = id;
 }
 
-typedef enum status save_call(struct db *db, struct arena *arena, const int64_t *ids, size_t count,
-                              int64_t state);
-
 /* What is not saved is looked at again, and is gone then. */
-static enum status save_outcomes(struct deletion *deletion, save_call *save,
+static enum status save_outcomes(struct deletion *deletion, const struct deleted_files *which,
                                  const struct outcome_list *outcomes)
 {
     struct db *db = deletion->session->db;
@@ -235,10 +247,11 @@ static enum status save_outcomes(struct deletion *deletion, save_call *save,
 
     if (outcomes->done_count + outcomes->failed_count == 0)
         return db_end(db);
-    status = save(db, deletion->arena, outcomes->done, outcomes->done_count, FILE_DELETE_DONE);
+    status =
+        which->save(db, deletion->arena, outcomes->done, outcomes->done_count, FILE_DELETE_DONE);
     if (status == STATUS_OK)
-        status =
-            save(db, deletion->arena, outcomes->failed, outcomes->failed_count, FILE_DELETE_ERROR);
+        status = which->save(db, deletion->arena, outcomes->failed, outcomes->failed_count,
+                             FILE_DELETE_ERROR);
     if (status == STATUS_OK)
         status = db_commit(db);
     if (status != STATUS_OK)
@@ -246,9 +259,11 @@ static enum status save_outcomes(struct deletion *deletion, save_call *save,
     return status == STATUS_DB_RETRY ? STATUS_OK : status;
 }
 
-static enum status delete_outputs(struct deletion *deletion, int64_t state)
+/* Those in this state, page by page. */
+static enum status delete_all_of(struct deletion *deletion, const struct deleted_files *which,
+                                 int64_t state)
 {
-    struct deletable_result_row *rows;
+    struct deletable_row *rows;
     struct outcome_list outcomes;
     size_t count = DB_DELETION_MOST;
     int64_t after = 0;
@@ -257,47 +272,17 @@ static enum status delete_outputs(struct deletion *deletion, int64_t state)
     while (status == STATUS_OK && count == DB_DELETION_MOST && deletion->left > 0) {
         begin_page(deletion);
         outcomes = (struct outcome_list){.done_count = 0};
-        status = db_deletion_results(deletion->session->db, deletion->arena, state, after, &rows,
-                                     &count);
+        status = which->read(deletion->session->db, deletion->arena, state, after, &rows, &count);
         for (size_t i = 0; status == STATUS_OK && i < count && deletion->left > 0; i++) {
             after = rows[i].id;
             if (rows[i].is_needed != 0)
                 continue;
             deletion->left--;
             note_outcome(&outcomes, rows[i].id,
-                         delete_files(deletion, rows[i].xml_doc_in, rows[i].name, false));
+                         delete_files(deletion, &rows[i], which->are_inputs));
         }
         if (status == STATUS_OK)
-            status = save_outcomes(deletion, db_deletion_save_results, &outcomes);
-    }
-    return status;
-}
-
-static enum status delete_inputs(struct deletion *deletion, int64_t state)
-{
-    struct deletable_workunit_row *rows;
-    struct outcome_list outcomes;
-    size_t count = DB_DELETION_MOST;
-    int64_t after = 0;
-    enum status status = STATUS_OK;
-
-    while (status == STATUS_OK && count == DB_DELETION_MOST && deletion->left > 0) {
-        begin_page(deletion);
-        outcomes = (struct outcome_list){.done_count = 0};
-        status = db_deletion_workunits(deletion->session->db, deletion->arena, state, after, &rows,
-                                       &count);
-        for (size_t i = 0; status == STATUS_OK && i < count && deletion->left > 0; i++) {
-            after = rows[i].id;
-            if (rows[i].is_needed != 0)
-                continue;
-            deletion->left--;
-            note_outcome(&outcomes, rows[i].id,
-                         text_contains(rows[i].name, TEXT("nodelete"))
-                             ? FILE_DELETE_DONE
-                             : delete_files(deletion, rows[i].xml_doc, rows[i].name, true));
-        }
-        if (status == STATUS_OK)
-            status = save_outcomes(deletion, db_deletion_save_workunits, &outcomes);
+            status = save_outcomes(deletion, which, &outcomes);
     }
     return status;
 }
@@ -307,7 +292,7 @@ static enum status delete_inputs(struct deletion *deletion, int64_t state)
 
 static enum status has_inputs(struct deletion *deletion, bool with_errors, bool *ret_has)
 {
-    struct deletable_workunit_row *rows;
+    struct deletable_row *rows;
     size_t ready, failed = 0;
     enum status status;
 
@@ -329,8 +314,8 @@ static enum status delete_unneeded_inputs(struct deletion *deletion, bool with_e
     if (status == STATUS_OK)
         status = db_end(deletion->session->db);
     if (status == STATUS_OK && with_errors)
-        status = delete_inputs(deletion, FILE_DELETE_ERROR);
-    return status == STATUS_OK ? delete_inputs(deletion, FILE_DELETE_READY) : status;
+        status = delete_all_of(deletion, &inputs, FILE_DELETE_ERROR);
+    return status == STATUS_OK ? delete_all_of(deletion, &inputs, FILE_DELETE_READY) : status;
 }
 
 static enum status delete_all(struct deletion *deletion, struct deletion_schedule *schedule,
@@ -339,10 +324,11 @@ static enum status delete_all(struct deletion *deletion, struct deletion_schedul
     double begun = clock_seconds();
     bool has = false;
     int lock = -1;
-    enum status status = with_errors ? delete_outputs(deletion, FILE_DELETE_ERROR) : STATUS_OK;
+    enum status status =
+        with_errors ? delete_all_of(deletion, &outputs, FILE_DELETE_ERROR) : STATUS_OK;
 
     if (status == STATUS_OK)
-        status = delete_outputs(deletion, FILE_DELETE_READY);
+        status = delete_all_of(deletion, &outputs, FILE_DELETE_READY);
     if (status == STATUS_OK && begun >= schedule->inputs_at)
         status = has_inputs(deletion, with_errors, &has);
     if (status != STATUS_OK || !has)
