@@ -217,15 +217,7 @@ static struct platform_row platforms[] = {
 /* Jobs that the host may have, due in seven days. */
 static void stage(void)
 {
-    db_fake_begin("rollback rollback_to_savepoint savepoint commit reopen host_token user_by_id"
-                  " user_by_authenticator user_lock host_lock host_lock_with_user"
-                  " host_newest_by_cpid host_newest_alike host_insert host_guard host_save"
-                  " host_owners host_app_versions host_app_versions_save user_save_global_prefs"
-                  " user_save_cross_project_id messages_from_host_save messages_to_host_take"
-                  " results_by_name reports_save host_detach_results results_in_progress"
-                  " jobs_in_progress jobs_by_name jobs_resend jobs_give_up candidates jobs_lock"
-                  " workunits_had results_claim results_reject job_documents batch_owners"
-                  " assignments");
+    db_fake_begin(DB_FAKE_WALK);
     db_fake.users[0] = (struct user_row){
         .id = USER, .authenticator = TEXT("key"), .email_addr = TEXT("a@example.org")};
     db_fake.user_count = 1;
