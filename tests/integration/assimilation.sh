@@ -46,15 +46,6 @@ SH
 chmod +x "$work/take"
 take="'$work/take'"
 assimilate() { figures=$(qmctl transition --now "$now" --json --assimilate "$take" 2>"$work/assimilate.log"); }
-counted() { # NAME NUMBER...
-    while [ $# -gt 0 ]; do
-        grep -q "\"$1\": $2[,}]" <<<"$figures" || {
-            say "$1: $figures"
-            return 1
-        }
-        shift 2
-    done
-}
 job() { rows "SELECT $2 FROM workunit WHERE id = $1"; }
 times_taken() { grep -c "^<$1>" "$work/taken"; }
 

@@ -28,12 +28,6 @@ add_result() {
     echo "output" >"$uploads/out $1"
 }
 delete_files() { figures=$(qmctl transition --now "$now" --json --delete-files 2>"$work/delete.log"); }
-deleted() {
-    grep -q "\"files_deleted\": $1," <<<"$figures" || {
-        say "$figures"
-        return 1
-    }
-}
 state_of() { rows "SELECT GROUP_CONCAT(file_delete_state ORDER BY id SEPARATOR '') FROM $1"; }
 
 add_job 1 1 input_1
@@ -63,7 +57,7 @@ echo precious >"$work/escape"
 qmctl transition --now "$now" >/dev/null
 claim "without being asked nothing is deleted" test -e "$work/down/input_1" -a -e "$uploads/out 11"
 delete_files
-claim "an input, its siblings, another input and an output" deleted 5
+claim "an input, its siblings, another input and an output" counted files_deleted 5
 claim "the input is gone with what lay beside it" not compgen -G "$work/down/input_1[.]*"
 claim "so is the output" not test -e "$uploads/out 11"
 for file in down/unknown down/shared down/input_5 down/input_6 down/input_7 down/input_10.gz down/work_1 escape \

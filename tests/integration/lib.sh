@@ -264,6 +264,17 @@ add_host() {
 reply() { post "$url" "$request" >"$work/reply" && is_reply "$work/reply"; }
 reply_has() { reply && grep -q "$1" "$work/reply"; }
 reply_lacks() { reply && ! grep -q "$1" "$work/reply"; }
+# counted NAME NUMBER...: so says the JSON object in $figures.
+counted() {
+    while [ $# -gt 0 ]; do
+        # shellcheck disable=SC2154 # the test sets it
+        grep -q "\"$1\": $2[,}]" <<<"$figures" || {
+            say "$1: $figures"
+            return 1
+        }
+        shift 2
+    done
+}
 log_has() { grep -q "$2" "$work/$1.log"; }
 
 # is_reply FILE: a complete scheduler_reply, beginning in its first line.

@@ -32,15 +32,6 @@ add_result() {
 }
 # validate OPTION...: what was counted in $figures.
 validate() { figures=$(qmctl transition --now "$now" --json "$@" 2>"$work/validate.log"); }
-counted() { # NAME NUMBER...
-    while [ $# -gt 0 ]; do
-        grep -q "\"$1\": $2[,}]" <<<"$figures" || {
-            say "$1: $figures"
-            return 1
-        }
-        shift 2
-    done
-}
 states() { rows "SELECT GROUP_CONCAT(validate_state ORDER BY id SEPARATOR '') FROM result WHERE workunitid = $1"; }
 job() { rows "SELECT $2 FROM workunit WHERE id = $1"; }
 

@@ -69,20 +69,20 @@ cat "$work/together.json"
 tail -n 1 "$work/together.err"
 figure() { sed -n "s/.*\"$1\": \([0-9.]*\).*/\1/p" "$work/together.json"; }
 
-# counted NAME FIELD: the sum over the requests that the server's log tells of.
-counted() { sed -n "s/.* $2=\([0-9]*\) .*/\1/p" "$work/$1.log" | awk '{ sum += $1 } END { print sum + 0 }'; }
+# summed NAME FIELD: the sum over the requests that the server's log tells of.
+summed() { sed -n "s/.* $2=\([0-9]*\) .*/\1/p" "$work/$1.log" | awk '{ sum += $1 } END { print sum + 0 }'; }
 
 answered=0
 for name in one two; do
     hosts=$(of $name "SELECT COUNT(*) FROM host")
     sent=$(of $name "SELECT COUNT(*) FROM result WHERE hostid > 0")
-    again=$(counted $name resent)
+    again=$(summed $name resent)
     say "$name: $hosts hosts, $sent results, $again of them sent again"
     answered=$((answered + sent + again))
     claim "$name: each machine is one host" test "$hosts" = "$(of $name \
         "SELECT COUNT(DISTINCT host_cpid) FROM host")"
     claim "$name: most of the crowd are" test "$hosts" -gt 4 -a "$hosts" -le 10
-    claim "$name: each result is sent to one host" test "$(counted $name sent)" = "$sent"
+    claim "$name: each result is sent to one host" test "$(summed $name sent)" = "$sent"
     claim "$name: nothing is sent in the outage" test "$(of $name "SELECT COUNT(*) FROM result
         WHERE sent_time >= $begin + 1.5 * $day AND sent_time < $begin + 2 * $day")" = 0
     claim "$name: no two results of a job are under way" test "$(of $name "SELECT COUNT(*) FROM
