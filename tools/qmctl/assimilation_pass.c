@@ -98,28 +98,18 @@ static enum status list_files(struct assimilation *assimilation, const struct fi
     return STATUS_OK;
 }
 
-static const char *number_variable(struct arena *arena, const char *name, int64_t value)
-{
-    return text_string(arena, text_print(arena, "%s=%" PRId64, name, value));
-}
-
-static const char *text_variable(struct arena *arena, const char *name, struct text value)
-{
-    return text_string(arena, text_print(arena, "%s=" TEXT_FORMAT, name, TEXT_ARG(value)));
-}
-
 /* Asks the command; STATUS_IO: it failed. */
 static enum status give_on(struct assimilation *assimilation, const struct finished_job_row *job,
                            enum command_exit *ret_exit, struct failure *failure)
 {
     struct arena *arena = assimilation->arena;
     const char *environment[VARIABLES] = {
-        number_variable(arena, "QM_JOB_ID", job->id),
-        text_variable(arena, "QM_JOB", job->name),
-        text_variable(arena, "QM_APP", assimilation->app->name),
-        number_variable(arena, "QM_BATCH", job->batch),
-        number_variable(arena, "QM_ERROR_MASK", job->error_mask | error_bits_of(job)),
-        text_variable(arena, "QM_RESULT", job->result_name),
+        command_number(arena, "QM_JOB_ID", job->id),
+        command_text(arena, "QM_JOB", job->name),
+        command_text(arena, "QM_APP", assimilation->app->name),
+        command_number(arena, "QM_BATCH", job->batch),
+        command_number(arena, "QM_ERROR_MASK", job->error_mask | error_bits_of(job)),
+        command_text(arena, "QM_RESULT", job->result_name),
     };
     const char **paths;
     size_t count = 0;

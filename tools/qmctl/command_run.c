@@ -3,6 +3,7 @@
  * that none gets lost between looking and waiting. */
 #include "tools/qmctl/command_run.h"
 
+#include "server/base/arena.h"
 #include "server/base/clock.h"
 
 #include <errno.h>
@@ -22,6 +23,16 @@
 enum { GRACE = 5 /* s between the request to end and the end */ };
 
 extern char **environ;
+
+const char *command_number(struct arena *arena, const char *name, int64_t value)
+{
+    return text_string(arena, text_print(arena, "%s=%" PRId64, name, value));
+}
+
+const char *command_text(struct arena *arena, const char *name, struct text value)
+{
+    return text_string(arena, text_print(arena, "%s=" TEXT_FORMAT, name, TEXT_ARG(value)));
+}
 
 /* sh -c 'COMMAND "$@"' sh ARGUMENT... */
 static char **make_arguments(const struct command_call *call, char *script)

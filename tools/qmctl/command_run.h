@@ -10,10 +10,12 @@
 #ifndef TOOLS_QMCTL_COMMAND_RUN_H
 #define TOOLS_QMCTL_COMMAND_RUN_H
 
-#include "server/base/status.h"
+#include "server/base/text.h"
 
 #include <stddef.h>
 #include <stdint.h>
+
+struct arena;
 
 /* What a command says by its exit status. Any other status, a signal and a time-out say that it did
  * not do its work; 2 too, which shells, cmp, diff and interpreters end with when they are used
@@ -27,6 +29,10 @@ struct command_call {
     const char *const *environment; /* NAME=VALUE, beside our own and before it; ends with NULL */
     int64_t seconds_max;
 };
+
+/* NAME=VALUE, in the arena. */
+const char *command_number(struct arena *arena, const char *name, int64_t value);
+const char *command_text(struct arena *arena, const char *name, struct text value);
 
 /* STATUS_OK: it ended by itself with *ret_exit, a row of the enum above. STATUS_IO: it could not be
  * started, took too long, or ended otherwise; why is in `failure`. */

@@ -11,6 +11,7 @@
 #include "server/base/clock.h"
 #include "server/policy/result/report_verdict.h"
 #include "server/policy/result/verdict.h"
+#include "tools/qmctl/command_run.h"
 #include "tools/qmctl/comparison.h"
 #include "tools/qmctl/pass_parts.h"
 
@@ -65,14 +66,9 @@ static void set_environment(struct validation *validation)
 {
     const struct judged_workunit_row *workunit = &validation->rows.workunit;
 
-    validation->environment[0] = text_string(
-        validation->arena, text_print(validation->arena, "QM_JOB_ID=%" PRId64, workunit->id));
-    validation->environment[1] =
-        text_string(validation->arena,
-                    text_print(validation->arena, "QM_JOB=" TEXT_FORMAT, TEXT_ARG(workunit->name)));
-    validation->environment[2] =
-        text_string(validation->arena, text_print(validation->arena, "QM_APP=" TEXT_FORMAT,
-                                                  TEXT_ARG(validation->app->name)));
+    validation->environment[0] = command_number(validation->arena, "QM_JOB_ID", workunit->id);
+    validation->environment[1] = command_text(validation->arena, "QM_JOB", workunit->name);
+    validation->environment[2] = command_text(validation->arena, "QM_APP", validation->app->name);
     validation->environment[3] = NULL;
     validation->comparison.environment = validation->environment;
 }
