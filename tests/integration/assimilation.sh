@@ -142,8 +142,10 @@ claim "a long one begins" within 10 begins
 command_pid=$(pgrep -P "$killed_pid" | head -n 1)
 kill -KILL "$killed_pid"
 wait "$killed_pid" 2>/dev/null
-[ -z "$command_pid" ] || kill -KILL -- "-$command_pid" 2>/dev/null
-claim "killed, it is not marked" test "$(job 10 assimilate_state)" = 1
+claim "the command runs" test -n "$command_pid"
+claim "killed, qmctl takes it along" within 5 ended "$command_pid"
+[ -z "$command_pid" ] || kill -KILL -- "-$command_pid" 2>/dev/null # what it had started
+claim "and the job is not marked" test "$(job 10 assimilate_state)" = 1
 printf 'fine' >"$uploads/result_10 0"
 assimilate
 claim "and is given on again" counted assimilated 1

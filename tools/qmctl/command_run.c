@@ -10,17 +10,17 @@
 #include <fcntl.h>
 #include <inttypes.h>
 #include <signal.h>
-#include <spawn.h>
 #include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/prctl.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
 #include "server/base/banned.h"
 
-enum { GRACE = 5 /* s between the request to end and the end */ };
+enum { GRACE = 5 /* s between the request to end and the end */, NOT_STARTED = 127 };
 
 extern char **environ;
 
@@ -93,36 +93,36 @@ static char **make_environment(const char *const *additions)
     return words;
 }
 
-static int spawn(char **words, char **environment, const sigset_t *mask, pid_t *ret_child)
+/* What the child does: it ends with us, also where nothing but the kernel can see to it. */
+_Noreturn static void become_command(char **words, char **environment, const sigset_t *mask,
+                                     pid_t parent)
 {
-    posix_spawn_file_actions_t files;
-    posix_spawnattr_t attributes;
-    sigset_t defaults;
-    int error = posix_spawn_file_actions_init(&files);
+    int nothing = open("/dev/null", O_RDWR);
 
-    if (error != 0)
-        return error;
-    error = posix_spawnattr_init(&attributes);
-    if (error != 0) {
-        (void)posix_spawn_file_actions_destroy(&files);
-        return error;
-    }
-    (void)sigemptyset(&defaults);
-    (void)sigaddset(&defaults, SIGPIPE);
-    (void)sigaddset(&defaults, SIGCHLD);
-    (void)posix_spawnattr_setflags(&attributes, POSIX_SPAWN_SETPGROUP | POSIX_SPAWN_SETSIGMASK |
-                                                    POSIX_SPAWN_SETSIGDEF);
-    (void)posix_spawnattr_setpgroup(&attributes, 0);
-    (void)posix_spawnattr_setsigmask(&attributes, mask);
-    (void)posix_spawnattr_setsigdefault(&attributes, &defaults);
-    error = posix_spawn_file_actions_addopen(&files, STDIN_FILENO, "/dev/null", O_RDONLY, 0);
-    if (error == 0)
-        error = posix_spawn_file_actions_addopen(&files, STDOUT_FILENO, "/dev/null", O_WRONLY, 0);
-    if (error == 0)
-        error = posix_spawn(ret_child, "/bin/sh", &files, &attributes, words, environment);
-    (void)posix_spawnattr_destroy(&attributes);
-    (void)posix_spawn_file_actions_destroy(&files);
-    return error;
+    (void)setpgid(0, 0);
+    (void)prctl(PR_SET_PDEATHSIG, SIGKILL);
+    if (nothing < 0 || getppid() != parent)
+        _exit(NOT_STARTED);
+    (void)dup2(nothing, STDIN_FILENO);
+    (void)dup2(nothing, STDOUT_FILENO);
+    if (nothing > STDERR_FILENO)
+        (void)close(nothing);
+    (void)signal(SIGPIPE, SIG_DFL);
+    (void)sigprocmask(SIG_SETMASK, mask, NULL);
+    (void)execve("/bin/sh", words, environment);
+    _exit(NOT_STARTED);
+}
+
+/* -1: errno says why. */
+static pid_t spawn(char **words, char **environment, const sigset_t *mask)
+{
+    pid_t parent = getpid(), child = fork();
+
+    if (child == 0)
+        become_command(words, environment, mask, parent);
+    if (child > 0)
+        (void)setpgid(child, child); /* whoever is first: it may have to be ended at once */
+    return child;
 }
 
 /* Waits for the child or one of the signals, until `deadline`. 0: the child has ended and is
@@ -200,7 +200,8 @@ static enum status run(const struct command_call *call, char **words, char **env
 
     watch_signals(&signals);
     (void)sigprocmask(SIG_BLOCK, &signals, &before);
-    error = spawn(words, environment, &before, &child);
+    child = spawn(words, environment, &before);
+    error = child < 0 ? errno : 0;
     found = error != 0
                 ? 0
                 : await(child, &signals, clock_seconds() + (double)call->seconds_max, &status);

@@ -6,7 +6,7 @@
  * is dropped, its standard error is ours. It runs in a process group of its own, which is ended as
  * a whole when the time is up, or when we are to end (SIGINT, SIGTERM, SIGHUP, SIGQUIT, unless
  * they are ignored): then its exit status does not count, whatever it is, and we end by the same
- * signal. */
+ * signal. Where we are killed (SIGKILL) it is killed too, but not what it has started itself. */
 #ifndef TOOLS_QMCTL_COMMAND_RUN_H
 #define TOOLS_QMCTL_COMMAND_RUN_H
 

@@ -148,9 +148,9 @@ static const struct option transition_options[] = {
      "anything else is a failure, and asked again in ten minutes. Each result is first compared "
      "with itself: one that differs from itself is of no use, and invalid."},
     {"assimilate", NULL, "COMMAND",
-     "Gives each finished job to a command for the shell, at least once (again while an earlier "
-     "call still runs, where qmctl itself was killed): the output files of its "
-     "canonical result as further arguments (\"\" for one that is missing), none for a job that "
+     "Gives each finished job to a command for the shell, at least once (killed, qmctl takes the "
+     "command along, but not what that has started itself): the output files of its canonical "
+     "result as further arguments (\"\" for one that is missing), none for a job that "
      "was given up, and QM_JOB_ID (always the same for a job), QM_JOB, QM_APP, QM_BATCH, "
      "QM_RESULT and QM_ERROR_MASK (0: there is an answer). Exit status 0: done, which is then "
      "marked; 3: later, when all its results are over; anything else is a failure, and tried again "
