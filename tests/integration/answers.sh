@@ -292,6 +292,17 @@ accept "batch = 14"
 claim "until all are there" within 20 ended "$exporter"
 claim "which they are" test -f "$work/rest/rest_1/out"
 
+# --- a job whose maker had its number before others, and commits after them
+rows "SET sql_mode = ''; INSERT INTO workunit SET id = 90000, appid = 1, name = 'quick', batch = 15"
+export_beside "$work/slow" --batch 15 --follow --every 1
+claim "the newest job is known" within 10 says 'so far, 1 jobs open'
+rows "SET sql_mode = ''; BEGIN; INSERT INTO workunit SET id = 89990, appid = 1, name = 'slow', batch = 15,
+    canonical_resultid = 89990, assimilate_state = 1; INSERT INTO result SET id = 89990, workunitid = 89990, appid = 1,
+    name = 'slow_0', server_state = 5, outcome = 1, received_time = 2000, stderr_out = 'at last'; COMMIT"
+claim "an older one that comes later is not left out" within 10 test -f "$work/slow/slow/stderr.txt"
+kill -TERM "$exporter"
+wait "$exporter" || true
+
 # --- with --all: results that are reported after their time, far behind the newest
 create late 3 --batch 12
 rows "SET sql_mode = ''; INSERT INTO result SET id = 100000, workunitid = 1, name = 'far', appid = 1, server_state = 5, outcome = 3;
