@@ -1,11 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* The receiver's thread waits in epoll for the listening socket, its connections, the stop, and a
- * word from others (memory came free, or all is to end). Mostly a request is there whole when its
- * connection is accepted, and then it never sees epoll.
+ * word from others that all is to end. Mostly a request is there whole when its connection is
+ * accepted, and then it never sees epoll.
  *
  * What the thread shares with the workers is the line, under one mutex, and the sums of memory and
- * connections. A connection that has sent something goes on only while memory allows, and is
- * stalled otherwise: it is out of the epoll until memory comes free, or its time is over. */
+ * connections. Accepting rests while memory is used up. */
 #include "server/process/receive.h"
 
 #include "server/base/buffer.h"
@@ -45,7 +44,7 @@ struct receiver {
     struct receiver_options options;
     struct listener *listener;
     pthread_t thread;
-    struct event_loop loop; /* it is woken when memory may have come free, or all is to end */
+    struct event_loop loop; /* it is woken when all is to end */
     uint64_t rest_until_ns; /* no accept before */
 
     char piece[READ_BYTES]; /* what the last read brought, or the beginning of a body */
@@ -53,7 +52,7 @@ struct receiver {
 
     _Atomic size_t connections, reading_now, memory, body_max;
     _Atomic double load_target;
-    _Atomic bool some_are_stalled, is_cut;
+    _Atomic bool is_cut;
     _Atomic uint64_t quiet_until_ns; /* no line in the log about requests turned away before */
 
     pthread_mutex_t lock; /* of what follows */
@@ -83,12 +82,27 @@ static void drop(struct receiver *receiver, struct received *received)
     free(received);
 }
 
-/* Whether one more read can be kept. What came with the first read always can: accepting ends
- * before memory does. */
-static bool has_room(const struct receiver *receiver, const struct received *received)
+/* A request of several reads may hold as much as is still free, so that there is always room for
+ * smaller ones; a part is free for small ones alone. */
+static bool holds_more_than_is_free(const struct receiver *receiver,
+                                    const struct received *received)
 {
-    return received->length == 0 ||
-           atomic_load(&receiver->memory) + READ_BYTES <= memory_max(receiver);
+    size_t large_max = memory_max(receiver) - receiver->options.memory_spare / 4;
+
+    return received->length > READ_BYTES &&
+           atomic_load(&receiver->memory) + received->length > large_max;
+}
+
+static bool resize(struct receiver *receiver, struct received *received, size_t capacity)
+{
+    char *bytes = realloc(received->bytes, capacity);
+
+    if (bytes == NULL)
+        return false;
+    atomic_fetch_add(&receiver->memory, capacity - received->capacity);
+    received->bytes = bytes;
+    received->capacity = capacity;
+    return true;
 }
 
 /* Memory for a request grows by a quarter, so that a silent peer holds none and a small request
@@ -97,18 +111,12 @@ static bool keep(struct receiver *receiver, struct received *received, size_t go
 {
     size_t wanted = received->length + got;
 
-    if (wanted > received->capacity) {
-        size_t capacity = received->length == 0 ? got : wanted + wanted / 4;
-        char *grown = realloc(received->bytes, capacity);
-
-        if (grown == NULL)
-            return false;
-        atomic_fetch_add(&receiver->memory, capacity - received->capacity);
-        received->bytes = grown;
-        received->capacity = capacity;
-    }
+    if (wanted > received->capacity &&
+        !resize(receiver, received, received->length == 0 ? got : wanted + wanted / 4))
+        return false;
     memcpy(received->bytes + received->length, receiver->piece, got);
     received->length = wanted;
+    received->came += got;
     return true;
 }
 
@@ -164,15 +172,12 @@ static bool may_be_late(const struct receiver *receiver, const struct received *
            (received->check.body_bytes > 0 || received->page != JOIN_NONE);
 }
 
-/* Whether what others hold leaves too little for those to come. What came with one read takes
- * little and is nearly every request: it is not turned away for the large ones of others. */
-static bool is_full(const struct receiver *receiver, const struct received *received)
+/* The last of the connections are for those that can be answered at once. */
+static bool is_full(const struct receiver *receiver)
 {
     size_t most = receiver->options.connections_max;
 
-    return (received->capacity > READ_BYTES &&
-            atomic_load(&receiver->memory) - received->capacity > memory_max(receiver) / 4 * 3) ||
-           atomic_load(&receiver->connections) > most - most / 8;
+    return atomic_load(&receiver->connections) > most - most / 8;
 }
 
 /* Whether it would have waited longer than clients do when its turn comes. */
@@ -204,20 +209,22 @@ static void deliver(struct receiver *receiver, struct received *received)
     size_t waiting;
 
     received->waits.arrived_ns = clock_ns();
-    if (received->is_too_large) {
+    if (received->body == BODY_TOO_LARGE) {
         refuse(receiver, received);
         return;
     }
-    look_at_head(receiver, received);
-    if (received->check.body_bytes == 0)
-        received->page = page_of(receiver, received);
+    if (received->body == BODY_KEPT) {
+        look_at_head(receiver, received);
+        if (received->check.body_bytes == 0)
+            received->page = page_of(receiver, received);
+    }
     if (may_be_late(receiver, received) && received->page == JOIN_NONE)
         received->load =
             load_meter_arrival(receiver->options.meter, atomic_load(&receiver->load_target),
                                received->waits.arrived_ns);
     pthread_mutex_lock(&receiver->lock);
     waiting = line_length(receiver->line);
-    if (!is_full(receiver, received) &&
+    if (received->body == BODY_KEPT && !is_full(receiver) &&
         !(may_be_late(receiver, received) &&
           is_beyond_patience(receiver, line_ahead(receiver->line, &received->waits))))
         is_added = line_add(receiver->line, &received->waits);
@@ -230,15 +237,10 @@ static void deliver(struct receiver *receiver, struct received *received)
 
 /* --- reading ---------------------------------------------------------------------------------- */
 
-static void stop_polling(struct receiver *receiver, struct received *received)
+static void stop_reading(struct receiver *receiver, struct received *received)
 {
     (void)!event_loop_poll(&receiver->loop, received->connection, received->events, 0, received);
     received->events = 0;
-}
-
-static void stop_reading(struct receiver *receiver, struct received *received)
-{
-    stop_polling(receiver, received);
     DL_DELETE(receiver->reading, received);
     atomic_fetch_sub(&receiver->reading_now, 1);
 }
@@ -250,18 +252,23 @@ static void give_up(struct receiver *receiver, struct received *received)
     drop(receiver, received);
 }
 
-/* A body beyond its bound is read to its end, so that the peer listens to the answer, but not
- * kept. */
+/* A body that is too large, now or at all, is read to its end, so that the peer listens to the
+ * answer, but not kept. */
 static void forget_large_body(struct receiver *receiver, struct received *received)
 {
     struct fcgi_check *check = &received->check;
+    size_t seen = check->at < received->length ? check->at : received->length;
 
-    if (check->body_bytes <= atomic_load(&receiver->body_max))
+    if (check->body_bytes > atomic_load(&receiver->body_max))
+        received->body = BODY_TOO_LARGE;
+    else if (received->body == BODY_KEPT && holds_more_than_is_free(receiver, received))
+        received->body = BODY_WITHOUT_ROOM;
+    if (received->body == BODY_KEPT)
         return;
-    received->is_too_large = true;
-    memmove(received->bytes, received->bytes + check->at, received->length - check->at);
-    received->length -= check->at;
-    check->at = 0;
+    memmove(received->bytes, received->bytes + seen, received->length - seen);
+    received->length -= seen;
+    check->at -= seen;
+    (void)resize(receiver, received, received->length + 1);
 }
 
 /* A body of twice the bound is not even read, nor are records that hold more padding than body. */
@@ -270,36 +277,30 @@ static bool is_beyond_reading(const struct receiver *receiver, const struct rece
     size_t body_max = atomic_load(&receiver->body_max);
 
     return received->check.body_bytes / 2 > body_max ||
-           received->length / 2 > body_max + FCGI_VARIABLES_MAX + READ_BYTES;
+           received->came / 2 > body_max + FCGI_VARIABLES_MAX + READ_BYTES;
 }
 
-enum read_result { READ_MORE, READ_STALLED, READ_WHOLE, READ_OVER };
+enum read_result { READ_MORE, READ_WHOLE, READ_OVER };
 
-static enum read_result read_some(struct receiver *receiver, struct received *received)
+/* One read: a peer that sends megabytes as fast as they are read makes nobody wait for its end. */
+static enum read_result read_piece(struct receiver *receiver, struct received *received)
 {
-    for (;;) {
-        enum fcgi_progress progress;
-        ssize_t got;
+    enum fcgi_progress progress;
+    ssize_t got;
 
-        if (!has_room(receiver, received))
-            return READ_STALLED;
-        got = recv(received->connection, receiver->piece, READ_BYTES, MSG_DONTWAIT);
-        if (got < 0 && errno == EINTR)
-            continue;
-        if (got < 0)
-            return errno == EAGAIN || errno == EWOULDBLOCK ? READ_MORE : READ_OVER;
-        if (got == 0 || !keep(receiver, received, (size_t)got))
-            return READ_OVER;
-        progress = fcgi_check(&received->check,
-                              (struct text){.at = received->bytes, .length = received->length});
-        if (progress == FCGI_UNSOUND || is_beyond_reading(receiver, received)) {
-            counter_add(COUNTER_connections_unsound, 1);
-            return READ_OVER;
-        }
-        forget_large_body(receiver, received);
-        if (progress == FCGI_COMPLETE)
-            return READ_WHOLE;
+    got = recv(received->connection, receiver->piece, READ_BYTES, MSG_DONTWAIT);
+    if (got < 0)
+        return errno == EAGAIN || errno == EWOULDBLOCK || errno == EINTR ? READ_MORE : READ_OVER;
+    if (got == 0 || !keep(receiver, received, (size_t)got))
+        return READ_OVER;
+    progress = fcgi_check(&received->check,
+                          (struct text){.at = received->bytes, .length = received->length});
+    if (progress == FCGI_UNSOUND || is_beyond_reading(receiver, received)) {
+        counter_add(COUNTER_connections_unsound, 1);
+        return READ_OVER;
     }
+    forget_large_body(receiver, received);
+    return progress == FCGI_COMPLETE ? READ_WHOLE : READ_MORE;
 }
 
 static void poll_for(struct receiver *receiver, struct received *received)
@@ -313,13 +314,9 @@ static void poll_for(struct receiver *receiver, struct received *received)
 
 static void go_on_reading(struct receiver *receiver, struct received *received)
 {
-    switch (read_some(receiver, received)) {
+    switch (read_piece(receiver, received)) {
     case READ_MORE:
         poll_for(receiver, received);
-        break;
-    case READ_STALLED: /* polled it would report a peer that hangs up, again and again */
-        stop_polling(receiver, received);
-        atomic_store(&receiver->some_are_stalled, true);
         break;
     case READ_WHOLE:
         stop_reading(receiver, received);
@@ -394,20 +391,6 @@ static void end_overdue(struct receiver *receiver, uint64_t whole_ns)
     }
 }
 
-static void resume_stalled(struct receiver *receiver)
-{
-    struct received *received, *next;
-
-    if (!receiver->loop.was_woken || !atomic_exchange(&receiver->some_are_stalled, false))
-        return;
-    receiver->loop.was_woken = false;
-    DL_FOREACH_SAFE(receiver->reading, received, next)
-    {
-        if (received->events == 0)
-            go_on_reading(receiver, received);
-    }
-}
-
 /* --- the thread ------------------------------------------------------------------------------- */
 
 static void end_line(struct receiver *receiver)
@@ -438,7 +421,6 @@ static void *receiver_main(void *context)
 
         event_loop_hear_listener(&receiver->loop, accepts && !rests);
         wait_for_events(receiver, rests ? REST_MS : TICK_MS);
-        resume_stalled(receiver); /* not in the midst of events: it may end other connections */
         if (accepts && !rests)
             accepts = accept_some(receiver) == STATUS_OK;
         if (clock_ns() - tick_ns > TICK_MS * NS_OF_MS) {
@@ -577,8 +559,6 @@ void receiver_free_bytes(struct receiver *receiver, struct received *received)
     received->bytes = NULL;
     atomic_fetch_sub(&receiver->memory, received->capacity);
     received->length = received->capacity = 0;
-    if (atomic_load(&receiver->some_are_stalled))
-        event_loop_wake(&receiver->loop);
 }
 
 void receiver_finish(struct receiver *receiver, struct received *received)

@@ -3,7 +3,9 @@
  * the requests; worker threads take them when they are whole.
  *
  * So the queue of the listening socket does not fill, and no web server has to say 502 for us. A
- * peer that is slow or silent holds memory, which is bounded, and no thread. How many requests
+ * peer that is slow or silent holds memory, which is bounded, and no thread. Of every peer one
+ * piece is read in turn, and a request of several pieces may hold as much memory as is still free:
+ * nobody waits for the end of a large request, nor for the memory that it holds. How many requests
  * wait, and for how long, is known from the first second. What could not be served within a
  * client's patience is answered at once with a page that asks the client to come again, by the
  * receiver when it comes or by the worker that finds it too old; requests that report results are
@@ -32,6 +34,13 @@ struct listener;
 struct load_meter;
 struct receiver;
 
+/* What is not kept is answered by the receiver alone: `bytes` are of no use. */
+enum received_body {
+    BODY_KEPT,
+    BODY_TOO_LARGE,   /* for any request */
+    BODY_WITHOUT_ROOM /* it is asked to come again */
+};
+
 /* A request, whole, as FastCGI records. */
 struct received {
     struct line_entry waits; /* first: the line gives this back */
@@ -40,14 +49,15 @@ struct received {
     size_t length, capacity;
     bool has_key; /* an account key was found; waits.account is its account */
     enum join_page page;
-    bool is_too_large; /* its body was dropped, `bytes` are of no use */
-    struct load load;  /* of the server, when it came */
+    enum received_body body;
+    struct load load; /* of the server, when it came */
 
     /* The receiver's own. */
     struct fcgi_check check;
     uint64_t accepted_ns;
+    size_t came;                     /* bytes, kept or not */
     uint64_t taken_ns, taken_cpu_ns; /* when a worker took it, and that thread's CPU until then */
-    uint32_t events;                 /* that it is polled for; 0: it is new, or stalled */
+    uint32_t events;                 /* that it is polled for; 0: it is new */
     struct received *prev, *next;
 };
 

@@ -133,7 +133,7 @@ static void write_refusal(void *context, const struct received *received, struct
     request.now = (double)now.tv_sec + (double)now.tv_nsec * 1e-9;
     server_snapshot(running->server, &snapshot);
     request.config = snapshot.config;
-    request_turn_away(&request, received->is_too_large, &reply);
+    request_turn_away(&request, received->body == BODY_TOO_LARGE, &reply);
     web_reply_head(ret_page, "text/xml", &web, reply.length);
     buffer_add(ret_page, buffer_text(&reply));
     snapshot_release(&snapshot);

@@ -65,12 +65,10 @@ int event_loop_wait(struct event_loop *loop, int milliseconds,
     for (int i = 0; i < count; i++) {
         void *mark = events[i].data.ptr;
 
-        if (mark == &wake_mark) {
+        if (mark == &wake_mark)
             (void)!read(loop->wake_event, &times, sizeof(times));
-            loop->was_woken = true;
-        } else if (mark != &listener_mark) {
+        else if (mark != &listener_mark)
             ret_marks[marks++] = mark;
-        }
     }
     return marks;
 }

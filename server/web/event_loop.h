@@ -15,7 +15,6 @@ struct event_loop {
     struct listener *listener;
     int epoll, wake_event;
     bool hears_listener;
-    bool was_woken; /* by event_loop_wake; whoever heeds it sets it back */
 };
 
 enum { EVENT_LOOP_MARKS_MAX = 256 };

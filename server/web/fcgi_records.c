@@ -97,22 +97,23 @@ static bool take_record(struct fcgi_check *check, const unsigned char *head, siz
 
 enum fcgi_progress fcgi_check(struct fcgi_check *check, struct text bytes)
 {
-    while (check->stage != FCGI_STAGE_DONE) {
+    while (check->stage != FCGI_STAGE_DONE && check->at < bytes.length) {
         const unsigned char *head = (const unsigned char *)bytes.at + check->at;
         size_t left = bytes.length - check->at, whole;
 
-        if (left > 0 && head[0] != FCGI_VERSION)
+        if (head[0] != FCGI_VERSION)
             return FCGI_UNSOUND;
         if (left < FCGI_HEAD_BYTES)
             return FCGI_INCOMPLETE;
         whole = FCGI_HEAD_BYTES + fcgi_number(head + 4) + head[6];
-        if (left < whole)
+        if (left < whole && check->stage != FCGI_STAGE_STDIN)
             return FCGI_INCOMPLETE;
         if (!take_record(check, head, check->at))
             return FCGI_UNSOUND;
         check->at += whole;
     }
-    return FCGI_COMPLETE;
+    return check->stage == FCGI_STAGE_DONE && check->at <= bytes.length ? FCGI_COMPLETE
+                                                                        : FCGI_INCOMPLETE;
 }
 
 size_t fcgi_copy_body(const struct fcgi_check *check, struct text bytes, char *to, size_t size)
@@ -124,6 +125,8 @@ size_t fcgi_copy_body(const struct fcgi_check *check, struct text bytes, char *t
         size_t length = fcgi_number(head + 4);
         size_t part = length < size - copied ? length : size - copied;
 
+        if (part > bytes.length - at - FCGI_HEAD_BYTES)
+            break;
         memcpy(to + copied, head + FCGI_HEAD_BYTES, part);
         copied += part;
         at += FCGI_HEAD_BYTES + length + head[6];

@@ -31,7 +31,9 @@ enum { FCGI_VARIABLES_MAX = 64 * 1024 };
 
 /* One connection's check; all zero at its beginning. */
 struct fcgi_check {
-    size_t at; /* bytes that were looked at */
+    /* Bytes that were looked at. A record of the body is counted when its head is there: this may
+     * be beyond what has come. */
+    size_t at;
     enum fcgi_stage {
         FCGI_STAGE_BEGIN,
         FCGI_STAGE_PARAMS,

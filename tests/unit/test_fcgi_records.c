@@ -237,9 +237,10 @@ static void damaged_requests_are_survived(void **state)
         for (int i = 0; i < 3; i++)
             copy[random_next(&random) % bytes.length] = (char)random_next(&random);
         for (size_t at = 0; at <= length; at += 1 + random_next(&random) % 40)
-            if (fcgi_check(&check, (struct text){.at = copy, .length = at}) != FCGI_INCOMPLETE)
+            if (fcgi_check(&check, (struct text){.at = copy, .length = at}) != FCGI_INCOMPLETE) {
+                assert_true(check.at <= at);
                 break;
-        assert_true(check.at <= bytes.length);
+            }
         assert_in_range(fcgi_copy_body(&check, (struct text){.at = copy, .length = bytes.length},
                                        body, sizeof(body)),
                         0, sizeof(body));
