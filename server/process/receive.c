@@ -22,6 +22,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/epoll.h>
+#include <sys/resource.h>
 #include <sys/socket.h>
 #include <unistd.h>
 #include <utlist.h>
@@ -34,7 +35,8 @@ enum {
     TICK_MS = 500, /* how late a time limit may be noticed */
     REST_MS = 50,  /* no descriptors or memory: until the next try to accept */
     NOTE_S = 10,   /* between two lines in the log about one thing */
-    SHARE_LEAST = 2
+    SHARE_LEAST = 2,
+    NICENESS = -10
 };
 #define PAGE_BYTES_MAX 65536
 #define NS_OF_MS       UINT64_C(1000000)
@@ -410,12 +412,22 @@ static void wait_for_events(struct receiver *receiver, int milliseconds)
         go_on_reading(receiver, marks[i]);
 }
 
+/* The system keeps only some thousand connections that nobody has accepted, and a web server says
+ * 502 to what comes beyond. So this thread, which does little for each, goes before the workers and
+ * before the web server, where the system permits it (LimitNICE of systemd). Linux takes the number
+ * 0 for the calling thread alone. */
+static void go_first(void)
+{
+    (void)setpriority(PRIO_PROCESS, 0, NICENESS);
+}
+
 static void *receiver_main(void *context)
 {
     struct receiver *receiver = context;
     bool accepts = true;
     uint64_t tick_ns = clock_ns();
 
+    go_first();
     while ((accepts || receiver->reading != NULL) && !atomic_load(&receiver->is_cut)) {
         bool rests = clock_ns() < receiver->rest_until_ns;
 
