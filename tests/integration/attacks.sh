@@ -5,7 +5,9 @@
 # without a pause, while hosts of another account ask for work at a modest rate. Printed is what the
 # others wait, without an attack and beside each; no time is asserted, but that every request of the
 # others is answered. The suite tries some attacks for a moment; with arguments it is all of them, or
-# those that are named. For figures set QM_BINARY_DIR to a release build.
+# those that are named. For figures set QM_BINARY_DIR to a release build, and QM_ATTACK_MBIT to what
+# the line carries by which the attacks come, all together, in Mbit/s: without it they come as fast as
+# the machine moves memory, and what is measured is how it shares its cores.
 # shellcheck source=tests/integration/lib.sh
 . "$(dirname "$0")/lib.sh"
 need curl nginx
@@ -38,11 +40,13 @@ start_nginx "$work/one.socket"
 memory() { echo $(($(sed -n "s/^VmHWM:[^0-9]*\([0-9]*\) kB/\1/p" "/proc/$server_pid/status") / 1024)); }
 
 attackers=()
+limit=()
+[ -z "${QM_ATTACK_MBIT:-}" ] || limit=(--limit-rate $((QM_ATTACK_MBIT * 1000000 / 8 / connections)))
 attack() { # NAME: by all connections at once
     local i
     "$bodies" "$1" "$account" 4242 >"$work/body" || exit 1
     for ((i = 0; i < connections; i++)); do
-        stdbuf -oL curl -s --max-time 600 -H 'Expect:' -H 'Content-Type: text/xml' --data-binary "@$work/body" \
+        stdbuf -oL curl -s "${limit[@]}" --max-time 600 -H 'Expect:' -H 'Content-Type: text/xml' --data-binary "@$work/body" \
             -o /dev/null -w '%{http_code}\n' "$url?[1-1000000]" >"$work/codes.$i" 2>"$work/curl.log" &
         attackers+=($!)
     done
