@@ -361,6 +361,15 @@ enum status rsa_sign_md5(struct arena *arena, struct text private_key, const cha
     return status;
 }
 
+enum status rsa_check_public_key(struct text public_key, struct failure *failure)
+{
+    EVP_PKEY *key = NULL;
+    enum status status = rsa_read_key(public_key, PUBLIC_NUMBERS, &key, failure);
+
+    EVP_PKEY_free(key);
+    return status;
+}
+
 enum status rsa_verify_md5(struct text public_key, const char md5[MD5_HEX_SIZE],
                            struct text signature, struct failure *failure)
 {

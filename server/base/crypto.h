@@ -45,6 +45,8 @@ MUST_CHECK enum status rsa_signer_sign(struct rsa_signer *signer, struct arena *
                                        struct failure *failure);
 void rsa_signer_destroy(struct rsa_signer *signer); /* NULL is fine */
 
+/* STATUS_INVALID: it is no public key. */
+MUST_CHECK enum status rsa_check_public_key(struct text public_key, struct failure *failure);
 /* STATUS_INVALID: key or signature unreadable, or the signature is not over this MD5. */
 MUST_CHECK enum status rsa_verify_md5(struct text public_key, const char md5[MD5_HEX_SIZE],
                                       struct text signature, struct failure *failure);

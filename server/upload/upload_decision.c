@@ -52,15 +52,22 @@ static bool certificate_is_valid(const struct upload_head *head, struct text pub
     return rsa_verify_md5(public_key, md5, head->signature, NULL) == STATUS_OK;
 }
 
+/* Without a sound key nobody's certificate can be told from a forged one. */
+static struct upload_decision refuse_certificate(const struct upload_limits *limits,
+                                                 const char *words)
+{
+    return rsa_check_public_key(limits->public_key, NULL) == STATUS_OK
+               ? never(words)
+               : upload_not_possible("the project cannot check certificates at the moment");
+}
+
 static struct upload_decision screen_certificate(const struct upload_head *head,
                                                  const struct upload_limits *limits)
 {
-    if (limits->public_key.length == 0)
-        return upload_not_possible("the project cannot check certificates at the moment");
     if (!head->has_max_nbytes || head->signature.length == 0)
-        return never("no upload certificate");
+        return refuse_certificate(limits, "no upload certificate");
     if (!certificate_is_valid(head, limits->public_key))
-        return never("the upload certificate is not by this project");
+        return refuse_certificate(limits, "the upload certificate is not by this project");
     if ((double)head->nbytes > head->max_nbytes)
         return never("the file is larger than the project allows");
     return receive();
@@ -72,7 +79,7 @@ struct upload_decision upload_screen(const struct upload_head *head,
     if (is_stopped)
         return upload_later("the project takes no uploads at the moment");
     if (head->kind == UPLOAD_UNKNOWN)
-        return upload_later("no request of an upload");
+        return upload_later("no request of an upload, or not all of it");
     if (head->fault != NULL)
         return never(head->fault);
     if (head->kind == UPLOAD_QUERY)

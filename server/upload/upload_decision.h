@@ -23,7 +23,7 @@ enum upload_status { UPLOAD_NEVER = -1, UPLOAD_DONE = 0, UPLOAD_LATER = 1 };
 /* What the project allows. */
 struct upload_limits {
     bool ignores_certificates;
-    struct text public_key; /* that of certificates; empty: it cannot be read */
+    struct text public_key; /* of certificates; while it is no key, none is called forged */
     int64_t bytes_max;      /* of a file without a certificate that says so */
     int64_t free_least;     /* bytes of the disk that stay free */
 };

@@ -215,7 +215,7 @@ bool upload_head_read(struct text body, bool is_end, struct upload_head *ret_hea
         ret_head->kind = UPLOAD_QUERY;
         if (!read_name(walk.values[VALUE_GET_FILE_SIZE], ret_head))
             ret_head->fault = "the name cannot be that of an uploaded file";
-    } else if (walk.has_data || walk.announces_file) {
+    } else if (walk.has_data || (walk.announces_file && length == UPLOAD_HEAD_BYTES_MAX)) {
         ret_head->kind = UPLOAD_FILE;
         ret_head->fault = read_file(&walk, ret_head);
     }

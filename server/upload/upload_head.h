@@ -23,7 +23,7 @@ enum {
 };
 
 enum upload_kind {
-    UPLOAD_UNKNOWN, /* no request that we know */
+    UPLOAD_UNKNOWN, /* no request that we know, or not all of one came */
     UPLOAD_QUERY,   /* how many bytes of the file are there? */
     UPLOAD_FILE     /* here are the bytes from an offset on */
 };

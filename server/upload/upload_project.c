@@ -3,6 +3,7 @@
 
 #include "config/config.h"
 #include "server/base/arena.h"
+#include "server/base/crypto.h"
 #include "server/base/log.h"
 #include "server/submit/keys.h"
 #include "server/upload/upload_store.h"
@@ -67,6 +68,18 @@ static enum status open_store(struct upload_project *project, struct failure *fa
     return upload_store_open(&options, &project->store, failure);
 }
 
+/* One that is damaged would make every certificate look forged. */
+static enum status read_key(struct upload_project *project, struct failure *failure)
+{
+    struct text *key = &project->limits.public_key;
+    struct failure why = {0};
+    enum status status = key_read(project->arena, project->config, "upload_public", key, failure);
+
+    if (status == STATUS_OK && rsa_check_public_key(*key, &why) != STATUS_OK)
+        status = fail(failure, STATUS_INVALID, "keys: upload_public: %s", why.text);
+    return status;
+}
+
 static enum status load(struct upload_project *project, const char *project_dir,
                         struct failure *failure)
 {
@@ -86,8 +99,7 @@ static enum status load(struct upload_project *project, const char *project_dir,
         text_string(project->arena, text_print(project->arena, TEXT_FORMAT "/stop_upload",
                                                TEXT_ARG(project->config->project_dir_path)));
     if (!limits->ignores_certificates)
-        status = key_read(project->arena, project->config, "upload_public", &limits->public_key,
-                          failure);
+        status = read_key(project, failure);
     return status == STATUS_OK ? open_store(project, failure) : status;
 }
 

@@ -96,6 +96,8 @@ static void certificates_of_real_clients_are_valid(void **state)
     /* Our own fault is no reason to lose work. */
     limits.public_key = NO_TEXT;
     assert_int_equal(upload_screen(&head, &limits, false).status, UPLOAD_LATER);
+    limits.public_key = TEXT("1024\n00ff\n.\n");
+    assert_int_equal(upload_screen(&head, &limits, false).status, UPLOAD_LATER);
 }
 
 static void a_query_is_told_what_is_there(void **state)

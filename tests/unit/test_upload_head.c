@@ -183,7 +183,8 @@ static void names_cannot_leave_the_folder(void **state)
     assert_non_null(read_whole((struct text){"<get_file_size>a\0b</get_file_size>", 34}).fault);
 }
 
-static void what_ends_without_its_data_has_a_fault(void **state)
+/* The line broke: what comes next time may be whole, so it is no fault. */
+static void what_ends_without_its_data_was_cut(void **state)
 {
     struct upload_head head;
     size_t length;
@@ -192,8 +193,7 @@ static void what_ends_without_its_data_has_a_fault(void **state)
     (void)state;
     assert_false(upload_head_read(body, false, &head, &length));
     assert_true(upload_head_read(body, true, &head, &length));
-    assert_int_equal(head.kind, UPLOAD_FILE);
-    assert_non_null(head.fault);
+    assert_int_equal(head.kind, UPLOAD_UNKNOWN);
     assert_true(upload_head_read(NO_TEXT, true, &head, &length));
     assert_int_equal(head.kind, UPLOAD_UNKNOWN);
 }
@@ -211,6 +211,7 @@ static void a_head_without_end_is_given_up(void **state)
     assert_false(upload_head_read(buffer_text(&body), false, &head, &length));
     buffer_add_string(&body, "x");
     assert_true(upload_head_read(buffer_text(&body), false, &head, &length));
+    assert_int_equal(head.kind, UPLOAD_FILE);
     assert_non_null(head.fault);
 }
 
@@ -226,7 +227,7 @@ int main(void)
                                         case_arena_teardown),
         cmocka_unit_test_setup_teardown(names_cannot_leave_the_folder, case_arena_setup,
                                         case_arena_teardown),
-        cmocka_unit_test(what_ends_without_its_data_has_a_fault),
+        cmocka_unit_test(what_ends_without_its_data_was_cut),
         cmocka_unit_test_setup_teardown(a_head_without_end_is_given_up, case_arena_setup,
                                         case_arena_teardown),
     };

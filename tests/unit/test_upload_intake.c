@@ -166,7 +166,8 @@ static void captured_uploads_are_stored(void **state)
     }
 }
 
-/* Cut anywhere, asked for, and sent from there. */
+/* Cut anywhere, asked for, and sent from there. Whoever hears of the end keeps the file: also where it
+ * came within the head. */
 static void a_cut_upload_goes_on(void **state)
 {
     struct text whole = read_path("tests/captures/151-upload-00.upload"), stored;
@@ -176,10 +177,12 @@ static void a_cut_upload_goes_on(void **state)
     (void)state;
     for (size_t cut = 0; cut < whole.length; cut += 5) {
         bool is_cut = cut % 2 == 0;
+        struct upload_decision decision = bring(whole, cut, 50, is_cut);
         int64_t there;
         struct text rest;
 
-        (void)bring(whole, cut, 50, is_cut);
+        if (!is_cut)
+            assert_int_equal(decision.status, UPLOAD_LATER);
         there = ask("job_file_0_0");
         assert_true(there < 236);
         rest = text_print(case_arena, TEXT_FORMAT "<offset>%lld</offset>\n<data>\n" TEXT_FORMAT,
@@ -268,6 +271,23 @@ static void strangers_store_nothing(void **state)
         UPLOAD_NEVER);
     assert_absent("upload/.partial/foo_0_0");
     assert_absent("upload/12b");
+}
+
+/* A key file that is damaged is our fault: nobody is told that his certificate is forged. */
+static void what_is_no_key_is_not_loaded(void **state)
+{
+    static const char *const wrong[] = {"", "\n", "1024\n", "1024\n00ff\n.\n", "no key\n"};
+    struct upload_project *damaged = NULL;
+
+    (void)state;
+    for (size_t i = 0; i < sizeof wrong / sizeof wrong[0]; i++) {
+        struct failure failure = {0};
+
+        write_text("keys/upload_public", wrong[i]);
+        assert_status(STATUS_INVALID, upload_project_load(folder, &damaged, &failure));
+        assert_true(text_contains(text_from(failure.text), TEXT("upload_public")));
+    }
+    load_project("<ignore_upload_certificates/>");
 }
 
 static void another_checksum_begins_anew(void **state)
@@ -431,6 +451,7 @@ int main(void)
         CASE(repeats_change_nothing),
         CASE(hostile_numbers_are_answered_at_once),
         CASE(strangers_store_nothing),
+        CASE(what_is_no_key_is_not_loaded),
         CASE(another_checksum_begins_anew),
         CASE(two_at_once_do_not_mix),
         CASE(a_silent_connection_lets_another_go_on),
