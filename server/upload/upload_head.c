@@ -16,16 +16,25 @@ enum head_value {
     VALUE_OFFSET,
     VALUE_COUNT
 };
+#define TAG(tag)             \
+    {                        \
+        tag, sizeof(tag) - 1 \
+    }
+#define TAGS(name)                        \
+    {                                     \
+        TAG(name ">"), TAG("</" name ">") \
+    }
 static const struct {
-    const char *open, *close;
+    struct text open; /* behind its '<' */
+    struct text close;
 } value_tags[VALUE_COUNT] = {
-    [VALUE_GET_FILE_SIZE] = {"<get_file_size>", "</get_file_size>"},
-    [VALUE_NAME] = {"<name>", "</name>"},
-    [VALUE_XML_SIGNATURE] = {"<xml_signature>", "</xml_signature>"},
-    [VALUE_MAX_NBYTES] = {"<max_nbytes>", "</max_nbytes>"},
-    [VALUE_NBYTES] = {"<nbytes>", "</nbytes>"},
-    [VALUE_MD5_CKSUM] = {"<md5_cksum>", "</md5_cksum>"},
-    [VALUE_OFFSET] = {"<offset>", "</offset>"},
+    [VALUE_GET_FILE_SIZE] = TAGS("get_file_size"),
+    [VALUE_NAME] = TAGS("name"),
+    [VALUE_XML_SIGNATURE] = TAGS("xml_signature"),
+    [VALUE_MAX_NBYTES] = TAGS("max_nbytes"),
+    [VALUE_NBYTES] = TAGS("nbytes"),
+    [VALUE_MD5_CKSUM] = TAGS("md5_cksum"),
+    [VALUE_OFFSET] = TAGS("offset"),
 };
 
 /* One walk over a head. */
@@ -43,15 +52,13 @@ static void skip(struct text *text, size_t bytes)
     text->length -= bytes;
 }
 
-/* An element with a value at the beginning of `rest`. False: its end has not come. */
+/* An element with a value, at whose opening tag `rest` stands. False: its end has not come. */
 static bool take_value(struct head_walk *walk, enum head_value value)
 {
-    struct text open = text_from(value_tags[value].open);
-    struct text close = text_from(value_tags[value].close);
-    struct text content = walk->rest;
+    struct text close = value_tags[value].close, content = walk->rest;
     size_t length;
 
-    skip(&content, open.length);
+    skip(&content, value_tags[value].open.length);
     length = text_find(content, close);
     if (length == content.length)
         return false;
@@ -59,7 +66,8 @@ static bool take_value(struct head_walk *walk, enum head_value value)
         walk->has[value] = true;
         walk->values[value] = text_trim(text_first(content, length));
     }
-    skip(&walk->rest, open.length + length + close.length);
+    skip(&content, length + close.length);
+    walk->rest = content;
     return true;
 }
 
@@ -75,17 +83,16 @@ static bool take_data(struct head_walk *walk)
     return true;
 }
 
-/* What begins with the '<' at which `rest` stands. False: its end has not come. */
+/* What `rest` stands at, behind a '<'. False: its end has not come. */
 static bool take_element(struct head_walk *walk)
 {
     for (int i = 0; i < VALUE_COUNT; i++)
-        if (text_starts(walk->rest, text_from(value_tags[i].open)))
+        if (text_starts(walk->rest, value_tags[i].open))
             return take_value(walk, (enum head_value)i);
-    if (text_starts(walk->rest, TEXT("<data>")))
+    if (text_starts(walk->rest, TEXT("data>")))
         return take_data(walk);
-    if (text_starts(walk->rest, TEXT("<file_upload>")))
+    if (text_starts(walk->rest, TEXT("file_upload>")))
         walk->announces_file = true;
-    skip(&walk->rest, 1);
     return true;
 }
 
@@ -93,8 +100,12 @@ static bool take_element(struct head_walk *walk)
 static bool walk_head(struct head_walk *walk)
 {
     while (!walk->has_data && !walk->has[VALUE_GET_FILE_SIZE]) {
-        skip(&walk->rest, text_find(walk->rest, TEXT("<")));
-        if (walk->rest.length == 0 || !take_element(walk))
+        size_t tag = text_find(walk->rest, TEXT("<"));
+
+        if (tag == walk->rest.length)
+            return false;
+        skip(&walk->rest, tag + 1);
+        if (!take_element(walk))
             return false;
     }
     return true;

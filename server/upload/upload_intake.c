@@ -16,9 +16,7 @@
 
 #include "server/base/banned.h"
 
-/* A head that comes byte by byte is not read anew with each of them for ever: real ones have some
- * forty elements. After so many tries it is read when it is at its bound, or ends. */
-enum { READINGS_MAX = 256, REPLY_BYTES_MAX = 4096 };
+enum { REPLY_BYTES_MAX = 4096 };
 
 /* Bytes that the uploads under way in this process will still take of the disk. */
 static _Atomic int64_t reserved_bytes;
@@ -239,13 +237,14 @@ static void take_bytes(struct upload_intake *intake, struct text body)
         intake->stage = UPLOAD_TO_FINISH;
 }
 
-/* Tries to read the head. What came behind it is of the file. */
+/* Tries to read the head. What came behind it is of the file. Each try begins at the first byte, so
+ * the next one waits until there are twice as many: all tries cost little more than the last. */
 static void try_head(struct upload_intake *intake, bool is_end)
 {
     struct text head = {intake->head_bytes, intake->head_length};
     size_t length;
 
-    intake->readings++;
+    intake->next_reading = 2 * intake->head_length;
     if (!upload_head_read(head, is_end, &intake->head, &length))
         return;
     hear(intake);
@@ -254,20 +253,13 @@ static void try_head(struct upload_intake *intake, bool is_end)
     free_head(intake);
 }
 
-static bool may_be_whole(const struct upload_intake *intake, struct text added)
-{
-    if (intake->head_length == UPLOAD_HEAD_BYTES_MAX)
-        return true;
-    return intake->readings < READINGS_MAX && (memchr(added.at, '>', added.length) != NULL ||
-                                               memchr(added.at, '\n', added.length) != NULL);
-}
-
 /* Returns what of the body there was no room for. */
 static struct text add_to_head(struct upload_intake *intake, struct text body)
 {
     size_t kept = keep_head(intake, body);
 
-    if (intake->stage == UPLOAD_HEARING && may_be_whole(intake, text_first(body, kept)))
+    if (intake->stage == UPLOAD_HEARING && (intake->head_length >= intake->next_reading ||
+                                            intake->head_length == UPLOAD_HEAD_BYTES_MAX))
         try_head(intake, false);
     return (struct text){body.at + kept, body.length - kept};
 }

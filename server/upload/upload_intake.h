@@ -33,10 +33,10 @@ struct upload_intake {
     struct upload_decision decision;
     char *head_bytes; /* NULL: none came yet, or the head is read */
     size_t head_length;
-    unsigned readings; /* how often the head was tried */
-    int descriptor;    /* of the partial file; -1: none, or it rests */
-    int64_t at;        /* of the next byte in the file */
-    int64_t reserved;  /* of the disk's free bytes */
+    size_t next_reading; /* the head is tried again when it is as long */
+    int descriptor;      /* of the partial file; -1: none, or it rests */
+    int64_t at;          /* of the next byte in the file */
+    int64_t reserved;    /* of the disk's free bytes */
     uint64_t begun_ns;
     char address[UPLOAD_ADDRESS_SIZE];
 };

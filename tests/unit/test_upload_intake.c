@@ -166,8 +166,8 @@ static void captured_uploads_are_stored(void **state)
     }
 }
 
-/* Cut anywhere, asked for, and sent from there. Whoever hears of the end keeps the file: also where it
- * came within the head. */
+/* Cut anywhere, asked for, and sent from there. Whoever hears of the end keeps the file: also where
+ * it came within the head. */
 static void a_cut_upload_goes_on(void **state)
 {
     struct text whole = read_path("tests/captures/151-upload-00.upload"), stored;
@@ -271,6 +271,28 @@ static void strangers_store_nothing(void **state)
         UPLOAD_NEVER);
     assert_absent("upload/.partial/foo_0_0");
     assert_absent("upload/12b");
+}
+
+/* Whoever sends a head in the smallest pieces has us read little more than one that comes whole. */
+static void a_head_in_pieces_is_read_few_times(void **state)
+{
+    const struct text tags = TEXT("<a>\n<b>\n<file_upload>\n");
+    struct upload_intake intake;
+    size_t bytes = 0, read = 0;
+
+    (void)state;
+    upload_intake_begin(&intake, project, NO_TEXT);
+    while (intake.stage == UPLOAD_HEARING) {
+        size_t before = intake.next_reading;
+
+        upload_intake_add(&intake, (struct text){tags.at + bytes % tags.length, 1});
+        bytes++;
+        read += intake.next_reading != before ? bytes : 0;
+    }
+    assert_int_equal(bytes, UPLOAD_HEAD_BYTES_MAX);
+    assert_int_equal(intake.decision.status, UPLOAD_NEVER);
+    assert_in_range(read, bytes, 2 * bytes);
+    upload_intake_drop(&intake);
 }
 
 /* A key file that is damaged is our fault: nobody is told that his certificate is forged. */
@@ -451,6 +473,7 @@ int main(void)
         CASE(repeats_change_nothing),
         CASE(hostile_numbers_are_answered_at_once),
         CASE(strangers_store_nothing),
+        CASE(a_head_in_pieces_is_read_few_times),
         CASE(what_is_no_key_is_not_loaded),
         CASE(another_checksum_begins_anew),
         CASE(two_at_once_do_not_mix),
