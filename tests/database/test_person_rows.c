@@ -284,7 +284,8 @@ static const char *result_words(int64_t id)
     struct text text =
         test_sql_text(fixture->database,
                       "SELECT CONCAT_WS('/', server_state, outcome, validate_state, hostid, userid,"
-                      " received_time, stderr_out, transition_time) FROM result"
+                      " received_time, stderr_out, transition_time, result.file_delete_state)"
+                      " FROM result"
                       " JOIN workunit ON workunit.id = workunitid WHERE result.id = %lld",
                       (long long)id);
 
@@ -305,17 +306,21 @@ static void jobs_go_to_others_and_results_stay(void **state)
     add_job(5, ADA, ADAS_HOST, "server_state = 5, outcome = 3, received_time = 9");
     add_job(6, ADA, ADAS_HOST,
             "server_state = 5, outcome = 1, validate_state = 1, received_time = 9");
+    add_job(7, ADA, ADAS_HOST,
+            "server_state = 5, outcome = 1, received_time = 9, file_delete_state = 2");
     test_sql(fixture->database, "UPDATE workunit SET canonical_resultid = id, assimilate_state = 1"
                                 " WHERE id = 4;"
                                 "UPDATE workunit SET canonical_resultid = id, assimilate_state = 2"
                                 " WHERE id = 6");
     delete_steps((struct person){.userid = ADA});
-    assert_string_equal(result_words(1), "5/7/2/0/0/1800000000//1800000000");
-    assert_string_equal(result_words(2), "5/7/2/0/0/9//1800000000");
-    assert_string_equal(result_words(3), "5/7/2/0/0/9//1800000000");
-    assert_string_equal(result_words(4), "5/1/1/0/0/9/MARK/2147483647"); /* to be assimilated */
-    assert_string_equal(result_words(5), "5/3/0/0/0/9//2147483647");
-    assert_string_equal(result_words(6), "5/1/1/0/0/9//2147483647");
+    /* Files of what others do anew are deleted, as no transition would say that they may be. */
+    assert_string_equal(result_words(1), "5/7/2/0/0/1800000000//1800000000/1");
+    assert_string_equal(result_words(2), "5/7/2/0/0/9//1800000000/1");
+    assert_string_equal(result_words(3), "5/7/2/0/0/9//1800000000/1");
+    assert_string_equal(result_words(4), "5/1/1/0/0/9/MARK/2147483647/0"); /* to be assimilated */
+    assert_string_equal(result_words(5), "5/3/0/0/0/9//2147483647/0");
+    assert_string_equal(result_words(6), "5/1/1/0/0/9//2147483647/0");
+    assert_string_equal(result_words(7), "5/7/2/0/0/9//1800000000/2");
 }
 
 static void a_host_goes_alone(void **state)
@@ -332,9 +337,9 @@ static void a_host_goes_alone(void **state)
                 "71,80,81,82,83");
     assert_i64(test_sql_integer(database, "SELECT COUNT(*) FROM user"), 2);
     assert_text(test_sql_text(database, "SELECT authenticator FROM user WHERE id = 7"), "MARK");
-    assert_string_equal(result_words(1), "5/7/2/0/7/1800000000//1800000000");
-    assert_string_equal(result_words(2), "4/0/0/71/7/0/MARK/2147483647");
-    assert_string_equal(result_words(3), "4/0/0/80/8/0/MARK/2147483647");
+    assert_string_equal(result_words(1), "5/7/2/0/7/1800000000//1800000000/1");
+    assert_string_equal(result_words(2), "4/0/0/71/7/0/MARK/2147483647/0");
+    assert_string_equal(result_words(3), "4/0/0/80/8/0/MARK/2147483647/0");
     assert_text(test_sql_text(database, "SELECT GROUP_CONCAT(hostid) FROM host_deleted"), "70");
     assert_i64(test_sql_integer(database, "SELECT COUNT(*) FROM user_deleted"), 0);
     struct db_id_list hosts;
