@@ -53,7 +53,8 @@ static size_t read_piece(char piece[READ_SIZE], int64_t left, double patience)
     return got < 0 ? 0 : (size_t)got;
 }
 
-static void receive(struct upload_intake *intake)
+/* Returns how much of the body was not needed. */
+static int64_t receive(struct upload_intake *intake)
 {
     double patience = intake->project->config->upload_patience;
     int64_t left = body_length();
@@ -67,16 +68,19 @@ static void receive(struct upload_intake *intake)
     upload_intake_end(intake);
     if (intake->stage == UPLOAD_TO_FINISH)
         upload_intake_finish(intake);
+    return left;
 }
 
-/* Web servers may fail to pass an answer on while they still have something to give. */
-static void drop_rest(void)
+/* Web servers may fail to pass an answer on while they still have something to give. Behind the
+ * body nothing need come, nor an end. */
+static void drop_rest(int64_t left)
 {
     uint64_t end_ns = clock_ns() + DROP_S * UINT64_C(1000000000);
     char piece[READ_SIZE];
+    size_t got;
 
-    while (clock_ns() < end_ns && read_piece(piece, INT64_MAX, DROP_S) > 0)
-        ;
+    while (clock_ns() < end_ns && (got = read_piece(piece, left, DROP_S)) > 0)
+        left -= (int64_t)got;
 }
 
 static enum status write_response(const struct buffer *response)
@@ -112,20 +116,21 @@ enum status upload_serve_cgi(const struct upload_options *options, struct failur
     struct buffer response = buffer_on_heap(RESPONSE_MAX);
     struct upload_intake intake;
     enum status status;
+    int64_t left;
 
     if (upload_project_load(options->project_dir, &project, failure) != STATUS_OK) {
         log_event(LOG_LEVEL_CRITICAL, "upload_not_possible", text_from(failure->text));
         return answer_later();
     }
     upload_intake_begin(&intake, project, text_from(getenv("REMOTE_ADDR")));
-    receive(&intake);
+    left = receive(&intake);
     upload_intake_response(&intake, &response);
     status = write_response(&response);
     if (status != STATUS_OK)
         (void)fail(failure, status, "the web server broke the request off");
     close(STDOUT_FILENO); /* that is the whole answer */
     upload_intake_drop(&intake);
-    drop_rest();
+    drop_rest(left);
     sweep_sometimes(project);
     upload_project_release(project);
     buffer_free(&response);

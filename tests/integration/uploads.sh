@@ -75,6 +75,23 @@ check_front() {
     done
 }
 
+# --- as a CGI program whose web server keeps standard input open: what follows the body is not ours
+cgi() { # BODY: whole, or refused before it is read
+    QM_UPLOAD=1 QM_PROJECT=$project REQUEST_METHOD=POST CONTENT_LENGTH=$(size "$1") "$program" \
+        --log "$work/cgi.log" >"$work/reply"
+}
+reads_its_body_alone() { # BODY
+    { cat "$1" && printf next; } >"$work/stdin"
+    [ "$({ cgi "$1" && cat; } <"$work/stdin")" = next ]
+}
+{ load head cgi_0_0 3000000 0 3000000 && cat "$work/data"; } >"$work/forged"
+claim "a CGI program reads the body and no more" reads_its_body_alone "$work/forged"
+claim "the file is stored" is_stored cgi_0_0 "$work/data"
+sed -i 's/>cgi_0_0</>cgi_0_1</' "$work/forged"
+claim "nor more of one that is refused" reads_its_body_alone "$work/forged"
+claim "which is answered" [ "$(status)" = -1 ]
+rm -rf "${upload_dir:?}"/* "$upload_dir/.partial"
+
 # --- Apache, first since the handler of these may be of its own processes
 for front in apache-fcgid apache-cgi; do
     start_web "web_$front" $front --program "$program" || exit 1
