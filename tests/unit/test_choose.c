@@ -496,6 +496,25 @@ static void always_on_apps_get_one_job_each_whatever_was_asked(void **state)
     assert_int_equal(choose(), 0);
 }
 
+/* What another server wants to be looked at now is not given meanwhile, whichever clock is ahead.
+ */
+static void an_assigned_job_waits_for_its_transition(void **state)
+{
+    static const struct {
+        int64_t transition_in; /* s */
+        enum assignment_verdict verdict;
+    } cases[] = {{-3600, ASSIGNMENT_NOT}, {-1, ASSIGNMENT_NOT}, {0, ASSIGNMENT_NOT},
+                 {5, ASSIGNMENT_NOT},     {61, ASSIGNMENT_NEW}, {86400, ASSIGNMENT_NEW}};
+
+    (void)state;
+    for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+        const struct assignment_question question = {
+            .target_nresults = 1, .transition_time = 1000 + cases[i].transition_in, .now = 1000};
+
+        assert_int_equal(assignment_decide(&question), cases[i].verdict);
+    }
+}
+
 /* --- against the slow and obvious ------------------------------------------------------------- */
 
 /* A random host, request and list of jobs, tight enough that each limit is met sometimes. */
@@ -768,6 +787,7 @@ int main(void)
         CASE(each_idle_instance_gets_a_job),
         CASE(coprocessor_requests_get_no_cpu_jobs),
         CASE(always_on_apps_get_one_job_each_whatever_was_asked),
+        CASE(an_assigned_job_waits_for_its_transition),
         CASE(the_choice_is_that_of_the_slow_way),
         CASE(no_sum_is_ever_exceeded),
     };

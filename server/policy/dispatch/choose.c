@@ -181,6 +181,10 @@ size_t choose_always_on(const struct host_view *view, struct tally *tally, struc
 
 /* --- assigned jobs ---------------------------------------------------------------------------- */
 
+/* s; a transition that another server wants at once is written with its clock, which may be ahead
+ * of ours by as much. */
+static const int64_t clocks_apart = 60;
+
 /* A host gets each assigned workunit once. A broadcast goes to every host that it is for, whatever
  * others made of it; a targeted job to as many of those as the workunit wants results, and not
  * before the transitioner and the validator are done with it. */
@@ -197,7 +201,7 @@ enum assignment_verdict assignment_decide(const struct assignment_question *ques
         return ASSIGNMENT_NOT;
     if (question->has_unsent)
         return ASSIGNMENT_UNSENT;
-    return question->need_validate == 0 && question->transition_time >= question->now && needed > 0
-               ? ASSIGNMENT_NEW
-               : ASSIGNMENT_NOT;
+    if (question->need_validate != 0 || question->transition_time <= question->now + clocks_apart)
+        return ASSIGNMENT_NOT;
+    return needed > 0 ? ASSIGNMENT_NEW : ASSIGNMENT_NOT;
 }
