@@ -296,7 +296,8 @@ struct job_key {
     int64_t resultid, workunitid;
 };
 struct locked_job {
-    struct locked_workunit *row;
+    struct locked_workunit *row; /* NULL: there is no such result of this workunit */
+    bool is_unsent;
     struct job_documents documents;
 };
 /* Whose results of a workunit are counted. */
@@ -329,12 +330,10 @@ struct claim {
     int64_t replicate_target;
     bool is_due_before; /* transition_time of the locked workunit is not after report_deadline */
 };
-/* Takes those results that are still UNSENT for this host and lowers transition_time of their
- * workunits, which are locked already (db_jobs_lock). ret_claimed[i] tells whether claim i
- * succeeded. */
+/* Takes results for this host and lowers transition_time of their workunits. Both are locked
+ * already (db_jobs_lock), by which the results are unsent; where one is not, STATUS_DB_RETRY. */
 MUST_CHECK enum status db_results_claim(struct db *db, struct arena *arena, int64_t hostid,
-                                        int64_t userid, const struct claim *claims, size_t count,
-                                        bool *ret_claimed);
+                                        int64_t userid, const struct claim *claims, size_t count);
 /* Results that are still UNSENT and never can be sent become OVER/COULDNT_SEND, and their workunits
  * get transition_time now. The workunits are locked already. */
 MUST_CHECK enum status db_results_reject(struct db *db, struct arena *arena,

@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Taking jobs for a host. Whoever changes results of a workunit for a host has locked the workunit
- * before, so what the lock call counts stays true until the end of the transaction; BOINC's own
- * programs change results too, which the condition on the result's state catches. */
+ * before, and these results too, so what the lock call counts and finds unsent stays true until the
+ * end of the transaction, whoever else changes results. The update has the condition all the same:
+ * fewer rows than are meant mean that the transaction is not whole any more. */
 #include "db/mariadb.h"
-#include "db/written.h"
 #include "server/base/arena.h"
+#include "server/base/sorted.h"
 
 #include <stdlib.h>
 
@@ -42,8 +43,7 @@ static bool is_written_alike(const struct claim *a, const struct claim *b)
 /* Jobs of one kind, as most replies hold, are written by one statement and not by one for each. The
  * ids are those of the claims, sorted. */
 static enum status claim_results(struct db *db, struct arena *arena, int64_t hostid, int64_t userid,
-                                 const struct claim *claims, size_t count, struct db_ids ids,
-                                 uint64_t *ret_affected)
+                                 const struct claim *claims, size_t count, struct db_ids ids)
 {
     struct claim_results_values *values;
     bool are_alike = true;
@@ -52,7 +52,7 @@ static enum status claim_results(struct db *db, struct arena *arena, int64_t hos
         are_alike = are_alike && is_written_alike(&claims[0], &claims[i]);
     if (are_alike)
         return DB_RUN(
-            db, claim_results, ret_affected, .ids = ids, .hostid = hostid, .userid = userid,
+            db, claim_results, NULL, .ids = ids, .hostid = hostid, .userid = userid,
             .sent_time = claims[0].sent_time, .report_deadline = claims[0].report_deadline,
             .app_version_id = claims[0].app_version_id, .flops_estimate = claims[0].flops_estimate);
     values = ARENA_ARRAY(arena, count, struct claim_results_values);
@@ -66,27 +66,7 @@ static enum status claim_results(struct db *db, struct arena *arena, int64_t hos
                                                   .report_deadline = claims[i].report_deadline,
                                                   .app_version_id = claims[i].app_version_id,
                                                   .flops_estimate = claims[i].flops_estimate};
-    return DB_RUN_BULK(db, claim_results, values, count, ret_affected);
-}
-
-/* Which results are this host's now. Only asked when some were not got. */
-static enum status find_claimed(struct db *db, struct arena *arena, int64_t hostid,
-                                const struct claim *claims, size_t count, struct db_ids ids,
-                                uint64_t affected, bool *ret_claimed)
-{
-    struct written_cursor rows;
-    bool *is_ours = ARENA_ARRAY(arena, ids.count, bool);
-    enum status status;
-
-    if (is_ours == NULL)
-        return STATUS_TOO_LARGE;
-    status = DB_QUERY(db, claims_made, arena, &rows, .ids = ids, .hostid = hostid,
-                      .time = claims[0].sent_time);
-    if (status == STATUS_OK)
-        status = written_read(&rows, ids, affected, is_ours);
-    for (size_t i = 0; status == STATUS_OK && i < count; i++)
-        ret_claimed[i] = is_ours[sorted_find_id(ids.items, ids.count, claims[i].resultid)];
-    return status;
+    return DB_RUN_BULK(db, claim_results, values, count, NULL);
 }
 
 static bool leaves_workunit(const struct claim *claim)
@@ -100,8 +80,7 @@ static bool is_committed_alike(const struct claim *a, const struct claim *b)
            a->commit_app_version_id == b->commit_app_version_id;
 }
 
-/* The workunits of what was got; as for the results, jobs of one kind together. The claims are in
- * order of workunit. */
+/* As for the results, jobs of one kind together. The claims are in order of workunit. */
 static enum status change_workunits(struct db *db, struct arena *arena, const struct claim *claims,
                                     size_t count)
 {
@@ -155,28 +134,12 @@ static enum status replicate_claimed(struct db *db, struct arena *arena, const s
     return DB_RUN_BULK(db, claim_replicate, values, raised, NULL);
 }
 
-/* The claims that were got, in order of workunit. NULL: the arena is full. */
-static struct claim *claims_got(struct arena *arena, const struct claim *claims, size_t count,
-                                const bool *is_claimed, size_t *ret_count)
-{
-    struct claim *got = ARENA_ARRAY(arena, count, struct claim);
-
-    *ret_count = 0;
-    for (size_t i = 0; got != NULL && i < count; i++)
-        if (is_claimed[i])
-            got[(*ret_count)++] = claims[i];
-    if (*ret_count > 1)
-        qsort(got, *ret_count, sizeof(got[0]), compare_by_workunit);
-    return got;
-}
-
 enum status db_results_claim(struct db *db, struct arena *arena, int64_t hostid, int64_t userid,
-                             const struct claim *claims, size_t count, bool *ret_claimed)
+                             const struct claim *claims, size_t count)
 {
     struct claim *sorted = ARENA_ARRAY(arena, count, struct claim);
     int64_t *resultids = ARENA_ARRAY(arena, count, int64_t);
     struct db_ids ids;
-    uint64_t affected = 0;
     enum status status;
 
     if (sorted == NULL || resultids == NULL)
@@ -186,26 +149,16 @@ enum status db_results_claim(struct db *db, struct arena *arena, int64_t hostid,
     for (size_t i = 0; i < count; i++) {
         sorted[i] = claims[i];
         resultids[i] = claims[i].resultid;
-        ret_claimed[i] = false;
     }
     ids = db_sorted_ids(arena, resultids, count);
     qsort(sorted, count, sizeof(sorted[0]), compare_by_workunit);
     status = guard_workunits(db, arena, sorted, count);
     qsort(sorted, count, sizeof(sorted[0]), sorted_compare_ids);
     if (status == STATUS_OK)
-        status = claim_results(db, arena, hostid, userid, sorted, count, ids, &affected);
-    if (status != STATUS_OK)
-        return status;
-    if (affected < count)
-        status = find_claimed(db, arena, hostid, claims, count, ids, affected, ret_claimed);
-    for (size_t i = 0; affected >= count && i < count; i++)
-        ret_claimed[i] = true;
-    if (status != STATUS_OK)
-        return status;
-    sorted = claims_got(arena, claims, count, ret_claimed, &count);
-    if (sorted == NULL)
-        return STATUS_TOO_LARGE;
-    status = change_workunits(db, arena, sorted, count);
+        status = claim_results(db, arena, hostid, userid, sorted, count, ids);
+    qsort(sorted, count, sizeof(sorted[0]), compare_by_workunit);
+    if (status == STATUS_OK)
+        status = change_workunits(db, arena, sorted, count);
     return status == STATUS_OK ? replicate_claimed(db, arena, sorted, count) : status;
 }
 

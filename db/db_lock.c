@@ -61,6 +61,7 @@ static enum status take_locked(struct locked_job_cursor *rows, const struct want
         if (found == NULL) /* named for another workunit than it is of */
             continue;
         jobs[found->place] = (struct locked_job){.row = take_workunit(list, &row),
+                                                 .is_unsent = row.is_unsent != 0,
                                                  .documents = {.result_name = row.result_name,
                                                                .result_xml = row.result_xml,
                                                                .workunit_name = row.workunit_name,

@@ -2,8 +2,8 @@
 /* Booking reported results. A report is acknowledged only if its row was really written, so every
  * call says which ones were. */
 #include "db/mariadb.h"
-#include "db/written.h"
 #include "server/base/arena.h"
+#include "server/base/sorted.h"
 
 #include <stdlib.h>
 
@@ -35,23 +35,47 @@ static struct report_save_values report_values(const struct result_report *repor
                                        .xml_doc_out = report->xml_doc_out};
 }
 
-/* Which of the rows are ours now. Only asked when the count of the update fell short. */
+/* Which of the rows were written, among those of `ids`. The answer holds every row that was, as it
+ * is this host's and over; if it holds no more rows than were written, it holds no others. No time
+ * is compared: an earlier request may have been booked in the same second, by the clock of another
+ * server too. Where a row looks so that was over before, which of them were written cannot be told;
+ * where one is still open, an array was interrupted and answered as if it were done. Then the
+ * answer is STATUS_DB_RETRY: another attempt reads the rows anew, and nothing is counted twice. */
+static enum status read_booked(struct booked_cursor *rows, struct db_ids ids, uint64_t affected,
+                               bool *ret_is_booked)
+{
+    struct booked_row row;
+    uint64_t found = 0;
+    bool was_passed_over = false;
+
+    for (; DB_NEXT(rows, &row); found++) {
+        size_t place = sorted_find_id(ids.items, ids.count, row.id);
+
+        was_passed_over = was_passed_over || row.is_open != 0;
+        if (place < ids.count)
+            ret_is_booked[place] = true;
+    }
+    if (DB_END(rows) != STATUS_OK)
+        return DB_END(rows);
+    return found == affected && !was_passed_over ? STATUS_OK : STATUS_DB_RETRY;
+}
+
+/* Only asked when the count of the update fell short. */
 static enum status find_booked(struct db *db, struct arena *arena,
                                const struct result_report *reports, size_t count, struct db_ids ids,
                                uint64_t affected, bool *ret_booked)
 {
-    struct written_cursor rows;
-    bool *is_ours = ARENA_ARRAY(arena, ids.count, bool);
+    struct booked_cursor rows;
+    bool *is_booked = ARENA_ARRAY(arena, ids.count, bool);
     enum status status;
 
-    if (is_ours == NULL)
+    if (is_booked == NULL)
         return STATUS_TOO_LARGE;
-    status = DB_QUERY(db, reports_booked, arena, &rows, .ids = ids, .hostid = reports[0].hostid,
-                      .time = reports[0].received_time);
+    status = DB_QUERY(db, reports_booked, arena, &rows, .ids = ids, .hostid = reports[0].hostid);
     if (status == STATUS_OK)
-        status = written_read(&rows, ids, affected, is_ours);
+        status = read_booked(&rows, ids, affected, is_booked);
     for (size_t i = 0; status == STATUS_OK && i < count; i++)
-        ret_booked[i] = is_ours[sorted_find_id(ids.items, ids.count, reports[i].id)];
+        ret_booked[i] = is_booked[sorted_find_id(ids.items, ids.count, reports[i].id)];
     return status;
 }
 

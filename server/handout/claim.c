@@ -2,9 +2,10 @@
 /* Claiming. What was chosen is a hint until here. In this order:
  *
  *   lock the workunits, by id     the rules that span instances of a workunit (not over, one per
- *                                 user and host, committed version) hold from here to the commit;
+ *   and the results               user and host, committed version) hold from here to the commit;
+ *                                 what is not unsent any more is lost, whoever got it, and when;
  *                                 documents come along: what cannot be written is not taken
- *   conditional update            of the results that are still unsent; the others are lost
+ *   update                        of the others
  *   what cannot be written        is over: nobody is offered it again; what only this client
  *                                 cannot read stays for others
  *
@@ -126,17 +127,6 @@ static bool stays_as_it_is(enum reason reason)
            reason == REASON_LONG_NAMES;
 }
 
-/* Whether a result of the same workunit is among those that may be taken: what that commits the
- * workunit to is true only once it is got. */
-static bool has_sibling(const struct attempt *attempts, size_t count,
-                        const struct locked_workunit *row)
-{
-    for (size_t i = 0; i < count; i++)
-        if (attempts[i].locked.row == row)
-            return true;
-    return false;
-}
-
 /* Of what was locked, what may be taken; returns how many these are. */
 static size_t judge_locked(struct request *request, const struct host_view *view,
                            struct job *const *chosen, const struct locked_job *locked, size_t count,
@@ -149,6 +139,12 @@ static size_t judge_locked(struct request *request, const struct host_view *view
         const struct attempt attempt = {.job = chosen[i], .locked = locked[i]};
         enum reason reason = claim_judge(view, chosen[i], locked[i].row);
 
+        if (reason == REASON_COUNT && !locked[i].is_unsent) {
+            source_lost(request, chosen[i]->resultid);
+            refuse(refused, chosen[i], REASON_OTHERS_FASTER);
+            claimed->lost++;
+            continue;
+        }
         if (reason == REASON_COUNT)
             reason = judge_documents(request, &attempt, faulty);
         if (reason == REASON_COUNT) {
@@ -156,9 +152,6 @@ static size_t judge_locked(struct request *request, const struct host_view *view
             ret_attempts[kept++] = attempt;
             continue;
         }
-        if ((reason == REASON_HR_COMMITTED || reason == REASON_COMMITTED_VERSION) &&
-            has_sibling(ret_attempts, kept, locked[i].row))
-            continue; /* it stays in the pool as it is, and why is not said */
         refuse(refused, chosen[i], reason);
         claimed->over += reason == REASON_WORKUNIT_OVER;
         if (!stays_as_it_is(reason))
@@ -237,38 +230,28 @@ static void report_capped(const struct request *request, const struct host_view 
 }
 
 static enum status take(struct request *request, const struct host_view *view,
-                        const struct attempt *attempts, size_t count, struct refusals *refused,
-                        struct claimed *claimed)
+                        const struct attempt *attempts, size_t count, struct claimed *claimed)
 {
     struct claim *claims = ARENA_ARRAY(request->arena, count, struct claim);
-    bool *is_claimed = ARENA_ARRAY(request->arena, count, bool);
     enum status status;
 
     claimed->jobs = ARENA_ARRAY(request->arena, count, struct answer_job);
     claimed->of = ARENA_ARRAY(request->arena, count, const struct job *);
-    if (claims == NULL || is_claimed == NULL || claimed->jobs == NULL || claimed->of == NULL)
+    if (claims == NULL || claimed->jobs == NULL || claimed->of == NULL)
         return STATUS_NO_MEMORY;
     for (size_t i = 0; i < count; i++)
         claims[i] = claim_of(request, view, &attempts[i]);
     status = db_results_claim(request->db, request->arena, request->visit.host.id,
-                              request->visit.user.id, claims, count, is_claimed);
+                              request->visit.user.id, claims, count);
     if (status != STATUS_OK)
         return status;
     for (size_t i = 0; i < count; i++) {
-        const struct job *job = attempts[i].job;
-        struct answer_job *answer = &claimed->jobs[claimed->count];
-
-        if (!is_claimed[i]) {
-            source_lost(request, job->resultid);
-            refuse(refused, job, REASON_OTHERS_FASTER);
-            claimed->lost++;
-            continue;
-        }
-        *answer = claim_describe(job, &attempts[i].locked.documents);
-        answer->report_deadline = claims[i].report_deadline - view_grace_period(request->config);
-        claimed->of[claimed->count++] = job;
+        claimed->jobs[i] = claim_describe(attempts[i].job, &attempts[i].locked.documents);
+        claimed->jobs[i].report_deadline =
+            claims[i].report_deadline - view_grace_period(request->config);
+        claimed->of[i] = attempts[i].job;
     }
-    counter_add(COUNTER_claims_lost, claimed->lost);
+    claimed->count = count;
     report_capped(request, view, claimed);
     return STATUS_OK;
 }
@@ -293,11 +276,12 @@ enum status claim_jobs(struct request *request, const struct host_view *view,
         return status;
     kept =
         judge_locked(request, view, chosen, locked, count, refused, &faulty, attempts, ret_claimed);
+    counter_add(COUNTER_claims_lost, ret_claimed->lost);
     if (kept > 0)
-        status = take(request, view, attempts, kept, refused, ret_claimed);
+        status = take(request, view, attempts, kept, ret_claimed);
     if (status == STATUS_OK && faulty.count > 0)
         status = db_results_reject(request->db, request->arena, faulty.resultids,
                                    faulty.workunitids, faulty.count, (int64_t)request->now);
-    ret_claimed->refused = count - kept;
+    ret_claimed->refused = count - kept - ret_claimed->lost;
     return status;
 }

@@ -23,9 +23,9 @@ struct claimed {
     size_t over;    /* of these, because the workunit is over */
 };
 
-/* Locks the workunits, checks what can only be decided under the lock, and takes the results that
- * are still unsent. What was lost or refused is added to `refused`. After any other status than
- * STATUS_OK nothing of it counts: the caller rolls back. */
+/* Locks the workunits and results, checks what can only be decided under the lock, and takes the
+ * results that are still unsent. What was lost or refused is added to `refused`. After any other
+ * status than STATUS_OK nothing of it counts: the caller rolls back. */
 MUST_CHECK enum status claim_jobs(struct request *request, const struct host_view *view,
                                   struct job *const *chosen, size_t count, struct refusals *refused,
                                   struct claimed *ret_claimed);

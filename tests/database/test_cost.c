@@ -392,8 +392,9 @@ static void many_reports_that_others_booked(void **state)
     (void)state;
     assert_true(reports != NULL && booked != NULL);
     add_jobs(1, COUNT, true);
-    test_sql(database, "UPDATE result SET server_state = 5, outcome = 1, received_time = 7"
-                       " WHERE id %% 2 = 0");
+    test_sql(database,
+             "UPDATE result SET server_state = 5, outcome = 1, hostid = 77, received_time = 7"
+             " WHERE id %% 2 = 0");
     for (int i = 0; i < COUNT; i++)
         reports[i] = (struct result_report){.id = COUNT - i / 2,
                                             .workunitid = COUNT - i / 2,
@@ -482,30 +483,35 @@ static void a_new_version_inherits_what_the_host_did(void **state)
                50);
 }
 
-/* Where the result is lost, its workunit is not written. */
+/* Where the result is lost, its workunit is not written, and nobody is asked which one it is. */
 static void a_lost_claim_leaves_the_workunit_alone(void **state)
 {
     struct claim claims[3];
-    bool claimed[3];
+    struct job_key keys[3];
+    struct locked_job locked[3];
+    size_t count = 0;
 
     (void)state;
     add_jobs(1, 3, false);
     test_sql(database, "UPDATE result SET server_state = 4, hostid = 77 WHERE id = 2");
     for (int i = 0; i < 3; i++)
-        claims[i] = (struct claim){.resultid = 3 - i,
-                                   .workunitid = 3 - i,
-                                   .sent_time = NOW,
-                                   .report_deadline = NOW + 100,
-                                   .app_version_id = 11,
-                                   .commit_hr_class = 5,
-                                   .commit_app_version_id = 11};
+        keys[i] = (struct job_key){.resultid = 3 - i, .workunitid = 3 - i};
     assert_status(STATUS_OK, db_begin(server.db));
     db_count_reset(server.db);
-    assert_status(STATUS_OK,
-                  db_results_claim(server.db, server.arena, HOST, 1, claims, 3, claimed));
-    assert_int_equal(db_count(server.db).round_trips, 3); /* the second asks which ones */
+    assert_status(STATUS_OK, db_jobs_lock(server.db, server.arena, keys, 3, NULL, locked));
+    for (int i = 0; i < 3; i++)
+        if (locked[i].is_unsent)
+            claims[count++] = (struct claim){.resultid = keys[i].resultid,
+                                             .workunitid = keys[i].workunitid,
+                                             .sent_time = NOW,
+                                             .report_deadline = NOW + 100,
+                                             .app_version_id = 11,
+                                             .commit_hr_class = 5,
+                                             .commit_app_version_id = 11};
+    assert_int_equal(count, 2);
+    assert_status(STATUS_OK, db_results_claim(server.db, server.arena, HOST, 1, claims, count));
+    assert_int_equal(db_count(server.db).round_trips, 3);
     assert_status(STATUS_OK, db_commit(server.db));
-    assert_true(claimed[0] && !claimed[1] && claimed[2]);
     assert_i64(
         test_sql_integer(database,
                          "SELECT COUNT(*) FROM workunit WHERE id IN (1, 3)"

@@ -347,12 +347,30 @@ static void only_rows_that_await_a_report_are_booked(void **state)
              "UPDATE result SET server_state = 5, outcome = 4 WHERE id = 1002;" /* no reply */
              "UPDATE result SET server_state = 5, outcome = 7 WHERE id = 1003;" /* detached */
              "UPDATE result SET received_time = 5 WHERE id = 1004;"
-             "UPDATE result SET server_state = 5, outcome = 1 WHERE id = 1005;"
+             "UPDATE result SET server_state = 5, outcome = 1, hostid = 8 WHERE id = 1005;"
              "UPDATE result SET server_state = 2 WHERE id = 1006;"
              "DELETE FROM result WHERE id = 1007");
     assert_status(STATUS_OK, db_reports_save(f->db, f->arena, reports, 7, NOW, booked));
     for (int i = 0; i < 7; i++)
         assert_int_equal(booked[i], wanted[i]);
+}
+
+/* What this host has reported before, in whatever second, may look like what was written now. Which
+ * is which is asked of another attempt. */
+static void what_was_booked_before_is_not_taken_for_new(void **state)
+{
+    struct test_fixture *f = *state;
+    const struct result_report reports[2] = {report_of(1), report_of(2)};
+    bool booked[2];
+
+    for (int second = -5; second <= 5; second += 5) {
+        test_sql(f->database,
+                 "UPDATE result SET server_state = 5, outcome = 1, received_time = %d"
+                 " WHERE id = 1002",
+                 NOW + second);
+        assert_status(STATUS_DB_RETRY, db_reports_save(f->db, f->arena, reports, 2, NOW, booked));
+        assert_status(STATUS_OK, db_rollback(f->db));
+    }
 }
 
 static void numbers_that_no_column_holds_cost_nothing(void **state)
@@ -529,7 +547,6 @@ static void a_job_is_found_and_claimed(void **state)
     struct job_key key;
     size_t count;
     struct claim claim = {.sent_time = NOW, .report_deadline = NOW, .app_version_id = -2};
-    bool claimed = false;
 
     test_sql(f->database, "UPDATE result SET server_state = 2, hostid = 0 WHERE id = 1006");
     assert_status(STATUS_OK, db_candidates(f->db, f->arena, &filter, &candidates, &count));
@@ -539,8 +556,8 @@ static void a_job_is_found_and_claimed(void **state)
     key = (struct job_key){claim.resultid, claim.workunitid};
     assert_status(STATUS_OK, db_jobs_lock(f->db, f->arena, &key, 1, NULL, &locked));
     assert_non_null(locked.row);
-    assert_status(STATUS_OK, db_results_claim(f->db, f->arena, 7, 9, &claim, 1, &claimed));
-    assert_true(claimed);
+    assert_true(locked.is_unsent);
+    assert_status(STATUS_OK, db_results_claim(f->db, f->arena, 7, 9, &claim, 1));
 }
 
 /* --- texts ---------------------------------------------------------------------------------- */
@@ -753,6 +770,7 @@ static void a_version_that_cannot_be_sent_is_none(void **state)
         CASE(owners_come_in_the_order_asked_for), CASE(version_statistics_change_relatively),      \
         CASE(messages_are_kept_and_handed_out_once), CASE(booking_five_takes_two_round_trips),     \
         CASE(only_rows_that_await_a_report_are_booked),                                            \
+        CASE(what_was_booked_before_is_not_taken_for_new),                                         \
         CASE(numbers_that_no_column_holds_cost_nothing), CASE(results_are_found_by_name_in_parts), \
         CASE(jobs_in_progress_come_oldest_first),                                                  \
         CASE(jobs_are_found_by_name_for_their_host_only), CASE(a_resent_job_gets_its_new_times),   \

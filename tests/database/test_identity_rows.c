@@ -166,6 +166,25 @@ static void a_first_contact_twice_finds_the_host_and_its_jobs(void **state)
     assert_i64(test_sql_integer(database, "SELECT server_state FROM result"), 4);
 }
 
+/* The first contact comes twice, to servers whose clocks are apart or stepped. */
+static void a_first_contact_twice_keeps_its_jobs_whatever_the_clock(void **state)
+{
+    static const int differences[] = {-86400, -3600, -5, 0, 5, 300};
+
+    (void)state;
+    for (size_t i = 0; i < sizeof(differences) / sizeof(differences[0]); i++) {
+        teardown(NULL);
+        setup(NULL);
+        request->message.host_cpid = TEXT("cpid");
+        assert_int_equal(visitor_walk(visitor), NEXT_STEP);
+        add_job(31, request->visit.host.id);
+        request->now += differences[i];
+        assert_int_equal(visitor_walk(visitor), NEXT_STEP);
+        assert_i64(hosts(), 1);
+        assert_i64(test_sql_integer(database, "SELECT server_state FROM result"), 4);
+    }
+}
+
 static void a_report_is_booked_before_the_others_are_lost(void **state)
 {
     struct reported_result reported = {.name = TEXT("r31"), .state = 5, .has_exit_status = true};
@@ -555,6 +574,7 @@ int main(void)
         CASE(the_same_number_comes_twice),
         CASE(a_host_comes_back_by_its_cpid),
         CASE(a_first_contact_twice_finds_the_host_and_its_jobs),
+        CASE(a_first_contact_twice_keeps_its_jobs_whatever_the_clock),
         CASE(a_report_is_booked_before_the_others_are_lost),
         CASE(a_similar_host_is_found),
         CASE(a_clone_gets_a_host_of_its_own),

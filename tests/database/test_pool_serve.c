@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Whole requests served out of a job pool. */
-#include "tests/support/serving.h"
+#include "tests/support/pool_server.h"
 
 #include "config/config.h"
 #include "server/base/arena.h"
@@ -22,41 +22,9 @@ enum { APP = 1, OLD_APP = 2 };
 
 static struct test_database *database;
 static struct config *config;
-
-/* A server with its job pool. */
-struct pool_server {
-    struct serving serving;
-    struct filler *filler;
-    double clock;
-};
 static struct pool_server server;
 
 /* --- the world ------------------------------------------------------------------------------- */
-
-/* Lets the pool's thread do what is due in so many seconds. */
-static void pass(struct pool_server *of, double seconds)
-{
-    double end = of->clock + seconds, pause = 0;
-
-    for (; of->clock <= end; of->clock += pause > 0.001 ? pause : 0.001)
-        assert_status(STATUS_OK, filler_step(of->filler, of->serving.db, of->clock, &pause));
-}
-
-static void open_server(struct pool_server *of, int64_t id, size_t jobs_max)
-{
-    *of = (struct pool_server){.clock = 1000};
-    serving_open(&of->serving, database);
-    of->serving.pool = pool_create(jobs_max, false);
-    of->filler = filler_create(of->serving.pool, config, id);
-    assert_non_null(of->filler);
-}
-
-static void close_server(struct pool_server *of)
-{
-    filler_destroy(of->filler);
-    pool_destroy(of->serving.pool);
-    serving_close(&of->serving);
-}
 
 static int setup(void **state)
 {
@@ -70,14 +38,14 @@ static int setup(void **state)
              " deprecated = 1;"
              "INSERT INTO app_version SET id = 21, appid = 2, version_num = 100, platformid = 1,"
              " plan_class = '', xml_doc = '<app_version>\\n</app_version>\\n'");
-    open_server(&server, 1, POOL_MAX);
+    pool_server_open(&server, database, 1, POOL_MAX);
     return 0;
 }
 
 static int teardown(void **state)
 {
     (void)state;
-    close_server(&server);
+    pool_server_close(&server);
     test_database_destroy(database);
     return 0;
 }
@@ -149,10 +117,10 @@ static void expect_flood_to_delay_nothing(const char *what, int app, const char 
     add_jobs_of(app, 1, flood, 9, memory);
     add_jobs(flood + 1, 1, 0, "1e6");
     printf("%d %s: made in %.1f s", flood, what, clock_seconds() - began);
-    open_server(&large, 3, (size_t)flood + 1);
+    pool_server_open(&large, database, 3, (size_t)flood + 1);
     began = clock_seconds();
     while (!figures_of(&large).is_filled)
-        pass(&large, 1);
+        pool_server_pass(&large, 1);
     filled = clock_seconds();
     assert_int_equal(figures_of(&large).jobs, flood + 1);
     answer = ask(&large, 1, 4e9, 100);
@@ -164,7 +132,7 @@ static void expect_flood_to_delay_nothing(const char *what, int app, const char 
     assert_int_equal(figures_of(&large).taken, 0);
     printf(", filled in %.1f s, the request took %.2f ms\n", filled - began,
            (asked - filled) * 1e3);
-    close_server(&large);
+    pool_server_close(&large);
 }
 
 /* Complaint 1517: what nobody can run stood before what everybody can. */
@@ -188,7 +156,7 @@ static void a_rare_host_finds_its_job_at_once(void **state)
 
     (void)state;
     add_jobs(1, 30000, 0, "IF(seq = 17000, 1e8, 3e8 + seq * 1e4)");
-    pass(&server, 5);
+    pool_server_pass(&server, 5);
     answer = ask(&server, 1, 2e8, 100);
     assert_int_equal(answer->job_count, 1);
     assert_i64(answer->jobs[0].resultid, 17000);
@@ -200,7 +168,7 @@ static void the_nearest_miss_is_told(void **state)
 
     (void)state;
     add_jobs(1, 3000, 0, "3e9 + seq * 1e6");
-    pass(&server, 5);
+    pool_server_pass(&server, 5);
     answer = ask(&server, 1, 1e9, 100);
     assert_int_equal(answer->job_count, 0);
     assert_true(text_contains(buffer_text(&server.serving.reply), TEXT("needs")));
@@ -214,7 +182,7 @@ static void what_others_took_is_replaced_in_the_same_request(void **state)
 
     (void)state;
     add_jobs(1, 50, 0, "1e6");
-    pass(&server, 5);
+    pool_server_pass(&server, 5);
     test_sql(database, "UPDATE result SET server_state = 4, hostid = 3 WHERE id <= 20");
     answer = ask(&server, 1, 4e9, 250);
     assert_int_equal(answer->job_count, 3);
@@ -239,7 +207,7 @@ static void what_is_withdrawn_is_not_called_late(void **state)
 
         add_jobs((int)i * 100 + 1, 100, 0, "1e6");
         test_sql(database, "UPDATE workunit SET rsc_fpops_est = 5e13, delay_bound = 86400");
-        pass(&server, 5);
+        pool_server_pass(&server, 5);
         test_sql(database, "%s", withdrawals[i]);
         answer = ask(&server, 1 + (int)i, 4e9, 28 * 86400);
         assert_int_equal(answer->job_count, 0);
@@ -289,7 +257,7 @@ static void thousands_withdrawn_cost_few_round_trips(void **state)
         set_rule("resend_lost_results", "0");
         add_jobs(1, WITHDRAWN, 9, cases[i].memory);
         add_jobs(WITHDRAWN + 1, 50, 0, "2e6");
-        pass(&server, 5);
+        pool_server_pass(&server, 5);
         (void)count_round_trips(1, &jobs);
         usual = count_round_trips(1, &jobs);
         assert_int_equal(jobs, 3);
@@ -315,7 +283,7 @@ static void who_got_one_before_thousands_withdrawn_gets_the_others(void **state)
     add_jobs(1, 1, 10, "1e6");
     add_jobs(2, 20000, 9, "1e6 + seq");
     add_jobs(30001, 50, 0, "2e6");
-    pass(&server, 5);
+    pool_server_pass(&server, 5);
     test_sql(database,
              "UPDATE result SET server_state = 5, outcome = 5 WHERE id BETWEEN 2 AND 20001");
     assert_int_equal(ask(&server, 1, 4e9, 250)->job_count, 3);
@@ -333,11 +301,11 @@ static void a_changed_priority_is_no_withdrawal(void **state)
     (void)state;
     add_jobs(1, 5000, 9, "1e6");
     add_jobs(30001, 50, 0, "2e6");
-    pass(&server, 5);
+    pool_server_pass(&server, 5);
     test_sql(database, "UPDATE result SET server_state = 5, outcome = 5 WHERE id <= 1000;"
                        "UPDATE result SET priority = 5 WHERE id > 1000 AND id <= 5000");
     assert_int_equal(ask(&server, 1, 4e9, 250)->job_count, 3);
-    pass(&server, 2);
+    pool_server_pass(&server, 2);
     answer = ask(&server, 2, 4e9, 250);
     assert_int_equal(answer->job_count, 3);
     for (size_t i = 0; i < 3; i++)
@@ -358,13 +326,13 @@ static void an_incomplete_pool_asks_the_database_before_no(void **state)
 
     (void)state;
     add_jobs(1, 100, 0, "1e6");
-    open_server(&small, 2, 20);
-    pass(&small, 1);
+    pool_server_open(&small, database, 2, 20);
+    pool_server_pass(&small, 1);
     pool_drop(small.serving.pool, (int64_t[]){1, 2, 3, 4, 5, 6, 7, 8, 9, 10}, 10);
     pool_drop(small.serving.pool, (int64_t[]){11, 12, 13, 14, 15, 16, 17, 18, 19, 20}, 10);
     answer = ask(&small, 1, 4e9, 100);
     assert_int_equal(answer->job_count, 1);
-    close_server(&small);
+    pool_server_close(&small);
 }
 
 static bool anything(void *context, const struct pool_group *group, struct pool_terms *ret_terms)
@@ -387,7 +355,7 @@ static void who_got_some_looks_further_while_there_are_jobs(void **state)
 
     (void)state;
     add_jobs(1, 40, 0, "1e6");
-    pass(&server, 5);
+    pool_server_pass(&server, 5);
     assert_true(pool_take(server.serving.pool, server.serving.arena, &question,
                           (struct pool_place){0}, &held));
     assert_int_equal(held.count, 20);
@@ -399,7 +367,7 @@ static void who_got_some_looks_further_while_there_are_jobs(void **state)
 
     /* What is in nobody's hands is not looked for. */
     add_jobs(41, 20, 0, "1e6");
-    pass(&server, 5);
+    pool_server_pass(&server, 5);
     fallbacks = counter_value(COUNTER_pool_fallbacks);
     assert_int_equal(ask(&server, 3, 4e9, 3000)->job_count, 20);
     assert_int_equal(counter_value(COUNTER_pool_fallbacks), fallbacks);
@@ -414,11 +382,11 @@ static void jobs_in_other_hands_are_no_reason_for_no(void **state)
     struct pool_answer held;
 
     (void)state;
-    pass(&server, 5);
+    pool_server_pass(&server, 5);
     assert_int_equal(ask(&server, 1, 4e9, 100)->job_count, 0);
     assert_int_equal(counter_value(COUNTER_pool_fallbacks), fallbacks);
     add_jobs(1, 3, 0, "1e6");
-    pass(&server, 5);
+    pool_server_pass(&server, 5);
     assert_true(pool_take(server.serving.pool, server.serving.arena, &question,
                           (struct pool_place){0}, &held));
     assert_int_equal(held.count, 3);
@@ -436,7 +404,7 @@ static void what_is_no_use_to_a_host_may_be_in_other_hands(void **state)
 
     (void)state;
     add_jobs(1, 3, 0, "8e9");
-    pass(&server, 5);
+    pool_server_pass(&server, 5);
     assert_true(pool_take(server.serving.pool, server.serving.arena, &question,
                           (struct pool_place){0}, &held));
     assert_int_equal(held.count, 2);
@@ -448,7 +416,7 @@ static void a_failed_transaction_gives_the_jobs_back(void **state)
 {
     (void)state;
     add_jobs(1, 40, 0, "1e6");
-    pass(&server, 5);
+    pool_server_pass(&server, 5);
     assert_status(STATUS_OK, config_set(config, TEXT("request_tries"), TEXT("1"), NULL));
     for (uint64_t nth = 1; nth < 12; nth++) {
         db_fail_nth(server.serving.db, nth, STATUS_DB_RETRY);
@@ -471,10 +439,10 @@ static void two_servers_want_different_jobs_and_one_dies(void **state)
     (void)state;
     add_jobs(1, 400, 0, "1e6");
     assert_status(STATUS_OK, config_set(config, TEXT("resend_lost_results"), TEXT("0"), NULL));
-    open_server(&other, 2, POOL_MAX);
+    pool_server_open(&other, database, 2, POOL_MAX);
     for (int i = 0; i < 2; i++) {
-        pass(&server, 6);
-        pass(&other, 6);
+        pool_server_pass(&server, 6);
+        pool_server_pass(&other, 6);
     }
     for (int i = 0; i < 10; i++) {
         got += ask_new(&server, 1, 250);
@@ -482,7 +450,7 @@ static void two_servers_want_different_jobs_and_one_dies(void **state)
     }
     assert_int_equal(got, 60);
     assert_int_equal(counter_value(COUNTER_claims_lost), lost);
-    close_server(&other);
+    pool_server_close(&other);
     /* What is left is served without waiting for anybody. */
     for (int i = 0; i < 60; i++)
         got += ask_new(&server, 3, 950);
@@ -512,7 +480,7 @@ static void find_the_only_ones(int count, const char *memory, int own_host)
 
     add_met_jobs(1, count, 0, memory, own_host);
     add_jobs(200000, 2, 0, "1e6");
-    pass(&server, 5);
+    pool_server_pass(&server, 5);
     assert_int_equal(figures().jobs, count + 2);
     assert_status(STATUS_OK, config_set(config, TEXT("resend_lost_results"), TEXT("0"), NULL));
     for (int i = 0; i < 3; i++) {
@@ -582,7 +550,7 @@ static void behind_other_reasons_one_is_found_too(void **state)
     add_met_jobs(10001, 20000, 9, "2e6", 2);
     add_met_jobs(40001, 2000, 8, "1e6 + seq", 2);
     add_jobs(200000, 1, 0, "1e6");
-    pass(&server, 5);
+    pool_server_pass(&server, 5);
     assert_int_equal(ask_new(&server, 1, 100), 1);
     assert_i64(server.serving.request.visit.answer.jobs[0].resultid, 200000);
     assert_int_equal(figures().taken, 0);
@@ -598,7 +566,7 @@ static void what_was_rolled_back_was_not_met(void **state)
     set_rule("resend_lost_results", "0");
     set_rule("request_tries", "1");
     add_jobs(1, 40, 0, "1e6");
-    pass(&server, 5);
+    pool_server_pass(&server, 5);
     for (uint64_t nth = 1; got < 40 && nth < 40; nth++) {
         size_t sent;
 
@@ -625,13 +593,13 @@ static void what_is_not_true_is_forgotten(void **state)
     set_rule("one_result_per_user_per_wu", "1");
     set_rule("resend_lost_results", "0");
     add_jobs(1, 6, 0, "1e6");
-    pass(&server, 5);
+    pool_server_pass(&server, 5);
     pool_note_had(server.serving.pool, POOL_USER, 1, workunits, 6);
     /* Where "no" would be the answer one is looked at again, for the reason. */
     assert_int_equal(ask_new(&server, 1, 250), 1);
     for (int i = 0; i < 2; i++) {
         server.clock += 1000;
-        pass(&server, 2);
+        pool_server_pass(&server, 2);
     }
     assert_int_equal(ask_new(&server, 1, 250), 3);
 }
@@ -652,10 +620,10 @@ static void share_with_a_flood(const char *stream, int app, int flood, const cha
     test_sql(database, "UPDATE workunit SET batch = 10");
     add_jobs_of(app, 200001, 10, 0, "1e6");
     test_sql(database, "UPDATE workunit SET batch = 20 WHERE id > 200000");
-    pass(&server, 5);
+    pool_server_pass(&server, 5);
     set_rule("resend_lost_results", "0");
     set_rule("stream", stream);
-    pass(&server, 5); /* the jobs it holds are told apart anew */
+    pool_server_pass(&server, 5); /* the jobs it holds are told apart anew */
     server.serving.ledger = stream_ledger_create();
     for (int i = 0; i < 6; i++) {
         const struct answer *answer = ask(&server, 1, 4e9, 350);

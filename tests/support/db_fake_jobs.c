@@ -213,6 +213,8 @@ enum status db_jobs_lock(struct db *db, struct arena *in, const struct job_key *
 
         assert_i64(job->workunit.id, keys[i].workunitid);
         job->was_locked = true;
+        if (job->others_take)
+            job->result.server_state = RESULT_IN_PROGRESS;
         locked[i] = (struct locked_workunit){
             .id = job->workunit.id,
             .hr_class = job->workunit.hr_class,
@@ -220,7 +222,9 @@ enum status db_jobs_lock(struct db *db, struct arena *in, const struct job_key *
             .error_mask = job->workunit.error_mask,
             .results_of_user = counts == NULL ? 0 : job->results_of_user,
             .results_of_host = counts == NULL ? 0 : job->results_of_host};
-        ret_jobs[i] = (struct locked_job){.row = &locked[i], .documents = documents_of(job)};
+        ret_jobs[i] = (struct locked_job){.row = &locked[i],
+                                          .is_unsent = job->result.server_state == RESULT_UNSENT,
+                                          .documents = documents_of(job)};
         for (size_t j = 0; j < i; j++) /* results of one workunit share its row */
             if (keys[j].workunitid == keys[i].workunitid)
                 ret_jobs[i].row = ret_jobs[j].row;
@@ -297,19 +301,15 @@ enum status db_workunits_had(struct db *db, struct arena *in, const int64_t *ids
 }
 
 enum status db_results_claim(struct db *db, struct arena *in, int64_t hostid, int64_t userid,
-                             const struct claim *claims, size_t count, bool *ret_claimed)
+                             const struct claim *claims, size_t count)
 {
     for (size_t i = 0; i < count; i++) {
         struct fake_job *job = job_of(claims[i].resultid);
 
-        if (job->others_take)
-            job->result.server_state = RESULT_IN_PROGRESS;
-        ret_claimed[i] = job->result.server_state == RESULT_UNSENT;
-        if (ret_claimed[i]) {
-            job->result.server_state = RESULT_IN_PROGRESS;
-            job->result.hostid = hostid;
-            job->claim = claims[i];
-        }
+        assert_i64(job->result.server_state, RESULT_UNSENT);
+        job->result.server_state = RESULT_IN_PROGRESS;
+        job->result.hostid = hostid;
+        job->claim = claims[i];
     }
     return CALL(hostid);
 }

@@ -351,7 +351,8 @@ static void what_the_last_round_judged_is_told(void **state)
         add_job(100)->others_take = true;
     add_job(100)->workunit.app_version_num = 99;
     run();
-    assert_int_equal(db_fake_calls("results_claim"), 48);
+    assert_int_equal(db_fake_calls("jobs_lock"), 48);
+    assert_int_equal(db_fake_calls("results_claim"), 0);
     assert_int_equal(request.visit.answer.job_count, 0);
     assert_true(says("that were at hand went to others"));
     assert_true(says("not available for your type of computer"));
