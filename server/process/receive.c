@@ -124,16 +124,22 @@ static bool keep(struct receiver *receiver, struct received *received, size_t go
 
 /* --- whole requests --------------------------------------------------------------------------- */
 
-/* Pages for joining have no body: only their variables tell what they are. */
-static enum join_page page_of(struct receiver *receiver, const struct received *received)
+/* Under this number all who join stand in the line; it is that of no key. */
+#define ACCOUNT_OF_JOINING UINT64_C(1)
+
+/* Pages for joining have no body: only their variables tell what they are. Look-ups take much CPU:
+ * who joins waits for others who do, and nobody else for them. */
+static void look_at_page(struct receiver *receiver, struct received *received)
 {
     const struct text bytes = {.at = received->bytes, .length = received->length};
     const struct text variables = {
         .at = receiver->piece, .length = fcgi_copy_variables(bytes, receiver->piece, READ_BYTES)};
 
-    return join_page_asked(fcgi_variable_in(variables, "REQUEST_METHOD"),
-                           fcgi_variable_in(variables, "SCRIPT_NAME"),
-                           fcgi_variable_in(variables, "PATH_INFO"));
+    received->page = join_page_asked(fcgi_variable_in(variables, "REQUEST_METHOD"),
+                                     fcgi_variable_in(variables, "SCRIPT_NAME"),
+                                     fcgi_variable_in(variables, "PATH_INFO"));
+    if (received->page != JOIN_NONE)
+        received->waits.account = ACCOUNT_OF_JOINING;
 }
 
 /* Whose request it is and whether it reports, by a look at the beginning of its body. */
@@ -218,7 +224,7 @@ static void deliver(struct receiver *receiver, struct received *received)
     if (received->body == BODY_KEPT) {
         look_at_head(receiver, received);
         if (received->check.body_bytes == 0)
-            received->page = page_of(receiver, received);
+            look_at_page(receiver, received);
     }
     if (may_be_late(receiver, received) && received->page == JOIN_NONE)
         received->load =
