@@ -5,6 +5,7 @@
 #include "server/submit/output_files.h"
 
 #include "server/base/arena.h"
+#include "server/base/entity.h"
 #include "server/submit/hierarchy.h"
 
 #include <string.h>
@@ -62,33 +63,14 @@ static bool next_tag(struct text *rest, struct doc_tag *ret_tag)
     return true;
 }
 
-/* Trimmed, with the five entities of XML decoded; upload handlers store files under such names. */
+/* Trimmed, and as the upload handler reads the name. */
 static struct text decoded(struct arena *arena, struct text text)
 {
-    static const struct {
-        struct text entity;
-        char character;
-    } entities[] = {{{"&lt;", 4}, '<'},
-                    {{"&gt;", 4}, '>'},
-                    {{"&amp;", 5}, '&'},
-                    {{"&quot;", 6}, '"'},
-                    {{"&apos;", 6}, '\''}};
     text = text_trim(text);
-    if (!text_contains(text, TEXT("&")))
-        return text_copy(arena, text);
     char *copy = arena_alloc(arena, text.length);
     size_t length = 0;
-    while (copy != NULL && text.length > 0) {
-        size_t taken = 1;
-        copy[length] = text.at[0];
-        for (size_t i = 0; i < sizeof entities / sizeof *entities; i++)
-            if (text_starts(text, entities[i].entity)) {
-                copy[length] = entities[i].character;
-                taken = entities[i].entity.length;
-            }
-        length++;
-        text = behind(text, taken);
-    }
+    while (copy != NULL && text.length > 0)
+        copy[length++] = entity_take(&text);
     return (struct text){copy, length};
 }
 

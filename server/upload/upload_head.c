@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "server/upload/upload_head.h"
 
+#include "server/base/entity.h"
+
 #include <string.h>
 
 #include "server/base/banned.h"
@@ -113,28 +115,6 @@ static bool walk_head(struct head_walk *walk)
 
 /* --- values ----------------------------------------------------------------------------------- */
 
-static const struct {
-    const char *escaped;
-    char character;
-} escapes[] = {{"&lt;", '<'}, {"&gt;", '>'}, {"&amp;", '&'}, {"&quot;", '"'}, {"&apos;", '\''}};
-
-/* The character at the beginning of `text`, which may be escaped; `text` goes on behind it. */
-static char take_character(struct text *text)
-{
-    char character = text->at[0];
-
-    for (size_t i = 0; character == '&' && i < sizeof(escapes) / sizeof(escapes[0]); i++) {
-        struct text escaped = text_from(escapes[i].escaped);
-
-        if (text_starts(*text, escaped)) {
-            skip(text, escaped.length);
-            return escapes[i].character;
-        }
-    }
-    skip(text, 1);
-    return character;
-}
-
 bool upload_name_usable(struct text name)
 {
     if (name.length == 0 || name.length > UPLOAD_NAME_BYTES_MAX || name.at[0] == '.' ||
@@ -154,7 +134,7 @@ static bool read_name(struct text value, struct upload_head *head)
     size_t length = 0;
 
     while (value.length > 0 && length < UPLOAD_NAME_BYTES_MAX)
-        head->name[length++] = take_character(&value);
+        head->name[length++] = entity_take(&value);
     if (value.length == 0 && upload_name_usable((struct text){head->name, length}))
         return true;
     memset(head->name, 0, sizeof(head->name));
