@@ -165,6 +165,17 @@ mv "$work/away" "$project/upload"
 claim "and the disk again" export_to "$work/optional" --name second_4
 claim "brings the file" grep -q '^answer of second_4_0' "$work/optional/second_4/out"
 
+# --- two files of one name
+rows "UPDATE result SET xml_doc_in = REPLACE(xml_doc_in, '<open_name>../log</open_name>', '<open_name>out</open_name>')
+    WHERE name = 'second_5_0'; UPDATE workunit SET error_mask = 0 WHERE name = 'second_5'"
+compute "name = 'second_5_0'" "server_state = 5"
+accept "name = 'second_5'"
+second=$(rows "SELECT REGEXP_SUBSTR(xml_doc_in, 'second_5_0_r[0-9]+_1') FROM result WHERE name = 'second_5_0'")
+echo "the second" >"$project/upload/$second"
+claim "both are copied" export_to "$work/twice" --name second_5
+claim "the first by its name" grep -q '^answer of second_5_0' "$work/twice/second_5/out"
+claim "the second by its number" grep -qx 'the second' "$work/twice/second_5/@1"
+
 # --- names with odd characters: jobs of other tools
 rows "UPDATE workunit SET name = '../evil' WHERE id = 17; UPDATE workunit SET name = 'a\tb\nc' WHERE id = 18;
     UPDATE workunit SET name = 'größe \'\$(x)' WHERE id = 19; UPDATE workunit SET name = '.' WHERE id = 20"

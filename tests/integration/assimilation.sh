@@ -64,6 +64,11 @@ assimilate
 claim "once" test "$(wc -l <"$work/taken")" = 3
 claim "files may go then" test "$(job 1 file_delete_state)$(rows "SELECT file_delete_state FROM result")" = 11
 
+rows "DELETE FROM workunit; DELETE FROM result"
+for i in 40 41 42; do add_job $i 2; done
+figures=$(qmctl transition --now "$now" --json --limit 2 --assimilate "$take" 2>"$work/assimilate.log")
+claim "no more in a round than the limit says" counted assimilated 2
+
 # --- later
 rows "DELETE FROM workunit; DELETE FROM result"
 add_job 4 0 later

@@ -92,6 +92,20 @@ claim "it is made" test "$(rows "SELECT COUNT(*) FROM workunit WHERE name = 'lat
 delete_files
 claim "then the database knows" test -e "$work/down/again" -a "$(rows "SELECT file_delete_state FROM workunit WHERE id = 20")" = 2
 
+# --- jobs whose own files could not be deleted need theirs too, while a host may ask for them
+add_job 94 1 common
+add_job 95 3 common
+add_result 951 95 0
+rows "UPDATE result SET server_state = 4 WHERE id = 951"
+delete_files
+claim "an input of a job with a failed deletion stays" test -e "$work/down/common"
+rows "DELETE FROM workunit WHERE id = 95; DELETE FROM result WHERE id = 951; UPDATE workunit SET file_delete_state = 1 WHERE id = 94"
+add_job 96 1 third
+figures=$(qmctl transition --now "$now" --json --limit 1 --delete-files 2>"$work/delete.log")
+claim "no more in a round than the limit says" counted files_deleted 1
+delete_files
+claim "the others in the next" counted files_deleted 1
+
 # --- a folder that is not there, or is a mount point with nothing mounted
 add_result 91 9 1
 add_job 92 1 input_92

@@ -92,6 +92,16 @@ validate --validate bitwise
 claim "an empty file and none, where it is optional" test "$(states 33)" = 44
 rows "UPDATE workunit SET transition_time = 2147483647 WHERE id >= 30"
 
+# --- a limit
+for i in 50 51 52; do
+    add_job $i 1 1
+    add_result ${i}1 $i 1 alike
+done
+validate --validate bitwise --limit 2
+claim "no more in a round than the limit says" counted accepted 2
+validate --validate bitwise
+claim "the others in the next" counted accepted 1
+
 # --- files that are missing
 add_job 2 1 1
 add_result 21 2 1
@@ -133,6 +143,10 @@ case $(cat "$1") in
         sleep 60 &
         wait
         ;;
+    stubborn*)
+        trap '' TERM
+        tail -f "${0%/*}/calls" >/dev/null
+        ;;
 esac
 [ "$(head -c 1 "$1")" = "$(head -c 1 "$2")" ]
 SH
@@ -154,13 +168,14 @@ add_result 61 6 1 loud
 validate --validate "$compare"
 claim "what it prints costs nothing" counted accepted 1
 n=7
-for what in later broken trouble killed slow; do
+for what in later broken trouble killed slow stubborn; do
     add_job $n 1 1
     add_result ${n}1 $n 1 "$what"
     begun=$SECONDS
     validate --validate "$compare" --command-seconds 1
     claim "$what: no result is judged by it" test "$(states $n)" = 0
     claim "$what: it is tried again" counted put_off 1 valid 0 invalid 0
+    [ "$what" != stubborn ] || claim "what a command has started is ended with it" not pgrep -f "tail -f $work/calls"
     [ "$what" != slow ] || claim "a command that hangs is ended" test $((SECONDS - begun)) -lt 10
     claim "$what: the log names the job" grep -q "validation of job job_$n: the command" "$work/validate.log"
     rows "UPDATE workunit SET need_validate = 0, transition_time = 2147483647"
