@@ -241,17 +241,16 @@ same "sticky_lifetime" "$(sql -e "SELECT xml_doc FROM $database.workunit WHERE n
 sql -e "SET sql_mode = ''; INSERT INTO $database.host SET id = 8, userid = 1; CREATE TABLE $database.post (user INT)"
 sql "$database" -e "BEGIN; SELECT id FROM host WHERE id = 8 FOR UPDATE; SELECT SLEEP(60)" >/dev/null 2>&1 &
 locker=$!
-# connection CONDITION: to this database, in $id.
-connection() {
-    id=$(sql -e "SELECT p.id FROM information_schema.processlist p JOIN information_schema.innodb_trx
-        ON trx_mysql_thread_id = p.id WHERE p.db = '$database' AND $1 LIMIT 1")
+# runs_query PATTERN: by a connection to this database, in $id.
+runs_query() {
+    id=$(sql -e "SELECT id FROM information_schema.processlist WHERE db = '$database' AND info LIKE '$1' LIMIT 1")
     [ -n "$id" ]
 }
-within 10 connection "p.info LIKE 'SELECT SLEEP%'"
+within 10 runs_query 'SELECT SLEEP%'
 lock=$id
 in_project host delete 8 --yes >"$dir/deleted" 2>&1 </dev/null &
 deleter=$!
-within 10 connection "trx_state = 'LOCK WAIT'"
+within 10 runs_query '%FOR UPDATE%'
 sql -e "KILL $id; KILL $lock"
 wait "$deleter"
 same "deleting goes on by another connection" "$? $(grep '^deleted' "$dir/deleted")" \
