@@ -307,6 +307,7 @@ claim "which they are" test -f "$work/rest/rest_1/out"
 rows "SET sql_mode = ''; INSERT INTO workunit SET id = 90000, appid = 1, name = 'quick', batch = 15"
 export_beside "$work/slow" --batch 15 --follow --every 1
 claim "the newest job is known" within 10 says 'so far, 1 jobs open'
+rows "KILL $(rows "SELECT id FROM information_schema.processlist WHERE db = '$schema' AND id <> CONNECTION_ID() LIMIT 1")"
 rows "SET sql_mode = ''; BEGIN; INSERT INTO workunit SET id = 89990, appid = 1, name = 'slow', batch = 15,
     canonical_resultid = 89990, assimilate_state = 1; INSERT INTO result SET id = 89990, workunitid = 89990, appid = 1,
     name = 'slow_0', server_state = 5, outcome = 1, received_time = 2000, stderr_out = 'at last'; COMMIT"

@@ -108,7 +108,20 @@ add_job 61 0 fine
 is_taken() { [ "$(job 61 assimilate_state)" = 2 ]; }
 claim "those that fail do not stand in the way of others" within 60 is_taken
 claim "and wait meanwhile" test "$(times_taken 50)" -le 1
+for id in $(rows "SELECT id FROM information_schema.processlist WHERE db = '$schema' AND id <> CONNECTION_ID()"); do
+    rows "KILL $id"
+done
+add_job 62 0 fine
+is_taken() { [ "$(job 62 assimilate_state)" = 2 ]; }
+claim "nor does a lost connection" within 60 is_taken
 end_process "$loop_pid"
+
+# --- many failures
+rows "DELETE FROM workunit; DELETE FROM result"
+for i in {100..124}; do add_job "$i" 0 broken; done
+assimilate
+claim "each of many is counted" counted put_off 25
+claim "the first are named" test "$(grep -c '^qmctl: assimilation of job' "$work/assimilate.log")" = 20
 
 # --- whose environment has such names too
 rows "DELETE FROM workunit; DELETE FROM result"

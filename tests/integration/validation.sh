@@ -90,6 +90,12 @@ add_result 332 33 2 ''
 rows "UPDATE result SET xml_doc_in = REPLACE(xml_doc_in, '</open_name>', '</open_name><optional/>') WHERE workunitid = 33"
 validate --validate bitwise
 claim "an empty file and none, where it is optional" test "$(states 33)" = 44
+add_job 34 2 2
+add_result 341 34 1 one
+add_result 342 34 2 other
+rows "UPDATE result SET xml_doc_in = REPLACE(xml_doc_in, '<max_nbytes>', '<no_validate/><max_nbytes>') WHERE workunitid = 34"
+validate --validate bitwise
+claim "files that are not to be validated may differ" test "$(states 34)" = 11
 rows "UPDATE workunit SET transition_time = 2147483647 WHERE id >= 30"
 
 # --- a limit
