@@ -91,7 +91,6 @@ static enum status load(struct upload_project *project, const char *project_dir,
     log_found(&findings);
     if (status != STATUS_OK)
         return status;
-    log_set_level((enum log_level)project->config->fuh_debug_level);
     limits->ignores_certificates = project->config->ignore_upload_certificates;
     limits->bytes_max = project->config->upload_bytes_max;
     limits->free_least = (int64_t)(project->config->upload_min_free_gb * GIGABYTE);
@@ -100,7 +99,11 @@ static enum status load(struct upload_project *project, const char *project_dir,
                                                TEXT_ARG(project->config->project_dir_path)));
     if (!limits->ignores_certificates)
         status = read_key(project, failure);
-    return status == STATUS_OK ? open_store(project, failure) : status;
+    if (status == STATUS_OK)
+        status = open_store(project, failure);
+    if (status == STATUS_OK)
+        log_set_level((enum log_level)project->config->fuh_debug_level);
+    return status;
 }
 
 static void destroy(struct upload_project *project)

@@ -22,8 +22,8 @@ struct upload_project {
     _Atomic int references;
 };
 
-/* Reads config.xml, by which it sets what is logged, and the key, and opens upload_dir. The caller
- * owns one reference. */
+/* Reads config.xml and the key, and opens upload_dir; when all that is done it sets what is logged.
+ * The caller owns one reference. */
 MUST_CHECK enum status upload_project_load(const char *project_dir,
                                            struct upload_project **ret_project,
                                            struct failure *failure);

@@ -443,6 +443,15 @@ static void the_project_says_what_is_logged(void **state)
     assert_false(log_wants(LOG_LEVEL_DEBUG));
     load_project("<fuh_debug_level>4</fuh_debug_level>");
     assert_true(log_wants(LOG_LEVEL_DEBUG));
+    /* What is not taken changes nothing. */
+    struct upload_project *damaged = NULL;
+    struct failure failure = {0};
+    write_text("keys/upload_public", "");
+    write_text("config.xml",
+               "<boinc><config><fuh_debug_level>1</fuh_debug_level></config></boinc>");
+    assert_status(STATUS_INVALID, upload_project_load(folder, &damaged, &failure));
+    assert_true(log_wants(LOG_LEVEL_DEBUG));
+    log_set_level(LOG_LEVEL_NORMAL);
 }
 
 static void permissions_are_octal(void **state)
