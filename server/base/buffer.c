@@ -14,7 +14,7 @@
 
 #include "server/base/banned.h"
 
-enum { FIRST_CAPACITY = 256 };
+enum { FIRST_CAPACITY = 256, INTEGER_DIGITS = 20 };
 
 struct buffer buffer_in(struct arena *arena)
 {
@@ -82,6 +82,20 @@ void buffer_add_string(struct buffer *buffer, const char *string)
 void buffer_add_char(struct buffer *buffer, char character)
 {
     buffer_add(buffer, (struct text){.at = &character, .length = 1});
+}
+
+void buffer_add_integer(struct buffer *buffer, int64_t number)
+{
+    uint64_t left = number < 0 ? 0 - (uint64_t)number : (uint64_t)number;
+    char digits[INTEGER_DIGITS];
+    size_t at = sizeof(digits);
+
+    do
+        digits[--at] = (char)('0' + left % 10);
+    while ((left /= 10) > 0);
+    if (number < 0)
+        digits[--at] = '-';
+    buffer_add(buffer, (struct text){.at = digits + at, .length = sizeof(digits) - at});
 }
 
 void buffer_print(struct buffer *buffer, const char *format, ...)

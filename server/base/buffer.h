@@ -7,6 +7,7 @@
 
 #include <stdbool.h>
 #include <stddef.h>
+#include <stdint.h>
 
 struct buffer {
     struct arena *arena; /* NULL: heap, to be freed with buffer_free */
@@ -25,6 +26,7 @@ void buffer_free(struct buffer *buffer); /* heap buffers; harmless on others */
 void buffer_add(struct buffer *buffer, struct text text);
 void buffer_add_string(struct buffer *buffer, const char *string);
 void buffer_add_char(struct buffer *buffer, char character);
+void buffer_add_integer(struct buffer *buffer, int64_t number);
 void buffer_print(struct buffer *buffer, const char *format, ...) PRINTF_LIKE(2, 3);
 /* Escaped as BOINC's parsers read it (protocol(7) 1.3): & < > escaped, bytes above 127 as &#N; one
  * by one, tab, LF and CR as &#9; &#10; &#13;, other control characters dropped. */

@@ -160,9 +160,9 @@ void reply_blob(struct reply *reply, const char *element, struct text text)
         log_left_out(reply, element);
         return;
     }
-    buffer_print(reply->out, "<%s>\n", element);
+    line_begin(reply, element);
     lines_verbatim(reply, content);
-    buffer_print(reply->out, "</%s>\n", element);
+    line_end(reply, element);
 }
 
 void reply_global_preferences(struct reply *reply, const char *element)
@@ -191,9 +191,9 @@ static void write_named(struct reply *reply, const char *element, const struct t
             log_left_out(reply, element);
             continue;
         }
-        buffer_print(reply->out, "<%s>\n", element);
+        line_begin(reply, element);
         line_name(reply, "name", item->text);
-        buffer_print(reply->out, "</%s>\n", element);
+        line_end(reply, element);
     }
 }
 
@@ -229,9 +229,9 @@ static void write_key(struct reply *reply, const char *element, struct text text
     text = text_trim(text);
     if (text.length == 0)
         return;
-    buffer_print(reply->out, "<%s>\n", element);
+    line_begin(reply, element);
     lines_verbatim(reply, text);
-    buffer_print(reply->out, "</%s>\n", element);
+    line_end(reply, element);
 }
 
 void reply_code_sign_key(struct reply *reply, const char *element)

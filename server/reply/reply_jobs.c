@@ -184,12 +184,12 @@ void reply_apps(struct reply *reply, const char *element)
     while ((job = next_job(reply, &at)) != NULL) {
         if (job->version == NULL || !text_set_add(&reply->apps, number_bytes(&job->app->id)))
             continue;
-        buffer_print(reply->out, "<%s>\n", element);
+        line_begin(reply, element);
         line_name(reply, "name", job->app->name);
         line_text(reply, "user_friendly_name", job->app->user_friendly_name);
         line_integer(reply, "non_cpu_intensive", job->app->non_cpu_intensive != 0);
         line_integer(reply, "fraction_done_exact", job->app->fraction_done_exact != 0);
-        buffer_print(reply->out, "</%s>\n", element);
+        line_end(reply, element);
     }
 }
 
@@ -226,13 +226,13 @@ void reply_versions(struct reply *reply, const char *element)
             !version_split(job, &document))
             continue;
         write_files(reply, document.files);
-        buffer_print(reply->out, "<%s>\n", element);
+        line_begin(reply, element);
         lines_verbatim(reply, text_trim(document.body));
         line_name(reply, "platform", job->platform);
         if (job->version->plan_class.length > 0)
             line_name(reply, "plan_class", job->version->plan_class);
         write_usage(reply, &job->usage);
-        buffer_print(reply->out, "</%s>\n", element);
+        line_end(reply, element);
     }
 }
 
@@ -269,7 +269,7 @@ void reply_workunits(struct reply *reply, const char *element)
             !workunit_split(job, &document))
             continue;
         write_files(reply, document.files);
-        buffer_print(reply->out, "<%s>\n", element);
+        line_begin(reply, element);
         line_real(reply, "rsc_fpops_est", job->rsc_fpops_est * job->fpops_scale);
         line_real(reply, "rsc_fpops_bound", job->rsc_fpops_bound * job->fpops_scale);
         line_real(reply, "rsc_memory_bound", job->rsc_memory_bound);
@@ -279,7 +279,7 @@ void reply_workunits(struct reply *reply, const char *element)
         if (text_trim(job->keywords).length > 0)
             line_text(reply, "job_keyword_ids", text_trim(job->keywords));
         write_workunit_body(reply, document.body);
-        buffer_print(reply->out, "</%s>\n", element);
+        line_end(reply, element);
     }
 }
 
@@ -297,7 +297,7 @@ void reply_results(struct reply *reply, const char *element)
         if (!result_split(job, &document))
             continue;
         write_files(reply, document.files);
-        buffer_print(reply->out, "<%s>\n", element);
+        line_begin(reply, element);
         line_integer(reply, "report_deadline", job->report_deadline);
         line_name(reply, "wu_name", job->documents.workunit_name);
         line_name(reply, "name", job->documents.result_name);
@@ -307,6 +307,6 @@ void reply_results(struct reply *reply, const char *element)
                      job->version != NULL ? job->version->version_num : anonymous->version_num);
         line_name(reply, "plan_class",
                   job->version != NULL ? job->version->plan_class : anonymous->plan_class);
-        buffer_print(reply->out, "</%s>\n", element);
+        line_end(reply, element);
     }
 }

@@ -14,6 +14,8 @@
 
 /* A number in plain decimals must fit its line too, whatever a database row holds. */
 #define LINE_REAL_MAX 1e100
+/* Whole numbers up to it are exact. */
+#define WHOLE_MAX 9007199254740992.0
 
 static size_t escaped_size(unsigned char byte)
 {
@@ -70,14 +72,33 @@ static size_t room_in_line(const char *name)
     return tags < REPLY_LINE_MAX ? REPLY_LINE_MAX - tags : 0;
 }
 
+static void add_tag(struct reply *reply, const char *before, const char *name, const char *after)
+{
+    buffer_add_string(reply->out, before);
+    buffer_add_string(reply->out, name);
+    buffer_add_string(reply->out, after);
+}
+
+void line_begin(struct reply *reply, const char *name)
+{
+    add_tag(reply, "<", name, ">\n");
+}
+
+void line_end(struct reply *reply, const char *name)
+{
+    add_tag(reply, "</", name, ">\n");
+}
+
 void line_flag(struct reply *reply, const char *name)
 {
-    buffer_print(reply->out, "<%s/>\n", name);
+    add_tag(reply, "<", name, "/>\n");
 }
 
 void line_integer(struct reply *reply, const char *name, int64_t number)
 {
-    buffer_print(reply->out, "<%s>%lld</%s>\n", name, (long long)number, name);
+    add_tag(reply, "<", name, ">");
+    buffer_add_integer(reply->out, number);
+    add_tag(reply, "</", name, ">\n");
 }
 
 void line_real(struct reply *reply, const char *name, double number)
@@ -85,14 +106,21 @@ void line_real(struct reply *reply, const char *name, double number)
     if (!isfinite(number))
         number = 0;
     number = fmin(fmax(number, -LINE_REAL_MAX), LINE_REAL_MAX);
-    buffer_print(reply->out, "<%s>%.6f</%s>\n", name, number, name);
+    add_tag(reply, "<", name, ">");
+    if (fabs(number) < WHOLE_MAX && number == trunc(number)) { /* mostly, and much faster */
+        buffer_add_integer(reply->out, (int64_t)number);
+        buffer_add_string(reply->out, ".000000");
+    } else {
+        buffer_print(reply->out, "%.6f", number);
+    }
+    add_tag(reply, "</", name, ">\n");
 }
 
 void line_name(struct reply *reply, const char *name, struct text text)
 {
-    buffer_print(reply->out, "<%s>", name);
+    add_tag(reply, "<", name, ">");
     buffer_add_xml(reply->out, text);
-    buffer_print(reply->out, "</%s>\n", name);
+    add_tag(reply, "</", name, ">\n");
 }
 
 void line_text(struct reply *reply, const char *name, struct text text)

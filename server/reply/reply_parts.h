@@ -49,6 +49,8 @@ size_t escaped_length(struct text text);
  * characters. */
 struct text escaped_fit(struct text text, size_t room);
 
+void line_begin(struct reply *reply, const char *name);
+void line_end(struct reply *reply, const char *name);
 void line_flag(struct reply *reply, const char *name);
 void line_integer(struct reply *reply, const char *name, int64_t number);
 void line_real(struct reply *reply, const char *name, double number); /* plain decimals */

@@ -882,10 +882,54 @@ static void any_answer_is_read_back_with_each_ack_once(void **state)
 
 #define CASE(name) cmocka_unit_test_setup_teardown(name, set_up, tear_down)
 
+/* As the C library prints them, whole or not. */
+static void numbers_are_plain_decimals(void **state)
+{
+    static const double edges[] = {0,
+                                   1,
+                                   -1,
+                                   0.5,
+                                   1e15,
+                                   9007199254740991.0,
+                                   1e22,
+                                   -1e100,
+                                   1e-9,
+                                   -123.25,
+                                   4503599627370495.5,
+                                   1e16,
+                                   9007199254740992.0};
+    static const int64_t integers[] = {0, 7, -7, 10, INT64_MAX, INT64_MIN};
+    struct random random = {.state = 20261123};
+    struct buffer out = buffer_on_heap(0);
+    struct reply reply = {.out = &out};
+    char wanted[400];
+
+    (void)state;
+    for (size_t i = 0; i < 20000; i++) {
+        uint64_t bits = random_next(&random);
+        double number = i < sizeof(edges) / sizeof(*edges) ? edges[i]
+                        : i % 2 == 0                       ? (double)(int64_t)bits
+                                                           : (double)(int32_t)bits / 1024;
+
+        out.length = 0;
+        line_real(&reply, "n", number);
+        (void)snprintf(wanted, sizeof(wanted), "<n>%.6f</n>\n", number);
+        assert_text(buffer_text(&out), wanted);
+    }
+    for (size_t i = 0; i < sizeof(integers) / sizeof(*integers); i++) {
+        out.length = 0;
+        line_integer(&reply, "n", integers[i]);
+        (void)snprintf(wanted, sizeof(wanted), "<n>%lld</n>\n", (long long)integers[i]);
+        assert_text(buffer_text(&out), wanted);
+    }
+    buffer_free(&out);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(the_table_names_each_element_once_per_client),
+        cmocka_unit_test(numbers_are_plain_decimals),
         CASE(every_client_can_read_a_full_reply),
         CASE(generations_get_what_they_understand),
         CASE(a_nucleus_says_who_we_are_and_nothing_of_others),
