@@ -295,7 +295,6 @@ enum status had_sift(struct source *source, const struct pool_question *question
             arena_rewind(request->arena, mark);
         if (sieve.more_count == 0 || sieve.kept_count == kept_max)
             break;
-        answer->gave_up = answer->gave_up || source->asks_left == 0;
         most = next_size(&sieve, most);
         mark = arena_mark(request->arena);
         may_rewind = true;

@@ -154,7 +154,7 @@ static enum status mark_savepoint(struct selection *selection)
     enum status status =
         selection->has_savepoint ? STATUS_OK : handout_savepoint(selection->request);
 
-    selection->has_savepoint = selection->has_savepoint || status == STATUS_OK;
+    selection->has_savepoint = status == STATUS_OK;
     return status;
 }
 
@@ -282,7 +282,6 @@ static enum status search_candidates(struct selection *selection)
 
     if (source == NULL)
         return STATUS_NO_MEMORY;
-    selection->some_unseen = false;
     for (;;) {
         struct job *jobs;
         size_t count;
