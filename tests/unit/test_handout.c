@@ -371,6 +371,7 @@ static void only_what_the_last_disk_pass_judged_is_told(void **state)
     assert_int_equal(request.visit.answer.job_count, 0);
     assert_true(says("would not finish in time"));
     assert_false(says("disk space"));
+    assert_int_equal(request.visit.disk_pass, 0); /* no job was chosen in any */
 }
 
 /* Two results of one workunit: what the faulty one would have committed it to binds nobody. */
@@ -604,13 +605,22 @@ static void a_homogeneous_workunit_is_committed_by_the_claim(void **state)
 
 static void a_kind_of_computer_is_committed_by_the_claim(void **state)
 {
-    (void)state;
+    int64_t class;
+
     apps[0].homogeneous_redundancy = 2;
     add_job(100)->workunit.hr_class = 999;
     add_job(100);
     run();
     assert_int_equal(request.visit.answer.job_count, 1);
-    assert_true(db_fake.jobs[1].claim.commit_hr_class != 0);
+    class = db_fake.jobs[1].claim.commit_hr_class;
+    assert_true(class != 0);
+    teardown(state);
+    (void)(request.pool != NULL ? setup_with_pool(state) : setup(state));
+    apps[0].homogeneous_redundancy = 2;
+    for (int i = 0; i < 2; i++)
+        add_job(100)->workunit.hr_class = class; /* by another computer of this kind */
+    run();
+    assert_int_equal(request.visit.answer.job_count, 2);
 }
 
 static void an_untrusted_host_makes_the_workunit_replicated(void **state)
@@ -953,6 +963,33 @@ static void an_always_on_app_gets_its_one_job(void **state)
     assert_int_equal(request.visit.answer.message_count, 0);
 }
 
+/* Of such it has one also where work is for idle processors only, and none is idle. */
+static void an_always_on_app_gets_its_job_of_a_backup_project(void **state)
+{
+    struct fake_job *job = add_job(100);
+
+    (void)state;
+    catalog.rows.app_count = catalog.rows.version_count = 2;
+    request.message.has_resource_share_fraction = true;
+    request.message.resource_share_fraction = 0;
+    job->result.appid = job->workunit.appid = 2;
+    add_job(100);
+    run();
+    assert_int_equal(request.visit.answer.job_count, 1);
+    assert_i64(request.visit.answer.jobs[0].resultid, 1000);
+}
+
+static void only_what_is_assigned_is_looked_for_where_nothing_is_wanted(void **state)
+{
+    (void)state;
+    config->enable_assignment_multi = true;
+    request.message.cpu_req_seconds = 0;
+    add_job(100);
+    run();
+    assert_int_equal(db_fake_calls("assignments"), 1);
+    assert_int_equal(db_fake_calls("candidates"), 0);
+}
+
 /* --- lost jobs -------------------------------------------------------------------------------- */
 
 static void a_lost_job_comes_again_before_new_ones(void **state)
@@ -1274,6 +1311,40 @@ static void what_a_failed_claim_judged_is_not_told(void **state)
     assert_int_equal(request.visit.answer.resources[0].state, RESOURCE_NONE);
 }
 
+static void jobs_of_an_app_out_of_use_are_not_looked_for(void **state)
+{
+    (void)state;
+    apps[0].deprecated = 1;
+    add_job(100);
+    run();
+    assert_int_equal(request.visit.answer.job_count, 0);
+    assert_int_equal(db_fake_calls("candidates"), 0);
+}
+
+/* Users may exclude a type of coprocessors by its name, in any case of letters. */
+static void a_type_that_the_user_excludes_gets_no_job(void **state)
+{
+    static const struct text types[] = {{.at = "miner", .length = 5},
+                                        {.at = "nvidia", .length = 6}};
+
+    (void)state;
+    make_fermi();
+    coprocs[0].req_seconds = 1000;
+    request.message.cpu_req_seconds = 0;
+    catalog.rows.version_count = 3;
+    request.visit.project_prefs.no_resources = types;
+    request.visit.project_prefs.no_resource_count = 1;
+    add_job(100);
+    add_job(100);
+    run();
+    assert_true(request.visit.answer.job_count > 0);
+    memset(&request.visit.answer, 0, sizeof(request.visit.answer));
+    request.visit.project_prefs.no_resource_count = 2;
+    add_job(100);
+    run();
+    assert_int_equal(request.visit.answer.job_count, 0);
+}
+
 /* Where a bandwidth is not known it forbids nothing. */
 static void an_unknown_bandwidth_refuses_no_job(void **state)
 {
@@ -1351,7 +1422,7 @@ static void what_the_host_had_under_another_user_is_no_rule_of_users(void **stat
 /* A listed job whose version the client does not list is of no app that it names. */
 static void a_listed_job_of_no_listed_version_is_of_no_known_app(void **state)
 {
-    static const struct jobs_in_progress limits[] = {
+    static struct jobs_in_progress limits[] = {
         {.app_name = {.at = "app", .length = 3}, .total = {.jobs = 1}}};
 
     (void)state;
@@ -1523,13 +1594,164 @@ static void without_memory_a_request_fails_as_a_whole(void **state)
     assert_true(failed > 20);
 }
 
+/* Of those after one that is given up no more either. */
+static void no_more_lost_jobs_come_again_than_a_reply_holds(void **state)
+{
+    (void)state;
+    config->max_wus_to_send = 1; /* for each processor */
+    add_lost(1e6);
+    for (int i = 0; i < 6; i++)
+        add_lost(100);
+    assert_int_equal(resend(), NEXT_STEP);
+    assert_int_equal(request.visit.answer.job_count, 4);
+}
+
+/* Of very many each has no line of its own. */
+static void few_of_many_lost_jobs_are_named(void **state)
+{
+    enum { NAMED = 20, AGAIN = 22, OVER = 23 };
+    static char words[AGAIN + OVER][16];
+    size_t named = 0, over = 0;
+
+    (void)state;
+    config->max_wus_to_send = 100;
+    for (int i = 0; i < AGAIN + OVER; i++) {
+        snprintf(words[i], sizeof(words[i]), "lost_%d", i);
+        add_lost(i < AGAIN ? 1 : 1e6)->result.name = text_from(words[i]);
+    }
+    assert_int_equal(resend(), NEXT_STEP);
+    for (size_t i = 0; i < request.visit.answer.message_count; i++) {
+        named += text_starts(request.visit.answer.messages[i].text, TEXT("Resent lost task"));
+        over += text_starts(request.visit.answer.messages[i].text, TEXT("Didn't resend"));
+    }
+    assert_int_equal(request.visit.answer.job_count, AGAIN);
+    assert_int_equal(named, NAMED);
+    assert_int_equal(over, NAMED);
+    assert_true(says("Resent 22 lost tasks in all"));
+}
+
+static void the_one_job_that_a_limit_allows_is_sent(void **state)
+{
+    static struct jobs_in_progress limit = {.total = {.jobs = 1}};
+
+    (void)state;
+    config->jobs_in_progress = &limit;
+    config->jobs_in_progress_count = 1;
+    add_job(100);
+    add_job(100);
+    run();
+    assert_int_equal(request.visit.answer.job_count, 1);
+}
+
+/* To find out which app a listed job is of is dear, and needed for limits of apps alone. */
+static void listed_jobs_cost_more_where_apps_have_limits(void **state)
+{
+    static struct jobs_in_progress limit = {.total = {.jobs = 50}};
+    enum { LISTED = 20, MORE = 100 };
+    uint64_t spent[2];
+
+    limit.app_name = TEXT("app");
+    for (int limited = 0; limited < 2; limited++) {
+        teardown(state);
+        setup(state);
+        config->jobs_in_progress = &limit;
+        config->jobs_in_progress_count = (size_t)limited;
+        for (int i = 0; i < LISTED; i++)
+            list_job("r9");
+        assert_int_equal(select_jobs(), NEXT_STEP);
+        spent[limited] = request.visit.budget.spent;
+    }
+    assert_true(spent[1] >= spent[0] + (uint64_t)LISTED * MORE);
+}
+
+/* All at once: lost and unknown jobs, an assigned one, apps that are always on, streams, keywords,
+ * files, limits; of a client that tells its queue, or does not, or has a version of its own. */
+static void ask_for_everything(int kind, struct assignment *given)
+{
+    static struct client_app_version own = {.version_num = 100, .avg_ncpus = 1, .flops = 2e9};
+    static struct host_file files[] = {{.name = {.at = "sky", .length = 3}, .status = 1}};
+    static struct jobs_in_progress limits[] = {{.total = {.jobs = 50}}};
+    static struct ip_result queue[] = {{.name = {.at = "r7", .length = 2}, .time_remaining = 9}};
+
+    config->send_result_abort = config->enable_assignment = config->keyword_sched = true;
+    config->one_result_per_user_per_wu = true;
+    config->jobs_in_progress = limits;
+    config->jobs_in_progress_count = 1;
+    assert_status(STATUS_OK, config_set(config, TEXT("stream"), TEXT("user 2 3"), NULL));
+    apps[0].locality_scheduling = 1;
+    catalog.rows.app_count = catalog.rows.version_count = 2;
+    db_fake.assignments = given;
+    db_fake.assignment_count = 1;
+    request.message.files = files;
+    request.message.file_count = 1;
+    request.message.has_ip_results = kind == 1;
+    request.message.ip_results = queue;
+    request.message.ip_result_count = kind == 1;
+    if (kind == 2) {
+        own.app_name = TEXT("app");
+        request.message.anonymous_platform = true;
+        request.message.app_versions = &own;
+        request.message.app_version_count = 1;
+    }
+    add_lost(100);
+    add_lost(1e6);
+    for (int i = 0; i < 6; i++) {
+        struct fake_job *job = add_job(100);
+
+        job->workunit.batch = 10 * (1 + i % 2);
+        job->workunit.keywords = TEXT("3 5");
+        job->user_had_one = i == 0;
+        job->others_take = i == 1;
+        job->has_file = i == 2;
+        job->result.appid = job->workunit.appid = 1 + i / 5;
+    }
+    list_job("r9");
+    list_job("unknown");
+}
+
+/* Whichever allocation of a visit fails: it fails as a whole, or nothing is answered that was not
+ * got. */
+static void whatever_memory_lacks_there_is_an_answer(void **state)
+{
+    struct assignment given = {.id = 1, .workunit = {.id = 77, .appid = 1, .delay_bound = 86400}};
+    bool has_pool = request.pool != NULL;
+
+    for (int kind = 0; kind < 3; kind++) {
+        enum { STEP = 48, NO_LIMIT = 1 << 22 };
+        bool lacks_some = true;
+        size_t failed = 0;
+
+        for (size_t bytes = 16 * (size_t)kind; lacks_some; bytes += STEP) {
+            enum next next;
+
+            assert_true(bytes < NO_LIMIT);
+            teardown(state);
+            (void)(has_pool ? setup_with_pool(state) : setup(state));
+            arena_destroy(arena);
+            request.arena = arena = arena_create(bytes);
+            ask_for_everything(kind, &given);
+            next = resend();
+            if (next == NEXT_STEP)
+                next = select_in_transaction(false);
+            lacks_some = arena_overflowed(arena);
+            failed += next == NEXT_FAILED;
+            if (next == NEXT_FAILED)
+                assert_int_equal(request.failure.status, STATUS_NO_MEMORY);
+            else
+                assert_true(request.visit.jobs_sent <= in_progress());
+        }
+        assert_true(request.visit.answer.job_count > 1);
+        assert_true(failed > 50);
+    }
+}
+
 /* What only this user, host or client may not have stays for others; what nobody may have goes. */
 static void what_others_may_have_stays_in_the_pool(void **state)
 {
     static char name[250];
 
     memset(name, 'n', sizeof(name));
-    for (int i = 0; i < 5; i++) {
+    for (int i = 0; i < 6; i++) {
         struct fake_job *job;
 
         teardown(state);
@@ -1543,8 +1765,9 @@ static void what_others_may_have_stays_in_the_pool(void **state)
             job->result.name = (struct text){.at = name, .length = sizeof(name)};
         request.client_version = i == 2 ? 60000 : 80000;
         job->is_faulty = i == 3;
-        if (i == 4)
-            job->others_take = true;
+        job->others_take = i == 4;
+        apps[0].homogeneous_app_version = i == 5;
+        job->others_commit = i == 5;
         assert_int_equal(select_jobs(), NEXT_STEP);
         assert_int_equal(request.visit.answer.job_count, 0);
         assert_int_equal(left_in_pool(), i < 3);
@@ -1588,6 +1811,18 @@ static void nothing_is_explained_beside_what_is_sent(void **state)
     assert_int_equal(select_jobs(), NEXT_STEP);
     assert_int_equal(request.visit.answer.job_count, 1);
     assert_int_equal(db_fake_calls("workunits_had"), 1);
+}
+
+static void the_pool_forgets_deadlines_where_the_project_does(void **state)
+{
+    (void)state;
+    config->ignore_delay_bound = true;
+    request.message.cpu_req_seconds = 1e6;
+    for (int i = 0; i < 3; i++)
+        add_job(90000); /* longer than the delay bound */
+    assert_int_equal(select_jobs(), NEXT_STEP);
+    assert_int_equal(request.visit.answer.job_count, 3);
+    assert_int_equal(db_fake_calls("candidates"), 0);
 }
 
 /* A batch of few rows has a place for each stream. */
@@ -1748,6 +1983,7 @@ int main(void)
         BY_QUERY(a_job_that_is_not_taken_commits_no_workunit),
         BY_QUERY(a_refused_statement_costs_the_jobs_alone),
         BY_QUERY(a_lost_connection_fails_the_request_at_every_call),
+        BY_QUERY(whatever_memory_lacks_there_is_an_answer),
         BY_QUERY(a_reason_that_was_not_seen_may_be_the_disk),
         BY_QUERY(an_assigned_job_that_is_gone_costs_nothing),
         BY_QUERY(a_listed_job_that_was_given_up_need_not_be_started),
@@ -1756,11 +1992,21 @@ int main(void)
         BY_QUERY(each_of_many_batches_has_its_owner),
         BY_QUERY(place_is_made_beside_what_is_reserved),
         BY_QUERY(keywords_that_the_client_does_not_name_are_the_projects),
+        BY_QUERY(no_more_lost_jobs_come_again_than_a_reply_holds),
+        BY_QUERY(few_of_many_lost_jobs_are_named),
+        BY_QUERY(jobs_of_an_app_out_of_use_are_not_looked_for),
+        BY_QUERY(a_type_that_the_user_excludes_gets_no_job),
+        BY_QUERY(the_one_job_that_a_limit_allows_is_sent),
+        BY_QUERY(an_always_on_app_gets_its_job_of_a_backup_project),
+        BY_QUERY(only_what_is_assigned_is_looked_for_where_nothing_is_wanted),
+        BY_QUERY(listed_jobs_cost_more_where_apps_have_limits),
         EITHER_WAY(OUT_OF_POOL),
         OUT_OF_POOL(without_memory_a_request_fails_as_a_whole),
+        OUT_OF_POOL(whatever_memory_lacks_there_is_an_answer),
         OUT_OF_POOL(what_others_may_have_stays_in_the_pool),
         OUT_OF_POOL(behind_what_was_had_one_is_found),
         OUT_OF_POOL(nothing_is_explained_beside_what_is_sent),
+        OUT_OF_POOL(the_pool_forgets_deadlines_where_the_project_does),
         OUT_OF_POOL(each_stream_has_its_place_in_a_batch),
         OUT_OF_POOL(what_is_sent_leaves_the_pool),
         OUT_OF_POOL(what_is_not_committed_stays_in_the_pool),

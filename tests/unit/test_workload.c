@@ -419,6 +419,10 @@ static void names_of_ignored_tasks_refuse_no_work(void **state)
     budget.spent = 0;
     message.other_result_count = 1;
     assert_real(workload_retry_longest(make()), 300, 0);
+    facts.ignores_list = false; /* a list that is simulated has its names whatever they cost */
+    budget.spent = 0;
+    message.other_result_count = 100;
+    assert_real(workload_retry_longest(make()), 300, 0);
 }
 
 /* What is late by any delay is not hurt by one. */
