@@ -107,6 +107,49 @@ expect 1 'templates/bad_in.xml:2: <rsc_fpops_est>: not a number' in_project jobs
 expect 1 'templates/bad_in.xml:2: <rsc_fpops_est>: not a number' in_project check-config
 rm "$project/templates/bad_in.xml"
 
+# A file that lies elsewhere, a priority of its own, and names that cannot be.
+from_line() { echo "$1" >"$dir/lines" && shift && from_lines "$@"; }
+expect 0 '^1 jobs, 1 results' from_line '--wu_name far --priority 7 --remote_file http://127.0.0.1/data 5 0cc175b9c0f1b6a831c399e269772661'
+same "where the file lies" "$(sql -e "SELECT xml_doc LIKE '%<name>jf_0cc175b9c0f1b6a831c399e269772661</name>%',
+    xml_doc LIKE '%<url>http://127.0.0.1/data</url>%', xml_doc LIKE '%<nbytes>5</nbytes>%', priority
+    FROM $database.workunit WHERE name = 'far'" | tr '\t' ' ')" '1 1 1 7'
+sql -e "DELETE FROM $database.result WHERE name = 'far_0'; DELETE FROM $database.workunit WHERE name = 'far'"
+expect 1 'not usable as a job.s name' from_line "--wu_name a/b $dir/in1"
+expect 1 'priority needs a value' from_line "$dir/in1 --priority"
+seq -f '--wu_template none_%.0f' 101 | sed "s|\$| $dir/in1|" >"$dir/lines"
+for number in {1..101}; do cp "$demo/in.xml" "$project/none_$number"; done
+expect 1 'more than 100 different templates' from_lines
+rm "$project"/none_*
+# Files of which the template tells all but the name, or the name; and two parts of a command line.
+reference='<workunit><file_ref><open_name>in</open_name></file_ref></workunit>'
+echo "<file_info><nbytes>5</nbytes><url>http://127.0.0.1/</url><md5_cksum>0cc175b9c0f1b6a831c399e269772661</md5_cksum></file_info>
+$reference" >"$dir/told_in.xml"
+echo "<file_info><physical_name>in1</physical_name></file_info>$reference" >"$dir/named_in.xml"
+job_of() { in_project jobs create --app demo --in "$dir/$1" --out "$QM_SOURCE_DIR/templates/none_out.xml" --name "$2" "${@:3}"; }
+document_has() { sql -e "SELECT xml_doc LIKE '%$2%' FROM $database.workunit WHERE name = '$1'"; }
+expect 0 'job told' job_of told_in.xml told far_file
+same "where the template says" "$(document_has told '<url>http://127.0.0.1/far_file</url>')" 1
+expect 1 'not usable as a file name' job_of told_in.xml wrong ../far_file
+expect 0 'job named' job_of named_in.xml named
+same "the file of the template" "$(document_has named '<name>in1</name>')" 1
+expect 0 '^1 jobs' from_line "--wu_name parts --command_line --fast $dir/in1" --command_line --far
+same "both parts" "$(document_has parts '--far --fast')" 1
+sql -e "DELETE FROM $database.result WHERE name IN ('told_0', 'named_0', 'parts_0');
+    DELETE FROM $database.workunit WHERE name IN ('told', 'named', 'parts')"
+# A result template is read again later: where it is, or its copy in the project.
+one_job() { in_project jobs create --app demo --in "$demo/in.xml" --name "$1" --out "$2" "$dir/in1"; }
+stored() { sql -e "SELECT result_template_file FROM $database.workunit WHERE name = '$1'"; }
+expect 0 'job inside' one_job inside "$project/templates/none_out.xml"
+same "a path from the project's folder" "$(stored inside)" templates/none_out.xml
+sed 's|<result>|<result><!-- other -->|' "$QM_SOURCE_DIR/templates/none_out.xml" >"$dir/none_out.xml"
+expect 1 'is there with other content' one_job other "$dir/none_out.xml"
+expect 1 'No such file' one_job other "$dir/absent_out.xml"
+long=$(printf 'n%.0s' {1..60})
+cp "$dir/none_out.xml" "$project/templates/$long.xml"
+expect 1 'the path has more than 63 bytes' one_job other "templates/$long.xml"
+rm "$project/templates/$long.xml"
+sql -e "DELETE FROM $database.result WHERE name = 'inside_0'; DELETE FROM $database.workunit WHERE name = 'inside'"
+
 seq -f '--wu_name many_%.0f '"$dir/in1" 10000 >"$dir/lines"
 from_lines --batch 7 >"$dir/said" 2>&1 || same "10,000 jobs" "$(cat "$dir/said")" "made"
 grep 'jobs/s' "$dir/said" | tail -n 1

@@ -350,6 +350,23 @@ static void resigned_document_differs_in_signatures_alone(void **state)
     assert_true(text_equal(back, document));
 }
 
+/* What other tools wrote may lack what is to be signed. */
+static void a_document_without_signatures_is_not_signed_anew(void **state)
+{
+    static const char *const documents[] = {
+        "<file_info><file_signature>\n</file_signature></file_info>",
+        "<file_info><name>prog</name></file_info>",
+        "<file_info><name>absent</name><file_signature>\n</file_signature></file_info>"};
+    struct fixture *fixture = *state;
+    struct rsa_key_texts keys;
+    struct text resigned;
+    assert_status(STATUS_OK, rsa_generate(fixture->arena, &keys, &fixture->failure));
+    for (size_t i = 0; i < sizeof documents / sizeof documents[0]; i++)
+        assert_true(version_document_resign(fixture->arena, &fixture->config,
+                                            text_from(documents[i]), keys.private_key, &resigned,
+                                            NULL) != STATUS_OK);
+}
+
 /* --- lines --------------------------------------------------------------------------------- */
 
 static void line_with_everything(void **state)
@@ -499,6 +516,7 @@ int main(void)
         CASE(version_numbers),
         CASE(version_document),
         CASE(resigned_document_differs_in_signatures_alone),
+        CASE(a_document_without_signatures_is_not_signed_anew),
         CASE(line_with_everything),
         CASE(wrong_lines),
         CASE(lines_are_bounded),
