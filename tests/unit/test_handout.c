@@ -990,6 +990,62 @@ static void only_what_is_assigned_is_looked_for_where_nothing_is_wanted(void **s
     assert_int_equal(db_fake_calls("candidates"), 0);
 }
 
+static void who_asks_for_nothing_costs_nothing(void **state)
+{
+    (void)state;
+    request.message.cpu_req_seconds = 0;
+    add_job(100);
+    assert_int_equal(select_jobs(), NEXT_STEP);
+    assert_int_equal(db_fake_calls(NULL), 0);
+}
+
+/* Nor is an app that has its job given another one beside what is assigned. */
+static void an_always_on_app_keeps_its_job_beside_assigned_ones(void **state)
+{
+    (void)state;
+    config->enable_assignment = true;
+    catalog.rows.app_count = catalog.rows.version_count = 2;
+    apps[0].non_cpu_intensive = 1; /* it lacks one, and there is none */
+    for (int i = 0; i < 2; i++) {
+        struct fake_job *job = i == 0 ? add_lost(100) : add_job(100);
+
+        job->result.appid = job->workunit.appid = 2;
+    }
+    list_job("r0");
+    run();
+    assert_int_equal(db_fake_calls("assignments"), 1);
+    assert_int_equal(request.visit.answer.job_count, 0);
+}
+
+/* Whatever it is that uses the budget up, that is said, and once. */
+static void whatever_uses_up_the_budget_is_told(void **state)
+{
+    static struct ip_result queue[] = {{.name = {.at = "r9", .length = 2}, .time_remaining = 9}};
+    size_t by_queue = 0, by_others = 0;
+
+    for (uint64_t most = 1; request.visit.answer.job_count == 0; most += 10) {
+        bool is_queue, is_other;
+
+        teardown(state);
+        setup(state);
+        request.visit.budget.most = most;
+        request.message.has_ip_results = true;
+        request.message.ip_results = queue;
+        request.message.ip_result_count = 1;
+        for (int i = 0; i < 5; i++)
+            list_job("r9");
+        add_job(100);
+        assert_int_equal(select_jobs(), NEXT_STEP);
+        is_queue = says("queue");
+        is_other = says("the server's time for one request was used up");
+        if (request.visit.answer.job_count == 0)
+            assert_true(is_queue != is_other);
+        by_queue += is_queue;
+        by_others += is_other;
+    }
+    assert_true(by_queue > 0 && by_others > 0);
+}
+
 /* --- lost jobs -------------------------------------------------------------------------------- */
 
 static void a_lost_job_comes_again_before_new_ones(void **state)
@@ -1994,6 +2050,9 @@ int main(void)
         BY_QUERY(keywords_that_the_client_does_not_name_are_the_projects),
         BY_QUERY(no_more_lost_jobs_come_again_than_a_reply_holds),
         BY_QUERY(few_of_many_lost_jobs_are_named),
+        BY_QUERY(who_asks_for_nothing_costs_nothing),
+        BY_QUERY(an_always_on_app_keeps_its_job_beside_assigned_ones),
+        BY_QUERY(whatever_uses_up_the_budget_is_told),
         BY_QUERY(jobs_of_an_app_out_of_use_are_not_looked_for),
         BY_QUERY(a_type_that_the_user_excludes_gets_no_job),
         BY_QUERY(the_one_job_that_a_limit_allows_is_sent),

@@ -319,6 +319,11 @@ static void the_delay_lasts_until_a_task_is_done(void **state)
     assert_real(workload_retry_delay(make()), 600, 0);
     listed[0].time_remaining = 1;
     assert_real(workload_retry_delay(make()), 60, 0);
+    add_coproc("NVIDIA");
+    message.ip_result_count = 1;
+    listed[0].time_remaining = 600;
+    listed[0].ncudas = 1;
+    assert_real(workload_retry_delay(make()), 600, 0);
 }
 
 /* workload_sim 0: the delay that the client says fills the processors, whatever it lists. */
