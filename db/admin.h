@@ -269,6 +269,19 @@ struct queue_line {
 MUST_CHECK enum status db_admin_queue(struct db *db, struct arena *arena, bool by_batch,
                                       struct queue_line **ret_rows, size_t *ret_count);
 
+/* How many connections this user may have, and how many prepared statements all together. */
+MUST_CHECK enum status db_admin_connection_limits(struct db *db,
+                                                  struct connection_limits_row *ret_limits);
+/* Statements that a connection of a server may have prepared. */
+size_t db_statements_of_connection(void);
+
+/* Workunits that wait for other programs. */
+struct backlog {
+    int64_t transitions, oldest_transition; /* due, not made; the oldest's time, 0: none */
+    int64_t validations, assimilations;
+};
+MUST_CHECK enum status db_admin_backlog(struct db *db, int64_t now, struct backlog *ret_backlog);
+
 /* Applications of whose newest workunits, as many as are looked at, some leave less time than
  * `below` (s) from sending to the deadline, and the shortest of them (s). */
 MUST_CHECK enum status db_admin_short_deadlines(struct db *db, struct arena *arena,

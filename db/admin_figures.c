@@ -55,6 +55,29 @@ enum status db_admin_queue(struct db *db, struct arena *arena, bool by_batch,
     return STATUS_OK;
 }
 
+enum status db_admin_connection_limits(struct db *db, struct connection_limits_row *ret_limits)
+{
+    return DB_ONE(db, admin_connection_limits, NULL, ret_limits, DB_NO_VALUES);
+}
+
+enum status db_admin_backlog(struct db *db, int64_t now, struct backlog *ret_backlog)
+{
+    struct overdue_row overdue;
+    struct waiting_row validations, assimilations;
+    enum status status = DB_ONE(db, admin_transitions_waiting, NULL, &overdue, .now = now);
+
+    if (status == STATUS_OK)
+        status = DB_ONE(db, admin_validations_waiting, NULL, &validations, DB_NO_VALUES);
+    if (status == STATUS_OK)
+        status = DB_ONE(db, admin_assimilations_waiting, NULL, &assimilations, DB_NO_VALUES);
+    if (status == STATUS_OK)
+        *ret_backlog = (struct backlog){.transitions = overdue.jobs,
+                                        .oldest_transition = overdue.oldest,
+                                        .validations = validations.jobs,
+                                        .assimilations = assimilations.jobs};
+    return status;
+}
+
 enum status db_admin_short_deadlines(struct db *db, struct arena *arena, size_t looked_at,
                                      int64_t below, struct short_deadline_row **ret_rows,
                                      size_t *ret_count)

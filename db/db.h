@@ -56,6 +56,37 @@ MUST_CHECK enum status db_read_only(struct db *db);
 bool db_sees_losses(const struct db *db);
 /* The text of the last error of this connection, for the log; "" when none. */
 const char *db_error(const struct db *db);
+
+/* What is wrong with a database that a server cannot work with: a word for figures, words for
+ * anybody, the option of config.xml to look at first ("": none). */
+#define DB_TROUBLES(TROUBLE)                                                                  \
+    TROUBLE(NONE, "ok", "can be read and written", "")                                        \
+    TROUBLE(AWAY, "away", "cannot be reached or does not answer", "db_host")                  \
+    TROUBLE(FULL, "connections", "takes no more connections", "threads")                      \
+    TROUBLE(LOGIN, "login", "refuses the user or the password", "db_passwd")                  \
+    TROUBLE(NO_DATABASE, "no_database", "is not there under this name, or not for this user", \
+            "db_name")                                                                        \
+    TROUBLE(UNFIT, "unfit", "lacks tables, or is set up in another way than a server needs",  \
+            "db_name")                                                                        \
+    TROUBLE(RIGHTS, "rights", "forbids the user what a server has to do", "db_user")          \
+    TROUBLE(READ_ONLY, "read_only", "can only be read", "")                                   \
+    TROUBLE(STATEMENTS, "statements", "takes no more prepared statements", "threads")         \
+    TROUBLE(SPACE, "space", "has no space left", "")                                          \
+    TROUBLE(OTHER, "other", "fails", "")
+enum db_trouble {
+#define DB_TROUBLE_ENUM(name, word, words, option) DB_TROUBLE_##name,
+    DB_TROUBLES(DB_TROUBLE_ENUM)
+#undef DB_TROUBLE_ENUM
+        DB_TROUBLE_COUNT
+};
+struct db_trouble_words {
+    const char *word, *words, *option;
+};
+extern const struct db_trouble_words db_trouble_words[DB_TROUBLE_COUNT];
+/* Opens a connection as a server does, has each of a server's statements prepared, by which the
+ * database says whether the user may execute it, and commits a row that it writes and deletes.
+ * Waits 5 s for an answer at most. `failure`: the database's own words. Any thread. */
+enum db_trouble db_examine(const struct config *config, struct failure *failure);
 /* Statements executed and round trips made since the last call of db_count_reset. Preparing is
  * counted by itself: it happens once per connection and statement. */
 struct db_count {

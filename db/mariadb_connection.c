@@ -24,6 +24,7 @@
 #define ANSWER_TIMEOUT_S      20
 #define ADMIN_TIMEOUT_S       600
 #define FILES_TIMEOUT_S       5 /* of the file database: no request waits long for it */
+#define LOOK_TIMEOUT_S        5 /* of mariadb_open_briefly */
 #define SCRATCH_BYTES_MAX     ((size_t)256 * 1024 * 1024)
 #define SERVER_VERSION_OLDEST 100200 /* MariaDB 10.2: array binding */
 
@@ -241,8 +242,9 @@ static enum status take_place(struct db *db, const struct place *place)
     return STATUS_OK;
 }
 
+/* `ret_error` may be NULL. */
 static enum status open_db(const struct place *place, bool with_database, bool inspects,
-                           struct db **ret_db, struct failure *failure)
+                           struct db **ret_db, unsigned *ret_error, struct failure *failure)
 {
     struct db *db = calloc(1, sizeof(*db));
     enum status status = STATUS_NO_MEMORY;
@@ -265,6 +267,8 @@ static enum status open_db(const struct place *place, bool with_database, bool i
         status = open_connection(db);
     if (status != STATUS_OK) {
         (void)fail(failure, status, "database: %s", db->error);
+        if (ret_error != NULL)
+            *ret_error = db->error_number;
         db_close(db);
         return status;
     }
@@ -276,7 +280,16 @@ enum status db_open(const struct config *config, struct db **ret_db, struct fail
 {
     struct place place = project_place(config);
 
-    return open_db(&place, true, true, ret_db, failure);
+    return open_db(&place, true, true, ret_db, NULL, failure);
+}
+
+enum status mariadb_open_briefly(const struct config *config, struct db **ret_db,
+                                 unsigned *ret_error, struct failure *failure)
+{
+    struct place place = project_place(config);
+
+    place.answer_timeout = LOOK_TIMEOUT_S;
+    return open_db(&place, true, true, ret_db, ret_error, failure);
 }
 
 enum status db_admin_open(const struct config *config, struct db **ret_db, struct failure *failure)
@@ -285,7 +298,7 @@ enum status db_admin_open(const struct config *config, struct db **ret_db, struc
 
     place.is_admin = true;
     place.answer_timeout = ADMIN_TIMEOUT_S;
-    return open_db(&place, true, true, ret_db, failure);
+    return open_db(&place, true, true, ret_db, NULL, failure);
 }
 
 enum status db_connect(const struct config *config, struct db **ret_db, struct failure *failure)
@@ -293,7 +306,7 @@ enum status db_connect(const struct config *config, struct db **ret_db, struct f
     struct place place = project_place(config);
 
     place.answer_timeout = ADMIN_TIMEOUT_S; /* an upgrade changes whole tables */
-    return open_db(&place, false, false, ret_db, failure);
+    return open_db(&place, false, false, ret_db, NULL, failure);
 }
 
 enum status db_connect_files(const struct config *config, bool with_database, struct db **ret_db,
@@ -301,7 +314,7 @@ enum status db_connect_files(const struct config *config, bool with_database, st
 {
     struct place place = files_place(config);
 
-    return open_db(&place, with_database, false, ret_db, failure);
+    return open_db(&place, with_database, false, ret_db, NULL, failure);
 }
 
 enum status db_reopen(struct db *db)

@@ -66,13 +66,51 @@ enum status db_error_status(unsigned error, bool committing)
     }
 }
 
+enum db_trouble mariadb_trouble(unsigned error)
+{
+    switch (error) {
+    case 0:
+    case ER_NO_SUCH_TABLE:
+    case ER_BAD_FIELD_ERROR:
+        return DB_TROUBLE_UNFIT;
+    case ER_CON_COUNT_ERROR:
+    case ER_TOO_MANY_USER_CONNECTIONS:
+    case ER_USER_LIMIT_REACHED:
+        return DB_TROUBLE_FULL;
+    case ER_ACCESS_DENIED_ERROR:
+    case ER_ACCESS_DENIED_NO_PASSWORD_ERROR:
+    case ER_HOST_NOT_PRIVILEGED:
+    case CR_AUTH_PLUGIN_CANNOT_LOAD:
+        return DB_TROUBLE_LOGIN;
+    case ER_BAD_DB_ERROR:
+    case ER_DBACCESS_DENIED_ERROR:
+        return DB_TROUBLE_NO_DATABASE;
+    case ER_TABLEACCESS_DENIED_ERROR:
+    case ER_COLUMNACCESS_DENIED_ERROR:
+    case ER_SPECIFIC_ACCESS_DENIED_ERROR:
+        return DB_TROUBLE_RIGHTS;
+    case ER_OPTION_PREVENTS_STATEMENT:
+    case ER_READ_ONLY_MODE:
+    case ER_CANT_EXECUTE_IN_READ_ONLY_TRANSACTION:
+        return DB_TROUBLE_READ_ONLY;
+    case ER_MAX_PREPARED_STMT_COUNT_REACHED:
+        return DB_TROUBLE_STATEMENTS;
+    case ER_DISK_FULL:
+    case ER_RECORD_FILE_FULL:
+        return DB_TROUBLE_SPACE;
+    default:
+        return db_error_status(error, false) == STATUS_DB_GONE ? DB_TROUBLE_AWAY : DB_TROUBLE_OTHER;
+    }
+}
+
 enum status mariadb_note(struct db *db, const char *what, unsigned error, const char *why,
                          bool committing)
 {
     enum status status = db_error_status(error, committing);
 
+    db->error_number = error;
     db->was_refused = error == ER_OPTION_PREVENTS_STATEMENT || error == ER_READ_ONLY_MODE;
-    (void)snprintf(db->error, sizeof(db->error), "%s: error %u (%s)", what, error, why);
+    (void)snprintf(db->error, sizeof(db->error), "%s: %s (error %u)", what, why, error);
     for (char *c = db->error; *c != '\0'; c++) {
         if ((unsigned char)*c < ' ')
             *c = ' ';

@@ -48,6 +48,7 @@ struct db {
     struct db_count count;
     uint64_t fail_at; /* for tests: calls until one fails; 0: never */
     enum status fail_with;
+    unsigned error_number; /* of the server or its library; 0: the last error is our own */
     char error[512];
 };
 
@@ -58,6 +59,8 @@ enum status mariadb_note_connection(struct db *db, const char *what, bool commit
 enum status mariadb_note_statement(struct db *db, const struct statement_definition *definition,
                                    MYSQL_STMT *handle);
 enum status mariadb_lacks_memory(struct db *db);
+/* What an error number says of a database that was to be opened or tried; 0: it is not fit. */
+enum db_trouble mariadb_trouble(unsigned error);
 
 /* mariadb_transaction.c: whether each transaction is to begin with a token: asked once for each
  * connection that is opened, when it is known what it is connected to. */
@@ -71,7 +74,11 @@ MUST_CHECK enum status mariadb_refuse_writes(struct db *db);
 /* Before a connection is closed: deletes old rows of others, now and then. */
 void mariadb_forget_connections(struct db *db);
 
-/* mariadb_connection.c: until db_reopen every command answers DB_GONE. */
+/* mariadb_connection.c: as db_open, for a look at it: answers are waited for as briefly as
+ * connections are. *ret_error: the number of the error that stood in the way. */
+MUST_CHECK enum status mariadb_open_briefly(const struct config *config, struct db **ret_db,
+                                            unsigned *ret_error, struct failure *failure);
+/* Until db_reopen every command answers DB_GONE. */
 void mariadb_disconnect(struct db *db);
 /* All statements that were prepared, so that each is prepared anew. */
 void mariadb_forget_prepared(struct db *db);

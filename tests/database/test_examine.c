@@ -1,0 +1,84 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* What is said of a database that can be worked with, and leaves nothing behind; and of one that is
+ * not there. (Rights, limits and the others: tests/integration/broken.sh.) */
+#include "db/admin.h"
+#include "db/db.h"
+#include "tests/support/database.h"
+#include "tests/support/test.h"
+
+static void a_sound_database_is_left_as_it_was(void **state)
+{
+    struct test_fixture *f = *state;
+    struct failure failure = {0};
+
+    assert_int_equal(db_examine(test_database_config(f->database), &failure), DB_TROUBLE_NONE);
+    assert_string_equal(failure.text, "");
+    assert_int_equal(test_sql_integer(f->database, "SELECT COUNT(*) FROM qm_connection"), 0);
+}
+
+static void what_is_wrong_is_told_apart(void **state)
+{
+    static const struct {
+        const char *option, *value;
+        enum db_trouble trouble;
+    } cases[] = {
+        {"db_name", "", DB_TROUBLE_NO_DATABASE},
+        {"db_name", "nowhere_at_all", DB_TROUBLE_NO_DATABASE},
+        {"db_name", "mysql", DB_TROUBLE_UNFIT},
+        {"db_user", "nobody_at_all", DB_TROUBLE_LOGIN},
+        {"db_socket", "/nowhere/at/all", DB_TROUBLE_AWAY},
+    };
+    struct test_fixture *f = *state;
+    struct config *config = test_database_config(f->database);
+
+    for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+        struct failure failure = {0};
+        struct text name = config->db_name, user = config->db_user, socket = config->db_socket;
+
+        assert_status(STATUS_OK, config_set(config, text_from(cases[i].option),
+                                            text_from(cases[i].value), NULL));
+        assert_int_equal(db_examine(config, &failure), cases[i].trouble);
+        assert_string_not_equal(failure.text, "");
+        config->db_name = name;
+        config->db_user = user;
+        config->db_socket = socket;
+    }
+}
+
+static void limits_and_backlog_are_read(void **state)
+{
+    struct test_fixture *f = *state;
+    struct connection_limits_row limits;
+    struct backlog backlog;
+
+    assert_status(STATUS_OK, db_admin_connection_limits(f->db, &limits));
+    assert_true(limits.connections >= 10 && limits.statements >= 1000);
+    assert_in_range(db_statements_of_connection(), 100, 180);
+    test_sql(
+        f->database,
+        "INSERT INTO workunit SET id = 1, name = 'a', transition_time = 100, need_validate = 1;"
+        "INSERT INTO workunit SET id = 2, name = 'b', transition_time = 50;"
+        "INSERT INTO workunit SET id = 3, name = 'c', transition_time = 300,"
+        " assimilate_state = 1");
+    assert_status(STATUS_OK, db_admin_backlog(f->db, 200, &backlog));
+    assert_int_equal(backlog.transitions, 2);
+    assert_int_equal(backlog.oldest_transition, 50);
+    assert_int_equal(backlog.validations, 1);
+    assert_int_equal(backlog.assimilations, 1);
+    assert_status(STATUS_OK, db_admin_backlog(f->db, 10, &backlog));
+    assert_int_equal(backlog.transitions, 0);
+    assert_int_equal(backlog.oldest_transition, 0);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test_setup_teardown(a_sound_database_is_left_as_it_was, test_fixture_open,
+                                        test_fixture_close),
+        cmocka_unit_test_setup_teardown(what_is_wrong_is_told_apart, test_fixture_open,
+                                        test_fixture_close),
+        cmocka_unit_test_setup_teardown(limits_and_backlog_are_read, test_fixture_open,
+                                        test_fixture_close),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
