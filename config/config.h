@@ -129,12 +129,29 @@ struct config_option {
     const char *help;
     size_t offset; /* in struct config */
 };
+/* Those that a program reads when it starts; config.xml(5) says so of each. */
+struct config_at_start {
+    const char *name;
+    bool of_uploads; /* the upload handler; else the server */
+};
+extern const struct config_at_start config_at_start[];
+extern const size_t config_at_start_count;
 extern const struct config_option config_options[];
 extern const size_t config_option_count;
 
 /* name = value, one per line, with where it came from (default, config.xml:LINE). Secrets are
  * hidden. */
 void config_dump(const struct config *config, struct buffer *ret_text);
+/* Where the option of that name was given, as "FILE:LINE: NAME"; where it was not, "config.xml:
+ * NAME". In the arena. */
+const char *config_place(const struct config *config, const char *name, struct arena *arena);
+/* A log line for each option in which `now` differs from `before`, without what is secret, and for
+ * max_jobs_in_progress; answers how many. */
+size_t config_log_changes(const struct config *before, const struct config *now);
+/* Options that a program reads when it starts (the upload handler, or else the server), and in
+ * which `now` differs from what it began with. */
+size_t config_restarts_wanted(const struct config *begun, const struct config *now,
+                              bool of_uploads);
 /* A commented sample of the whole file, from the table. */
 void config_write_sample(struct buffer *ret_text);
 /* The manual page of config.xml, from the table. */

@@ -206,9 +206,7 @@ static void option_end(struct loader *loader)
     enum status status =
         config_set_option(loader->config, option, buffer_text(&loader->value), origin, &failure);
     if (status != STATUS_OK)
-        /* as BOINC does: a bad regular expression is left out */
-        find(loader, option->type != CONFIG_REGEXES || status != STATUS_INVALID, loader->line,
-             text_from(failure.text));
+        find(loader, true, loader->line, text_from(failure.text));
 }
 
 static void other_end(struct loader *loader)

@@ -45,6 +45,12 @@ const struct config_option config_options[] = {
 };
 const size_t config_option_count = sizeof(config_options) / sizeof(config_options[0]);
 
+const struct config_at_start config_at_start[] = {
+    {"pool_jobs_max", false}, {"threads", false},     {"upload_connections", true},
+    {"upload_threads", true}, {"user_filter", false},
+};
+const size_t config_at_start_count = sizeof(config_at_start) / sizeof(config_at_start[0]);
+
 const struct other_option config_other[] = {
 #define OTHER(pattern, use) {pattern, OTHER_##use},
 #include "config/other_options.def"

@@ -398,13 +398,14 @@ static void what_is_not_known_is_told(void **state)
     assert_status(STATUS_INVALID, load_text(world, TEXT("<boinc>\n<config>\n<")));
 }
 
-static void bad_regular_expression_is_left_out(void **state)
+static void bad_regular_expression_is_an_error(void **state)
 {
     struct world *world = *state;
-    assert_status(STATUS_OK,
+    assert_status(STATUS_INVALID,
                   load_options(world, "<ban_os>Windows(</ban_os>\n<ban_os>Win & <95</ban_os>\n"
                                       "<ban_os></ban_os>"));
-    assert_finding(world, false, 3, "ban_os: \"Windows(\" is no regular expression");
+    assert_finding(world, true, 3, "ban_os: \"Windows(\" is no regular expression");
+    assert_status(STATUS_OK, load_options(world, "<ban_os>Win & <95</ban_os>\n<ban_os></ban_os>"));
     assert_int_equal(world->config->ban_os.count, 1);
     assert_text(world->config->ban_os.items[0], "Win & <95");
 }
@@ -532,6 +533,53 @@ static void tests_set_options_by_name(void **state)
     assert_status(STATUS_NOT_FOUND, config_set(world->config, TEXT("thread"), TEXT("3"), NULL));
 }
 
+/* What is said of an option and what is told of a change are the same. */
+static void options_read_at_start_say_so(void **state)
+{
+    (void)state;
+    for (size_t i = 0; i < config_option_count; i++) {
+        bool is_said = strstr(config_options[i].help, "A change needs a restart.") != NULL;
+        bool is_listed = false;
+
+        for (size_t j = 0; j < config_at_start_count; j++)
+            is_listed = is_listed || strcmp(config_at_start[j].name, config_options[i].name) == 0;
+        if (is_said != is_listed)
+            fail_msg("%s: said %d, listed %d", config_options[i].name, is_said, is_listed);
+    }
+}
+
+static void changes_are_counted(void **state)
+{
+    struct world *world = *state;
+    struct config *before;
+
+    assert_status(STATUS_OK, load_options(world, "<ban_os>a</ban_os><db_passwd>x</db_passwd>"));
+    before = config_hold(world->config);
+    assert_int_equal(config_log_changes(before, world->config), 0);
+    assert_status(STATUS_OK,
+                  load_options(world, "<ban_os>a</ban_os><ban_os>b</ban_os><db_passwd>y</db_passwd>"
+                                      "<threads>9</threads><upload_threads>5</upload_threads>"
+                                      "<max_jobs_in_progress><project><total_limit><jobs>3</jobs>"
+                                      "</total_limit></project></max_jobs_in_progress>"));
+    assert_int_equal(config_log_changes(before, world->config), 5);
+    assert_int_equal(config_log_changes(world->config, before), 5);
+    assert_int_equal(config_restarts_wanted(before, world->config, false), 1);
+    assert_int_equal(config_restarts_wanted(before, world->config, true), 1);
+    config_release(before);
+}
+
+static void a_place_is_file_and_line(void **state)
+{
+    struct world *world = *state;
+
+    assert_status(STATUS_OK, load_options(world, "\n<threads>9</threads>"));
+    assert_text(text_from(config_place(world->config, "threads", world->arena)),
+                text_string(world->arena, text_print(world->arena, TEXT_FORMAT ":4: threads",
+                                                     TEXT_ARG(world->main_file))));
+    assert_text(text_from(config_place(world->config, "db_name", world->arena)),
+                "config.xml: db_name");
+}
+
 static void last_holder_frees(void **state)
 {
     (void)state;
@@ -657,7 +705,7 @@ int main(void)
         IN_WORLD(faulty_limits_are_errors),
         IN_WORLD(much_is_bounded),
         IN_WORLD(what_is_not_known_is_told),
-        IN_WORLD(bad_regular_expression_is_left_out),
+        IN_WORLD(bad_regular_expression_is_an_error),
         IN_WORLD(slips_of_the_pen_are_forgiven),
         IN_WORLD(comments_keep_line_numbers_right),
         IN_WORLD(malformed_file_is_an_error_with_its_line),
@@ -667,6 +715,9 @@ int main(void)
         IN_WORLD(old_client_versions_are_scaled),
         IN_WORLD(tests_set_options_by_name),
         cmocka_unit_test(last_holder_frees),
+        cmocka_unit_test(options_read_at_start_say_so),
+        IN_WORLD(changes_are_counted),
+        IN_WORLD(a_place_is_file_and_line),
         IN_WORLD(dump_tells_values_and_origins),
         IN_WORLD(sample_file_is_that_of_the_table),
         IN_WORLD(manual_page_is_that_of_the_table),
