@@ -63,7 +63,7 @@ enum status log_open(const char *path, bool journal, struct failure *failure)
     if (sink.descriptor != STDERR_FILENO)
         (void)close(sink.descriptor);
     sink.descriptor = descriptor;
-    sink.journal = journal;
+    sink.journal = journal && path == NULL; /* a file is nobody's journal */
     return STATUS_OK;
 }
 

@@ -230,12 +230,13 @@ static void lines_are_logfmt_with_time_and_level(void **state)
     struct text words = {.at = line.at + 29, .length = line.length - 29};
     assert_text(words, " level=normal event=one two");
 
+    /* A file gets no priorities, whoever reads standard error. */
     assert_status(STATUS_OK, log_open(world->path.at, true, &failure));
     log_line_with(LOG_LEVEL_WARNING, "error", TEXT("Duplicate \"x\" level=critical"), "event=%s",
                   "two");
     rest = logged(world);
     (void)text_split(&rest, '\n');
-    assert_true(text_starts(rest, TEXT("<4>time=20")));
+    assert_true(text_starts(rest, TEXT("time=20")));
     assert_true(
         text_contains(rest, TEXT("event=two error=\"Duplicate \\\"x\\\" level=critical\"\n")));
     log_line_with(LOG_LEVEL_WARNING, "error", TEXT("a\r\n\tb\\ \x01\xe4"), "event=three");
@@ -265,6 +266,23 @@ static void a_log_that_cannot_be_made_is_told(void **state)
     assert_int_equal(rmdir(world->path.at), 0);
     assert_int_equal(rename(old.at, world->path.at), 0);
     assert_true(text_contains(logged(world), TEXT("event=after")));
+    assert_status(STATUS_OK, log_open(NULL, false, NULL));
+}
+
+static void the_journal_gets_priorities(void **state)
+{
+    struct world *world = *state;
+    int kept = dup(STDERR_FILENO);
+    int file = open(world->path.at, O_WRONLY | O_CREAT | O_TRUNC, 0644);
+
+    assert_true(kept >= 0 && file >= 0);
+    assert_int_equal(dup2(file, STDERR_FILENO), STDERR_FILENO);
+    assert_status(STATUS_OK, log_open(NULL, true, NULL));
+    log_line(LOG_LEVEL_WARNING, "event=one");
+    assert_int_equal(dup2(kept, STDERR_FILENO), STDERR_FILENO);
+    close(kept);
+    close(file);
+    assert_true(text_starts(logged(world), TEXT("<4>time=20")));
     assert_status(STATUS_OK, log_open(NULL, false, NULL));
 }
 
@@ -441,6 +459,7 @@ int main(void)
         IN_WORLD(failed_write_leaves_the_old_file_and_nothing_else),
         IN_WORLD(lines_are_logfmt_with_time_and_level),
         IN_WORLD(a_log_that_cannot_be_made_is_told),
+        IN_WORLD(the_journal_gets_priorities),
         IN_WORLD(long_lines_are_cut),
         IN_WORLD(rotation_begins_a_new_file),
         IN_WORLD(lines_of_threads_do_not_mix),
