@@ -15,7 +15,10 @@
 #include "server/upload/upload_project.h"
 
 #include <dirent.h>
+#include <errno.h>
+#include <inttypes.h>
 #include <math.h>
+#include <stdarg.h>
 #include <stdio.h>
 #include <string.h>
 #include <sys/stat.h>
@@ -24,7 +27,14 @@
 
 #include "server/base/banned.h"
 
-enum { JOBS_LOOKED_AT = 1000, SHORT_DEADLINE_S = 86400 };
+enum {
+    JOBS_LOOKED_AT = 1000,
+    SHORT_DEADLINE_S = 86400,
+    FINDING_BYTES = 4096,
+    CHECK_BYTES_MAX = 64 * 1024 * 1024,
+    OTHER_CONNECTIONS =
+        4 /* of a server, beside its threads: watcher, a look, job pool, uses of qmctl */
+};
 
 /* One check under way. */
 struct check {
@@ -34,35 +44,54 @@ struct check {
     check_found *found;
     void *context;
     struct config *config;
-    struct db *db; /* NULL: not to be read, or not there */
-    bool stops;    /* something was found that no server starts with */
+    struct db *db;          /* NULL: not to be read, or not there */
+    enum check_topic topic; /* that is being looked at */
+    bool stops;             /* something was found that no server starts with */
 };
 
-static void found(struct check *check, enum check_severity severity, const char *text)
+static void found(struct check *check, enum check_severity severity, const char *format, ...)
+    PRINTF_LIKE(3, 4);
+static void found(struct check *check, enum check_severity severity, const char *format, ...)
 {
+    char text[FINDING_BYTES];
+    va_list arguments;
+
+    va_start(arguments, format);
+    (void)vsnprintf(text, sizeof(text), format, arguments);
+    va_end(arguments);
     check->stops = check->stops || severity == CHECK_STOPS;
-    check->found(check->context, severity, text);
+    check->found(check->context, &(const struct check_finding){severity, check->topic, text});
 }
 
-static bool check_config(struct check *check)
+/* "FILE:LINE: OPTION" */
+static const char *place(const struct check *check, const char *option)
+{
+    return config_place(check->config, option, check->arena);
+}
+
+static void check_config(struct check *check)
 {
     struct config_findings findings = {.count = 0};
     struct failure failure = {.status = STATUS_OK};
     enum status status =
         config_load(check->project_dir, check->arena, &check->config, &findings, &failure);
+
     for (size_t i = 0; i < findings.count; i++) {
         const struct config_finding *finding = &findings.items[i];
-        found(check, finding->is_error ? CHECK_STOPS : CHECK_WARNING,
-              text_string(check->arena, text_print(check->arena, TEXT_FORMAT ":%d: " TEXT_FORMAT,
-                                                   TEXT_ARG(finding->file), finding->line,
-                                                   TEXT_ARG(finding->text))));
+        enum check_severity severity = finding->is_error ? CHECK_STOPS : CHECK_WARNING;
+
+        if (finding->line > 0)
+            found(check, severity, TEXT_FORMAT ":%d: " TEXT_FORMAT, TEXT_ARG(finding->file),
+                  finding->line, TEXT_ARG(finding->text));
+        else
+            found(check, severity, TEXT_FORMAT ": " TEXT_FORMAT, TEXT_ARG(finding->file),
+                  TEXT_ARG(finding->text));
     }
     if (status != STATUS_OK && !check->stops)
-        found(check, CHECK_STOPS, failure.text);
-    return status == STATUS_OK;
+        found(check, CHECK_STOPS, "%s", failure.text);
 }
 
-static void check_given(struct check *check)
+static void check_options(struct check *check)
 {
     const struct config *config = check->config;
     const struct {
@@ -73,50 +102,62 @@ static void check_given(struct check *check)
                    {"download_url", config->download_url}, {"upload_url", config->upload_url}};
     for (size_t i = 0; i < sizeof options / sizeof options[0]; i++)
         if (options[i].value.length == 0)
-            found(check, CHECK_ERROR,
-                  text_string(check->arena, text_print(check->arena, "config.xml: %s is not given",
-                                                       options[i].name)));
+            found(check, CHECK_ERROR, "config.xml: %s is not given", options[i].name);
 }
 
+/* As a server takes it: from the project's folder where it is relative. */
 static void check_folder(struct check *check, const char *option, struct text dir)
 {
-    const char *path = text_string(check->arena, dir);
+    const struct config *config = check->config;
     struct stat info;
+    const char *path;
+
     if (dir.length == 0)
         return;
-    if (stat(path, &info) != 0 || !S_ISDIR(info.st_mode))
-        found(check, CHECK_ERROR,
-              text_string(check->arena,
-                          text_print(check->arena, "%s: %s is not a folder", option, path)));
+    path = text_string(check->arena,
+                       text_starts(dir, TEXT("/"))
+                           ? dir
+                           : text_print(check->arena, TEXT_FORMAT "/" TEXT_FORMAT,
+                                        TEXT_ARG(config->project_dir_path), TEXT_ARG(dir)));
+    if (stat(path, &info) != 0)
+        found(check, CHECK_ERROR, "%s: %s: %s", place(check, option), path, strerror(errno));
+    else if (!S_ISDIR(info.st_mode))
+        found(check, CHECK_ERROR, "%s: %s is not a folder", place(check, option), path);
     else if (access(path, W_OK | X_OK) != 0)
-        found(check, CHECK_WARNING,
-              text_string(check->arena, text_print(check->arena, "%s: %s is not writable for you",
-                                                   option, path)));
+        found(check, CHECK_WARNING, "%s: %s is not writable for the user who asks",
+              place(check, option), path);
     else if ((info.st_mode & S_IWOTH) != 0)
-        found(
-            check, CHECK_WARNING,
-            text_string(check->arena,
-                        text_print(check->arena,
-                                   "%s: everybody on this machine can put files into %s, and take "
-                                   "the place of others: chmod o-w",
-                                   option, path)));
+        found(check, CHECK_WARNING,
+              "%s: everybody on this machine can put files into %s, and take the place of others:"
+              " chmod o-w",
+              place(check, option), path);
 }
 
+static void check_folders(struct check *check)
+{
+    check_folder(check, "download_dir", check->config->download_dir);
+    check_folder(check, "upload_dir", check->config->upload_dir);
+}
+
+/* What a server reads of them, which it cannot start without; both halves; who may read them. */
 static void check_keys(struct check *check)
 {
-    for (int i = 0; i < 2; i++) {
+    struct failure missing = {.status = STATUS_OK};
+    struct text key;
+
+    if (project_signing_key_read(check->config, check->arena, &key, &missing) != STATUS_OK)
+        found(check, CHECK_STOPS, "%s", missing.text);
+    for (int i = missing.status == STATUS_OK ? 0 : 1; i < 2; i++) { /* said already */
         struct failure failure = {.status = STATUS_OK};
         struct stat info;
         const char *name =
             text_string(check->arena, text_print(check->arena, "%s_private", key_pairs[i]));
         const char *path = key_path(check->arena, check->config, name);
+
         if (key_check_pair(check->arena, check->config, key_pairs[i], &failure) != STATUS_OK)
-            found(check, CHECK_ERROR, failure.text);
+            found(check, CHECK_ERROR, "%s", failure.text);
         else if (stat(path, &info) == 0 && (info.st_mode & 077) != 0)
-            found(check, CHECK_WARNING,
-                  text_string(
-                      check->arena,
-                      text_print(check->arena, "%s can be read by others than its owner", path)));
+            found(check, CHECK_WARNING, "%s can be read by others than its owner", path);
     }
 }
 
@@ -124,21 +165,25 @@ static void check_keys(struct check *check)
 static void check_uploads(struct check *check)
 {
     const struct config *config = check->config;
+    const struct {
+        const char *option;
+        struct text value;
+    } modes[] = {{"fuh_set_initial_permission", config->fuh_set_initial_permission},
+                 {"fuh_set_completed_permission", config->fuh_set_completed_permission}};
     int mode;
 
     if (config->ignore_upload_certificates)
-        found(check, CHECK_WARNING,
-              "ignore_upload_certificates: anybody can upload files of any name");
+        found(check, CHECK_WARNING, "%s: anybody can upload files of any name",
+              place(check, "ignore_upload_certificates"));
     else if (config->dont_generate_upload_certificates)
-        found(
-            check, CHECK_WARNING,
-            "dont_generate_upload_certificates: an upload handler refuses files of jobs without a "
-            "certificate, unless ignore_upload_certificates is set");
-    if (!upload_mode_read(config->fuh_set_initial_permission, 0, &mode) ||
-        !upload_mode_read(config->fuh_set_completed_permission, 0, &mode))
-        found(check, CHECK_ERROR,
-              "fuh_set_initial_permission, fuh_set_completed_permission: wanted octal digits up to "
-              "0777");
+        found(check, CHECK_WARNING,
+              "%s: an upload handler refuses files of jobs without a certificate, unless"
+              " ignore_upload_certificates is set",
+              place(check, "dont_generate_upload_certificates"));
+    for (size_t i = 0; i < sizeof modes / sizeof modes[0]; i++)
+        if (!upload_mode_read(modes[i].value, 0, &mode))
+            found(check, CHECK_ERROR, "%s: wanted octal digits up to 0777",
+                  place(check, modes[i].option));
 }
 
 static void check_secrets(struct check *check)
@@ -152,6 +197,39 @@ static void check_secrets(struct check *check)
         stat(path, &info) == 0 && (info.st_mode & S_IROTH) != 0)
         found(check, CHECK_WARNING,
               "config.xml holds a password and can be read by everybody: chmod o-rwx");
+}
+
+/* A block that cannot be read is left out of replies, which nobody sees. */
+static void check_blocks(struct check *check)
+{
+    static const char *const names[] = {"gui_urls.xml", "project_files.xml"};
+
+    for (size_t i = 0; i < sizeof names / sizeof names[0]; i++) {
+        struct failure failure = {.status = STATUS_OK};
+        struct text block;
+
+        if (project_block_read(check->config, names[i], check->arena, &block, &failure) !=
+            STATUS_OK)
+            found(check, CHECK_ERROR, "%s", failure.text);
+    }
+}
+
+static void check_joining(struct check *check)
+{
+    const struct config *config = check->config;
+    struct failure failure = {.status = STATUS_OK};
+    struct text terms = NO_TEXT;
+    enum status status;
+
+    if (!config->joining)
+        return;
+    status = project_terms_read(config, check->arena, &terms, &failure);
+    if (status != STATUS_OK && status != STATUS_NOT_FOUND)
+        found(check, CHECK_ERROR, "%s: nobody can join", failure.text);
+    else if (config->account_creation_rpc_require_consent && terms.length == 0)
+        found(check, CHECK_ERROR,
+              "%s: without terms_of_use.txt no client sends a consent, so nobody can join",
+              place(check, "account_creation_rpc_require_consent"));
 }
 
 /* Files that end in "in" or "in.xml" are input templates, those in "out" result templates. */
@@ -177,7 +255,7 @@ static void check_template(struct check *check, const char *name)
     else if (status == STATUS_OK)
         status = output_template_read(check->arena, shown, document, &options, &output, &failure);
     if (status != STATUS_OK)
-        found(check, CHECK_ERROR, failure.text);
+        found(check, CHECK_ERROR, "%s", failure.text);
 }
 
 static void check_templates(struct check *check)
@@ -186,7 +264,10 @@ static void check_templates(struct check *check)
         text_string(check->arena, text_print(check->arena, "%s/templates", check->project_dir)));
     struct dirent *entry;
     if (folder == NULL) {
-        found(check, CHECK_WARNING, "there is no folder templates");
+        if (errno == ENOENT)
+            found(check, CHECK_WARNING, "there is no folder templates");
+        else
+            found(check, CHECK_ERROR, "%s/templates: %s", check->project_dir, strerror(errno));
         return;
     }
     while ((entry = readdir(folder)) != NULL) {
@@ -200,9 +281,7 @@ static void check_templates(struct check *check)
 
 static void not_checked(struct check *check, const char *what)
 {
-    found(check, CHECK_WARNING,
-          text_string(check->arena,
-                      text_print(check->arena, "%s: not checked: %s", what, db_error(check->db))));
+    found(check, CHECK_WARNING, "%s: not checked: %s", what, db_error(check->db));
 }
 
 /* Those of a running project are not ours to change. */
@@ -217,28 +296,73 @@ static void check_table_keys(struct check *check)
     }
     for (size_t i = 0; i < count; i++)
         found(check, CHECK_WARNING,
-              text_string(check->arena,
-                          text_print(check->arena,
-                                     "table " TEXT_FORMAT
-                                     " has no primary key, which a cluster needs: ALTER TABLE"
-                                     " " TEXT_FORMAT " ADD PRIMARY KEY (" TEXT_FORMAT ")",
-                                     TEXT_ARG(tables[i].name), TEXT_ARG(tables[i].name),
-                                     TEXT_ARG(tables[i].columns_of_key))));
+              "table " TEXT_FORMAT " has no primary key, which a cluster needs: ALTER TABLE"
+              " " TEXT_FORMAT " ADD PRIMARY KEY (" TEXT_FORMAT ")",
+              TEXT_ARG(tables[i].name), TEXT_ARG(tables[i].name),
+              TEXT_ARG(tables[i].columns_of_key));
+}
+
+/* A thread that gets no connection answers that the project is down. */
+static void check_limits(struct check *check)
+{
+    struct connection_limits_row limits;
+    int64_t threads = check->config->threads;
+    int64_t connections = (check->config->files_db_name.length > 0 ? 2 : 1) * threads;
+
+    if (db_admin_connection_limits(check->db, &limits) != STATUS_OK) {
+        not_checked(check, "limits of connections");
+        return;
+    }
+    if (connections + OTHER_CONNECTIONS > limits.connections)
+        found(check, CHECK_ERROR,
+              "%s: a server needs %" PRId64 " connections, the database takes %" PRId64
+              " (max_connections)",
+              place(check, "threads"), connections + OTHER_CONNECTIONS, limits.connections);
+    if (threads * (int64_t)db_statements_of_connection() > limits.statements)
+        found(check, CHECK_WARNING,
+              "%s: a server prepares up to %" PRId64 " statements, the database takes %" PRId64
+              " (max_prepared_stmt_count)",
+              place(check, "threads"), threads * (int64_t)db_statements_of_connection(),
+              limits.statements);
+}
+
+/* The option that the trouble is about, where it was given. */
+static const char *place_of_trouble(const struct check *check, enum db_trouble trouble)
+{
+    const struct config *config = check->config;
+    const char *option = db_trouble_words[trouble].option;
+
+    if (option[0] == '\0')
+        return "database";
+    if (trouble == DB_TROUBLE_AWAY && config->db_host.length == 0 && config->db_socket.length > 0)
+        option = "db_socket";
+    return place(check, option);
 }
 
 static void check_database(struct check *check)
 {
-    struct failure failure = {.status = STATUS_OK};
+    struct failure failure = {.status = STATUS_OK}, unused = {.status = STATUS_OK};
+    enum db_trouble trouble;
+
+    if (!check->reads_database)
+        return;
+    trouble = db_examine(check->config, &failure);
+    if (trouble != DB_TROUBLE_NONE)
+        found(check, CHECK_ERROR, "%s: the database %s: %s", place_of_trouble(check, trouble),
+              db_trouble_words[trouble].words, failure.text);
+    /* Said already, where it fails; what can only be read is read. */
+    if (db_admin_open(check->config, &check->db, &unused) == STATUS_OK)
+        check_limits(check);
+}
+
+static void check_catalog(struct check *check)
+{
     struct catalog_rows rows;
-    enum status status = db_admin_open(check->config, &check->db, &failure);
-    if (status == STATUS_OK) {
-        status = db_catalog(check->db, check->arena, &rows);
-        if (status != STATUS_OK)
-            (void)fail(&failure, status, "%s", db_error(check->db));
-    }
-    if (status != STATUS_OK) {
-        found(check, CHECK_ERROR,
-              text_string(check->arena, text_print(check->arena, "database: %s", failure.text)));
+
+    if (check->db == NULL)
+        return;
+    if (db_catalog(check->db, check->arena, &rows) != STATUS_OK) {
+        not_checked(check, "applications");
         return;
     }
     if (rows.app_count == 0)
@@ -262,11 +386,12 @@ static void check_files(struct check *check)
 
     if (config->deletion_policy_expire)
         found(check, CHECK_WARNING,
-              "deletion_policy_expire: files whose template has no exp_days may be deleted after 60"
-              " days");
+              "%s: files whose template has no exp_days may be deleted after 60 days",
+              place(check, "deletion_policy_expire"));
     if (config->delete_from_self && config->files_db_name.length == 0)
         found(check, CHECK_WARNING,
-              "delete_from_self: without files_db_name no file of today's clients is deleted");
+              "%s: without files_db_name no file of today's clients is deleted",
+              place(check, "delete_from_self"));
     if (config->files_db_name.length == 0 || !check->reads_database)
         return;
     status = db_files_open(config, &db, &failure);
@@ -278,10 +403,7 @@ static void check_files(struct check *check)
             status = fail(&failure, STATUS_DB_REFUSED, "there is no table \"qm_connection\"");
     }
     if (status != STATUS_OK)
-        found(check, CHECK_WARNING,
-              text_string(
-                  check->arena,
-                  text_print(check->arena, "file database: %s (qmctl files init)", failure.text)));
+        found(check, CHECK_WARNING, "file database: %s (qmctl files init)", failure.text);
     db_close(db);
 }
 
@@ -293,7 +415,7 @@ static void check_plan_classes(struct check *check)
     struct catalog_rows rows = {0};
 
     if (project_plan_classes(check->config, &classes, &failure) != STATUS_OK) {
-        found(check, CHECK_ERROR, failure.text);
+        found(check, CHECK_ERROR, "%s", failure.text);
         return;
     }
     if (check->db != NULL && db_catalog(check->db, check->arena, &rows) != STATUS_OK)
@@ -303,11 +425,8 @@ static void check_plan_classes(struct check *check)
 
         if (version->plan_class.length > 0 && !plan_class_is_known(&classes, version->plan_class))
             found(check, CHECK_WARNING,
-                  text_string(check->arena,
-                              text_print(check->arena,
-                                         "app_version %lld: there is no plan class " TEXT_FORMAT
-                                         ", so it is never sent",
-                                         (long long)version->id, TEXT_ARG(version->plan_class))));
+                  "app_version %lld: there is no plan class " TEXT_FORMAT ", so it is never sent",
+                  (long long)version->id, TEXT_ARG(version->plan_class));
     }
     plan_classes_free(&classes);
 }
@@ -343,56 +462,36 @@ static void check_deadlines(struct check *check)
     }
     for (size_t i = 0; i < count; i++)
         found(check, CHECK_WARNING,
-              text_string(
-                  check->arena,
-                  text_print(
-                      check->arena,
-                      "jobs of " TEXT_FORMAT " are due %.1f hours after they are sent: " TEXT_FORMAT
-                      " (edf_min_queue when_not_idle: one for each processor)",
-                      TEXT_ARG(apps[i].app), (double)apps[i].shortest / 3600,
-                      TEXT_ARG(connection_words(check->arena, config, &hosts, apps[i].shortest)))));
+              "jobs of " TEXT_FORMAT " are due %.1f hours after they are sent: " TEXT_FORMAT
+              " (edf_min_queue when_not_idle: one for each processor)",
+              TEXT_ARG(apps[i].app), (double)apps[i].shortest / 3600,
+              TEXT_ARG(connection_words(check->arena, config, &hosts, apps[i].shortest)));
 }
 
-/* What a server reads of the project's folder before it starts. */
-static void check_start(struct check *check)
+void project_check(const char *project_dir, bool reads_database, check_found *report, void *context)
 {
-    struct project *project = NULL;
-    struct failure failure = {.status = STATUS_OK};
-
-    if (project_load(check->config, &project, &failure) != STATUS_OK)
-        found(check, CHECK_STOPS, failure.text);
-    else if (check->config->joining && check->config->account_creation_rpc_require_consent &&
-             project->blocks.terms_of_use.length == 0)
-        found(check, CHECK_ERROR,
-              "account_creation_rpc_require_consent: without terms_of_use.txt no client sends a "
-              "consent, so nobody can join");
-    project_release(project);
-}
-
-void project_check(struct arena *arena, const char *project_dir, bool reads_database,
-                   check_found *report, void *context)
-{
-    struct check check = {.arena = arena,
+    static void (*const looks[TOPIC_COUNT])(struct check * check) = {
+#define LOOK(name) [TOPIC_##name] = check_##name,
+        CHECK_TOPICS(LOOK)
+#undef LOOK
+    };
+    struct check check = {.arena = arena_create(CHECK_BYTES_MAX),
                           .project_dir = project_dir,
                           .reads_database = reads_database,
                           .found = report,
                           .context = context};
 
-    if (check_config(&check)) {
-        check_start(&check);
-        check_given(&check);
-        check_folder(&check, "download_dir", check.config->download_dir);
-        check_folder(&check, "upload_dir", check.config->upload_dir);
-        check_keys(&check);
-        check_uploads(&check);
-        check_secrets(&check);
-        check_templates(&check);
-        check_files(&check);
-        if (reads_database)
-            check_database(&check);
-        check_plan_classes(&check);
-        check_deadlines(&check);
+    if (check.arena == NULL) {
+        found(&check, CHECK_STOPS, "no memory");
+        return;
+    }
+    for (int topic = 0; topic < TOPIC_COUNT; topic++) {
+        check.topic = (enum check_topic)topic;
+        looks[topic](&check);
+        if (check.config == NULL)
+            break;
     }
     db_close(check.db);
     config_release(check.config);
+    arena_destroy(check.arena);
 }

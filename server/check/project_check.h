@@ -1,24 +1,64 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Checks everything that a server and the administrator's command will need of a project, tells all
  * that is wrong and not only the first, and changes nothing: the one function behind
- * `quartermaster --check-config` and `qmctl check-config`. */
+ * `quartermaster --check-config`, `qmctl check-config`, `qmctl status` and what a running server
+ * says of itself. */
 #ifndef SERVER_CHECK_PROJECT_CHECK_H
 #define SERVER_CHECK_PROJECT_CHECK_H
 
 #include <stdbool.h>
+#include <stdio.h>
 
-struct arena;
+/* What is looked at, in this order; behind the first nothing is, where it fails. */
+#define CHECK_TOPICS(TOPIC)                                                            \
+    TOPIC(config)       /* config.xml and config_aux.xml */                            \
+    TOPIC(keys)         /* both pairs, and who may read them */                        \
+    TOPIC(options)      /* what has to be given */                                     \
+    TOPIC(folders)      /* download_dir, upload_dir */                                 \
+    TOPIC(uploads)      /* what the upload handler and the jobs think of each other */ \
+    TOPIC(secrets)      /* passwords that everybody can read */                        \
+    TOPIC(blocks)       /* gui_urls.xml, project_files.xml */                          \
+    TOPIC(joining)      /* terms_of_use.txt */                                         \
+    TOPIC(templates)    /* of jobs and results */                                      \
+    TOPIC(files)        /* the file database, and what the disk options mean */        \
+    TOPIC(database)     /* whether a server can work with it */                        \
+    TOPIC(catalog)      /* applications, platforms */                                  \
+    TOPIC(plan_classes) /* plan_class_spec.xml, and versions of classes unknown */     \
+    TOPIC(deadlines)    /* jobs that hosts get none of because they store work */
+enum check_topic {
+#define CHECK_TOPIC(name) TOPIC_##name,
+    CHECK_TOPICS(CHECK_TOPIC)
+#undef CHECK_TOPIC
+        TOPIC_COUNT
+};
+const char *check_topic_word(enum check_topic topic);
 
 enum check_severity {
     CHECK_WARNING,
     CHECK_ERROR, /* the project does not work as it should */
     CHECK_STOPS  /* no server starts with it */
 };
-typedef void check_found(void *context, enum check_severity severity, const char *text);
+struct check_finding {
+    enum check_severity severity;
+    enum check_topic topic;
+    const char *text; /* with file and line where there are any; lasts as long as the call */
+};
+typedef void check_found(void *context, const struct check_finding *finding);
 
-/* Calls `report` for each finding, in words that last as long as the call. Without the database
- * (reads_database false) what is in it is not checked. */
-void project_check(struct arena *arena, const char *project_dir, bool reads_database,
-                   check_found *report, void *context);
+/* Calls `report` for each finding. Without the database (reads_database false) what is in it is not
+ * checked. */
+void project_check(const char *project_dir, bool reads_database, check_found *report,
+                   void *context);
+
+struct check_counts {
+    unsigned errors[TOPIC_COUNT], warnings[TOPIC_COUNT];
+    unsigned error_count, warning_count;
+};
+void check_count(struct check_counts *counts, const struct check_finding *finding);
+/* "error", "warning". */
+const char *check_severity_word(enum check_severity severity);
+/* "error: TEXT" in a line; and the last line, which begins with OK where nothing was found. */
+void check_print(FILE *stream, const struct check_finding *finding);
+void check_print_counts(FILE *stream, const struct check_counts *counts);
 
 #endif

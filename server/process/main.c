@@ -82,8 +82,8 @@ static const struct argp_option options[] = {
      "the load of that time (0: no load)",
      0},
     {"check-config", KEY_CHECK_CONFIG, NULL, 0,
-     "Check configuration, keys and the project's files, say what is wrong, and exit with 1 if no "
-     "server can start with it",
+     "Check configuration, keys, the project's files and the database, say what is wrong, and exit "
+     "with 1 where something is an error",
      1},
     {"dump-config", KEY_DUMP_CONFIG, NULL, 0,
      "Write every option with its value and where that came from", 1},
@@ -251,29 +251,19 @@ static enum status dump_config(const struct server_command *command)
     return status;
 }
 
-enum { CHECK_BYTES_MAX = 64 * 1024 * 1024 };
-
-static void print_found(void *context, enum check_severity severity, const char *text)
+static void print_found(void *context, const struct check_finding *finding)
 {
-    enum status *status = context;
-
-    fprintf(stderr, "%s: %s\n", severity == CHECK_WARNING ? "warning" : "error", text);
-    if (severity == CHECK_STOPS)
-        *status = STATUS_INVALID;
+    check_count(context, finding);
+    check_print(stderr, finding);
 }
 
-/* Without the database, which a server waits for; and only what it cannot start with fails: this is
- * asked before each start. */
 static enum status check_config(const struct server_command *command)
 {
-    struct arena *arena = arena_create(CHECK_BYTES_MAX);
-    enum status status = STATUS_OK;
+    struct check_counts counts = {.error_count = 0};
 
-    if (arena == NULL)
-        return STATUS_NO_MEMORY;
-    project_check(arena, command->options.project_dir, false, print_found, &status);
-    arena_destroy(arena);
-    return status;
+    project_check(command->options.project_dir, true, print_found, &counts);
+    check_print_counts(stderr, &counts);
+    return counts.error_count == 0 ? STATUS_OK : STATUS_INVALID;
 }
 
 /* A CGI program that cannot even read its configuration still has a client waiting. */

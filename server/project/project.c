@@ -60,6 +60,12 @@ static enum status read_key(struct arena *arena, const struct config *config, co
     return file_read(arena, path, KEY_BYTES_MAX, ret_key, failure);
 }
 
+enum status project_signing_key_read(const struct config *config, struct arena *arena,
+                                     struct text *ret_key, struct failure *failure)
+{
+    return read_key(arena, config, "code_sign_public", -1, ret_key, failure);
+}
+
 /* Old keys are numbered without gaps: the first one that is missing ends the row. */
 static void read_old_keys(struct project *project, const struct config *config)
 {
@@ -84,28 +90,49 @@ static void read_old_keys(struct project *project, const struct config *config)
     project->keys.old_key_count = count;
 }
 
+enum status project_block_read(const struct config *config, const char *name, struct arena *arena,
+                               struct text *ret_block, struct failure *failure)
+{
+    struct failure why = {0};
+    char path[PATH_MAX];
+    enum status status;
+
+    *ret_block = NO_TEXT;
+    project_path(config, name, path, sizeof(path));
+    status = file_read(arena, path, BLOCK_BYTES_MAX, ret_block, &why);
+    if (status == STATUS_OK || status == STATUS_NOT_FOUND)
+        return STATUS_OK;
+    *ret_block = NO_TEXT;
+    return fail(failure, status, "%s", why.text);
+}
+
 static struct text read_block(struct project *project, const struct config *config,
                               const char *name)
 {
-    struct text block = NO_TEXT;
+    struct failure failure = {0};
+    struct text block;
+
+    if (project_block_read(config, name, project->arena, &block, &failure) != STATUS_OK)
+        log_event(LOG_LEVEL_CRITICAL, "block_not_read", text_from(failure.text));
+    return block;
+}
+
+enum status project_terms_read(const struct config *config, struct arena *arena,
+                               struct text *ret_terms, struct failure *failure)
+{
     char path[PATH_MAX];
 
-    project_path(config, name, path, sizeof(path));
-    if (file_read(project->arena, path, BLOCK_BYTES_MAX, &block, NULL) != STATUS_OK)
-        return NO_TEXT;
-    return block;
+    project_path(config, "terms_of_use.txt", path, sizeof(path));
+    return file_read(arena, path, TERMS_BYTES_MAX, ret_terms, failure);
 }
 
 /* Nobody shall join under terms that are not shown. */
 static void read_terms(struct project *project, const struct config *config)
 {
     struct failure failure = {0};
-    char path[PATH_MAX];
-    enum status status;
+    enum status status =
+        project_terms_read(config, project->arena, &project->blocks.terms_of_use, &failure);
 
-    project_path(config, "terms_of_use.txt", path, sizeof(path));
-    status =
-        file_read(project->arena, path, TERMS_BYTES_MAX, &project->blocks.terms_of_use, &failure);
     project->blocks.terms_are_lost = status != STATUS_OK && status != STATUS_NOT_FOUND;
     if (project->blocks.terms_are_lost && config->joining)
         log_event(LOG_LEVEL_CRITICAL, "terms_of_use_not_read", text_from(failure.text));
@@ -187,8 +214,7 @@ enum status project_load(const struct config *config, struct project **ret_proje
     }
     project->arena = arena;
     project->references = 1;
-    status =
-        read_key(arena, config, "code_sign_public", -1, &project->keys.code_sign_public, failure);
+    status = project_signing_key_read(config, arena, &project->keys.code_sign_public, failure);
     if (status != STATUS_OK) {
         arena_destroy(arena);
         return status;

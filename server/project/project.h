@@ -51,6 +51,16 @@ MUST_CHECK enum status project_load(const struct config *config, struct project 
 MUST_CHECK enum status project_plan_classes(const struct config *config,
                                             struct plan_classes *ret_classes,
                                             struct failure *failure);
+/* Parts of it, for whoever asks whether they can be read; nothing is logged. */
+MUST_CHECK enum status project_signing_key_read(const struct config *config, struct arena *arena,
+                                                struct text *ret_key, struct failure *failure);
+/* STATUS_NOT_FOUND: there is no terms_of_use.txt. */
+MUST_CHECK enum status project_terms_read(const struct config *config, struct arena *arena,
+                                          struct text *ret_terms, struct failure *failure);
+/* DIR/NAME, a block for replies; empty, and STATUS_OK, where there is none. */
+MUST_CHECK enum status project_block_read(const struct config *config, const char *name,
+                                          struct arena *arena, struct text *ret_block,
+                                          struct failure *failure);
 struct project *project_hold(struct project *project);
 void project_release(struct project *project); /* NULL is fine */
 

@@ -4,40 +4,52 @@
 #include "server/base/arena.h"
 #include "server/check/project_check.h"
 #include "tools/qmctl/commands.h"
+#include "tools/qmctl/output.h"
 #include "tools/qmctl/upload_check.h"
 
 #include <stdio.h>
 
 #include "server/base/banned.h"
 
-struct counts {
-    int errors, warnings;
-    bool stops; /* config.xml may not be readable */
+struct printed {
+    struct session *session;
+    struct output_table table; /* where it is not for people */
+    struct check_counts counts;
 };
 
-static void print_found(void *context, enum check_severity severity, const char *text)
+static void print_found(void *context, const struct check_finding *finding)
 {
-    struct counts *counts = context;
+    struct printed *printed = context;
+    struct session *session = printed->session;
 
-    counts->stops = counts->stops || severity == CHECK_STOPS;
-    printf("%s: %s\n", severity == CHECK_WARNING ? "warning" : "error", text);
-    if (severity == CHECK_WARNING)
-        counts->warnings++;
-    else
-        counts->errors++;
+    check_count(&printed->counts, finding);
+    if (session->form == FORM_TEXT) {
+        check_print(stdout, finding);
+        return;
+    }
+    table_text(&printed->table, text_from(check_severity_word(finding->severity)));
+    table_text(&printed->table, text_from(check_topic_word(finding->topic)));
+    table_words(&printed->table, text_copy(session->arena, text_from(finding->text)));
 }
 
 enum exit_code command_check_config(struct session *session)
 {
-    struct counts counts = {0};
+    static const char *const titles[] = {"severity", "topic", "words"};
+    struct printed printed = {.session = session, .table = TABLE_BEGIN(session, titles)};
 
-    project_check(session->arena, session->project, !option_given(session, "no-db"), print_found,
-                  &counts);
-    if (!option_given(session, "no-web") && !counts.stops && session_config(session) == STATUS_OK) {
+    project_check(session->project, !option_given(session, "no-db"), print_found, &printed);
+    if (!option_given(session, "no-web") && printed.counts.errors[TOPIC_config] == 0 &&
+        session_config(session) == STATUS_OK) {
         struct text problem = upload_templates_problem(session);
+
         if (problem.length > 0)
-            print_found(&counts, CHECK_WARNING, text_string(session->arena, problem));
+            print_found(&printed,
+                        &(const struct check_finding){CHECK_WARNING, TOPIC_uploads,
+                                                      text_string(session->arena, problem)});
     }
-    printf("%d errors, %d warnings\n", counts.errors, counts.warnings);
-    return counts.errors == 0 ? EXIT_DONE : EXIT_FAILED;
+    if (session->form == FORM_TEXT)
+        check_print_counts(stdout, &printed.counts);
+    else
+        table_print(&printed.table);
+    return printed.counts.error_count == 0 ? EXIT_DONE : EXIT_FAILED;
 }
