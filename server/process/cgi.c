@@ -5,15 +5,19 @@
 #include "config/config.h"
 #include "server/base/file.h"
 #include "server/base/log.h"
+#include "server/process/health.h"
 #include "server/process/serve.h"
 #include "server/process/server.h"
 #include "server/process/web_request.h"
 #include "server/process/worker.h"
 #include "server/project/catalog.h"
+#include "server/project/project.h"
 
 #include <errno.h>
+#include <limits.h>
 #include <poll.h>
 #include <stdlib.h>
+#include <time.h>
 #include <unistd.h>
 
 #include "server/base/banned.h"
@@ -109,6 +113,31 @@ static void load_catalog(struct worker *worker, struct snapshot *snapshot)
     snapshot->catalog = catalog;
 }
 
+/* A program of one request has no watcher: it looks itself. */
+static void look_for_stop(struct server *server)
+{
+    struct snapshot snapshot;
+    char path[PATH_MAX];
+
+    server_snapshot(server, &snapshot);
+    project_path(snapshot.config, "stop_sched", path, sizeof(path));
+    server_set_stop_sched(server, access(path, F_OK) == 0);
+    snapshot_release(&snapshot);
+}
+
+static const char *state_problem(struct server *server, const struct snapshot *snapshot)
+{
+    struct failure failure = {0};
+
+    health_note_stop(server_health(server), snapshot->stop_sched, snapshot->config->dont_send_jobs);
+    if (!snapshot->stop_sched)
+        health_note_database(server_health(server), db_examine(snapshot->config, &failure),
+                             (int64_t)time(NULL));
+    if (failure.text[0] != '\0')
+        log_event(LOG_LEVEL_WARNING, "database_examined", text_from(failure.text));
+    return health_problem(server_health(server));
+}
+
 enum status serve_cgi(struct server *server, struct failure *failure)
 {
     struct worker worker;
@@ -120,6 +149,7 @@ enum status serve_cgi(struct server *server, struct failure *failure)
     enum status status;
 
     worker_init(&worker, server, NULL);
+    look_for_stop(server);
     server_snapshot(server, &snapshot);
     body = buffer_on_heap((size_t)snapshot.config->request_bytes_max);
     reply = buffer_on_heap((size_t)snapshot.config->request_memory_max);
@@ -147,6 +177,7 @@ enum status serve_cgi(struct server *server, struct failure *failure)
         (void)worker_answer(&worker, &snapshot, &web, &no_load, &reply);
     } else {
         content_type = "text/plain";
+        web_write_state(&web, state_problem(server, &snapshot), &reply);
     }
     status = write_reply(content_type, &web, buffer_text(&reply));
 done:

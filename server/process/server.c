@@ -12,6 +12,7 @@
 #include "server/join/join_limits.h"
 #include "server/pool/fill.h"
 #include "server/pool/pool.h"
+#include "server/process/health.h"
 #include "server/process/load_meter.h"
 #include "server/process/receive.h"
 #include "server/project/catalog.h"
@@ -20,6 +21,7 @@
 #include <pthread.h>
 #include <stdlib.h>
 #include <string.h>
+#include <time.h>
 
 #include "server/base/banned.h"
 
@@ -35,6 +37,7 @@ struct server {
     struct stream_ledger *ledger;
     struct files_health files;
     struct join_limits *join_limits;
+    struct health *health;
 
     struct pool *pool;     /* NULL: none */
     struct filler *filler; /* likewise; under `lock` */
@@ -64,6 +67,11 @@ struct join_limits *server_join_limits(struct server *server)
     return server->join_limits;
 }
 
+struct health *server_health(struct server *server)
+{
+    return server->health;
+}
+
 struct pool *server_pool(struct server *server)
 {
     return server->pool;
@@ -86,6 +94,8 @@ void server_note_database(struct server *server, bool is_there, uint64_t now_ns)
 {
     uint64_t none = 0;
 
+    if (is_there)
+        health_note_served(server->health, (int64_t)time(NULL));
     if (!is_there) /* the first to notice says when */
         (void)atomic_compare_exchange_strong(&server->database_away_ns, &none, now_ns);
     else if (atomic_load(&server->database_away_ns) != 0)
@@ -103,6 +113,7 @@ void server_write_waiting(struct server *server, struct buffer *ret_page)
 {
     struct receiver_figures figures;
 
+    health_write(server->health, (int64_t)time(NULL), ret_page);
     write_gauge(ret_page, "database_away_seconds", "how long requests have found no database",
                 server_database_away_for(server, clock_ns()));
     if (server->receiver == NULL)
@@ -270,8 +281,10 @@ enum status server_create(const struct server_options *options, struct server **
     server->options = *options;
     pthread_mutex_init(&server->lock, NULL);
     server->ledger = stream_ledger_create();
-    status = server->ledger == NULL ? fail(failure, STATUS_NO_MEMORY, "no memory")
-                                    : load_config(server, failure);
+    server->health = health_create();
+    status = server->ledger == NULL || server->health == NULL
+                 ? fail(failure, STATUS_NO_MEMORY, "no memory")
+                 : load_config(server, failure);
     if (status == STATUS_OK)
         status = project_load(server->current.config, &server->current.project, failure);
     if (status == STATUS_OK) {
@@ -295,6 +308,7 @@ void server_destroy(struct server *server)
     snapshot_release(&server->current);
     stream_ledger_destroy(server->ledger);
     join_limits_destroy(server->join_limits);
+    health_destroy(server->health);
     pthread_mutex_destroy(&server->lock);
     server->magic = 0;
     free(server);

@@ -18,6 +18,7 @@ struct load_meter;
 struct join_limits;
 struct stream_ledger;
 struct files_health;
+struct health;
 struct server;
 
 enum { FINDINGS_BYTES_MAX = 64 << 20 }; /* memory for what is found while config.xml is read */
@@ -54,6 +55,7 @@ struct load_meter *server_load(struct server *server);
 struct stream_ledger *server_ledger(struct server *server);
 struct join_limits *server_join_limits(struct server *server);
 struct files_health *server_files(struct server *server);
+struct health *server_health(struct server *server);
 
 /* With a thread that keeps it like the database, before the workers start; stop it after they
  * ended. Without a pool requests ask the database themselves, so a failure stops nothing. */

@@ -11,8 +11,12 @@
 #include "config/config.h"
 #include "server/base/arena.h"
 #include "server/base/clock.h"
+#include "server/base/counters.h"
 #include "server/base/log.h"
+#include "server/base/random.h"
+#include "server/check/project_check.h"
 #include "server/process/duties.h"
+#include "server/process/health.h"
 #include "server/process/server.h"
 #include "server/project/catalog.h"
 #include "server/project/project.h"
@@ -27,6 +31,7 @@
 #include <string.h>
 #include <sys/eventfd.h>
 #include <sys/stat.h>
+#include <time.h>
 #include <unistd.h>
 
 #include "server/base/banned.h"
@@ -45,6 +50,11 @@ struct stamp {
     off_t size;
     ino_t inode;
 };
+
+/* How often the database is examined, when it can be worked with and when it cannot; and how often
+ * the project's folder is checked. In ns. */
+static const uint64_t examine_ns = UINT64_C(10000000000), trouble_ns = UINT64_C(2000000000);
+static const uint64_t folder_ns = UINT64_C(60000000000);
 
 enum watched {
     WATCHED_CONFIG,
@@ -74,6 +84,11 @@ struct watcher {
     struct config *db_config; /* that db was opened with */
     uint64_t catalog_due_ns, duties_due_ns;
     bool catalog_failed; /* and was logged */
+
+    struct config *begun; /* what the process began with */
+    uint64_t examine_due_ns, folder_due_ns;
+    enum db_trouble trouble; /* that was logged */
+    uint64_t folder_hash;    /* of the findings that were logged */
 };
 
 static void stamp_file(const char *path, struct stamp *ret_stamp)
@@ -129,10 +144,15 @@ static void reload_config(struct watcher *watcher, const struct config *old)
     dir = text_string(arena, old->project_dir_path);
     if (config_load(dir, arena, &config, &findings, &failure) == STATUS_OK) {
         log_findings(&findings);
-        log_line(LOG_LEVEL_NORMAL, "event=config_loaded");
+        log_line(LOG_LEVEL_NORMAL, "event=config_loaded changes=%zu",
+                 config_log_changes(old, config));
+        health_note_config(server_health(watcher->server),
+                           config_restarts_wanted(watcher->begun, config, false));
+        counter_add(COUNTER_config_reloads, 1);
         server_replace_config(watcher->server, config);
     } else {
         log_findings(&findings);
+        counter_add(COUNTER_config_refusals, 1);
         log_event(LOG_LEVEL_CRITICAL, "config_refused", text_from(failure.text));
     }
     arena_destroy(arena);
@@ -189,6 +209,8 @@ static void check_files(struct watcher *watcher, const struct config *config, bo
         reload_config(watcher, config);
     if (project_is_new)
         reload_project(watcher, config);
+    if (config_is_new || project_is_new)
+        watcher->examine_due_ns = watcher->folder_due_ns = 0;
 }
 
 static void check_reread(struct watcher *watcher, const struct config *config)
@@ -218,7 +240,9 @@ static void check_triggers(struct watcher *watcher, const struct config *config)
     char path[PATH_MAX];
 
     project_path(config, "stop_sched", path, sizeof(path));
-    server_set_stop_sched(watcher->server, access(path, F_OK) == 0);
+    bool is_stopped = access(path, F_OK) == 0;
+    server_set_stop_sched(watcher->server, is_stopped);
+    health_note_stop(server_health(watcher->server), is_stopped, config->dont_send_jobs);
     check_reread(watcher, config);
 }
 
@@ -294,6 +318,68 @@ static void do_duties(struct watcher *watcher, const struct snapshot *snapshot)
     }
 }
 
+/* --- what the server says of itself ------------------------------------------------------------
+ */
+
+static void examine_database(struct watcher *watcher, const struct config *config)
+{
+    struct failure failure = {0};
+    enum db_trouble trouble;
+
+    if (clock_ns() < watcher->examine_due_ns)
+        return;
+    trouble = db_examine(config, &failure);
+    if (trouble != DB_TROUBLE_NONE && trouble != watcher->trouble)
+        log_line_with(LOG_LEVEL_CRITICAL, "why", text_from(failure.text),
+                      "event=database_trouble state=%s", db_trouble_words[trouble].word);
+    else if (trouble != watcher->trouble)
+        log_line(LOG_LEVEL_WARNING, "event=database_trouble state=%s",
+                 db_trouble_words[trouble].word);
+    watcher->trouble = trouble;
+    health_note_database(server_health(watcher->server), trouble, (int64_t)time(NULL));
+    watcher->examine_due_ns = clock_ns() + (trouble == DB_TROUBLE_NONE ? examine_ns : trouble_ns);
+}
+
+struct folder_findings {
+    struct check_counts counts;
+    uint64_t hash; /* of all of them */
+    bool logs;
+};
+
+/* What is in config.xml was logged when it was read. */
+static void take_finding(void *context, const struct check_finding *finding)
+{
+    struct folder_findings *findings = context;
+
+    check_count(&findings->counts, finding);
+    if (finding->topic == TOPIC_config)
+        return;
+    findings->hash = random_mix(findings->hash, text_hash(text_from(finding->text)));
+    if (findings->logs)
+        log_line_with(finding->severity == CHECK_WARNING ? LOG_LEVEL_WARNING : LOG_LEVEL_CRITICAL,
+                      "why", text_from(finding->text), "event=check_finding topic=%s",
+                      check_topic_word(finding->topic));
+}
+
+/* Findings are logged when they are others than before. */
+static void check_folder(struct watcher *watcher, const struct config *config)
+{
+    struct folder_findings findings = {.hash = 0};
+    char dir[PATH_MAX];
+
+    if (clock_ns() < watcher->folder_due_ns)
+        return;
+    watcher->folder_due_ns = clock_ns() + folder_ns;
+    project_path(config, "", dir, sizeof(dir));
+    project_check(dir, false, take_finding, &findings);
+    health_note_folder(server_health(watcher->server), &findings.counts);
+    if (findings.hash != watcher->folder_hash) {
+        watcher->folder_hash = findings.hash;
+        findings = (struct folder_findings){.logs = true};
+        project_check(dir, false, take_finding, &findings);
+    }
+}
+
 static void check_all(struct watcher *watcher)
 {
     bool reload = atomic_exchange(&watcher->reload, false);
@@ -308,6 +394,9 @@ static void check_all(struct watcher *watcher)
         watcher->catalog_due_ns = 0;
     refresh_catalog(watcher, snapshot.config);
     do_duties(watcher, &snapshot);
+    examine_database(watcher, snapshot.config);
+    check_folder(watcher, snapshot.config);
+    health_note_counters(server_health(watcher->server), (int64_t)time(NULL));
     snapshot_release(&snapshot);
 }
 
@@ -338,6 +427,7 @@ static void wake(struct watcher *watcher)
 static void watcher_free(struct watcher *watcher)
 {
     close_database(watcher);
+    config_release(watcher->begun);
     close(watcher->wake);
     free(watcher);
 }
@@ -357,6 +447,7 @@ enum status watcher_start(struct server *server, struct watcher **ret_watcher,
         return fail(failure, STATUS_IO, "eventfd: %s", strerror(errno));
     }
     server_snapshot(server, &snapshot);
+    watcher->begun = config_hold(snapshot.config);
     stamp_all(snapshot.config, watcher->loaded);
     memcpy(watcher->seen, watcher->loaded, sizeof(watcher->seen));
     snapshot_release(&snapshot);

@@ -44,10 +44,21 @@ void web_request_read(struct web_request *web, bool clock_from_request, variable
 void web_reply_head(struct buffer *head, const char *content_type, const struct web_request *web,
                     size_t length)
 {
+    if (web->is_unavailable)
+        buffer_add_string(head, "Status: 503 Service Unavailable\r\n");
     buffer_print(head, "Content-Type: %s\r\nContent-Length: %zu\r\n", content_type, length);
     if (web->is_simulated)
         buffer_print(head, "X-Simulated-Time: %.3f\r\n", web->now);
     buffer_add_string(head, "\r\n");
+}
+
+void web_write_state(struct web_request *web, const char *problem, struct buffer *ret_page)
+{
+    web->is_unavailable = problem != NULL;
+    if (problem == NULL)
+        buffer_add_string(ret_page, "State: ok\n");
+    else
+        buffer_print(ret_page, "State: FAILED: %s\n", problem);
 }
 
 enum join_page web_request_join_page(variable_reader *read, void *context,

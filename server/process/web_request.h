@@ -19,6 +19,7 @@ struct web_request {
     double now;        /* epoch */
     bool is_simulated; /* that is */
     uint64_t seed;
+    bool is_unavailable; /* the page is to have the status 503 */
 };
 
 /* A web server's variable by its CGI name, NULL when it is not there. */
@@ -32,6 +33,9 @@ void web_request_read(struct web_request *web, bool clock_from_request, variable
  * sent one sees that it was taken. */
 void web_reply_head(struct buffer *head, const char *content_type, const struct web_request *web,
                     size_t length);
+
+/* On the page for whoever looks: the server's state; `problem` NULL: it can serve. */
+void web_write_state(struct web_request *web, const char *problem, struct buffer *ret_page);
 
 /* Which page for joining is asked for by GET; JOIN_NONE where it is something else, or the
  * configuration leaves these pages to others. */

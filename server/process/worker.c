@@ -15,6 +15,7 @@
 #include "server/join/join.h"
 #include "server/policy/host/host_record.h"
 #include "server/process/fcgi.h"
+#include "server/process/health.h"
 #include "server/process/load_meter.h"
 #include "server/process/receive.h"
 #include "server/process/server.h"
@@ -302,6 +303,8 @@ static bool serve_request(struct worker *worker, const struct snapshot *snapshot
         if (text_is(text_from(fcgi_variable(worker->fcgi, "QM_PAGE")), "metrics")) {
             server_write_pool_figures(worker->server, &reply);
             server_write_waiting(worker->server, &reply);
+        } else {
+            web_write_state(&web, health_problem(server_health(worker->server)), &reply);
         }
         write_reply(worker, "text/plain", &web, buffer_text(&reply));
         goto done;

@@ -20,6 +20,8 @@ static void answer_short(struct request *request, enum answer_kind kind, double 
     struct answer *answer = &visit->answer;
     int64_t hostid = visit->host.id, userid = visit->user.id; /* for the log line */
 
+    if (kind == ANSWER_DOWN)
+        counter_add(COUNTER_replies_down, 1);
     memset(visit, 0, sizeof(*visit));
     visit->host.id = hostid;
     visit->user.id = userid;

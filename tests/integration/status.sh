@@ -5,7 +5,12 @@
 . "$(dirname "$0")/lib.sh"
 
 need curl nginx mariadb
-new_project ""
+given=("<download_dir>$work/p/download</download_dir>" "<download_url>http://127.0.0.1/test/download</download_url>"
+    "<upload_dir>$work/p/upload</upload_dir>" "<upload_url>http://127.0.0.1/test/upload</upload_url>")
+new_project "${given[@]}"
+"$QM_BINARY_DIR/qmctl" init "$work/keys_of" --url http://127.0.0.1/x/ --name X --db-name "$schema" \
+    --db-socket "$QM_TEST_SOCKET" --db-user root >"$work/keys.log" # whose keys belong together
+cp -a "$work/keys_of/keys" "$project/"
 add_jobs 3
 status() { "$QM_BINARY_DIR/qmctl" status --project "$project" "$@" >"$work/said" 2>&1; }
 # claim_status WORDS EXIT-STATUS PATTERN [OPTION...]
@@ -27,7 +32,7 @@ claim_status "a scheduler that answers" 0 "^scheduler +$url +ok +answers in [0-9
 claim_status "something else" 1 'FAILED +(something else answers|HTTP status 404)' --url "${url%_cgi/cgi}/nothing"
 claim_status "by config.xml" 1 'FAILED +' --url "http://127.0.0.1:1/cgi"
 claim_status "other files than by HTTP are not read" 1 'FAILED +' --url "file:///etc/passwd"
-write_config "<scheduler_url>$url</scheduler_url>"
+write_config "${given[@]}" "<scheduler_url>$url</scheduler_url>"
 add_host
 rows "UPDATE host SET rpc_time = UNIX_TIMESTAMP() - 30"
 claim_status "a host that came" 0 '^hosts +- +ok +the last asked 3[0-9] s ago; in the last hour 1'
@@ -37,6 +42,6 @@ claim_status "stop_sched" 1 '^stop_sched +- +FAILED'
 rm "$project/stop_sched"
 end_process "$server_pid"
 claim_status "a server that is gone" 1 "^scheduler .*FAILED +no server process"
-write_config "<dont_send_jobs/>" "<db_name>nowhere_at_all</db_name>"
+write_config "${given[@]}" "<dont_send_jobs/>" "<db_name>nowhere_at_all</db_name>"
 claim_status "no database" 1 '^database +nowhere_at_all +FAILED'
 finish

@@ -84,6 +84,12 @@ claim "nginx: a client cannot ask for them elsewhere" not grep -q _total "$work/
 start_web proxy_fcgi apache-proxy-fcgi --socket "$socket" && check_front proxy_fcgi
 start_web fcgid apache-fcgid --program "$program" && check_front fcgid
 start_web cgi apache-cgi --program "$program" && check_front cgi
+claim "cgi: the page says that all is well" grep -q '^State: ok' <(curl -s "$url")
+touch "$project/stop_sched"
+claim "cgi: a program of one request sees stop_sched" reply_has '<project_is_down/>'
+claim "cgi: the page says so" grep -q '^State: FAILED: it is stopped' <(curl -s "$url")
+claim "cgi: with a status for monitors" test "$(curl -s -o /dev/null -w '%{http_code}' "$url")" = 503
+rm "$project/stop_sched"
 
 # Nobody answers: the web server says so itself, in a reply that clients read.
 says_down() { # FRONT, behind $url

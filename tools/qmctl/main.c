@@ -229,7 +229,8 @@ const struct subcommand subcommands[] = {
     {"check-config", "",
      "Checks config.xml, keys, folders, templates and database, and where templates have output "
      "files, whether an upload handler answers at upload_url.",
-     "qmctl check-config --project /srv/demo", OPTIONS(check_options), .run = command_check_config},
+     "qmctl check-config --project /srv/demo", OPTIONS(check_options), .prints_table = true,
+     .run = command_check_config},
     {"keys", "", "Makes keys that are missing, and shows the fingerprints of all.", "qmctl keys",
      .prints_table = true, .run = command_keys},
     {"keys rotate", "",
@@ -353,7 +354,14 @@ const struct subcommand subcommands[] = {
      "client gets a new number when it comes again.",
      "qmctl host delete 42 --yes", OPTIONS(host_delete_options), .arguments_min = 1,
      .arguments_max = 1, .run = command_host_delete},
-    {"status", "", "Checks whether the project is up: database, queue, hosts, schedulers.",
+    {"status", "",
+     "Checks whether the project is up: what check-config finds in its folder, whether the "
+     "database "
+     "can be read and written as a server does, the queue, jobs that wait for transition, "
+     "validation "
+     "or assimilation, hosts, what each scheduler says of itself and its last ten minutes, and "
+     "where "
+     "templates have output files, uploads. Exit status 1 when something has FAILED.",
      "qmctl status", OPTIONS(status_options), .prints_table = true, .run = command_status},
     {"why", "HOST",
      "Says which unsent jobs a host may get now, and why it does not get the others.",

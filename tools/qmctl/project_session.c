@@ -26,16 +26,30 @@ static void print_findings(const struct config_findings *findings)
                     findings->items[i].line, TEXT_ARG(findings->items[i].text));
 }
 
-enum status session_config(struct session *session)
+static enum status load_config(struct session *session, struct config_findings *ret_findings)
 {
-    struct config_findings findings = {.count = 0};
+    *ret_findings = (struct config_findings){.count = 0};
     if (session->config != NULL)
         return STATUS_OK;
-    enum status status = config_load(session->project, session->arena, &session->config, &findings,
-                                     &session->failure);
+    return config_load(session->project, session->arena, &session->config, ret_findings,
+                       &session->failure);
+}
+
+enum status session_config(struct session *session)
+{
+    struct config_findings findings;
+    enum status status = load_config(session, &findings);
+
     if (status != STATUS_OK)
         print_findings(&findings);
     return status;
+}
+
+enum status session_config_quietly(struct session *session)
+{
+    struct config_findings findings;
+
+    return load_config(session, &findings);
 }
 
 enum status session_db(struct session *session)

@@ -82,6 +82,8 @@ MUST_CHECK enum status option_number(struct session *session, const char *name, 
 
 /* Load config.xml, and connect, once. */
 MUST_CHECK enum status session_config(struct session *session);
+/* The same for whoever has said already what is wrong with it. */
+MUST_CHECK enum status session_config_quietly(struct session *session);
 MUST_CHECK enum status session_db(struct session *session);
 /* The application of that name, in the arena; to be called when the database is open.
  * STATUS_NOT_FOUND: there is none, which is said. */

@@ -6,9 +6,11 @@
 #include "db/db.h"
 #include "server/base/arena.h"
 #include "server/base/buffer.h"
+#include "server/check/project_check.h"
 #include "server/project/project.h"
 #include "tools/qmctl/commands.h"
 #include "tools/qmctl/output.h"
+#include "tools/qmctl/upload_check.h"
 #include "tools/qmctl/web_question.h"
 
 #include <inttypes.h>
@@ -17,54 +19,173 @@
 
 #include "server/base/banned.h"
 
-enum { PATIENCE_S = 10, PAGE_BYTES_MAX = 100000, PATH_BYTES_MAX = 4096 };
+enum {
+    PATIENCE_S = 10,
+    PAGE_BYTES_MAX = 1000000,
+    PATH_BYTES_MAX = 4096,
+    REPLIES_THAT_TELL = 10,   /* of fewer a share says little */
+    TRANSITION_LATE_S = 3600, /* then nobody makes them */
+};
+#define SHARE_THAT_FAILS 0.5 /* of replies that the project is down, or to come later */
 
 struct lines {
     struct output_table table;
+    struct check_counts found;
     bool some_failed;
 };
+
+static void add_state(struct lines *lines, const char *what, struct text name, const char *state,
+                      struct text words)
+{
+    table_text(&lines->table, text_from(what));
+    table_text(&lines->table, name);
+    table_text(&lines->table, text_from(state));
+    table_words(&lines->table, words);
+}
 
 static void add_line(struct lines *lines, const char *what, struct text name, bool is_well,
                      struct text words)
 {
-    table_text(&lines->table, text_from(what));
-    table_text(&lines->table, name);
-    table_text(&lines->table, is_well ? TEXT("ok") : TEXT("FAILED"));
-    table_words(&lines->table, words);
+    add_state(lines, what, name, is_well ? "ok" : "FAILED", words);
     lines->some_failed = lines->some_failed || !is_well;
+}
+
+/* --- what check-config finds ------------------------------------------------------------------ */
+
+static void take_finding(void *context, const struct check_finding *finding)
+{
+    struct lines *lines = context;
+    struct session *session = lines->table.session;
+    struct text words = text_copy(session->arena, text_from(finding->text));
+    bool is_database = finding->topic == TOPIC_database;
+    const char *what = is_database ? "database" : "check";
+    struct text name =
+        is_database ? session->config->db_name : text_from(check_topic_word(finding->topic));
+
+    check_count(&lines->found, finding);
+    if (finding->severity == CHECK_WARNING)
+        add_state(lines, what, name, "warning", words);
+    else
+        add_line(lines, what, name, false, words);
 }
 
 /* --- schedulers ------------------------------------------------------------------------------- */
 
-/* A look with GET is answered by the server itself, so it goes all the way. */
-static void look_at_scheduler(struct session *session, struct lines *lines, struct text url)
+/* What a page answers, or why not. */
+struct answer_page {
+    struct buffer page;
+    CURLcode result;
+    long status;
+    double seconds;
+};
+
+static struct answer_page ask_page(struct session *session, struct text url)
 {
-    struct buffer page = buffer_on_heap(PAGE_BYTES_MAX);
-    CURL *easy = web_question(session->arena, url, (long)PATIENCE_S, &page);
-    CURLcode result = CURLE_FAILED_INIT;
-    long status = 0;
-    double seconds = 0;
+    struct answer_page answer = {.page = buffer_on_heap(PAGE_BYTES_MAX),
+                                 .result = CURLE_FAILED_INIT};
+    CURL *easy = web_question(session->arena, url, (long)PATIENCE_S, &answer.page);
+
+    if (easy == NULL)
+        return answer;
+    answer.result = curl_easy_perform(easy);
+    curl_easy_getinfo(easy, CURLINFO_RESPONSE_CODE, &answer.status);
+    curl_easy_getinfo(easy, CURLINFO_TOTAL_TIME, &answer.seconds);
+    curl_easy_cleanup(easy);
+    return answer;
+}
+
+/* What stands behind these words, to the end of the line; empty: they are not there. */
+static struct text line_behind(struct text page, struct text words)
+{
+    size_t at = text_find(page, words);
+    struct text rest = {page.at + at + words.length, 0};
+
+    if (at == page.length)
+        return NO_TEXT;
+    rest.length = page.length - at - words.length;
+    return text_trim(text_split(&rest, '\n'));
+}
+
+/* A look with GET goes all the way to a server, which says how it is. */
+static bool look_at_scheduler(struct session *session, struct lines *lines, struct text url)
+{
+    struct answer_page answer = ask_page(session, url);
+    struct text page = buffer_text(&answer.page), state = line_behind(page, TEXT("\nState: "));
+    bool is_ours = text_starts(page, TEXT("This is the scheduler of ")), is_well = false;
     struct text words;
 
-    if (easy != NULL) {
-        result = curl_easy_perform(easy);
-        curl_easy_getinfo(easy, CURLINFO_RESPONSE_CODE, &status);
-        curl_easy_getinfo(easy, CURLINFO_TOTAL_TIME, &seconds);
-        curl_easy_cleanup(easy);
-    }
-    bool is_ours = text_starts(buffer_text(&page), TEXT("This is the scheduler of "));
-    if (result != CURLE_OK)
-        words = text_from(curl_easy_strerror(result));
-    else if (status != 200)
-        words = text_print(session->arena, "HTTP status %ld", status);
-    else if (text_contains(buffer_text(&page), TEXT("<project_is_down/>")))
+    if (answer.result != CURLE_OK)
+        words = text_from(curl_easy_strerror(answer.result));
+    else if (text_contains(page, TEXT("<project_is_down/>")))
         words = TEXT("no server process: the web server says that the project is down");
-    else if (!is_ours)
+    else if (is_ours && state.length > 0 && !text_is(state, "ok"))
+        words = text_copy(session->arena, line_behind(page, TEXT("\nState: FAILED: ")));
+    else if (answer.status != 200)
+        words = text_print(session->arena, "HTTP status %ld", answer.status);
+    else if (!is_ours || state.length == 0)
         words = TEXT("something else answers");
     else
-        words = text_print(session->arena, "answers in %.0f ms", seconds * 1000);
-    add_line(lines, "scheduler", url, result == CURLE_OK && status == 200 && is_ours, words);
-    buffer_free(&page);
+        is_well = true;
+    if (is_well)
+        words = text_print(session->arena, "answers in %.0f ms", answer.seconds * 1000);
+    add_line(lines, "scheduler", url, is_well, words);
+    buffer_free(&answer.page);
+    return is_ours;
+}
+
+/* --- its figures ------------------------------------------------------------------------------ */
+
+static double figure(struct arena *arena, struct text page, const char *name)
+{
+    double value = -1;
+    struct text line = line_behind(page, text_print(arena, "\nquartermaster_%s ", name));
+
+    return text_to_real(line, &value) ? value : -1;
+}
+
+static double percent(double part, double all)
+{
+    return all > 0 ? 100 * part / all : 0;
+}
+
+/* The web server shows them to its own machine alone. */
+static void look_at_figures(struct session *session, struct lines *lines, struct text url)
+{
+    struct arena *arena = session->arena;
+    struct answer_page answer =
+        ask_page(session, text_print(arena, TEXT_FORMAT "/metrics", TEXT_ARG(url)));
+    struct text page = buffer_text(&answer.page);
+    double replies = figure(arena, page, "recent_replies");
+    double down = figure(arena, page, "recent_replies_down");
+    double later = figure(arena, page, "recent_replies_later");
+    double served = figure(arena, page, "last_served_seconds");
+    double restarts = figure(arena, page, "restarts_wanted");
+
+    if (answer.result != CURLE_OK || answer.status != 200 || replies < 0) {
+        add_state(lines, "replies", url, "unknown",
+                  TEXT("the web server shows no figures at URL/metrics to this machine"));
+    } else {
+        struct text last = served < 0 ? TEXT("none was served yet")
+                                      : text_print(arena, "the last was served %.0f s ago", served);
+
+        add_line(lines, "replies", url,
+                 replies < REPLIES_THAT_TELL || (down + later) / replies < SHARE_THAT_FAILS,
+                 text_print(arena,
+                            TEXT_FORMAT "; in ten minutes %.0f, of them %.0f %% down and %.0f %%"
+                                        " later; new jobs are seen after %.1f s",
+                            TEXT_ARG(last), replies, percent(down, replies),
+                            percent(later, replies), figure(arena, page, "pool_lag_seconds")));
+        if (restarts > 0)
+            add_state(lines, "config.xml", url, "warning",
+                      text_print(arena, "%.0f options that changed wait for a restart", restarts));
+    }
+    buffer_free(&answer.page);
+}
+
+static void look_at_server(struct session *session, struct lines *lines, struct text url)
+{
+    if (look_at_scheduler(session, lines, url))
+        look_at_figures(session, lines, url);
 }
 
 static void look_at_schedulers(struct session *session, struct lines *lines)
@@ -74,9 +195,9 @@ static void look_at_schedulers(struct session *session, struct lines *lines)
     size_t index = 0, count = 0;
 
     for (; (url = option_next(session, "url", &index)) != NULL; count++)
-        look_at_scheduler(session, lines, text_from(url));
+        look_at_server(session, lines, text_from(url));
     for (size_t i = 0; count == 0 && i < urls->count; i++)
-        look_at_scheduler(session, lines, urls->items[i]);
+        look_at_server(session, lines, urls->items[i]);
 }
 
 /* --- database and queue ----------------------------------------------------------------------- */
@@ -112,15 +233,42 @@ static void look_at_hosts(struct session *session, struct lines *lines)
                             session->now > last ? session->now - last : 0, hour));
 }
 
-static void look_at_database(struct session *session, struct lines *lines)
+/* What others have to do: BOINC's daemons, or qmctl transition. */
+static void look_at_backlog(struct session *session, struct lines *lines)
 {
-    if (session_db(session) != STATUS_OK) {
-        add_line(lines, "database", session->config->db_name, false,
-                 text_from(session->failure.text));
+    struct backlog backlog;
+    enum status status = db_admin_backlog(session->db, session->now, &backlog);
+    int64_t late = 0;
+
+    if (status != STATUS_OK) {
+        add_line(lines, "waiting", TEXT("-"), false, text_from(db_error(session->db)));
         return;
     }
-    add_line(lines, "database", session->config->db_name, true, TEXT("answers"));
+    if (backlog.transitions > 0)
+        late = session->now - backlog.oldest_transition;
+    add_line(lines, "waiting", TEXT("transition"), late < TRANSITION_LATE_S,
+             late < TRANSITION_LATE_S
+                 ? text_print(session->arena, "%" PRId64 " jobs", backlog.transitions)
+                 : text_print(session->arena,
+                              "%" PRId64 " jobs, one for %" PRId64
+                              " s: does a transitioner run (qmctl transition)?",
+                              backlog.transitions, late));
+    add_line(lines, "waiting", TEXT("validation"), true,
+             text_print(session->arena, "%" PRId64 " jobs", backlog.validations));
+    add_line(lines, "waiting", TEXT("assimilation"), true,
+             text_print(session->arena, "%" PRId64 " jobs", backlog.assimilations));
+}
+
+/* What can be read is shown, whatever is wrong. */
+static void look_at_database(struct session *session, struct lines *lines)
+{
+    if (lines->found.errors[TOPIC_database] == 0)
+        add_line(lines, "database", session->config->db_name, true,
+                 text_from(db_trouble_words[DB_TROUBLE_NONE].words));
+    if (session_db(session) != STATUS_OK)
+        return;
     look_at_queue(session, lines);
+    look_at_backlog(session, lines);
     look_at_hosts(session, lines);
     (void)db_rollback(session->db);
 }
@@ -137,18 +285,31 @@ static void look_at_folder(struct session *session, struct lines *lines)
         add_line(lines, "config.xml", TEXT("dont_send_jobs"), false, TEXT("nobody gets jobs"));
 }
 
+/* Only where some job has output files. */
+static void look_at_uploads(struct session *session, struct lines *lines)
+{
+    struct text problem = upload_templates_problem(session);
+
+    if (problem.length > 0)
+        add_line(lines, "uploads", session->config->upload_url, false, problem);
+}
+
 enum exit_code command_status(struct session *session)
 {
     static const char *const titles[] = {"what", "name", "state", "words"};
     struct lines lines = {.table = TABLE_BEGIN(session, titles)};
 
-    if (session_config(session) != STATUS_OK)
-        return session_failed(session);
-    (void)curl_global_init(CURL_GLOBAL_DEFAULT);
-    look_at_folder(session, &lines);
-    look_at_database(session, &lines);
-    look_at_schedulers(session, &lines);
+    bool has_config = session_config_quietly(session) == STATUS_OK;
+
+    project_check(session->project, true, take_finding, &lines);
+    if (has_config) {
+        (void)curl_global_init(CURL_GLOBAL_DEFAULT);
+        look_at_folder(session, &lines);
+        look_at_database(session, &lines);
+        look_at_schedulers(session, &lines);
+        look_at_uploads(session, &lines);
+        curl_global_cleanup();
+    }
     table_print(&lines.table);
-    curl_global_cleanup();
     return lines.some_failed ? EXIT_FAILED : EXIT_DONE;
 }

@@ -1,0 +1,185 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "server/process/health.h"
+
+#include "server/base/buffer.h"
+#include "server/base/counters.h"
+
+#include <inttypes.h>
+#include <pthread.h>
+#include <stdlib.h>
+
+#include "server/base/banned.h"
+
+/* Of late: the last ten minutes, in steps. */
+enum { STEP_S = 30, STEPS = 20 };
+
+/* Replies of the process so far, of all kinds and of two. */
+struct replies {
+    uint64_t all, down, later;
+};
+
+struct health {
+    pthread_mutex_t lock;
+    enum db_trouble trouble;
+    int64_t examined; /* 0: not yet */
+    struct check_counts folder;
+    size_t restarts_wanted;
+    bool is_stopped, sends_no_jobs;
+    int64_t served; /* the last request; 0: none yet */
+    struct replies seen[STEPS];
+    int64_t seen_at[STEPS]; /* a ring; 0: not yet */
+    size_t next;
+};
+
+struct health *health_create(void)
+{
+    struct health *health = calloc(1, sizeof(*health));
+
+    if (health != NULL)
+        pthread_mutex_init(&health->lock, NULL);
+    return health;
+}
+
+void health_destroy(struct health *health)
+{
+    if (health == NULL)
+        return;
+    pthread_mutex_destroy(&health->lock);
+    free(health);
+}
+
+void health_note_database(struct health *health, enum db_trouble trouble, int64_t now)
+{
+    pthread_mutex_lock(&health->lock);
+    health->trouble = trouble;
+    health->examined = now;
+    pthread_mutex_unlock(&health->lock);
+}
+
+void health_note_folder(struct health *health, const struct check_counts *counts)
+{
+    pthread_mutex_lock(&health->lock);
+    health->folder = *counts;
+    pthread_mutex_unlock(&health->lock);
+}
+
+void health_note_config(struct health *health, size_t restarts_wanted)
+{
+    pthread_mutex_lock(&health->lock);
+    health->restarts_wanted = restarts_wanted;
+    pthread_mutex_unlock(&health->lock);
+}
+
+void health_note_stop(struct health *health, bool is_stopped, bool sends_no_jobs)
+{
+    pthread_mutex_lock(&health->lock);
+    health->is_stopped = is_stopped;
+    health->sends_no_jobs = sends_no_jobs;
+    pthread_mutex_unlock(&health->lock);
+}
+
+void health_note_served(struct health *health, int64_t now)
+{
+    pthread_mutex_lock(&health->lock);
+    health->served = now;
+    pthread_mutex_unlock(&health->lock);
+}
+
+static struct replies replies_so_far(void)
+{
+    return (struct replies){.all = counter_value(COUNTER_requests) +
+                                   counter_value(COUNTER_requests_turned_away),
+                            .down = counter_value(COUNTER_replies_down),
+                            .later = counter_value(COUNTER_replies_later)};
+}
+
+void health_note_counters(struct health *health, int64_t now)
+{
+    pthread_mutex_lock(&health->lock);
+    size_t last = (health->next + STEPS - 1) % STEPS;
+    if (health->seen_at[last] == 0 || now >= health->seen_at[last] + STEP_S ||
+        now < health->seen_at[last]) {
+        health->seen[health->next] = replies_so_far();
+        health->seen_at[health->next] = now;
+        health->next = (health->next + 1) % STEPS;
+    }
+    pthread_mutex_unlock(&health->lock);
+}
+
+/* Since the oldest time that is known, ten minutes at most; under the lock. */
+static struct replies replies_of_late(const struct health *health)
+{
+    size_t oldest = health->seen_at[health->next] != 0 ? health->next : 0;
+    struct replies now = replies_so_far(), then = health->seen[oldest];
+
+    return (struct replies){now.all - then.all, now.down - then.down, now.later - then.later};
+}
+
+const char *health_problem(struct health *health)
+{
+    const char *problem = NULL;
+
+    pthread_mutex_lock(&health->lock);
+    if (health->is_stopped)
+        problem = "it is stopped by the project (stop_sched)";
+    else if (health->examined == 0)
+        problem = "its database was not asked yet";
+    else if (health->trouble != DB_TROUBLE_NONE)
+        problem = db_trouble_words[health->trouble].words;
+    pthread_mutex_unlock(&health->lock);
+    return problem;
+}
+
+static void write_head(struct buffer *page, const char *name, const char *help)
+{
+    buffer_print(page, "# HELP " COUNTER_PREFIX "%s %s\n# TYPE " COUNTER_PREFIX "%s gauge\n", name,
+                 help, name);
+}
+
+static void write_gauge(struct buffer *page, const char *name, const char *help, double value)
+{
+    write_head(page, name, help);
+    buffer_print(page, COUNTER_PREFIX "%s %.15g\n", name, value);
+}
+
+static void write_folder(const struct health *health, struct buffer *page)
+{
+    write_head(page, "check_findings", "what check-config finds, but for what is in the database");
+    for (int i = 0; i < TOPIC_COUNT; i++) {
+        const char *topic = check_topic_word((enum check_topic)i);
+
+        buffer_print(page, COUNTER_PREFIX "check_findings{severity=\"error\",topic=\"%s\"} %u\n",
+                     topic, health->folder.errors[i]);
+        buffer_print(page, COUNTER_PREFIX "check_findings{severity=\"warning\",topic=\"%s\"} %u\n",
+                     topic, health->folder.warnings[i]);
+    }
+}
+
+void health_write(struct health *health, int64_t now, struct buffer *ret_page)
+{
+    pthread_mutex_lock(&health->lock);
+    struct replies late = replies_of_late(health);
+    write_head(ret_page, "database_state",
+               "1 for the state of the database when it was last examined");
+    for (int i = 0; i < DB_TROUBLE_COUNT; i++)
+        buffer_print(ret_page, COUNTER_PREFIX "database_state{state=\"%s\"} %d\n",
+                     db_trouble_words[i].word,
+                     health->examined != 0 && health->trouble == (enum db_trouble)i);
+    write_gauge(ret_page, "database_examined_seconds", "since it was last examined",
+                health->examined == 0 ? -1 : (double)(now - health->examined));
+    write_folder(health, ret_page);
+    write_gauge(ret_page, "restarts_wanted", "options that changed and wait for a restart",
+                (double)health->restarts_wanted);
+    write_gauge(ret_page, "stop_sched", "1 while clients are told that the project is down",
+                health->is_stopped);
+    write_gauge(ret_page, "sends_no_jobs", "1 while nobody gets jobs", health->sends_no_jobs);
+    write_gauge(ret_page, "last_served_seconds",
+                "since the last request that was done; -1: none yet",
+                health->served == 0 ? -1 : (double)(now - health->served));
+    write_gauge(ret_page, "recent_replies", "replies in the last ten minutes", (double)late.all);
+    write_gauge(ret_page, "recent_replies_down", "of these, that the project is down",
+                (double)late.down);
+    write_gauge(ret_page, "recent_replies_later", "of these, to come again later",
+                (double)late.later);
+    pthread_mutex_unlock(&health->lock);
+}
