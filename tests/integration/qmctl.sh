@@ -44,6 +44,11 @@ expect 2 'Subcommands' "$qmctl"
 expect 0 'jobs create' "$qmctl" --help
 expect 2 'no subcommand' "$qmctl" jobs burn
 expect 2 'unknown option' "$qmctl" queue --fast
+for group in app files host jobs keys user version; do
+    expect 0 "^Usage: qmctl $group" "$qmctl" $group --help
+done
+expect 0 '^  jobs cancel ' "$qmctl" jobs --help
+expect 2 '^  jobs cancel ' "$qmctl" jobs
 expect 2 'needs a value' "$qmctl" queue --project
 expect 2 'needs --url' "$qmctl" init "$project"
 "$qmctl" --help | sed -n 's/^  \([a-z-]* \?[a-z]*\)  .*/\1/p' | while read -r words; do

@@ -317,8 +317,10 @@ const struct subcommand subcommands[] = {
      "archived twice.",
      "qmctl purge --min-age-days 90", OPTIONS(purge_options), .prints_table = true,
      .run = command_purge},
-    {"queue", "", "Counts jobs by application and state.", "qmctl queue --by-batch",
-     OPTIONS(queue_options), .prints_table = true, .run = command_queue},
+    {"queue", "",
+     "Counts results by application and state. held_back: made, but not to be sent yet (inactive), "
+     "until BOINC's size_regulator releases them.",
+     "qmctl queue --by-batch", OPTIONS(queue_options), .prints_table = true, .run = command_queue},
     {"files", "", "Lists the sticky files that a host holds, or the hosts that hold a file.",
      "qmctl files --file genome_7", OPTIONS(files_options), .prints_table = true,
      .run = command_files},
@@ -399,6 +401,29 @@ static const struct subcommand *find_subcommand(int count, char **words, int *re
     return found;
 }
 
+/* "jobs --help": the subcommands that begin so. False: there are none. */
+static bool print_group(const char *group)
+{
+    bool has_any = false;
+
+    for (size_t i = 0; i < subcommand_count; i++) {
+        struct text rest = text_from(subcommands[i].name);
+
+        if (!text_is(text_split(&rest, ' '), group))
+            continue;
+        if (!has_any)
+            printf("Usage: qmctl %s SUBCOMMAND [options] [arguments]\n\n", group);
+        has_any = true;
+        printf("  %-18s %s\n", subcommands[i].name, subcommands[i].summary);
+    }
+    return has_any;
+}
+
+static bool is_help(const char *word)
+{
+    return strcmp(word, "--help") == 0 || strcmp(word, "-help") == 0 || strcmp(word, "-h") == 0;
+}
+
 static enum exit_code run(struct session *session, int count, char **words)
 {
     int used = 0;
@@ -419,6 +444,8 @@ static enum exit_code run(struct session *session, int count, char **words)
         return EXIT_DONE;
     }
     session->command = find_subcommand(count, words, &used);
+    if (session->command == NULL && (count == 1 || is_help(words[1])) && print_group(words[0]))
+        return count == 1 ? EXIT_USAGE : EXIT_DONE;
     if (session->command == NULL)
         return usage_failed(session, "there is no subcommand \"%s%s%s\"", words[0],
                             count > 1 ? " " : "", count > 1 ? words[1] : "");
