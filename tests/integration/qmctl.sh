@@ -76,6 +76,7 @@ expect 0 'master page +made' "$qmctl" init "$dir/usual" --url http://127.0.0.1:1
 same "the usual scheduler is that of the web servers' samples" \
     "$(grep '^<scheduler>' "$dir/usual/html/user/index.html")" \
     '<scheduler>http://127.0.0.1:1/demo_cgi/cgi</scheduler>'
+expect 0 '^ *[0-9]+ +x86_64-pc-linux-gnu +Linux on 64-bit x86$' in_project platform list
 same "mode of private keys" "$(stat -c %a "$project"/keys/*_private | sort -u)" 600
 same "anonymous platform" "$(sql -e "SELECT COUNT(*) FROM $database.platform WHERE name = 'anonymous'")" 1
 

@@ -60,6 +60,26 @@ enum exit_code command_app_list(struct session *session)
     return EXIT_DONE;
 }
 
+enum exit_code command_platform_list(struct session *session)
+{
+    static const char *const titles[] = {"id", "name", "friendly_name"};
+    struct output_table table = TABLE_BEGIN(session, titles);
+    struct catalog_rows rows;
+    enum status status = session_db(session);
+    if (status == STATUS_OK)
+        status =
+            session_db_failed(session, db_catalog(session->db, session->arena, &rows), "platforms");
+    if (status != STATUS_OK)
+        return session_failed(session);
+    for (size_t i = 0; i < rows.platform_count; i++) {
+        table_number(&table, rows.platforms[i].id);
+        table_text(&table, rows.platforms[i].name);
+        table_text(&table, rows.platforms[i].user_friendly_name);
+    }
+    table_print(&table);
+    return EXIT_DONE;
+}
+
 enum exit_code command_app_deprecate(struct session *session)
 {
     struct app_row app;

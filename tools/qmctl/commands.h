@@ -12,6 +12,7 @@ enum exit_code command_sign(struct session *session);
 enum exit_code command_app_add(struct session *session);
 enum exit_code command_app_list(struct session *session);
 enum exit_code command_app_deprecate(struct session *session);
+enum exit_code command_platform_list(struct session *session);
 enum exit_code command_version_add(struct session *session);
 enum exit_code command_version_list(struct session *session);
 enum exit_code command_version_deprecate(struct session *session);

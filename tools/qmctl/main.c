@@ -244,6 +244,8 @@ const struct subcommand subcommands[] = {
      .run = command_app_list},
     {"app deprecate", "NAME", "Sends no more jobs of an application.", "qmctl app deprecate demo",
      OPTIONS(undo_options), .arguments_min = 1, .arguments_max = 1, .run = command_app_deprecate},
+    {"platform list", "", "Lists the platforms that versions may be for (qmctl init adds them).",
+     "qmctl platform list", .prints_table = true, .run = command_platform_list},
     {"version add", "APP VERSION PLATFORM FILE...",
      "Adds a version of an application: its files go into the download folder and are signed.",
      "qmctl version add demo 1.00 x86_64-pc-linux-gnu ./demo data=table.bin",
