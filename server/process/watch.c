@@ -346,7 +346,8 @@ struct folder_findings {
     bool logs;
 };
 
-/* What is in config.xml was logged when it was read. */
+/* What is in config.xml was logged when it was read. Critical is only what keeps this server from
+ * serving. */
 static void take_finding(void *context, const struct check_finding *finding)
 {
     struct folder_findings *findings = context;
@@ -356,7 +357,7 @@ static void take_finding(void *context, const struct check_finding *finding)
         return;
     findings->hash = random_mix(findings->hash, text_hash(text_from(finding->text)));
     if (findings->logs)
-        log_line_with(finding->severity == CHECK_WARNING ? LOG_LEVEL_WARNING : LOG_LEVEL_CRITICAL,
+        log_line_with(finding->severity == CHECK_STOPS ? LOG_LEVEL_CRITICAL : LOG_LEVEL_WARNING,
                       "why", text_from(finding->text), "event=check_finding topic=%s",
                       check_topic_word(finding->topic));
 }
