@@ -217,6 +217,7 @@ static void deliver(struct receiver *receiver, struct received *received)
     size_t waiting;
 
     received->waits.arrived_ns = clock_ns();
+    received->waits.bytes = received->length;
     if (received->body == BODY_TOO_LARGE) {
         refuse(receiver, received);
         return;
