@@ -85,14 +85,18 @@ static void drop(struct receiver *receiver, struct received *received)
 }
 
 /* A request of several reads may hold as much as is still free, so that there is always room for
- * smaller ones; a part is free for small ones alone. */
+ * smaller ones; a part is free for small ones alone. Small ones grow until all is used up: then one
+ * read more is there, since accepting ends before memory does. */
 static bool holds_more_than_is_free(const struct receiver *receiver,
                                     const struct received *received)
 {
     size_t large_max = memory_max(receiver) - receiver->options.memory_spare / 4;
 
-    return received->length > READ_BYTES &&
-           atomic_load(&receiver->memory) + received->length > large_max;
+    size_t memory = atomic_load(&receiver->memory);
+
+    if (received->length <= READ_BYTES)
+        return memory > memory_max(receiver) + 2 * READ_BYTES;
+    return memory + received->length > large_max;
 }
 
 static bool resize(struct receiver *receiver, struct received *received, size_t capacity)
