@@ -1,8 +1,9 @@
 #!/bin/bash
 # SPDX-License-Identifier: Apache-2.0
 # The samples of config/ in front of the server, as they are shipped: nginx, and Apache by
-# mod_proxy_fcgi, mod_fcgid and plain CGI. Each gives the same reply to the same request, however it
-# is sent, and lets bodies through that their defaults would refuse.
+# mod_proxy_fcgi, mod_fcgid and plain CGI, which is there beside BOINC's own configuration. Each gives
+# the same reply to the same request, however it is sent, and lets bodies through that their defaults
+# would refuse.
 # shellcheck source=lib.sh
 . "$(dirname "$0")/lib.sh"
 need curl nginx apache2
@@ -59,15 +60,30 @@ check_front() { # FRONT, behind $url
     curl -s "${url%_cgi/cgi}/" >"$work/$front.master"
     claim "$front: the master page" grep -q '<scheduler>' "$work/$front.master"
     claim "$front: a file to download" is_file download/some
+    claim "$front: a piece of it" test "$(curl -sf -r 1-2 "${url%_cgi/cgi}/download/some")" = at
+    curl -s -H 'Accept-Encoding: gzip' -D "$work/head" -o /dev/null "${url%_cgi/cgi}/download/packed.gz"
+    claim "$front: a packed file" grep -q '^HTTP/1.1 200' "$work/head"
+    claim "$front: is not said to be packed on the way" not grep -qi '^content-encoding' "$work/head"
+    curl -s -H 'Accept-Encoding: gzip' -D "$work/head" -o /dev/null "${url%_cgi/cgi}/download/long.xml"
+    claim "$front: nor is a long one" not grep -qi '^content-encoding' "$work/head"
+    post "$url" "$work/reports" -H 'Accept-Encoding: gzip' -D "$work/head" | gunzip >"$work/$front.reply"
+    claim "$front: a reply is packed for whoever can read it" is_reply "$work/$front.reply"
+    claim "$front: and says so" grep -qi '^content-encoding: gzip' "$work/head"
     claim "$front: keys are nobody's business" not is_file keys/some
 }
 # shellcheck disable=SC2317 # claim calls it
+upload_is_ours() { post "${url%cgi}file_upload_handler" /dev/null | grep -q '<data_server_reply>'; }
+status() { curl -s -o /dev/null -w '%{http_code}' "$@"; }
+# shellcheck disable=SC2317 # claim calls it
 is_file() { [ "$(curl -sf "${url%_cgi/cgi}/$1")" = data ]; }
 
-new_project ""
+new_project "<upload_dir>$project/upload</upload_dir>" "<upload_url>http://127.0.0.1/test_cgi/file_upload_handler</upload_url>"
 add_host
 echo data >"$project/download/some"
 echo data >"$project/keys/some"
+gzip <"$project/config.xml" >"$project/download/packed.gz"
+seq -f '<number>%g</number>' 1000 >"$project/download/long.xml"
+body 600000 >"$work/reports"
 body 30000000 >"$work/30mb"
 body 40000000 >"$work/40mb"
 start_server one --threads 2
@@ -81,14 +97,62 @@ claim "nginx: the counters are shown to this machine" \
 claim "nginx: reasons among them" grep -q '^quartermaster_no_work_total{reason="memory"} 0' "$work/metrics"
 curl -s -H 'QM_PAGE: metrics' -H 'QM-PAGE: metrics' "$url" >"$work/no-metrics"
 claim "nginx: a client cannot ask for them elsewhere" not grep -q _total "$work/no-metrics"
-start_web proxy_fcgi apache-proxy-fcgi --socket "$socket" && check_front proxy_fcgi
-start_web fcgid apache-fcgid --program "$program" && check_front fcgid
-start_web cgi apache-cgi --program "$program" && check_front cgi
+claim "nginx: to this machine alone" test "$(status "$url/metrics" --interface 127.0.0.2)" = 403
+
+# Apache beside a configuration such as BOINC's make_project writes, and what a machine may have set for
+# all of its sites. Nothing of the project's own programs may answer.
+mkdir -p "$project/cgi-bin"
+for name in cgi file_upload_handler; do
+    printf '#!/bin/sh\necho Content-Type: text/plain\necho\necho BOINC\n' >"$project/cgi-bin/$name"
+    chmod +x "$project/cgi-bin/$name"
+done
+cat >"$work/boinc.conf" <<CONF
+Alias /test/download $project/download
+Alias /test $project/html/user
+ScriptAlias /test_cgi $project/cgi-bin
+<Directory $project/cgi-bin>
+    AllowOverride None
+    Require all granted
+</Directory>
+<Directory $project/html>
+    Require all granted
+</Directory>
+AddEncoding x-gzip .gz
+AddType text/xml .xml
+AddOutputFilterByType DEFLATE text/xml
+RemoteIPHeader X-Client
+CONF
+start_apache() { # FRONT KIND [OPTION...]
+    local front=$1 kind=$2
+    shift 2
+    start_web "$front" "$kind" --beside "$work/boinc.conf" "$@" && check_front "$front"
+}
+no_one_else() { # FRONT: its counters
+    claim "$1: the counters are shown to this machine" \
+        test "$(curl -s "$url/metrics" | grep -cE '^quartermaster_requests_total [1-9]')" = 1
+    claim "$1: to this machine alone" test "$(status "$url/metrics" -H 'X-Client: 192.0.2.1')" = 403
+}
+chmod 777 "$project/upload" # Apache's programs run as another user
+start_uploads
+start_apache proxy_fcgi apache-proxy-fcgi --socket "$socket"
+no_one_else proxy_fcgi
+claim "proxy_fcgi: uploads are ours" upload_is_ours
+claim "proxy_fcgi: their counters" grep -q '^quartermaster_uploads_done_total 0' \
+    <(curl -s "${url%cgi}file_upload_handler/metrics")
+claim "proxy_fcgi: to this machine alone" \
+    test "$(status "${url%cgi}file_upload_handler/metrics" -H 'X-Client: 192.0.2.1')" = 403
+end_process "$uploads_pid"
+rm -r "$project/upload/.partial"
+start_apache fcgid apache-fcgid --program "$program"
+no_one_else fcgid
+claim "fcgid: uploads are ours" upload_is_ours
+start_apache cgi apache-cgi --program "$program"
+claim "cgi: uploads are ours" upload_is_ours
 claim "cgi: the page says that all is well" grep -q '^State: ok' <(curl -s "$url")
 touch "$project/stop_sched"
 claim "cgi: a program of one request sees stop_sched" reply_has '<project_is_down/>'
 claim "cgi: the page says so" grep -q '^State: FAILED: it is stopped' <(curl -s "$url")
-claim "cgi: with a status for monitors" test "$(curl -s -o /dev/null -w '%{http_code}' "$url")" = 503
+claim "cgi: with a status for monitors" test "$(status "$url")" = 503
 rm "$project/stop_sched"
 
 # Nobody answers: the web server says so itself, in a reply that clients read.
