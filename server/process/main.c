@@ -7,6 +7,7 @@
 #include "server/base/buffer.h"
 #include "server/base/crypto.h"
 #include "server/base/log.h"
+#include "server/base/version.h"
 #include "server/base/xml.h"
 #include "server/check/project_check.h"
 #include "server/process/serve.h"
@@ -179,9 +180,8 @@ static error_t parse_option(int key, char *argument, struct argp_state *state)
 static void print_version(FILE *stream, struct argp_state *state)
 {
     (void)state;
-    fprintf(stream, "quartermaster %s\n", QM_VERSION);
-    fprintf(stream, "%s\n%s\nMariaDB Connector/C %s\n", xml_library_version(),
-            crypto_library_version(), db_library_version());
+    fprintf(stream, "%s\n%s\n%s\nMariaDB Connector/C %s\n", program_version_line,
+            xml_library_version(), crypto_library_version(), db_library_version());
 }
 
 static const char *default_project_dir(void)
@@ -288,6 +288,7 @@ static bool is_cgi_program(const struct server_command *command)
 static enum status run_upload(const struct server_command *command)
 {
     const struct upload_options upload = {.project_dir = command->options.project_dir,
+                                          .version = command->options.version,
                                           .listen = command->options.listen,
                                           .socket_mode = command->options.socket_mode};
     struct failure failure = {0};
@@ -350,9 +351,10 @@ int main(int argc, char **argv)
         .parser = parse_option,
         .doc = "Quartermaster, a scheduling server for volunteer computing: answers the scheduler "
                "requests of BOINC clients, as a FastCGI or CGI program."};
-    struct server_command command = {
-        .options = {.project_dir = default_project_dir(), .socket_mode = 0660},
-        .is_upload = getenv("QM_UPLOAD") != NULL};
+    struct server_command command = {.options = {.project_dir = default_project_dir(),
+                                                 .version = program_version,
+                                                 .socket_mode = 0660},
+                                     .is_upload = getenv("QM_UPLOAD") != NULL};
     const char *query = getenv("QUERY_STRING");
     enum status status = STATUS_INVALID;
 

@@ -310,8 +310,8 @@ enum status serve(struct server *server, struct failure *failure)
     pthread_sigmask(SIG_BLOCK, &signals, NULL); /* in all threads to come */
     status = start(running, failure);
     if (status == STATUS_OK) {
-        log_line(LOG_LEVEL_NORMAL, "event=started version=%s threads=%d", QM_VERSION,
-                 running->thread_count);
+        log_line(LOG_LEVEL_NORMAL, "event=started version=\"%s\" threads=%d",
+                 server_options(server)->version, running->thread_count);
         notify_manager("READY=1");
         serve_until_stopped(running, &signals);
     }

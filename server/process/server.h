@@ -26,7 +26,8 @@ enum { FINDINGS_BYTES_MAX = 64 << 20 }; /* memory for what is found while config
 /* What the command line says. */
 struct server_options {
     const char *project_dir;
-    const char *listen; /* NULL: the inherited socket */
+    const char *version; /* of the program, for the log */
+    const char *listen;  /* NULL: the inherited socket */
     unsigned socket_mode;
     int threads; /* 0: config.xml says it */
     bool clock_from_request;

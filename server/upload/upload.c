@@ -145,8 +145,8 @@ enum status upload_serve(const struct upload_options *options, struct failure *f
     status = start(&process, failure);
     if (status == STATUS_OK) {
         log_line(LOG_LEVEL_NORMAL,
-                 "event=started what=upload version=%s threads=%d certificates=%s", QM_VERSION,
-                 (int)process.project->config->upload_threads,
+                 "event=started what=upload version=\"%s\" threads=%d certificates=%s",
+                 options->version, (int)process.project->config->upload_threads,
                  process.project->limits.ignores_certificates ? "ignored" : "checked");
         notify_manager("READY=1");
         serve_until_stopped(&process);

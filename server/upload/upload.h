@@ -20,7 +20,8 @@
 
 struct upload_options {
     const char *project_dir;
-    const char *listen; /* as listener_open has it */
+    const char *version; /* of the program, for the log */
+    const char *listen;  /* as listener_open has it */
     unsigned socket_mode;
 };
 

@@ -23,6 +23,11 @@ server() { "$program" --project "$project" "$@"; }
 
 # --- what it prints
 expect 0 '^quartermaster [0-9]' server --version
+line=$(head -n 1 "$work/said")
+for name in qmctl qmload qmbench qmvolunteers qmcampaign; do
+    claim "$name --version says the same" [ "$("$QM_BINARY_DIR/$name" --version)" = "$line" ]
+done
+[ ! -e "$QM_SOURCE_DIR/.git" ] || claim "and the commit: $line" grep -qE '[(]commit [0-9a-f]{12}' <<<"$line"
 for library in libxml2 OpenSSL MariaDB; do expect 0 "^$library.* [0-9]" server --version; done
 expect 0 '^long_name = Integration' server --dump-config
 expect 0 '^claim_results: UPDATE result ' server --print-sql

@@ -17,7 +17,7 @@ while IFS= read -r header; do
     headers=$((headers + 1))
     # shellcheck disable=SC2086 # several flags
     if ! printf '#include "%s"\nextern int nothing;\n' "$header" |
-        gcc -std=c17 -D_GNU_SOURCE -DQM_VERSION='"0"' -Wall -Wextra -Wpedantic -Werror \
+        gcc -std=c17 -D_GNU_SOURCE -Wall -Wextra -Wpedantic -Werror \
             -fsyntax-only -I. $flags -x c -; then
         echo "$header: does not compile alone" >&2
         failed=1

@@ -2,6 +2,7 @@
 /* qmcampaign crowd|audit|self-test|query STATE: the state is a folder, in which the history, the
  * extract of the database and the list of faults lie. tools/campaign/drive uses all of them. */
 #include "server/base/text.h"
+#include "server/base/version.h"
 #include "tools/campaign/audit.h"
 #include "tools/campaign/campaign_crowd.h"
 #include "tools/campaign/campaign_report.h"
@@ -312,6 +313,7 @@ int main(int argc, char **argv)
         .users = 61};
 
     argp_err_exit_status = EXIT_USAGE;
+    argp_program_version = program_version_line;
     argp_parse(&argp, argc, argv, 0, NULL, &arguments);
     if (arguments.command != NULL && strcmp(arguments.command, "query") == 0 &&
         arguments.state == NULL) {

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Figures of the server's parts, measured on this machine. Not a test: it says what is, not what
  * has to be. */
+#include "server/base/version.h"
 #include "tools/qmbench/bench.h"
 
 #include <stdio.h>
@@ -34,6 +35,8 @@ int main(int argc, char **argv)
 {
     if (argc > 1 && strcmp(argv[1], "--help") == 0)
         return usage(stdout);
+    if (argc > 1 && strcmp(argv[1], "--version") == 0)
+        return puts(program_version_line) < 0 ? EXIT_FAILURE : EXIT_SUCCESS;
     for (size_t i = 0; argc > 1 && i < sizeof subjects / sizeof *subjects; i++)
         if (strcmp(argv[1], subjects[i].name) == 0)
             return subjects[i].run(argc - 2, argv + 2);

@@ -6,6 +6,7 @@
 #include "config/config.h"
 #include "db/db.h"
 #include "server/base/arena.h"
+#include "server/base/version.h"
 #include "server/base/xml.h"
 
 #include <stdio.h>
@@ -442,7 +443,7 @@ static enum exit_code run(struct session *session, int count, char **words)
         return count == 0 ? EXIT_USAGE : EXIT_DONE;
     }
     if (strcmp(words[0], "--version") == 0) {
-        puts("qmctl " QM_VERSION);
+        puts(program_version_line);
         return EXIT_DONE;
     }
     session->command = find_subcommand(count, words, &used);

@@ -4,6 +4,7 @@
 
 #include "server/base/random.h"
 #include "server/base/text.h"
+#include "server/base/version.h"
 
 #include <argp.h>
 
@@ -200,6 +201,7 @@ struct load_arguments arguments_read(int argc, char **argv)
         .empty_replies = 2,
         .timeout = 120};
 
+    argp_program_version = program_version_line;
     argp_parse(&argp, argc, argv, 0, NULL, &arguments);
     return arguments;
 }

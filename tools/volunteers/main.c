@@ -9,8 +9,10 @@
 
 #include "server/base/arena.h"
 #include "server/base/file.h"
+#include "server/base/version.h"
 #include "server/base/xml.h"
 
+#include <argp.h>
 #include <signal.h>
 #include <stdio.h>
 
@@ -104,6 +106,7 @@ int main(int argc, char **argv)
     struct command_line options;
     enum status status;
 
+    argp_program_version = program_version_line;
     command_line_parse(argc, argv, &options);
     xml_startup();
     status = run(&options, &failure);
