@@ -56,9 +56,10 @@ static void limits_and_backlog_are_read(void **state)
     assert_in_range(db_statements_of_connection(), 100, 180);
     test_sql(
         f->database,
-        "INSERT INTO workunit SET id = 1, name = 'a', transition_time = 100, need_validate = 1;"
-        "INSERT INTO workunit SET id = 2, name = 'b', transition_time = 50;"
-        "INSERT INTO workunit SET id = 3, name = 'c', transition_time = 300,"
+        "INSERT INTO app SET id = 7, name = 'a'; INSERT INTO workunit SET id = 1, appid = 7, name"
+        " = 'a', transition_time = 100, need_validate = 1;"
+        "INSERT INTO workunit SET id = 2, appid = 7, name = 'b', transition_time = 50;"
+        "INSERT INTO workunit SET id = 3, appid = 7, name = 'c', transition_time = 300,"
         " assimilate_state = 1");
     assert_status(STATUS_OK, db_admin_backlog(f->db, 200, &backlog));
     assert_int_equal(backlog.transitions, 2);
