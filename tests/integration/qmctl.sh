@@ -77,6 +77,24 @@ same "the usual scheduler is that of the web servers' samples" \
     "$(grep '^<scheduler>' "$dir/usual/html/user/index.html")" \
     '<scheduler>http://127.0.0.1:1/demo_cgi/cgi</scheduler>'
 expect 0 '^ *[0-9]+ +x86_64-pc-linux-gnu +Linux on 64-bit x86$' in_project platform list
+
+# --- every list that is empty says so to people, and is an empty list to programs
+empty_list() {
+    expect 0 '^no [a-z]+$' in_project "$@"
+    same "$* has one line" "$(wc -l <"$dir/said")" 1
+    same "$* --json has none" "$(in_project "$@" --json 2>&1)" ""
+    same "$* --tsv has titles" "$(in_project "$@" --tsv 2>&1 | wc -l)" 1
+}
+sql -e "CREATE TABLE $database.kept LIKE $database.platform; INSERT INTO $database.kept SELECT * FROM $database.platform;
+    DELETE FROM $database.platform"
+lists=0
+while read -r -a words; do
+    [ "${words[0]}" != files ] || continue # there is no file database yet
+    empty_list "${words[@]}"
+    lists=$((lists + 1))
+done < <("$qmctl" --help | sed -n 's/^  \([a-z-]* \?[a-z]*\)  *\(Lists\|Counts\) .*/\1/p')
+same "lists that were looked at" "$lists" 8
+sql -e "INSERT INTO $database.platform SELECT * FROM $database.kept; DROP TABLE $database.kept"
 same "mode of private keys" "$(stat -c %a "$project"/keys/*_private | sort -u)" 600
 same "anonymous platform" "$(sql -e "SELECT COUNT(*) FROM $database.platform WHERE name = 'anonymous'")" 1
 
@@ -242,6 +260,9 @@ expect 0 'warning: .*config.xml:[0-9]+: deletion_policy_expire: .*60 days' in_pr
 sql -e "ALTER TABLE ${database}_files.file_order DROP tries, DROP ended, DROP outcome"
 expect 0 'warning: file database: .*qmctl files init' in_project check-config
 expect 0 'is there' in_project files init
+empty_list files --host 7
+empty_list files --file genome
+empty_list files orders
 sql -e "INSERT INTO ${database}_files.host_file VALUES
     (7, 'genome', 3e9, 1, 1, 9, 100, 200, 150), (8, 'genome', 3e9, 1, 5, 9, 100, 200, 150),
     (7, 'coming', 5, 0, 1, 9, 0, 0, 150)"

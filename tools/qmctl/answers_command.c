@@ -118,7 +118,6 @@ static enum status read_result_state(struct session *session, const char *option
 /* Rows that come page by page; `read` adds a page to the table and says what comes before the next.
  */
 struct answer_list {
-    const char *what;
     struct output_table table;
     enum status (*read)(struct session *session, const struct answer_filter *filter,
                         struct output_table *table, size_t *ret_count, int64_t *ret_last);
@@ -130,7 +129,7 @@ static enum status print_page(struct session *session, struct answer_list *list,
 {
     struct arena_mark mark = arena_mark(session->arena);
     enum status status = session_db_failed(
-        session, list->read(session, page, &list->table, ret_count, ret_last), list->what);
+        session, list->read(session, page, &list->table, ret_count, ret_last), list->table.rows);
 
     if (status == STATUS_OK)
         status = db_rollback(session->db);
@@ -155,10 +154,9 @@ static enum exit_code print_list(struct session *session, struct answer_list lis
             return session_failed(session);
         left -= count;
         filter.before = last;
-        if (count == 0 && !filter.goes_on && session->form == FORM_TEXT)
-            fprintf(stderr, "no %s\n", list.what);
         filter.goes_on = true;
     } while (count == filter.most && left > 0);
+    table_print(&list.table);
     if (left == 0)
         fprintf(stderr, "there may be more: --before %" PRId64 "\n", last);
     return EXIT_DONE;
@@ -180,9 +178,9 @@ struct text job_errors(struct arena *arena, int64_t error_mask)
 static enum status count_jobs(struct session *session, const struct answer_filter *filter)
 {
     static const char *const titles[] = {"app", "state", "jobs"};
-    struct output_table table = TABLE_BEGIN(session, titles);
+    struct output_table table = TABLE_BEGIN(session, "jobs", titles);
     struct job_count_row *rows;
-    size_t count, shown = 0;
+    size_t count;
     enum status status = session_db_failed(
         session, db_admin_job_counts(session->db, session->arena, filter, &rows, &count), "jobs");
 
@@ -192,12 +190,9 @@ static enum status count_jobs(struct session *session, const struct answer_filte
         table_text(&table, rows[i].app);
         table_text(&table, rows[i].state);
         table_number(&table, rows[i].jobs);
-        shown++;
     }
     if (status == STATUS_OK)
         table_print(&table);
-    if (status == STATUS_OK && shown == 0 && session->form == FORM_TEXT)
-        fputs("no jobs\n", stderr);
     return status;
 }
 
@@ -246,7 +241,7 @@ enum exit_code command_jobs_list(struct session *session)
     return counts
                ? EXIT_DONE
                : print_list(session,
-                            (struct answer_list){"jobs", TABLE_BEGIN(session, titles), read_jobs},
+                            (struct answer_list){TABLE_BEGIN(session, "jobs", titles), read_jobs},
                             filter);
 }
 
@@ -291,7 +286,7 @@ enum exit_code command_jobs_batches(struct session *session)
     if (answer_filter_read(session, &filter) != STATUS_OK)
         return session_failed(session);
     return print_list(session,
-                      (struct answer_list){"batches", TABLE_BEGIN(session, titles), read_batches},
+                      (struct answer_list){TABLE_BEGIN(session, "batches", titles), read_batches},
                       filter);
 }
 
@@ -342,6 +337,6 @@ enum exit_code command_jobs_results(struct session *session)
     if (status != STATUS_OK)
         return session_failed(session);
     return print_list(session,
-                      (struct answer_list){"results", TABLE_BEGIN(session, titles), read_results},
+                      (struct answer_list){TABLE_BEGIN(session, "results", titles), read_results},
                       filter);
 }

@@ -43,7 +43,7 @@ enum exit_code command_app_add(struct session *session)
 enum exit_code command_app_list(struct session *session)
 {
     static const char *const titles[] = {"id", "name", "friendly_name", "deprecated"};
-    struct output_table table = TABLE_BEGIN(session, titles);
+    struct output_table table = TABLE_BEGIN(session, "applications", titles);
     struct catalog_rows rows;
     enum status status = session_db(session);
     if (status == STATUS_OK)
@@ -63,7 +63,7 @@ enum exit_code command_app_list(struct session *session)
 enum exit_code command_platform_list(struct session *session)
 {
     static const char *const titles[] = {"id", "name", "friendly_name"};
-    struct output_table table = TABLE_BEGIN(session, titles);
+    struct output_table table = TABLE_BEGIN(session, "platforms", titles);
     struct catalog_rows rows;
     enum status status = session_db(session);
     if (status == STATUS_OK)
@@ -102,7 +102,7 @@ enum exit_code command_version_list(struct session *session)
 {
     static const char *const titles[] = {"id",         "app",        "version",   "platform",
                                          "plan_class", "deprecated", "statistics"};
-    struct output_table table = TABLE_BEGIN(session, titles);
+    struct output_table table = TABLE_BEGIN(session, "versions", titles);
     struct version_entry_row *rows;
     size_t count = 0;
     enum status status = session_db(session);

@@ -35,7 +35,8 @@ static void print_found(void *context, const struct check_finding *finding)
 enum exit_code command_check_config(struct session *session)
 {
     static const char *const titles[] = {"severity", "topic", "words"};
-    struct printed printed = {.session = session, .table = TABLE_BEGIN(session, titles)};
+    struct printed printed = {.session = session,
+                              .table = TABLE_BEGIN(session, "findings", titles)};
 
     project_check(session->project, !option_given(session, "no-db"), print_found, &printed);
     if (!option_given(session, "no-web") && printed.counts.errors[TOPIC_config] == 0 &&

@@ -258,7 +258,7 @@ static void print_counts(const struct export_run *run)
     static const char *const titles[] = {"results", "files", "bytes_copied", "lack_files", "open"};
     struct session *session = run->session;
     struct answer_counts counts = answer_folder_counts(run->folder);
-    struct output_table table = TABLE_BEGIN(session, titles);
+    struct output_table table = TABLE_BEGIN(session, "counts", titles);
 
     if (session->form == FORM_TEXT) {
         printf("%" PRId64 " results, %" PRId64 " files, %.0f bytes copied to %s; %" PRId64

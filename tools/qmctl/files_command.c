@@ -53,7 +53,7 @@ enum exit_code command_files_init(struct session *session)
 static void print_holders(struct session *session, const struct host_file_row *rows, size_t count)
 {
     static const char *const titles[] = {"host", "file", "bytes", "status", "first_seen"};
-    struct output_table table = TABLE_BEGIN(session, titles);
+    struct output_table table = TABLE_BEGIN(session, "hosts", titles);
     for (size_t i = 0; i < count; i++) {
         table_number(&table, rows[i].hostid);
         table_text(&table, rows[i].name);
@@ -69,7 +69,7 @@ static void print_files(struct session *session, const struct host_file_row *row
     static const char *const titles[] = {"host",       "file",      "bytes",
                                          "status",     "priority",  "expiry",
                                          "first_seen", "last_seen", "last_used"};
-    struct output_table table = TABLE_BEGIN(session, titles);
+    struct output_table table = TABLE_BEGIN(session, "files", titles);
     for (size_t i = 0; i < count; i++) {
         if (rows[i].first_seen == 0) /* sent, never seen */
             continue;
@@ -162,7 +162,7 @@ static void print_orders(struct session *session, const struct file_order_row *o
 {
     static const char *const titles[] = {"host",  "file",       "order", "state",
                                          "given", "first_sent", "sent",  "ended"};
-    struct output_table table = TABLE_BEGIN(session, titles);
+    struct output_table table = TABLE_BEGIN(session, "orders", titles);
     for (size_t i = 0; i < count; i++) {
         const struct file_order_row *order = &orders[i];
         const char *state = file_outcome_word(order->outcome);

@@ -29,7 +29,7 @@ enum exit_code command_keys(struct session *session)
 {
     static const char *const titles[] = {"key", "fingerprint", "state"};
     bool made[2];
-    struct output_table table = TABLE_BEGIN(session, titles);
+    struct output_table table = TABLE_BEGIN(session, "keys", titles);
     enum status status = session_config(session);
     if (status == STATUS_OK)
         status = keys_create(session->arena, session->config, made, &session->failure);

@@ -85,12 +85,12 @@ static struct text shortened(struct text text)
 /* --- cells --------------------------------------------------------------------------------------
  */
 
-struct output_table table_begin(struct session *session, const char *const *titles,
-                                size_t column_count)
+struct output_table table_begin(struct session *session, const char *rows,
+                                const char *const *titles, size_t column_count)
 {
     must(column_count <= TABLE_COLUMNS_MAX);
     return (struct output_table){
-        .session = session, .titles = titles, .column_count = column_count};
+        .session = session, .rows = rows, .titles = titles, .column_count = column_count};
 }
 
 static void add_cell(struct output_table *table, struct text text, bool is_number)
@@ -224,8 +224,11 @@ static void print_text_cell(const struct output_table *table, size_t column, str
                       is_number ? table->widths[column] : width);
 }
 
+/* Titles above nothing would look like a mistake. */
 static void print_text(struct output_table *table)
 {
+    if (table->cell_count == 0)
+        return;
     for (size_t i = 0; i < table->column_count; i++)
         if (table->widths[i] < strlen(table->titles[i]))
             table->widths[i] = strlen(table->titles[i]);
@@ -258,7 +261,7 @@ enum status table_flush(struct output_table *table)
         print_json(table);
         break;
     }
-    table->has_begun = true;
+    table->has_begun = table->has_begun || table->cell_count > 0 || session->form == FORM_TSV;
     table->cells = NULL;
     table->is_number = NULL;
     table->cell_count = table->cell_room = 0;
@@ -267,8 +270,10 @@ enum status table_flush(struct output_table *table)
 
 void table_print(struct output_table *table)
 {
-    if (table_flush(table) == STATUS_OK)
-        return;
-    (void)session_failed(table->session);
-    table->session->lacks_output = true;
+    if (table_flush(table) != STATUS_OK) {
+        (void)session_failed(table->session);
+        table->session->lacks_output = true;
+    } else if (!table->has_begun && table->session->form == FORM_TEXT) {
+        fprintf(stderr, "no %s\n", table->rows);
+    }
 }

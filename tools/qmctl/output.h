@@ -10,6 +10,7 @@
 
 struct output_table {
     struct session *session;
+    const char *rows; /* what they are, in the plural */
     const char *const *titles;
     size_t column_count;
     struct text *cells;
@@ -19,12 +20,13 @@ struct output_table {
     bool has_begun;                   /* its titles are printed */
 };
 
-#define TABLE_BEGIN(session, titles) \
-    table_begin(session, titles, sizeof(titles) / sizeof(titles)[0])
+#define TABLE_BEGIN(session, rows, titles) \
+    table_begin(session, rows, titles, sizeof(titles) / sizeof(titles)[0])
 
-/* Titles are lower-case words with underscores; they are the keys of the JSON. */
-struct output_table table_begin(struct session *session, const char *const *titles,
-                                size_t column_count);
+/* `rows` says what they are, in the plural ("jobs"). Titles are lower-case words with underscores;
+ * they are the keys of the JSON. */
+struct output_table table_begin(struct session *session, const char *rows,
+                                const char *const *titles, size_t column_count);
 void table_text(struct output_table *table, struct text text);
 /* Whole, for the last column: a sentence. */
 void table_words(struct output_table *table, struct text text);
@@ -32,6 +34,8 @@ void table_number(struct output_table *table, int64_t number);
 void table_real(struct output_table *table, double number, int decimals);
 /* A moment: for people in words, otherwise as the number; 0 is nothing. */
 void table_time(struct output_table *table, int64_t epoch);
+/* Prints what has not been printed yet. Where there has been no row at all, people are told so on
+ * standard error; others see no line, but for the titles before tabs. */
 void table_print(struct output_table *table);
 /* Prints what there is so far, and forgets it, so that the arena may be rewound: more rows may
  * follow. STATUS_TOO_LARGE: the cells did not fit into the arena; nothing was printed. */

@@ -107,7 +107,7 @@ static enum status open_archive(struct purge *purge)
 static void print_counts(const struct purge *purge)
 {
     static const char *const titles[] = {"jobs", "results"};
-    struct output_table table = TABLE_BEGIN(purge->session, titles);
+    struct output_table table = TABLE_BEGIN(purge->session, "counts", titles);
 
     if (purge->session->form == FORM_TEXT) {
         printf("%" PRId64 " jobs with %" PRId64 " results purged\n", purge->jobs, purge->results);

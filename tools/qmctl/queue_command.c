@@ -17,7 +17,7 @@ enum exit_code command_queue(struct session *session)
     static const char *const titles[] = {"app",       "unsent",        "in_progress", "over",
                                          "held_back", "oldest_unsent", "batch"};
     bool by_batch = option_given(session, "by-batch");
-    struct output_table table = table_begin(session, titles, by_batch ? 7 : 6);
+    struct output_table table = table_begin(session, "applications", titles, by_batch ? 7 : 6);
     struct queue_line *rows;
     size_t count = 0;
     enum status status = session_db(session);
@@ -87,7 +87,7 @@ static enum status print_quota(struct session *session, const struct host_row *h
 static enum status print_jobs(struct session *session, int64_t hostid, size_t most)
 {
     static const char *const titles[] = {"name", "app", "state", "outcome", "sent", "deadline"};
-    struct output_table table = TABLE_BEGIN(session, titles);
+    struct output_table table = TABLE_BEGIN(session, "jobs", titles);
     struct host_result_row *rows;
     size_t count = 0;
     enum status status = session_db_failed(
@@ -111,7 +111,7 @@ static void print_hosts(struct session *session, const struct host_entry *rows, 
 {
     static const char *const titles[] = {"id",           "name",        "system",  "cpus",
                                          "last_contact", "in_progress", "success", "error"};
-    struct output_table table = TABLE_BEGIN(session, titles);
+    struct output_table table = TABLE_BEGIN(session, "hosts", titles);
     for (size_t i = 0; i < count; i++) {
         table_number(&table, rows[i].row.id);
         table_text(&table, rows[i].row.domain_name);

@@ -77,7 +77,7 @@ static void print_job(struct session *session, const struct job_view *job)
     static const char *const titles[] = {
         "id",      "name",   "app",         "batch",   "state",  "quorum",          "priority",
         "created", "unsent", "in_progress", "success", "failed", "next_transition", "errors"};
-    struct output_table table = TABLE_BEGIN(session, titles);
+    struct output_table table = TABLE_BEGIN(session, "jobs", titles);
     struct text errors = job_errors(session->arena, job->row.error_mask);
 
     if (session->form == FORM_TEXT) {
@@ -116,7 +116,7 @@ static void print_results(struct session *session, const struct answer_row *rows
         "result",   "state",   "outcome",     "validation", "host",      "sent",  "deadline",
         "received", "elapsed", "exit_status", "credit",     "canonical", "stderr"};
     bool for_people = session->form == FORM_TEXT;
-    struct output_table table = table_begin(session, titles, for_people ? 12 : 13);
+    struct output_table table = table_begin(session, "results", titles, for_people ? 12 : 13);
 
     for (size_t i = 0; i < count; i++) {
         const struct result_row *result = &rows[i].result;
@@ -143,7 +143,7 @@ static void print_results(struct session *session, const struct answer_row *rows
 static enum status print_files(struct session *session, const struct answer_row *rows, size_t count)
 {
     static const char *const titles[] = {"result", "file", "bytes", "is", "path"};
-    struct output_table table = TABLE_BEGIN(session, titles);
+    struct output_table table = TABLE_BEGIN(session, "files", titles);
 
     for (size_t i = 0; i < count; i++) {
         struct output_file *files;

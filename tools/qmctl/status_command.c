@@ -297,7 +297,7 @@ static void look_at_uploads(struct session *session, struct lines *lines)
 enum exit_code command_status(struct session *session)
 {
     static const char *const titles[] = {"what", "name", "state", "words"};
-    struct lines lines = {.table = TABLE_BEGIN(session, titles)};
+    struct lines lines = {.table = TABLE_BEGIN(session, "lines", titles)};
 
     bool has_config = session_config_quietly(session) == STATUS_OK;
 

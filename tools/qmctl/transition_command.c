@@ -48,7 +48,7 @@ static void print_counts(struct session *session, const struct transition_counts
 #define COUNT_TITLE(name) #name,
     static const char *const titles[] = {TRANSITION_COUNTS(COUNT_TITLE)};
 #undef COUNT_TITLE
-    struct output_table table = TABLE_BEGIN(session, titles);
+    struct output_table table = TABLE_BEGIN(session, "counts", titles);
 
     if (session->form == FORM_TEXT) {
         print_words(counts);

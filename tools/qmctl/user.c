@@ -61,7 +61,7 @@ enum exit_code command_user_add(struct session *session)
 enum exit_code command_user_list(struct session *session)
 {
     static const char *const titles[] = {"id", "email", "name", "created", "credit"};
-    struct output_table table = TABLE_BEGIN(session, titles);
+    struct output_table table = TABLE_BEGIN(session, "accounts", titles);
     struct user_row *users;
     size_t count = 0;
     int64_t most = 100;

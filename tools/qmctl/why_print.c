@@ -103,7 +103,7 @@ static void print_table(const struct question *question)
     static const char *const titles[] = {"app",    "resource", "jobs", "sent",
                                          "reason", "version",  "why"};
     struct session *session = question->session;
-    struct output_table table = TABLE_BEGIN(session, titles);
+    struct output_table table = TABLE_BEGIN(session, "classes of jobs", titles);
 
     if (host_is_refused(question))
         add_refused_host(question, &table);
