@@ -53,9 +53,11 @@ expect 2 'needs a value' "$qmctl" queue --project
 expect 2 'needs --url' "$qmctl" init "$project"
 "$qmctl" --help | sed -n 's/^  \([a-z-]* \?[a-z]*\)  .*/\1/p' | while read -r words; do
     # shellcheck disable=SC2086 # two words are two arguments
-    "$qmctl" $words --help | grep -q '^Example:' || echo "no example: $words"
-done >"$dir/examples"
-same "subcommands without an example" "$(cat "$dir/examples")" ""
+    "$qmctl" $words --help >"$dir/help"
+    grep -q '^Example:' "$dir/help" || echo "no example: $words"
+    grep -q '^  --json ' "$dir/help" || echo "no --json: $words"
+done >"$dir/lacks"
+same "subcommands without an example, or for people alone" "$(cat "$dir/lacks")" "no --json: manual"
 
 # --- a project, twice
 init() {
@@ -67,6 +69,7 @@ expect 0 'config.xml +made' init
 find "$project" -type f -exec md5sum {} + | sort >"$dir/before"
 expect 0 'tables +was there' init
 expect 0 'platforms +0 added' "$qmctl" init "$project"
+expect 0 '^\{"what": "platforms", "state": "0 added"\}$' "$qmctl" init "$project" --json
 find "$project" -type f -exec md5sum {} + | sort >"$dir/after"
 same "init again changes files" "$(diff "$dir/before" "$dir/after")" ""
 same "schedulers on the master page" \
@@ -104,8 +107,13 @@ expect 1 'Duplicate' in_project app add demo
 expect 1 'no application "other"' in_project version add other 1.0 x86_64-pc-linux-gnu "$demo/app"
 expect 1 'no platform "vax"' in_project version add demo 1.0 vax "$demo/app"
 expect 1 'no such version' in_project version deprecate 999
+expect 0 '^\{"app": "demo", "deprecated": "yes"\}$' in_project app deprecate demo --json
+expect 0 '^demo is in use$' in_project app deprecate demo --undo
 expect 2 'not a version' in_project version add demo one x86_64-pc-linux-gnu "$demo/app"
-expect 0 'version 1' in_project version add demo 1.00 x86_64-pc-linux-gnu "$demo/app"
+expect 0 '^\{"id": 1, "app": "demo", "version": "1.00", "platform": "x86_64-pc-linux-gnu", "files": 1\}$' \
+    in_project version add demo 1.00 x86_64-pc-linux-gnu "$demo/app" --json
+expect 0 '^\{"id": 1, "deprecated": "yes"\}$' in_project version deprecate 1 --json
+expect 0 '^version 1 is in use$' in_project version deprecate 1 --undo
 echo '#!/bin/sh' >"$dir/app"
 expect 1 'other content' in_project version add demo 1.00 x86_64-pc-linux-gnu "$dir/app"
 same "the program is executable" \
@@ -116,6 +124,10 @@ expect 1 'Duplicate' in_project user add ada@example.org
 expect 0 'account key +[0-9a-f]{32}' in_project user show ada@example.org
 expect 1 'no such account' in_project user show bob@example.org
 expect 0 '^[0-9a-f]{64}$' in_project sign "$demo/app"
+expect 0 '^\{"file": ".*/demo/app", "signature": "[0-9a-f]{64}\\u000a.*"\}$' in_project sign "$demo/app" --json
+expect 0 '^\{"id": [0-9]+, "email": "eve@example.org", "account_key": "[0-9a-f]{32}"\}$' in_project user add eve@example.org --json
+expect 0 '^\{"id": [0-9]+, "email": "eve@example.org", "name": "eve", .* "team": 0, "credit": 0\}$' in_project user show eve@example.org --json
+expect 0 '^\{"hosts": 0, "results": 0\}$' in_project user delete eve@example.org --yes --json
 
 # --- jobs
 echo data >"$dir/in1"
@@ -154,7 +166,7 @@ document_has() { sql -e "SELECT xml_doc LIKE '%$2%' FROM $database.workunit WHER
 expect 0 'job told' job_of told_in.xml told far_file
 same "where the template says" "$(document_has told '<url>http://127.0.0.1/far_file</url>')" 1
 expect 1 'not usable as a file name' job_of told_in.xml wrong ../far_file
-expect 0 'job named' job_of named_in.xml named
+expect 0 '^\{"jobs": 1, "results": 1, "last_job": "named"\}$' job_of named_in.xml named --json
 same "the file of the template" "$(document_has named '<name>in1</name>')" 1
 expect 0 '^1 jobs' from_line "--wu_name parts --command_line --fast $dir/in1" --command_line --far
 same "both parts" "$(document_has parts '--far --fast')" 1
@@ -233,7 +245,7 @@ sql -e "DELETE FROM $database.workunit WHERE name LIKE 'to%' OR name LIKE 'each%
 
 expect 0 '^demo +10001 +0 +0 ' in_project queue
 expect 0 '"unsent": 10000.*"batch": 7' in_project queue --by-batch --json
-expect 0 '1 jobs cancelled: 1 results' in_project jobs cancel single
+expect 0 '^\{"jobs": 1, "unsent": 1, "in_progress": 0\}$' in_project jobs cancel single --json
 expect 1 'no such job' in_project jobs cancel single
 expect 0 '10000 jobs cancelled' in_project jobs cancel --batch 7
 expect 0 $'^demo\t0\t0\t10001' in_project queue --tsv
@@ -255,7 +267,7 @@ sed -i "s|</config>|<files_db_name>${database}_files</files_db_name><deletion_po
     "$project/config.xml"
 expect 0 'warning: file database: .*qmctl files init' in_project check-config
 expect 0 'is there' in_project files init
-expect 0 'is there' in_project files init
+expect 0 "^\{\"files_db_name\": \"${database}_files\"\}\$" in_project files init --json
 expect 0 'warning: .*config.xml:[0-9]+: deletion_policy_expire: .*60 days' in_project check-config
 sql -e "ALTER TABLE ${database}_files.file_order DROP tries, DROP ended, DROP outcome"
 expect 0 'warning: file database: .*qmctl files init' in_project check-config
@@ -296,7 +308,7 @@ sql -e "UPDATE ${database}_files.file_order SET ended = 1 WHERE ended > 0"
 same "ends are forgotten" "$(in_project files orders --tsv | grep -c log)" 0
 expect 1 'neither .* nor msg_to_host' in_project files delete genome --host 7 --message
 sed -i "s|</config>|<msg_to_host/></config>|" "$project/config.xml"
-expect 0 'host 7 will be told' in_project files delete genome --host 7 --message
+expect 0 '^\{"host": 7, "order": "delete", "file": "genome"\}$' in_project files delete genome --host 7 --message --json
 same "a message" "$(sql -e "SELECT xml FROM $database.msg_to_host WHERE hostid = 7")" \
     '<delete_file_info>genome</delete_file_info>\n'
 
@@ -333,7 +345,7 @@ same "tables that are not known are named" "$(grep -c '^not looked at, though pe
 sql -e "DROP TABLE $database.post; DROP DATABASE ${database}_files"
 
 # --- keys
-expect 0 '1 versions are signed anew' in_project keys rotate
+expect 0 '^\{"old_key": "old_key_0", "versions": 1\}$' in_project keys rotate --json
 expect 0 '^old_key_0 ' in_project keys
 
 # --- check-config

@@ -17,8 +17,15 @@
 
 #include "server/base/banned.h"
 
+static struct text yes_or_no(bool value)
+{
+    return value ? TEXT("yes") : TEXT("no");
+}
+
 enum exit_code command_app_add(struct session *session)
 {
+    static const char *const titles[] = {"id", "app"};
+    struct output_table done = TABLE_BEGIN(session, "applications", titles);
     struct text name = text_from(session->arguments[0]);
     struct text friendly = text_from(option_value(session, "friendly"));
     int64_t id = 0;
@@ -36,7 +43,10 @@ enum exit_code command_app_add(struct session *session)
         status = session_commit_catalog(session);
     if (status != STATUS_OK)
         return session_failed(session);
-    printf("%s is application %" PRId64 "\n", session->arguments[0], id);
+    table_number(&done, id);
+    table_text(&done, name);
+    table_tell(&done,
+               text_print(session->arena, "%s is application %" PRId64, session->arguments[0], id));
     return EXIT_DONE;
 }
 
@@ -54,7 +64,7 @@ enum exit_code command_app_list(struct session *session)
         table_number(&table, rows.apps[i].id);
         table_text(&table, rows.apps[i].name);
         table_text(&table, rows.apps[i].user_friendly_name);
-        table_text(&table, rows.apps[i].deprecated ? TEXT("yes") : TEXT("no"));
+        table_text(&table, yes_or_no(rows.apps[i].deprecated));
     }
     table_print(&table);
     return EXIT_DONE;
@@ -82,6 +92,8 @@ enum exit_code command_platform_list(struct session *session)
 
 enum exit_code command_app_deprecate(struct session *session)
 {
+    static const char *const titles[] = {"app", "deprecated"};
+    struct output_table done = TABLE_BEGIN(session, "applications", titles);
     struct app_row app;
     bool deprecated = !option_given(session, "undo");
     enum status status = session_db(session);
@@ -94,7 +106,10 @@ enum exit_code command_app_deprecate(struct session *session)
         status = session_commit_catalog(session);
     if (status != STATUS_OK)
         return session_failed(session);
-    printf("%s is %s\n", session->arguments[0], deprecated ? "deprecated" : "in use");
+    table_text(&done, app.name);
+    table_text(&done, yes_or_no(deprecated));
+    table_tell(&done, text_print(session->arena, "%s is %s", session->arguments[0],
+                                 deprecated ? "deprecated" : "in use"));
     return EXIT_DONE;
 }
 
@@ -121,7 +136,7 @@ enum exit_code command_version_list(struct session *session)
                                       row->version_num / 100, row->version_num % 100));
         table_text(&table, rows[i].platform);
         table_text(&table, row->plan_class);
-        table_text(&table, row->deprecated ? TEXT("yes") : TEXT("no"));
+        table_text(&table, yes_or_no(row->deprecated));
         table_real(&table, row->pfc_n, 0);
     }
     table_print(&table);
@@ -130,6 +145,8 @@ enum exit_code command_version_list(struct session *session)
 
 enum exit_code command_version_deprecate(struct session *session)
 {
+    static const char *const titles[] = {"id", "deprecated"};
+    struct output_table done = TABLE_BEGIN(session, "versions", titles);
     int64_t id;
     bool deprecated = !option_given(session, "undo");
     if (!text_to_i64(text_from(session->arguments[0]), &id) || id <= 0)
@@ -145,7 +162,10 @@ enum exit_code command_version_deprecate(struct session *session)
         status = session_commit_catalog(session);
     if (status != STATUS_OK)
         return session_failed(session);
-    printf("version %" PRId64 " is %s\n", id, deprecated ? "deprecated" : "in use");
+    table_number(&done, id);
+    table_text(&done, yes_or_no(deprecated));
+    table_tell(&done, text_print(session->arena, "version %" PRId64 " is %s", id,
+                                 deprecated ? "deprecated" : "in use"));
     return EXIT_DONE;
 }
 
@@ -267,6 +287,20 @@ static enum status insert_version(struct session *session, const struct version_
     return status;
 }
 
+static void tell_version(struct session *session, int64_t id, size_t files)
+{
+    static const char *const titles[] = {"id", "app", "version", "platform", "files"};
+    struct output_table done = TABLE_BEGIN(session, "versions", titles);
+
+    table_number(&done, id);
+    for (size_t i = 0; i < 3; i++)
+        table_text(&done, text_from(session->arguments[i]));
+    table_number(&done, (int64_t)files);
+    table_tell(&done, text_print(session->arena, "version %" PRId64 ": %s %s for %s, %zu files", id,
+                                 session->arguments[0], session->arguments[1],
+                                 session->arguments[2], files));
+}
+
 enum exit_code command_version_add(struct session *session)
 {
     struct version_document version = {.app_name = text_from(session->arguments[0]),
@@ -302,7 +336,6 @@ enum exit_code command_version_add(struct session *session)
     stage_end(stage, status == STATUS_OK);
     if (status != STATUS_OK)
         return session_failed(session);
-    printf("version %" PRId64 ": %s %s for %s, %zu files\n", id, session->arguments[0],
-           session->arguments[1], session->arguments[2], version.file_count);
+    tell_version(session, id, version.file_count);
     return EXIT_DONE;
 }

@@ -40,7 +40,7 @@ static bool find_option(const struct subcommand *command, struct text name, stru
     const struct option *option = find_among(command->options, command->option_count, name);
     if (option == NULL)
         option = find_among(common_options, COUNT(common_options), name);
-    if (option == NULL && command->prints_table)
+    if (option == NULL && !command->prints_page)
         option = find_among(table_options, COUNT(table_options), name);
     if (option != NULL) {
         *ret_name = text_from(option->name);
@@ -196,7 +196,7 @@ void print_help(const struct subcommand *command)
         (void)snprintf(help, sizeof help, "%s (%.15g)", parameters[i].help, parameters[i].standard);
         print_option(parameters[i].name, "N", help);
     }
-    if (command->prints_table)
+    if (!command->prints_page)
         print_options(table_options, COUNT(table_options));
     print_options(common_options, COUNT(common_options));
     printf("\nExample:\n  %s\n", command->example);

@@ -9,6 +9,7 @@
 #include "server/base/arena.h"
 #include "server/project/project.h"
 #include "tools/qmctl/commands.h"
+#include "tools/qmctl/output.h"
 #include "tools/qmctl/pass_parts.h"
 
 #include <errno.h>
@@ -107,20 +108,24 @@ static enum status delete_some(void *subject)
  * else does the same. */
 static enum status delete_person(struct session *session, const struct person *person)
 {
+    static const char *const titles[] = {"hosts", "results"};
+    struct output_table done = TABLE_BEGIN(session, "hosts", titles);
     struct person_deletion deletion = {.session = session, .person = person};
     enum status status = STATUS_OK;
 
     while (status == STATUS_OK && !deletion.is_over)
         status = repeat_transaction(session->db, delete_some, &deletion);
-    if (status == STATUS_NOT_FOUND) {
-        puts("deleted, and nothing is left to be counted");
-        return STATUS_OK;
-    }
-    if (status != STATUS_OK)
+    if (status != STATUS_OK && status != STATUS_NOT_FOUND)
         return session_db_failed(session, status, "deleting");
-    printf("deleted: %s%zu host%s; %zu results no longer say whose they were\n",
-           person->userid != 0 ? "the account, " : "", deletion.hosts,
-           deletion.hosts == 1 ? "" : "s", deletion.results);
+    table_number(&done, (int64_t)deletion.hosts);
+    table_number(&done, (int64_t)deletion.results);
+    table_tell(&done,
+               status == STATUS_NOT_FOUND
+                   ? TEXT("deleted, and nothing is left to be counted")
+                   : text_print(session->arena,
+                                "deleted: %s%zu host%s; %zu results no longer say whose they were",
+                                person->userid != 0 ? "the account, " : "", deletion.hosts,
+                                deletion.hosts == 1 ? "" : "s", deletion.results));
     return STATUS_OK;
 }
 

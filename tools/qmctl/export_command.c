@@ -260,19 +260,16 @@ static void print_counts(const struct export_run *run)
     struct answer_counts counts = answer_folder_counts(run->folder);
     struct output_table table = TABLE_BEGIN(session, "counts", titles);
 
-    if (session->form == FORM_TEXT) {
-        printf("%" PRId64 " results, %" PRId64 " files, %.0f bytes copied to %s; %" PRId64
-               " %s open\n",
-               counts.results, counts.files, counts.bytes, session->arguments[0], run->open.open,
-               what_is_open(run));
-    } else {
-        table_number(&table, counts.results);
-        table_number(&table, counts.files);
-        table_real(&table, counts.bytes, 0);
-        table_number(&table, counts.missing);
-        table_number(&table, run->open.open);
-        table_print(&table);
-    }
+    table_number(&table, counts.results);
+    table_number(&table, counts.files);
+    table_real(&table, counts.bytes, 0);
+    table_number(&table, counts.missing);
+    table_number(&table, run->open.open);
+    table_tell(&table, text_print(session->arena,
+                                  "%" PRId64 " results, %" PRId64
+                                  " files, %.0f bytes copied to %s; %" PRId64 " %s open",
+                                  counts.results, counts.files, counts.bytes, session->arguments[0],
+                                  run->open.open, what_is_open(run)));
     if (counts.missing > 0)
         fprintf(stderr,
                 "warning: %" PRId64 " results lack an output file (\"missing\" in the manifest); "

@@ -38,13 +38,16 @@ static enum status files_failed(struct session *session, const struct db *db, en
 
 enum exit_code command_files_init(struct session *session)
 {
+    static const char *const titles[] = {"files_db_name"};
+    struct output_table done = TABLE_BEGIN(session, "databases", titles);
     enum status status = session_config(session);
     if (status == STATUS_OK)
         status = db_files_make(session->config, &session->failure);
     if (status != STATUS_OK)
         return session_failed(session);
-    printf("the file database " TEXT_FORMAT " is there\n",
-           TEXT_ARG(session->config->files_db_name));
+    table_text(&done, session->config->files_db_name);
+    table_tell(&done, text_print(session->arena, "the file database " TEXT_FORMAT " is there",
+                                 TEXT_ARG(session->config->files_db_name)));
     return EXIT_DONE;
 }
 
@@ -264,13 +267,18 @@ static enum status store_message(struct session *session, const struct file_orde
 
 static enum exit_code give_order(struct session *session, struct file_order_row *order)
 {
+    static const char *const titles[] = {"host", "order", "file"};
+    struct output_table done = TABLE_BEGIN(session, "orders", titles);
     bool by_message =
         session->config->files_db_name.length == 0 || option_given(session, "message");
     enum status status = by_message ? store_message(session, order) : store_order(session, order);
     if (status != STATUS_OK)
         return session_failed(session);
-    printf("host %" PRId64 " will be told to %s " TEXT_FORMAT "\n", order->hostid,
-           action_word(order->action), TEXT_ARG(order->name));
+    table_number(&done, order->hostid);
+    table_text(&done, text_from(action_word(order->action)));
+    table_text(&done, order->name);
+    table_tell(&done, text_print(session->arena, "host %" PRId64 " will be told to %s " TEXT_FORMAT,
+                                 order->hostid, action_word(order->action), TEXT_ARG(order->name)));
     return EXIT_DONE;
 }
 

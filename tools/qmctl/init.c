@@ -12,6 +12,7 @@
 #include "server/base/file.h"
 #include "server/submit/keys.h"
 #include "tools/qmctl/commands.h"
+#include "tools/qmctl/output.h"
 
 #include <errno.h>
 #include <inttypes.h>
@@ -32,9 +33,15 @@ static const char *below(struct session *session, const char *name)
     return text_string(session->arena, text_print(session->arena, "%s/%s", session->project, name));
 }
 
-static void say(const char *what, bool made)
+static void say_state(struct output_table *steps, const char *what, struct text state)
 {
-    printf("%-28s %s\n", what, made ? "made" : "was there");
+    table_text(steps, text_from(what));
+    table_words(steps, state);
+}
+
+static void say(struct output_table *steps, const char *what, bool made)
+{
+    say_state(steps, what, made ? TEXT("made") : TEXT("was there"));
 }
 
 static enum status make_folder(struct session *session, const char *path, mode_t mode,
@@ -46,7 +53,7 @@ static enum status make_folder(struct session *session, const char *path, mode_t
     return STATUS_OK;
 }
 
-static enum status make_folders(struct session *session)
+static enum status make_folders(struct session *session, struct output_table *steps)
 {
     static const char *const names[] = {"keys", "download",  "upload", "templates",
                                         "html", "html/user", "log"};
@@ -55,14 +62,14 @@ static enum status make_folders(struct session *session)
     char absolute[4096];
     if (status != STATUS_OK)
         return status;
-    say(session->project, made);
+    say(steps, "project folder", made);
     if (realpath(session->project, absolute) == NULL)
         return fail(&session->failure, STATUS_IO, "%s: %s", session->project, strerror(errno));
     session->project = text_string(session->arena, text_copy(session->arena, text_from(absolute)));
     for (size_t i = 0; i < sizeof names / sizeof names[0] && status == STATUS_OK; i++) {
         status = make_folder(session, below(session, names[i]), 0775, &made);
         if (made)
-            say(names[i], made);
+            say(steps, names[i], made);
     }
     return status;
 }
@@ -143,29 +150,31 @@ static enum status read_new_project(struct session *session, struct new_project 
 }
 
 /* The database's password may stand in it. */
-static enum status make_config(struct session *session, const struct new_project *project)
+static enum status make_config(struct session *session, struct output_table *steps,
+                               const struct new_project *project)
 {
     struct buffer buffer = buffer_in(session->arena);
     project_write_config(project, &buffer);
     enum status status =
         file_write(below(session, "config.xml"), buffer_text(&buffer), 0640, &session->failure);
     if (status == STATUS_OK)
-        say("config.xml", true);
+        say(steps, "config.xml", true);
     return status;
 }
 
-static enum status make_keys(struct session *session)
+static enum status make_keys(struct session *session, struct output_table *steps)
 {
     bool made[2];
     enum status status = keys_create(session->arena, session->config, made, &session->failure);
     for (int i = 0; i < 2 && status == STATUS_OK; i++)
-        say(text_string(session->arena, text_print(session->arena, "keys: %s", key_pairs[i])),
+        say(steps,
+            text_string(session->arena, text_print(session->arena, "keys: %s", key_pairs[i])),
             made[i]);
     return status;
 }
 
 /* A project that has a page of its own keeps it; then its schedulers are its own affair. */
-static enum status make_master_page(struct session *session)
+static enum status make_master_page(struct session *session, struct output_table *steps)
 {
     const char *path = below(session, "html/user/index.html");
     const struct config *config = session->config;
@@ -180,25 +189,26 @@ static enum status make_master_page(struct session *session)
             status = file_write(path, buffer_text(&buffer), 0644, &session->failure);
     }
     if (status == STATUS_OK)
-        say("master page", !has_page && config->scheduler_url.count > 0);
+        say(steps, "master page", !has_page && config->scheduler_url.count > 0);
     return status;
 }
 
-static enum status make_database(struct session *session)
+static enum status make_database(struct session *session, struct output_table *steps)
 {
     struct schema_report report = {.created_tables = false};
     enum status status = db_schema_upgrade(session->config, &report, &session->failure);
     if (status != STATUS_OK)
         return status;
-    say("database", report.created_database);
-    say("tables", report.created_tables);
+    say(steps, "database", report.created_database);
+    say(steps, "tables", report.created_tables);
     if (report.version_before != report.version_now)
-        printf("%-28s from %" PRId64 " to %" PRId64 "\n", "tables of Quartermaster",
-               report.version_before, report.version_now);
+        say_state(steps, "tables of Quartermaster",
+                  text_print(session->arena, "from %" PRId64 " to %" PRId64, report.version_before,
+                             report.version_now));
     return STATUS_OK;
 }
 
-static enum status make_platforms(struct session *session)
+static enum status make_platforms(struct session *session, struct output_table *steps)
 {
     size_t count = 0;
     enum status status = session_db(session);
@@ -215,12 +225,14 @@ static enum status make_platforms(struct session *session)
     if (status == STATUS_OK && count > 0)
         status = session_commit_catalog(session);
     if (status == STATUS_OK)
-        printf("%-28s %zu added\n", "platforms", count);
+        say_state(steps, "platforms", text_print(session->arena, "%zu added", count));
     return status;
 }
 
 enum exit_code command_init(struct session *session)
 {
+    static const char *const titles[] = {"what", "state"};
+    struct output_table steps = TABLE_BEGIN(session, "steps", titles);
     struct text urls[SCHEDULERS_MAX];
     struct new_project project;
     session->project = session->arguments[0];
@@ -228,21 +240,23 @@ enum exit_code command_init(struct session *session)
     /* What was given is checked before anything is made. */
     if (!has_config && read_new_project(session, &project, urls) != STATUS_OK)
         return usage_failed(session, "%s", session->failure.text);
-    enum status status = make_folders(session);
+    enum status status = make_folders(session, &steps);
     project.dir = text_from(session->project);
     if (status == STATUS_OK && !has_config)
-        status = make_config(session, &project);
+        status = make_config(session, &steps, &project);
     else if (status == STATUS_OK)
-        say("config.xml", false);
+        say(&steps, "config.xml", false);
     if (status == STATUS_OK)
         status = session_config(session);
     if (status == STATUS_OK)
-        status = make_keys(session);
+        status = make_keys(session, &steps);
     if (status == STATUS_OK)
-        status = make_master_page(session);
+        status = make_master_page(session, &steps);
     if (status == STATUS_OK)
-        status = make_database(session);
+        status = make_database(session, &steps);
     if (status == STATUS_OK)
-        status = make_platforms(session);
+        status = make_platforms(session, &steps);
+    if (steps.cell_count > 0)
+        table_print(&steps);
     return status == STATUS_OK ? EXIT_DONE : session_failed(session);
 }

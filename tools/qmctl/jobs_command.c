@@ -8,6 +8,7 @@
 #include "server/base/arena.h"
 #include "server/base/clock.h"
 #include "tools/qmctl/commands.h"
+#include "tools/qmctl/output.h"
 #include "tools/qmctl/upload_check.h"
 
 #include <inttypes.h>
@@ -247,6 +248,21 @@ static enum status create(struct session *session, struct jobs *jobs, struct pro
     return status;
 }
 
+static void tell_jobs(struct session *session, struct jobs_count count, struct text last)
+{
+    static const char *const titles[] = {"jobs", "results", "last_job"};
+    struct output_table done = TABLE_BEGIN(session, "jobs", titles);
+
+    table_number(&done, (int64_t)count.jobs);
+    table_number(&done, (int64_t)count.results);
+    table_text(&done, last);
+    table_tell(&done, option_given(session, "stdin")
+                          ? text_print(session->arena, "%" PRIu64 " jobs, %" PRIu64 " results",
+                                       count.jobs, count.results)
+                          : text_print(session->arena, "job " TEXT_FORMAT, TEXT_ARG(last)));
+    (void)fflush(stdout); /* uploads are asked about for some seconds */
+}
+
 enum exit_code command_jobs_create(struct session *session)
 {
     struct progress progress = {.quiet = option_given(session, "quiet"), .began = clock_seconds()};
@@ -270,14 +286,8 @@ enum exit_code command_jobs_create(struct session *session)
         status = jobs_begin(&settings, &jobs, &session->failure);
     if (status == STATUS_OK)
         status = create(session, jobs, &progress);
-    if (status == STATUS_OK) {
-        struct jobs_count count = jobs_count(jobs);
-        if (option_given(session, "stdin"))
-            printf("%" PRIu64 " jobs, %" PRIu64 " results\n", count.jobs, count.results);
-        else
-            printf("job " TEXT_FORMAT "\n", TEXT_ARG(jobs_last_name(jobs)));
-        (void)fflush(stdout); /* uploads are asked about for some seconds */
-    }
+    if (status == STATUS_OK)
+        tell_jobs(session, jobs_count(jobs), jobs_last_name(jobs));
     have_output_files = status == STATUS_OK && jobs_have_output_files(jobs);
     jobs_end(jobs, status == STATUS_OK || status == STATUS_DB_UNKNOWN);
     if (have_output_files) { /* takes its time, in which nobody waits for the folder's lock */
@@ -290,6 +300,8 @@ enum exit_code command_jobs_create(struct session *session)
 
 enum exit_code command_jobs_cancel(struct session *session)
 {
+    static const char *const titles[] = {"jobs", "unsent", "in_progress"};
+    struct output_table done = TABLE_BEGIN(session, "jobs", titles);
     struct job_filter filter = {.batch = 0};
     struct cancelled cancelled = {.workunits = 0};
     struct app_row app = {.id = 0};
@@ -311,9 +323,13 @@ enum exit_code command_jobs_cancel(struct session *session)
         status = session_db_failed(session, db_commit(session->db), "commit");
     if (status != STATUS_OK)
         return session_failed(session);
-    printf("%" PRIu64 " jobs cancelled: %" PRIu64 " results will not be sent, %" PRIu64
-           " are with hosts\n",
-           cancelled.workunits, cancelled.unsent, cancelled.in_progress);
+    table_number(&done, (int64_t)cancelled.workunits);
+    table_number(&done, (int64_t)cancelled.unsent);
+    table_number(&done, (int64_t)cancelled.in_progress);
+    table_tell(&done, text_print(session->arena,
+                                 "%" PRIu64 " jobs cancelled: %" PRIu64 " results will not be sent,"
+                                 " %" PRIu64 " are with hosts",
+                                 cancelled.workunits, cancelled.unsent, cancelled.in_progress));
     if (cancelled.workunits == 0 && filter.name.length > 0) {
         fail(&session->failure, STATUS_NOT_FOUND,
              "no such job, or it has its answer, or was cancelled before");

@@ -75,6 +75,8 @@ static enum status resign_versions(struct session *session, const struct key_cha
  * a program signed by one key is no good to a client that was given the other. */
 enum exit_code command_keys_rotate(struct session *session)
 {
+    static const char *const titles[] = {"old_key", "versions"};
+    struct output_table done = TABLE_BEGIN(session, "keys", titles);
     struct key_change change;
     size_t count = 0;
     enum status status = session_db(session);
@@ -88,14 +90,19 @@ enum exit_code command_keys_rotate(struct session *session)
         status = session_commit_catalog(session);
     if (status != STATUS_OK)
         return session_failed(session);
-    printf("The old key is old_key_%d; %zu versions are signed anew. Restart the server, or wait "
-           "until it reads its keys again.\n",
-           change.number, count);
+    table_text(&done, text_print(session->arena, "old_key_%d", change.number));
+    table_number(&done, (int64_t)count);
+    table_tell(&done, text_print(session->arena,
+                                 "The old key is old_key_%d; %zu versions are signed anew. Restart "
+                                 "the server, or wait until it reads its keys again.",
+                                 change.number, count));
     return EXIT_DONE;
 }
 
 enum exit_code command_sign(struct session *session)
 {
+    static const char *const titles[] = {"file", "signature"};
+    struct output_table table = TABLE_BEGIN(session, "signatures", titles);
     char md5[MD5_HEX_SIZE];
     int64_t bytes;
     struct text private_key, signature;
@@ -109,6 +116,8 @@ enum exit_code command_sign(struct session *session)
         status = rsa_sign_md5(session->arena, private_key, md5, &signature, &session->failure);
     if (status != STATUS_OK)
         return session_failed(session);
-    printf(TEXT_FORMAT "\n", TEXT_ARG(text_trim(signature)));
+    table_text(&table, text_from(session->arguments[0]));
+    table_words(&table, text_trim(signature));
+    table_tell(&table, text_trim(signature));
     return EXIT_DONE;
 }

@@ -230,10 +230,9 @@ const struct subcommand subcommands[] = {
     {"check-config", "",
      "Checks config.xml, keys, folders, templates and database, and where templates have output "
      "files, whether an upload handler answers at upload_url.",
-     "qmctl check-config --project /srv/demo", OPTIONS(check_options), .prints_table = true,
-     .run = command_check_config},
+     "qmctl check-config --project /srv/demo", OPTIONS(check_options), .run = command_check_config},
     {"keys", "", "Makes keys that are missing, and shows the fingerprints of all.", "qmctl keys",
-     .prints_table = true, .run = command_keys},
+     .run = command_keys},
     {"keys rotate", "",
      "Makes a new code-signing key, keeps the old one, and signs all versions anew.",
      "qmctl keys rotate", .run = command_keys_rotate},
@@ -241,19 +240,18 @@ const struct subcommand subcommands[] = {
      "qmctl sign demo_1.0", .arguments_min = 1, .arguments_max = 1, .run = command_sign},
     {"app add", "NAME", "Adds an application.", "qmctl app add demo --friendly \"Demonstration\"",
      OPTIONS(app_add_options), .arguments_min = 1, .arguments_max = 1, .run = command_app_add},
-    {"app list", "", "Lists the applications.", "qmctl app list --tsv", .prints_table = true,
-     .run = command_app_list},
+    {"app list", "", "Lists the applications.", "qmctl app list --tsv", .run = command_app_list},
     {"app deprecate", "NAME", "Sends no more jobs of an application.", "qmctl app deprecate demo",
      OPTIONS(undo_options), .arguments_min = 1, .arguments_max = 1, .run = command_app_deprecate},
     {"platform list", "", "Lists the platforms that versions may be for (qmctl init adds them).",
-     "qmctl platform list", .prints_table = true, .run = command_platform_list},
+     "qmctl platform list", .run = command_platform_list},
     {"version add", "APP VERSION PLATFORM FILE...",
      "Adds a version of an application: its files go into the download folder and are signed.",
      "qmctl version add demo 1.00 x86_64-pc-linux-gnu ./demo data=table.bin",
      OPTIONS(version_add_options), .arguments_min = 4, .arguments_max = -1,
      .run = command_version_add},
     {"version list", "[APP]", "Lists the versions.", "qmctl version list demo --json",
-     .arguments_max = 1, .prints_table = true, .run = command_version_list},
+     .arguments_max = 1, .run = command_version_list},
     {"version deprecate", "ID", "Uses a version no more (its number: qmctl version list).",
      "qmctl version deprecate 3", OPTIONS(undo_options), .arguments_min = 1, .arguments_max = 1,
      .run = command_version_deprecate},
@@ -261,7 +259,7 @@ const struct subcommand subcommands[] = {
      "qmctl user add ada@example.org --name Ada", OPTIONS(user_add_options), .arguments_min = 1,
      .arguments_max = 1, .run = command_user_add},
     {"user list", "", "Lists the newest accounts.", "qmctl user list --most 10",
-     OPTIONS(list_options), .prints_table = true, .run = command_user_list},
+     OPTIONS(list_options), .run = command_user_list},
     {"user show", "[EMAIL]", "Shows an account and its key.", "qmctl user show ada@example.org",
      OPTIONS(user_show_options), .arguments_max = 1, .run = command_user_show},
     {"user delete", "[EMAIL]",
@@ -281,20 +279,19 @@ const struct subcommand subcommands[] = {
      .run = command_jobs_cancel},
     {"jobs list", "",
      "Lists jobs, the newest first: what each waits for, its results by state, and why it failed.",
-     "qmctl jobs list --batch 12 --state failed", OPTIONS(jobs_list_options), .prints_table = true,
+     "qmctl jobs list --batch 12 --state failed", OPTIONS(jobs_list_options),
      .run = command_jobs_list},
     {"jobs show", "[NAME]",
      "Shows a job with its results: hosts, times, outcomes, output files (where they are, how "
      "long, or that they are missing), standard error.",
      "qmctl jobs show genome_7", OPTIONS(jobs_show_options), .arguments_max = 1,
-     .prints_table = true, .run = command_jobs_show},
+     .run = command_jobs_show},
     {"jobs results", "", "Lists results, which are the instances of jobs, the newest first.",
      "qmctl jobs results --outcome \"client error\" --most 20", OPTIONS(jobs_results_options),
-     .prints_table = true, .run = command_jobs_results},
+     .run = command_jobs_results},
     {"jobs batches", "",
      "Lists batches with their progress. The percentage is that of jobs that are over.",
-     "qmctl jobs batches --app demo", OPTIONS(jobs_batches_options), .prints_table = true,
-     .run = command_jobs_batches},
+     "qmctl jobs batches --app demo", OPTIONS(jobs_batches_options), .run = command_jobs_batches},
     {"jobs export", "DIR",
      "Copies answers to a folder: the output files and the standard error of each job's canonical "
      "result, to DIR/JOB/FILE and DIR/JOB/stderr.txt (with --all to DIR/JOB/RESULT/FILE). "
@@ -303,13 +300,12 @@ const struct subcommand subcommands[] = {
      "files become @NUMBER. DIR is new, empty, or of this command and this project; what is there "
      "without being listed is replaced.",
      "qmctl jobs export answers --batch 12 --wait", OPTIONS(jobs_export_options),
-     .arguments_min = 1, .arguments_max = 1, .prints_table = true, .run = command_jobs_export},
+     .arguments_min = 1, .arguments_max = 1, .run = command_jobs_export},
     {"transition", "",
      "Does what is due with jobs, for projects without BOINC's transitioner: results past their "
      "deadline are over, new ones are made, jobs are passed on to validator and assimilator or "
      "given up.",
-     "qmctl transition --loop 10", OPTIONS(transition_options), .prints_table = true,
-     .run = command_transition},
+     "qmctl transition --loop 10", OPTIONS(transition_options), .run = command_transition},
     {"purge", "",
      "Moves old jobs out of the database: those whose files were deleted, with all their results, "
      "into wu_archive_T.xml and result_archive_T.xml, T being the Unix time. Each row is an "
@@ -318,15 +314,13 @@ const struct subcommand subcommands[] = {
      "and result_index_T.xml have a line for each row: id, T, name. A job with nodelete in its "
      "name stays. Interrupted, it may be run again: nothing is lost, but what was under way may be "
      "archived twice.",
-     "qmctl purge --min-age-days 90", OPTIONS(purge_options), .prints_table = true,
-     .run = command_purge},
+     "qmctl purge --min-age-days 90", OPTIONS(purge_options), .run = command_purge},
     {"queue", "",
      "Counts results by application and state. held_back: made, but not to be sent yet (inactive), "
      "until BOINC's size_regulator releases them.",
-     "qmctl queue --by-batch", OPTIONS(queue_options), .prints_table = true, .run = command_queue},
+     "qmctl queue --by-batch", OPTIONS(queue_options), .run = command_queue},
     {"files", "", "Lists the sticky files that a host holds, or the hosts that hold a file.",
-     "qmctl files --file genome_7", OPTIONS(files_options), .prints_table = true,
-     .run = command_files},
+     "qmctl files --file genome_7", OPTIONS(files_options), .run = command_files},
     {"files init", "", "Makes the file database (files_db_name) and its tables.",
      "qmctl files init", .run = command_files_init},
     {"files orders", "",
@@ -334,8 +328,7 @@ const struct subcommand subcommands[] = {
      "sent (so often), is done, failed on the host, expired (sent ten times and a week old, or "
      "sixty days old), or is unsupported by the host's client. What has ended is listed for a "
      "week.",
-     "qmctl files orders --host 42", OPTIONS(files_orders_options), .prints_table = true,
-     .run = command_files_orders},
+     "qmctl files orders --host 42", OPTIONS(files_orders_options), .run = command_files_orders},
     {"files send", "FILE",
      "Sends a host a file to keep; it is copied to the download folder as an input file is.",
      "qmctl files send genome_7 --host 42", OPTIONS(files_order_options), .arguments_min = 1,
@@ -353,7 +346,7 @@ const struct subcommand subcommands[] = {
      "qmctl files delete genome_7 --host 42", OPTIONS(files_order_options), .arguments_min = 1,
      .arguments_max = 1, .run = command_files_delete},
     {"host", "[ID]", "Shows a host and its jobs, or the hosts of a user.", "qmctl host 42",
-     OPTIONS(host_options), .arguments_max = 1, .prints_table = true, .run = command_host},
+     OPTIONS(host_options), .arguments_max = 1, .run = command_host},
     {"host delete", "ID",
      "Deletes a host and what is known of it, after asking. Its jobs in progress go to others; its "
      "client gets a new number when it comes again.",
@@ -367,12 +360,13 @@ const struct subcommand subcommands[] = {
      "or assimilation, hosts, what each scheduler says of itself and its last ten minutes, and "
      "where "
      "templates have output files, uploads. Exit status 1 when something has FAILED.",
-     "qmctl status", OPTIONS(status_options), .prints_table = true, .run = command_status},
+     "qmctl status", OPTIONS(status_options), .run = command_status},
     {"why", "HOST",
      "Says which unsent jobs a host may get now, and why it does not get the others.",
      "qmctl why 42 --app demo", OPTIONS(why_options), .arguments_min = 1, .arguments_max = 1,
-     .prints_table = true, .run = command_why},
-    {"manual", "", "Prints the manual page, in Markdown.", "qmctl manual", .run = command_manual},
+     .run = command_why},
+    {"manual", "", "Prints the manual page, in Markdown.", "qmctl manual", .prints_page = true,
+     .run = command_manual},
 };
 const size_t subcommand_count = sizeof subcommands / sizeof subcommands[0];
 

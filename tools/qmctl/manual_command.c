@@ -21,12 +21,11 @@ static const char introduction[] =
     "or\n"
     "behind the subcommand; `--help` lists the options of any of them. One dash before an option "
     "is as\n"
-    "good as two. Subcommands that print a table know `--tsv` (tabs between columns, for scripts) "
-    "and\n"
-    "`--json` (one object for each line). Where there are no rows they print none, and people are "
-    "told "
-    "so\n"
-    "on standard error.\n"
+    "good as two. `--json` prints one object for each line of a table, and one for a sentence; "
+    "`--tsv`\n"
+    "tabs between columns, below a line with their names. A list without rows says so to people, "
+    "on\n"
+    "standard error; a program sees no line.\n"
     "\n"
     "Exit status: 0 done, 1 failed (the reason is on standard error), 2 wrong usage, 3 nothing for "
     "this\n"
@@ -52,8 +51,6 @@ static void print_subcommand(const struct subcommand *command)
         if ((parameters[i].place & PARAMETER_ARGUMENT) != 0)
             printf("- `--%s N`: %s (%.15g)\n", parameters[i].name, parameters[i].help,
                    parameters[i].standard);
-    if (command->prints_table)
-        puts("\nPrints a table: `--tsv`, `--json`.");
     printf("\n    %s\n", command->example);
 }
 

@@ -277,3 +277,13 @@ void table_print(struct output_table *table)
         fprintf(stderr, "no %s\n", table->rows);
     }
 }
+
+void table_tell(struct output_table *table, struct text sentence)
+{
+    if (table->session->form != FORM_TEXT) {
+        table_print(table);
+        return;
+    }
+    output_clean(sentence, "\n");
+    putchar('\n');
+}

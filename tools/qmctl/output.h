@@ -37,6 +37,8 @@ void table_time(struct output_table *table, int64_t epoch);
 /* Prints what has not been printed yet. Where there has been no row at all, people are told so on
  * standard error; others see no line, but for the titles before tabs. */
 void table_print(struct output_table *table);
+/* What a command did: a sentence for people, for others the row that says the same. */
+void table_tell(struct output_table *table, struct text sentence);
 /* Prints what there is so far, and forgets it, so that the arena may be rewound: more rows may
  * follow. STATUS_TOO_LARGE: the cells did not fit into the arena; nothing was printed. */
 MUST_CHECK enum status table_flush(struct output_table *table);

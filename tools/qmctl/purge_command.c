@@ -109,13 +109,11 @@ static void print_counts(const struct purge *purge)
     static const char *const titles[] = {"jobs", "results"};
     struct output_table table = TABLE_BEGIN(purge->session, "counts", titles);
 
-    if (purge->session->form == FORM_TEXT) {
-        printf("%" PRId64 " jobs with %" PRId64 " results purged\n", purge->jobs, purge->results);
-        return;
-    }
     table_number(&table, purge->jobs);
     table_number(&table, purge->results);
-    table_print(&table);
+    table_tell(&table,
+               text_print(purge->session->arena, "%" PRId64 " jobs with %" PRId64 " results purged",
+                          purge->jobs, purge->results));
 }
 
 enum exit_code command_purge(struct session *session)

@@ -4,6 +4,7 @@
 #include "config/config.h"
 #include "db/db.h"
 #include "server/base/arena.h"
+#include "server/base/buffer.h"
 #include "tools/qmctl/assimilation_pass.h"
 #include "tools/qmctl/commands.h"
 #include "tools/qmctl/deletion_pass.h"
@@ -20,8 +21,9 @@
 
 enum { LOOP_MOST = 86400, COMMAND_SECONDS = 600, COMMAND_SECONDS_MAX = 86400 };
 
-static void print_words(const struct transition_counts *counts)
+static struct text words_of(struct arena *arena, const struct transition_counts *counts)
 {
+    struct buffer words = buffer_in(arena);
     const char *between = ": ";
 
 #define COUNT_NAME(name) #name,
@@ -31,16 +33,16 @@ static void print_words(const struct transition_counts *counts)
     const int64_t values[] = {TRANSITION_COUNTS(COUNT_VALUE)};
 #undef COUNT_VALUE
 
-    printf("%" PRId64 " jobs in the round", counts->jobs);
+    buffer_print(&words, "%" PRId64 " jobs in the round", counts->jobs);
     for (size_t i = 1; i < sizeof(values) / sizeof(values[0]); i++) {
         if (values[i] == 0)
             continue;
-        printf("%s%" PRId64 " ", between, values[i]);
+        buffer_print(&words, "%s%" PRId64 " ", between, values[i]);
         for (const char *at = names[i]; *at != '\0'; at++)
-            putchar(*at == '_' ? ' ' : *at);
+            buffer_add_char(&words, *at == '_' ? ' ' : *at);
         between = ", ";
     }
-    putchar('\n');
+    return buffer_text(&words);
 }
 
 static void print_counts(struct session *session, const struct transition_counts *counts)
@@ -50,14 +52,10 @@ static void print_counts(struct session *session, const struct transition_counts
 #undef COUNT_TITLE
     struct output_table table = TABLE_BEGIN(session, "counts", titles);
 
-    if (session->form == FORM_TEXT) {
-        print_words(counts);
-        return;
-    }
 #define COUNT_CELL(name) table_number(&table, counts->name);
     TRANSITION_COUNTS(COUNT_CELL)
 #undef COUNT_CELL
-    table_print(&table);
+    table_tell(&table, words_of(session->arena, counts));
 }
 
 /* What is to be validated was often found a moment ago; what that makes due comes in the next

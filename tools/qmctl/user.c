@@ -31,6 +31,8 @@ static bool is_email(struct text text)
 
 enum exit_code command_user_add(struct session *session)
 {
+    static const char *const titles[] = {"id", "email", "account_key"};
+    struct output_table done = TABLE_BEGIN(session, "accounts", titles);
     /* BOINC's pages hash it, as it is stored, with a password: clients do in lower case. */
     struct text email = text_lower_case(session->arena, text_from(session->arguments[0]));
     struct text rest = email;
@@ -54,7 +56,11 @@ enum exit_code command_user_add(struct session *session)
         status = session_db_failed(session, db_commit(session->db), "commit");
     if (status != STATUS_OK)
         return session_failed(session);
-    printf("user %" PRId64 "\naccount key " TEXT_FORMAT "\n", id, TEXT_ARG(user.authenticator));
+    table_number(&done, id);
+    table_text(&done, email);
+    table_text(&done, user.authenticator);
+    table_tell(&done, text_print(session->arena, "user %" PRId64 "\naccount key " TEXT_FORMAT, id,
+                                 TEXT_ARG(user.authenticator)));
     return EXIT_DONE;
 }
 
@@ -87,6 +93,8 @@ enum exit_code command_user_list(struct session *session)
 
 enum exit_code command_user_show(struct session *session)
 {
+    static const char *const titles[] = {"id", "email", "name", "account_key", "team", "credit"};
+    struct output_table table = TABLE_BEGIN(session, "accounts", titles);
     struct user_row user = {.id = 0};
     int64_t id = 0;
     enum status status = option_number(session, "id", 1, INT64_MAX, &id);
@@ -102,9 +110,17 @@ enum exit_code command_user_show(struct session *session)
         (void)fail(&session->failure, status, "there is no such account");
     if (session_db_failed(session, status, "user") != STATUS_OK)
         return session_failed(session);
-    printf("id           %" PRId64 "\nemail        " TEXT_FORMAT "\nname         " TEXT_FORMAT
-           "\naccount key  " TEXT_FORMAT "\nteam         %" PRId64 "\ncredit       %.0f\n",
-           user.id, TEXT_ARG(user.email_addr), TEXT_ARG(user.name), TEXT_ARG(user.authenticator),
-           user.teamid, user.total_credit);
+    table_number(&table, user.id);
+    table_text(&table, user.email_addr);
+    table_text(&table, user.name);
+    table_text(&table, user.authenticator);
+    table_number(&table, user.teamid);
+    table_real(&table, user.total_credit, 0);
+    table_tell(&table, text_print(session->arena,
+                                  "id           %" PRId64 "\nemail        " TEXT_FORMAT
+                                  "\nname         " TEXT_FORMAT "\naccount key  " TEXT_FORMAT
+                                  "\nteam         %" PRId64 "\ncredit       %.0f",
+                                  user.id, TEXT_ARG(user.email_addr), TEXT_ARG(user.name),
+                                  TEXT_ARG(user.authenticator), user.teamid, user.total_credit));
     return EXIT_DONE;
 }
