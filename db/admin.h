@@ -124,6 +124,9 @@ struct job_filter {
 struct cancelled {
     uint64_t workunits, unsent, in_progress;
 };
+/* How many db_admin_cancel would find. */
+MUST_CHECK enum status db_admin_cancellable(struct db *db, const struct job_filter *filter,
+                                            uint64_t *ret_workunits);
 /* The workunits that are not cancelled yet: error bit CANCELLED, transition_time now; their UNSENT
  * and INACTIVE results are OVER/DIDNT_NEED. in_progress: results that hosts still have. */
 MUST_CHECK enum status db_admin_cancel(struct db *db, const struct job_filter *filter, int64_t now,

@@ -194,6 +194,26 @@ static enum status cancel_some(struct db *db, struct db_ids ids, int64_t now,
     return STATUS_OK;
 }
 
+enum status db_admin_cancellable(struct db *db, const struct job_filter *filter,
+                                 uint64_t *ret_workunits)
+{
+    int64_t ids[CANCEL_ROWS];
+    int64_t last = 0;
+    size_t count;
+
+    *ret_workunits = 0;
+    do {
+        enum status status = find_workunits(db, filter, last, ids, &count);
+
+        if (status != STATUS_OK)
+            return status;
+        if (count > 0)
+            last = ids[count - 1];
+        *ret_workunits += count;
+    } while (count == CANCEL_ROWS);
+    return STATUS_OK;
+}
+
 enum status db_admin_cancel(struct db *db, const struct job_filter *filter, int64_t now,
                             struct cancelled *ret_cancelled)
 {

@@ -81,6 +81,6 @@ claim "two at once" qmctl purge --archive "$work/killed"
 wait
 claim "nothing is left" test "$(rows "SELECT COUNT(*) FROM workunit")" = 0
 rows "SET sql_mode = ''; INSERT INTO workunit SET id = 1, name = 'w', file_delete_state = 2"
-claim "it may be done without an archive" qmctl purge --min-age-days 0 --no-archive
+claim "it may be done without an archive" qmctl purge --min-age-days 0 --no-archive --yes
 claim "and the job is gone" test "$(rows "SELECT COUNT(*) FROM workunit")" = 0
 finish

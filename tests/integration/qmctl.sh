@@ -31,6 +31,7 @@ expect() {
         failures=$((failures + 1))
     fi
 }
+joined() { "$@" | tr '\r\n' '  '; return "${PIPESTATUS[0]}"; } # on one line
 in_project() { "$qmctl" --project "$project" "$@"; }
 from_lines() { in_project jobs create --app demo --in "$demo/in.xml" --out "$QM_SOURCE_DIR/templates/none_out.xml" --stdin "$@" <"$dir/lines"; }
 same() {
@@ -243,11 +244,42 @@ same "no results of them" "$(sql -e "SELECT COUNT(*) FROM $database.result WHERE
 sql -e "DELETE FROM $database.workunit WHERE name LIKE 'to%' OR name LIKE 'each%'; DELETE FROM $database.assignment;
     DELETE FROM $database.host WHERE id = 42"
 
+# --- what cannot be undone is asked for at a terminal, and needs --yes elsewhere
+asked() { # ANSWER COMMAND...
+    local answer=$1
+    shift
+    script -qec "$(printf '%q ' "$qmctl" --project "$project" "$@")" /dev/null <<<"$answer"
+}
+sql -e "SET sql_mode = ''; INSERT INTO $database.host SET id = 42, userid = 1"
+counts() { sql -e "SELECT (SELECT COUNT(*) FROM $database.workunit WHERE error_mask = 0), (SELECT COUNT(*) FROM $database.host),
+    (SELECT COUNT(*) FROM $database.user)"; }
+before=$(counts)
+asking=0
+while read -r -a words; do
+    case ${words[*]} in
+    "user delete") words+=(ada@example.org) ;;
+    "host delete") words+=(42) ;;
+    "jobs cancel") words+=(--batch 7) ;;
+    "files delete") words+=(genome --host 42) ;;
+    purge) words+=(--no-archive) ;;
+    *) words+=(whatever) ;;
+    esac
+    expect 2 'cannot be undone: without a terminal to ask at it needs --yes' in_project "${words[@]}"
+    expect 1 'This cannot be undone. Type .* nothing was done' joined asked no "${words[@]}"
+    asking=$((asking + 1))
+done < <("$qmctl" --help | sed -n 's/^  \([a-z-]* \?[a-z]*\)  .*/\1/p' | while read -r words; do
+    # shellcheck disable=SC2086 # two words are two arguments
+    "$qmctl" $words --help | grep -q '^  --yes ' && echo "$words"
+done)
+same "commands that ask" "$asking" 5
+same "and do nothing meanwhile" "$(counts)" "$before"
+expect 0 'deleted: 1 host' asked 42 host delete 42
+
 expect 0 '^demo +10001 +0 +0 ' in_project queue
 expect 0 '"unsent": 10000.*"batch": 7' in_project queue --by-batch --json
-expect 0 '^\{"jobs": 1, "unsent": 1, "in_progress": 0\}$' in_project jobs cancel single --json
+expect 0 '^\{"jobs": 1, "unsent": 1, "in_progress": 0\}$' in_project jobs cancel single --yes --json
 expect 1 'no such job' in_project jobs cancel single
-expect 0 '10000 jobs cancelled' in_project jobs cancel --batch 7
+expect 0 '10000 jobs cancelled' asked 7 jobs cancel --batch 7
 expect 0 $'^demo\t0\t0\t10001' in_project queue --tsv
 expect 2 'needs a job' in_project jobs cancel
 expect 1 'no such host' in_project host 99
@@ -284,7 +316,7 @@ expect 0 'there are more: --after 7' in_project files --file genome --most 1
 same "the rest of the hosts" "$(in_project files --file genome --after 7 --tsv | cut -f 1 | tail -n +2)" 8
 expect 0 'there are more' in_project files --host 7 --most 1
 expect 2 'needs --host' in_project files delete genome
-expect 0 'host 7 will be told to delete genome' in_project files delete genome --host 7
+expect 0 'host 7 will be told to delete genome' in_project files delete genome --host 7 --yes
 expect 0 'host 7 does not list log' in_project files get log --host 7
 expect 0 'host 8 will be told to send in1' in_project files send "$dir/in1" --host 8
 expect 1 'no-such-file' in_project files send no-such-file --host 8
@@ -306,9 +338,9 @@ expect 0 'host 8 will be told to send in1' in_project files send "$dir/in1" --ho
 expect 0 '^ *8 +in1 +send +waits ' in_project files orders
 sql -e "UPDATE ${database}_files.file_order SET ended = 1 WHERE ended > 0"
 same "ends are forgotten" "$(in_project files orders --tsv | grep -c log)" 0
-expect 1 'neither .* nor msg_to_host' in_project files delete genome --host 7 --message
+expect 1 'neither .* nor msg_to_host' in_project files delete genome --host 7 --message --yes
 sed -i "s|</config>|<msg_to_host/></config>|" "$project/config.xml"
-expect 0 '^\{"host": 7, "order": "delete", "file": "genome"\}$' in_project files delete genome --host 7 --message --json
+expect 0 '^\{"host": 7, "order": "delete", "file": "genome"\}$' in_project files delete genome --host 7 --message --yes --json
 same "a message" "$(sql -e "SELECT xml FROM $database.msg_to_host WHERE hostid = 7")" \
     '<delete_file_info>genome</delete_file_info>\n'
 

@@ -45,7 +45,7 @@ claim "the order is done as soon as the file is here" test "$(state get genome_1
 claim "it is the same file" cmp -s "$work/genome_1" "$(find "$project/upload" -name genome_1)"
 claim "with its certificate" grep -q 'event=upload status=0 .*name=genome_1' "$work/uploads.log"
 
-in_project --project "$project" files delete genome_1 --host "$(host)"
+in_project --project "$project" files delete genome_1 --host "$(host)" --yes
 update_client
 claim "the client is told to delete" test "$(state delete genome_1)" = sent
 claim "it deletes the file" within 10 not on_client genome_1

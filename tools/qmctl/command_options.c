@@ -21,6 +21,9 @@ static const struct option table_options[] = {
     {"tsv", NULL, NULL, "Print columns with tabs between them, for scripts."},
     {"json", NULL, NULL, "Print one JSON object for each line."},
 };
+static const struct option asking_options[] = {
+    {"yes", NULL, NULL, "Do not ask before what cannot be undone."},
+};
 
 #define COUNT(array) (sizeof(array) / sizeof(array)[0])
 
@@ -42,6 +45,8 @@ static bool find_option(const struct subcommand *command, struct text name, stru
         option = find_among(common_options, COUNT(common_options), name);
     if (option == NULL && !command->prints_page)
         option = find_among(table_options, COUNT(table_options), name);
+    if (option == NULL && command->asks)
+        option = find_among(asking_options, COUNT(asking_options), name);
     if (option != NULL) {
         *ret_name = text_from(option->name);
         *ret_has_value = option->value != NULL;
@@ -196,6 +201,8 @@ void print_help(const struct subcommand *command)
         (void)snprintf(help, sizeof help, "%s (%.15g)", parameters[i].help, parameters[i].standard);
         print_option(parameters[i].name, "N", help);
     }
+    if (command->asks)
+        print_options(asking_options, COUNT(asking_options));
     if (!command->prints_page)
         print_options(table_options, COUNT(table_options));
     print_options(common_options, COUNT(common_options));

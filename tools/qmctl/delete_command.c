@@ -9,6 +9,7 @@
 #include "server/base/arena.h"
 #include "server/project/project.h"
 #include "tools/qmctl/commands.h"
+#include "tools/qmctl/confirm.h"
 #include "tools/qmctl/output.h"
 #include "tools/qmctl/pass_parts.h"
 
@@ -22,20 +23,6 @@
 #include "server/base/banned.h"
 
 enum { LOG_FOLDERS = 1000 };
-
-/* The answer is the word itself, so that nobody deletes by a key pressed too often. */
-static bool is_confirmed(const struct session *session, const char *word)
-{
-    char line[256];
-
-    if (option_given(session, "yes"))
-        return true;
-    printf("This cannot be undone. Type %s to go on: ", word);
-    fflush(stdout);
-    if (fgets(line, sizeof(line), stdin) == NULL)
-        return false;
-    return text_is(text_trim(text_from(line)), word);
-}
 
 static enum status forget_files(struct session *session, const struct db_id_list *hosts)
 {
@@ -146,15 +133,13 @@ static enum status name_other_tables(struct session *session)
 }
 
 static enum exit_code delete_confirmed(struct session *session, const struct person *person,
-                                       const char *word)
+                                       struct text lost, struct text word)
 {
+    enum exit_code code = confirm(session, lost, word);
     enum status status;
 
-    (void)db_end(session->db); /* nothing is open while somebody thinks */
-    if (!is_confirmed(session, word)) {
-        fputs("nothing was deleted\n", stderr);
-        return EXIT_FAILED;
-    }
+    if (code != EXIT_DONE)
+        return code;
     status = delete_person(session, person);
     if (status == STATUS_OK)
         status = name_other_tables(session);
@@ -187,11 +172,13 @@ enum exit_code command_user_delete(struct session *session)
             "hosts");
     if (status != STATUS_OK)
         return session_failed(session);
-    printf("user %" PRId64 " " TEXT_FORMAT " (" TEXT_FORMAT "), %zu host%s, %.0f credit\n", user.id,
-           TEXT_ARG(user.name), TEXT_ARG(user.email_addr), count, count == 1 ? "" : "s",
-           user.total_credit);
     return delete_confirmed(session, &(struct person){.userid = user.id},
-                            text_string(session->arena, user.email_addr));
+                            text_print(session->arena,
+                                       "user %" PRId64 " " TEXT_FORMAT " (" TEXT_FORMAT
+                                       "), %zu host%s, %.0f credit",
+                                       user.id, TEXT_ARG(user.name), TEXT_ARG(user.email_addr),
+                                       count, count == 1 ? "" : "s", user.total_credit),
+                            user.email_addr);
 }
 
 enum exit_code command_host_delete(struct session *session)
@@ -211,9 +198,11 @@ enum exit_code command_host_delete(struct session *session)
         status = fail(&session->failure, STATUS_NOT_FOUND, "host: not found");
     if (status != STATUS_OK)
         return session_failed(session);
-    printf("host %" PRId64 " " TEXT_FORMAT " of user %" PRId64 ", %" PRId64
-           " jobs in progress, %.0f credit\n",
-           id, TEXT_ARG(rows[0].row.domain_name), rows[0].row.userid, rows[0].in_progress,
-           rows[0].row.total_credit);
-    return delete_confirmed(session, &(struct person){.hostid = id}, session->arguments[0]);
+    return delete_confirmed(session, &(struct person){.hostid = id},
+                            text_print(session->arena,
+                                       "host %" PRId64 " " TEXT_FORMAT " of user %" PRId64
+                                       ", %" PRId64 " jobs in progress, %.0f credit",
+                                       id, TEXT_ARG(rows[0].row.domain_name), rows[0].row.userid,
+                                       rows[0].in_progress, rows[0].row.total_credit),
+                            text_from(session->arguments[0]));
 }

@@ -12,6 +12,7 @@
 #include "server/submit/keys.h"
 #include "server/submit/stage.h"
 #include "tools/qmctl/commands.h"
+#include "tools/qmctl/confirm.h"
 #include "tools/qmctl/output.h"
 
 #include <inttypes.h>
@@ -307,7 +308,14 @@ enum exit_code command_files_delete(struct session *session)
 {
     struct file_order_row order;
     enum exit_code code;
-    return begin_order(session, FILE_DELETE, &order, &code) ? give_order(session, &order) : code;
+
+    if (!begin_order(session, FILE_DELETE, &order, &code))
+        return code;
+    code = confirm(session,
+                   text_print(session->arena, "the file " TEXT_FORMAT " of host %" PRId64,
+                              TEXT_ARG(order.name), order.hostid),
+                   order.name);
+    return code == EXIT_DONE ? give_order(session, &order) : code;
 }
 
 enum exit_code command_files_send(struct session *session)

@@ -8,6 +8,7 @@
 #include "server/base/arena.h"
 #include "server/base/clock.h"
 #include "tools/qmctl/commands.h"
+#include "tools/qmctl/confirm.h"
 #include "tools/qmctl/output.h"
 #include "tools/qmctl/upload_check.h"
 
@@ -298,6 +299,24 @@ enum exit_code command_jobs_create(struct session *session)
     return status == STATUS_OK ? EXIT_DONE : session_failed(session);
 }
 
+/* Where there is nothing to be cancelled nobody is asked. */
+static enum exit_code confirm_cancel(struct session *session, const struct job_filter *filter,
+                                     const char *which)
+{
+    uint64_t jobs = 0;
+
+    if (option_given(session, "yes"))
+        return EXIT_DONE;
+    if (session_db_failed(session, db_admin_cancellable(session->db, filter, &jobs), "cancel") !=
+        STATUS_OK)
+        return session_failed(session);
+    if (jobs == 0)
+        return EXIT_DONE;
+    return confirm(session,
+                   text_print(session->arena, "%" PRIu64 " jobs that have no answer yet", jobs),
+                   text_from(which));
+}
+
 enum exit_code command_jobs_cancel(struct session *session)
 {
     static const char *const titles[] = {"jobs", "unsent", "in_progress"};
@@ -305,6 +324,7 @@ enum exit_code command_jobs_cancel(struct session *session)
     struct job_filter filter = {.batch = 0};
     struct cancelled cancelled = {.workunits = 0};
     struct app_row app = {.id = 0};
+    enum exit_code code;
     const char *app_name = option_value(session, "app");
     if (session->argument_count + option_given(session, "batch") + (app_name != NULL) != 1)
         return usage_failed(session, "jobs cancel needs a job's name, --batch or --app");
@@ -316,9 +336,16 @@ enum exit_code command_jobs_cancel(struct session *session)
     if (status == STATUS_OK && app_name != NULL)
         status = session_app(session, app_name, &app);
     filter.appid = app.id;
-    if (status == STATUS_OK)
-        status = session_db_failed(
-            session, db_admin_cancel(session->db, &filter, session->now, &cancelled), "cancel");
+    if (status != STATUS_OK)
+        return session_failed(session);
+    code = confirm_cancel(session, &filter,
+                          filter.name.length > 0 ? session->arguments[0]
+                          : app_name != NULL     ? app_name
+                                                 : option_value(session, "batch"));
+    if (code != EXIT_DONE)
+        return code;
+    status = session_db_failed(
+        session, db_admin_cancel(session->db, &filter, session->now, &cancelled), "cancel");
     if (status == STATUS_OK)
         status = session_db_failed(session, db_commit(session->db), "commit");
     if (status != STATUS_OK)

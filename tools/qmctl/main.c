@@ -57,10 +57,6 @@ static const struct option user_show_options[] = {
 };
 static const struct option user_delete_options[] = {
     {"id", NULL, "N", "By number instead of e-mail address."},
-    {"yes", NULL, NULL, "Do not ask."},
-};
-static const struct option host_delete_options[] = {
-    {"yes", NULL, NULL, "Do not ask."},
 };
 static const struct option list_options[] = {
     {"most", NULL, "N", "Lines at most (100)."},
@@ -172,7 +168,7 @@ static const struct option purge_options[] = {
     {"min-age-days", NULL, "N", "Only jobs that did not change for so many days (30)."},
     {"app", NULL, "NAME", "Only jobs of this application."},
     {"archive", NULL, "DIR", "Where the archive is written (archives in the project's folder)."},
-    {"no-archive", NULL, NULL, "Write none: what is purged is lost."},
+    {"no-archive", NULL, NULL, "Write none: what is purged is lost. Asks first."},
     {"limit", NULL, "N", "Jobs at most (all)."},
 };
 static const struct option queue_options[] = {
@@ -263,11 +259,11 @@ const struct subcommand subcommands[] = {
     {"user show", "[EMAIL]", "Shows an account and its key.", "qmctl user show ada@example.org",
      OPTIONS(user_show_options), .arguments_max = 1, .run = command_user_show},
     {"user delete", "[EMAIL]",
-     "Deletes an account, its hosts and whatever else is known of the person, after asking. "
+     "Deletes an account, its hosts and whatever else is known of the person. "
      "Jobs in progress go to others, and results stay without saying whose they were. What goes "
      "from which table: quartermaster(8), \"Deleting people\".",
-     "qmctl user delete ada@example.org --yes", OPTIONS(user_delete_options), .arguments_max = 1,
-     .run = command_user_delete},
+     "qmctl user delete ada@example.org", OPTIONS(user_delete_options), .arguments_max = 1,
+     .asks = true, .run = command_user_delete},
     {"jobs create", "[FILE...]",
      "Makes jobs: one with the files given, or one for each line of standard input. What the "
      "input template says of a job counts, whatever is given here.",
@@ -275,7 +271,7 @@ const struct subcommand subcommands[] = {
      OPTIONS(jobs_create_options), .arguments_max = -1, .takes_parameters = true,
      .run = command_jobs_create},
     {"jobs cancel", "[NAME]", "Cancels jobs that have no answer yet.",
-     "qmctl jobs cancel --batch 12", OPTIONS(jobs_cancel_options), .arguments_max = 1,
+     "qmctl jobs cancel --batch 12", OPTIONS(jobs_cancel_options), .arguments_max = 1, .asks = true,
      .run = command_jobs_cancel},
     {"jobs list", "",
      "Lists jobs, the newest first: what each waits for, its results by state, and why it failed.",
@@ -314,7 +310,7 @@ const struct subcommand subcommands[] = {
      "and result_index_T.xml have a line for each row: id, T, name. A job with nodelete in its "
      "name stays. Interrupted, it may be run again: nothing is lost, but what was under way may be "
      "archived twice.",
-     "qmctl purge --min-age-days 90", OPTIONS(purge_options), .run = command_purge},
+     "qmctl purge --min-age-days 90", OPTIONS(purge_options), .asks = true, .run = command_purge},
     {"queue", "",
      "Counts results by application and state. held_back: made, but not to be sent yet (inactive), "
      "until BOINC's size_regulator releases them.",
@@ -344,14 +340,14 @@ const struct subcommand subcommands[] = {
      "before "
      "4.06 cannot.",
      "qmctl files delete genome_7 --host 42", OPTIONS(files_order_options), .arguments_min = 1,
-     .arguments_max = 1, .run = command_files_delete},
+     .arguments_max = 1, .asks = true, .run = command_files_delete},
     {"host", "[ID]", "Shows a host and its jobs, or the hosts of a user.", "qmctl host 42",
      OPTIONS(host_options), .arguments_max = 1, .run = command_host},
     {"host delete", "ID",
-     "Deletes a host and what is known of it, after asking. Its jobs in progress go to others; its "
+     "Deletes a host and what is known of it. Its jobs in progress go to others; its "
      "client gets a new number when it comes again.",
-     "qmctl host delete 42 --yes", OPTIONS(host_delete_options), .arguments_min = 1,
-     .arguments_max = 1, .run = command_host_delete},
+     "qmctl host delete 42", .arguments_min = 1, .arguments_max = 1, .asks = true,
+     .run = command_host_delete},
     {"status", "",
      "Checks whether the project is up: what check-config finds in its folder, whether the "
      "database "

@@ -27,6 +27,12 @@ static const char introduction[] =
     "on\n"
     "standard error; a program sees no line.\n"
     "\n"
+    "A command that destroys what nobody can make again asks for a word at the terminal. `--yes` "
+    "answers\n"
+    "beforehand; a script has to say so, since without a terminal the command ends with exit "
+    "status "
+    "2.\n"
+    "\n"
     "Exit status: 0 done, 1 failed (the reason is on standard error), 2 wrong usage, 3 nothing for "
     "this\n"
     "host (`why`).\n"
@@ -51,6 +57,8 @@ static void print_subcommand(const struct subcommand *command)
         if ((parameters[i].place & PARAMETER_ARGUMENT) != 0)
             printf("- `--%s N`: %s (%.15g)\n", parameters[i].name, parameters[i].help,
                    parameters[i].standard);
+    if (command->asks)
+        puts("\nAsks before what cannot be undone (`--yes`: does not).");
     printf("\n    %s\n", command->example);
 }
 

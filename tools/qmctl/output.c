@@ -46,16 +46,16 @@ static struct text next_character(struct text *rest)
     return cut_off(rest, length > 0 ? length : 1);
 }
 
-void output_clean(struct text text, const char *kept)
+void output_clean(FILE *out, struct text text, const char *kept)
 {
     while (text.length > 0) {
         struct text character = next_character(&text);
 
         if (is_unfit(character) &&
             (character.at[0] == '\0' || strchr(kept, character.at[0]) == NULL))
-            putchar('?');
+            putc('?', out);
         else
-            (void)fwrite(character.at, 1, character.length, stdout);
+            (void)fwrite(character.at, 1, character.length, out);
     }
 }
 
@@ -216,7 +216,7 @@ static void print_text_cell(const struct output_table *table, size_t column, str
 
     if (is_number)
         print_padding(table->widths[column], width);
-    output_clean(text, "");
+    output_clean(stdout, text, "");
     if (is_last)
         putchar('\n');
     else
@@ -284,6 +284,6 @@ void table_tell(struct output_table *table, struct text sentence)
         table_print(table);
         return;
     }
-    output_clean(sentence, "\n");
+    output_clean(stdout, sentence, "\n");
     putchar('\n');
 }

@@ -6,6 +6,8 @@
 
 #include "tools/qmctl/project_session.h"
 
+#include <stdio.h>
+
 #define TABLE_COLUMNS_MAX 16
 
 struct output_table {
@@ -44,6 +46,6 @@ void table_tell(struct output_table *table, struct text sentence);
 MUST_CHECK enum status table_flush(struct output_table *table);
 
 /* For a terminal: control characters, but those in `kept`, and what is not UTF-8 become "?". */
-void output_clean(struct text text, const char *kept);
+void output_clean(FILE *out, struct text text, const char *kept);
 
 #endif

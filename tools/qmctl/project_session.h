@@ -42,6 +42,7 @@ struct subcommand {
     size_t option_count;
     int arguments_min, arguments_max; /* words that are not options; -1: any number */
     bool takes_parameters;            /* options of server/submit/parameters.def too */
+    bool asks;                        /* before what cannot be undone (confirm.h): --yes */
     bool prints_page;                 /* neither --tsv nor --json */
     enum exit_code (*run)(struct session *session);
 };

@@ -9,6 +9,7 @@
 #include "server/project/project.h"
 #include "tools/qmctl/archive.h"
 #include "tools/qmctl/commands.h"
+#include "tools/qmctl/confirm.h"
 #include "tools/qmctl/output.h"
 #include "tools/qmctl/pass_parts.h"
 
@@ -132,6 +133,13 @@ enum exit_code command_purge(struct session *session)
         status = session_db(session);
     if (status == STATUS_OK && app_name != NULL)
         status = session_app(session, app_name, &app);
+    if (status == STATUS_OK && option_given(session, "no-archive")) {
+        enum exit_code code =
+            confirm(session, TEXT("old jobs and their results, written nowhere"), TEXT("purge"));
+
+        if (code != EXIT_DONE)
+            return code;
+    }
     if (status == STATUS_OK)
         status = open_archive(&purge);
     if (status != STATUS_OK)

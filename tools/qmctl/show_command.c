@@ -67,7 +67,7 @@ enum file_presence answer_file_find(struct session *session, const struct answer
 
 static void print_clean_lines(struct text text)
 {
-    output_clean(text, "\n\t");
+    output_clean(stdout, text, "\n\t");
     if (text.length > 0 && text.at[text.length - 1] != '\n')
         putchar('\n');
 }

@@ -1,0 +1,35 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "tools/qmctl/confirm.h"
+
+#include "db/db.h"
+#include "tools/qmctl/output.h"
+
+#include <stdio.h>
+#include <unistd.h>
+
+#include "server/base/banned.h"
+
+/* The answer is the word itself, so that nobody deletes by a key pressed too often. */
+enum exit_code confirm(struct session *session, struct text lost, struct text word)
+{
+    char line[256] = "";
+
+    must(session->command->asks);
+    if (option_given(session, "yes"))
+        return EXIT_DONE;
+    if (session->db != NULL)
+        (void)db_end(session->db);
+    if (isatty(STDIN_FILENO) != 1)
+        return usage_failed(session,
+                            "%s cannot be undone: without a terminal to ask at it needs --yes",
+                            session->command->name);
+    output_clean(stderr, lost, "");
+    fputs("\nThis cannot be undone. Type ", stderr);
+    output_clean(stderr, word, "");
+    fputs(" to go on: ", stderr);
+    if (fgets(line, sizeof(line), stdin) != NULL &&
+        text_equal(text_trim(text_from(line)), text_trim(word)))
+        return EXIT_DONE;
+    fputs("nothing was done\n", stderr);
+    return EXIT_FAILED;
+}
