@@ -56,6 +56,9 @@ MUST_CHECK enum status db_read_only(struct db *db);
 bool db_sees_losses(const struct db *db);
 /* The text of the last error of this connection, for the log; "" when none. */
 const char *db_error(const struct db *db);
+/* The failure of a call of this connection that answered `status`, for people: our words, and the
+ * database's own in brackets. Valid until the next call. */
+const char *db_explain(struct db *db, enum status status);
 
 /* What is wrong with a database that a server cannot work with: a word for figures, words for
  * anybody, the option of config.xml to look at first ("": none). */

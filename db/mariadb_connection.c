@@ -69,8 +69,7 @@ static enum status set_session(struct db *db)
     if ((flags & SERVER_STATUS_AUTOCOMMIT) == 0)
         return STATUS_OK;
     /* A proxy between us may keep session settings to itself. */
-    (void)snprintf(db->error, sizeof(db->error),
-                   "the session commits by itself, although autocommit = 0 was set");
+    mariadb_note_own(db, "the session commits by itself, although autocommit = 0 was set");
     return STATUS_DB_REFUSED;
 }
 
@@ -114,9 +113,8 @@ static enum status connect_to_server(struct db *db)
     }
     if (strstr(mysql_get_server_info(db->mysql), "MariaDB") == NULL ||
         mysql_get_server_version(db->mysql) < SERVER_VERSION_OLDEST) {
-        (void)snprintf(db->error, sizeof(db->error),
-                       "the database server is %s; MariaDB 10.2 or later is needed",
-                       mysql_get_server_info(db->mysql));
+        mariadb_note_own(db, "the database server is %s; MariaDB 10.2 or later is needed",
+                         mysql_get_server_info(db->mysql));
         return STATUS_DB_REFUSED;
     }
     return set_session(db);
@@ -261,7 +259,7 @@ static enum status open_db(const struct place *place, bool with_database, bool i
         status = take_place(db, place);
     if (status == STATUS_OK && with_database && db->name[0] == '\0') {
         status = STATUS_DB_REFUSED;
-        (void)snprintf(db->error, sizeof(db->error), "the option db_name is not set");
+        mariadb_note_own(db, "the option db_name is not set");
     }
     if (status == STATUS_OK)
         status = open_connection(db);
@@ -330,7 +328,7 @@ enum status db_reopen(struct db *db)
     db->was_refused = false;
     if (!was_refused || !db->facts.is_read_only)
         return STATUS_OK;
-    (void)snprintf(db->error, sizeof(db->error), "the database server is still read-only");
+    mariadb_note_own(db, "the database server is still read-only");
     mariadb_disconnect(db);
     return STATUS_DB_GONE;
 }

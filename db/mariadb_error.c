@@ -8,6 +8,7 @@
 
 #include <errmsg.h>
 #include <mysqld_error.h>
+#include <stdarg.h>
 #include <stdio.h>
 
 #include "server/base/banned.h"
@@ -132,13 +133,64 @@ enum status mariadb_note_statement(struct db *db, const struct statement_definit
     return mariadb_note(db, what, mysql_stmt_errno(handle), mysql_stmt_error(handle), false);
 }
 
+void mariadb_note_own(struct db *db, const char *format, ...)
+{
+    va_list arguments;
+
+    db->error_number = 0;
+    va_start(arguments, format);
+    (void)vsnprintf(db->error, sizeof(db->error), format, arguments);
+    va_end(arguments);
+}
+
 enum status mariadb_lacks_memory(struct db *db)
 {
-    (void)snprintf(db->error, sizeof(db->error), "no memory");
+    mariadb_note_own(db, "no memory");
     return STATUS_NO_MEMORY;
 }
 
 const char *db_error(const struct db *db)
 {
     return db->error;
+}
+
+/* Of what an administrator may cause by what he gives. */
+static const char *words_for_rows(unsigned error)
+{
+    switch (error) {
+    case ER_DUP_ENTRY:
+        return "there is one already";
+    case ER_DATA_TOO_LONG:
+        return "a text is too long for its column";
+    case ER_TRUNCATED_WRONG_VALUE_FOR_FIELD:
+        return "a text has bytes that its column cannot hold";
+    case ER_WARN_DATA_OUT_OF_RANGE:
+        return "a number does not fit into its column";
+    case ER_NET_PACKET_TOO_LARGE:
+        return "it is more than the database takes at once (max_allowed_packet)";
+    case ER_LOCK_WAIT_TIMEOUT:
+    case ER_LOCK_DEADLOCK:
+        return "somebody else works on the same rows; try again";
+    default:
+        return NULL;
+    }
+}
+
+const char *db_explain(struct db *db, enum status status)
+{
+    bool has_number = db->error_number != 0 && status >= STATUS_DB_RETRY;
+    enum db_trouble trouble = has_number ? mariadb_trouble(db->error_number) : DB_TROUBLE_OTHER;
+    const char *words = has_number ? words_for_rows(db->error_number) : NULL, *whose = "";
+
+    if (status == STATUS_NOT_FOUND)
+        return status_word(status);
+    if (words == NULL && trouble != DB_TROUBLE_OTHER) {
+        whose = "the database ";
+        words = db_trouble_words[trouble].words;
+    }
+    if (words == NULL)
+        words = status_word(status);
+    (void)snprintf(db->explained, sizeof(db->explained), "%s%s%s%s%s", whose, words,
+                   db->error[0] == '\0' ? "" : " (", db->error, db->error[0] == '\0' ? "" : ")");
+    return db->explained;
 }

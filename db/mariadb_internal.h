@@ -50,6 +50,7 @@ struct db {
     enum status fail_with;
     unsigned error_number; /* of the server or its library; 0: the last error is our own */
     char error[512];
+    char explained[704]; /* by db_explain */
 };
 
 /* mariadb_error.c: the class of an error, whose words are kept for db_error. */
@@ -58,6 +59,8 @@ enum status mariadb_note(struct db *db, const char *what, unsigned error, const 
 enum status mariadb_note_connection(struct db *db, const char *what, bool committing);
 enum status mariadb_note_statement(struct db *db, const struct statement_definition *definition,
                                    MYSQL_STMT *handle);
+/* An error that neither the server nor its library has a number for. */
+void mariadb_note_own(struct db *db, const char *format, ...) PRINTF_LIKE(2, 3);
 enum status mariadb_lacks_memory(struct db *db);
 /* What an error number says of a database that was to be opened or tried; 0: it is not fit. */
 enum db_trouble mariadb_trouble(unsigned error);

@@ -160,7 +160,7 @@ static enum status prepare(struct db *db, const struct statement_definition *def
 
 failed:
     if (failure.text[0] != '\0')
-        (void)snprintf(db->error, sizeof(db->error), "%s", failure.text);
+        mariadb_note_own(db, "%s", failure.text);
     else if (status == STATUS_NO_MEMORY)
         (void)mariadb_lacks_memory(db);
     mariadb_prepared_free(prepared);
@@ -471,8 +471,7 @@ static enum status check_rising(struct db *db, const struct statement_definition
 {
     for (size_t i = 1; i < ids.count; i++) {
         if (ids.items[i - 1] > ids.items[i]) {
-            (void)snprintf(db->error, sizeof(db->error),
-                           "statement %s: a list of ids does not rise", definition->name);
+            mariadb_note_own(db, "statement %s: a list of ids does not rise", definition->name);
             return STATUS_DB_BUG;
         }
     }
@@ -497,8 +496,8 @@ static enum status measure_lists(struct db *db, const struct statement_definitio
         must(value == first || list.count == *ret_count);
         *ret_count = list.count;
         if (list.items == NULL && list.count > 0) {
-            (void)snprintf(db->error, sizeof(db->error), "statement %s: no room for the list %s",
-                           definition->name, value->name);
+            mariadb_note_own(db, "statement %s: no room for the list %s", definition->name,
+                             value->name);
             status = STATUS_TOO_LARGE;
         } else if (value->type == DB_RISING_IDS) {
             status = check_rising(db, definition, list);
@@ -532,8 +531,8 @@ static enum status check_count(struct db *db, const struct statement_definition 
 {
     if (definition->count != COUNT_ALL || affected >= meant)
         return STATUS_OK;
-    (void)snprintf(db->error, sizeof(db->error), "statement %s: %" PRIu64 " rows of %" PRIu64,
-                   definition->name, affected, meant);
+    mariadb_note_own(db, "statement %s: %" PRIu64 " rows of %" PRIu64, definition->name, affected,
+                     meant);
     return STATUS_DB_RETRY;
 }
 
@@ -700,7 +699,7 @@ static enum status fetch_text(struct db_rows *rows, unsigned column, struct text
         return STATUS_OK;
     at = arena_alloc(rows->arena, length + 1);
     if (at == NULL) {
-        (void)snprintf(rows->db->error, sizeof(rows->db->error), "row too large for the arena");
+        mariadb_note_own(rows->db, "row too large for the arena");
         return STATUS_TOO_LARGE;
     }
     bind.buffer = at;

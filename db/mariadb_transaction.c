@@ -49,11 +49,11 @@ enum status mariadb_before_command(struct db *db)
 {
     must(db->magic == DB_MAGIC);
     if (db->fail_at > 0 && --db->fail_at == 0) {
-        (void)snprintf(db->error, sizeof(db->error), "failure asked for by a test");
+        mariadb_note_own(db, "failure asked for by a test");
         return db->fail_with;
     }
     if (db->mysql == NULL) {
-        (void)snprintf(db->error, sizeof(db->error), "not connected");
+        mariadb_note_own(db, "not connected");
         return STATUS_DB_GONE;
     }
     db->is_open = true;
@@ -142,8 +142,7 @@ static enum status commit_if(struct db *db, uint64_t kept)
     enum status status;
 
     if (kept != 1) {
-        (void)snprintf(db->error, sizeof(db->error),
-                       "the server ended the transaction without saying so");
+        mariadb_note_own(db, "the server ended the transaction without saying so");
         return STATUS_DB_RETRY;
     }
     status = mariadb_before_command(db);

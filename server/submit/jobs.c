@@ -316,7 +316,7 @@ enum status jobs_add(struct jobs *jobs, const struct job_line *line, struct fail
 
 static enum status explain(struct jobs *jobs, enum status status, struct failure *failure)
 {
-    return fail(failure, status, "%s: %s", status_word(status), db_error(jobs->settings.db));
+    return fail(failure, status, "%s", db_explain(jobs->settings.db, status));
 }
 
 enum status jobs_flush(struct jobs *jobs, struct failure *failure)

@@ -421,6 +421,40 @@ static void classes_of_errors(void **state)
     }
 }
 
+/* For people an error has words of ours before those of the database, and its number last. */
+static void errors_are_told_in_words(void **state)
+{
+    struct fixture *f = *state;
+    const char *too_long = "x23456789.x23456789.x23456789.x23456789.x23456789.x23456789.x23456789."
+                           "x23456789.x23456789.x23456789.x23456789.x23456789.x23456789.x23456789."
+                           "x23456789.x23456789.x23456789.x23456789.x23456789.x23456789.x23456789.";
+    enum status status;
+    int64_t id;
+
+    assert_status(STATUS_OK, db_admin_app_add(f->db, TEXT("twice"), TEXT("Twice"), 1, &id));
+    status = db_admin_app_add(f->db, TEXT("twice"), TEXT("Twice"), 1, &id);
+    assert_status(STATUS_DB_REFUSED, status);
+    assert_string_equal(db_explain(f->db, status),
+                        "there is one already (statement admin_app_add: Duplicate entry 'twice' for"
+                        " key 'name' (error 1062))");
+    status = db_admin_app_add(f->db, text_from(too_long), TEXT("Twice"), 1, &id);
+    assert_non_null(strstr(db_explain(f->db, status), "a text is too long for its column ("));
+    assert_string_equal(db_explain(f->db, STATUS_NOT_FOUND), "not found");
+    assert_status(STATUS_OK, db_rollback(f->db));
+    test_sql(f->database, "RENAME TABLE platform TO elsewhere");
+    status = db_admin_platform_find(f->db, TEXT("x"), &id);
+    test_sql(f->database, "RENAME TABLE elsewhere TO platform");
+    assert_non_null(strstr(db_explain(f->db, status), "the database lacks tables"));
+    kill_connections(f);
+    status = db_admin_platform_find(f->db, TEXT("x"), &id);
+    assert_non_null(strstr(db_explain(f->db, status), "the database cannot be reached"));
+    assert_status(STATUS_OK, db_reopen(f->db));
+    db_fail_nth(f->db, 1, STATUS_DB_REFUSED);
+    status = db_admin_platform_find(f->db, TEXT("x"), &id);
+    assert_string_equal(db_explain(f->db, status),
+                        "database refused (failure asked for by a test)");
+}
+
 #define BEGIN_WAITS                                                   \
     "EXISTS (SELECT 1 FROM information_schema.PROCESSLIST WHERE INFO" \
     " LIKE 'INSERT INTO qm_connection%%' AND STATE LIKE 'Waiting for table%%')"
@@ -651,6 +685,7 @@ int main(void)
         CASE(old_connections_are_forgotten),
         CASE(a_deadlock_is_to_be_repeated),
         CASE(classes_of_errors),
+        CASE(errors_are_told_in_words),
         CASE(a_refusal_does_not_wait_for_the_database),
         CASE(a_read_only_server_is_gone),
         CASE(a_constraint_refuses),

@@ -104,7 +104,7 @@ same "anonymous platform" "$(sql -e "SELECT COUNT(*) FROM $database.platform WHE
 
 # --- catalog and accounts
 expect 0 'application 1' in_project app add demo --friendly 'Demo'
-expect 1 'Duplicate' in_project app add demo
+expect 1 '^qmctl: application demo: there is one already \(.*Duplicate' in_project app add demo
 expect 1 'no application "other"' in_project version add other 1.0 x86_64-pc-linux-gnu "$demo/app"
 expect 1 'no platform "vax"' in_project version add demo 1.0 vax "$demo/app"
 expect 1 'no such version' in_project version deprecate 999
@@ -115,13 +115,16 @@ expect 0 '^\{"id": 1, "app": "demo", "version": "1.00", "platform": "x86_64-pc-l
     in_project version add demo 1.00 x86_64-pc-linux-gnu "$demo/app" --json
 expect 0 '^\{"id": 1, "deprecated": "yes"\}$' in_project version deprecate 1 --json
 expect 0 '^version 1 is in use$' in_project version deprecate 1 --undo
+expect 1 '^qmctl: version 1.00 of demo for x86_64-pc-linux-gnu: there is one already \(.*Duplicate' \
+    in_project version add demo 1.00 x86_64-pc-linux-gnu "$demo/app"
+expect 1 '^qmctl: application x+: a text is too long for its column' in_project app add "$(printf 'x%.0s' {1..200})"
 echo '#!/bin/sh' >"$dir/app"
 expect 1 'other content' in_project version add demo 1.00 x86_64-pc-linux-gnu "$dir/app"
 same "the program is executable" \
     "$(stat -c %a "$project/download/demo_1.00_x86_64-pc-linux-gnu")" 755
 expect 0 'account key [0-9a-f]{32}' in_project user add Ada@Example.org --name Ada
 expect 0 ' ada@example\.org +Ada ' in_project user list
-expect 1 'Duplicate' in_project user add ada@example.org
+expect 1 '^qmctl: account ada@example.org: there is one already \(.*Duplicate' in_project user add ada@example.org
 expect 0 'account key +[0-9a-f]{32}' in_project user show ada@example.org
 expect 1 'no such account' in_project user show bob@example.org
 expect 0 '^[0-9a-f]{64}$' in_project sign "$demo/app"

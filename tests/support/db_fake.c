@@ -101,6 +101,11 @@ const char *db_error(const struct db *db)
     return "words of the database";
 }
 
+const char *db_explain(struct db *db, enum status status)
+{
+    return status_word(status);
+}
+
 struct db_count db_count(const struct db *db)
 {
     return (struct db_count){0};

@@ -28,6 +28,8 @@ enum exit_code command_app_add(struct session *session)
     struct output_table done = TABLE_BEGIN(session, "applications", titles);
     struct text name = text_from(session->arguments[0]);
     struct text friendly = text_from(option_value(session, "friendly"));
+    const char *what = text_string(
+        session->arena, text_print(session->arena, "application %s", session->arguments[0]));
     int64_t id = 0;
     if (!file_name_usable(name))
         return usage_failed(session, "\"%s\" is not usable as an application's name",
@@ -36,9 +38,8 @@ enum exit_code command_app_add(struct session *session)
         friendly = name;
     enum status status = session_db(session);
     if (status == STATUS_OK)
-        status = session_db_failed(session,
-                                   db_admin_app_add(session->db, name, friendly, session->now, &id),
-                                   session->arguments[0]);
+        status = session_db_failed(
+            session, db_admin_app_add(session->db, name, friendly, session->now, &id), what);
     if (status == STATUS_OK)
         status = session_commit_catalog(session);
     if (status != STATUS_OK)
@@ -280,8 +281,11 @@ static enum status insert_version(struct session *session, const struct version_
                                     .plan_class = text_from(option_value(session, "plan-class")),
                                     .xml_doc = buffer_text(&document),
                                     .now = session->now};
-    status =
-        session_db_failed(session, db_admin_version_add(session->db, &row, ret_id), "this version");
+    status = session_db_failed(
+        session, db_admin_version_add(session->db, &row, ret_id),
+        text_string(session->arena,
+                    text_print(session->arena, "version %s of %s for %s", session->arguments[1],
+                               session->arguments[0], session->arguments[2])));
     if (status == STATUS_OK)
         status = session_commit_catalog(session);
     return status;

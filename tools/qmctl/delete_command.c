@@ -39,7 +39,7 @@ static enum status forget_files(struct session *session, const struct db_id_list
         status = db_commit(db);
     if (status != STATUS_OK)
         status = fail(&session->failure, status, "file database: %s",
-                      db == NULL ? status_word(status) : db_error(db));
+                      db == NULL ? status_word(status) : db_explain(db, status));
     db_close(db);
     return status;
 }

@@ -64,9 +64,8 @@ enum status session_db_failed(struct session *session, enum status status, const
 {
     if (status == STATUS_OK)
         return status;
-    const char *reason = session->db == NULL ? "" : db_error(session->db);
-    return fail(&session->failure, status, "%s: %s%s%s", what, status_word(status),
-                reason[0] == '\0' ? "" : ": ", reason);
+    return fail(&session->failure, status, "%s: %s", what,
+                session->db == NULL ? status_word(status) : db_explain(session->db, status));
 }
 
 enum status session_app(struct session *session, const char *name, struct app_row *ret_app)

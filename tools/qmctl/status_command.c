@@ -209,7 +209,8 @@ static void look_at_queue(struct session *session, struct lines *lines)
     enum status status = db_admin_queue(session->db, session->arena, false, &rows, &count);
 
     if (status != STATUS_OK)
-        add_line(lines, "queue", TEXT("-"), false, text_from(db_error(session->db)));
+        add_line(lines, "queue", TEXT("-"), false,
+                 text_copy(session->arena, text_from(db_explain(session->db, status))));
     for (size_t i = 0; status == STATUS_OK && i < count; i++)
         add_line(lines, "queue", rows[i].app, true,
                  text_print(session->arena,
@@ -223,7 +224,8 @@ static void look_at_hosts(struct session *session, struct lines *lines)
     enum status status = db_admin_last_contact(session->db, session->now - 3600, &last, &hour);
 
     if (status != STATUS_OK)
-        add_line(lines, "hosts", TEXT("-"), false, text_from(db_error(session->db)));
+        add_line(lines, "hosts", TEXT("-"), false,
+                 text_copy(session->arena, text_from(db_explain(session->db, status))));
     else if (last == 0)
         add_line(lines, "hosts", TEXT("-"), true, TEXT("none has asked yet"));
     else
@@ -241,7 +243,8 @@ static void look_at_backlog(struct session *session, struct lines *lines)
     int64_t late = 0;
 
     if (status != STATUS_OK) {
-        add_line(lines, "waiting", TEXT("-"), false, text_from(db_error(session->db)));
+        add_line(lines, "waiting", TEXT("-"), false,
+                 text_copy(session->arena, text_from(db_explain(session->db, status))));
         return;
     }
     if (backlog.transitions > 0)

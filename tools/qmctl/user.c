@@ -50,8 +50,10 @@ enum exit_code command_user_add(struct session *session)
                                      .now = session->now};
     enum status status = session_db(session);
     if (status == STATUS_OK)
-        status = session_db_failed(session, db_account_create(session->db, &user, &id),
-                                   session->arguments[0]);
+        status =
+            session_db_failed(session, db_account_create(session->db, &user, &id),
+                              text_string(session->arena, text_print(session->arena, "account %s",
+                                                                     session->arguments[0])));
     if (status == STATUS_OK)
         status = session_db_failed(session, db_commit(session->db), "commit");
     if (status != STATUS_OK)
