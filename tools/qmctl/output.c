@@ -227,7 +227,7 @@ static void print_text_cell(const struct output_table *table, size_t column, str
 /* Titles above nothing would look like a mistake. */
 static void print_text(struct output_table *table)
 {
-    if (table->cell_count == 0)
+    if (table->cell_count == 0 || table->column_count == 0)
         return;
     for (size_t i = 0; i < table->column_count; i++)
         if (table->widths[i] < strlen(table->titles[i]))
