@@ -6,6 +6,7 @@
 
 #include <inttypes.h>
 #include <pthread.h>
+#include <stdatomic.h>
 #include <stdlib.h>
 
 #include "server/base/banned.h"
@@ -19,13 +20,14 @@ struct replies {
 };
 
 struct health {
+    _Atomic int64_t
+        served; /* the last request; 0: none yet; not under the lock: all workers write it */
     pthread_mutex_t lock;
     enum db_trouble trouble;
     int64_t examined; /* 0: not yet */
     struct check_counts folder;
     size_t restarts_wanted;
     bool is_stopped, sends_no_jobs;
-    int64_t served; /* the last request; 0: none yet */
     struct replies seen[STEPS];
     int64_t seen_at[STEPS]; /* a ring; 0: not yet */
     size_t next;
@@ -80,9 +82,7 @@ void health_note_stop(struct health *health, bool is_stopped, bool sends_no_jobs
 
 void health_note_served(struct health *health, int64_t now)
 {
-    pthread_mutex_lock(&health->lock);
-    health->served = now;
-    pthread_mutex_unlock(&health->lock);
+    atomic_store(&health->served, now);
 }
 
 static struct replies replies_so_far(void)
@@ -159,6 +159,7 @@ void health_write(struct health *health, int64_t now, struct buffer *ret_page)
 {
     pthread_mutex_lock(&health->lock);
     struct replies late = replies_of_late(health);
+    int64_t served = atomic_load(&health->served);
     write_head(ret_page, "database_state",
                "1 for the state of the database when it was last examined");
     for (int i = 0; i < DB_TROUBLE_COUNT; i++)
@@ -175,7 +176,7 @@ void health_write(struct health *health, int64_t now, struct buffer *ret_page)
     write_gauge(ret_page, "sends_no_jobs", "1 while nobody gets jobs", health->sends_no_jobs);
     write_gauge(ret_page, "last_served_seconds",
                 "since the last request that was done; -1: none yet",
-                health->served == 0 ? -1 : (double)(now - health->served));
+                served == 0 ? -1 : (double)(now - served));
     write_gauge(ret_page, "recent_replies", "replies in the last ten minutes", (double)late.all);
     write_gauge(ret_page, "recent_replies_down", "of these, that the project is down",
                 (double)late.down);
