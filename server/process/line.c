@@ -189,16 +189,11 @@ bool line_add(struct waiting_line *line, struct line_entry *entry)
         account->waiting[kind].first = entry;
     account->waiting[kind].last = entry;
     account->waiting[kind].count++;
-    if (entry->bytes >= LINE_LARGE_BYTES)
-        remember(line, account,
-                 (struct line_use){.now_ns = entry->arrived_ns, .cpu_ns = LINE_DEAR_NS});
     DL_APPEND2(line->by_age, entry, older, newer);
     line->length++;
     line->with_reports += entry->has_reports;
-    /* One that stands in its ring keeps its turn; its first report brings it forward, and a large
-     * request leaves it a smaller share. */
-    if (account->ring == RING_NONE || (account->ring == RING_OTHERS && entry->has_reports) ||
-        (account->ring != RING_SHARE && account->served >= share_of(line, account)))
+    /* One that stands in its ring keeps its turn; its first report brings it forward. */
+    if (account->ring == RING_NONE || (account->ring == RING_OTHERS && entry->has_reports))
         place(line, account);
     return true;
 }

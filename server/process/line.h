@@ -10,8 +10,7 @@
  *
  * Whoever comes next shall find a free thread, too. So an account whose request held a thread for
  * long keeps to its share for a while even where nobody else waits, and one whose request took much
- * CPU, or will because it is large, gets one thread at a time: two such requests at once would
- * leave a small machine no CPU.
+ * CPU gets one thread at a time: two such requests at once would leave a small machine no CPU.
  *
  * An account is a number that stands for the key in the request (the receiver only looks at its
  * head, the key may be wrong). Pure: no threads, no clock; whoever uses it from several threads
@@ -29,8 +28,6 @@ struct line_account;
 /* From these on, a request has held a thread for long, or has taken much CPU. */
 #define LINE_LONG_NS UINT64_C(250000000)
 #define LINE_DEAR_NS UINT64_C(10000000)
-/* A request of so many bytes is dear before it is served: reading it takes 20 ms per MB. */
-#define LINE_LARGE_BYTES ((size_t)512 * 1024)
 /* How long its account is held to that. */
 #define LINE_MEMORY_NS UINT64_C(10000000000)
 
@@ -44,7 +41,6 @@ struct line_use {
 struct line_entry {
     uint64_t account;
     bool has_reports;
-    size_t bytes;
     uint64_t arrived_ns;              /* monotonic */
     struct line_entry *next;          /* of the account */
     struct line_entry *older, *newer; /* of all */

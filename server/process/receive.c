@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* The receiver's thread waits in epoll for the listening socket, its connections, the stop, and a
- * word from others that all is to end. Mostly a request is there whole when its connection is
- * accepted, and then it never sees epoll.
+ * word from others: all is to end, or a large body may be read. Mostly a request is there whole
+ * when its connection is accepted, and then it never sees epoll.
  *
- * What the thread shares with the workers is the line, under one mutex, and the sums of memory and
- * connections. Accepting rests while memory is used up. */
+ * What the thread shares with the workers is the line and the turns of large bodies, under one
+ * mutex, and the sums of memory and connections. Accepting rests while memory is used up. */
 #include "server/process/receive.h"
 
 #include "server/base/buffer.h"
@@ -46,7 +46,7 @@ struct receiver {
     struct receiver_options options;
     struct listener *listener;
     pthread_t thread;
-    struct event_loop loop; /* it is woken when all is to end */
+    struct event_loop loop;
     uint64_t rest_until_ns; /* no accept before */
 
     char piece[READ_BYTES]; /* what the last read brought, or the beginning of a body */
@@ -60,6 +60,7 @@ struct receiver {
     pthread_mutex_t lock; /* of what follows */
     pthread_cond_t added;
     struct waiting_line *line;
+    struct body_turns turns; /* of entries `large` */
     bool has_ended;
 };
 
@@ -75,10 +76,26 @@ static size_t memory_max(const struct receiver *receiver)
     return receiver->options.memory_spare + 2 * atomic_load(&receiver->body_max);
 }
 
+/* Its account's next large body may be read. Any thread. */
+static void leave_body_turn(struct receiver *receiver, struct received *received)
+{
+    bool is_granted;
+
+    if (!received->is_large)
+        return;
+    received->is_large = false;
+    pthread_mutex_lock(&receiver->lock);
+    is_granted = body_turns_leave(&receiver->turns, &received->large);
+    pthread_mutex_unlock(&receiver->lock);
+    if (is_granted)
+        event_loop_wake(&receiver->loop);
+}
+
 /* Connection, bytes and all; the connection is closed. */
 static void drop(struct receiver *receiver, struct received *received)
 {
     receiver_free_bytes(receiver, received);
+    leave_body_turn(receiver, received);
     atomic_fetch_sub(&receiver->memory, sizeof(*received));
     atomic_fetch_sub(&receiver->connections, 1);
     free(received);
@@ -91,7 +108,6 @@ static bool holds_more_than_is_free(const struct receiver *receiver,
                                     const struct received *received)
 {
     size_t large_max = memory_max(receiver) - receiver->options.memory_spare / 4;
-
     size_t memory = atomic_load(&receiver->memory);
 
     if (received->length <= READ_BYTES)
@@ -146,13 +162,20 @@ static void look_at_page(struct receiver *receiver, struct received *received)
         received->waits.account = ACCOUNT_OF_JOINING;
 }
 
+/* The beginning of its body, as far as it is there; valid until the next read. */
+static struct text head_of(struct receiver *receiver, const struct received *received)
+{
+    const struct text bytes = {.at = received->bytes, .length = received->length};
+
+    return (struct text){.at = receiver->piece,
+                         .length =
+                             fcgi_copy_body(&received->check, bytes, receiver->piece, READ_BYTES)};
+}
+
 /* Whose request it is and whether it reports, by a look at the beginning of its body. */
 static void look_at_head(struct receiver *receiver, struct received *received)
 {
-    const struct text bytes = {.at = received->bytes, .length = received->length};
-    const struct text head = {
-        .at = receiver->piece,
-        .length = fcgi_copy_body(&received->check, bytes, receiver->piece, READ_BYTES)};
+    const struct text head = head_of(receiver, received);
     struct text key = NO_TEXT;
 
     received->has_key = request_find_key(head, &key);
@@ -184,7 +207,8 @@ static bool may_be_late(const struct receiver *receiver, const struct received *
            (received->check.body_bytes > 0 || received->page != JOIN_NONE);
 }
 
-/* The last of the connections are for those that can be answered at once. */
+/* Few connections are left, and no request is added to the line: newcomers use them to be asked to
+ * come again, which takes no longer than to be read. */
 static bool is_full(const struct receiver *receiver)
 {
     size_t most = receiver->options.connections_max;
@@ -221,7 +245,6 @@ static void deliver(struct receiver *receiver, struct received *received)
     size_t waiting;
 
     received->waits.arrived_ns = clock_ns();
-    received->waits.bytes = received->length;
     if (received->body == BODY_TOO_LARGE) {
         refuse(receiver, received);
         return;
@@ -265,23 +288,44 @@ static void give_up(struct receiver *receiver, struct received *received)
     drop(receiver, received);
 }
 
-/* A body that is too large, now or at all, is read to its end, so that the peer listens to the
- * answer, but not kept. */
-static void forget_large_body(struct receiver *receiver, struct received *received)
+/* A body that is not kept is read to its end all the same, so that the peer listens to the answer.
+ */
+static void forget_body(struct receiver *receiver, struct received *received,
+                        enum received_body why)
 {
     struct fcgi_check *check = &received->check;
     size_t seen = check->at < received->length ? check->at : received->length;
 
-    if (check->body_bytes > atomic_load(&receiver->body_max))
-        received->body = BODY_TOO_LARGE;
-    else if (received->body == BODY_KEPT && holds_more_than_is_free(receiver, received))
-        received->body = BODY_WITHOUT_ROOM;
-    if (received->body == BODY_KEPT)
-        return;
+    received->body = why;
+    leave_body_turn(receiver, received);
     memmove(received->bytes, received->bytes + seen, received->length - seen);
     received->length -= seen;
     check->at -= seen;
     (void)resize(receiver, received, received->length + 1);
+}
+
+static void forget_large_body(struct receiver *receiver, struct received *received)
+{
+    if (received->check.body_bytes > atomic_load(&receiver->body_max))
+        forget_body(receiver, received, BODY_TOO_LARGE);
+    else if (received->body != BODY_KEPT || holds_more_than_is_free(receiver, received))
+        forget_body(receiver, received, BODY_WITHOUT_ROOM);
+}
+
+/* A body that has become large goes on only when its account has no other in hand. */
+static bool may_go_on(struct receiver *receiver, struct received *received)
+{
+    struct text key = NO_TEXT;
+    bool has_turn;
+
+    if (received->body != BODY_KEPT || received->length < BODY_LARGE_BYTES || received->is_large)
+        return true;
+    received->is_large = true;
+    (void)request_find_key(head_of(receiver, received), &key);
+    pthread_mutex_lock(&receiver->lock);
+    has_turn = body_turns_ask(&receiver->turns, &received->large, request_account(key));
+    pthread_mutex_unlock(&receiver->lock);
+    return has_turn;
 }
 
 /* A body of twice the bound is not even read, nor are records that hold more padding than body. */
@@ -293,7 +337,7 @@ static bool is_beyond_reading(const struct receiver *receiver, const struct rece
            received->came / 2 > body_max + FCGI_VARIABLES_MAX + READ_BYTES;
 }
 
-enum read_result { READ_MORE, READ_WHOLE, READ_OVER };
+enum read_result { READ_MORE, READ_LATER, READ_WHOLE, READ_OVER };
 
 /* One read: a peer that sends megabytes as fast as they are read makes nobody wait for its end. */
 static enum read_result read_piece(struct receiver *receiver, struct received *received)
@@ -313,15 +357,18 @@ static enum read_result read_piece(struct receiver *receiver, struct received *r
         return READ_OVER;
     }
     forget_large_body(receiver, received);
-    return progress == FCGI_COMPLETE ? READ_WHOLE : READ_MORE;
+    if (progress == FCGI_COMPLETE)
+        return READ_WHOLE;
+    return may_go_on(receiver, received) ? READ_MORE : READ_LATER;
 }
 
-static void poll_for(struct receiver *receiver, struct received *received)
+/* For EPOLLIN, or 0: not at all. */
+static void poll_for(struct receiver *receiver, struct received *received, uint32_t events)
 {
     uint32_t before = received->events;
 
-    received->events = EPOLLIN;
-    if (!event_loop_poll(&receiver->loop, received->connection, before, EPOLLIN, received))
+    received->events = events;
+    if (!event_loop_poll(&receiver->loop, received->connection, before, events, received))
         give_up(receiver, received);
 }
 
@@ -329,7 +376,10 @@ static void go_on_reading(struct receiver *receiver, struct received *received)
 {
     switch (read_piece(receiver, received)) {
     case READ_MORE:
-        poll_for(receiver, received);
+        poll_for(receiver, received, EPOLLIN);
+        break;
+    case READ_LATER:
+        poll_for(receiver, received, 0);
         break;
     case READ_WHOLE:
         stop_reading(receiver, received);
@@ -339,6 +389,26 @@ static void go_on_reading(struct receiver *receiver, struct received *received)
         give_up(receiver, received);
         break;
     }
+}
+
+static struct received *next_granted(struct receiver *receiver)
+{
+    struct body_turn_entry *entry;
+
+    pthread_mutex_lock(&receiver->lock);
+    entry = body_turns_next(&receiver->turns);
+    pthread_mutex_unlock(&receiver->lock);
+    return entry == NULL ? NULL
+                         : (struct received *)((char *)entry - offsetof(struct received, large));
+}
+
+/* Large bodies whose turn has come. */
+static void resume_reading(struct receiver *receiver)
+{
+    struct received *received;
+
+    while ((received = next_granted(receiver)) != NULL)
+        poll_for(receiver, received, EPOLLIN);
 }
 
 static enum status accept_one(struct receiver *receiver, int *ret_connection)
@@ -390,6 +460,22 @@ static bool is_overdue(const struct receiver *receiver, const struct received *r
            (received->check.stage == FCGI_STAGE_BEGIN && age > receiver->options.first_record_ns);
 }
 
+/* A large body that does not get its turn within a client's patience is asked to come again. */
+static void end_patience(struct receiver *receiver, struct received *received, uint64_t now_ns)
+{
+    bool waits;
+
+    if (!received->is_large)
+        return;
+    pthread_mutex_lock(&receiver->lock);
+    waits = received->large.turn == BODY_TURN_WAITS;
+    pthread_mutex_unlock(&receiver->lock);
+    if (waits && now_ns - received->accepted_ns > receiver->options.patience_ns) {
+        forget_body(receiver, received, BODY_WITHOUT_ROOM);
+        poll_for(receiver, received, EPOLLIN);
+    }
+}
+
 static void end_overdue(struct receiver *receiver, uint64_t whole_ns)
 {
     uint64_t now_ns = clock_ns();
@@ -400,6 +486,8 @@ static void end_overdue(struct receiver *receiver, uint64_t whole_ns)
         if (is_overdue(receiver, received, whole_ns, now_ns)) {
             counter_add(COUNTER_connections_overdue, 1);
             give_up(receiver, received);
+        } else {
+            end_patience(receiver, received, now_ns);
         }
     }
 }
@@ -444,6 +532,7 @@ static void *receiver_main(void *context)
 
         event_loop_hear_listener(&receiver->loop, accepts && !rests);
         wait_for_events(receiver, rests ? REST_MS : TICK_MS);
+        resume_reading(receiver);
         if (accepts && !rests)
             accepts = accept_some(receiver) == STATUS_OK;
         if (clock_ns() - tick_ns > TICK_MS * NS_OF_MS) {

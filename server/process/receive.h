@@ -5,11 +5,12 @@
  * So the queue of the listening socket does not fill, and no web server has to say 502 for us. A
  * peer that is slow or silent holds memory, which is bounded, and no thread. Of every peer one
  * piece is read in turn, and a request of several pieces may hold as much memory as is still free:
- * nobody waits for the end of a large request, nor for the memory that it holds. How many requests
- * wait, and for how long, is known from the first second. What could not be served within a
- * client's patience is answered at once with a page that asks the client to come again, by the
- * receiver when it comes or by the worker that finds it too old; requests that report results are
- * refused only after all others. The order of those that wait is that of line.h.
+ * nobody waits for the end of a large request, nor for the memory that it holds. Large bodies of
+ * one account are read one after the other (body_turns.h). How many requests wait, and for how
+ * long, is known from the first second. What could not be served within a client's patience is
+ * answered at once with a page that asks the client to come again, by the receiver when it comes or
+ * by the worker that finds it too old; requests that report results are refused only after all
+ * others. The order of those that wait is that of line.h.
  *
  * States of a connection: it is read (from accept until its request is whole, with a time limit),
  * then it waits in the line, then it is a worker's, which answers and closes it. One that sends
@@ -21,6 +22,7 @@
 #include "server/base/text.h"
 #include "server/join/join_page.h"
 #include "server/policy/refusal/delay.h"
+#include "server/process/body_turns.h"
 #include "server/process/line.h"
 #include "server/web/fcgi_records.h"
 
@@ -55,6 +57,8 @@ struct received {
     /* The receiver's own. */
     struct fcgi_check check;
     uint64_t accepted_ns;
+    bool is_large;                   /* it asked for its account's turn */
+    struct body_turn_entry large;    /* under the receiver's lock */
     size_t came;                     /* bytes, kept or not */
     uint64_t taken_ns, taken_cpu_ns; /* when a worker took it, and that thread's CPU until then */
     uint32_t events;                 /* that it is polled for; 0: it is new */

@@ -26,7 +26,7 @@ openssl/*            server/base/crypto.c
 crypt.h              server/base/password.c
 fcgiapp.h            server/process/fcgi.c tools/qmstub/main.c
 uthash.h             server/process/line.c server/submit/stage.c tools/campaign/*
-utlist.h             server/process/line.c server/process/receive.c server/upload/upload_lines.c
+utlist.h             server/process/body_turns.c server/process/line.c server/process/receive.c server/upload/upload_lines.c
 curl/*               tools/* tests/integration/*
 cmocka.h             tests/support/test.h
 sanitizer/*          server/base/arena.c tests/unit/test_arena.c

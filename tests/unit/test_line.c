@@ -218,35 +218,6 @@ static void a_dear_account_gets_one_thread_for_a_while(void **state)
     line_destroy(line);
 }
 
-/* Its first requests would else have all threads, before the first of them has shown what it costs.
- */
-static void a_large_request_is_dear_from_its_arrival(void **state)
-{
-    struct waiting_line *line = line_create(4);
-    struct line_entry entries[4] = {{.account = 1, .bytes = LINE_LARGE_BYTES - 1},
-                                    {.account = 1},
-                                    {.account = 1, .bytes = LINE_LARGE_BYTES},
-                                    {.account = 1}};
-
-    (void)state;
-    for (size_t i = 0; i < 2; i++)
-        assert_true(line_add(line, &entries[i]));
-    for (size_t i = 0; i < 2; i++)
-        assert_ptr_equal(line_take(line), &entries[i]);
-    for (size_t i = 2; i < 4; i++)
-        assert_true(line_add(line, &entries[i]));
-    for (size_t i = 0; i < 2; i++) {
-        assert_null(line_take(line));
-        line_finish(line, &entries[i], nothing);
-    }
-    assert_ptr_equal(line_take(line), &entries[2]);
-    assert_null(line_take(line));
-    line_finish(line, &entries[2], nothing);
-    assert_ptr_equal(line_take(line), &entries[3]);
-    line_finish(line, &entries[3], nothing);
-    line_destroy(line);
-}
-
 /* One that waits for the database, say. It is remembered while nothing of it waits or is served. */
 static void a_slow_account_keeps_to_its_share_for_a_while(void **state)
 {
@@ -323,10 +294,11 @@ static struct line_use any_use(struct random *random, uint64_t now_ns)
     return use;
 }
 
-static void slow_remember(struct slow_account *account, struct line_use use, size_t share)
+static void slow_finish(struct slow_account *account, struct line_use use, size_t share)
 {
     size_t at_most = use.cpu_ns > 0 ? 1 : use.held_ns > 0 ? share : 0;
 
+    account->served--;
     if (at_most == 0)
         return;
     account->at_most =
@@ -355,25 +327,19 @@ static void any_history_keeps_the_rules(void **state)
 
         now_ns += LINE_MEMORY_NS / 40;
         if (stage[i] == NEW) {
-            entries[i] =
-                (struct line_entry){.account = random_next(&random) % ACCOUNTS,
-                                    .has_reports = random_next(&random) % 3 > 0,
-                                    .bytes = random_next(&random) % 50 * LINE_LARGE_BYTES / 49,
-                                    .arrived_ns = now_ns};
+            entries[i] = (struct line_entry){.account = random_next(&random) % ACCOUNTS,
+                                             .has_reports = random_next(&random) % 3 > 0,
+                                             .arrived_ns = now_ns};
             assert_true(line_add(line, &entries[i]));
             stage[i] = WAITS;
             for (size_t a = 0; a < ACCOUNTS; a++)
                 if (accounts[a].until_ns <= now_ns)
                     accounts[a].at_most = 0;
-            if (entries[i].bytes >= LINE_LARGE_BYTES)
-                slow_remember(&accounts[entries[i].account],
-                              (struct line_use){.now_ns = now_ns, .cpu_ns = 1}, SHARE);
         } else if (stage[i] == SERVED && entries[i].of != NULL) {
             struct line_use use = any_use(&random, now_ns);
 
             line_finish(line, &entries[i], use);
-            accounts[entries[i].account].served--;
-            slow_remember(&accounts[entries[i].account], use, SHARE);
+            slow_finish(&accounts[entries[i].account], use, SHARE);
         }
         if (random_next(&random) % 2 == 0) {
             bool within = false, reports_within = false, any = false;
@@ -429,7 +395,6 @@ int main(void)
         cmocka_unit_test(the_age_of_the_oldest_is_known),
         cmocka_unit_test(one_turn_of_four_is_for_those_without_reports),
         cmocka_unit_test(a_dear_account_gets_one_thread_for_a_while),
-        cmocka_unit_test(a_large_request_is_dear_from_its_arrival),
         cmocka_unit_test(a_slow_account_keeps_to_its_share_for_a_while),
         cmocka_unit_test(as_many_dear_accounts_as_one_likes),
         cmocka_unit_test(any_history_keeps_the_rules),

@@ -8,11 +8,15 @@
 #include "server/web/listen.h"
 #include "tests/support/test.h"
 
+#include <dirent.h>
 #include <poll.h>
+#include <pthread.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/resource.h>
 #include <sys/socket.h>
 #include <sys/un.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
 enum {
@@ -56,9 +60,9 @@ static struct place *open_place(void)
     return place;
 }
 
-static void start_receiver(struct place *place)
+static void start_receiver_for(struct place *place, size_t body_max)
 {
-    struct receiver_options options = {.body_max = BODY_MAX,
+    struct receiver_options options = {.body_max = body_max,
                                        .memory_spare = MEMORY_MAX - 2 * BODY_MAX,
                                        .connections_max = 100,
                                        .share = 2,
@@ -71,6 +75,11 @@ static void start_receiver(struct place *place)
                                        .context = place};
 
     assert_status(STATUS_OK, receiver_start(&options, place->listener, &place->receiver, NULL));
+}
+
+static void start_receiver(struct place *place)
+{
+    start_receiver_for(place, BODY_MAX);
 }
 
 static int start(void **state)
@@ -405,6 +414,44 @@ static void pages_for_joining_are_turned_away_too(void **state)
     buffer_free(&bytes);
 }
 
+static bool may_go_first(void)
+{
+    pid_t child = fork();
+    int status;
+
+    if (child == 0)
+        _exit(setpriority(PRIO_PROCESS, 0, -10) == 0 ? 0 : 1);
+    assert_int_equal(waitpid(child, &status, 0), child);
+    return status == 0;
+}
+
+/* Of the process' threads the receiver goes before the others, where the system permits it. */
+static void the_receiver_goes_first(void **state)
+{
+    struct place *place = *state;
+    int peer = connect_to(place), first = 0, others = 0;
+    DIR *tasks = opendir("/proc/self/task");
+    const struct dirent *task;
+    struct received *received;
+
+    post(peer, "<scheduler_request>");
+    received = receiver_take(place->receiver); /* so that the thread is at work */
+    while ((task = readdir(tasks)) != NULL) {
+        if (task->d_name[0] == '.')
+            continue;
+        if (getpriority(PRIO_PROCESS, (id_t)strtoul(task->d_name, NULL, 10)) == -10)
+            first++;
+        else
+            others++;
+    }
+    assert_int_equal(first, may_go_first() ? 1 : 0);
+    assert_in_range(others, 1, 5); /* a sanitizer has a thread, too */
+    closedir(tasks);
+    close(received->connection);
+    receiver_finish(place->receiver, received);
+    close(peer);
+}
+
 /* Peers that fill the memory lose what they sent, and end by their time limit; others are served
  * meanwhile. */
 static void memory_has_a_bound(void **state)
@@ -551,6 +598,102 @@ static void a_large_request_is_read_in_pieces(void **state)
     close(small);
 }
 
+enum { LARGE_BYTES = 600000 };
+
+/* A peer that sends a large body, as much of it as is taken, and then waits for the answer. */
+struct large_peer {
+    const struct place *place;
+    const char *key;
+    pthread_t thread;
+    char answer[1000];
+    size_t length; /* of the answer */
+};
+
+static void *large_peer_main(void *context)
+{
+    struct large_peer *peer = context;
+    struct buffer bytes, body = buffer_on_heap(1000);
+    int connection = connect_to(peer->place);
+    ssize_t got = 0;
+
+    buffer_print(&body, "<authenticator>%s</authenticator>%*s", peer->key, 800, "");
+    bytes = request_with(buffer_text(&body).at, LARGE_BYTES / body.length);
+    send_all(connection, buffer_text(&bytes));
+    while ((got = read(connection, peer->answer + peer->length,
+                       sizeof(peer->answer) - peer->length)) > 0)
+        peer->length += (size_t)got;
+    close(connection);
+    buffer_free(&bytes);
+    buffer_free(&body);
+    return NULL;
+}
+
+static void start_large_peer(struct large_peer *peer, const struct place *place, const char *key)
+{
+    *peer = (struct large_peer){.place = place, .key = key};
+    assert_int_equal(pthread_create(&peer->thread, NULL, large_peer_main, peer), 0);
+}
+
+static void end_request(struct place *place, struct received *received)
+{
+    close(received->connection);
+    receiver_finish(place->receiver, received);
+}
+
+/* The second one stays in its socket until the first is finished; another account's does not. */
+static void large_bodies_of_an_account_take_turns(void **state)
+{
+    struct place *place = *state;
+    struct large_peer peers[3];
+    struct receiver_figures figures;
+    struct received *taken[3];
+
+    start_receiver_for(place, 1 << 21);
+    for (size_t i = 0; i < 2; i++)
+        start_large_peer(&peers[i], place, "a");
+    taken[0] = receiver_take(place->receiver);
+    start_large_peer(&peers[2], place, "b");
+    taken[1] = receiver_take(place->receiver);
+    assert_int_equal(taken[0]->waits.account, request_account(TEXT("a")));
+    assert_int_equal(taken[1]->waits.account, request_account(TEXT("b")));
+    do {
+        usleep(1000);
+        receiver_figures(place->receiver, &figures);
+    } while (figures.memory < 2 * LARGE_BYTES + BODY_LARGE_BYTES);
+    assert_int_equal(figures.reading, 1);
+    end_request(place, taken[1]); /* which is not the other's turn */
+    usleep(10000);
+    receiver_figures(place->receiver, &figures);
+    assert_int_equal(figures.reading, 1);
+    end_request(place, taken[0]);
+    taken[2] = receiver_take(place->receiver);
+    assert_int_equal(taken[2]->waits.account, request_account(TEXT("a")));
+    assert_true(taken[2]->length > LARGE_BYTES);
+    end_request(place, taken[2]);
+    for (size_t i = 0; i < 3; i++)
+        assert_int_equal(pthread_join(peers[i].thread, NULL), 0);
+    assert_int_equal(atomic_load(&place->refused), 0);
+}
+
+/* Whoever holds the turn for longer than clients wait has its account's others told so. */
+static void a_large_body_that_waits_too_long_is_asked_to_come_again(void **state)
+{
+    struct place *place = *state;
+    struct large_peer first, second;
+    struct received *received;
+
+    start_receiver_for(place, 1 << 21);
+    start_large_peer(&first, place, "a");
+    received = receiver_take(place->receiver);
+    start_large_peer(&second, place, "a");
+    assert_int_equal(pthread_join(second.thread, NULL), 0);
+    assert_true(text_contains((struct text){.at = second.answer, .length = second.length},
+                              TEXT("come again")));
+    assert_int_equal(atomic_load(&place->refused), 1);
+    end_request(place, received);
+    assert_int_equal(pthread_join(first.thread, NULL), 0);
+}
+
 /* What has waited longer than clients do is not served for nobody. */
 static void a_request_that_is_too_old_is_asked_to_come_again(void **state)
 {
@@ -629,11 +772,15 @@ int main(void)
         CASE(padding_does_not_get_around_the_bound),
         CASE(too_many_are_asked_to_come_again),
         CASE(pages_for_joining_are_turned_away_too),
+        CASE(the_receiver_goes_first),
         CASE(memory_has_a_bound),
         CASE(many_that_grow_have_a_bound_together),
         CASE(the_key_and_reports_are_found_in_any_record),
         CASE(waiting_requests_leave_memory_for_others),
         cmocka_unit_test_setup_teardown(a_large_request_is_read_in_pieces, open_only, stop),
+        cmocka_unit_test_setup_teardown(large_bodies_of_an_account_take_turns, open_only, stop),
+        cmocka_unit_test_setup_teardown(a_large_body_that_waits_too_long_is_asked_to_come_again,
+                                        open_only, stop),
         CASE(a_request_that_is_too_old_is_asked_to_come_again),
         CASE(a_cut_gives_nothing_out),
         cmocka_unit_test(half_of_the_threads_are_the_share),
