@@ -52,6 +52,7 @@ enum {
     KEY_PROJECT,
     KEY_SERVICE_TIME,
     KEY_SOCKET_MODE,
+    KEY_SOCKET_GROUP,
     KEY_THREADS,
     KEY_UPLOAD,
     KEY_WRITE_MANUAL,
@@ -68,6 +69,8 @@ static const struct argp_option options[] = {
      "web server, spawn-fcgi or systemd gives",
      0},
     {"socket-mode", KEY_SOCKET_MODE, "MODE", 0, "Mode of the socket file, in octal (0660)", 0},
+    {"socket-group", KEY_SOCKET_GROUP, "GROUP", 0,
+     "Group that the socket file is given to, as the web server's (Debian: www-data)", 0},
     {"threads", KEY_THREADS, "N", 0, "Worker threads, whatever config.xml says", 0},
     {"upload", KEY_UPLOAD, NULL, 0,
      "Be the upload handler of the project, which takes the files that clients send back; so it is "
@@ -101,7 +104,7 @@ static error_t parse_socket_mode(const char *argument, struct argp_state *state,
 
     if (argument[0] == '\0' || *end != '\0' || mode > 0777)
         argp_error(state, "--socket-mode %s: wanted octal digits up to 0777", argument);
-    command->options.socket_mode = (unsigned)mode;
+    command->options.socket.mode = (unsigned)mode;
     return 0;
 }
 
@@ -139,6 +142,9 @@ static error_t parse_option(int key, char *argument, struct argp_state *state)
         return 0;
     case KEY_SOCKET_MODE:
         return parse_socket_mode(argument, state, command);
+    case KEY_SOCKET_GROUP:
+        command->options.socket.group = argument;
+        return 0;
     case KEY_THREADS:
         return parse_threads(argument, state, command);
     case KEY_UPLOAD:
@@ -290,7 +296,7 @@ static enum status run_upload(const struct server_command *command)
     const struct upload_options upload = {.project_dir = command->options.project_dir,
                                           .version = command->options.version,
                                           .listen = command->options.listen,
-                                          .socket_mode = command->options.socket_mode};
+                                          .socket = command->options.socket};
     struct failure failure = {0};
     enum status status;
 
@@ -353,7 +359,7 @@ int main(int argc, char **argv)
                "requests of BOINC clients, as a FastCGI or CGI program."};
     struct server_command command = {.options = {.project_dir = default_project_dir(),
                                                  .version = program_version,
-                                                 .socket_mode = 0660},
+                                                 .socket = {.mode = 0660}},
                                      .is_upload = getenv("QM_UPLOAD") != NULL};
     const char *query = getenv("QUERY_STRING");
     enum status status = STATUS_INVALID;

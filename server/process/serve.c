@@ -277,7 +277,7 @@ static enum status start(struct running *running, struct failure *failure)
     struct snapshot snapshot;
 
     if (status == STATUS_OK)
-        status = listener_open(options->listen, options->socket_mode, &running->listener, failure);
+        status = listener_open(options->listen, options->socket, &running->listener, failure);
     if (status == STATUS_OK && listener_is_exposed(running->listener))
         log_event(LOG_LEVEL_WARNING, "socket_exposed",
                   TEXT("other machines may reach the socket: let only web servers do so"));

@@ -6,13 +6,13 @@
 
 #include "server/base/status.h"
 #include "server/rpc/request.h"
+#include "server/web/listen.h"
 
 #include <stdbool.h>
 #include <stdint.h>
 
 struct project;
 struct buffer;
-struct listener;
 struct pool;
 struct load_meter;
 struct join_limits;
@@ -28,7 +28,7 @@ struct server_options {
     const char *project_dir;
     const char *version; /* of the program, for the log */
     const char *listen;  /* NULL: the inherited socket */
-    unsigned socket_mode;
+    struct socket_access socket;
     int threads; /* 0: config.xml says it */
     bool clock_from_request;
     /* with clock_from_request: simulated time of service, in s; 0: no load */

@@ -123,7 +123,7 @@ static enum status start(struct upload_process *process, struct failure *failure
     enum status status = upload_project_load(options->project_dir, &process->project, failure);
 
     if (status == STATUS_OK)
-        status = listener_open(options->listen, options->socket_mode, &process->listener, failure);
+        status = listener_open(options->listen, options->socket, &process->listener, failure);
     if (status == STATUS_OK && listener_is_exposed(process->listener))
         log_event(LOG_LEVEL_WARNING, "socket_exposed",
                   TEXT("other machines may reach the socket: let only web servers do so"));

@@ -17,12 +17,13 @@
 #define SERVER_UPLOAD_UPLOAD_H
 
 #include "server/base/status.h"
+#include "server/web/listen.h"
 
 struct upload_options {
     const char *project_dir;
     const char *version; /* of the program, for the log */
     const char *listen;  /* as listener_open has it */
-    unsigned socket_mode;
+    struct socket_access socket;
 };
 
 /* FastCGI: returns after SIGTERM or SIGINT. STATUS_IO: the disk did not let go of a file in time,

@@ -8,6 +8,7 @@
 #include <arpa/inet.h>
 #include <errno.h>
 #include <fcntl.h>
+#include <grp.h>
 #include <netinet/in.h>
 #include <poll.h>
 #include <stdint.h>
@@ -113,8 +114,27 @@ static enum status remove_stale(const struct sockaddr_un *address, struct failur
     return STATUS_OK;
 }
 
-static enum status open_unix(struct listener *listener, const char *path, unsigned mode,
-                             struct failure *failure)
+/* The web server's, which may well not be that of the project's programs. */
+static enum status give_to_group(const char *path, const char *name, struct failure *failure)
+{
+    const struct group *group;
+
+    if (name == NULL)
+        return STATUS_OK;
+    errno = 0;
+    group = getgrnam(name);
+    if (group == NULL)
+        return fail(failure, errno == 0 ? STATUS_NOT_FOUND : STATUS_IO,
+                    "group %s of the socket: %s", name,
+                    errno == 0 ? "there is no such group" : strerror(errno));
+    if (chown(path, (uid_t)-1, group->gr_gid) != 0)
+        return fail(failure, STATUS_IO, "%s: giving it to the group %s: %s", path, name,
+                    strerror(errno));
+    return STATUS_OK;
+}
+
+static enum status open_unix(struct listener *listener, const char *path,
+                             struct socket_access access, struct failure *failure)
 {
     struct sockaddr_un address = {.sun_family = AF_UNIX};
     size_t length = strlen(path);
@@ -131,11 +151,14 @@ static enum status open_unix(struct listener *listener, const char *path, unsign
     if (listener->socket < 0)
         return fail(failure, STATUS_IO, "%s: %s", path, strerror(errno));
     /* The mode is set before bind makes the file, so that nobody slips in between. */
-    if (fchmod(listener->socket, (mode_t)mode) != 0 ||
+    if (fchmod(listener->socket, (mode_t)access.mode) != 0 ||
         bind(listener->socket, (const struct sockaddr *)&address, sizeof(address)) != 0)
         return fail(failure, STATUS_IO, "%s: %s", path, strerror(errno));
     listener->own_path = address;
-    if (chmod(path, (mode_t)mode) != 0 || listen(listener->socket, BACKLOG) != 0)
+    status = give_to_group(path, access.group, failure);
+    if (status != STATUS_OK)
+        return status;
+    if (chmod(path, (mode_t)access.mode) != 0 || listen(listener->socket, BACKLOG) != 0)
         return fail(failure, STATUS_IO, "%s: %s", path, strerror(errno));
     return STATUS_OK;
 }
@@ -167,23 +190,23 @@ static enum status open_tcp(struct listener *listener, const char *where, struct
     return STATUS_OK;
 }
 
-static enum status open_socket(struct listener *listener, const char *where, unsigned mode,
-                               struct failure *failure)
+static enum status open_socket(struct listener *listener, const char *where,
+                               struct socket_access access, struct failure *failure)
 {
     static const char unix_prefix[] = "unix:", tcp_prefix[] = "tcp:";
 
     if (where == NULL)
         return inherit(&listener->socket, failure);
     if (strncmp(where, unix_prefix, sizeof(unix_prefix) - 1) == 0)
-        return open_unix(listener, where + sizeof(unix_prefix) - 1, mode, failure);
+        return open_unix(listener, where + sizeof(unix_prefix) - 1, access, failure);
     if (strncmp(where, tcp_prefix, sizeof(tcp_prefix) - 1) == 0)
         return open_tcp(listener, where + sizeof(tcp_prefix) - 1, failure);
     return fail(failure, STATUS_INVALID, "--listen %s: wanted unix:PATH or tcp:ADDRESS:PORT",
                 where);
 }
 
-enum status listener_open(const char *where, unsigned socket_mode, struct listener **ret_listener,
-                          struct failure *failure)
+enum status listener_open(const char *where, struct socket_access access,
+                          struct listener **ret_listener, struct failure *failure)
 {
     struct listener *listener = calloc(1, sizeof(*listener));
     enum status status;
@@ -196,7 +219,7 @@ enum status listener_open(const char *where, unsigned socket_mode, struct listen
     if (listener->stop < 0)
         status = fail(failure, STATUS_IO, "eventfd: %s", strerror(errno));
     else
-        status = open_socket(listener, where, socket_mode, failure);
+        status = open_socket(listener, where, access, failure);
     if (status == STATUS_OK &&
         fcntl(listener->socket, F_SETFL, fcntl(listener->socket, F_GETFL) | O_NONBLOCK) != 0)
         status = fail(failure, STATUS_IO, "listening socket: %s", strerror(errno));

@@ -9,11 +9,18 @@
 
 struct listener;
 
+/* Who may use a socket file of ours: its mode, and the group that it is given to; NULL: as it
+ * comes. */
+struct socket_access {
+    unsigned mode;
+    const char *group;
+};
+
 /* `where` is "unix:PATH" or "tcp:ADDRESS:PORT"; NULL takes the socket that systemd passes, or the
  * one on fd 0. A socket file left behind by a dead process is replaced, one that a living process
  * listens on is not. STATUS_INVALID: `where` cannot be read; STATUS_NOT_FOUND: no socket was
- * inherited. */
-MUST_CHECK enum status listener_open(const char *where, unsigned socket_mode,
+ * inherited, or there is no such group. */
+MUST_CHECK enum status listener_open(const char *where, struct socket_access access,
                                      struct listener **ret_listener, struct failure *failure);
 void listener_close(struct listener *listener); /* removes a socket file of ours; NULL is fine */
 

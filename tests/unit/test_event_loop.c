@@ -30,7 +30,8 @@ static int setup(void **state)
         return 1;
     (void)snprintf(socket_path, sizeof(socket_path), "%s/socket", folder);
     (void)snprintf(listened, sizeof(listened), "unix:%s", socket_path);
-    if (listener_open(listened, 0600, &listener, &failure) != STATUS_OK ||
+    if (listener_open(listened, (struct socket_access){.mode = 0600}, &listener, &failure) !=
+            STATUS_OK ||
         event_loop_open(&loop, listener, &failure) != STATUS_OK)
         return 1;
     return 0;

@@ -8,6 +8,7 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <grp.h>
 #include <poll.h>
 #include <stdlib.h>
 #include <sys/socket.h>
@@ -68,11 +69,34 @@ static void test_makes_a_socket_with_the_mode(void **state)
     struct listener *listener;
     struct stat info;
 
-    assert_status(STATUS_OK, listener_open(place->where, 0620, &listener, NULL));
+    assert_status(STATUS_OK, listener_open(place->where, (struct socket_access){.mode = 0620},
+                                           &listener, NULL));
     assert_int_equal(stat(place->path, &info), 0);
     assert_int_equal(info.st_mode & 0777, 0620);
     listener_close(listener);
     assert_int_equal(stat(place->path, &info), -1);
+}
+
+static void test_gives_the_socket_to_a_group(void **state)
+{
+    struct place *place = *state;
+    struct listener *listener = NULL;
+    /* Who is not root can give it to nobody but a group of his own. */
+    const struct group *group = getgrgid(geteuid() == 0 ? 1 : getegid());
+    struct socket_access access = {.mode = 0660, .group = "no such group"};
+    struct failure failure = {0};
+    struct stat info;
+
+    assert_status(STATUS_NOT_FOUND, listener_open(place->where, access, &listener, &failure));
+    assert_non_null(strstr(failure.text, "no such group"));
+    assert_int_equal(stat(place->path, &info), -1);
+    assert_non_null(group);
+    access.group = group->gr_name;
+    assert_status(STATUS_OK, listener_open(place->where, access, &listener, &failure));
+    assert_int_equal(stat(place->path, &info), 0);
+    assert_int_equal(info.st_gid, group->gr_gid);
+    assert_int_equal(info.st_mode & 0777, 0660);
+    listener_close(listener);
 }
 
 static void test_accepts_who_comes(void **state)
@@ -82,7 +106,8 @@ static void test_accepts_who_comes(void **state)
     int connection, client;
     char letter = 0;
 
-    assert_status(STATUS_OK, listener_open(place->where, 0600, &listener, NULL));
+    assert_status(STATUS_OK, listener_open(place->where, (struct socket_access){.mode = 0600},
+                                           &listener, NULL));
     client = visit(place);
     assert_status(STATUS_OK, listener_accept(listener, &connection));
     assert_int_equal(write(client, "x", 1), 1);
@@ -102,7 +127,8 @@ static void test_replaces_the_socket_of_a_dead_process(void **state)
 
     assert_int_equal(bind(left, (const struct sockaddr *)&address, sizeof(address)), 0);
     close(left);
-    assert_status(STATUS_OK, listener_open(place->where, 0600, &listener, NULL));
+    assert_status(STATUS_OK, listener_open(place->where, (struct socket_access){.mode = 0600},
+                                           &listener, NULL));
     listener_close(listener);
 }
 
@@ -113,8 +139,10 @@ static void test_leaves_the_socket_of_a_living_process(void **state)
     struct listener *first, *second;
     int client;
 
-    assert_status(STATUS_OK, listener_open(place->where, 0600, &first, NULL));
-    assert_status(STATUS_IO, listener_open(place->where, 0600, &second, &failure));
+    assert_status(STATUS_OK,
+                  listener_open(place->where, (struct socket_access){.mode = 0600}, &first, NULL));
+    assert_status(STATUS_IO, listener_open(place->where, (struct socket_access){.mode = 0600},
+                                           &second, &failure));
     assert_non_null(strstr(failure.text, "another process"));
     client = visit(place);
     assert_true(client >= 0);
@@ -128,7 +156,8 @@ static void test_leaves_a_file_that_is_no_socket(void **state)
     struct listener *listener;
 
     close(open(place->path, O_CREAT | O_WRONLY | O_CLOEXEC, 0600));
-    assert_status(STATUS_IO, listener_open(place->where, 0600, &listener, NULL));
+    assert_status(STATUS_IO, listener_open(place->where, (struct socket_access){.mode = 0600},
+                                           &listener, NULL));
     assert_int_equal(access(place->path, F_OK), 0);
 }
 
@@ -141,7 +170,8 @@ static void test_refuses_what_is_no_address(void **state)
 
     (void)state;
     for (size_t i = 0; i < sizeof(wrong) / sizeof(wrong[0]); i++)
-        assert_status(STATUS_INVALID, listener_open(wrong[i], 0600, &listener, NULL));
+        assert_status(STATUS_INVALID, listener_open(wrong[i], (struct socket_access){.mode = 0600},
+                                                    &listener, NULL));
 }
 
 static void test_knows_who_may_reach_it(void **state)
@@ -159,13 +189,14 @@ static void test_knows_who_may_reach_it(void **state)
 
         for (int port = 20000; port < 32000 && status == STATUS_IO; port++) { /* a free one */
             snprintf(where, sizeof(where), "tcp:%s:%d", rows[i].address, port);
-            status = listener_open(where, 0600, &listener, NULL);
+            status = listener_open(where, (struct socket_access){.mode = 0600}, &listener, NULL);
         }
         assert_status(STATUS_OK, status);
         assert_int_equal(listener_is_exposed(listener), rows[i].is_exposed);
         listener_close(listener);
     }
-    assert_status(STATUS_OK, listener_open(place->where, 0600, &listener, NULL));
+    assert_status(STATUS_OK, listener_open(place->where, (struct socket_access){.mode = 0600},
+                                           &listener, NULL));
     assert_false(listener_is_exposed(listener));
     listener_close(listener);
 }
@@ -176,7 +207,8 @@ static void test_serves_the_queue_after_a_stop(void **state)
     struct listener *listener;
     int clients[3], connection;
 
-    assert_status(STATUS_OK, listener_open(place->where, 0600, &listener, NULL));
+    assert_status(STATUS_OK, listener_open(place->where, (struct socket_access){.mode = 0600},
+                                           &listener, NULL));
     for (size_t i = 0; i < 3; i++) {
         clients[i] = visit(place);
         assert_true(clients[i] >= 0);
@@ -200,7 +232,8 @@ static void test_nobody_there_is_no_error(void **state)
     struct listener *listener;
     int connection = 0;
 
-    assert_status(STATUS_OK, listener_open(place->where, 0600, &listener, NULL));
+    assert_status(STATUS_OK, listener_open(place->where, (struct socket_access){.mode = 0600},
+                                           &listener, NULL));
     assert_status(STATUS_OK, listener_accept(listener, &connection));
     assert_int_equal(connection, -1);
     stop.fd = listener_stop_event(listener);
@@ -218,12 +251,14 @@ static void test_takes_the_socket_on_standard_input(void **state)
     int keep = dup(STDIN_FILENO), given = socket(AF_UNIX, SOCK_STREAM, 0), client, connection;
     struct listener *listener;
 
-    assert_status(STATUS_NOT_FOUND, listener_open(NULL, 0600, &listener, NULL));
+    assert_status(STATUS_NOT_FOUND,
+                  listener_open(NULL, (struct socket_access){.mode = 0600}, &listener, NULL));
     assert_int_equal(bind(given, (const struct sockaddr *)&address, sizeof(address)), 0);
     assert_int_equal(listen(given, 5), 0);
     dup2(given, STDIN_FILENO);
     assert_true(listener_is_inherited());
-    assert_status(STATUS_OK, listener_open(NULL, 0600, &listener, NULL));
+    assert_status(STATUS_OK,
+                  listener_open(NULL, (struct socket_access){.mode = 0600}, &listener, NULL));
     client = visit(place);
     assert_status(STATUS_OK, listener_accept(listener, &connection));
     close(connection);
@@ -252,10 +287,12 @@ static void test_takes_the_socket_of_systemd(void **state)
     dup2(given, 3);
     setenv("LISTEN_FDS", "1", 1);
     setenv("LISTEN_PID", "1", 1); /* meant for another process */
-    assert_status(STATUS_NOT_FOUND, listener_open(NULL, 0600, &listener, NULL));
+    assert_status(STATUS_NOT_FOUND,
+                  listener_open(NULL, (struct socket_access){.mode = 0600}, &listener, NULL));
     snprintf(pid, sizeof(pid), "%ld", (long)getpid());
     setenv("LISTEN_PID", pid, 1);
-    assert_status(STATUS_OK, listener_open(NULL, 0600, &listener, NULL));
+    assert_status(STATUS_OK,
+                  listener_open(NULL, (struct socket_access){.mode = 0600}, &listener, NULL));
     client = visit(place);
     assert_status(STATUS_OK, listener_accept(listener, &connection));
     close(connection);
@@ -311,6 +348,7 @@ int main(void)
 {
     const struct CMUnitTest cases[] = {
         CASE(makes_a_socket_with_the_mode),
+        CASE(gives_the_socket_to_a_group),
         CASE(accepts_who_comes),
         CASE(replaces_the_socket_of_a_dead_process),
         CASE(leaves_the_socket_of_a_living_process),

@@ -56,7 +56,8 @@ static struct place *open_place(void)
     place->address.sun_family = AF_UNIX;
     snprintf(place->address.sun_path, sizeof(place->address.sun_path), "%s/socket", place->dir);
     place->meter.workers = 1;
-    assert_status(STATUS_OK, listener_open(place->where, 0600, &place->listener, NULL));
+    assert_status(STATUS_OK, listener_open(place->where, (struct socket_access){.mode = 0600},
+                                           &place->listener, NULL));
     return place;
 }
 
