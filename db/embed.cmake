@@ -1,11 +1,6 @@
 # Writes the SQL files into a C source, so that an installed program needs no files beside it.
 # cmake -DOUTPUT=FILE -DSCHEMA=FILE -DFILES=FILE -DUPGRADES=FILE;FILE... -P embed.cmake
-function(add_bytes name file)
-  file(READ ${file} bytes HEX)
-  string(REGEX REPLACE "(..)" "0x\\1, " bytes "${bytes}")
-  string(APPEND text "static const char ${name}[] = {\n${bytes}0x00};\n")
-  set(text "${text}" PARENT_SCOPE)
-endfunction()
+include(${CMAKE_CURRENT_LIST_DIR}/../config/embed_bytes.cmake)
 
 set(text "/* Made from db/schema.sql and db/upgrades/ by db/embed.cmake. */\n#include \"db/files.h\"\n#include \"db/schema.h\"\n\n")
 set(rows "")

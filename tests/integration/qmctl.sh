@@ -13,7 +13,7 @@ failures=0
 . "$QM_SOURCE_DIR/tools/processes.sh"
 sql() { mariadb --no-defaults -S "$QM_TEST_SOCKET" -u root -N -B "$@"; }
 finish() {
-    sql -e "DROP DATABASE IF EXISTS $database; DROP DATABASE IF EXISTS ${database}_files" 2>/dev/null
+    sql -e "DROP USER IF EXISTS '$database'@localhost; DROP DATABASE IF EXISTS $database; DROP DATABASE IF EXISTS ${database}_files" 2>/dev/null
     rm -rf "$dir"
 }
 trap finish EXIT
@@ -101,6 +101,75 @@ same "lists that were looked at" "$lists" 8
 sql -e "INSERT INTO $database.platform SELECT * FROM $database.kept; DROP TABLE $database.kept"
 same "mode of private keys" "$(stat -c %a "$project"/keys/*_private | sort -u)" 600
 same "anonymous platform" "$(sql -e "SELECT COUNT(*) FROM $database.platform WHERE name = 'anonymous'")" 1
+
+# --- configurations of other programs
+file=$dir/demo.conf
+deploy() { "$qmctl" --project "$dir/usual" deploy "$@" --file "$file"; }
+expect 3 '^\+    server unix:/run/quartermaster/demo.socket ' deploy nginx --dry-run
+same "a dry run writes nothing" "$(ls "$file" 2>/dev/null)" ""
+expect 0 '^written +/.*/demo.conf$' deploy nginx
+same "the rest of a URL" "$(grep -cE '^    (listen 1|server_name 127.0.0.1);$' "$file")" 2
+same "what does not hold is not there" "$(grep -cE 'ssl|#<|@[A-Z_]+@' "$file")" 0
+expect 0 '^same +/' deploy nginx
+expect 0 '^same +/' deploy nginx --dry-run
+expect 0 "^warning +$dir cannot be entered by www-data" deploy nginx
+expect 0 "^run .*/quartermaster --upload .*/run/quartermaster/demo-upload.socket --socket-group www-data" deploy nginx
+expect 3 '^-    listen 1;' deploy nginx --port 81 --dry-run
+expect 0 '^written ' deploy nginx --port 81
+echo '# mine' >>"$file"
+cp "$file" "$dir/mine"
+expect 1 'was changed, or written by somebody else: nothing was written' deploy nginx
+expect 3 '^-# mine' deploy nginx --dry-run
+expect 3 '^\{"step": "changed", "words": "/.*demo.conf"\}' deploy nginx --dry-run --json
+same "what was changed stays" "$(cmp "$file" "$dir/mine")" ""
+expect 0 '^written ' deploy nginx --force
+same "unless it is forced" "$(grep -c '# mine' "$file")" 0
+rm "$file"
+echo mine >"$dir/usual/scheduler-down.asis"
+expect 1 'scheduler-down.asis was changed' deploy apache
+same "of several files none is written then" "$(ls "$file" 2>/dev/null)" ""
+expect 0 'scheduler-down.asis' deploy apache --how fcgid --force
+expect 0 '^run +a2enmod cgid asis ssl && a2ensite demo' deploy apache --how cgi --certificate /c --key /k
+expect 0 '^warning +.*/config.xml cannot be (read|entered)|cannot be entered' deploy apache --how cgi
+expect 2 'wanted proxy-fcgi, fcgid or cgi' deploy apache --how php
+expect 2 'go together' deploy nginx --certificate /c
+expect 2 'not a whole number from 1 to 65535' deploy nginx --port http
+expect 1 'no group nobodies' deploy nginx --group nobodies
+expect 1 'has no place in a configuration' deploy nginx --socket '/run/a;b'
+expect 1 'scheduler_url is .*:1/cgi, but .* would serve /demo_cgi/cgi' in_project deploy nginx --file "$file"
+touch "$dir/usual/html/user/index.php"
+expect 0 'warning +the project has web pages of BOINC' deploy nginx
+same "which the web server shows otherwise" "$(grep -c 'alias.*html/user' "$file")" 0
+rm "$dir/usual/html/user/index.php"
+
+# --- rights
+granted=$dir/granted
+expect 0 'tables +was there' "$qmctl" init "$granted" --url http://127.0.0.1:1/demo --name Granted \
+    --db-name "$database" --db-user "$database" --db-socket "$QM_TEST_SOCKET" --db-admin root
+rights() { "$qmctl" --project "$granted" deploy mariadb "$@"; }
+works() { "$qmctl" --project "$granted" check-config --no-web; }
+expect 1 'refuses the user or the password' works
+expect 0 "^GRANT SELECT, INSERT, UPDATE, DELETE ON .*TO '$database'@'localhost';" rights
+expect 1 'refuses the user or the password' works
+expect 0 "user $database from localhost" rights --db-admin root --apply
+expect 0 '^0 errors' works
+for right in SELECT INSERT UPDATE DELETE; do
+    sql -e "REVOKE $right ON \`${database//_/\\_}\`.* FROM '$database'@localhost"
+    expect 1 'forbids the user|refuses the user|is not there under this name' works
+    expect 0 'SELECT, INSERT' rights --db-admin root --apply
+done
+expect 0 '^0 errors' works
+same "and no more rights than these" "$(sql -e "SELECT GROUP_CONCAT(PRIVILEGE_TYPE ORDER BY 1) FROM
+    information_schema.SCHEMA_PRIVILEGES WHERE GRANTEE LIKE '%$database%'")" DELETE,INSERT,SELECT,UPDATE
+sed -i 's|<db_passwd>.*|<db_passwd>other</db_passwd>|' "$granted/config.xml"
+expect 1 'the user was there before and has another password' rights --db-admin root --apply
+expect 0 'IDENTIFIED VIA unix_socket;' rights --user demo
+sed -i 's|<db_socket>.*|<db_host>db.example.org</db_host>|' "$granted/config.xml"
+expect 2 '^qmctl: the database is at db.example.org: --from says' rights
+expect 0 "'$database'@'10.0.0.7'" rights --from 10.0.0.7
+sed -i '/<db_user>/d' "$granted/config.xml"
+expect 2 '--user says who that is' rights --from 10.0.0.7
+sql -e "DROP USER '$database'@localhost"
 
 # --- catalog and accounts
 expect 0 'application 1' in_project app add demo --friendly 'Demo'

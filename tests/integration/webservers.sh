@@ -6,7 +6,7 @@
 # would refuse.
 # shellcheck source=lib.sh
 . "$(dirname "$0")/lib.sh"
-need curl nginx apache2
+need curl nginx apache2 openssl
 
 # body BYTES: a request of that size, most of it the standard error of a job that nobody knows.
 body() {
@@ -170,6 +170,103 @@ start_nginx "$work/nobody.socket" && says_down nginx
 start_web proxy_down apache-proxy-fcgi --socket "$work/nobody.socket" && says_down proxy_fcgi
 start_web fcgid_down apache-fcgid --program /bin/false && says_down fcgid
 start_web cgi_down apache-cgi --program /bin/false && says_down cgi
+
+# What qmctl deploy writes, in front of the same server, by http and https, beside the page that answers
+# whom nobody else knows, and a project with another kind of name, for nginx in a server block that is
+# there already.
+openssl req -x509 -newkey rsa:2048 -nodes -keyout "$work/web.key" -subj /CN=127.0.0.1 -days 2 \
+    -addext subjectAltName=IP:127.0.0.1 -out "$work/web.pem" 2>/dev/null
+mkdir -p "$work/deployed/nginx" "$work/deployed/inside" "$work/deployed/apache" "$work/other/html/user" "$work/other/download"
+sed "s|http://127.0.0.1/|http://localhost/a/my-|" "$project/config.xml" >"$work/other/config.xml"
+take_port
+http=$port
+take_port
+https=$port
+# shellcheck disable=SC2317 # claim calls it
+deploy() { # PROJECT KIND NAME [OPTION...]
+    "$QM_BINARY_DIR/qmctl" --project "$1" deploy "$2" --file "$work/deployed/$2/$3" --port "$http" --tls-port "$https" \
+        --certificate "$work/web.pem" --key "$work/web.key" --socket "$socket" \
+        --uploads "$work/uploads.socket" "${@:4}" >>"$work/deploy.log" 2>&1
+}
+within 10 test ! -S "$work/uploads.socket"
+rm -rf "$project/upload/.partial"
+start_uploads
+user() { [ "$(id -u)" -ne 0 ] || echo "$@"; }
+# shellcheck disable=SC2317 # within calls it
+is_up() { curl -sk --max-time 5 "$1" | grep -q scheduler; }
+deployed_nginx() {
+    {
+        user "user root;"
+        cat <<CONF
+daemon off; pid $work/deployed/pid; error_log $work/deployed/error.log; events {}
+http {
+    access_log off; client_body_temp_path $work/body; fastcgi_temp_path $work/fastcgi;
+    proxy_temp_path $work/proxy; uwsgi_temp_path $work/uwsgi; scgi_temp_path $work/scgi;
+    server {
+        listen 127.0.0.1:$http default_server;
+        listen 127.0.0.1:$https default_server ssl;
+        ssl_certificate $work/web.pem;
+        ssl_certificate_key $work/web.key;
+        server_name _;
+        location / { return 404; }
+        include $work/deployed/inside/*;
+    }
+    include $work/deployed/nginx/*;
+}
+CONF
+    } >"$work/deployed/nginx.conf"
+    exec nginx -p "$work" -c "$work/deployed/nginx.conf" -e "$work/deployed/error.log"
+}
+deployed_apache() {
+    {
+        cat <<CONF
+ServerRoot $work/deployed
+ServerName somewhere.else
+Listen 127.0.0.1:$http
+Listen 127.0.0.1:$https
+PidFile $work/deployed/pid
+ErrorLog $work/deployed/error.log
+DefaultRuntimeDir $work/deployed
+Mutex file:$work/deployed
+Define APACHE_LOG_DIR $work/deployed
+CONF
+        for module in mpm_event authz_core authz_host unixd alias asis dir env log_config proxy proxy_fcgi setenvif ssl; do
+            printf '<IfModule !%s_module>\nLoadModule %s_module /usr/lib/apache2/modules/mod_%s.so\n</IfModule>\n' \
+                "$module" "$module" "$module"
+        done
+        user "User nobody"
+        user "Group nogroup"
+        echo 'LogFormat "%r" combined'
+        printf '<VirtualHost *:%s>\nRedirect 404 /\n</VirtualHost>\n' "$http"
+        echo "IncludeOptional $work/deployed/apache/*"
+    } >"$work/deployed/apache.conf"
+    exec apache2 -d "$work/deployed" -f "$work/deployed/apache.conf" -DFOREGROUND 2>>"$work/deployed/error.log"
+}
+for kind in nginx apache; do
+    options=() more=()
+    [ $kind = apache ] || options=(--address 127.0.0.1) more=(--locations "$work/deployed/inside/other.conf")
+    claim "$kind: is deployed" deploy "$project" $kind test.conf "${options[@]}"
+    claim "$kind: and the other project" deploy "$work/other" $kind other.conf "${options[@]}" "${more[@]}"
+    [ "$(id -u)" != 0 ] || chown nobody "$work/deployed"
+    if [ $kind = nginx ]; then deployed_nginx & else deployed_apache & fi
+    started+=($!)
+    for url in "http://127.0.0.1:$http/test_cgi/cgi" "https://127.0.0.1:$https/test_cgi/cgi"; do
+        scheme=${url%%:*} other=${url/127.0.0.1/localhost}
+        other=${other/test_cgi/a\/my-test_cgi}
+        within 10 is_up "$url"
+        post "$url" "$request" --cacert "$work/web.pem" >"$work/$kind.reply"
+        claim "$kind, $scheme: the same reply" cmp "$work/first.reply" "$work/$kind.reply"
+        claim "$kind, $scheme: the master page" grep -q '<scheduler>' \
+            <(curl -s --cacert "$work/web.pem" -L "${url%_cgi/cgi}")
+        claim "$kind, $scheme: a file to download" \
+            test "$(curl -sf --cacert "$work/web.pem" "${url%_cgi/cgi}/download/some")" = data
+        claim "$kind, $scheme: uploads" grep -q '<data_server_reply>' \
+            <(post "${url%_cgi/cgi}/file_upload_handler" /dev/null --cacert "$work/web.pem")
+        claim "$kind, $scheme: the other project" \
+            grep -q '<scheduler_reply>' <(post "$other" "$request" -k)
+    done
+    end_process "${started[-1]}"
+done
 
 # spawn-fcgi gives the listening socket as standard input.
 if command -v spawn-fcgi >/dev/null; then

@@ -32,8 +32,8 @@ cmocka.h             tests/support/test.h
 sanitizer/*          server/base/arena.c tests/unit/test_arena.c
 '
 # Headers of C, POSIX and Linux, which anybody may include.
-system=' argp.h arpa/inet.h assert.h ctype.h dirent.h errno.h fcntl.h float.h fnmatch.h ftw.h glob.h inttypes.h limits.h
- locale.h malloc.h math.h netinet/in.h poll.h pthread.h regex.h sched.h setjmp.h signal.h spawn.h stdalign.h stdarg.h stdatomic.h
+system=' argp.h arpa/inet.h assert.h ctype.h dirent.h errno.h fcntl.h float.h fnmatch.h ftw.h glob.h grp.h inttypes.h limits.h
+ locale.h malloc.h math.h netinet/in.h poll.h pthread.h pwd.h regex.h sched.h setjmp.h signal.h spawn.h stdalign.h stdarg.h stdatomic.h
  stdbool.h stddef.h stdint.h stdio.h stdlib.h string.h strings.h sys/epoll.h sys/eventfd.h sys/file.h sys/mman.h sys/prctl.h sys/random.h
  sys/resource.h sys/select.h sys/socket.h sys/stat.h sys/statvfs.h sys/syscall.h sys/time.h sys/un.h sys/wait.h time.h unistd.h '
 

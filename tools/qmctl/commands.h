@@ -6,6 +6,9 @@
 #include "tools/qmctl/project_session.h"
 
 enum exit_code command_init(struct session *session);
+enum exit_code command_deploy_nginx(struct session *session);
+enum exit_code command_deploy_mariadb(struct session *session);
+enum exit_code command_deploy_apache(struct session *session);
 enum exit_code command_keys(struct session *session);
 enum exit_code command_keys_rotate(struct session *session);
 enum exit_code command_sign(struct session *session);

@@ -10,8 +10,10 @@
 #include "server/base/arena.h"
 #include "server/base/buffer.h"
 #include "server/base/file.h"
+#include "server/base/random.h"
 #include "server/submit/keys.h"
 #include "tools/qmctl/commands.h"
+#include "tools/qmctl/db_admin_user.h"
 #include "tools/qmctl/output.h"
 
 #include <errno.h>
@@ -25,8 +27,6 @@
 #include "server/base/banned.h"
 
 #define SCHEDULERS_MAX 32
-
-enum { PASSWORD_BYTES_MAX = 4096 };
 
 static const char *below(struct session *session, const char *name)
 {
@@ -100,14 +100,23 @@ static struct text usual_scheduler(struct session *session, struct text master_u
                       TEXT_ARG(base));
 }
 
-static enum status read_password(struct session *session, const char *path,
-                                 struct text *ret_password)
+/* For a user of the database that is yet to be made. */
+static struct text random_password(struct session *session)
 {
-    enum status status =
-        file_read(session->arena, path, PASSWORD_BYTES_MAX, ret_password, &session->failure);
+    return text_print(session->arena, "%016" PRIx64 "%016" PRIx64, random_u64(), random_u64());
+}
 
-    *ret_password = text_first(*ret_password, text_find(*ret_password, TEXT("\n")));
-    return status;
+static enum status find_password(struct session *session, struct text *ret_password)
+{
+    const char *file = option_value(session, "db-passwd-file");
+
+    *ret_password = text_from(option_value(session, "db-passwd"));
+    if (file != NULL)
+        return password_read(session, file, ret_password);
+    if (ret_password->length == 0 && option_given(session, "db-admin") &&
+        option_given(session, "db-user"))
+        *ret_password = random_password(session);
+    return STATUS_OK;
 }
 
 static enum status read_new_project(struct session *session, struct new_project *project,
@@ -125,11 +134,8 @@ static enum status read_new_project(struct session *session, struct new_project 
                                     .db_host = text_from(option_value(session, "db-host")),
                                     .db_socket = text_from(option_value(session, "db-socket")),
                                     .db_user = text_from(option_value(session, "db-user")),
-                                    .db_passwd = text_from(option_value(session, "db-passwd")),
                                     .scheduler_urls = urls};
-    if (option_given(session, "db-passwd-file") &&
-        read_password(session, option_value(session, "db-passwd-file"), &project->db_passwd) !=
-            STATUS_OK)
+    if (find_password(session, &project->db_passwd) != STATUS_OK)
         return session->failure.status;
     if (!is_url(project->master_url))
         return fail(&session->failure, STATUS_INVALID, "\"" TEXT_FORMAT "\" is not a URL",
@@ -248,6 +254,8 @@ enum exit_code command_init(struct session *session)
         say(&steps, "config.xml", false);
     if (status == STATUS_OK)
         status = session_config(session);
+    if (status == STATUS_OK)
+        status = db_admin_user_take(session);
     if (status == STATUS_OK)
         status = make_keys(session, &steps);
     if (status == STATUS_OK)

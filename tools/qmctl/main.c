@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* qmctl: the administrator's command. A table of subcommands; each says what it needs, and gets a
- * session. Exit status: 0 done, 1 failed, 2 wrong usage, 3 nothing for this host (why). */
+ * session. Exit status: 0 done, 1 failed, 2 wrong usage, 3 nothing for this host (why), or
+ * something would change (deploy --dry-run). */
 #include "tools/qmctl/commands.h"
 
 #include "config/config.h"
@@ -17,6 +18,12 @@
 
 #define SESSION_BYTES_MAX ((size_t)2 << 30)
 
+#define DB_ADMIN_OPTIONS(who)                                                               \
+    {"db-admin", NULL, "USER", who},                                                        \
+    {                                                                                       \
+        "db-admin-passwd-file", NULL, "FILE",                                               \
+            "A file with the administrator's password in its first line; without it, none." \
+    }
 static const struct option init_options[] = {
     {"url", NULL, "URL", "Where volunteers attach; ends in a slash. Needed."},
     {"name", NULL, "NAME", "The project's name as volunteers see it. Needed."},
@@ -29,6 +36,9 @@ static const struct option init_options[] = {
     {"db-passwd", NULL, "PASSWORD",
      "Password there (it is stored in config.xml); others see it in the list of processes."},
     {"db-passwd-file", NULL, "FILE", "A file with the password in its first line."},
+    DB_ADMIN_OPTIONS(
+        "Who makes and changes the database, where db-user may not (then, without a password "
+        "for db-user, it gets one, and qmctl deploy mariadb makes the user)."),
 };
 static const struct option app_add_options[] = {
     {"friendly", "user_friendly_name", "NAME", "The name that volunteers see (as NAME)."},
@@ -216,6 +226,53 @@ static const struct option check_options[] = {
     {"no-db", NULL, NULL, "Do not look at the database."},
     {"no-web", NULL, NULL, "Do not ask whether uploads arrive at upload_url."},
 };
+#define DEPLOY_OPTIONS                                                                             \
+    {"dry-run", NULL, NULL,                                                                        \
+     "Write nothing; show what would change, and exit with 3 if anything would."},                 \
+        {"force", NULL, NULL, "Write over a file that was changed, or that somebody else wrote."}, \
+    {                                                                                              \
+        "group", NULL, "GROUP", "Group of the web server, and name of its user (www-data)."        \
+    }
+#define DEPLOY_WEB_OPTIONS                                                                  \
+    {"port", NULL, "N", "Port for http (as in master_url, or 80)."},                        \
+        {"tls-port", NULL, "N", "Port for https (as in master_url, or 443)."},              \
+        {"certificate", NULL, "FILE",                                                       \
+         "Answer https too, with this certificate and those of its issuers."},              \
+        {"key", NULL, "FILE", "The key of the certificate."},                               \
+        {"socket", NULL, "PATH", "Socket of the server (/run/quartermaster/NAME.socket)."}, \
+        {"uploads", NULL, "PATH",                                                           \
+         "Socket of the upload handler (/run/quartermaster/NAME-upload.socket)."},          \
+    {                                                                                       \
+        "no-uploads", NULL, NULL,                                                           \
+            "Uploads are taken by BOINC's file_upload_handler, or elsewhere."               \
+    }
+static const struct option deploy_nginx_options[] = {
+    {"file", NULL, "PATH", "The file to write (/etc/nginx/conf.d/NAME.conf)."},
+    {"locations", NULL, "PATH",
+     "Write the locations into this file, for a server block of the host that is there already, "
+     "such as "
+     "that of BOINC's web pages or of another project, to include."},
+    {"address", NULL, "ADDRESS", "Answer at this address of IPv4 alone."},
+    DEPLOY_WEB_OPTIONS,
+    DEPLOY_OPTIONS,
+};
+static const struct option deploy_apache_options[] = {
+    {"file", NULL, "PATH", "The file to write (/etc/apache2/sites-available/NAME.conf)."},
+    {"how", NULL, "WAY",
+     "How Apache and Quartermaster meet: proxy-fcgi (the default), or fcgid or cgi, by which "
+     "Apache "
+     "starts it."},
+    {"program", NULL, "FILE", "The quartermaster program (the one beside qmctl)."},
+    DEPLOY_WEB_OPTIONS,
+    DEPLOY_OPTIONS,
+};
+static const struct option deploy_mariadb_options[] = {
+    {"apply", NULL, NULL, "Run the statements, and try whether a server can work then."},
+    DB_ADMIN_OPTIONS("Who runs them (the user who calls, as whom the database knows root)."),
+    {"user", NULL, "USER",
+     "A user of the system, whom the database knows without a password, instead of db_user."},
+    {"from", NULL, "HOST", "From where a server comes, as the database sees it (localhost)."},
+};
 
 #define OPTIONS(array) .options = (array), .option_count = sizeof(array) / sizeof((array)[0])
 
@@ -227,6 +284,28 @@ const struct subcommand subcommands[] = {
      "Checks config.xml, keys, folders, templates and database, and where templates have output "
      "files, whether an upload handler answers at upload_url.",
      "qmctl check-config --project /srv/demo", OPTIONS(check_options), .run = command_check_config},
+    {"deploy nginx", "",
+     "Writes the configuration of nginx for a project, and says what else has to be done. A file "
+     "that "
+     "was changed since is not written over.",
+     "qmctl deploy nginx --certificate /etc/ssl/demo.pem --key /etc/ssl/demo.key --dry-run",
+     OPTIONS(deploy_nginx_options), .run = command_deploy_nginx},
+    {"deploy apache", "",
+     "Writes the configuration of Apache for a project, and scheduler-down.asis in the project's "
+     "folder, "
+     "which Apache answers with while no server runs; says what else has to be done. A file that "
+     "was "
+     "changed since is not written over.",
+     "qmctl deploy apache --how fcgid", OPTIONS(deploy_apache_options),
+     .run = command_deploy_apache},
+    {"deploy mariadb", "",
+     "Prints the SQL that makes the database's user (db_user of config.xml) with the least rights "
+     "that "
+     "servers and qmctl need: all but init, which makes and changes tables (--db-admin). A user "
+     "who is "
+     "there keeps his password.",
+     "qmctl deploy mariadb | mariadb", OPTIONS(deploy_mariadb_options),
+     .run = command_deploy_mariadb},
     {"keys", "", "Makes keys that are missing, and shows the fingerprints of all.", "qmctl keys",
      .run = command_keys},
     {"keys rotate", "",
@@ -373,7 +452,7 @@ static void print_overview(void)
     for (size_t i = 0; i < subcommand_count; i++)
         printf("  %-18s %s\n", subcommands[i].name, subcommands[i].summary);
     puts("\nqmctl SUBCOMMAND --help says more. Exit status: 0 done, 1 failed, 2 wrong usage, "
-         "3 nothing (why).");
+         "3 nothing (why), or a change (deploy --dry-run).");
 }
 
 /* Of "keys" and "keys rotate" the longer one counts. */

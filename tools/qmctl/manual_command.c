@@ -35,7 +35,7 @@ static const char introduction[] =
     "\n"
     "Exit status: 0 done, 1 failed (the reason is on standard error), 2 wrong usage, 3 nothing for "
     "this\n"
-    "host (`why`).\n"
+    "host (`why`), or something would change (`deploy --dry-run`).\n"
     "\n"
     "This page is made by `qmctl manual`. See also: qmctl-why(1), quartermaster(8), "
     "config.xml(5).\n";

@@ -1,0 +1,404 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Samples hold paths and names as they are, so whatever would need quoting in one of the
+ * configurations is refused here. */
+#include "tools/qmctl/deploy_place.h"
+
+#include "config/config.h"
+#include "server/base/arena.h"
+#include "server/base/buffer.h"
+
+#include <curl/curl.h>
+#include <errno.h>
+#include <grp.h>
+#include <limits.h>
+#include <pwd.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/socket.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "server/base/banned.h"
+
+enum { HTTP_PORT = 80, HTTPS_PORT = 443, PORT_MAX = 65535 };
+
+/* --- URLs ------------------------------------------------------------------------------------ */
+
+struct url {
+    struct text host; /* of IPv6 in brackets */
+    struct text path; /* without slashes at its ends */
+    int64_t port;     /* 0: the usual one */
+    bool is_https;
+};
+
+static struct text url_part(struct arena *arena, CURLU *handle, CURLUPart part)
+{
+    char *value = NULL;
+    struct text text;
+
+    if (curl_url_get(handle, part, &value, 0) != CURLUE_OK)
+        return NO_TEXT;
+    text = text_copy(arena, text_from(value));
+    curl_free(value);
+    return text;
+}
+
+static struct text without_slashes(struct text path)
+{
+    while (text_starts(path, TEXT("/")))
+        path = (struct text){path.at + 1, path.length - 1};
+    while (text_ends(path, TEXT("/")))
+        path.length--;
+    return path;
+}
+
+static enum status url_read(struct session *session, const char *option, struct text url,
+                            struct url *ret_url)
+{
+    CURLU *handle = curl_url();
+    CURLUcode code = CURLUE_OUT_OF_MEMORY;
+
+    *ret_url = (struct url){.port = 0};
+    if (handle != NULL)
+        code = curl_url_set(handle, CURLUPART_URL, text_string(session->arena, url), 0);
+    if (code == CURLUE_OK) {
+        ret_url->host = url_part(session->arena, handle, CURLUPART_HOST);
+        ret_url->path = without_slashes(url_part(session->arena, handle, CURLUPART_PATH));
+        ret_url->is_https = text_is(url_part(session->arena, handle, CURLUPART_SCHEME), "https");
+        if (!text_to_i64(url_part(session->arena, handle, CURLUPART_PORT), &ret_url->port))
+            ret_url->port = 0;
+    }
+    curl_url_cleanup(handle);
+    if (code != CURLUE_OK)
+        return fail(&session->failure, STATUS_INVALID, "%s is \"" TEXT_FORMAT "\", which is no URL",
+                    option, TEXT_ARG(url));
+    return STATUS_OK;
+}
+
+/* A URL on the same host must be where the samples have it; what is elsewhere is not theirs. */
+static enum status check_url(struct session *session, const struct url *master, const char *option,
+                             struct text url, const char *const served[])
+{
+    struct url found;
+    enum status status = STATUS_OK;
+
+    if (url.length == 0)
+        return STATUS_OK;
+    status = url_read(session, option, url, &found);
+    if (status != STATUS_OK || !text_equal_nocase(found.host, master->host))
+        return status;
+    for (size_t i = 0; served[i] != NULL; i++)
+        if (text_equal(found.path, text_print(session->arena, TEXT_FORMAT "%s",
+                                              TEXT_ARG(master->path), served[i])))
+            return STATUS_OK;
+    return fail(&session->failure, STATUS_INVALID,
+                "%s is " TEXT_FORMAT
+                ", but for this master_url the web server would serve /" TEXT_FORMAT
+                "%s: change config.xml, or a copy of the sample by hand",
+                option, TEXT_ARG(url), TEXT_ARG(master->path), served[0]);
+}
+
+static enum status check_urls(struct session *session, const struct url *master, bool takes_uploads)
+{
+    static const char *const scheduler[] = {"_cgi/cgi", NULL};
+    static const char *const download[] = {"/download", NULL};
+    static const char *const upload[] = {"/file_upload_handler", "_cgi/file_upload_handler", NULL};
+    const struct config *config = session->config;
+    enum status status = STATUS_OK;
+
+    for (size_t i = 0; i < config->scheduler_url.count && status == STATUS_OK; i++)
+        status =
+            check_url(session, master, "scheduler_url", config->scheduler_url.items[i], scheduler);
+    if (status == STATUS_OK)
+        status = check_url(session, master, "download_url", config->download_url, download);
+    if (status == STATUS_OK && takes_uploads)
+        status = check_url(session, master, "upload_url", config->upload_url, upload);
+    return status;
+}
+
+/* --- values ---------------------------------------------------------------------------------- */
+
+static bool is_plain(struct text text)
+{
+    static const char others[] = "_./~-:,=@";
+
+    for (size_t i = 0; i < text.length; i++) {
+        char c = text.at[i];
+
+        if (!((c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') ||
+              strchr(others, c) != NULL || c == '[' || c == ']') ||
+            c == '\0')
+            return false;
+    }
+    return true;
+}
+
+static enum status set(struct session *session, struct deploy_place *place, const char *word,
+                       const char *value)
+{
+    struct sample_filling *filling = &place->filling;
+
+    if (value == NULL)
+        value = "";
+    if (!is_plain(text_from(value)))
+        return fail(&session->failure, STATUS_INVALID,
+                    "\"%s\" has no place in a configuration: letters, digits and _./~-:,=@ have",
+                    value);
+    place->values[filling->value_count++] = (struct sample_value){word, text_from(value)};
+    return STATUS_OK;
+}
+
+void deploy_place_set_part(struct deploy_place *place, const char *word, bool holds)
+{
+    for (size_t i = 0; i < place->filling.part_count; i++)
+        if (strcmp(place->parts[i].word, word) == 0) {
+            place->parts[i].holds = holds;
+            return;
+        }
+    place->parts[place->filling.part_count++] = (struct sample_part){word, holds};
+}
+
+static const char *string(struct session *session, struct text text)
+{
+    return text_string(session->arena, text);
+}
+
+static const char *or_else(const char *value, const char *otherwise)
+{
+    return value != NULL ? value : otherwise;
+}
+
+/* Letters, digits and _, and `also`; whatever else becomes _. */
+static const char *as_word(struct session *session, struct text text, const char *also)
+{
+    struct buffer word = buffer_in(session->arena);
+
+    for (size_t i = 0; i < text.length; i++) {
+        char c = text.at[i];
+        bool is_word = (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') ||
+                       (c != '\0' && strchr(also, c) != NULL);
+
+        buffer_add_char(&word, is_word ? c : '_');
+    }
+    return string(session, buffer_text(&word));
+}
+
+/* The program beside this one. */
+static const char *own_neighbour(struct session *session, const char *name)
+{
+    char path[PATH_MAX] = "";
+    ssize_t length = readlink("/proc/self/exe", path, sizeof(path) - 1);
+    char *slash;
+
+    if (length <= 0)
+        return name;
+    path[length] = '\0';
+    slash = strrchr(path, '/');
+    return string(session, text_print(session->arena, "%.*s/%s",
+                                      slash == NULL ? 0 : (int)(slash - path), path, name));
+}
+
+static bool machine_has_ipv6(void)
+{
+    int tried = socket(AF_INET6, SOCK_STREAM | SOCK_CLOEXEC, 0);
+
+    if (tried >= 0)
+        close(tried);
+    return tried >= 0;
+}
+
+/* "PORT", or "ADDRESS:PORT". */
+static const char *listen_at(struct session *session, int64_t port)
+{
+    const char *address = option_value(session, "address");
+
+    return string(session, text_print(session->arena, "%s%s%d", or_else(address, ""),
+                                      address == NULL ? "" : ":", (int)port));
+}
+
+static enum status set_ports(struct session *session, struct deploy_place *place,
+                             const struct url *master)
+{
+    int64_t port = master->is_https || master->port == 0 ? HTTP_PORT : master->port;
+    int64_t tls_port = !master->is_https || master->port == 0 ? HTTPS_PORT : master->port;
+    enum status status = option_number(session, "port", 1, PORT_MAX, &port);
+
+    if (status == STATUS_OK)
+        status = option_number(session, "tls-port", 1, PORT_MAX, &tls_port);
+    if (status == STATUS_OK)
+        status = set(session, place, "ADDRESS", listen_at(session, port));
+    if (status == STATUS_OK)
+        status = set(session, place, "PORT",
+                     string(session, text_print(session->arena, "%d", (int)port)));
+    if (status == STATUS_OK)
+        status = set(session, place, "TLS_ADDRESS", listen_at(session, tls_port));
+    if (status == STATUS_OK)
+        status = set(session, place, "TLS_PORT",
+                     string(session, text_print(session->arena, "%d", (int)tls_port)));
+    return status;
+}
+
+static enum status set_certificate(struct session *session, struct deploy_place *place)
+{
+    const char *certificate = option_value(session, "certificate");
+    const char *key = option_value(session, "key");
+    enum status status;
+
+    place->has_tls = certificate != NULL;
+    if ((certificate == NULL) != (key == NULL)) {
+        session->is_usage = true;
+        return fail(&session->failure, STATUS_INVALID, "--certificate and --key go together");
+    }
+    status = set(session, place, "CERTIFICATE", certificate);
+    return status == STATUS_OK ? set(session, place, "KEY", key) : status;
+}
+
+static const char *of_project(struct session *session, struct deploy_place *place, struct text path,
+                              const char *usual)
+{
+    if (path.length == 0)
+        path = text_from(usual);
+    if (text_starts(path, TEXT("/")))
+        return string(session, path);
+    return string(session,
+                  text_print(session->arena, "%s/" TEXT_FORMAT, place->project, TEXT_ARG(path)));
+}
+
+static enum status find_folders(struct session *session, struct deploy_place *place)
+{
+    char absolute[PATH_MAX];
+    enum status status;
+
+    if (realpath(session->project, absolute) == NULL)
+        return fail(&session->failure, STATUS_IO, "%s: %s", session->project, strerror(errno));
+    place->project = string(session, text_copy(session->arena, text_from(absolute)));
+    place->has_boinc_pages =
+        access(of_project(session, place, NO_TEXT, "html/user/index.php"), F_OK) == 0;
+    status = set(session, place, "PROJECT", place->project);
+    if (status == STATUS_OK)
+        status = set(session, place, "DOWNLOAD",
+                     of_project(session, place, session->config->download_dir, "download"));
+    if (status == STATUS_OK)
+        status = set(session, place, "PAGES", of_project(session, place, NO_TEXT, "html/user"));
+    if (status == STATUS_OK)
+        status =
+            set(session, place, "DOWN", of_project(session, place, NO_TEXT, "scheduler-down.asis"));
+    return status;
+}
+
+static enum status find_sockets(struct session *session, struct deploy_place *place)
+{
+    const char *usual = string(
+        session, text_print(session->arena, "/run/quartermaster/%s.socket", place->file_name));
+    const char *usual_uploads =
+        string(session,
+               text_print(session->arena, "/run/quartermaster/%s-upload.socket", place->file_name));
+    enum status status;
+
+    place->socket = or_else(option_value(session, "socket"), usual);
+    place->uploads_socket = or_else(option_value(session, "uploads"), usual_uploads);
+    place->program =
+        or_else(option_value(session, "program"), own_neighbour(session, "quartermaster"));
+    status = set(session, place, "SOCKET", place->socket);
+    if (status == STATUS_OK)
+        status = set(session, place, "UPLOADS", place->uploads_socket);
+    if (status == STATUS_OK)
+        status = set(session, place, "PROGRAM", place->program);
+    return status;
+}
+
+static enum status find_group(struct session *session, struct deploy_place *place)
+{
+    place->group = or_else(option_value(session, "group"), "www-data");
+    if (getgrnam(place->group) == NULL)
+        return fail(&session->failure, STATUS_NOT_FOUND,
+                    "there is no group %s: --group names the web server's", place->group);
+    return STATUS_OK;
+}
+
+enum status deploy_place_find(struct session *session, struct deploy_place *ret_place)
+{
+    struct deploy_place *place = ret_place;
+    struct url master;
+    enum status status = session_config(session);
+
+    *place = (struct deploy_place){.name = NULL};
+    place->filling.values = place->values;
+    place->filling.parts = place->parts;
+    if (status == STATUS_OK)
+        status = url_read(session, "master_url", session->config->master_url, &master);
+    if (status != STATUS_OK)
+        return status;
+    if (master.path.length == 0)
+        return fail(&session->failure, STATUS_INVALID,
+                    "master_url is " TEXT_FORMAT ", but the samples are for projects below a path, "
+                    "such as https://example.org/demo/",
+                    TEXT_ARG(session->config->master_url));
+    place->is_https = master.is_https;
+    place->takes_uploads = !option_given(session, "no-uploads");
+    place->name = string(session, master.path);
+    place->file_name = as_word(session, master.path, "-.");
+    status = check_urls(session, &master, place->takes_uploads);
+    if (status == STATUS_OK)
+        status = set(session, place, "NAME", place->name);
+    if (status == STATUS_OK)
+        status = set(session, place, "WORD", as_word(session, master.path, ""));
+    if (status == STATUS_OK)
+        status = set(session, place, "HOST", string(session, master.host));
+    if (status == STATUS_OK)
+        status = set_ports(session, place, &master);
+    if (status == STATUS_OK)
+        status = set_certificate(session, place);
+    if (status == STATUS_OK)
+        status = find_folders(session, place);
+    if (status == STATUS_OK)
+        status = find_sockets(session, place);
+    if (status == STATUS_OK)
+        status = find_group(session, place);
+    deploy_place_set_part(place, "pages", !place->has_boinc_pages);
+    deploy_place_set_part(place, "joining", session->config->joining);
+    deploy_place_set_part(place, "uploads", place->takes_uploads);
+    deploy_place_set_part(place, "ipv6", !option_given(session, "address") && machine_has_ipv6());
+    deploy_place_set_part(place, "tls", place->has_tls);
+    return status;
+}
+
+/* --- what the web server may do -------------------------------------------------------------- */
+
+/* As the kernel judges: by the bits of the owner, else those of the group, else the others'. */
+static bool may(const struct stat *found, uid_t user, gid_t group, int wanted)
+{
+    unsigned bits = found->st_mode;
+
+    if (user != 0 && found->st_uid == user)
+        bits >>= 6;
+    else if (found->st_gid == group)
+        bits >>= 3;
+    return (bits & (unsigned)wanted & 7u) == (unsigned)wanted;
+}
+
+struct text deploy_lacks(struct session *session, const struct deploy_place *place,
+                         const char *path, int wanted)
+{
+    const struct passwd *passwd = getpwnam(place->group);
+    uid_t user = passwd == NULL ? 0 : passwd->pw_uid;
+    const struct group *group = getgrnam(place->group);
+    struct stat found;
+
+    if (group == NULL || stat(path, &found) != 0)
+        return NO_TEXT;
+    for (const char *slash = strchr(path + 1, '/'); slash != NULL; slash = strchr(slash + 1, '/')) {
+        const char *folder =
+            string(session, text_copy(session->arena, (struct text){path, (size_t)(slash - path)}));
+        struct stat above;
+
+        if (stat(folder, &above) == 0 && !may(&above, user, group->gr_gid, X_OK))
+            return text_print(session->arena, "%s cannot be entered by %s", folder, place->group);
+    }
+    if (may(&found, user, group->gr_gid, wanted))
+        return NO_TEXT;
+    return text_print(session->arena, "%s cannot be %s by %s (mode %03o)", path,
+                      (wanted & W_OK) != 0 ? "written to" : "read", place->group,
+                      (unsigned)found.st_mode & 0777u);
+}
