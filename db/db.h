@@ -196,10 +196,9 @@ MUST_CHECK enum status db_account_save_passwd_hash(struct db *db, int64_t id, st
 /* The newest host of the user with this stored (hashed) host_cpid. */
 MUST_CHECK enum status db_host_newest_by_cpid(struct db *db, struct arena *arena, int64_t userid,
                                               struct text host_cpid, struct host_row *ret_host);
-/* The newest host of the user, with an id above `id_above`, alike in all five columns. */
+/* The newest host of the user that is alike in all five columns. */
 MUST_CHECK enum status db_host_newest_alike(struct db *db, struct arena *arena, int64_t userid,
-                                            int64_t id_above, const struct host_row *like,
-                                            struct host_row *ret_host);
+                                            const struct host_row *like, struct host_row *ret_host);
 /* Inserts every column of the row (and 0 or "" in columns we do not know); sets *ret_id. */
 MUST_CHECK enum status db_host_insert(struct db *db, const struct host_row *host, int64_t *ret_id);
 /* Writes the columns that a scheduler writes: not id, create_time, userid, credit, venue,

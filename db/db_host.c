@@ -59,10 +59,9 @@ enum status db_host_newest_by_cpid(struct db *db, struct arena *arena, int64_t u
 }
 
 enum status db_host_newest_alike(struct db *db, struct arena *arena, int64_t userid,
-                                 int64_t id_above, const struct host_row *like,
-                                 struct host_row *ret_host)
+                                 const struct host_row *like, struct host_row *ret_host)
 {
-    return DB_ONE(db, host_newest_alike, arena, ret_host, .userid = userid, .id_above = id_above,
+    return DB_ONE(db, host_newest_alike, arena, ret_host, .userid = userid,
                   .domain_name = like->domain_name, .last_ip_addr = like->last_ip_addr,
                   .os_name = like->os_name, .p_model = like->p_model, .m_nbytes = like->m_nbytes);
 }

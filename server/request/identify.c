@@ -193,7 +193,7 @@ static enum next search_alike(struct request *request, bool *ret_taken)
     if (!identity_may_search_alike(&request->message, exempt.items, exempt.count, visit->user.id,
                                    &like))
         return NEXT_STEP;
-    status = db_host_newest_alike(request->db, request->arena, visit->user.id, 0, &like, &found);
+    status = db_host_newest_alike(request->db, request->arena, visit->user.id, &like, &found);
     if (status == STATUS_NOT_FOUND)
         return NEXT_STEP;
     if (status != STATUS_OK)

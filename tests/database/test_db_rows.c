@@ -147,12 +147,11 @@ static void the_newest_host_is_found(void **state)
     assert_i64(found.id, second);
     assert_status(STATUS_NOT_FOUND,
                   db_host_newest_by_cpid(f->db, f->arena, 10, host.host_cpid, &found));
-    assert_status(STATUS_OK, db_host_newest_alike(f->db, f->arena, 9, first, &host, &found));
+    assert_status(STATUS_OK, db_host_newest_alike(f->db, f->arena, 9, &host, &found));
     assert_i64(found.id, second);
-    assert_status(STATUS_NOT_FOUND,
-                  db_host_newest_alike(f->db, f->arena, 9, second, &host, &found));
+    assert_status(STATUS_NOT_FOUND, db_host_newest_alike(f->db, f->arena, 10, &host, &found));
     host.m_nbytes += 1;
-    assert_status(STATUS_NOT_FOUND, db_host_newest_alike(f->db, f->arena, 9, 0, &host, &found));
+    assert_status(STATUS_NOT_FOUND, db_host_newest_alike(f->db, f->arena, 9, &host, &found));
 }
 
 static void a_token_is_kept_only_by_commit(void **state)
@@ -594,7 +593,7 @@ static void a_hostile_name_is_only_a_name(void **state)
     assert_status(STATUS_OK, db_host_lock(f->db, f->arena, host.id, &read));
     assert_text(read.domain_name, name);
     assert_text(read.external_ip_addr, name);
-    assert_status(STATUS_OK, db_host_newest_alike(f->db, f->arena, 9, 0, &host, &read));
+    assert_status(STATUS_OK, db_host_newest_alike(f->db, f->arena, 9, &host, &read));
     assert_status(STATUS_OK, db_user_save_cross_project_id(f->db, 9, text_from(name)));
     assert_status(STATUS_OK, db_user_by_id(f->db, f->arena, 9, &user, &team));
     assert_text(user.cross_project_id, name);
@@ -635,7 +634,7 @@ static void an_old_schema_passes_bytes(void **state)
     assert_status(STATUS_OK, db_host_insert(f->db, &host, &host.id));
     assert_status(STATUS_OK, db_host_lock(f->db, f->arena, host.id, &read));
     assert_text(read.domain_name, name);
-    assert_status(STATUS_OK, db_host_newest_alike(f->db, f->arena, 9, 0, &host, &read));
+    assert_status(STATUS_OK, db_host_newest_alike(f->db, f->arena, 9, &host, &read));
     assert_status(STATUS_OK, db_commit(f->db));
     assert_i64(test_sql_integer(f->database, "SELECT LENGTH(domain_name) FROM host"),
                (int64_t)strlen(name));

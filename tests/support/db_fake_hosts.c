@@ -77,7 +77,7 @@ enum status db_host_newest_by_cpid(struct db *db, struct arena *in, int64_t user
     return status == STATUS_OK && !found ? STATUS_NOT_FOUND : status;
 }
 
-enum status db_host_newest_alike(struct db *db, struct arena *in, int64_t userid, int64_t id_above,
+enum status db_host_newest_alike(struct db *db, struct arena *in, int64_t userid,
                                  const struct host_row *like, struct host_row *ret_host)
 {
     enum status status = CALL(userid);
@@ -86,8 +86,7 @@ enum status db_host_newest_alike(struct db *db, struct arena *in, int64_t userid
     for (size_t i = 0; status == STATUS_OK && i < db_fake.host_count; i++) {
         const struct host_row *host = &db_fake.hosts[i];
 
-        if (host->userid == userid && host->id > id_above &&
-            text_equal(host->domain_name, like->domain_name) &&
+        if (host->userid == userid && text_equal(host->domain_name, like->domain_name) &&
             text_equal(host->last_ip_addr, like->last_ip_addr) &&
             text_equal(host->os_name, like->os_name) && text_equal(host->p_model, like->p_model) &&
             !(host->m_nbytes < like->m_nbytes) && !(host->m_nbytes > like->m_nbytes)) {
