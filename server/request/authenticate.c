@@ -254,8 +254,8 @@ static void check_own_versions(struct request *request)
 
     for (size_t i = 0; message->anonymous_platform && i < message->app_version_count; i++) {
         const struct client_app_version *own = &message->app_versions[i];
-        bool is_known = own->is_placeholder || own->app_name.length == 0 ||
-                        catalog_app_by_name(request->catalog, own->app_name) != NULL;
+        bool is_known =
+            own->is_placeholder || catalog_app_by_name(request->catalog, own->app_name) != NULL;
 
         for (size_t j = 0; j < i && !is_known; j++)
             is_known = text_equal(message->app_versions[j].app_name, own->app_name);

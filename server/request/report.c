@@ -163,11 +163,9 @@ static void finish_others(struct booking *booking)
     }
 }
 
-static bool is_booked(const void *context, const struct result_row *row)
+static bool is_reported(const void *context, const struct result_row *row)
 {
-    const struct entry *entry = report_find_entry(context, row);
-
-    return entry != NULL && entry->is_done;
+    return report_find_entry(context, row) != NULL;
 }
 
 static enum status book(struct booking *booking)
@@ -181,8 +179,8 @@ static enum status book(struct booking *booking)
     status = save(booking, &missed);
     if (status != STATUS_OK)
         return status;
-    if (missed == 0) {
-        results_in_progress_drop(booking->request, is_booked, booking);
+    if (missed == 0) { /* whatever was in progress and is reported is booked */
+        results_in_progress_drop(booking->request, is_reported, booking);
         return STATUS_OK;
     }
     jobs_in_progress_forget(booking->request);

@@ -116,7 +116,7 @@ static enum status look_in_progress(struct booking *booking)
     for (size_t i = 0; status == STATUS_OK && i < count; i++) {
         struct entry *entry = report_find_entry(booking, &rows[i]);
 
-        if (entry == NULL || !entry->is_looked_up)
+        if (entry == NULL)
             continue;
         entry->row = &rows[i];
         entry->found = report_judge(&rows[i], visit->host.id, visit->user.id, -1);
@@ -163,7 +163,7 @@ enum status report_look_up(struct booking *booking, bool again)
     for (size_t i = 0; i < count; i++) {
         struct entry *entry = report_find_entry(booking, &rows[i]);
 
-        if (entry == NULL || !entry->is_looked_up)
+        if (entry == NULL)
             continue; /* a name that only the database thinks equal */
         entry->row = &rows[i];
         entry->found = report_judge(&rows[i], visit->host.id, visit->user.id, owners[i]);

@@ -119,7 +119,7 @@ size_t files_present(const struct message *message, struct text *ret_names)
     size_t count = 0;
 
     for (size_t i = 0; i < message->file_count; i++)
-        if (message->files[i].status > STATUS_NOT_PRESENT && message->files[i].name.length > 0)
+        if (message->files[i].status > STATUS_NOT_PRESENT)
             ret_names[count++] = message->files[i].name;
     sorted_names(ret_names, count);
     return count;

@@ -44,7 +44,8 @@ bool tally_begin(const struct host_view *view, struct arena *arena, size_t jobs_
 
 double deadline_margin(const struct config *config, const struct version_option *option)
 {
-    return fmax(fmax(config->deadline_margin, option->is_untried ? config->untried_margin : 1), 1);
+    return option->is_untried ? fmax(config->deadline_margin, config->untried_margin)
+                              : config->deadline_margin;
 }
 
 void tally_take_use(struct tally *tally, const struct tally_use *use)

@@ -144,7 +144,7 @@ struct text host_record_external_address(struct text forwarded_for, struct text 
 {
     struct text rest = forwarded_for, address = text_trim(remote_addr);
 
-    while (is_trusted(address, trusted, trusted_count) && rest.length > 0) {
+    while (is_trusted(address, trusted, trusted_count)) {
         struct text before = take_last(&rest);
 
         if (before.length == 0)

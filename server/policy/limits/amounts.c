@@ -85,9 +85,9 @@ void amounts_read(const struct message *message, double cpus, bool share_in_scal
     *amounts = (struct amounts){.resource_count = 1, .share = 1};
     amounts->resources[RESOURCE_CPU] = (struct resource){
         .type = TEXT("CPU"),
-        .count = between(cpus, 1, COUNT_MAX),
+        .count = cpus,
         .seconds = positive(message->cpu_req_seconds, SECONDS_MAX),
-        .instances = positive(message->cpu_req_instances, between(cpus, 1, COUNT_MAX)),
+        .instances = positive(message->cpu_req_instances, cpus),
         .tells_idle = message->has_cpu_req_instances,
         .estimated_delay = between(message->estimated_delay, 0, DELAY_MAX),
     };

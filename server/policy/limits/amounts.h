@@ -33,7 +33,7 @@ struct amounts {
  * never when it said dont_send_work. */
 bool message_wants_work(const struct message *message);
 
-/* `cpus` is the number of usable CPUs. Numbers that no host can have are bounded. With
+/* `cpus` is what limits_usable_cpus says. Numbers that no host can have are bounded. With
  * `share_in_scalar` the unit of an old request is project-normalized seconds. */
 void amounts_read(const struct message *message, double cpus, bool share_in_scalar,
                   struct amounts *ret_amounts);

@@ -84,7 +84,7 @@ static bool has_feature(const struct message *message, struct text feature)
 {
     struct text lists[2] = {message->p_features, version_after(message->p_model, TEXT("["))};
 
-    for (size_t i = 0; i < 2; i++) {
+    for (size_t i = 0; i < sizeof(lists) / sizeof(lists[0]); i++) {
         struct text rest = lists[i];
 
         while (rest.length > 0) {

@@ -98,11 +98,8 @@ double delay_spread(double base, const struct load *load, double jitter, uint64_
 double delay_for(enum delay_cause cause, double configured, const struct load *load, double jitter,
                  uint64_t seed)
 {
-    double base;
+    double base = causes[cause].base;
 
-    if ((size_t)cause >= DELAY_CAUSE_COUNT)
-        return 0;
-    base = causes[cause].base;
     if (causes[cause].configured && configured > 0)
         base = causes[cause].is_an_interval ? stretched(configured) : configured;
     return delay_spread(base, load, jitter, random_mix(seed, (uint64_t)cause));

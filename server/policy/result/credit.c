@@ -23,7 +23,7 @@ void credit_average_add(struct credit_average *average, double now, double sent_
 {
     double span, kept;
 
-    if (average->time <= 0 && credit > 0) {
+    if (average->time <= 0) {
         span = now - sent_time;
         average->credit = credit / ((span > 1 ? span : 1) / DAY);
         average->time = now;

@@ -34,8 +34,7 @@ bool version_is_reliable(const struct host_app_version_row *row, const struct co
     if (row->turnaround_n > TURNAROUND_MIN && turnaround_max > 0 &&
         row->turnaround_avg > turnaround_max)
         return false;
-    if (config->daily_result_quota > 0 && row->max_jobs_per_day > 0 &&
-        row->max_jobs_per_day < config->daily_result_quota)
+    if (row->max_jobs_per_day > 0 && row->max_jobs_per_day < config->daily_result_quota)
         return false;
     return row->consecutive_valid >= VALID_MIN;
 }
