@@ -49,7 +49,9 @@ struct db_fake {
 
     /* --- what goes wrong */
     int calls_left;      /* of those that can fail; then each of them answers `failure` */
+    bool fails_once;     /* only the first call after those fails */
     enum status failure; /* DB_GONE unless set */
+    int64_t gone_host;   /* its row is found by searches, and is not there any more to be locked */
     enum status commits[FAKE_COMMITS]; /* answers of db_commit, one after the other */
     size_t commit_count;               /* that were made */
     enum status reopen, host_token;    /* answers of these calls */
@@ -62,6 +64,7 @@ struct db_fake {
     struct message_from_host from_host[FAKE_MESSAGES];
     size_t from_host_count;
     struct text global_prefs, cross_project_id;
+    size_t in_progress_most;        /* rows that were asked for at most */
     struct counted_results counted; /* whose results a lock or a look has counted */
 };
 extern struct db_fake db_fake;

@@ -38,7 +38,9 @@ enum status db_results_by_name(struct db *db, struct arena *in, const struct tex
 {
     *ret_rows = ARENA_ARRAY(in, FAKE_JOBS, struct result_row);
     *ret_count = 0;
-    for (size_t i = 0; *ret_rows != NULL && i < db_fake.job_count; i++) {
+    if (*ret_rows == NULL)
+        return STATUS_NO_MEMORY;
+    for (size_t i = 0; i < db_fake.job_count; i++) {
         if (is_named(&db_fake.jobs[i], names, count))
             (*ret_rows)[(*ret_count)++] = db_fake.jobs[i].result;
     }
@@ -93,9 +95,12 @@ enum status db_results_in_progress(struct db *db, struct arena *in, int64_t host
 {
     struct host_job *jobs;
 
+    db_fake.in_progress_most = most;
     read_jobs(in, hostid, false, &jobs, ret_count);
     *ret_rows = ARENA_ARRAY(in, FAKE_JOBS, struct result_row);
-    for (size_t i = 0; *ret_rows != NULL && i < *ret_count; i++)
+    if (jobs == NULL || *ret_rows == NULL)
+        return STATUS_NO_MEMORY;
+    for (size_t i = 0; i < *ret_count; i++)
         (*ret_rows)[i] = jobs[i].result;
     return CALL(hostid);
 }
@@ -103,8 +108,9 @@ enum status db_results_in_progress(struct db *db, struct arena *in, int64_t host
 enum status db_jobs_in_progress(struct db *db, struct arena *in, int64_t hostid, size_t most,
                                 struct host_job **ret_jobs, size_t *ret_count)
 {
+    db_fake.in_progress_most = most;
     read_jobs(in, hostid, false, ret_jobs, ret_count);
-    return CALL(hostid);
+    return *ret_jobs == NULL ? STATUS_NO_MEMORY : CALL(hostid);
 }
 
 int db_compare_jobs_by_age(const void *job, const void *other)
@@ -129,7 +135,7 @@ enum status db_jobs_by_name(struct db *db, struct arena *in, int64_t hostid,
         if (is_named(job_of(job.result.id), names, count))
             (*ret_jobs)[(*ret_count)++] = job;
     }
-    return CALL(hostid);
+    return *ret_jobs == NULL ? STATUS_NO_MEMORY : CALL(hostid);
 }
 
 enum status db_jobs_resend(struct db *db, const struct resent_job *jobs, size_t count)

@@ -50,6 +50,13 @@ static void instances_alone_are_a_request(void **state)
     amounts_read(&message, 4, true, &amounts);
     assert_false(amounts_wants(&amounts, RESOURCE_CPU));
     assert_true(amounts_wants(&amounts, 1));
+    coproc.count = 0; /* a coprocessor that is not there wants nothing, and nor does an idle one */
+    assert_false(message_wants_work(&message));
+    coproc.count = 1;
+    coproc.req_instances = 0;
+    assert_false(message_wants_work(&message));
+    coproc.req_seconds = 1;
+    assert_true(message_wants_work(&message));
 }
 
 static void dont_send_work_wins(void **state)
@@ -126,6 +133,7 @@ static void absurd_requests_are_bounded(void **state)
         {.type = TEXT("NVIDIA"), .count = 2, .req_seconds = 1e300, .req_instances = 99},
         {.type = TEXT("CPU"), .count = 2, .req_seconds = 5},
         {.type = TEXT("ATI"), .count = 0, .req_seconds = 5},
+        {.count = 2, .req_seconds = 5},
     };
     struct amounts amounts;
 
@@ -135,7 +143,7 @@ static void absurd_requests_are_bounded(void **state)
     message.cpu_req_instances = 1e9;
     message.estimated_delay = 1e300;
     message.coprocs = coprocs;
-    message.coproc_count = 3;
+    message.coproc_count = 4;
     amounts_read(&message, 4, true, &amounts);
     assert_int_equal(amounts.resource_count, 2);
     assert_real(amounts.resources[0].seconds, 0, 0);
@@ -301,6 +309,7 @@ static void no_number_makes_an_estimate_useless(void **state)
             }
     assert_real(estimate_wall_time(0, 1e9, 1, 1), 1000, 1e-9);
     assert_real(estimate_wall_time(5e8, 1e9, 1, 1), 0.5, 1e-12);
+    assert_real(estimate_wall_time(0.5, 1e9, 1, 1), 1e-9, 1e-15);
 }
 
 /* --- disk ------------------------------------------------------------------------------------- */
@@ -474,6 +483,8 @@ static void benchmarks_are_capped_by_those_of_others(void **state)
     assert_real(estimate_capped_flops(0, &benchmarks), 5.1e9, 1);
     assert_real(estimate_capped_flops(10.5e9, &benchmarks), 10.5e9, 1); /* within a tenth */
     assert_real(estimate_capped_flops(1e12, &benchmarks), 9.6e9, 1);
+    benchmarks = benchmarks_of(samples, 10);
+    assert_real(benchmarks.median, 0.6e9, 1);
     benchmarks = benchmarks_of(samples, 9); /* too few to know */
     assert_real(estimate_capped_flops(-1, &benchmarks), 3.3e9, 1);
     assert_real(estimate_capped_flops(1e12, &benchmarks), 3.3e9, 1);

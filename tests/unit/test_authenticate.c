@@ -256,6 +256,21 @@ static void a_stale_number_leads_to_the_similar_host(void **state)
         "host_lock_with_user(3) rollback user_lock(17) host_lock(3)"); /* user before host */
 }
 
+/* Whoever deletes hosts may do so between a search and the lock of what it found. */
+static void a_record_that_is_deleted_meanwhile_is_not_used(void **state)
+{
+    (void)state;
+    add_host(3, 17, 9);
+    add_host(4, 17, 5);
+    db_fake.gone_host = 4;
+    request.message.hostid = 3;
+    request.message.rpc_seqno = 6; /* too small for 3 */
+    assert_int_equal(step_authenticate(&request), NEXT_STEP);
+    assert_true(request.visit.host_is_new);
+    assert_false(request.visit.detaches);
+    assert_i64(request.visit.answer.hostid, 1002);
+}
+
 static void a_clone_on_another_machine_gets_a_new_host(void **state)
 {
     (void)state;
@@ -500,6 +515,16 @@ static void a_weak_key_stores_neither_preferences_nor_cpid(void **state)
     assert_int_equal(db_fake_calls("user_save_cross_project_id"), 0);
 }
 
+static void a_request_that_only_reads_stores_neither(void **state)
+{
+    (void)state;
+    say_preferences();
+    request.is_read_only = true;
+    step_authenticate(&request);
+    assert_int_equal(db_fake_calls("user_save_global_prefs"), 0);
+    assert_int_equal(db_fake_calls("user_save_cross_project_id"), 0);
+}
+
 static void the_same_cpid_is_not_stored_again(void **state)
 {
     (void)state;
@@ -629,6 +654,12 @@ static void only_requests_for_work_can_be_too_early(void **state)
     config.min_sendwork_interval = 60;
     step_authenticate(&request);
     assert_false(request.visit.work_refused);
+    stage_again();
+    ask_for_work();
+    db_fake.hosts[0].rpc_time = NOW;
+    config.min_sendwork_interval = 1; /* the shortest there is */
+    step_authenticate(&request);
+    assert_true(request.visit.work_refused);
 }
 
 static void the_key_of_the_project_is_compared(void **state)
@@ -669,12 +700,96 @@ static void a_forbidden_request_stays_forbidden(void **state)
     assert_true(request.visit.work_refused);
 }
 
+/* --- the volunteer's own versions ------------------------------------------------------------- */
+
+static void misspelt_apps_are_named_once_and_three_at_most(void **state)
+{
+    static const char *const names[] = {"summer", "sumer",  "sumer", NULL,
+                                        "somer",  "sommer", "smmer"};
+    struct client_app_version own[sizeof(names) / sizeof(names[0])] = {0};
+
+    (void)state;
+    ask_for_work();
+    for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++) {
+        own[i].is_placeholder = names[i] == NULL;
+        own[i].app_name = names[i] == NULL ? NO_TEXT : text_from(names[i]);
+    }
+    request.message.app_versions = own;
+    request.message.app_version_count = sizeof(names) / sizeof(names[0]);
+    step_authenticate(&request);
+    assert_int_equal(request.visit.answer.message_count, 0); /* its platform is not anonymous */
+
+    request.message.anonymous_platform = true;
+    platforms[0].name = TEXT("anonymous");
+    step_authenticate(&request);
+    platforms[0].name = TEXT("x86_64-pc-linux-gnu");
+    assert_int_equal(request.visit.answer.message_count, 3);
+    assert_true(is_said(MESSAGE_NOTICE, "\"sumer\""));
+    assert_true(is_said(MESSAGE_NOTICE, "\"somer\""));
+    assert_true(is_said(MESSAGE_NOTICE, "\"sommer\""));
+}
+
+/* --- what the plan is made of ------------------------------------------------------------------
+ */
+
+static struct request_plan plan_with_apps(struct app_row *first, size_t count)
+{
+    const struct catalog changed = {
+        .rows = {.apps = first, .app_count = count, .platforms = platforms, .platform_count = 1}};
+    struct request_plan plan;
+
+    memset(&request.visit, 0, sizeof(request.visit));
+    request.catalog = &changed;
+    assert_int_equal(step_authenticate(&request), NEXT_STEP);
+    plan = request.visit.plan;
+    request.catalog = &catalog;
+    return plan;
+}
+
+static void an_app_that_is_always_on_is_served_until_it_is_deprecated(void **state)
+{
+    struct app_row both[] = {{.non_cpu_intensive = 1}, {0}};
+
+    (void)state;
+    ask_for_work();
+    assert_false(plan_with_apps(both + 1, 1).serves_always_on);
+    assert_true(plan_with_apps(both, 2).serves_always_on);
+    assert_true(plan_with_apps(both, 1).serves_always_on);
+    both[0].deprecated = 1;
+    assert_false(plan_with_apps(both, 2).serves_always_on);
+}
+
+/* Rows in progress are read for the limits of what the host has, and for the simulation where the
+ * client did not say its queue; not for either where it is off. */
+static void rows_are_read_for_what_is_on(void **state)
+{
+    struct coproc gpu = {.type = TEXT("NVIDIA"), .count = 1};
+
+    (void)state;
+    ask_for_work();
+    config.max_wus_in_progress_gpu = 5;
+    request.message.coprocs = &gpu;
+    assert_false(plan_with_apps(apps, 1).counts_rows);
+    request.message.coproc_count = 1;
+    assert_true(plan_with_apps(apps, 1).counts_rows);
+
+    request.message.coproc_count = 0;
+    config.max_wus_in_progress = 1;
+    assert_true(plan_with_apps(apps, 1).counts_rows);
+
+    assert_false(plan_with_apps(apps, 1).queue_needs_rows);
+    config.workload_sim = true;
+    assert_true(plan_with_apps(apps, 1).queue_needs_rows);
+    config.ignore_delay_bound = true;
+    assert_false(plan_with_apps(apps, 1).queue_needs_rows);
+}
+
 /* --- failures --------------------------------------------------------------------------------- */
 
 static void every_call_may_fail(void **state)
 {
     (void)state;
-    for (int story = 0; story < 3; story++) {
+    for (int story = 0; story < 6; story++) {
         int calls = 0;
 
         for (;; calls++) {
@@ -682,13 +797,14 @@ static void every_call_may_fail(void **state)
 
             stage_again();
             say_preferences();
-            if (story > 0) {
-                add_host(3, story == 1 ? 17 : 18, 5);
+            if (story % 3 > 0) {
+                add_host(3, story % 3 == 1 ? 17 : 18, 5);
                 request.message.hostid = 3;
                 request.message.domain_name = TEXT("copy");
             }
             request.message.host_cpid = TEXT("cpid");
             db_fake.calls_left = calls;
+            db_fake.fails_once = story >= 3;
             next = step_authenticate(&request);
             if (next == NEXT_STEP)
                 break;
@@ -712,6 +828,7 @@ int main(void)
         CASE(several_clients_on_a_machine_are_several_hosts),
         CASE(an_exempt_user_finds_no_similar_host),
         CASE(a_stale_number_leads_to_the_similar_host),
+        CASE(a_record_that_is_deleted_meanwhile_is_not_used),
         CASE(a_clone_on_another_machine_gets_a_new_host),
         CASE(a_host_of_another_user_is_not_used),
         CASE(an_unknown_host_is_told_and_treated_as_new),
@@ -726,6 +843,7 @@ int main(void)
         CASE(preferences_that_are_whole_are_stored_as_they_are),
         CASE(of_a_large_body_the_key_is_looked_up_first),
         CASE(a_weak_key_stores_neither_preferences_nor_cpid),
+        CASE(a_request_that_only_reads_stores_neither),
         CASE(the_same_cpid_is_not_stored_again),
         CASE(stored_preferences_are_sent_by_venue),
         CASE(nothing_stands_against_work),
@@ -739,6 +857,9 @@ int main(void)
         CASE(the_key_of_the_project_is_compared),
         CASE(an_unknown_project_key_gets_no_work),
         CASE(a_forbidden_request_stays_forbidden),
+        CASE(misspelt_apps_are_named_once_and_three_at_most),
+        CASE(an_app_that_is_always_on_is_served_until_it_is_deprecated),
+        CASE(rows_are_read_for_what_is_on),
         CASE(every_call_may_fail),
     };
 

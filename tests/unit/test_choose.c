@@ -452,6 +452,20 @@ static void each_idle_instance_gets_a_job(void **state)
     assert_int_equal(choose(), 3);
 }
 
+/* Where all that work is asked for is closed, nothing need be searched. */
+static void nothing_is_searched_for_a_resource_that_the_user_excludes(void **state)
+{
+    struct tally tally;
+
+    (void)state;
+    begin(&tally);
+    memset(&notes, 0, sizeof(notes));
+    assert_false(choose_is_idle(&world->view, &tally, &notes));
+    world->view.is_excluded[0] = true;
+    assert_true(choose_is_idle(&world->view, &tally, &notes));
+    assert_int_equal(notes.refusals.by_reason[REASON_RESOURCE_EXCLUDED].count, 1);
+}
+
 static void coprocessor_requests_get_no_cpu_jobs(void **state)
 {
     (void)state;
@@ -512,6 +526,61 @@ static void an_assigned_job_waits_for_its_transition(void **state)
             .target_nresults = 1, .transition_time = 1000 + cases[i].transition_in, .now = 1000};
 
         assert_int_equal(assignment_decide(&question), cases[i].verdict);
+    }
+}
+
+/* Each row is a question of a workunit that wants one more instance, with one thing changed. */
+static void who_gets_an_assigned_job(void **state)
+{
+    static const struct {
+        struct assignment_question changed;
+        enum assignment_verdict verdict;
+    } cases[] = {
+        {{0}, ASSIGNMENT_NEW},
+        {{.error_mask = 1}, ASSIGNMENT_NOT},
+        {{.results_of_host = 1}, ASSIGNMENT_NOT},
+        {{.results_of_host = 1, .has_unsent = true}, ASSIGNMENT_NOT},
+        {{.error_mask = 1, .is_broadcast = true}, ASSIGNMENT_NOT},
+        {{.results_of_host = 1, .is_broadcast = true}, ASSIGNMENT_NOT},
+        {{.has_unsent = true}, ASSIGNMENT_UNSENT},
+        {{.canonical_resultid = 9}, ASSIGNMENT_NOT},
+        {{.canonical_resultid = 9, .has_unsent = true}, ASSIGNMENT_NOT},
+        {{.need_validate = 1}, ASSIGNMENT_NOT},
+        {{.need_validate = 1, .has_unsent = true}, ASSIGNMENT_UNSENT},
+        {{.unsent = 2}, ASSIGNMENT_NOT},
+        {{.in_progress = 2}, ASSIGNMENT_NOT},
+        {{.success = 2}, ASSIGNMENT_NOT},
+        {{.in_progress = 1}, ASSIGNMENT_NEW},
+        {{.is_broadcast = true, .success = 2, .canonical_resultid = 9}, ASSIGNMENT_NEW},
+        {{.is_broadcast = true, .has_unsent = true, .need_validate = 1}, ASSIGNMENT_UNSENT},
+    };
+
+    (void)state;
+    for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+        struct assignment_question question = cases[i].changed;
+
+        question.target_nresults = 2;
+        question.transition_time = 90000;
+        question.now = 1000;
+        if (assignment_decide(&question) != cases[i].verdict)
+            fail_msg("case %zu", i);
+    }
+}
+
+static void the_margin_of_a_version_that_nobody_has_tried_is_no_smaller(void **state)
+{
+    static const struct {
+        double of_all, of_untried, untried;
+    } cases[] = {{1, 1, 1}, {1, 2, 2}, {3, 2, 3}};
+
+    (void)state;
+    for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+        const struct version_option tried = {0}, untried = {.is_untried = true};
+
+        world->config->deadline_margin = cases[i].of_all;
+        world->config->untried_margin = cases[i].of_untried;
+        assert_real(deadline_margin(world->config, &tried), cases[i].of_all, 0);
+        assert_real(deadline_margin(world->config, &untried), cases[i].untried, 0);
     }
 }
 
@@ -785,9 +854,12 @@ int main(void)
         CASE(of_jobs_that_overshoot_the_smallest_is_taken),
         CASE(a_literal_second_is_one_job),
         CASE(each_idle_instance_gets_a_job),
+        CASE(nothing_is_searched_for_a_resource_that_the_user_excludes),
         CASE(coprocessor_requests_get_no_cpu_jobs),
         CASE(always_on_apps_get_one_job_each_whatever_was_asked),
         CASE(an_assigned_job_waits_for_its_transition),
+        CASE(who_gets_an_assigned_job),
+        CASE(the_margin_of_a_version_that_nobody_has_tried_is_no_smaller),
         CASE(the_choice_is_that_of_the_slow_way),
         CASE(no_sum_is_ever_exceeded),
     };

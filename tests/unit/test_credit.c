@@ -118,6 +118,10 @@ static void a_valid_result_is_one_sample_of_each_kind(void **state)
     run.elapsed_time = 360000; /* the second sample is cut down already */
     run_statistics_add_valid(&version, &run, 500);
     assert_real(version.et_avg, (2e-10 + 2e-9) / 2, 1e-20);
+    run.rsc_fpops_est = 1e-320; /* what is no number is no sample */
+    run_statistics_add_valid(&version, &run, 500);
+    assert_real(version.et_n, 2, 0);
+    assert_real(version.et_avg, (2e-10 + 2e-9) / 2, 1e-20);
 }
 
 static void later_samples_weigh_a_hundredth(void **state)

@@ -93,6 +93,18 @@ static void a_process_measures_its_rate(void **state)
     assert_real(load_meter_arrival(&meter, 0, now + 60 * SECOND_NS).backlog, 0, 0);
 }
 
+/* One that took no time that the clock can tell is a measure all the same: the next one is not
+ * taken whole. */
+static void a_request_of_no_time_is_measured(void **state)
+{
+    struct load_meter meter = {.workers = 1};
+
+    (void)state;
+    load_meter_served(&meter, 0);
+    load_meter_served(&meter, 32 * SECOND_NS);
+    assert_real(load_meter_rate(&meter, 1), 1, 1e-6);
+}
+
 /* --- the herd --------------------------------------------------------------------------------- */
 
 struct host {
@@ -212,6 +224,7 @@ int main(void)
         cmocka_unit_test(a_delay_grows_with_the_load_and_never_shrinks_below_its_base),
         cmocka_unit_test(jitter_is_uniform),
         cmocka_unit_test(a_process_measures_its_rate),
+        cmocka_unit_test(a_request_of_no_time_is_measured),
         cmocka_unit_test(a_delay_is_as_long_as_the_outage),
         cmocka_unit_test(the_return_of_a_database_is_met_by_a_ramp),
         cmocka_unit_test(a_herd_comes_back_at_a_rate_that_can_be_served),

@@ -18,6 +18,8 @@ static const struct {
     {0, 0, "Plan 9", "unheard of", "of"},
     {395, 386, "windows xp", "genuineintel", "intel xeon"},
     {402, 386, "Windows", "GenuineIntel", "Celeron(R) M processor"},
+    {402, 386, "Windows", "GenuineIntel", "Pentium(R) M processor"},
+    {402, 386, "Windows", "GenuineIntel", "x86 Family 6 Model 9 Stepping 5"}, /* the same */
     {396, 386, "Windows", "GenuineIntel", "Celeron(R)"},
     {400, 386, "Windows", "GenuineIntel", "Pentium(R) 4 CPU"},
     {399, 386, "Windows", "GenuineIntel", "Pentium III"},

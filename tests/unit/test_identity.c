@@ -267,6 +267,8 @@ static void jobs_are_lost_when_nothing_speaks_for_them(void **state)
         {false, HOST_FOUND_ALIKE, 9, -1, false, 0, 5000}, /* it cannot list them */
         {false, HOST_FOUND_BY_CPID, 0, -1, true, 0, 1},   /* the same contact twice */
         {false, HOST_FOUND_ALIKE, 9, -1, true, 0, 60},
+        {false, HOST_FOUND_ALIKE, 9, -1, true, 0, 600},
+        {true, HOST_FOUND_ALIKE, 9, -1, true, 0, 601},
         {false, HOST_FOUND_BY_CPID, 0, -1, true, 0, -5}, /* by a clock that is behind */
         {false, HOST_FOUND_BY_CPID, 0, -1, true, 0, -3600},
     };

@@ -4,6 +4,7 @@
 #include "server/process/line.h"
 #include "tests/support/test.h"
 
+#include <malloc.h>
 #include <stdlib.h>
 
 static const struct line_use nothing;
@@ -242,6 +243,25 @@ static void a_slow_account_keeps_to_its_share_for_a_while(void **state)
     line_destroy(line);
 }
 
+/* Who sends requests chooses the keys. */
+static void an_account_that_has_nothing_takes_no_memory(void **state)
+{
+    enum { MANY = 10000, OF_FEW = 64 * 1024 /* bytes */ };
+    struct waiting_line *line = line_create(4);
+    size_t before = mallinfo2().uordblks;
+
+    (void)state;
+    for (uint64_t i = 0; i < MANY; i++) {
+        struct line_entry entry = {.account = i, .has_reports = i % 2 == 0};
+
+        assert_true(line_add(line, &entry));
+        assert_ptr_equal(line_take(line), &entry);
+        line_finish(line, &entry, nothing);
+    }
+    assert_true(mallinfo2().uordblks < before + OF_FEW);
+    line_destroy(line);
+}
+
 /* Whoever sends requests chooses the keys. The first of too many are forgotten. */
 static void as_many_dear_accounts_as_one_likes(void **state)
 {
@@ -396,6 +416,7 @@ int main(void)
         cmocka_unit_test(one_turn_of_four_is_for_those_without_reports),
         cmocka_unit_test(a_dear_account_gets_one_thread_for_a_while),
         cmocka_unit_test(a_slow_account_keeps_to_its_share_for_a_while),
+        cmocka_unit_test(an_account_that_has_nothing_takes_no_memory),
         cmocka_unit_test(as_many_dear_accounts_as_one_likes),
         cmocka_unit_test(any_history_keeps_the_rules),
     };

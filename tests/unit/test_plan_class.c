@@ -372,6 +372,9 @@ static void old_cards_get_the_old_classes(void **state)
     assert_text(judge_builtin("cuda").why, "it needs driver 17700 or later; yours is 17600");
     card->driver_version = 0; /* not known: no reason to refuse */
     assert_true(judge_builtin("cuda").is_usable);
+    card->compute_major = 0;
+    card->compute_minor = 99;
+    assert_text(judge_builtin("cuda").why, "it needs compute capability 100 or later; yours is 99");
 }
 
 static void a_card_without_its_library_is_refused(void **state)
@@ -386,6 +389,12 @@ static void a_card_without_its_library_is_refused(void **state)
     /* A client of 6.12 says nothing of libraries. */
     host.client_version = 61200;
     assert_true(judge_builtin("cuda_fermi").is_usable);
+    parsed->message.coprocs[0].cuda_version = 0; /* but some do not tell the version of CUDA */
+    assert_true(judge_builtin("cuda_fermi").is_usable);
+    parsed->message.coprocs[0].driver_version = 0;
+    assert_false(judge_builtin("cuda_fermi").is_usable);
+    parsed->message.coprocs[0].cuda_version = 12000;
+    assert_true(judge_builtin("cuda_fermi").is_usable);
 }
 
 static void amd_classes_look_at_libraries_and_cal(void **state)
@@ -393,6 +402,7 @@ static void amd_classes_look_at_libraries_and_cal(void **state)
     struct coproc *card = &parsed->message.coprocs[1];
 
     (void)state;
+    expect_usable(ATI "<min_driver_version>99999999</min_driver_version>"); /* a version of CAL */
     with_cal();
     assert_false(judge_builtin("ati").is_usable); /* only ATI's own libraries are there */
     assert_true(judge_builtin("ati13ati").is_usable);
@@ -405,6 +415,9 @@ static void amd_classes_look_at_libraries_and_cal(void **state)
     assert_true(judge_builtin("ati").is_usable);
     assert_true(judge_builtin("ati13amd").is_usable);
     assert_false(judge_builtin("ati13ati").is_usable);
+    expect_usable(ATI "<max_driver_version>10030186</max_driver_version>");
+    expect_refused(ATI "<max_driver_version>10030185</max_driver_version>",
+                   "CAL 10030185 or earlier; yours is 10030186");
     card->cal_version = TEXT("new");
     assert_false(judge_builtin("ati").is_usable);
 }
@@ -442,6 +455,7 @@ static void one_platform_of_the_cpu_is_enough(void **state)
 static void versions_of_virtualbox_are_numbers(void **state)
 {
     (void)state;
+    expect_refused(VBOX, "VirtualBox, which is not installed");
     with_virtualbox();
     parsed->message.virtualbox_version = TEXT("7.0.10 (unusable)");
     expect_refused(VBOX, "VirtualBox on your computer cannot be used");
@@ -540,6 +554,7 @@ static void parts_of_a_coprocessor(void **state)
                     .usage.coproc_count,
                 1.0 / 7976, 0);
     assert_real(judge_spec(NVIDIA "<ngpus>0</ngpus>").usage.coproc_count, 1, 0);
+    assert_real(judge_spec(NVIDIA "<ngpus>-1</ngpus>").usage.coproc_count, 1, 0);
     assert_real(judge_spec(NVIDIA "<ngpus>0</ngpus><gpu_ram_used_mb>3000</gpu_ram_used_mb>")
                     .usage.coproc_count,
                 1, 0);
@@ -574,6 +589,37 @@ static void a_generic_type_is_found_by_name_or_pattern(void **state)
     /* Memory of such devices is not told. */
     expect_refused("<gpu_type>miner_asic</gpu_type><min_gpu_ram_mb>1</min_gpu_ram_mb>",
                    "needs 1 MB of graphics memory; yours has 0 MB");
+}
+
+static void a_speed_that_is_not_known_is_no_reason(void **state)
+{
+    struct coproc *card = &parsed->message.coprocs[0];
+
+    (void)state;
+    *card = (struct coproc){.type = TEXT("NVIDIA"), .count = 1, .has_cuda = true};
+    expect_usable(NVIDIA "<min_gpu_peak_flops>1</min_gpu_peak_flops>");
+    card->peak_flops = 1;
+    expect_usable(NVIDIA "<min_gpu_peak_flops>1</min_gpu_peak_flops>");
+    expect_refused(NVIDIA "<min_gpu_peak_flops>2</min_gpu_peak_flops>", "GFLOPS or more");
+    with_apple();
+    card->metal_support = -1;
+    expect_usable(APPLE);
+}
+
+static void memory_is_that_of_opencl_where_the_type_has_no_figure(void **state)
+{
+    struct coproc card = {.type = TEXT("intel_gpu"), .available_ram = 1e9, .local_ram = 77};
+
+    (void)state;
+    assert_real(coproc_memory(&card, false), 1e9, 0);
+    card.opencl.global_mem_size = 4e9;
+    assert_real(coproc_memory(&card, false), 4e9, 0);
+    card.type = TEXT("ATI");
+    assert_real(coproc_memory(&card, false), 77 * 1048576.0, 0);
+    assert_real(coproc_memory(&card, true), 4e9, 0);
+    card.type = TEXT("NVIDIA");
+    card.total_global_mem = 3e9;
+    assert_real(coproc_memory(&card, false), 3e9, 0);
 }
 
 static void speed_is_worked_out_where_it_is_not_told(void **state)
@@ -633,6 +679,7 @@ static void refusals_carry_their_figures(void **state)
     expect_refused(NVIDIA "<min_gpu_ram_mb>10000</min_gpu_ram_mb>",
                    "10000 MB of graphics memory; yours has 7976 MB");
     expect_refused("<min_os_version>60200</min_os_version>", "60200; yours is 60100");
+    expect_usable("<min_os_version>60100</min_os_version>");
     expect_refused("<min_libc_version>237</min_libc_version>", "237; yours is 236");
     expect_refused(NVIDIA "<min_nvidia_compcap>900</min_nvidia_compcap>", "900 or later; yours is "
                                                                           "806");
@@ -665,6 +712,20 @@ static void soft_refusals_are_told_from_hard_ones(void **state)
 {
     static const char prefs[] = "<project_prefs_tag>night</project_prefs_tag>"
                                 "<project_prefs_regex>yes</project_prefs_regex>" NVIDIA;
+    static const char *const hard[] = {
+        "<disabled/>",
+        "<min_core_client_version>90000</min_core_client_version>",
+        "<cpu_feature>avx512x</cpu_feature>",
+        "<min_os_version>60200</min_os_version>",
+        VBOX,
+        "<docker/>",
+        "<gpu_type>miner_asic</gpu_type>",
+        NVIDIA "<min_driver_version>60000</min_driver_version>",
+        ATI "<min_cal_target>21</min_cal_target>",
+        APPLE "<min_metal_support>3</min_metal_support>",
+        "<opencl/>",
+        NVIDIA "<min_gpu_ram_mb>10000</min_gpu_ram_mb>",
+    };
     struct plan_verdict verdict;
 
     (void)state;
@@ -677,6 +738,9 @@ static void soft_refusals_are_told_from_hard_ones(void **state)
     verdict = judge_spec("<infeasible_random>1</infeasible_random>");
     assert_false(verdict.is_usable);
     assert_true(verdict.is_fit);
+    for (size_t i = 0; i < sizeof(hard) / sizeof(hard[0]); i++)
+        if (judge_spec(hard[i]).is_fit)
+            fail_msg("%s", hard[i]);
     parsed->message.coproc_count = 0; /* what the computer lacks counts more */
     verdict = judge_spec(prefs);
     assert_false(verdict.is_fit);
@@ -731,6 +795,10 @@ static void wsl_needs_a_distribution_that_is_allowed(void **state)
     expect_usable("<docker/><min_boinc_wsl_distro_version>4</min_boinc_wsl_distro_version>");
     expect_refused("<docker/><min_boinc_wsl_distro_version>5</min_boinc_wsl_distro_version>",
                    "version 5");
+    distro.distro_name = TEXT("Ubuntu"); /* any has Docker, but only that one has a version */
+    expect_usable("<docker/>");
+    expect_refused("<docker/><min_boinc_wsl_distro_version>4</min_boinc_wsl_distro_version>",
+                   "version 4");
     distro.disallowed = true;
     expect_refused("<wsl/>", "there are 1 in all");
     expect_refused("<docker/>", "WSL distribution");
@@ -757,6 +825,7 @@ static void versions_of_systems(void **state)
     assert_real(OS("Microsoft Windows 10", "Professional (N) Edition, (10.00.19041.00)"),
                 1001904100, 0);
     assert_real(OS("Microsoft Windows 11", "Professional, (10.00.22621)"), 1002262100, 0);
+    assert_real(OS("Microsoft Windows 11", "(10.00.22621.01.02)"), 1002262101, 0);
     assert_real(OS("Microsoft Windows 10", "Professional"), -1, 0);
     assert_real(OS("Linux", "unknown"), -1, 0);
     assert_real(OS("Haiku", "1.2.3"), -1, 0);
@@ -789,6 +858,7 @@ static void old_clients_run_no_cuda_on_macos(void **state)
     parsed->message.os_name = TEXT("Darwin");
     host.client_version = CLIENT_USES_CUDA_ON_MACOS - 1;
     expect_refused(NVIDIA "<cuda/>", "or later; yours is");
+    expect_usable(NVIDIA);
     host.client_version = CLIENT_USES_CUDA_ON_MACOS;
     expect_usable(NVIDIA "<cuda/>");
 }
@@ -921,6 +991,8 @@ int main(void)
         CASE(a_file_counts_the_scaled_peak),
         CASE(parts_of_a_coprocessor),
         CASE(a_generic_type_is_found_by_name_or_pattern),
+        CASE(a_speed_that_is_not_known_is_no_reason),
+        CASE(memory_is_that_of_opencl_where_the_type_has_no_figure),
         CASE(speed_is_worked_out_where_it_is_not_told),
         CASE(a_device_of_unknown_speed_is_as_fast_as_a_cpu),
         CASE(refusals_carry_their_figures),

@@ -2,8 +2,11 @@
 /* Reading preferences, and which of three texts counts. */
 #include "server/policy/limits/preferences.h"
 
+#include "config/config.h"
 #include "server/base/arena.h"
+#include "server/base/buffer.h"
 #include "server/base/random.h"
+#include "server/parse/client_age.h"
 #include "server/parse/message.h"
 #include "tests/support/case_arena.h"
 #include "tests/support/test.h"
@@ -169,6 +172,21 @@ static void project_preferences_are_read(void **state)
     assert_i64(preferences.max_jobs, 0);
 }
 
+static void of_very_many_forbidden_resources_the_first_32_count(void **state)
+{
+    struct buffer buffer = buffer_in(case_arena);
+    struct project_preferences preferences;
+
+    (void)state;
+    buffer_add_string(&buffer, "<no_rsc></no_rsc><no_rsc> </no_rsc>");
+    for (int i = 1; i <= 40; i++)
+        buffer_print(&buffer, "<no_rsc>type %d</no_rsc>", i);
+    preferences_parse_project(buffer_text(&buffer), NO_TEXT, case_arena, &preferences);
+    assert_int_equal(preferences.no_resource_count, 32);
+    assert_text(preferences.no_resources[0], "type 1");
+    assert_text(preferences.no_resources[31], "type 32");
+}
+
 static void an_absent_share_is_100(void **state)
 {
     struct project_preferences preferences;
@@ -258,6 +276,24 @@ static void an_absent_hash_stores_nothing(void **state)
         preferences_decide(&message, NO_TEXT, NO_TEXT, true, EMAIL_MD5, 5000, case_arena).store);
 }
 
+static void the_rule_of_the_connection_period_is_the_clients_where_no_other_is_set(void **state)
+{
+    const int64_t first = CLIENT_KEEPS_A_BUFFER;
+    static const enum config_edf_min_queue fixed[] = {
+        EDF_MIN_QUEUE_ALWAYS, EDF_MIN_QUEUE_WHEN_NOT_IDLE, EDF_MIN_QUEUE_NEVER};
+    struct config config = {.edf_min_queue = EDF_MIN_QUEUE_BY_CLIENT};
+
+    (void)state;
+    assert_int_equal(preferences_connection_rule(&config, 0), EDF_MIN_QUEUE_ALWAYS);
+    assert_int_equal(preferences_connection_rule(&config, first - 1), EDF_MIN_QUEUE_ALWAYS);
+    assert_int_equal(preferences_connection_rule(&config, first), EDF_MIN_QUEUE_WHEN_NOT_IDLE);
+    for (size_t i = 0; i < sizeof(fixed) / sizeof(fixed[0]); i++) {
+        config.edf_min_queue = fixed[i];
+        assert_int_equal(preferences_connection_rule(&config, first - 1), fixed[i]);
+        assert_int_equal(preferences_connection_rule(&config, first), fixed[i]);
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -266,9 +302,11 @@ int main(void)
         cmocka_unit_test(odd_texts_give_defaults_or_what_can_be_read),
         cmocka_unit_test(any_bytes_can_be_read),
         cmocka_unit_test(project_preferences_are_read),
+        cmocka_unit_test(of_very_many_forbidden_resources_the_first_32_count),
         cmocka_unit_test(an_absent_share_is_100),
         cmocka_unit_test(the_table_of_three_decides),
         cmocka_unit_test(an_absent_hash_stores_nothing),
+        cmocka_unit_test(the_rule_of_the_connection_period_is_the_clients_where_no_other_is_set),
     };
 
     return cmocka_run_group_tests(tests, case_arena_setup, case_arena_teardown);

@@ -108,12 +108,12 @@ static void a_quota_that_a_report_set_stays(void **state)
 static void only_a_first_job_inherits(void **state)
 {
     (void)state;
-    request_version_change(&request, 70)->jobs_sent = 1;
     request_version_change(&request, 80)->jobs_sent = 1;
+    request_version_change(&request, 70)->jobs_sent = 1;
     request_version_change(&request, 81)->resets_consecutive_valid = true;
     step_record(&request);
-    assert_false(changes[0].inherits);
-    assert_true(changes[1].inherits);
+    assert_true(changes[0].inherits);
+    assert_false(changes[1].inherits);
     assert_false(changes[2].inherits);
 }
 

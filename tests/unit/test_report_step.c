@@ -7,6 +7,7 @@
 #include "db/states.h"
 #include "server/base/arena.h"
 #include "server/project/catalog.h"
+#include "server/rpc/in_progress.h"
 #include "tests/support/db_fake.h"
 #include "tests/support/test.h"
 
@@ -242,6 +243,30 @@ static void whatever_call_fails_nothing_is_acknowledged(void **state)
     }
 }
 
+/* Whatever of the arrays is the one for which there is no room. */
+static void without_memory_nothing_is_acknowledged(void **state)
+{
+    enum { STEP = 16, NO_LIMIT = 1 << 14 };
+    enum next next = NEXT_FAILED;
+    size_t failed = 0;
+
+    for (size_t bytes = 0; next == NEXT_FAILED; bytes += STEP, failed++) {
+        assert_true(bytes < NO_LIMIT);
+        assert_string_equal(acks(), "");
+        teardown(state);
+        setup(state);
+        arena_destroy(arena);
+        request.arena = arena = arena_create(bytes);
+        add_row("a", RESULT_IN_PROGRESS, OUTCOME_INIT);
+        add_row("b", RESULT_IN_PROGRESS, OUTCOME_INIT)->hostid = 41;
+        add_report("a");
+        add_report("b");
+        next = step_report(&request);
+    }
+    assert_int_equal(next, NEXT_STEP);
+    assert_true(failed > 5);
+}
+
 static void another_server_books_both(void)
 {
     db_fake.books_nothing = true;
@@ -285,6 +310,7 @@ static void reports_are_found_in_what_is_in_progress(void **state)
 {
     (void)state;
     plan_to_read();
+    request.message.other_result_count = 2;
     add_row("a", RESULT_IN_PROGRESS, OUTCOME_INIT);
     add_row("b", RESULT_IN_PROGRESS, OUTCOME_INIT);
     add_row("c", RESULT_IN_PROGRESS, OUTCOME_INIT);
@@ -293,6 +319,7 @@ static void reports_are_found_in_what_is_in_progress(void **state)
     add_report("a")->exit_status = 2;
     report_acknowledging("c a");
     assert_int_equal(db_fake_calls("results_in_progress"), 1);
+    assert_int_equal(db_fake.in_progress_most, 3 + 2 + IN_PROGRESS_SPARE);
     assert_int_equal(db_fake_calls("results_by_name"), 0);
     assert_int_equal(db_fake.report_count, 2);
     assert_i64(db_fake.reports[1].id, 101);
@@ -484,6 +511,7 @@ int main(void)
         CASE(hosts_of_the_same_user_may_report_for_one_another),
         CASE(a_success_reported_again_asks_for_lost_jobs),
         CASE(whatever_call_fails_nothing_is_acknowledged),
+        CASE(without_memory_nothing_is_acknowledged),
         CASE(what_another_server_booked_meanwhile_is_acknowledged),
         CASE(what_could_still_be_booked_is_not_acknowledged),
         CASE(reports_are_found_in_what_is_in_progress),

@@ -215,6 +215,8 @@ static void reliable_is_who_is_quick_and_right(void **state)
     assert_false(version_is_reliable(&row, config, linux_name, NO_TEXT));
     assert_true(version_is_reliable(&row, config, TEXT("FreeBSD"), NO_TEXT)); /* 1.8 times */
     assert_true(version_is_reliable(&row, config, darwin, TEXT("Power Macintosh")));
+    assert_true(version_is_reliable(&row, config, darwin, TEXT("Macintosh")));
+    assert_true(version_is_reliable(&row, config, darwin, TEXT("PowerPC")));
     config->reliable_max_avg_turnaround = 1;
     assert_false(version_is_reliable(&row, config, linux_name, NO_TEXT));
     config->reliable_max_avg_turnaround = 1000;

@@ -137,8 +137,8 @@ static void an_upgrade_is_announced_in_time(void **state)
         int64_t left;
         bool low, notice;
     } cases[] = {
-        {10 * 86400, true, false}, {2 * 86400, false, true}, {3700, false, true},
-        {3500, false, false},      {-100, false, false},
+        {10 * 86400, true, false}, {3 * 86400, true, false}, {3 * 86400 - 1, false, true},
+        {3600, false, true},       {3599, false, false},     {-100, false, false},
     };
 
     (void)state;

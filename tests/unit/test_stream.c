@@ -156,6 +156,19 @@ static void shares_are_drawn_by_weight(void **state)
         assert_true(fabs(first[i] / 10000 - streams.items[i].weight / weights) < 0.02);
 }
 
+static void the_mean_is_the_first_job_and_follows_the_others(void **state)
+{
+    struct stream_shares shares = {0};
+    struct streams streams;
+
+    (void)state;
+    read_streams(&streams);
+    stream_charge(&streams, &shares, 2, 1000);
+    assert_real(shares.mean, 1000, 0);
+    stream_charge(&streams, &shares, 1, 2000);
+    assert_real(shares.mean, 1010, 1e-9);
+}
+
 static void odd_figures_do_no_harm(void **state)
 {
     struct stream_shares shares = {0};
@@ -177,6 +190,7 @@ int main(void)
         cmocka_unit_test(capacity_is_shared_by_weight),
         cmocka_unit_test(an_idle_stream_saves_little),
         cmocka_unit_test(shares_are_drawn_by_weight),
+        cmocka_unit_test(the_mean_is_the_first_job_and_follows_the_others),
         cmocka_unit_test(odd_figures_do_no_harm),
     };
 

@@ -84,6 +84,49 @@ static void a_result_that_came_meanwhile_is_seen(void **state)
     before.result_count = 2;
     after.result_count = 3;
     assert_false(verdict_is_current(&before, &after));
+    assert_false(verdict_is_current(&after, &before)); /* nor is one that has gone */
+}
+
+/* Nobody is given a job whose answer is known; who has one may still report it. */
+static void an_answer_ends_what_nobody_has_begun(void **state)
+{
+    struct judged_result_row given[] = {
+        {.id = 1, .server_state = RESULT_UNSENT},
+        {.id = 2, .server_state = RESULT_OVER, .outcome = OUTCOME_SUCCESS, .granted_credit = 7},
+        {.id = 3, .server_state = RESULT_IN_PROGRESS, .report_deadline = 300},
+        {.id = 4, .server_state = RESULT_IN_PROGRESS, .report_deadline = 500},
+        {.id = 5, .server_state = RESULT_OVER, .report_deadline = 100},
+        {.id = 6, .server_state = RESULT_INACTIVE}};
+    struct validation_rows rows = {.workunit = {.need_validate = 1, .target_nresults = 2},
+                                   .results = given,
+                                   .result_count = sizeof(given) / sizeof(given[0])};
+    const struct verdict_rules rules = {.now = 200};
+    struct quorum_decision decision = {.canonical_resultid = 2, .target_nresults = 2};
+    struct verdict_counts counts = {0};
+
+    (void)state;
+    verdict_apply(&rules, &decision, NULL, 0, &rows, &counts);
+    assert_i64(rows.workunit.transition_time, 300);
+    assert_i64(rows.workunit.canonical_resultid, 2);
+    assert_i64(rows.workunit.assimilate_state, ASSIMILATE_READY);
+    assert_i64(rows.workunit.need_validate, 0);
+    for (size_t i = 0; i < rows.result_count; i += 5) {
+        assert_i64(given[i].server_state, RESULT_OVER);
+        assert_i64(given[i].outcome, OUTCOME_DIDNT_NEED);
+    }
+    assert_i64(given[2].server_state, RESULT_IN_PROGRESS);
+    assert_int_equal(counts.accepted, 1);
+
+    /* The next copy that comes finds the answer there. */
+    rows.workunit.transition_time = 400;
+    rows.workunit.assimilate_state = ASSIMILATE_DONE;
+    verdict_apply(&rules, &decision, NULL, 0, &rows, &counts);
+    assert_i64(rows.workunit.transition_time, 400);
+    assert_i64(rows.workunit.assimilate_state, ASSIMILATE_DONE);
+    assert_int_equal(counts.accepted, 1);
+    decision.is_due = true;
+    verdict_apply(&rules, &decision, NULL, 0, &rows, &counts);
+    assert_i64(rows.workunit.transition_time, 200);
 }
 
 int main(void)
@@ -93,6 +136,7 @@ int main(void)
         cmocka_unit_test(the_canonical_one_is_always_among_them),
         cmocka_unit_test(only_successes_without_a_verdict_count),
         cmocka_unit_test(a_result_that_came_meanwhile_is_seen),
+        cmocka_unit_test(an_answer_ends_what_nobody_has_begun),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -405,6 +405,8 @@ static void a_lost_job_gets_half_its_time_again(void **state)
     assert_i64(resend_deadline(&result, &workunit, 0, 1900), 2200);
     assert_i64(resend_deadline(&result, &workunit, 0, 2000), 2300);
     assert_i64(resend_deadline(&result, &workunit, 0, 2001), 0);
+    workunit.delay_bound = 0; /* no bound */
+    assert_i64(resend_deadline(&result, &workunit, 0, 1900), 2400);
     result.report_deadline = INT32_MAX - 10;
     workunit.delay_bound = 0;
     assert_i64(resend_deadline(&result, &workunit, 5, INT32_MAX - 100), INT32_MAX - 6);
@@ -437,6 +439,7 @@ static void only_what_nobody_needs_is_aborted(void **state)
         {ABORT_NOT, RESULT_IN_PROGRESS, 0, WU_ERROR_TOO_MANY_ERROR_RESULTS, 0},
         {ABORT_IF_NOT_STARTED, RESULT_IN_PROGRESS, 0, 0, ASSIMILATE_DONE},
         {ABORT_IF_NOT_STARTED, RESULT_OVER, OUTCOME_NO_REPLY, 0, 0},
+        {ABORT_NOT, RESULT_OVER, OUTCOME_CLIENT_ERROR, 0, 0},
     };
 
     (void)state;
@@ -509,6 +512,18 @@ static void figures_are_rounded_the_honest_way(void **state)
         .reason = REASON_CLIENT_TOO_OLD, .name = TEXT("Seven"), .need = 71205, .have = 60210};
     assert_text(reason_explain(arena, &refusal),
                 "Seven needs BOINC 7.12.5 or later; yours is 6.2.10");
+    refusal = (struct refusal){.reason = REASON_QUEUE_DEADLINE,
+                               .name = TEXT("Seven"),
+                               .task = TEXT("t"),
+                               .task_left = 86400};
+    for (int i = -1; i <= 1; i++) {
+        static const char *const due[] = {", due 24.00 hours ago, ", ", due in 0.00 hours, ",
+                                          ", due in 24.00 hours, "};
+
+        refusal.task_due = i * 86400;
+        if (!text_contains(reason_explain(arena, &refusal), text_from(due[i + 1])))
+            fail_msg(TEXT_FORMAT, TEXT_ARG(reason_explain(arena, &refusal)));
+    }
     arena_destroy(arena);
 }
 
@@ -522,11 +537,15 @@ static void the_most_useful_reasons_are_said_with_the_nearest_figures(void **sta
     refusals_add(&refusals, &(struct refusal){.reason = REASON_RESERVED});
     refusals_add(&refusals, &(struct refusal){.reason = REASON_DEADLINE, .need = 10, .have = 11});
     refusals_add(&refusals, &(struct refusal){.reason = REASON_MEMORY, .need = 9, .have = 1});
-    refusals_add(&refusals, &(struct refusal){.reason = REASON_MEMORY, .need = 4, .have = 1});
+    refusals_add(&refusals, &(struct refusal){
+                                .reason = REASON_MEMORY, .name = TEXT("a"), .need = 4, .have = 1});
+    refusals_add(&refusals, &(struct refusal){
+                                .reason = REASON_MEMORY, .name = TEXT("b"), .need = 4, .have = 1});
     refusals_add(&refusals, &(struct refusal){.reason = REASON_MEMORY, .need = 7, .have = 1});
     assert_int_equal(refusals_pick(&refusals, picked), 3);
     assert_int_equal(picked[0].reason, REASON_MEMORY);
     assert_real(picked[0].need, 4, 0);
+    assert_text(picked[0].name, "a"); /* the first of those as near */
     assert_int_equal(picked[1].reason, REASON_DEADLINE);
     assert_int_equal(picked[2].reason, REASON_NO_JOBS);
 }
