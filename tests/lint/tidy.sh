@@ -2,7 +2,8 @@
 # SPDX-License-Identifier: Apache-2.0
 # clang-tidy (.clang-tidy says what of it) has nothing to say about the sources that are built. It
 # reads the compile commands of a build folder of its own, so that it asks clang's question whatever
-# this build was made with.
+# this build was made with. Of each function the analyzer looks at 50,000 states; with
+# QM_TIDY_STATES=225000, its own default, it takes five times as long.
 set -euo pipefail
 cd "$(dirname "$0")/../.."
 
@@ -19,8 +20,10 @@ if [ ${#sources[@]} -eq 0 ]; then
     echo "no sources were found" >&2
     exit 1
 fi
-if printf '%s\n' "${sources[@]}" |
-    xargs -n 4 -P "$(nproc)" clang-tidy --quiet -p "$commands" >"$output" 2>"$output.log"; then
+analyzer=(--extra-arg=-Xclang --extra-arg=-analyzer-config
+    --extra-arg=-Xclang --extra-arg="max-nodes=${QM_TIDY_STATES:-50000}")
+if printf '%s\n' "${sources[@]}" | xargs -n 4 -P "$(nproc)" clang-tidy --quiet -p "$commands" \
+    "${analyzer[@]}" >"$output" 2>"$output.log"; then
     exit 0
 fi
 grep -hE ': (fatal )?error:' "$output" "$output.log" | sort -u || tail -n 20 "$output.log"

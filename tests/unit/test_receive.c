@@ -613,19 +613,19 @@ struct large_peer {
 static void *large_peer_main(void *context)
 {
     struct large_peer *peer = context;
-    struct buffer bytes, body = buffer_on_heap(1000);
+    struct buffer bytes;
+    char body[1000];
     int connection = connect_to(peer->place);
     ssize_t got = 0;
 
-    buffer_print(&body, "<authenticator>%s</authenticator>%*s", peer->key, 800, "");
-    bytes = request_with(buffer_text(&body).at, LARGE_BYTES / body.length);
+    snprintf(body, sizeof(body), "<authenticator>%s</authenticator>%*s", peer->key, 800, "");
+    bytes = request_with(body, LARGE_BYTES / strlen(body));
     send_all(connection, buffer_text(&bytes));
     while ((got = read(connection, peer->answer + peer->length,
                        sizeof(peer->answer) - peer->length)) > 0)
         peer->length += (size_t)got;
     close(connection);
     buffer_free(&bytes);
-    buffer_free(&body);
     return NULL;
 }
 
