@@ -202,16 +202,13 @@ static void check_secrets(struct check *check)
 /* A block that cannot be read is left out of replies, which nobody sees. */
 static void check_blocks(struct check *check)
 {
-    static const char *const names[] = {"gui_urls.xml", "project_files.xml"};
+    struct failure of_links = {.status = STATUS_OK}, of_files = {.status = STATUS_OK};
+    struct text block, feeds;
 
-    for (size_t i = 0; i < sizeof names / sizeof names[0]; i++) {
-        struct failure failure = {.status = STATUS_OK};
-        struct text block;
-
-        if (project_block_read(check->config, names[i], check->arena, &block, &failure) !=
-            STATUS_OK)
-            found(check, CHECK_ERROR, "%s", failure.text);
-    }
+    if (project_links_read(check->config, check->arena, &block, &feeds, &of_links) != STATUS_OK)
+        found(check, CHECK_ERROR, "%s", of_links.text);
+    if (project_files_read(check->config, check->arena, &block, &of_files) != STATUS_OK)
+        found(check, CHECK_ERROR, "%s", of_files.text);
 }
 
 static void check_joining(struct check *check)

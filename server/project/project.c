@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Reading the project's files. Of the keys only what every client may see is read: the private ones
  * stay where they are. An old key without its signature is passed over, since a client could not
- * check the new key with it. A block that cannot be read is left out of replies. */
+ * check the new key with it. A block that cannot be read, or would break replies, is left out of
+ * them, and that is said when it is loaded. */
 #include "server/project/project.h"
 
 #include "config/config.h"
@@ -11,6 +12,7 @@
 #include "server/policy/dispatch/score.h"
 #include "server/policy/host/client_keys.h"
 #include "server/policy/plan_class/plan_class_builtin.h"
+#include "server/project/blob.h"
 
 #include <dirent.h>
 #include <limits.h>
@@ -90,8 +92,12 @@ static void read_old_keys(struct project *project, const struct config *config)
     project->keys.old_key_count = count;
 }
 
-enum status project_block_read(const struct config *config, const char *name, struct arena *arena,
-                               struct text *ret_block, struct failure *failure)
+/* --- blocks for replies ---------------------------------------------------------------------- */
+
+/* Empty where there is no such file. */
+static enum status read_block_file(const struct config *config, const char *name,
+                                   struct arena *arena, struct text *ret_block,
+                                   struct failure *failure)
 {
     struct failure why = {0};
     char path[PATH_MAX];
@@ -106,16 +112,119 @@ enum status project_block_read(const struct config *config, const char *name, st
     return fail(failure, status, "%s", why.text);
 }
 
-static struct text read_block(struct project *project, const struct config *config,
-                              const char *name)
+static struct text behind(struct text text, size_t offset)
 {
-    struct failure failure = {0};
-    struct text block;
-
-    if (project_block_read(config, name, project->arena, &block, &failure) != STATUS_OK)
-        log_event(LOG_LEVEL_CRITICAL, "block_not_read", text_from(failure.text));
-    return block;
+    return (struct text){.at = text.at + offset, .length = text.length - offset};
 }
+
+static struct text behind_comments(struct text text)
+{
+    for (;;) {
+        struct text close;
+        size_t end;
+
+        text = text_trim(text);
+        close = text_starts(text, TEXT("<?"))     ? TEXT("?>")
+                : text_starts(text, TEXT("<!--")) ? TEXT("-->")
+                                                  : NO_TEXT;
+        end = text_find(text, close);
+        if (close.length == 0 || end == text.length)
+            return text;
+        text = behind(text, end + close.length);
+    }
+}
+
+/* Takes the element off that the text begins with, with its tags; empty where it begins otherwise.
+ */
+static struct text take_element(struct arena *arena, struct text *text, const char *name)
+{
+    struct text close = text_print(arena, "</%s>", name), element = NO_TEXT;
+    size_t end = text_find(*text, close);
+
+    if (text_starts(*text, text_print(arena, "<%s>", name)) && end < text->length) {
+        element = text_first(*text, end + close.length);
+        *text = behind_comments(behind(*text, element.length));
+    }
+    return element;
+}
+
+static enum status judge_block(struct arena *arena, const char *file, const char *name,
+                               struct text *block, struct failure *failure)
+{
+    return blob_content(arena, *block, name, block)
+               ? STATUS_OK
+               : fail(failure, STATUS_INVALID,
+                      "%s: <%s> would break replies: a tag is not closed, or closed twice", file,
+                      name);
+}
+
+/* BOINC's make_project installs two elements one after the other. A file may also hold what stands
+ * inside gui_urls alone. */
+static enum status read_links(const struct config *config, struct arena *arena, struct text *links,
+                              struct text *feeds, struct failure *failure)
+{
+    static const char file[] = "gui_urls.xml";
+    struct text rest;
+    enum status status = read_block_file(config, file, arena, &rest, failure);
+
+    if (status != STATUS_OK)
+        return status;
+    rest = behind_comments(rest);
+    *links = take_element(arena, &rest, "gui_urls");
+    *feeds = take_element(arena, &rest, "rss_feeds");
+    if (links->length == 0 && feeds->length == 0) {
+        *links = rest;
+        rest = NO_TEXT;
+    }
+    status = judge_block(arena, file, "gui_urls", links, failure);
+    if (status == STATUS_OK)
+        status = judge_block(arena, file, "rss_feeds", feeds, failure);
+    if (status == STATUS_OK && rest.length > 0)
+        status = fail(failure, STATUS_INVALID,
+                      "%s: beside <gui_urls> and <rss_feeds> stands \"" TEXT_FORMAT "\"", file,
+                      TEXT_ARG(text_first(rest, text_find(text_first(rest, 40), TEXT("\n")))));
+    return status;
+}
+
+enum status project_links_read(const struct config *config, struct arena *arena,
+                               struct text *ret_gui_urls, struct text *ret_rss_feeds,
+                               struct failure *failure)
+{
+    struct text links = NO_TEXT, feeds = NO_TEXT;
+    enum status status = read_links(config, arena, &links, &feeds, failure);
+
+    *ret_gui_urls = status == STATUS_OK ? links : NO_TEXT;
+    *ret_rss_feeds = status == STATUS_OK ? feeds : NO_TEXT;
+    return status;
+}
+
+enum status project_files_read(const struct config *config, struct arena *arena,
+                               struct text *ret_files, struct failure *failure)
+{
+    static const char file[] = "project_files.xml";
+    struct text files;
+    enum status status = read_block_file(config, file, arena, &files, failure);
+
+    files = behind_comments(files);
+    if (status == STATUS_OK)
+        status = judge_block(arena, file, "project_files", &files, failure);
+    *ret_files = status == STATUS_OK ? files : NO_TEXT;
+    return status;
+}
+
+static void read_blocks(struct project *project, const struct config *config)
+{
+    struct project_blocks *blocks = &project->blocks;
+    struct failure of_links = {0}, of_files = {0};
+
+    if (project_links_read(config, project->arena, &blocks->gui_urls, &blocks->rss_feeds,
+                           &of_links) != STATUS_OK)
+        log_event(LOG_LEVEL_CRITICAL, "block_not_read", text_from(of_links.text));
+    if (project_files_read(config, project->arena, &blocks->project_files, &of_files) != STATUS_OK)
+        log_event(LOG_LEVEL_CRITICAL, "block_not_read", text_from(of_files.text));
+}
+
+/* --- other files ----------------------------------------------------------------------------- */
 
 enum status project_terms_read(const struct config *config, struct arena *arena,
                                struct text *ret_terms, struct failure *failure)
@@ -224,8 +333,7 @@ enum status project_load(const struct config *config, struct project **ret_proje
     if (project_plan_classes(config, &project->plan_classes, &project->plan_failure) != STATUS_OK)
         log_event(LOG_LEVEL_CRITICAL, "plan_classes_refused",
                   text_from(project->plan_failure.text));
-    project->blocks.gui_urls = read_block(project, config, "gui_urls.xml");
-    project->blocks.project_files = read_block(project, config, "project_files.xml");
+    read_blocks(project, config);
     read_censuses(project, config);
     read_terms(project, config);
     *ret_project = project;

@@ -20,10 +20,10 @@ struct project_keys {
     size_t old_key_count;
 };
 
-/* Blocks of the project's own for full replies, as its files gui_urls.xml and project_files.xml
- * hold them (protocol(7) 3.2); empty: none. */
+/* Blocks of the project's own for full replies (protocol(7) 3.2): what stands inside these elements
+ * in the files gui_urls.xml and project_files.xml; empty: none. */
 struct project_blocks {
-    struct text gui_urls, project_files;
+    struct text gui_urls, rss_feeds, project_files;
     struct text terms_of_use; /* for joining: the file terms_of_use.txt; empty: none */
     bool terms_are_lost;      /* it cannot be read, or is larger than 32 KiB */
     const struct size_census *size_censuses; /* the files size_census_APP */
@@ -57,10 +57,13 @@ MUST_CHECK enum status project_signing_key_read(const struct config *config, str
 /* STATUS_NOT_FOUND: there is no terms_of_use.txt. */
 MUST_CHECK enum status project_terms_read(const struct config *config, struct arena *arena,
                                           struct text *ret_terms, struct failure *failure);
-/* DIR/NAME, a block for replies; empty, and STATUS_OK, where there is none. */
-MUST_CHECK enum status project_block_read(const struct config *config, const char *name,
-                                          struct arena *arena, struct text *ret_block,
+/* DIR/gui_urls.xml and DIR/project_files.xml; empty, and STATUS_OK, where there is none.
+ * STATUS_INVALID: what stands there would break replies. */
+MUST_CHECK enum status project_links_read(const struct config *config, struct arena *arena,
+                                          struct text *ret_gui_urls, struct text *ret_rss_feeds,
                                           struct failure *failure);
+MUST_CHECK enum status project_files_read(const struct config *config, struct arena *arena,
+                                          struct text *ret_files, struct failure *failure);
 struct project *project_hold(struct project *project);
 void project_release(struct project *project); /* NULL is fine */
 

@@ -9,6 +9,7 @@
 #include "server/base/log.h"
 #include "server/parse/client_age.h"
 #include "server/policy/refusal/delay.h"
+#include "server/project/blob.h"
 #include "server/reply/answer.h"
 #include "server/reply/reply.h"
 #include "server/reply/reply_parts.h"

@@ -63,16 +63,6 @@ bool line_holds(int64_t client_version, const char *name, struct text text);
 /* Verbatim, and a newline unless the text ends in one or is empty. */
 void lines_verbatim(struct reply *reply, struct text text);
 
-/* --- texts that others wrote and that go out verbatim ---------------------------------------- */
-
-/* Whether a text can stand in a reply without breaking it: no control characters, its tags closed
- * in order, no end of the reply in it. Bytes above 127 and bare & are let pass: clients do. */
-bool blob_is_sound(struct arena *arena, struct text text);
-/* Takes the tags <name> off that may stand around the text, even twice, and judges what is
- * inside. False: it would end too early or never. */
-bool blob_content(struct arena *arena, struct text text, const char *name,
-                  struct text *ret_content);
-
 /* The block <element> with this content, unless it would break the reply; then a log line. */
 void reply_blob(struct reply *reply, const char *element, struct text text);
 
@@ -102,6 +92,7 @@ REPLY_BLOCK(reply_delete_files);
 REPLY_BLOCK(reply_no_rsc_apps);
 REPLY_BLOCK(reply_rsc_status);
 REPLY_BLOCK(reply_gui_urls);
+REPLY_BLOCK(reply_rss_feeds);
 REPLY_BLOCK(reply_project_files);
 
 /* Which jobs of the answer can be written: their documents have the places where the rest is put

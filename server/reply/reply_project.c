@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Blocks that a project keeps in files of its own and that every full reply repeats: links for the
- * user's client (gui_urls.xml) and files for it to show (project_files.xml). In the links the
- * administrator may leave blanks for what differs by user; they are filled here. */
+/* Blocks that a project keeps in files of its own and that every full reply repeats: links and news
+ * feeds for the user's client (gui_urls.xml) and files for it to show (project_files.xml). In links
+ * and feeds the administrator may leave blanks for what differs by user; they are filled here. */
 #include "config/config.h"
 #include "db/rows.h"
 #include "server/base/arena.h"
@@ -18,13 +18,17 @@ static struct text number_text(const struct reply *reply, int64_t number)
     return text_print(reply->facts->arena, "%lld", (long long)number);
 }
 
-static struct text weak_key(const struct reply *reply)
+/* A key that opens less than the account's own, and stops when the password changes; "" is the weak
+ * one. */
+static struct text derived_key(const struct reply *reply, const char *purpose)
 {
     const struct user_row *user = reply->facts->user;
+    struct arena *arena = reply->facts->arena;
     char hex[MD5_HEX_SIZE];
 
-    md5_hex(user->authenticator, user->passwd_hash, hex);
-    return text_print(reply->facts->arena, "%lld_%s", (long long)user->id, hex);
+    md5_hex(user->authenticator,
+            text_print(arena, TEXT_FORMAT "%s", TEXT_ARG(user->passwd_hash), purpose), hex);
+    return text_print(arena, "%lld_%s", (long long)user->id, hex);
 }
 
 /* What stands for a blank; false: it is no blank. Who has the weak key must never get the strong
@@ -48,11 +52,11 @@ static bool fill(const struct reply *reply, struct text blank, struct text *ret_
     else if (text_is(blank, "project_name"))
         *ret_text = facts->config->long_name;
     else if (text_is(blank, "authenticator"))
-        *ret_text = facts->has_weak_key ? weak_key(reply) : facts->user->authenticator;
+        *ret_text = facts->has_weak_key ? derived_key(reply, "") : facts->user->authenticator;
     else if (text_is(blank, "weak_auth"))
-        *ret_text = weak_key(reply);
+        *ret_text = derived_key(reply, "");
     else if (text_is(blank, "rss_auth"))
-        *ret_text = NO_TEXT;
+        *ret_text = derived_key(reply, "notify_rss");
     else
         return false;
     return true;
@@ -114,6 +118,14 @@ void reply_gui_urls(struct reply *reply, const char *element)
 
     if (blocks != NULL && blocks->gui_urls.length > 0)
         reply_blob(reply, element, filled(reply, for_team(reply, blocks->gui_urls)));
+}
+
+void reply_rss_feeds(struct reply *reply, const char *element)
+{
+    const struct project_blocks *blocks = reply->facts->blocks;
+
+    if (blocks != NULL && blocks->rss_feeds.length > 0)
+        reply_blob(reply, element, filled(reply, for_team(reply, blocks->rss_feeds)));
 }
 
 void reply_project_files(struct reply *reply, const char *element)

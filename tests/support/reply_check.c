@@ -19,9 +19,15 @@ enum {
 };
 
 /* Blocks whose content is not ours: tags may stand in it as they like. */
-static const char *const raw_blocks[] = {
-    "global_preferences",      "project_preferences", "gui_urls",     "code_sign_key",
-    "code_sign_key_signature", "project_files",       "trickle_down", "file_info"};
+static const char *const raw_blocks[] = {"global_preferences",
+                                         "project_preferences",
+                                         "gui_urls",
+                                         "code_sign_key",
+                                         "code_sign_key_signature",
+                                         "project_files",
+                                         "rss_feeds",
+                                         "trickle_down",
+                                         "file_info"};
 
 struct reading {
     struct arena *arena;

@@ -140,12 +140,71 @@ static void test_reads_the_blocks_of_replies(void **state)
     struct project *project;
 
     put(*state, "keys/code_sign_public", "now");
-    put(*state, "gui_urls.xml", "<gui_urls>\n</gui_urls>\n");
-    put(*state, "project_files.xml", "<project_files>\n</project_files>\n");
+    put(*state, "gui_urls.xml", "<gui_urls>\n<a/>\n</gui_urls>\n");
+    put(*state, "project_files.xml", "<project_files>\n<b/>\n</project_files>\n");
     project = load(*state);
-    assert_text(project->blocks.gui_urls, "<gui_urls>\n</gui_urls>\n");
-    assert_text(project->blocks.project_files, "<project_files>\n</project_files>\n");
+    assert_text(project->blocks.gui_urls, "<a/>");
+    assert_text(project->blocks.project_files, "<b/>");
     project_release(project);
+}
+
+/* As BOINC's make_project installs it: two elements one after the other, which is no document. */
+static void test_reads_links_and_feeds_of_one_file(void **state)
+{
+    struct project *project;
+
+    put(*state, "keys/code_sign_public", "now");
+    put(*state, "gui_urls.xml",
+        "<?xml version=\"1.0\"?>\n<!-- <gui_urls> "
+        "-->\n<gui_urls>\n<gui_url>\n<ifteam>\n<a/></ifteam>\n"
+        "</gui_url>\n</gui_urls>\n<rss_feeds>\n<rss_feed>\n"
+        "<url><master_url/>notices.php?userid=<userid/>&auth=<rss_auth/></url>\n"
+        "</rss_feed>\n</rss_feeds>\n");
+    project = load(*state);
+    assert_text(project->blocks.gui_urls, "<gui_url>\n<ifteam>\n<a/></ifteam>\n</gui_url>");
+    assert_text(
+        project->blocks.rss_feeds,
+        "<rss_feed>\n<url><master_url/>notices.php?userid=<userid/>&auth=<rss_auth/></url>\n"
+        "</rss_feed>");
+    project_release(project);
+    put(*state, "gui_urls.xml", "<gui_url/>\n");
+    project = load(*state);
+    assert_text(project->blocks.gui_urls, "<gui_url/>");
+    assert_int_equal(project->blocks.rss_feeds.length, 0);
+    project_release(project);
+}
+
+/* What would break every reply is left out of them, and said once: here. */
+static void test_tells_what_is_wrong_with_a_block(void **state)
+{
+    static const struct {
+        const char *text, *words;
+    } cases[] = {
+        {"<gui_urls>\n<gui_url>\n</gui_urls>\n", "gui_urls.xml: <gui_urls>"},
+        {"<gui_urls>\n</gui_urls>\n<gui_urls>\n</gui_urls>\n", "gui_urls.xml: beside"},
+        {"<gui_urls>\n</gui_urls>\n<rss_feeds>\n<url></rss_feeds>\n", "gui_urls.xml: <rss_feeds>"},
+        {"<gui_urls>\n</gui_urls>\n<rss_feeds>\n", "gui_urls.xml: beside"},
+        {"<gui_urls>\n</gui_urls>\n<feeds/>\n", "gui_urls.xml: beside"},
+    };
+    struct arena *arena = arena_create(1 << 20);
+    struct place *place = *state;
+
+    put(place, "keys/code_sign_public", "now");
+    for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+        struct failure failure = {0};
+        struct text links, feeds;
+        struct project *project;
+
+        put(place, "gui_urls.xml", cases[i].text);
+        assert_status(STATUS_INVALID,
+                      project_links_read(place->config, arena, &links, &feeds, &failure));
+        if (strstr(failure.text, cases[i].words) == NULL)
+            fail_msg("case %zu: %s", i, failure.text);
+        project = load(place);
+        assert_int_equal(project->blocks.gui_urls.length + project->blocks.rss_feeds.length, 0);
+        project_release(project);
+    }
+    arena_destroy(arena);
 }
 
 static void test_reads_the_size_censuses(void **state)
@@ -239,6 +298,8 @@ int main(void)
         CASE(reads_old_keys_until_one_is_missing),
         CASE(passes_over_an_old_key_without_signature),
         CASE(reads_the_blocks_of_replies),
+        CASE(reads_links_and_feeds_of_one_file),
+        CASE(tells_what_is_wrong_with_a_block),
         CASE(without_a_file_the_built_in_plan_classes_hold),
         CASE(a_faulty_file_of_plan_classes_leaves_none),
         CASE(the_example_has_plan_classes),

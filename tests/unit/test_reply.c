@@ -794,7 +794,7 @@ static void every_blank_of_a_link_is_filled(void **state)
     struct fixture *f = *state;
     const struct project_blocks blocks = {
         .gui_urls = TEXT("<gui_urls>\n<gui_url>\n<name><user_name/> of <project_name/></name>\n"
-                         "<url>x?h=<hostid/>&amp;t=<teamid/>&amp;r=<rss_auth/>.</url>\n"
+                         "<url>x?h=<hostid/>&amp;t=<teamid/></url>\n"
                          "</gui_url>\n</gui_urls>\n<ifteam>not closed")};
     char wanted[120];
 
@@ -802,10 +802,31 @@ static void every_blank_of_a_link_is_filled(void **state)
     f->user.name = TEXT("Ada <&>");
     reply_to(f, 80300);
     assert_true(has_text(f, "<name>Ada &lt;&amp;&gt; of Demo &amp; Project</name>\n"));
-    snprintf(wanted, sizeof(wanted), "<url>x?h=%lld&amp;t=%lld&amp;r=.</url>\n",
+    snprintf(wanted, sizeof(wanted), "<url>x?h=%lld&amp;t=%lld</url>\n",
              (long long)f->facts.host->id, (long long)f->user.teamid);
     assert_true(has_text(f, wanted));
     assert_false(has_text(f, "not closed"));
+}
+
+/* The sums are those of BOINC's own pages. */
+static void feeds_are_sent_to_clients_that_read_them(void **state)
+{
+    struct fixture *f = *state;
+    const struct project_blocks blocks = {
+        .rss_feeds =
+            TEXT("<rss_feed>\n<url><master_url/>notices.php?userid=<userid/>&auth=<rss_auth/>"
+                 "</url>\n<w><weak_auth/></w>\n</rss_feed>")};
+
+    f->facts.blocks = &blocks;
+    f->user.authenticator = TEXT("0123456789abcdef0123456789abcdef");
+    f->user.passwd_hash = TEXT("af918ab81954a4df4a78fe5ae7e7bf72");
+    reply_to(f, 80300);
+    assert_true(has_text(f, "<rss_feeds>\n<rss_feed>\n<url>https://example.org/demo/notices.php"
+                            "?userid=7&auth=7_a6da6cd344ad09ec830175ed34b19648</url>\n"));
+    assert_true(has_text(f, "<w>7_265ad6585549a692958518a830f6d54c</w>\n"));
+    assert_true(has_text(f, "</rss_feed>\n</rss_feeds>\n"));
+    reply_to(f, 61000);
+    assert_false(has_text(f, "rss_feed"));
 }
 
 static void a_weak_key_never_gets_the_strong_one(void **state)
@@ -960,6 +981,7 @@ int main(void)
         CASE(preferences_go_out_verbatim_or_not_at_all),
         CASE(links_are_filled_in_for_the_user),
         CASE(every_blank_of_a_link_is_filled),
+        CASE(feeds_are_sent_to_clients_that_read_them),
         CASE(a_weak_key_never_gets_the_strong_one),
         CASE(a_broken_block_of_the_project_is_left_out),
         CASE(any_answer_is_read_back_with_each_ack_once),

@@ -3,9 +3,10 @@
  * project's own blocks. Clients copy such a block up to its end tag and read the rest of the reply
  * after it, so a block without its end, or with one inside, would swallow or uncover what is not
  * its own. Each is judged before it is sent; a bad one is left out and costs only itself. */
+#include "server/project/blob.h"
+
 #include "server/base/arena.h"
 #include "server/base/xml.h"
-#include "server/reply/reply_parts.h"
 
 #include <string.h>
 
