@@ -958,6 +958,42 @@ static void a_file_stands_instead_of_the_built_in_classes(void **state)
     plan_classes_free(&classes);
 }
 
+/* As in the sample that BOINC has: the end tag of a field lacks its slash, or is not there. */
+static void a_field_that_is_not_closed_ends_at_the_next_tag(void **state)
+{
+    static const struct {
+        const char *document, *warning;
+    } cases[] = {
+        {"<plan_classes>\n<plan_class>\n<name>a</name>\n<max_threads> 2 <max_threads>\n"
+         "<min_ncpus>1</min_ncpus>\n</plan_class>\n</plan_classes>\n",
+         "line 4: <max_threads> is not closed; it ends before the next tag"},
+        {"<plan_classes>\n<plan_class>\n<name>a</name>\n<max_threads>2\n<min_ncpus>1\n"
+         "</plan_class>\n</plan_classes>\n",
+         "line 4: <max_threads> is not closed; it ends before the next tag (2 such fields)"},
+        {"<?xml version=\"1.0\"?>\n<plan_classes><plan_class><name>a</name>\n"
+         "<max_threads> 2 <!-- <two> --></max_threads><min_ncpus>1</min_ncpus>\n"
+         "<cuda/><opencl>0</opencl><cuda>0</cuda></plan_class></plan_classes>\n",
+         ""},
+    };
+
+    (void)state;
+    for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+        struct plan_classes classes;
+        struct failure failure = {0};
+
+        if (plan_classes_parse(text_from(cases[i].document), &classes, &failure) != STATUS_OK)
+            fail_msg("case %zu: %s", i, failure.text);
+        assert_text(classes.warning, cases[i].warning);
+        assert_int_equal(classes.count, 1);
+        assert_real(classes.items[0].max_threads, 2, 0);
+        assert_real(classes.items[0].min_ncpus, 1, 0);
+        plan_classes_free(&classes);
+    }
+    expect_invalid("<plan_classes>\n<plan_class>\n<name>a</name>\n<min_ncpus>2</max_threads>\n"
+                   "</plan_class>\n</plan_classes>\n",
+                   "line 4");
+}
+
 static void bounds_include_both_ends(void **state)
 {
     const struct plan_bounds bounds = {
@@ -1007,6 +1043,7 @@ int main(void)
         CASE(a_faulty_file_is_refused_with_its_line),
         CASE(a_file_of_too_much_is_refused),
         CASE(a_file_stands_instead_of_the_built_in_classes),
+        CASE(a_field_that_is_not_closed_ends_at_the_next_tag),
         CASE(bounds_include_both_ends),
     };
 

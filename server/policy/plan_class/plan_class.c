@@ -5,6 +5,7 @@
 #include "server/policy/plan_class/plan_class.h"
 
 #include "server/base/arena.h"
+#include "server/base/buffer.h"
 #include "server/base/xml.h"
 
 #include <math.h>
@@ -255,6 +256,99 @@ static enum status on_end(void *context, struct text name, int line)
     return STATUS_OK;
 }
 
+/* --- tags that are not closed ------------------------------------------------------------------
+ */
+
+struct mending {
+    struct text rest, open; /* open: the field that the text is in; empty: none */
+    struct buffer out;
+    int line, open_line;
+    struct text first; /* the first field that was closed */
+    int first_line;
+    size_t count;
+};
+
+static struct text take_first(struct mending *mending, size_t length)
+{
+    struct text taken = text_first(mending->rest, length);
+
+    for (size_t i = 0; i < taken.length; i++)
+        mending->line += taken.at[i] == '\n';
+    mending->rest =
+        (struct text){mending->rest.at + taken.length, mending->rest.length - taken.length};
+    return taken;
+}
+
+/* "name" of "<name>", "</name>" and "<name/>". */
+static struct text name_of_tag(struct text tag)
+{
+    size_t begin = text_starts(tag, TEXT("</")) ? 2 : 1, length = 0;
+    struct text name = {tag.at + begin, tag.length - begin};
+
+    while (length < name.length && strchr(" \t\r\n/>", name.at[length]) == NULL)
+        length++;
+    return text_first(name, length);
+}
+
+static void close_field(struct mending *mending)
+{
+    if (mending->count++ == 0) {
+        mending->first = mending->open;
+        mending->first_line = mending->open_line;
+    }
+    buffer_add_string(&mending->out, "</");
+    buffer_add(&mending->out, mending->open);
+    buffer_add_string(&mending->out, ">");
+}
+
+/* A field has no elements in it: whichever tag comes ends it. */
+static void mend_tag(struct mending *mending)
+{
+    bool is_comment = text_starts(mending->rest, TEXT("<!--"));
+    struct text end = is_comment ? TEXT("-->") : TEXT(">"), tag, name;
+    bool is_end = text_starts(mending->rest, TEXT("</")), is_field;
+
+    if (is_comment || text_starts(mending->rest, TEXT("<?"))) {
+        buffer_add(&mending->out, take_first(mending, text_find(mending->rest, end) + end.length));
+        return;
+    }
+    name = name_of_tag(mending->rest);
+    if (mending->open.length > 0 && !(is_end && text_equal(name, mending->open)) &&
+        (!is_end || find_field(name) == NULL))
+        close_field(mending);
+    is_field = !is_end && find_field(name) != NULL;
+    tag = take_first(mending, text_find(mending->rest, end) + end.length);
+    if (!is_end && text_equal(name, mending->open)) { /* meant as the end */
+        mending->open = NO_TEXT;
+        return;
+    }
+    buffer_add(&mending->out, tag);
+    mending->open_line = mending->line;
+    mending->open = is_field && !text_ends(tag, TEXT("/>")) ? name : NO_TEXT;
+}
+
+/* The document with its fields closed, in the arena; *ret_warning says what was done. */
+static struct text mend(struct arena *arena, struct text document, struct text *ret_warning)
+{
+    struct mending mending = {.rest = document, .out = buffer_in(arena), .line = 1};
+
+    while (mending.rest.length > 0) {
+        buffer_add(&mending.out, take_first(&mending, text_find(mending.rest, TEXT("<"))));
+        if (mending.rest.length > 0)
+            mend_tag(&mending);
+    }
+    if (mending.count == 0)
+        return document;
+    *ret_warning = text_print(arena,
+                              "line %d: <" TEXT_FORMAT "> is not closed; it ends before the"
+                              " next tag",
+                              mending.first_line, TEXT_ARG(mending.first));
+    if (mending.count > 1)
+        *ret_warning = text_print(arena, TEXT_FORMAT " (%zu such fields)", TEXT_ARG(*ret_warning),
+                                  mending.count);
+    return buffer_text(&mending.out);
+}
+
 enum status plan_classes_parse(struct text document, struct plan_classes *ret_classes,
                                struct failure *failure)
 {
@@ -273,7 +367,9 @@ enum status plan_classes_parse(struct text document, struct plan_classes *ret_cl
     }
     reader->arena = arena;
     reader->failure = failure;
-    status = xml_walk(document, &limits, &handler, failure);
+    status = xml_walk(document.length <= SPEC_BYTES_MAX ? mend(arena, document, &classes.warning)
+                                                        : document,
+                      &limits, &handler, failure);
     classes.items = reader->classes;
     classes.count = reader->count;
     classes.compiled = reader->compiled;

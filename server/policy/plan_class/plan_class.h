@@ -58,12 +58,14 @@ struct plan_classes {
     const struct plan_class *items;
     size_t count;
     bool is_builtin;
+    struct text warning; /* what was mended while it was read; empty: nothing */
     struct arena *arena; /* owns all texts; NULL for the built-in ones */
     struct plan_compiled *compiled;
 };
 
 /* The text of plan_class_spec.xml. STATUS_INVALID, with the line in `failure`: not to be used, and
- * then no plan class is usable at all. Unknown elements are passed over. */
+ * then no plan class is usable at all. Unknown elements are passed over; a field that is not closed
+ * ends before the next tag, with a warning. */
 MUST_CHECK enum status plan_classes_parse(struct text document, struct plan_classes *ret_classes,
                                           struct failure *failure);
 void plan_classes_free(struct plan_classes *classes);
