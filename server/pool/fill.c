@@ -100,6 +100,16 @@ void filler_figures(struct filler *filler, struct filler_figures *ret_figures)
     pthread_mutex_unlock(&filler->lock);
 }
 
+/* Where nothing is read any more the time since then counts. */
+static double lag_now(const struct filler *filler, const struct filler_figures *figures)
+{
+    double since = clock_seconds() - figures->read_at;
+
+    return filler != NULL && !filler->is_simulated && figures->read_at > 0 && since > figures->lag
+               ? since
+               : figures->lag;
+}
+
 void filler_write_figures(struct filler *filler, struct pool *pool, struct buffer *ret_page)
 {
     struct pool_figures held;
@@ -119,7 +129,8 @@ void filler_write_figures(struct filler *filler, struct pool *pool, struct buffe
         {"groups", "groups of kinds", (double)held.groups},
         {"bytes", "memory of the pool", (double)held.bytes},
         {"complete", "1 if every unsent job is held", held.is_complete ? 1 : 0},
-        {"lag_seconds", "between the last two readings of new jobs", filled.lag},
+        {"lag_seconds", "between the last two readings of new jobs, or since the last one",
+         lag_now(filler, &filled)},
         {"sweep_seconds", "that the last sweep took", filled.sweep_seconds},
         {"servers", "servers that share the database's jobs", (double)filled.servers},
     };
@@ -199,6 +210,7 @@ static void note_caught_up(struct filler *filler, double now)
 
     pthread_mutex_lock(&filler->lock);
     filler->figures.lag = lag;
+    filler->figures.read_at = now;
     if (lag > filler->figures.lag_most)
         filler->figures.lag_most = lag;
     pthread_mutex_unlock(&filler->lock);

@@ -58,6 +58,7 @@ struct filler_figures {
     uint64_t sweeps;      /* finished */
     double sweep_seconds; /* of the last one */
     double lag, lag_most; /* s between readings of all new jobs; last, longest */
+    double read_at;       /* when the last one was, as filler_step is told the time */
     size_t servers;       /* alive, this one too */
 };
 void filler_figures(struct filler *filler, struct filler_figures *ret_figures);

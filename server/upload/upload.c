@@ -30,6 +30,7 @@ static const uint64_t sweep_every_ns = 3600 * NS_OF_S;
 struct upload_process {
     const struct upload_options *options;
     struct upload_project *project;
+    struct config *begun; /* what it was started with */
     struct listener *listener;
     struct upload_lines *lines;
     sigset_t signals;
@@ -62,10 +63,12 @@ static void reload(struct upload_process *process)
         log_event(LOG_LEVEL_CRITICAL, "not_reloaded", text_from(failure.text));
         return;
     }
+    log_line(LOG_LEVEL_NORMAL, "event=reloaded changes=%zu",
+             config_log_changes(process->project->config, project->config));
+    (void)config_restarts_wanted(process->begun, project->config, true);
     upload_lines_set_project(process->lines, project);
     upload_project_release(process->project);
     process->project = project;
-    log_line(LOG_LEVEL_NORMAL, "event=reloaded");
 }
 
 static void sweep(const struct upload_process *process)
@@ -128,6 +131,8 @@ static enum status start(struct upload_process *process, struct failure *failure
         log_event(LOG_LEVEL_WARNING, "socket_exposed",
                   TEXT("other machines may reach the socket: let only web servers do so"));
     if (status == STATUS_OK)
+        process->begun = config_hold(process->project->config);
+    if (status == STATUS_OK)
         status = upload_lines_start(process->listener, process->project, &process->lines, failure);
     return status;
 }
@@ -158,6 +163,7 @@ enum status upload_serve(const struct upload_options *options, struct failure *f
     upload_lines_join(process.lines);
     listener_close(process.listener);
     upload_project_release(process.project);
+    config_release(process.begun);
     if (status == STATUS_OK)
         log_line(LOG_LEVEL_NORMAL, "event=stopped");
     return status;

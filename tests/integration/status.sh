@@ -37,6 +37,18 @@ add_host
 rows "UPDATE host SET rpc_time = UNIX_TIMESTAMP() - 30"
 claim_status "a host that came" 0 '^hosts +- +ok +the last asked 3[0-9] s ago; in the last hour 1'
 claim_status "for programs" 0 '"what": "scheduler", .*"state": "ok"' --json
+# A page as of a server whose pool does not hear of new jobs.
+echo "This is the scheduler of Integration.
+
+State: ok
+quartermaster_recent_replies 20
+quartermaster_recent_replies_down 0
+quartermaster_recent_replies_later 0
+quartermaster_pool_lag_seconds 130.2" >"$project/html/user/lagging.html"
+claim_status "a pool that hears of no new jobs" 1 '^pool +.* FAILED +new jobs were last read 130 s ago' \
+    --url "${url%_cgi/cgi}/lagging.html?x"
+sed -i 's/130.2/119/' "$project/html/user/lagging.html"
+claim_status "less than the pause of a host that got none" 0 'new jobs are seen after 119' --url "${url%_cgi/cgi}/lagging.html?x"
 touch "$project/stop_sched"
 claim_status "stop_sched" 1 '^stop_sched +- +FAILED'
 rm "$project/stop_sched"

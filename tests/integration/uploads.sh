@@ -131,6 +131,7 @@ claim "lines of 100 bytes a second hold nobody up" load slow "$uploads" 100 3 50
 write_config "${options[@]}" "<upload_patience>1</upload_patience>"
 kill -HUP "$uploads_pid"
 within 5 logged event=reloaded
+claim "the log says what a reload changes" logged 'event=config_changed option=upload_patience was=[0-9]* is=1'
 cut_off() { # COMMAND...: curl fails, and not by its own time limit
     local status=0
     "$@" || status=$?

@@ -14,6 +14,7 @@
 #include "tools/qmctl/web_question.h"
 
 #include <inttypes.h>
+#include <math.h>
 #include <stdio.h>
 #include <unistd.h>
 
@@ -25,6 +26,7 @@ enum {
     PATH_BYTES_MAX = 4096,
     REPLIES_THAT_TELL = 10,   /* of fewer a share says little */
     TRANSITION_LATE_S = 3600, /* then nobody makes them */
+    POOL_LAG_LEAST_S = 10,    /* it is about one; beyond no_work_delay a host asks twice in vain */
 };
 #define SHARE_THAT_FAILS 0.5 /* of replies that the project is down, or to come later */
 
@@ -160,6 +162,7 @@ static void look_at_figures(struct session *session, struct lines *lines, struct
     double later = figure(arena, page, "recent_replies_later");
     double served = figure(arena, page, "last_served_seconds");
     double restarts = figure(arena, page, "restarts_wanted");
+    double lag = figure(arena, page, "pool_lag_seconds");
 
     if (answer.result != CURLE_OK || answer.status != 200 || replies < 0) {
         add_state(lines, "replies", url, "unknown",
@@ -174,7 +177,14 @@ static void look_at_figures(struct session *session, struct lines *lines, struct
                             TEXT_FORMAT "; in ten minutes %.0f, of them %.0f %% down and %.0f %%"
                                         " later; new jobs are seen after %.1f s",
                             TEXT_ARG(last), replies, percent(down, replies),
-                            percent(later, replies), figure(arena, page, "pool_lag_seconds")));
+                            percent(later, replies), lag));
+        if (lag > fmax(POOL_LAG_LEAST_S, session->config->no_work_delay))
+            add_line(
+                lines, "pool", url, false,
+                text_print(arena,
+                           "new jobs were last read %.0f s ago: hosts hear that there are none "
+                           "more than once",
+                           lag));
         if (restarts > 0)
             add_state(lines, "config.xml", url, "warning",
                       text_print(arena, "%.0f options that changed wait for a restart", restarts));
