@@ -116,5 +116,55 @@ for program in "$tree"/usr/bin/*; do
     claim "$name is of version $version" grep -qF "quartermaster $version" <("$program" --version)
 done
 
+# --- completion: each shell knows of each subcommand what its help says
+qmctl=$tree/usr/bin/qmctl
+cat >"$work/ask.bash" <<'ASK'
+. "$1"
+while read -r -a words; do
+    COMP_WORDS=(qmctl "${words[@]/#<>/}") COMP_CWORD=${#words[@]}
+    _qmctl
+    for word in "${COMPREPLY[@]-}"; do printf '%s\t%s\n' "${words[*]}" "$word"; done
+done
+ASK
+# Functions of zsh's completion that say what they are asked for; "rest" is the state in which an argument is wanted.
+cat >"$work/ask.zsh" <<'ASK'
+_arguments() { shift 2; said+=("${@#\*}"); state=rest }
+_describe() { said+=("${(@P)4}") }
+compadd() { shift; said+=("$@") }
+_files() { said+=(files) }
+while read -r line; do
+    words=(qmctl ${(s: :)line}) CURRENT=$#words said=()
+    words[-1]=${words[-1]#<>}
+    . $1
+    for word in $said; do print -r -- $line$'\t'${word%%[\[:]*}; done
+done
+ASK
+# ask: each line of standard input is a command line, whose last word is to be completed; <> is an empty one.
+ask() {
+    bash "$work/ask.bash" "$tree/usr/share/bash-completion/completions/qmctl" <"$1" | sort >"$work/bash"
+    zsh -f "$work/ask.zsh" "$(find "$tree/usr/share/zsh" -name _qmctl)" <"$1" | sort >"$work/zsh"
+}
+"$qmctl" --help | sed -n 's/^  \([a-z][a-z -]*[a-z]\)  .*/\1/p' >"$work/subcommands"
+claim "there are subcommands" [ "$(grep -c . "$work/subcommands")" -gt 30 ]
+while read -r subcommand; do
+    # shellcheck disable=SC2086 # one word or two
+    "$qmctl" $subcommand --help | sed -nE "s/^  (--[a-z_-]+).*/$subcommand --\t\1/p"
+done <"$work/subcommands" | sort >"$work/help"
+sed 's/$/ --/' "$work/subcommands" >"$work/questions"
+ask "$work/questions"
+claim "bash completes each option of each subcommand" diff "$work/help" "$work/bash"
+grep -- '--[^\t]*--' "$work/zsh" >"$work/options"
+claim "so does zsh" diff "$work/help" "$work/options"
+awk '{ print NF == 1 ? "<>\t" $1 : $1 " <>\t" $2 } NF == 2 { print "<>\t" $1 }' "$work/subcommands" | sort -u >"$work/names"
+cut -f 1 "$work/names" | sort -u >"$work/questions"
+ask "$work/questions"
+claim "bash completes each name of a subcommand" [ -z "$(comm -23 "$work/names" "$work/bash")" ]
+claim "so does zsh" [ -z "$(comm -23 "$work/names" "$work/zsh")" ]
+cd "$work" && : >one.xml
+printf '%s\n' 'jobs create --in on' "--project $work app a" 'jobs create --app <>' 'completion z' >"$work/questions"
+ask "$work/questions"
+printf '%s\t%s\n' "--project $work app a" add 'completion z' zsh 'jobs create --app <>' '' 'jobs create --in on' one.xml | sort >"$work/answers"
+claim "values are completed where they are paths, and arguments where they are one of a few words" diff "$work/answers" "$work/bash"
+
 say "$failures failures"
 [ $failures -eq 0 ]

@@ -175,36 +175,43 @@ enum status option_number(struct session *session, const char *name, int64_t min
     return STATUS_OK;
 }
 
-static void print_option(const char *name, const char *value, const char *help)
+static void print_option(void *context, const char *name, const char *value, const char *help)
 {
     char left[40];
+    (void)context;
     (void)snprintf(left, sizeof left, "--%s%s%s", name, value == NULL ? "" : " ",
                    value == NULL ? "" : value);
     printf("  %-26s %s\n", left, help);
 }
 
-static void print_options(const struct option *options, size_t count)
+static void visit_each(const struct option *options, size_t count, option_visitor *visit,
+                       void *context)
 {
     for (size_t i = 0; i < count; i++)
-        print_option(options[i].name, options[i].value, options[i].help);
+        visit(context, options[i].name, options[i].value, options[i].help);
+}
+
+void options_visit(const struct subcommand *command, option_visitor *visit, void *context)
+{
+    visit_each(command->options, command->option_count, visit, context);
+    for (size_t i = 0; i < parameter_count && command->takes_parameters; i++) {
+        char help[200];
+        if ((parameters[i].place & PARAMETER_ARGUMENT) == 0)
+            continue;
+        (void)snprintf(help, sizeof help, "%s (%.15g)", parameters[i].help, parameters[i].standard);
+        visit(context, parameters[i].name, "N", help);
+    }
+    if (command->asks)
+        visit_each(asking_options, COUNT(asking_options), visit, context);
+    if (!command->prints_page)
+        visit_each(table_options, COUNT(table_options), visit, context);
+    visit_each(common_options, COUNT(common_options), visit, context);
 }
 
 void print_help(const struct subcommand *command)
 {
     printf("Usage: qmctl %s [options]%s%s\n\n%s\n\n", command->name,
            command->arguments[0] != '\0' ? " " : "", command->arguments, command->summary);
-    print_options(command->options, command->option_count);
-    for (size_t i = 0; i < parameter_count && command->takes_parameters; i++) {
-        char help[200];
-        if ((parameters[i].place & PARAMETER_ARGUMENT) == 0)
-            continue;
-        (void)snprintf(help, sizeof help, "%s (%.15g)", parameters[i].help, parameters[i].standard);
-        print_option(parameters[i].name, "N", help);
-    }
-    if (command->asks)
-        print_options(asking_options, COUNT(asking_options));
-    if (!command->prints_page)
-        print_options(table_options, COUNT(table_options));
-    print_options(common_options, COUNT(common_options));
+    options_visit(command, print_option, NULL);
     printf("\nExample:\n  %s\n", command->example);
 }

@@ -440,6 +440,9 @@ const struct subcommand subcommands[] = {
      "Says which unsent jobs a host may get now, and why it does not get the others.",
      "qmctl why 42 --app demo", OPTIONS(why_options), .arguments_min = 1, .arguments_max = 1,
      .run = command_why},
+    {"completion", "bash|zsh", "Prints what has a shell complete subcommands and options.",
+     "qmctl completion bash >/etc/bash_completion.d/qmctl", .arguments_min = 1, .arguments_max = 1,
+     .prints_page = true, .run = command_completion},
     {"manual", "", "Prints the manual page, in Markdown.", "qmctl manual", .prints_page = true,
      .run = command_manual},
 };

@@ -101,6 +101,9 @@ enum exit_code usage_failed(struct session *session, const char *format, ...) PR
 /* Reads the arguments behind the subcommand's name. EXIT_DONE: go on; the help was asked for when
  * *ret_help. */
 enum exit_code options_read(struct session *session, int count, char **words, bool *ret_help);
+/* Every option that the subcommand knows, in the order of its help; value NULL: a flag. */
+typedef void option_visitor(void *context, const char *name, const char *value, const char *help);
+void options_visit(const struct subcommand *command, option_visitor *visit, void *context);
 void print_help(const struct subcommand *command);
 
 #endif
