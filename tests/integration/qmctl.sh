@@ -109,6 +109,7 @@ expect 3 '^\+    server unix:/run/quartermaster/demo.socket ' deploy nginx --dry
 same "a dry run writes nothing" "$(ls "$file" 2>/dev/null)" ""
 expect 0 '^written +/.*/demo.conf$' deploy nginx
 same "the rest of a URL" "$(grep -cE '^    (listen 1|server_name 127.0.0.1);$' "$file")" 2
+[ ! -e /proc/net/if_inet6 ] || same "IPv6" "$(grep -cF 'listen [::]:1;' "$file")" 1
 same "what does not hold is not there" "$(grep -cE 'ssl|#<|@[A-Z_]+@' "$file")" 0
 expect 0 '^same +/' deploy nginx
 expect 0 '^same +/' deploy nginx --dry-run

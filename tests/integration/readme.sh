@@ -1,0 +1,65 @@
+#!/bin/bash
+# SPDX-License-Identifier: Apache-2.0
+# The commands of README.md for a project of one's own, as they stand there, behind an nginx that is set up
+# as Debian's: with its user, and its own page for whom no other configuration answers. Only the folders,
+# the port, the database and its user are other ones.
+# shellcheck disable=SC2317 # claim calls the functions
+# shellcheck source=lib.sh
+. "$(dirname "$0")/lib.sh"
+need nginx curl
+
+[ -S "$QM_TEST_SOCKET" ] || skip "no private MariaDB at $QM_TEST_SOCKET"
+take_port
+mkdir -p "$work/srv" "$work/run" "$work/nginx/conf.d" "$work/html"
+echo "<title>Welcome to nginx</title>" >"$work/html/index.html"
+cat >"$work/nginx/nginx.conf" <<CONF
+daemon off; pid $work/nginx/pid; error_log $work/nginx/error.log; events {}
+$([ "$(id -u)" != 0 ] || echo "user www-data;")
+http {
+    access_log $work/nginx/access.log;
+    client_body_temp_path $work/nginx/body; fastcgi_temp_path $work/nginx/fastcgi;
+    proxy_temp_path $work/nginx/proxy; uwsgi_temp_path $work/nginx/uwsgi; scgi_temp_path $work/nginx/scgi;
+    types { text/html html; }
+    include $work/nginx/conf.d/*.conf;
+    server {
+        listen 127.0.0.1:$port default_server;
+        root $work/html;
+        server_name _;
+    }
+}
+CONF
+nginx -p "$work/nginx" -c "$work/nginx/nginx.conf" -e "$work/nginx/error.log" &
+started+=($!)
+within 10 curl -s -o "$work/page" "http://localhost:$port/"
+claim "nginx shows its own page before" grep -q Welcome "$work/page"
+
+group=www-data
+[ "$(id -u)" = 0 ] || group=$(id -gn)
+{
+    echo 'set -e'
+    echo "trap 'kill \$(jobs -p)' EXIT"
+    # shellcheck disable=SC2016 # a fence of Markdown
+    sed -n '/^## A project of your own/,/^## /p' "$QM_SOURCE_DIR/README.md" | sed -n '/^```sh$/,/^```$/p' | grep -v '^```' |
+        sed -e "s|/srv/|$work/srv/|g; s|/run/|$work/run/|g; s|localhost/|localhost:$port/|g; s|www-data|$group|g" \
+            -e "s|--db-name demo --db-user demo|--db-name $schema --db-user $schema --db-socket $QM_TEST_SOCKET|" \
+            -e "s|deploy nginx|& --file $work/nginx/conf.d/demo.conf --address 127.0.0.1 --group $group|" \
+            -e "s|^nginx -t|nginx -t -e $work/nginx/error.log -c $work/nginx/nginx.conf|" \
+            -e "s|systemctl reload nginx|kill -HUP \$(cat $work/nginx/pid)|"
+    echo "curl -s http://localhost:$port/demo/ >$work/master"
+    echo "curl -s -o $work/metrics http://localhost:$port/demo_cgi/cgi/metrics"
+} >"$work/commands"
+claim "the page has commands" test "$(grep -c 'qmctl\|quartermaster' "$work/commands")" -ge 10
+cd "$QM_SOURCE_DIR" || exit 1
+PATH="$QM_BINARY_DIR:$PATH" bash "$work/commands" >"$work/said" 2>&1 </dev/null
+status=$?
+claim "they end well" test $status = 0
+claim "the master page is ours" grep -q '<scheduler>' "$work/master"
+claim "the scheduler is found to answer" grep -qE '^scheduler .* ok ' "$work/said"
+claim "the database is worked with as $schema" grep -qE '^database .* ok ' "$work/said"
+claim "nothing fails" not grep -qE 'FAILED|^error' "$work/said"
+claim "uploads are found to work" not grep -q 'output files cannot be uploaded' "$work/said"
+claim "deploy has nothing to say of sockets or folders" not grep -qE '^warning .*(cannot be|socket)' "$work/said"
+claim "this machine sees the counters" grep -q '^quartermaster_requests_total' "$work/metrics"
+[ "$failures" = 0 ] || cat "$work/said"
+sql -e "DROP USER IF EXISTS '$schema'@localhost"
+finish
