@@ -58,7 +58,8 @@ expect 2 'needs --url' "$qmctl" init "$project"
     grep -q '^Example:' "$dir/help" || echo "no example: $words"
     grep -q '^  --json ' "$dir/help" || echo "no --json: $words"
 done >"$dir/lacks"
-same "subcommands without an example, or for people alone" "$(cat "$dir/lacks")" "no --json: manual"
+same "subcommands without an example, or for people alone" "$(cat "$dir/lacks")" "no --json: completion
+no --json: manual"
 
 # --- a project, twice
 init() {
