@@ -76,6 +76,28 @@ while read -r unit; do
         ;;
     esac
 done <"$work/units"
+# What qmctl deploy puts beside them for a project of another owner that keeps its uploads elsewhere.
+mkdir -p "$work/p" "$work/projects" "$work/system/etc/systemd/system"
+echo "<boinc><config><master_url>http://localhost/demo/</master_url><upload_dir>/data</upload_dir></config></boinc>" \
+    >"$work/p/config.xml"
+[ "$(id -u)" != 0 ] || chown daemon:daemon "$work/p"
+claim "drop-ins are written" "$tree/usr/bin/qmctl" --project "$work/p" deploy systemd --group daemon --units \
+    "$work/system/etc/systemd/system" --projects "$work/projects" >"$work/said"
+(cd "$work/system/etc/systemd/system" && grep -hE '^(User|Group|ReadWritePaths|SocketGroup)=' -- *.d/*) | sort | uniq -c |
+    awk '{ print $1, $2 }' >"$work/set"
+owner=$(stat -c %U "$work/p") group=$(stat -c %G "$work/p")
+claim "for each of the units" diff - "$work/set" <<SET
+3 Group=$group
+2 ReadWritePaths=/data
+2 SocketGroup=daemon
+2 User=$owner
+SET
+claim "and a link" [ "$(readlink "$work/projects/demo")" = "$work/p" ]
+while read -r unit; do
+    systemd-analyze verify --man=no --root="$work/system" "${unit/@/@demo}" >"$work/said" 2>&1
+    claim "systemd accepts what is beside $unit" [ $? = 0 -a ! -s "$work/said" ]
+    cat "$work/said"
+done <"$work/units"
 claim "a reload of the server asks what is wrong first" \
     grep -qzP 'ExecReload=.* --check-config\nExecReload=.*kill -HUP' "$units/quartermaster@.service"
 systemd-sysusers --dry-run --root="$work/system" "$tree/usr/lib/sysusers.d/quartermaster.conf" >"$work/users" 2>&1

@@ -144,6 +144,20 @@ expect 0 'warning +the project has web pages of BOINC' deploy nginx
 same "which the web server shows otherwise" "$(grep -c 'alias.*html/user' "$file")" 0
 rm "$dir/usual/html/user/index.php"
 
+units() {
+    "$qmctl" --project "$dir/usual" deploy systemd --units "$dir/units" --projects "$dir/projects" --group "$(id -gn)" "$@"
+}
+mkdir "$dir/units" "$dir/projects"
+expect 3 "^new +$dir/projects/demo -> $dir/usual" units --dry-run
+same "a dry run makes no units" "$(find "$dir/units" "$dir/projects" -mindepth 1)" ""
+expect 0 "^written +$dir/units/quartermaster@demo.socket.d/deploy[.]conf" units
+expect 0 '^run +systemctl .* quartermaster@demo quartermaster-upload@demo quartermaster-transition@demo' units
+expect 0 "^same +$dir/projects/demo" units --dry-run
+mkdir "$dir/usual/bin" && : >"$dir/usual/bin/start"
+expect 0 '^run +systemctl .* quartermaster@demo quartermaster-upload@demo$' units # BOINC has its own transitioner
+rm -r "$dir/usual/bin" "$dir/projects/demo" && mkdir "$dir/projects/demo"
+expect 1 'is another project' units
+
 # --- rights
 granted=$dir/granted
 expect 0 'tables +was there' "$qmctl" init "$granted" --url http://127.0.0.1:1/demo --name Granted \

@@ -7,6 +7,7 @@
 
 enum exit_code command_init(struct session *session);
 enum exit_code command_deploy_nginx(struct session *session);
+enum exit_code command_deploy_systemd(struct session *session);
 enum exit_code command_deploy_mariadb(struct session *session);
 enum exit_code command_deploy_apache(struct session *session);
 enum exit_code command_keys(struct session *session);

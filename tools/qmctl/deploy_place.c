@@ -134,8 +134,8 @@ static bool is_plain(struct text text)
     return true;
 }
 
-static enum status set(struct session *session, struct deploy_place *place, const char *word,
-                       const char *value)
+enum status deploy_place_set(struct session *session, struct deploy_place *place, const char *word,
+                             const char *value)
 {
     struct sample_filling *filling = &place->filling;
 
@@ -227,15 +227,15 @@ static enum status set_ports(struct session *session, struct deploy_place *place
     if (status == STATUS_OK)
         status = option_number(session, "tls-port", 1, PORT_MAX, &tls_port);
     if (status == STATUS_OK)
-        status = set(session, place, "ADDRESS", listen_at(session, port));
+        status = deploy_place_set(session, place, "ADDRESS", listen_at(session, port));
     if (status == STATUS_OK)
-        status = set(session, place, "PORT",
-                     string(session, text_print(session->arena, "%d", (int)port)));
+        status = deploy_place_set(session, place, "PORT",
+                                  string(session, text_print(session->arena, "%d", (int)port)));
     if (status == STATUS_OK)
-        status = set(session, place, "TLS_ADDRESS", listen_at(session, tls_port));
+        status = deploy_place_set(session, place, "TLS_ADDRESS", listen_at(session, tls_port));
     if (status == STATUS_OK)
-        status = set(session, place, "TLS_PORT",
-                     string(session, text_print(session->arena, "%d", (int)tls_port)));
+        status = deploy_place_set(session, place, "TLS_PORT",
+                                  string(session, text_print(session->arena, "%d", (int)tls_port)));
     return status;
 }
 
@@ -250,8 +250,8 @@ static enum status set_certificate(struct session *session, struct deploy_place 
         session->is_usage = true;
         return fail(&session->failure, STATUS_INVALID, "--certificate and --key go together");
     }
-    status = set(session, place, "CERTIFICATE", certificate);
-    return status == STATUS_OK ? set(session, place, "KEY", key) : status;
+    status = deploy_place_set(session, place, "CERTIFICATE", certificate);
+    return status == STATUS_OK ? deploy_place_set(session, place, "KEY", key) : status;
 }
 
 static const char *of_project(struct session *session, struct deploy_place *place, struct text path,
@@ -275,15 +275,17 @@ static enum status find_folders(struct session *session, struct deploy_place *pl
     place->project = string(session, text_copy(session->arena, text_from(absolute)));
     place->has_boinc_pages =
         access(of_project(session, place, NO_TEXT, "html/user/index.php"), F_OK) == 0;
-    status = set(session, place, "PROJECT", place->project);
-    if (status == STATUS_OK)
-        status = set(session, place, "DOWNLOAD",
-                     of_project(session, place, session->config->download_dir, "download"));
-    if (status == STATUS_OK)
-        status = set(session, place, "PAGES", of_project(session, place, NO_TEXT, "html/user"));
+    status = deploy_place_set(session, place, "PROJECT", place->project);
     if (status == STATUS_OK)
         status =
-            set(session, place, "DOWN", of_project(session, place, NO_TEXT, "scheduler-down.asis"));
+            deploy_place_set(session, place, "DOWNLOAD",
+                             of_project(session, place, session->config->download_dir, "download"));
+    if (status == STATUS_OK)
+        status = deploy_place_set(session, place, "PAGES",
+                                  of_project(session, place, NO_TEXT, "html/user"));
+    if (status == STATUS_OK)
+        status = deploy_place_set(session, place, "DOWN",
+                                  of_project(session, place, NO_TEXT, "scheduler-down.asis"));
     return status;
 }
 
@@ -300,11 +302,11 @@ static enum status find_sockets(struct session *session, struct deploy_place *pl
     place->uploads_socket = or_else(option_value(session, "uploads"), usual_uploads);
     place->program =
         or_else(option_value(session, "program"), own_neighbour(session, "quartermaster"));
-    status = set(session, place, "SOCKET", place->socket);
+    status = deploy_place_set(session, place, "SOCKET", place->socket);
     if (status == STATUS_OK)
-        status = set(session, place, "UPLOADS", place->uploads_socket);
+        status = deploy_place_set(session, place, "UPLOADS", place->uploads_socket);
     if (status == STATUS_OK)
-        status = set(session, place, "PROGRAM", place->program);
+        status = deploy_place_set(session, place, "PROGRAM", place->program);
     return status;
 }
 
@@ -341,11 +343,11 @@ enum status deploy_place_find(struct session *session, struct deploy_place *ret_
     place->file_name = as_word(session, master.path, "-.");
     status = check_urls(session, &master, place->takes_uploads);
     if (status == STATUS_OK)
-        status = set(session, place, "NAME", place->name);
+        status = deploy_place_set(session, place, "NAME", place->name);
     if (status == STATUS_OK)
-        status = set(session, place, "WORD", as_word(session, master.path, ""));
+        status = deploy_place_set(session, place, "WORD", as_word(session, master.path, ""));
     if (status == STATUS_OK)
-        status = set(session, place, "HOST", string(session, master.host));
+        status = deploy_place_set(session, place, "HOST", string(session, master.host));
     if (status == STATUS_OK)
         status = set_ports(session, place, &master);
     if (status == STATUS_OK)
@@ -362,6 +364,14 @@ enum status deploy_place_find(struct session *session, struct deploy_place *ret_
     deploy_place_set_part(place, "ipv6", !option_given(session, "address") && machine_has_ipv6());
     deploy_place_set_part(place, "tls", place->has_tls);
     return status;
+}
+
+const char *deploy_place_value(const struct deploy_place *place, const char *word)
+{
+    for (size_t i = 0; i < place->filling.value_count; i++)
+        if (strcmp(place->values[i].word, word) == 0)
+            return place->values[i].value.at;
+    return "";
 }
 
 /* --- what the web server may do -------------------------------------------------------------- */

@@ -7,7 +7,7 @@
 #include "config/sample.h"
 #include "tools/qmctl/project_session.h"
 
-enum { DEPLOY_VALUES_MAX = 20, DEPLOY_PARTS_MAX = 10 };
+enum { DEPLOY_VALUES_MAX = 24, DEPLOY_PARTS_MAX = 16 };
 
 struct deploy_place {
     const char *name;      /* the path of the project's URL, without slashes at its ends */
@@ -29,8 +29,15 @@ struct deploy_place {
  * or the URLs are not such as the samples serve; STATUS_NOT_FOUND: there is no such group. */
 MUST_CHECK enum status deploy_place_find(struct session *session, struct deploy_place *ret_place);
 
+/* Adds a value, which has to live as long as the place. STATUS_INVALID: it has characters that a
+ * configuration would want quoted. */
+MUST_CHECK enum status deploy_place_set(struct session *session, struct deploy_place *place,
+                                        const char *word, const char *value);
 /* Sets a part of samples, whether or not it was set before. */
 void deploy_place_set_part(struct deploy_place *place, const char *word, bool holds);
+
+/* The value that samples are filled with; "" for a word that has none. */
+const char *deploy_place_value(const struct deploy_place *place, const char *word);
 
 /* What the web server lacks: "FOLDER cannot be entered by www-data", for a path that it has to
  * enter or read (`wanted` of R_OK, W_OK and X_OK). Empty: nothing, or there is no such path. */

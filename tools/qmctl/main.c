@@ -266,6 +266,12 @@ static const struct option deploy_apache_options[] = {
     DEPLOY_WEB_OPTIONS,
     DEPLOY_OPTIONS,
 };
+static const struct option deploy_systemd_options[] = {
+    {"units", NULL, "DIR", "Where the drop-ins are written (/etc/systemd/system)."},
+    {"projects", NULL, "DIR", "Where the units look for projects (/var/lib/quartermaster)."},
+    {"no-uploads", NULL, NULL, "Uploads are taken by BOINC's file_upload_handler, or elsewhere."},
+    DEPLOY_OPTIONS,
+};
 static const struct option deploy_mariadb_options[] = {
     {"apply", NULL, NULL, "Run the statements, and try whether a server can work then."},
     DB_ADMIN_OPTIONS("Who runs them (the user who calls, as whom the database knows root)."),
@@ -298,6 +304,14 @@ const struct subcommand subcommands[] = {
      "changed since is not written over.",
      "qmctl deploy apache --how fcgid", OPTIONS(deploy_apache_options),
      .run = command_deploy_apache},
+    {"deploy systemd", "",
+     "Makes instances of the units for a project: the link by which they find its folder, and "
+     "drop-ins for "
+     "another owner than quartermaster, a home directory, another upload_dir, another web server's "
+     "group; "
+     "says what else has to be done.",
+     "qmctl deploy systemd --dry-run", OPTIONS(deploy_systemd_options),
+     .run = command_deploy_systemd},
     {"deploy mariadb", "",
      "Prints the SQL that makes the database's user (db_user of config.xml) with the least rights "
      "that "

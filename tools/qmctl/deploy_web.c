@@ -1,0 +1,183 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* qmctl deploy nginx and apache: the samples of config/, filled in for a project, and what the web
+ * server would stumble over. */
+#include "config/config.h"
+#include "server/base/arena.h"
+#include "tools/qmctl/commands.h"
+#include "tools/qmctl/deployment.h"
+
+#include <string.h>
+#include <unistd.h>
+
+#include "server/base/banned.h"
+
+/* --- what the web server needs --------------------------------------------------------------- */
+
+/* The server that listens there has to let the web server in; where none does yet, it is told how.
+ */
+static void look_at_socket(struct deployment *deployment, const char *path, const char *option)
+{
+    const struct deploy_place *place = &deployment->place;
+    struct arena *arena = deployment->session->arena;
+    struct text problem = deploy_lacks(deployment->session, place, path, W_OK);
+
+    if (access(path, F_OK) != 0)
+        deployment_say(deployment, "run",
+                       text_print(arena, "%s%s --project %s --listen unix:%s --socket-group %s",
+                                  place->program, option, place->project, path, place->group));
+    else if (problem.length > 0)
+        deployment_warn(deployment,
+                        text_print(arena,
+                                   TEXT_FORMAT ": start quartermaster with --socket-group %s",
+                                   TEXT_ARG(problem), place->group));
+}
+
+static void look_at_sockets(struct deployment *deployment)
+{
+    look_at_socket(deployment, deployment->place.socket, "");
+    if (deployment->place.takes_uploads)
+        look_at_socket(deployment, deployment->place.uploads_socket, " --upload");
+}
+
+static void look_at_path(struct deployment *deployment, const char *path, int wanted)
+{
+    deployment_warn(deployment,
+                    deploy_lacks(deployment->session, &deployment->place, path, wanted));
+}
+
+static void look_at_folders(struct deployment *deployment)
+{
+    look_at_path(deployment, deploy_place_value(&deployment->place, "DOWNLOAD"), R_OK | X_OK);
+    if (!deployment->place.has_boinc_pages)
+        look_at_path(deployment, deploy_place_value(&deployment->place, "PAGES"), R_OK | X_OK);
+    if (deployment->place.is_https && !deployment->place.has_tls)
+        deployment_warn(deployment,
+                        TEXT("clients come by https, as master_url says: without --certificate "
+                             "and --key this web "
+                             "server answers http alone, for another one that stands before it"));
+}
+
+/* Programs that the web server starts work as its user. */
+static void look_at_programs(struct deployment *deployment)
+{
+    struct arena *arena = deployment->session->arena;
+    const char *project = deployment->place.project;
+    struct text uploads = deployment->session->config->upload_dir;
+
+    look_at_path(deployment, deployment->place.program, R_OK | X_OK);
+    look_at_path(deployment, text_string(arena, text_print(arena, "%s/config.xml", project)), R_OK);
+    if (deployment->place.takes_uploads && uploads.length > 0)
+        look_at_path(deployment, text_string(arena, uploads), R_OK | W_OK | X_OK);
+}
+
+/* --- the commands ---------------------------------------------------------------------------- */
+
+static const char *path_of(struct deployment *deployment, const char *folder)
+{
+    const char *given = option_value(deployment->session, "file");
+    struct arena *arena = deployment->session->arena;
+
+    if (given != NULL)
+        return given;
+    return text_string(arena, text_print(arena, "%s/%s.conf", folder, deployment->place.file_name));
+}
+
+/* Whether the file that is filled next has these parts. */
+static void set_nginx_parts(struct deployment *deployment, bool top, bool host, bool locations)
+{
+    deploy_place_set_part(&deployment->place, "top", top);
+    deploy_place_set_part(&deployment->place, "host", host);
+    deploy_place_set_part(&deployment->place, "locations", locations);
+}
+
+/* In one file; or in two, of which a server block that is there already includes the second. */
+static enum status add_nginx_files(struct deployment *deployment)
+{
+    const char *locations = option_value(deployment->session, "locations");
+    const char *path = path_of(deployment, "/etc/nginx/conf.d");
+    enum status status;
+
+    set_nginx_parts(deployment, true, locations == NULL, locations == NULL);
+    status = deployment_add(deployment, "nginx.conf", path, true);
+    if (status != STATUS_OK || locations == NULL)
+        return status;
+    set_nginx_parts(deployment, false, false, true);
+    return deployment_add(deployment, "nginx.conf", locations, true);
+}
+
+enum exit_code command_deploy_nginx(struct session *session)
+{
+    const char *locations = option_value(session, "locations");
+    struct deployment deployment;
+    enum exit_code code;
+
+    if (deployment_begin(session, &deployment) != STATUS_OK ||
+        add_nginx_files(&deployment) != STATUS_OK)
+        return session_failed(session);
+    code = deployment_put(&deployment);
+    if (code == EXIT_FAILED)
+        return code;
+    if (deployment.place.has_boinc_pages)
+        deployment_warn(
+            &deployment,
+            TEXT("the project has web pages of BOINC (html/user/index.php), which need a "
+                 "location with PHP for its folder; without it there is no master page"));
+    look_at_folders(&deployment);
+    look_at_sockets(&deployment);
+    if (locations != NULL)
+        deployment_say(&deployment, "add",
+                       text_print(session->arena, "include %s; to the server block of %s",
+                                  locations, deploy_place_value(&deployment.place, "HOST")));
+    deployment_say(&deployment, "run", TEXT("nginx -t && systemctl reload nginx"));
+    return deployment_end(&deployment, code);
+}
+
+static const struct way {
+    const char *word, *sample, *modules;
+    bool has_sockets; /* quartermaster runs by itself */
+} ways[] = {
+    {"proxy-fcgi", "apache-proxy-fcgi.conf", "proxy_fcgi asis", true},
+    {"fcgid", "apache-fcgid.conf", "fcgid asis", false},
+    {"cgi", "apache-cgi.conf", "cgid asis", false},
+};
+
+static const struct way *find_way(const struct session *session)
+{
+    const char *word = option_value(session, "how");
+
+    for (size_t i = 0; i < sizeof(ways) / sizeof(ways[0]); i++)
+        if (word == NULL || strcmp(word, ways[i].word) == 0)
+            return &ways[i];
+    return NULL;
+}
+
+enum exit_code command_deploy_apache(struct session *session)
+{
+    const struct way *way = find_way(session);
+    struct arena *arena = session->arena;
+    struct deployment deployment;
+    enum exit_code code;
+
+    if (way == NULL)
+        return usage_failed(session, "--how %s: wanted proxy-fcgi, fcgid or cgi",
+                            option_value(session, "how"));
+    if (deployment_begin(session, &deployment) != STATUS_OK ||
+        deployment_add(&deployment, way->sample,
+                       path_of(&deployment, "/etc/apache2/sites-available"), true) != STATUS_OK ||
+        deployment_add(&deployment, "scheduler-down.asis",
+                       deploy_place_value(&deployment.place, "DOWN"), false) != STATUS_OK)
+        return session_failed(session);
+    code = deployment_put(&deployment);
+    if (code == EXIT_FAILED)
+        return code;
+    look_at_folders(&deployment);
+    if (way->has_sockets)
+        look_at_sockets(&deployment);
+    else
+        look_at_programs(&deployment);
+    deployment_say(&deployment, "run",
+                   text_print(arena, "a2enmod %s%s && a2ensite %s", way->modules,
+                              deployment.place.has_tls ? " ssl" : "", deployment.place.file_name));
+    deployment_say(&deployment, "run", TEXT("apache2ctl configtest && systemctl reload apache2"));
+    return deployment_end(&deployment, code);
+}
