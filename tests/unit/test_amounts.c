@@ -341,6 +341,10 @@ static void disk_is_the_least_of_three_bounds(void **state)
             least = message.d_total / 2 - message.d_boinc_used_total;
         assert_real(got, least > 0 ? least : 0, 1);
     }
+    message.d_free = message.d_total = 100 * GIGABYTE;
+    message.d_boinc_used_total = 1;
+    preferences.disk_max_used_gb = 0.5;
+    assert_real(disk_space_of(&message, &preferences, 1, 0).amounts[0], 0.5 * GIGABYTE, 1);
 }
 
 static void the_figure_of_2004_stands_alone_or_is_bounded(void **state)
@@ -425,9 +429,11 @@ static void jobs_per_reply_scale_with_processors(void **state)
     assert_i64(limits.in_progress[0], 8);
     assert_true(limits.in_progress[1] == LIMIT_NONE);
     assert_i64(limits.in_progress_total, 3);
+    config->max_wus_in_progress = 1;
     config->max_wus_in_progress_gpu = 5;
     config->max_wus_to_send = 0;
     limits = limits_of(config, &amounts, &project);
+    assert_i64(limits.in_progress[0], 4);
     assert_i64(limits.in_progress[1], 10);
     assert_i64(limits.reply, config->reply_jobs_max);
     config_release(config);

@@ -111,11 +111,11 @@ static void bases_are_those_of_the_table(void **state)
     static const struct {
         enum delay_cause cause;
         double configured, wanted;
-    } rows[] = {{DELAY_BAD_KEY, 5, 3600},     {DELAY_NOT_ACCEPTED, 5, 86400},
-                {DELAY_BUSY, 5, 60},          {DELAY_DOWN, 1800, 1800},
-                {DELAY_DOWN, 0, 3600},        {DELAY_TOO_RECENT, 60, 61},
-                {DELAY_TOO_RECENT, 600, 606}, {DELAY_NO_WORK, 120, 120},
-                {DELAY_NO_WORK, 0, 0},        {DELAY_DEADLINE, 900, 900}};
+    } rows[] = {
+        {DELAY_BAD_KEY, 5, 3600},     {DELAY_NOT_ACCEPTED, 5, 86400}, {DELAY_BUSY, 5, 60},
+        {DELAY_DOWN, 1800, 1800},     {DELAY_DOWN, 0, 3600},          {DELAY_TOO_RECENT, 60, 61},
+        {DELAY_TOO_RECENT, 600, 606}, {DELAY_NO_WORK, 120, 120},      {DELAY_NO_WORK, 0, 0},
+        {DELAY_DEADLINE, 900, 900},   {DELAY_NO_WORK, 1, 1}};
 
     (void)state;
     for (size_t i = 0; i < sizeof rows / sizeof *rows; i++)

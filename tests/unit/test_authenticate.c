@@ -637,6 +637,11 @@ static void a_request_before_the_one_before_waits_one_interval(void **state)
     step_authenticate(&request);
     assert_true(request.visit.work_refused);
     assert_true(is_said(MESSAGE_LOW, "60 seconds"));
+    stage_again();
+    ask_for_work();
+    db_fake.hosts[0].rpc_time = NOW + 5000;
+    step_authenticate(&request); /* without an interval there is nothing to wait for */
+    assert_false(request.visit.work_refused);
 }
 
 static void only_requests_for_work_can_be_too_early(void **state)

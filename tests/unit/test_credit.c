@@ -228,7 +228,7 @@ static void an_invalid_result_costs_what_valid_ones_gave(void **state)
 {
     static const struct {
         int64_t quota, before, after;
-    } cases[] = {{500, 501, 500}, {500, 500, 500}, {500, 3, 3}, {0, 7, 7}, {500, 0, 0}};
+    } cases[] = {{500, 501, 500}, {500, 500, 500}, {500, 3, 3}, {0, 7, 7}, {500, 0, 0}, {1, 2, 1}};
 
     (void)state;
     for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {

@@ -213,7 +213,7 @@ static void deletion_is_as_the_slow_one(void **state)
 
 static void nothing_goes_when_nothing_is_missing(void **state)
 {
-    struct stored_file file = {.name = TEXT("a"), .bytes = 5, .expiry = 1};
+    struct stored_file file = {.name = TEXT("a"), .bytes = 5, .expiry = 1, .is_chosen = true};
 
     (void)state;
     assert_true(deletion_choose((struct deletion_policy){.by_expiry = true}, NOW, -1, &file, 1));

@@ -20,9 +20,13 @@ static const struct {
     {402, 386, "Windows", "GenuineIntel", "Celeron(R) M processor"},
     {402, 386, "Windows", "GenuineIntel", "Pentium(R) M processor"},
     {402, 386, "Windows", "GenuineIntel", "x86 Family 6 Model 9 Stepping 5"}, /* the same */
+    {401, 386, "Windows", "GenuineIntel", "Celeron(R) D CPU 2.80GHz"},
+    {401, 386, "Windows", "GenuineIntel", "Pentium(R) D CPU 2.80GHz"},
     {396, 386, "Windows", "GenuineIntel", "Celeron(R)"},
     {400, 386, "Windows", "GenuineIntel", "Pentium(R) 4 CPU"},
     {399, 386, "Windows", "GenuineIntel", "Pentium III"},
+    {399, 386, "Windows", "GenuineIntel", "x86 Family 6 Model 7 Stepping 3"},
+    {399, 386, "Windows", "GenuineIntel", "x86 Family 6 Model 8 Stepping 6"},
     {398, 386, "Windows", "GenuineIntel", "Pentium II"},
     /* The quirks: "Model 1" is found in "Model 11" and "Model 15", so that the row for Model 11 is
      * never reached; "Model 6" in "Model 60". */

@@ -45,6 +45,26 @@ static void a_report_brings_its_account_forward(void **state)
     line_destroy(line);
 }
 
+/* Another request of its own does not put an account behind others, whichever kind they are of. */
+static void an_account_keeps_its_turn(void **state)
+{
+    (void)state;
+    for (int kind = 0; kind < 2; kind++) {
+        struct waiting_line *line = line_create(4);
+        struct line_entry entries[3] = {{.account = 1}, {.account = 2}, {.account = 1}};
+
+        for (size_t i = 0; i < 3; i++) {
+            entries[i].has_reports = kind == 1;
+            assert_true(line_add(line, &entries[i]));
+        }
+        for (size_t i = 0; i < 3; i++)
+            assert_ptr_equal(line_take(line), &entries[i]);
+        for (size_t i = 0; i < 3; i++)
+            line_finish(line, &entries[i], nothing);
+        line_destroy(line);
+    }
+}
+
 static void accounts_take_turns(void **state)
 {
     struct waiting_line *line = line_create(100);
@@ -409,6 +429,7 @@ int main(void)
     const struct CMUnitTest cases[] = {
         cmocka_unit_test(reports_go_first),
         cmocka_unit_test(a_report_brings_its_account_forward),
+        cmocka_unit_test(an_account_keeps_its_turn),
         cmocka_unit_test(accounts_take_turns),
         cmocka_unit_test(an_account_holds_no_more_than_its_share_while_others_wait),
         cmocka_unit_test(an_account_waits_for_turns_and_not_for_a_line),

@@ -461,7 +461,7 @@ static void versions_of_virtualbox_are_numbers(void **state)
     expect_refused(VBOX, "VirtualBox on your computer cannot be used");
     parsed->message.virtualbox_version = TEXT("7.0");
     expect_refused(VBOX, "VirtualBox on your computer cannot be used");
-    parsed->message.virtualbox_version = TEXT("6.1.38");
+    parsed->message.virtualbox_version = TEXT("6.1.38.1");
     expect_usable(VBOX "<min_vbox_version>60138</min_vbox_version>");
     expect_refused(VBOX "<min_vbox_version>60139</min_vbox_version>", "60139; yours is 60138");
 }
@@ -826,6 +826,7 @@ static void versions_of_systems(void **state)
                 1001904100, 0);
     assert_real(OS("Microsoft Windows 11", "Professional, (10.00.22621)"), 1002262100, 0);
     assert_real(OS("Microsoft Windows 11", "(10.00.22621.01.02)"), 1002262101, 0);
+    assert_real(OS("Microsoft Windows 7", "Ultimate, (06.01.7601.00)"), 601760100, 0);
     assert_real(OS("Microsoft Windows 10", "Professional"), -1, 0);
     assert_real(OS("Linux", "unknown"), -1, 0);
     assert_real(OS("Haiku", "1.2.3"), -1, 0);
@@ -836,6 +837,8 @@ static void versions_of_systems(void **state)
     assert_real(plan_libc_version(TEXT("[6.1|libc 2.36]")), 236, 0);
     assert_real(plan_libc_version(TEXT("6.1")), 0, 0);
     assert_real(opencl_revision(TEXT("unknown")), 0, 0);
+    assert_real(opencl_version(TEXT("OpenCL 1.2.3 AMD-APP")), 102, 0);
+    assert_real(opencl_version(TEXT("OpenCL 2")), 0, 0);
     /* What follows the text is not looked at. */
     assert_int_equal(version_read_dotted((struct text){.at = "1.5", .length = 2}, numbers, 2), 1);
     assert_int_equal(version_read_dotted((struct text){.at = "25", .length = 1}, numbers, 2), 1);

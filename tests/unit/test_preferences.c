@@ -187,6 +187,18 @@ static void of_very_many_forbidden_resources_the_first_32_count(void **state)
     assert_text(preferences.no_resources[31], "type 32");
 }
 
+static void a_project_may_name_its_own_elements(void **state)
+{
+    const struct text text = TEXT("<?xml version=\"1.0\"?><!-- - --><><a>1</a><b/><long> 2 </long>"
+                                  "<venue name=\"home\"><a>3</a></venue>");
+
+    (void)state;
+    assert_text(preferences_value(text, NO_TEXT, TEXT("a")), "1");
+    assert_text(preferences_value(text, NO_TEXT, TEXT("b")), "");
+    assert_text(preferences_value(text, TEXT("work"), TEXT("long")), "2");
+    assert_text(preferences_value(text, TEXT("home"), TEXT("a")), "3");
+}
+
 static void an_absent_share_is_100(void **state)
 {
     struct project_preferences preferences;
@@ -303,6 +315,7 @@ int main(void)
         cmocka_unit_test(any_bytes_can_be_read),
         cmocka_unit_test(project_preferences_are_read),
         cmocka_unit_test(of_very_many_forbidden_resources_the_first_32_count),
+        cmocka_unit_test(a_project_may_name_its_own_elements),
         cmocka_unit_test(an_absent_share_is_100),
         cmocka_unit_test(the_table_of_three_decides),
         cmocka_unit_test(an_absent_hash_stores_nothing),
