@@ -84,7 +84,7 @@ static enum next read_versions(struct request *request)
     struct visit *visit = &request->visit;
     enum status status;
 
-    if (visit->host_is_new)
+    if (!visit->plan.reads_versions)
         return NEXT_STEP;
     status = db_host_app_versions(request->db, request->arena, visit->host.id, &visit->versions,
                                   &visit->version_count);
@@ -273,7 +273,7 @@ static void check_own_versions(struct request *request)
 enum next step_authenticate(struct request *request)
 {
     static enum next (*const parts[])(struct request * request) = {
-        identify, update_host, decide_preferences, keep_cross_project_id, read_versions};
+        identify, update_host, decide_preferences, keep_cross_project_id};
 
     request->visit.work_refused = request->work_forbidden;
     for (size_t i = 0; i < sizeof(parts) / sizeof(parts[0]); i++) {
@@ -291,5 +291,5 @@ enum next step_authenticate(struct request *request)
         check_interval(request);
     }
     request->visit.plan = request_plan_make(request);
-    return NEXT_STEP;
+    return read_versions(request);
 }

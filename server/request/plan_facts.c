@@ -42,6 +42,7 @@ struct request_plan request_plan_make(const struct request *request)
         .has_job_list = message->has_other_results,
         .lists_jobs = message->other_result_count > 0,
         .has_unread_reports = message->results_left > 0,
+        .counts_again = message->result_count > 0 || visit->is_new_day,
         .queue_lacks_own_jobs = workload_needs_own(message, has_app(request, is_always_on)),
         .is_new = visit->host_is_new,
         .is_forbidden = request->work_forbidden,

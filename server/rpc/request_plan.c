@@ -35,5 +35,9 @@ struct request_plan plan_of(const struct plan_facts *facts)
     plan.reads_in_progress =
         !facts->is_new && (plan.aborts || reads_queue || plan.will_resend ||
                            plan.serves_always_on || (plan.serves_any && plan.counts_rows));
+    /* A quota is charged for what is reported and sent, and what was sent yesterday is forgotten by
+     * the first request of a day, whatever it wants. */
+    plan.reads_versions =
+        !facts->is_new && (facts->counts_again || plan.serves_any || plan.will_resend);
     return plan;
 }

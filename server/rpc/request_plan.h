@@ -15,6 +15,7 @@ struct plan_facts {
     bool has_job_list;         /* it lists its jobs, if only none of them */
     bool lists_jobs;           /* it lists one at least */
     bool has_unread_reports;   /* some were cut off; their jobs are neither listed nor reported */
+    bool counts_again;         /* it reports jobs, or the host's day is new */
     bool queue_lacks_own_jobs; /* see workload_needs_own */
     /* the host */
     bool is_new;        /* nothing can be in progress on it */
@@ -44,6 +45,7 @@ struct request_plan {
     /* what these read */
     bool reads_in_progress; /* all results in progress on the host; on a new one nothing is read */
     bool needs_workunits;   /* with their workunits, by whatever step they are read first */
+    bool reads_versions;    /* what the host's statistics of its app versions say */
 };
 
 struct request_plan plan_of(const struct plan_facts *facts);

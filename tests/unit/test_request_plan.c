@@ -55,6 +55,13 @@ static const struct rule rules[] = {
     {DECISION(reads_in_progress), FACT(limits_in_progress) | WANTED, BARRED | FACT(is_new)},
     {DECISION(reads_in_progress), FACT(limits_in_progress) | FACT(assigns_broadcast),
      BARRED | FACT(is_new)},
+
+    {DECISION(reads_versions), FACT(counts_again), FACT(is_new)},
+    {DECISION(reads_versions), WANTED, BARRED | FACT(is_new)},
+    {DECISION(reads_versions), FACT(has_always_on_apps), BARRED | FACT(is_new)},
+    {DECISION(reads_versions), FACT(assigns_broadcast), BARRED | FACT(is_new)},
+    {DECISION(reads_versions), LISTS_ALL | FACT(resends_lost), CANNOT_RESEND | FACT(is_refused)},
+    {DECISION(reads_versions), LISTS_ALL | FACT(resends_lost) | FACT(is_too_recent), CANNOT_RESEND},
 };
 enum { RULES = sizeof(rules) / sizeof(rules[0]), DECISIONS = sizeof(struct request_plan) };
 
