@@ -59,6 +59,38 @@ bool row_column_is_optional(const struct row_column *column)
     return strcmp(column->presence, "ALWAYS") != 0;
 }
 
+static bool column_is_equal(const struct row_column *column, const char *a, const char *b)
+{
+    int64_t integers[2];
+    double reals[2];
+    struct text texts[2];
+
+    switch (column->type) {
+    case COLUMN_ID:
+    case COLUMN_INTEGER:
+        memcpy(&integers[0], a + column->offset, sizeof(integers[0]));
+        memcpy(&integers[1], b + column->offset, sizeof(integers[1]));
+        return integers[0] == integers[1];
+    case COLUMN_REAL:
+        memcpy(&reals[0], a + column->offset, sizeof(reals[0]));
+        memcpy(&reals[1], b + column->offset, sizeof(reals[1]));
+        return reals[0] == reals[1];
+    case COLUMN_STRING:
+    default:
+        memcpy(&texts[0], a + column->offset, sizeof(texts[0]));
+        memcpy(&texts[1], b + column->offset, sizeof(texts[1]));
+        return text_equal(texts[0], texts[1]);
+    }
+}
+
+bool row_is_equal(const struct row_table *table, const void *a, const void *b)
+{
+    for (size_t i = 0; i < table->column_count; i++)
+        if (!column_is_equal(&table->columns[i], a, b))
+            return false;
+    return true;
+}
+
 const struct actual_column *actual_column_find(const struct actual_columns *columns,
                                                const char *table, const char *name,
                                                size_t name_length)

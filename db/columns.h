@@ -45,6 +45,8 @@ const struct row_table *row_table_find(const char *row, size_t length);
 const struct row_column *row_column_find(const struct row_table *table, const char *name,
                                          size_t length);
 bool row_column_is_optional(const struct row_column *column);
+/* Whether two rows of the table say the same in each column; a number that is none says nothing. */
+bool row_is_equal(const struct row_table *table, const void *a, const void *b);
 
 /* --- the database's ------------------------------------------------------------------------ */
 

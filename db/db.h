@@ -202,8 +202,11 @@ MUST_CHECK enum status db_host_newest_alike(struct db *db, struct arena *arena, 
 /* Inserts every column of the row (and 0 or "" in columns we do not know); sets *ret_id. */
 MUST_CHECK enum status db_host_insert(struct db *db, const struct host_row *host, int64_t *ret_id);
 /* Writes the columns that a scheduler writes: not id, create_time, userid, credit, venue,
- * avg_turnaround, max_results_day and error_rate, which belong to other programs. */
-MUST_CHECK enum status db_host_save(struct db *db, const struct host_row *host);
+ * avg_turnaround, max_results_day and error_rate, which belong to other programs. `was`: the row as
+ * it was read under the lock that still holds; what describes the machine is not written again if
+ * it says the same. */
+MUST_CHECK enum status db_host_save(struct db *db, const struct host_row *was,
+                                    const struct host_row *host);
 /* All IN_PROGRESS results of the host become OVER/CLIENT_DETACHED, received now, and their
  * workunits' transition_time becomes now, so that other instances are made. */
 MUST_CHECK enum status db_host_detach_results(struct db *db, int64_t hostid, int64_t now);

@@ -4,6 +4,8 @@
 #include "server/base/arena.h"
 #include "server/base/sorted.h"
 
+#include <string.h>
+
 #include "server/base/banned.h"
 
 /* The token uses the whole 64 bits; the column is signed, which changes none of them. */
@@ -76,8 +78,47 @@ enum status db_host_insert(struct db *db, const struct host_row *host, int64_t *
     return status;
 }
 
-enum status db_host_save(struct db *db, const struct host_row *host)
+/* Where the columns of a contact stand in both rows; each is a number of eight bytes. */
+static const struct {
+    size_t from, to;
+} contact_columns[] = {
+#define CONTACT(column)                                                              \
+    {                                                                                \
+        offsetof(struct host_row, column), offsetof(struct host_contact_row, column) \
+    }
+    CONTACT(rpc_seqno),
+    CONTACT(rpc_time),
+    CONTACT(nsame_ip_addr),
+    CONTACT(on_frac),
+    CONTACT(connected_frac),
+    CONTACT(active_frac),
+    CONTACT(duration_correction_factor),
+    CONTACT(d_free),
+    CONTACT(d_boinc_used_total),
+    CONTACT(d_boinc_used_project),
+    CONTACT(d_boinc_max),
+    CONTACT(n_bwup),
+    CONTACT(n_bwdown),
+    CONTACT(gpu_active_frac),
+#undef CONTACT
+};
+_Static_assert(sizeof(contact_columns) / sizeof(contact_columns[0]) * sizeof(int64_t) ==
+                   sizeof(struct host_contact_row),
+               "each column of columns.def stands here");
+
+enum status db_host_save(struct db *db, const struct host_row *was, const struct host_row *host)
 {
+    struct host_contact_row contact;
+    struct host_row expected = *was; /* if only the contact is new */
+
+    for (size_t i = 0; i < sizeof(contact_columns) / sizeof(contact_columns[0]); i++) {
+        const char *from = (const char *)host + contact_columns[i].from;
+
+        memcpy((char *)&contact + contact_columns[i].to, from, sizeof(int64_t));
+        memcpy((char *)&expected + contact_columns[i].from, from, sizeof(int64_t));
+    }
+    if (row_is_equal(&row_tables[ROW_host], &expected, host))
+        return DB_RUN(db, host_save_contact, NULL, .host_contact = &contact, .id = host->id);
     return DB_RUN(db, host_save, NULL, .host = host, .id = host->id);
 }
 

@@ -60,7 +60,7 @@ static enum next update_host(struct request *request)
     struct host_row *host = &visit->host;
     enum status status;
 
-    visit->stored_rpc_time = host->rpc_time;
+    visit->stored = *host;
     host_record_copy(message, visit->user.email_addr, request->arena, host);
     host->external_ip_addr = host_record_external_address(
         request->transport.forwarded_for, request->transport.remote_addr,
@@ -75,7 +75,7 @@ static enum next update_host(struct request *request)
         visit->answer.hostid = host->id;
     }
     host->rpc_seqno = visit->answer.hostid != 0 ? 0 : bound_int32(message->rpc_seqno);
-    visit->is_new_day = quota_day_is_new(host->id, visit->stored_rpc_time, host->rpc_time);
+    visit->is_new_day = quota_day_is_new(host->id, visit->stored.rpc_time, host->rpc_time);
     return NEXT_STEP;
 }
 
@@ -232,9 +232,10 @@ static void check_code_sign_key(struct request *request)
 static void check_interval(struct request *request)
 {
     double interval = request->config->min_sendwork_interval;
-    double since = request->now - (double)request->visit.stored_rpc_time;
+    int64_t last = request->visit.stored.rpc_time; /* 0: there was none */
+    double since = request->now - (double)last;
 
-    if (interval <= 0 || request->visit.stored_rpc_time == 0 || since >= interval)
+    if (interval <= 0 || last == 0 || since >= interval)
         return;
     if (since < 0) /* a clock was set back */
         since = 0;

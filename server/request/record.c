@@ -43,7 +43,7 @@ enum next step_record(struct request *request)
 
     complete_changes(request);
     if (!visit->host_is_new)
-        status = db_host_save(request->db, &visit->host);
+        status = db_host_save(request->db, &visit->stored, &visit->host);
     if (status != STATUS_OK)
         return request_failed(request, status, "host");
     if (visit->version_change_count > 0)

@@ -96,7 +96,7 @@ struct visit {
     struct text team_name;
     bool is_weak;         /* weak authenticator: preferences and cross-project id are not stored */
     struct host_row host; /* as it will be stored */
-    int64_t stored_rpc_time; /* of the previous RPC; 0: none */
+    struct host_row stored; /* the same as it was read under its lock; of a new one 0 */
     bool host_is_new;
     bool detaches; /* jobs in progress become CLIENT_DETACHED once the reports are booked */
     struct global_preferences prefs; /* in force */

@@ -10,6 +10,7 @@
 
 #include <math.h>
 #include <stdlib.h>
+#include <string.h>
 
 #define NOW 1800000000
 
@@ -115,10 +116,11 @@ static void newer_columns_are_stored_too(void **state)
 static void an_update_leaves_what_others_write(void **state)
 {
     struct test_fixture *f = *state;
-    struct host_row host = a_host();
+    struct host_row host = a_host(), was;
 
     assert_status(STATUS_OK, db_host_insert(f->db, &host, &host.id));
     assert_status(STATUS_OK, db_commit(f->db));
+    was = host;
     test_sql(f->database, "UPDATE host SET total_credit = 5, expavg_credit = 6, userid = 10,"
                           " venue = 'work', avg_turnaround = 7, max_results_day = -1,"
                           " error_rate = 8, create_time = 3");
@@ -126,13 +128,75 @@ static void an_update_leaves_what_others_write(void **state)
     host.domain_name = TEXT("new");
     host.p_fpops = NAN;
     host.timezone = INT64_C(99999999999);
-    assert_status(STATUS_OK, db_host_save(f->db, &host));
+    assert_status(STATUS_OK, db_host_save(f->db, &was, &host));
     assert_status(STATUS_OK, db_commit(f->db));
     assert_text(test_sql_text(f->database,
                               "SELECT CONCAT_WS(' ', rpc_seqno, domain_name, p_fpops, timezone,"
                               " total_credit, expavg_credit, userid, venue, avg_turnaround,"
                               " max_results_day, error_rate, create_time) FROM host"),
                 "44 new 0 2147483647 5 6 10 work 7 -1 8 3");
+}
+
+static bool belongs_to_others(const char *column)
+{
+    static const char *const others[] = {"id",         "create_time",    "userid",
+                                         "venue",      "total_credit",   "expavg_credit",
+                                         "error_rate", "avg_turnaround", "max_results_day"};
+
+    for (size_t i = 0; i < sizeof(others) / sizeof(others[0]); i++)
+        if (strcmp(column, others[i]) == 0)
+            return true;
+    return false;
+}
+
+static void change(struct host_row *host, const struct row_column *column)
+{
+    static const int64_t integer = 77;
+    static const double real = 0.77;
+    const struct text text = TEXT("another");
+    char *at = (char *)host + column->offset;
+
+    switch (column->type) {
+    case COLUMN_ID:
+    case COLUMN_INTEGER:
+        memcpy(at, &integer, sizeof(integer));
+        break;
+    case COLUMN_REAL:
+        memcpy(at, &real, sizeof(real));
+        break;
+    case COLUMN_STRING:
+        memcpy(at, &text, sizeof(text));
+        break;
+    }
+}
+
+/* Each column alone: those of a contact, and those that call for the whole row. */
+static void whatever_changes_is_saved(void **state)
+{
+    struct test_fixture *f = *state;
+    const struct row_table *table = &row_tables[ROW_host];
+    struct host_row was = a_host(), host, read;
+    size_t saved = 0;
+
+    assert_status(STATUS_OK, db_host_insert(f->db, &was, &was.id));
+    for (size_t i = 0; i < table->column_count; i++) {
+        const struct row_column *column = &table->columns[i];
+
+        if (belongs_to_others(column->name) ||
+            actual_column_find(db_actual_columns(f->db), table->table, column->name,
+                               strlen(column->name)) == NULL)
+            continue;
+        assert_status(STATUS_OK, db_host_lock(f->db, f->arena, was.id, &was));
+        host = was;
+        change(&host, column);
+        assert_false(row_is_equal(table, &was, &host));
+        assert_status(STATUS_OK, db_host_save(f->db, &was, &host));
+        assert_status(STATUS_OK, db_host_lock(f->db, f->arena, was.id, &read));
+        if (!row_is_equal(table, &host, &read))
+            fail_msg("%s alone was not saved", column->name);
+        saved++;
+    }
+    assert_true(saved > 25);
 }
 
 static void the_newest_host_is_found(void **state)
@@ -580,16 +644,17 @@ static void a_hostile_name_is_only_a_name(void **state)
 {
     struct test_fixture *f = *state;
     static const char name[] = "'; DROP TABLE host; -- \\' \" ` % _ {list} ? \n\t\x1a";
-    struct host_row host = a_host(), read;
+    struct host_row host = a_host(), was, read;
     struct text names[] = {text_from(name)};
     struct user_row user;
     struct text team;
     struct result_row *rows;
     size_t count;
 
-    host.domain_name = host.p_model = host.os_version = host.external_ip_addr = text_from(name);
     assert_status(STATUS_OK, db_host_insert(f->db, &host, &host.id));
-    assert_status(STATUS_OK, db_host_save(f->db, &host));
+    was = host;
+    host.domain_name = host.p_model = host.os_version = host.external_ip_addr = text_from(name);
+    assert_status(STATUS_OK, db_host_save(f->db, &was, &host));
     assert_status(STATUS_OK, db_host_lock(f->db, f->arena, host.id, &read));
     assert_text(read.domain_name, name);
     assert_text(read.external_ip_addr, name);
@@ -764,11 +829,11 @@ static void a_version_that_cannot_be_sent_is_none(void **state)
 #define CASE(name) cmocka_unit_test_setup(name, setup)
 #define CASES_OF_BOTH                                                                              \
     CASE(a_host_is_inserted_and_read_back), CASE(an_update_leaves_what_others_write),              \
-        CASE(the_newest_host_is_found), CASE(a_token_is_kept_only_by_commit),                      \
-        CASE(a_user_comes_with_the_team), CASE(a_key_is_compared_byte_by_byte),                    \
-        CASE(owners_come_in_the_order_asked_for), CASE(version_statistics_change_relatively),      \
-        CASE(messages_are_kept_and_handed_out_once), CASE(booking_five_takes_two_round_trips),     \
-        CASE(only_rows_that_await_a_report_are_booked),                                            \
+        CASE(whatever_changes_is_saved), CASE(the_newest_host_is_found),                           \
+        CASE(a_token_is_kept_only_by_commit), CASE(a_user_comes_with_the_team),                    \
+        CASE(a_key_is_compared_byte_by_byte), CASE(owners_come_in_the_order_asked_for),            \
+        CASE(version_statistics_change_relatively), CASE(messages_are_kept_and_handed_out_once),   \
+        CASE(booking_five_takes_two_round_trips), CASE(only_rows_that_await_a_report_are_booked),  \
         CASE(what_was_booked_before_is_not_taken_for_new),                                         \
         CASE(numbers_that_no_column_holds_cost_nothing), CASE(results_are_found_by_name_in_parts), \
         CASE(jobs_in_progress_come_oldest_first),                                                  \

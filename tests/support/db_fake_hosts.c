@@ -112,8 +112,9 @@ enum status db_host_insert(struct db *db, const struct host_row *host, int64_t *
     return STATUS_OK;
 }
 
-enum status db_host_save(struct db *db, const struct host_row *host)
+enum status db_host_save(struct db *db, const struct host_row *was, const struct host_row *host)
 {
+    (void)was;
     return CALL(host->id);
 }
 

@@ -142,7 +142,7 @@ static void a_known_host_is_used(void **state)
     assert_i64(request.visit.host.id, 3);
     assert_i64(request.visit.host.rpc_seqno, 5);
     assert_i64(request.visit.host.rpc_time, NOW);
-    assert_i64(request.visit.stored_rpc_time, NOW - 5000);
+    assert_i64(request.visit.stored.rpc_time, NOW - 5000);
     assert_text(request.visit.host.external_ip_addr, "192.0.2.1");
     assert_i64(request.visit.answer.hostid, 0);
     assert_text(request.visit.team_name, "team");
