@@ -41,6 +41,12 @@ union spare {
     struct opencl_cpu opencl_cpu;
 };
 
+/* Written before it is read, so it is not zeroed for each request. */
+struct draft {
+    struct text pieces[MESSAGE_RESULT_FILES_MAX]; /* <file_info> of the open result */
+    char text[PARSE_TEXT_SIZE];                   /* of the open element */
+};
+
 struct message_reader {
     struct message message;
     struct alt_platform *alternates;
@@ -57,11 +63,10 @@ struct message_reader {
     size_t capacities[CONTEXT_COUNT];
     size_t trickle_capacity;
     union spare spare;
-    struct text pieces[MESSAGE_RESULT_FILES_MAX]; /* <file_info> of the open result */
+    struct draft *draft;
     size_t piece_count;
     char *shorts; /* where the next short text goes */
     size_t shorts_left;
-    char text[PARSE_TEXT_SIZE];
     size_t text_length;
 };
 
@@ -209,7 +214,7 @@ static struct text join(struct arena *arena, const struct text *pieces, size_t c
 static bool end_result(struct message_reader *reader, void *record)
 {
     struct reported_result *result = record;
-    const struct text *pieces = reader->pieces;
+    const struct text *pieces = reader->draft->pieces;
     size_t count = reader->piece_count;
     bool together = true;
     size_t total = 0;
@@ -389,7 +394,7 @@ static void add_piece(struct message_reader *reader, struct text piece)
     if (reader->piece_count == MESSAGE_RESULT_FILES_MAX)
         reader->message.elements_dropped++;
     else
-        reader->pieces[reader->piece_count++] = piece;
+        reader->draft->pieces[reader->piece_count++] = piece;
 }
 
 /* Whether the usual spelling of the same field was read before. */
@@ -548,7 +553,7 @@ static enum status on_text(void *context, struct text piece, int line)
     (void)line;
     if (piece.length > PARSE_TEXT_SIZE - reader->text_length)
         return fail(reader->failure, STATUS_TOO_LARGE, "too long a text");
-    memcpy(reader->text + reader->text_length, piece.at, piece.length);
+    memcpy(reader->draft->text + reader->text_length, piece.at, piece.length);
     reader->text_length += piece.length;
     return STATUS_OK;
 }
@@ -557,7 +562,7 @@ static enum status on_end(void *context, struct text name, int line)
 {
     struct message_reader *reader = context;
     struct level *level = &reader->levels[--reader->depth];
-    struct text text = {reader->text, reader->text_length};
+    struct text text = {reader->draft->text, reader->text_length};
 
     (void)name;
     (void)line;
@@ -621,6 +626,7 @@ enum status parse_request(struct text body, const struct parse_limits *limits, s
                           struct message *ret_message, struct failure *failure)
 {
     struct message_reader *reader = ARENA_NEW(arena, struct message_reader);
+    struct draft draft;
     struct repaired repaired;
     enum status status = repair_request(body, &repaired, failure);
 
@@ -628,6 +634,7 @@ enum status parse_request(struct text body, const struct parse_limits *limits, s
         status = fail(failure, STATUS_TOO_LARGE, "no memory to read the request");
     if (status == STATUS_OK) {
         message_init(&reader->message);
+        reader->draft = &draft;
         reader->body = body;
         reader->limits = limits;
         reader->repaired = &repaired;
