@@ -15,6 +15,7 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <pthread.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
@@ -72,11 +73,22 @@ static void md5_finish(EVP_MD_CTX *context, char ret_hex[MD5_HEX_SIZE])
     ret_hex[MD5_DIGITS] = '\0';
 }
 
+/* Looked up once: what EVP_md5 gives is looked up anew by each digest, for more than a short one
+ * itself takes. */
+static EVP_MD *md5_algorithm;
+
+static void find_md5(void)
+{
+    md5_algorithm = EVP_MD_fetch(NULL, "MD5", NULL);
+}
+
 static EVP_MD_CTX *md5_begin(void)
 {
+    static pthread_once_t once = PTHREAD_ONCE_INIT;
     EVP_MD_CTX *context = EVP_MD_CTX_new();
 
-    must(context != NULL && EVP_DigestInit_ex(context, EVP_md5(), NULL) == 1);
+    (void)pthread_once(&once, find_md5);
+    must(context != NULL && EVP_DigestInit_ex(context, md5_algorithm, NULL) == 1);
     return context;
 }
 
