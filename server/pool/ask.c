@@ -30,6 +30,11 @@ struct group_runner {
     struct pool_terms terms;
 };
 
+struct lane {
+    double filled; /* times what is wanted */
+    size_t jobs;
+};
+
 struct pool_search {
     struct pool *pool;
     struct arena *arena;
@@ -38,8 +43,7 @@ struct pool_search {
     size_t runner_count;
     slot *others; /* groups that did not pass */
     size_t other_count;
-    double filled[POOL_LANES]; /* times what is wanted */
-    size_t lane_jobs[POOL_LANES];
+    struct lane *lanes;        /* up to the last that a runner has */
     struct pool_place full_at; /* where the first lane was full */
     size_t steps;
     bool gave_up;
@@ -53,6 +57,7 @@ struct pool_search {
 static bool begin(struct pool_search *search)
 {
     struct pool *pool = search->pool;
+    size_t lane_count = 0;
 
     search->steps = STEPS_MAX;
     search->runners = ARENA_ARRAY(search->arena, pool->group_count, struct group_runner);
@@ -66,12 +71,17 @@ static bool begin(struct pool_search *search)
         if (group->root == 0)
             continue;
         runner->group = pool->group_list[i];
-        if (search->question->judge(search->question->context, &group->key, &runner->terms))
-            search->runner_count++;
-        else
+        if (!search->question->judge(search->question->context, &group->key, &runner->terms)) {
             search->others[search->other_count++] = pool->group_list[i];
+            continue;
+        }
+        must(runner->terms.lane < POOL_LANES);
+        if (runner->terms.lane >= lane_count)
+            lane_count = runner->terms.lane + 1;
+        search->runner_count++;
     }
-    return true;
+    search->lanes = ARENA_ARRAY(search->arena, lane_count, struct lane);
+    return search->lanes != NULL;
 }
 
 static void run(struct pool_search *search, struct group_runner *runner,
@@ -91,8 +101,8 @@ static bool is_full(const struct pool_search *search, size_t lane)
 {
     size_t most = search->question->lane_max;
 
-    return search->filled[lane] >= search->question->reserve - ROUNDING ||
-           (most > 0 && search->lane_jobs[lane] >= most);
+    return search->lanes[lane].filled >= search->question->reserve - ROUNDING ||
+           (most > 0 && search->lanes[lane].jobs >= most);
 }
 
 static struct group_runner *leader(struct pool_search *search)
@@ -226,17 +236,18 @@ static bool take(struct pool_search *search, struct pool_place after, struct poo
         if (best == NULL)
             break;
         lane = best->terms.lane;
-        if (question->lane_max > 0 && left > question->lane_max - search->lane_jobs[lane])
-            left = question->lane_max - search->lane_jobs[lane];
+        if (question->lane_max > 0 && left > question->lane_max - search->lanes[lane].jobs)
+            left = question->lane_max - search->lanes[lane].jobs;
         answer->place = (struct pool_place){true, best->rank.is_of_others, best->rank.priority,
                                             best->rank.resultid};
         wanted = jobs_wanted(class_at(search->pool, best->best), &best->terms);
         share = wanted + CHOICE;
-        more = fmin(wanted, ceil((question->reserve - search->filled[lane] - ROUNDING) * share));
+        more =
+            fmin(wanted, ceil((question->reserve - search->lanes[lane].filled - ROUNDING) * share));
         jobs = pick(search, class_at(search->pool, best->best),
                     more < (double)left ? (size_t)more : left);
-        search->filled[lane] += (double)jobs / share;
-        search->lane_jobs[lane] += jobs;
+        search->lanes[lane].filled += (double)jobs / share;
+        search->lanes[lane].jobs += jobs;
         if (is_full(search, lane) && !search->full_at.is_set)
             search->full_at = answer->place;
         classes += jobs > 0;
