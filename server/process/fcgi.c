@@ -15,6 +15,7 @@
 
 #include <fcgiapp.h>
 #include <signal.h>
+#include <stdint.h>
 #include <stdlib.h>
 #include <sys/mman.h>
 #include <sys/socket.h>
@@ -25,11 +26,15 @@
 struct fcgi {
     FCGX_Request request;
     int records;    /* the file in memory; -1: not made yet */
+    size_t length;  /* of the file */
     int connection; /* of the request that is being read; -1: the library has it, or there is none
                      */
 };
 
-enum { READ_SIZE = 16384 };
+enum {
+    READ_SIZE = 16384,
+    KEPT_BYTES = 65536 /* of the file, from one request to the next */
+};
 
 enum status fcgi_startup(struct failure *failure)
 {
@@ -67,12 +72,18 @@ void fcgi_destroy(struct fcgi *fcgi)
 /* The file in memory holds these records and nothing else, and is read from its beginning. */
 static enum status fill(struct fcgi *fcgi, struct text records)
 {
-    if (fcgi->records < 0)
+    if (fcgi->records < 0) {
         fcgi->records = memfd_create("request", MFD_CLOEXEC);
+        fcgi->length = 0;
+    }
     if (fcgi->records < 0 ||
         pwrite(fcgi->records, records.at, records.length, 0) != (ssize_t)records.length ||
-        lseek(fcgi->records, 0, SEEK_SET) != 0)
+        (fcgi->length > records.length && ftruncate(fcgi->records, (off_t)records.length) != 0) ||
+        lseek(fcgi->records, 0, SEEK_SET) != 0) {
+        fcgi->length = SIZE_MAX; /* nobody knows: the next one cuts it */
         return STATUS_IO;
+    }
+    fcgi->length = records.length;
     return STATUS_OK;
 }
 
@@ -149,7 +160,8 @@ enum status fcgi_finish(struct fcgi *fcgi)
     if (request->ipcFd >= 0)
         (void)shutdown(request->ipcFd, SHUT_RD);
     FCGX_Finish_r(request);
-    if (fcgi->records >= 0) /* nothing of a request is kept for the next one */
-        (void)!ftruncate(fcgi->records, 0);
+    /* Pages that the next request fills again are not given back to be asked for anew. */
+    if (fcgi->records >= 0 && fcgi->length > KEPT_BYTES && ftruncate(fcgi->records, 0) == 0)
+        fcgi->length = 0;
     return status;
 }
