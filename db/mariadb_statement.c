@@ -99,16 +99,34 @@ static enum status bind_results(struct db_prepared *prepared, const MYSQL_FIELD 
                                                                             : STATUS_NO_MEMORY;
 }
 
+/* The library keeps what it was told of the columns, and copies it at each execution: a seventh of
+ * all instructions of a request went for names that nobody reads once they were checked. It copies
+ * no name that is not there. */
+static void forget_names(MYSQL_FIELD *fields, size_t count)
+{
+    for (size_t i = 0; i < count; i++) {
+        MYSQL_FIELD *field = &fields[i];
+
+        field->name = field->org_name = field->table = field->org_table = field->db =
+            field->catalog = field->def = NULL;
+        field->name_length = field->org_name_length = field->table_length =
+            field->org_table_length = field->db_length = field->catalog_length = field->def_length =
+                0;
+    }
+}
+
 static enum status take_columns(const struct statement_definition *definition,
                                 struct db_prepared *prepared, struct failure *failure)
 {
     MYSQL_RES *metadata = mysql_stmt_result_metadata(prepared->handle);
     size_t count = metadata == NULL ? 0 : mysql_num_fields(metadata);
-    const MYSQL_FIELD *fields = metadata == NULL ? NULL : mysql_fetch_fields(metadata);
+    MYSQL_FIELD *fields = metadata == NULL ? NULL : mysql_fetch_fields(metadata);
     enum status status = check_columns(definition, prepared, fields, count, failure);
 
     if (status == STATUS_OK && count > 0)
         status = bind_results(prepared, fields, count);
+    if (status == STATUS_OK)
+        forget_names(fields, count);
     if (metadata != NULL)
         mysql_free_result(metadata);
     return status;
