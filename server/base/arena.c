@@ -43,7 +43,7 @@
 enum {
     ALIGNMENT = alignof(max_align_t),
     GAP = ARENA_POISONS ? ALIGNMENT : 0,
-    FIRST_BLOCK_BYTES = 64 * 1024,
+    FIRST_BLOCK_BYTES = 256 * 1024,   /* a usual request for work; untouched pages cost nothing */
     LARGEST_BLOCK_BYTES = 1024 * 1024 /* but for a single allocation larger than that */
 };
 
