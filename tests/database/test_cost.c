@@ -119,29 +119,38 @@ static void round_trips_are_counted(void **state)
         enum switches switches;
         size_t jobs;
         uint64_t round_trips; /* without the COMMIT, at most */
+        size_t kilobytes;     /* of the arena, at most: each byte is zeroed */
     } cases[] = {
-        {"nothing to do", {.seconds = 0}, 0, DEFAULTS, 0, 3},
-        {"work wanted, none there", {.seconds = 1000}, 0, DEFAULTS, 0, 7},
-        {"1 job", {.seconds = 1}, 50, DEFAULTS, 1, 10},
-        {"10 jobs", {.seconds = 1000}, 50, DEFAULTS, 10, 10},
-        {"3 reports, no jobs", {.reports = 3, .seconds = 1000}, 0, DEFAULTS, 0, 10},
-        {"5 reports, 10 jobs", {.reports = 5, .queued = 7, .seconds = 1000}, 50, DEFAULTS, 10, 13},
+        {"nothing to do", {.seconds = 0}, 0, DEFAULTS, 0, 3, 50},
+        {"work wanted, none there", {.seconds = 1000}, 0, DEFAULTS, 0, 7, 350},
+        {"1 job", {.seconds = 1}, 50, DEFAULTS, 1, 10, 350},
+        {"10 jobs", {.seconds = 1000}, 50, DEFAULTS, 10, 10, 400},
+        {"3 reports, no jobs", {.reports = 3, .seconds = 1000}, 0, DEFAULTS, 0, 10, 350},
+        {"5 reports, 10 jobs",
+         {.reports = 5, .queued = 7, .seconds = 1000},
+         50,
+         DEFAULTS,
+         10,
+         13,
+         450},
         {"the same, all options",
          {.reports = 5, .queued = 7, .seconds = 1000},
          50,
          EVERYTHING,
          10,
-         14},
+         14,
+         450},
         {"the same, short queue",
          {.reports = 5, .queued = 7, .seconds = 5000},
          10,
          EVERYTHING,
          10,
-         14},
+         14,
+         400},
     };
 
     (void)state;
-    printf("%-26s %10s %11s %7s\n", "request", "statements", "round trips", "commits");
+    printf("%-26s %10s %11s %7s %8s\n", "request", "statements", "round trips", "commits", "kB");
     for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
         /* The first requests of a kind make the rows that are the host's, and then prepare what
          * changes them. */
@@ -174,9 +183,10 @@ static void round_trips_are_counted(void **state)
             if (turn < 2)
                 continue;
             assert_int_equal(count.prepares, 0);
-            printf("%-26s %10llu %11llu %7llu\n", cases[i].name,
+            printf("%-26s %10llu %11llu %7llu %8zu\n", cases[i].name,
                    (unsigned long long)count.statements, (unsigned long long)count.round_trips,
-                   (unsigned long long)count.commits);
+                   (unsigned long long)count.commits, arena_used(server.arena) >> 10);
+            assert_in_range(arena_used(server.arena) >> 10, 1, cases[i].kilobytes);
             assert_in_range(count.round_trips - count.commits, 1, cases[i].round_trips);
             /* SAVEPOINT goes ahead: nobody waits for its answer. */
             assert_in_range(count.statements, count.round_trips, count.round_trips + 1);
