@@ -129,6 +129,17 @@ add_job 70 0 fine
 QM_JOB_ID=4711 QM_BATCH=4711 QM_RESULT=4711 QM_JOB=4711 assimilate
 claim "a command is told of its job, not of another one" grep -qxF "<70><job 70><work><5><result_70><0><$uploads/result_70 0><>" "$work/taken"
 
+# --- what takes long is heard of at a terminal, and only there
+rows "DELETE FROM workunit; DELETE FROM result"
+for i in {80..84}; do add_job "$i" 0 fine; done
+script -qec "$(printf '%q ' "$QM_BINARY_DIR/qmctl" --project "$project" transition --now "$now" --limit 3 --assimilate 'sleep 1.1 #')" \
+    /dev/null </dev/null >"$work/terminal.log" &
+at_terminal=$!
+qmctl transition --now "$now" --limit 3 --assimilate 'sleep 1.1 #' >"$work/no_terminal.log" 2>&1
+wait "$at_terminal"
+claim "a terminal shows how far it is" grep -qE '^[0-9]+ jobs assimilated in [0-9]+ s, [0-9]+ in a second' "$work/terminal.log"
+claim "a log does not" not grep -q 'in a second' "$work/no_terminal.log"
+
 # --- a terminal that goes away
 hang_up() { # COMMAND: what runs it; the terminal goes away while the job is with the command
     "$@" "$QM_BINARY_DIR/qmctl" --project "$project" transition --now "$now" --assimilate "$take" >"$work/hangup.log" 2>&1 &

@@ -12,6 +12,7 @@
 #include "server/submit/output_files.h"
 #include "tools/qmctl/command_run.h"
 #include "tools/qmctl/pass_parts.h"
+#include "tools/qmctl/progress.h"
 #include "tools/qmctl/upload_folder.h"
 
 #include <inttypes.h>
@@ -180,6 +181,7 @@ static enum status assimilate(struct assimilation *assimilation, int64_t id)
     status = repeat_transaction(db, save, &saving);
     assimilation->counts->assimilated += status == STATUS_OK && found == COMMAND_YES;
     assimilation->counts->deferred += status == STATUS_OK && found != COMMAND_YES;
+    progress(assimilation->session, "jobs assimilated", assimilation->counts->assimilated);
     return status;
 }
 

@@ -12,6 +12,7 @@
 #include "tools/qmctl/confirm.h"
 #include "tools/qmctl/output.h"
 #include "tools/qmctl/pass_parts.h"
+#include "tools/qmctl/progress.h"
 
 #include <errno.h>
 #include <inttypes.h>
@@ -87,6 +88,7 @@ static enum status delete_some(void *subject)
         deletion->hosts = hosts.count;
         deletion->is_over = is_over;
     }
+    progress(session, "results forgotten", (int64_t)deletion->results);
     arena_rewind(session->arena, mark);
     return status;
 }

@@ -4,6 +4,7 @@
  * only keep a file too long. In a loop that is done so seldom that it takes a twentieth of the
  * time at most. */
 #include "tools/qmctl/deletion_pass.h"
+#include "tools/qmctl/progress.h"
 
 #include "config/config.h"
 #include "db/file_deletion.h"
@@ -283,6 +284,7 @@ static enum status delete_all_of(struct deletion *deletion, const struct deleted
         }
         if (status == STATUS_OK)
             status = save_outcomes(deletion, which, &outcomes);
+        progress(deletion->session, "files deleted", deletion->counts->files_deleted);
     }
     return status;
 }

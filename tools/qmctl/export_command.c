@@ -12,6 +12,7 @@
 #include "tools/qmctl/answers.h"
 #include "tools/qmctl/commands.h"
 #include "tools/qmctl/output.h"
+#include "tools/qmctl/progress.h"
 
 #include <inttypes.h>
 #include <signal.h>
@@ -87,6 +88,7 @@ static enum status export_behind(struct export_run *run, int64_t after)
             status = db_rollback(session->db);
         if (status == STATUS_OK)
             status = answer_folder_add(run->folder, session, answers, count);
+        progress(session, "results copied", answer_folder_counts(run->folder).results);
         if (status == STATUS_OK && count > 0)
             after = id_of(run, &answers[count - 1]);
         arena_rewind(session->arena, mark);
@@ -115,6 +117,7 @@ static enum status export_of(struct export_run *run, const int64_t *ids, size_t 
             status = db_rollback(session->db);
         if (status == STATUS_OK)
             status = answer_folder_add(run->folder, session, answers, count);
+        progress(session, "results copied", answer_folder_counts(run->folder).results);
         arena_rewind(session->arena, mark);
     }
     return status;

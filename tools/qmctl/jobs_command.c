@@ -6,10 +6,10 @@
 #include "config/config.h"
 #include "db/admin.h"
 #include "server/base/arena.h"
-#include "server/base/clock.h"
 #include "tools/qmctl/commands.h"
 #include "tools/qmctl/confirm.h"
 #include "tools/qmctl/output.h"
+#include "tools/qmctl/progress.h"
 #include "tools/qmctl/upload_check.h"
 
 #include <inttypes.h>
@@ -19,28 +19,6 @@
 #include <unistd.h>
 
 #include "server/base/banned.h"
-
-#define PROGRESS_SECONDS 1.0
-#define LINES_BETWEEN    512 /* between two readings of the clock */
-
-struct progress {
-    bool quiet;
-    double began, shown;
-    uint64_t jobs;
-};
-
-static void show_progress(struct progress *progress, bool at_end)
-{
-    double now = clock_seconds();
-    if (progress->quiet || (!at_end && now - progress->shown < PROGRESS_SECONDS))
-        return;
-    progress->shown = now;
-    double elapsed = now - progress->began > 1e-6 ? now - progress->began : 1e-6;
-    bool on_terminal = isatty(STDERR_FILENO) == 1;
-    fprintf(stderr, "%s%" PRIu64 " jobs in %.1f s, %.0f jobs/s%s", on_terminal ? "\r" : "",
-            progress->jobs, elapsed, (double)progress->jobs / elapsed,
-            on_terminal && !at_end ? "  " : "\n");
-}
 
 static enum status read_parameters(struct session *session, struct job_parameters *values)
 {
@@ -205,8 +183,9 @@ static enum status read_line(struct session *session, char *line, size_t size, u
     return STATUS_OK;
 }
 
-static enum status add_lines(struct session *session, struct jobs *jobs, struct progress *progress)
+static enum status add_lines(struct session *session, struct jobs *jobs)
 {
+    int64_t count = 0;
     char line[JOB_LINE_MAX + 2];
     struct text text;
     enum status status;
@@ -223,29 +202,21 @@ static enum status add_lines(struct session *session, struct jobs *jobs, struct 
         arena_rewind(session->arena, mark);
         if (status != STATUS_OK)
             return fail(&session->failure, status, "line %" PRIu64 ": %s", number, reason.text);
-        if (++progress->jobs % LINES_BETWEEN == 0)
-            show_progress(progress, false);
+        progress(session, "jobs made", ++count);
     }
     return status == STATUS_NOT_FOUND ? STATUS_OK : status;
 }
 
-static enum status create(struct session *session, struct jobs *jobs, struct progress *progress)
+static enum status create(struct session *session, struct jobs *jobs)
 {
-    enum status status;
-    if (option_given(session, "stdin")) {
-        status = add_lines(session, jobs, progress);
-    } else {
-        status = add_single(session, jobs);
-        progress->jobs = 1;
-        progress->quiet = true;
-    }
+    enum status status =
+        option_given(session, "stdin") ? add_lines(session, jobs) : add_single(session, jobs);
     if (status == STATUS_OK)
         status = jobs_flush(jobs, &session->failure);
     if (status == STATUS_OK)
         status = session_db_failed(session, db_commit(session->db), "commit");
     if (status != STATUS_OK)
         (void)db_rollback(session->db);
-    show_progress(progress, true);
     return status;
 }
 
@@ -266,7 +237,6 @@ static void tell_jobs(struct session *session, struct jobs_count count, struct t
 
 enum exit_code command_jobs_create(struct session *session)
 {
-    struct progress progress = {.quiet = option_given(session, "quiet"), .began = clock_seconds()};
     struct jobs_settings settings;
     struct app_row app;
     struct job_target target;
@@ -280,13 +250,12 @@ enum exit_code command_jobs_create(struct session *session)
     if (option_given(session, "stdin") &&
         (session->argument_count > 0 || option_given(session, "remote_file")))
         return usage_failed(session, "with --stdin, files stand in the lines");
-    progress.shown = progress.began;
     bool have_output_files = false;
     enum status status = read_settings(session, &app, &target, &settings);
     if (status == STATUS_OK)
         status = jobs_begin(&settings, &jobs, &session->failure);
     if (status == STATUS_OK)
-        status = create(session, jobs, &progress);
+        status = create(session, jobs);
     if (status == STATUS_OK)
         tell_jobs(session, jobs_count(jobs), jobs_last_name(jobs));
     have_output_files = status == STATUS_OK && jobs_have_output_files(jobs);

@@ -8,6 +8,7 @@
 #include "server/submit/version_document.h"
 #include "tools/qmctl/commands.h"
 #include "tools/qmctl/output.h"
+#include "tools/qmctl/progress.h"
 
 #include <stdio.h>
 
@@ -67,6 +68,7 @@ static enum status resign_versions(struct session *session, const struct key_cha
                 session,
                 db_admin_version_save_document(session->db, versions[i].app_version.id, document),
                 "version");
+        progress(session, "versions signed", (int64_t)i + 1);
     }
     return status;
 }

@@ -56,6 +56,13 @@ struct given_option {
 
 enum output_form { FORM_TEXT, FORM_TSV, FORM_JSON };
 
+/* What progress() was told last; moments as clock_seconds() has them. */
+struct progress {
+    const char *what;
+    double began, shown;
+    int64_t count;
+};
+
 struct session {
     struct arena *arena;
     const struct subcommand *command;
@@ -70,6 +77,7 @@ struct session {
     enum output_form form;
     bool is_usage;     /* the failure is the caller's: EXIT_USAGE */
     bool lacks_output; /* a table could not be printed: EXIT_FAILED */
+    struct progress progress;
     int64_t now;
 };
 

@@ -12,11 +12,11 @@
 #include "tools/qmctl/confirm.h"
 #include "tools/qmctl/output.h"
 #include "tools/qmctl/pass_parts.h"
+#include "tools/qmctl/progress.h"
 
 #include <inttypes.h>
 #include <limits.h>
 #include <stdio.h>
-#include <unistd.h>
 
 #include "server/base/banned.h"
 
@@ -29,7 +29,6 @@ struct purge {
     struct archive *archive; /* NULL: without */
     struct arena *arena;     /* of one transaction */
     int64_t jobs_max, jobs, results;
-    bool shows_progress;
 };
 
 struct purged_jobs {
@@ -85,8 +84,7 @@ static enum status run(struct purge *purge)
                                         &(struct purged_jobs){purge, ids, count});
             (void)session_db_failed(purge->session, status, "purge");
         }
-        if (purge->shows_progress && purge->jobs > 0)
-            fprintf(stderr, "\r%" PRId64 " jobs purged%s", purge->jobs, count == most ? " " : "\n");
+        progress(purge->session, "jobs purged", purge->jobs);
     } while (status == STATUS_OK && count == most &&
              (purge->jobs_max == 0 || purge->jobs < purge->jobs_max));
     return status;
@@ -119,7 +117,7 @@ static void print_counts(const struct purge *purge)
 
 enum exit_code command_purge(struct session *session)
 {
-    struct purge purge = {.session = session, .shows_progress = isatty(STDERR_FILENO) == 1};
+    struct purge purge = {.session = session};
     const char *app_name = option_value(session, "app");
     struct app_row app = {.id = 0};
     int64_t days = AGE_DAYS;

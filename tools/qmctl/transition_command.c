@@ -15,7 +15,6 @@
 #include <inttypes.h>
 #include <stdio.h>
 #include <time.h>
-#include <unistd.h>
 
 #include "server/base/banned.h"
 
@@ -120,8 +119,7 @@ enum exit_code command_transition(struct session *session)
                                                 .deletes_files =
                                                     option_given(session, "delete-files"),
                                                 .assimilate = option_value(session, "assimilate"),
-                                                .command_seconds = COMMAND_SECONDS,
-                                                .shows_progress = isatty(STDERR_FILENO) == 1};
+                                                .command_seconds = COMMAND_SECONDS};
     struct transition_counts counts = {.jobs = 0};
     int64_t seconds = 0;
     enum status status = option_number(session, "now", 1, INT32_MAX - 1, &settings.now);

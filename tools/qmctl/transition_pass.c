@@ -14,6 +14,7 @@
 #include "server/policy/result/report_verdict.h"
 #include "server/submit/documents.h"
 #include "tools/qmctl/pass_parts.h"
+#include "tools/qmctl/progress.h"
 
 #include <inttypes.h>
 #include <stdio.h>
@@ -21,10 +22,7 @@
 
 #include "server/base/banned.h"
 
-enum {
-    RESULTS_MAX = 4096, /* made in one transaction */
-    PROGRESS_JOBS = 10 * DB_DUE_MOST
-};
+enum { RESULTS_MAX = 4096 }; /* made in one transaction */
 #define PART_BYTES     ((size_t)1 << 30)
 #define TEMPLATE_BYTES ((size_t)256 << 20)
 
@@ -238,12 +236,6 @@ static enum status do_some(struct transition_pass *pass, const int64_t *ids, siz
     return status == STATUS_OK ? do_some(pass, ids + count / 2, count - count / 2) : status;
 }
 
-static void show_progress(const struct transition_pass *pass, bool at_end)
-{
-    if (pass->settings->shows_progress && pass->counts.jobs >= PROGRESS_JOBS)
-        fprintf(stderr, "\r%" PRId64 " jobs done%s", pass->counts.jobs, at_end ? "\n" : " ");
-}
-
 static enum status run(struct transition_pass *pass)
 {
     struct session *session = pass->session;
@@ -265,9 +257,8 @@ static enum status run(struct transition_pass *pass)
             status = do_some(pass, ids, count);
         if (status != STATUS_OK)
             return session_db_failed(session, status, "transition");
-        show_progress(pass, false);
+        progress(session, "jobs done", pass->counts.jobs);
     } while (count == most);
-    show_progress(pass, true);
     return STATUS_OK;
 }
 

@@ -43,7 +43,6 @@ struct transition_pass_settings {
     const char *assimilate;  /* a command that takes answers; NULL: none */
     const char *validate;    /* "bitwise", or a command that compares; NULL: neither */
     int64_t command_seconds; /* for one call of a command */
-    bool shows_progress;
 };
 
 /* Adds to *counts, also on failure what was committed before it. */

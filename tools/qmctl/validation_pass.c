@@ -14,6 +14,7 @@
 #include "tools/qmctl/command_run.h"
 #include "tools/qmctl/comparison.h"
 #include "tools/qmctl/pass_parts.h"
+#include "tools/qmctl/progress.h"
 
 #include <inttypes.h>
 #include <stdio.h>
@@ -204,6 +205,8 @@ static enum status try_to_write(struct validation *validation)
         status = db_commit(db);
     if (status == STATUS_OK)
         count_verdicts(validation->counts, &verdicts, &before, &after);
+    progress(validation->session, "results validated",
+             validation->counts->valid + validation->counts->invalid);
     return status;
 }
 
