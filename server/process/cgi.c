@@ -113,23 +113,10 @@ static void load_catalog(struct worker *worker, struct snapshot *snapshot)
     snapshot->catalog = catalog;
 }
 
-/* A program of one request has no watcher: it looks itself. */
-static void look_for_stop(struct server *server)
-{
-    struct snapshot snapshot;
-    char path[PATH_MAX];
-
-    server_snapshot(server, &snapshot);
-    project_path(snapshot.config, "stop_sched", path, sizeof(path));
-    server_set_stop_sched(server, access(path, F_OK) == 0);
-    snapshot_release(&snapshot);
-}
-
 static const char *state_problem(struct server *server, const struct snapshot *snapshot)
 {
     struct failure failure = {0};
 
-    health_note_stop(server_health(server), snapshot->stop_sched, snapshot->config->dont_send_jobs);
     if (!snapshot->stop_sched)
         health_note_database(server_health(server), db_examine(snapshot->config, &failure),
                              (int64_t)time(NULL));
@@ -149,7 +136,7 @@ enum status serve_cgi(struct server *server, struct failure *failure)
     enum status status;
 
     worker_init(&worker, server, NULL);
-    look_for_stop(server);
+    server_look_for_stops(server);
     server_snapshot(server, &snapshot);
     body = buffer_on_heap((size_t)snapshot.config->request_bytes_max);
     reply = buffer_on_heap((size_t)snapshot.config->request_memory_max);

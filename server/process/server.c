@@ -211,16 +211,28 @@ void server_set_receiver(struct server *server, struct receiver *receiver)
     pthread_mutex_unlock(&server->lock);
 }
 
-void server_set_stop_sched(struct server *server, bool stop_sched)
+static void note_stop(const char *name, bool was_there, bool is_there)
 {
-    bool changed;
+    if (was_there != is_there)
+        log_line(LOG_LEVEL_WARNING, "event=%s present=%d", name, is_there);
+}
 
+void server_look_for_stops(struct server *server)
+{
+    struct snapshot before;
+    bool stop_sched, stop_work;
+
+    server_snapshot(server, &before);
+    stop_sched = project_has_file(before.config, "stop_sched");
+    stop_work = project_has_file(before.config, "stop_work");
     pthread_mutex_lock(&server->lock);
-    changed = server->current.stop_sched != stop_sched;
     server->current.stop_sched = stop_sched;
+    server->current.stop_work = stop_work;
     pthread_mutex_unlock(&server->lock);
-    if (changed)
-        log_line(LOG_LEVEL_WARNING, "event=stop_sched present=%d", stop_sched);
+    health_note_stop(server->health, stop_sched, before.config->dont_send_jobs || stop_work);
+    note_stop("stop_sched", before.stop_sched, stop_sched);
+    note_stop("stop_work", before.stop_work, stop_work);
+    snapshot_release(&before);
 }
 
 /* --- start ------------------------------------------------------------------------------------ */

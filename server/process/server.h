@@ -41,7 +41,7 @@ struct snapshot {
     struct config *config;
     struct catalog *catalog;
     struct project *project;
-    bool stop_sched;
+    bool stop_sched, stop_work; /* these files are in the project's folder */
 };
 
 /* Loads config.xml (findings go to the log) and the project's other files. The caller owns
@@ -84,7 +84,8 @@ void snapshot_release(struct snapshot *snapshot);
 void server_replace_config(struct server *server, struct config *config);
 void server_replace_catalog(struct server *server, struct catalog *catalog);
 void server_replace_project(struct server *server, struct project *project);
-void server_set_stop_sched(struct server *server, bool stop_sched);
+/* Looks whether the project is stopped, or sends no jobs, by files in its folder. */
+void server_look_for_stops(struct server *server);
 
 /* One log line per finding. */
 struct config_findings;

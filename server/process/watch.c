@@ -237,12 +237,7 @@ static void check_reread(struct watcher *watcher, const struct config *config)
 
 static void check_triggers(struct watcher *watcher, const struct config *config)
 {
-    char path[PATH_MAX];
-
-    project_path(config, "stop_sched", path, sizeof(path));
-    bool is_stopped = access(path, F_OK) == 0;
-    server_set_stop_sched(watcher->server, is_stopped);
-    health_note_stop(server_health(watcher->server), is_stopped, config->dont_send_jobs);
+    server_look_for_stops(watcher->server);
     check_reread(watcher, config);
 }
 

@@ -153,6 +153,7 @@ bool worker_answer(struct worker *worker, const struct snapshot *snapshot,
                               .seed = web->seed,
                               .transport = web->transport,
                               .stop_sched = snapshot->stop_sched,
+                              .stop_work = snapshot->stop_work,
                               .database_away_for = away_for(worker),
                               .wait = wait_seconds};
     bool is_served;

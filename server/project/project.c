@@ -17,6 +17,7 @@
 #include <dirent.h>
 #include <limits.h>
 #include <stdio.h>
+#include <unistd.h>
 
 #include "server/base/banned.h"
 
@@ -47,6 +48,14 @@ void project_key_path(const struct config *config, const char *name, char *ret_p
     else
         snprintf(ret_path, size, TEXT_FORMAT "/" TEXT_FORMAT "/%s",
                  TEXT_ARG(config->project_dir_path), TEXT_ARG(dir), name);
+}
+
+bool project_has_file(const struct config *config, const char *name)
+{
+    char path[PATH_MAX];
+
+    project_path(config, name, path, sizeof(path));
+    return access(path, F_OK) == 0;
 }
 
 static enum status read_key(struct arena *arena, const struct config *config, const char *stem,

@@ -71,5 +71,7 @@ void project_release(struct project *project); /* NULL is fine */
  * folder itself. */
 void project_path(const struct config *config, const char *name, char *ret_path, size_t size);
 void project_key_path(const struct config *config, const char *name, char *ret_path, size_t size);
+/* Whether something of that name is in the project's folder: the files that stop a server. */
+bool project_has_file(const struct config *config, const char *name);
 
 #endif

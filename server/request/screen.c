@@ -149,11 +149,11 @@ enum next step_screen(struct request *request)
     screen_client(request);
     screen_system(request);
     screen_upgrade(request);
-    if (request->config->dont_send_jobs) {
+    if (request->config->dont_send_jobs || request->stop_work) {
         request->work_forbidden = true;
         if (message_wants_work(&request->message)) {
             if (request->early.first_reason == NULL)
-                request->early.first_reason = "dont_send_jobs";
+                request->early.first_reason = request->stop_work ? "stop_work" : "dont_send_jobs";
             answer_say(request->arena, &request->early, MESSAGE_LOW,
                        "This project sends no jobs at the moment");
         }

@@ -148,13 +148,14 @@ struct request {
     struct transport transport;
     bool is_read_only;            /* nothing is to be written: a question of qmctl */
     bool stop_sched;              /* trigger file: the project is down */
+    bool stop_work;               /* trigger file: it hands out no jobs, and takes reports */
     double database_away_for;     /* s; see delay_of_outage */
     void (*wait)(double seconds); /* between attempts; NULL: do not wait */
 
     /* parse and screen; kept over attempts */
     struct message message;
     int64_t client_version;
-    bool work_forbidden; /* client, OS or CPU not accepted, or dont_send_jobs */
+    bool work_forbidden; /* client, OS or CPU not accepted, or nobody gets jobs */
     struct answer
         early; /* messages and delay said before the transaction; each attempt copies it */
     struct budget budget; /* what parse and screen cost; each attempt goes on from there */

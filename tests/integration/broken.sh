@@ -71,6 +71,7 @@ break_shown_password() { chmod o+r "$project/config.xml"; }
 break_upload_url() { option upload_url http://127.0.0.1:1/; }
 break_stop_sched() { touch "$project/stop_sched"; }
 break_no_jobs() { option dont_send_jobs 1; }
+break_drained() { "$work/bin/qmctl" --project "$project" drain >"$work/drained"; }
 break_no_transitions() {
     add_jobs 3
     rows "UPDATE workunit SET transition_time = UNIX_TIMESTAMP() - 7200 WHERE id = 2"
@@ -95,7 +96,7 @@ mend() {
     sleepers=()
     rows "RENAME TABLE IF EXISTS qm_duty_away TO qm_duty; DELETE FROM workunit; DELETE FROM result"
     rm -rf "$project/gui_urls.xml" "$project/terms_of_use.txt" "$project/templates/other_in.xml" \
-        "$project/plan_class_spec.xml" "$project/stop_sched"
+        "$project/plan_class_spec.xml" "$project/stop_sched" "$project/stop_work"
     [ ! -d "$project/elsewhere" ] || mv "$project/elsewhere" "$project/upload"
     chmod 775 "$project/upload" "$project/download"
     cp -a "$work/kept/keys" "$project/"

@@ -467,6 +467,13 @@ sql -e "DROP TABLE $database.post; DROP DATABASE ${database}_files"
 expect 0 '^\{"old_key": "old_key_0", "versions": 1\}$' in_project keys rotate --json
 expect 0 '^old_key_0 ' in_project keys
 
+# --- no more jobs, and again
+expect 0 '^\{"drained": "yes", "was_drained": "no"\}$' in_project drain --json
+expect 0 'reports are taken; qmctl resume ends that \(as before\)' in_project drain
+expect 0 '^jobs are handed out$' in_project resume
+expect 0 '\(as before\)$' in_project resume
+same "nothing is left of it" "$(find "$project" -name stop_work)" ""
+
 # --- check-config
 expect 0 '0 errors' in_project check-config
 sed -i 's|<joining>1</joining>|&<account_creation_rpc_require_consent>1</account_creation_rpc_require_consent>|' "$project/config.xml"

@@ -49,6 +49,15 @@ claim_status "a pool that hears of no new jobs" 1 '^pool +.* FAILED +new jobs we
     --url "${url%_cgi/cgi}/lagging.html?x"
 sed -i 's/130.2/119/' "$project/html/user/lagging.html"
 claim_status "less than the pause of a host that got none" 0 'new jobs are seen after 119' --url "${url%_cgi/cgi}/lagging.html?x"
+# --- drained
+sed -i '/<dont_send_work>/d; s|<work_req_seconds>[^<]*<|<work_req_seconds>100<|; s|<cpu_req_secs>[^<]*<|<cpu_req_secs>100<|' "$request"
+claim "a project that is not drained does not say so" reply_lacks 'sends no jobs at the moment'
+"$QM_BINARY_DIR/qmctl" drain --project "$project" >"$work/drained"
+claim "a drained project sends none" within 3 reply_has 'sends no jobs at the moment'
+claim_status "drained" 1 '^stop_work +- +FAILED +the project is drained'
+"$QM_BINARY_DIR/qmctl" resume --project "$project" >"$work/drained"
+claim "after that it does not say so any more" within 3 reply_lacks 'sends no jobs at the moment'
+
 touch "$project/stop_sched"
 claim_status "stop_sched" 1 '^stop_sched +- +FAILED'
 rm "$project/stop_sched"

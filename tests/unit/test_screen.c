@@ -166,6 +166,15 @@ static void a_project_can_stop_sending(void **state)
     assert_int_equal(step_screen(&request), NEXT_STEP);
     assert_true(request.work_forbidden);
     assert_true(is_said(MESSAGE_LOW, "no jobs"));
+    config.dont_send_jobs = false;
+    request.early.message_count = 0;
+    request.work_forbidden = false;
+    request.early.first_reason = NULL;
+    request.stop_work = true;
+    assert_int_equal(step_screen(&request), NEXT_STEP);
+    assert_true(request.work_forbidden);
+    assert_true(is_said(MESSAGE_LOW, "no jobs"));
+    assert_string_equal(request.early.first_reason, "stop_work");
 }
 
 int main(void)

@@ -12,7 +12,7 @@
 #include "server/submit/output_files.h"
 #include "tools/qmctl/command_run.h"
 #include "tools/qmctl/pass_parts.h"
-#include "tools/qmctl/progress.h"
+#include "tools/qmctl/progress_line.h"
 #include "tools/qmctl/upload_folder.h"
 
 #include <inttypes.h>

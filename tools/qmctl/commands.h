@@ -41,6 +41,8 @@ enum exit_code command_files_orders(struct session *session);
 enum exit_code command_files_send(struct session *session);
 enum exit_code command_files_get(struct session *session);
 enum exit_code command_files_delete(struct session *session);
+enum exit_code command_drain(struct session *session);
+enum exit_code command_resume(struct session *session);
 enum exit_code command_host(struct session *session);
 enum exit_code command_completion(struct session *session);
 enum exit_code command_manual(struct session *session);

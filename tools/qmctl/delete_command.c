@@ -12,7 +12,7 @@
 #include "tools/qmctl/confirm.h"
 #include "tools/qmctl/output.h"
 #include "tools/qmctl/pass_parts.h"
-#include "tools/qmctl/progress.h"
+#include "tools/qmctl/progress_line.h"
 
 #include <errno.h>
 #include <inttypes.h>

@@ -12,7 +12,7 @@
 #include "tools/qmctl/answers.h"
 #include "tools/qmctl/commands.h"
 #include "tools/qmctl/output.h"
-#include "tools/qmctl/progress.h"
+#include "tools/qmctl/progress_line.h"
 
 #include <inttypes.h>
 #include <signal.h>

@@ -9,7 +9,7 @@
 #include "tools/qmctl/commands.h"
 #include "tools/qmctl/confirm.h"
 #include "tools/qmctl/output.h"
-#include "tools/qmctl/progress.h"
+#include "tools/qmctl/progress_line.h"
 #include "tools/qmctl/upload_check.h"
 
 #include <inttypes.h>

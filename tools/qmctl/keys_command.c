@@ -8,7 +8,7 @@
 #include "server/submit/version_document.h"
 #include "tools/qmctl/commands.h"
 #include "tools/qmctl/output.h"
-#include "tools/qmctl/progress.h"
+#include "tools/qmctl/progress_line.h"
 
 #include <stdio.h>
 

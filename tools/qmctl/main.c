@@ -441,6 +441,13 @@ const struct subcommand subcommands[] = {
      "client gets a new number when it comes again.",
      "qmctl host delete 42", .arguments_min = 1, .arguments_max = 1, .asks = true,
      .run = command_host_delete},
+    {"drain", "",
+     "Lets the project run dry: within a second its servers hand out no more jobs, and go on "
+     "taking reports (by the file stop_work in the project's folder; a server with a folder of its "
+     "own drains alone). qmctl status says so.",
+     "qmctl drain", .run = command_drain},
+    {"resume", "", "Ends qmctl drain: jobs are handed out again.", "qmctl resume",
+     .run = command_resume},
     {"status", "",
      "Checks whether the project is up: what check-config finds in its folder, whether the "
      "database "

@@ -16,14 +16,12 @@
 #include <inttypes.h>
 #include <math.h>
 #include <stdio.h>
-#include <unistd.h>
 
 #include "server/base/banned.h"
 
 enum {
     PATIENCE_S = 10,
     PAGE_BYTES_MAX = 1000000,
-    PATH_BYTES_MAX = 4096,
     REPLIES_THAT_TELL = 10,   /* of fewer a share says little */
     TRANSITION_LATE_S = 3600, /* then nobody makes them */
     POOL_LAG_LEAST_S = 10,    /* it is about one; beyond no_work_delay a host asks twice in vain */
@@ -288,12 +286,12 @@ static void look_at_database(struct session *session, struct lines *lines)
 
 static void look_at_folder(struct session *session, struct lines *lines)
 {
-    char path[PATH_BYTES_MAX];
-
-    project_path(session->config, "stop_sched", path, sizeof path);
-    if (access(path, F_OK) == 0)
+    if (project_has_file(session->config, "stop_sched"))
         add_line(lines, "stop_sched", TEXT("-"), false,
                  TEXT("the file is there: clients are told that the project is down"));
+    if (project_has_file(session->config, "stop_work"))
+        add_line(lines, "stop_work", TEXT("-"), false,
+                 TEXT("the project is drained: nobody gets jobs until qmctl resume"));
     if (session->config->dont_send_jobs)
         add_line(lines, "config.xml", TEXT("dont_send_jobs"), false, TEXT("nobody gets jobs"));
 }

@@ -14,7 +14,7 @@
 #include "server/policy/result/report_verdict.h"
 #include "server/submit/documents.h"
 #include "tools/qmctl/pass_parts.h"
-#include "tools/qmctl/progress.h"
+#include "tools/qmctl/progress_line.h"
 
 #include <inttypes.h>
 #include <stdio.h>

@@ -14,7 +14,7 @@
 #include "tools/qmctl/command_run.h"
 #include "tools/qmctl/comparison.h"
 #include "tools/qmctl/pass_parts.h"
-#include "tools/qmctl/progress.h"
+#include "tools/qmctl/progress_line.h"
 
 #include <inttypes.h>
 #include <stdio.h>

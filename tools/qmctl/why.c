@@ -140,16 +140,18 @@ static enum status prepare(struct question *question, struct project **ret_proje
         status = session_db_failed(session, catalog_load(session->db, ret_catalog), "catalog");
     if (status != STATUS_OK)
         return status;
-    question->request = (struct request){.config = session->config,
-                                         .catalog = *ret_catalog,
-                                         .keys = &(*ret_project)->keys,
-                                         .plan_classes = &(*ret_project)->plan_classes,
-                                         .blocks = &(*ret_project)->blocks,
-                                         .db = session->db,
-                                         .arena = session->arena,
-                                         .now = (double)session->now,
-                                         .seed = (uint64_t)session->now,
-                                         .is_read_only = true};
+    question->request =
+        (struct request){.config = session->config,
+                         .catalog = *ret_catalog,
+                         .keys = &(*ret_project)->keys,
+                         .plan_classes = &(*ret_project)->plan_classes,
+                         .blocks = &(*ret_project)->blocks,
+                         .db = session->db,
+                         .arena = session->arena,
+                         .now = (double)session->now,
+                         .seed = (uint64_t)session->now,
+                         .stop_work = project_has_file(session->config, "stop_work"),
+                         .is_read_only = true};
     return STATUS_OK;
 }
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* That a long command goes on. */
-#ifndef TOOLS_QMCTL_PROGRESS_H
-#define TOOLS_QMCTL_PROGRESS_H
+#ifndef TOOLS_QMCTL_PROGRESS_LINE_H
+#define TOOLS_QMCTL_PROGRESS_LINE_H
 
 #include "tools/qmctl/project_session.h"
 

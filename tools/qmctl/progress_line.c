@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "tools/qmctl/progress.h"
+#include "tools/qmctl/progress_line.h"
 
 #include "server/base/clock.h"
 
