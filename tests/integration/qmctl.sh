@@ -13,7 +13,7 @@ failures=0
 . "$QM_SOURCE_DIR/tools/processes.sh"
 sql() { mariadb --no-defaults -S "$QM_TEST_SOCKET" -u root -N -B "$@"; }
 finish() {
-    sql -e "DROP USER IF EXISTS '$database'@localhost; DROP DATABASE IF EXISTS $database; DROP DATABASE IF EXISTS ${database}_files" 2>/dev/null
+    sql -e "DROP USER IF EXISTS '$database'@localhost, '${database}_least'@localhost; DROP DATABASE IF EXISTS $database; DROP DATABASE IF EXISTS ${database}_files" 2>/dev/null
     rm -rf "$dir"
 }
 trap finish EXIT
@@ -64,10 +64,11 @@ no --json: manual"
 # --- a project, twice
 init() {
     "$qmctl" init "$project" --url http://127.0.0.1:1/demo --name 'A & B' --db-name "$database" \
-        --db-user root --db-socket "$QM_TEST_SOCKET" --scheduler http://127.0.0.1:1/cgi \
-        --scheduler http://127.0.0.1:2/cgi
+        --db-user "$database" --db-admin root --db-socket "$QM_TEST_SOCKET" \
+        --scheduler http://127.0.0.1:1/cgi --scheduler http://127.0.0.1:2/cgi
 }
 expect 0 'config.xml +made' init
+expect 0 'on all tables' in_project deploy mariadb --db-admin root --apply # what follows needs no more
 find "$project" -type f -exec md5sum {} + | sort >"$dir/before"
 expect 0 'tables +was there' init
 expect 0 'platforms +0 added' "$qmctl" init "$project"
@@ -159,33 +160,33 @@ rm -r "$dir/usual/bin" "$dir/projects/demo" && mkdir "$dir/projects/demo"
 expect 1 'is another project' units
 
 # --- rights
-granted=$dir/granted
+granted=$dir/granted least=${database}_least
 expect 0 'tables +was there' "$qmctl" init "$granted" --url http://127.0.0.1:1/demo --name Granted \
-    --db-name "$database" --db-user "$database" --db-socket "$QM_TEST_SOCKET" --db-admin root
+    --db-name "$database" --db-user "$least" --db-socket "$QM_TEST_SOCKET" --db-admin root
 rights() { "$qmctl" --project "$granted" deploy mariadb "$@"; }
 works() { "$qmctl" --project "$granted" check-config --no-web; }
 expect 1 'refuses the user or the password' works
-expect 0 "^GRANT SELECT, INSERT, UPDATE, DELETE ON .*TO '$database'@'localhost';" rights
+expect 0 "^GRANT SELECT, INSERT, UPDATE, DELETE ON .*TO '$least'@'localhost';" rights
 expect 1 'refuses the user or the password' works
-expect 0 "user $database from localhost" rights --db-admin root --apply
+expect 0 "user $least from localhost" rights --db-admin root --apply
 expect 0 '^0 errors' works
 for right in SELECT INSERT UPDATE DELETE; do
-    sql -e "REVOKE $right ON \`${database//_/\\_}\`.* FROM '$database'@localhost"
+    sql -e "REVOKE $right ON \`${database//_/\\_}\`.* FROM '$least'@localhost"
     expect 1 'forbids the user|refuses the user|is not there under this name' works
     expect 0 'SELECT, INSERT' rights --db-admin root --apply
 done
 expect 0 '^0 errors' works
 same "and no more rights than these" "$(sql -e "SELECT GROUP_CONCAT(PRIVILEGE_TYPE ORDER BY 1) FROM
-    information_schema.SCHEMA_PRIVILEGES WHERE GRANTEE LIKE '%$database%'")" DELETE,INSERT,SELECT,UPDATE
+    information_schema.SCHEMA_PRIVILEGES WHERE GRANTEE LIKE '%$least%'")" DELETE,INSERT,SELECT,UPDATE
 sed -i 's|<db_passwd>.*|<db_passwd>other</db_passwd>|' "$granted/config.xml"
 expect 1 'the user was there before and has another password' rights --db-admin root --apply
 expect 0 'IDENTIFIED VIA unix_socket;' rights --user demo
 sed -i 's|<db_socket>.*|<db_host>db.example.org</db_host>|' "$granted/config.xml"
 expect 2 '^qmctl: the database is at db.example.org: --from says' rights
-expect 0 "'$database'@'10.0.0.7'" rights --from 10.0.0.7
+expect 0 "'$least'@'10.0.0.7'" rights --from 10.0.0.7
 sed -i '/<db_user>/d' "$granted/config.xml"
 expect 2 '--user says who that is' rights --from 10.0.0.7
-sql -e "DROP USER '$database'@localhost"
+sql -e "DROP USER '$least'@localhost"
 
 # --- catalog and accounts
 expect 0 'application 1' in_project app add demo --friendly 'Demo'
@@ -385,12 +386,14 @@ expect 1 'files_db_name is not set' in_project files --host 7
 sed -i "s|</config>|<files_db_name>${database}_files</files_db_name><deletion_policy_expire/></config>|" \
     "$project/config.xml"
 expect 0 'warning: file database: .*qmctl files init' in_project check-config
-expect 0 'is there' in_project files init
-expect 0 "^\{\"files_db_name\": \"${database}_files\"\}\$" in_project files init --json
+expect 1 'denied' in_project files init
+expect 0 'is there' in_project files init --db-admin root
+expect 0 'on all tables' in_project deploy mariadb --db-admin root --apply
+expect 0 "^\{\"files_db_name\": \"${database}_files\"\}\$" in_project files init --json --db-admin root
 expect 0 'warning: .*config.xml:[0-9]+: deletion_policy_expire: .*60 days' in_project check-config
 sql -e "ALTER TABLE ${database}_files.file_order DROP tries, DROP ended, DROP outcome"
 expect 0 'warning: file database: .*qmctl files init' in_project check-config
-expect 0 'is there' in_project files init
+expect 0 'is there' in_project files init --db-admin root
 empty_list files --host 7
 empty_list files --file genome
 empty_list files orders

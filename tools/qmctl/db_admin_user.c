@@ -18,6 +18,7 @@ enum status password_read(struct session *session, const char *path, struct text
     return status;
 }
 
+/* Of both databases: an empty files_db_user stands for db_user. */
 static enum status set_user(struct session *session, struct config *config)
 {
     const char *file = option_value(session, "db-admin-passwd-file");
@@ -29,6 +30,8 @@ static enum status set_user(struct session *session, struct config *config)
                             &session->failure);
     if (status == STATUS_OK)
         status = config_set(config, TEXT("db_passwd"), password, &session->failure);
+    if (status == STATUS_OK)
+        status = config_set(config, TEXT("files_db_user"), NO_TEXT, &session->failure);
     return status;
 }
 

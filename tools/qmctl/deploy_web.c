@@ -53,8 +53,8 @@ static void look_at_folders(struct deployment *deployment)
     if (deployment->place.is_https && !deployment->place.has_tls)
         deployment_warn(deployment,
                         TEXT("clients come by https, as master_url says: without --certificate "
-                             "and --key this web "
-                             "server answers http alone, for another one that stands before it"));
+                             "and --key this web server answers http alone, for another one that "
+                             "stands before it"));
 }
 
 /* Programs that the web server starts work as its user. */

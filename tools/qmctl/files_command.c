@@ -13,6 +13,7 @@
 #include "server/submit/stage.h"
 #include "tools/qmctl/commands.h"
 #include "tools/qmctl/confirm.h"
+#include "tools/qmctl/db_admin_user.h"
 #include "tools/qmctl/output.h"
 
 #include <inttypes.h>
@@ -42,6 +43,8 @@ enum exit_code command_files_init(struct session *session)
     static const char *const titles[] = {"files_db_name"};
     struct output_table done = TABLE_BEGIN(session, "databases", titles);
     enum status status = session_config(session);
+    if (status == STATUS_OK)
+        status = db_admin_user_take(session);
     if (status == STATUS_OK)
         status = db_files_make(session->config, &session->failure);
     if (status != STATUS_OK)

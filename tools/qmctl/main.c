@@ -107,8 +107,7 @@ static const struct option jobs_list_options[] = {
     WHICH_JOBS("Only those whose name begins so."),
     {"state", NULL, "STATE",
      "Only those that are \"unsent\", \"in progress\", \"waiting for validation\", \"waiting\" "
-     "(for "
-     "the next transition, or for the host they are meant for), \"done\", \"failed\" or "
+     "(for the next transition, or for the host they are meant for), \"done\", \"failed\" or "
      "\"cancelled\". No index knows the last two: without --batch or --name all jobs are gone "
      "through, about two seconds for a million."},
     {"count", NULL, NULL, "How many are in each state, instead of a line for each."},
@@ -164,15 +163,12 @@ static const struct option transition_options[] = {
      "in ten minutes."},
     {"delete-files", NULL, NULL,
      "Deletes the files of jobs that were assimilated, after delete_delay_hours; not what is "
-     "marked "
-     "no_delete, nor input files that an unfinished job needs too, nor those of a job with "
-     "nodelete "
-     "in its name. Where a folder is missing or empty it is tried again every hour."},
+     "marked no_delete, nor input files that an unfinished job needs too, nor those of a job with "
+     "nodelete in its name. Where a folder is missing or empty it is tried again every hour."},
     {"command-seconds", NULL, "N", "A command may take so long (600)."},
     {"trust", NULL, NULL,
      "There is no validator: as many successes as the quorum are the answer, unseen. Each of them "
-     "is "
-     "granted credit, as with --validate."},
+     "is granted credit, as with --validate."},
 };
 static const struct option purge_options[] = {
     {"min-age-days", NULL, "N", "Only jobs that did not change for so many days (30)."},
@@ -250,8 +246,7 @@ static const struct option deploy_nginx_options[] = {
     {"file", NULL, "PATH", "The file to write (/etc/nginx/conf.d/NAME.conf)."},
     {"locations", NULL, "PATH",
      "Write the locations into this file, for a server block of the host that is there already, "
-     "such as "
-     "that of BOINC's web pages or of another project, to include."},
+     "such as that of BOINC's web pages or of another project, to include."},
     {"address", NULL, "ADDRESS", "Answer at this address of IPv4 alone."},
     DEPLOY_WEB_OPTIONS,
     DEPLOY_OPTIONS,
@@ -260,11 +255,13 @@ static const struct option deploy_apache_options[] = {
     {"file", NULL, "PATH", "The file to write (/etc/apache2/sites-available/NAME.conf)."},
     {"how", NULL, "WAY",
      "How Apache and Quartermaster meet: proxy-fcgi (the default), or fcgid or cgi, by which "
-     "Apache "
-     "starts it."},
+     "Apache starts it."},
     {"program", NULL, "FILE", "The quartermaster program (the one beside qmctl)."},
     DEPLOY_WEB_OPTIONS,
     DEPLOY_OPTIONS,
+};
+static const struct option files_init_options[] = {
+    DB_ADMIN_OPTIONS("Who makes it, where the user of config.xml may not."),
 };
 static const struct option deploy_systemd_options[] = {
     {"units", NULL, "DIR", "Where the drop-ins are written (/etc/systemd/system)."},
@@ -292,32 +289,25 @@ const struct subcommand subcommands[] = {
      "qmctl check-config --project /srv/demo", OPTIONS(check_options), .run = command_check_config},
     {"deploy nginx", "",
      "Writes the configuration of nginx for a project, and says what else has to be done. A file "
-     "that "
-     "was changed since is not written over.",
+     "that was changed since is not written over.",
      "qmctl deploy nginx --certificate /etc/ssl/demo.pem --key /etc/ssl/demo.key --dry-run",
      OPTIONS(deploy_nginx_options), .run = command_deploy_nginx},
     {"deploy apache", "",
      "Writes the configuration of Apache for a project, and scheduler-down.asis in the project's "
-     "folder, "
-     "which Apache answers with while no server runs; says what else has to be done. A file that "
-     "was "
-     "changed since is not written over.",
+     "folder, which Apache answers with while no server runs; says what else has to be done. A "
+     "file that was changed since is not written over.",
      "qmctl deploy apache --how fcgid", OPTIONS(deploy_apache_options),
      .run = command_deploy_apache},
     {"deploy systemd", "",
      "Makes instances of the units for a project: the link by which they find its folder, and "
-     "drop-ins for "
-     "another owner than quartermaster, a home directory, another upload_dir, another web server's "
-     "group; "
-     "says what else has to be done.",
+     "drop-ins for another owner than quartermaster, a home directory, another upload_dir, another "
+     "web server's group; says what else has to be done.",
      "qmctl deploy systemd --dry-run", OPTIONS(deploy_systemd_options),
      .run = command_deploy_systemd},
     {"deploy mariadb", "",
      "Prints the SQL that makes the database's user (db_user of config.xml) with the least rights "
-     "that "
-     "servers and qmctl need: all but init, which makes and changes tables (--db-admin). A user "
-     "who is "
-     "there keeps his password.",
+     "that servers and qmctl need: all but init and files init, which make tables (--db-admin). A "
+     "user who is there keeps his password.",
      "qmctl deploy mariadb | mariadb", OPTIONS(deploy_mariadb_options),
      .run = command_deploy_mariadb},
     {"keys", "", "Makes keys that are missing, and shows the fingerprints of all.", "qmctl keys",
@@ -398,11 +388,10 @@ const struct subcommand subcommands[] = {
     {"purge", "",
      "Moves old jobs out of the database: those whose files were deleted, with all their results, "
      "into wu_archive_T.xml and result_archive_T.xml, T being the Unix time. Each row is an "
-     "element "
-     "with one element for each column; texts are escaped, bytes above 127 as &#N;. wu_index_T.xml "
-     "and result_index_T.xml have a line for each row: id, T, name. A job with nodelete in its "
-     "name stays. Interrupted, it may be run again: nothing is lost, but what was under way may be "
-     "archived twice.",
+     "element with one element for each column; texts are escaped, bytes above 127 as &#N;. "
+     "wu_index_T.xml and result_index_T.xml have a line for each row: id, T, name. A job with "
+     "nodelete in its name stays. Interrupted, it may be run again: nothing is lost, but what was "
+     "under way may be archived twice.",
      "qmctl purge --min-age-days 90", OPTIONS(purge_options), .asks = true, .run = command_purge},
     {"queue", "",
      "Counts results by application and state. held_back: made, but not to be sent yet (inactive), "
@@ -411,7 +400,7 @@ const struct subcommand subcommands[] = {
     {"files", "", "Lists the sticky files that a host holds, or the hosts that hold a file.",
      "qmctl files --file genome_7", OPTIONS(files_options), .run = command_files},
     {"files init", "", "Makes the file database (files_db_name) and its tables.",
-     "qmctl files init", .run = command_files_init},
+     "qmctl files init", OPTIONS(files_init_options), .run = command_files_init},
     {"files orders", "",
      "Lists orders to hosts, and what became of each: it waits for the host's next contact, was "
      "sent (so often), is done, failed on the host, expired (sent ten times and a week old, or "
@@ -424,14 +413,12 @@ const struct subcommand subcommands[] = {
      .arguments_max = 1, .run = command_files_send},
     {"files get", "NAME",
      "Has a host upload a file that it holds; it is not deleted meanwhile. Clients of today upload "
-     "a "
-     "file only once, be it a job's output or an order like this.",
+     "a file only once, be it a job's output or an order like this.",
      "qmctl files get log_3 --host 42", OPTIONS(files_get_options), .arguments_min = 1,
      .arguments_max = 1, .run = command_files_get},
     {"files delete", "NAME",
      "Has a host delete a file, once no job there needs it and no order waits for it. Clients "
-     "before "
-     "4.06 cannot.",
+     "before 4.06 cannot.",
      "qmctl files delete genome_7 --host 42", OPTIONS(files_order_options), .arguments_min = 1,
      .arguments_max = 1, .asks = true, .run = command_files_delete},
     {"host", "[ID]", "Shows a host and its jobs, or the hosts of a user.", "qmctl host 42",
@@ -450,12 +437,10 @@ const struct subcommand subcommands[] = {
      .run = command_resume},
     {"status", "",
      "Checks whether the project is up: what check-config finds in its folder, whether the "
-     "database "
-     "can be read and written as a server does, the queue, jobs that wait for transition, "
-     "validation "
-     "or assimilation, hosts, what each scheduler says of itself and its last ten minutes, and "
-     "where "
-     "templates have output files, uploads. Exit status 1 when something has FAILED.",
+     "database can be read and written as a server does, the queue, jobs that wait for transition, "
+     "validation or assimilation, hosts, what each scheduler says of itself and its last ten "
+     "minutes, and where templates have output files, uploads. Exit status 1 when something has "
+     "FAILED.",
      "qmctl status", OPTIONS(status_options), .run = command_status},
     {"why", "HOST",
      "Says which unsent jobs a host may get now, and why it does not get the others.",
