@@ -375,6 +375,7 @@ sql -e "SET sql_mode = ''; INSERT INTO $database.host SET id = 42, rpc_time = UN
     INSERT INTO $database.host_app_version SET host_id = 42, app_version_id = 3, n_jobs_today = 5,
         max_jobs_per_day = 4"
 expect 0 'app version 3: 5 jobs today, no quota' in_project host 42
+expect 0 '^\{"id": 42, .*"error": 0\}$' in_project host 42 --json
 sed -i 's|</config>|<daily_result_quota>8</daily_result_quota></config>|' "$project/config.xml"
 expect 0 'app version 3: 5 jobs today, of at most 4 for each processor' in_project host 42
 sql -e "UPDATE $database.host SET rpc_time = rpc_time - 100000 WHERE id = 42"

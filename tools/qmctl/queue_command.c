@@ -154,7 +154,9 @@ enum exit_code command_host(struct session *session)
         print_hosts(session, rows, count);
         return EXIT_DONE;
     }
-    if (session->form == FORM_TEXT && count > 0) {
+    if (session->form != FORM_TEXT) {
+        print_hosts(session, rows, count);
+    } else if (count > 0) {
         print_host(&rows[0]);
         if (print_quota(session, &rows[0].row) != STATUS_OK)
             return session_failed(session);
