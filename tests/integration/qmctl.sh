@@ -117,6 +117,15 @@ expect 0 '^same +/' deploy nginx
 expect 0 '^same +/' deploy nginx --dry-run
 expect 0 "^warning +$dir cannot be entered by www-data" deploy nginx
 expect 0 "^run .*/quartermaster --upload .*/run/quartermaster/demo-upload.socket --socket-group www-data" deploy nginx
+chmod 755 "$dir"
+: >"$dir/socket" && chmod 600 "$dir/socket"
+expect 0 "^warning +$dir/socket cannot be written to by www-data \(mode 600\): start quartermaster with --socket-group www-data" \
+    deploy nginx --socket "$dir/socket" --force
+chmod 660 "$dir/socket"
+deploy nginx --socket "$dir/socket" --group "$(id -gn)" --no-uploads >"$dir/said"
+same "a socket of the web server's group" "$(grep -c 'socket' "$dir/said")" 0
+chmod 700 "$dir"
+expect 0 '^written ' deploy nginx
 expect 3 '^-    listen 1;' deploy nginx --port 81 --dry-run
 expect 0 '^written ' deploy nginx --port 81
 echo '# mine' >>"$file"

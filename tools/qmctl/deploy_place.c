@@ -328,6 +328,8 @@ enum status deploy_place_find(struct session *session, struct deploy_place *ret_
     *place = (struct deploy_place){.name = NULL};
     place->filling.values = place->values;
     place->filling.parts = place->parts;
+    if (status == STATUS_OK && session->config->master_url.length == 0)
+        status = fail(&session->failure, STATUS_INVALID, "the option master_url is not set");
     if (status == STATUS_OK)
         status = url_read(session, "master_url", session->config->master_url, &master);
     if (status != STATUS_OK)
