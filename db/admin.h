@@ -278,13 +278,6 @@ MUST_CHECK enum status db_admin_connection_limits(struct db *db,
 /* Statements that a connection of a server may have prepared. */
 size_t db_statements_of_connection(void);
 
-/* Workunits that wait for other programs. */
-struct backlog {
-    int64_t transitions, oldest_transition; /* due, not made; the oldest's time, 0: none */
-    int64_t validations, assimilations;
-};
-MUST_CHECK enum status db_admin_backlog(struct db *db, int64_t now, struct backlog *ret_backlog);
-
 /* Applications of whose newest workunits, as many as are looked at, some leave less time than
  * `below` (s) from sending to the deadline, and the shortest of them (s). */
 MUST_CHECK enum status db_admin_short_deadlines(struct db *db, struct arena *arena,

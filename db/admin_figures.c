@@ -60,7 +60,7 @@ enum status db_admin_connection_limits(struct db *db, struct connection_limits_r
     return DB_ONE(db, admin_connection_limits, NULL, ret_limits, DB_NO_VALUES);
 }
 
-enum status db_admin_backlog(struct db *db, int64_t now, struct backlog *ret_backlog)
+enum status db_backlog(struct db *db, int64_t now, struct backlog *ret_backlog)
 {
     struct overdue_row overdue;
     struct waiting_row validations, assimilations;

@@ -131,6 +131,14 @@ MUST_CHECK enum status db_rollback_to_savepoint(struct db *db);
 MUST_CHECK enum status db_host_guard(struct db *db, int64_t hostid, uint64_t token, int64_t now);
 MUST_CHECK enum status db_host_token(struct db *db, int64_t hostid, uint64_t *ret_token);
 
+/* What waits for other programs of the project: transitions that are due (the oldest one's time, 0:
+ * none), validation, assimilation. */
+struct backlog {
+    int64_t transitions, oldest_transition;
+    int64_t validations, assimilations;
+};
+MUST_CHECK enum status db_backlog(struct db *db, int64_t now, struct backlog *ret_backlog);
+
 /* --- catalog ------------------------------------------------------------------------------ */
 
 struct catalog_rows {

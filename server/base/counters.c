@@ -4,12 +4,16 @@
 #include "server/base/counters.h"
 
 #include "server/base/buffer.h"
+#include "server/base/metric.h"
 #include "server/base/status.h"
 
 #include <inttypes.h>
 #include <stdatomic.h>
+#include <stdio.h>
 
 #include "server/base/banned.h"
+
+enum { NAME_BYTES_MAX = 64 };
 
 static _Atomic uint64_t values[COUNTER_COUNT];
 
@@ -45,20 +49,14 @@ const char *counter_help(enum counter counter)
     return table[counter].help;
 }
 
-void counter_write_head(struct buffer *page, const char *name, const char *help)
-{
-    buffer_print(
-        page, "# HELP " COUNTER_PREFIX "%s_total %s\n# TYPE " COUNTER_PREFIX "%s_total counter\n",
-        name, help, name);
-}
-
 void counters_write(struct buffer *ret_page)
 {
     for (int i = 0; i < COUNTER_COUNT; i++) {
-        const char *name = counter_name((enum counter)i);
+        char name[NAME_BYTES_MAX];
 
-        counter_write_head(ret_page, name, counter_help((enum counter)i));
-        buffer_print(ret_page, COUNTER_PREFIX "%s_total %" PRIu64 "\n", name,
+        (void)snprintf(name, sizeof(name), "%s_total", counter_name((enum counter)i));
+        metric_head(ret_page, name, "counter", counter_help((enum counter)i));
+        buffer_print(ret_page, METRIC_PREFIX "%s %" PRIu64 "\n", name,
                      counter_value((enum counter)i));
     }
 }

@@ -20,8 +20,5 @@ const char *counter_help(enum counter counter);
 /* All of them, in the text format of Prometheus. */
 struct buffer;
 void counters_write(struct buffer *ret_page);
-/* The head of a further counter on such a page; "_total" is added to its name. */
-void counter_write_head(struct buffer *page, const char *name, const char *help);
-#define COUNTER_PREFIX "quartermaster_"
 
 #endif

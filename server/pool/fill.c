@@ -10,6 +10,7 @@
 #include "server/base/buffer.h"
 #include "server/base/clock.h"
 #include "server/base/log.h"
+#include "server/base/metric.h"
 #include "server/pool/pool.h"
 
 #include <stdio.h>
@@ -122,25 +123,21 @@ void filler_write_figures(struct filler *filler, struct pool *pool, struct buffe
         const char *name, *help;
         double value;
     } gauges[] = {
-        {"jobs", "unsent jobs held in memory", (double)held.jobs},
-        {"own_jobs", "of these, jobs of this server's part", (double)held.own},
-        {"taken_jobs", "of these, jobs that requests have reserved", (double)held.taken},
-        {"classes", "kinds of jobs held", (double)held.classes},
-        {"groups", "groups of kinds", (double)held.groups},
-        {"bytes", "memory of the pool", (double)held.bytes},
-        {"complete", "1 if every unsent job is held", held.is_complete ? 1 : 0},
-        {"lag_seconds", "between the last two readings of new jobs, or since the last one",
+        {"pool_jobs", "unsent jobs held in memory", (double)held.jobs},
+        {"pool_own_jobs", "of these, jobs of this server's part", (double)held.own},
+        {"pool_taken_jobs", "of these, jobs that requests have reserved", (double)held.taken},
+        {"pool_classes", "kinds of jobs held", (double)held.classes},
+        {"pool_groups", "groups of kinds", (double)held.groups},
+        {"pool_bytes", "memory of the pool", (double)held.bytes},
+        {"pool_complete", "1 if every unsent job is held", held.is_complete ? 1 : 0},
+        {"pool_lag_seconds", "between the last two readings of new jobs, or since the last one",
          lag_now(filler, &filled)},
-        {"sweep_seconds", "that the last sweep took", filled.sweep_seconds},
-        {"servers", "servers that share the database's jobs", (double)filled.servers},
+        {"pool_sweep_seconds", "that the last sweep took", filled.sweep_seconds},
+        {"pool_servers", "servers that share the database's jobs", (double)filled.servers},
     };
 
     for (size_t i = 0; i < sizeof gauges / sizeof *gauges; i++)
-        buffer_print(ret_page,
-                     "# HELP quartermaster_pool_%s %s\n# TYPE quartermaster_pool_%s gauge\n"
-                     "quartermaster_pool_%s %.15g\n",
-                     gauges[i].name, gauges[i].help, gauges[i].name, gauges[i].name,
-                     gauges[i].value);
+        metric_gauge(ret_page, gauges[i].name, gauges[i].help, gauges[i].value);
 }
 
 enum status fill_take_rows(struct filler *filler, struct db *db, const struct unsent_job *rows,

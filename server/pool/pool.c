@@ -111,6 +111,7 @@ static void detach(struct pool *pool, slot number)
     struct job_node *job = job_at(pool, number);
     struct class_node *node = class_at(pool, job->class_number);
 
+    group_at(pool, node->group)->jobs--;
     if (job->is_taken)
         node->taken--;
     else
@@ -125,6 +126,7 @@ static void attach(struct pool *pool, slot number, slot class_number)
     struct job_node *job = job_at(pool, number);
 
     job->class_number = class_number;
+    group_at(pool, class_at(pool, class_number)->group)->jobs++;
     if (job->is_taken)
         class_take(pool, class_number);
     else
@@ -407,6 +409,21 @@ void pool_figures(struct pool *pool, struct pool_figures *ret_figures)
                  had_bytes(&pool->had),
         .is_filled = pool->was_filled,
         .is_complete = pool->was_filled && !pool->lacks_some};
+    pool_unlock(pool);
+}
+
+void pool_count_by_app(struct pool *pool, const int64_t *appids, size_t count, size_t *ret_jobs)
+{
+    for (size_t i = 0; i < count; i++)
+        ret_jobs[i] = 0;
+    pool_lock(pool);
+    for (size_t g = 0; g < pool->group_count; g++) {
+        const struct group_node *group = group_at(pool, pool->group_list[g]);
+
+        for (size_t i = 0; i < count; i++)
+            if (appids[i] == group->key.appid)
+                ret_jobs[i] += group->jobs;
+    }
     pool_unlock(pool);
 }
 

@@ -92,7 +92,7 @@ struct group_node {
     slot root;
     struct pool_group key;
     int8_t sizes[POOL_LIMIT_COUNT];
-    uint32_t classes;
+    uint32_t classes, jobs;
     size_t list_at; /* in group_list */
 };
 enum { GROUP_BUCKETS = 4096 };

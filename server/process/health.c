@@ -3,6 +3,7 @@
 
 #include "server/base/buffer.h"
 #include "server/base/counters.h"
+#include "server/base/metric.h"
 
 #include <inttypes.h>
 #include <pthread.h>
@@ -27,6 +28,9 @@ struct health {
     int64_t examined; /* 0: not yet */
     struct check_counts folder;
     size_t restarts_wanted;
+    bool was_refused; /* config.xml, when it was read last */
+    struct backlog backlog;
+    int64_t backlog_read; /* 0: not yet */
     bool is_stopped, sends_no_jobs;
     struct replies seen[STEPS];
     int64_t seen_at[STEPS]; /* a ring; 0: not yet */
@@ -69,6 +73,22 @@ void health_note_config(struct health *health, size_t restarts_wanted)
 {
     pthread_mutex_lock(&health->lock);
     health->restarts_wanted = restarts_wanted;
+    health->was_refused = false;
+    pthread_mutex_unlock(&health->lock);
+}
+
+void health_note_refusal(struct health *health)
+{
+    pthread_mutex_lock(&health->lock);
+    health->was_refused = true;
+    pthread_mutex_unlock(&health->lock);
+}
+
+void health_note_backlog(struct health *health, const struct backlog *backlog, int64_t now)
+{
+    pthread_mutex_lock(&health->lock);
+    health->backlog = *backlog;
+    health->backlog_read = now;
     pthread_mutex_unlock(&health->lock);
 }
 
@@ -130,29 +150,35 @@ const char *health_problem(struct health *health)
     return problem;
 }
 
-static void write_head(struct buffer *page, const char *name, const char *help)
-{
-    buffer_print(page, "# HELP " COUNTER_PREFIX "%s %s\n# TYPE " COUNTER_PREFIX "%s gauge\n", name,
-                 help, name);
-}
-
-static void write_gauge(struct buffer *page, const char *name, const char *help, double value)
-{
-    write_head(page, name, help);
-    buffer_print(page, COUNTER_PREFIX "%s %.15g\n", name, value);
-}
-
 static void write_folder(const struct health *health, struct buffer *page)
 {
-    write_head(page, "check_findings", "what check-config finds, but for what is in the database");
+    metric_head(page, "check_findings", "gauge",
+                "what check-config finds, but for what is in the database");
     for (int i = 0; i < TOPIC_COUNT; i++) {
         const char *topic = check_topic_word((enum check_topic)i);
 
-        buffer_print(page, COUNTER_PREFIX "check_findings{severity=\"error\",topic=\"%s\"} %u\n",
+        buffer_print(page, METRIC_PREFIX "check_findings{severity=\"error\",topic=\"%s\"} %u\n",
                      topic, health->folder.errors[i]);
-        buffer_print(page, COUNTER_PREFIX "check_findings{severity=\"warning\",topic=\"%s\"} %u\n",
+        buffer_print(page, METRIC_PREFIX "check_findings{severity=\"warning\",topic=\"%s\"} %u\n",
                      topic, health->folder.warnings[i]);
     }
+}
+
+static void write_backlog(const struct health *health, int64_t now, struct buffer *page)
+{
+    const struct backlog *backlog = &health->backlog;
+    int64_t oldest = backlog->oldest_transition;
+
+    if (health->backlog_read == 0)
+        return;
+    metric_gauge(page, "transitions_waiting", "workunits whose transition is due",
+                 (double)backlog->transitions);
+    metric_gauge(page, "transitions_waiting_seconds", "for how long the oldest of them has been",
+                 oldest == 0 || oldest > now ? 0 : (double)(now - oldest));
+    metric_gauge(page, "validations_waiting", "workunits that wait for validation",
+                 (double)backlog->validations);
+    metric_gauge(page, "assimilations_waiting", "workunits that wait for assimilation",
+                 (double)backlog->assimilations);
 }
 
 void health_write(struct health *health, int64_t now, struct buffer *ret_page)
@@ -160,27 +186,31 @@ void health_write(struct health *health, int64_t now, struct buffer *ret_page)
     pthread_mutex_lock(&health->lock);
     struct replies late = replies_of_late(health);
     int64_t served = atomic_load(&health->served);
-    write_head(ret_page, "database_state",
-               "1 for the state of the database when it was last examined");
+    metric_head(ret_page, "database_state", "gauge",
+                "1 for the state of the database when it was last examined");
     for (int i = 0; i < DB_TROUBLE_COUNT; i++)
-        buffer_print(ret_page, COUNTER_PREFIX "database_state{state=\"%s\"} %d\n",
+        buffer_print(ret_page, METRIC_PREFIX "database_state{state=\"%s\"} %d\n",
                      db_trouble_words[i].word,
                      health->examined != 0 && health->trouble == (enum db_trouble)i);
-    write_gauge(ret_page, "database_examined_seconds", "since it was last examined",
-                health->examined == 0 ? -1 : (double)(now - health->examined));
+    metric_gauge(ret_page, "database_examined_seconds", "since it was last examined",
+                 health->examined == 0 ? -1 : (double)(now - health->examined));
     write_folder(health, ret_page);
-    write_gauge(ret_page, "restarts_wanted", "options that changed and wait for a restart",
-                (double)health->restarts_wanted);
-    write_gauge(ret_page, "stop_sched", "1 while clients are told that the project is down",
-                health->is_stopped);
-    write_gauge(ret_page, "sends_no_jobs", "1 while nobody gets jobs", health->sends_no_jobs);
-    write_gauge(ret_page, "last_served_seconds",
-                "since the last request that was done; -1: none yet",
-                served == 0 ? -1 : (double)(now - served));
-    write_gauge(ret_page, "recent_replies", "replies in the last ten minutes", (double)late.all);
-    write_gauge(ret_page, "recent_replies_down", "of these, that the project is down",
-                (double)late.down);
-    write_gauge(ret_page, "recent_replies_later", "of these, to come again later",
-                (double)late.later);
+    metric_gauge(ret_page, "restarts_wanted", "options that changed and wait for a restart",
+                 (double)health->restarts_wanted);
+    metric_gauge(ret_page, "config_refused",
+                 "1 while the config.xml that is there was refused, and an older one is in force",
+                 health->was_refused);
+    write_backlog(health, now, ret_page);
+    metric_gauge(ret_page, "stop_sched", "1 while clients are told that the project is down",
+                 health->is_stopped);
+    metric_gauge(ret_page, "sends_no_jobs", "1 while nobody gets jobs", health->sends_no_jobs);
+    metric_gauge(ret_page, "last_served_seconds",
+                 "since the last request that was done; -1: none yet",
+                 served == 0 ? -1 : (double)(now - served));
+    metric_gauge(ret_page, "recent_replies", "replies in the last ten minutes", (double)late.all);
+    metric_gauge(ret_page, "recent_replies_down", "of these, that the project is down",
+                 (double)late.down);
+    metric_gauge(ret_page, "recent_replies_later", "of these, to come again later",
+                 (double)late.later);
     pthread_mutex_unlock(&health->lock);
 }

@@ -1,22 +1,70 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The numbers come from tables, counters.def and reasons.def: a new row is on the page without a
- * line of code. */
+/* The figures come from tables, counters.def, reasons.def and REQUEST_STEPS: a new row is on the
+ * page without a line of code. */
 #include "server/process/metrics.h"
 
 #include "server/base/buffer.h"
 #include "server/base/counters.h"
+#include "server/base/metric.h"
 #include "server/policy/refusal/reason.h"
 #include "server/request/reason_counts.h"
+#include "server/rpc/request.h"
 
 #include <inttypes.h>
 
 #include "server/base/banned.h"
 
+/* Process-wide, as counters are. */
+static struct histogram steps[STEP_COUNT], commit, waited, served;
+
+static const char *const step_words[STEP_COUNT] = {
+#define STEP_WORD(name) [STEP_##name] = #name,
+    REQUEST_STEPS(STEP_WORD)
+#undef STEP_WORD
+};
+
+void metrics_note_request(const struct request *request)
+{
+    struct db_count count;
+
+    for (int i = 0; i < STEP_COUNT; i++)
+        if (request->step_ns[i] > 0)
+            histogram_add(&steps[i], request->step_ns[i]);
+    if (request->commit_ns > 0)
+        histogram_add(&commit, request->commit_ns);
+    if (request->db == NULL)
+        return;
+    count = db_count(request->db);
+    counter_add(COUNTER_db_statements, count.statements);
+    counter_add(COUNTER_db_round_trips, count.round_trips);
+}
+
+void metrics_note_served(uint64_t waited_ns, uint64_t served_ns)
+{
+    histogram_add(&waited, waited_ns);
+    histogram_add(&served, served_ns);
+}
+
+static void write_durations(struct buffer *page)
+{
+    metric_head(page, "request_step_seconds", "histogram", "time in a step of requests");
+    for (int i = 0; i < STEP_COUNT; i++)
+        histogram_write(&steps[i], "request_step_seconds", "step", step_words[i], page);
+    histogram_write(&commit, "request_step_seconds", "step", "commit", page);
+    metric_head(page, "request_waiting_seconds", "histogram",
+                "from when a request was there whole until a thread took it");
+    histogram_write(&waited, "request_waiting_seconds", NULL, NULL, page);
+    metric_head(page, "request_seconds", "histogram", "from then to the last byte of its reply");
+    histogram_write(&served, "request_seconds", NULL, NULL, page);
+}
+
 void metrics_write(struct buffer *ret_page)
 {
     counters_write(ret_page);
-    counter_write_head(ret_page, "no_work", "replies without a job that gave this reason");
+    metric_head(ret_page, "no_work_total", "counter",
+                "replies without a job that gave this reason");
     for (int i = 0; i < REASON_COUNT; i++)
-        buffer_print(ret_page, COUNTER_PREFIX "no_work_total{reason=\"%s\"} %" PRIu64 "\n",
+        buffer_print(ret_page, METRIC_PREFIX "no_work_total{reason=\"%s\"} %" PRIu64 "\n",
                      reason_word((enum reason)i), reason_count((enum reason)i));
+    write_durations(ret_page);
 }

@@ -1,10 +1,17 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The page of counters: those of counters.def, and how often each reason of reasons.def was said.
- */
+/* The page for a monitoring system: the counters of counters.def, how often each reason of
+ * reasons.def was said, and how long requests waited and took. */
 #ifndef SERVER_PROCESS_METRICS_H
 #define SERVER_PROCESS_METRICS_H
 
+#include <stdint.h>
+
 struct buffer;
+struct request;
+
+/* Any thread: a request that a worker has run, and the time from its turn to its last byte. */
+void metrics_note_request(const struct request *request);
+void metrics_note_served(uint64_t waited_ns, uint64_t served_ns);
 
 /* In the text format of Prometheus. Nothing but numbers: no names of hosts, users or jobs. */
 void metrics_write(struct buffer *ret_page);

@@ -6,6 +6,7 @@
 #include "server/base/buffer.h"
 #include "server/base/clock.h"
 #include "server/base/log.h"
+#include "server/base/metric.h"
 #include "server/base/random.h"
 #include "server/files/host_files.h"
 #include "server/handout/stream_ledger.h"
@@ -38,6 +39,7 @@ struct server {
     struct files_health files;
     struct join_limits *join_limits;
     struct health *health;
+    int64_t began; /* epoch */
 
     struct pool *pool;     /* NULL: none */
     struct filler *filler; /* likewise; under `lock` */
@@ -77,17 +79,34 @@ struct pool *server_pool(struct server *server)
     return server->pool;
 }
 
-void server_write_pool_figures(struct server *server, struct buffer *ret_page)
+static void write_jobs_of_apps(struct pool *pool, const struct catalog *catalog,
+                               struct buffer *ret_page)
 {
-    if (server->pool != NULL) /* set before the threads begin, and the filler with it */
-        filler_write_figures(server->filler, server->pool, ret_page);
+    size_t count = catalog->rows.app_count;
+    int64_t *apps = calloc(count + 1, sizeof(*apps));
+    size_t *jobs = calloc(count + 1, sizeof(*jobs));
+
+    if (apps != NULL && jobs != NULL) {
+        for (size_t i = 0; i < count; i++)
+            apps[i] = catalog->rows.apps[i].id;
+        pool_count_by_app(pool, apps, count, jobs);
+        metric_head(ret_page, "pool_app_jobs", "gauge", "unsent jobs held in memory, by app");
+        for (size_t i = 0; i < count; i++)
+            metric_value(ret_page, "pool_app_jobs", "app", catalog->rows.apps[i].name,
+                         (double)jobs[i]);
+    }
+    free(jobs);
+    free(apps);
 }
 
-static void write_gauge(struct buffer *page, const char *name, const char *help, double value)
+void server_write_pool_figures(struct server *server, const struct catalog *catalog,
+                               struct buffer *ret_page)
 {
-    buffer_print(page, "# HELP quartermaster_%s %s\n# TYPE quartermaster_%s gauge\n", name, help,
-                 name);
-    buffer_print(page, "quartermaster_%s %.9g\n", name, value);
+    if (server->pool == NULL) /* set before the threads begin, and the filler with it */
+        return;
+    filler_write_figures(server->filler, server->pool, ret_page);
+    if (catalog != NULL)
+        write_jobs_of_apps(server->pool, catalog, ret_page);
 }
 
 void server_note_database(struct server *server, bool is_there, uint64_t now_ns)
@@ -113,20 +132,25 @@ void server_write_waiting(struct server *server, struct buffer *ret_page)
 {
     struct receiver_figures figures;
 
+    metric_gauge(ret_page, "up", "1: this process answers", 1);
+    metric_head(ret_page, "build_info", "gauge", "1, with the version as a label");
+    metric_value(ret_page, "build_info", "version", text_from(server->options.version), 1);
+    metric_gauge(ret_page, "start_time_seconds", "when the process began, as seconds since 1970",
+                 (double)server->began);
     health_write(server->health, (int64_t)time(NULL), ret_page);
-    write_gauge(ret_page, "database_away_seconds", "how long requests have found no database",
-                server_database_away_for(server, clock_ns()));
+    metric_gauge(ret_page, "database_away_seconds", "how long requests have found no database",
+                 server_database_away_for(server, clock_ns()));
     if (server->receiver == NULL)
         return;
     receiver_figures(server->receiver, &figures);
-    write_gauge(ret_page, "connections_reading", "connections whose request is not there whole",
-                (double)figures.reading);
-    write_gauge(ret_page, "requests_waiting", "requests that wait for a worker thread",
-                (double)figures.waiting);
-    write_gauge(ret_page, "requests_waiting_seconds", "how long the oldest of them has waited",
-                figures.oldest);
-    write_gauge(ret_page, "requests_waiting_bytes", "memory of requests that are read or wait",
-                (double)figures.memory);
+    metric_gauge(ret_page, "connections_reading", "connections whose request is not there whole",
+                 (double)figures.reading);
+    metric_gauge(ret_page, "requests_waiting", "requests that wait for a worker thread",
+                 (double)figures.waiting);
+    metric_gauge(ret_page, "requests_waiting_seconds", "how long the oldest of them has waited",
+                 figures.oldest);
+    metric_gauge(ret_page, "requests_waiting_bytes", "memory of requests that are read or wait",
+                 (double)figures.memory);
 }
 
 void server_follow_time(struct server *server, double now)
@@ -291,6 +315,7 @@ enum status server_create(const struct server_options *options, struct server **
         return fail(failure, STATUS_NO_MEMORY, "no memory");
     server->magic = SERVER_MAGIC;
     server->options = *options;
+    server->began = (int64_t)time(NULL);
     pthread_mutex_init(&server->lock, NULL);
     server->ledger = stream_ledger_create();
     server->health = health_create();

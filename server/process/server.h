@@ -66,7 +66,9 @@ void server_stop_pool(struct server *server);
 struct pool *server_pool(struct server *server);
 /* The clock of a request is the time for the job pool (simulated time). */
 void server_follow_time(struct server *server, double now);
-void server_write_pool_figures(struct server *server, struct buffer *ret_page);
+/* `catalog` NULL: without the jobs of each app. */
+void server_write_pool_figures(struct server *server, const struct catalog *catalog,
+                               struct buffer *ret_page);
 /* Whether a request found the database there, at a monotonic time. */
 void server_note_database(struct server *server, bool is_there, uint64_t now_ns);
 /* s since requests have found it away; 0: it was there when it was last asked. */

@@ -54,7 +54,7 @@ struct stamp {
 /* How often the database is examined, when it can be worked with and when it cannot; and how often
  * the project's folder is checked. In ns. */
 static const uint64_t examine_ns = UINT64_C(10000000000), trouble_ns = UINT64_C(2000000000);
-static const uint64_t folder_ns = UINT64_C(60000000000);
+static const uint64_t folder_ns = UINT64_C(60000000000), backlog_ns = UINT64_C(60000000000);
 
 enum watched {
     WATCHED_CONFIG,
@@ -86,7 +86,7 @@ struct watcher {
     bool catalog_failed; /* and was logged */
 
     struct config *begun; /* what the process began with */
-    uint64_t examine_due_ns, folder_due_ns;
+    uint64_t examine_due_ns, folder_due_ns, backlog_due_ns;
     enum db_trouble trouble; /* that was logged */
     uint64_t folder_hash;    /* of the findings that were logged */
 };
@@ -153,6 +153,7 @@ static void reload_config(struct watcher *watcher, const struct config *old)
     } else {
         log_findings(&findings);
         counter_add(COUNTER_config_refusals, 1);
+        health_note_refusal(server_health(watcher->server));
         log_event(LOG_LEVEL_CRITICAL, "config_refused", text_from(failure.text));
     }
     arena_destroy(arena);
@@ -313,6 +314,24 @@ static void do_duties(struct watcher *watcher, const struct snapshot *snapshot)
     }
 }
 
+/* What waits for other programs of the project; a figure that cannot be had stays as it was. */
+static void read_backlog(struct watcher *watcher)
+{
+    int64_t now = (int64_t)time(NULL);
+    struct backlog backlog;
+
+    if (watcher->db == NULL || clock_ns() < watcher->backlog_due_ns)
+        return;
+    watcher->backlog_due_ns = clock_ns() + backlog_ns;
+    if (db_backlog(watcher->db, now, &backlog) != STATUS_OK) {
+        log_event(LOG_LEVEL_WARNING, "backlog_not_read", text_from(db_error(watcher->db)));
+        close_database(watcher);
+        return;
+    }
+    (void)db_rollback(watcher->db);
+    health_note_backlog(server_health(watcher->server), &backlog, now);
+}
+
 /* --- what the server says of itself ------------------------------------------------------------
  */
 
@@ -390,6 +409,7 @@ static void check_all(struct watcher *watcher)
         watcher->catalog_due_ns = 0;
     refresh_catalog(watcher, snapshot.config);
     do_duties(watcher, &snapshot);
+    read_backlog(watcher);
     examine_database(watcher, snapshot.config);
     check_folder(watcher, snapshot.config);
     health_note_counters(server_health(watcher->server), (int64_t)time(NULL));

@@ -17,6 +17,7 @@
 #include "server/process/fcgi.h"
 #include "server/process/health.h"
 #include "server/process/load_meter.h"
+#include "server/process/metrics.h"
 #include "server/process/receive.h"
 #include "server/process/server.h"
 #include "server/process/web_request.h"
@@ -172,6 +173,7 @@ bool worker_answer(struct worker *worker, const struct snapshot *snapshot,
     request.files = files_ready(worker->files, snapshot->config, clock_ns());
     request_run(&request, ret_reply);
     request_log(&request, ret_reply->length);
+    metrics_note_request(&request);
     if (request.database_was_away && worker->db != NULL) {
         worker_close_database(worker);
         put_off_database(worker);
@@ -302,7 +304,7 @@ static bool serve_request(struct worker *worker, const struct snapshot *snapshot
     }
     if (!web_request_is_post(read_fcgi_variable, worker->fcgi, snapshot->config, &reply)) {
         if (text_is(text_from(fcgi_variable(worker->fcgi, "QM_PAGE")), "metrics")) {
-            server_write_pool_figures(worker->server, &reply);
+            server_write_pool_figures(worker->server, snapshot->catalog, &reply);
             server_write_waiting(worker->server, &reply);
         } else {
             web_write_state(&web, health_problem(server_health(worker->server)), &reply);
@@ -348,6 +350,8 @@ static void serve_received(struct worker *worker, struct receiver *receiver,
         fcgi_finish(worker->fcgi);
     }
     show_connection(worker, -1);
+    if (received->check.body_bytes > 0)
+        metrics_note_served(received->taken_ns - received->waits.arrived_ns, clock_ns() - begun_ns);
     if (is_served && !server_options(worker->server)->clock_from_request)
         load_meter_served(server_load(worker->server), clock_ns() - begun_ns);
     if (worker->db != NULL) /* who was refused has heard so by now */

@@ -185,6 +185,7 @@ static void answer_outcome(struct request *request, enum outcome outcome)
 {
     switch (outcome) {
     case OUTCOME_COMMITTED:
+        counter_add(COUNTER_replies_full, 1);
         count_committed(request);
         break;
     case OUTCOME_REPLY:

@@ -30,7 +30,7 @@ if [ "$(sort "$work/known" | uniq -d | wc -l)" -gt 0 ]; then
 fi
 
 find . \( -name .git -o -name build -o -name captures -o -name '*corpus*' -o -name pictures \) -prune -o -type f -print |
-    sed 's|^\./||' | grep -vE '^(LICENSE|tests/mutants|tests/lint/citations\.sh)$|\.(png|pem|svg)$' | sort | while read -r file; do
+    sed 's|^\./||' | grep -vE '^(LICENSE|tests/mutants|tests/lint/citations\.sh)$|\.(png|pem|svg|json|yml)$' | sort | while read -r file; do
         if grep -qI . "$file"; then echo "$file"; fi
     done >"$work/files"
 

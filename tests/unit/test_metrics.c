@@ -32,7 +32,7 @@ static void every_row_of_both_tables_is_on_the_page(void **state)
     arena_destroy(arena);
 }
 
-/* A line is a comment or a name, labels in braces without blanks, and a whole number. */
+/* A line is a comment or a name, labels in braces without blanks, and a number. */
 static void every_line_is_of_the_format(void **state)
 {
     struct arena *arena = arena_create(1 << 20);
@@ -45,13 +45,13 @@ static void every_line_is_of_the_format(void **state)
     assert_int_equal(rest.at[rest.length - 1], '\n');
     while (rest.length > 0) {
         struct text line = text_split(&rest, '\n'), value = line, name;
-        int64_t number = -1;
+        double number = -1;
 
         if (text_starts(line, TEXT("# HELP ")) || text_starts(line, TEXT("# TYPE ")))
             continue;
         name = text_split(&value, ' ');
         assert_true(text_starts(name, TEXT("quartermaster_")));
-        assert_true(text_to_i64(value, &number) && number >= 0);
+        assert_true(text_to_real(value, &number) && number >= 0);
     }
     arena_destroy(arena);
 }

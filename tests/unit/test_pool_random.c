@@ -372,6 +372,18 @@ static void compare_answers(struct model *model, struct pool *pool, struct arena
     }
 }
 
+static void compare_counts(const struct model *model, struct pool *pool)
+{
+    const int64_t apps[] = {2, 0, 1, 3};
+    size_t jobs[4], wanted[4] = {0};
+
+    for (size_t i = 0; i < MODEL_MAX; i++)
+        for (size_t app = 0; app < 4; app++)
+            wanted[app] += model->jobs[i].is_held && model->jobs[i].job.workunit.appid == apps[app];
+    pool_count_by_app(pool, apps, 4, jobs);
+    assert_memory_equal(jobs, wanted, sizeof(jobs));
+}
+
 static void same_jobs_in_the_same_order(void **state)
 {
     struct arena *arena = arena_create(1 << 24);
@@ -394,6 +406,7 @@ static void same_jobs_in_the_same_order(void **state)
             if (i % 7 == 6)
                 sweep(&model, pool);
             compare_answers(&model, pool, arena);
+            compare_counts(&model, pool);
             give_back_some(&model, pool);
             arena_reset(arena);
         }

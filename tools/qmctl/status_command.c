@@ -247,7 +247,7 @@ static void look_at_hosts(struct session *session, struct lines *lines)
 static void look_at_backlog(struct session *session, struct lines *lines)
 {
     struct backlog backlog;
-    enum status status = db_admin_backlog(session->db, session->now, &backlog);
+    enum status status = db_backlog(session->db, session->now, &backlog);
     int64_t late = 0;
 
     if (status != STATUS_OK) {

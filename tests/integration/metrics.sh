@@ -1,0 +1,67 @@
+#!/bin/bash
+# SPDX-License-Identifier: Apache-2.0
+# The page of figures is what Prometheus reads, and every figure that the sample alerts and the sample
+# dashboard ask for is on it. tests/metrics/prometheus tries both with a real Prometheus.
+# shellcheck source=tests/integration/lib.sh
+. "$(dirname "$0")/lib.sh"
+need curl nginx awk
+
+new_project ""
+add_host
+add_jobs 300
+start_server one --threads 2
+start_nginx "$work/one.socket"
+"$QM_BINARY_DIR/qmload" --authenticator "$account" --hosts 4 --requests 4 --seconds 1 "$url" >"$work/load" 2>&1 ||
+    { cat "$work/load"; claim_failed "requests are served"; }
+# shellcheck disable=SC2317 # within() calls it
+shown() { curl -s "$url/metrics" >"$work/page" && grep -q '^quartermaster_transitions_waiting ' "$work/page"; }
+claim "what waits for other programs is shown" within 20 shown
+
+# Each value follows the head of its metric, each series is there once, and a histogram adds up.
+awk '
+    /^# HELP / { if ($3 in help) print "two heads: " $3; help[$3] = 1; next }
+    /^# TYPE / { if (!($3 in help)) print "no help: " $3; type[$3] = $4; next }
+    !/^quartermaster_[a-z_]+(\{([a-z]+="[^"]*",?)+\})? -?[0-9][0-9.e+-]*$/ { print "not a value: " $0; next }
+    {
+        series = $0; sub(/ [^ ]*$/, "", series)
+        if (series in seen) print "twice: " series
+        seen[series] = 1
+        metric = series; sub(/\{.*/, "", metric); base = metric
+        sub(/_(bucket|sum|count)$/, "", base)
+        if (type[metric] == "" && type[base] != "histogram") print "no head: " series
+        if (type[base] == "histogram") {
+            if (metric ~ /_bucket$/) {
+                if ($NF < last) print "a bucket is smaller than the one before: " series
+                last = series ~ /le="\+Inf"/ ? 0 : $NF
+                all = $NF
+            }
+            if (metric ~ /_count$/ && $NF != all) print "the count is not the last bucket: " series
+        }
+    }
+    END { if (NR < 100) print "only " NR " lines" }' "$work/page" >"$work/faults"
+[ ! -s "$work/faults" ] || cat "$work/faults"
+claim "the page is well-formed" test ! -s "$work/faults"
+claim "each step has its times" test "$(grep -c '^quartermaster_request_step_seconds_count' "$work/page")" = 10
+
+claim "requests were timed" grep -q '^quartermaster_request_seconds_count 16$' "$work/page"
+claim "so was their wait" grep -q '^quartermaster_request_waiting_seconds_count 16$' "$work/page"
+claim "jobs are counted by app" grep -qE '^quartermaster_pool_app_jobs\{app="[a-z]+"\} [1-9]' "$work/page"
+claim "the version is told" grep -qE '^quartermaster_build_info\{version="[0-9].*"\} 1$' "$work/page"
+
+for sample in prometheus-alerts.yml grafana-dashboard.json; do
+    names=$(grep -oE 'quartermaster_[a-z_]+' "$QM_SOURCE_DIR/config/$sample" | sort -u)
+    claim "$sample asks for figures" test "$(wc -w <<<"$names")" -ge 10
+    for name in $names; do
+        claim "$sample: $name is on the page" grep -qE "^${name}[ {]" "$work/page"
+    done
+done
+
+# A config.xml that is refused is told until it is mended.
+cp "$project/config.xml" "$work/config.xml"
+sed -i 's/<config>/<config><threads>many<\/threads>/' "$project/config.xml"
+# shellcheck disable=SC2317 # within() calls it
+refused() { curl -s "$url/metrics" | grep -qx "quartermaster_config_refused $1"; }
+claim "a refused config.xml is told" within 20 refused 1
+cp "$work/config.xml" "$project/config.xml"
+claim "and no longer once it is mended" within 20 refused 0
+finish

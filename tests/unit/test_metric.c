@@ -1,0 +1,66 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* The text format of Prometheus, as far as we write it. */
+#include "server/base/buffer.h"
+#include "server/base/metric.h"
+#include "tests/support/test.h"
+
+static void a_gauge_has_its_head(void **state)
+{
+    struct buffer page = buffer_on_heap(1000);
+
+    (void)state;
+    metric_gauge(&page, "lag", "s behind", 0.25);
+    assert_text(buffer_text(&page),
+                "# HELP quartermaster_lag s behind\n# TYPE quartermaster_lag gauge\n"
+                "quartermaster_lag 0.25\n");
+    buffer_free(&page);
+}
+
+static void what_a_label_may_not_hold_is_escaped(void **state)
+{
+    struct buffer page = buffer_on_heap(1000);
+
+    (void)state;
+    metric_value(&page, "jobs", "app", TEXT("a\"b\\c\n1"), 3);
+    assert_text(buffer_text(&page), "quartermaster_jobs{app=\"a\\\"b\\\\c\\n1\"} 3\n");
+    buffer_free(&page);
+}
+
+/* A bucket counts what took as long as its bound, or shorter, those of the buckets before too. */
+static void a_histogram_adds_up(void **state)
+{
+    struct histogram histogram = {.sum_ns = 0};
+    struct buffer page = buffer_on_heap(10000);
+
+    (void)state;
+    histogram_add(&histogram, 500000);
+    histogram_add(&histogram, 500001);
+    histogram_add(&histogram, UINT64_C(30000000000));
+    histogram_add(&histogram, UINT64_C(30000000001));
+    histogram_write(&histogram, "time", "step", "parse", &page);
+    assert_true(text_contains(buffer_text(&page),
+                              TEXT("quartermaster_time_bucket{step=\"parse\",le=\"0.0005\"} 1\n"
+                                   "quartermaster_time_bucket{step=\"parse\",le=\"0.001\"} 2\n")));
+    assert_true(text_contains(buffer_text(&page),
+                              TEXT("{step=\"parse\",le=\"10\"} 2\n"
+                                   "quartermaster_time_bucket{step=\"parse\",le=\"30\"} 3\n"
+                                   "quartermaster_time_bucket{step=\"parse\",le=\"+Inf\"} 4\n"
+                                   "quartermaster_time_sum{step=\"parse\"} 60.001000002\n"
+                                   "quartermaster_time_count{step=\"parse\"} 4\n")));
+    page.length = 0;
+    histogram_write(&histogram, "time", NULL, NULL, &page);
+    assert_true(text_contains(buffer_text(&page), TEXT("quartermaster_time_bucket{le=\"+Inf\"} 4\n"
+                                                       "quartermaster_time_sum 60.001000002\n"
+                                                       "quartermaster_time_count 4\n")));
+    buffer_free(&page);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(a_gauge_has_its_head),
+        cmocka_unit_test(what_a_label_may_not_hold_is_escaped),
+        cmocka_unit_test(a_histogram_adds_up),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
