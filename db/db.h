@@ -130,6 +130,10 @@ MUST_CHECK enum status db_rollback_to_savepoint(struct db *db);
  * of the last transaction, by which an unknown outcome is looked up. */
 MUST_CHECK enum status db_host_guard(struct db *db, int64_t hostid, uint64_t token, int64_t now);
 MUST_CHECK enum status db_host_token(struct db *db, int64_t hostid, uint64_t *ret_token);
+/* Whether another node of a cluster may have committed what is not here yet. */
+bool db_may_lag(const struct db *db);
+/* Between transactions: waits until what other nodes have committed by now is here. */
+MUST_CHECK enum status db_catch_up(struct db *db);
 
 /* What waits for other programs of the project: transitions that are due (the oldest one's time, 0:
  * none), validation, assimilation. */

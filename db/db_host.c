@@ -31,6 +31,19 @@ enum status db_host_token(struct db *db, int64_t hostid, uint64_t *ret_token)
     return status;
 }
 
+bool db_may_lag(const struct db *db)
+{
+    return db_is_cluster(db);
+}
+
+enum status db_catch_up(struct db *db)
+{
+    uint64_t token;
+    enum status status = db_host_token(db, 0, &token);
+
+    return status == STATUS_NOT_FOUND ? db_rollback(db) : status;
+}
+
 enum status db_host_lock(struct db *db, struct arena *arena, int64_t id, struct host_row *ret_host)
 {
     return DB_ONE(db, host_lock, arena, ret_host, .id = id);

@@ -245,6 +245,12 @@ enum next identify(struct request *request)
         return next;
     if (!authenticated)
         return refuse_key(request, found ? MESSAGE_NOTICE : MESSAGE_LOW);
+    /* Made by another node a moment ago, and not here yet? */
+    if (!found && request->message.hostid != 0 && request->catch_up == CATCH_UP_NOT &&
+        db_may_lag(request->db)) {
+        request->catch_up = CATCH_UP_WANTED;
+        return request_failed(request, STATUS_DB_RETRY, "host");
+    }
     decision = identity_decide_host(found ? host : NULL, forwarded, visit->user.id,
                                     request->message.rpc_seqno);
     /* Not without the lock: its owner's key has changed since it was locked. */

@@ -122,6 +122,13 @@ static enum outcome attempt(struct request *request)
     return commit(request);
 }
 
+/* What cannot be had shows at the next statement. */
+static void catch_up(struct request *request)
+{
+    request->catch_up = CATCH_UP_DONE;
+    (void)!db_catch_up(request->db);
+}
+
 static void wait_before_retry(const struct request *request)
 {
     struct random random = {
@@ -155,6 +162,9 @@ enum outcome request_transact(struct request *request, struct arena_mark mark)
         if (request->attempts >= request->config->request_tries)
             return OUTCOME_LATER;
         counter_add(COUNTER_db_retries, 1);
-        wait_before_retry(request);
+        if (request->catch_up == CATCH_UP_WANTED)
+            catch_up(request);
+        else
+            wait_before_retry(request);
     }
 }

@@ -173,6 +173,7 @@ struct request {
     uint64_t step_ns[STEP_COUNT];
     uint64_t commit_ns, total_ns;
     int attempts;
+    enum catch_up { CATCH_UP_NOT, CATCH_UP_WANTED, CATCH_UP_DONE } catch_up; /* see db_catch_up */
     uint64_t token;         /* of this attempt's transaction */
     bool database_was_away; /* the connection is of no use any more */
 };

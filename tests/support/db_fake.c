@@ -174,6 +174,17 @@ enum status db_host_token(struct db *db, int64_t hostid, uint64_t *ret_token)
     return status == STATUS_OK ? db_fake.host_token : status;
 }
 
+bool db_may_lag(const struct db *db)
+{
+    return db_fake.is_cluster;
+}
+
+enum status db_catch_up(struct db *db)
+{
+    db_fake.lags = false;
+    return CALL(0);
+}
+
 enum status db_host_guard(struct db *db, int64_t hostid, uint64_t token, int64_t now)
 {
     db_fake.token = token;

@@ -55,6 +55,7 @@ struct db_fake {
     enum status commits[FAKE_COMMITS]; /* answers of db_commit, one after the other */
     size_t commit_count;               /* that were made */
     enum status reopen, host_token;    /* answers of these calls */
+    bool is_cluster, lags;             /* hosts are not here before catch_up was called */
     void (*before_reports)(void);      /* what another server does just before reports are saved */
     bool books_nothing;                /* that other server booked all of them */
 
@@ -75,7 +76,7 @@ void db_fake_begin(const char *answered);
 /* Every call that a request may make on its walk. */
 #define DB_FAKE_WALK                                                               \
     "rollback rollback_to_savepoint savepoint commit reopen host_token user_by_id" \
-    " user_by_authenticator user_lock host_lock host_lock_with_user"               \
+    " user_by_authenticator user_lock host_lock host_lock_with_user catch_up"      \
     " host_newest_by_cpid host_newest_alike host_insert host_guard host_save"      \
     " host_owners host_app_versions host_app_versions_save user_save_global_prefs" \
     " user_save_cross_project_id messages_from_host_save messages_to_host_take"    \

@@ -21,7 +21,7 @@ static struct host_row *host_of(int64_t id)
 
 static enum status read_host(int64_t id, struct host_row *ret_host)
 {
-    if (host_of(id) == NULL || id == db_fake.gone_host)
+    if (db_fake.lags || host_of(id) == NULL || id == db_fake.gone_host)
         return STATUS_NOT_FOUND;
     *ret_host = *host_of(id);
     return STATUS_OK;

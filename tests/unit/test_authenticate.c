@@ -309,6 +309,44 @@ static void an_unknown_host_is_told_and_treated_as_new(void **state)
     assert_int_equal(db_fake_calls("host_insert"), 0);
 }
 
+/* Where another node of a cluster made it a moment ago, it is not here yet. */
+static void on_a_cluster_a_host_is_looked_for_again(void **state)
+{
+    (void)state;
+    add_host(99, 17, 5);
+    request.message.hostid = 99;
+    request.message.rpc_seqno = 5;
+    db_fake.is_cluster = db_fake.lags = true;
+    assert_int_equal(step_authenticate(&request), NEXT_FAILED);
+    assert_int_equal(request.failure.status, STATUS_DB_RETRY);
+    assert_int_equal(request.catch_up, CATCH_UP_WANTED);
+    request.catch_up = CATCH_UP_DONE;
+    memset(&request.visit, 0, sizeof(request.visit));
+    assert_int_equal(step_authenticate(&request), NEXT_STEP); /* still not: it never was */
+    assert_true(request.visit.host_is_new);
+    db_fake.lags = false;
+    memset(&request.visit, 0, sizeof(request.visit));
+    request.catch_up = CATCH_UP_NOT;
+    assert_int_equal(step_authenticate(&request), NEXT_STEP);
+    assert_i64(request.visit.host.id, 99);
+}
+
+/* Nothing is made slower by who invents a number without a key, nor by a first contact. */
+static void only_known_accounts_with_a_number_are_looked_for_again(void **state)
+{
+    (void)state;
+    db_fake.is_cluster = db_fake.lags = true;
+    request.message.hostid = 99;
+    request.message.authenticator = TEXT("a key of nobody");
+    assert_int_equal(step_authenticate(&request), NEXT_REPLY);
+    assert_int_equal(request.catch_up, CATCH_UP_NOT);
+    stage_again();
+    db_fake.is_cluster = db_fake.lags = true;
+    request.message.hostid = 0;
+    assert_int_equal(step_authenticate(&request), NEXT_STEP);
+    assert_int_equal(request.catch_up, CATCH_UP_NOT);
+}
+
 static void a_merged_host_is_followed(void **state)
 {
     (void)state;
@@ -837,6 +875,8 @@ int main(void)
         CASE(a_clone_on_another_machine_gets_a_new_host),
         CASE(a_host_of_another_user_is_not_used),
         CASE(an_unknown_host_is_told_and_treated_as_new),
+        CASE(on_a_cluster_a_host_is_looked_for_again),
+        CASE(only_known_accounts_with_a_number_are_looked_for_again),
         CASE(a_merged_host_is_followed),
         CASE(a_cycle_of_merged_hosts_is_no_host),
         CASE(a_long_chain_of_merged_hosts_is_no_host),

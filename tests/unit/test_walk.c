@@ -25,6 +25,7 @@ static struct world {
     enum status step[10]; /* of the report step: STATUS_OK goes on, others fail */
     bool token_is_kept;   /* the unknown COMMIT did happen */
     bool refuses;         /* the report step answers */
+    bool misses_host;     /* the first time, which another node may know */
     enum next head;
     bool screen_refuses;
     bool overflows;
@@ -90,6 +91,10 @@ enum next step_authenticate(struct request *request)
     assert_int_equal(request->visit.answer.message_count, 1);
     assert_int_equal(request->visit.jobs_sent, 0);
     request->visit.host.id = 7;
+    if (world.misses_host && request->catch_up == CATCH_UP_NOT) {
+        request->catch_up = CATCH_UP_WANTED;
+        return request_failed(request, STATUS_DB_RETRY, "host");
+    }
     return NEXT_STEP;
 }
 
@@ -143,7 +148,7 @@ static int setup(void **state)
 {
     (void)state;
     memset(&world, 0, sizeof(world));
-    db_fake_begin("commit rollback reopen host_token");
+    db_fake_begin("commit rollback reopen host_token catch_up");
     memset(&fixture, 0, sizeof(fixture));
     fixture.config.request_tries = 4;
     fixture.config.maintenance_delay = 3600;
@@ -196,6 +201,17 @@ static void test_repeats_the_transaction_after_a_deadlock(void **state)
                                               " commit rollback wait " WALK " commit reply");
     assert_int_equal(fixture.request.attempts, 3);
     assert_int_equal(fixture.request.visit.answer.acks.count, 1);
+}
+
+static void test_waits_for_other_nodes_once(void **state)
+{
+    (void)state;
+    world.misses_host = true;
+    world.step[0] = STATUS_DB_RETRY;
+    run();
+    assert_string_equal(db_fake_record(NULL),
+                        "parse screen authenticate rollback catch_up authenticate report"
+                        " rollback wait " WALK " commit reply");
 }
 
 static void test_gives_an_attempt_the_memory_of_the_one_before(void **state)
@@ -515,6 +531,7 @@ int main(void)
     const struct CMUnitTest cases[] = {
         CASE(replies_after_the_commit),
         CASE(repeats_the_transaction_after_a_deadlock),
+        CASE(waits_for_other_nodes_once),
         CASE(gives_an_attempt_the_memory_of_the_one_before),
         CASE(says_later_when_tries_are_used_up),
         CASE(waits_longer_and_never_long),
