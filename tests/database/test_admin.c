@@ -357,6 +357,7 @@ static void cancel_takes_back_what_is_not_out(void **state)
 {
     struct job_fixture *fixture = *state;
     struct cancelled cancelled;
+    uint64_t cancellable;
     struct job_filter filter = {.batch = 9};
     fixture->settings.parameters.target_nresults = 2;
     fixture->settings.parameters.batch = 9;
@@ -367,6 +368,8 @@ static void cancel_takes_back_what_is_not_out(void **state)
     test_sql(fixture->base->database,
              "UPDATE result SET server_state = 4, hostid = 1 WHERE name = 'job_3_0';"
              "UPDATE workunit SET canonical_resultid = 1 WHERE name = 'job_4'");
+    assert_status(STATUS_OK, db_admin_cancellable(fixture->base->db, &filter, &cancellable));
+    assert_i64((int64_t)cancellable, 599);
     assert_status(STATUS_OK, db_admin_cancel(fixture->base->db, &filter, NOW + 5, &cancelled));
     assert_status(STATUS_OK, db_commit(fixture->base->db));
     assert_i64((int64_t)cancelled.workunits, 599);
@@ -380,6 +383,8 @@ static void cancel_takes_back_what_is_not_out(void **state)
     assert_i64(count(fixture->base, "result WHERE server_state = 2"), 4);
     assert_status(STATUS_OK, db_admin_cancel(fixture->base->db, &filter, NOW + 6, &cancelled));
     assert_i64((int64_t)cancelled.workunits, 0); /* once is enough */
+    assert_status(STATUS_OK, db_admin_cancellable(fixture->base->db, &filter, &cancellable));
+    assert_i64((int64_t)cancellable, 0);
 }
 
 static void queue_counts_by_state(void **state)
