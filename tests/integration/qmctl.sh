@@ -179,6 +179,10 @@ expect 0 "^GRANT SELECT, INSERT, UPDATE, DELETE ON .*TO '$least'@'localhost';" r
 expect 1 'refuses the user or the password' works
 expect 0 "user $least from localhost" rights --db-admin root --apply
 expect 0 '^0 errors' works
+sed -n 's|.*<db_passwd>\(.*\)</db_passwd>.*|\1|p' "$granted/config.xml" >"$dir/password"
+expect 1 'user .* from localhost, if there was none: .*(denied|CREATE USER)' \
+    rights --apply --db-admin "$least" --db-admin-passwd-file "$dir/password"
+expect 1 'refuses the user|Access denied' rights --apply --db-admin "$least"
 for right in SELECT INSERT UPDATE DELETE; do
     sql -e "REVOKE $right ON \`${database//_/\\_}\`.* FROM '$least'@localhost"
     expect 1 'forbids the user|refuses the user|is not there under this name' works
