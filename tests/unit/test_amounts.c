@@ -156,8 +156,10 @@ static void absurd_requests_are_bounded(void **state)
     assert_int_equal(amounts_resource(&amounts, TEXT("ATI")), 2);
     assert_int_equal(amounts_resource(&amounts, NO_TEXT), RESOURCE_CPU);
     coprocs[0].has_req_instances = true;
+    message.estimated_delay = -5;
     amounts_read(&message, 4, true, &amounts);
     assert_true(amounts.resources[1].tells_idle);
+    assert_real(amounts.resources[0].estimated_delay, 0, 0);
 }
 
 static void a_coprocessor_job_charges_only_whole_cpus(void **state)

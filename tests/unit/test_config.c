@@ -568,6 +568,33 @@ static void changes_are_counted(void **state)
     config_release(before);
 }
 
+static void every_figure_of_a_limit_in_progress_is_compared(void **state)
+{
+    struct world *world = *state;
+    struct config *before;
+#define LIMIT_OF_X(app, total, cpu, gpu)                                                    \
+    "<max_jobs_in_progress><app><app_name>" app "</app_name><total_limit><jobs>" total      \
+    "</jobs></total_limit><cpu_limit><jobs>" cpu "</jobs></cpu_limit><gpu_limit><jobs>" gpu \
+    "</gpu_limit></app></max_jobs_in_progress>"
+    static const struct {
+        const char *options;
+        size_t changes;
+    } cases[] = {{LIMIT_OF_X("x", "3", "4", "5</jobs>"), 0},
+                 {LIMIT_OF_X("y", "3", "4", "5</jobs>"), 1},
+                 {LIMIT_OF_X("x", "2", "4", "5</jobs>"), 1},
+                 {LIMIT_OF_X("x", "3", "1", "5</jobs>"), 1},
+                 {LIMIT_OF_X("x", "3", "4", "6</jobs>"), 1},
+                 {LIMIT_OF_X("x", "3", "4", "5</jobs><per_proc/>"), 1}};
+
+    assert_status(STATUS_OK, load_options(world, cases[0].options));
+    before = config_hold(world->config);
+    for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+        assert_status(STATUS_OK, load_options(world, cases[i].options));
+        assert_int_equal(config_log_changes(before, world->config), cases[i].changes);
+    }
+    config_release(before);
+}
+
 static void a_place_is_file_and_line(void **state)
 {
     struct world *world = *state;
@@ -717,6 +744,7 @@ int main(void)
         cmocka_unit_test(last_holder_frees),
         cmocka_unit_test(options_read_at_start_say_so),
         IN_WORLD(changes_are_counted),
+        IN_WORLD(every_figure_of_a_limit_in_progress_is_compared),
         IN_WORLD(a_place_is_file_and_line),
         IN_WORLD(dump_tells_values_and_origins),
         IN_WORLD(sample_file_is_that_of_the_table),

@@ -1,8 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Delays under load: bounds and order of the pure functions, the measuring of a process, and a herd
  * of hosts that returns after an outage. */
+#include "config/config.h"
 #include "server/base/random.h"
 #include "server/process/load_meter.h"
+#include "server/rpc/request.h"
 #include "server/rpc/request_delay.h"
 #include "tests/support/test.h"
 
@@ -103,6 +105,19 @@ static void a_request_of_no_time_is_measured(void **state)
     load_meter_served(&meter, 0);
     load_meter_served(&meter, 32 * SECOND_NS);
     assert_real(load_meter_rate(&meter, 1), 1, 1e-6);
+}
+
+static void a_crowd_alone_delays_too(void **state)
+{
+    const struct config config = {.delay_jitter = 0};
+    struct request request = {.config = &config};
+
+    (void)state;
+    delay_by_load(&request);
+    assert_real(request.visit.answer.request_delay, 0, 0);
+    request.load.backlog = 105;
+    delay_by_load(&request);
+    assert_real(request.visit.answer.request_delay, 100, 1e-9);
 }
 
 /* --- the herd --------------------------------------------------------------------------------- */
@@ -225,6 +240,7 @@ int main(void)
         cmocka_unit_test(jitter_is_uniform),
         cmocka_unit_test(a_process_measures_its_rate),
         cmocka_unit_test(a_request_of_no_time_is_measured),
+        cmocka_unit_test(a_crowd_alone_delays_too),
         cmocka_unit_test(a_delay_is_as_long_as_the_outage),
         cmocka_unit_test(the_return_of_a_database_is_met_by_a_ramp),
         cmocka_unit_test(a_herd_comes_back_at_a_rate_that_can_be_served),

@@ -1273,6 +1273,31 @@ static void who_is_reliable_is_said_by_the_statistics(void **state)
     assert_int_equal(request.visit.answer.job_count, 0);
     statistics[0].consecutive_valid = 10;
     memset(&request.visit.answer, 0, sizeof(request.visit.answer));
+    request_version_change(&request, 11)->resets_consecutive_valid =
+        true; /* by a report just now */
+    run();
+    assert_int_equal(request.visit.answer.job_count, 0);
+    request.visit.version_change_count = 0;
+    memset(changes, 0, sizeof(changes));
+    memset(&request.visit.answer, 0, sizeof(request.visit.answer));
+    run();
+    assert_int_equal(request.visit.answer.job_count, 1);
+}
+
+static void a_quota_that_a_report_has_just_cut_binds(void **state)
+{
+    struct host_app_version_change *change;
+
+    (void)state;
+    config->daily_result_quota = 10;
+    statistics[0] = (struct host_app_version_row){.app_version_id = 11, .max_jobs_per_day = 10};
+    request.visit.versions = statistics;
+    request.visit.version_count = 1;
+    for (int i = 0; i < 3; i++)
+        add_job(50);
+    change = request_version_change(&request, 11);
+    change->sets_max_jobs_per_day = true;
+    change->max_jobs_per_day = 1;
     run();
     assert_int_equal(request.visit.answer.job_count, 1);
 }
@@ -2019,6 +2044,7 @@ static void a_failing_look_up_aborts_nothing(void **state)
         CASE(a_quota_does_not_hold_back_a_lost_job),                                             \
         CASE(a_quota_is_for_each_processor_of_the_resource),                                     \
         CASE(who_is_reliable_is_said_by_the_statistics),                                         \
+        CASE(a_quota_that_a_report_has_just_cut_binds),                                          \
         CASE(jobs_of_an_app_are_counted_in_the_database),                                        \
         CASE(aborts_only_where_nobody_needs_the_job),                                            \
         CASE(what_a_failed_claim_judged_is_not_told), CASE(an_unknown_bandwidth_refuses_no_job), \

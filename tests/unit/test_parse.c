@@ -395,6 +395,7 @@ static void reads_a_6_2_client(void **state)
                 "        <report_deadline>1220000000.000000</report_deadline>\n"
                 "        <cpu_time_remaining>3100.000000</cpu_time_remaining>\n"
                 "    </ip_result>\n    <ip_result>\n        <time_remaining>-7</time_remaining>\n"
+                "        <avg_ncpus>-2</avg_ncpus>\n"
                 "    </ip_result>\n</in_progress_results>"));
     const struct message *message = &parsed->message;
 
@@ -409,6 +410,7 @@ static void reads_a_6_2_client(void **state)
     assert_real(message->ip_results[0].avg_ncpus, 1, 0);
     assert_true(message->ip_results[0].has_report_deadline);
     assert_real(message->ip_results[1].time_remaining, 0, 0);
+    assert_real(message->ip_results[1].avg_ncpus, 1, 0);
     assert_false(message->ip_results[1].has_report_deadline);
     parsed_free(parsed);
 }

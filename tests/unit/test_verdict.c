@@ -129,6 +129,44 @@ static void an_answer_ends_what_nobody_has_begun(void **state)
     assert_i64(rows.workunit.transition_time, 200);
 }
 
+/* One host alone could make itself trusted by what nobody compares. */
+static void a_result_that_nobody_compares_earns_no_trust(void **state)
+{
+    struct judged_result_row given[] = {{.id = 1,
+                                         .hostid = 3,
+                                         .app_version_id = 7,
+                                         .server_state = RESULT_OVER,
+                                         .outcome = OUTCOME_SUCCESS}};
+    struct judged_version_row version = {.host_id = 3, .app_version_id = 7};
+    struct validation_rows rows = {.workunit = {.target_nresults = 1},
+                                   .results = given,
+                                   .result_count = 1,
+                                   .host_versions = &version,
+                                   .host_version_count = 1};
+    struct verdict_rules rules = {.now = 200, .app_target_nresults = 2};
+    const struct quorum_decision decision = {.target_nresults = 1};
+    struct quorum_result judged = {
+        .id = 1, .outcome = OUTCOME_SUCCESS, .validate_state = VALIDATE_VALID};
+    struct verdict_counts counts = {0};
+
+    (void)state;
+    verdict_apply(&rules, &decision, &judged, 1, &rows, &counts);
+    assert_i64(version.consecutive_valid, 0);
+    assert_int_equal(counts.valid, 1);
+    rules.app_target_nresults = 1; /* where no workunit goes to two */
+    given[0].validate_state = VALIDATE_INIT;
+    verdict_apply(&rules, &decision, &judged, 1, &rows, &counts);
+    assert_i64(version.consecutive_valid, 1);
+    rules.app_target_nresults = rows.workunit.target_nresults = 2; /* and for two hosts */
+    given[0].validate_state = VALIDATE_INIT;
+    verdict_apply(&rules, &decision, &judged, 1, &rows, &counts);
+    assert_i64(version.consecutive_valid, 2);
+    judged.validate_state = VALIDATE_INCONCLUSIVE;
+    verdict_apply(&rules, &decision, &judged, 1, &rows, &counts);
+    assert_int_equal(counts.undecided, 1);
+    assert_int_equal(counts.valid, 3);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -137,6 +175,7 @@ int main(void)
         cmocka_unit_test(only_successes_without_a_verdict_count),
         cmocka_unit_test(a_result_that_came_meanwhile_is_seen),
         cmocka_unit_test(an_answer_ends_what_nobody_has_begun),
+        cmocka_unit_test(a_result_that_nobody_compares_earns_no_trust),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
