@@ -238,7 +238,7 @@ static void say_the_rest(struct deployment *deployment, const struct owner *owne
 enum exit_code command_deploy_systemd(struct session *session)
 {
     struct deployment deployment;
-    struct owner owner;
+    struct owner owner = {.user = NULL};
     enum exit_code files, link;
 
     if (deployment_begin(session, &deployment) != STATUS_OK ||
