@@ -232,10 +232,9 @@ static void check_code_sign_key(struct request *request)
 static void check_interval(struct request *request)
 {
     double interval = request->config->min_sendwork_interval;
-    int64_t last = request->visit.stored.rpc_time; /* 0: there was none */
-    double since = request->now - (double)last;
+    double since = request->now - (double)request->visit.stored.rpc_time;
 
-    if (interval <= 0 || last == 0 || since >= interval)
+    if (interval <= 0 || since >= interval)
         return;
     if (since < 0) /* a clock was set back */
         since = 0;

@@ -827,6 +827,19 @@ static void rows_are_read_for_what_is_on(void **state)
     assert_false(plan_with_apps(apps, 1).queue_needs_rows);
 }
 
+static void statistics_are_read_where_a_report_or_a_day_counts(void **state)
+{
+    (void)state;
+    ask_for_work();
+    request.message.cpu_req_seconds = 0;
+    assert_false(plan_with_apps(apps, 1).reads_versions);
+    request.message.result_count = 1;
+    assert_true(plan_with_apps(apps, 1).reads_versions);
+    request.message.result_count = 0;
+    db_fake.hosts[0].rpc_time = NOW - 2 * 86400; /* another day */
+    assert_true(plan_with_apps(apps, 1).reads_versions);
+}
+
 /* --- failures --------------------------------------------------------------------------------- */
 
 static void every_call_may_fail(void **state)
@@ -905,6 +918,7 @@ int main(void)
         CASE(misspelt_apps_are_named_once_and_three_at_most),
         CASE(an_app_that_is_always_on_is_served_until_it_is_deprecated),
         CASE(rows_are_read_for_what_is_on),
+        CASE(statistics_are_read_where_a_report_or_a_day_counts),
         CASE(every_call_may_fail),
     };
 

@@ -961,6 +961,19 @@ static void a_file_stands_instead_of_the_built_in_classes(void **state)
     plan_classes_free(&classes);
 }
 
+static void a_file_that_is_cut_off_is_refused(void **state)
+{
+    const struct text whole = TEXT("<plan_classes><plan_class><name>a</name><cuda/></plan_class>");
+
+    (void)state;
+    for (size_t length = 1; length <= whole.length; length++) {
+        struct text cut = text_copy(arena, text_first(whole, length)); /* nothing is behind it */
+        struct plan_classes classes;
+
+        assert_status(STATUS_INVALID, plan_classes_parse(cut, &classes, NULL));
+    }
+}
+
 /* As in the sample that BOINC has: the end tag of a field lacks its slash, or is not there. */
 static void a_field_that_is_not_closed_ends_at_the_next_tag(void **state)
 {
@@ -1046,6 +1059,7 @@ int main(void)
         CASE(a_faulty_file_is_refused_with_its_line),
         CASE(a_file_of_too_much_is_refused),
         CASE(a_file_stands_instead_of_the_built_in_classes),
+        CASE(a_file_that_is_cut_off_is_refused),
         CASE(a_field_that_is_not_closed_ends_at_the_next_tag),
         CASE(bounds_include_both_ends),
     };
