@@ -38,13 +38,26 @@ group=www-data
 {
     echo 'set -e'
     echo "trap 'kill \$(jobs -p)' EXIT"
+    # Until the workers of before are gone, they may answer a command that follows at once.
+    cat <<RELOAD
+reload_nginx() {
+    local before
+    before=\$(pgrep -d, -P "\$(cat "$work/nginx/pid")")
+    kill -HUP "\$(cat "$work/nginx/pid")"
+    for _ in {1..200}; do
+        ps -p "\$before" >"$work/workers" || return 0
+        sleep 0.1
+    done
+    return 1
+}
+RELOAD
     # shellcheck disable=SC2016 # a fence of Markdown
     sed -n '/^## A project of your own/,/^## /p' "$QM_SOURCE_DIR/README.md" | sed -n '/^```sh$/,/^```$/p' | grep -v '^```' |
         sed -e "s|/srv/|$work/srv/|g; s|/run/|$work/run/|g; s|localhost/|localhost:$port/|g; s|www-data|$group|g" \
             -e "s|--db-name demo --db-user demo|--db-name $schema --db-user $schema --db-socket $QM_TEST_SOCKET|" \
             -e "s|deploy nginx|& --file $work/nginx/conf.d/demo.conf --address 127.0.0.1 --group $group|" \
             -e "s|^nginx -t|nginx -t -e $work/nginx/error.log -c $work/nginx/nginx.conf|" \
-            -e "s|systemctl reload nginx|kill -HUP \$(cat $work/nginx/pid)|"
+            -e "s|systemctl reload nginx|reload_nginx|"
     echo "curl -s http://localhost:$port/demo/ >$work/master"
     echo "curl -s -o $work/metrics http://localhost:$port/demo_cgi/cgi/metrics"
 } >"$work/commands"
