@@ -21,8 +21,8 @@ struct replies {
 };
 
 struct health {
-    _Atomic int64_t
-        served; /* the last request; 0: none yet; not under the lock: all workers write it */
+    /* The last request; 0: none yet. Not under the lock, since each request writes it. */
+    _Atomic int64_t served;
     pthread_mutex_t lock;
     enum db_trouble trouble;
     int64_t examined; /* 0: not yet */
@@ -30,7 +30,7 @@ struct health {
     size_t restarts_wanted;
     bool was_refused; /* config.xml, when it was read last */
     struct backlog backlog;
-    int64_t backlog_read; /* 0: not yet */
+    int64_t backlog_read; /* 0: not yet, or it could not be had */
     bool is_stopped, sends_no_jobs;
     struct replies seen[STEPS];
     int64_t seen_at[STEPS]; /* a ring; 0: not yet */
@@ -87,8 +87,9 @@ void health_note_refusal(struct health *health)
 void health_note_backlog(struct health *health, const struct backlog *backlog, int64_t now)
 {
     pthread_mutex_lock(&health->lock);
-    health->backlog = *backlog;
-    health->backlog_read = now;
+    health->backlog_read = backlog == NULL ? 0 : now;
+    if (backlog != NULL)
+        health->backlog = *backlog;
     pthread_mutex_unlock(&health->lock);
 }
 

@@ -25,6 +25,7 @@ void health_note_folder(struct health *health, const struct check_counts *counts
 void health_note_config(struct health *health, size_t restarts_wanted);
 /* The config.xml that is there was refused; the one before stays in force. */
 void health_note_refusal(struct health *health);
+/* `backlog` NULL: it cannot be had. */
 void health_note_backlog(struct health *health, const struct backlog *backlog, int64_t now);
 void health_note_stop(struct health *health, bool is_stopped, bool sends_no_jobs);
 void health_note_served(struct health *health, int64_t now); /* a request was done as it asked */

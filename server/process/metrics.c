@@ -8,6 +8,7 @@
 #include "server/base/metric.h"
 #include "server/policy/refusal/reason.h"
 #include "server/request/reason_counts.h"
+#include "server/request/walk.h"
 #include "server/rpc/request.h"
 
 #include <inttypes.h>
@@ -16,12 +17,6 @@
 
 /* Process-wide, as counters are. */
 static struct histogram steps[STEP_COUNT], commit, waited, served;
-
-static const char *const step_words[STEP_COUNT] = {
-#define STEP_WORD(name) [STEP_##name] = #name,
-    REQUEST_STEPS(STEP_WORD)
-#undef STEP_WORD
-};
 
 void metrics_note_request(const struct request *request)
 {
@@ -49,7 +44,8 @@ static void write_durations(struct buffer *page)
 {
     metric_head(page, "request_step_seconds", "histogram", "time in a step of requests");
     for (int i = 0; i < STEP_COUNT; i++)
-        histogram_write(&steps[i], "request_step_seconds", "step", step_words[i], page);
+        histogram_write(&steps[i], "request_step_seconds", "step", request_step_word((enum step)i),
+                        page);
     histogram_write(&commit, "request_step_seconds", "step", "commit", page);
     metric_head(page, "request_waiting_seconds", "histogram",
                 "from when a request was there whole until a thread took it");

@@ -314,7 +314,7 @@ static void do_duties(struct watcher *watcher, const struct snapshot *snapshot)
     }
 }
 
-/* What waits for other programs of the project; a figure that cannot be had stays as it was. */
+/* What waits for other programs of the project; figures that cannot be had are not shown. */
 static void read_backlog(struct watcher *watcher)
 {
     int64_t now = (int64_t)time(NULL);
@@ -325,6 +325,7 @@ static void read_backlog(struct watcher *watcher)
     watcher->backlog_due_ns = clock_ns() + backlog_ns;
     if (db_backlog(watcher->db, now, &backlog) != STATUS_OK) {
         log_event(LOG_LEVEL_WARNING, "backlog_not_read", text_from(db_error(watcher->db)));
+        health_note_backlog(server_health(watcher->server), NULL, now);
         close_database(watcher);
         return;
     }

@@ -14,12 +14,6 @@
 static const char *const kind_words[] = {
     [ANSWER_FULL] = "full", [ANSWER_NUCLEUS] = "short", [ANSWER_DOWN] = "down"};
 
-static const char *const step_words[STEP_COUNT] = {
-#define STEP_WORD(name) [STEP_##name] = #name,
-    REQUEST_STEPS(STEP_WORD)
-#undef STEP_WORD
-};
-
 static uint64_t microseconds(uint64_t ns)
 {
     return ns / 1000;
@@ -59,7 +53,7 @@ void request_log(const struct request *request, size_t reply_bytes)
         log_add_pair(&line, "reason", text_from(visit->answer.first_reason));
     buffer_print(&line, " delay=%.0f", visit->answer.request_delay);
     for (int step = 0; step < STEP_COUNT; step++)
-        buffer_print(&line, " %s_us=%" PRIu64, step_words[step],
+        buffer_print(&line, " %s_us=%" PRIu64, request_step_word((enum step)step),
                      microseconds(request->step_ns[step]));
     buffer_print(&line, " commit_us=%" PRIu64 " total_us=%" PRIu64,
                  microseconds(request->commit_ns), microseconds(request->total_ns));

@@ -33,6 +33,11 @@ static const struct {
 #undef STEP_ROW
 };
 
+const char *request_step_word(enum step step)
+{
+    return steps[step].name;
+}
+
 /* More than any real request nests: a venue's preferences stand six deep. */
 enum { REQUEST_DEPTH_MAX = 100 };
 

@@ -113,6 +113,23 @@ static void the_last_request_has_an_age(void **state)
     assert_true(shows(world, 100, "quartermaster_last_served_seconds 30"));
 }
 
+/* Old figures are none: the alerts would take them for new ones. */
+static void what_waits_is_shown_while_it_can_be_had(void **state)
+{
+    struct world *world = *state;
+    struct backlog backlog = {
+        .transitions = 3, .oldest_transition = 40, .validations = 2, .assimilations = 1};
+
+    assert_false(shows(world, 100, "# TYPE quartermaster_transitions_waiting gauge"));
+    health_note_backlog(world->health, &backlog, 90);
+    assert_true(shows(world, 100, "quartermaster_transitions_waiting 3"));
+    assert_true(shows(world, 100, "quartermaster_transitions_waiting_seconds 60"));
+    assert_true(shows(world, 100, "quartermaster_validations_waiting 2"));
+    assert_true(shows(world, 100, "quartermaster_assimilations_waiting 1"));
+    health_note_backlog(world->health, NULL, 95);
+    assert_false(shows(world, 100, "# TYPE quartermaster_transitions_waiting gauge"));
+}
+
 static void findings_are_shown_by_topic(void **state)
 {
     struct world *world = *state;
@@ -146,6 +163,7 @@ int main(void)
         IN_WORLD(a_stop_goes_before_all),
         IN_WORLD(replies_of_the_last_ten_minutes_count),
         IN_WORLD(the_last_request_has_an_age),
+        IN_WORLD(what_waits_is_shown_while_it_can_be_had),
         IN_WORLD(findings_are_shown_by_topic),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
