@@ -25,6 +25,7 @@
 #include <openssl/crypto.h>
 #include <openssl/err.h>
 #include <openssl/evp.h>
+#include <openssl/hmac.h>
 #include <openssl/param_build.h>
 #include <openssl/rsa.h>
 
@@ -99,6 +100,17 @@ void md5_hex(struct text first, struct text second, char ret_hex[MD5_HEX_SIZE])
     must(EVP_DigestUpdate(context, first.at, first.length) == 1);
     must(EVP_DigestUpdate(context, second.at, second.length) == 1);
     md5_finish(context, ret_hex);
+}
+
+void digest_hex(const struct digest_secret *secret, struct text text, char ret_hex[DIGEST_HEX_SIZE])
+{
+    unsigned char digest[EVP_MAX_MD_SIZE];
+    unsigned length = 0;
+
+    must(HMAC(EVP_sha256(), secret->bytes, DIGEST_SECRET_BYTES, (const unsigned char *)text.at,
+              text.length, digest, &length) != NULL);
+    hex_of(digest, (DIGEST_HEX_SIZE - 1) / 2, ret_hex);
+    ret_hex[DIGEST_HEX_SIZE - 1] = '\0';
 }
 
 enum status md5_hex_of_file(const char *path, char ret_hex[MD5_HEX_SIZE], int64_t *ret_bytes,

@@ -21,6 +21,15 @@ MUST_CHECK enum status md5_hex_of_file(const char *path, char ret_hex[MD5_HEX_SI
  */
 MUST_CHECK enum status md5_hex_of_descriptor(int descriptor, char ret_hex[MD5_HEX_SIZE]);
 
+/* A keyed digest (HMAC with SHA-256, its first 64 bits as 16 lower-case digits): the same text has
+ * the same digest under one secret, and without the secret nobody can try texts against it. */
+enum { DIGEST_SECRET_BYTES = 32, DIGEST_HEX_SIZE = 17 };
+struct digest_secret {
+    unsigned char bytes[DIGEST_SECRET_BYTES];
+};
+void digest_hex(const struct digest_secret *secret, struct text text,
+                char ret_hex[DIGEST_HEX_SIZE]);
+
 /* Takes as long whether or not they are equal: for account keys. */
 bool secret_equal(struct text a, struct text b);
 

@@ -74,6 +74,24 @@ static void md5_of_a_file(void **state)
     assert_status(STATUS_IO, md5_hex_of_file("/", hex, &bytes, &failure));
 }
 
+/* As `openssl dgst -sha256 -mac HMAC -macopt hexkey:...` has them. */
+static void keyed_digests_depend_on_text_and_secret(void **state)
+{
+    const struct digest_secret zeros = {{0}}, other = {{1}};
+    char hex[DIGEST_HEX_SIZE], again[DIGEST_HEX_SIZE];
+
+    (void)state;
+    digest_hex(&zeros, NO_TEXT, hex);
+    assert_string_equal(hex, "b613679a0814d9ec");
+    digest_hex(&zeros, TEXT("host"), hex);
+    digest_hex(&zeros, TEXT("host"), again);
+    assert_string_equal(hex, again);
+    digest_hex(&zeros, TEXT("hosts"), again);
+    assert_string_not_equal(hex, again);
+    digest_hex(&other, TEXT("host"), again);
+    assert_string_not_equal(hex, again);
+}
+
 static void secrets_compare(void **state)
 {
     (void)state;
@@ -180,6 +198,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(md5_of_known_texts),
         cmocka_unit_test(md5_of_a_file),
+        cmocka_unit_test(keyed_digests_depend_on_text_and_secret),
         cmocka_unit_test(secrets_compare),
         cmocka_unit_test(signature_made_by_boinc_verifies),
         cmocka_unit_test(other_data_key_or_signature_does_not_verify),
