@@ -18,6 +18,7 @@
 #include "server/process/receive.h"
 #include "server/project/catalog.h"
 #include "server/project/project.h"
+#include "server/recording/recording.h"
 
 #include <pthread.h>
 #include <stdlib.h>
@@ -36,6 +37,7 @@ struct server {
     struct load_meter load;
     _Atomic uint64_t database_away_ns; /* since when; 0: it is there */
     struct stream_ledger *ledger;
+    struct recording recording;
     struct files_health files;
     struct join_limits *join_limits;
     struct health *health;
@@ -57,6 +59,11 @@ const struct server_options *server_options(const struct server *server)
 struct load_meter *server_load(struct server *server)
 {
     return &server->load;
+}
+
+struct recording *server_recording(struct server *server)
+{
+    return &server->recording;
 }
 
 struct stream_ledger *server_ledger(struct server *server)
@@ -317,6 +324,7 @@ enum status server_create(const struct server_options *options, struct server **
     server->options = *options;
     server->began = (int64_t)time(NULL);
     pthread_mutex_init(&server->lock, NULL);
+    recording_init(&server->recording);
     server->ledger = stream_ledger_create();
     server->health = health_create();
     status = server->ledger == NULL || server->health == NULL
@@ -344,6 +352,7 @@ void server_destroy(struct server *server)
         return;
     snapshot_release(&server->current);
     stream_ledger_destroy(server->ledger);
+    recording_clear(&server->recording);
     join_limits_destroy(server->join_limits);
     health_destroy(server->health);
     pthread_mutex_destroy(&server->lock);

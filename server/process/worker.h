@@ -37,6 +37,8 @@ struct worker {
 
     struct files *files; /* the link to the file database */
 
+    struct buffer record; /* of the request that is being served; see recording.h */
+
     /* The web server's connection, for whoever must end an exchange that takes too long. */
     pthread_mutex_t lock;
     int connection;       /* -1: none, or none that may be cut */

@@ -57,7 +57,7 @@ static const char *const vendor_types[] = {"NVIDIA", "ATI", "intel_gpu", "apple_
 /* What tells who asked, wherever it turns up; shorter ones would be found everywhere. */
 enum { TELLING_MAX = 6, TELLING_BYTES_LEAST = 3 };
 
-struct writer {
+struct anonymizer {
     const struct message *message;
     const struct digest_secret *secret;
     struct buffer *text;
@@ -91,38 +91,39 @@ static bool is_vendor_type(const struct element *element, struct text text)
     return false;
 }
 
-static bool tells_who(const struct writer *writer, struct text text)
+static bool tells_who(const struct anonymizer *anonymizer, struct text text)
 {
     for (size_t i = 0; i < TELLING_MAX; i++)
-        if (writer->telling[i].length >= TELLING_BYTES_LEAST &&
-            text_contains_nocase(text, writer->telling[i]))
+        if (anonymizer->telling[i].length >= TELLING_BYTES_LEAST &&
+            text_contains_nocase(text, anonymizer->telling[i]))
             return true;
     return false;
 }
 
-static void write_text(const struct writer *writer, const struct element *element, struct text text)
+static void write_text(const struct anonymizer *anonymizer, const struct element *element,
+                       struct text text)
 {
     struct pseudonym pseudonym;
 
     if (text.length == 0)
         return;
-    if (is_vendor_type(element, text) || (is_listed(element) && !tells_who(writer, text))) {
-        buffer_add_element(writer->text, 0, element->name, text);
+    if (is_vendor_type(element, text) || (is_listed(element) && !tells_who(anonymizer, text))) {
+        buffer_add_element(anonymizer->text, 0, element->name, text);
         return;
     }
-    pseudonym = pseudonym_of(writer->secret, text);
-    buffer_add_element(writer->text, 0, element->name, text_from(pseudonym.text));
+    pseudonym = pseudonym_of(anonymizer->secret, text);
+    buffer_add_element(anonymizer->text, 0, element->name, text_from(pseudonym.text));
 }
 
-static void write_integer(const struct writer *writer, const struct element *element,
+static void write_integer(const struct anonymizer *anonymizer, const struct element *element,
                           int64_t number)
 {
     if (element->context == CONTEXT_REQUEST && strcmp(element->name, "hostid") == 0)
         return;
-    buffer_print(writer->text, "<%s>%" PRId64 "</%s>\n", element->name, number, element->name);
+    buffer_print(anonymizer->text, "<%s>%" PRId64 "</%s>\n", element->name, number, element->name);
 }
 
-static void write_keywords(const struct writer *writer, const struct element *element,
+static void write_keywords(const struct anonymizer *anonymizer, const struct element *element,
                            const char *record)
 {
     const int64_t *list;
@@ -131,18 +132,20 @@ static void write_keywords(const struct writer *writer, const struct element *el
     memcpy(&list, record + element->offset, sizeof list);
     memcpy(&count, record + element->flag_offset, sizeof count);
     for (size_t i = 0; i < count; i++)
-        write_integer(writer, element, list[i]);
+        write_integer(anonymizer, element, list[i]);
 }
 
 /* --- lists ------------------------------------------------------------------------------------ */
 
 /* Where the message keeps the entries of a context. */
-static const struct list {
+static const struct message_list {
     size_t items_offset, count_offset, item_size;
 } lists[CONTEXT_COUNT] = {
-#define LIST(items, count) \
-    {offsetof(struct message, items), offsetof(struct message, count), \
-     sizeof *((struct message *)NULL)->items}
+#define LIST(items, count)                                                \
+    {                                                                     \
+        offsetof(struct message, items), offsetof(struct message, count), \
+            sizeof *((struct message *)NULL)->items                       \
+    }
     [CONTEXT_DISTRO] = LIST(distros, distro_count),
     [CONTEXT_CPU_DEVICE] = LIST(opencl_cpus, opencl_cpu_count),
     [CONTEXT_COPROC] = LIST(coprocs, coproc_count),
@@ -167,34 +170,35 @@ static bool writes(const struct element *element, const char *item)
            (coproc->is_generic ? element->note[0] == '\0' : text_is(coproc->type, element->note));
 }
 
-static void write_context(const struct writer *writer, enum context context, const char *record);
+static void write_context(const struct anonymizer *anonymizer, enum context context,
+                          const char *record);
 
-static void write_inside(const struct writer *writer, const struct element *element,
+static void write_inside(const struct anonymizer *anonymizer, const struct element *element,
                          const char *record)
 {
-    buffer_print(writer->text, "<%s>\n", element->name);
-    write_context(writer, element->child, record);
-    buffer_print(writer->text, "</%s>\n", element->name);
+    buffer_print(anonymizer->text, "<%s>\n", element->name);
+    write_context(anonymizer, element->child, record);
+    buffer_print(anonymizer->text, "</%s>\n", element->name);
 }
 
 /* The first platform has an element of its own. */
-static void write_alternates(const struct writer *writer, const struct element *element)
+static void write_alternates(const struct anonymizer *anonymizer, const struct element *element)
 {
-    for (size_t i = 1; i < writer->message->platform_count; i++) {
-        const struct alt_platform alternate = {.name = writer->message->platforms[i]};
+    for (size_t i = 1; i < anonymizer->message->platform_count; i++) {
+        const struct alt_platform alternate = {.name = anonymizer->message->platforms[i]};
 
-        write_inside(writer, element, (const char *)&alternate);
+        write_inside(anonymizer, element, (const char *)&alternate);
     }
 }
 
-static void write_items(const struct writer *writer, const struct element *element)
+static void write_items(const struct anonymizer *anonymizer, const struct element *element)
 {
-    const struct list *list = &lists[element->child];
-    const char *message = (const char *)writer->message, *items;
+    const struct message_list *list = &lists[element->child];
+    const char *message = (const char *)anonymizer->message, *items;
     size_t count;
 
     if (element->child == CONTEXT_ALT_PLATFORM) {
-        write_alternates(writer, element);
+        write_alternates(anonymizer, element);
         return;
     }
     must(list->item_size > 0);
@@ -202,26 +206,27 @@ static void write_items(const struct writer *writer, const struct element *eleme
     memcpy(&count, message + list->count_offset, sizeof count);
     for (size_t i = 0; i < count; i++)
         if (writes(element, items + i * list->item_size))
-            write_inside(writer, element, items + i * list->item_size);
+            write_inside(anonymizer, element, items + i * list->item_size);
 }
 
 /* --- all of it -------------------------------------------------------------------------------- */
 
 /* Whether the client said it; where that means nothing it is written in any case. */
-static bool was_said(const struct writer *writer, const struct element *element, const char *record)
+static bool was_said(const struct anonymizer *anonymizer, const struct element *element,
+                     const char *record)
 {
     bool there = true;
 
     if ((element->marks & ELEMENT_OTHER) != 0)
         return false;
-    if ((element->marks & ELEMENT_DEMAND) != 0 && !writer->message->has_resource_request)
+    if ((element->marks & ELEMENT_DEMAND) != 0 && !anonymizer->message->has_resource_request)
         return false;
     if (element->flag_offset != ELEMENT_NOWHERE && element->kind != ELEMENT_KEYWORD)
         memcpy(&there, record + element->flag_offset, sizeof there);
     return there;
 }
 
-static void write_element(const struct writer *writer, const struct element *element,
+static void write_element(const struct anonymizer *anonymizer, const struct element *element,
                           const char *record)
 {
     const char *field = element->offset > 0 ? record + element->offset : record;
@@ -232,29 +237,29 @@ static void write_element(const struct writer *writer, const struct element *ele
 
     switch (element->kind) {
     case ELEMENT_INSIDE:
-        write_inside(writer, element, field);
+        write_inside(anonymizer, element, field);
         return;
     case ELEMENT_ITEM:
-        write_items(writer, element);
+        write_items(anonymizer, element);
         return;
     case ELEMENT_STRING:
         memcpy(&text, field, sizeof text);
-        write_text(writer, element, text);
+        write_text(anonymizer, element, text);
         return;
     case ELEMENT_INTEGER:
         memcpy(&integer, field, sizeof integer);
-        write_integer(writer, element, integer);
+        write_integer(anonymizer, element, integer);
         return;
     case ELEMENT_REAL:
         memcpy(&real, field, sizeof real);
-        buffer_print(writer->text, "<%s>%.17g</%s>\n", element->name, real, element->name);
+        buffer_print(anonymizer->text, "<%s>%.17g</%s>\n", element->name, real, element->name);
         return;
     case ELEMENT_FLAG:
         memcpy(&flag, field, sizeof flag);
-        write_integer(writer, element, flag);
+        write_integer(anonymizer, element, flag);
         return;
     case ELEMENT_KEYWORD:
-        write_keywords(writer, element, record);
+        write_keywords(anonymizer, element, record);
         return;
     case ELEMENT_BLOB:
     case ELEMENT_WHOLE:
@@ -263,17 +268,18 @@ static void write_element(const struct writer *writer, const struct element *ele
     }
 }
 
-static void write_context(const struct writer *writer, enum context context, const char *record)
+static void write_context(const struct anonymizer *anonymizer, enum context context,
+                          const char *record)
 {
     for (size_t i = 0; i < element_count; i++)
-        if (elements[i].context == context && was_said(writer, &elements[i], record))
-            write_element(writer, &elements[i], record);
+        if (elements[i].context == context && was_said(anonymizer, &elements[i], record))
+            write_element(anonymizer, &elements[i], record);
 }
 
 void anonymous_request(const struct message *message, const struct digest_secret *secret,
                        struct buffer *ret_text)
 {
-    const struct writer writer = {
+    const struct anonymizer anonymizer = {
         .message = message,
         .secret = secret,
         .text = ret_text,
@@ -282,6 +288,6 @@ void anonymous_request(const struct message *message, const struct digest_secret
     };
 
     buffer_add_string(ret_text, "<scheduler_request>\n");
-    write_context(&writer, CONTEXT_REQUEST, (const char *)message);
+    write_context(&anonymizer, CONTEXT_REQUEST, (const char *)message);
     buffer_add_string(ret_text, "</scheduler_request>\n");
 }

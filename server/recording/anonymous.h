@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* The recording room: requests, what was known of their hosts and what became of them, kept for a
  * while so that they can be put to another configuration. anonymous.c takes out what tells who
- * asked, record.c writes one record, recording.c keeps the files. Only what is known to be harmless
- * is written: numbers, and the texts of a short list; every other text is replaced by a pseudonym
- * or left out. */
+ * asked, recorded_request.c writes one record, recording.c keeps the files. Only what is known to
+ * be harmless is written: numbers, and the texts of a short list; every other text is replaced by a
+ * pseudonym or left out. */
 #ifndef SERVER_RECORDING_ANONYMOUS_H
 #define SERVER_RECORDING_ANONYMOUS_H
 

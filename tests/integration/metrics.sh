@@ -1,12 +1,13 @@
 #!/bin/bash
 # SPDX-License-Identifier: Apache-2.0
 # The page of figures is what Prometheus reads, and every figure that the sample alerts and the sample
-# dashboard ask for is on it. tests/metrics/prometheus tries both with a real Prometheus.
+# dashboard ask for is on it. tests/metrics/prometheus tries both with a real Prometheus. The requests
+# are recorded, and the record does not tell whose they were.
 # shellcheck source=tests/integration/lib.sh
 . "$(dirname "$0")/lib.sh"
 need curl nginx awk
 
-new_project ""
+new_project "<record_requests/>"
 add_host
 add_jobs 300
 start_server one --threads 2
@@ -47,6 +48,18 @@ claim "requests were timed" grep -q '^quartermaster_request_seconds_count 16$' "
 claim "so was their wait" grep -q '^quartermaster_request_waiting_seconds_count 16$' "$work/page"
 claim "jobs are counted by app" grep -qE '^quartermaster_pool_app_jobs\{app="[a-z]+"\} [1-9]' "$work/page"
 claim "the version is told" grep -qE '^quartermaster_build_info\{version="[0-9].*"\} 1$' "$work/page"
+
+records=$(cat "$project"/recorded_requests/*.recorded)
+claim "each request was recorded" test "$(grep -cx '</recorded>' <<<"$records")" = 16
+claim "and counted" grep -qx 'quartermaster_requests_recorded_total 16' "$work/page"
+claim "with the jobs that it got" test "$(grep -cx '<job>' <<<"$records")" -ge 1
+claim "for the owner alone" test "$(stat -c %a "$project/recorded_requests" "$project"/recorded_requests/* | xargs)" = "700 600"
+while read -r private; do
+    claim "\"$private\" is not in it" test -z "$(grep -F -- "$private" <<<"$records")"
+done < <(echo "$account"; rows "SELECT DISTINCT domain_name FROM host WHERE LENGTH(domain_name) > 2
+    UNION SELECT DISTINCT host_cpid FROM host WHERE host_cpid <> ''
+    UNION SELECT DISTINCT last_ip_addr FROM host WHERE last_ip_addr <> ''
+    UNION SELECT name FROM result WHERE server_state <> 2 LIMIT 40")
 
 for sample in prometheus-alerts.yml grafana-dashboard.json; do
     names=$(grep -oE 'quartermaster_[a-z_]+' "$QM_SOURCE_DIR/config/$sample" | sort -u)

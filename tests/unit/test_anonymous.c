@@ -8,7 +8,6 @@
 #include "tests/support/requests.h"
 #include "tests/support/test.h"
 
-
 #include "server/base/banned.h"
 
 enum { WRITTEN_MAX = 64 << 20 };
@@ -115,8 +114,7 @@ static void what_is_written_is_read_again(void **state)
         assert_int_equal(again->message.app_version_count, parsed->message.app_version_count);
         assert_int_equal(again->message.coproc_count, parsed->message.coproc_count);
         assert_int_equal(again->message.platform_count, parsed->message.platform_count);
-        assert_int_equal(again->message.has_resource_request,
-                         parsed->message.has_resource_request);
+        assert_int_equal(again->message.has_resource_request, parsed->message.has_resource_request);
         assert_real(again->message.cpu_req_seconds, parsed->message.cpu_req_seconds, 0);
         assert_real(again->message.p_fpops, parsed->message.p_fpops, 0);
         second = written(&again->message, &secret);
@@ -195,8 +193,8 @@ static void pseudonyms_join_under_one_secret_only(void **state)
     assert_true(text_equal(buffer_text(&same), buffer_text(&text)));
     assert_false(text_equal(buffer_text(&apart), buffer_text(&text)));
     assert_int_equal(again->message.other_result_count, 2);
-    assert_true(text_equal(again->message.other_results[0].name,
-                           again->message.other_results[1].name));
+    assert_true(
+        text_equal(again->message.other_results[0].name, again->message.other_results[1].name));
     parsed_free(again);
     buffer_free(&text);
     buffer_free(&same);

@@ -1,0 +1,217 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* The files of the recording: what is in them, who may read them, and which are removed. */
+#include "server/recording/recording.h"
+
+#include "config/config.h"
+#include "server/base/arena.h"
+#include "server/base/buffer.h"
+#include "server/base/counters.h"
+#include "server/base/file.h"
+#include "server/base/log.h"
+#include "server/rpc/request.h"
+#include "tests/support/requests.h"
+#include "tests/support/test.h"
+
+#include <fcntl.h>
+#include <ftw.h>
+#include <glob.h>
+#include <stdlib.h>
+#include <sys/stat.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "server/base/banned.h"
+
+enum { DAY = 86400, BIG = 64 << 20 };
+
+static struct arena *arena;
+static struct config config;
+static struct request request;
+static struct recording recording;
+static char folder[64];
+static glob_t files;
+
+static int make_project(void **state)
+{
+    (void)state;
+    (void)snprintf(folder, sizeof(folder), "/tmp/qm-recording-XXXXXX");
+    arena = arena_create(BIG);
+    config = (struct config){.record_requests = true, .record_max_mb = 8, .record_days = 7};
+    request = (struct request){.config = &config, .arena = arena, .now = (double)time(NULL)};
+    message_of_a_host(&request.message);
+    request.message.authenticator = TEXT("0123456789abcdef0123456789abcdef");
+    request.visit.host.id = 4242;
+    request.visit.user.id = 17;
+    recording_init(&recording);
+    log_set_level(LOG_LEVEL_CRITICAL);
+    if (arena == NULL || mkdtemp(folder) == NULL)
+        return -1;
+    config.project_dir_path = text_from(folder);
+    return 0;
+}
+
+static int remove_one(const char *path, const struct stat *info, int kind, struct FTW *ftw)
+{
+    (void)info, (void)kind, (void)ftw;
+    return remove(path);
+}
+
+static int remove_project(void **state)
+{
+    (void)state;
+    globfree(&files);
+    files = (glob_t){0};
+    recording_clear(&recording);
+    arena_destroy(arena);
+    return nftw(folder, remove_one, 8, FTW_DEPTH | FTW_PHYS);
+}
+
+static void record(void)
+{
+    struct buffer text = buffer_on_heap(RECORD_BYTES_MAX);
+
+    recording_take(&recording, &request, &text);
+    recording_keep(&recording, buffer_text(&text));
+    buffer_free(&text);
+}
+
+static size_t count_files(void)
+{
+    globfree(&files);
+    files = (glob_t){0};
+    (void)glob(text_string(arena, text_print(arena, "%s/recorded_requests/*", folder)), 0, NULL,
+               &files);
+    return files.gl_pathc;
+}
+
+static struct text content(size_t file)
+{
+    struct text text = NO_TEXT;
+
+    assert_true(file < count_files());
+    assert_status(STATUS_OK, file_read(arena, files.gl_pathv[file], BIG, &text, NULL));
+    return text;
+}
+
+static void nothing_is_kept_unless_asked_for(void **state)
+{
+    (void)state;
+    config.record_requests = false;
+    record();
+    assert_int_equal(count_files(), 0);
+    assert_int_not_equal(
+        access(text_string(arena, text_print(arena, "%s/recorded_requests", folder)), F_OK), 0);
+}
+
+static void a_record_is_whole_private_and_without_numbers_of_people(void **state)
+{
+    struct stat info;
+    struct text text;
+
+    (void)state;
+    record();
+    record();
+    assert_int_equal(count_files(), 1);
+    text = content(0);
+    assert_true(text_starts(text, TEXT("<recorded>\n<format>1</format>\n")));
+    assert_true(text_ends(text, TEXT("</recorded>\n")));
+    assert_false(text_contains(text, TEXT("4242")));
+    assert_false(text_contains(text, request.message.authenticator));
+    assert_true(text_contains(text, TEXT("<host>x")));
+    assert_int_equal(stat(files.gl_pathv[0], &info), 0);
+    assert_int_equal(info.st_mode & 07777, 0600);
+    assert_int_equal(
+        stat(text_string(arena, text_print(arena, "%s/recorded_requests", folder)), &info), 0);
+    assert_int_equal(info.st_mode & 07777, 0700);
+}
+
+/* The line <host> of the file. */
+static struct text host_line(size_t file)
+{
+    struct text text = content(file);
+    size_t at = text_find(text, TEXT("<host>"));
+
+    assert_true(at < text.length);
+    text = (struct text){.at = text.at + at, .length = text.length - at};
+    return text_split(&text, '\n');
+}
+
+static void each_day_has_a_file_and_pseudonyms_of_its_own(void **state)
+{
+    (void)state;
+    record();
+    request.now += DAY;
+    record();
+    assert_int_equal(count_files(), 2);
+    assert_false(text_equal(host_line(0), host_line(1)));
+}
+
+static void files_are_removed_after_their_days(void **state)
+{
+    struct timespec times[2] = {{.tv_sec = time(NULL) - 8 * DAY}, {.tv_sec = time(NULL) - 8 * DAY}};
+
+    (void)state;
+    record();
+    assert_int_equal(count_files(), 1);
+    assert_int_equal(utimensat(AT_FDCWD, files.gl_pathv[0], times, 0), 0);
+    request.now += DAY;
+    record();
+    assert_int_equal(count_files(), 1);
+    config.record_days = 365; /* what is not too old stays */
+    request.now += DAY;
+    record();
+    assert_int_equal(count_files(), 2);
+}
+
+static void all_together_stay_within_their_bound(void **state)
+{
+    struct buffer text = buffer_on_heap(RECORD_BYTES_MAX);
+    uint64_t bytes = 0;
+
+    (void)state;
+    recording_take(&recording, &request, &text);
+    while (text.length < 300 << 10)
+        buffer_add_string(&text, "some more to fill the file with\n");
+    for (int i = 0; i < 60; i++) { /* some 18 MB, of which 8 MiB may stay */
+        struct buffer unused = buffer_on_heap(RECORD_BYTES_MAX);
+
+        recording_take(&recording, &request, &unused);
+        recording_keep(&recording, buffer_text(&text));
+        buffer_free(&unused);
+    }
+    for (size_t i = 0; i < count_files(); i++)
+        bytes += content(i).length;
+    assert_true(bytes <= (8 << 20) + text.length);
+    assert_true(bytes > 6 << 20);
+    buffer_free(&text);
+}
+
+static void what_cannot_be_written_is_counted(void **state)
+{
+    uint64_t before = counter_value(COUNTER_requests_not_recorded);
+
+    (void)state;
+    assert_status(STATUS_OK,
+                  file_write(text_string(arena, text_print(arena, "%s/recorded_requests", folder)),
+                             TEXT("in the way"), 0600, NULL));
+    record();
+    record();
+    assert_true(counter_value(COUNTER_requests_not_recorded) == before + 2);
+    assert_int_equal(request.failure.status, STATUS_OK);
+}
+
+#define IN_PROJECT(test) cmocka_unit_test_setup_teardown(test, make_project, remove_project)
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        IN_PROJECT(nothing_is_kept_unless_asked_for),
+        IN_PROJECT(a_record_is_whole_private_and_without_numbers_of_people),
+        IN_PROJECT(each_day_has_a_file_and_pseudonyms_of_its_own),
+        IN_PROJECT(files_are_removed_after_their_days),
+        IN_PROJECT(all_together_stay_within_their_bound),
+        IN_PROJECT(what_cannot_be_written_is_counted),
+    };
+
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
