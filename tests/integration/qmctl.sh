@@ -160,6 +160,11 @@ units() {
 mkdir "$dir/units" "$dir/projects"
 expect 3 "^new +$dir/projects/demo -> $dir/usual" units --dry-run
 same "a dry run makes no units" "$(find "$dir/units" "$dir/projects" -mindepth 1)" ""
+mkdir "$dir/units/quartermaster@demo.socket.d"
+echo mine >"$dir/units/quartermaster@demo.socket.d/deploy.conf"
+expect 1 'deploy.conf was changed, or written by somebody else: nothing was written' units
+same "nor is a folder made" "$(ls "$dir/units")" quartermaster@demo.socket.d
+rm -r "$dir/units/quartermaster@demo.socket.d"
 expect 0 "^written +$dir/units/quartermaster@demo.socket.d/deploy[.]conf" units
 expect 0 '^run +systemctl .* quartermaster@demo quartermaster-upload@demo quartermaster-transition@demo' units
 expect 0 "^same +$dir/projects/demo" units --dry-run

@@ -6,15 +6,17 @@
 #include "server/base/file.h"
 
 #include <errno.h>
+#include <limits.h>
 #include <stdio.h>
 #include <string.h>
 #include <sys/mman.h>
+#include <sys/stat.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
 #include "server/base/banned.h"
 
-enum { BYTES_MAX = 1 << 20, MODE = 0644, NOT_STARTED = 127 };
+enum { BYTES_MAX = 1 << 20, MODE = 0644, FOLDER_MODE = 0755, NOT_STARTED = 127 };
 
 #define HEAD "# Written by qmctl deploy, which writes over it unless it was changed; checksum "
 
@@ -59,8 +61,22 @@ enum status deploy_file_look(struct arena *arena, const char *path, struct text 
     return STATUS_OK;
 }
 
+static enum status make_folder(const char *path, struct failure *failure)
+{
+    char folder[PATH_MAX];
+    const char *slash = strrchr(path, '/');
+
+    must(slash != NULL);
+    (void)snprintf(folder, sizeof(folder), "%.*s", (int)(slash - path), path);
+    if (mkdir(folder, FOLDER_MODE) != 0 && errno != EEXIST)
+        return fail(failure, STATUS_IO, "%s: %s", folder, strerror(errno));
+    return STATUS_OK;
+}
+
 enum status deploy_file_write(const struct deploy_file *file, struct failure *failure)
 {
+    if (file->makes_folder && make_folder(file->path, failure) != STATUS_OK)
+        return STATUS_IO;
     return file_write(file->path, file->text, MODE, failure);
 }
 

@@ -23,6 +23,7 @@ struct deploy_file {
     struct text text;  /* with the first line that it is known by again */
     struct text there; /* what is there now; empty: nothing */
     enum deploy_state state;
+    bool makes_folder; /* the last folder of `path`, where it is missing */
 };
 
 /* The file as it is to be: `text` behind a line that holds its checksum, where `has_comments` with

@@ -145,6 +145,7 @@ enum status deploy_place_set(struct session *session, struct deploy_place *place
         return fail(&session->failure, STATUS_INVALID,
                     "\"%s\" has no place in a configuration: letters, digits and _./~-:,=@ have",
                     value);
+    must(filling->value_count < DEPLOY_VALUES_MAX);
     place->values[filling->value_count++] = (struct sample_value){word, text_from(value)};
     return STATUS_OK;
 }
@@ -156,6 +157,7 @@ void deploy_place_set_part(struct deploy_place *place, const char *word, bool ho
             place->parts[i].holds = holds;
             return;
         }
+    must(place->filling.part_count < DEPLOY_PARTS_MAX);
     place->parts[place->filling.part_count++] = (struct sample_part){word, holds};
 }
 

@@ -101,12 +101,15 @@ static enum status add_drop_in(struct deployment *deployment, const char *kind, 
         session->arena, text_print(session->arena, "%s/%s.%s.d",
                                    units != NULL ? units : "/etc/systemd/system", unit, type));
     const char *path = print(deployment, folder, "/deploy.conf", "");
+    struct deploy_file *file = &deployment->files[deployment->file_count];
+    enum status status;
 
     if (!is_needed && access(path, F_OK) != 0)
         return STATUS_OK;
-    if (!option_given(session, "dry-run") && mkdir(folder, 0755) != 0 && errno != EEXIST)
-        return fail(&session->failure, STATUS_IO, "%s: %s", folder, strerror(errno));
-    return deployment_add(deployment, sample, path, true);
+    status = deployment_add(deployment, sample, path, true);
+    if (status == STATUS_OK)
+        file->makes_folder = true;
+    return status;
 }
 
 static enum status add_service(struct deployment *deployment, const struct owner *owner,

@@ -31,6 +31,7 @@ enum status deployment_add(struct deployment *deployment, const char *sample, co
     enum status status =
         sample_fill(sample_find(sample), &deployment->place.filling, &buffer, &session->failure);
 
+    must(deployment->file_count < DEPLOY_FILES_MAX);
     if (status != STATUS_OK)
         return status;
     if (buffer.overflowed)
