@@ -206,6 +206,15 @@ sed -i '/<db_user>/d' "$granted/config.xml"
 expect 2 '--user says who that is' rights --from 10.0.0.7
 sql -e "DROP USER '$least'@localhost"
 
+# The rights that quartermaster(8) gives to the user who makes a project are enough for that.
+needed=$(sed -n 's/^ *GRANT \(.*\) ON demo[.].*/\1/p' "$QM_SOURCE_DIR/server/quartermaster.8.md")
+sql -e "CREATE USER '$least'@localhost IDENTIFIED BY 'x'; GRANT $needed ON \`${database}_made\`.* TO '$least'@localhost"
+echo x >"$dir/password"
+expect 0 'tables of Quartermaster +from 0' "$qmctl" init "$dir/made" --url http://127.0.0.1:1/demo --name Made \
+    --db-name "${database}_made" --db-user "$least" --db-passwd-file "$dir/password" --db-socket "$QM_TEST_SOCKET"
+expect 0 '^0 errors' "$qmctl" --project "$dir/made" check-config --no-web
+sql -e "DROP DATABASE \`${database}_made\`; DROP USER '$least'@localhost"
+
 # --- catalog and accounts
 expect 0 'application 1' in_project app add demo --friendly 'Demo'
 expect 1 '^qmctl: application demo: there is one already \(.*Duplicate' in_project app add demo
