@@ -53,8 +53,8 @@ void server_destroy(struct server *server); /* NULL is fine */
 
 const struct server_options *server_options(const struct server *server);
 struct load_meter *server_load(struct server *server);
-/* What job streams have had in this process. */
 struct recording *server_recording(struct server *server);
+/* What job streams have had in this process. */
 struct stream_ledger *server_ledger(struct server *server);
 struct join_limits *server_join_limits(struct server *server);
 struct files_health *server_files(struct server *server);

@@ -20,6 +20,7 @@
 #include "server/process/server.h"
 #include "server/project/catalog.h"
 #include "server/project/project.h"
+#include "server/recording/recording.h"
 
 #include <errno.h>
 #include <limits.h>
@@ -405,6 +406,7 @@ static void check_all(struct watcher *watcher)
     check_files(watcher, snapshot.config, reload);
     snapshot_release(&snapshot);
     server_snapshot(watcher->server, &snapshot); /* maybe a new configuration */
+    recording_turn(server_recording(watcher->server), snapshot.config, (int64_t)time(NULL));
     check_triggers(watcher, snapshot.config);
     if (reload)
         watcher->catalog_due_ns = 0;

@@ -53,7 +53,7 @@ void worker_init(struct worker *worker, struct server *server, struct fcgi *fcgi
     *worker = (struct worker){.server = server,
                               .fcgi = fcgi,
                               .files = files_create(server_files(server)),
-                              .record = buffer_on_heap(RECORD_BYTES_MAX),
+                              .record = NOTHING_RECORDED,
                               .connection = -1};
     pthread_mutex_init(&worker->lock, NULL);
 }
@@ -70,7 +70,7 @@ void worker_clear(struct worker *worker)
 {
     worker_close_database(worker);
     files_destroy(worker->files);
-    buffer_free(&worker->record);
+    buffer_free(&worker->record.text);
     arena_destroy(worker->arena);
     fcgi_destroy(worker->fcgi);
     pthread_mutex_destroy(&worker->lock);
@@ -177,7 +177,7 @@ bool worker_answer(struct worker *worker, const struct snapshot *snapshot,
     request_run(&request, ret_reply);
     request_log(&request, ret_reply->length);
     metrics_note_request(&request);
-    if (worker->fcgi != NULL) /* a CGI program would begin a file for each request */
+    if (worker->fcgi != NULL) /* a CGI program has nobody who begins files */
         recording_take(server_recording(worker->server), &request, &worker->record);
     if (request.database_was_away && worker->db != NULL) {
         worker_close_database(worker);
@@ -353,9 +353,7 @@ static void serve_received(struct worker *worker, struct receiver *receiver,
         is_served = serve_request(worker, &snapshot, received);
         snapshot_release(&snapshot);
         fcgi_finish(worker->fcgi);
-        recording_keep(server_recording(worker->server), buffer_text(&worker->record));
-        buffer_free(&worker->record);
-        worker->record = buffer_on_heap(RECORD_BYTES_MAX);
+        recording_keep(server_recording(worker->server), &worker->record);
     }
     show_connection(worker, -1);
     if (received->check.body_bytes > 0)

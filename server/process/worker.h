@@ -8,6 +8,7 @@
 #include "server/base/status.h"
 #include "server/base/text.h"
 #include "server/join/join_page.h"
+#include "server/recording/recording.h"
 #include "server/rpc/request.h"
 
 #include <pthread.h>
@@ -37,7 +38,7 @@ struct worker {
 
     struct files *files; /* the link to the file database */
 
-    struct buffer record; /* of the request that is being served; see recording.h */
+    struct recorded record; /* of the request that is being served */
 
     /* The web server's connection, for whoever must end an exchange that takes too long. */
     pthread_mutex_t lock;

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* A new file is begun each day and whenever the open one has its share of the bytes; then old ones
- * are removed, so that all together stay within record_max_mb and record_days. A record goes out in
- * one write to a file opened for appending; a thread that waits for the lock has sent its reply.
+ * are removed, so that all together stay within record_max_mb and record_days. The thread that does
+ * this holds the lock for the exchange alone. A record goes out in one write to a file opened for
+ * appending; a thread that waits for the lock then has sent its reply.
  * Invariant: nothing that happens here fails a request or changes its reply. */
 #include "server/recording/recording.h"
 
@@ -33,20 +34,19 @@ static const char suffix[] = ".recorded";
 
 void recording_init(struct recording *recording)
 {
-    *recording = (struct recording){.descriptor = -1};
+    *recording = (struct recording){.file = {.descriptor = -1}};
     pthread_mutex_init(&recording->lock, NULL);
 }
 
-static void close_file(struct recording *recording)
+static void close_file(const struct recording_file *file)
 {
-    if (recording->descriptor >= 0)
-        (void)close(recording->descriptor);
-    recording->descriptor = -1;
+    if (file->descriptor >= 0)
+        (void)close(file->descriptor);
 }
 
 void recording_clear(struct recording *recording)
 {
-    close_file(recording);
+    close_file(&recording->file);
     pthread_mutex_destroy(&recording->lock);
 }
 
@@ -110,8 +110,9 @@ static void remove_old(const struct config *config, const char *folder, int64_t 
 
 /* --- the open file ---------------------------------------------------------------------------- */
 
-static enum status open_file(struct recording *recording, const struct config *config, int64_t now,
-                             struct failure *failure)
+/* `ret_file` has its number already. */
+static enum status open_file(const struct config *config, int64_t now,
+                             struct recording_file *ret_file, struct failure *failure)
 {
     char folder[PATH_MAX], path[PATH_MAX];
 
@@ -120,64 +121,105 @@ static enum status open_file(struct recording *recording, const struct config *c
         return fail(failure, STATUS_IO, "%s: %s", folder, strerror(errno));
     remove_old(config, folder, now);
     if (snprintf(path, sizeof path, "%s/%lld-%ld-%d%s", folder, (long long)now, (long)getpid(),
-                 recording->files, suffix) >= (int)sizeof path)
+                 ret_file->number, suffix) >= (int)sizeof path)
         return fail(failure, STATUS_INVALID, "%s: the path is too long", folder);
-    recording->files++;
-    recording->descriptor = open(path, O_WRONLY | O_CREAT | O_EXCL | O_APPEND | O_CLOEXEC, 0600);
-    if (recording->descriptor < 0)
+    ret_file->descriptor = open(path, O_WRONLY | O_CREAT | O_EXCL | O_APPEND | O_CLOEXEC, 0600);
+    if (ret_file->descriptor < 0)
         return fail(failure, STATUS_IO, "%s: %s", path, strerror(errno));
-    recording->is_failing = false;
-    recording->bytes = 0;
-    recording->day = now / SECONDS_A_DAY;
-    random_bytes(&recording->secret, sizeof recording->secret);
+    ret_file->day = now / SECONDS_A_DAY;
+    random_bytes(&ret_file->secret, sizeof ret_file->secret);
     return STATUS_OK;
 }
 
-static bool make_ready(struct recording *recording, const struct config *config, int64_t now)
+static bool is_due(const struct recording_file *file, const struct config *config, int64_t now)
 {
-    struct failure failure = {0};
-
-    if (recording->descriptor >= 0 &&
-        (recording->day != now / SECONDS_A_DAY || recording->bytes >= bytes_max(config) / SHARES))
-        close_file(recording);
-    if (recording->descriptor >= 0 || open_file(recording, config, now, &failure) == STATUS_OK)
-        return true;
-    if (!recording->is_failing)
-        log_event(LOG_LEVEL_WARNING, "request_not_recorded", text_from(failure.text));
-    recording->is_failing = true;
-    return false;
+    if (!config->record_requests)
+        return file->descriptor >= 0;
+    return file->descriptor < 0 || file->day != now / SECONDS_A_DAY ||
+           file->bytes >= bytes_max(config) / SHARES;
 }
 
-void recording_take(struct recording *recording, const struct request *request,
-                    struct buffer *ret_record)
+/* Says once why nothing can be kept, until it can again. */
+static void note_failure(struct recording *recording, bool is_failing, const char *why)
 {
-    const struct config *config = request->config;
-    struct digest_secret secret;
-    bool is_ready;
+    bool is_new;
 
-    if (!config->record_requests)
-        return;
     pthread_mutex_lock(&recording->lock);
-    is_ready = make_ready(recording, config, (int64_t)request->now);
-    secret = recording->secret;
+    is_new = is_failing && !recording->is_failing;
+    recording->is_failing = is_failing;
     pthread_mutex_unlock(&recording->lock);
-    if (is_ready)
-        record_write(request, &secret, ret_record);
-    if (is_ready && !ret_record->overflowed)
+    if (is_new)
+        log_event(LOG_LEVEL_WARNING, "request_not_recorded", text_from(why));
+}
+
+static struct recording_file current(struct recording *recording)
+{
+    struct recording_file file;
+
+    pthread_mutex_lock(&recording->lock);
+    file = recording->file;
+    pthread_mutex_unlock(&recording->lock);
+    return file;
+}
+
+void recording_turn(struct recording *recording, const struct config *config, int64_t now)
+{
+    struct recording_file ended = current(recording);
+    struct recording_file next = {.descriptor = -1, .number = ended.number + 1};
+    struct failure failure = {0};
+
+    if (!is_due(&ended, config, now))
         return;
-    ret_record->length = 0;
+    if (config->record_requests)
+        note_failure(recording, open_file(config, now, &next, &failure) != STATUS_OK, failure.text);
+    pthread_mutex_lock(&recording->lock);
+    recording->file = next;
+    pthread_mutex_unlock(&recording->lock);
+    close_file(&ended);
+}
+
+/* --- records ---------------------------------------------------------------------------------- */
+
+void recording_take(struct recording *recording, const struct request *request,
+                    struct recorded *ret_record)
+{
+    struct recording_file file;
+
+    if (!request->config->record_requests)
+        return;
+    file = current(recording);
+    ret_record->file = file.number;
+    if (file.descriptor >= 0)
+        record_write(request, &file.secret, &ret_record->text);
+    if (file.descriptor >= 0 && !ret_record->text.overflowed)
+        return;
+    ret_record->text.length = 0;
     counter_add(COUNTER_requests_not_recorded, 1);
 }
 
-void recording_keep(struct recording *recording, struct text record)
+static bool write_record(struct recording *recording, const struct recorded *record)
 {
-    bool is_kept;
+    struct recording_file *file = &recording->file;
+    bool is_kept = true, has_ended;
 
-    if (record.length == 0)
-        return;
     pthread_mutex_lock(&recording->lock);
-    is_kept = recording->descriptor >= 0 && file_write_all(recording->descriptor, record);
-    recording->bytes += record.length;
+    has_ended = file->descriptor < 0 || file->number != record->file;
+    if (!has_ended) {
+        is_kept = file_write_all(file->descriptor, buffer_text(&record->text));
+        file->bytes += record->text.length;
+    }
     pthread_mutex_unlock(&recording->lock);
-    counter_add(is_kept ? COUNTER_requests_recorded : COUNTER_requests_not_recorded, 1);
+    if (!has_ended)
+        note_failure(recording, !is_kept, "a record cannot be written to the file");
+    return is_kept && !has_ended;
+}
+
+void recording_keep(struct recording *recording, struct recorded *record)
+{
+    if (record->text.length > 0)
+        counter_add(write_record(recording, record) ? COUNTER_requests_recorded
+                                                    : COUNTER_requests_not_recorded,
+                    1);
+    buffer_free(&record->text);
+    *record = NOTHING_RECORDED;
 }

@@ -5,6 +5,7 @@
 #ifndef SERVER_RECORDING_RECORDING_H
 #define SERVER_RECORDING_RECORDING_H
 
+#include "server/base/buffer.h"
 #include "server/base/crypto.h"
 
 #include <pthread.h>
@@ -13,30 +14,45 @@
 
 enum { RECORD_BYTES_MAX = 4 << 20 }; /* a longer record is dropped */
 
-struct buffer;
 struct config;
 struct request;
-struct text;
+
+/* A record that is not written yet. */
+struct recorded {
+    struct buffer text; /* on the heap; empty: none */
+    int file;           /* whose secret its pseudonyms were made with */
+};
+
+#define NOTHING_RECORDED ((struct recorded){.text = buffer_on_heap(RECORD_BYTES_MAX)})
+
+struct recording_file {
+    int descriptor; /* -1: none is open */
+    int number;     /* of those that this process began */
+    int64_t day;    /* since 1970 */
+    uint64_t bytes; /* in it */
+    struct digest_secret secret;
+};
 
 /* Shared by all threads of a process; what is inside is recording.c's. */
 struct recording {
     pthread_mutex_t lock;
-    int descriptor;  /* -1: no file is open */
-    int64_t day;     /* of the open file, since 1970 */
-    uint64_t bytes;  /* in it */
-    int files;       /* that this process began */
+    struct recording_file file;
     bool is_failing; /* and the log says so already */
-    struct digest_secret secret;
 };
 
 void recording_init(struct recording *recording);
 void recording_clear(struct recording *recording);
 
-/* Before the reply is sent, while the request's arena is there: the record as text, nothing where
- * the configuration does not ask for it. Begins the file if need be. */
+/* One thread, every second or so, so that no request does it: begins a file where one is due,
+ * removes old ones, and ends the open one where the configuration asks for none. */
+void recording_turn(struct recording *recording, const struct config *config, int64_t now);
+
+/* Before the reply is sent, while the request's arena is there: the record, nothing where the
+ * configuration does not ask for it. */
 void recording_take(struct recording *recording, const struct request *request,
-                    struct buffer *ret_record);
-/* After the reply was sent. What cannot be written is dropped and counted. */
-void recording_keep(struct recording *recording, struct text record);
+                    struct recorded *ret_record);
+/* After the reply was sent. Frees the record. What cannot be written is dropped and counted, and so
+ * is a record whose file has ended. */
+void recording_keep(struct recording *recording, struct recorded *record);
 
 #endif

@@ -68,11 +68,11 @@ static int remove_project(void **state)
 
 static void record(void)
 {
-    struct buffer text = buffer_on_heap(RECORD_BYTES_MAX);
+    struct recorded record = NOTHING_RECORDED;
 
-    recording_take(&recording, &request, &text);
-    recording_keep(&recording, buffer_text(&text));
-    buffer_free(&text);
+    recording_turn(&recording, &config, (int64_t)request.now);
+    recording_take(&recording, &request, &record);
+    recording_keep(&recording, &record);
 }
 
 static size_t count_files(void)
@@ -163,27 +163,58 @@ static void files_are_removed_after_their_days(void **state)
     assert_int_equal(count_files(), 2);
 }
 
+/* Its pseudonyms would join nothing there. */
+static void a_record_does_not_go_to_the_file_of_another_secret(void **state)
+{
+    uint64_t before = counter_value(COUNTER_requests_not_recorded);
+    struct recorded late = NOTHING_RECORDED;
+
+    (void)state;
+    record();
+    recording_take(&recording, &request, &late);
+    assert_true(late.text.length > 0);
+    request.now += DAY;
+    recording_turn(&recording, &config, (int64_t)request.now);
+    recording_keep(&recording, &late);
+    assert_int_equal(count_files(), 2);
+    assert_int_equal(content(1).length, 0);
+    assert_true(counter_value(COUNTER_requests_not_recorded) == before + 1);
+}
+
+static void the_file_ends_when_the_option_is_taken_back(void **state)
+{
+    struct text before;
+
+    (void)state;
+    record();
+    before = content(0);
+    config.record_requests = false;
+    record();
+    config.record_requests = true;
+    record();
+    assert_int_equal(count_files(), 2);
+    assert_int_equal(content(0).length, before.length);
+}
+
 static void all_together_stay_within_their_bound(void **state)
 {
-    struct buffer text = buffer_on_heap(RECORD_BYTES_MAX);
+    const size_t length = 300 << 10;
     uint64_t bytes = 0;
 
     (void)state;
-    recording_take(&recording, &request, &text);
-    while (text.length < 300 << 10)
-        buffer_add_string(&text, "some more to fill the file with\n");
     for (int i = 0; i < 60; i++) { /* some 18 MB, of which 8 MiB may stay */
-        struct buffer unused = buffer_on_heap(RECORD_BYTES_MAX);
+        struct recorded record = NOTHING_RECORDED;
 
-        recording_take(&recording, &request, &unused);
-        recording_keep(&recording, buffer_text(&text));
-        buffer_free(&unused);
+        recording_turn(&recording, &config, (int64_t)request.now);
+        recording_take(&recording, &request, &record);
+        while (record.text.length < length)
+            buffer_add_string(&record.text, "some more to fill the file with\n");
+        recording_keep(&recording, &record);
     }
     for (size_t i = 0; i < count_files(); i++)
         bytes += content(i).length;
-    assert_true(bytes <= (8 << 20) + text.length);
+    assert_true(bytes <= (8 << 20) + length + 100);
     assert_true(bytes > 6 << 20);
-    buffer_free(&text);
 }
 
 static void what_cannot_be_written_is_counted(void **state)
@@ -209,6 +240,8 @@ int main(void)
         IN_PROJECT(a_record_is_whole_private_and_without_numbers_of_people),
         IN_PROJECT(each_day_has_a_file_and_pseudonyms_of_its_own),
         IN_PROJECT(files_are_removed_after_their_days),
+        IN_PROJECT(a_record_does_not_go_to_the_file_of_another_secret),
+        IN_PROJECT(the_file_ends_when_the_option_is_taken_back),
         IN_PROJECT(all_together_stay_within_their_bound),
         IN_PROJECT(what_cannot_be_written_is_counted),
     };
