@@ -90,6 +90,8 @@ extern const struct db_trouble_words db_trouble_words[DB_TROUBLE_COUNT];
  * database says whether the user may execute it, and commits a row that it writes and deletes.
  * Waits 5 s for an answer at most. `failure`: the database's own words. Any thread. */
 enum db_trouble db_examine(const struct config *config, struct failure *failure);
+/* The same without the statements, for those whom anybody may ask: a connection and the row. */
+enum db_trouble db_examine_writing(const struct config *config, struct failure *failure);
 /* Statements executed and round trips made since the last call of db_count_reset. Preparing is
  * counted by itself: it happens once per connection and statement. */
 struct db_count {

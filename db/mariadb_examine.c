@@ -64,7 +64,8 @@ static enum status write_row(struct db *db)
     return status == STATUS_OK ? db_commit(db) : status;
 }
 
-enum db_trouble db_examine(const struct config *config, struct failure *failure)
+static enum db_trouble examine(const struct config *config, bool tries_statements,
+                               struct failure *failure)
 {
     struct db *db = NULL;
     unsigned error = 0;
@@ -77,7 +78,8 @@ enum db_trouble db_examine(const struct config *config, struct failure *failure)
     status = mariadb_open_briefly(config, &db, &error, failure);
     if (status != STATUS_OK)
         return status == STATUS_NO_MEMORY ? DB_TROUBLE_OTHER : mariadb_trouble(error);
-    status = try_statements(db);
+    if (tries_statements)
+        status = try_statements(db);
     if (status == STATUS_OK)
         status = write_row(db);
     error = db->error_number;
@@ -87,4 +89,14 @@ enum db_trouble db_examine(const struct config *config, struct failure *failure)
     if (status == STATUS_OK)
         return DB_TROUBLE_NONE;
     return error == 0 ? DB_TROUBLE_OTHER : mariadb_trouble(error);
+}
+
+enum db_trouble db_examine(const struct config *config, struct failure *failure)
+{
+    return examine(config, true, failure);
+}
+
+enum db_trouble db_examine_writing(const struct config *config, struct failure *failure)
+{
+    return examine(config, false, failure);
 }

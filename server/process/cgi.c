@@ -113,13 +113,16 @@ static void load_catalog(struct worker *worker, struct snapshot *snapshot)
     snapshot->catalog = catalog;
 }
 
+/* Anybody may ask, and each time costs anew: so one row is written, and no more is tried. */
 static const char *state_problem(struct server *server, const struct snapshot *snapshot)
 {
     struct failure failure = {0};
 
-    if (!snapshot->stop_sched)
-        health_note_database(server_health(server), db_examine(snapshot->config, &failure),
-                             (int64_t)time(NULL));
+    if (!snapshot->stop_sched) {
+        enum db_trouble trouble = db_examine_writing(snapshot->config, &failure);
+
+        health_note_database(server_health(server), trouble, (int64_t)time(NULL));
+    }
     if (failure.text[0] != '\0')
         log_event(LOG_LEVEL_WARNING, "database_examined", text_from(failure.text));
     return health_problem(server_health(server));

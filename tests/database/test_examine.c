@@ -6,6 +6,8 @@
 #include "tests/support/database.h"
 #include "tests/support/test.h"
 
+#include <unistd.h>
+
 static void a_sound_database_is_left_as_it_was(void **state)
 {
     struct test_fixture *f = *state;
@@ -39,10 +41,38 @@ static void what_is_wrong_is_told_apart(void **state)
                                             text_from(cases[i].value), NULL));
         assert_int_equal(db_examine(config, &failure), cases[i].trouble);
         assert_string_not_equal(failure.text, "");
+        failure = (struct failure){0};
+        assert_int_equal(db_examine_writing(config, &failure), cases[i].trouble);
+        assert_string_not_equal(failure.text, "");
         config->db_name = name;
         config->db_user = user;
         config->db_socket = socket;
     }
+}
+
+/* Preparing all statements for everybody who asks would be an attack's lever. */
+static void what_anybody_may_ask_prepares_no_statements(void **state)
+{
+    struct test_fixture *f = *state;
+    struct config *config = test_database_config(f->database);
+    struct text schema = config->db_name, administrator = config->db_user;
+    struct text user = text_print(f->arena, "qm_reader_%d", (int)getpid());
+    struct failure failure = {0};
+
+    test_sql(f->database, "CREATE USER '" TEXT_FORMAT "'@'localhost'", TEXT_ARG(user));
+    test_sql(f->database, "GRANT SELECT ON " TEXT_FORMAT ".* TO '" TEXT_FORMAT "'@'localhost'",
+             TEXT_ARG(schema), TEXT_ARG(user));
+    config->db_user = user;
+    assert_int_equal(db_examine_writing(config, &failure), DB_TROUBLE_RIGHTS);
+    test_sql(f->database,
+             "GRANT INSERT, DELETE ON " TEXT_FORMAT ".qm_connection TO '" TEXT_FORMAT
+             "'@'localhost'",
+             TEXT_ARG(schema), TEXT_ARG(user));
+    assert_int_equal(db_examine(config, &failure), DB_TROUBLE_RIGHTS);
+    assert_int_equal(db_examine_writing(config, &failure), DB_TROUBLE_NONE);
+    config->db_user = administrator;
+    test_sql(f->database, "DROP USER '" TEXT_FORMAT "'@'localhost'", TEXT_ARG(user));
+    assert_int_equal(test_sql_integer(f->database, "SELECT COUNT(*) FROM qm_connection"), 0);
 }
 
 static void limits_and_backlog_are_read(void **state)
@@ -78,6 +108,8 @@ int main(void)
                                         test_fixture_close),
         cmocka_unit_test_setup_teardown(what_is_wrong_is_told_apart, test_fixture_open,
                                         test_fixture_close),
+        cmocka_unit_test_setup_teardown(what_anybody_may_ask_prepares_no_statements,
+                                        test_fixture_open, test_fixture_close),
         cmocka_unit_test_setup_teardown(limits_and_backlog_are_read, test_fixture_open,
                                         test_fixture_close),
     };
