@@ -184,14 +184,16 @@ void recording_take(struct recording *recording, const struct request *request,
                     struct recorded *ret_record)
 {
     struct recording_file file;
+    bool is_possible;
 
-    if (!request->config->record_requests)
+    if (!request->config->record_requests || request->visit.user.id == 0)
         return;
     file = current(recording);
+    is_possible = file.descriptor >= 0 && request->transport.body.length <= RECORDED_BODY_MAX;
     ret_record->file = file.number;
-    if (file.descriptor >= 0)
+    if (is_possible)
         record_write(request, &file.secret, &ret_record->text);
-    if (file.descriptor >= 0 && !ret_record->text.overflowed)
+    if (is_possible && !ret_record->text.overflowed)
         return;
     ret_record->text.length = 0;
     counter_add(COUNTER_requests_not_recorded, 1);

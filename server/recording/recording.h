@@ -12,7 +12,9 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-enum { RECORD_BYTES_MAX = 4 << 20 }; /* a longer record is dropped */
+/* Longer records are dropped, and requests with longer bodies get none: a pseudonym costs some
+ * microseconds, and a body of megabytes may have hundred thousands of texts. */
+enum { RECORD_BYTES_MAX = 1 << 20, RECORDED_BODY_MAX = 256 << 10 };
 
 struct config;
 struct request;
@@ -48,7 +50,8 @@ void recording_clear(struct recording *recording);
 void recording_turn(struct recording *recording, const struct config *config, int64_t now);
 
 /* Before the reply is sent, while the request's arena is there: the record, nothing where the
- * configuration does not ask for it. */
+ * configuration does not ask for it, or where nobody's account was named: strangers could fill the
+ * files. */
 void recording_take(struct recording *recording, const struct request *request,
                     struct recorded *ret_record);
 /* After the reply was sent. Frees the record. What cannot be written is dropped and counted, and so

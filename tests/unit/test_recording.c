@@ -163,6 +163,27 @@ static void files_are_removed_after_their_days(void **state)
     assert_int_equal(count_files(), 2);
 }
 
+static void neither_strangers_nor_long_lists_are_recorded(void **state)
+{
+    uint64_t before = counter_value(COUNTER_requests_not_recorded);
+    size_t length;
+
+    (void)state;
+    record();
+    length = content(0).length;
+    request.visit.user.id = 0;
+    record();
+    assert_true(counter_value(COUNTER_requests_not_recorded) == before);
+    request.visit.user.id = 17;
+    request.transport.body = (struct text){.at = "", .length = RECORDED_BODY_MAX + 1};
+    record();
+    assert_true(counter_value(COUNTER_requests_not_recorded) == before + 1);
+    assert_int_equal(content(0).length, length);
+    request.transport.body.length = RECORDED_BODY_MAX;
+    record();
+    assert_int_equal(content(0).length, 2 * length);
+}
+
 /* Its pseudonyms would join nothing there. */
 static void a_record_does_not_go_to_the_file_of_another_secret(void **state)
 {
@@ -240,6 +261,7 @@ int main(void)
         IN_PROJECT(a_record_is_whole_private_and_without_numbers_of_people),
         IN_PROJECT(each_day_has_a_file_and_pseudonyms_of_its_own),
         IN_PROJECT(files_are_removed_after_their_days),
+        IN_PROJECT(neither_strangers_nor_long_lists_are_recorded),
         IN_PROJECT(a_record_does_not_go_to_the_file_of_another_secret),
         IN_PROJECT(the_file_ends_when_the_option_is_taken_back),
         IN_PROJECT(all_together_stay_within_their_bound),
