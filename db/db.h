@@ -92,13 +92,34 @@ extern const struct db_trouble_words db_trouble_words[DB_TROUBLE_COUNT];
 enum db_trouble db_examine(const struct config *config, struct failure *failure);
 /* The same without the statements, for those whom anybody may ask: a connection and the row. */
 enum db_trouble db_examine_writing(const struct config *config, struct failure *failure);
-/* Statements executed and round trips made since the last call of db_count_reset. Preparing is
- * counted by itself: it happens once per connection and statement. */
+/* What the database or its library answers instead of what was asked for, by what becomes of it: a
+ * word for figures, words for people. */
+#define DB_ERRORS(ERROR)                                                                       \
+    ERROR(DEADLOCK, "deadlock", "deadlocks, which the database resolved by ending one of two") \
+    ERROR(LOCK_WAIT, "lock_wait", "waits for a row's lock that took too long")                 \
+    ERROR(AGAIN, "again", "others after which the transaction is tried again")                 \
+    ERROR(LOST, "lost", "connections lost or refused, and servers that can only be read")      \
+    ERROR(REFUSED, "refused", "statements that the database will not have")                    \
+    ERROR(OTHER, "other", "all others")
+enum db_error_kind {
+#define DB_ERROR_ENUM(name, word, words) DB_ERROR_##name,
+    DB_ERRORS(DB_ERROR_ENUM)
+#undef DB_ERROR_ENUM
+        DB_ERROR_COUNT
+};
+struct db_error_words {
+    const char *word, *words;
+};
+extern const struct db_error_words db_error_words[DB_ERROR_COUNT];
+/* Statements executed, round trips made, time waited for answers and errors since the last call of
+ * db_count_reset. Preparing is counted by itself: it happens once per connection and statement. */
 struct db_count {
     uint64_t statements;
     uint64_t round_trips;
     uint64_t commits;
     uint64_t prepares;
+    uint64_t waited_ns;
+    uint64_t errors[DB_ERROR_COUNT];
 };
 struct db_count db_count(const struct db *db);
 void db_count_reset(struct db *db);

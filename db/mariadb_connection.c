@@ -6,6 +6,7 @@
 #include "config/config.h"
 #include "db/admin.h"
 #include "server/base/arena.h"
+#include "server/base/clock.h"
 #include "server/base/random.h"
 
 #include <pthread.h>
@@ -91,6 +92,8 @@ static enum status connect_to_server(struct db *db)
 {
     static pthread_once_t once = PTHREAD_ONCE_INIT;
     unsigned no = 0;
+    uint64_t begun_ns;
+    bool failed;
 
     (void)pthread_once(&once, start_library);
     db->mysql = mysql_init(NULL);
@@ -103,9 +106,12 @@ static enum status connect_to_server(struct db *db)
     (void)mysql_optionsv(db->mysql, MYSQL_SET_CHARSET_NAME, "utf8mb4");
     if (db->tls_ca != NULL)
         encrypt(db);
-    if (mysql_real_connect(db->mysql, db->host, db->user, db->password,
-                           db->with_database ? db->name : NULL, db->port, db->socket,
-                           CLIENT_FOUND_ROWS) == NULL) {
+    begun_ns = clock_ns();
+    failed = mysql_real_connect(db->mysql, db->host, db->user, db->password,
+                                db->with_database ? db->name : NULL, db->port, db->socket,
+                                CLIENT_FOUND_ROWS) == NULL;
+    mariadb_add_wait(db, begun_ns);
+    if (failed) {
         enum status status = mariadb_note_connection(db, "connecting", false);
 
         /* Whether the server may be asked again is for db_error_status; who we are is not. */
@@ -131,6 +137,16 @@ static enum status set_character_set(struct db *db)
     return db_run_text(db, sql);
 }
 
+/* Statements of the set-up are not those of a request. What it had to wait for, and what went wrong
+ * before, is its own all the same. */
+static void forget_set_up(struct db *db)
+{
+    struct db_count count = db->count;
+
+    count.statements = count.round_trips = count.commits = count.prepares = 0;
+    db->count = count;
+}
+
 static enum status open_connection(struct db *db)
 {
     struct failure failure = {0};
@@ -150,7 +166,7 @@ static enum status open_connection(struct db *db)
         db->keeps_token = mariadb_wants_token(db);
         if (status == STATUS_OK)
             status = mariadb_prepare_ahead(db);
-        db_count_reset(db);
+        forget_set_up(db);
     }
     if (status != STATUS_OK)
         mariadb_disconnect(db);

@@ -67,6 +67,28 @@ enum status db_error_status(unsigned error, bool committing)
     }
 }
 
+const struct db_error_words db_error_words[DB_ERROR_COUNT] = {
+#define DB_ERROR_ROW(name, word, words) {word, words},
+    DB_ERRORS(DB_ERROR_ROW)
+#undef DB_ERROR_ROW
+};
+
+/* A COMMIT too fails for what it would be anywhere else. */
+static enum db_error_kind error_kind(unsigned error)
+{
+    enum status status = db_error_status(error, false);
+
+    if (error == ER_LOCK_DEADLOCK)
+        return DB_ERROR_DEADLOCK;
+    if (error == ER_LOCK_WAIT_TIMEOUT)
+        return DB_ERROR_LOCK_WAIT;
+    if (status == STATUS_DB_RETRY)
+        return DB_ERROR_AGAIN;
+    if (status == STATUS_DB_GONE)
+        return DB_ERROR_LOST;
+    return status == STATUS_DB_REFUSED ? DB_ERROR_REFUSED : DB_ERROR_OTHER;
+}
+
 enum db_trouble mariadb_trouble(unsigned error)
 {
     switch (error) {
@@ -109,6 +131,7 @@ enum status mariadb_note(struct db *db, const char *what, unsigned error, const 
 {
     enum status status = db_error_status(error, committing);
 
+    db->count.errors[error_kind(error)]++;
     db->error_number = error;
     db->was_refused = error == ER_OPTION_PREVENTS_STATEMENT || error == ER_READ_ONLY_MODE;
     (void)snprintf(db->error, sizeof(db->error), "%s: %s (error %u)", what, why, error);

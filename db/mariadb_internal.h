@@ -53,6 +53,10 @@ struct db {
     char explained[704]; /* by db_explain */
 };
 
+/* Adds the time since `begun_ns` to what was waited for the database. Around each call of the
+ * library that waits for an answer. */
+void mariadb_add_wait(struct db *db, uint64_t begun_ns);
+
 /* mariadb_error.c: the class of an error, whose words are kept for db_error. */
 enum status mariadb_note(struct db *db, const char *what, unsigned error, const char *why,
                          bool committing);

@@ -12,6 +12,7 @@
 #include "db/db_value.h"
 #include "db/statement.h"
 #include "server/base/arena.h"
+#include "server/base/clock.h"
 #include "server/base/sorted.h"
 
 #include <inttypes.h>
@@ -148,6 +149,8 @@ static enum status prepare(struct db *db, const struct statement_definition *def
     struct db_prepared *prepared = calloc(1, sizeof(*prepared));
     struct failure failure = {0};
     enum status status;
+    uint64_t begun_ns;
+    bool failed;
 
     if (prepared == NULL)
         return mariadb_lacks_memory(db);
@@ -164,7 +167,11 @@ static enum status prepare(struct db *db, const struct statement_definition *def
     if (prepared->handle == NULL)
         goto failed;
     db->count.prepares++;
-    if (mysql_stmt_prepare(prepared->handle, prepared->text.sql, strlen(prepared->text.sql)) != 0) {
+    begun_ns = clock_ns();
+    failed =
+        mysql_stmt_prepare(prepared->handle, prepared->text.sql, strlen(prepared->text.sql)) != 0;
+    mariadb_add_wait(db, begun_ns);
+    if (failed) {
         status = mariadb_note_statement(db, definition, prepared->handle);
         goto failed;
     }
@@ -453,7 +460,11 @@ static enum status execute(struct db *db, enum statement statement, struct db_pr
     if (status == STATUS_OK) {
         db->count.statements++;
         db->count.round_trips++;
-        if (mysql_stmt_execute(prepared->handle) != 0)
+        uint64_t begun_ns = clock_ns();
+        bool failed = mysql_stmt_execute(prepared->handle) != 0;
+
+        mariadb_add_wait(db, begun_ns);
+        if (failed)
             status = mariadb_note_statement(db, statement_definition(statement), prepared->handle);
     }
     if (status == STATUS_OK)
@@ -654,6 +665,18 @@ enum status db_run_bulk(struct db *db, enum statement statement, const void *val
 
 /* --- rows ---------------------------------------------------------------------------------- */
 
+/* Reads all rows of the answer into the client. */
+static enum status store_rows(struct db_rows *rows, struct db_prepared *prepared)
+{
+    uint64_t begun_ns = clock_ns();
+    bool failed = mysql_stmt_store_result(prepared->handle) != 0;
+
+    mariadb_add_wait(rows->db, begun_ns);
+    return failed ? mariadb_note_statement(rows->db, statement_definition(rows->statement),
+                                           prepared->handle)
+                  : STATUS_OK;
+}
+
 /* Asks for the next part of the list. */
 static enum status query_part(struct db_rows *rows, const void *values)
 {
@@ -666,9 +689,8 @@ static enum status query_part(struct db_rows *rows, const void *values)
 
     if (status == STATUS_OK)
         status = execute(rows->db, rows->statement, prepared, &execution);
-    if (status == STATUS_OK && mysql_stmt_store_result(prepared->handle) != 0)
-        status = mariadb_note_statement(rows->db, statement_definition(rows->statement),
-                                        prepared->handle);
+    if (status == STATUS_OK)
+        status = store_rows(rows, prepared);
     rows->status = status;
     if (status != STATUS_OK)
         return status;

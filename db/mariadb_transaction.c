@@ -25,6 +25,7 @@
 #include "db/mariadb_internal.h"
 
 #include "server/base/arena.h"
+#include "server/base/clock.h"
 #include "server/base/random.h"
 
 #include <inttypes.h>
@@ -33,15 +34,34 @@
 
 #include "server/base/banned.h"
 
+void mariadb_add_wait(struct db *db, uint64_t begun_ns)
+{
+    db->count.waited_ns += clock_ns() - begun_ns;
+}
+
+/* Sends a command and waits for its answer. False: it is an error. */
+static bool ask(struct db *db, const char *sql)
+{
+    uint64_t begun_ns = clock_ns();
+    bool is_done = mysql_real_query(db->mysql, sql, strlen(sql)) == 0;
+
+    mariadb_add_wait(db, begun_ns);
+    return is_done;
+}
+
 /* Reads the answer of the command that was sent ahead, if any. */
 static enum status read_answer(struct db *db)
 {
+    uint64_t begun_ns;
+    bool failed;
+
     if (!db->awaits_answer)
         return STATUS_OK;
     db->awaits_answer = false;
-    return mysql_read_query_result(db->mysql) == 0
-               ? STATUS_OK
-               : mariadb_note_connection(db, "command sent ahead", false);
+    begun_ns = clock_ns();
+    failed = mysql_read_query_result(db->mysql) != 0;
+    mariadb_add_wait(db, begun_ns);
+    return failed ? mariadb_note_connection(db, "command sent ahead", false) : STATUS_OK;
 }
 
 /* Before each command: what was sent ahead has its answer, and a test its turn. */
@@ -68,7 +88,7 @@ enum status db_run_text(struct db *db, const char *sql)
         return status;
     db->count.statements++;
     db->count.round_trips++;
-    if (mysql_real_query(db->mysql, sql, strlen(sql)) != 0)
+    if (!ask(db, sql))
         return mariadb_note_connection(db, text_string(db->scratch, text_first(text_from(sql), 60)),
                                        false);
     return STATUS_OK;
@@ -151,7 +171,7 @@ static enum status commit_if(struct db *db, uint64_t kept)
     db->count.statements++;
     db->count.round_trips++;
     db->count.commits++;
-    if (mysql_real_query(db->mysql, "COMMIT", 6) != 0)
+    if (!ask(db, "COMMIT"))
         status = mariadb_note_connection(db, "COMMIT", true);
     db->has_begun = false;
     db->is_open = status != STATUS_OK;
@@ -204,7 +224,7 @@ enum status db_rollback(struct db *db)
     db->has_begun = db->is_open = false; /* what follows is another one, with another token */
     db->count.statements++;
     db->count.round_trips++;
-    if (mysql_real_query(db->mysql, "ROLLBACK", 8) != 0) {
+    if (!ask(db, "ROLLBACK")) {
         (void)mariadb_note_connection(db, "ROLLBACK", false);
         mariadb_disconnect(db);
         status = STATUS_DB_GONE;

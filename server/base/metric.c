@@ -4,6 +4,7 @@
 #include "server/base/buffer.h"
 
 #include <inttypes.h>
+#include <math.h>
 #include <stdatomic.h>
 
 #include "server/base/banned.h"
@@ -58,6 +59,33 @@ void histogram_add(struct histogram *histogram, uint64_t ns)
         bucket++;
     (void)atomic_fetch_add_explicit(&histogram->counts[bucket], 1, memory_order_relaxed);
     (void)atomic_fetch_add_explicit(&histogram->sum_ns, ns, memory_order_relaxed);
+}
+
+uint64_t histogram_count(const struct histogram *histogram)
+{
+    uint64_t count = 0;
+
+    for (int i = 0; i < HISTOGRAM_BUCKETS; i++)
+        count += atomic_load_explicit(&histogram->counts[i], memory_order_relaxed);
+    return count;
+}
+
+uint64_t histogram_sum_ns(const struct histogram *histogram)
+{
+    return atomic_load_explicit(&histogram->sum_ns, memory_order_relaxed);
+}
+
+double histogram_bound(const struct histogram *histogram, double share)
+{
+    double wanted = share * (double)histogram_count(histogram);
+    uint64_t count = 0;
+
+    for (int i = 0; i < HISTOGRAM_BUCKETS - 1; i++) {
+        count += atomic_load_explicit(&histogram->counts[i], memory_order_relaxed);
+        if ((double)count >= wanted)
+            return count == 0 ? 0 : bounds[i].s;
+    }
+    return HUGE_VAL;
 }
 
 void histogram_write(const struct histogram *histogram, const char *name, const char *label,

@@ -52,6 +52,12 @@ struct histogram {
 };
 
 void histogram_add(struct histogram *histogram, uint64_t ns); /* any thread, relaxed */
+/* How many durations were added, and their sum. */
+uint64_t histogram_count(const struct histogram *histogram);
+uint64_t histogram_sum_ns(const struct histogram *histogram);
+/* The least bound, in s, that the part `share` (0 to 1) of the durations does not exceed. 0: there
+ * are none; infinite: it exceeds all bounds. */
+double histogram_bound(const struct histogram *histogram, double share);
 /* Behind its head. With `label` each line has it, of the value `of`; NULL: none. */
 void histogram_write(const struct histogram *histogram, const char *name, const char *label,
                      const char *of, struct buffer *page);

@@ -12,11 +12,13 @@
 #include "server/rpc/request.h"
 
 #include <inttypes.h>
+#include <stdatomic.h>
 
 #include "server/base/banned.h"
 
 /* Process-wide, as counters are. */
-static struct histogram steps[STEP_COUNT], commit, waited, served;
+static struct histogram steps[STEP_COUNT], commit, waited, served, database;
+static _Atomic uint64_t errors[DB_ERROR_COUNT];
 
 void metrics_note_request(const struct request *request)
 {
@@ -32,6 +34,11 @@ void metrics_note_request(const struct request *request)
     count = db_count(request->db);
     counter_add(COUNTER_db_statements, count.statements);
     counter_add(COUNTER_db_round_trips, count.round_trips);
+    if (count.waited_ns > 0)
+        histogram_add(&database, count.waited_ns);
+    for (int i = 0; i < DB_ERROR_COUNT; i++)
+        if (count.errors[i] > 0)
+            (void)atomic_fetch_add_explicit(&errors[i], count.errors[i], memory_order_relaxed);
 }
 
 void metrics_note_served(uint64_t waited_ns, uint64_t served_ns)
@@ -52,6 +59,18 @@ static void write_durations(struct buffer *page)
     histogram_write(&waited, "request_waiting_seconds", NULL, NULL, page);
     metric_head(page, "request_seconds", "histogram", "from then to the last byte of its reply");
     histogram_write(&served, "request_seconds", NULL, NULL, page);
+    metric_head(page, "db_wait_seconds", "histogram",
+                "of that, how long a request waited for the database");
+    histogram_write(&database, "db_wait_seconds", NULL, NULL, page);
+}
+
+static void write_errors(struct buffer *page)
+{
+    metric_head(page, "db_errors_total", "counter",
+                "errors that the database answered requests with");
+    for (int i = 0; i < DB_ERROR_COUNT; i++)
+        metric_value(page, "db_errors_total", "kind", text_from(db_error_words[i].word),
+                     (double)atomic_load_explicit(&errors[i], memory_order_relaxed));
 }
 
 void metrics_write(struct buffer *ret_page)
@@ -63,4 +82,5 @@ void metrics_write(struct buffer *ret_page)
         buffer_print(ret_page, METRIC_PREFIX "no_work_total{reason=\"%s\"} %" PRIu64 "\n",
                      reason_word((enum reason)i), reason_count((enum reason)i));
     write_durations(ret_page);
+    write_errors(ret_page);
 }

@@ -9,6 +9,7 @@
 #include "config/config.h"
 #include "server/base/arena.h"
 #include "server/base/clock.h"
+#include "server/base/counters.h"
 #include "server/base/log.h"
 #include "server/base/random.h"
 #include "server/files/host_files.h"
@@ -96,6 +97,7 @@ static struct db *database(struct worker *worker, struct config *config)
         return worker->db;
     if (db_open(config, &worker->db, &failure) != STATUS_OK) {
         worker->db = NULL;
+        counter_add(COUNTER_db_connections_failed, 1);
         if (worker->db_failures == 0)
             log_event(LOG_LEVEL_WARNING, "database_away", text_from(failure.text));
         put_off_database(worker);

@@ -92,7 +92,11 @@ static void a_lost_connection_is_gone_and_can_be_reopened(void **state)
     kill_connections(f);
     assert_status(STATUS_DB_GONE, db_host_guard(f->db, 8, 1, 1));
     assert_true(strlen(db_error(f->db)) > 0);
+    assert_int_equal(db_count(f->db).errors[DB_ERROR_LOST], 1);
     assert_status(STATUS_OK, db_reopen(f->db));
+    assert_int_equal(db_count(f->db).errors[DB_ERROR_LOST], 1); /* the request counts it later */
+    db_count_reset(f->db);
+    assert_int_equal(db_count(f->db).errors[DB_ERROR_LOST], 0);
     assert_status(STATUS_NOT_FOUND, db_host_token(f->db, 7, &token)); /* rolled back */
     assert_status(STATUS_OK, db_host_guard(f->db, 7, 2, 1));
     assert_status(STATUS_OK, db_commit(f->db));
@@ -378,7 +382,31 @@ static void a_deadlock_is_to_be_repeated(void **state)
     (void)db_rollback(f->db);
     (void)pthread_join(thread, NULL);
     assert_true((status == STATUS_DB_RETRY) != (locker.status == STATUS_DB_RETRY));
+    assert_int_equal(db_count(f->db).errors[DB_ERROR_DEADLOCK] +
+                         db_count(f->other).errors[DB_ERROR_DEADLOCK],
+                     1);
     assert_true(status == STATUS_OK || status == STATUS_DB_RETRY);
+}
+
+/* By what it waits for, which another connection holds for a while. */
+static void waiting_is_measured(void **state)
+{
+    struct fixture *f = *state;
+    struct locker locker = {.db = f->other};
+    pthread_t thread;
+
+    assert_status(STATUS_OK, db_user_lock(f->db, 1));
+    db_count_reset(f->db);
+    db_count_reset(f->other);
+    assert_int_equal(pthread_create(&thread, NULL, lock_the_first, &locker), 0);
+    test_database_wait_for_lock_wait(f->database);
+    usleep(200000);
+    assert_true(db_count(f->db).waited_ns == 0); /* the pause is not the database's */
+    assert_status(STATUS_OK, db_rollback(f->db));
+    (void)pthread_join(thread, NULL);
+    assert_status(STATUS_OK, locker.status);
+    assert_in_range(db_count(f->db).waited_ns, 1, 199999999);
+    assert_in_range(db_count(f->other).waited_ns, 200000000, UINT64_C(3000000000));
 }
 
 static void classes_of_errors(void **state)
@@ -684,6 +712,7 @@ int main(void)
         CASE(a_living_connection_is_young),
         CASE(old_connections_are_forgotten),
         CASE(a_deadlock_is_to_be_repeated),
+        CASE(waiting_is_measured),
         CASE(classes_of_errors),
         CASE(errors_are_told_in_words),
         CASE(a_refusal_does_not_wait_for_the_database),

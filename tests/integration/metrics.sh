@@ -46,6 +46,10 @@ claim "each step has its times" test "$(grep -c '^quartermaster_request_step_sec
 
 claim "requests were timed" grep -q '^quartermaster_request_seconds_count 16$' "$work/page"
 claim "so was their wait" grep -q '^quartermaster_request_waiting_seconds_count 16$' "$work/page"
+claim "so was the database's part in it" grep -q '^quartermaster_db_wait_seconds_count 16$' "$work/page"
+# shellcheck disable=SC2016 # $ is awk's
+claim "which is the smaller one" awk '/^quartermaster_db_wait_seconds_sum / { part = $2 }
+    /^quartermaster_request_seconds_sum / { whole = $2 } END { exit !(part > 0 && part < whole) }' "$work/page"
 claim "jobs are counted by app" grep -qE '^quartermaster_pool_app_jobs\{app="[a-z]+"\} [1-9]' "$work/page"
 claim "the version is told" grep -qE '^quartermaster_build_info\{version="[0-9].*"\} 1$' "$work/page"
 

@@ -4,6 +4,8 @@
 #include "server/base/metric.h"
 #include "tests/support/test.h"
 
+#include <math.h>
+
 static void a_gauge_has_its_head(void **state)
 {
     struct buffer page = buffer_on_heap(1000);
@@ -55,12 +57,30 @@ static void a_histogram_adds_up(void **state)
     buffer_free(&page);
 }
 
+/* A bound is told, not what lies between two of them. */
+static void a_bound_is_the_least_that_a_share_keeps(void **state)
+{
+    struct histogram histogram = {.sum_ns = 0};
+
+    (void)state;
+    assert_real(histogram_bound(&histogram, 0.99), 0, 0);
+    for (int i = 0; i < 99; i++)
+        histogram_add(&histogram, 900000);
+    histogram_add(&histogram, UINT64_C(31000000000));
+    assert_i64((int64_t)histogram_count(&histogram), 100);
+    assert_i64((int64_t)histogram_sum_ns(&histogram), INT64_C(31089100000));
+    assert_real(histogram_bound(&histogram, 0.5), 0.001, 0);
+    assert_real(histogram_bound(&histogram, 0.99), 0.001, 0);
+    assert_true(isinf(histogram_bound(&histogram, 0.991)));
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(a_gauge_has_its_head),
         cmocka_unit_test(what_a_label_may_not_hold_is_escaped),
         cmocka_unit_test(a_histogram_adds_up),
+        cmocka_unit_test(a_bound_is_the_least_that_a_share_keeps),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

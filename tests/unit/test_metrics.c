@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* The page of counters, and the table of reasons behind it. */
+#include "db/db.h"
 #include "server/base/arena.h"
 #include "server/base/buffer.h"
 #include "server/base/counters.h"
@@ -27,6 +28,11 @@ static void every_row_of_both_tables_is_on_the_page(void **state)
         assert_true(text_contains(buffer_text(&page),
                                   text_print(arena, "\nquartermaster_no_work_total{reason=\"%s\"} ",
                                              reason_word((enum reason)i))));
+    for (int i = 0; i < DB_ERROR_COUNT; i++)
+        assert_true(
+            text_contains(buffer_text(&page),
+                          text_print(arena, "\nquartermaster_db_errors_total{kind=\"%s\"} 0\n",
+                                     db_error_words[i].word)));
     assert_true(text_contains(buffer_text(&page), TEXT("\nquartermaster_jobs_sent_total 41\n")));
     assert_true(text_contains(buffer_text(&page), TEXT("{reason=\"memory\"} 2\n")));
     arena_destroy(arena);
