@@ -141,7 +141,20 @@ echo mine >"$dir/usual/scheduler-down.asis"
 expect 1 'scheduler-down.asis was changed' deploy apache
 same "of several files none is written then" "$(ls "$file" 2>/dev/null)" ""
 expect 0 'scheduler-down.asis' deploy apache --how fcgid --force
-expect 0 '^run +a2enmod cgid asis ssl && a2ensite demo' deploy apache --how cgi --certificate /c --key /k
+expect 0 "^add +Include $file to the configuration of Apache" deploy apache --how cgi --certificate /c --key /k
+expect 0 '^run +a2enmod cgid asis ssl$' deploy apache --how cgi --certificate /c --key /k
+file_was=$file file=$dir/apache2/sites-available/mine.conf
+mkdir -p "$dir"/apache2/{sites,conf,mods}-available
+expect 0 '^run +a2enmod cgid asis ssl && a2ensite mine$' deploy apache --how cgi --certificate /c --key /k
+printf 'Listen 80\n#Listen 1\nListen 81 https\n' >"$dir/apache2/ports.conf"
+expect 0 "^add +Listen 1 to $dir/apache2/ports.conf$" deploy apache
+printf '\tListen [::]:1\n' >>"$dir/apache2/ports.conf"
+deploy apache >"$dir/said"
+same "a port that Apache listens on" "$(grep -c Listen "$dir/said")" 0
+expect 0 '^run +apt-get install libapache2-mod-fcgid$' deploy apache --how fcgid
+file=$dir/apache2/conf-available/mine.conf
+expect 0 '^run +a2enmod proxy_fcgi asis && a2enconf mine$' deploy apache
+file=$file_was
 expect 0 '^warning +.*/config.xml cannot be (read|entered)|cannot be entered' deploy apache --how cgi
 expect 2 'wanted proxy-fcgi, fcgid or cgi' deploy apache --how php
 expect 2 'go together' deploy nginx --certificate /c

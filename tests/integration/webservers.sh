@@ -182,6 +182,12 @@ take_port
 http=$port
 take_port
 https=$port
+# One that has its host for itself, and a scheduler where it was when the project was below a path.
+mkdir -p "$work/whole/html/user" "$work/whole/download"
+sed -e "s|http://127.0.0.1/test/|http://root.example/|" -e "s|</config>|<scheduler_url>http://root.example/old_cgi/cgi</scheduler_url>&|" \
+    "$project/config.xml" >"$work/whole/config.xml"
+echo '<scheduler>' >"$work/whole/html/user/index.html"
+echo data >"$work/whole/download/some"
 # shellcheck disable=SC2317 # claim calls it
 deploy() { # PROJECT KIND NAME [OPTION...]
     "$QM_BINARY_DIR/qmctl" --project "$1" deploy "$2" --file "$work/deployed/$2/$3" --port "$http" --tls-port "$https" \
@@ -247,6 +253,7 @@ for kind in nginx apache; do
     [ $kind = apache ] || options=(--address 127.0.0.1) more=(--locations "$work/deployed/inside/other.conf")
     claim "$kind: is deployed" deploy "$project" $kind test.conf "${options[@]}"
     claim "$kind: and the other project" deploy "$work/other" $kind other.conf "${options[@]}" "${more[@]}"
+    claim "$kind: and the one at the root of a host" deploy "$work/whole" $kind whole.conf "${options[@]}"
     [ "$(id -u)" != 0 ] || chown nobody "$work/deployed"
     if [ $kind = nginx ]; then deployed_nginx & else deployed_apache & fi
     started+=($!)
@@ -264,6 +271,16 @@ for kind in nginx apache; do
             <(post "${url%_cgi/cgi}/file_upload_handler" /dev/null --cacert "$work/web.pem")
         claim "$kind, $scheme: the other project" \
             grep -q '<scheduler_reply>' <(post "$other" "$request" -k)
+        whole=${url%/test_cgi/cgi} port=${url%/test_cgi/cgi}
+        whole=${whole/127.0.0.1/root.example} port=${port##*:}
+        whole_get() { curl -sk --max-time 10 --connect-to "root.example:$port:127.0.0.1:$port" "$@"; }
+        claim "$kind, $scheme, root: the same reply" cmp "$work/first.reply" <(whole_get --data-binary "@$request" "$whole/old_cgi/cgi")
+        claim "$kind, $scheme, root: the master page" grep -q '<scheduler>' <(whole_get "$whole")
+        claim "$kind, $scheme, root: a file to download" grep -q '^data' <(whole_get "$whole/download/some")
+        claim "$kind, $scheme, root: uploads" grep -q '<data_server_reply>' <(whole_get -d '' "$whole/file_upload_handler")
+        claim "$kind, $scheme, root: slashes that are doubled" grep -q '^data' <(whole_get "$whole//download//some")
+        claim "$kind, $scheme, root: and before the scheduler" grep -q '<scheduler_reply>' <(whole_get --data-binary "@$request" "$whole//old_cgi/cgi")
+        claim "$kind, $scheme, root: not for other hosts" not grep -q '<scheduler' <(curl -sk -d '' "${url%/test_cgi/cgi}/old_cgi/cgi")
     done
     end_process "${started[-1]}"
 done

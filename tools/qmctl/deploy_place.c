@@ -76,9 +76,15 @@ static enum status url_read(struct session *session, const char *option, struct 
     return STATUS_OK;
 }
 
+/* The paths at which the samples serve the project: what comes before the slash of /cgi, /download
+ * and so on, so of a project at the root of a host nothing. */
+struct served {
+    struct text path, cgi;
+};
+
 /* A URL on the same host must be where the samples have it; what is elsewhere is not theirs. */
 static enum status check_url(struct session *session, const struct url *master, const char *option,
-                             struct text url, const char *const served[])
+                             struct text url, const struct text paths[2])
 {
     struct url found;
     enum status status = STATUS_OK;
@@ -88,32 +94,66 @@ static enum status check_url(struct session *session, const struct url *master, 
     status = url_read(session, option, url, &found);
     if (status != STATUS_OK || !text_equal_nocase(found.host, master->host))
         return status;
-    for (size_t i = 0; served[i] != NULL; i++)
-        if (text_equal(found.path, text_print(session->arena, TEXT_FORMAT "%s",
-                                              TEXT_ARG(master->path), served[i])))
+    for (size_t i = 0; i < 2; i++)
+        if (text_equal(found.path, without_slashes(paths[i])))
             return STATUS_OK;
     return fail(&session->failure, STATUS_INVALID,
                 "%s is " TEXT_FORMAT
-                ", but for this master_url the web server would serve /" TEXT_FORMAT
-                "%s: change config.xml, or a copy of the sample by hand",
-                option, TEXT_ARG(url), TEXT_ARG(master->path), served[0]);
+                ", but for this master_url the web server would serve " TEXT_FORMAT
+                ": change config.xml, or a copy of the sample by hand",
+                option, TEXT_ARG(url), TEXT_ARG(paths[0]));
 }
 
-static enum status check_urls(struct session *session, const struct url *master, bool takes_uploads)
+/* Below a path the scheduler is at PATH_cgi/cgi. Who has the whole host may have it anywhere, as a
+ * project has that once was below a path: its clients go on with the URL that they know. */
+static enum status find_served(struct session *session, const struct url *master,
+                               struct served *ret_served)
 {
-    static const char *const scheduler[] = {"_cgi/cgi", NULL};
-    static const char *const download[] = {"/download", NULL};
-    static const char *const upload[] = {"/file_upload_handler", "_cgi/file_upload_handler", NULL};
     const struct config *config = session->config;
+    struct arena *arena = session->arena;
+    struct url found;
+
+    *ret_served = (struct served){.path = NO_TEXT};
+    if (master->path.length > 0) {
+        ret_served->path = text_print(arena, "/" TEXT_FORMAT, TEXT_ARG(master->path));
+        ret_served->cgi = text_print(arena, "/" TEXT_FORMAT "_cgi", TEXT_ARG(master->path));
+        return STATUS_OK;
+    }
+    for (size_t i = 0; i < config->scheduler_url.count; i++) {
+        enum status status =
+            url_read(session, "scheduler_url", config->scheduler_url.items[i], &found);
+
+        if (status != STATUS_OK)
+            return status;
+        if (!text_equal_nocase(found.host, master->host) || !text_ends(found.path, TEXT("/cgi")))
+            continue;
+        ret_served->cgi = text_print(arena, "/" TEXT_FORMAT,
+                                     TEXT_ARG(text_first(found.path, found.path.length - 4)));
+        break;
+    }
+    return STATUS_OK;
+}
+
+static enum status check_urls(struct session *session, const struct url *master,
+                              const struct served *served, bool takes_uploads)
+{
+    const struct config *config = session->config;
+    struct arena *arena = session->arena;
+    struct text scheduler = text_print(arena, TEXT_FORMAT "/cgi", TEXT_ARG(served->cgi));
+    struct text download = text_print(arena, TEXT_FORMAT "/download", TEXT_ARG(served->path));
+    const struct text uploads[2] = {
+        text_print(arena, TEXT_FORMAT "/file_upload_handler", TEXT_ARG(served->path)),
+        text_print(arena, TEXT_FORMAT "/file_upload_handler", TEXT_ARG(served->cgi))};
     enum status status = STATUS_OK;
 
     for (size_t i = 0; i < config->scheduler_url.count && status == STATUS_OK; i++)
-        status =
-            check_url(session, master, "scheduler_url", config->scheduler_url.items[i], scheduler);
+        status = check_url(session, master, "scheduler_url", config->scheduler_url.items[i],
+                           (const struct text[2]){scheduler, scheduler});
     if (status == STATUS_OK)
-        status = check_url(session, master, "download_url", config->download_url, download);
+        status = check_url(session, master, "download_url", config->download_url,
+                           (const struct text[2]){download, download});
     if (status == STATUS_OK && takes_uploads)
-        status = check_url(session, master, "upload_url", config->upload_url, upload);
+        status = check_url(session, master, "upload_url", config->upload_url, uploads);
     return status;
 }
 
@@ -288,6 +328,9 @@ static enum status find_folders(struct session *session, struct deploy_place *pl
     if (status == STATUS_OK)
         status = deploy_place_set(session, place, "DOWN",
                                   of_project(session, place, NO_TEXT, "scheduler-down.asis"));
+    if (status == STATUS_OK)
+        status = deploy_place_set(session, place, "JOIN_DOWN",
+                                  of_project(session, place, NO_TEXT, "join-down.asis"));
     return status;
 }
 
@@ -321,13 +364,35 @@ static enum status find_group(struct session *session, struct deploy_place *plac
     return STATUS_OK;
 }
 
+/* By the path of its URL. Of a project at the root of a host by its folder, as its services are. */
+static enum status set_names(struct session *session, struct deploy_place *place,
+                             const struct url *master, const struct served *served)
+{
+    const char *slash = strrchr(place->project, '/');
+    struct text name =
+        master->path.length > 0 ? master->path : text_from(slash == NULL ? "" : slash + 1);
+    enum status status;
+
+    place->is_root = master->path.length == 0;
+    place->file_name = as_word(session, name, "-.");
+    status = deploy_place_set(session, place, "WORD", as_word(session, name, ""));
+    if (status == STATUS_OK)
+        status = deploy_place_set(session, place, "PATH", string(session, served->path));
+    if (status == STATUS_OK)
+        status = deploy_place_set(session, place, "CGI", string(session, served->cgi));
+    if (status == STATUS_OK)
+        status = deploy_place_set(session, place, "HOST", string(session, master->host));
+    return status;
+}
+
 enum status deploy_place_find(struct session *session, struct deploy_place *ret_place)
 {
     struct deploy_place *place = ret_place;
     struct url master;
+    struct served served;
     enum status status = session_config(session);
 
-    *place = (struct deploy_place){.name = NULL};
+    *place = (struct deploy_place){.project = NULL};
     place->filling.values = place->values;
     place->filling.parts = place->parts;
     if (status == STATUS_OK && session->config->master_url.length == 0)
@@ -336,28 +401,19 @@ enum status deploy_place_find(struct session *session, struct deploy_place *ret_
         status = url_read(session, "master_url", session->config->master_url, &master);
     if (status != STATUS_OK)
         return status;
-    if (master.path.length == 0)
-        return fail(&session->failure, STATUS_INVALID,
-                    "master_url is " TEXT_FORMAT ", but the samples are for projects below a path, "
-                    "such as https://example.org/demo/",
-                    TEXT_ARG(session->config->master_url));
     place->is_https = master.is_https;
     place->takes_uploads = !option_given(session, "no-uploads");
-    place->name = string(session, master.path);
-    place->file_name = as_word(session, master.path, "-.");
-    status = check_urls(session, &master, place->takes_uploads);
+    status = find_served(session, &master, &served);
     if (status == STATUS_OK)
-        status = deploy_place_set(session, place, "NAME", place->name);
+        status = check_urls(session, &master, &served, place->takes_uploads);
     if (status == STATUS_OK)
-        status = deploy_place_set(session, place, "WORD", as_word(session, master.path, ""));
+        status = find_folders(session, place);
     if (status == STATUS_OK)
-        status = deploy_place_set(session, place, "HOST", string(session, master.host));
+        status = set_names(session, place, &master, &served);
     if (status == STATUS_OK)
         status = set_ports(session, place, &master);
     if (status == STATUS_OK)
         status = set_certificate(session, place);
-    if (status == STATUS_OK)
-        status = find_folders(session, place);
     if (status == STATUS_OK)
         status = find_sockets(session, place);
     if (status == STATUS_OK)
@@ -367,6 +423,7 @@ enum status deploy_place_find(struct session *session, struct deploy_place *ret_
     deploy_place_set_part(place, "uploads", place->takes_uploads);
     deploy_place_set_part(place, "ipv6", !option_given(session, "address") && machine_has_ipv6());
     deploy_place_set_part(place, "tls", place->has_tls);
+    deploy_place_set_part(place, "below", !place->is_root);
     return status;
 }
 

@@ -10,13 +10,14 @@
 enum { DEPLOY_VALUES_MAX = 24, DEPLOY_PARTS_MAX = 16 };
 
 struct deploy_place {
-    const char *name;      /* the path of the project's URL, without slashes at its ends */
-    const char *file_name; /* the same as the name of a file */
+    const char *file_name; /* the path of the project's URL as the name of a file; of a project at
+                              the root of a host the last part of its folder's path */
     const char *project;   /* the folder, absolute, without links */
     const char *socket, *uploads_socket;
     const char *group; /* the web server's, and the name of its user */
     const char *program;
     bool is_https;        /* by master_url */
+    bool is_root;         /* no path in master_url */
     bool has_tls;         /* a certificate is given */
     bool has_boinc_pages; /* html/user/index.php */
     bool takes_uploads;

@@ -3,6 +3,7 @@
  * server would stumble over. */
 #include "config/config.h"
 #include "server/base/arena.h"
+#include "server/base/file.h"
 #include "tools/qmctl/commands.h"
 #include "tools/qmctl/deployment.h"
 
@@ -151,21 +152,164 @@ static const struct way *find_way(const struct session *session)
     return NULL;
 }
 
+/* One file; of a project that has a whole host, where it comes by https too, one for each. */
+static enum status add_apache_site(struct deployment *deployment, const char *sample,
+                                   const char *path, bool is_https)
+{
+    struct deploy_place *place = &deployment->place;
+    bool has_root = place->is_root && !place->has_boinc_pages;
+
+    deploy_place_set_part(place, "root", has_root);
+    deploy_place_set_part(place, "below", !has_root);
+    deploy_place_set_part(place, "http", !is_https);
+    deploy_place_set_part(place, "https", is_https);
+    return deployment_add(deployment, sample, path, true);
+}
+
+struct sites {
+    const char *paths[2]; /* the second is NULL where there is one */
+};
+
+static enum status add_apache_files(struct deployment *deployment, const char *sample,
+                                    struct sites *ret_sites)
+{
+    const struct deploy_place *place = &deployment->place;
+    struct arena *arena = deployment->session->arena;
+    const char *path = path_of(deployment, "/etc/apache2/sites-available");
+    struct text stem = text_from(path);
+    enum status status;
+
+    *ret_sites = (struct sites){.paths = {path}};
+    if (text_ends(stem, TEXT(".conf")))
+        stem.length -= strlen(".conf");
+    if (place->is_root && !place->has_boinc_pages && place->has_tls)
+        ret_sites->paths[1] =
+            text_string(arena, text_print(arena, TEXT_FORMAT "-tls.conf", TEXT_ARG(stem)));
+    status = add_apache_site(deployment, sample, path, false);
+    if (status == STATUS_OK && ret_sites->paths[1] != NULL)
+        status = add_apache_site(deployment, sample, ret_sites->paths[1], true);
+    if (status == STATUS_OK)
+        status = deployment_add(deployment, "scheduler-down.asis",
+                                deploy_place_value(place, "DOWN"), false);
+    if (status == STATUS_OK && deployment->session->config->joining)
+        status = deployment_add(deployment, "join-down.asis",
+                                deploy_place_value(place, "JOIN_DOWN"), false);
+    return status;
+}
+
+/* Debian's Apache: its folder, from that of the site's file; NULL: the file lies elsewhere. */
+static const char *apache_folder(struct arena *arena, const char *path, const char *kind)
+{
+    const char *slash = strrchr(path, '/');
+    struct text folder = {path, slash == NULL ? 0 : (size_t)(slash - path)};
+
+    if (!text_ends(folder, text_print(arena, "/%s", kind)))
+        return NULL;
+    return text_string(arena, text_first(folder, folder.length - strlen(kind) - 1));
+}
+
+/* The packages of modules that are not in Debian's apache2 itself. */
+static void say_packages(struct deployment *deployment, const struct way *way, const char *folder)
+{
+    struct arena *arena = deployment->session->arena;
+    const char *modules = text_string(arena, text_print(arena, "%s/mods-available", folder));
+    const char *fcgid = text_string(arena, text_print(arena, "%s/fcgid.load", modules));
+
+    if (strcmp(way->word, "fcgid") == 0 && access(modules, F_OK) == 0 && access(fcgid, F_OK) != 0)
+        deployment_say(deployment, "run", TEXT("apt-get install libapache2-mod-fcgid"));
+}
+
+static bool listens(struct arena *arena, struct text ports, struct text port)
+{
+    while (ports.length > 0) {
+        struct text line = text_trim(text_split(&ports, '\n'));
+
+        if (!text_starts(line, TEXT("Listen ")))
+            continue;
+        line = text_trim((struct text){line.at + 7, line.length - 7});
+        line = text_split(&line, ' '); /* a protocol may follow */
+        if (text_equal(line, port) ||
+            text_ends(line, text_print(arena, ":" TEXT_FORMAT, TEXT_ARG(port))))
+            return true;
+    }
+    return false;
+}
+
+/* A port that Apache does not listen on yet. */
+static void say_port(struct deployment *deployment, const char *folder, const char *word)
+{
+    enum { PORTS_BYTES_MAX = 1 << 16 };
+    struct arena *arena = deployment->session->arena;
+    const char *path = text_string(arena, text_print(arena, "%s/ports.conf", folder));
+    const char *port = deploy_place_value(&deployment->place, word);
+    struct failure unread = {0};
+    struct text ports;
+
+    if (file_read(arena, path, PORTS_BYTES_MAX, &ports, &unread) == STATUS_OK &&
+        !listens(arena, ports, text_from(port)))
+        deployment_say(deployment, "add", text_print(arena, "Listen %s to %s", port, path));
+}
+
+static const char *last_part(struct arena *arena, const char *path)
+{
+    const char *slash = strrchr(path, '/');
+    struct text name = text_from(slash == NULL ? path : slash + 1);
+
+    if (text_ends(name, TEXT(".conf")))
+        name.length -= strlen(".conf");
+    return text_string(arena, name);
+}
+
+/* As an administrator of Debian does it, by links that its commands make; elsewhere by what Apache
+ * understands itself. */
+static void say_apache_commands(struct deployment *deployment, const struct way *way,
+                                const struct sites *sites)
+{
+    struct arena *arena = deployment->session->arena;
+    const char *path = sites->paths[0], *command = "a2ensite";
+    const char *folder = apache_folder(arena, path, "sites-available");
+    struct text names = text_print(arena, "%s", last_part(arena, path));
+
+    if (folder == NULL) {
+        command = "a2enconf";
+        folder = apache_folder(arena, path, "conf-available");
+    }
+    if (sites->paths[1] != NULL)
+        names = text_print(arena, TEXT_FORMAT " %s", TEXT_ARG(names),
+                           last_part(arena, sites->paths[1]));
+    if (folder != NULL) {
+        say_packages(deployment, way, folder);
+        say_port(deployment, folder, "PORT");
+        if (deployment->place.has_tls)
+            say_port(deployment, folder, "TLS_PORT");
+        deployment_say(deployment, "run",
+                       text_print(arena, "a2enmod %s%s && %s " TEXT_FORMAT, way->modules,
+                                  deployment->place.has_tls ? " ssl" : "", command,
+                                  TEXT_ARG(names)));
+    } else {
+        deployment_say(deployment, "run",
+                       text_print(arena, "a2enmod %s%s", way->modules,
+                                  deployment->place.has_tls ? " ssl" : ""));
+        for (size_t i = 0; i < 2 && sites->paths[i] != NULL; i++)
+            deployment_say(
+                deployment, "add",
+                text_print(arena, "Include %s to the configuration of Apache", sites->paths[i]));
+    }
+    deployment_say(deployment, "run", TEXT("apache2ctl configtest && systemctl reload apache2"));
+}
+
 enum exit_code command_deploy_apache(struct session *session)
 {
     const struct way *way = find_way(session);
-    struct arena *arena = session->arena;
     struct deployment deployment;
+    struct sites sites;
     enum exit_code code;
 
     if (way == NULL)
         return usage_failed(session, "--how %s: wanted proxy-fcgi, fcgid or cgi",
                             option_value(session, "how"));
     if (deployment_begin(session, &deployment) != STATUS_OK ||
-        deployment_add(&deployment, way->sample,
-                       path_of(&deployment, "/etc/apache2/sites-available"), true) != STATUS_OK ||
-        deployment_add(&deployment, "scheduler-down.asis",
-                       deploy_place_value(&deployment.place, "DOWN"), false) != STATUS_OK)
+        add_apache_files(&deployment, way->sample, &sites) != STATUS_OK)
         return session_failed(session);
     code = deployment_put(&deployment);
     if (code == EXIT_FAILED)
@@ -175,9 +319,6 @@ enum exit_code command_deploy_apache(struct session *session)
         look_at_sockets(&deployment);
     else
         look_at_programs(&deployment);
-    deployment_say(&deployment, "run",
-                   text_print(arena, "a2enmod %s%s && a2ensite %s", way->modules,
-                              deployment.place.has_tls ? " ssl" : "", deployment.place.file_name));
-    deployment_say(&deployment, "run", TEXT("apache2ctl configtest && systemctl reload apache2"));
+    say_apache_commands(&deployment, way, &sites);
     return deployment_end(&deployment, code);
 }

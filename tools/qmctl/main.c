@@ -293,9 +293,10 @@ const struct subcommand subcommands[] = {
      "qmctl deploy nginx --certificate /etc/ssl/demo.pem --key /etc/ssl/demo.key --dry-run",
      OPTIONS(deploy_nginx_options), .run = command_deploy_nginx},
     {"deploy apache", "",
-     "Writes the configuration of Apache for a project, and scheduler-down.asis in the project's "
-     "folder, which Apache answers with while no server runs; says what else has to be done. A "
-     "file that was changed since is not written over.",
+     "Writes the configuration of Apache for a project, and in the project's folder "
+     "scheduler-down.asis and join-down.asis, which Apache answers with while no server runs; says "
+     "what else has to be done, as Debian's commands that enable the modules and the site. A file "
+     "that was changed since is not written over.",
      "qmctl deploy apache --how fcgid", OPTIONS(deploy_apache_options),
      .run = command_deploy_apache},
     {"deploy systemd", "",
