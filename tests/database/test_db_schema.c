@@ -97,6 +97,150 @@ static void an_existing_project_gets_only_our_tables(void **state)
     test_database_destroy(database);
 }
 
+/* --- earlier states ------------------------------------------------------------------------------
+ */
+
+/* How many statements a file has; runs the first `count` of them. */
+static size_t run_statements(struct test_database *database, const char *sql, size_t count)
+{
+    struct text rest = text_from(sql);
+    size_t found = 0;
+
+    while (text_trim(rest).length > 0) {
+        size_t end = text_find(rest, TEXT(";\n"));
+
+        if (found++ < count)
+            test_sql(database, TEXT_FORMAT, TEXT_ARG(text_first(rest, end)));
+        end = end + 2 < rest.length ? end + 2 : rest.length;
+        rest = (struct text){rest.at + end, rest.length - end};
+    }
+    return found;
+}
+
+/* A database as the program left it whose last upgrade had that number. */
+static struct test_database *database_of_version(int64_t version)
+{
+    struct test_database *database = test_database_create(false, NULL);
+
+    (void)run_statements(database, schema_sql, SIZE_MAX);
+    test_sql(database, "CREATE TABLE qm_schema (version BIGINT NOT NULL PRIMARY KEY,"
+                       " name VARCHAR(191) NOT NULL, done TINYINT NOT NULL)"
+                       " ENGINE=InnoDB DEFAULT CHARSET=utf8mb4;"
+                       "INSERT INTO qm_schema VALUES (0, 'schema', 1)");
+    for (int64_t i = 0; i < version; i++) {
+        (void)run_statements(database, schema_upgrades[i].sql, SIZE_MAX);
+        test_sql(database, "INSERT INTO qm_schema VALUES (%d, '%s', 1)", (int)i + 1,
+                 schema_upgrades[i].name);
+    }
+    return database;
+}
+
+/* Killed after any of the statements of any upgrade, before it was noted: the next run ends where
+ * one without an interruption ends. */
+static void an_upgrade_that_was_cut_goes_on(void **state)
+{
+    struct test_database *whole = test_database_create(true, NULL);
+    struct text text = picture(whole);
+    char *wanted = text_keep(text);
+
+    (void)state;
+    for (size_t i = 0; i < schema_upgrade_count; i++) {
+        size_t count = 1;
+
+        for (size_t cut = 0; cut <= count; cut++) {
+            struct test_database *database = database_of_version((int64_t)i);
+            struct schema_report report;
+
+            count = run_statements(database, schema_upgrades[i].sql, cut);
+            assert_status(STATUS_OK,
+                          db_schema_upgrade(test_database_config(database), &report, NULL));
+            assert_i64(report.version_before, (int64_t)i);
+            assert_i64(report.version_now, (int64_t)schema_upgrade_count);
+            text = picture(database);
+            if (!text_is(text, wanted))
+                fail_msg("%s, cut after %zu statements", schema_upgrades[i].name, cut);
+            test_database_destroy(database);
+        }
+    }
+    free(wanted);
+    test_database_destroy(whole);
+}
+
+/* What has to stay: a server of the version before goes on while the tables are upgraded, and comes
+ * back when the new one is not wanted. Its statements find each column as it was; a column that it
+ * does not know has a value without it; no row that it writes is one too many. */
+static void keep_state(struct test_database *database)
+{
+    test_sql(database,
+             "CREATE TEMPORARY TABLE were_columns AS SELECT TABLE_NAME, COLUMN_NAME, COLUMN_TYPE,"
+             " IS_NULLABLE FROM information_schema.COLUMNS WHERE TABLE_SCHEMA = DATABASE();"
+             "CREATE TEMPORARY TABLE were_unique AS SELECT TABLE_NAME,"
+             " GROUP_CONCAT(COLUMN_NAME ORDER BY COLUMN_NAME) AS columns"
+             " FROM information_schema.STATISTICS WHERE TABLE_SCHEMA = DATABASE()"
+             " AND NON_UNIQUE = 0 GROUP BY TABLE_NAME, INDEX_NAME");
+}
+
+static int64_t changed_columns(struct test_database *database)
+{
+    return test_sql_integer(database,
+                            "SELECT COUNT(*) FROM were_columns w"
+                            " LEFT JOIN information_schema.COLUMNS c ON c.TABLE_SCHEMA = DATABASE()"
+                            " AND c.TABLE_NAME = w.TABLE_NAME AND c.COLUMN_NAME = w.COLUMN_NAME"
+                            " AND c.COLUMN_TYPE = w.COLUMN_TYPE AND c.IS_NULLABLE = w.IS_NULLABLE"
+                            " WHERE c.COLUMN_NAME IS NULL");
+}
+
+static int64_t demanding_columns(struct test_database *database)
+{
+    return test_sql_integer(
+        database, "SELECT COUNT(*) FROM information_schema.COLUMNS c"
+                  " WHERE c.TABLE_SCHEMA = DATABASE() AND c.IS_NULLABLE = 'NO'"
+                  " AND c.COLUMN_DEFAULT IS NULL AND c.EXTRA NOT LIKE '%%auto_increment%%'"
+                  " AND c.TABLE_NAME IN (SELECT TABLE_NAME FROM were_columns)"
+                  " AND CONCAT(c.TABLE_NAME, '.', c.COLUMN_NAME) NOT IN"
+                  " (SELECT CONCAT(w.TABLE_NAME, '.', w.COLUMN_NAME) FROM were_columns w)");
+}
+
+static int64_t new_unique_keys(struct test_database *database)
+{
+    return test_sql_integer(
+        database, "SELECT COUNT(*) FROM (SELECT TABLE_NAME, GROUP_CONCAT(COLUMN_NAME ORDER BY"
+                  " COLUMN_NAME) AS columns FROM information_schema.STATISTICS WHERE"
+                  " TABLE_SCHEMA = DATABASE() AND NON_UNIQUE = 0 GROUP BY TABLE_NAME, INDEX_NAME) n"
+                  " WHERE n.TABLE_NAME IN (SELECT TABLE_NAME FROM were_columns)"
+                  " AND (n.TABLE_NAME, n.columns) NOT IN (SELECT TABLE_NAME, columns FROM"
+                  " were_unique)");
+}
+
+static void forget_state(struct test_database *database)
+{
+    test_sql(database, "DROP TEMPORARY TABLE were_columns, were_unique");
+}
+
+static void an_upgrade_only_adds(void **state)
+{
+    struct test_database *database = database_of_version(0);
+
+    (void)state;
+    for (size_t i = 0; i < schema_upgrade_count; i++) {
+        keep_state(database);
+        (void)run_statements(database, schema_upgrades[i].sql, SIZE_MAX);
+        if (changed_columns(database) + demanding_columns(database) + new_unique_keys(database) > 0)
+            fail_msg("%s takes away or demands", schema_upgrades[i].name);
+        forget_state(database);
+    }
+    /* And each of these would be seen. */
+    keep_state(database);
+    test_sql(database, "ALTER TABLE qm_host MODIFY token BIGINT; ALTER TABLE qm_server DROP name");
+    assert_i64(changed_columns(database), 2);
+    test_sql(database, "ALTER TABLE qm_host ADD wanted BIGINT NOT NULL,"
+                       " ADD free BIGINT, ADD usual BIGINT NOT NULL DEFAULT 0");
+    assert_i64(demanding_columns(database), 1);
+    test_sql(database, "ALTER TABLE host ADD UNIQUE qm_only (userid)");
+    assert_i64(new_unique_keys(database), 1);
+    test_database_destroy(database);
+}
+
 static int64_t primary_keys(struct test_database *database)
 {
     return test_sql_integer(database, "SELECT COUNT(*) FROM information_schema.TABLE_CONSTRAINTS"
@@ -241,6 +385,8 @@ int main(void)
         cmocka_unit_test(again_changes_nothing),
         cmocka_unit_test(a_missing_database_is_made),
         cmocka_unit_test(an_interrupted_run_is_completed),
+        cmocka_unit_test(an_upgrade_that_was_cut_goes_on),
+        cmocka_unit_test(an_upgrade_only_adds),
         cmocka_unit_test(an_existing_project_gets_only_our_tables),
         cmocka_unit_test(every_table_of_ours_gets_a_primary_key),
         cmocka_unit_test(a_strange_database_is_refused),
