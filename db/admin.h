@@ -127,10 +127,13 @@ struct cancelled {
 /* How many db_admin_cancel would find. */
 MUST_CHECK enum status db_admin_cancellable(struct db *db, const struct job_filter *filter,
                                             uint64_t *ret_workunits);
-/* The workunits that are not cancelled yet: error bit CANCELLED, transition_time now; their UNSENT
- * and INACTIVE results are OVER/DIDNT_NEED. in_progress: results that hosts still have. */
+/* The next some hundred workunits behind number `*last` (at first 0) that are not cancelled yet:
+ * error bit CANCELLED, transition_time now; their UNSENT and INACTIVE results are OVER/DIDNT_NEED.
+ * in_progress: results that hosts still have. `*last` becomes the number of the last one, or 0:
+ * there were none. To be committed each time, so that nobody waits for the rows of a large batch.
+ */
 MUST_CHECK enum status db_admin_cancel(struct db *db, const struct job_filter *filter, int64_t now,
-                                       struct cancelled *ret_cancelled);
+                                       int64_t *last, struct cancelled *ret_cancelled);
 
 /* --- transitions --------------------------------------------------------------------------- */
 
@@ -269,8 +272,12 @@ struct queue_line {
     int64_t inactive, unsent, in_progress, over;
     int64_t oldest_unsent; /* epoch; 0: none */
 };
+/* Reads the index entries of all results. */
 MUST_CHECK enum status db_admin_queue(struct db *db, struct arena *arena, bool by_batch,
                                       struct queue_line **ret_rows, size_t *ret_count);
+/* What is unsent, in progress and over of each application, counted up to `most` each. */
+MUST_CHECK enum status db_admin_queue_counted(struct db *db, struct arena *arena, int64_t most,
+                                              struct queue_line **ret_rows, size_t *ret_count);
 
 /* How many connections this user may have, and how many prepared statements all together. */
 MUST_CHECK enum status db_admin_connection_limits(struct db *db,
@@ -306,9 +313,10 @@ struct job_class_filter {
 MUST_CHECK enum status db_admin_job_classes(struct db *db, struct arena *arena,
                                             const struct job_class_filter *filter,
                                             struct job_class **ret_rows, size_t *ret_count);
-/* When a host asked last (epoch; 0: never), and how many asked since `since`. Reads all hosts. */
-MUST_CHECK enum status db_admin_last_contact(struct db *db, int64_t since, int64_t *ret_last,
-                                             int64_t *ret_count);
+/* Of the `most` newest hosts: how many there are (fewer, where the project has no more), when one
+ * of them asked last (epoch; 0: never), and how many asked since `since`. */
+MUST_CHECK enum status db_admin_last_contact(struct db *db, int64_t since, int64_t most,
+                                             struct last_contact_row *ret_contact);
 /* The platforms of the versions that a host has had jobs of. */
 MUST_CHECK enum status db_admin_host_platforms(struct db *db, struct arena *arena, int64_t hostid,
                                                struct text **ret_names, size_t *ret_count);

@@ -55,21 +55,69 @@ enum status db_admin_queue(struct db *db, struct arena *arena, bool by_batch,
     return STATUS_OK;
 }
 
+static enum status count_queue(struct db *db, int64_t appid, int64_t most, struct queue_line *line)
+{
+    const struct {
+        int64_t state, *count;
+    } states[] = {{RESULT_UNSENT, &line->unsent},
+                  {RESULT_IN_PROGRESS, &line->in_progress},
+                  {RESULT_OVER, &line->over}};
+
+    for (size_t i = 0; i < sizeof(states) / sizeof(states[0]); i++) {
+        struct jobs_counted_row row;
+        enum status status = DB_ONE(db, admin_queue_state, NULL, &row, .appid = appid,
+                                    .server_state = states[i].state, .most = most);
+
+        if (status != STATUS_OK)
+            return status;
+        *states[i].count = row.jobs;
+    }
+    return STATUS_OK;
+}
+
+enum status db_admin_queue_counted(struct db *db, struct arena *arena, int64_t most,
+                                   struct queue_line **ret_rows, size_t *ret_count)
+{
+    struct app_row *apps;
+    struct queue_line *lines;
+    size_t app_count, count = 0;
+    enum status status = DB_ALL(db, apps, arena, &apps, &app_count, DB_NO_VALUES);
+
+    if (status != STATUS_OK)
+        return status;
+    lines = ARENA_ARRAY(arena, app_count, struct queue_line);
+    if (lines == NULL)
+        return STATUS_TOO_LARGE;
+    for (size_t i = 0; i < app_count; i++) {
+        struct queue_line line = {.app = apps[i].name};
+
+        status = count_queue(db, apps[i].id, most, &line);
+        if (status != STATUS_OK)
+            return status;
+        if (line.unsent + line.in_progress + line.over > 0)
+            lines[count++] = line;
+    }
+    *ret_rows = lines;
+    *ret_count = count;
+    return STATUS_OK;
+}
+
 enum status db_admin_connection_limits(struct db *db, struct connection_limits_row *ret_limits)
 {
     return DB_ONE(db, admin_connection_limits, NULL, ret_limits, DB_NO_VALUES);
 }
 
-enum status db_backlog(struct db *db, int64_t now, struct backlog *ret_backlog)
+enum status db_backlog(struct db *db, int64_t now, int64_t most, struct backlog *ret_backlog)
 {
     struct overdue_row overdue;
-    struct waiting_row validations, assimilations;
-    enum status status = DB_ONE(db, admin_transitions_waiting, NULL, &overdue, .now = now);
+    struct jobs_counted_row validations, assimilations;
+    enum status status =
+        DB_ONE(db, admin_transitions_waiting, NULL, &overdue, .now = now, .most = most);
 
     if (status == STATUS_OK)
-        status = DB_ONE(db, admin_validations_waiting, NULL, &validations, DB_NO_VALUES);
+        status = DB_ONE(db, admin_validations_waiting, NULL, &validations, .most = most);
     if (status == STATUS_OK)
-        status = DB_ONE(db, admin_assimilations_waiting, NULL, &assimilations, DB_NO_VALUES);
+        status = DB_ONE(db, admin_assimilations_waiting, NULL, &assimilations, .most = most);
     if (status == STATUS_OK)
         *ret_backlog = (struct backlog){.transitions = overdue.jobs,
                                         .oldest_transition = overdue.oldest,
@@ -195,15 +243,8 @@ enum status db_admin_host_platforms(struct db *db, struct arena *arena, int64_t 
     return STATUS_OK;
 }
 
-enum status db_admin_last_contact(struct db *db, int64_t since, int64_t *ret_last,
-                                  int64_t *ret_count)
+enum status db_admin_last_contact(struct db *db, int64_t since, int64_t most,
+                                  struct last_contact_row *ret_contact)
 {
-    struct last_contact_row row;
-    enum status status = DB_ONE(db, admin_last_contact, NULL, &row, .since = since);
-
-    if (status != STATUS_OK)
-        return status;
-    *ret_last = row.last;
-    *ret_count = row.since;
-    return STATUS_OK;
+    return DB_ONE(db, admin_last_contact, NULL, ret_contact, .since = since, .most = most);
 }

@@ -197,42 +197,33 @@ static enum status cancel_some(struct db *db, struct db_ids ids, int64_t now,
 enum status db_admin_cancellable(struct db *db, const struct job_filter *filter,
                                  uint64_t *ret_workunits)
 {
-    int64_t ids[CANCEL_ROWS];
-    int64_t last = 0;
-    size_t count;
+    struct jobs_counted_row row;
+    enum status status;
 
-    *ret_workunits = 0;
-    do {
-        enum status status = find_workunits(db, filter, last, ids, &count);
-
-        if (status != STATUS_OK)
-            return status;
-        if (count > 0)
-            last = ids[count - 1];
-        *ret_workunits += count;
-    } while (count == CANCEL_ROWS);
-    return STATUS_OK;
+    if (filter->name.length > 0)
+        status = DB_ONE(db, admin_cancel_count_name, NULL, &row, .name = filter->name);
+    else if (filter->batch != 0)
+        status = DB_ONE(db, admin_cancel_count_batch, NULL, &row, .batch = filter->batch);
+    else
+        status = DB_ONE(db, admin_cancel_count_app, NULL, &row, .appid = filter->appid);
+    if (status == STATUS_OK)
+        *ret_workunits = (uint64_t)row.jobs;
+    return status;
 }
 
 enum status db_admin_cancel(struct db *db, const struct job_filter *filter, int64_t now,
-                            struct cancelled *ret_cancelled)
+                            int64_t *last, struct cancelled *ret_cancelled)
 {
     int64_t ids[CANCEL_ROWS];
-    int64_t last = 0;
     size_t count;
+    enum status status = find_workunits(db, filter, *last, ids, &count);
 
     *ret_cancelled = (struct cancelled){0};
-    do {
-        enum status status = find_workunits(db, filter, last, ids, &count);
-
-        if (status == STATUS_OK && count > 0)
-            status = cancel_some(db, (struct db_ids){ids, count}, now, ret_cancelled);
-        if (status != STATUS_OK)
-            return status;
-        if (count > 0)
-            last = ids[count - 1];
-    } while (count == CANCEL_ROWS);
-    return STATUS_OK;
+    if (status == STATUS_OK && count > 0)
+        status = cancel_some(db, (struct db_ids){ids, count}, now, ret_cancelled);
+    if (status == STATUS_OK)
+        *last = count == 0 ? 0 : ids[count - 1];
+    return status;
 }
 
 enum status db_admin_message_add(struct db *db, int64_t hostid, struct text variety,

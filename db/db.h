@@ -159,12 +159,15 @@ bool db_may_lag(const struct db *db);
 MUST_CHECK enum status db_catch_up(struct db *db);
 
 /* What waits for other programs of the project: transitions that are due (the oldest one's time, 0:
- * none), validation, assimilation. */
+ * none), validation, assimilation. Each is counted up to `most`: what the count costs has a bound,
+ * however much there is. */
 struct backlog {
     int64_t transitions, oldest_transition;
     int64_t validations, assimilations;
 };
-MUST_CHECK enum status db_backlog(struct db *db, int64_t now, struct backlog *ret_backlog);
+enum { BACKLOG_COUNTED_MOST = 100000 };
+MUST_CHECK enum status db_backlog(struct db *db, int64_t now, int64_t most,
+                                  struct backlog *ret_backlog);
 
 /* --- catalog ------------------------------------------------------------------------------ */
 

@@ -172,13 +172,16 @@ static void write_backlog(const struct health *health, int64_t now, struct buffe
 
     if (health->backlog_read == 0)
         return;
-    metric_gauge(page, "transitions_waiting", "workunits whose transition is due",
+    metric_gauge(page, "transitions_waiting",
+                 "workunits whose transition is due, counted up to 100000",
                  (double)backlog->transitions);
     metric_gauge(page, "transitions_waiting_seconds", "for how long the oldest of them has been",
                  oldest == 0 || oldest > now ? 0 : (double)(now - oldest));
-    metric_gauge(page, "validations_waiting", "workunits that wait for validation",
+    metric_gauge(page, "validations_waiting",
+                 "workunits that wait for validation, counted up to 100000",
                  (double)backlog->validations);
-    metric_gauge(page, "assimilations_waiting", "workunits that wait for assimilation",
+    metric_gauge(page, "assimilations_waiting",
+                 "workunits that wait for assimilation, counted up to 100000",
                  (double)backlog->assimilations);
 }
 

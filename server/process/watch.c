@@ -324,7 +324,7 @@ static void read_backlog(struct watcher *watcher)
     if (watcher->db == NULL || clock_ns() < watcher->backlog_due_ns)
         return;
     watcher->backlog_due_ns = clock_ns() + backlog_ns;
-    if (db_backlog(watcher->db, now, &backlog) != STATUS_OK) {
+    if (db_backlog(watcher->db, now, BACKLOG_COUNTED_MOST, &backlog) != STATUS_OK) {
         log_event(LOG_LEVEL_WARNING, "backlog_not_read", text_from(db_error(watcher->db)));
         health_note_backlog(server_health(watcher->server), NULL, now);
         close_database(watcher);

@@ -4,6 +4,7 @@
 #include "tests/support/test.h"
 
 #include "db/admin.h"
+#include "db/mariadb.h"
 #include "db/states.h"
 #include "server/base/arena.h"
 #include "server/base/file.h"
@@ -353,11 +354,60 @@ static void name_that_is_taken_is_refused(void **state)
     jobs_end(jobs, false);
 }
 
+/* Part by part; what a part locked is free before the next. */
+static void cancel_all(struct job_fixture *fixture, const struct job_filter *filter, int64_t now,
+                       struct cancelled *ret_sums, int *ret_parts)
+{
+    int64_t last = 0;
+
+    *ret_sums = (struct cancelled){.workunits = 0};
+    *ret_parts = 0;
+    do {
+        struct cancelled some;
+
+        assert_status(STATUS_OK, db_admin_cancel(fixture->base->db, filter, now, &last, &some));
+        assert_true(some.workunits <= DB_LIST_MOST);
+        ret_sums->workunits += some.workunits;
+        ret_sums->unsent += some.unsent;
+        ret_sums->in_progress += some.in_progress;
+        assert_status(STATUS_OK, db_commit(fixture->base->db));
+        ++*ret_parts;
+    } while (last != 0);
+}
+
+/* By the name of a job, by batch and by application; the count beforehand is what is then
+ * cancelled. */
+static void cancel_finds_what_it_counted(void **state)
+{
+    struct job_fixture *fixture = *state;
+    struct cancelled cancelled;
+    uint64_t cancellable;
+    int parts;
+
+    fixture->settings.parameters.batch = 9;
+    make_jobs(fixture, 3);
+    fixture->settings.parameters.batch = 10;
+    fixture->settings.name = TEXT("other");
+    make_jobs(fixture, 2);
+    const struct job_filter filters[] = {
+        {.name = TEXT("job_1")}, {.batch = 9}, {.appid = fixture->settings.app->id}};
+    const uint64_t wanted[] = {1, 2, 2};
+
+    for (size_t i = 0; i < 3; i++) {
+        assert_status(STATUS_OK,
+                      db_admin_cancellable(fixture->base->db, &filters[i], &cancellable));
+        assert_i64((int64_t)cancellable, (int64_t)wanted[i]);
+        cancel_all(fixture, &filters[i], NOW + 5, &cancelled, &parts);
+        assert_i64((int64_t)cancelled.workunits, (int64_t)wanted[i]);
+    }
+}
+
 static void cancel_takes_back_what_is_not_out(void **state)
 {
     struct job_fixture *fixture = *state;
     struct cancelled cancelled;
     uint64_t cancellable;
+    int parts;
     struct job_filter filter = {.batch = 9};
     fixture->settings.parameters.target_nresults = 2;
     fixture->settings.parameters.batch = 9;
@@ -370,8 +420,8 @@ static void cancel_takes_back_what_is_not_out(void **state)
              "UPDATE workunit SET canonical_resultid = 1 WHERE name = 'job_4'");
     assert_status(STATUS_OK, db_admin_cancellable(fixture->base->db, &filter, &cancellable));
     assert_i64((int64_t)cancellable, 599);
-    assert_status(STATUS_OK, db_admin_cancel(fixture->base->db, &filter, NOW + 5, &cancelled));
-    assert_status(STATUS_OK, db_commit(fixture->base->db));
+    cancel_all(fixture, &filter, NOW + 5, &cancelled, &parts);
+    assert_i64(parts, 599 / DB_LIST_MOST + 2); /* the last finds none */
     assert_i64((int64_t)cancelled.workunits, 599);
     assert_i64((int64_t)cancelled.unsent, 1197);
     assert_i64((int64_t)cancelled.in_progress, 1);
@@ -381,10 +431,42 @@ static void cancel_takes_back_what_is_not_out(void **state)
     assert_i64(count(fixture->base, "result WHERE server_state = 5 AND outcome = 5"), 1197);
     assert_i64(count(fixture->base, "result WHERE server_state = 4 AND outcome = 0"), 1);
     assert_i64(count(fixture->base, "result WHERE server_state = 2"), 4);
-    assert_status(STATUS_OK, db_admin_cancel(fixture->base->db, &filter, NOW + 6, &cancelled));
+    cancel_all(fixture, &filter, NOW + 6, &cancelled, &parts);
     assert_i64((int64_t)cancelled.workunits, 0); /* once is enough */
+    assert_i64(parts, 1);
     assert_status(STATUS_OK, db_admin_cancellable(fixture->base->db, &filter, &cancellable));
     assert_i64((int64_t)cancellable, 0);
+}
+
+static void a_count_has_a_bound(void **state)
+{
+    struct job_fixture *fixture = *state;
+    struct last_contact_row contact;
+    struct queue_line *rows;
+    size_t found;
+
+    make_jobs(fixture, 5);
+    test_sql(fixture->base->database,
+             "UPDATE result SET server_state = 4 WHERE name = 'job_0_0';"
+             "UPDATE result SET server_state = 5 WHERE name = 'job_1_0';"
+             "INSERT INTO app SET id = 77, name = 'idle'; DELETE FROM host;"
+             "INSERT INTO host (id, rpc_time) VALUES (1, 900), (2, 500), (3, 700), (4, 100)");
+    for (int64_t most = 2; most <= 4; most++) {
+        assert_status(STATUS_OK, db_admin_queue_counted(fixture->base->db, fixture->base->arena,
+                                                        most, &rows, &found));
+        assert_i64((int64_t)found, 1); /* what has no results has no line */
+        assert_i64(rows[0].unsent, most < 3 ? most : 3);
+        assert_i64(rows[0].in_progress, 1);
+        assert_i64(rows[0].over, 1);
+    }
+    assert_status(STATUS_OK, db_admin_last_contact(fixture->base->db, 600, 2, &contact));
+    assert_i64(contact.hosts, 2);
+    assert_i64(contact.last, 700);
+    assert_i64(contact.since, 1);
+    assert_status(STATUS_OK, db_admin_last_contact(fixture->base->db, 600, 9, &contact));
+    assert_i64(contact.hosts, 4);
+    assert_i64(contact.last, 900);
+    assert_i64(contact.since, 2);
 }
 
 static void queue_counts_by_state(void **state)
@@ -486,7 +568,9 @@ int main(void)
         JOB_CASE(transitioner_makes_the_results),
         JOB_CASE(jobs_for_given_hosts_are_assigned),
         JOB_CASE(name_that_is_taken_is_refused),
+        JOB_CASE(cancel_finds_what_it_counted),
         JOB_CASE(cancel_takes_back_what_is_not_out),
+        JOB_CASE(a_count_has_a_bound),
         JOB_CASE(queue_counts_by_state),
         JOB_CASE(short_deadlines_of_the_newest_jobs),
         JOB_CASE(hosts_with_their_jobs),

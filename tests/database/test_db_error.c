@@ -519,6 +519,7 @@ static void reads_all(struct db *db, struct arena *arena)
     struct version_entry_row *versions;
     struct user_row *users;
     struct host_entry *hosts;
+    struct last_contact_row contact;
     size_t count;
     int64_t number;
 
@@ -528,7 +529,8 @@ static void reads_all(struct db *db, struct arena *arena)
     assert_status(STATUS_OK, db_admin_versions(db, arena, &versions, &count));
     assert_status(STATUS_OK, db_admin_users(db, arena, 10, &users, &count));
     assert_status(STATUS_OK, db_admin_hosts(db, arena, 0, 1, 10, &hosts, &count));
-    assert_status(STATUS_OK, db_admin_last_contact(db, 1, &number, &number));
+    assert_status(STATUS_OK, db_admin_queue_counted(db, arena, 10, &queue, &count));
+    assert_status(STATUS_OK, db_admin_last_contact(db, 1, 10, &contact));
     assert_status(STATUS_OK, db_result_last_id(db, arena, &number));
 }
 

@@ -91,12 +91,20 @@ static void limits_and_backlog_are_read(void **state)
         "INSERT INTO workunit SET id = 2, appid = 7, name = 'b', transition_time = 50;"
         "INSERT INTO workunit SET id = 3, appid = 7, name = 'c', transition_time = 300,"
         " assimilate_state = 1");
-    assert_status(STATUS_OK, db_backlog(f->db, 200, &backlog));
+    assert_status(STATUS_OK, db_backlog(f->db, 200, 2, &backlog));
     assert_int_equal(backlog.transitions, 2);
     assert_int_equal(backlog.oldest_transition, 50);
     assert_int_equal(backlog.validations, 1);
     assert_int_equal(backlog.assimilations, 1);
-    assert_status(STATUS_OK, db_backlog(f->db, 10, &backlog));
+    test_sql(f->database, "UPDATE workunit SET transition_time = id, need_validate = 1,"
+                          " assimilate_state = 1");
+    assert_status(STATUS_OK, db_backlog(f->db, 200, 2, &backlog)); /* there are three */
+    assert_int_equal(backlog.transitions, 2);
+    assert_int_equal(backlog.oldest_transition, 1);
+    assert_int_equal(backlog.validations, 2);
+    assert_int_equal(backlog.assimilations, 2);
+    test_sql(f->database, "UPDATE workunit SET transition_time = 50");
+    assert_status(STATUS_OK, db_backlog(f->db, 10, 2, &backlog));
     assert_int_equal(backlog.transitions, 0);
     assert_int_equal(backlog.oldest_transition, 0);
 }

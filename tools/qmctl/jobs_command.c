@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Making and cancelling jobs. A batch is one transaction: a mistake in any line leaves nothing,
- * neither rows nor copied files. */
+/* Making and cancelling jobs. A batch is made in one transaction: a mistake in any line leaves
+ * nothing, neither rows nor copied files. It is cancelled some hundred jobs at a time. */
 #include "server/submit/jobs.h"
 
 #include "config/config.h"
@@ -9,6 +9,7 @@
 #include "tools/qmctl/commands.h"
 #include "tools/qmctl/confirm.h"
 #include "tools/qmctl/output.h"
+#include "tools/qmctl/pass_parts.h"
 #include "tools/qmctl/progress_line.h"
 #include "tools/qmctl/upload_check.h"
 
@@ -286,6 +287,51 @@ static enum exit_code confirm_cancel(struct session *session, const struct job_f
                    text_from(which));
 }
 
+struct cancelling {
+    struct session *session;
+    const struct job_filter *filter;
+    int64_t last; /* of the jobs that were looked at, when its transaction had ended */
+    bool is_done;
+    struct cancelled sums;
+};
+
+/* One transaction. */
+static enum status cancel_part(void *subject)
+{
+    struct cancelling *cancelling = subject;
+    struct session *session = cancelling->session;
+    struct cancelled some;
+    int64_t last = cancelling->last;
+    enum status status =
+        db_admin_cancel(session->db, cancelling->filter, session->now, &last, &some);
+
+    if (status == STATUS_OK)
+        status = db_commit(session->db);
+    if (status != STATUS_OK)
+        return status;
+    cancelling->is_done = last == 0;
+    cancelling->last = last;
+    cancelling->sums.workunits += some.workunits;
+    cancelling->sums.unsent += some.unsent;
+    cancelling->sums.in_progress += some.in_progress;
+    return STATUS_OK;
+}
+
+/* What is interrupted is given again: the jobs before it are cancelled, and others are not. */
+static enum status cancel_all(struct session *session, const struct job_filter *filter,
+                              struct cancelled *ret_cancelled)
+{
+    struct cancelling cancelling = {.session = session, .filter = filter};
+    enum status status = STATUS_OK;
+
+    while (status == STATUS_OK && !cancelling.is_done) {
+        status = repeat_transaction(session->db, cancel_part, &cancelling);
+        progress(session, "jobs cancelled", (int64_t)cancelling.sums.workunits);
+    }
+    *ret_cancelled = cancelling.sums;
+    return session_db_failed(session, status, "cancel");
+}
+
 enum exit_code command_jobs_cancel(struct session *session)
 {
     static const char *const titles[] = {"jobs", "unsent", "in_progress"};
@@ -313,11 +359,7 @@ enum exit_code command_jobs_cancel(struct session *session)
                                                  : option_value(session, "batch"));
     if (code != EXIT_DONE)
         return code;
-    status = session_db_failed(
-        session, db_admin_cancel(session->db, &filter, session->now, &cancelled), "cancel");
-    if (status == STATUS_OK)
-        status = session_db_failed(session, db_commit(session->db), "commit");
-    if (status != STATUS_OK)
+    if (cancel_all(session, &filter, &cancelled) != STATUS_OK)
         return session_failed(session);
     table_number(&done, (int64_t)cancelled.workunits);
     table_number(&done, (int64_t)cancelled.unsent);

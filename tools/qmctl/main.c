@@ -354,7 +354,9 @@ const struct subcommand subcommands[] = {
      "qmctl jobs create --app demo --in templates/simple_in.xml --out templates/simple_out.xml in1",
      OPTIONS(jobs_create_options), .arguments_max = -1, .takes_parameters = true,
      .run = command_jobs_create},
-    {"jobs cancel", "[NAME]", "Cancels jobs that have no answer yet.",
+    {"jobs cancel", "[NAME]",
+     "Cancels jobs that have no answer yet, some hundred at a time, so that hosts wait for none of "
+     "it. What is interrupted is given again.",
      "qmctl jobs cancel --batch 12", OPTIONS(jobs_cancel_options), .arguments_max = 1, .asks = true,
      .run = command_jobs_cancel},
     {"jobs list", "",
@@ -440,8 +442,10 @@ const struct subcommand subcommands[] = {
      "Checks whether the project is up: what check-config finds in its folder, whether the "
      "database can be read and written as a server does, the queue, jobs that wait for transition, "
      "validation or assimilation, hosts, what each scheduler says of itself and its last ten "
-     "minutes, and where templates have output files, uploads. Exit status 1 when something has "
-     "FAILED.",
+     "minutes, and where templates have output files, uploads. Jobs are counted up to 100000, so "
+     "that it takes no longer where there are millions (qmctl queue counts all). Exit status 1 "
+     "when "
+     "something has FAILED.",
      "qmctl status", OPTIONS(status_options), .run = command_status},
     {"why", "HOST",
      "Says which unsent jobs a host may get now, and why it does not get the others.",

@@ -25,6 +25,7 @@ enum {
     REPLIES_THAT_TELL = 10,   /* of fewer a share says little */
     TRANSITION_LATE_S = 3600, /* then nobody makes them */
     POOL_LAG_LEAST_S = 10,    /* it is about one; beyond no_work_delay a host asks twice in vain */
+    COUNTED_MOST = 100000,    /* an entry more is counted, so that more is noticed */
 };
 #define SHARE_THAT_FAILS 0.5 /* of replies that the project is down, or to come later */
 
@@ -210,11 +211,20 @@ static void look_at_schedulers(struct session *session, struct lines *lines)
 
 /* --- database and queue ----------------------------------------------------------------------- */
 
+/* "12", or "more than 100000": a status costs the same however much a database holds. */
+static struct text counted(struct session *session, int64_t count)
+{
+    if (count > COUNTED_MOST)
+        return text_print(session->arena, "more than %d", COUNTED_MOST);
+    return text_print(session->arena, "%" PRId64, count);
+}
+
 static void look_at_queue(struct session *session, struct lines *lines)
 {
     struct queue_line *rows = NULL;
     size_t count = 0;
-    enum status status = db_admin_queue(session->db, session->arena, false, &rows, &count);
+    enum status status =
+        db_admin_queue_counted(session->db, session->arena, COUNTED_MOST + 1, &rows, &count);
 
     if (status != STATUS_OK)
         add_line(lines, "queue", TEXT("-"), false,
@@ -222,33 +232,46 @@ static void look_at_queue(struct session *session, struct lines *lines)
     for (size_t i = 0; status == STATUS_OK && i < count; i++)
         add_line(lines, "queue", rows[i].app, true,
                  text_print(session->arena,
-                            "%" PRId64 " unsent, %" PRId64 " in progress, %" PRId64 " over",
-                            rows[i].unsent, rows[i].in_progress, rows[i].over));
+                            TEXT_FORMAT " unsent, " TEXT_FORMAT " in progress, " TEXT_FORMAT
+                                        " over",
+                            TEXT_ARG(counted(session, rows[i].unsent)),
+                            TEXT_ARG(counted(session, rows[i].in_progress)),
+                            TEXT_ARG(counted(session, rows[i].over))));
 }
 
 static void look_at_hosts(struct session *session, struct lines *lines)
 {
-    int64_t last = 0, hour = 0;
-    enum status status = db_admin_last_contact(session->db, session->now - 3600, &last, &hour);
+    struct last_contact_row contact;
+    struct text which = NO_TEXT;
+    enum status status =
+        db_admin_last_contact(session->db, session->now - 3600, COUNTED_MOST, &contact);
 
-    if (status != STATUS_OK)
+    if (status != STATUS_OK) {
         add_line(lines, "hosts", TEXT("-"), false,
                  text_copy(session->arena, text_from(db_explain(session->db, status))));
-    else if (last == 0)
-        add_line(lines, "hosts", TEXT("-"), true, TEXT("none has asked yet"));
+        return;
+    }
+    if (contact.hosts == COUNTED_MOST)
+        which = text_print(session->arena, "of the newest %d ", COUNTED_MOST);
+    if (contact.last == 0)
+        add_line(lines, "hosts", TEXT("-"), true,
+                 text_print(session->arena, TEXT_FORMAT "none has asked yet", TEXT_ARG(which)));
     else
         add_line(lines, "hosts", TEXT("-"), true,
-                 text_print(session->arena,
-                            "the last asked %" PRId64 " s ago; in the last hour %" PRId64,
-                            session->now > last ? session->now - last : 0, hour));
+                 text_print(
+                     session->arena,
+                     TEXT_FORMAT "the last asked %" PRId64 " s ago; in the last hour %" PRId64,
+                     TEXT_ARG(which), session->now > contact.last ? session->now - contact.last : 0,
+                     contact.since));
 }
 
 /* What others have to do: BOINC's daemons, or qmctl transition. */
 static void look_at_backlog(struct session *session, struct lines *lines)
 {
     struct backlog backlog;
-    enum status status = db_backlog(session->db, session->now, &backlog);
+    enum status status = db_backlog(session->db, session->now, COUNTED_MOST + 1, &backlog);
     int64_t late = 0;
+    struct text transitions;
 
     if (status != STATUS_OK) {
         add_line(lines, "waiting", TEXT("-"), false,
@@ -257,17 +280,20 @@ static void look_at_backlog(struct session *session, struct lines *lines)
     }
     if (backlog.transitions > 0)
         late = session->now - backlog.oldest_transition;
+    transitions = counted(session, backlog.transitions);
     add_line(lines, "waiting", TEXT("transition"), late < TRANSITION_LATE_S,
              late < TRANSITION_LATE_S
-                 ? text_print(session->arena, "%" PRId64 " jobs", backlog.transitions)
+                 ? text_print(session->arena, TEXT_FORMAT " jobs", TEXT_ARG(transitions))
                  : text_print(session->arena,
-                              "%" PRId64 " jobs, one for %" PRId64
-                              " s: does a transitioner run (qmctl transition)?",
-                              backlog.transitions, late));
+                              TEXT_FORMAT " jobs, one for %" PRId64
+                                          " s: does a transitioner run (qmctl transition)?",
+                              TEXT_ARG(transitions), late));
     add_line(lines, "waiting", TEXT("validation"), true,
-             text_print(session->arena, "%" PRId64 " jobs", backlog.validations));
+             text_print(session->arena, TEXT_FORMAT " jobs",
+                        TEXT_ARG(counted(session, backlog.validations))));
     add_line(lines, "waiting", TEXT("assimilation"), true,
-             text_print(session->arena, "%" PRId64 " jobs", backlog.assimilations));
+             text_print(session->arena, TEXT_FORMAT " jobs",
+                        TEXT_ARG(counted(session, backlog.assimilations))));
 }
 
 /* What can be read is shown, whatever is wrong. */
