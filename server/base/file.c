@@ -129,3 +129,14 @@ enum status file_write_at_ease(const char *path, struct text text, unsigned mode
 {
     return write_file(path, text, mode, false, failure);
 }
+
+bool file_may(const struct stat *found, const struct file_user *who, int wanted)
+{
+    unsigned bits = found->st_mode;
+
+    if (who->user != 0 && found->st_uid == who->user)
+        bits >>= 6;
+    else if (found->st_gid == who->group)
+        bits >>= 3;
+    return (bits & (unsigned)wanted & 7u) == (unsigned)wanted;
+}

@@ -7,6 +7,7 @@
 #include "server/base/text.h"
 
 #include <stdbool.h>
+#include <sys/stat.h>
 
 struct arena;
 
@@ -22,5 +23,13 @@ MUST_CHECK enum status file_write_at_ease(const char *path, struct text text, un
                                           struct failure *failure);
 /* All of it to this descriptor, however many calls it takes. False: errno says why. */
 bool file_write_all(int descriptor, struct text text);
+
+struct file_user {
+    uid_t user;
+    gid_t group;
+};
+/* Whether `wanted` (R_OK, W_OK, X_OK) is allowed to somebody, as the kernel judges: by the bits of
+ * the owner, else those of the group, else the others'. User 0 counts as anybody. */
+bool file_may(const struct stat *found, const struct file_user *who, int wanted);
 
 #endif

@@ -6,6 +6,7 @@
 #include "config/config.h"
 #include "server/base/arena.h"
 #include "server/base/buffer.h"
+#include "server/base/file.h"
 
 #include <curl/curl.h>
 #include <errno.h>
@@ -437,37 +438,26 @@ const char *deploy_place_value(const struct deploy_place *place, const char *wor
 
 /* --- what the web server may do -------------------------------------------------------------- */
 
-/* As the kernel judges: by the bits of the owner, else those of the group, else the others'. */
-static bool may(const struct stat *found, uid_t user, gid_t group, int wanted)
-{
-    unsigned bits = found->st_mode;
-
-    if (user != 0 && found->st_uid == user)
-        bits >>= 6;
-    else if (found->st_gid == group)
-        bits >>= 3;
-    return (bits & (unsigned)wanted & 7u) == (unsigned)wanted;
-}
-
 struct text deploy_lacks(struct session *session, const struct deploy_place *place,
                          const char *path, int wanted)
 {
     const struct passwd *passwd = getpwnam(place->group);
-    uid_t user = passwd == NULL ? 0 : passwd->pw_uid;
     const struct group *group = getgrnam(place->group);
+    struct file_user who = {.user = passwd == NULL ? 0 : passwd->pw_uid};
     struct stat found;
 
     if (group == NULL || stat(path, &found) != 0)
         return NO_TEXT;
+    who.group = group->gr_gid;
     for (const char *slash = strchr(path + 1, '/'); slash != NULL; slash = strchr(slash + 1, '/')) {
         const char *folder =
             string(session, text_copy(session->arena, (struct text){path, (size_t)(slash - path)}));
         struct stat above;
 
-        if (stat(folder, &above) == 0 && !may(&above, user, group->gr_gid, X_OK))
+        if (stat(folder, &above) == 0 && !file_may(&above, &who, X_OK))
             return text_print(session->arena, "%s cannot be entered by %s", folder, place->group);
     }
-    if (may(&found, user, group->gr_gid, wanted))
+    if (file_may(&found, &who, wanted))
         return NO_TEXT;
     return text_print(session->arena, "%s cannot be %s by %s (mode %03o)", path,
                       (wanted & W_OK) != 0 ? "written to" : "read", place->group,
