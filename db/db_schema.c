@@ -232,6 +232,26 @@ enum status db_schema_upgrade(const struct config *config, struct schema_report 
     return status;
 }
 
+enum status db_schema_add_index(const struct config *config, const char *table, const char *name,
+                                const char *columns, struct failure *failure)
+{
+    struct buffer sql = buffer_on_heap(1024);
+    struct db *db = NULL;
+    enum status status = STATUS_NO_MEMORY;
+
+    buffer_print(&sql, "CREATE INDEX IF NOT EXISTS %s ON %s (%s)", name, table, columns);
+    buffer_add_char(&sql, '\0');
+    if (!sql.overflowed)
+        status = db_connect(config, &db, failure);
+    if (status == STATUS_OK)
+        status = explain(db, failure, run_with_name(db, "USE ", config->db_name, ""), name);
+    if (status == STATUS_OK)
+        status = explain(db, failure, db_run_text(db, sql.at), name);
+    db_close(db);
+    buffer_free(&sql);
+    return status;
+}
+
 /* --- the file database ----------------------------------------------------------------------- */
 
 enum status db_files_open(const struct config *config, struct db **ret_db, struct failure *failure)

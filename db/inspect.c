@@ -102,7 +102,19 @@ static enum status read_columns(struct db *db, struct arena *arena, struct datab
     return STATUS_OK;
 }
 
-static enum status check_columns(const struct actual_columns *columns, struct failure *failure)
+bool inspect_uses_table(struct text name)
+{
+    for (size_t i = 0; i < ROW_COUNT; i++)
+        if (text_is(name, row_tables[i].table))
+            return true;
+    for (size_t i = 0; i < sizeof(other_tables) / sizeof(other_tables[0]); i++)
+        if (text_is(name, other_tables[i].name))
+            return true;
+    return false;
+}
+
+enum status inspect_columns(const struct actual_columns *columns, bool wants_ours,
+                            struct failure *failure)
 {
     for (size_t i = 0; i < ROW_COUNT; i++) {
         const struct row_table *table = &row_tables[i];
@@ -125,7 +137,8 @@ static enum status check_columns(const struct actual_columns *columns, struct fa
         }
     }
     for (size_t i = 0; i < sizeof(other_tables) / sizeof(other_tables[0]); i++) {
-        if (!actual_table_exists(columns, other_tables[i].name))
+        if ((wants_ours || !other_tables[i].is_ours) &&
+            !actual_table_exists(columns, other_tables[i].name))
             return fail(failure, STATUS_DB_REFUSED, "there is no table \"%s\"%s",
                         other_tables[i].name,
                         other_tables[i].is_ours ? ": run qmctl init, which adds our tables" : "");
@@ -179,7 +192,7 @@ enum status database_inspect(struct db *db, bool is_project, struct database_fac
     if (status == STATUS_OK)
         status = check_settings(db, arena, &facts, failure);
     if (status == STATUS_OK && is_project)
-        status = check_columns(&facts.columns, failure);
+        status = inspect_columns(&facts.columns, true, failure);
     arena_destroy(arena);
     if (status != STATUS_OK)
         database_facts_free(&facts);

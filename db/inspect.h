@@ -24,6 +24,11 @@ struct database_facts {
  * no tables are demanded. */
 MUST_CHECK enum status database_inspect(struct db *db, bool is_project,
                                         struct database_facts *ret_facts, struct failure *failure);
+/* Whether the tables are such as we need: those of the project, and with `wants_ours` our own. */
+MUST_CHECK enum status inspect_columns(const struct actual_columns *columns, bool wants_ours,
+                                       struct failure *failure);
+/* Whether it is a table that we read or write. */
+bool inspect_uses_table(struct text name);
 void database_facts_free(struct database_facts *facts);
 
 #endif

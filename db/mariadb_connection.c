@@ -5,6 +5,7 @@
 
 #include "config/config.h"
 #include "db/admin.h"
+#include "db/adoption_rows.h"
 #include "server/base/arena.h"
 #include "server/base/clock.h"
 #include "server/base/random.h"
@@ -313,6 +314,26 @@ enum status db_admin_open(const struct config *config, struct db **ret_db, struc
     place.is_admin = true;
     place.answer_timeout = ADMIN_TIMEOUT_S;
     return open_db(&place, true, true, ret_db, NULL, failure);
+}
+
+enum status db_adoption_open(const struct config *config, struct db **ret_db,
+                             struct failure *failure)
+{
+    struct place place = project_place(config);
+    enum status status;
+
+    place.is_admin = true;
+    place.answer_timeout = ADMIN_TIMEOUT_S;
+    status = open_db(&place, true, false, ret_db, NULL, failure);
+    if (status != STATUS_OK)
+        return status;
+    status = db_read_only(*ret_db);
+    if (status != STATUS_OK) {
+        (void)fail(failure, status, "database: %s", (*ret_db)->error);
+        db_close(*ret_db);
+        *ret_db = NULL;
+    }
+    return status;
 }
 
 enum status db_connect(const struct config *config, struct db **ret_db, struct failure *failure)

@@ -31,5 +31,10 @@ struct schema_report {
  * program; the failure says which. `ret_report` may be NULL. */
 MUST_CHECK enum status db_schema_upgrade(const struct config *config,
                                          struct schema_report *ret_report, struct failure *failure);
+/* Adds an index that a project of BOINC's lost, where none of that name is there; columns: "a, b".
+ * Online: whoever reads or writes the table goes on meanwhile. */
+MUST_CHECK enum status db_schema_add_index(const struct config *config, const char *table,
+                                           const char *name, const char *columns,
+                                           struct failure *failure);
 
 #endif
