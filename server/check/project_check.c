@@ -3,6 +3,7 @@
 
 #include "config/config.h"
 #include "db/admin.h"
+#include "db/adoption_rows.h"
 #include "db/files.h"
 #include "server/base/arena.h"
 #include "server/base/file.h"
@@ -19,6 +20,7 @@
 #include <inttypes.h>
 #include <math.h>
 #include <stdarg.h>
+#include <stdbool.h>
 #include <stdio.h>
 #include <string.h>
 #include <sys/stat.h>
@@ -40,7 +42,7 @@ enum {
 struct check {
     struct arena *arena;
     const char *project_dir;
-    bool reads_database;
+    enum check_database database;
     check_found *found;
     void *context;
     struct config *config;
@@ -341,8 +343,13 @@ static void check_database(struct check *check)
     struct failure failure = {.status = STATUS_OK}, unused = {.status = STATUS_OK};
     enum db_trouble trouble;
 
-    if (!check->reads_database)
+    if (check->database == CHECK_NO_DATABASE)
         return;
+    if (check->database == CHECK_READ_ONLY) {
+        if (db_adoption_open(check->config, &check->db, &failure) != STATUS_OK)
+            found(check, CHECK_ERROR, "%s", failure.text);
+        return;
+    }
     trouble = db_examine(check->config, &failure);
     if (trouble != DB_TROUBLE_NONE)
         found(check, CHECK_ERROR, "%s: the database %s: %s", place_of_trouble(check, trouble),
@@ -389,7 +396,7 @@ static void check_files(struct check *check)
         found(check, CHECK_WARNING,
               "%s: without files_db_name no file of today's clients is deleted",
               place(check, "delete_from_self"));
-    if (config->files_db_name.length == 0 || !check->reads_database)
+    if (config->files_db_name.length == 0 || check->database == CHECK_NO_DATABASE)
         return;
     status = db_files_open(config, &db, &failure);
     if (status == STATUS_OK) { /* an earlier version of it lacks columns */
@@ -467,7 +474,8 @@ static void check_deadlines(struct check *check)
               TEXT_ARG(connection_words(check->arena, config, &hosts, apps[i].shortest)));
 }
 
-void project_check(const char *project_dir, bool reads_database, check_found *report, void *context)
+void project_check(const char *project_dir, enum check_database database, check_found *report,
+                   void *context)
 {
     static void (*const looks[TOPIC_COUNT])(struct check * check) = {
 #define LOOK(name) [TOPIC_##name] = check_##name,
@@ -476,7 +484,7 @@ void project_check(const char *project_dir, bool reads_database, check_found *re
     };
     struct check check = {.arena = arena_create(CHECK_BYTES_MAX),
                           .project_dir = project_dir,
-                          .reads_database = reads_database,
+                          .database = database,
                           .found = report,
                           .context = context};
 

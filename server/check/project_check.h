@@ -6,7 +6,6 @@
 #ifndef SERVER_CHECK_PROJECT_CHECK_H
 #define SERVER_CHECK_PROJECT_CHECK_H
 
-#include <stdbool.h>
 #include <stdio.h>
 
 /* What is looked at, in this order; behind the first nothing is, where it fails. */
@@ -45,9 +44,14 @@ struct check_finding {
 };
 typedef void check_found(void *context, const struct check_finding *finding);
 
-/* Calls `report` for each finding. Without the database (reads_database false) what is in it is not
- * checked. */
-void project_check(const char *project_dir, bool reads_database, check_found *report,
+enum check_database {
+    CHECK_NO_DATABASE, /* what is in it is not checked */
+    CHECK_DATABASE,
+    CHECK_READ_ONLY /* it is read, and not tried whether a server can work with it, as our own
+                       tables may be missing */
+};
+/* Calls `report` for each finding. */
+void project_check(const char *project_dir, enum check_database database, check_found *report,
                    void *context);
 
 struct check_counts {

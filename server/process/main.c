@@ -267,7 +267,7 @@ static enum status check_config(const struct server_command *command)
 {
     struct check_counts counts = {.error_count = 0};
 
-    project_check(command->options.project_dir, true, print_found, &counts);
+    project_check(command->options.project_dir, CHECK_DATABASE, print_found, &counts);
     check_print_counts(stderr, &counts);
     return counts.error_count == 0 ? STATUS_OK : STATUS_INVALID;
 }

@@ -388,12 +388,12 @@ static void check_folder(struct watcher *watcher, const struct config *config)
         return;
     watcher->folder_due_ns = clock_ns() + folder_ns;
     project_path(config, "", dir, sizeof(dir));
-    project_check(dir, false, take_finding, &findings);
+    project_check(dir, CHECK_NO_DATABASE, take_finding, &findings);
     health_note_folder(server_health(watcher->server), &findings.counts);
     if (findings.hash != watcher->folder_hash) {
         watcher->folder_hash = findings.hash;
         findings = (struct folder_findings){.logs = true};
-        project_check(dir, false, take_finding, &findings);
+        project_check(dir, CHECK_NO_DATABASE, take_finding, &findings);
     }
 }
 

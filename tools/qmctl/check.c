@@ -38,7 +38,9 @@ enum exit_code command_check_config(struct session *session)
     struct printed printed = {.session = session,
                               .table = TABLE_BEGIN(session, "findings", titles)};
 
-    project_check(session->project, !option_given(session, "no-db"), print_found, &printed);
+    project_check(session->project,
+                  option_given(session, "no-db") ? CHECK_NO_DATABASE : CHECK_DATABASE, print_found,
+                  &printed);
     if (!option_given(session, "no-web") && printed.counts.errors[TOPIC_config] == 0 &&
         session_config(session) == STATUS_OK) {
         struct text problem = upload_templates_problem(session);

@@ -338,7 +338,7 @@ enum exit_code command_status(struct session *session)
 
     bool has_config = session_config_quietly(session) == STATUS_OK;
 
-    project_check(session->project, true, take_finding, &lines);
+    project_check(session->project, CHECK_DATABASE, take_finding, &lines);
     if (has_config) {
         (void)curl_global_init(CURL_GLOBAL_DEFAULT);
         look_at_folder(session, &lines);
