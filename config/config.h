@@ -93,6 +93,13 @@ struct config_findings {
 MUST_CHECK enum status config_load(const char *project_dir, struct arena *arena,
                                    struct config **ret_config, struct config_findings *ret_findings,
                                    struct failure *failure);
+/* The document made well-formed where BOINC's own readers do not mind that it is not; lines keep
+ * their numbers. Every byte above 127 becomes a character reference, which config_unrepair takes
+ * back, so that texts are the bytes of the file whatever their encoding. */
+void config_repair(struct text document, struct buffer *ret_repaired);
+/* In place; returns the new length. */
+size_t config_unrepair(char *text, size_t length);
+
 /* The defaults alone, for tests. */
 MUST_CHECK enum status config_defaults(struct config **ret_config);
 

@@ -46,11 +46,4 @@ const char *config_limits_start(struct limits_reader *reader, struct text name);
 const char *config_limits_end(struct limits_reader *reader, struct config *config, struct text name,
                               struct text value, bool *ret_is_error);
 
-/* The document made well-formed where BOINC's own readers do not mind that it is not; lines keep
- * their numbers. Every byte above 127 becomes a character reference, which config_unrepair takes
- * back, so that texts are the bytes of the file whatever their encoding. */
-void config_repair(struct text document, struct buffer *ret_repaired);
-/* In place; returns the new length. */
-size_t config_unrepair(char *text, size_t length);
-
 #endif

@@ -22,7 +22,7 @@ static const struct option table_options[] = {
     {"json", NULL, NULL, "Print one JSON object for each line."},
 };
 static const struct option asking_options[] = {
-    {"yes", NULL, NULL, "Do not ask before what cannot be undone."},
+    {"yes", NULL, NULL, "Do not ask first."},
 };
 
 #define COUNT(array) (sizeof(array) / sizeof(array)[0])

@@ -6,6 +6,7 @@
 #include "tools/qmctl/project_session.h"
 
 enum exit_code command_init(struct session *session);
+enum exit_code command_adopt(struct session *session);
 enum exit_code command_deploy_nginx(struct session *session);
 enum exit_code command_deploy_systemd(struct session *session);
 enum exit_code command_deploy_mariadb(struct session *session);

@@ -10,7 +10,8 @@
 #include "server/base/banned.h"
 
 /* The answer is the word itself, so that nobody deletes by a key pressed too often. */
-enum exit_code confirm(struct session *session, struct text lost, struct text word)
+static enum exit_code ask(struct session *session, struct text words, const char *nature,
+                          struct text word)
 {
     char line[256] = "";
 
@@ -20,11 +21,10 @@ enum exit_code confirm(struct session *session, struct text lost, struct text wo
     if (session->db != NULL)
         (void)db_end(session->db);
     if (isatty(STDIN_FILENO) != 1)
-        return usage_failed(session,
-                            "%s cannot be undone: without a terminal to ask at it needs --yes",
-                            session->command->name);
-    output_clean(stderr, lost, "");
-    fputs("\nThis cannot be undone. Type ", stderr);
+        return usage_failed(session, "%s %s: without a terminal to ask at it needs --yes",
+                            session->command->name, nature);
+    output_clean(stderr, words, "\n");
+    fprintf(stderr, "\nThis %s. Type ", nature);
     output_clean(stderr, word, "");
     fputs(" to go on: ", stderr);
     if (fgets(line, sizeof(line), stdin) != NULL &&
@@ -32,4 +32,14 @@ enum exit_code confirm(struct session *session, struct text lost, struct text wo
         return EXIT_DONE;
     fputs("nothing was done\n", stderr);
     return EXIT_FAILED;
+}
+
+enum exit_code confirm(struct session *session, struct text lost, struct text word)
+{
+    return ask(session, lost, "cannot be undone", word);
+}
+
+enum exit_code confirm_change(struct session *session, struct text changes, struct text word)
+{
+    return ask(session, changes, "changes a running project", word);
 }

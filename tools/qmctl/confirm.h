@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The question before what cannot be undone. */
+/* The question before what cannot be undone, or is somebody else's. */
 #ifndef TOOLS_QMCTL_CONFIRM_H
 #define TOOLS_QMCTL_CONFIRM_H
 
@@ -11,5 +11,8 @@
  * EXIT_USAGE: there is neither a terminal nor --yes. Whatever is not EXIT_DONE has been explained,
  * and nothing has been done. */
 MUST_CHECK enum exit_code confirm(struct session *session, struct text lost, struct text word);
+/* The same before a change of a project that others work with. */
+MUST_CHECK enum exit_code confirm_change(struct session *session, struct text changes,
+                                         struct text word);
 
 #endif

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* qmctl: the administrator's command. A table of subcommands; each says what it needs, and gets a
  * session. Exit status: 0 done, 1 failed, 2 wrong usage, 3 nothing for this host (why), or
- * something would change (deploy --dry-run). */
+ * something would change (adopt, deploy --dry-run). */
 #include "tools/qmctl/commands.h"
 
 #include "config/config.h"
@@ -39,6 +39,14 @@ static const struct option init_options[] = {
     DB_ADMIN_OPTIONS(
         "Who makes and changes the database, where db-user may not (then, without a password "
         "for db-user, it gets one, and qmctl deploy mariadb makes the user)."),
+};
+static const struct option adopt_options[] = {
+    {"apply", NULL, NULL,
+     "Make the changes: what is missing of indexes and of our own tables, scheduler_url in "
+     "config.xml. Asks first, and says each. Interrupted, it may be run again."},
+    {"all", NULL, NULL,
+     "Show what needs nothing, too (level ok), which --json and --tsv always do."},
+    DB_ADMIN_OPTIONS("Who makes tables and indexes, where the user of config.xml may not."),
 };
 static const struct option app_add_options[] = {
     {"friendly", "user_friendly_name", "NAME", "The name that volunteers see (as NAME)."},
@@ -283,6 +291,14 @@ const struct subcommand subcommands[] = {
     {"init", "DIR", "Makes a project: folder, config.xml, keys, database, master page.",
      "qmctl init /srv/demo --url https://example.org/demo/ --name Demo --db-name demo",
      OPTIONS(init_options), .arguments_min = 1, .arguments_max = 1, .run = command_init},
+    {"adopt", "DIR",
+     "Looks at a running BOINC project, its folder and its database of any year since 2010, and "
+     "says what works, what does not and what has to change. Changes nothing without --apply. "
+     "Levels: ok, note (otherwise than before), change (--apply does it), warning (you decide or "
+     "do it), error (does not work until it is mended). Exit status 3 when --apply would change "
+     "something, 1 when there is an error. moving(7) says when to do what.",
+     "qmctl adopt /home/boincadm/projects/demo", OPTIONS(adopt_options), .arguments_min = 1,
+     .arguments_max = 1, .asks = true, .run = command_adopt},
     {"check-config", "",
      "Checks config.xml, keys, folders, templates and database, and where templates have output "
      "files, whether an upload handler answers at upload_url.",
@@ -466,7 +482,7 @@ static void print_overview(void)
     for (size_t i = 0; i < subcommand_count; i++)
         printf("  %-18s %s\n", subcommands[i].name, subcommands[i].summary);
     puts("\nqmctl SUBCOMMAND --help says more. Exit status: 0 done, 1 failed, 2 wrong usage, "
-         "3 nothing (why), or a change (deploy --dry-run).");
+         "3 nothing (why), or a change (adopt, deploy --dry-run).");
 }
 
 /* Of "keys" and "keys rotate" the longer one counts. */

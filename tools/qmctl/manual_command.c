@@ -38,7 +38,7 @@ static const char introduction[] =
     "\n"
     "Exit status: 0 done, 1 failed (the reason is on standard error), 2 wrong usage, 3 nothing for "
     "this\n"
-    "host (`why`), or something would change (`deploy --dry-run`).\n"
+    "host (`why`), or something would change (`adopt`, `deploy --dry-run`).\n"
     "\n"
     "This page is made by `qmctl manual`. See also: qmctl-why(1), quartermaster(8), "
     "config.xml(5).\n";
@@ -61,7 +61,7 @@ static void print_subcommand(const struct subcommand *command)
             printf("- `--%s N`: %s (%.15g)\n", parameters[i].name, parameters[i].help,
                    parameters[i].standard);
     if (command->asks)
-        puts("\nAsks before what cannot be undone (`--yes`: does not).");
+        puts("\nAsks first (`--yes`: does not).");
     printf("\n    %s\n", command->example);
 }
 

@@ -1,0 +1,202 @@
+#!/bin/bash
+# SPDX-License-Identifier: Apache-2.0
+# A running project of BOINC's, of four years' tables, moves over and back: qmctl adopt looks and changes
+# nothing, --apply changes what it said, a second look finds nothing to change, a client gets a job and
+# reports it, and BOINC's programs can write and read as they did.
+# shellcheck disable=SC2317 # claim calls the functions
+# shellcheck source=tests/integration/lib.sh
+. "$(dirname "$0")/lib.sh"
+# shellcheck source=tests/integration/lib_boinc.sh
+. "$(dirname "$0")/lib_boinc.sh"
+[ -S "$QM_TEST_SOCKET" ] || skip "no private MariaDB at $QM_TEST_SOCKET"
+cp "$QM_BINARY_DIR/quartermaster" "$program"
+
+adopt() { "$QM_BINARY_DIR/qmctl" adopt "$@"; }
+# expect STATUS PATTERN COMMAND...: exit status, and an extended pattern in what it says.
+expect() {
+    local wanted=$1 pattern=$2 got
+    shift 2
+    "$@" >"$work/said" 2>&1 </dev/null
+    got=$?
+    [ "$got" -eq "$wanted" ] && grep -qE -- "$pattern" "$work/said" && say "ok: $* says $pattern" && return
+    claim_failed "$* (exit status $got, wanted $wanted; wanted: $pattern)"
+    head -n 40 "$work/said"
+}
+# found LEVEL TOPIC PATTERN: a line of that level and topic in what was said last as JSON, and a pattern in it.
+found() {
+    grep "^{\"level\": \"$1\", \"topic\": \"$2\", " "$work/said" | grep -qE -- "$3" && return
+    claim_failed "$schema: $1 of $2: $3"
+    cat "$work/said"
+}
+# shellcheck disable=SC2016 # a database's quotes
+ours='KEY `\(qm_result_host_state\|ind_res_st\)`'
+others() { sed 's/,$//' | grep -v "$ours"; }
+everything() { { tables_of "$schema"; sql -e "CHECKSUM TABLE $schema.app, $schema.host, $schema.platform"; find "$project" -type f -exec md5sum {} +; } | sort; }
+# shellcheck disable=SC2094 # it is only read
+cgi() {
+    QM_PROJECT=$project REQUEST_METHOD=POST CONTENT_LENGTH=$(stat -c %s "$1") "$program" <"$1" 2>"$work/cgi.log"
+}
+
+for year in 2010 2012 2018 today; do
+    schema=qm_integration_$$_$year
+    project=$work/$year
+    boinc_tables "$schema" "$year"
+    boinc_folder "$project" "$schema"
+    rows "INSERT INTO platform SET create_time = 1, name = 'x86_64-pc-linux-gnu', user_friendly_name = 'Linux'"
+    fill_project
+    add_jobs 3
+    lost=
+    if [ "$year" = 2010 ]; then
+        lost="ind_res_st"
+        rows "ALTER TABLE result DROP KEY ind_res_st; INSERT INTO msg_from_host VALUES (0, 1, 1, 'x', 0, '')"
+    fi
+    boinc_writes "$schema" >"$work/writes.$year"
+    everything >"$work/before"
+    tables_of "$schema" >"$work/tables.before"
+
+    # --- the look
+    expect 3 '^[0-9]+ errors, ' adopt "$project"
+    expect 3 '"topic": "upgrade"' adopt "$project" --json
+    claim "$year: nothing has changed" cmp "$work/before" <(everything)
+    found warning programs 'feeder must be stopped at the switch'
+    found ok programs 'daemon transitioner goes on'
+    found ok programs 'task antique_file_deleter is disabled'
+    found ok programs 'task update_profile_pages.php goes on'
+    found note programs 'show_shmem is of no use'
+    found note programs 'heaven_maker is not known here'
+    found note options 'feeder_query_size is not read'
+    found change options 'scheduler_url http://127.0.0.1/test_cgi/cgi is added'
+    found change upgrade 'table qm_host, table qm_workunit'
+    found note clients 'come again in 3600 s'
+    found ok project 'db_revision.*22000'
+    found ok project 'log_host1'
+    case $year in
+    2010)
+        found change indexes 'result.ind_res_st.*BOINC.s feeder names it too'
+        found note columns 'workunit.transitioner_flags.*January 2012'
+        found note columns 'app.homogeneous_app_version.*June 2011'
+        found warning clients 'trickles'
+        ;;
+    2012) found note columns 'workunit.size_class.*April 2013' ;;
+    2018) found note columns 'host.misc.*November 2025' ;;
+    today) found ok columns 'all are there' ;;
+    esac
+    [ -n "$lost" ] || found ok indexes 'all that are needed'
+    claim "$year: no error is found" not grep '^{"level": "error"' "$work/said"
+
+    # --- the changes, with a question first
+    expect 2 'without a terminal to ask at it needs --yes' adopt "$project" --apply
+    claim "$year: and nothing has changed still" cmp "$work/before" <(everything)
+    expect 0 'done: .*table qm_host, table qm_workunit' adopt "$project" --apply --yes
+    claim "$year: the option is in its place" grep -qxF '        <scheduler_url>http://127.0.0.1/test_cgi/cgi</scheduler_url>' "$project/config.xml"
+    claim "$year: one line has been added" test "$(wc -l <"$project/config.xml")" = "$(($(wc -l < <(boinc_folder "$work/again" "$schema" && cat "$work/again/config.xml")) + 1))"
+    expect 0 'nothing to change' adopt "$project"
+    expect 0 'nothing to change' adopt "$project" --apply
+    tables_of "$schema" >"$work/tables.after"
+    claim "$year: of the project's tables nothing has changed but indexes that were added" \
+        cmp <(others <"$work/tables.before") <(others <"$work/tables.after")
+    claim "$year: the indexes are there" test "$(grep -c "$ours" "$work/tables.after")" = 2
+
+    # --- a client gets a job and reports it
+    sed "s|<hostid>.*</hostid>|<hostid>0</hostid>|" "$QM_SOURCE_DIR/tests/captures/021-attach-with-work.xml" >"$work/ask.xml"
+    cgi "$work/ask.xml" >"$work/reply"
+    claim "$year: a client gets a job" grep -q '<name>job_1_0</name>' "$work/reply"
+    [ "$(rows "SELECT server_state FROM result WHERE id = 1")" = 4 ] || claim_failed "$year: it is in progress"
+
+    # --- and back: BOINC writes and reads as before
+    claim "$year: BOINC's programs write" sql "$schema" <"$work/writes.$year"
+    claim "$year: the rows are there" test "$(rows "SELECT COUNT(*) FROM result WHERE name = 'written_by_position' AND server_state = 5")" = 1
+    claim "$year: BOINC's feeder reads" test "$(boinc_reads "$schema" | wc -l)" = "$(rows "SELECT COUNT(*) FROM result WHERE server_state = 2")"
+    claim "$year: with the columns where they were" \
+        test "$(boinc_reads "$schema" | head -n 1 | awk -F '\t' '{ print NF }')" = \
+        "$((4 + $(sql -e "SELECT COUNT(*) FROM information_schema.COLUMNS WHERE TABLE_SCHEMA = '$schema' AND TABLE_NAME = 'workunit'")))"
+done
+
+# --- an index that went later; the owner of the folder, who is not whoever adopts it
+rows "ALTER TABLE result DROP KEY ind_res_st"
+sed -i '/scheduler_url/d' "$project/config.xml"
+mkdir "$project/upload/1a"
+chmod 640 "$project/config.xml"
+[ "$(id -u)" != 0 ] || chown -R nobody "$project" || exit 1
+[ "$(id -u)" != 0 ] || chown root "$project/upload/1a" "$project/keys" || exit 1
+chmod 700 "$project/keys"
+expect 3 '^change +indexes +result.ind_res_st ' adopt "$project"
+claim "beside our tables it is no error yet" not grep '^error' "$work/said"
+if [ "$(id -u)" = 0 ]; then
+    claim "folders of uploads that are somebody else's" grep -qE '^warning +rights +upload +1 folders in it, 1a first,' "$work/said"
+    claim "keys that are" grep -qE '^warning +rights +keys .*cannot be read by nobody' "$work/said"
+fi
+asked() { # ANSWER: at a terminal
+    script -qec "$(printf '%q ' "$QM_BINARY_DIR/qmctl" adopt "$project" --apply)" /dev/null <<<"$1"
+}
+expect 1 'indexes result.ind_res_st: .*is made' asked no
+claim "another word than apply changes nothing" grep -q 'This changes a running project. Type apply to go on: nothing was done' <(tr -d '\r\n' <"$work/said")
+expect 3 '^change +indexes +result.ind_res_st ' adopt "$project"
+owner=$(stat -c '%U %G %a' "$project/config.xml")
+adopt "$project" --apply --yes >"$work/said.one" 2>&1 &
+expect 0 'nothing to change' adopt "$project" --apply --yes
+wait $!
+claim "two at once: both end well" test $? = 0
+claim "config.xml keeps its owner and mode" test "$(stat -c '%U %G %a' "$project/config.xml")" = "$owner"
+claim "and has the option once" test "$(grep -c scheduler_url "$project/config.xml")" = 1
+
+# --- what stumbles, each said once and clearly
+boinc_folder "$work/odd" "$schema" '<joining>1</joining>' '<maintenance_delay>120</maintenance_delay>' \
+    '<locality_scheduling>1</locality_scheduling>'
+sed -i 's|127.0.0.1/test/download<|127.0.0.1//test/download<|; s|<cmd>feeder.*</cmd>|&<disabled/>|; s|transitioner|made_up|' "$work/odd/config.xml"
+mkdir "$work/odd/log"
+echo 27030 >"$work/odd/db_revision"
+: >"$work/odd/stop_sched"
+rm "$work/odd/html/user"/*
+expect 0 '^warning +pages +html/user +there are no web pages' adopt "$work/odd"
+for line in '^warning +pages +config.xml:[0-9]+: download_url .*two slashes' '^note +project +log .*a second folder' \
+    '^warning +project +stop_sched' '^warning +programs .*no daemon is BOINC.s transitioner' \
+    '^warning +config .*locality_scheduling is not supported'; do
+    claim "$line" grep -qE "$line" "$work/said"
+done
+claim "no word about the delay where it is short" not grep -q maintenance_delay "$work/said"
+expect 0 'feeder is disabled, and has to stay so' adopt "$work/odd" --all
+sql "$schema" -e "UPDATE app SET homogeneous_redundancy = 1, locality_scheduling = 2, n_size_classes = 3, beta = 1;
+    ALTER TABLE result ENGINE = MyISAM"
+expect 1 '^error +tables +result +its engine is MyISAM' adopt "$work/odd" --apply --yes
+for line in '^warning +apps +work +locality scheduling other than 1' '^warning +apps +work +jobs of several sizes' \
+    'which wait for the errors|nothing to change'; do
+    claim "$line" grep -qE "$line" "$work/said"
+done
+
+# --- bad input
+expect 1 '^qmctl: /nowhere/at/all: No such file' adopt /nowhere/at/all
+expect 1 'there is no config.xml, so this is no project' adopt "$work"
+expect 1 'is not a folder' adopt "$work/odd/config.xml"
+expect 2 'adopt' adopt
+cp -r "$work/odd" "$work/bad"
+sed -i 's|</config>||' "$work/bad/config.xml"
+expect 1 '^qmctl: .*config.xml:[0-9]+: Opening and ending tag' adopt "$work/bad"
+sed "s|$QM_TEST_SOCKET|$work/none|" "$work/odd/config.xml" >"$work/bad/config.xml"
+expect 1 '^error +database .*(connect|Connect)' adopt "$work/bad"
+expect 1 '^error +database ' adopt "$work/bad" --apply --yes
+sed "s|$schema|${schema}_none|" "$work/odd/config.xml" >"$work/bad/config.xml"
+expect 1 '^error +database .*Unknown database' adopt "$work/bad"
+sql -e "CREATE DATABASE ${schema}_old; CREATE TABLE ${schema}_old.user (id INT)"
+sed "s|$schema|${schema}_old|" "$work/odd/config.xml" >"$work/bad/config.xml"
+expect 1 '^error +tables .*there is no table "app"' adopt "$work/bad"
+schema=qm_integration_$$_poor
+boinc_tables "$schema" 2012
+sql "$schema" -e "ALTER TABLE host DROP COLUMN error_rate"
+boinc_folder "$work/poor" "$schema"
+rows "INSERT INTO platform SET create_time = 1, name = 'x86_64-pc-linux-gnu', user_friendly_name = 'Linux'"
+expect 1 '^error +tables .*older than March 2010' adopt "$work/poor"
+echo 27010 >"$work/poor/db_revision"
+sql "$schema" -e "ALTER TABLE host ADD COLUMN error_rate DOUBLE NOT NULL DEFAULT 0"
+# Somebody who may not make tables; half-way, and then with the rights.
+sql -e "CREATE USER '$schema'@localhost IDENTIFIED BY 'x'; GRANT SELECT, INSERT, UPDATE, DELETE ON $schema.* TO '$schema'@localhost"
+sed -i "s|<db_user>root|<db_passwd>x</db_passwd><db_user>$schema|" "$work/poor/config.xml"
+expect 1 '^qmctl: .*(CREATE|command) .*denied to user' adopt "$work/poor" --apply --yes
+sql "$schema" -e "CREATE TABLE qm_schema (version BIGINT NOT NULL PRIMARY KEY, name VARCHAR(191) NOT NULL, done TINYINT NOT NULL);
+    CREATE TABLE qm_host (hostid BIGINT NOT NULL PRIMARY KEY, rpcs BIGINT NOT NULL, token BIGINT NOT NULL, changed BIGINT NOT NULL)"
+expect 0 'done: .*table qm_host' adopt "$work/poor" --apply --yes --db-admin root
+expect 0 'nothing to change' adopt "$work/poor"
+claim "what db_revision claims and is not there" grep -qE '^warning +columns +app_version.beta .*but db_revision says' "$work/said"
+claim "what it does not claim" grep -qE '^note +columns +host.misc ' "$work/said"
+sql -e "DROP USER '$schema'@localhost"
+finish
