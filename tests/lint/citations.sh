@@ -15,6 +15,7 @@ pages='
 policy    server/policy/policy.7.md
 protocol  server/protocol.7.md
 glossary  server/glossary.7.md
+moving    server/moving.7.md
 '
 while read -r page file; do
     [ -z "$page" ] || sed -nE "s/^##+ ([0-9]+(\.[0-9]+)?) .*/$page(7) \1/p" "$file"
@@ -98,7 +99,7 @@ cat >"$work/cited.awk" <<'AWK'
 BEGIN { FS = "\t" }
 {
     rest = $2
-    while (match(rest, /(policy|protocol|glossary)\(7\),? [0-9]+(\.[0-9]+)?((,| to|, and| and) [0-9]+\.[0-9]+)*|[Rr]equirements? [0-9]+-[0-9]+((,| to|, and| and) [0-9]+-[0-9]+)*/)) {
+    while (match(rest, /(policy|protocol|glossary|moving)\(7\),? [0-9]+(\.[0-9]+)?((,| to|, and| and) [0-9]+\.[0-9]+)*|[Rr]equirements? [0-9]+-[0-9]+((,| to|, and| and) [0-9]+-[0-9]+)*/)) {
         found = substr(rest, RSTART, RLENGTH)
         rest = substr(rest, RSTART + RLENGTH)
         page = found ~ /^[Rr]eq/ ? "requirement" : substr(found, 1, index(found, ")"))
