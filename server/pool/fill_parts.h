@@ -95,6 +95,9 @@ MUST_CHECK enum status fill_mark_streams(struct db *db, struct arena *arena,
 
 /* --- fill_thread.c ---------------------------------------------------------------------------- */
 
+/* How long (s) to wait after a step that asked for `pause` and took `worked`; was_asked: requests
+ * used the database meanwhile. */
+double fill_rest(double pause, double worked, bool was_asked);
 void fill_stop_thread(struct filler *filler);
 
 #endif

@@ -11,14 +11,17 @@
 #include "config/config.h"
 #include "db/db.h"
 #include "server/base/clock.h"
+#include "server/base/counters.h"
 #include "server/base/log.h"
 
 #include <errno.h>
+#include <math.h>
 #include <time.h>
 
 #include "server/base/banned.h"
 
 static const double reconnect_pause = 1;
+static const double most_rest = 0.1; /* s, after a step; new jobs wait for it, too */
 static const double simulated_step = 600;
 static const double simulated_patience = 120; /* s, real: what takes longer is not waited for */
 static const double another_run = 86400;      /* s back: no request that was overtaken */
@@ -87,13 +90,25 @@ void filler_follow(struct filler *filler, double now)
     pthread_mutex_unlock(&filler->lock);
 }
 
+/* The first sweep of a million jobs would take a core for seconds: while requests are served, too,
+ * it takes half of one, and as much longer. */
+double fill_rest(double pause, double worked, bool was_asked)
+{
+    double rest = was_asked ? fmin(worked, most_rest) : 0;
+
+    return fmax(pause, rest);
+}
+
 /* Steps on one connection, until it fails, the configuration changes or we are to stop. */
 static void serve(struct filler *filler, struct db *db, const struct config *config)
 {
     double pause = 0;
+    uint64_t statements = counter_value(COUNTER_db_statements);
 
     while (filler->is_simulated ? wait_for_request(filler, pause) : wait_for(filler, pause)) {
+        double begun = clock_seconds();
         enum status status;
+        uint64_t now_statements;
         bool changed;
 
         pthread_mutex_lock(&filler->lock);
@@ -103,6 +118,10 @@ static void serve(struct filler *filler, struct db *db, const struct config *con
             return;
         status = filler_step(
             filler, db, filler->is_simulated ? filler->clock.reached : clock_seconds(), &pause);
+        now_statements = counter_value(COUNTER_db_statements);
+        if (!filler->is_simulated)
+            pause = fill_rest(pause, clock_seconds() - begun, now_statements != statements);
+        statements = now_statements;
         if (status == STATUS_OK)
             continue;
         log_event(LOG_LEVEL_WARNING, "pool_not_filled", text_from(db_error(db)));

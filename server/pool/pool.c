@@ -16,6 +16,7 @@
 
 enum {
     POOL_MAGIC = 0x706f6f6c,
+    ID_RUN = 4096,    /* ids that lie side by side */
     SAMPLE = 16,      /* jobs examined to find a large class */
     LOW_WATER = 64,   /* jobs of a class that lacks some */
     REREAD_MAX = 4096 /* for more of them the next sweep must do */
@@ -86,9 +87,14 @@ void pool_destroy(struct pool *pool)
 
 /* --- one job --------------------------------------------------------------------------------- */
 
+/* Jobs are mostly read in the order of their ids. Neighbours have neighbouring buckets, so that one
+ * line of the processor's cache serves many of them; runs of ids lie in no order, so that ids which
+ * grow by a power of two do not meet in a few buckets. */
 static slot *bucket_of(const struct pool *pool, int64_t resultid)
 {
-    return &pool->job_hash[random_mix(2, (uint64_t)resultid) & pool->hash_mask];
+    uint64_t run = (uint64_t)resultid / ID_RUN;
+
+    return &pool->job_hash[(random_mix(2, run) + (uint64_t)resultid) & pool->hash_mask];
 }
 
 slot pool_find(const struct pool *pool, int64_t resultid)

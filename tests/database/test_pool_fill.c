@@ -5,6 +5,7 @@
 #include "config/config.h"
 #include "db/db.h"
 #include "server/base/arena.h"
+#include "server/pool/fill_parts.h"
 #include "server/pool/pool.h"
 #include "tests/support/database.h"
 #include "tests/support/test.h"
@@ -364,6 +365,15 @@ static void the_thread_fills_and_stops(void **state)
     assert_i64(test_sql_integer(database, "SELECT COUNT(*) FROM qm_server"), 0);
 }
 
+static void filling_leaves_requests_half_a_core(void **state)
+{
+    (void)state;
+    assert_true(fill_rest(0, 0.01, true) == 0.01);
+    assert_true(fill_rest(0, 0.01, false) == 0);
+    assert_true(fill_rest(0, 60, true) == 0.1); /* a slow database: new jobs go on */
+    assert_true(fill_rest(1, 0.01, true) == 1);
+}
+
 /* Twenty jobs, and a keeper that lives in the time of requests. */
 static struct keeper open_simulated(void)
 {
@@ -444,6 +454,7 @@ int main(void)
         CASE(two_servers_share_until_one_falls_silent),
         CASE(an_older_schema_has_no_servers),
         CASE(the_thread_fills_and_stops),
+        CASE(filling_leaves_requests_half_a_core),
         CASE(in_simulated_time_a_request_finds_what_was_due),
         CASE(without_a_database_no_request_waits),
         CASE(simulated_time_may_begin_again),
