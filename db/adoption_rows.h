@@ -12,9 +12,9 @@
 MUST_CHECK enum status db_adoption_open(const struct config *config, struct db **ret_db,
                                         struct failure *failure);
 
-/* Whether the project's own tables have what no server can do without: STATUS_DB_REFUSED, and the
- * failure says what is missing. Ours may be missing. */
-MUST_CHECK enum status db_adoption_tables(struct db *db, struct failure *failure);
+/* Whether the project's tables, and with `wants_ours` those of this server, have what no server can
+ * do without: STATUS_DB_REFUSED, and the failure says what is missing. */
+MUST_CHECK enum status db_adoption_tables(struct db *db, bool wants_ours, struct failure *failure);
 
 /* --- columns that came with the years -------------------------------------------------------- */
 

@@ -27,9 +27,9 @@ const struct needed_index needed_indexes[] = {
 #undef NEEDED_INDEX
 const size_t needed_index_count = sizeof(needed_indexes) / sizeof(needed_indexes[0]);
 
-enum status db_adoption_tables(struct db *db, struct failure *failure)
+enum status db_adoption_tables(struct db *db, bool wants_ours, struct failure *failure)
 {
-    return inspect_columns(db_actual_columns(db), false, failure);
+    return inspect_columns(db_actual_columns(db), wants_ours, failure);
 }
 
 /* --- columns ------------------------------------------------------------------------------- */

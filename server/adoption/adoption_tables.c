@@ -152,6 +152,7 @@ static struct text made_by(struct arena *arena, const char *sql)
 
 static void look_at_upgrades(struct adoption_view *view, struct db *db)
 {
+    struct failure failure = {.status = STATUS_OK};
     bool has_ours = true;
     int64_t version;
 
@@ -174,8 +175,12 @@ static void look_at_upgrades(struct adoption_view *view, struct db *db)
         if (finding != NULL)
             finding->act = ACT_TABLES;
     }
-    if (has_ours)
+    if (has_ours && db_adoption_tables(db, true, &failure) == STATUS_OK)
         adoption_found(view, ADOPTION_OK, "upgrade", "", "the tables of this server are there");
+    else if (has_ours)
+        adoption_found(view, ADOPTION_ERROR, "upgrade", "qm_schema",
+                       "it says that all was made, but a table of this server is missing: DELETE "
+                       "FROM qm_schema WHERE version > 0, and --apply makes what is missing");
     if (version > schema_upgrade_number(&schema_upgrades[schema_upgrade_count - 1])) {
         adoption_found(view, ADOPTION_ERROR, "upgrade", "qm_schema",
                        "the database was upgraded by a newer program (version %lld)",
@@ -314,7 +319,7 @@ void adoption_look_at_tables(struct adoption_view *view)
         view->adoption->stops = true; /* project_check says why */
         return;
     }
-    if (db_adoption_tables(db, &failure) != STATUS_OK) {
+    if (db_adoption_tables(db, false, &failure) != STATUS_OK) {
         adoption_found(view, ADOPTION_ERROR, "tables", "", "%s", failure.text);
         view->adoption->stops = true;
     } else {

@@ -162,12 +162,18 @@ static void our_own_tables_may_be_missing(void **state)
     assert_status(STATUS_OK, db_adoption_version(db, &version));
     assert_i64(version, schema_upgrade_number(&schema_upgrades[schema_upgrade_count - 1]));
     db_close(db);
+    test_sql(database, "UPDATE qm_schema SET done = 0 WHERE version >= 4");
+    assert_status(STATUS_OK, db_adoption_open(test_database_config(database), &db, NULL));
+    assert_status(STATUS_OK, db_adoption_version(db, &version));
+    assert_i64(version, 3);
+    db_close(db);
     test_sql(database, "DROP TABLE qm_schema, qm_host, qm_workunit, qm_duty, qm_server,"
                        " qm_connection, assignment; ALTER TABLE user ENGINE=MyISAM;"
                        "CREATE TABLE forum (id INT) ENGINE=MyISAM;"
                        "INSERT INTO msg_from_host SET id = 1");
     assert_status(STATUS_OK, db_adoption_open(test_database_config(database), &db, NULL));
-    assert_status(STATUS_OK, db_adoption_tables(db, NULL));
+    assert_status(STATUS_OK, db_adoption_tables(db, false, NULL));
+    assert_status(STATUS_DB_REFUSED, db_adoption_tables(db, true, NULL));
     assert_status(STATUS_OK, db_adoption_version(db, &version));
     assert_i64(version, 0);
     assert_status(STATUS_OK, db_adoption_counts(db, &counts));
@@ -181,7 +187,7 @@ static void our_own_tables_may_be_missing(void **state)
     db_close(db);
     test_sql(database, "ALTER TABLE result DROP COLUMN priority");
     assert_status(STATUS_OK, db_adoption_open(test_database_config(database), &db, NULL));
-    assert_status(STATUS_DB_REFUSED, db_adoption_tables(db, &failure));
+    assert_status(STATUS_DB_REFUSED, db_adoption_tables(db, false, &failure));
     assert_non_null(strstr(failure.text, "older than March 2010"));
     db_close(db);
     arena_destroy(arena);

@@ -140,9 +140,17 @@ claim "two at once: both end well" test $? = 0
 claim "config.xml keeps its owner and mode" test "$(stat -c '%U %G %a' "$project/config.xml")" = "$owner"
 claim "and has the option once" test "$(grep -c scheduler_url "$project/config.xml")" = 1
 
+# --- a table of ours that somebody dropped, where qm_schema says that it was made
+rows "DROP TABLE qm_workunit"
+expect 1 '^error +upgrade +qm_schema +.*DELETE FROM qm_schema WHERE version > 0' adopt "$project"
+claim "nothing says that it is there" not grep -q 'tables of this server are there' "$work/said"
+rows "DELETE FROM qm_schema WHERE version > 0"
+expect 0 'done: .*table qm_workunit' adopt "$project" --apply --yes
+
 # --- what stumbles, each said once and clearly
 boinc_folder "$work/odd" "$schema" '<joining>1</joining>' '<maintenance_delay>120</maintenance_delay>' \
-    '<locality_scheduling>1</locality_scheduling>'
+    '<locality_scheduling>1</locality_scheduling>' '<debug_send>0</debug_send>' '<debug_quota/>'
+sed -i 's|feeder -d 3|feeder -d 3 -mod 2 0|; s|heaven_maker --daily|trickle_handler --variety x|' "$work/odd/config.xml"
 sed -i 's|127.0.0.1/test/download<|127.0.0.1//test/download<|; s|<cmd>feeder.*</cmd>|&<disabled/>|; s|transitioner|made_up|' "$work/odd/config.xml"
 mkdir "$work/odd/log"
 echo 27030 >"$work/odd/db_revision"
@@ -151,9 +159,12 @@ rm "$work/odd/html/user"/*
 expect 0 '^warning +pages +html/user +there are no web pages' adopt "$work/odd"
 for line in '^warning +pages +config.xml:[0-9]+: download_url .*two slashes' '^note +project +log .*a second folder' \
     '^warning +project +stop_sched' '^warning +programs .*no daemon is BOINC.s transitioner' \
-    '^warning +config .*locality_scheduling is not supported'; do
+    '^warning +config .*locality_scheduling is not supported' '^note +options .*debug_quota is not read' \
+    '^note +programs .*this feeder leaves jobs out .*-mod 2 0' \
+    '^warning +clients +config.xml: no_work_delay .*trickles.* for 120 s'; do
     claim "$line" grep -qE "$line" "$work/said"
 done
+claim "no word about an option that is off" not grep -q debug_send "$work/said"
 claim "no word about the delay where it is short" not grep -q maintenance_delay "$work/said"
 expect 0 'feeder is disabled, and has to stay so' adopt "$work/odd" --all
 sql "$schema" -e "UPDATE app SET homogeneous_redundancy = 1, locality_scheduling = 2, n_size_classes = 3, beta = 1;
@@ -163,6 +174,10 @@ for line in '^warning +apps +work +locality scheduling other than 1' '^warning +
     'which wait for the errors|nothing to change'; do
     claim "$line" grep -qE "$line" "$work/said"
 done
+
+expect 1 '"level": "error", "topic": "tables"' adopt "$work/odd" --json
+found ok apps 'homogeneous redundancy'
+found ok apps 'test apps'
 
 # --- bad input
 expect 1 '^qmctl: /nowhere/at/all: No such file' adopt /nowhere/at/all

@@ -135,6 +135,8 @@ static void an_option_is_added_at_the_end_of_config(void **state)
          "<boinc><config>\n        <o>1&amp;2</o>\n</config></boinc>"},
         {"<!-- </config> -->\n<config>\n</config>",
          "<!-- </config> -->\n<config>\n        <o>1&amp;2</o>\n</config>"},
+        {"<config>\n\t</config>", "<config>\n        <o>1&amp;2</o>\n\t</config>"},
+        {"  </config>", "  \n        <o>1&amp;2</o>\n</config>"},
         {"<!-- </config>", NULL},
         {"<config>", NULL},
         {"", NULL},
