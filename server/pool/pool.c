@@ -7,6 +7,7 @@
 #include "server/pool/pool.h"
 
 #include "server/base/random.h"
+#include "server/base/sorted.h"
 #include "server/pool/pool_internal.h"
 
 #include <stdlib.h>
@@ -425,10 +426,10 @@ void pool_count_by_app(struct pool *pool, const int64_t *appids, size_t count, s
     pool_lock(pool);
     for (size_t g = 0; g < pool->group_count; g++) {
         const struct group_node *group = group_at(pool, pool->group_list[g]);
+        size_t at = sorted_find_id(appids, count, group->key.appid);
 
-        for (size_t i = 0; i < count; i++)
-            if (appids[i] == group->key.appid)
-                ret_jobs[i] += group->jobs;
+        if (at < count)
+            ret_jobs[at] += group->jobs;
     }
     pool_unlock(pool);
 }

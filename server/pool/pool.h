@@ -188,7 +188,7 @@ struct pool_figures {
     bool is_complete; /* filled, and nothing was left out */
 };
 void pool_figures(struct pool *pool, struct pool_figures *ret_figures);
-/* How many jobs are held of each of the applications. */
+/* How many jobs are held of each of the applications, whose numbers rise. */
 void pool_count_by_app(struct pool *pool, const int64_t *appids, size_t count, size_t *ret_jobs);
 /* Whether more jobs could be held, or a class that gave jobs away lacks some that were left out. */
 bool pool_is_low(struct pool *pool);
