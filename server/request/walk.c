@@ -25,10 +25,11 @@
 #include "server/base/banned.h"
 
 static const struct {
-    const char *name;
+    const char *name, *brief;
     enum next (*run)(struct request *request);
 } steps[STEP_COUNT] = {
-#define STEP_ROW(name_) [STEP_##name_] = {.name = #name_, .run = step_##name_},
+#define STEP_ROW(name_, brief_) \
+    [STEP_##name_] = {.name = #name_, .brief = brief_, .run = step_##name_},
     REQUEST_STEPS(STEP_ROW)
 #undef STEP_ROW
 };
@@ -36,6 +37,11 @@ static const struct {
 const char *request_step_word(enum step step)
 {
     return steps[step].name;
+}
+
+const char *request_step_brief(enum step step)
+{
+    return steps[step].brief;
 }
 
 /* More than any real request nests: a venue's preferences stand six deep. */

@@ -22,7 +22,9 @@ struct buffer;
  * its way, the caller rolls back what is open (db_end). */
 void request_run(struct request *request, struct buffer *ret_reply);
 void request_log(const struct request *request, size_t reply_bytes);
-const char *request_step_word(enum step step); /* in the log and among the counters */
+const char *request_step_word(enum step step);
+const char *request_step_brief(enum step step);
+/* for the administrator */ /* in the log and among the counters */
 
 /* A reply to a request that is not even looked at, because it is too large or too many wait: it
  * asks the client to come again. Needs config, arena, seed and load; the reply is never empty. */

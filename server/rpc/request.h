@@ -48,7 +48,7 @@ struct transport {
 
 /* The walk, in order; code, log line and timing come from this list.
  *
- *   STEP(name)  enum next step_NAME(struct request *)
+ *   STEP(name, brief)  enum next step_NAME(struct request *); a few words for the administrator
  *
  * head        of a large body the key is checked before the rest is read; once, and only where
  *             there is a database
@@ -62,19 +62,19 @@ struct transport {
  * messages    trickles and messages to the host
  * record      host, host_app_version, guard row; the commit follows
  */
-#define REQUEST_STEPS(STEP) \
-    STEP(head)              \
-    STEP(parse)             \
-    STEP(screen)            \
-    STEP(authenticate)      \
-    STEP(report)            \
-    STEP(resend)            \
-    STEP(select)            \
-    STEP(messages)          \
-    STEP(record)
+#define REQUEST_STEPS(STEP)                                                   \
+    STEP(head, "looks up the account of a large request before it is parsed") \
+    STEP(parse, "reads the request")                                          \
+    STEP(screen, "refuses what needs no database")                            \
+    STEP(authenticate, "finds account and host, and locks the host")          \
+    STEP(report, "books the results that the host reports")                   \
+    STEP(resend, "sends lost jobs again, aborts what nobody needs")           \
+    STEP(select, "chooses new jobs and claims them")                          \
+    STEP(messages, "takes and gives messages of jobs")                        \
+    STEP(record, "writes the host and its statistics")
 
 enum step {
-#define STEP_ENUM(name) STEP_##name,
+#define STEP_ENUM(name, brief) STEP_##name,
     REQUEST_STEPS(STEP_ENUM)
 #undef STEP_ENUM
         STEP_COUNT
@@ -178,7 +178,7 @@ struct request {
     bool database_was_away; /* the connection is of no use any more */
 };
 
-#define STEP_DECLARE(name) enum next step_##name(struct request *request);
+#define STEP_DECLARE(name, brief) enum next step_##name(struct request *request);
 REQUEST_STEPS(STEP_DECLARE)
 #undef STEP_DECLARE
 

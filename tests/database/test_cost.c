@@ -258,7 +258,7 @@ static void lost_jobs_cost_no_more_than_new_ones(void **state)
 static void print_steps(const char *what)
 {
     static const char *const names[] = {
-#define NAME(name) #name,
+#define NAME(name, brief) #name,
         REQUEST_STEPS(NAME)
 #undef NAME
     };

@@ -16,10 +16,10 @@ static const struct {
     const char *word;
     enum unit unit;
     enum loudness loudness;
-    const char *explanation;
+    const char *explanation, *brief;
 } reasons[REASON_COUNT] = {
-#define REASON(name, word, unit, message, explanation) \
-    [REASON_##name] = {word, UNIT_##unit, LOUDNESS_##message, explanation},
+#define REASON(name, word, unit, message, explanation, brief) \
+    [REASON_##name] = {word, UNIT_##unit, LOUDNESS_##message, explanation, brief},
 #include "server/policy/refusal/reasons.def"
 #undef REASON
 };
@@ -27,6 +27,11 @@ static const struct {
 const char *reason_word(enum reason reason)
 {
     return reason < REASON_COUNT ? reasons[reason].word : "none";
+}
+
+const char *reason_brief(enum reason reason)
+{
+    return reason < REASON_COUNT ? reasons[reason].brief : "";
 }
 
 bool reason_is_notice(enum reason reason)

@@ -21,7 +21,7 @@
 struct arena;
 
 enum reason {
-#define REASON(name, word, unit, message, explanation) REASON_##name,
+#define REASON(name, word, unit, message, explanation, brief) REASON_##name,
 #include "server/policy/refusal/reasons.def"
 #undef REASON
     REASON_COUNT /* also: none */
@@ -38,6 +38,8 @@ struct refusal {
 };
 
 const char *reason_word(enum reason reason);
+/* A few words about it for the administrator, without a name. */
+const char *reason_brief(enum reason reason);
 bool reason_is_notice(enum reason reason);
 bool reason_is_silent(enum reason reason);
 /* Whether a job that was refused for it was refused for a deadline. */
