@@ -11,7 +11,7 @@
 
 #include "server/base/banned.h"
 
-enum { VALUE_BYTES_MAX = 1024 * 1024, SHOWN_BYTES = 1000 };
+enum { VALUE_BYTES_MAX = 1024 * 1024, SHOWN_BYTES = 1000, BRIEF_BYTES = 60 };
 
 static const void *member_of(const struct config *config, const struct config_option *option)
 {
@@ -57,6 +57,32 @@ static void add_value(struct buffer *buffer, const struct config *config,
     }
 }
 
+/* A value that is a list goes on one line. */
+static void add_brief(struct buffer *words, struct text value)
+{
+    struct text shown = text_first(value, BRIEF_BYTES);
+
+    for (size_t i = 0; i < shown.length; i++)
+        buffer_add_char(words, shown.at[i] == '\n' ? ' ' : shown.at[i]);
+    if (shown.length < value.length)
+        buffer_add_string(words, "...");
+    else if (value.length == 0)
+        buffer_add_string(words, "(nothing)");
+}
+
+static void tell_change(const struct config_option *option, struct text was, struct text is,
+                        struct buffer *words)
+{
+    buffer_print(words, "%s%s: ", words->length > 0 ? "\n" : "", option->name);
+    if (option->type == CONFIG_SECRET) {
+        buffer_add_string(words, "(hidden)");
+        return;
+    }
+    add_brief(words, is);
+    buffer_add_string(words, ", was ");
+    add_brief(words, was);
+}
+
 static void log_change(const struct config_option *option, struct text was, struct text is)
 {
     struct buffer line = buffer_on_heap(4 * SHOWN_BYTES);
@@ -70,7 +96,7 @@ static void log_change(const struct config_option *option, struct text was, stru
 }
 
 static bool differs(const struct config *before, const struct config *now,
-                    const struct config_option *option, bool logs)
+                    const struct config_option *option, bool logs, struct buffer *words)
 {
     struct buffer was = buffer_on_heap(VALUE_BYTES_MAX), is = buffer_on_heap(VALUE_BYTES_MAX);
     bool is_changed;
@@ -80,6 +106,8 @@ static bool differs(const struct config *before, const struct config *now,
     is_changed = !text_equal(buffer_text(&was), buffer_text(&is));
     if (is_changed && logs)
         log_change(option, buffer_text(&was), buffer_text(&is));
+    if (is_changed && words != NULL)
+        tell_change(option, buffer_text(&was), buffer_text(&is), words);
     buffer_free(&was);
     buffer_free(&is);
     return is_changed;
@@ -105,14 +133,17 @@ static bool limits_differ(const struct config *before, const struct config *now)
     return false;
 }
 
-size_t config_log_changes(const struct config *before, const struct config *now)
+size_t config_log_changes(const struct config *before, const struct config *now,
+                          struct buffer *words)
 {
     size_t count = 0;
 
     for (size_t i = 0; i < config_option_count; i++)
-        count += differs(before, now, &config_options[i], true);
+        count += differs(before, now, &config_options[i], true, words);
     if (limits_differ(before, now)) {
         log_line(LOG_LEVEL_NORMAL, "event=config_changed option=max_jobs_in_progress");
+        if (words != NULL)
+            buffer_print(words, "%smax_jobs_in_progress", words->length > 0 ? "\n" : "");
         count++;
     }
     return count;
@@ -126,7 +157,7 @@ size_t config_restarts_wanted(const struct config *begun, const struct config *n
         const struct config_option *option = config_option_find(text_from(config_at_start[i].name));
 
         if (config_at_start[i].of_uploads != of_uploads || option == NULL ||
-            !differs(begun, now, option, false))
+            !differs(begun, now, option, false, NULL))
             continue;
         log_line(LOG_LEVEL_WARNING, "event=restart_needed option=%s", option->name);
         count++;

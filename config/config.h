@@ -153,8 +153,10 @@ void config_dump(const struct config *config, struct buffer *ret_text);
  * NAME". In the arena. */
 const char *config_place(const struct config *config, const char *name, struct arena *arena);
 /* A log line for each option in which `now` differs from `before`, without what is secret, and for
- * max_jobs_in_progress; answers how many. */
-size_t config_log_changes(const struct config *before, const struct config *now);
+ * max_jobs_in_progress; answers how many. `words`: where not NULL, the same for people, a line
+ * each, with the beginning of the values. */
+size_t config_log_changes(const struct config *before, const struct config *now,
+                          struct buffer *words);
 /* Options that a program reads when it starts (the upload handler, or else the server), and in
  * which `now` differs from what it began with. */
 size_t config_restarts_wanted(const struct config *begun, const struct config *now,

@@ -113,6 +113,16 @@ void digest_hex(const struct digest_secret *secret, struct text text, char ret_h
     ret_hex[DIGEST_HEX_SIZE - 1] = '\0';
 }
 
+void sha256_base64(struct text text, char ret_base64[SHA256_BASE64_SIZE])
+{
+    unsigned char digest[EVP_MAX_MD_SIZE];
+    unsigned length = 0;
+
+    must(EVP_Digest(text.at, text.length, digest, &length, EVP_sha256(), NULL) == 1);
+    must(EVP_EncodeBlock((unsigned char *)ret_base64, digest, (int)length) ==
+         SHA256_BASE64_SIZE - 1);
+}
+
 enum status md5_hex_of_file(const char *path, char ret_hex[MD5_HEX_SIZE], int64_t *ret_bytes,
                             struct failure *failure)
 {

@@ -30,6 +30,10 @@ struct digest_secret {
 void digest_hex(const struct digest_secret *secret, struct text text,
                 char ret_hex[DIGEST_HEX_SIZE]);
 
+/* SHA-256 in Base64, as browsers name a script or a style that they may use. */
+#define SHA256_BASE64_SIZE 45 /* with the final NUL */
+void sha256_base64(struct text text, char ret_base64[SHA256_BASE64_SIZE]);
+
 /* Takes as long whether or not they are equal: for account keys. */
 bool secret_equal(struct text a, struct text b);
 

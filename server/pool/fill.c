@@ -101,8 +101,7 @@ void filler_figures(struct filler *filler, struct filler_figures *ret_figures)
     pthread_mutex_unlock(&filler->lock);
 }
 
-/* Where nothing is read any more the time since then counts. */
-static double lag_now(const struct filler *filler, const struct filler_figures *figures)
+double filler_lag(const struct filler *filler, const struct filler_figures *figures)
 {
     double since = clock_seconds() - figures->read_at;
 
@@ -131,7 +130,7 @@ void filler_write_figures(struct filler *filler, struct pool *pool, struct buffe
         {"pool_bytes", "memory of the pool", (double)held.bytes},
         {"pool_complete", "1 if every unsent job is held", held.is_complete ? 1 : 0},
         {"pool_lag_seconds", "between the last two readings of new jobs, or since the last one",
-         lag_now(filler, &filled)},
+         filler_lag(filler, &filled)},
         {"pool_sweep_seconds", "that the last sweep took", filled.sweep_seconds},
         {"pool_servers", "servers that share the database's jobs", (double)filled.servers},
     };

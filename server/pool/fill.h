@@ -62,6 +62,8 @@ struct filler_figures {
     size_t servers;       /* alive, this one too */
 };
 void filler_figures(struct filler *filler, struct filler_figures *ret_figures);
+/* Of these the lag, in s; where nothing is read any more, the time since. `filler` may be NULL. */
+double filler_lag(const struct filler *filler, const struct filler_figures *figures);
 /* Those and the pool's, in the text format of Prometheus. `filler` may be NULL. */
 void filler_write_figures(struct filler *filler, struct pool *pool, struct buffer *ret_page);
 

@@ -151,6 +151,21 @@ const char *health_problem(struct health *health)
     return problem;
 }
 
+void health_figures(struct health *health, struct health_figures *ret_figures)
+{
+    pthread_mutex_lock(&health->lock);
+    *ret_figures = (struct health_figures){.trouble = health->trouble,
+                                           .examined = health->examined,
+                                           .folder = health->folder,
+                                           .restarts_wanted = health->restarts_wanted,
+                                           .was_refused = health->was_refused,
+                                           .is_stopped = health->is_stopped,
+                                           .sends_no_jobs = health->sends_no_jobs,
+                                           .has_backlog = health->backlog_read != 0,
+                                           .backlog = health->backlog};
+    pthread_mutex_unlock(&health->lock);
+}
+
 static void write_folder(const struct health *health, struct buffer *page)
 {
     metric_head(page, "check_findings", "gauge",

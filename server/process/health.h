@@ -32,6 +32,18 @@ void health_note_served(struct health *health, int64_t now); /* a request was do
 /* Once in a while: how many replies of each kind there have been, by the counters. */
 void health_note_counters(struct health *health, int64_t now);
 
+/* What was found out, and when. */
+struct health_figures {
+    enum db_trouble trouble;
+    int64_t examined; /* the database; 0: not yet */
+    struct check_counts folder;
+    size_t restarts_wanted;
+    bool was_refused; /* config.xml, when it was read last */
+    bool is_stopped, sends_no_jobs;
+    bool has_backlog;
+    struct backlog backlog;
+};
+void health_figures(struct health *health, struct health_figures *ret_figures);
 /* NULL: it can serve. Else why not, in words for anybody, without names or figures. */
 const char *health_problem(struct health *health);
 /* Gauges, in the text format of Prometheus. */

@@ -10,6 +10,7 @@
 #include "server/request/reason_counts.h"
 #include "server/request/walk.h"
 #include "server/rpc/request.h"
+#include "server/status/status_page.h"
 
 #include <inttypes.h>
 #include <stdatomic.h>
@@ -45,6 +46,34 @@ void metrics_note_served(uint64_t waited_ns, uint64_t served_ns)
 {
     histogram_add(&waited, waited_ns);
     histogram_add(&served, served_ns);
+}
+
+void metrics_take_totals(uint64_t *ret_totals)
+{
+    for (int i = 0; i < DB_ERROR_COUNT; i++)
+        ret_totals[STATUS_ERRORS + i] = atomic_load_explicit(&errors[i], memory_order_relaxed);
+    for (int i = 0; i < STATUS_STEPS; i++) {
+        const struct histogram *step = i < STEP_COUNT ? &steps[i] : &commit;
+
+        ret_totals[STATUS_STEP_NS + i] = histogram_sum_ns(step);
+        ret_totals[STATUS_STEP_TIMES + i] = histogram_count(step);
+    }
+    ret_totals[STATUS_TIMED] = histogram_count(&served);
+    ret_totals[STATUS_SERVED_NS] = histogram_sum_ns(&served);
+    ret_totals[STATUS_WAITED_NS] = histogram_sum_ns(&waited);
+    ret_totals[STATUS_ASKED] = histogram_count(&database);
+    ret_totals[STATUS_ASKED_NS] = histogram_sum_ns(&database);
+}
+
+void metrics_take_bounds(struct status_figures *figures)
+{
+    const double share = 0.99;
+
+    for (int i = 0; i < STATUS_STEPS; i++)
+        figures->steps[i].bound = histogram_bound(i < STEP_COUNT ? &steps[i] : &commit, share);
+    figures->served_bound = histogram_bound(&served, share);
+    figures->waited_bound = histogram_bound(&waited, share);
+    figures->asked_bound = histogram_bound(&database, share);
 }
 
 static void write_durations(struct buffer *page)

@@ -16,10 +16,13 @@
 #include "server/process/health.h"
 #include "server/process/load_meter.h"
 #include "server/process/receive.h"
+#include "server/process/status_keeper.h"
 #include "server/project/catalog.h"
 #include "server/project/project.h"
 #include "server/recording/recording.h"
+#include "server/status/status_page.h"
 
+#include <math.h>
 #include <pthread.h>
 #include <stdlib.h>
 #include <string.h>
@@ -41,7 +44,9 @@ struct server {
     struct files_health files;
     struct join_limits *join_limits;
     struct health *health;
+    struct status_keeper *status;
     int64_t began; /* epoch */
+    size_t threads;
 
     struct pool *pool;     /* NULL: none */
     struct filler *filler; /* likewise; under `lock` */
@@ -79,6 +84,11 @@ struct join_limits *server_join_limits(struct server *server)
 struct health *server_health(struct server *server)
 {
     return server->health;
+}
+
+struct status_keeper *server_status(struct server *server)
+{
+    return server->status;
 }
 
 struct pool *server_pool(struct server *server)
@@ -158,6 +168,49 @@ void server_write_waiting(struct server *server, struct buffer *ret_page)
                  figures.oldest);
     metric_gauge(ret_page, "requests_waiting_bytes", "memory of requests that are read or wait",
                  (double)figures.memory);
+}
+
+static void take_pool_figures(struct server *server, struct status_figures *figures)
+{
+    struct pool_figures held;
+    struct filler_figures filled = {0};
+
+    figures->has_pool = server->pool != NULL;
+    figures->pool_lag = NAN;
+    if (server->pool == NULL)
+        return;
+    pool_figures(server->pool, &held);
+    figures->pool_jobs = held.jobs;
+    figures->pool_taken = held.taken;
+    figures->pool_own = held.own;
+    figures->pool_bytes = held.bytes;
+    figures->pool_is_filled = held.is_filled;
+    figures->pool_is_complete = held.is_complete;
+    if (server->filler == NULL)
+        return;
+    filler_figures(server->filler, &filled);
+    figures->servers = filled.servers;
+    figures->pool_sweeps = filled.sweeps;
+    figures->pool_sweep_seconds = filled.sweep_seconds;
+    if (filled.read_at > 0)
+        figures->pool_lag = filler_lag(server->filler, &filled);
+}
+
+void server_take_figures(struct server *server, struct status_figures *figures)
+{
+    struct receiver_figures line = {0};
+
+    figures->version = server->options.version;
+    figures->began = server->began;
+    figures->threads = server->threads;
+    figures->away_for = server_database_away_for(server, clock_ns());
+    if (server->receiver != NULL)
+        receiver_figures(server->receiver, &line);
+    figures->reading = line.reading;
+    figures->waiting = line.waiting;
+    figures->oldest_wait = line.oldest;
+    figures->waiting_bytes = line.memory;
+    take_pool_figures(server, figures);
 }
 
 void server_follow_time(struct server *server, double now)
@@ -303,13 +356,9 @@ static enum status load_config(struct server *server, struct failure *failure)
 
 /* Who joins holds a quarter of the threads at most: the others are the scheduler's. Where there are
  * few, one may wait for another all the same. */
-static size_t join_threads(const struct server *server)
+static size_t join_threads(size_t threads)
 {
-    int threads = server->options.threads;
-
-    if (threads <= 0)
-        threads = (int)server->current.config->threads;
-    return threads >= 8 ? (size_t)threads / 4 : threads >= 3 ? 2 : 1;
+    return threads >= 8 ? threads / 4 : threads >= 3 ? 2 : 1;
 }
 
 enum status server_create(const struct server_options *options, struct server **ret_server,
@@ -327,13 +376,16 @@ enum status server_create(const struct server_options *options, struct server **
     recording_init(&server->recording);
     server->ledger = stream_ledger_create();
     server->health = health_create();
-    status = server->ledger == NULL || server->health == NULL
+    server->status = status_keeper_create();
+    status = server->ledger == NULL || server->health == NULL || server->status == NULL
                  ? fail(failure, STATUS_NO_MEMORY, "no memory")
                  : load_config(server, failure);
     if (status == STATUS_OK)
         status = project_load(server->current.config, &server->current.project, failure);
     if (status == STATUS_OK) {
-        server->join_limits = join_limits_create(join_threads(server));
+        server->threads =
+            (size_t)(options->threads > 0 ? options->threads : server->current.config->threads);
+        server->join_limits = join_limits_create(join_threads(server->threads));
         if (server->join_limits == NULL)
             status = fail(failure, STATUS_NO_MEMORY, "no memory");
     }
@@ -355,6 +407,7 @@ void server_destroy(struct server *server)
     recording_clear(&server->recording);
     join_limits_destroy(server->join_limits);
     health_destroy(server->health);
+    status_keeper_destroy(server->status);
     pthread_mutex_destroy(&server->lock);
     server->magic = 0;
     free(server);

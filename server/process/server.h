@@ -20,6 +20,8 @@ struct recording;
 struct stream_ledger;
 struct files_health;
 struct health;
+struct status_figures;
+struct status_keeper;
 struct server;
 
 enum { FINDINGS_BYTES_MAX = 64 << 20 }; /* memory for what is found while config.xml is read */
@@ -59,6 +61,7 @@ struct stream_ledger *server_ledger(struct server *server);
 struct join_limits *server_join_limits(struct server *server);
 struct files_health *server_files(struct server *server);
 struct health *server_health(struct server *server);
+struct status_keeper *server_status(struct server *server);
 
 /* With a thread that keeps it like the database, before the workers start; stop it after they
  * ended. Without a pool requests ask the database themselves, so a failure stops nothing. */
@@ -77,6 +80,8 @@ void server_note_database(struct server *server, bool is_there, uint64_t now_ns)
 double server_database_away_for(const struct server *server, uint64_t now_ns);
 /* Gauges, in the text format of Prometheus; of the receiver nothing in a CGI program. */
 void server_write_waiting(struct server *server, struct buffer *ret_page);
+/* Likewise for the status page: of the process, its line and its pool. */
+void server_take_figures(struct server *server, struct status_figures *figures);
 /* Its limits follow the configuration from now on; the caller stops it after the workers. */
 struct receiver;
 void server_set_receiver(struct server *server, struct receiver *receiver);

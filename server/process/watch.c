@@ -10,6 +10,7 @@
 
 #include "config/config.h"
 #include "server/base/arena.h"
+#include "server/base/buffer.h"
 #include "server/base/clock.h"
 #include "server/base/counters.h"
 #include "server/base/log.h"
@@ -18,6 +19,7 @@
 #include "server/process/duties.h"
 #include "server/process/health.h"
 #include "server/process/server.h"
+#include "server/process/status_keeper.h"
 #include "server/project/catalog.h"
 #include "server/project/project.h"
 #include "server/recording/recording.h"
@@ -37,7 +39,7 @@
 
 #include "server/base/banned.h"
 
-enum { TICK_MS = 500 };
+enum { TICK_MS = 500, WHY_BYTES_MAX = 1000 };
 
 /* Until the catalog was read once, and after a failure, in ns. */
 static const uint64_t catalog_retry_ns = UINT64_C(1000000000);
@@ -67,6 +69,16 @@ enum watched {
     WATCHED_PLAN_CLASSES,
     WATCHED_TERMS,
     WATCHED_COUNT
+};
+static const char *const watched_names[WATCHED_COUNT] = {
+    [WATCHED_CONFIG] = "config.xml",
+    [WATCHED_AUX] = "config_aux.xml",
+    [WATCHED_KEY] = "code_sign_public",
+    [WATCHED_KEY_DIR] = "the folder of keys",
+    [WATCHED_GUI_URLS] = "gui_urls.xml",
+    [WATCHED_PROJECT_FILES] = "project_files.xml",
+    [WATCHED_PLAN_CLASSES] = "plan_class_spec.xml",
+    [WATCHED_TERMS] = "terms_of_use.txt",
 };
 #define WATCHED_PROJECT_FIRST WATCHED_KEY
 
@@ -132,6 +144,23 @@ static void stamp_all(const struct config *config, struct stamp ret_stamps[WATCH
     stamp_file(path, &ret_stamps[WATCHED_KEY_DIR]);
 }
 
+/* The errors, or what else went wrong. */
+static void note_refusal(struct watcher *watcher, struct arena *arena,
+                         const struct config_findings *findings, const struct failure *failure)
+{
+    struct buffer words = buffer_in(arena);
+
+    for (size_t i = 0; i < findings->count; i++) {
+        const struct config_finding *finding = &findings->items[i];
+
+        if (finding->is_error)
+            buffer_print(&words, "%s" TEXT_FORMAT ":%d: " TEXT_FORMAT, words.length > 0 ? "\n" : "",
+                         TEXT_ARG(finding->file), finding->line, TEXT_ARG(finding->text));
+    }
+    status_keeper_note(server_status(watcher->server), "config.xml", true,
+                       words.length > 0 ? buffer_text(&words) : text_from(failure->text));
+}
+
 static void reload_config(struct watcher *watcher, const struct config *old)
 {
     struct arena *arena = arena_create(FINDINGS_BYTES_MAX);
@@ -144,9 +173,13 @@ static void reload_config(struct watcher *watcher, const struct config *old)
         return;
     dir = text_string(arena, old->project_dir_path);
     if (config_load(dir, arena, &config, &findings, &failure) == STATUS_OK) {
+        struct buffer words = buffer_in(arena);
+
         log_findings(&findings);
         log_line(LOG_LEVEL_NORMAL, "event=config_loaded changes=%zu",
-                 config_log_changes(old, config));
+                 config_log_changes(old, config, &words));
+        status_keeper_note(server_status(watcher->server), "config.xml", false,
+                           words.length > 0 ? buffer_text(&words) : TEXT("no option changed"));
         health_note_config(server_health(watcher->server),
                            config_restarts_wanted(watcher->begun, config, false));
         counter_add(COUNTER_config_reloads, 1);
@@ -155,26 +188,33 @@ static void reload_config(struct watcher *watcher, const struct config *old)
         log_findings(&findings);
         counter_add(COUNTER_config_refusals, 1);
         health_note_refusal(server_health(watcher->server));
+        note_refusal(watcher, arena, &findings, &failure);
         log_event(LOG_LEVEL_CRITICAL, "config_refused", text_from(failure.text));
     }
     arena_destroy(arena);
 }
 
-static void reload_project(struct watcher *watcher, const struct config *config)
+/* `why`: for the status page. */
+static void reload_project(struct watcher *watcher, const struct config *config, struct text why)
 {
+    struct status_keeper *status = server_status(watcher->server);
     struct failure failure = {0};
     struct project *project = NULL;
 
     if (project_load(config, &project, &failure) != STATUS_OK) {
         log_event(LOG_LEVEL_CRITICAL, "keys_refused", text_from(failure.text));
+        status_keeper_note(status, "keys and project files", true, text_from(failure.text));
         return;
     }
     if (project->plan_failure.status != STATUS_OK) { /* logged already; the old ones stay */
+        status_keeper_note(status, "plan_class_spec.xml", true,
+                           text_from(project->plan_failure.text));
         project_release(project);
         return;
     }
     log_line(LOG_LEVEL_NORMAL, "event=keys_loaded old_keys=%zu plan_classes=%zu",
              project->keys.old_key_count, project->plan_classes.count);
+    status_keeper_note(status, "keys and project files", false, why);
     server_replace_project(watcher->server, project);
 }
 
@@ -185,14 +225,22 @@ static bool is_new(struct watcher *watcher, const struct stamp *stamps, enum wat
            stamp_equal(&stamps[which], &watcher->seen[which]);
 }
 
-/* The watched files from `first` on, before `end`: whether one is new. They count as read then. */
+/* The watched files from `first` on, before `end`: whether one is new, and which in `ret_why`. They
+ * count as read then. */
 static bool take_changes(struct watcher *watcher, const struct stamp *stamps, int first, int end,
-                         bool reload)
+                         bool reload, struct buffer *ret_why)
 {
     bool is_changed = reload;
 
-    for (int which = first; which < end; which++)
-        is_changed = is_new(watcher, stamps, (enum watched)which) || is_changed;
+    if (reload)
+        buffer_add_string(ret_why, "asked for by SIGHUP");
+    for (int which = first; which < end; which++) {
+        if (!is_new(watcher, stamps, (enum watched)which))
+            continue;
+        is_changed = true;
+        buffer_print(ret_why, "%s%s changed", ret_why->length > 0 ? ", " : "",
+                     watched_names[which]);
+    }
     for (int which = first; is_changed && which < end; which++)
         watcher->loaded[which] = stamps[which];
     return is_changed;
@@ -200,19 +248,23 @@ static bool take_changes(struct watcher *watcher, const struct stamp *stamps, in
 
 static void check_files(struct watcher *watcher, const struct config *config, bool reload)
 {
+    struct buffer unused = buffer_on_heap(WHY_BYTES_MAX), why = buffer_on_heap(WHY_BYTES_MAX);
     struct stamp stamps[WATCHED_COUNT];
     bool config_is_new, project_is_new;
 
     stamp_all(config, stamps);
-    config_is_new = take_changes(watcher, stamps, 0, WATCHED_PROJECT_FIRST, reload);
-    project_is_new = take_changes(watcher, stamps, WATCHED_PROJECT_FIRST, WATCHED_COUNT, reload);
+    config_is_new = take_changes(watcher, stamps, 0, WATCHED_PROJECT_FIRST, reload, &unused);
+    project_is_new =
+        take_changes(watcher, stamps, WATCHED_PROJECT_FIRST, WATCHED_COUNT, reload, &why);
     memcpy(watcher->seen, stamps, sizeof(stamps));
     if (config_is_new)
         reload_config(watcher, config);
     if (project_is_new)
-        reload_project(watcher, config);
+        reload_project(watcher, config, buffer_text(&why));
     if (config_is_new || project_is_new)
         watcher->examine_due_ns = watcher->folder_due_ns = 0;
+    buffer_free(&why);
+    buffer_free(&unused);
 }
 
 static void check_reread(struct watcher *watcher, const struct config *config)
@@ -229,7 +281,9 @@ static void check_reread(struct watcher *watcher, const struct config *config)
         watcher->reread = reread;
         watcher->reread_until_ns = clock_ns() + reread_stays_ns;
         watcher->catalog_due_ns = 0;
-        reload_project(watcher, config); /* size_census_APP may be new as well */
+        /* size_census_APP may be new as well */
+        reload_project(watcher, config,
+                       TEXT("asked for by reread_db, with applications and versions"));
     } else if (watcher->reread_until_ns != 0 && clock_ns() >= watcher->reread_until_ns) {
         watcher->reread_until_ns = 0;
         if (unlink(path) != 0 && errno != ENOENT) /* another process may be faster */
@@ -285,14 +339,20 @@ static void refresh_catalog(struct watcher *watcher, struct config *config)
     if (clock_ns() < watcher->catalog_due_ns)
         return;
     if (load_catalog(watcher, config, &failure) != STATUS_OK) {
-        if (!watcher->catalog_failed)
+        if (!watcher->catalog_failed) {
             log_event(LOG_LEVEL_WARNING, "catalog_not_read", text_from(failure.text));
+            status_keeper_note(server_status(watcher->server), "applications and versions", true,
+                               text_from(failure.text));
+        }
         watcher->catalog_failed = true;
         watcher->catalog_due_ns = clock_ns() + catalog_retry_ns;
         return;
     }
-    if (watcher->catalog_failed)
+    if (watcher->catalog_failed) {
         log_line(LOG_LEVEL_WARNING, "event=catalog_read_again");
+        status_keeper_note(server_status(watcher->server), "applications and versions", false,
+                           TEXT("read again, after they could not be"));
+    }
     watcher->catalog_failed = false;
     watcher->catalog_due_ns = clock_ns() + (uint64_t)(config->catalog_refresh * 1e9);
 }
@@ -416,6 +476,7 @@ static void check_all(struct watcher *watcher)
     examine_database(watcher, snapshot.config);
     check_folder(watcher, snapshot.config);
     health_note_counters(server_health(watcher->server), (int64_t)time(NULL));
+    status_keeper_turn(watcher->server);
     snapshot_release(&snapshot);
 }
 

@@ -5,6 +5,7 @@
 #include "server/base/buffer.h"
 #include "server/base/random.h"
 #include "server/process/metrics.h"
+#include "server/status/status_page.h"
 
 #include <time.h>
 
@@ -77,6 +78,23 @@ void web_page_head(struct buffer *head, size_t length)
                  "Content-Type: text/xml\r\nContent-Length: %zu\r\n"
                  "Cache-Control: no-store\r\n\r\n",
                  length);
+}
+
+bool web_request_is_status(variable_reader *read, void *context)
+{
+    return text_is(text_from(read(context, "REQUEST_METHOD")), "GET") &&
+           text_is(text_from(read(context, "QM_PAGE")), "status");
+}
+
+void web_status_head(struct buffer *head, size_t length)
+{
+    buffer_print(head,
+                 "Content-Type: text/html; charset=utf-8\r\nContent-Length: %zu\r\n"
+                 "Cache-Control: no-store\r\nX-Content-Type-Options: nosniff\r\n"
+                 "Referrer-Policy: no-referrer\r\nContent-Security-Policy: ",
+                 length);
+    status_page_policy(head);
+    buffer_add_string(head, "\r\n\r\n");
 }
 
 bool web_request_is_post(variable_reader *read, void *context, const struct config *config,

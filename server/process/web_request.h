@@ -44,6 +44,11 @@ enum join_page web_request_join_page(variable_reader *read, void *context,
 /* The head before such a page, which nobody may keep. */
 void web_page_head(struct buffer *head, size_t length);
 
+/* Whether the status page is asked for, which only a web server can do: by GET and QM_PAGE. */
+bool web_request_is_status(variable_reader *read, void *context);
+/* The head before it, with the Content-Security-Policy. */
+void web_status_head(struct buffer *head, size_t length);
+
 /* Whether this is a scheduler request at all; if not, a page for whoever looked is in `ret_page`.
  */
 bool web_request_is_post(variable_reader *read, void *context, const struct config *config,

@@ -21,10 +21,12 @@
 #include "server/process/metrics.h"
 #include "server/process/receive.h"
 #include "server/process/server.h"
+#include "server/process/status_keeper.h"
 #include "server/process/web_request.h"
 #include "server/project/project.h"
 #include "server/recording/recording.h"
 #include "server/request/walk.h"
+#include "server/status/status_page.h"
 
 #include <fcntl.h>
 #include <stdlib.h>
@@ -294,6 +296,24 @@ static void serve_page(struct worker *worker, const struct snapshot *snapshot, e
     buffer_free(&head);
 }
 
+static void serve_status(struct worker *worker, const struct snapshot *snapshot)
+{
+    struct buffer head = buffer_on_heap(4096), page = buffer_on_heap(STATUS_BYTES_MAX);
+
+    if (status_keeper_write(worker->server, snapshot, &page)) {
+        set_deadline(worker, exchange_longest_ns);
+        web_status_head(&head, page.length);
+        fcgi_write(worker->fcgi, buffer_text(&head));
+        fcgi_write(worker->fcgi, buffer_text(&page));
+    } else {
+        const struct web_request web = {.is_unavailable = true};
+
+        write_reply(worker, "text/plain", &web, TEXT("There is no memory for the page.\n"));
+    }
+    buffer_free(&page);
+    buffer_free(&head);
+}
+
 /* Whether it was served, and not only refused. */
 static bool serve_request(struct worker *worker, const struct snapshot *snapshot,
                           const struct received *received)
@@ -307,6 +327,10 @@ static bool serve_request(struct worker *worker, const struct snapshot *snapshot
 
     if (page != JOIN_NONE) {
         serve_page(worker, snapshot, page, &reply);
+        goto done;
+    }
+    if (web_request_is_status(read_fcgi_variable, worker->fcgi)) {
+        serve_status(worker, snapshot);
         goto done;
     }
     if (!web_request_is_post(read_fcgi_variable, worker->fcgi, snapshot->config, &reply)) {

@@ -73,6 +73,28 @@ for sample in prometheus-alerts.yml grafana-dashboard.json; do
     done
 done
 
+# The status page shows the same process, and what was read again.
+# shellcheck disable=SC2317 # within() calls it
+status_has() { curl -s "$url/status" >"$work/status" && grep -qF -- "$1" "$work/status"; }
+claim "the status page has the requests" within 10 status_has \
+    '<th scope="row">requests that a thread took</th>'
+claim "as many as there were" grep -qE 'requests that a thread took</th><td>[0-9.]+</td><td>16</td><td>16</td><td>16<' "$work/status"
+claim "the jobs by app" grep -qE '>Work <code>work</code></th><td class="left">CPU</td><td>[1-9][0-9]*<' "$work/status"
+claim "the time of each step" test "$(sed -n '/<section id="steps"/,/<.section>/p' "$work/status" | grep -c '<th scope="row">')" = 10
+claim "and no words of volunteers" not grep -qE 'Ada|a@example|\.example' "$work/status"
+write_config "<record_requests/>" "<load_target>0.5</load_target>" "<db_passwd>xyzzy77</db_passwd>"
+claim "a change of config.xml is on it" within 20 status_has 'load_target: 0.5, was 0.7'
+claim "without what is secret" grep -q 'db_passwd: (hidden)' "$work/status"
+claim "anywhere" not grep -q xyzzy77 "$work/status"
+for option in threads upload_threads request_tries pool_jobs_max load_target no_work_delay catalog_refresh uldl_dir_fanout; do
+    echo "<$option>many</$option>"
+done >"$work/faulty"
+write_config "<record_requests/>" "$(cat "$work/faulty")"
+claim "so is one that was refused" within 20 status_has 'threads is &quot;many&quot;; it must be'
+claim "as far as there is room" grep -q ' [.][.][.]</td></tr>' "$work/status"
+claim "and that an older one is in force" grep -q 'The config.xml that is there was refused' "$work/status"
+write_config "<record_requests/>"
+
 # A config.xml that is refused is told until it is mended.
 cp "$project/config.xml" "$work/config.xml"
 sed -i 's/<config>/<config><threads>many<\/threads>/' "$project/config.xml"

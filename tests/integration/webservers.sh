@@ -99,6 +99,14 @@ curl -s -H 'QM_PAGE: metrics' -H 'QM-PAGE: metrics' "$url" >"$work/no-metrics"
 claim "nginx: a client cannot ask for them elsewhere" not grep -q _total "$work/no-metrics"
 claim "nginx: to this machine alone" test "$(status "$url/metrics" --interface 127.0.0.2)" = 403
 
+curl -s -D "$work/head" "$url/status" >"$work/status"
+claim "nginx: the status page is shown to this machine" grep -q '<h1>Integration</h1>' "$work/status"
+claim "nginx: as a page" grep -qi '^content-type: text/html; charset=utf-8' "$work/head"
+claim "nginx: with a policy" grep -qi "^content-security-policy: default-src 'none'; style-src 'sha256-" "$work/head"
+claim "nginx: the status page to this machine alone" test "$(status "$url/status" --interface 127.0.0.2)" = 403
+curl -s -H 'QM_PAGE: status' -H 'QM-PAGE: status' "$url" >"$work/no-status"
+claim "nginx: a client cannot ask for it elsewhere" not grep -q '<h1>' "$work/no-status"
+
 # Apache beside a configuration such as BOINC's make_project writes, and what a machine may have set for
 # all of its sites. Nothing of the project's own programs may answer.
 mkdir -p "$project/cgi-bin"
@@ -131,6 +139,8 @@ no_one_else() { # FRONT: its counters
     claim "$1: the counters are shown to this machine" \
         test "$(curl -s "$url/metrics" | grep -cE '^quartermaster_requests_total [1-9]')" = 1
     claim "$1: to this machine alone" test "$(status "$url/metrics" -H 'X-Client: 192.0.2.1')" = 403
+    claim "$1: the status page is shown to this machine" grep -q '<h1>Integration</h1>' <(curl -s "$url/status")
+    claim "$1: it too to this machine alone" test "$(status "$url/status" -H 'X-Client: 192.0.2.1')" = 403
 }
 chmod 777 "$project/upload" # Apache's programs run as another user
 start_uploads

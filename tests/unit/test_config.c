@@ -551,18 +551,22 @@ static void options_read_at_start_say_so(void **state)
 static void changes_are_counted(void **state)
 {
     struct world *world = *state;
+    struct buffer words = buffer_on_heap(1000);
     struct config *before;
 
     assert_status(STATUS_OK, load_options(world, "<ban_os>a</ban_os><db_passwd>x</db_passwd>"));
     before = config_hold(world->config);
-    assert_int_equal(config_log_changes(before, world->config), 0);
+    assert_int_equal(config_log_changes(before, world->config, NULL), 0);
     assert_status(STATUS_OK,
                   load_options(world, "<ban_os>a</ban_os><ban_os>b</ban_os><db_passwd>y</db_passwd>"
                                       "<threads>9</threads><upload_threads>5</upload_threads>"
                                       "<max_jobs_in_progress><project><total_limit><jobs>3</jobs>"
                                       "</total_limit></project></max_jobs_in_progress>"));
-    assert_int_equal(config_log_changes(before, world->config), 5);
-    assert_int_equal(config_log_changes(world->config, before), 5);
+    assert_int_equal(config_log_changes(before, world->config, &words), 5);
+    assert_text(buffer_text(&words), "ban_os: a b, was a\ndb_passwd: (hidden)\nthreads: 9, was 8\n"
+                                     "upload_threads: 5, was 4\nmax_jobs_in_progress");
+    buffer_free(&words);
+    assert_int_equal(config_log_changes(world->config, before, NULL), 5);
     assert_int_equal(config_restarts_wanted(before, world->config, false), 1);
     assert_int_equal(config_restarts_wanted(before, world->config, true), 1);
     config_release(before);
@@ -590,7 +594,7 @@ static void every_figure_of_a_limit_in_progress_is_compared(void **state)
     before = config_hold(world->config);
     for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
         assert_status(STATUS_OK, load_options(world, cases[i].options));
-        assert_int_equal(config_log_changes(before, world->config), cases[i].changes);
+        assert_int_equal(config_log_changes(before, world->config, NULL), cases[i].changes);
     }
     config_release(before);
 }

@@ -57,6 +57,17 @@ static void md5_of_known_texts(void **state)
     assert_string_equal(hex, "f96b697d7cb7938d525a2f31aaf161d0");
 }
 
+static void sha256_as_browsers_name_it(void **state)
+{
+    char base64[SHA256_BASE64_SIZE];
+
+    (void)state;
+    sha256_base64(NO_TEXT, base64);
+    assert_string_equal(base64, "47DEQpj8HBSa+/TImW+5JCeuQeRkm5NMpJWZG3hSuFU=");
+    sha256_base64(TEXT("abc"), base64);
+    assert_string_equal(base64, "ungWv48Bz+pBQUDeXa4iI7ADYaOWF3qctBD/YfIAFa0=");
+}
+
 static void md5_of_a_file(void **state)
 {
     struct arena *arena = *state;
@@ -197,6 +208,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(md5_of_known_texts),
+        cmocka_unit_test(sha256_as_browsers_name_it),
         cmocka_unit_test(md5_of_a_file),
         cmocka_unit_test(keyed_digests_depend_on_text_and_secret),
         cmocka_unit_test(secrets_compare),

@@ -121,6 +121,24 @@ static void pages_for_joining_are_answered_where_the_project_says_so(void **stat
     assert_int_equal(ask(true, "GET", NULL, NULL), JOIN_NONE);
 }
 
+/* A client cannot ask for it: its headers come with HTTP_ before their names. */
+static void the_status_page_is_asked_for_by_the_web_server(void **state)
+{
+    static const struct {
+        const char *method, *page;
+        bool is_asked;
+    } cases[] = {{"GET", "status", true},   {"GET", "metrics", false}, {"GET", NULL, false},
+                 {"POST", "status", false}, {NULL, "status", false},   {"GET", "Status", false}};
+
+    (void)state;
+    for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+        asked[0] = cases[i].method;
+        asked[1] = "/test_cgi/cgi/status";
+        asked[2] = cases[i].page;
+        assert_int_equal(web_request_is_status(read_asked, NULL), cases[i].is_asked);
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -128,6 +146,7 @@ int main(void)
         cmocka_unit_test(the_same_simulated_request_has_the_same_seed),
         cmocka_unit_test(real_requests_have_seeds_of_their_own),
         cmocka_unit_test(a_time_that_was_taken_is_repeated),
+        cmocka_unit_test(the_status_page_is_asked_for_by_the_web_server),
         cmocka_unit_test(pages_for_joining_are_answered_where_the_project_says_so),
     };
 

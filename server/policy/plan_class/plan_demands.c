@@ -315,6 +315,16 @@ static bool is_gpu_class(const struct plan_class *class)
     return class->gpu_type.length > 0 || class->gpu_type_regex.compiled != NULL;
 }
 
+struct text plan_class_coproc(const struct plan_class *class)
+{
+    bool is_known;
+    struct text type = coproc_type(class, &is_known);
+
+    if (!is_gpu_class(class))
+        return NO_TEXT;
+    return is_known || class->gpu_type_regex.compiled == NULL ? type : class->gpu_type_regex.text;
+}
+
 static void name_type(struct trial *trial)
 {
     const struct plan_class *class = trial->class;

@@ -37,6 +37,10 @@ struct trial {
     struct text why; /* of a refusal, for people */
 };
 
+/* The type of coprocessor that jobs of the class use, as clients call it, or the pattern that the
+ * type has to match; empty: none, the class is for the CPU. */
+struct text plan_class_coproc(const struct plan_class *class);
+
 /* Refused softly: the computer could run it; chance or its user's choice is against it. */
 enum trial_outcome { TRIAL_PASSED, TRIAL_REFUSED_SOFTLY, TRIAL_REFUSED };
 enum trial_outcome trial_judge(struct trial *trial);

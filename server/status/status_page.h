@@ -1,0 +1,149 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* From figures to the bytes of the status page; pure. The page is one document with all it needs
+ * within: no other page, picture, font or program is asked for. It can be read without its script,
+ * which only fetches the page again and puts the new figures in the place of the old.
+ *
+ * It shows numbers, applications' names, and options of config.xml that changed (nothing that is
+ * secret): no hosts, no users, no jobs. */
+#ifndef SERVER_STATUS_STATUS_PAGE_H
+#define SERVER_STATUS_STATUS_PAGE_H
+
+#include "db/db.h"
+#include "server/base/text.h"
+#include "server/policy/refusal/reason.h"
+#include "server/rpc/request.h"
+#include "server/status/day_ring.h"
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+struct buffer;
+
+/* No page is longer, whatever the figures are. */
+enum { STATUS_BYTES_MAX = 1 << 20 };
+
+/* Counters of counters.def that are shown, with a few words: COUNT(name, words). */
+#define STATUS_TRAFFIC(COUNT)                                           \
+    COUNT(requests, "requests that a thread took")                      \
+    COUNT(replies_full, "served in full")                               \
+    COUNT(replies_refused, "refused for what the client said")          \
+    COUNT(replies_later, "asked to come again later")                   \
+    COUNT(requests_turned_away, "turned away, because too many waited") \
+    COUNT(replies_down, "told that the project is down")                \
+    COUNT(jobs_sent, "jobs handed out")                                 \
+    COUNT(jobs_resent, "lost jobs sent again")                          \
+    COUNT(reports_booked, "results booked")                             \
+    COUNT(hosts_created, "hosts seen for the first time")
+#define STATUS_DATABASE(COUNT)                                           \
+    COUNT(db_statements, "statements executed")                          \
+    COUNT(db_round_trips, "round trips that requests waited for")        \
+    COUNT(db_retries, "transactions tried again")                        \
+    COUNT(db_reconnects, "connections opened again after a loss")        \
+    COUNT(db_connections_failed, "connections that could not be opened") \
+    COUNT(db_unknown_outcomes, "commits whose outcome had to be looked up")
+
+enum { STATUS_STEPS = STEP_COUNT + 1 /* the commit */ };
+
+/* The totals of a process, which the day ring keeps; all but the last four kinds by their tables.
+ */
+enum status_total {
+#define STATUS_ENUM(name, words) STATUS_##name,
+    STATUS_TRAFFIC(STATUS_ENUM) STATUS_DATABASE(STATUS_ENUM)
+#undef STATUS_ENUM
+        STATUS_ERRORS, /* DB_ERROR_COUNT of them */
+    STATUS_REASONS = STATUS_ERRORS + DB_ERROR_COUNT,
+    STATUS_STEP_NS = STATUS_REASONS + REASON_COUNT,
+    STATUS_STEP_TIMES = STATUS_STEP_NS + STATUS_STEPS,
+    STATUS_TIMED = STATUS_STEP_TIMES + STATUS_STEPS, /* requests, of which these are the times */
+    STATUS_SERVED_NS,
+    STATUS_WAITED_NS, /* for a thread, before */
+    STATUS_ASKED,     /* requests that waited for the database */
+    STATUS_ASKED_NS,
+    STATUS_TOTALS
+};
+enum status_level { STATUS_WAITING, STATUS_UNSENT };
+_Static_assert((int)STATUS_UNSENT < (int)DAY_LEVELS, "the ring has room for the levels");
+
+struct status_step {
+    const char *word, *brief;
+    double bound; /* s that 99 of 100 took at most, since the process began; infinite: longer than
+                     any bound; 0: none yet */
+};
+
+/* An application, with the kinds of processors that its versions are for. */
+struct status_app {
+    struct text name, title;
+    struct text resources; /* "CPU, NVIDIA"; empty: it has no version */
+    size_t jobs;           /* unsent, in memory */
+};
+/* A kind of processor. */
+struct status_resource {
+    struct text type;
+    size_t apps, jobs; /* applications with a version for it, and their unsent jobs */
+};
+
+/* Something was read again. */
+struct status_event {
+    int64_t at; /* epoch */
+    bool is_refused;
+    struct text what;  /* "config.xml" */
+    struct text words; /* one line for each change, or why it was refused */
+};
+
+struct status_finding {
+    const char *topic;
+    unsigned errors, warnings;
+};
+
+struct status_figures {
+    struct text project;
+    const char *version;
+    int64_t now, began; /* epochs */
+    int64_t process;    /* its number */
+    size_t threads;     /* 0: not known */
+    size_t servers;     /* that share the database's jobs, this one too; 0: not known */
+
+    const struct day_ring *day;
+    const uint64_t *totals; /* STATUS_TOTALS, since the process began */
+    struct status_step steps[STATUS_STEPS];
+    double served_bound, waited_bound, asked_bound; /* as status_step.bound */
+
+    bool is_stopped, sends_no_jobs;
+    size_t reading, waiting; /* connections, requests */
+    double oldest_wait;      /* s */
+    uint64_t waiting_bytes;
+
+    bool has_pool;
+    size_t pool_jobs, pool_taken, pool_own;
+    uint64_t pool_bytes;
+    bool pool_is_filled, pool_is_complete;
+    double pool_lag, pool_sweep_seconds; /* s */
+    uint64_t pool_sweeps;
+    const struct status_app *apps;
+    size_t app_count;
+    const struct status_resource *resources;
+    size_t resource_count;
+
+    enum db_trouble trouble;
+    int64_t examined;              /* epoch; 0: not yet */
+    double away_for;               /* s; 0: it was there */
+    const struct backlog *backlog; /* NULL: not known */
+
+    const struct status_finding *findings; /* of the project's folder, by topic */
+    size_t finding_count;
+    size_t restarts_wanted;
+    bool config_was_refused;
+    const struct status_event *events; /* newest first */
+    size_t event_count;
+};
+
+void status_page_write(const struct status_figures *figures, struct buffer *ret_page);
+/* The Content-Security-Policy with which the page works: its own style and script, by their
+ * digests, and itself. */
+void status_page_policy(struct buffer *ret_policy);
+
+/* status_parts.c: what does not depend on figures. */
+extern const char status_style[], status_script[];
+
+#endif

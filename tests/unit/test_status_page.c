@@ -1,0 +1,433 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* The status page from figures of all kinds: of a server that has just begun, of a busy one, and of
+ * one whose applications were named by somebody hostile. */
+#include "server/status/status_page.h"
+
+#include "server/base/arena.h"
+#include "server/base/buffer.h"
+#include "server/base/crypto.h"
+#include "server/base/xml.h"
+#include "server/request/walk.h"
+#include "server/status/page_words.h"
+#include "tests/support/test.h"
+
+#include <math.h>
+
+enum { NOW = 1767268900, APPS_MOST = 1000 };
+
+struct world {
+    struct arena *arena;
+    struct day_ring *day;
+    uint64_t totals[STATUS_TOTALS];
+    struct status_app apps[APPS_MOST];
+    struct status_event events[100];
+    struct status_finding finding;
+    struct backlog backlog;
+    struct status_figures figures;
+    struct buffer page;
+};
+
+static int make_world(void **state)
+{
+    static struct world world;
+
+    world = (struct world){.arena = arena_create(1 << 24),
+                           .day = day_ring_create(STATUS_TOTALS, NOW - 86400, 0),
+                           .page = buffer_on_heap(STATUS_BYTES_MAX)};
+    world.figures = (struct status_figures){
+        .project = TEXT("Test"),
+        .version = "1.2.3",
+        .now = NOW,
+        .began = NOW - 86400,
+        .process = 4711,
+        .day = world.day,
+        .totals = world.totals,
+        .pool_lag = NAN,
+    };
+    for (int i = 0; i < STEP_COUNT; i++)
+        world.figures.steps[i] = (struct status_step){.word = request_step_word((enum step)i),
+                                                      .brief = request_step_brief((enum step)i)};
+    world.figures.steps[STEP_COUNT] = (struct status_step){.word = "commit", .brief = "commits"};
+    *state = &world;
+    return world.arena == NULL || world.day == NULL;
+}
+
+static int remove_world(void **state)
+{
+    struct world *world = *state;
+
+    buffer_free(&world->page);
+    day_ring_destroy(world->day);
+    arena_destroy(world->arena);
+    return 0;
+}
+
+/* As the process gathers it while it runs. */
+static void pass(struct world *world, double at)
+{
+    const double levels[DAY_LEVELS] = {1, (double)world->figures.pool_jobs};
+
+    day_ring_add(world->day, NOW - 86400 + at, at, world->totals, levels);
+}
+
+static struct text write_page(struct world *world)
+{
+    world->page.length = 0;
+    status_page_write(&world->figures, &world->page);
+    assert_false(world->page.overflowed);
+    return buffer_text(&world->page);
+}
+
+static bool has(struct world *world, const char *words)
+{
+    return text_contains(buffer_text(&world->page), text_from(words));
+}
+
+static bool is_one_of(struct text word, const char *words)
+{
+    struct text rest = text_from(words);
+
+    while (rest.length > 0)
+        if (text_equal(text_split(&rest, ' '), word))
+            return true;
+    return false;
+}
+
+/* One attribute, as the page writes them all: a blank, a name, a value in double quotes. */
+static struct text split_attribute(struct text *tag)
+{
+    struct text name;
+
+    assert_true(tag->at[0] == ' ');
+    *tag = (struct text){tag->at + 1, tag->length - 1};
+    name = text_split(tag, '=');
+    assert_true(tag->length >= 2 && tag->at[0] == '"');
+    *tag = (struct text){tag->at + 1, tag->length - 1};
+    (void)text_split(tag, '"');
+    return name;
+}
+
+/* Nothing leads out of the page, nothing is inline that the policy does not let through, and what a
+ * table or a picture needs to be read aloud is there. */
+static void look_at_tag(struct text tag, struct text behind)
+{
+    struct text name = tag;
+    bool has_scope = false, has_role = false, is_hidden = false;
+
+    name.length = 0;
+    while (name.length < tag.length && tag.at[name.length] != ' ' && tag.at[name.length] != '/')
+        name.length++;
+    if (!is_one_of(name,
+                   "html head meta title style body main header section h1 h2 p strong code ul "
+                   "li dl div dt dd figure figcaption span svg desc path rect details summary "
+                   "table caption thead tbody tr th td br script"))
+        fail_msg("element " TEXT_FORMAT, TEXT_ARG(name));
+    tag = (struct text){tag.at + name.length, tag.length - name.length};
+    while (tag.length > 0 && !text_is(tag, "/")) {
+        struct text attribute = split_attribute(&tag);
+
+        if (!is_one_of(attribute,
+                       "id class lang xmlns charset name content scope role viewBox d x y "
+                       "width height preserveAspectRatio aria-labelledby aria-hidden"))
+            fail_msg("attribute " TEXT_FORMAT, TEXT_ARG(attribute));
+        has_scope = has_scope || text_is(attribute, "scope");
+        has_role = has_role || text_is(attribute, "role");
+        is_hidden = is_hidden || text_is(attribute, "aria-hidden");
+    }
+    if (text_is(name, "th"))
+        assert_true(has_scope);
+    if (text_is(name, "table"))
+        assert_true(text_starts(behind, TEXT("\n<caption>")));
+    if (text_is(name, "svg"))
+        assert_true(is_hidden || (has_role && text_starts(behind, TEXT("\n<title "))));
+}
+
+/* As XML, behind the line that says that it is HTML. */
+static void assert_sound(struct text page)
+{
+    const struct xml_limits limits = {STATUS_BYTES_MAX, 100, 1000000, false};
+    const struct xml_handler nobody = {.context = NULL};
+    struct failure failure = {0};
+    struct text first = text_split(&page, '\n');
+
+    assert_text(first, "<!DOCTYPE html>");
+    if (xml_walk(page, &limits, &nobody, &failure) != STATUS_OK)
+        fail_msg("the page is not well-formed: %s", failure.text);
+    while (page.length > 0) {
+        struct text tag;
+
+        (void)text_split(&page, '<');
+        tag = text_split(&page, '>');
+        if (tag.length > 0 && tag.at[0] != '/')
+            look_at_tag(tag, page);
+    }
+}
+
+static void a_server_that_has_just_begun_has_a_page(void **state)
+{
+    struct world *world = *state;
+
+    world->figures.began = NOW;
+    assert_sound(write_page(world));
+    assert_true(has(world, "The database was not examined yet."));
+    assert_true(has(world, "Nothing is known yet."));
+    assert_true(has(world, "no host was refused jobs"));
+    assert_true(has(world, "Nothing was read again"));
+    assert_true(has(world, "number 4711, up for 0 s since 2026-01-01 12:01:40 UTC"));
+    assert_false(has(world, "nan") || has(world, "inf\"") || has(world, "(null)"));
+}
+
+static void all_is_well(void **state)
+{
+    struct world *world = *state;
+
+    world->figures.examined = NOW - 4;
+    write_page(world);
+    assert_true(has(world, "OK: nothing needs attention."));
+    assert_true(has(world, "OK: it can be read and written. Examined 4.0 s ago."));
+}
+
+/* Each of them at the top, in words. */
+static void what_is_wrong_is_at_the_top(void **state)
+{
+    struct world *world = *state;
+    struct status_figures well;
+
+    world->figures.examined = NOW;
+    well = world->figures;
+#define SAYS(change, words)                                  \
+    do {                                                     \
+        world->figures = well;                               \
+        world->figures.change;                               \
+        assert_sound(write_page(world));                     \
+        assert_true(has(world, words));                      \
+        assert_false(has(world, "nothing needs attention")); \
+    } while (0)
+    for (int i = DB_TROUBLE_NONE + 1; i < DB_TROUBLE_COUNT; i++)
+        SAYS(trouble = (enum db_trouble)i,
+             text_string(world->arena, text_print(world->arena, "Problem:</strong> The database %s",
+                                                  db_trouble_words[i].words)));
+    SAYS(away_for = 90, "Requests have found no database for 90 s");
+    SAYS(is_stopped = true, "<code>stop_sched</code>");
+    SAYS(sends_no_jobs = true, "Nobody gets jobs");
+    SAYS(config_was_refused = true, "The config.xml that is there was refused");
+    SAYS(restarts_wanted = 3, "wait for a restart: 3.");
+    SAYS(oldest_wait = 6, "A request has waited for a thread for 6.0 s");
+    world->finding = (struct status_finding){.topic = "keys", .errors = 2, .warnings = 1};
+    SAYS(findings = &world->finding; world->figures.finding_count = 1, "2 errors and 1 warning:");
+    SAYS(has_pool = true, "being read for the first time");
+    SAYS(has_pool = world->figures.pool_is_filled = true;
+         world->figures.pool_lag = 40, "New jobs were last read 40 s ago");
+    world->totals[STATUS_requests_turned_away] = 12;
+    pass(world, 86390);
+    SAYS(now = NOW, "because too many waited: 12.");
+}
+
+static void every_reason_that_occurred_is_shown_in_words(void **state)
+{
+    struct world *world = *state;
+
+    for (int i = 0; i < REASON_COUNT; i += 2)
+        world->totals[STATUS_REASONS + i] = (uint64_t)i + 1;
+    pass(world, 86390);
+    assert_sound(write_page(world));
+    for (int i = 0; i < REASON_COUNT; i++) {
+        struct buffer words = buffer_on_heap(1000);
+
+        buffer_add_string(&words, "<tr><th scope=\"row\">");
+        page_text(&words, text_from(reason_brief((enum reason)i)));
+        buffer_print(&words, "</th><td class=\"left\"><code>%s</code></td><td>%d</td>",
+                     reason_word((enum reason)i), i + 1);
+        assert_int_equal(text_contains(buffer_text(&world->page), buffer_text(&words)), i % 2 == 0);
+        assert_true(strlen(reason_brief((enum reason)i)) > 10);
+        buffer_free(&words);
+    }
+}
+
+static void every_step_counter_and_error_has_a_row(void **state)
+{
+    struct world *world = *state;
+
+    assert_sound(write_page(world));
+#define HAS_ROW(name, words) assert_true(has(world, "<th scope=\"row\">" words "</th>"));
+    STATUS_TRAFFIC(HAS_ROW)
+    STATUS_DATABASE(HAS_ROW)
+    for (int i = 0; i < DB_ERROR_COUNT; i++) {
+        struct buffer words = buffer_on_heap(1000);
+
+        page_text(&words, text_from(db_error_words[i].words));
+        assert_true(text_contains(buffer_text(&world->page), buffer_text(&words)));
+        buffer_free(&words);
+    }
+    for (int i = 0; i < STATUS_STEPS; i++)
+        assert_true(has(
+            world, text_string(world->arena, text_print(world->arena, "<th scope=\"row\">%s</th>",
+                                                        world->figures.steps[i].word))));
+}
+
+static void words_from_elsewhere_are_escaped(void **state)
+{
+    struct world *world = *state;
+    struct text hostile =
+        TEXT("<script>alert('1')</script>\"&\xff\x01 \xc3\xa4\xed\xa0\x80\xef\xbf\xbf");
+    const struct status_resource resource = {.type = hostile, .apps = 1};
+
+    world->apps[0] = (struct status_app){.name = hostile, .title = hostile, .resources = hostile};
+    world->events[0] = (struct status_event){.what = hostile, .words = hostile};
+    world->figures.project = hostile;
+    world->figures.has_pool = true;
+    world->figures.apps = world->apps;
+    world->figures.app_count = 1;
+    world->figures.resources = &resource;
+    world->figures.resource_count = 1;
+    world->figures.events = world->events;
+    world->figures.event_count = 1;
+    assert_sound(write_page(world));
+    assert_true(has(world, "&lt;script&gt;alert(&#39;1&#39;)&lt;/script&gt;&quot;&amp;"));
+    assert_false(has(world, "<script>alert"));
+}
+
+static void what_was_read_again_is_told(void **state)
+{
+    struct world *world = *state;
+
+    world->events[0] = (struct status_event){.at = NOW - 60,
+                                             .what = TEXT("config.xml"),
+                                             .is_refused = true,
+                                             .words = TEXT("line 3: threads is \"many\"")};
+    world->events[1] = (struct status_event){
+        .at = NOW - 90, .what = TEXT("config.xml"), .words = TEXT("threads: 8, was 4\nno_x: 1")};
+    world->figures.events = world->events;
+    world->figures.event_count = 2;
+    assert_sound(write_page(world));
+    assert_true(has(world, "2026-01-01 12:00:40 UTC</th><td class=\"left\">config.xml</td>"
+                           "<td class=\"left bad\"><strong>refused</strong></td>"
+                           "<td class=\"left\">line 3: threads is &quot;many&quot;</td>"));
+    assert_true(has(world, "taken</td><td class=\"left\">threads: 8, was 4<br/>no_x: 1</td>"));
+}
+
+/* The figures of a window are those of its slots. */
+static void windows_are_added_up(void **state)
+{
+    struct world *world = *state;
+
+    world->totals[STATUS_jobs_sent] = 1000000;
+    pass(world, 300);
+    world->totals[STATUS_jobs_sent] += 234;
+    pass(world, 86390);
+    write_page(world);
+    assert_true(has(world, "<th scope=\"row\">jobs handed out</th><td>0.003</td><td>234</td>"
+                           "<td>1,000,234</td><td>1,000,234</td>"));
+}
+
+/* Every slot, every application and every event as long as it can be. */
+static void a_page_is_bounded(void **state)
+{
+    struct world *world = *state;
+    static char name[254], words[600];
+
+    memset(name, '"', sizeof(name));
+    memset(words, '"', sizeof(words));
+    for (size_t i = 0; i < APPS_MOST; i++)
+        world->apps[i] = (struct status_app){.name = {name, sizeof(name)},
+                                             .title = {name, sizeof(name)},
+                                             .resources = TEXT("CPU, NVIDIA, ATI, intel_gpu"),
+                                             .jobs = 1000000000 - i};
+    for (size_t i = 0; i < 100; i++)
+        world->events[i] =
+            (struct status_event){.what = TEXT("config.xml"), .words = {words, sizeof(words)}};
+    world->figures.has_pool = true;
+    world->figures.pool_jobs = 123456789;
+    world->figures.apps = world->apps;
+    world->figures.app_count = APPS_MOST;
+    world->figures.events = world->events;
+    world->figures.event_count = 100;
+    for (int i = 1; i <= DAY_SLOTS; i++) {
+        for (int j = 0; j < STATUS_TOTALS; j++)
+            world->totals[j] += (uint64_t)(i * 7919 + j * 104729) % 1000003 * 1000000007;
+        pass(world, i * 300.0);
+    }
+    assert_sound(write_page(world));
+    assert_true(has(world, "900 more applications"));
+    printf("1000 applications: %zu bytes\n", world->page.length);
+    assert_true(world->page.length < 800000);
+}
+
+/* The digests are those of what stands between the tags. */
+static void the_policy_lets_the_page_work(void **state)
+{
+    struct world *world = *state;
+    struct buffer policy = buffer_on_heap(2000);
+    struct text page = write_page(world);
+    static const char *const tags[] = {"style", "script"};
+
+    status_page_policy(&policy);
+    for (size_t i = 0; i < 2; i++) {
+        struct text open = text_print(world->arena, "<%s>", tags[i]);
+        size_t from = text_find(page, open) + open.length;
+        struct text rest = {page.at + from, page.length - from};
+        char digest[SHA256_BASE64_SIZE];
+
+        rest.length = text_find(rest, text_print(world->arena, "</%s>", tags[i]));
+        assert_true(rest.length > 1000);
+        sha256_base64(rest, digest);
+        assert_true(text_contains(buffer_text(&policy),
+                                  text_print(world->arena, "%s-src 'sha256-%s'", tags[i], digest)));
+        assert_false(text_contains(rest, TEXT("http")) || text_contains(rest, TEXT("url(")));
+    }
+    assert_true(text_starts(buffer_text(&policy), TEXT("default-src 'none'; ")));
+    buffer_free(&policy);
+}
+
+static void assert_words(void write(struct buffer *page, double number), double number,
+                         const char *words)
+{
+    struct buffer page = buffer_on_heap(100);
+
+    write(&page, number);
+    assert_text(buffer_text(&page), words);
+    buffer_free(&page);
+}
+
+static void figures_can_be_read(void **state)
+{
+    (void)state;
+    assert_words(page_number, 0, "0");
+    assert_words(page_number, NAN, "-");
+    assert_words(page_number, 0.0004, "0.0004");
+    assert_words(page_number, 0.0123, "0.012");
+    assert_words(page_number, 9.94, "9.9");
+    assert_words(page_number, 9.96, "10");
+    assert_words(page_number, 99.4, "99");
+    assert_words(page_number, 1234567.4, "1,234,567");
+    assert_words(page_duration, 0, "0 s");
+    assert_words(page_duration, 0.00034, "340 µs");
+    assert_words(page_duration, 0.9994, "999 ms");
+    assert_words(page_duration, 0.9996, "1.0 s");
+    assert_words(page_duration, 119, "119 s");
+    assert_words(page_duration, 150, "2.5 min");
+    assert_words(page_duration, 86400, "24 h");
+    assert_words(page_duration, 864000, "10 days");
+    assert_words(page_duration, -1, "0 s");
+    assert_words(page_duration, INFINITY, "-");
+}
+
+int main(void)
+{
+#define CASE(name) cmocka_unit_test_setup_teardown(name, make_world, remove_world)
+    const struct CMUnitTest tests[] = {
+        CASE(a_server_that_has_just_begun_has_a_page),
+        CASE(all_is_well),
+        CASE(what_is_wrong_is_at_the_top),
+        CASE(every_reason_that_occurred_is_shown_in_words),
+        CASE(every_step_counter_and_error_has_a_row),
+        CASE(words_from_elsewhere_are_escaped),
+        CASE(what_was_read_again_is_told),
+        CASE(windows_are_added_up),
+        CASE(a_page_is_bounded),
+        CASE(the_policy_lets_the_page_work),
+        CASE(figures_can_be_read),
+    };
+
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
