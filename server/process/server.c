@@ -48,7 +48,8 @@ struct server {
     int64_t began; /* epoch */
     size_t threads;
 
-    struct pool *pool;     /* NULL: none */
+    struct pool *pool;     /* NULL: none; set before the workers begin, cleared after their end: who
+                              is no worker takes `lock` */
     struct filler *filler; /* likewise; under `lock` */
     struct receiver
         *receiver; /* NULL: none; set before the workers begin, cleared after their end */
@@ -170,6 +171,7 @@ void server_write_waiting(struct server *server, struct buffer *ret_page)
                  (double)figures.memory);
 }
 
+/* Under the server's lock. */
 static void take_pool_figures(struct server *server, struct status_figures *figures)
 {
     struct pool_figures held;
@@ -204,13 +206,15 @@ void server_take_figures(struct server *server, struct status_figures *figures)
     figures->began = server->began;
     figures->threads = server->threads;
     figures->away_for = server_database_away_for(server, clock_ns());
+    pthread_mutex_lock(&server->lock); /* while the server stops, the watcher still runs */
     if (server->receiver != NULL)
         receiver_figures(server->receiver, &line);
+    take_pool_figures(server, figures);
+    pthread_mutex_unlock(&server->lock);
     figures->reading = line.reading;
     figures->waiting = line.waiting;
     figures->oldest_wait = line.oldest;
     figures->waiting_bytes = line.memory;
-    take_pool_figures(server, figures);
 }
 
 void server_follow_time(struct server *server, double now)
@@ -420,18 +424,19 @@ void server_start_pool(struct server *server)
 {
     struct failure failure = {0};
     struct snapshot snapshot;
+    struct pool *pool = NULL;
     struct filler *filler;
     int64_t id = (int64_t)(random_u64() >> 1);
 
     server_snapshot(server, &snapshot); /* the watcher may replace the configuration meanwhile */
     if (snapshot.config->pool_jobs_max > 0)
-        server->pool =
-            pool_create((size_t)snapshot.config->pool_jobs_max, snapshot.config->user_filter);
+        pool = pool_create((size_t)snapshot.config->pool_jobs_max, snapshot.config->user_filter);
     snapshot_release(&snapshot);
-    if (server->pool == NULL)
+    if (pool == NULL)
         return;
     pthread_mutex_lock(&server->lock);
-    filler = filler_create(server->pool, server->current.config, id > 0 ? id : 1);
+    server->pool = pool;
+    filler = filler_create(pool, server->current.config, id > 0 ? id : 1);
     server->filler = filler;
     pthread_mutex_unlock(&server->lock);
     if (filler != NULL && server->options.clock_from_request)
@@ -443,12 +448,14 @@ void server_start_pool(struct server *server)
 void server_stop_pool(struct server *server)
 {
     struct filler *filler;
+    struct pool *pool;
 
     pthread_mutex_lock(&server->lock);
     filler = server->filler;
     server->filler = NULL;
+    pool = server->pool;
+    server->pool = NULL;
     pthread_mutex_unlock(&server->lock);
     filler_destroy(filler);
-    pool_destroy(server->pool);
-    server->pool = NULL;
+    pool_destroy(pool);
 }
