@@ -119,6 +119,7 @@ static void read_host(const struct request *request, struct host_view *view)
         .is_backup = message->has_resource_share_fraction && message->resource_share_fraction <= 0,
         .only_assigned = visit->user.seti_id != 0,
         .memory = memory_usable(visit->host.m_nbytes, &visit->prefs),
+        .memory_32bit = memory_of_32bit(visit->host.os_name),
         .space = disk_space_of(message, &visit->prefs, config->default_disk_min_free_gb,
                                deletable_bytes_bound(request)),
         .correction = estimate_correction(message, request->client_version),

@@ -811,6 +811,47 @@ static void the_choice_is_that_of_the_slow_way(void **state)
     assert_true(explained > WORLDS / 100);
 }
 
+/* What was ranked before a choice is judged as it is after it: one job after the other, each from
+ * the beginning, makes the same list. Versions of one app run at different speeds, and a quota that is
+ * filled makes jobs longer. Deadlines are left to the slow way above. */
+static void one_by_one_the_choice_is_the_same(void **state)
+{
+    struct random random = {.state = 11};
+    int quotas_filled = 0;
+
+    (void)state;
+    for (int round = 0; round < WORLDS / 5; round++) {
+        struct job *at_once[JOBS_MAX];
+        struct tally tally;
+        int64_t most;
+        size_t count, singly = 0;
+
+        random_world(&random);
+        world->config->ignore_delay_bound = true;
+        world->options[2].app = &world->apps[0];
+        world->options[0].choice_flops = world->options[0].usage.projected_flops =
+            (1 + 4 * random_unit(&random)) * 1e9;
+        most = world->view.limits.reply;
+        count = choose();
+        memcpy(at_once, chosen, sizeof(at_once));
+        for (size_t i = 0; i < world->job_count; i++)
+            world->jobs[i].is_gone = false;
+        begin(&tally);
+        for (size_t got = 1; got == 1 && (int64_t)singly < most; singly += got) {
+            world->view.limits.reply = (int64_t)singly + 1;
+            got = choose_jobs(&world->view, &tally, world->jobs, world->job_count, chosen + singly,
+                              &notes);
+        }
+        assert_int_equal(count, singly);
+        for (size_t i = 0; i < count; i++)
+            assert_ptr_equal(at_once[i], chosen[i]);
+        quotas_filled += world->options[0].daily_limit > 0 &&
+                         tally.option_jobs[0] == world->options[0].daily_limit &&
+                         tally.option_jobs[2] > 0;
+    }
+    assert_true(quotas_filled > WORLDS / 1000);
+}
+
 static void no_sum_is_ever_exceeded(void **state)
 {
     struct random random = {.state = 77};
@@ -861,6 +902,7 @@ int main(void)
         CASE(who_gets_an_assigned_job),
         CASE(the_margin_of_a_version_that_nobody_has_tried_is_no_smaller),
         CASE(the_choice_is_that_of_the_slow_way),
+        CASE(one_by_one_the_choice_is_the_same),
         CASE(no_sum_is_ever_exceeded),
     };
 

@@ -364,10 +364,10 @@ static void large_memory_needs_64_bit_by_system(void **state)
     double gigabyte = 1073741824.0;
 
     (void)state;
-    assert_true(job_needs_64bit(2.5 * gigabyte, TEXT("Microsoft Windows 11")));
-    assert_false(job_needs_64bit(2.5 * gigabyte, TEXT("Linux Debian")));
-    assert_true(job_needs_64bit(3.5 * gigabyte, TEXT("Linux Debian")));
-    assert_false(job_needs_64bit(3.5 * gigabyte, TEXT("Darwin")));
+    assert_true(memory_of_32bit(TEXT("Microsoft Windows 11")) == 2 * gigabyte);
+    assert_true(memory_of_32bit(TEXT("Linux Debian")) == 3 * gigabyte);
+    assert_true(memory_of_32bit(TEXT("Darwin")) == 4 * gigabyte);
+    assert_true(memory_of_32bit(TEXT("Haiku")) == 2 * gigabyte);
     assert_true(platform_is_64bit(TEXT("x86_64-pc-linux-gnu")));
     assert_false(platform_is_64bit(TEXT("i686-pc-linux-gnu")));
 }

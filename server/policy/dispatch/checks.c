@@ -212,7 +212,7 @@ static struct version_demand demand_of(const struct job_question *question)
         .batch = job->workunit->batch,
         .version_num = job->workunit->app_version_num,
         .is_homogeneous = job->app->homogeneous_app_version != 0,
-        .needs_64bit = job_needs_64bit(job->workunit->rsc_memory_bound, view->host->os_name),
+        .needs_64bit = job->workunit->rsc_memory_bound > view->memory_32bit,
         .resource = question->resource,
         .client_version = view->client_version,
         .allow_beta = view->project->allow_beta_work,

@@ -1,7 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Choosing. One resource at a time, one job at a time: each choice changes what is left, and with
  * it which job fits best next. A job that was refused for a resource stays refused for it, since
- * no job that is chosen frees anything; so each job is judged again only while it passes.
+ * no job that is chosen frees anything, and of what a job is preferred by, a choice changes two
+ * figures. So all jobs of a priority are judged once, and after each choice only the best of the
+ * rest again; when a version has had its daily quota, all are.
  *
  * Priority comes first, then the stream that is behind, then the request: within a priority a job
  * that fits beats one that overshoots, and where all overshoot the smallest does the least harm;
@@ -48,52 +50,80 @@ static bool rank_is_better(const struct job_rank *rank, const struct job_rank *b
     return rank->score > best->score;
 }
 
-/* Ranks the jobs of one priority that pass everything but the deadline. Returns where the next
- * priority begins. */
-static size_t rank_jobs(const struct host_view *view, const struct tally *tally, size_t resource,
-                        struct job *jobs, size_t from, size_t count, struct choice_notes *notes)
-{
-    size_t i = from;
+/* The jobs of one priority, from place `from` to before `to`, while one resource is served. */
+struct span {
+    size_t from, to;
+    bool is_ranked; /* each that passes everything but the deadline, beside what was chosen then */
+};
 
-    for (; i < count && jobs[i].priority == jobs[from].priority; i++) {
+/* What of a rank changes with each choice. */
+static void rank_anew(const struct tally *tally, struct job *job)
+{
+    job->rank.clock = tally->shares.used[job->stream];
+    job->rank.fits = amounts_fits(&tally->left, &job->use);
+}
+
+static void rank_jobs(const struct host_view *view, const struct tally *tally, size_t resource,
+                      struct job *jobs, size_t count, struct span *span, struct choice_notes *notes)
+{
+    size_t i = span->from;
+
+    for (; i < count && jobs[i].priority == jobs[span->from].priority; i++) {
         struct job *job = &jobs[i];
 
         job->is_ranked = is_possible(view, tally, CHECK_UNTIMED, resource, job, notes);
-        if (job->is_ranked)
-            job->rank = (struct job_rank){.clock = tally->shares.used[job->stream],
-                                          .fits = amounts_fits(&tally->left, &job->use),
-                                          .size = size_of(job),
-                                          .score = job_score(view, job)};
+        if (!job->is_ranked)
+            continue;
+        job->rank = (struct job_rank){.size = size_of(job), .score = job_score(view, job)};
+        rank_anew(tally, job);
     }
-    return i;
+    span->to = i;
+    span->is_ranked = true;
 }
 
-static struct job *best_of(struct job *jobs, size_t from, size_t to)
+static struct job *best_of(struct job *jobs, const struct span *span)
 {
     struct job *best = NULL;
 
-    for (size_t i = from; i < to; i++)
+    for (size_t i = span->from; i < span->to; i++)
         if (jobs[i].is_ranked && (best == NULL || rank_is_better(&jobs[i].rank, &best->rank)))
             best = &jobs[i];
     return best;
 }
 
-/* Deadlines cost most, so they are judged in order of rank, until one is met. */
+/* The best of the span is judged by all checks, since what was chosen after it was ranked may be in
+ * its way; the others stay as they were ranked. Deadlines cost most, so they are judged in order of
+ * rank, until one is met. */
 static struct job *choose_one(const struct host_view *view, const struct tally *tally,
-                              size_t resource, struct job *jobs, size_t count,
+                              size_t resource, struct job *jobs, size_t count, struct span *span,
                               struct choice_notes *notes)
 {
-    for (size_t from = 0, to = 0; from < count; from = to) {
+    while (span->from < count) {
         struct job *best;
 
-        to = rank_jobs(view, tally, resource, jobs, from, count, notes);
-        while ((best = best_of(jobs, from, to)) != NULL) {
+        if (!span->is_ranked)
+            rank_jobs(view, tally, resource, jobs, count, span, notes);
+        else
+            for (size_t i = span->from; i < span->to; i++)
+                if (jobs[i].is_ranked)
+                    rank_anew(tally, &jobs[i]);
+        while ((best = best_of(jobs, span)) != NULL) {
+            best->is_ranked = false;
             if (is_possible(view, tally, CHECK_NEW, resource, best, notes))
                 return best;
-            best->is_ranked = false;
         }
+        *span = (struct span){.from = span->to};
     }
     return NULL;
+}
+
+/* Whether the version has no more than the daily quota by what was chosen. */
+static bool fills_quota(const struct host_view *view, const struct tally *tally,
+                        const struct version_option *option)
+{
+    return option->daily_limit != LIMIT_NONE &&
+           option->jobs_today + tally->option_jobs[version_counter(&view->options, option)] >=
+               option->daily_limit;
 }
 
 bool choose_is_idle(const struct host_view *view, const struct tally *tally,
@@ -124,6 +154,7 @@ size_t choose_jobs(const struct host_view *view, struct tally *tally, struct job
     /* Coprocessors from the last to the first, then the CPU. */
     for (size_t resource = tally->left.resource_count; resource-- > 0;) {
         struct refusal refusal;
+        struct span span = {0};
 
         if (amounts_wants(&tally->left, resource) &&
             resource_is_closed(view, tally, resource, &refusal)) {
@@ -131,11 +162,13 @@ size_t choose_jobs(const struct host_view *view, struct tally *tally, struct job
             continue;
         }
         while (amounts_wants(&tally->left, resource) && tally->jobs < view->limits.reply) {
-            struct job *job = choose_one(view, tally, resource, jobs, count, notes);
+            struct job *job = choose_one(view, tally, resource, jobs, count, &span, notes);
             if (job == NULL)
                 break;
             job->is_gone = true;
             tally_take(tally, view, job);
+            if (fills_quota(view, tally, job->option))
+                span.is_ranked = false; /* other jobs run by other versions from now on */
             ret_chosen[chosen++] = job;
         }
     }

@@ -46,6 +46,7 @@ struct host_view {
     bool is_backup;           /* its user gives this project idle processors only */
     bool only_assigned;       /* the account gets assigned jobs only (user.seti_id) */
     double memory;            /* bytes that jobs may use */
+    double memory_32bit;      /* bytes that a job of 32 bits may use: memory_of_32bit */
     struct disk_space space;
     bool is_above_disk_share; /* the project uses more of the disk than its share */
     double disk;              /* bytes that jobs may fill in this pass: one of space.amounts */

@@ -27,7 +27,7 @@ bool platform_is_64bit(struct text platform)
     return text_contains(platform, TEXT("64"));
 }
 
-bool job_needs_64bit(double rsc_memory_bound, struct text os_name)
+double memory_of_32bit(struct text os_name)
 {
     static const struct {
         const char *os;
@@ -39,8 +39,8 @@ bool job_needs_64bit(double rsc_memory_bound, struct text os_name)
 
     for (size_t i = 0; i < sizeof(limits) / sizeof(limits[0]); i++)
         if (text_contains(os_name, text_from(limits[i].os)))
-            return rsc_memory_bound > limits[i].bytes;
-    return rsc_memory_bound > 2 * GIGABYTE;
+            return limits[i].bytes;
+    return 2 * GIGABYTE;
 }
 
 /* Coprocessors that have numbers of their own in the database, and how plan classes name them, in

@@ -72,10 +72,10 @@ const struct version_option *version_option_find(const struct version_options *o
 /* Where jobs of the option are counted: the place of one of the options. */
 size_t version_counter(const struct version_options *options, const struct version_option *option);
 
-/* Whether a platform name is of a 64-bit system, and from how much memory on a job needs one on an
+/* Whether a platform name is of a 64-bit system, and the bytes beyond which a job needs one on an
  * operating system. */
 bool platform_is_64bit(struct text platform);
-bool job_needs_64bit(double rsc_memory_bound, struct text os_name);
+double memory_of_32bit(struct text os_name);
 
 /* The app_version_id of a client's own version in result (-2 CPU .. -6), and its row in
  * host_app_version. 0: a coprocessor that cannot be stored. */
