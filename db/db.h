@@ -140,8 +140,10 @@ void db_keep_token(struct db *db);
  * took, whether something is written behind it or not. */
 enum status db_begin(struct db *db);
 MUST_CHECK enum status db_commit(struct db *db); /* may answer DB_UNKNOWN */
-/* The same, and changes the host's guard row (below) with it. */
-MUST_CHECK enum status db_host_commit(struct db *db, int64_t hostid, uint64_t token, int64_t now);
+/* The same, and changes the host's guard row (below) with it. `contact` not NULL: the host as it is
+ * to be, of which the columns of host_contact are written by the same statement. */
+MUST_CHECK enum status db_host_commit(struct db *db, int64_t hostid, uint64_t token, int64_t now,
+                                      const struct host_row *contact);
 /* Where it fails, the connection is closed: everything answers DB_GONE until db_reopen. */
 enum status db_rollback(struct db *db);
 /* The same, if anything is open. */
@@ -240,11 +242,13 @@ MUST_CHECK enum status db_host_newest_alike(struct db *db, struct arena *arena, 
 /* Inserts every column of the row (and 0 or "" in columns we do not know); sets *ret_id. */
 MUST_CHECK enum status db_host_insert(struct db *db, const struct host_row *host, int64_t *ret_id);
 /* Writes the columns that a scheduler writes: not id, create_time, userid, credit, venue,
- * avg_turnaround, max_results_day and error_rate, which belong to other programs. `was`: the row as
- * it was read under the lock that still holds; what describes the machine is not written again if
- * it says the same. */
-MUST_CHECK enum status db_host_save(struct db *db, const struct host_row *was,
-                                    const struct host_row *host);
+ * avg_turnaround, max_results_day and error_rate, which belong to other programs. */
+MUST_CHECK enum status db_host_save(struct db *db, const struct host_row *host);
+/* Whether the host is as it was but for what it says anew with each request (host_contact of
+ * columns.def): then db_host_commit can write that along. `was`: the row as it was read under the
+ * lock that still holds. */
+bool db_host_says_the_same(const struct host_row *was, const struct host_row *host);
+struct host_contact_row db_host_contact(const struct host_row *host);
 /* All IN_PROGRESS results of the host become OVER/CLIENT_DETACHED, received now, and their
  * workunits' transition_time becomes now, so that other instances are made. */
 MUST_CHECK enum status db_host_detach_results(struct db *db, int64_t hostid, int64_t now);

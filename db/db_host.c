@@ -119,19 +119,28 @@ _Static_assert(sizeof(contact_columns) / sizeof(contact_columns[0]) * sizeof(int
                    sizeof(struct host_contact_row),
                "each column of columns.def stands here");
 
-enum status db_host_save(struct db *db, const struct host_row *was, const struct host_row *host)
+struct host_contact_row db_host_contact(const struct host_row *host)
 {
     struct host_contact_row contact;
+
+    for (size_t i = 0; i < sizeof(contact_columns) / sizeof(contact_columns[0]); i++)
+        memcpy((char *)&contact + contact_columns[i].to,
+               (const char *)host + contact_columns[i].from, sizeof(int64_t));
+    return contact;
+}
+
+bool db_host_says_the_same(const struct host_row *was, const struct host_row *host)
+{
     struct host_row expected = *was; /* if only the contact is new */
 
-    for (size_t i = 0; i < sizeof(contact_columns) / sizeof(contact_columns[0]); i++) {
-        const char *from = (const char *)host + contact_columns[i].from;
+    for (size_t i = 0; i < sizeof(contact_columns) / sizeof(contact_columns[0]); i++)
+        memcpy((char *)&expected + contact_columns[i].from,
+               (const char *)host + contact_columns[i].from, sizeof(int64_t));
+    return row_is_equal(&row_tables[ROW_host], &expected, host);
+}
 
-        memcpy((char *)&contact + contact_columns[i].to, from, sizeof(int64_t));
-        memcpy((char *)&expected + contact_columns[i].from, from, sizeof(int64_t));
-    }
-    if (row_is_equal(&row_tables[ROW_host], &expected, host))
-        return DB_RUN(db, host_save_contact, NULL, .host_contact = &contact, .id = host->id);
+enum status db_host_save(struct db *db, const struct host_row *host)
+{
     return DB_RUN(db, host_save, NULL, .host = host, .id = host->id);
 }
 

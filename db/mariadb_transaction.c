@@ -155,13 +155,13 @@ enum status mariadb_begin(struct db *db)
     return status == STATUS_OK ? read_answer(db) : status;
 }
 
-/* `kept`: rows that the last statement changed on condition of the token. Its answer is here, and
- * nothing goes between it and COMMIT, which tells of an abort that comes later. */
-static enum status commit_if(struct db *db, uint64_t kept)
+/* `is_kept`: the last statement changed what it changes on condition of the token. Its answer is
+ * here, and nothing goes between it and COMMIT, which tells of an abort that comes later. */
+static enum status commit_if(struct db *db, bool is_kept)
 {
     enum status status;
 
-    if (kept != 1) {
+    if (!is_kept) {
         mariadb_note_own(db, "the server ended the transaction without saying so");
         return STATUS_DB_RETRY;
     }
@@ -186,29 +186,66 @@ enum status db_commit(struct db *db)
     must(db->magic == DB_MAGIC);
     if (db->has_begun)
         status = DB_RUN(db, connection_keep, &kept, .id = db->connection, .token = db->token);
-    return status == STATUS_OK ? commit_if(db, kept) : status;
+    return status == STATUS_OK ? commit_if(db, kept == 1) : status;
+}
+
+/* What the last statement before COMMIT writes. */
+struct ending {
+    int64_t hostid, token, now;
+    bool has_contact;
+    struct host_contact_row contact;
+};
+
+/* *ret_kept: rows found. 0: there is no guard row, or the transaction is not the one that began;
+ * or it is left to make_guard. */
+static enum status change_guard(struct db *db, const struct ending *end, uint64_t *ret_kept)
+{
+    *ret_kept = 0;
+    if (db->keeps_token && end->has_contact)
+        return DB_RUN(db, host_contact_guard_keep, ret_kept, .host_contact = &end->contact,
+                      .id = end->hostid, .token = end->token, .now = end->now,
+                      .connection = db->connection, .begun = db->token);
+    if (db->keeps_token)
+        return DB_RUN(db, host_guard_keep, ret_kept, .hostid = end->hostid, .token = end->token,
+                      .now = end->now, .connection = db->connection, .begun = db->token);
+    if (end->has_contact)
+        return DB_RUN(db, host_contact_guard, ret_kept, .host_contact = &end->contact,
+                      .id = end->hostid, .token = end->token, .now = end->now);
+    return STATUS_OK;
+}
+
+/* Where there is no token, nothing is lost in silence, and one that is there is changed. */
+static enum status make_guard(struct db *db, const struct ending *end, uint64_t *ret_kept)
+{
+    if (db->keeps_token)
+        return DB_RUN(db, host_guard_first, ret_kept, .hostid = end->hostid, .token = end->token,
+                      .now = end->now, .connection = db->connection, .begun = db->token);
+    *ret_kept = 1;
+    return db_host_guard(db, end->hostid, (uint64_t)end->token, end->now);
 }
 
 /* A host of before this server's time, or a new one, has no guard row yet. Where there is a token,
  * making one hangs on it as well, so that a loss cannot look like a row that is missing. */
-enum status db_host_commit(struct db *db, int64_t hostid, uint64_t token, int64_t now)
+enum status db_host_commit(struct db *db, int64_t hostid, uint64_t token, int64_t now,
+                           const struct host_row *contact)
 {
+    struct ending end = {.hostid = hostid,
+                         .token = (int64_t)token,
+                         .now = now,
+                         .has_contact = contact != NULL};
     uint64_t kept = 0;
     enum status status;
 
-    must(db->magic == DB_MAGIC);
-    if (!db->keeps_token) {
-        status = db_host_guard(db, hostid, token, now);
-        return status == STATUS_OK ? commit_if(db, 1) : status;
-    }
-    must(db->has_begun); /* the token below is this transaction's */
-    status = DB_RUN(db, host_guard_keep, &kept, .hostid = hostid, .token = (int64_t)token,
-                    .now = now, .connection = db->connection, .begun = db->token);
-
+    must(db->magic == DB_MAGIC && (db->has_begun || !db->keeps_token));
+    if (contact != NULL)
+        end.contact = db_host_contact(contact);
+    status = change_guard(db, &end, &kept);
+    if (status == STATUS_OK && kept == 0 && contact != NULL)
+        status =
+            DB_RUN(db, host_save_contact, NULL, .host_contact = &end.contact, .id = end.hostid);
     if (status == STATUS_OK && kept == 0)
-        status = DB_RUN(db, host_guard_first, &kept, .hostid = hostid, .token = (int64_t)token,
-                        .now = now, .connection = db->connection, .begun = db->token);
-    return status == STATUS_OK ? commit_if(db, kept) : status;
+        status = make_guard(db, &end, &kept);
+    return status == STATUS_OK ? commit_if(db, kept > 0) : status;
 }
 
 /* The answer to what was sent ahead does not matter, as it is undone now. A connection that did not

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* The last writes before the transaction ends (transaction.c): the host, and its statistics and
- * quotas. A new host's row was written whole when it was made. */
+ * quotas. A new host's row was written whole when it was made; one that says what it said before is
+ * written with the guard row, at the end. */
 #include "server/rpc/request.h"
 
 #include "config/config.h"
@@ -42,8 +43,10 @@ enum next step_record(struct request *request)
     enum status status = STATUS_OK;
 
     complete_changes(request);
-    if (!visit->host_is_new)
-        status = db_host_save(request->db, &visit->stored, &visit->host);
+    visit->contact_waits =
+        !visit->host_is_new && db_host_says_the_same(&visit->stored, &visit->host);
+    if (!visit->host_is_new && !visit->contact_waits)
+        status = db_host_save(request->db, &visit->host);
     if (status != STATUS_OK)
         return request_failed(request, status, "host");
     if (visit->version_change_count > 0)

@@ -88,7 +88,8 @@ static enum outcome commit(struct request *request)
 {
     uint64_t begun = clock_ns();
     enum status status =
-        db_host_commit(request->db, request->visit.host.id, request->token, (int64_t)request->now);
+        db_host_commit(request->db, request->visit.host.id, request->token, (int64_t)request->now,
+                       request->visit.contact_waits ? &request->visit.host : NULL);
     enum outcome outcome = OUTCOME_COMMITTED;
 
     if (status == STATUS_DB_UNKNOWN)

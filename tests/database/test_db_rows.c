@@ -116,11 +116,10 @@ static void newer_columns_are_stored_too(void **state)
 static void an_update_leaves_what_others_write(void **state)
 {
     struct test_fixture *f = *state;
-    struct host_row host = a_host(), was;
+    struct host_row host = a_host();
 
     assert_status(STATUS_OK, db_host_insert(f->db, &host, &host.id));
     assert_status(STATUS_OK, db_commit(f->db));
-    was = host;
     test_sql(f->database, "UPDATE host SET total_credit = 5, expavg_credit = 6, userid = 10,"
                           " venue = 'work', avg_turnaround = 7, max_results_day = -1,"
                           " error_rate = 8, create_time = 3");
@@ -128,7 +127,7 @@ static void an_update_leaves_what_others_write(void **state)
     host.domain_name = TEXT("new");
     host.p_fpops = NAN;
     host.timezone = INT64_C(99999999999);
-    assert_status(STATUS_OK, db_host_save(f->db, &was, &host));
+    assert_status(STATUS_OK, db_host_save(f->db, &host));
     assert_status(STATUS_OK, db_commit(f->db));
     assert_text(test_sql_text(f->database,
                               "SELECT CONCAT_WS(' ', rpc_seqno, domain_name, p_fpops, timezone,"
@@ -170,6 +169,51 @@ static void change(struct host_row *host, const struct row_column *column)
     }
 }
 
+/* As a request does it. */
+static void save(struct db *db, const struct host_row *was, const struct host_row *host,
+                 uint64_t token)
+{
+    bool waits = db_host_says_the_same(was, host);
+
+    if (!waits)
+        assert_status(STATUS_OK, db_host_save(db, host));
+    assert_status(STATUS_OK, db_host_commit(db, host->id, token, NOW, waits ? host : NULL));
+}
+
+/* The first contact makes the guard row, the next ones are one statement with it; also where a
+ * token proves the transaction. */
+static void a_contact_goes_with_the_guard_row(void **state)
+{
+    struct test_fixture *f = *state;
+    static const uint64_t statements[] = {4, 2, 2}; /* COMMIT among them */
+    struct host_row was = a_host(), host, other = a_host();
+
+    assert_status(STATUS_OK, db_host_insert(f->db, &other, &other.id));
+    assert_status(STATUS_OK, db_host_insert(f->db, &was, &was.id));
+    assert_status(STATUS_OK, db_commit(f->db));
+    for (int turn = 0; turn < 3; turn++) {
+        uint64_t token = 0;
+
+        if (turn == 2)
+            db_keep_token(f->db);
+        assert_status(STATUS_OK, db_host_lock(f->db, f->arena, was.id, &was));
+        host = was;
+        host.rpc_seqno++;
+        host.d_free = 5e9 + turn;
+        db_count_reset(f->db);
+        save(f->db, &was, &host, 90 + (uint64_t)turn);
+        assert_i64((int64_t)db_count(f->db).statements, (int64_t)statements[turn]);
+        assert_status(STATUS_OK, db_host_token(f->db, host.id, &token));
+        assert_i64((int64_t)token, 90 + turn);
+        assert_status(STATUS_OK, db_host_lock(f->db, f->arena, was.id, &was));
+        assert_true(row_is_equal(&row_tables[ROW_host], &host, &was));
+        assert_status(STATUS_OK, db_rollback(f->db));
+        assert_i64(test_sql_integer(f->database, "SELECT rpcs FROM qm_host"), 1 + turn);
+    }
+    assert_status(STATUS_OK, db_host_lock(f->db, f->arena, other.id, &was));
+    assert_i64(was.rpc_seqno, other.rpc_seqno);
+}
+
 /* Each column alone: those of a contact, and those that call for the whole row. */
 static void whatever_changes_is_saved(void **state)
 {
@@ -190,7 +234,7 @@ static void whatever_changes_is_saved(void **state)
         host = was;
         change(&host, column);
         assert_false(row_is_equal(table, &was, &host));
-        assert_status(STATUS_OK, db_host_save(f->db, &was, &host));
+        save(f->db, &was, &host, i);
         assert_status(STATUS_OK, db_host_lock(f->db, f->arena, was.id, &read));
         if (!row_is_equal(table, &host, &read))
             fail_msg("%s alone was not saved", column->name);
@@ -644,7 +688,7 @@ static void a_hostile_name_is_only_a_name(void **state)
 {
     struct test_fixture *f = *state;
     static const char name[] = "'; DROP TABLE host; -- \\' \" ` % _ {list} ? \n\t\x1a";
-    struct host_row host = a_host(), was, read;
+    struct host_row host = a_host(), read;
     struct text names[] = {text_from(name)};
     struct user_row user;
     struct text team;
@@ -652,9 +696,8 @@ static void a_hostile_name_is_only_a_name(void **state)
     size_t count;
 
     assert_status(STATUS_OK, db_host_insert(f->db, &host, &host.id));
-    was = host;
     host.domain_name = host.p_model = host.os_version = host.external_ip_addr = text_from(name);
-    assert_status(STATUS_OK, db_host_save(f->db, &was, &host));
+    assert_status(STATUS_OK, db_host_save(f->db, &host));
     assert_status(STATUS_OK, db_host_lock(f->db, f->arena, host.id, &read));
     assert_text(read.domain_name, name);
     assert_text(read.external_ip_addr, name);
@@ -830,6 +873,7 @@ static void a_version_that_cannot_be_sent_is_none(void **state)
 #define CASES_OF_BOTH                                                                              \
     CASE(a_host_is_inserted_and_read_back), CASE(an_update_leaves_what_others_write),              \
         CASE(whatever_changes_is_saved), CASE(the_newest_host_is_found),                           \
+        CASE(a_contact_goes_with_the_guard_row),                                                   \
         CASE(a_token_is_kept_only_by_commit), CASE(a_user_comes_with_the_team),                    \
         CASE(a_key_is_compared_byte_by_byte), CASE(owners_come_in_the_order_asked_for),            \
         CASE(version_statistics_change_relatively), CASE(messages_are_kept_and_handed_out_once),   \

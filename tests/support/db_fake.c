@@ -133,8 +133,10 @@ enum status db_commit(struct db *db)
     return status == STATUS_OK ? db_fake.commits[db_fake.commit_count++] : status;
 }
 
-enum status db_host_commit(struct db *db, int64_t hostid, uint64_t token, int64_t now)
+enum status db_host_commit(struct db *db, int64_t hostid, uint64_t token, int64_t now,
+                           const struct host_row *contact)
 {
+    db_fake.saves_contact = contact != NULL;
     return db_commit(db);
 }
 

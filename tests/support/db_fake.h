@@ -46,6 +46,7 @@ struct db_fake {
     struct text messages[FAKE_MESSAGES]; /* to the host */
     size_t message_count;
     uint64_t token; /* of the host's guard row; also what was written last */
+    bool saves_contact; /* the last commit of a host wrote what is new of it */
 
     /* --- what goes wrong */
     int calls_left;      /* of those that can fail; then each of them answers `failure` */

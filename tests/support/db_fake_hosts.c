@@ -112,10 +112,14 @@ enum status db_host_insert(struct db *db, const struct host_row *host, int64_t *
     return STATUS_OK;
 }
 
-enum status db_host_save(struct db *db, const struct host_row *was, const struct host_row *host)
+enum status db_host_save(struct db *db, const struct host_row *host)
 {
-    (void)was;
     return CALL(host->id);
+}
+
+bool db_host_says_the_same(const struct host_row *was, const struct host_row *host)
+{
+    return text_equal(was->p_model, host->p_model);
 }
 
 enum status db_host_owners(struct db *db, struct arena *in, const int64_t *hostids, size_t count,

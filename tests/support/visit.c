@@ -83,7 +83,8 @@ static enum next walk_once(struct request *request)
             return next;
     }
     status =
-        db_host_commit(request->db, request->visit.host.id, request->token, (int64_t)request->now);
+        db_host_commit(request->db, request->visit.host.id, request->token, (int64_t)request->now,
+                       request->visit.contact_waits ? &request->visit.host : NULL);
     return status == STATUS_OK ? NEXT_STEP : request_failed(request, status, "commit");
 }
 

@@ -51,10 +51,21 @@ static int teardown(void **state)
     return 0;
 }
 
-static void an_ordinary_visit_writes_the_host(void **state)
+static void an_ordinary_visit_leaves_the_host_to_the_end(void **state)
 {
     (void)state;
     assert_int_equal(step_record(&request), NEXT_STEP);
+    assert_true(request.visit.contact_waits);
+    assert_int_equal(db_fake_calls("host_save"), 0);
+}
+
+static void another_machine_is_written_whole(void **state)
+{
+    (void)state;
+    request.visit.contact_waits = true;
+    request.visit.host.p_model = TEXT("another");
+    assert_int_equal(step_record(&request), NEXT_STEP);
+    assert_false(request.visit.contact_waits);
     assert_int_equal(db_fake_calls("host_save"), 1);
     assert_int_equal(db_fake_calls("host_app_versions_save"), 0);
 }
@@ -179,6 +190,7 @@ static void every_call_may_fail(void **state)
         request.message.trickles = &trickle;
         request.message.trickle_count = 1;
         request.visit.is_new_day = true;
+        request.visit.host.p_model = TEXT("another");
         db_fake.calls_left = calls;
         if (step_messages(&request) == NEXT_STEP && step_record(&request) == NEXT_STEP)
             break;
@@ -192,7 +204,8 @@ int main(void)
 {
 #define CASE(name) cmocka_unit_test_setup_teardown(name, setup, teardown)
     const struct CMUnitTest tests[] = {
-        CASE(an_ordinary_visit_writes_the_host),
+        CASE(an_ordinary_visit_leaves_the_host_to_the_end),
+        CASE(another_machine_is_written_whole),
         CASE(a_new_host_is_not_written_twice),
         CASE(a_new_day_clears_what_was_counted),
         CASE(a_quota_that_nobody_set_starts_full),
