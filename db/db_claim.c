@@ -103,7 +103,7 @@ static enum status change_workunits(struct db *db, struct arena *arena, const st
             (struct claim_workunits_values){.ids = {&ids[changed], 1},
                                             .report_deadline = claims[i].report_deadline,
                                             .hr_class = claims[i].commit_hr_class,
-                                            .app_version_id = claims[i].commit_app_version_id};
+                                            .committed_id = claims[i].commit_app_version_id};
         changed++;
     }
     if (!are_alike)
@@ -112,7 +112,50 @@ static enum status change_workunits(struct db *db, struct arena *arena, const st
         return STATUS_OK;
     return DB_RUN(db, claim_workunits, NULL, .ids = {ids, changed},
                   .report_deadline = first->report_deadline, .hr_class = first->commit_hr_class,
-                  .app_version_id = first->commit_app_version_id);
+                  .committed_id = first->commit_app_version_id);
+}
+
+enum { FEW = 3 };
+
+/* Whether results and workunits can be written by one statement: they are few, and all are written
+ * alike. The claims are in order of result. */
+static bool are_few_alike(const struct claim *claims, size_t count)
+{
+    if (count > FEW)
+        return false;
+    for (size_t i = 0; i < count; i++) {
+        if (leaves_workunit(&claims[i]) || !is_written_alike(&claims[0], &claims[i]) ||
+            !is_committed_alike(&claims[0], &claims[i]))
+            return false;
+        for (size_t j = 0; j < i; j++)
+            if (claims[j].workunitid == claims[i].workunitid)
+                return false;
+    }
+    return true;
+}
+
+/* The number of rows is that of both tables. */
+static enum status claim_few(struct db *db, int64_t hostid, int64_t userid,
+                             const struct claim *claims, struct db_ids ids)
+{
+    uint64_t found = 0;
+    enum status status = DB_RUN(
+        db, claim_few, &found, .ids = ids, .hostid = hostid, .userid = userid,
+        .sent_time = claims[0].sent_time, .report_deadline = claims[0].report_deadline,
+        .app_version_id = claims[0].app_version_id, .flops_estimate = claims[0].flops_estimate,
+        .hr_class = claims[0].commit_hr_class, .committed_id = claims[0].commit_app_version_id);
+
+    return status == STATUS_OK && found != 2 * ids.count ? STATUS_DB_RETRY : status;
+}
+
+/* Results before workunits, which are locked. The claims are in order of result. */
+static enum status claim_many(struct db *db, struct arena *arena, int64_t hostid, int64_t userid,
+                              struct claim *claims, size_t count, struct db_ids ids)
+{
+    enum status status = claim_results(db, arena, hostid, userid, claims, count, ids);
+
+    qsort(claims, count, sizeof(claims[0]), compare_by_workunit);
+    return status == STATUS_OK ? change_workunits(db, arena, claims, count) : status;
 }
 
 /* What went to a version that is not trusted needs another instance to be compared with. */
@@ -155,10 +198,9 @@ enum status db_results_claim(struct db *db, struct arena *arena, int64_t hostid,
     status = guard_workunits(db, arena, sorted, count);
     qsort(sorted, count, sizeof(sorted[0]), sorted_compare_ids);
     if (status == STATUS_OK)
-        status = claim_results(db, arena, hostid, userid, sorted, count, ids);
-    qsort(sorted, count, sizeof(sorted[0]), compare_by_workunit);
-    if (status == STATUS_OK)
-        status = change_workunits(db, arena, sorted, count);
+        status = are_few_alike(sorted, count)
+                     ? claim_few(db, hostid, userid, sorted, ids)
+                     : claim_many(db, arena, hostid, userid, sorted, count, ids);
     return status == STATUS_OK ? replicate_claimed(db, arena, sorted, count) : status;
 }
 

@@ -119,8 +119,10 @@ static void every_value_of_a_claim_counts(void **state)
     struct test_fixture *f = *state;
     struct claim claims[4];
 
-    for (int kind = 0; kind < 6; kind++) {
-        for (int i = 0; i < 4; i++)
+    for (int turn = 0; turn < 14; turn++) { /* 6: all are alike */
+        int kind = turn % 7, count = turn < 7 ? 3 : 4;
+
+        for (int i = 0; i < count; i++)
             claims[i] = claim_of(i + 1);
         claims[2].sent_time += kind == 0;
         claims[2].report_deadline += kind == 1;
@@ -128,7 +130,7 @@ static void every_value_of_a_claim_counts(void **state)
         claims[2].flops_estimate += kind == 3;
         claims[2].commit_hr_class = kind == 4;
         claims[2].commit_app_version_id = kind == 5;
-        claim_for_good(f, claims, 4);
+        claim_for_good(f, claims, (size_t)count);
         assert_i64(
             test_sql_integer(f->database,
                              "SELECT COUNT(*) FROM result JOIN workunit ON workunit.id = workunitid"
@@ -140,10 +142,44 @@ static void every_value_of_a_claim_counts(void **state)
                              " workunit.app_version_id = (%d AND workunitid = 3)"
                              " AND transition_time = report_deadline",
                              kind == 0, kind == 1, kind == 2, kind == 3, kind == 4, kind == 5),
-            4);
+            count);
         test_sql(f->database, "UPDATE result SET server_state = 2, hostid = 0;"
                               "UPDATE workunit SET transition_time = 2147483647, hr_class = 0,"
                               " app_version_id = 0");
+    }
+}
+
+/* Few jobs that are written alike are one statement, unless two are of one workunit. */
+static void claiming_a_few_takes_one_round_trip(void **state)
+{
+    struct test_fixture *f = *state;
+    static const uint64_t round_trips[] = {1, 1, 2};
+
+    for (int kind = 0; kind < 3; kind++) {
+        struct claim claims[2] = {claim_of(2), claim_of(1)};
+        size_t count = kind == 0 ? 1 : 2;
+
+        claims[0].commit_hr_class = claims[1].commit_hr_class = 4;
+        if (kind == 2) {
+            test_sql(f->database, "UPDATE result SET workunitid = 1 WHERE id = 1002");
+            claims[0].workunitid = 1;
+        }
+        for (int turn = 0; turn < 2; turn++) {
+            assert_status(STATUS_OK, db_rollback(f->db));
+            assert_status(STATUS_OK, db_begin(f->db));
+            db_count_reset(f->db);
+            assert_status(STATUS_OK, db_results_claim(f->db, f->arena, 7, 9, claims, count));
+        }
+        assert_i64((int64_t)db_count(f->db).round_trips, (int64_t)round_trips[kind]);
+        assert_status(STATUS_OK, db_commit(f->db));
+        assert_i64(
+            test_sql_integer(f->database, "SELECT COUNT(*) FROM result WHERE server_state = 4"),
+            (int64_t)count);
+        assert_i64(test_sql_integer(f->database, "SELECT COUNT(*) FROM workunit WHERE hr_class = 4"
+                                                 " AND transition_time = 1800001000"),
+                   kind == 1 ? 2 : 1);
+        test_sql(f->database, "UPDATE result SET server_state = 2, hostid = 0;"
+                              "UPDATE workunit SET transition_time = 2147483647, hr_class = 0");
     }
 }
 
@@ -561,7 +597,7 @@ int main(void)
         CASE(a_claim_writes_result_and_workunit),
         CASE(a_claim_never_raises_transition_time_nor_uncommits),
         CASE(claiming_ten_takes_two_round_trips),
-        CASE(every_value_of_a_claim_counts),
+        CASE(claiming_a_few_takes_one_round_trip), CASE(every_value_of_a_claim_counts),
         CASE(a_workunit_that_stays_as_it_is_is_not_written),
         CASE(a_bulk_execution_is_one_command),
         CASE(what_was_sent_is_not_unsent_under_the_lock),
