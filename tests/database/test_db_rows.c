@@ -873,11 +873,11 @@ static void a_version_that_cannot_be_sent_is_none(void **state)
 #define CASES_OF_BOTH                                                                              \
     CASE(a_host_is_inserted_and_read_back), CASE(an_update_leaves_what_others_write),              \
         CASE(whatever_changes_is_saved), CASE(the_newest_host_is_found),                           \
-        CASE(a_contact_goes_with_the_guard_row),                                                   \
-        CASE(a_token_is_kept_only_by_commit), CASE(a_user_comes_with_the_team),                    \
-        CASE(a_key_is_compared_byte_by_byte), CASE(owners_come_in_the_order_asked_for),            \
-        CASE(version_statistics_change_relatively), CASE(messages_are_kept_and_handed_out_once),   \
-        CASE(booking_five_takes_two_round_trips), CASE(only_rows_that_await_a_report_are_booked),  \
+        CASE(a_contact_goes_with_the_guard_row), CASE(a_token_is_kept_only_by_commit),             \
+        CASE(a_user_comes_with_the_team), CASE(a_key_is_compared_byte_by_byte),                    \
+        CASE(owners_come_in_the_order_asked_for), CASE(version_statistics_change_relatively),      \
+        CASE(messages_are_kept_and_handed_out_once), CASE(booking_five_takes_two_round_trips),     \
+        CASE(only_rows_that_await_a_report_are_booked),                                            \
         CASE(what_was_booked_before_is_not_taken_for_new),                                         \
         CASE(numbers_that_no_column_holds_cost_nothing), CASE(results_are_found_by_name_in_parts), \
         CASE(jobs_in_progress_come_oldest_first),                                                  \

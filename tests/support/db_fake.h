@@ -45,7 +45,7 @@ struct db_fake {
     size_t assignment_count;
     struct text messages[FAKE_MESSAGES]; /* to the host */
     size_t message_count;
-    uint64_t token; /* of the host's guard row; also what was written last */
+    uint64_t token;     /* of the host's guard row; also what was written last */
     bool saves_contact; /* the last commit of a host wrote what is new of it */
 
     /* --- what goes wrong */

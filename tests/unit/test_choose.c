@@ -812,8 +812,8 @@ static void the_choice_is_that_of_the_slow_way(void **state)
 }
 
 /* What was ranked before a choice is judged as it is after it: one job after the other, each from
- * the beginning, makes the same list. Versions of one app run at different speeds, and a quota that is
- * filled makes jobs longer. Deadlines are left to the slow way above. */
+ * the beginning, makes the same list. Versions of one app run at different speeds, and a quota that
+ * is filled makes jobs longer. Deadlines are left to the slow way above. */
 static void one_by_one_the_choice_is_the_same(void **state)
 {
     struct random random = {.state = 11};
