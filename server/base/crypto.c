@@ -181,17 +181,6 @@ bool secret_equal(struct text a, struct text b)
     return a.length == b.length && (a.length == 0 || CRYPTO_memcmp(a.at, b.at, a.length) == 0);
 }
 
-static int digit_value(char digit)
-{
-    if (digit >= '0' && digit <= '9')
-        return digit - '0';
-    if (digit >= 'a' && digit <= 'f')
-        return digit - 'a' + 10;
-    if (digit >= 'A' && digit <= 'F')
-        return digit - 'A' + 10;
-    return -1;
-}
-
 /* Exactly `count` bytes, then a dot and nothing else; white space may stand anywhere, since keys
  * and signatures travel through XML and web forms. */
 static bool hex_read(struct text text, unsigned char *ret_bytes, size_t count)
@@ -204,7 +193,7 @@ static bool hex_read(struct text text, unsigned char *ret_bytes, size_t count)
     for (size_t i = 0; i + 1 < text.length; i++) {
         if (strchr(" \t\r\n", text.at[i]) != NULL && text.at[i] != '\0')
             continue;
-        int value = digit_value(text.at[i]);
+        int value = text_hex_digit(text.at[i]);
         if (value < 0 || digits == 2 * count)
             return false;
         unsigned char *byte = &ret_bytes[digits / 2];

@@ -307,3 +307,30 @@ bool text_to_real(struct text text, double *ret_number)
     *ret_number = number;
     return true;
 }
+
+int text_hex_digit(char character)
+{
+    if (character >= '0' && character <= '9')
+        return character - '0';
+    if (character >= 'a' && character <= 'f')
+        return character - 'a' + 10;
+    if (character >= 'A' && character <= 'F')
+        return character - 'A' + 10;
+    return -1;
+}
+
+bool text_is_hex(struct text text, size_t length)
+{
+    for (size_t i = 0; i < text.length; i++)
+        if (text_hex_digit(text.at[i]) < 0)
+            return false;
+    return text.length == length;
+}
+
+bool text_is_lower_hex(struct text text, size_t length)
+{
+    for (size_t i = 0; i < text.length; i++)
+        if (text.at[i] >= 'A' && text.at[i] <= 'F')
+            return false;
+    return text_is_hex(text, length);
+}

@@ -55,5 +55,9 @@ char *text_keep(struct text text);
  * infinity are refused, and then the result is left alone. */
 MUST_CHECK bool text_to_i64(struct text text, int64_t *ret_number); /* decimal */
 MUST_CHECK bool text_to_real(struct text text, double *ret_number); /* finite, any locale */
+int text_hex_digit(char character);                                 /* 0 to 15; -1: it is none */
+/* Nothing but `length` hex digits, of either case or of lower case. */
+bool text_is_hex(struct text text, size_t length);
+bool text_is_lower_hex(struct text text, size_t length);
 
 #endif

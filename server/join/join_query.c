@@ -25,18 +25,6 @@ static bool is_letter(char character)
     return (character >= 'a' && character <= 'z') || (character >= 'A' && character <= 'Z');
 }
 
-/* -1: no hex digit. */
-static int hex_value(char character)
-{
-    if (is_digit(character))
-        return character - '0';
-    if (character >= 'a' && character <= 'f')
-        return character - 'a' + 10;
-    if (character >= 'A' && character <= 'F')
-        return character - 'A' + 10;
-    return -1;
-}
-
 /* --- reading ---------------------------------------------------------------------------------- */
 
 /* A % without two hex digits stands for itself. */
@@ -47,9 +35,10 @@ static struct text unescape(struct arena *arena, struct text value, char plus)
     for (size_t i = 0; i < value.length; i++) {
         char character = value.at[i];
 
-        if (character == '%' && value.length - i > 2 && hex_value(value.at[i + 1]) >= 0 &&
-            hex_value(value.at[i + 2]) >= 0) {
-            character = (char)(hex_value(value.at[i + 1]) * 16 + hex_value(value.at[i + 2]));
+        if (character == '%' && value.length - i > 2 && text_hex_digit(value.at[i + 1]) >= 0 &&
+            text_hex_digit(value.at[i + 2]) >= 0) {
+            character =
+                (char)(text_hex_digit(value.at[i + 1]) * 16 + text_hex_digit(value.at[i + 2]));
             i += 2;
         } else if (character == '+') {
             character = plus;
@@ -203,8 +192,5 @@ bool join_email_is_good(struct text email_addr)
 
 bool join_hash_is_good(struct text passwd_hash)
 {
-    for (size_t i = 0; i < passwd_hash.length; i++)
-        if (hex_value(passwd_hash.at[i]) < 0)
-            return false;
-    return passwd_hash.length == HASH_DIGITS;
+    return text_is_hex(passwd_hash, HASH_DIGITS);
 }

@@ -126,17 +126,6 @@ bool bytes_read_text(struct text text, size_t bytes_max, char *to, struct text *
 
 /* --- numbers ---------------------------------------------------------------------------------- */
 
-static int hex_digit(char character)
-{
-    if (character >= '0' && character <= '9')
-        return character - '0';
-    if (character >= 'a' && character <= 'f')
-        return character - 'a' + 10;
-    if (character >= 'A' && character <= 'F')
-        return character - 'A' + 10;
-    return -1;
-}
-
 static bool read_hexadecimal(struct text digits, int64_t *ret_number)
 {
     int64_t number = 0;
@@ -144,7 +133,7 @@ static bool read_hexadecimal(struct text digits, int64_t *ret_number)
     if (digits.length == 0 || digits.length > 15)
         return false;
     for (size_t i = 0; i < digits.length; i++) {
-        int digit = hex_digit(digits.at[i]);
+        int digit = text_hex_digit(digits.at[i]);
 
         if (digit < 0)
             return false;

@@ -4,6 +4,7 @@
 #include "server/submit/job_line.h"
 
 #include "server/base/arena.h"
+#include "server/base/crypto.h"
 
 #include <string.h>
 
@@ -79,10 +80,7 @@ enum status job_remote_file_read(struct text url, struct text bytes, struct text
     int64_t number;
     if (!text_to_i64(bytes, &number) || number <= 0)
         return fail(failure, STATUS_INVALID, "remote_file: the size is not a whole number above 0");
-    bool is_hex = md5.length == 32;
-    for (size_t i = 0; i < md5.length && is_hex; i++)
-        is_hex = text_contains(TEXT("0123456789abcdef"), (struct text){md5.at + i, 1});
-    if (!is_hex)
+    if (!text_is_lower_hex(md5, MD5_HEX_SIZE - 1))
         return fail(failure, STATUS_INVALID,
                     "remote_file: the MD5 is not 32 lower-case hex digits");
     *ret_file = (struct job_argument){.remote_url = url, .md5 = md5, .bytes = number};

@@ -57,9 +57,8 @@ static enum status read_md5(const struct template_file *file,
         return template_fail(file, file_info, failure, "nbytes needs md5_cksum beside it");
     if (element->content.length != MD5_DIGITS)
         return template_fail(file, element, failure, "not 32 hex digits");
-    for (size_t i = 0; i < MD5_DIGITS; i++)
-        if (!text_contains(TEXT("0123456789abcdef"), (struct text){element->content.at + i, 1}))
-            return template_fail(file, element, failure, "not 32 lower-case hex digits");
+    if (!text_is_lower_hex(element->content, MD5_DIGITS))
+        return template_fail(file, element, failure, "not 32 lower-case hex digits");
     memcpy(ret_md5, element->content.at, MD5_DIGITS);
     ret_md5[MD5_DIGITS] = '\0';
     return STATUS_OK;

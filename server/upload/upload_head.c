@@ -144,18 +144,12 @@ static bool read_name(struct text value, struct upload_head *head)
 /* Anything but 32 digits is as good as none: very old clients write an empty element. */
 static void read_md5(struct text value, struct upload_head *head)
 {
-    if (value.length != MD5_HEX_SIZE - 1)
+    if (!text_is_hex(value, MD5_HEX_SIZE - 1))
         return;
     for (size_t i = 0; i < value.length; i++) {
         char digit = value.at[i];
 
-        if (digit >= 'A' && digit <= 'F')
-            digit = (char)(digit - 'A' + 'a');
-        if (!((digit >= '0' && digit <= '9') || (digit >= 'a' && digit <= 'f'))) {
-            head->md5[0] = '\0';
-            return;
-        }
-        head->md5[i] = digit;
+        head->md5[i] = digit >= 'A' && digit <= 'F' ? (char)(digit - 'A' + 'a') : digit;
     }
 }
 

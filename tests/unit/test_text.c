@@ -152,6 +152,32 @@ static void reals_are_finite_decimal(void **state)
     }
 }
 
+static void hex_digits_of_either_case(void **state)
+{
+    static const char digits[] = "0123456789abcdef", upper[] = "0123456789ABCDEF";
+
+    (void)state;
+    for (int byte = 0; byte < 256; byte++) {
+        const char character = (char)byte;
+        const char *lower_at = character == '\0' ? NULL : strchr(digits, character);
+        const char *upper_at = character == '\0' ? NULL : strchr(upper, character);
+        struct text text = {&character, 1};
+        int value = lower_at != NULL   ? (int)(lower_at - digits)
+                    : upper_at != NULL ? (int)(upper_at - upper)
+                                       : -1;
+
+        assert_int_equal(text_hex_digit(character), value);
+        assert_int_equal(text_is_hex(text, 1), value >= 0);
+        assert_int_equal(text_is_lower_hex(text, 1), lower_at != NULL);
+    }
+    assert_true(text_is_hex(TEXT("0aF"), 3));
+    assert_false(text_is_hex(TEXT("0aF"), 4));
+    assert_false(text_is_hex(TEXT("0aF"), 2));
+    assert_false(text_is_lower_hex(TEXT("0aF"), 3));
+    assert_true(text_is_lower_hex(TEXT("0af"), 3));
+    assert_false(text_is_lower_hex(TEXT("0af"), 2));
+}
+
 static void reals_do_not_depend_on_the_locale(void **state)
 {
     (void)state;
@@ -215,6 +241,7 @@ int main(void)
         cmocka_unit_test(copies_live_in_the_arena),
         cmocka_unit_test(whole_numbers_are_read_whole),
         cmocka_unit_test(reals_are_finite_decimal),
+        cmocka_unit_test(hex_digits_of_either_case),
         cmocka_unit_test(reals_do_not_depend_on_the_locale),
         cmocka_unit_test(longest_double_is_read_and_longer_text_refused),
         cmocka_unit_test(nothing_beyond_the_slice_is_read),

@@ -18,16 +18,7 @@ void identity_hash_cpid(struct text host_cpid, struct text email_addr, char ret_
 
 bool identity_is_cross_project_id(struct text id)
 {
-    if (id.length != CROSS_PROJECT_ID_LENGTH)
-        return false;
-    for (size_t i = 0; i < id.length; i++) {
-        char digit = id.at[i];
-
-        if (!(digit >= '0' && digit <= '9') && !(digit >= 'a' && digit <= 'f') &&
-            !(digit >= 'A' && digit <= 'F'))
-            return false;
-    }
-    return true;
+    return text_is_hex(id, CROSS_PROJECT_ID_LENGTH);
 }
 
 enum host_decision identity_decide_host(const struct host_row *host, bool forwarded, int64_t userid,
