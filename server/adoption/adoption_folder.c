@@ -293,6 +293,11 @@ static const char *folder_of(struct adoption_view *view, struct text option, con
                               : adoption_path(view, text_string(view->arena, option));
 }
 
+static const char *in_folder(struct adoption_view *view, const char *folder, const char *name)
+{
+    return text_string(view->arena, text_print(view->arena, "%s/%s", folder, name));
+}
+
 /* The folders in it, of which BOINC makes uldl_dir_fanout: some that a web server's user made years
  * ago may be closed to the project's. */
 static void look_into_uploads(struct adoption_view *view, const char *path,
@@ -325,12 +330,16 @@ static void look_into_uploads(struct adoption_view *view, const char *path,
 void adoption_look_at_rights(struct adoption_view *view)
 {
     const char *upload = folder_of(view, view->config->upload_dir, "upload");
+    const char *keys = folder_of(view, view->config->key_dir, "keys");
     const struct {
         const char *what, *path;
         int wanted;
     } things[] = {
         {"config.xml", adoption_path(view, "config.xml"), R_OK},
-        {"keys", folder_of(view, view->config->key_dir, "keys"), R_OK | X_OK},
+        {"keys", keys, R_OK | X_OK},
+        {"keys", in_folder(view, keys, "code_sign_public"), R_OK},
+        {"keys", in_folder(view, keys, "upload_public"), R_OK},
+        {"keys", in_folder(view, keys, "upload_private"), R_OK},
         {"upload_dir", upload, W_OK | X_OK},
         {"download_dir", folder_of(view, view->config->download_dir, "download"), W_OK | X_OK}};
     struct file_user owner;

@@ -118,12 +118,13 @@ sed -i '/scheduler_url/d' "$project/config.xml"
 mkdir "$project/upload/1a"
 chmod 640 "$project/config.xml"
 [ "$(id -u)" != 0 ] || chown -R nobody "$project" || exit 1
-[ "$(id -u)" != 0 ] || chown root "$project/upload/1a" "$project/keys" || exit 1
+[ "$(id -u)" != 0 ] || chown root "$project/upload/1a" "$project/keys" "$project/keys/upload_private" || exit 1
 chmod 700 "$project/keys"
 expect 3 '^change +indexes +result.ind_res_st ' adopt "$project"
 claim "beside our tables it is no error yet" not grep '^error' "$work/said"
 if [ "$(id -u)" = 0 ]; then
     claim "folders of uploads that are somebody else's" grep -qE '^warning +rights +upload +1 folders in it, 1a first,' "$work/said"
+    claim "a key that is" grep -qE '^warning +rights +keys .*/keys/upload_private cannot be read by nobody' "$work/said"
     claim "keys that are" grep -qE '^warning +rights +keys .*cannot be read by nobody' "$work/said"
 fi
 asked() { # ANSWER: at a terminal
