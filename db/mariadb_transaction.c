@@ -229,10 +229,8 @@ static enum status make_guard(struct db *db, const struct ending *end, uint64_t 
 enum status db_host_commit(struct db *db, int64_t hostid, uint64_t token, int64_t now,
                            const struct host_row *contact)
 {
-    struct ending end = {.hostid = hostid,
-                         .token = (int64_t)token,
-                         .now = now,
-                         .has_contact = contact != NULL};
+    struct ending end = {
+        .hostid = hostid, .token = (int64_t)token, .now = now, .has_contact = contact != NULL};
     uint64_t kept = 0;
     enum status status;
 
