@@ -129,6 +129,9 @@ void db_fail_nth(struct db *db, uint64_t nth, enum status status);
 /* For tests, between two transactions: from now on transactions are proved as on a cluster,
  * whatever the server is. */
 void db_keep_token(struct db *db);
+/* For tests, between two transactions: whether statements are sent before the answers to earlier
+ * ones are read. Where they are not, each call tells by itself what became of it. */
+void db_send_ahead(struct db *db, bool may);
 
 /* --- transaction -------------------------------------------------------------------------- */
 
@@ -310,6 +313,12 @@ struct host_job {
     struct result_row result;
     struct workunit_row workunit; /* id 0: the workunit is gone */
 };
+/* What a request will ask of its host, sent so that the answers come in one round trip: the
+ * versions (db_host_app_versions), and db_results_in_progress or, `with_workunits`,
+ * db_jobs_in_progress with the same `most`. They are asked for before anything is written;
+ * otherwise they are asked anew. */
+MUST_CHECK enum status db_host_ask_ahead(struct db *db, int64_t hostid, bool with_workunits,
+                                         size_t most);
 /* All IN_PROGRESS results of the host, oldest first; if there are more than `most`, any of them. */
 MUST_CHECK enum status db_results_in_progress(struct db *db, struct arena *arena, int64_t hostid,
                                               size_t most, struct result_row **ret_rows,

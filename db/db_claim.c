@@ -51,8 +51,8 @@ static enum status claim_results(struct db *db, struct arena *arena, int64_t hos
     for (size_t i = 1; i < count; i++)
         are_alike = are_alike && is_written_alike(&claims[0], &claims[i]);
     if (are_alike)
-        return DB_RUN(
-            db, claim_results, NULL, .ids = ids, .hostid = hostid, .userid = userid,
+        return DB_RUN_AHEAD(
+            db, claim_results, .ids = ids, .hostid = hostid, .userid = userid,
             .sent_time = claims[0].sent_time, .report_deadline = claims[0].report_deadline,
             .app_version_id = claims[0].app_version_id, .flops_estimate = claims[0].flops_estimate);
     values = ARENA_ARRAY(arena, count, struct claim_results_values);
@@ -66,7 +66,7 @@ static enum status claim_results(struct db *db, struct arena *arena, int64_t hos
                                                   .report_deadline = claims[i].report_deadline,
                                                   .app_version_id = claims[i].app_version_id,
                                                   .flops_estimate = claims[i].flops_estimate};
-    return DB_RUN_BULK(db, claim_results, values, count, NULL);
+    return DB_RUN_BULK_AHEAD(db, claim_results, values, count, NULL);
 }
 
 static bool leaves_workunit(const struct claim *claim)
@@ -107,12 +107,12 @@ static enum status change_workunits(struct db *db, struct arena *arena, const st
         changed++;
     }
     if (!are_alike)
-        return DB_RUN_BULK(db, claim_workunits, values, changed, NULL);
+        return DB_RUN_BULK_AHEAD(db, claim_workunits, values, changed, NULL);
     if (changed == 0)
         return STATUS_OK;
-    return DB_RUN(db, claim_workunits, NULL, .ids = {ids, changed},
-                  .report_deadline = first->report_deadline, .hr_class = first->commit_hr_class,
-                  .committed_id = first->commit_app_version_id);
+    return DB_RUN_AHEAD(
+        db, claim_workunits, .ids = {ids, changed}, .report_deadline = first->report_deadline,
+        .hr_class = first->commit_hr_class, .committed_id = first->commit_app_version_id);
 }
 
 enum { FEW = 3 };
@@ -139,8 +139,8 @@ static enum status claim_few(struct db *db, int64_t hostid, int64_t userid,
                              const struct claim *claims, struct db_ids ids)
 {
     uint64_t found = 0;
-    enum status status = DB_RUN(
-        db, claim_few, &found, .ids = ids, .hostid = hostid, .userid = userid,
+    enum status status = DB_RUN_MEANING(
+        db, claim_few, 2 * ids.count, &found, .ids = ids, .hostid = hostid, .userid = userid,
         .sent_time = claims[0].sent_time, .report_deadline = claims[0].report_deadline,
         .app_version_id = claims[0].app_version_id, .flops_estimate = claims[0].flops_estimate,
         .hr_class = claims[0].commit_hr_class, .committed_id = claims[0].commit_app_version_id);

@@ -141,7 +141,7 @@ bool db_host_says_the_same(const struct host_row *was, const struct host_row *ho
 
 enum status db_host_save(struct db *db, const struct host_row *host)
 {
-    return DB_RUN(db, host_save, NULL, .host = host, .id = host->id);
+    return DB_RUN_AHEAD(db, host_save, .host = host, .id = host->id);
 }
 
 static enum status detach_results(struct db *db, struct arena *arena, int64_t hostid, int64_t now)

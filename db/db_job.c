@@ -38,6 +38,17 @@ static enum status take_jobs(struct arena *arena, const struct host_job_row *row
     return STATUS_OK;
 }
 
+enum status db_host_ask_ahead(struct db *db, int64_t hostid, bool with_workunits, size_t most)
+{
+    enum status status = DB_QUERY_AHEAD(db, host_app_versions, .hostid = hostid);
+
+    if (status != STATUS_OK)
+        return status;
+    return with_workunits
+               ? DB_QUERY_AHEAD(db, jobs_in_progress, .hostid = hostid, .most = (int64_t)most)
+               : DB_QUERY_AHEAD(db, results_in_progress, .hostid = hostid, .most = (int64_t)most);
+}
+
 enum status db_results_in_progress(struct db *db, struct arena *arena, int64_t hostid, size_t most,
                                    struct result_row **ret_rows, size_t *ret_count)
 {

@@ -129,7 +129,7 @@ static enum status save_results(struct db *db, struct arena *arena,
 
         for (size_t j = 0; j < rows; j++)
             values[j] = report_values(reports[i + j]);
-        status = DB_RUN_BULK(db, report_save, values, rows, &affected);
+        status = DB_RUN_BULK_AHEAD(db, report_save, values, rows, &affected);
         if (status != STATUS_OK)
             return status;
         *ret_affected += affected;
@@ -160,8 +160,8 @@ enum status db_reports_save(struct db *db, struct arena *arena, const struct res
         return STATUS_TOO_LARGE;
     for (size_t i = 0; i < id_count; i++)
         ids[i] = sorted[i]->id;
-    status = DB_RUN(db, workunits_transition_now, NULL,
-                    .ids = {workunits, sorted_ids(workunits, count)}, .now = now);
+    status = DB_RUN_AHEAD(db, workunits_transition_now,
+                          .ids = {workunits, sorted_ids(workunits, count)}, .now = now);
     if (status == STATUS_OK)
         status = save_results(db, arena, sorted, id_count, &affected);
     if (status != STATUS_OK)

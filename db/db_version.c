@@ -104,7 +104,7 @@ enum status db_host_app_versions_save(struct db *db, int64_t hostid,
         kept += is_there;
     }
     if (status == STATUS_OK)
-        status = DB_RUN_BULK(db, host_app_version_change, values, kept, &changed);
+        status = DB_RUN_BULK_AHEAD(db, host_app_version_change, values, kept, &changed);
     if (status == STATUS_OK && changed < kept)
         status = add_missing(db, hostid, values, kept, changed);
 done:

@@ -93,6 +93,21 @@ struct db_ids db_sorted_ids(struct arena *arena, const int64_t *ids, size_t coun
     ((void)sizeof((values) == (const struct name##_values *)0),                           \
      db_run_bulk((db), STATEMENT_##name, (values), sizeof(struct name##_values), (count), \
                  (affected)))
+/* The same where the caller need not wait: the statement may be sent ahead (mariadb_ahead.c), and
+ * then the rows that are meant count as changed. Where that turns out to be wrong, or the statement
+ * to be an error, a later command answers DB_RETRY. How many are meant is said by ALL of the table
+ * or, where it says ASKED, by the caller; in bulk it is a row for each row of values. */
+#define DB_RUN_AHEAD(db, name, ...)                                                                \
+    db_run_ahead((db), STATEMENT_##name, &(const struct name##_values){__VA_ARGS__}, DB_ANY_COUNT, \
+                 NULL)
+#define DB_RUN_MEANING(db, name, meant, affected, ...)                                        \
+    db_run_ahead((db), STATEMENT_##name, &(const struct name##_values){__VA_ARGS__}, (meant), \
+                 (affected))
+#define DB_RUN_BULK_AHEAD(db, name, values, count, affected)                                    \
+    ((void)sizeof((values) == (const struct name##_values *)0),                                 \
+     db_run_bulk_ahead((db), STATEMENT_##name, (values), sizeof(struct name##_values), (count), \
+                       (affected)))
+#define DB_ANY_COUNT  UINT64_MAX
 #define DB_BULK_BYTES (4 * 1024 * 1024)
 #define DB_BULK_ROWS  ((size_t)4096)
 /* The id given by AUTO_INCREMENT to the (first) row of the last insert. */
@@ -105,6 +120,11 @@ int64_t db_inserted_id(const struct db *db);
     ((void)sizeof((cursor)->type == (const name##_gives *)0),                     \
      db_query((db), STATEMENT_##name, &(const struct name##_values){__VA_ARGS__}, \
               sizeof(struct name##_values), (arena), &(cursor)->rows))
+/* Sends a query without lists whose rows will be asked for, with the same values, before anything
+ * else is locked or written; they come with the answers of what is sent meanwhile. */
+#define DB_QUERY_AHEAD(db, name, ...)                                                  \
+    db_query_ahead((db), STATEMENT_##name, &(const struct name##_values){__VA_ARGS__}, \
+                   sizeof(struct name##_values))
 /* Reads the next row into *row, a struct ROWS_row; false at the end, and then DB_END says why. */
 #define DB_NEXT(cursor, row) \
     ((void)sizeof((cursor)->type == (row)), db_rows_next(&(cursor)->rows, (row)))
@@ -171,6 +191,13 @@ MUST_CHECK enum status db_run_bulk(struct db *db, enum statement statement, cons
                                    size_t values_size, size_t row_count, uint64_t *ret_affected);
 MUST_CHECK enum status db_query(struct db *db, enum statement statement, const void *values,
                                 size_t values_size, struct arena *arena, struct db_rows *ret_rows);
+MUST_CHECK enum status db_run_ahead(struct db *db, enum statement statement, const void *values,
+                                    uint64_t meant, uint64_t *ret_affected);
+MUST_CHECK enum status db_run_bulk_ahead(struct db *db, enum statement statement,
+                                         const void *values, size_t values_size, size_t row_count,
+                                         uint64_t *ret_affected);
+MUST_CHECK enum status db_query_ahead(struct db *db, enum statement statement, const void *values,
+                                      size_t values_size);
 bool db_rows_next(struct db_rows *rows, void *ret_row);
 enum status db_rows_end(struct db_rows *rows);
 MUST_CHECK enum status db_one(struct db *db, enum statement statement, const void *values,
@@ -201,6 +228,8 @@ MUST_CHECK enum status db_connect_files(const struct config *config, bool with_d
 /* What the database's tables really have; valid until db_reopen, or a
  * db_rollback that fails. */
 const struct actual_columns *db_actual_columns(const struct db *db);
+/* Whether statements are sent ahead of their answers now. */
+bool db_sends_ahead(const struct db *db);
 bool db_is_cluster(const struct db *db); /* several writers: row locks end at this node */
 
 /* Which answer an error number stands for; `committing`: COMMIT was under way. */

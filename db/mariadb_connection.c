@@ -47,11 +47,12 @@ void mariadb_forget_prepared(struct db *db)
 
 void mariadb_disconnect(struct db *db)
 {
+    mariadb_forget_answers(db);
     mariadb_forget_prepared(db);
     if (db->mysql != NULL)
         mysql_close(db->mysql);
     db->mysql = NULL;
-    db->awaits_answer = db->has_begun = db->is_open = db->keeps_token = false;
+    db->has_begun = db->is_open = db->keeps_token = db->can_send_ahead = false;
     database_facts_free(&db->facts);
 }
 
@@ -165,6 +166,7 @@ static enum status open_connection(struct db *db)
             status = mariadb_refuse_writes(db);
         db->connection = (int64_t)random_u64();
         db->keeps_token = mariadb_wants_token(db);
+        db->can_send_ahead = status == STATUS_OK && db->inspects && mariadb_can_send_ahead(db);
         if (status == STATUS_OK)
             status = mariadb_prepare_ahead(db);
         forget_set_up(db);
@@ -267,6 +269,7 @@ static enum status open_db(const struct place *place, bool with_database, bool i
     if (db == NULL)
         return fail(failure, STATUS_NO_MEMORY, "no memory");
     db->magic = DB_MAGIC;
+    db->turn = 1;
     db->with_database = with_database;
     db->is_admin = place->is_admin;
     db->inspects = inspects;

@@ -12,11 +12,16 @@
 
 #define DB_MAGIC 0x51444231u
 
+enum { AHEAD_MOST = 8 };
+
 struct db_prepared {
     MYSQL_STMT *handle;
     struct statement_text text;
-    bool only_reads;     /* needs no transaction to have begun */
-    unsigned array_size; /* rows bound for the last execution; 0: not in bulk */
+    bool only_reads; /* needs no transaction to have begun */
+    uint64_t
+        answered_turn; /* db->turn for which rows are here that were asked for ahead; 0: none */
+    char answered_values[DB_QUERY_BYTES]; /* and with what values */
+    unsigned array_size;                  /* rows bound for the last execution; 0: not in bulk */
     MYSQL_BIND *results; /* one per column of the text, as those below that they point into */
     int64_t *integers;
     double *reals;
@@ -33,8 +38,18 @@ struct db {
     bool is_admin;                                  /* see db_admin_open */
     bool with_database, inspects; /* whether db_reopen chooses a database, inspects it */
     MYSQL *mysql;
-    bool was_refused;   /* a write, since the server is read-only */
-    bool awaits_answer; /* of a command that was sent ahead */
+    bool was_refused; /* a write, since the server is read-only */
+    /* What was sent and is not answered yet, in order: see mariadb_ahead.c. */
+    struct sent_ahead {
+        struct db_prepared *prepared; /* NULL: a command without values */
+        enum statement statement;
+        uint64_t meant; /* rows to be changed; DB_ANY_COUNT */
+    } ahead[AHEAD_MOST];
+    size_t ahead_count;
+    bool can_send_ahead; /* the library can, and the server keeps to it */
+    bool waits_for_each; /* until a COMMIT: what was sent ahead failed */
+    bool is_spoiled;     /* until a ROLLBACK: the same, so that nothing may be committed */
+    uint64_t turn;       /* raised by each statement that locks or writes; never 0 */
     /* Which transaction this is: see mariadb_transaction.c. */
     bool keeps_token;        /* this connection's transactions begin with a token */
     bool always_keeps_token; /* a test wishes so: see db_keep_token */
@@ -72,14 +87,35 @@ enum db_trouble mariadb_trouble(unsigned error);
 /* mariadb_transaction.c: whether each transaction is to begin with a token: asked once for each
  * connection that is opened, when it is known what it is connected to. */
 bool mariadb_wants_token(const struct db *db);
-/* Reads the answer of the command that was sent ahead, if any, and gives a
- * test its turn. Before each command. */
-MUST_CHECK enum status mariadb_before_command(struct db *db);
 /* Begins a transaction if none has begun, and waits for the answer; behind the above. */
 MUST_CHECK enum status mariadb_begin(struct db *db);
 MUST_CHECK enum status mariadb_refuse_writes(struct db *db);
 /* Before a connection is closed: deletes old rows of others, now and then. */
 void mariadb_forget_connections(struct db *db);
+
+/* mariadb_ahead.c */
+/* Whether the library can leave an answer unread. Asked once for each connection. */
+bool mariadb_can_send_ahead(const struct db *db);
+/* Whether there is a connection; a test has its turn. Before each command. */
+MUST_CHECK enum status mariadb_check(struct db *db);
+/* Reads all answers that are due. An error of any of them is the answer. */
+MUST_CHECK enum status mariadb_read_answers(struct db *db);
+/* Both: before each command whose answer is read at once. */
+MUST_CHECK enum status mariadb_before_command(struct db *db);
+/* Makes room for one more answer that is not waited for, of `prepared` or of a command without
+ * values (NULL). */
+MUST_CHECK enum status mariadb_make_room(struct db *db, const struct db_prepared *prepared);
+/* Sends a command without values; its answer is not waited for. Behind mariadb_make_room. */
+MUST_CHECK enum status mariadb_send_text(struct db *db, const char *sql, size_t length);
+/* Sends a statement with the values that are bound to it, behind mariadb_make_room. */
+MUST_CHECK enum status mariadb_send_statement(struct db *db, enum statement statement,
+                                              struct db_prepared *prepared, uint64_t meant);
+/* Executes a statement with the values that are bound to it, and reads its answer: behind those
+ * that are due, which come with it. */
+MUST_CHECK enum status mariadb_execute(struct db *db, enum statement statement,
+                                       struct db_prepared *prepared);
+/* Forgets what is due, with the connection. */
+void mariadb_forget_answers(struct db *db);
 
 /* mariadb_connection.c: as db_open, for a look at it: answers are waited for as briefly as
  * connections are. *ret_error: the number of the error that stood in the way. */

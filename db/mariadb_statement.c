@@ -198,8 +198,10 @@ static enum status find_prepared(struct db *db, enum statement statement, size_t
 {
     size_t size_index = statement_size_index(list_count);
     struct db_prepared **prepared = &db->prepared[statement][size_index];
-    enum status status = mariadb_before_command(db);
+    enum status status = mariadb_check(db);
 
+    if (status == STATUS_OK && *prepared == NULL)
+        status = mariadb_read_answers(db);
     if (status == STATUS_OK && *prepared == NULL)
         status =
             prepare(db, statement_definition(statement), statement_list_size(size_index), prepared);
@@ -216,7 +218,10 @@ static enum status make_ready(struct db *db, enum statement statement, size_t li
     if (status != STATUS_OK)
         return status;
     must(*ret_prepared != NULL);
-    return (*ret_prepared)->only_reads ? STATUS_OK : mariadb_begin(db);
+    if ((*ret_prepared)->only_reads)
+        return STATUS_OK;
+    db->turn++;
+    return mariadb_begin(db);
 }
 
 /* What this connection may execute. Those of admin.def stand before those of statements.def, whose
@@ -457,18 +462,24 @@ static enum status execute(struct db *db, enum statement statement, struct db_pr
 {
     enum status status = bind_parameters(db, prepared, execution);
 
-    if (status == STATUS_OK) {
-        db->count.statements++;
-        db->count.round_trips++;
-        uint64_t begun_ns = clock_ns();
-        bool failed = mysql_stmt_execute(prepared->handle) != 0;
-
-        mariadb_add_wait(db, begun_ns);
-        if (failed)
-            status = mariadb_note_statement(db, statement_definition(statement), prepared->handle);
-    }
+    if (status == STATUS_OK)
+        status = mariadb_execute(db, statement, prepared);
     if (status == STATUS_OK)
         db->inserted_id = (int64_t)mysql_stmt_insert_id(prepared->handle);
+    arena_reset(db->scratch);
+    return status;
+}
+
+/* The same without waiting for the answer. */
+static enum status send(struct db *db, enum statement statement, struct db_prepared *prepared,
+                        const struct execution *execution, uint64_t meant)
+{
+    enum status status = bind_parameters(db, prepared, execution);
+
+    if (status == STATUS_OK)
+        status = mariadb_make_room(db, prepared);
+    if (status == STATUS_OK)
+        status = mariadb_send_statement(db, statement, prepared, meant);
     arena_reset(db->scratch);
     return status;
 }
@@ -595,6 +606,29 @@ enum status db_run(struct db *db, enum statement statement, const void *values,
     return status;
 }
 
+enum status db_run_ahead(struct db *db, enum statement statement, const void *values,
+                         uint64_t meant, uint64_t *ret_affected)
+{
+    const struct statement_definition *definition = statement_definition(statement);
+    struct execution execution = {.values = values, .row_count = 1};
+    struct db_prepared *prepared;
+    enum status status = measure_lists(db, definition, values, &execution.list_count);
+
+    must((definition->count == COUNT_ASKED) == (meant != DB_ANY_COUNT));
+    if (status != STATUS_OK)
+        return status;
+    if (!db_sends_ahead(db) || execution.list_count == 0 || execution.list_count > DB_LIST_MOST)
+        return db_run(db, statement, values, ret_affected);
+    status = make_ready(db, statement, execution.list_count, &prepared);
+    if (definition->count == COUNT_ALL)
+        meant = rows_meant(definition, values);
+    if (status == STATUS_OK)
+        status = send(db, statement, prepared, &execution, meant);
+    if (status == STATUS_OK && ret_affected != NULL)
+        *ret_affected = meant;
+    return status;
+}
+
 /* How many bytes the texts of a row of values have. */
 static size_t text_bytes(const struct statement_definition *definition, const char *values)
 {
@@ -663,6 +697,30 @@ enum status db_run_bulk(struct db *db, enum statement statement, const void *val
     return STATUS_OK;
 }
 
+enum status db_run_bulk_ahead(struct db *db, enum statement statement, const void *values,
+                              size_t values_size, size_t row_count, uint64_t *ret_affected)
+{
+    const struct statement_definition *definition = statement_definition(statement);
+    struct execution execution = {.values = values,
+                                  .values_size = values_size,
+                                  .row_count = row_count,
+                                  .in_bulk = true,
+                                  .list_count = 1};
+    struct db_prepared *prepared;
+    enum status status;
+
+    must(definition->count != COUNT_SINGLY);
+    if (!db_sends_ahead(db) || row_count == 0 ||
+        bulk_rows(definition, values, values_size, row_count) < row_count)
+        return db_run_bulk(db, statement, values, values_size, row_count, ret_affected);
+    status = make_ready(db, statement, 1, &prepared);
+    if (status == STATUS_OK)
+        status = send(db, statement, prepared, &execution, row_count);
+    if (status == STATUS_OK && ret_affected != NULL)
+        *ret_affected = row_count;
+    return status;
+}
+
 /* --- rows ---------------------------------------------------------------------------------- */
 
 /* Reads all rows of the answer into the client. */
@@ -677,8 +735,40 @@ static enum status store_rows(struct db_rows *rows, struct db_prepared *prepared
                   : STATUS_OK;
 }
 
-/* Asks for the next part of the list. */
-static enum status query_part(struct db_rows *rows, const void *values)
+/* Whether the rows are those that were asked for ahead. Nobody gets them twice. */
+static bool take_answered(const struct db *db, struct db_prepared *prepared, const void *values,
+                          size_t values_size)
+{
+    bool is_answered = prepared->answered_turn == db->turn &&
+                       memcmp(prepared->answered_values, values, values_size) == 0;
+
+    prepared->answered_turn = 0;
+    return is_answered;
+}
+
+enum status db_query_ahead(struct db *db, enum statement statement, const void *values,
+                           size_t values_size)
+{
+    const struct execution execution = {.values = values, .row_count = 1, .list_count = 1};
+    struct db_prepared *prepared;
+    enum status status;
+
+    must(statement_list(statement_definition(statement)) == NULL && values_size <= DB_QUERY_BYTES);
+    if (!db_sends_ahead(db))
+        return STATUS_OK;
+    status = make_ready(db, statement, 1, &prepared);
+    if (status == STATUS_OK)
+        status = send(db, statement, prepared, &execution, DB_ANY_COUNT);
+    if (status != STATUS_OK)
+        return status;
+    must(prepared->only_reads);
+    memcpy(prepared->answered_values, values, values_size);
+    prepared->answered_turn = db->turn;
+    return STATUS_OK;
+}
+
+/* Asks for the next part of the list. `values_size`: 0 behind the first part. */
+static enum status query_part(struct db_rows *rows, const void *values, size_t values_size)
 {
     struct execution execution = {.values = values,
                                   .row_count = 1,
@@ -687,10 +777,15 @@ static enum status query_part(struct db_rows *rows, const void *values)
     struct db_prepared *prepared;
     enum status status = make_ready(rows->db, rows->statement, execution.list_count, &prepared);
 
-    if (status == STATUS_OK)
-        status = execute(rows->db, rows->statement, prepared, &execution);
-    if (status == STATUS_OK)
-        status = store_rows(rows, prepared);
+    if (status == STATUS_OK) {
+        if (values_size > 0 && take_answered(rows->db, prepared, values, values_size)) {
+            status = mariadb_read_answers(rows->db);
+        } else {
+            status = execute(rows->db, rows->statement, prepared, &execution);
+            if (status == STATUS_OK)
+                status = store_rows(rows, prepared);
+        }
+    }
     rows->status = status;
     if (status != STATUS_OK)
         return status;
@@ -720,7 +815,7 @@ enum status db_query(struct db *db, enum statement statement, const void *values
         return status;
     if (count > DB_LIST_MOST)
         memcpy(ret_rows->values.bytes, values, values_size);
-    return query_part(ret_rows, values);
+    return query_part(ret_rows, values, values_size);
 }
 
 static enum status fetch_text(struct db_rows *rows, unsigned column, struct text *ret_text)
@@ -828,7 +923,7 @@ bool db_rows_next(struct db_rows *rows, void *ret_row)
         }
         (void)db_rows_end(rows);
         if (rows->next < rows->list_count)
-            (void)query_part(rows, rows->values.bytes);
+            (void)query_part(rows, rows->values.bytes, 0);
     }
     (void)db_rows_end(rows);
     return false;

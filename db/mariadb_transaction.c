@@ -20,8 +20,7 @@
  * others before the next statement, in one transaction as in two. What has to stay as it was read
  * is read by a locking statement, or is compared by the statement that writes.
  *
- * One command may be sent ahead of its answer (db_begin, db_savepoint): the answer is read before
- * the next command, which then fails in its stead. */
+ * No answer is waited for by db_begin and db_savepoint: see mariadb_ahead.c. */
 #include "db/mariadb_internal.h"
 
 #include "server/base/arena.h"
@@ -47,37 +46,6 @@ static bool ask(struct db *db, const char *sql)
 
     mariadb_add_wait(db, begun_ns);
     return is_done;
-}
-
-/* Reads the answer of the command that was sent ahead, if any. */
-static enum status read_answer(struct db *db)
-{
-    uint64_t begun_ns;
-    bool failed;
-
-    if (!db->awaits_answer)
-        return STATUS_OK;
-    db->awaits_answer = false;
-    begun_ns = clock_ns();
-    failed = mysql_read_query_result(db->mysql) != 0;
-    mariadb_add_wait(db, begun_ns);
-    return failed ? mariadb_note_connection(db, "command sent ahead", false) : STATUS_OK;
-}
-
-/* Before each command: what was sent ahead has its answer, and a test its turn. */
-enum status mariadb_before_command(struct db *db)
-{
-    must(db->magic == DB_MAGIC);
-    if (db->fail_at > 0 && --db->fail_at == 0) {
-        mariadb_note_own(db, "failure asked for by a test");
-        return db->fail_with;
-    }
-    if (db->mysql == NULL) {
-        mariadb_note_own(db, "not connected");
-        return STATUS_DB_GONE;
-    }
-    db->is_open = true;
-    return read_answer(db);
 }
 
 enum status db_run_text(struct db *db, const char *sql)
@@ -119,6 +87,7 @@ static enum status send_token(struct db *db)
 {
     char sql[320];
     int length;
+    enum status status;
 
     db->token = (int64_t)random_u64();
     length = snprintf(sql, sizeof(sql),
@@ -126,11 +95,11 @@ static enum status send_token(struct db *db)
                       ", UNIX_TIMESTAMP()) ON DUPLICATE KEY UPDATE token = VALUES(token),"
                       " made = IF(made < VALUES(made) - %d, VALUES(made), made)",
                       db->connection, db->token, RENEWED_AFTER_S);
-    db->count.statements++;
-    if (mysql_send_query(db->mysql, sql, (unsigned long)length) != 0)
-        return mariadb_note_connection(db, "begin", false);
-    db->awaits_answer = db->has_begun = true;
-    return STATUS_OK;
+    status = mariadb_make_room(db, NULL);
+    if (status == STATUS_OK)
+        status = mariadb_send_text(db, sql, (size_t)length);
+    db->has_begun = status == STATUS_OK;
+    return status;
 }
 
 enum status db_begin(struct db *db)
@@ -140,7 +109,7 @@ enum status db_begin(struct db *db)
     must(db->magic == DB_MAGIC);
     if (db->has_begun || !db->keeps_token)
         return STATUS_OK;
-    status = mariadb_before_command(db);
+    status = mariadb_check(db);
     return status == STATUS_OK ? send_token(db) : status;
 }
 
@@ -152,7 +121,7 @@ enum status mariadb_begin(struct db *db)
         return STATUS_OK;
     db->count.round_trips++; /* nothing else is done meanwhile */
     status = send_token(db);
-    return status == STATUS_OK ? read_answer(db) : status;
+    return status == STATUS_OK ? mariadb_read_answers(db) : status;
 }
 
 /* `is_kept`: the last statement changed what it changes on condition of the token. Its answer is
@@ -166,6 +135,10 @@ static enum status commit_if(struct db *db, bool is_kept)
         return STATUS_DB_RETRY;
     }
     status = mariadb_before_command(db);
+    if (status == STATUS_OK && db->is_spoiled) {
+        mariadb_note_own(db, "a part of the transaction has failed");
+        status = STATUS_DB_RETRY;
+    }
     if (status != STATUS_OK)
         return status;
     db->count.statements++;
@@ -173,7 +146,7 @@ static enum status commit_if(struct db *db, bool is_kept)
     db->count.commits++;
     if (!ask(db, "COMMIT"))
         status = mariadb_note_connection(db, "COMMIT", true);
-    db->has_begun = false;
+    db->has_begun = db->waits_for_each = false;
     db->is_open = status != STATUS_OK;
     return status;
 }
@@ -255,7 +228,8 @@ enum status db_rollback(struct db *db)
     must(db->magic == DB_MAGIC);
     if (db->mysql == NULL)
         return STATUS_DB_GONE;
-    (void)read_answer(db);
+    (void)!mariadb_read_answers(db);
+    db->is_spoiled = false;
     db->has_begun = db->is_open = false; /* what follows is another one, with another token */
     db->count.statements++;
     db->count.round_trips++;
@@ -328,15 +302,11 @@ enum status db_read_only(struct db *db)
 enum status db_savepoint(struct db *db)
 {
     static const char sql[] = "SAVEPOINT qm";
-    enum status status = mariadb_before_command(db);
+    enum status status = mariadb_check(db);
 
-    if (status != STATUS_OK)
-        return status;
-    db->count.statements++;
-    if (mysql_send_query(db->mysql, sql, sizeof(sql) - 1) != 0)
-        return mariadb_note_connection(db, sql, false);
-    db->awaits_answer = true;
-    return STATUS_OK;
+    if (status == STATUS_OK)
+        status = mariadb_make_room(db, NULL);
+    return status == STATUS_OK ? mariadb_send_text(db, sql, sizeof(sql) - 1) : status;
 }
 
 enum status db_rollback_to_savepoint(struct db *db)

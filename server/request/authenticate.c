@@ -22,6 +22,7 @@
 #include "server/project/project.h"
 #include "server/request/identify.h"
 #include "server/request/plan_facts.h"
+#include "server/rpc/in_progress.h"
 #include "server/rpc/request_delay.h"
 
 #include <math.h>
@@ -82,8 +83,10 @@ static enum next update_host(struct request *request)
 static enum next read_versions(struct request *request)
 {
     struct visit *visit = &request->visit;
-    enum status status;
+    enum status status = in_progress_ask_ahead(request);
 
+    if (status != STATUS_OK)
+        return request_failed(request, status, "jobs in progress");
     if (!visit->plan.reads_versions)
         return NEXT_STEP;
     status = db_host_app_versions(request->db, request->arena, visit->host.id, &visit->versions,

@@ -31,6 +31,16 @@ static enum status read_jobs(struct request *request)
     return STATUS_OK;
 }
 
+enum status in_progress_ask_ahead(struct request *request)
+{
+    const struct request_plan *plan = &request->visit.plan;
+
+    if (!plan->reads_in_progress || !plan->reads_versions)
+        return STATUS_OK;
+    return db_host_ask_ahead(request->db, request->visit.host.id, plan->needs_workunits,
+                             rows_most(request));
+}
+
 enum status results_in_progress(struct request *request, const struct result_row **ret_rows,
                                 size_t *ret_count)
 {

@@ -11,6 +11,10 @@
 
 struct request;
 
+/* Where the plan says that the rows will be asked for, and the statistics of versions too: sends
+ * both questions, before the first of the answers is asked for. */
+MUST_CHECK enum status in_progress_ask_ahead(struct request *request);
+
 /* Oldest first; read at the first call of an attempt; what is booked then leaves them. However many
  * of them the client lists or reports, IN_PROGRESS_SPARE others are among them. Jobs claimed in
  * this attempt may be missing. The rows belong to the visit. */

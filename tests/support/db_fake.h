@@ -84,7 +84,7 @@ void db_fake_begin(const char *answered);
     " results_by_name reports_save host_detach_results results_in_progress"        \
     " jobs_in_progress jobs_by_name jobs_resend jobs_give_up candidates jobs_lock" \
     " workunits_had results_claim results_reject job_documents batch_owners"       \
-    " assignments"
+    " assignments host_ask_ahead"
 /* How often a call was made, failed ones too. NULL: all calls. */
 int db_fake_calls(const char *name);
 /* The calls that were made, in their order and separated by spaces, with the id that they were

@@ -59,7 +59,7 @@ static int setup(void **state)
     db_fake_begin(
         "rollback user_by_id user_by_authenticator user_lock host_lock"
         " host_lock_with_user host_newest_by_cpid host_newest_alike host_insert host_guard"
-        " host_app_versions user_save_global_prefs user_save_cross_project_id");
+        " host_app_versions host_ask_ahead user_save_global_prefs user_save_cross_project_id");
     memset(&config, 0, sizeof(config));
     memset(&keys, 0, sizeof(keys));
     memset(&request, 0, sizeof(request));
