@@ -143,15 +143,19 @@ static bool is_passed_over(const struct pool_search *search, const struct job_no
 }
 
 /* Up to `most` jobs of a class. Returns how many there were. Of the other servers' part, where the
- * class has jobs of its own part, only if these are all passed over. */
+ * class has jobs of its own part, only if these are all passed over; and the youngest first, as the
+ * others begin with the oldest: these are taken or will be next. */
 static size_t pick(struct pool_search *search, const struct class_node *node, size_t most)
 {
     size_t begin = search->picked_count;
     slot last = 0;
 
     for (int part = node->is_of_others ? OTHERS : OWN; part < PARTS; part++) {
-        for (slot number = node->lists[part].first; number != 0;
-             number = job_at(search->pool, number)->next) {
+        const struct job_list *list = &node->lists[part];
+
+        for (slot number = part == OWN ? list->first : list->last; number != 0;
+             number = part == OWN ? job_at(search->pool, number)->next
+                                  : job_at(search->pool, number)->previous) {
             if (search->picked_count - begin >= most || search->walk == 0)
                 break;
             search->walk--;

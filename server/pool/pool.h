@@ -16,7 +16,7 @@
  * FLOP, seconds) form a group. The first class that a host has the memory, disk and speed for is
  * found by descending a tree per group, so a request costs about the logarithm of what is held,
  * whether a million jobs are one class or a million classes. Order: priority, then this server's
- * own part, then age.
+ * own part, then age; but of a class's jobs that are others' part the youngest come first.
  *
  * One mutex guards all of it, held for a bounded piece of work only; nothing here does I/O. Any
  * thread may call; the texts of an answer are copied into the caller's arena. */

@@ -119,6 +119,12 @@ static bool is_passed_over(const struct model *model, const struct pool_question
     return false;
 }
 
+/* Of one class: the youngest of what is others' first. */
+static bool is_picked_before(const struct model_job *a, const struct model_job *b)
+{
+    return a->is_foreign ? a->job.resultid > b->job.resultid : stands_before(a, b);
+}
+
 /* The next job of the same class and part; `after` NULL: the first. */
 static struct model_job *next_alike(struct model *model, const struct pool_question *question,
                                     const struct model_job *leader, bool is_foreign,
@@ -129,8 +135,8 @@ static struct model_job *next_alike(struct model *model, const struct pool_quest
     for (size_t i = 0; i < MODEL_MAX; i++) {
         struct model_job *job = &model->jobs[i];
         if (is_here(job) && same_class(&job->job, &leader->job) && job->is_foreign == is_foreign &&
-            (after == NULL || stands_before(after, job)) && !is_passed_over(model, question, job) &&
-            (best == NULL || stands_before(job, best)))
+            (after == NULL || is_picked_before(after, job)) &&
+            !is_passed_over(model, question, job) && (best == NULL || is_picked_before(job, best)))
             best = job;
     }
     return best;
