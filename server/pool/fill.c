@@ -28,6 +28,7 @@ enum {
 };
 static const double mark_seconds = 5, window_seconds = 60, window_every = 10;
 static const double beat_seconds = 5, silence_seconds = 20;
+static const double look_seconds = 1;   /* until one that came is left its part of the jobs */
 static const double sweep_pause = 0.02; /* between the pieces of a sweep, but for the first one */
 
 struct filler *filler_create(struct pool *pool, struct config *config, int64_t server_id)
@@ -303,14 +304,19 @@ static enum status reread(struct filler *filler, struct db *db)
     return status;
 }
 
+/* Says now and then that this server lives, and looks more often which others do: until both know
+ * of each other, both take the same jobs first. */
 static enum status beat(struct filler *filler, struct db *db, double now)
 {
     int64_t ids[POOL_SERVERS_MAX] = {0};
     size_t count = 0;
-    enum status status;
+    enum status status = STATUS_OK;
 
-    filler->beat_due = now + beat_seconds;
-    status = db_server_beat(db, filler->server_id, text_from(filler->name));
+    if (now >= filler->beat_due) {
+        filler->beat_due = now + beat_seconds;
+        status = db_server_beat(db, filler->server_id, text_from(filler->name));
+    }
+    filler->look_due = now + look_seconds;
     if (status == STATUS_OK)
         status = db_servers_alive(db, filler->arena, (int64_t)silence_seconds, ids,
                                   POOL_SERVERS_MAX, &count);
@@ -348,6 +354,15 @@ static enum status begin(struct filler *filler, struct db *db, double now)
     return status;
 }
 
+static bool divide_some(struct pool *pool)
+{
+    bool more = true;
+
+    for (int i = 0; i < FILL_PIECES && more; i++)
+        more = pool_divide_some(pool);
+    return more;
+}
+
 static enum status step(struct filler *filler, struct db *db, const struct config *config,
                         double now, double *ret_pause)
 {
@@ -355,7 +370,7 @@ static enum status step(struct filler *filler, struct db *db, const struct confi
     bool more = false;
     double beat_time = filler->is_simulated ? clock_seconds() : now; /* the others' time is real */
 
-    if (status == STATUS_OK && beat_time >= filler->beat_due && !filler->cannot_beat)
+    if (status == STATUS_OK && beat_time >= filler->look_due && !filler->cannot_beat)
         status = beat(filler, db, beat_time);
     if (status == STATUS_OK)
         status = read_new_pages(filler, db, config, now, &more);
@@ -366,7 +381,7 @@ static enum status step(struct filler *filler, struct db *db, const struct confi
     if (status == STATUS_OK)
         status = fill_sweep(filler, db, config, now);
     *ret_pause = filler->news.due - now;
-    if (pool_divide_some(filler->pool) || more || filler->news.is_in_window)
+    if (divide_some(filler->pool) || more || filler->news.is_in_window)
         *ret_pause = 0;
     else if (filler->sweep.is_under_way && (filler->figures.sweeps == 0 || filler->is_simulated))
         *ret_pause = 0;

@@ -19,6 +19,9 @@ struct pool_job;
 struct unsent_job;
 
 enum { FILL_ROWS_PAGE = 1000, FILL_NAME_BYTES = 128, FILL_MARKS = 16 };
+/* Of work on the pool alone, in one step: a step has round trips of its own, and a pool of a
+ * million jobs has thousands of pieces. */
+enum { FILL_PIECES = 64 };
 
 /* Times are those that filler_step is given. */
 struct news_reader {
@@ -66,7 +69,7 @@ struct filler {
     bool is_away; /* the database, when it was last tried; under the lock */
 
     bool has_begun;
-    double beat_due;
+    double beat_due, look_due;
     bool cannot_beat; /* no such table: alone */
 
     struct news_reader news;

@@ -130,8 +130,9 @@ static void end_sweep(struct filler *filler, const struct config *config, double
     struct pool_figures figures;
     struct filler_figures own;
 
-    if (pool_sweep_end(filler->pool))
-        return;
+    for (int i = 0; pool_sweep_end(filler->pool); i++)
+        if (i == FILL_PIECES)
+            return;
     filler->sweep.is_under_way = false;
     filler->sweep.due = now + sweep_interval(filler, config);
     pthread_mutex_lock(&filler->lock);
