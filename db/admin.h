@@ -96,6 +96,10 @@ struct new_workunit {
 MUST_CHECK enum status db_admin_workunits_add(struct db *db, struct arena *arena,
                                               const struct new_workunit *rows, size_t count,
                                               int64_t *ret_ids);
+/* The same for rows that may be there already; 0: there is no workunit of that name. */
+MUST_CHECK enum status db_admin_workunit_ids(struct db *db, struct arena *arena,
+                                             const struct new_workunit *rows, size_t count,
+                                             int64_t *ret_ids, size_t *ret_found);
 struct new_result {
     struct text name, xml_doc_in;
     int64_t workunitid, appid, batch, priority, server_state, size_class, random, create_time;

@@ -51,21 +51,23 @@ static int compare_named(const void *a, const void *b)
     return text_compare(((const struct named *)a)->name, ((const struct named *)b)->name);
 }
 
-static enum status find_ids(struct db *db, struct arena *arena, const struct new_workunit *rows,
-                            size_t count, int64_t *ret_ids)
+enum status db_admin_workunit_ids(struct db *db, struct arena *arena,
+                                  const struct new_workunit *rows, size_t count, int64_t *ret_ids,
+                                  size_t *ret_found)
 {
     struct named *sorted = ARENA_ARRAY(arena, count, struct named);
     struct text *names = ARENA_ARRAY(arena, count, struct text);
     struct id_of_name_cursor ids;
     struct id_of_name_row id;
-    size_t found = 0;
     enum status status;
 
+    *ret_found = 0;
     if (sorted == NULL || names == NULL)
         return STATUS_NO_MEMORY;
     for (size_t i = 0; i < count; i++) {
         sorted[i] = (struct named){.name = rows[i].name, .index = i};
         names[i] = rows[i].name;
+        ret_ids[i] = 0;
     }
     qsort(sorted, count, sizeof *sorted, compare_named);
     status = DB_QUERY(db, admin_workunit_ids, arena, &ids, .names = {names, count});
@@ -78,10 +80,9 @@ static enum status find_ids(struct db *db, struct arena *arena, const struct new
         if (hit == NULL)
             continue;
         ret_ids[hit->index] = id.id;
-        found++;
+        (*ret_found)++;
     }
-    status = DB_END(&ids);
-    return status == STATUS_OK && found < count ? STATUS_DB_BUG : status;
+    return DB_END(&ids);
 }
 
 enum status db_admin_workunits_add(struct db *db, struct arena *arena,
@@ -89,6 +90,7 @@ enum status db_admin_workunits_add(struct db *db, struct arena *arena,
 {
     struct admin_workunit_add_values *values =
         ARENA_ARRAY(arena, count, struct admin_workunit_add_values);
+    size_t found = 0;
     enum status status;
 
     if (values == NULL)
@@ -96,7 +98,9 @@ enum status db_admin_workunits_add(struct db *db, struct arena *arena,
     for (size_t i = 0; i < count; i++)
         values[i] = workunit_values(&rows[i]);
     status = DB_RUN_BULK(db, admin_workunit_add, values, count, NULL);
-    return status == STATUS_OK ? find_ids(db, arena, rows, count, ret_ids) : status;
+    if (status == STATUS_OK)
+        status = db_admin_workunit_ids(db, arena, rows, count, ret_ids, &found);
+    return status == STATUS_OK && found < count ? STATUS_DB_BUG : status;
 }
 
 enum status db_admin_results_add(struct db *db, struct arena *arena, const struct new_result *rows,

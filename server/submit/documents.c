@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* The orders are cut into as many shares as there are writers. A writer has an arena and a signer
- * of its own, and shares nothing with the others but templates, which nobody changes; the first
- * works in the caller's thread, the others in threads that end with the call. */
+ * of its own, and shares nothing with the others but templates, which nobody changes. Each works in
+ * a thread that is joined by documents_end; what has no thread, as it is little or none could be
+ * made, is done there. */
 #include "server/submit/documents.h"
 
 #include "db/admin.h"
@@ -40,7 +41,7 @@ struct writer {
 
 struct documents {
     struct writer writers[WRITERS_MAX];
-    size_t writer_count;
+    size_t writer_count, share_count;
 };
 
 static enum status write_one(struct writer *writer, const struct document_order *order)
@@ -128,31 +129,44 @@ void documents_forget(struct documents *documents)
         arena_reset(documents->writers[i].arena);
 }
 
-enum status documents_write(struct documents *documents, const struct document_order *orders,
-                            size_t count, struct failure *failure)
+void documents_begin(struct documents *documents, const struct document_order *orders, size_t count)
 {
     size_t shares = count / SHARE_LEAST < documents->writer_count ? count / SHARE_LEAST
                                                                   : documents->writer_count;
-    enum status status = STATUS_OK;
-    if (shares == 0)
-        shares = 1;
-    for (size_t i = shares; i-- > 0;) {
+
+    documents->share_count = shares > 0 ? shares : 1;
+    for (size_t i = 0; i < documents->share_count; i++) {
         struct writer *writer = &documents->writers[i];
-        size_t first = count * i / shares;
+        size_t first = count * i / documents->share_count;
         memset(&writer->failure, 0, sizeof writer->failure);
         writer->orders = orders + first;
-        writer->count = count * (i + 1) / shares - first;
-        writer->has_thread =
-            i > 0 && pthread_create(&writer->thread, NULL, write_share, writer) == 0;
-        if (!writer->has_thread)
-            (void)write_share(writer);
+        writer->count = count * (i + 1) / documents->share_count - first;
+        writer->has_thread = documents->share_count > 1 &&
+                             pthread_create(&writer->thread, NULL, write_share, writer) == 0;
     }
-    for (size_t i = 0; i < shares; i++) {
+}
+
+enum status documents_end(struct documents *documents, struct failure *failure)
+{
+    enum status status = STATUS_OK;
+
+    for (size_t i = 0; i < documents->share_count; i++)
+        if (!documents->writers[i].has_thread)
+            (void)write_share(&documents->writers[i]);
+    for (size_t i = 0; i < documents->share_count; i++) {
         struct writer *writer = &documents->writers[i];
         if (writer->has_thread)
             (void)pthread_join(writer->thread, NULL);
         if (writer->status != STATUS_OK && status == STATUS_OK)
             status = fail(failure, writer->status, "%s", writer->failure.text);
     }
+    documents->share_count = 0;
     return status;
+}
+
+enum status documents_write(struct documents *documents, const struct document_order *orders,
+                            size_t count, struct failure *failure)
+{
+    documents_begin(documents, orders, count);
+    return documents_end(documents, failure);
 }

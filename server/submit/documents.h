@@ -36,5 +36,10 @@ MUST_CHECK enum status documents_write(struct documents *documents,
                                        const struct document_order *orders, size_t count,
                                        struct failure *failure);
 void documents_forget(struct documents *documents);
+/* The same in two steps, so that the caller does something else while documents are written. The
+ * orders stay until documents_end has returned, which has to follow. */
+void documents_begin(struct documents *documents, const struct document_order *orders,
+                     size_t count);
+MUST_CHECK enum status documents_end(struct documents *documents, struct failure *failure);
 
 #endif

@@ -1,6 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Jobs are collected and written some hundred at a time. Memory has two lifetimes: what a whole
- * batch shares (templates, files, keys) and what one such part needs.
+/* Jobs are collected and written some hundred at a time. Memory has two lifetimes: what all of them
+ * share (templates, files, keys) and what one such part needs. There are two parts, since signing
+ * keeps the processors busy while the database waits, and writing the other way round: while the
+ * documents of one part are written and signed by threads, the caller's thread writes the rows of
+ * the part before into the database. Rows go in in the order of the jobs.
  *
  * Results are made here, with their workunits, so that a project without BOINC's transitioner
  * works. It does not disturb one: transition_time is "now", it reads the workunit,
@@ -30,24 +33,34 @@
 
 #define PART_JOBS           512 /* workunits written at a time */
 #define PART_RESULTS        2048
+#define JOB_RESULTS_MOST    1000 /* target_nresults in parameters.def */
 #define PART_BYTES          ((size_t)512 << 20)
 #define BATCH_BYTES         ((size_t)4 << 30)
 #define PART_DOCUMENT_BYTES ((size_t)16 << 20)
 
+struct part {
+    struct arena *arena;
+    struct documents *documents; /* of the results */
+    struct new_workunit workunits[PART_JOBS];
+    const struct named_output *outputs[PART_JOBS];
+    int64_t ids[PART_JOBS];
+    struct new_result results[PART_RESULTS + JOB_RESULTS_MOST];
+    struct document_order orders[PART_RESULTS + JOB_RESULTS_MOST];
+    size_t workunit_of_result[PART_RESULTS + JOB_RESULTS_MOST];
+    size_t workunit_count, result_count, document_bytes;
+    size_t results_wanted; /* of its workunits */
+    size_t copied;         /* files that were copied for it and for the parts before */
+};
+
 struct jobs {
     struct jobs_settings settings;
-    struct arena *arena; /* of the batch */
-    struct arena *part;  /* of what is not written yet */
+    struct arena *arena; /* of all jobs */
+    struct part parts[2];
+    struct part *filling, *written; /* the one that takes jobs, the one that goes to the database */
     struct stage *stage;
-    struct documents *documents; /* of the results */
     struct job_templates templates;
-    struct new_workunit workunits[PART_JOBS];
-    int64_t ids[PART_JOBS];
-    struct new_result results[PART_RESULTS];
-    struct document_order orders[PART_RESULTS];
-    size_t workunit_of_result[PART_RESULTS];
-    size_t workunit_count, result_count, document_bytes;
     uint64_t number; /* of the next name */
+    uint64_t uncommitted;
     struct jobs_count count;
     struct text last_name;
     bool have_output_files;
@@ -63,13 +76,19 @@ static bool makes_results(const struct jobs *jobs)
     return !jobs->settings.by_transitioner && jobs->settings.target == NULL;
 }
 
-static enum status begin_documents(struct jobs *jobs, struct failure *failure)
+static enum status begin_parts(struct jobs *jobs, struct failure *failure)
 {
     struct text key = NO_TEXT;
     enum status status = STATUS_OK;
     if (jobs->templates.options.certificates)
         status = key_read(jobs->arena, jobs->settings.config, "upload_private", &key, failure);
-    return status == STATUS_OK ? documents_create(key, &jobs->documents, failure) : status;
+    for (int i = 0; i < 2 && status == STATUS_OK; i++) {
+        jobs->parts[i].arena = arena_create(PART_BYTES);
+        status = jobs->parts[i].arena != NULL
+                     ? documents_create(key, &jobs->parts[i].documents, failure)
+                     : no_memory(failure);
+    }
+    return status;
 }
 
 enum status jobs_begin(const struct jobs_settings *settings, struct jobs **ret_jobs,
@@ -80,7 +99,8 @@ enum status jobs_begin(const struct jobs_settings *settings, struct jobs **ret_j
         return no_memory(failure);
     jobs->settings = *settings;
     jobs->arena = arena_create(BATCH_BYTES);
-    jobs->part = arena_create(PART_BYTES);
+    jobs->filling = &jobs->parts[0];
+    jobs->written = &jobs->parts[1];
     jobs->templates.arena = jobs->arena;
     jobs->templates.config = settings->config;
     jobs->templates.options = output_options_from(settings->config);
@@ -88,8 +108,7 @@ enum status jobs_begin(const struct jobs_settings *settings, struct jobs **ret_j
         jobs->templates.options.certificates = false;
     if (jobs->arena != NULL)
         jobs->stage = stage_create(jobs->arena, settings->config);
-    enum status status = jobs->part != NULL && jobs->stage != NULL ? begin_documents(jobs, failure)
-                                                                   : no_memory(failure);
+    enum status status = jobs->stage != NULL ? begin_parts(jobs, failure) : no_memory(failure);
     if (status != STATUS_OK) {
         jobs_end(jobs, false);
         return status;
@@ -104,8 +123,10 @@ void jobs_end(struct jobs *jobs, bool keep)
         return;
     if (jobs->stage != NULL)
         stage_end(jobs->stage, keep);
-    documents_destroy(jobs->documents);
-    arena_destroy(jobs->part);
+    for (int i = 0; i < 2; i++) {
+        documents_destroy(jobs->parts[i].documents);
+        arena_destroy(jobs->parts[i].arena);
+    }
     arena_destroy(jobs->arena);
     free(jobs);
 }
@@ -133,7 +154,7 @@ static enum status take_argument(struct jobs *jobs, const struct input_file *inp
         *ret_file = (struct job_file){
             .remote_url = argument->remote_url,
             .bytes = argument->bytes,
-            .name = text_print(jobs->part, "jf_" TEXT_FORMAT, TEXT_ARG(argument->md5))};
+            .name = text_print(jobs->filling->arena, "jf_" TEXT_FORMAT, TEXT_ARG(argument->md5))};
         memcpy(ret_file->md5, argument->md5.at, MD5_HEX_SIZE - 1);
         return STATUS_OK;
     }
@@ -152,7 +173,7 @@ static enum status take_files(struct jobs *jobs, const struct input_template *in
                               const struct job_line *line, struct job_file **ret_files,
                               struct failure *failure)
 {
-    struct job_file *files = ARENA_ARRAY(jobs->part, input->file_count, struct job_file);
+    struct job_file *files = ARENA_ARRAY(jobs->filling->arena, input->file_count, struct job_file);
     size_t next = 0;
     if (files == NULL)
         return no_memory(failure);
@@ -184,15 +205,15 @@ static enum status name_job(struct jobs *jobs, const struct job_line *line, stru
 {
     struct text name = line->wu_name;
     if (name.length == 0 && jobs->settings.numbered)
-        name = text_print(jobs->part, TEXT_FORMAT "_%" PRIu64, TEXT_ARG(jobs->settings.name),
-                          jobs->number);
+        name = text_print(jobs->filling->arena, TEXT_FORMAT "_%" PRIu64,
+                          TEXT_ARG(jobs->settings.name), jobs->number);
     else if (name.length == 0)
         name = jobs->settings.name;
     jobs->number++;
     if (!file_name_usable(name))
         return fail(failure, STATUS_INVALID, "\"" TEXT_FORMAT "\" is not usable as a job's name",
                     TEXT_ARG(text_first(name, 60)));
-    *ret_name = text_copy(jobs->part, name);
+    *ret_name = text_copy(jobs->filling->arena, name);
     return STATUS_OK;
 }
 
@@ -200,11 +221,12 @@ static enum status write_workunit_document(struct jobs *jobs, const struct input
                                            const struct job_line *line, struct text *ret_document,
                                            struct failure *failure)
 {
-    struct buffer buffer = buffer_in(jobs->part);
+    struct buffer buffer = buffer_in(jobs->filling->arena);
     struct input_document document = {
         .config = jobs->settings.config,
         .file_count = input->file_count,
-        .command_line = joined(jobs->part, jobs->settings.command_line, line->command_line),
+        .command_line =
+            joined(jobs->filling->arena, jobs->settings.command_line, line->command_line),
         .sub_appname = jobs->settings.sub_appname,
         .sticky_lifetime = jobs->settings.config->deletion_policy_expire};
     struct job_file *files = NULL;
@@ -214,24 +236,6 @@ static enum status write_workunit_document(struct jobs *jobs, const struct input
         status = input_template_write(input, &document, &buffer, failure);
     *ret_document = buffer_text(&buffer);
     return status;
-}
-
-/* All but the documents, which are written and signed for a whole part. */
-static void add_results(struct jobs *jobs, const struct named_output *output,
-                        const struct new_workunit *workunit)
-{
-    for (int64_t i = 0; i < workunit->target_nresults; i++) {
-        struct new_result *result = &jobs->results[jobs->result_count];
-        *result = (struct new_result){
-            .name = text_print(jobs->part, TEXT_FORMAT "_%" PRId64, TEXT_ARG(workunit->name), i),
-            .appid = workunit->appid,
-            .batch = workunit->batch,
-            .priority = workunit->priority,
-            .size_class = workunit->size_class,
-            .create_time = workunit->create_time};
-        documents_order(&output->output, result, &jobs->orders[jobs->result_count]);
-        jobs->workunit_of_result[jobs->result_count++] = jobs->workunit_count;
-    }
 }
 
 static void copy_parameters(const struct job_parameters *values, struct new_workunit *workunit)
@@ -283,33 +287,30 @@ static enum status make_workunit(struct jobs *jobs, const struct job_line *line,
     return STATUS_OK;
 }
 
+bool jobs_have_room(const struct jobs *jobs)
+{
+    const struct part *part = jobs->filling;
+
+    return part->workunit_count < PART_JOBS && part->results_wanted < PART_RESULTS &&
+           part->document_bytes <= PART_DOCUMENT_BYTES;
+}
+
 enum status jobs_add(struct jobs *jobs, const struct job_line *line, struct failure *failure)
 {
+    struct part *part = jobs->filling;
     struct new_workunit workunit = {.appid = 0};
     const struct named_output *output;
-    enum status status = STATUS_OK;
-    if (jobs->workunit_count == PART_JOBS || jobs->document_bytes > PART_DOCUMENT_BYTES)
-        status = jobs_flush(jobs, failure);
-    if (status == STATUS_OK)
-        status = make_workunit(jobs, line, &workunit, &output, failure);
+    must(jobs_have_room(jobs));
+    enum status status = make_workunit(jobs, line, &workunit, &output, failure);
     if (status != STATUS_OK)
         return status;
-    bool with_results = makes_results(jobs);
-    if (with_results && jobs->result_count + (size_t)workunit.target_nresults > PART_RESULTS) {
-        /* What was made for this job goes with the part that is written now: make it again. */
-        status = jobs_flush(jobs, failure);
-        jobs->number--;
-        if (status == STATUS_OK)
-            status = make_workunit(jobs, line, &workunit, &output, failure);
-    }
-    if (status != STATUS_OK)
-        return status;
-    if (with_results)
-        add_results(jobs, output, &workunit);
-    jobs->document_bytes += workunit.xml_doc.length;
-    jobs->workunits[jobs->workunit_count++] = workunit;
-    jobs->last_name = workunit.name;
-    if (arena_overflowed(jobs->part) || arena_overflowed(jobs->arena))
+    must(workunit.target_nresults <= JOB_RESULTS_MOST);
+    if (makes_results(jobs))
+        part->results_wanted += (size_t)workunit.target_nresults;
+    part->document_bytes += workunit.xml_doc.length;
+    part->outputs[part->workunit_count] = output;
+    part->workunits[part->workunit_count++] = workunit;
+    if (arena_overflowed(part->arena) || arena_overflowed(jobs->arena))
         return no_memory(failure);
     return STATUS_OK;
 }
@@ -319,36 +320,120 @@ static enum status explain(struct jobs *jobs, enum status status, struct failure
     return fail(failure, status, "%s", db_explain(jobs->settings.db, status));
 }
 
-enum status jobs_flush(struct jobs *jobs, struct failure *failure)
+/* All of a result but its document. */
+static void add_results(struct part *part, size_t index)
 {
-    if (jobs->workunit_count == 0)
-        return STATUS_OK;
-    struct text last_name = jobs->last_name;
-    enum status status =
-        documents_write(jobs->documents, jobs->orders, jobs->result_count, failure);
+    const struct new_workunit *workunit = &part->workunits[index];
+    for (int64_t i = 0; i < workunit->target_nresults; i++) {
+        struct new_result *result = &part->results[part->result_count];
+        *result = (struct new_result){
+            .name = text_print(part->arena, TEXT_FORMAT "_%" PRId64, TEXT_ARG(workunit->name), i),
+            .appid = workunit->appid,
+            .batch = workunit->batch,
+            .priority = workunit->priority,
+            .size_class = workunit->size_class,
+            .create_time = workunit->create_time};
+        documents_order(&part->outputs[index]->output, result, &part->orders[part->result_count]);
+        part->workunit_of_result[part->result_count++] = index;
+    }
+}
+
+/* Jobs that are there already leave the part. */
+static enum status drop_known(struct jobs *jobs, struct part *part, struct failure *failure)
+{
+    size_t kept = 0, found = 0;
+    enum status status = db_admin_workunit_ids(jobs->settings.db, part->arena, part->workunits,
+                                               part->workunit_count, part->ids, &found);
+    if (status != STATUS_OK)
+        return explain(jobs, status, failure);
+    for (size_t i = 0; i < part->workunit_count; i++) {
+        if (part->ids[i] != 0)
+            continue;
+        part->outputs[kept] = part->outputs[i];
+        part->workunits[kept++] = part->workunits[i];
+    }
+    jobs->count.known += part->workunit_count - kept;
+    part->workunit_count = kept;
+    return STATUS_OK;
+}
+
+static enum status close_part(struct jobs *jobs, struct part *part, struct failure *failure)
+{
+    enum status status = jobs->settings.skips_known ? drop_known(jobs, part, failure) : STATUS_OK;
     if (status != STATUS_OK)
         return status;
-    status = db_admin_workunits_add(jobs->settings.db, jobs->part, jobs->workunits,
-                                    jobs->workunit_count, jobs->ids);
-    if (status != STATUS_OK)
-        return explain(jobs, status, failure);
-    if (jobs->settings.target != NULL)
-        status = db_admin_assignments_add(jobs->settings.db, jobs->part, jobs->settings.target,
-                                          jobs->ids, jobs->workunit_count, jobs->settings.now);
-    if (status != STATUS_OK)
-        return explain(jobs, status, failure);
-    for (size_t i = 0; i < jobs->result_count; i++)
-        jobs->results[i].workunitid = jobs->ids[jobs->workunit_of_result[i]];
-    if (jobs->result_count > 0)
-        status =
-            db_admin_results_add(jobs->settings.db, jobs->part, jobs->results, jobs->result_count);
-    if (status != STATUS_OK)
-        return explain(jobs, status, failure);
-    jobs->count.jobs += jobs->workunit_count;
-    jobs->count.results += jobs->result_count;
-    jobs->last_name = text_copy(jobs->arena, last_name);
-    jobs->workunit_count = jobs->result_count = jobs->document_bytes = 0;
-    arena_reset(jobs->part);
-    documents_forget(jobs->documents);
+    for (size_t i = 0; i < part->workunit_count && makes_results(jobs); i++)
+        add_results(part, i);
+    part->copied = stage_copied(jobs->stage);
+    return arena_overflowed(part->arena) ? no_memory(failure) : STATUS_OK;
+}
+
+static enum status write_rows(struct jobs *jobs, struct part *part)
+{
+    const struct jobs_settings *settings = &jobs->settings;
+    enum status status = db_admin_workunits_add(settings->db, part->arena, part->workunits,
+                                                part->workunit_count, part->ids);
+    if (status == STATUS_OK && settings->target != NULL)
+        status = db_admin_assignments_add(settings->db, part->arena, settings->target, part->ids,
+                                          part->workunit_count, settings->now);
+    for (size_t i = 0; i < part->result_count && status == STATUS_OK; i++)
+        part->results[i].workunitid = part->ids[part->workunit_of_result[i]];
+    if (status == STATUS_OK && part->result_count > 0)
+        status = db_admin_results_add(settings->db, part->arena, part->results, part->result_count);
+    return status;
+}
+
+static void forget_part(struct part *part)
+{
+    part->workunit_count = part->result_count = 0;
+    part->results_wanted = part->document_bytes = 0;
+    arena_reset(part->arena);
+    documents_forget(part->documents);
+}
+
+/* Its documents are there. */
+static enum status write_part(struct jobs *jobs, struct part *part, struct failure *failure)
+{
+    enum status status = STATUS_OK;
+    if (part->workunit_count > 0) {
+        status = write_rows(jobs, part);
+        if (status != STATUS_OK)
+            return explain(jobs, status, failure);
+        jobs->count.jobs += part->workunit_count;
+        jobs->count.results += part->result_count;
+        jobs->uncommitted += part->workunit_count;
+        jobs->last_name = text_copy(jobs->arena, part->workunits[part->workunit_count - 1].name);
+    }
+    if (jobs->settings.commit_every > 0 && jobs->uncommitted >= jobs->settings.commit_every) {
+        status = db_commit(jobs->settings.db);
+        if (status != STATUS_OK)
+            return explain(jobs, status, failure);
+        stage_keep(jobs->stage, part->copied);
+        jobs->count.committed = jobs->count.jobs;
+        jobs->uncommitted = 0;
+    }
+    forget_part(part);
     return STATUS_OK;
+}
+
+enum status jobs_make_room(struct jobs *jobs, struct failure *failure)
+{
+    struct part *filled = jobs->filling, *before = jobs->written;
+    enum status status = close_part(jobs, filled, failure), written;
+    if (status != STATUS_OK)
+        return status;
+    documents_begin(filled->documents, filled->orders, filled->result_count);
+    written = write_part(jobs, before, failure);
+    status = documents_end(filled->documents, written == STATUS_OK ? failure : NULL);
+    if (written != STATUS_OK || status != STATUS_OK)
+        return written != STATUS_OK ? written : status;
+    jobs->filling = before;
+    jobs->written = filled;
+    return STATUS_OK;
+}
+
+enum status jobs_flush(struct jobs *jobs, struct failure *failure)
+{
+    enum status status = jobs_make_room(jobs, failure);
+    return status == STATUS_OK ? write_part(jobs, jobs->written, failure) : status;
 }

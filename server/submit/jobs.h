@@ -7,9 +7,9 @@
  * Templates are read once per batch (job_templates.c over template.c, which reads the text, and
  * template_input.c and template_output.c, which know what may be in it). stage.c puts the files
  * where clients download them. Workunits get their documents here; results get theirs for many
- * jobs at once, by as many threads as there are processors, as each is signed (documents.c).
- * jobs.c writes both into the database, some hundred jobs at a time. What goes out is rows: a
- * client sees the documents only when the server sends the job.
+ * jobs at once, by as many threads as there are processors, as each is signed (documents.c);
+ * meanwhile jobs.c writes the rows of some hundred jobs before them into the database. What goes
+ * out is rows: a client sees the documents only when the server sends the job.
  *
  * An app version comes in as a folder's version.xml and files (version_document.c), a new project
  * as names and URLs (new_project.c), keys are made and read by keys.c. What becomes of a workunit
@@ -45,27 +45,36 @@ struct jobs_settings {
     bool numbered;    /* names are NAME_0, NAME_1, ... where a line gives none */
     struct job_parameters parameters;
     const struct job_target
-        *target;          /* NULL: for whoever asks. Else results are made when asked for */
-    bool by_transitioner; /* no results: BOINC's transitioner makes them */
+        *target;           /* NULL: for whoever asks. Else results are made when asked for */
+    bool by_transitioner;  /* no results: BOINC's transitioner makes them */
+    bool skips_known;      /* a job whose name is there already is not made again */
+    uint64_t commit_every; /* jobs, about, after which what was written is committed; 0: never */
     int64_t now;
 };
 
-/* The caller owns *ret_jobs and commits or rolls back the transaction. */
+/* The caller owns *ret_jobs, and commits or rolls back what is not committed. */
 MUST_CHECK enum status jobs_begin(const struct jobs_settings *settings, struct jobs **ret_jobs,
                                   struct failure *failure);
+/* There has to be room. A failure is of this job alone. */
 MUST_CHECK enum status jobs_add(struct jobs *jobs, const struct job_line *line,
                                 struct failure *failure);
-/* Writes what is not written yet. */
+bool jobs_have_room(const struct jobs *jobs);
+/* Writes jobs that were added before. A failure ends the making of jobs. */
+MUST_CHECK enum status jobs_make_room(struct jobs *jobs, struct failure *failure);
+/* Writes all that is not written yet. */
 MUST_CHECK enum status jobs_flush(struct jobs *jobs, struct failure *failure);
-/* `keep` after a commit; otherwise files copied for these jobs are removed again. NULL is fine. */
+/* `keep` after a commit; otherwise files copied for jobs that were not committed are removed again.
+ * NULL is fine. */
 void jobs_end(struct jobs *jobs, bool keep);
 struct jobs_count {
-    uint64_t jobs, results;
+    uint64_t jobs, results; /* written */
+    uint64_t committed;     /* of the jobs, by commit_every */
+    uint64_t known;         /* that were there already */
 };
 struct jobs_count jobs_count(const struct jobs *jobs);
 /* Whether results of some job made give files back. */
 bool jobs_have_output_files(const struct jobs *jobs);
-/* The name of the last job added. */
+/* The name of the last job written. */
 struct text jobs_last_name(const struct jobs *jobs);
 
 #endif

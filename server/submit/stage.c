@@ -41,9 +41,10 @@ struct copied {
 struct stage {
     struct arena *arena;
     const struct config *config;
-    struct staged *files; /* hash by argument; entries live in the arena */
-    struct copied *copied;
-    int lock; /* from the first file on; -1: none yet */
+    struct staged *files;  /* hash by argument; entries live in the arena */
+    struct copied *copied; /* the newest first, but for those that are kept */
+    size_t copied_count;   /* ever */
+    int lock;              /* from the first file on; -1: none yet */
 };
 
 struct stage *stage_create(struct arena *arena, const struct config *config)
@@ -68,6 +69,19 @@ static bool is_unused(const char *path)
 static void count_on(const char *path)
 {
     (void)utimensat(AT_FDCWD, path, (const struct timespec[]){of_now, unchanged}, 0);
+}
+
+size_t stage_copied(const struct stage *stage)
+{
+    return stage->copied_count;
+}
+
+void stage_keep(struct stage *stage, size_t count)
+{
+    struct copied **at = &stage->copied;
+    for (size_t number = stage->copied_count; number > count && *at != NULL; number--)
+        at = &(*at)->next;
+    *at = NULL;
 }
 
 void stage_end(struct stage *stage, bool keep)
@@ -146,6 +160,7 @@ static enum status copy_file(struct stage *stage, const char *source, const char
     if (status == STATUS_OK) {
         *copied = (struct copied){.path = target, .next = stage->copied};
         stage->copied = copied;
+        stage->copied_count++;
     }
     return status;
 }

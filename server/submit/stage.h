@@ -17,6 +17,10 @@ struct stage *stage_create(struct arena *arena, const struct config *config);
  * With `keep` false, the files that it copied are removed again, but for those that others count
  * on. */
 void stage_end(struct stage *stage, bool keep);
+/* How many files it has copied. */
+size_t stage_copied(const struct stage *stage);
+/* The first `count` of them stay whatever comes: jobs that use them were committed. */
+void stage_keep(struct stage *stage, size_t count);
 
 /* An input file. `argument` is a path, whose last part becomes the physical name, or the name of a
  * file that lies in the download folders already. With `gzip`, NAME.gz beside it is needed. */

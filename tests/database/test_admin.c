@@ -258,9 +258,12 @@ static void make_jobs(struct job_fixture *fixture, int jobs_wanted)
     struct job_line line = {.files = &data, .file_count = 1};
     struct jobs *jobs;
     assert_status(STATUS_OK, jobs_begin(&fixture->settings, &jobs, &failure));
-    for (int i = 0; i < jobs_wanted; i++)
+    for (int i = 0; i < jobs_wanted; i++) {
+        if (!jobs_have_room(jobs) && jobs_make_room(jobs, &failure) != STATUS_OK)
+            fail_msg("%s", failure.text);
         if (jobs_add(jobs, &line, &failure) != STATUS_OK)
             fail_msg("%s", failure.text);
+    }
     if (jobs_flush(jobs, &failure) != STATUS_OK)
         fail_msg("%s", failure.text);
     assert_status(STATUS_OK, db_commit(fixture->base->db));

@@ -332,6 +332,53 @@ same "exit status of a failing line" $? 1
 same "the line is named" "$(grep -c 'line 2001: no-such-file' "$dir/said")" 1
 same "jobs of a failed batch" "$(sql -e "SELECT COUNT(*) FROM $database.workunit WHERE name LIKE 'rest%'")" 0
 same "files of a failed batch" "$(find "$project/download" -name in2)" ""
+
+# What was committed before it stays, with its files; the rest is made when the lines are given again.
+echo first >"$dir/in3"
+{
+    seq -f '--wu_name piece_%.0f '"$dir/in3" 2000
+    echo "--wu_name piece_2001 $dir/in2"
+    echo 'no-such-file'
+    yes "$dir/in2" | head -n 10
+} >"$dir/lines"
+from_lines --name part --commit_every 600 >"$dir/said" 2>&1
+same "exit status of a failing line behind a commit" $? 1
+same "what is said of the rest" \
+    "$(grep -c '^1024 jobs are made and stay; .* again, with --name part --go_on$' "$dir/said")" 1
+same "jobs of committed lines" \
+    "$(sql -e "SELECT COUNT(*), SUM(name = 'piece_1024') FROM $database.workunit WHERE name LIKE 'piece\_%'" | tr '\t' ' ')" "1024 1"
+same "files of a batch of which a part was committed" "$(find "$project/download" -name 'in[23]' -exec cat {} +)" first
+sed -i "s|no-such-file|$dir/in2|" "$dir/lines"
+from_lines --name part --go_on >"$dir/said" 2>&1
+same "the rest" "$(grep -c '^988 jobs, 988 results; 1024 were there$' "$dir/said")" 1
+same "names go on" "$(sql -e "SELECT COUNT(*), SUM(name IN ('part_2001', 'part_2011')) FROM $database.workunit WHERE name REGEXP '^(piece|part)_'" | tr '\t' ' ')" "2012 2"
+from_lines --name part --go_on >"$dir/said" 2>&1
+same "nothing is left" "$(grep -c '^0 jobs, 0 results; 2012 were there$' "$dir/said")" 1
+from_lines --name part >"$dir/said" 2>&1
+same "a name that is taken" $? 1
+expect 2 'needs --stdin and the --name' from_lines --go_on
+expect 2 'commit_every: "some" is not a whole number' from_lines --commit_every some
+# A command that is killed leaves whole jobs, those of the first lines.
+mkfifo "$dir/fifo"
+"$qmctl" --project "$project" jobs create --app demo --in "$demo/in.xml" --out "$QM_SOURCE_DIR/templates/none_out.xml" --stdin \
+    --name killed --commit_every 500 <"$dir/fifo" >"$dir/said" 2>&1 &
+killed=$!
+exec 8>"$dir/fifo"
+yes "$dir/in2" | head -n 3000 >&8
+given_again() { from_lines --name killed --go_on; }
+made() { sql -e "SELECT COUNT(*) FROM $database.workunit WHERE name LIKE 'killed\_%'"; }
+are_made() { [ "$(made)" -ge 2048 ]; }
+within 30 are_made || echo "FAILED: jobs are not seen before the last line"
+kill -KILL "$killed"
+exec 8>&-
+wait "$killed"
+same "jobs of a killed command" "$(sql -e "SELECT COUNT(*), COUNT(DISTINCT workunitid), MAX(CAST(SUBSTR(name, 8) AS INT))
+    FROM $database.result WHERE name LIKE 'killed\_%'" | tr '\t' ' ')" "$(made) $(made) $(($(made) - 1))"
+yes "$dir/in2" | head -n 3000 >"$dir/lines"
+expect 0 "^$((3000 - $(made))) jobs, .* were there" given_again
+same "jobs of a killed command, given again" "$(made)" 3000
+sql -e "DELETE FROM $database.result WHERE name LIKE 'killed\_%'; DELETE FROM $database.workunit WHERE name LIKE 'killed\_%'"
+sql -e "DELETE FROM $database.result WHERE name REGEXP '^(piece|part)_'; DELETE FROM $database.workunit WHERE name REGEXP '^(piece|part)_'"
 echo "--wu_name $(head -c 5000 /dev/zero | tr '\0' x)" >"$dir/lines"
 from_lines >"$dir/said" 2>&1
 same "a line that is too long" "$(grep -c 'line 1: more than 4095 bytes' "$dir/said")" 1

@@ -9,5 +9,6 @@ int bench_pool(int argc, char **argv);
 int bench_fill(int argc, char **argv);
 int bench_edf(int argc, char **argv);
 int bench_files(int argc, char **argv);
+int bench_jobs(int argc, char **argv);
 
 #endif

@@ -21,6 +21,8 @@ static const struct {
      "SOCKET [HOSTS [DATABASE]]  the file database in the MariaDB behind a socket, as root; one\n"
      "      with a name stays",
      bench_files},
+    {"jobs", "PROJECT_DIR [JOBS]  signatures and rows that making jobs needs, nothing else",
+     bench_jobs},
 };
 
 static int usage(FILE *out)

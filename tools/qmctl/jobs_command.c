@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Making and cancelling jobs. A batch is made in one transaction: a mistake in any line leaves
- * nothing, neither rows nor copied files. It is cancelled some hundred jobs at a time. */
+/* Making and cancelling jobs. Jobs are committed some thousand at a time, whole lines in their
+ * order: a mistake leaves neither rows nor copied files of the jobs that were not committed yet. A
+ * million in one transaction would take the database as long to undo as to make, and be seen by no
+ * server before its end. They are cancelled some hundred at a time. */
 #include "server/submit/jobs.h"
 
 #include "config/config.h"
@@ -20,6 +22,8 @@
 #include <unistd.h>
 
 #include "server/base/banned.h"
+
+enum { COMMIT_EVERY = 10000 }; /* jobs */
 
 static enum status read_parameters(struct session *session, struct job_parameters *values)
 {
@@ -125,11 +129,15 @@ static enum status read_settings(struct session *session, struct app_row *app,
                                .numbered = option_given(session, "stdin"),
                                .target = has_target ? target : NULL,
                                .by_transitioner = option_given(session, "transitioner"),
+                               .skips_known = option_given(session, "go_on"),
                                .now = session->now};
     if (name == NULL)
         ret_settings->name =
             text_print(session->arena, "%s_%ld_%" PRId64, app_name, (long)getpid(), session->now);
-    return read_parameters(session, &ret_settings->parameters);
+    int64_t commit_every = COMMIT_EVERY;
+    status = option_number(session, "commit_every", 0, INT64_MAX, &commit_every);
+    ret_settings->commit_every = (uint64_t)commit_every;
+    return status == STATUS_OK ? read_parameters(session, &ret_settings->parameters) : status;
 }
 
 /* --remote_file URL,BYTES,MD5: a URL may hold commas itself. */
@@ -184,26 +192,38 @@ static enum status read_line(struct session *session, char *line, size_t size, u
     return STATUS_OK;
 }
 
+static enum status add_line(struct session *session, struct jobs *jobs, struct text text,
+                            uint64_t number)
+{
+    struct arena_mark mark = arena_mark(session->arena);
+    struct failure reason = {.status = STATUS_OK};
+    struct job_line job;
+    enum status status = job_line_read(session->arena, text, &job, &reason);
+    if (status == STATUS_OK)
+        status = jobs_add(jobs, &job, &reason);
+    arena_rewind(session->arena, mark);
+    if (status != STATUS_OK)
+        return fail(&session->failure, status, "line %" PRIu64 ": %s", number, reason.text);
+    return STATUS_OK;
+}
+
 static enum status add_lines(struct session *session, struct jobs *jobs)
 {
-    int64_t count = 0;
     char line[JOB_LINE_MAX + 2];
     struct text text;
     enum status status;
     for (uint64_t number = 1;
          (status = read_line(session, line, sizeof line, number, &text)) == STATUS_OK; number++) {
-        struct arena_mark mark = arena_mark(session->arena);
-        struct failure reason = {.status = STATUS_OK};
-        struct job_line job;
         if (text.length == 0 || text_starts(text, TEXT("#")))
             continue;
-        status = job_line_read(session->arena, text, &job, &reason);
+        if (!jobs_have_room(jobs)) {
+            status = jobs_make_room(jobs, &session->failure);
+            progress(session, "jobs made", (int64_t)jobs_count(jobs).jobs);
+        }
         if (status == STATUS_OK)
-            status = jobs_add(jobs, &job, &reason);
-        arena_rewind(session->arena, mark);
+            status = add_line(session, jobs, text, number);
         if (status != STATUS_OK)
-            return fail(&session->failure, status, "line %" PRIu64 ": %s", number, reason.text);
-        progress(session, "jobs made", ++count);
+            return status;
     }
     return status == STATUS_NOT_FOUND ? STATUS_OK : status;
 }
@@ -221,18 +241,32 @@ static enum status create(struct session *session, struct jobs *jobs)
     return status;
 }
 
+/* What is left of a command that failed. */
+static void tell_rest(const struct jobs_settings *settings, struct jobs_count count)
+{
+    if (count.committed > 0)
+        fprintf(stderr,
+                "%" PRIu64 " jobs are made and stay; for the others give the same lines and options"
+                " again, with --name " TEXT_FORMAT " --go_on\n",
+                count.committed, TEXT_ARG(settings->name));
+}
+
 static void tell_jobs(struct session *session, struct jobs_count count, struct text last)
 {
     static const char *const titles[] = {"jobs", "results", "last_job"};
     struct output_table done = TABLE_BEGIN(session, "jobs", titles);
+    struct text words = text_print(session->arena, "job " TEXT_FORMAT, TEXT_ARG(last));
 
     table_number(&done, (int64_t)count.jobs);
     table_number(&done, (int64_t)count.results);
     table_text(&done, last);
-    table_tell(&done, option_given(session, "stdin")
-                          ? text_print(session->arena, "%" PRIu64 " jobs, %" PRIu64 " results",
-                                       count.jobs, count.results)
-                          : text_print(session->arena, "job " TEXT_FORMAT, TEXT_ARG(last)));
+    if (option_given(session, "stdin"))
+        words = text_print(session->arena, "%" PRIu64 " jobs, %" PRIu64 " results", count.jobs,
+                           count.results);
+    if (option_given(session, "go_on"))
+        words = text_print(session->arena, TEXT_FORMAT "; %" PRIu64 " were there", TEXT_ARG(words),
+                           count.known);
+    table_tell(&done, words);
     (void)fflush(stdout); /* uploads are asked about for some seconds */
 }
 
@@ -251,6 +285,9 @@ enum exit_code command_jobs_create(struct session *session)
     if (option_given(session, "stdin") &&
         (session->argument_count > 0 || option_given(session, "remote_file")))
         return usage_failed(session, "with --stdin, files stand in the lines");
+    if (option_given(session, "go_on") &&
+        (!option_given(session, "stdin") || !option_given(session, "name")))
+        return usage_failed(session, "--go_on needs --stdin and the --name of the lines before");
     bool have_output_files = false;
     enum status status = read_settings(session, &app, &target, &settings);
     if (status == STATUS_OK)
@@ -259,6 +296,8 @@ enum exit_code command_jobs_create(struct session *session)
         status = create(session, jobs);
     if (status == STATUS_OK)
         tell_jobs(session, jobs_count(jobs), jobs_last_name(jobs));
+    else if (jobs != NULL)
+        tell_rest(&settings, jobs_count(jobs));
     have_output_files = status == STATUS_OK && jobs_have_output_files(jobs);
     jobs_end(jobs, status == STATUS_OK || status == STATUS_DB_UNKNOWN);
     if (have_output_files) { /* takes its time, in which nobody waits for the folder's lock */

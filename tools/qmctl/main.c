@@ -84,7 +84,14 @@ static const struct option jobs_create_options[] = {
     {"in", "wu_template", "FILE", "Input template (templates/APP_in)."},
     {"out", "result_template", "FILE", "Result template (templates/APP_out)."},
     {"name", "wu_name", "NAME", "The job's name, or what numbered names begin with."},
-    {"stdin", NULL, NULL, "One job for each line of standard input, all of them or none."},
+    {"stdin", NULL, NULL,
+     "One job for each line of standard input. A line with a mistake ends the command."},
+    {"commit_every", NULL, "N",
+     "With --stdin, so many jobs are made together or not at all, those of the first lines first "
+     "(10000); 0: all of them."},
+    {"go_on", NULL, NULL,
+     "With --stdin, after a mistake or an interruption: the same lines again, of which those are "
+     "passed over whose jobs were made. Needs the same --name."},
     {"command_line", NULL, "TEXT", "Arguments for the program."},
     {"keywords", NULL, "N N ...", "Numbers of keywords."},
     {"sub_appname", NULL, "NAME", "Name of a part of the application, for volunteers."},
@@ -366,7 +373,12 @@ const struct subcommand subcommands[] = {
      .asks = true, .run = command_user_delete},
     {"jobs create", "[FILE...]",
      "Makes jobs: one with the files given, or one for each line of standard input. What the "
-     "input template says of a job counts, whatever is given here.",
+     "input template says of a job counts, whatever is given here. Lines become jobs in their "
+     "order, some thousand in a transaction (--commit_every). After a mistake in a line, or when "
+     "the command is killed, whole jobs of the first lines are there, and --go_on makes the "
+     "others; give a --name from the beginning, so that it is known then. With --commit_every 0 "
+     "nothing is left; but the database takes half as long to undo a million jobs as they took, "
+     "requests become slow meanwhile, and hosts get none of the jobs before the last is made.",
      "qmctl jobs create --app demo --in templates/simple_in.xml --out templates/simple_out.xml in1",
      OPTIONS(jobs_create_options), .arguments_max = -1, .takes_parameters = true,
      .run = command_jobs_create},
