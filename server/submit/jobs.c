@@ -38,7 +38,7 @@
 #define BATCH_BYTES         ((size_t)4 << 30)
 #define PART_DOCUMENT_BYTES ((size_t)16 << 20)
 
-struct part {
+struct jobs_part {
     struct arena *arena;
     struct documents *documents; /* of the results */
     struct new_workunit workunits[PART_JOBS];
@@ -55,8 +55,9 @@ struct part {
 struct jobs {
     struct jobs_settings settings;
     struct arena *arena; /* of all jobs */
-    struct part parts[2];
-    struct part *filling, *written; /* the one that takes jobs, the one that goes to the database */
+    struct jobs_part parts[2];
+    struct jobs_part *filling,
+        *written; /* the one that takes jobs, the one that goes to the database */
     struct stage *stage;
     struct job_templates templates;
     uint64_t number; /* of the next name */
@@ -289,7 +290,7 @@ static enum status make_workunit(struct jobs *jobs, const struct job_line *line,
 
 bool jobs_have_room(const struct jobs *jobs)
 {
-    const struct part *part = jobs->filling;
+    const struct jobs_part *part = jobs->filling;
 
     return part->workunit_count < PART_JOBS && part->results_wanted < PART_RESULTS &&
            part->document_bytes <= PART_DOCUMENT_BYTES;
@@ -297,7 +298,7 @@ bool jobs_have_room(const struct jobs *jobs)
 
 enum status jobs_add(struct jobs *jobs, const struct job_line *line, struct failure *failure)
 {
-    struct part *part = jobs->filling;
+    struct jobs_part *part = jobs->filling;
     struct new_workunit workunit = {.appid = 0};
     const struct named_output *output;
     must(jobs_have_room(jobs));
@@ -321,7 +322,7 @@ static enum status explain(struct jobs *jobs, enum status status, struct failure
 }
 
 /* All of a result but its document. */
-static void add_results(struct part *part, size_t index)
+static void add_results(struct jobs_part *part, size_t index)
 {
     const struct new_workunit *workunit = &part->workunits[index];
     for (int64_t i = 0; i < workunit->target_nresults; i++) {
@@ -339,7 +340,7 @@ static void add_results(struct part *part, size_t index)
 }
 
 /* Jobs that are there already leave the part. */
-static enum status drop_known(struct jobs *jobs, struct part *part, struct failure *failure)
+static enum status drop_known(struct jobs *jobs, struct jobs_part *part, struct failure *failure)
 {
     size_t kept = 0, found = 0;
     enum status status = db_admin_workunit_ids(jobs->settings.db, part->arena, part->workunits,
@@ -357,7 +358,7 @@ static enum status drop_known(struct jobs *jobs, struct part *part, struct failu
     return STATUS_OK;
 }
 
-static enum status close_part(struct jobs *jobs, struct part *part, struct failure *failure)
+static enum status close_part(struct jobs *jobs, struct jobs_part *part, struct failure *failure)
 {
     enum status status = jobs->settings.skips_known ? drop_known(jobs, part, failure) : STATUS_OK;
     if (status != STATUS_OK)
@@ -368,7 +369,7 @@ static enum status close_part(struct jobs *jobs, struct part *part, struct failu
     return arena_overflowed(part->arena) ? no_memory(failure) : STATUS_OK;
 }
 
-static enum status write_rows(struct jobs *jobs, struct part *part)
+static enum status write_rows(struct jobs *jobs, struct jobs_part *part)
 {
     const struct jobs_settings *settings = &jobs->settings;
     enum status status = db_admin_workunits_add(settings->db, part->arena, part->workunits,
@@ -383,7 +384,7 @@ static enum status write_rows(struct jobs *jobs, struct part *part)
     return status;
 }
 
-static void forget_part(struct part *part)
+static void forget_part(struct jobs_part *part)
 {
     part->workunit_count = part->result_count = 0;
     part->results_wanted = part->document_bytes = 0;
@@ -392,7 +393,7 @@ static void forget_part(struct part *part)
 }
 
 /* Its documents are there. */
-static enum status write_part(struct jobs *jobs, struct part *part, struct failure *failure)
+static enum status write_part(struct jobs *jobs, struct jobs_part *part, struct failure *failure)
 {
     enum status status = STATUS_OK;
     if (part->workunit_count > 0) {
@@ -418,7 +419,7 @@ static enum status write_part(struct jobs *jobs, struct part *part, struct failu
 
 enum status jobs_make_room(struct jobs *jobs, struct failure *failure)
 {
-    struct part *filled = jobs->filling, *before = jobs->written;
+    struct jobs_part *filled = jobs->filling, *before = jobs->written;
     enum status status = close_part(jobs, filled, failure), written;
     if (status != STATUS_OK)
         return status;
