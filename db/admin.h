@@ -286,6 +286,12 @@ MUST_CHECK enum status db_admin_queue_counted(struct db *db, struct arena *arena
 /* How many connections this user may have, and how many prepared statements all together. */
 MUST_CHECK enum status db_admin_connection_limits(struct db *db,
                                                   struct connection_limits_row *ret_limits);
+/* The database server's own variables of these names, in no order, and what it did since it
+ * started: bytes and pages; uptime in s. Texts of the arena. */
+MUST_CHECK enum status db_admin_settings(struct db *db, struct arena *arena,
+                                         const struct text *names, size_t count,
+                                         struct setting_row **ret_rows, size_t *ret_count,
+                                         struct database_load_row *ret_load);
 /* Statements that a connection of a server may have prepared. */
 size_t db_statements_of_connection(void);
 

@@ -107,6 +107,17 @@ enum status db_admin_connection_limits(struct db *db, struct connection_limits_r
     return DB_ONE(db, admin_connection_limits, NULL, ret_limits, DB_NO_VALUES);
 }
 
+enum status db_admin_settings(struct db *db, struct arena *arena, const struct text *names,
+                              size_t count, struct setting_row **ret_rows, size_t *ret_count,
+                              struct database_load_row *ret_load)
+{
+    enum status status =
+        DB_ALL(db, admin_settings, arena, ret_rows, ret_count, .names = {names, count});
+
+    return status == STATUS_OK ? DB_ONE(db, admin_database_load, NULL, ret_load, DB_NO_VALUES)
+                               : status;
+}
+
 enum status db_backlog(struct db *db, int64_t now, int64_t most, struct backlog *ret_backlog)
 {
     struct overdue_row overdue;

@@ -8,6 +8,7 @@
 #include "server/base/arena.h"
 #include "server/base/file.h"
 #include "server/check/connection_check.h"
+#include "server/check/database_settings.h"
 #include "server/policy/plan_class/plan_verdict.h"
 #include "server/project/project.h"
 #include "server/submit/keys.h"
@@ -325,6 +326,25 @@ static void check_limits(struct check *check)
               limits.statements);
 }
 
+/* What promises rest on is an error. Advice is a warning. */
+static void check_settings(struct check *check)
+{
+    struct database_reading reading;
+
+    if (database_settings_read(check->db, check->arena, &reading) != STATUS_OK) {
+        not_checked(check, "settings of the database");
+        return;
+    }
+    for (size_t i = 0; i < DATABASE_SETTING_COUNT; i++) {
+        const struct database_setting *setting = &database_settings[i];
+        struct text words = database_setting_complaint(setting, &reading, check->arena);
+
+        if (words.length > 0)
+            found(check, setting->kind == SETTING_PROMISE ? CHECK_ERROR : CHECK_WARNING,
+                  "database: " TEXT_FORMAT, TEXT_ARG(words));
+    }
+}
+
 /* The option that the trouble is about, where it was given. */
 static const char *place_of_trouble(const struct check *check, enum db_trouble trouble)
 {
@@ -348,6 +368,8 @@ static void check_database(struct check *check)
     if (check->database == CHECK_READ_ONLY) {
         if (db_adoption_open(check->config, &check->db, &failure) != STATUS_OK)
             found(check, CHECK_ERROR, "%s", failure.text);
+        else
+            check_settings(check);
         return;
     }
     trouble = db_examine(check->config, &failure);
@@ -355,8 +377,10 @@ static void check_database(struct check *check)
         found(check, CHECK_ERROR, "%s: the database %s: %s", place_of_trouble(check, trouble),
               db_trouble_words[trouble].words, failure.text);
     /* Said already, where it fails; what can only be read is read. */
-    if (db_admin_open(check->config, &check->db, &unused) == STATUS_OK)
+    if (db_admin_open(check->config, &check->db, &unused) == STATUS_OK) {
         check_limits(check);
+        check_settings(check);
+    }
 }
 
 static void check_catalog(struct check *check)

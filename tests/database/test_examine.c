@@ -3,6 +3,7 @@
  * not there. (Rights, limits and the others: tests/integration/broken.sh.) */
 #include "db/admin.h"
 #include "db/db.h"
+#include "server/check/database_settings.h"
 #include "tests/support/database.h"
 #include "tests/support/test.h"
 
@@ -109,6 +110,29 @@ static void limits_and_backlog_are_read(void **state)
     assert_int_equal(backlog.oldest_transition, 0);
 }
 
+/* Each variable of the table is one that the server has, and nothing is said of one that is set up
+ * as MariaDB is at first. */
+static void settings_are_read(void **state)
+{
+    struct test_fixture *f = *state;
+    struct database_reading reading;
+
+    assert_status(STATUS_OK, database_settings_read(f->db, f->arena, &reading));
+    assert_true(reading.load.table_bytes > 100000);
+    assert_true(reading.load.uptime > 0 && reading.load.redo_bytes > 0);
+    assert_true(reading.load.page_requests > reading.load.page_reads);
+    for (size_t i = 0; i < DATABASE_SETTING_COUNT; i++) {
+        const struct database_setting *setting = &database_settings[i];
+        size_t found = 0;
+
+        for (size_t j = 0; j < reading.count; j++)
+            found += text_equal_nocase(reading.variables[j].name, text_from(setting->name)) ||
+                     text_equal_nocase(reading.variables[j].name, text_from(setting->if_name));
+        assert_int_equal(found, setting->if_name[0] == '\0' ? 1 : 2);
+        assert_text(database_setting_complaint(setting, &reading, f->arena), "");
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -120,6 +144,7 @@ int main(void)
                                         test_fixture_open, test_fixture_close),
         cmocka_unit_test_setup_teardown(limits_and_backlog_are_read, test_fixture_open,
                                         test_fixture_close),
+        cmocka_unit_test_setup_teardown(settings_are_read, test_fixture_open, test_fixture_close),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -49,6 +49,8 @@ break_full() {
 }
 break_statements() { sql -e "SET GLOBAL max_prepared_stmt_count = 0"; }
 break_old_tables() { rows "RENAME TABLE qm_duty TO qm_duty_away"; }
+break_lost_commits() { sql -e "SET GLOBAL innodb_flush_log_at_trx_commit = 2"; }
+break_log_of_all() { sql -e "SET GLOBAL log_output = 'NONE', general_log = 1"; }
 break_many_threads() { option threads 1000; }
 break_bad_ban() { option ban_os "Windows("; }
 break_unknown_word() { option db_nane x; }
@@ -90,7 +92,7 @@ mend() {
     local sleeper
     asks=()
     rm -f "$work/full"
-    within 20 sql -e "SET GLOBAL read_only = 0, max_connections = 400, max_prepared_stmt_count = 16382;
+    within 20 sql -e "SET GLOBAL read_only = 0, max_connections = 400, max_prepared_stmt_count = 16382, innodb_flush_log_at_trx_commit = 1, general_log = 0;
         ALTER USER qm@localhost IDENTIFIED BY 'word'; GRANT ALL ON $schema.* TO qm@localhost"
     for sleeper in "${sleepers[@]}"; do wait "$sleeper" 2>/dev/null; done
     sleepers=()

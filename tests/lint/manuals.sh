@@ -65,6 +65,7 @@ told server/protocol.7.md server/parse/elements.def '^[A-Z_]+\([A-Z_]+, "[A-Za-z
 told tools/qmctl/qmctl-why.1.md server/policy/refusal/reasons.def '^REASON\([A-Z0-9_]+, "[a-z0-9_]+"' '"'
 told tools/volunteers/qmvolunteers.1.md tools/volunteers/crowd/scenario.c '^    \{"[a-z_]+", OF' '"'
 told tools/campaign/qmcampaign.1.md tools/campaign/rules.def '^RULE\([a-z_]+' '('
+told server/running.7.md server/check/database_settings.def '^SETTING\([a-z_]+' '('
 told server/moving.7.md server/adoption/adoption.h ' LEVEL\([A-Z]+, "[a-z]+"' '"'
 for part in config folder tables; do
     told server/moving.7.md "server/adoption/adoption_$part.c" 'ADOPTION_[A-Z]+, "[a-z]+"' '"'
