@@ -35,7 +35,8 @@ sanitizer/*          server/base/arena.c tests/unit/test_arena.c
 system=' argp.h arpa/inet.h assert.h ctype.h dirent.h errno.h fcntl.h float.h fnmatch.h ftw.h glob.h grp.h inttypes.h limits.h
  locale.h malloc.h math.h netinet/in.h poll.h pthread.h pwd.h regex.h sched.h setjmp.h signal.h spawn.h stdalign.h stdarg.h stdatomic.h
  stdbool.h stddef.h stdint.h stdio.h stdlib.h string.h strings.h sys/epoll.h sys/eventfd.h sys/file.h sys/mman.h sys/prctl.h sys/random.h
- sys/resource.h sys/select.h sys/socket.h sys/stat.h sys/statvfs.h sys/syscall.h sys/time.h sys/un.h sys/wait.h time.h unistd.h '
+ sys/resource.h sys/select.h sys/socket.h sys/stat.h sys/statvfs.h sys/syscall.h sys/time.h sys/timerfd.h sys/un.h sys/wait.h time.h
+ unistd.h '
 
 # Rooms that may go through any door: commands of an administrator speak to all of a database.
 door_openers=' tools/qmctl tools/qmbench server/submit server/check server/adoption '

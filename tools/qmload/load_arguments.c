@@ -19,6 +19,7 @@ enum {
     KEY_JSON,
     KEY_KEEP,
     KEY_LOG,
+    KEY_MIX,
     KEY_NCPUS,
     KEY_PLATFORM,
     KEY_RATE,
@@ -56,6 +57,10 @@ static const struct argp_option options[] = {
      "connections; all of 127.0.0.0/8 are this machine's",
      0},
     {"keep", KEY_KEEP, NULL, 0, "Report nothing: jobs stay in progress", 0},
+    {"mix", KEY_MIX, "WEIGHT,JOBS,REPORTS", 0,
+     "Repeated, requests are of several kinds, each as often as its weight says: one that asks for "
+     "JOBS times the work of --seconds and reports at most REPORTS of the jobs on the host",
+     0},
     {"seed", KEY_SEED, "N", 0, "Same number, same machines; else each run has its own", 0},
     {"timeout", KEY_TIMEOUT, "S", 0, "Seconds after which a request has failed (120)", 0},
     {"warm-up", KEY_WARM_UP, "S", 0,
@@ -102,6 +107,21 @@ static void add_turn(struct turns *turns, const char *argument, struct argp_stat
         turns->items[turns->count++] = text_from(argument);
 }
 
+static void add_kind(struct load_profile *profile, const char *argument, struct argp_state *state)
+{
+    struct text rest = text_from(argument), weight = text_split(&rest, ','),
+                jobs = text_split(&rest, ',');
+    struct load_kind kind = {0};
+
+    if (profile->kind_count == KINDS_MAX || !text_to_real(weight, &kind.weight) ||
+        !text_to_real(jobs, &kind.jobs) || !text_to_i64(rest, &kind.reports) || kind.weight <= 0 ||
+        kind.jobs < 0 || kind.reports < 0)
+        argp_error(state, "%s: wanted at most %d kinds, each as WEIGHT,JOBS,REPORTS", argument,
+                   KINDS_MAX);
+    else
+        profile->kinds[profile->kind_count++] = kind;
+}
+
 static error_t parse_option(int key, char *argument, struct argp_state *state)
 {
     struct load_arguments *arguments = state->input;
@@ -142,6 +162,9 @@ static error_t parse_option(int key, char *argument, struct argp_state *state)
         return 0;
     case KEY_KEEP:
         arguments->profile.keeps_jobs = true;
+        return 0;
+    case KEY_MIX:
+        add_kind(&arguments->profile, argument, state);
         return 0;
     case KEY_SEED:
         arguments->profile.run = (uint64_t)integer_argument(argument, state);

@@ -51,7 +51,7 @@ static char *copy(struct text text)
 static void write_identity(const struct load_host *host, struct buffer *request)
 {
     const struct load_profile *profile = host->profile;
-    double seconds = host->declines ? 0 : profile->seconds;
+    double seconds = host->seconds;
 
     buffer_add_string(request, "<scheduler_request>\n");
     buffer_print(request, "    <authenticator>" TEXT_FORMAT "</authenticator>\n",
@@ -164,9 +164,34 @@ static void write_jobs(struct load_host *host, struct buffer *request)
                                "</in_progress_results>\n</scheduler_request>\n");
 }
 
+/* Which kind of request this is follows from the run, the host and how many it made before. */
+static void draw_kind(struct load_host *host)
+{
+    const struct load_profile *profile = host->profile;
+    uint64_t mark = random_mix(random_mix(profile->run, host->number), (uint64_t)host->requests);
+    double all = 0, drawn;
+    size_t at = 0;
+
+    for (size_t i = 0; i < profile->kind_count; i++)
+        all += profile->kinds[i].weight;
+    drawn = all * ((double)(mark >> 11) / (double)(UINT64_C(1) << 53));
+    while (at + 1 < profile->kind_count && drawn >= profile->kinds[at].weight)
+        drawn -= profile->kinds[at++].weight;
+    host->seconds = profile->kinds[at].jobs * profile->seconds;
+    host->held = host->job_count > (size_t)profile->kinds[at].reports
+                     ? host->job_count - (size_t)profile->kinds[at].reports
+                     : 0;
+}
+
 void host_write_request(struct load_host *host, struct buffer *ret_request)
 {
+    host->requests++;
     host->rpc_seqno++;
+    host->seconds = host->profile->seconds;
+    if (host->profile->kind_count > 0)
+        draw_kind(host);
+    if (host->declines)
+        host->seconds = 0;
     write_identity(host, ret_request);
     write_machine(host, ret_request);
     write_jobs(host, ret_request);

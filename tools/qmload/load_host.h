@@ -24,6 +24,14 @@ struct turns {
     size_t count; /* 0: what host_init says */
 };
 
+/* One kind of request of a crowd. */
+struct load_kind {
+    double weight;   /* so often beside the others */
+    double jobs;     /* asks for so many times profile.seconds; 0: for no work */
+    int64_t reports; /* of the jobs on the host so many at most */
+};
+enum { KINDS_MAX = 16 };
+
 /* What all hosts have in common, and what they differ in. */
 struct load_profile {
     struct turns authenticators, platforms, vendors;
@@ -32,6 +40,8 @@ struct load_profile {
     bool keeps_jobs; /* never reports: the jobs stay in progress */
     int64_t errors;  /* of 100 jobs so many end with an error; which, follows from their names */
     uint64_t run;    /* makes the machines of one run others than those of the next */
+    struct load_kind kinds[KINDS_MAX];
+    size_t kind_count; /* 0: all requests ask for profile.seconds and report all */
 };
 
 struct load_job {
@@ -44,12 +54,14 @@ struct load_host {
     struct text authenticator, platform, vendor;
     int64_t id; /* 0 until the server gave one */
     int64_t rpc_seqno;
+    int64_t requests;      /* written so far */
     char *code_sign_key;   /* as the server sent it; NULL: none yet */
     struct load_job *jobs; /* on the host, not yet acknowledged */
     size_t job_count, job_capacity;
     size_t reported; /* of them, in the request under way: the first ones */
     size_t held;     /* so many of the newest are not reported yet */
     bool declines;   /* asks for no work */
+    double seconds;  /* of CPU work, for which the request under way asks */
 };
 
 void host_init(struct load_host *host, const struct load_profile *profile, size_t number);

@@ -99,7 +99,7 @@ struct load_figure {
     const char *name, *unit;
     double value;
 };
-enum { FIGURE_COUNT = 18 };
+enum { FIGURE_COUNT = 20 };
 
 static double per_second(const struct load_tally *tally, double count)
 {
@@ -117,9 +117,11 @@ static void list_figures(struct load_tally *tally, struct load_figure ret_figure
         {"p50", "ms", 1e3 * tally_percentile(tally, 0.50)},
         {"p95", "ms", 1e3 * tally_percentile(tally, 0.95)},
         {"p99", "ms", 1e3 * tally_percentile(tally, 0.99)},
+        {"p999", "ms", 1e3 * tally_percentile(tally, 0.999)},
         {"longest", "ms", 1e3 * tally_percentile(tally, 1)},
         {"acked", "", (double)tally->acked},
         {"missing_acks", "", (double)tally->missing_acks},
+        {"empty", "", (double)tally->empty},
         {"jobs_again", "", (double)tally->jobs_again},
         {"jobs_duplicate", "", (double)tally->jobs_duplicate},
         {"failed", "", (double)tally->failed},

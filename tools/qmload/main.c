@@ -15,7 +15,8 @@
 #include <curl/curl.h>
 #include <stdlib.h>
 #include <string.h>
-#include <time.h>
+#include <sys/timerfd.h>
+#include <unistd.h>
 
 #include "server/base/banned.h"
 
@@ -25,6 +26,7 @@ struct load_slot {
     struct load_host host;
     CURL *easy;
     struct buffer request, reply;
+    size_t jobs;       /* in the reply */
     int64_t sent;      /* requests begun */
     int64_t empty;     /* replies without a job, in a row */
     double due;        /* when the request should have begun */
@@ -39,6 +41,7 @@ struct load_run {
     struct load_slot *slots;
     struct curl_slist *headers;
     CURLM *multi;
+    int timer; /* for pauses that are shorter than curl's millisecond */
     size_t busy, done;
     int64_t turn; /* the host that is asked first */
     double begun;
@@ -90,7 +93,7 @@ static void take(void *context, const struct load_host *host, struct text name)
 {
     struct load_slot *slot = context;
 
-    slot->empty = -1; /* counted up to 0 when the reply is done */
+    slot->jobs++;
     tally_job(&slot->load->tally, name, host->number);
 }
 
@@ -109,16 +112,19 @@ static void read_reply(struct load_run *load, struct load_slot *slot)
                                         [REPLY_DOWN] = "down",
                                         [REPLY_BROKEN] = "failed"};
     const struct reply_taker taker = {.job = take, .context = slot};
-    struct reply_summary summary = host_read_reply(&slot->host, buffer_text(&slot->reply), &taker);
+    struct reply_summary summary;
 
+    slot->jobs = 0;
+    summary = host_read_reply(&slot->host, buffer_text(&slot->reply), &taker);
     log_request(load, slot, kinds[summary.kind], summary.delay);
     if (summary.kind != REPLY_FULL)
         slot->not_before = clock_seconds() + pause_after_trouble;
     load->tally.acked += summary.acked;
     load->tally.missing_acks += summary.missing_acks;
-    slot->empty++;
+    slot->empty = slot->jobs > 0 ? 0 : slot->empty + 1;
     switch (summary.kind) {
     case REPLY_FULL:
+        load->tally.empty += slot->jobs == 0 && slot->host.seconds > 0;
         if (summary.missing_acks > 0)
             complain(load, slot, "reported jobs were not acknowledged", summary.message);
         return;
@@ -184,6 +190,9 @@ static double begin_due(struct load_run *load)
     bool time_is_over = arguments->time > 0 && now >= load->begun + arguments->time;
     int64_t first = load->turn;
 
+    /* The run ends at its time, not when the next request would have been due. */
+    if (arguments->time > 0 && !time_is_over && load->begun + arguments->time - now < soonest)
+        soonest = load->begun + arguments->time - now;
     for (int64_t i = 0; i < arguments->hosts; i++) {
         int64_t number = (first + i) % arguments->hosts;
         struct load_slot *slot = &load->slots[number];
@@ -237,6 +246,17 @@ static void begin_to_count(struct load_run *load)
     load->counts_since = clock_seconds();
 }
 
+/* Until something arrives, or so many seconds have passed. */
+static void wait_for_replies(struct load_run *load, double seconds)
+{
+    struct itimerspec pause = {.it_value = {.tv_sec = (time_t)seconds}};
+    struct curl_waitfd timer = {.fd = load->timer, .events = CURL_WAIT_POLLIN};
+
+    pause.it_value.tv_nsec = 1 + (long)((seconds - (double)pause.it_value.tv_sec) * 0.99e9);
+    timerfd_settime(load->timer, 0, &pause, NULL);
+    curl_multi_poll(load->multi, &timer, 1, 1000, NULL);
+}
+
 /* False: it ended before anything counted. */
 static bool run(struct load_run *load)
 {
@@ -251,12 +271,9 @@ static bool run(struct load_run *load)
         if (load->counts_since == 0 && clock_seconds() - load->begun >= warm_up)
             begin_to_count(load);
         curl_multi_perform(load->multi, &running);
-        if (collect(load) > 0)
-            continue; /* they may go on at once */
-        if (load->busy > 0)
-            curl_multi_poll(load->multi, NULL, 0, (int)(pause * 1000), NULL);
-        else
-            nanosleep(&(struct timespec){.tv_nsec = (long)(pause * 0.9e9)}, NULL);
+        if (collect(load) > 0 || load->done == (size_t)load->arguments.hosts)
+            continue; /* hosts may go on at once, or there are none left */
+        wait_for_replies(load, pause);
     }
     if (load->counts_since == 0) {
         fputs("qmload: ended before --warm-up was over: nothing counts\n", stderr);
@@ -297,7 +314,8 @@ static bool prepare(struct load_run *load)
     load->multi = curl_multi_init();
     load->headers = curl_slist_append(NULL, "Content-Type: text/xml");
     load->headers = curl_slist_append(load->headers, "Expect:");
-    if (load->slots == NULL || load->multi == NULL)
+    load->timer = timerfd_create(CLOCK_MONOTONIC, TFD_CLOEXEC);
+    if (load->slots == NULL || load->multi == NULL || load->timer < 0)
         return false;
     curl_multi_setopt(load->multi, CURLMOPT_MAXCONNECTS, (long)load->arguments.hosts);
     for (int64_t i = 0; i < load->arguments.hosts; i++) {
@@ -318,6 +336,8 @@ static void clear(struct load_run *load)
     free(load->slots);
     curl_multi_cleanup(load->multi);
     curl_slist_free_all(load->headers);
+    if (load->timer >= 0)
+        close(load->timer);
     tally_clear(&load->tally);
 }
 
@@ -358,7 +378,7 @@ static bool save_jobs(const struct load_run *load)
 
 int main(int argc, char **argv)
 {
-    struct load_run load = {.arguments = arguments_read(argc, argv)};
+    struct load_run load = {.arguments = arguments_read(argc, argv), .timer = -1};
     bool is_clean = false;
 
     curl_global_init(CURL_GLOBAL_DEFAULT);
