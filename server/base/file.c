@@ -7,6 +7,7 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -88,14 +89,49 @@ bool file_write_all(int descriptor, struct text text)
     return true;
 }
 
+bool file_give(int descriptor, const char *path)
+{
+    char folder[PATH_MAX];
+    const char *slash = strrchr(path, '/');
+    struct stat found;
+
+    if (geteuid() != 0)
+        return true;
+    if (slash == NULL)
+        (void)snprintf(folder, sizeof(folder), ".");
+    else if (snprintf(folder, sizeof(folder), "%.*s/", (int)(slash - path), path) >= PATH_MAX) {
+        errno = ENAMETOOLONG;
+        return false;
+    }
+    if (stat(folder, &found) != 0)
+        return false;
+    /* Root's group may be that of who made the folder for its owner. */
+    return found.st_uid == 0 ||
+           fchown(descriptor, found.st_uid, found.st_gid == 0 ? (gid_t)-1 : found.st_gid) == 0;
+}
+
+bool file_make_folder(const char *path, mode_t mode)
+{
+    int folder;
+    bool is_given;
+
+    if (mkdir(path, mode) != 0)
+        return false;
+    folder = open(path, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
+    is_given = folder >= 0 && file_give(folder, path);
+    if (folder >= 0)
+        (void)close(folder);
+    return is_given;
+}
+
 static enum status write_beside(char *beside, const char *path, struct text text, unsigned mode,
                                 bool waits, struct failure *failure)
 {
     int descriptor = mkostemp(beside, O_CLOEXEC);
     if (descriptor < 0)
         return fail_io(failure, beside, "create");
-    bool is_written = fchmod(descriptor, mode) == 0 && file_write_all(descriptor, text) &&
-                      (!waits || fsync(descriptor) == 0);
+    bool is_written = file_give(descriptor, path) && fchmod(descriptor, mode) == 0 &&
+                      file_write_all(descriptor, text) && (!waits || fsync(descriptor) == 0);
     enum status status = is_written ? STATUS_OK : fail_io(failure, beside, "write");
     if (close(descriptor) != 0 && status == STATUS_OK)
         status = fail_io(failure, beside, "close");

@@ -15,12 +15,19 @@ struct arena;
 MUST_CHECK enum status file_read(struct arena *arena, const char *path, size_t bytes_max,
                                  struct text *ret_text, struct failure *failure);
 /* Written beside and renamed over, so that a reader sees what was there before or the new file,
- * never half of it. */
+ * never half of it. It is given as file_give does. */
 MUST_CHECK enum status file_write(const char *path, struct text text, unsigned mode,
                                   struct failure *failure);
 /* The same without waiting for the disk: after a fall of the machine it may be old, or empty. */
 MUST_CHECK enum status file_write_at_ease(const char *path, struct text text, unsigned mode,
                                           struct failure *failure);
+/* What root makes in the folder of somebody else belongs to him afterwards, as if he had made it:
+ * else a service that runs as he could not read it. `descriptor` is that of the new file, `path` its
+ * name. Nothing happens where the caller is not root, or the folder is root's. False: errno says
+ * why. */
+bool file_give(int descriptor, const char *path);
+/* Makes a folder, and gives it in the same way. False: errno says why, EEXIST where it was there. */
+bool file_make_folder(const char *path, mode_t mode);
 /* All of it to this descriptor, however many calls it takes. False: errno says why. */
 bool file_write_all(int descriptor, struct text text);
 

@@ -75,7 +75,7 @@ enum status keys_create(struct arena *arena, const struct config *config, bool r
                         struct failure *failure)
 {
     const char *dir = text_string(arena, keys_dir(arena, config));
-    if (mkdir(dir, 0755) != 0 && errno != EEXIST)
+    if (!file_make_folder(dir, 0755) && errno != EEXIST)
         return fail(failure, STATUS_IO, "%s: create: %s", dir, strerror(errno));
     for (int i = 0; i < 2; i++) {
         bool has_private = exists(arena, config, half(arena, key_pairs[i], "private"));

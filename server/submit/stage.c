@@ -11,6 +11,7 @@
 
 #include "config/config.h"
 #include "server/base/arena.h"
+#include "server/base/file.h"
 #include "server/submit/hierarchy.h"
 #include "server/submit/inputs_lock.h"
 
@@ -133,7 +134,7 @@ static enum status copy_open(int from, const char *temporary, const char *target
     int to = open(temporary, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, mode);
     if (to < 0)
         return fail_io(failure, temporary, "create");
-    bool copied = copy_bytes(from, to) && fchmod(to, mode) == 0 &&
+    bool copied = copy_bytes(from, to) && file_give(to, target) && fchmod(to, mode) == 0 &&
                   futimens(to, (const struct timespec[]){unused_since, unchanged}) == 0 &&
                   fsync(to) == 0;
     enum status status = copied ? STATUS_OK : fail_io(failure, temporary, "copy");
@@ -201,7 +202,7 @@ static enum status make_folder(struct stage *stage, struct text name, struct fai
     const char *path =
         text_string(stage->arena, text_print(stage->arena, TEXT_FORMAT "/%s",
                                              TEXT_ARG(stage->config->download_dir), folder));
-    if (folder[0] != '\0' && mkdir(path, 0775) != 0 && errno != EEXIST)
+    if (folder[0] != '\0' && !file_make_folder(path, 0775) && errno != EEXIST)
         return fail_io(failure, path, "create");
     return STATUS_OK;
 }

@@ -662,3 +662,22 @@ expect 1 . "$qmctl" --project "$dir/nowhere" queue
 
 [ "$failures" -eq 0 ] || echo "$failures failed"
 [ "$failures" -eq 0 ]
+# --- root works for the project's owner: what it makes belongs to whom the folder belongs to
+if [ "$(id -u)" = 0 ]; then
+    expect 0 'config.xml +made' "$qmctl" init "$dir/theirs" --url http://127.0.0.1:1/demo --name Theirs \
+        --db-name "$database" --db-user root --db-socket "$QM_TEST_SOCKET"
+    chown -R nobody:nogroup "$dir/theirs"
+    in_project() { "$qmctl" --project "$dir/theirs" "$@"; }
+    expect 0 . in_project app add theirs
+    sql -e "DELETE FROM $database.app_version" # of keys that this project does not have
+    expect 0 . in_project version add theirs 1.00 x86_64-pc-linux-gnu "$demo/app"
+    expect 0 'old_key_0' in_project keys rotate
+    expect 0 . in_project jobs create --app theirs --in "$demo/in.xml" --out "$demo/out.xml" "$QM_SOURCE_DIR/LICENSE"
+    expect 0 . in_project drain
+    expect 0 . in_project purge --min-age-days 0
+    rm "$dir/theirs/html/user/index.html"
+    expect 0 'master page +made' "$qmctl" init "$dir/theirs"
+    same "files and folders that are root's" "$(find "$dir/theirs" -user root)" ""
+    same "files that root made" "$(find "$dir/theirs" -name 'old_private_0' -o -name stop_work -o -path '*/download/*' -type f | wc -l)" 4
+fi
+

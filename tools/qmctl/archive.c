@@ -2,6 +2,7 @@
 #include "tools/qmctl/archive.h"
 
 #include "server/base/buffer.h"
+#include "server/base/file.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -207,7 +208,7 @@ static bool open_file(struct archive *archive, enum archive_kind kind)
     }
     memcpy(archive->files[kind].path, path, (size_t)length + 1);
     archive->files[kind].file = open(path, O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, 0640);
-    return archive->files[kind].file >= 0;
+    return archive->files[kind].file >= 0 && file_give(archive->files[kind].file, path);
 }
 
 /* The new names are on the disk too. */
@@ -262,7 +263,7 @@ enum status archive_open(const char *folder, int64_t now, struct archive **ret_a
     for (int kind = 0; kind < KINDS; kind++)
         archive->files[kind].file = -1;
     if (snprintf(archive->folder, sizeof(archive->folder), "%s", folder) >= PATH_MAX ||
-        (mkdir(folder, 0750) != 0 && errno != EEXIST)) {
+        (!file_make_folder(folder, 0750) && errno != EEXIST)) {
         free(archive);
         return fail(failure, STATUS_IO, "%s: %s", folder, strerror(errno));
     }

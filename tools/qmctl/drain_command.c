@@ -2,6 +2,7 @@
 /* `qmctl drain` and `qmctl resume`: a file in the project's folder, which its servers look for
  * every second. Where each server has a folder of its own, it is that server alone. */
 #include "server/base/arena.h"
+#include "server/base/file.h"
 #include "server/project/project.h"
 #include "tools/qmctl/commands.h"
 #include "tools/qmctl/output.h"
@@ -18,7 +19,9 @@ static enum status make_file(const char *path)
 {
     int file = open(path, O_WRONLY | O_CREAT | O_CLOEXEC, 0644);
 
-    return file >= 0 && close(file) == 0 ? STATUS_OK : STATUS_IO;
+    bool is_given = file >= 0 && file_give(file, path);
+
+    return file >= 0 && close(file) == 0 && is_given ? STATUS_OK : STATUS_IO;
 }
 
 static enum status remove_file(const char *path)

@@ -47,7 +47,7 @@ static void say(struct output_table *steps, const char *what, bool made)
 static enum status make_folder(struct session *session, const char *path, mode_t mode,
                                bool *ret_made)
 {
-    *ret_made = mkdir(path, mode) == 0;
+    *ret_made = file_make_folder(path, mode);
     if (!*ret_made && errno != EEXIST)
         return fail(&session->failure, STATUS_IO, "%s: %s", path, strerror(errno));
     return STATUS_OK;

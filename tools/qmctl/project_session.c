@@ -6,6 +6,7 @@
 #include "config/config.h"
 #include "db/admin.h"
 #include "server/base/arena.h"
+#include "server/base/file.h"
 #include "server/project/project.h"
 
 #include <errno.h>
@@ -87,7 +88,7 @@ static void touch_reread_db(const struct session *session)
     project_path(session->config, "reread_db", path, sizeof(path));
     file = open(path, O_WRONLY | O_CREAT | O_CLOEXEC, 0644);
     /* It may lie there since a moment ago: its time says that it is meant anew. */
-    if (file < 0 || futimens(file, NULL) != 0)
+    if (file < 0 || !file_give(file, path) || futimens(file, NULL) != 0)
         fprintf(stderr, "warning: %s: %s; servers see this after %.0f s\n", path, strerror(errno),
                 session->config->catalog_refresh);
     if (file >= 0)
