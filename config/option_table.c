@@ -3,6 +3,8 @@
  * somebody else knows, or a mistake, for which the nearest known name is looked up. */
 #include "config/internal.h"
 
+#include "server/base/near_name.h"
+
 #include <fnmatch.h>
 #include <string.h>
 
@@ -81,48 +83,15 @@ const struct other_option *config_other_find(struct text name)
     return NULL;
 }
 
-/* How many letters have to be put in, taken out or changed (Levenshtein). */
-static size_t distance(struct text a, struct text b)
-{
-    size_t row[NAME_SIZE + 1]; /* from the first letters of a to the first j of b */
-
-    for (size_t j = 0; j <= b.length; j++)
-        row[j] = j;
-    for (size_t i = 0; i < a.length; i++) {
-        size_t diagonal = row[0];
-        row[0] = i + 1;
-        for (size_t j = 0; j < b.length; j++) {
-            size_t best = diagonal + (a.at[i] != b.at[j]);
-            if (best > row[j] + 1)
-                best = row[j] + 1;
-            if (best > row[j + 1] + 1)
-                best = row[j + 1] + 1;
-            diagonal = row[j + 1];
-            row[j + 1] = best;
-        }
-    }
-    return row[b.length];
-}
-
 const char *config_nearest_name(struct text name)
 {
-    const char *nearest = NULL;
-    /* A quarter of the letters wrong and one more; beyond that it is another name. */
-    size_t best = 2 + name.length / 4;
+    struct near_name near;
 
-    if (name.length == 0 || name.length > NAME_SIZE)
-        return NULL;
-    for (size_t i = 0; i < config_option_count + config_other_count; i++) {
-        const char *known = i < config_option_count ? config_options[i].name
-                                                    : config_other[i - config_option_count].pattern;
-        struct text known_text = text_from(known);
-        if (known_text.length > NAME_SIZE || strchr(known, '*') != NULL)
-            continue;
-        size_t far = distance(name, known_text);
-        if (far < best) {
-            best = far;
-            nearest = known;
-        }
-    }
-    return nearest;
+    near_name_begin(&near, name);
+    for (size_t i = 0; i < config_option_count; i++)
+        near_name_try(&near, config_options[i].name);
+    for (size_t i = 0; i < config_other_count; i++)
+        if (strchr(config_other[i].pattern, '*') == NULL)
+            near_name_try(&near, config_other[i].pattern);
+    return near.nearest;
 }

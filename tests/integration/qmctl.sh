@@ -44,7 +44,23 @@ same() {
 expect 2 'Subcommands' "$qmctl"
 expect 0 'jobs create' "$qmctl" --help
 expect 2 'no subcommand' "$qmctl" jobs burn
-expect 2 'unknown option' "$qmctl" queue --fast
+expect 2 'unknown option --fast$' "$qmctl" queue --fast
+expect 2 'no subcommand "statsu"; did you mean status\?' "$qmctl" statsu
+expect 2 'no subcommand "job list"; did you mean jobs list\?' "$qmctl" job list
+expect 2 'no subcommand "wy 42"; did you mean why\?' "$qmctl" wy 42
+expect 2 'no subcommand "xyzzy"$' "$qmctl" xyzzy
+expect 2 'unknown option --by-bach; did you mean --by-batch\?' "$qmctl" queue --by-bach
+expect 2 'unknown option --min_quorm; did you mean --min_quorum\?' "$qmctl" jobs create --min_quorm 2
+for words in "" "jobs create " "files " "adopt "; do
+    # shellcheck disable=SC2086 # none, one or two words
+    same "lines of qmctl $words--help, but for its example, that are too long" \
+        "$("$qmctl" $words--help | sed '/^Example/,$d' | awk 'length > 79')" ""
+done
+expect 0 '^  files orders ' "$qmctl" files --help
+expect 0 '^  host delete ' "$qmctl" host --help
+expect 1 'no config.xml in this folder: .* --project DIR' env -C "$dir" "$qmctl" queue
+expect 1 '^qmctl: there is no config.xml in /nowhere$' "$qmctl" --project /nowhere queue
+same "lines about it" "$(wc -l <"$dir/said")" 1
 for group in app files host jobs keys user version; do
     expect 0 "^Usage: qmctl $group" "$qmctl" $group --help
 done
@@ -52,7 +68,7 @@ expect 0 '^  jobs cancel ' "$qmctl" jobs --help
 expect 2 '^  jobs cancel ' "$qmctl" jobs
 expect 2 'needs a value' "$qmctl" queue --project
 expect 2 'needs --url' "$qmctl" init "$project"
-"$qmctl" --help | sed -n 's/^  \([a-z-]* \?[a-z]*\)  .*/\1/p' | while read -r words; do
+"$qmctl" --help | sed -n 's/^  \([a-z][a-z-]* \?[a-z]*\)  .*/\1/p' | while read -r words; do
     # shellcheck disable=SC2086 # two words are two arguments
     "$qmctl" $words --help >"$dir/help"
     grep -q '^Example:' "$dir/help" || echo "no example: $words"
@@ -73,6 +89,13 @@ find "$project" -type f -exec md5sum {} + | sort >"$dir/before"
 expect 0 'tables +was there' init
 expect 0 'platforms +0 added' "$qmctl" init "$project"
 expect 0 '^\{"what": "platforms", "state": "0 added"\}$' "$qmctl" init "$project" --json
+# What config.xml says otherwise is not passed over in silence.
+for words in "--url http://127.0.0.1:1/other/" "--name B" "--db-name other" "--db-user other" "--db-host other" \
+    "--db-socket other" "--db-passwd other" "--scheduler http://127.0.0.1:1/cgi"; do
+    # shellcheck disable=SC2086 # an option and its value
+    expect 1 "config.xml says .*: change it there, or leave out ${words%% *}\$" "$qmctl" init "$project" $words
+done
+expect 0 'config.xml +was there' "$qmctl" init "$project" --url http://127.0.0.1:1/demo/ --name 'A & B' --db-name "$database"
 find "$project" -type f -exec md5sum {} + | sort >"$dir/after"
 same "init again changes files" "$(diff "$dir/before" "$dir/after")" ""
 same "schedulers on the master page" \
@@ -98,7 +121,7 @@ while read -r -a words; do
     [ "${words[0]}" != files ] || continue # there is no file database yet
     empty_list "${words[@]}"
     lists=$((lists + 1))
-done < <("$qmctl" --help | sed -n 's/^  \([a-z-]* \?[a-z]*\)  *\(Lists\|Counts\) .*/\1/p')
+done < <("$qmctl" --help | sed -n 's/^  \([a-z][a-z-]* \?[a-z]*\)  *\(Lists\|Counts\) .*/\1/p')
 same "lists that were looked at" "$lists" 8
 sql -e "INSERT INTO $database.platform SELECT * FROM $database.kept; DROP TABLE $database.kept"
 same "mode of private keys" "$(stat -c %a "$project"/keys/*_private | sort -u)" 600
@@ -442,7 +465,7 @@ while read -r -a words; do
     expect 2 'cannot be undone: without a terminal to ask at it needs --yes' in_project "${words[@]}"
     expect 1 'This cannot be undone. Type .* nothing was done' joined asked no "${words[@]}"
     asking=$((asking + 1))
-done < <("$qmctl" --help | sed -n 's/^  \([a-z-]* \?[a-z]*\)  .*/\1/p' | while read -r words; do
+done < <("$qmctl" --help | sed -n 's/^  \([a-z][a-z-]* \?[a-z]*\)  .*/\1/p' | while read -r words; do
     # shellcheck disable=SC2086 # two words are two arguments
     "$qmctl" $words --help | grep -q '^  --yes ' && echo "$words"
 done | grep -v '^adopt$') # which asks too: adoption.sh
@@ -660,8 +683,6 @@ expect 1 'config.xml:[0-9]+: ' server
 expect 1 'config.xml' in_project queue
 expect 1 . "$qmctl" --project "$dir/nowhere" queue
 
-[ "$failures" -eq 0 ] || echo "$failures failed"
-[ "$failures" -eq 0 ]
 # --- root works for the project's owner: what it makes belongs to whom the folder belongs to
 if [ "$(id -u)" = 0 ]; then
     expect 0 'config.xml +made' "$qmctl" init "$dir/theirs" --url http://127.0.0.1:1/demo --name Theirs \
@@ -681,3 +702,5 @@ if [ "$(id -u)" = 0 ]; then
     same "files that root made" "$(find "$dir/theirs" -name 'old_private_0' -o -name stop_work -o -path '*/download/*' -type f | wc -l)" 4
 fi
 
+[ "$failures" -eq 0 ] || echo "$failures failed"
+[ "$failures" -eq 0 ]

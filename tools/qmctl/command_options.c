@@ -4,6 +4,7 @@
 #include "tools/qmctl/project_session.h"
 
 #include "server/base/arena.h"
+#include "server/base/near_name.h"
 #include "server/submit/parameters.h"
 
 #include <inttypes.h>
@@ -61,6 +62,23 @@ static bool find_option(const struct subcommand *command, struct text name, stru
     return true;
 }
 
+static void try_option(void *context, const char *name, const char *value, const char *help)
+{
+    (void)value;
+    (void)help;
+    near_name_try(context, name);
+}
+
+/* NULL: none is near. */
+static const char *option_meant(const struct subcommand *command, struct text name)
+{
+    struct near_name near;
+
+    near_name_begin(&near, name);
+    options_visit(command, try_option, &near);
+    return near.nearest;
+}
+
 enum exit_code usage_failed(struct session *session, const char *format, ...)
 {
     va_list arguments;
@@ -86,8 +104,12 @@ static enum exit_code read_option(struct session *session, int count, char **wor
     const char *value = sign < name.length ? name.at + sign + 1 : NULL;
     name = text_first(name, sign);
     struct given_option *given = &session->options[session->option_count];
-    if (!find_option(session->command, name, &given->name, &has_value))
-        return usage_failed(session, "unknown option %s", words[*index]);
+    if (!find_option(session->command, name, &given->name, &has_value)) {
+        const char *meant = option_meant(session->command, name);
+        return usage_failed(session, "unknown option %s%s%s%s", words[*index],
+                            meant == NULL ? "" : "; did you mean --", meant == NULL ? "" : meant,
+                            meant == NULL ? "" : "?");
+    }
     if (has_value && value == NULL) {
         if (*index + 1 == count)
             return usage_failed(session, "%s needs a value", words[*index]);
@@ -175,15 +197,6 @@ enum status option_number(struct session *session, const char *name, int64_t min
     return STATUS_OK;
 }
 
-static void print_option(void *context, const char *name, const char *value, const char *help)
-{
-    char left[40];
-    (void)context;
-    (void)snprintf(left, sizeof left, "--%s%s%s", name, value == NULL ? "" : " ",
-                   value == NULL ? "" : value);
-    printf("  %-26s %s\n", left, help);
-}
-
 static void visit_each(const struct option *options, size_t count, option_visitor *visit,
                        void *context)
 {
@@ -206,12 +219,4 @@ void options_visit(const struct subcommand *command, option_visitor *visit, void
     if (!command->prints_page)
         visit_each(table_options, COUNT(table_options), visit, context);
     visit_each(common_options, COUNT(common_options), visit, context);
-}
-
-void print_help(const struct subcommand *command)
-{
-    printf("Usage: qmctl %s [options]%s%s\n\n%s\n\n", command->name,
-           command->arguments[0] != '\0' ? " " : "", command->arguments, command->summary);
-    options_visit(command, print_option, NULL);
-    printf("\nExample:\n  %s\n", command->example);
 }

@@ -4,6 +4,7 @@
  * called, help, with tabs between them and - for nothing; the row without an option has the
  * arguments and the summary of the subcommand. */
 #include "tools/qmctl/commands.h"
+#include "tools/qmctl/help.h"
 
 #include <stdio.h>
 #include <string.h>
@@ -104,13 +105,6 @@ static const struct {
     const char *name, *begin, *end;
 } shells[] = {{"bash", bash_begin, bash_end}, {"zsh", zsh_begin, zsh_end}};
 
-/* Without its full stop. */
-static struct text first_sentence(const char *help)
-{
-    struct text text = text_first(text_from(help), text_find(text_from(help), TEXT(". ")));
-    return text_ends(text, TEXT(".")) ? text_first(text, text.length - 1) : text;
-}
-
 static const char *or_dash(const char *text)
 {
     return text == NULL || text[0] == '\0' ? "-" : text;
@@ -121,7 +115,7 @@ static void put_option(void *context, const char *name, const char *value, const
     const struct subcommand *command = context;
 
     printf("%s\t--%s\t%s\t" TEXT_FORMAT "\n", command->name, name, or_dash(value),
-           TEXT_ARG(first_sentence(help)));
+           TEXT_ARG(help_first_sentence(help)));
 }
 
 enum exit_code command_completion(struct session *session)
@@ -134,7 +128,7 @@ enum exit_code command_completion(struct session *session)
             struct subcommand command = subcommands[i];
 
             printf("%s\t-\t%s\t" TEXT_FORMAT "\n", command.name, or_dash(command.arguments),
-                   TEXT_ARG(first_sentence(command.summary)));
+                   TEXT_ARG(help_first_sentence(command.summary)));
             options_visit(&command, put_option, &command);
         }
         fputs(shells[s].end, stdout);

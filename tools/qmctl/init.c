@@ -235,6 +235,61 @@ static enum status make_platforms(struct session *session, struct output_table *
     return status;
 }
 
+static bool has_other_password(const struct session *session)
+{
+    return option_given(session, "db-passwd") &&
+           !text_is(session->config->db_passwd, option_value(session, "db-passwd"));
+}
+
+static bool has_other_schedulers(const struct session *session)
+{
+    const struct config *config = session->config;
+    const char *given;
+    size_t count = 0;
+
+    for (size_t index = 0; (given = option_next(session, "scheduler", &index)) != NULL; count++)
+        if (count >= config->scheduler_url.count ||
+            !text_is(config->scheduler_url.items[count], given))
+            return true;
+    return count > 0 && count != config->scheduler_url.count;
+}
+
+/* Whoever mistyped something, and gives the command once more, has to hear that config.xml was not
+ * written again. */
+static enum status compare_config(struct session *session)
+{
+    const struct config *config = session->config;
+    const char *url = option_value(session, "url");
+    const struct {
+        const char *option, *element;
+        struct text given, there;
+    } pairs[] = {
+        {"url", "master_url", url == NULL ? NO_TEXT : with_slash(session, url),
+         with_slash(session, text_string(session->arena, config->master_url))},
+        {"name", "long_name", text_from(option_value(session, "name")), config->long_name},
+        {"db-name", "db_name", text_from(option_value(session, "db-name")), config->db_name},
+        {"db-host", "db_host", text_from(option_value(session, "db-host")), config->db_host},
+        {"db-socket", "db_socket", text_from(option_value(session, "db-socket")),
+         config->db_socket},
+        {"db-user", "db_user", text_from(option_value(session, "db-user")), config->db_user},
+    };
+
+    for (size_t i = 0; i < sizeof pairs / sizeof pairs[0]; i++)
+        if (option_given(session, pairs[i].option) && !text_equal(pairs[i].given, pairs[i].there))
+            return fail(&session->failure, STATUS_INVALID,
+                        "%s says %s \"" TEXT_FORMAT "\", not \"" TEXT_FORMAT
+                        "\": change it there, or leave out --%s",
+                        below(session, "config.xml"), pairs[i].element, TEXT_ARG(pairs[i].there),
+                        TEXT_ARG(pairs[i].given), pairs[i].option);
+    if (has_other_password(session) || has_other_schedulers(session))
+        return fail(&session->failure, STATUS_INVALID,
+                    "%s says another %s: change it there, or leave out --%s",
+                    below(session, "config.xml"),
+                    has_other_password(session) ? "db_passwd" : "scheduler_url",
+                    has_other_password(session) ? "db-passwd" : "scheduler");
+    return STATUS_OK;
+}
+
 enum exit_code command_init(struct session *session)
 {
     static const char *const titles[] = {"what", "state"};
@@ -254,6 +309,8 @@ enum exit_code command_init(struct session *session)
         say(&steps, "config.xml", false);
     if (status == STATUS_OK)
         status = session_config(session);
+    if (status == STATUS_OK && has_config)
+        status = compare_config(session);
     if (status == STATUS_OK)
         status = db_admin_user_take(session);
     if (status == STATUS_OK)

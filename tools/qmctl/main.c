@@ -9,6 +9,7 @@
 #include "server/base/arena.h"
 #include "server/base/version.h"
 #include "server/base/xml.h"
+#include "tools/qmctl/help.h"
 
 #include <stdio.h>
 #include <string.h>
@@ -316,22 +317,22 @@ const struct subcommand subcommands[] = {
      "qmctl deploy nginx --certificate /etc/ssl/demo.pem --key /etc/ssl/demo.key --dry-run",
      OPTIONS(deploy_nginx_options), .run = command_deploy_nginx},
     {"deploy apache", "",
-     "Writes the configuration of Apache for a project, and in the project's folder "
-     "scheduler-down.asis and join-down.asis, which Apache answers with while no server runs; says "
-     "what else has to be done, as Debian's commands that enable the modules and the site. A file "
-     "that was changed since is not written over.",
+     "Writes the configuration of Apache for a project, and says what else has to be done, such as "
+     "Debian's commands that enable the modules and the site. Into the project's folder it writes "
+     "scheduler-down.asis and join-down.asis, with which Apache answers while no server runs. A "
+     "file that was changed since is not written over.",
      "qmctl deploy apache --how fcgid", OPTIONS(deploy_apache_options),
      .run = command_deploy_apache},
     {"deploy systemd", "",
-     "Makes instances of the units for a project: the link by which they find its folder, and "
-     "drop-ins for another owner than quartermaster, a home directory, another upload_dir, another "
-     "web server's group; says what else has to be done.",
+     "Makes instances of the units for a project, and says what else has to be done. It makes the "
+     "link by which they find the project's folder, and drop-ins for another owner than "
+     "quartermaster, a home directory, another upload_dir, another web server's group.",
      "qmctl deploy systemd --dry-run", OPTIONS(deploy_systemd_options),
      .run = command_deploy_systemd},
     {"deploy mariadb", "",
      "Prints the SQL that makes the database's user (db_user of config.xml) with the least rights "
-     "that servers and qmctl need: all but init and files init, which make tables (--db-admin). A "
-     "user who is there keeps his password.",
+     "that servers and qmctl need. Only init and files init, which make tables, need more "
+     "(--db-admin). A user who is there keeps his password.",
      "qmctl deploy mariadb | mariadb", OPTIONS(deploy_mariadb_options),
      .run = command_deploy_mariadb},
     {"keys", "", "Makes keys that are missing, and shows the fingerprints of all.", "qmctl keys",
@@ -433,8 +434,8 @@ const struct subcommand subcommands[] = {
     {"files init", "", "Makes the file database (files_db_name) and its tables.",
      "qmctl files init", OPTIONS(files_init_options), .run = command_files_init},
     {"files orders", "",
-     "Lists orders to hosts, and what became of each: it waits for the host's next contact, was "
-     "sent (so often), is done, failed on the host, expired (sent ten times and a week old, or "
+     "Lists orders to hosts, and what became of each. An order waits for the host's next contact, "
+     "was sent (so often), is done, failed on the host, expired (sent ten times and a week old, or "
      "sixty days old), or is unsupported by the host's client. What has ended is listed for a "
      "week.",
      "qmctl files orders --host 42", OPTIONS(files_orders_options), .run = command_files_orders},
@@ -487,16 +488,6 @@ const struct subcommand subcommands[] = {
 };
 const size_t subcommand_count = sizeof subcommands / sizeof subcommands[0];
 
-static void print_overview(void)
-{
-    puts("Usage: qmctl [--project DIR] SUBCOMMAND [options] [arguments]\n\n"
-         "Administers a project of Quartermaster. Subcommands:\n");
-    for (size_t i = 0; i < subcommand_count; i++)
-        printf("  %-18s %s\n", subcommands[i].name, subcommands[i].summary);
-    puts("\nqmctl SUBCOMMAND --help says more. Exit status: 0 done, 1 failed, 2 wrong usage, "
-         "3 nothing (why), or a change (adopt, deploy --dry-run).");
-}
-
 /* Of "keys" and "keys rotate" the longer one counts. */
 static const struct subcommand *find_subcommand(int count, char **words, int *ret_used)
 {
@@ -513,24 +504,6 @@ static const struct subcommand *find_subcommand(int count, char **words, int *re
         }
     }
     return found;
-}
-
-/* "jobs --help": the subcommands that begin so. False: there are none. */
-static bool print_group(const char *group)
-{
-    bool has_any = false;
-
-    for (size_t i = 0; i < subcommand_count; i++) {
-        struct text rest = text_from(subcommands[i].name);
-
-        if (!text_is(text_split(&rest, ' '), group))
-            continue;
-        if (!has_any)
-            printf("Usage: qmctl %s SUBCOMMAND [options] [arguments]\n\n", group);
-        has_any = true;
-        printf("  %-18s %s\n", subcommands[i].name, subcommands[i].summary);
-    }
-    return has_any;
 }
 
 static bool is_help(const char *word)
@@ -550,7 +523,7 @@ static enum exit_code run(struct session *session, int count, char **words)
     }
     if (count == 0 || strcmp(words[0], "--help") == 0 || strcmp(words[0], "-h") == 0 ||
         strcmp(words[0], "help") == 0) {
-        print_overview();
+        help_overview();
         return count == 0 ? EXIT_USAGE : EXIT_DONE;
     }
     if (strcmp(words[0], "--version") == 0) {
@@ -558,14 +531,18 @@ static enum exit_code run(struct session *session, int count, char **words)
         return EXIT_DONE;
     }
     session->command = find_subcommand(count, words, &used);
-    if (session->command == NULL && (count == 1 || is_help(words[1])) && print_group(words[0]))
+    if (session->command == NULL && (count == 1 || is_help(words[1])) && help_group(words[0]))
         return count == 1 ? EXIT_USAGE : EXIT_DONE;
-    if (session->command == NULL)
-        return usage_failed(session, "there is no subcommand \"%s%s%s\"", words[0],
-                            count > 1 ? " " : "", count > 1 ? words[1] : "");
+    if (session->command == NULL) {
+        const char *meant = help_meant(words[0], count > 1 ? words[1] : "");
+        return usage_failed(session, "there is no subcommand \"%s%s%s\"%s%s%s", words[0],
+                            count > 1 ? " " : "", count > 1 ? words[1] : "",
+                            meant == NULL ? "" : "; did you mean ", meant == NULL ? "" : meant,
+                            meant == NULL ? "" : "?");
+    }
     enum exit_code code = options_read(session, count - used, words + used, &help);
     if (help) {
-        print_help(session->command);
+        help_subcommand(session->command);
         return EXIT_DONE;
     }
     return code == EXIT_DONE ? session->command->run(session) : code;

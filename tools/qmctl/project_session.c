@@ -19,12 +19,26 @@
 
 #include "server/base/banned.h"
 
+/* All errors where there are several; one is what the failure says. */
 static void print_findings(const struct config_findings *findings)
 {
+    size_t errors = 0;
+
     for (size_t i = 0; i < findings->count; i++)
+        errors += findings->items[i].is_error;
+    for (size_t i = 0; i < findings->count && errors > 1; i++)
         if (findings->items[i].is_error)
             fprintf(stderr, TEXT_FORMAT ":%d: " TEXT_FORMAT "\n", TEXT_ARG(findings->items[i].file),
                     findings->items[i].line, TEXT_ARG(findings->items[i].text));
+}
+
+static bool is_project(const struct session *session)
+{
+    char path[PATH_MAX];
+    int length = snprintf(path, sizeof(path), "%s/config.xml", session->project);
+
+    return length < 0 || (size_t)length >= sizeof(path) || access(path, F_OK) == 0 ||
+           errno != ENOENT;
 }
 
 static enum status load_config(struct session *session, struct config_findings *ret_findings)
@@ -41,6 +55,13 @@ enum status session_config(struct session *session)
     struct config_findings findings;
     enum status status = load_config(session, &findings);
 
+    if (status != STATUS_OK && !is_project(session)) {
+        bool is_here = strcmp(session->project, ".") == 0;
+        session->failure = (struct failure){.status = STATUS_OK};
+        return fail(&session->failure, status, "there is no config.xml in %s%s",
+                    is_here ? "this folder" : session->project,
+                    is_here ? ": go to the project's folder, or give --project DIR" : "");
+    }
     if (status != STATUS_OK)
         print_findings(&findings);
     return status;

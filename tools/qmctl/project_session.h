@@ -112,6 +112,5 @@ enum exit_code options_read(struct session *session, int count, char **words, bo
 /* Every option that the subcommand knows, in the order of its help; value NULL: a flag. */
 typedef void option_visitor(void *context, const char *name, const char *value, const char *help);
 void options_visit(const struct subcommand *command, option_visitor *visit, void *context);
-void print_help(const struct subcommand *command);
 
 #endif
