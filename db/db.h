@@ -84,6 +84,7 @@ enum db_trouble {
 };
 struct db_trouble_words {
     const char *word, *words, *option;
+    const char *sentence; /* "the database ..." */
 };
 extern const struct db_trouble_words db_trouble_words[DB_TROUBLE_COUNT];
 /* Opens a connection as a server does, has each of a server's statements prepared, by which the

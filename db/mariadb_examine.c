@@ -14,7 +14,8 @@
 enum { MADE_S = 60 }; /* the row that is written is younger than that, and older than this hence */
 
 const struct db_trouble_words db_trouble_words[DB_TROUBLE_COUNT] = {
-#define DB_TROUBLE_WORDS(name, word, words, option) [DB_TROUBLE_##name] = {word, words, option},
+#define DB_TROUBLE_WORDS(name, word, words, option) \
+    [DB_TROUBLE_##name] = {word, words, option, "the database " words},
     DB_TROUBLES(DB_TROUBLE_WORDS)
 #undef DB_TROUBLE_WORDS
 };

@@ -343,15 +343,13 @@ void adoption_look_at_rights(struct adoption_view *view)
         {"upload_dir", upload, W_OK | X_OK},
         {"download_dir", folder_of(view, view->config->download_dir, "download"), W_OK | X_OK}};
     struct file_user owner;
-    const struct passwd *passwd;
     struct stat info;
     const char *name;
 
     /* Root may do anything. */
     if (stat(view->dir, &info) != 0 || info.st_uid == 0)
         return;
-    passwd = getpwuid(info.st_uid);
-    owner = (struct file_user){info.st_uid, passwd == NULL ? info.st_gid : passwd->pw_gid};
+    file_user_numbered(info.st_uid, info.st_gid, &owner);
     name = name_of(view, info.st_uid);
     for (size_t i = 0; i < sizeof(things) / sizeof(things[0]); i++)
         if (stat(things[i].path, &info) == 0 && !file_may(&info, &owner, things[i].wanted))

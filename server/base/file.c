@@ -7,7 +7,9 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <grp.h>
 #include <limits.h>
+#include <pwd.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -166,13 +168,48 @@ enum status file_write_at_ease(const char *path, struct text text, unsigned mode
     return write_file(path, text, mode, false, failure);
 }
 
+static void find_groups(const struct passwd *passwd, struct file_user *who)
+{
+    who->group_count = FILE_USER_GROUPS_MAX;
+    if (getgrouplist(passwd->pw_name, passwd->pw_gid, who->groups, &who->group_count) < 0)
+        who->group_count = FILE_USER_GROUPS_MAX;
+}
+
+void file_user_numbered(uid_t user, gid_t group, struct file_user *ret_who)
+{
+    const struct passwd *passwd = getpwuid(user);
+
+    *ret_who = (struct file_user){.user = user, .groups = {group}, .group_count = 1};
+    if (passwd != NULL)
+        find_groups(passwd, ret_who);
+}
+
+void file_user_named(const char *name, struct file_user *ret_who)
+{
+    const struct passwd *passwd = getpwnam(name);
+
+    *ret_who = (struct file_user){.user = 0};
+    if (passwd == NULL)
+        return;
+    ret_who->user = passwd->pw_uid;
+    find_groups(passwd, ret_who);
+}
+
+static bool is_member(const struct file_user *who, gid_t group)
+{
+    for (int i = 0; i < who->group_count; i++)
+        if (who->groups[i] == group)
+            return true;
+    return false;
+}
+
 bool file_may(const struct stat *found, const struct file_user *who, int wanted)
 {
     unsigned bits = found->st_mode;
 
     if (who->user != 0 && found->st_uid == who->user)
         bits >>= 6;
-    else if (found->st_gid == who->group)
+    else if (is_member(who, found->st_gid))
         bits >>= 3;
     return (bits & (unsigned)wanted & 7u) == (unsigned)wanted;
 }

@@ -22,19 +22,26 @@ MUST_CHECK enum status file_write(const char *path, struct text text, unsigned m
 MUST_CHECK enum status file_write_at_ease(const char *path, struct text text, unsigned mode,
                                           struct failure *failure);
 /* What root makes in the folder of somebody else belongs to him afterwards, as if he had made it:
- * else a service that runs as he could not read it. `descriptor` is that of the new file, `path` its
- * name. Nothing happens where the caller is not root, or the folder is root's. False: errno says
- * why. */
+ * else a service that runs as he could not read it. `descriptor` is that of the new file, `path`
+ * its name. Nothing happens where the caller is not root, or the folder is root's. False: errno
+ * says why. */
 bool file_give(int descriptor, const char *path);
-/* Makes a folder, and gives it in the same way. False: errno says why, EEXIST where it was there. */
+/* Makes a folder, and gives it in the same way. False: errno says why, EEXIST where it was there.
+ */
 bool file_make_folder(const char *path, mode_t mode);
 /* All of it to this descriptor, however many calls it takes. False: errno says why. */
 bool file_write_all(int descriptor, struct text text);
 
+enum { FILE_USER_GROUPS_MAX = 64 };
 struct file_user {
     uid_t user;
-    gid_t group;
+    gid_t groups[FILE_USER_GROUPS_MAX]; /* all that he is in */
+    int group_count;
 };
+/* By name or by number; a number without a name has `group` alone. Beyond 64 groups the rest is
+ * left out. */
+void file_user_named(const char *name, struct file_user *ret_who);
+void file_user_numbered(uid_t user, gid_t group, struct file_user *ret_who);
 /* Whether `wanted` (R_OK, W_OK, X_OK) is allowed to somebody, as the kernel judges: by the bits of
  * the owner, else those of the group, else the others'. User 0 counts as anybody. */
 bool file_may(const struct stat *found, const struct file_user *who, int wanted);

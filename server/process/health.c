@@ -146,7 +146,7 @@ const char *health_problem(struct health *health)
     else if (health->examined == 0)
         problem = "its database was not asked yet";
     else if (health->trouble != DB_TROUBLE_NONE)
-        problem = db_trouble_words[health->trouble].words;
+        problem = db_trouble_words[health->trouble].sentence;
     pthread_mutex_unlock(&health->lock);
     return problem;
 }

@@ -50,16 +50,25 @@ static int64_t birth_of(int descriptor)
     return (int64_t)found.stx_btime.tv_sec;
 }
 
+/* By errno. Whose right it is that lacks is seldom who looks for the reason. */
+static enum status fail_folder(struct failure *failure, const char *dir)
+{
+    if (errno == EACCES)
+        return fail(failure, STATUS_IO, "upload_dir %s: %s for user %u and group %u, who run this",
+                    dir, strerror(errno), (unsigned)geteuid(), (unsigned)getegid());
+    return fail(failure, STATUS_IO, "upload_dir %s: %s", dir, strerror(errno));
+}
+
 static enum status open_folders(struct upload_store *store, const char *dir,
                                 struct failure *failure)
 {
     store->folder = open(dir, O_RDONLY | O_DIRECTORY | O_CLOEXEC); /* it may itself be a link */
     if (store->folder < 0)
-        return fail(failure, STATUS_IO, "upload_dir %s: %s", dir, strerror(errno));
+        return fail_folder(failure, dir);
     if (mkdirat(store->folder, partial_folder, PARTIAL_FOLDER_MODE) == 0)
         (void)fsync(store->folder);
     else if (errno != EEXIST)
-        return fail(failure, STATUS_IO, "upload_dir %s: %s", dir, strerror(errno));
+        return fail_folder(failure, dir);
     store->partial = open_folder(store->folder, partial_folder);
     if (store->partial < 0)
         return fail(failure, STATUS_IO, "%s/%s: %s", dir, partial_folder, strerror(errno));

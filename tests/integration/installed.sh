@@ -72,6 +72,7 @@ while read -r unit; do
     case $unit in *.service)
         systemd-analyze security --offline=true --threshold=20 --root="$work/system" "${unit/@/@demo}" >"$work/said" 2>&1
         claim "$unit is exposed below 2.0" [ $? = 0 ]
+        claim "$unit is tried again for ever" grep -qx StartLimitIntervalSec=0 "$units/$unit"
         tail -n 1 "$work/said"
         ;;
     esac

@@ -180,6 +180,10 @@ expect 0 '^run +a2enmod proxy_fcgi asis && a2enconf mine$' deploy apache
 file=$file_was
 expect 0 '^warning +.*/config.xml cannot be (read|entered)|cannot be entered' deploy apache --how cgi
 expect 2 'wanted proxy-fcgi, fcgid or cgi' deploy apache --how php
+chown daemon:daemon "$dir/usual/config.xml" && chmod 640 "$dir/usual/config.xml"
+[ "$(id -u)" != 0 ] || expect 0 '^run +usermod -a -G daemon www-data && systemctl restart apache2$' deploy apache --how cgi
+expect 0 '^warning +--key /k: No such file or directory$' deploy apache --how cgi --certificate "$file" --key /k
+same "a certificate that is there" "$(grep -c 'warning.*--certificate' "$dir/said")" 0
 expect 2 'go together' deploy nginx --certificate /c
 expect 2 'not a whole number from 1 to 65535' deploy nginx --port http
 expect 1 'no group nobodies' deploy nginx --group nobodies

@@ -29,7 +29,7 @@ claim_status "no host has come" 0 '^hosts +- +ok +none has asked yet'
 start_server one --threads 2
 start_nginx "$work/one.socket"
 claim_status "a scheduler that answers" 0 "^scheduler +$url +ok +answers in [0-9]+ ms" --url "$url"
-claim_status "something else" 1 'FAILED +(something else answers|HTTP status 404)' --url "${url%_cgi/cgi}/nothing"
+claim_status "something else" 1 'FAILED +(something else answers|HTTP status 404: a web server answers)' --url "${url%_cgi/cgi}/nothing"
 claim_status "by config.xml" 1 'FAILED +' --url "http://127.0.0.1:1/cgi"
 claim_status "other files than by HTTP are not read" 1 'FAILED +' --url "file:///etc/passwd"
 write_config "${given[@]}" "<scheduler_url>$url</scheduler_url>"

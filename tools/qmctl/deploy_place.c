@@ -441,14 +441,15 @@ const char *deploy_place_value(const struct deploy_place *place, const char *wor
 struct text deploy_lacks(struct session *session, const struct deploy_place *place,
                          const char *path, int wanted)
 {
-    const struct passwd *passwd = getpwnam(place->group);
     const struct group *group = getgrnam(place->group);
-    struct file_user who = {.user = passwd == NULL ? 0 : passwd->pw_uid};
+    struct file_user who;
     struct stat found;
 
     if (group == NULL || stat(path, &found) != 0)
         return NO_TEXT;
-    who.group = group->gr_gid;
+    file_user_named(place->group, &who);
+    if (who.group_count < FILE_USER_GROUPS_MAX)
+        who.groups[who.group_count++] = group->gr_gid;
     for (const char *slash = strchr(path + 1, '/'); slash != NULL; slash = strchr(slash + 1, '/')) {
         const char *folder =
             string(session, text_copy(session->arena, (struct text){path, (size_t)(slash - path)}));

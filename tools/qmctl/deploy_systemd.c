@@ -180,19 +180,6 @@ static enum exit_code put_link(struct deployment *deployment)
 
 /* --- what is left to do ---------------------------------------------------------------------- */
 
-static bool are_units_installed(void)
-{
-    static const char *const folders[] = {"/etc", "/lib", "/usr/lib", "/usr/local/lib"};
-    char path[64];
-
-    for (size_t i = 0; i < sizeof(folders) / sizeof(folders[0]); i++) {
-        (void)snprintf(path, sizeof(path), "%s/systemd/system/quartermaster@.service", folders[i]);
-        if (access(path, F_OK) == 0)
-            return true;
-    }
-    return false;
-}
-
 /* The handler's user writes there, and the owner's group deletes. */
 static void look_at_uploads(struct deployment *deployment, const struct owner *owner)
 {
@@ -215,7 +202,7 @@ static void say_the_rest(struct deployment *deployment, const struct owner *owne
     const char *name = deployment->place.file_name, *project = deployment->place.project;
     struct text units = text_print(arena, UNIT_USER "@%s", name);
 
-    if (!are_units_installed())
+    if (!deployment_has_units())
         deployment_warn(deployment,
                         TEXT("the units are not installed: cmake --install, or the package"));
     if (owner->is_root)

@@ -7,7 +7,10 @@
 #include "tools/qmctl/commands.h"
 #include "tools/qmctl/deployment.h"
 
+#include <errno.h>
+#include <grp.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include "server/base/banned.h"
@@ -22,7 +25,11 @@ static void look_at_socket(struct deployment *deployment, const char *path, cons
     struct arena *arena = deployment->session->arena;
     struct text problem = deploy_lacks(deployment->session, place, path, W_OK);
 
-    if (access(path, F_OK) != 0)
+    if (access(path, F_OK) != 0 && deployment_is_service(deployment, path))
+        deployment_say(deployment, "run",
+                       text_print(arena, "systemctl enable --now quartermaster%s@%s",
+                                  option[0] == '\0' ? "" : "-upload", place->file_name));
+    else if (access(path, F_OK) != 0)
         deployment_say(deployment, "run",
                        text_print(arena, "%s%s --project %s --listen unix:%s --socket-group %s",
                                   place->program, option, place->project, path, place->group));
@@ -46,11 +53,23 @@ static void look_at_path(struct deployment *deployment, const char *path, int wa
                     deploy_lacks(deployment->session, &deployment->place, path, wanted));
 }
 
+/* The web server reads these as root. */
+static void look_at_file(struct deployment *deployment, const char *option)
+{
+    const char *path = option_value(deployment->session, option);
+
+    if (path != NULL && access(path, F_OK) != 0)
+        deployment_warn(deployment, text_print(deployment->session->arena, "--%s %s: %s", option,
+                                               path, strerror(errno)));
+}
+
 static void look_at_folders(struct deployment *deployment)
 {
     look_at_path(deployment, deploy_place_value(&deployment->place, "DOWNLOAD"), R_OK | X_OK);
     if (!deployment->place.has_boinc_pages)
         look_at_path(deployment, deploy_place_value(&deployment->place, "PAGES"), R_OK | X_OK);
+    look_at_file(deployment, "certificate");
+    look_at_file(deployment, "key");
     if (deployment->place.is_https && !deployment->place.has_tls)
         deployment_warn(deployment,
                         TEXT("clients come by https, as master_url says: without --certificate "
@@ -58,15 +77,39 @@ static void look_at_folders(struct deployment *deployment)
                              "stands before it"));
 }
 
+/* The group of a file may read what the web server's user may not: then he can be put into it. */
+static void say_membership(struct deployment *deployment, const char *path)
+{
+    const struct deploy_place *place = &deployment->place;
+    const struct group *group;
+    struct stat found;
+
+    if (deploy_lacks(deployment->session, place, path, R_OK).length == 0 ||
+        stat(path, &found) != 0 || found.st_gid == 0 || (found.st_mode & S_IRGRP) == 0 ||
+        (group = getgrgid(found.st_gid)) == NULL)
+        return;
+    deployment_say(deployment, "run",
+                   text_print(deployment->session->arena,
+                              "usermod -a -G %s %s && systemctl restart apache2", group->gr_name,
+                              place->group));
+}
+
 /* Programs that the web server starts work as its user. */
 static void look_at_programs(struct deployment *deployment)
 {
+    const struct config *config = deployment->session->config;
     struct arena *arena = deployment->session->arena;
     const char *project = deployment->place.project;
-    struct text uploads = deployment->session->config->upload_dir;
+    const char *file = text_string(arena, text_print(arena, "%s/config.xml", project));
+    struct text uploads = config->upload_dir;
 
     look_at_path(deployment, deployment->place.program, R_OK | X_OK);
-    look_at_path(deployment, text_string(arena, text_print(arena, "%s/config.xml", project)), R_OK);
+    look_at_path(deployment, file, R_OK);
+    say_membership(deployment, file);
+    if (config->db_user.length == 0)
+        deployment_say(deployment, "run",
+                       text_print(arena, "qmctl --project %s deploy mariadb --user %s --apply",
+                                  project, deployment->place.group));
     if (deployment->place.takes_uploads && uploads.length > 0)
         look_at_path(deployment, text_string(arena, uploads), R_OK | W_OK | X_OK);
 }

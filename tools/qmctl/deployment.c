@@ -5,6 +5,12 @@
 #include "server/base/arena.h"
 #include "server/base/buffer.h"
 
+#include <limits.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
 #include "server/base/banned.h"
 
 /* --- what is said ---------------------------------------------------------------------------- */
@@ -110,4 +116,29 @@ enum exit_code deployment_end(struct deployment *deployment, enum exit_code code
 {
     table_print(&deployment->steps);
     return code;
+}
+
+bool deployment_has_units(void)
+{
+    static const char *const folders[] = {"/etc", "/lib", "/usr/lib", "/usr/local/lib"};
+    char path[64];
+
+    for (size_t i = 0; i < sizeof(folders) / sizeof(folders[0]); i++) {
+        (void)snprintf(path, sizeof(path), "%s/systemd/system/quartermaster@.service", folders[i]);
+        if (access(path, F_OK) == 0)
+            return true;
+    }
+    return false;
+}
+
+bool deployment_is_service(const struct deployment *deployment, const char *socket)
+{
+    const char *name = deployment->place.file_name;
+    char path[PATH_MAX], there[PATH_MAX];
+
+    (void)snprintf(path, sizeof(path), "/run/quartermaster/%s", name);
+    if (!deployment_has_units() || strncmp(socket, path, strlen(path)) != 0)
+        return false;
+    (void)snprintf(path, sizeof(path), "/var/lib/quartermaster/%s", name);
+    return realpath(path, there) != NULL && strcmp(there, deployment->place.project) == 0;
 }

@@ -35,4 +35,9 @@ void deployment_warn(struct deployment *deployment, struct text problem); /* emp
 /* Prints the steps, and answers the code. */
 enum exit_code deployment_end(struct deployment *deployment, enum exit_code code);
 
+/* Whether the units for systemd are installed. */
+bool deployment_has_units(void);
+/* Whether an instance of them listens, or would listen, at this socket for this project. */
+bool deployment_is_service(const struct deployment *deployment, const char *socket);
+
 #endif

@@ -121,6 +121,9 @@ static bool look_at_scheduler(struct session *session, struct lines *lines, stru
         words = TEXT("no server process: the web server says that the project is down");
     else if (is_ours && state.length > 0 && !text_is(state, "ok"))
         words = text_copy(session->arena, line_behind(page, TEXT("\nState: FAILED: ")));
+    else if (answer.status == 404)
+        words = TEXT("HTTP status 404: a web server answers, but sends nobody from there to a "
+                     "scheduler (qmctl deploy)");
     else if (answer.status != 200)
         words = text_print(session->arena, "HTTP status %ld", answer.status);
     else if (!is_ours || state.length == 0)
@@ -289,8 +292,11 @@ static void look_at_backlog(struct session *session, struct lines *lines)
                                           " s: does a transitioner run (qmctl transition)?",
                               TEXT_ARG(transitions), late));
     add_line(lines, "waiting", TEXT("validation"), true,
-             text_print(session->arena, TEXT_FORMAT " jobs",
-                        TEXT_ARG(counted(session, backlog.validations))));
+             text_print(session->arena, TEXT_FORMAT " jobs%s",
+                        TEXT_ARG(counted(session, backlog.validations)),
+                        backlog.validations == 0
+                            ? ""
+                            : ", for a validator, or qmctl transition with --validate or --trust"));
     add_line(lines, "waiting", TEXT("assimilation"), true,
              text_print(session->arena, TEXT_FORMAT " jobs",
                         TEXT_ARG(counted(session, backlog.assimilations))));
