@@ -15,9 +15,8 @@ enum {
 };
 
 const struct database_setting database_settings[DATABASE_SETTING_COUNT] = {
-#define SETTING(name, kind, asked, wanted, if_name, if_value, words) \
-    [DATABASE_SETTING_##                                             \
-        name] = {#name, SETTING_##kind, SETTING_##asked, wanted, if_name, if_value, words},
+#define SETTING(name, asked, wanted, if_name, if_value, words) \
+    [DATABASE_SETTING_##name] = {#name, SETTING_##asked, wanted, if_name, if_value, words},
 #include "server/check/database_settings.def"
 #undef SETTING
 };

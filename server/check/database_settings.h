@@ -14,18 +14,16 @@
 struct arena;
 struct db;
 
-enum setting_kind { SETTING_PROMISE, SETTING_ADVICE };
 enum setting_asked { SETTING_ONE_OF, SETTING_TABLES, SETTING_REDO };
 
 struct database_setting {
     const char *name;
-    enum setting_kind kind;
     enum setting_asked asked;
     const char *wanted, *if_name, *if_value, *words;
 };
 
 enum database_setting_index {
-#define SETTING(name, kind, asked, wanted, if_name, if_value, words) DATABASE_SETTING_##name,
+#define SETTING(name, asked, wanted, if_name, if_value, words) DATABASE_SETTING_##name,
 #include "server/check/database_settings.def"
 #undef SETTING
     DATABASE_SETTING_COUNT

@@ -340,8 +340,7 @@ static void check_settings(struct check *check)
         struct text words = database_setting_complaint(setting, &reading, check->arena);
 
         if (words.length > 0)
-            found(check, setting->kind == SETTING_PROMISE ? CHECK_ERROR : CHECK_WARNING,
-                  "database: " TEXT_FORMAT, TEXT_ARG(words));
+            found(check, CHECK_WARNING, "database: " TEXT_FORMAT, TEXT_ARG(words));
     }
 }
 

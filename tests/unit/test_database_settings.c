@@ -72,15 +72,6 @@ static void each_row_complains_of_what_it_is_for(void **state)
     }
 }
 
-static void promises_are_few(void **state)
-{
-    (void)state;
-    assert_int_equal(database_settings[DATABASE_SETTING_innodb_flush_log_at_trx_commit].kind,
-                     SETTING_PROMISE);
-    assert_int_equal(database_settings[DATABASE_SETTING_sync_binlog].kind, SETTING_PROMISE);
-    assert_int_equal(database_settings[DATABASE_SETTING_innodb_log_file_size].kind, SETTING_ADVICE);
-}
-
 static void other_words_are_as_good(void **state)
 {
     const struct database_setting *setting =
@@ -154,7 +145,6 @@ int main(void)
 #define CASE(name) cmocka_unit_test_setup_teardown(name, setup, teardown)
     const struct CMUnitTest tests[] = {
         CASE(each_row_complains_of_what_it_is_for),
-        CASE(promises_are_few),
         CASE(other_words_are_as_good),
         CASE(a_small_pool_is_no_matter_while_pages_are_in_it),
         CASE(the_log_holds_half_an_hour),
