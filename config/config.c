@@ -12,6 +12,8 @@
 
 enum { CONFIG_BYTES_MAX = 64 * 1024 * 1024 };
 
+static _Atomic uint64_t serial;
+
 enum status config_defaults(struct config **ret_config)
 {
     struct arena *arena = arena_create(CONFIG_BYTES_MAX);
@@ -25,6 +27,7 @@ enum status config_defaults(struct config **ret_config)
     }
     config->arena = arena;
     config->origins = origins;
+    config->serial = atomic_fetch_add(&serial, 1) + 1;
     atomic_init(&config->references, 1);
     for (size_t i = 0; i < config_option_count; i++) {
         const struct config_option *option = &config_options[i];

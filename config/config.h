@@ -72,6 +72,7 @@ struct config {
     struct text project_dir_path;  /* where it was loaded from, absolute; empty: from no file */
     struct arena *arena;           /* owns every text; released by config_release */
     struct config_origin *origins; /* of each option, as in config_options */
+    uint64_t serial;               /* of all that this process has made, another for each */
     _Atomic int references;        /* see config_hold */
 };
 
@@ -91,6 +92,11 @@ struct config_findings {
 /* Loads DIR/config.xml and DIR/config_aux.xml. STATUS_INVALID: some finding is an error;
  * `*ret_findings` (in `arena`) is set in every case. The caller owns one reference. */
 MUST_CHECK enum status config_load(const char *project_dir, struct arena *arena,
+                                   struct config **ret_config, struct config_findings *ret_findings,
+                                   struct failure *failure);
+/* The same of one text, either of a whole config.xml or of a `config` element alone; `name` stands
+ * for the file in findings. The options belong to no folder. */
+MUST_CHECK enum status config_read(struct text document, struct text name, struct arena *arena,
                                    struct config **ret_config, struct config_findings *ret_findings,
                                    struct failure *failure);
 /* The document made well-formed where BOINC's own readers do not mind that it is not; lines keep
@@ -149,6 +155,10 @@ extern const size_t config_option_count;
 /* name = value, one per line, with where it came from (default, config.xml:LINE). Secrets are
  * hidden. */
 void config_dump(const struct config *config, struct buffer *ret_text);
+/* The options that decide about jobs, as a `config` element that config_read reads, an option a
+ * line: numbers, words, patterns and max_jobs_in_progress, but neither addresses and paths nor
+ * accounts and job streams, which name people. */
+void config_write_deciding(const struct config *config, struct buffer *ret_text);
 /* Where the option of that name was given, as "FILE:LINE: NAME"; where it was not, "config.xml:
  * NAME". In the arena. */
 const char *config_place(const struct config *config, const char *name, struct arena *arena);

@@ -313,36 +313,67 @@ static void load_file(struct loader *loader, const char *name, const char *root,
     arena_destroy(arena);
 }
 
+/* The defaults, for files of that folder; empty: of none. */
+static enum status loader_begin(struct loader *loader, struct arena *arena, struct text folder,
+                                struct failure *failure)
+{
+    *loader = (struct loader){.arena = arena};
+    loader->findings = ARENA_ARRAY(arena, FINDINGS_MAX, struct config_finding);
+    if (loader->findings == NULL)
+        return fail(failure, STATUS_NO_MEMORY, "no memory for findings about config.xml");
+    if (config_defaults(&loader->config) != STATUS_OK)
+        return fail(failure, STATUS_NO_MEMORY, "no memory for the configuration");
+    loader->config->project_dir_path = text_copy(loader->config->arena, folder);
+    return STATUS_OK;
+}
+
+static enum status loader_end(struct loader *loader, struct config **ret_config,
+                              struct config_findings *ret_findings, struct failure *failure)
+{
+    /* Findings outlive a config that is refused. */
+    for (size_t i = 0; i < loader->finding_count; i++)
+        loader->findings[i].file = text_copy(loader->arena, loader->findings[i].file);
+    *ret_findings = (struct config_findings){loader->findings, loader->finding_count};
+    if (loader->error.status != STATUS_OK) {
+        config_release(loader->config);
+        return fail(failure, STATUS_INVALID, "%s", loader->error.text);
+    }
+    *ret_config = loader->config;
+    return STATUS_OK;
+}
+
 enum status config_load(const char *project_dir, struct arena *arena, struct config **ret_config,
                         struct config_findings *ret_findings, struct failure *failure)
 {
-    struct loader loader = {.arena = arena};
+    struct loader loader;
 
     *ret_findings = (struct config_findings){0};
-    loader.findings = ARENA_ARRAY(arena, FINDINGS_MAX, struct config_finding);
-    if (loader.findings == NULL)
-        return fail(failure, STATUS_NO_MEMORY, "no memory for findings about config.xml");
     char *absolute = realpath(project_dir, NULL);
     if (absolute == NULL)
         return fail(failure, STATUS_NOT_FOUND, "%s: %s", project_dir, strerror(errno));
-    enum status status = config_defaults(&loader.config);
-    if (status != STATUS_OK) {
-        free(absolute);
-        return fail(failure, status, "no memory for the configuration");
-    }
-    loader.config->project_dir_path = text_copy(loader.config->arena, text_from(absolute));
+    enum status status = loader_begin(&loader, arena, text_from(absolute), failure);
     free(absolute);
-
+    if (status != STATUS_OK)
+        return status;
     load_file(&loader, "config.xml", "boinc", 3, false);
     load_file(&loader, "config_aux.xml", "config", 2, true);
-    /* Findings outlive a config that is refused. */
-    for (size_t i = 0; i < loader.finding_count; i++)
-        loader.findings[i].file = text_copy(arena, loader.findings[i].file);
-    *ret_findings = (struct config_findings){loader.findings, loader.finding_count};
-    if (loader.error.status != STATUS_OK) {
-        config_release(loader.config);
-        return fail(failure, STATUS_INVALID, "%s", loader.error.text);
-    }
-    *ret_config = loader.config;
-    return STATUS_OK;
+    return loader_end(&loader, ret_config, ret_findings, failure);
+}
+
+enum status config_read(struct text document, struct text name, struct arena *arena,
+                        struct config **ret_config, struct config_findings *ret_findings,
+                        struct failure *failure)
+{
+    bool is_whole = text_contains(document, TEXT("<boinc"));
+    struct loader loader;
+
+    *ret_findings = (struct config_findings){0};
+    enum status status = loader_begin(&loader, arena, NO_TEXT, failure);
+    if (status != STATUS_OK)
+        return status;
+    loader.file = text_copy(loader.config->arena, name);
+    loader.root = is_whole ? "boinc" : "config";
+    loader.option_depth = is_whole ? 3 : 2;
+    load_text(&loader, document);
+    return loader_end(&loader, ret_config, ret_findings, failure);
 }

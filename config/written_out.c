@@ -105,6 +105,75 @@ void config_dump(const struct config *config, struct buffer *ret_text)
     }
 }
 
+/* --- what decides about jobs ------------------------------------------------------------------ */
+
+static void write_deciding(const struct config_option *option, const void *value,
+                           struct buffer *text)
+{
+    const struct text_list *list = value;
+
+    switch (option->type) {
+    case CONFIG_FLAG:
+        buffer_print(text, "<%s>%d</%s>\n", option->name, *(const bool *)value, option->name);
+        return;
+    case CONFIG_INTEGER:
+        buffer_print(text, "<%s>%" PRId64 "</%s>\n", option->name, *(const int64_t *)value,
+                     option->name);
+        return;
+    case CONFIG_REAL:
+        buffer_print(text, "<%s>%.17g</%s>\n", option->name, *(const double *)value, option->name);
+        return;
+    case CONFIG_CHOICE:
+        buffer_add_element(text, 0, option->name, text_from(config_word_of(option, value)));
+        return;
+    case CONFIG_REGEXES:
+        for (size_t i = 0; i < list->count; i++)
+            buffer_add_element(text, 0, option->name, list->items[i]);
+        return;
+    case CONFIG_STRING:
+    case CONFIG_SECRET:
+    case CONFIG_LIST:
+        return;
+    }
+}
+
+static void write_limit(const char *name, const struct jobs_limit *limit, struct buffer *text)
+{
+    if (limit->jobs > 0)
+        buffer_print(text, "<%s><jobs>%" PRId64 "</jobs>%s</%s>", name, limit->jobs,
+                     limit->per_processor ? "<per_proc>1</per_proc>" : "", name);
+}
+
+/* All on one line. */
+static void write_limits(const struct config *config, struct buffer *text)
+{
+    if (config->jobs_in_progress_count == 0)
+        return;
+    buffer_add_string(text, "<max_jobs_in_progress>");
+    for (size_t i = 0; i < config->jobs_in_progress_count; i++) {
+        const struct jobs_in_progress *limits = &config->jobs_in_progress[i];
+        bool is_app = limits->app_name.length > 0;
+
+        buffer_add_string(text, is_app ? "<app><app_name>" : "<project>");
+        buffer_add_xml(text, limits->app_name);
+        buffer_add_string(text, is_app ? "</app_name>" : "");
+        write_limit("total_limit", &limits->total, text);
+        write_limit("cpu_limit", &limits->cpu, text);
+        write_limit("gpu_limit", &limits->gpu, text);
+        buffer_add_string(text, is_app ? "</app>" : "</project>");
+    }
+    buffer_add_string(text, "</max_jobs_in_progress>\n");
+}
+
+void config_write_deciding(const struct config *config, struct buffer *ret_text)
+{
+    buffer_add_string(ret_text, "<config>\n");
+    for (size_t i = 0; i < config_option_count; i++)
+        write_deciding(&config_options[i], member(config, &config_options[i]), ret_text);
+    write_limits(config, ret_text);
+    buffer_add_string(ret_text, "</config>\n");
+}
+
 /* --- a sample -------------------------------------------------------------------------------- */
 
 static const char sample_indent[] = "         ";
