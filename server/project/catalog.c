@@ -24,6 +24,8 @@
 #define CORE_VERSION_OLD_BELOW 10000
 #define CORE_VERSION_OLD_SCALE 100
 
+static uint64_t serial; /* atomic */
+
 static int64_t core_version(int64_t stored)
 {
     return stored > 0 && stored < CORE_VERSION_OLD_BELOW ? stored * CORE_VERSION_OLD_SCALE : stored;
@@ -129,26 +131,45 @@ static void repair_versions(struct catalog_rows *rows)
     rows->version_count = kept;
 }
 
-enum status catalog_load(struct db *db, struct catalog **ret_catalog)
+enum status catalog_begin(struct catalog **ret_catalog)
 {
     struct catalog *catalog = calloc(1, sizeof(*catalog));
-    enum status status = STATUS_NO_MEMORY;
 
     if (catalog == NULL)
         return STATUS_NO_MEMORY;
     catalog->references = 1;
+    catalog->serial = __atomic_add_fetch(&serial, 1, __ATOMIC_RELAXED);
     catalog->arena = arena_create(CATALOG_BYTES_MAX);
-    if (catalog->arena != NULL)
-        status = db_catalog(db, catalog->arena, &catalog->rows);
+    if (catalog->arena == NULL) {
+        free(catalog);
+        return STATUS_NO_MEMORY;
+    }
+    *ret_catalog = catalog;
+    return STATUS_OK;
+}
+
+enum status catalog_finish(struct catalog *catalog)
+{
+    enum status status = mark_current(catalog);
+
+    return status == STATUS_OK ? sort_apps(catalog) : status;
+}
+
+enum status catalog_load(struct db *db, struct catalog **ret_catalog)
+{
+    struct catalog *catalog = NULL;
+    enum status status = catalog_begin(&catalog);
+
+    if (status != STATUS_OK)
+        return status;
+    status = db_catalog(db, catalog->arena, &catalog->rows);
     if (status == STATUS_OK)
         repair_versions(&catalog->rows);
     if (status == STATUS_OK)
         catalog->benchmarks =
             benchmarks_of(catalog->rows.host_flops, catalog->rows.host_flops_count);
     if (status == STATUS_OK)
-        status = mark_current(catalog);
-    if (status == STATUS_OK)
-        status = sort_apps(catalog);
+        status = catalog_finish(catalog);
     if (status != STATUS_OK) {
         catalog_release(catalog);
         return status;

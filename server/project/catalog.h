@@ -19,13 +19,18 @@ struct catalog {
     const bool *versions_current; /* by place in rows.versions; NULL: worked out when asked */
     const struct app_row *const *apps_by_name; /* sorted; NULL: looked through when asked */
     struct arena *arena;                       /* owns the rows */
-    int references;                            /* atomic; see catalog_hold */
+    uint64_t serial; /* of all that this process has made, another for each */
+    int references;  /* atomic; see catalog_hold */
 };
 
 /* One database read; the caller owns one reference. Old core version numbers below 10000 are
  * multiplied by 100 here, versions whose document cannot be sent are left out, superseded and
  * deprecated ones are marked (catalog_version_is_current). */
 MUST_CHECK enum status catalog_load(struct db *db, struct catalog **ret_catalog);
+/* One from elsewhere than a database: an empty one, whose rows (by rising id) and benchmarks the
+ * caller fills in, in its arena, before catalog_finish, which works out the rest. */
+MUST_CHECK enum status catalog_begin(struct catalog **ret_catalog);
+MUST_CHECK enum status catalog_finish(struct catalog *catalog);
 struct catalog *catalog_hold(struct catalog *catalog);
 void catalog_release(struct catalog *catalog); /* NULL is fine */
 

@@ -373,6 +373,10 @@ enum status plan_classes_parse(struct text document, struct plan_classes *ret_cl
     classes.items = reader->classes;
     classes.count = reader->count;
     classes.compiled = reader->compiled;
+    if (status == STATUS_OK) {
+        classes.source = text_copy(arena, document);
+        classes.source_key = text_hash(document);
+    }
     if (status == STATUS_OK && arena_overflowed(arena))
         status = fail(failure, STATUS_INVALID, "the file is too large");
     if (status != STATUS_OK) {

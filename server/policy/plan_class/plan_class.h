@@ -22,6 +22,7 @@
 
 #include <stdbool.h>
 #include <stddef.h>
+#include <stdint.h>
 
 struct arena;
 
@@ -58,6 +59,8 @@ struct plan_classes {
     const struct plan_class *items;
     size_t count;
     bool is_builtin;
+    struct text source;  /* the text that they were read from; empty: there is none */
+    uint64_t source_key; /* equal for equal texts; 0: there is none */
     struct text warning; /* what was mended while it was read; empty: nothing */
     struct arena *arena; /* owns all texts; NULL for the built-in ones */
     struct plan_compiled *compiled;
