@@ -178,6 +178,28 @@ void pool_forget_had(struct pool *pool);
 MUST_CHECK bool pool_explain(struct pool *pool, struct arena *arena,
                              const struct pool_question *question, struct pool_answer *ret_answer);
 
+/* What is free now, as far as the bounds allow: of each group its first classes, of each class up
+ * to an equal share of `jobs_max` jobs, counted without those of workunits that the subjects had.
+ */
+struct pool_survey_question {
+    int64_t subjects[POOL_SUBJECTS]; /* as in struct pool_question */
+    size_t classes_max, jobs_max;
+};
+struct pool_survey_class {
+    struct pool_job job; /* what they have in common; resultid: of the oldest */
+    bool is_of_others;   /* none of them is of this server's part */
+    int64_t jobs, workunits;
+};
+struct pool_survey {
+    struct pool_survey_class *classes; /* in the arena, in no order */
+    size_t count;
+    bool is_cut; /* there are more classes, or jobs that the pool does not hold */
+};
+/* False: no memory. */
+MUST_CHECK bool pool_survey(struct pool *pool, struct arena *arena,
+                            const struct pool_survey_question *question,
+                            struct pool_survey *ret_survey);
+
 /* --- figures --------------------------------------------------------------------------------- */
 
 struct pool_figures {
