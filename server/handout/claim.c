@@ -38,6 +38,30 @@ struct attempt {
     struct locked_job locked;
 };
 
+/* A recorded request: nobody else wants the jobs, and they can be written. */
+static enum status lock_replayed(struct request *request, struct job *const *chosen, size_t count,
+                                 struct locked_job *ret_jobs)
+{
+    struct locked_workunit *rows = ARENA_ARRAY(request->arena, count, struct locked_workunit);
+
+    if (rows == NULL)
+        return STATUS_NO_MEMORY;
+    for (size_t i = 0; i < count; i++) {
+        const struct workunit_row *workunit = chosen[i]->workunit;
+
+        rows[i] = (struct locked_workunit){.id = workunit->id,
+                                           .hr_class = workunit->hr_class,
+                                           .app_version_id = workunit->app_version_id};
+        for (size_t j = 0; j < i && ret_jobs[i].row == NULL; j++)
+            if (chosen[j]->workunit->id == workunit->id)
+                ret_jobs[i].row = ret_jobs[j].row;
+        if (ret_jobs[i].row == NULL)
+            ret_jobs[i].row = &rows[i];
+        ret_jobs[i].is_unsent = true;
+    }
+    return STATUS_OK;
+}
+
 /* Which of a workunit's results this user or host has is counted only for rules that ask. */
 static enum status lock_jobs(struct request *request, struct job *const *chosen, size_t count,
                              enum claim_wait wait, struct locked_job *ret_jobs)
@@ -50,6 +74,8 @@ static enum status lock_jobs(struct request *request, struct job *const *chosen,
 
     if (keys == NULL)
         return STATUS_NO_MEMORY;
+    if (request->is_replayed)
+        return lock_replayed(request, chosen, count, ret_jobs);
     for (size_t i = 0; i < count; i++) {
         keys[i] = (struct job_key){chosen[i]->resultid, chosen[i]->workunit->id};
         has_rule = has_rule || chosen[i]->assignment != JOB_GENERAL;
@@ -201,7 +227,7 @@ static size_t judge_locked(struct request *request, const struct host_view *view
             lose(request, chosen[i], refused, claimed);
             continue;
         }
-        if (reason == REASON_COUNT)
+        if (reason == REASON_COUNT && !request->is_replayed)
             reason = judge_documents(request, &attempt, faulty);
         if (reason == REASON_COUNT) {
             commit_workunit(view, chosen[i], locked[i].row);
@@ -256,6 +282,9 @@ struct answer_job claim_describe(const struct job *job, const struct job_documen
         .version = job->option->version,
         .anonymous = job->option->anonymous,
         .platform = job->option->anonymous != NULL ? NO_TEXT : job->option->platform,
+        .workunit = workunit,
+        .priority = job->priority,
+        .is_assigned = job->assignment != JOB_GENERAL,
         .usage = job->option->usage,
         .fpops_scale = job->option->fpops_scale,
         .wall_time = job->use.wall_time,
@@ -297,8 +326,10 @@ static enum status take(struct request *request, const struct host_view *view,
         return STATUS_NO_MEMORY;
     for (size_t i = 0; i < count; i++)
         claims[i] = claim_of(request, view, &attempts[i]);
-    status = db_results_claim(request->db, request->arena, request->visit.host.id,
-                              request->visit.user.id, claims, count);
+    status = request->is_replayed
+                 ? STATUS_OK
+                 : db_results_claim(request->db, request->arena, request->visit.host.id,
+                                    request->visit.user.id, claims, count);
     if (status != STATUS_OK)
         return status;
     for (size_t i = 0; i < count; i++) {

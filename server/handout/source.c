@@ -99,7 +99,10 @@ static enum status query(struct source *source, const struct candidate_filter *f
     struct candidate *candidates = NULL;
     struct job *jobs;
     size_t count = 0;
-    enum status status = db_candidates(request->db, request->arena, filter, &candidates, &count);
+    enum status status =
+        request->is_replayed
+            ? STATUS_OK /* all that is known to have been there is in the pool */
+            : db_candidates(request->db, request->arena, filter, &candidates, &count);
 
     if (status != STATUS_OK)
         return status;
@@ -258,6 +261,8 @@ static enum status mark_locality(struct request *request, struct job *jobs, size
     struct text *names;
     enum status status;
 
+    if (request->is_replayed) /* documents are not recorded */
+        return STATUS_OK;
     for (size_t i = 0; i < count && wanted < DOCUMENTS_MAX && request->message.file_count > 0; i++)
         if (jobs[i].app != NULL && jobs[i].app->locality_scheduling == LOCALITY_LITE) {
             of[wanted] = &jobs[i];

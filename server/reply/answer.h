@@ -30,6 +30,9 @@ struct answer_job {
     int64_t resultid, workunitid, appid;
     int64_t report_deadline; /* epoch, as the client is told */
     bool is_resent;
+    bool is_assigned;                    /* by the project, to this host or to all */
+    const struct workunit_row *workunit; /* as it was chosen */
+    int64_t priority;
     const struct app_row *app;
     const struct app_version_row *version;      /* NULL: anonymous platform */
     const struct client_app_version *anonymous; /* the client's own version, else NULL */

@@ -6,7 +6,7 @@
  *
  * Whenever the client is told an id, the stored sequence number becomes 0, because the client
  * counts from 0 under its new id. */
-#include "server/rpc/request.h"
+#include "server/request/authenticate.h"
 
 #include "config/config.h"
 #include "server/base/arena.h"
@@ -23,6 +23,7 @@
 #include "server/request/identify.h"
 #include "server/request/plan_facts.h"
 #include "server/rpc/in_progress.h"
+#include "server/rpc/request.h"
 #include "server/rpc/request_delay.h"
 
 #include <math.h>
@@ -273,18 +274,9 @@ static void check_own_versions(struct request *request)
     }
 }
 
-enum next step_authenticate(struct request *request)
+void authenticate_judge(struct request *request)
 {
-    static enum next (*const parts[])(struct request * request) = {
-        identify, update_host, decide_preferences, keep_cross_project_id};
-
     request->visit.work_refused = request->work_forbidden;
-    for (size_t i = 0; i < sizeof(parts) / sizeof(parts[0]); i++) {
-        enum next next = parts[i](request);
-
-        if (next != NEXT_STEP)
-            return next;
-    }
     check_blacklist(request);
     check_platform(request);
     if (request_may_bring_jobs(request))
@@ -294,5 +286,19 @@ enum next step_authenticate(struct request *request)
         check_interval(request);
     }
     request->visit.plan = request_plan_make(request);
+}
+
+enum next step_authenticate(struct request *request)
+{
+    static enum next (*const parts[])(struct request * request) = {
+        identify, update_host, decide_preferences, keep_cross_project_id};
+
+    for (size_t i = 0; i < sizeof(parts) / sizeof(parts[0]); i++) {
+        enum next next = parts[i](request);
+
+        if (next != NEXT_STEP)
+            return next;
+    }
+    authenticate_judge(request);
     return read_versions(request);
 }

@@ -147,9 +147,11 @@ struct request {
     uint64_t seed;    /* all randomness of this request comes from it */
     struct load load; /* of the server when the request came */
     struct transport transport;
-    bool is_read_only;            /* nothing is to be written: a question of qmctl */
-    bool stop_sched;              /* trigger file: the project is down */
-    bool stop_work;               /* trigger file: it hands out no jobs, and takes reports */
+    bool is_read_only; /* nothing is to be written: a question of qmctl */
+    bool is_replayed; /* a recorded one: what the database said of the host stands in the visit, the
+                         jobs in the pool are nobody else's, and nothing is asked or claimed */
+    bool stop_sched;  /* trigger file: the project is down */
+    bool stop_work;   /* trigger file: it hands out no jobs, and takes reports */
     double database_away_for;     /* s; see delay_of_outage */
     void (*wait)(double seconds); /* between attempts; NULL: do not wait */
 

@@ -1,0 +1,13 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* What follows from who speaks, for the step that finds it out and for recorded requests, of which
+ * it is known. */
+#ifndef SERVER_REQUEST_AUTHENTICATE_H
+#define SERVER_REQUEST_AUTHENTICATE_H
+
+struct request;
+
+/* Once host, preferences and the day are in the visit: says what stands against new jobs, and makes
+ * the plan. Asks no database. */
+void authenticate_judge(struct request *request);
+
+#endif
