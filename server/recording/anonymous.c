@@ -81,14 +81,28 @@ static bool is_listed(const struct element *element)
     return false;
 }
 
-static bool is_vendor_type(const struct element *element, struct text text)
+static bool is_vendors(struct text text)
 {
-    if (strcmp(element->name, "type") != 0)
-        return false;
     for (size_t i = 0; i < sizeof vendor_types / sizeof *vendor_types; i++)
         if (text_is(text, vendor_types[i]))
             return true;
     return false;
+}
+
+struct pseudonym anonymous_type(const struct digest_secret *secret, struct text type)
+{
+    struct pseudonym kept = {.text = ""};
+
+    if (type.length > 0 && !is_vendors(type))
+        return pseudonym_of(secret, type);
+    if (type.length > 0)
+        memcpy(kept.text, type.at, type.length); /* the vendors' are shorter than a pseudonym */
+    return kept;
+}
+
+static bool is_vendor_type(const struct element *element, struct text text)
+{
+    return strcmp(element->name, "type") == 0 && is_vendors(text);
 }
 
 static bool tells_who(const struct anonymizer *anonymizer, struct text text)

@@ -1,31 +1,29 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Of the rows of the database only the numbers in the tables below are written: what decisions look
- * at and the request does not say. */
+/* A record holds what decided about the request and is nowhere else: the figures of recorded_rows.h
+ * of the host's rows, and which jobs there were. Of these it tells the ones that the request was
+ * sent, and what was left in the pool after it: together that is what it found, unless somebody
+ * else came between. Results and workunits have no numbers here, by which a project's web pages
+ * would tell whose they are; only their order is told. */
 #include "server/recording/recorded_request.h"
 
+#include "config/config.h"
 #include "db/db.h"
+#include "server/base/arena.h"
 #include "server/base/buffer.h"
 #include "server/policy/refusal/reason.h"
+#include "server/pool/pool.h"
 #include "server/recording/anonymous.h"
+#include "server/recording/circumstances.h"
+#include "server/recording/recorded_rows.h"
 #include "server/reply/answer.h"
 #include "server/rpc/request.h"
 
 #include <inttypes.h>
-#include <stddef.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "server/base/banned.h"
-
-static void add_real(struct buffer *text, const char *name, double value)
-{
-    buffer_print(text, "<%s>%.17g</%s>\n", name, value, name);
-}
-
-static void add_integer(struct buffer *text, const char *name, int64_t value)
-{
-    buffer_print(text, "<%s>%" PRId64 "</%s>\n", name, value, name);
-}
 
 /* --- who -------------------------------------------------------------------------------------- */
 
@@ -43,159 +41,233 @@ static void add_number(struct buffer *text, const struct digest_secret *secret, 
     buffer_add_element(text, 0, name, text_from(pseudonym.text));
 }
 
-/* --- what was known --------------------------------------------------------------------------- */
-
-/* Numbers of a row or another struct. Of a host neither its age nor its credit: by these it could
- * be found in the statistics that projects publish. What it said itself is in its request. */
-struct number {
-    const char *name;
-    size_t offset;
-    enum { NUMBER_INTEGER, NUMBER_REAL, NUMBER_FLAG } type;
-};
-#define NUMBER(record, field)                                \
-    {                                                        \
-#field, offsetof(struct record, field),              \
-            _Generic(((struct record *)NULL)->field, int64_t \
-                     : NUMBER_INTEGER, double                \
-                     : NUMBER_REAL, bool                     \
-                     : NUMBER_FLAG)                          \
-    }
-#define COUNT_OF(array) (sizeof(array) / sizeof *(array))
-
-static const struct number host_numbers[] = {
-    NUMBER(host_row, rpc_seqno),      NUMBER(host_row, rpc_time),
-    NUMBER(host_row, on_frac),        NUMBER(host_row, connected_frac),
-    NUMBER(host_row, active_frac),    NUMBER(host_row, gpu_active_frac),
-    NUMBER(host_row, avg_turnaround), NUMBER(host_row, duration_correction_factor),
-    NUMBER(host_row, error_rate),     NUMBER(host_row, max_results_day),
-};
-static const struct number version_numbers[] = {
-    NUMBER(host_app_version_row, app_version_id), NUMBER(host_app_version_row, pfc_n),
-    NUMBER(host_app_version_row, pfc_avg),        NUMBER(host_app_version_row, et_n),
-    NUMBER(host_app_version_row, et_avg),         NUMBER(host_app_version_row, max_jobs_per_day),
-    NUMBER(host_app_version_row, n_jobs_today),   NUMBER(host_app_version_row, turnaround_n),
-    NUMBER(host_app_version_row, turnaround_avg), NUMBER(host_app_version_row, consecutive_valid),
-};
-static const struct number global_numbers[] = {
-    NUMBER(global_preferences, disk_max_used_gb),
-    NUMBER(global_preferences, disk_max_used_pct),
-    NUMBER(global_preferences, disk_min_free_gb),
-    NUMBER(global_preferences, work_buf_min_days),
-    NUMBER(global_preferences, ram_max_used_busy_fraction),
-    NUMBER(global_preferences, ram_max_used_idle_fraction),
-    NUMBER(global_preferences, max_ncpus_pct),
-    NUMBER(global_preferences, max_cpus),
-};
-static const struct number project_numbers[] = {
-    NUMBER(project_preferences, resource_share),
-    NUMBER(project_preferences, allow_non_preferred_apps),
-    NUMBER(project_preferences, allow_beta_work),
-    NUMBER(project_preferences, no_cpu),
-    NUMBER(project_preferences, no_gpus),
-    NUMBER(project_preferences, max_cpus),
-    NUMBER(project_preferences, max_jobs),
-};
-static const struct number job_numbers[] = {
-    NUMBER(result_row, appid),
-    NUMBER(result_row, app_version_id),
-    NUMBER(result_row, sent_time),
-    NUMBER(result_row, report_deadline),
-};
-
-static void add_field(struct buffer *text, const struct number *number, const void *record)
+static void add_integer(struct buffer *text, const char *name, int64_t value)
 {
-    const char *field = (const char *)record + number->offset;
-    int64_t integer;
-    double real;
-    bool flag;
+    buffer_print(text, "<%s>%" PRId64 "</%s>\n", name, value, name);
+}
 
-    switch (number->type) {
-    case NUMBER_INTEGER:
-        memcpy(&integer, field, sizeof integer);
-        add_integer(text, number->name, integer);
-        return;
-    case NUMBER_REAL:
-        memcpy(&real, field, sizeof real);
-        add_real(text, number->name, real);
-        return;
-    case NUMBER_FLAG:
-        memcpy(&flag, field, sizeof flag);
-        add_integer(text, number->name, flag);
-        return;
+/* The same as in the request beside it. */
+static void add_pseudonym(struct buffer *text, const struct digest_secret *secret, const char *name,
+                          struct text plain)
+{
+    struct pseudonym pseudonym = pseudonym_of(secret, plain);
+
+    buffer_add_element(text, 0, name, text_from(pseudonym.text));
+}
+
+/* --- what was known of the host --------------------------------------------------------------- */
+
+static void add_in_progress(struct buffer *text, const struct digest_secret *secret,
+                            const struct visit *visit)
+{
+    for (size_t i = 0; visit->in_progress_is_read && i < visit->in_progress_count; i++) {
+        struct host_job job = {.result = visit->in_progress[i]};
+        struct pseudonym name = {.text = ""};
+
+        if (visit->in_progress_has_jobs) { /* only then names are compared with those of the client
+                                            */
+            name = pseudonym_of(secret, job.result.name);
+            job.workunit = visit->in_progress_jobs[i].workunit;
+        }
+        job.workunit.id = job.workunit.id != 0; /* whether it is still there */
+        job.result.name = text_from(name.text);
+        record_row_write(text, &record_in_progress, &job);
     }
 }
 
-static void add_fields(struct buffer *text, const char *name, const struct number *numbers,
-                       size_t count, const void *record)
+static void add_known(struct buffer *text, const struct digest_secret *secret,
+                      const struct visit *visit)
 {
-    buffer_print(text, "<%s>\n", name);
-    for (size_t i = 0; i < count; i++)
-        add_field(text, &numbers[i], record);
-    buffer_print(text, "</%s>\n", name);
-}
+    const struct project_preferences *project = &visit->project_prefs;
 
-static void add_known(struct buffer *text, const struct visit *visit)
-{
-    add_fields(text, "host_row", host_numbers, COUNT_OF(host_numbers), &visit->stored);
-    add_integer(text, "is_new_day", visit->is_new_day);
+    record_row_write(text, &record_hosts, &visit->stored);
     for (size_t i = 0; i < visit->version_count; i++)
-        add_fields(text, "host_app_version", version_numbers, COUNT_OF(version_numbers),
-                   &visit->versions[i]);
-    add_fields(text, "global_preferences_in_force", global_numbers, COUNT_OF(global_numbers),
-               &visit->prefs);
-    add_fields(text, "project_preferences", project_numbers, COUNT_OF(project_numbers),
-               &visit->project_prefs);
-    for (size_t i = 0; i < visit->project_prefs.app_id_count; i++)
-        add_integer(text, "selected_appid", visit->project_prefs.app_ids[i]);
-    for (size_t i = 0; visit->in_progress_is_read && i < visit->in_progress_count; i++)
-        add_fields(text, "job_in_progress", job_numbers, COUNT_OF(job_numbers),
-                   &visit->in_progress[i]);
+        record_row_write(text, &record_host_versions, &visit->versions[i]);
+    for (size_t i = 0; i < visit->version_change_count; i++)
+        record_row_write(text, &record_version_changes, &visit->version_changes[i]);
+    record_row_write(text, &record_globals, &visit->prefs);
+    record_row_write(text, &record_projects, project);
+    for (size_t i = 0; i < project->app_id_count; i++)
+        add_integer(text, "selected_appid", project->app_ids[i]);
+    for (size_t i = 0; i < project->no_resource_count; i++)
+        buffer_add_element(text, 0, "no_resource",
+                           text_from(anonymous_type(secret, project->no_resources[i]).text));
+    add_in_progress(text, secret, visit);
+    for (const struct text_item *item = visit->answer.aborts.first; item != NULL; item = item->next)
+        add_pseudonym(text, secret, "abort", item->text);
+}
+
+/* --- which jobs there were -------------------------------------------------------------------- */
+
+/* Where a job stands in the pool's order. */
+struct order_key {
+    bool is_of_others;
+    int64_t resultid;
+    struct record_unsent *unsent;
+};
+
+static int compare_orders(const void *a, const void *b)
+{
+    const struct order_key *left = a, *right = b;
+
+    if (left->is_of_others != right->is_of_others)
+        return left->is_of_others ? 1 : -1;
+    return (left->resultid > right->resultid) - (left->resultid < right->resultid);
+}
+
+/* Where only the owner of a batch may have its jobs, its number is that of an account. */
+static int64_t anonymous_batch(const struct request *request, int64_t batch)
+{
+    if (!request->config->user_filter || batch == 0)
+        return batch;
+    return batch == request->visit.user.id ? RECORDED_ACCOUNT : RECORDED_OTHER_ACCOUNT;
+}
+
+static void add_supply(struct buffer *text, const struct request *request,
+                       const struct pool_survey *survey)
+{
+    const struct answer *answer = &request->visit.answer;
+    size_t most = survey->count + answer->job_count, count = 0;
+    struct record_unsent *unsent = ARENA_ARRAY(request->arena, most, struct record_unsent);
+    struct order_key *keys = ARENA_ARRAY(request->arena, most, struct order_key);
+
+    if (unsent == NULL || keys == NULL) {
+        text->overflowed = true;
+        return;
+    }
+    for (size_t i = 0; i < answer->job_count; i++) {
+        const struct answer_job *job = &answer->jobs[i];
+
+        if (job->is_resent || job->is_assigned)
+            continue;
+        unsent[count] = (struct record_unsent){
+            .jobs = 1, .workunits = 1, .priority = job->priority, .workunit = *job->workunit};
+        keys[count] = (struct order_key){.resultid = job->resultid, .unsent = &unsent[count]};
+        count++;
+    }
+    for (size_t i = 0; i < survey->count; i++) {
+        const struct pool_survey_class *class = &survey->classes[i];
+
+        unsent[count] = (struct record_unsent){.jobs = class->jobs,
+                                               .workunits = class->workunits,
+                                               .priority = class->job.priority,
+                                               .workunit = class->job.workunit};
+        keys[count] = (struct order_key){.is_of_others = class->is_of_others,
+                                         .resultid = class->job.resultid,
+                                         .unsent = &unsent[count]};
+        count++;
+    }
+    if (count > 0)
+        qsort(keys, count, sizeof(keys[0]), compare_orders);
+    for (size_t i = 0; i < count; i++) {
+        keys[i].unsent->order = (int64_t)i + 1;
+        keys[i].unsent->workunit.batch = anonymous_batch(request, keys[i].unsent->workunit.batch);
+        record_row_write(text, &record_unsent_jobs, keys[i].unsent);
+    }
+}
+
+/* Only for who asked for work. */
+static void survey_pool(const struct request *request, struct record_head *head,
+                        struct pool_survey *ret_survey)
+{
+    const struct visit *visit = &request->visit;
+    const struct pool_survey_question question = {
+        .subjects = {[POOL_USER] = request->config->one_result_per_user_per_wu ? visit->user.id : 0,
+                     [POOL_HOST] =
+                         request->config->one_result_per_host_per_wu ? visit->host.id : 0},
+        .classes_max = RECORDED_CLASSES_MAX,
+        .jobs_max = RECORDED_JOBS_MAX};
+
+    *ret_survey = (struct pool_survey){0};
+    if (request->pool == NULL || !visit->plan.wants_work)
+        return;
+    head->has_supply = pool_survey(request->pool, request->arena, &question, ret_survey);
+    head->supply_is_cut = ret_survey->is_cut;
 }
 
 /* --- what became of it ------------------------------------------------------------------------ */
 
-static void add_job(struct buffer *text, const struct answer_job *job)
+static int64_t place_of(const struct visit *visit, int64_t resultid)
 {
-    buffer_add_string(text, "<job>\n");
-    add_integer(text, "appid", job->appid);
-    add_integer(text, "app_version_id", job->version != NULL ? job->version->id : 0);
-    add_integer(text, "is_resent", job->is_resent);
-    add_real(text, "avg_ncpus", job->usage.avg_ncpus);
-    add_real(text, "coproc_count", job->usage.coproc_count);
-    add_real(text, "projected_flops", job->usage.projected_flops);
-    add_real(text, "wall_time", job->wall_time);
-    add_real(text, "rsc_fpops_est", job->rsc_fpops_est);
-    buffer_add_string(text, "</job>\n");
+    for (size_t i = 0; visit->in_progress_is_read && i < visit->in_progress_count; i++)
+        if (visit->in_progress[i].id == resultid)
+            return (int64_t)i + 1;
+    return 0;
 }
 
-static void add_outcome(struct buffer *text, const struct visit *visit)
+static void add_job(struct buffer *text, const struct digest_secret *secret,
+                    const struct visit *visit, const struct answer_job *job)
 {
-    static const char *const kinds[] = {
-        [ANSWER_FULL] = "full", [ANSWER_NUCLEUS] = "short", [ANSWER_DOWN] = "down"};
+    struct pseudonym type = anonymous_type(secret, job->usage.coproc_type);
+    const struct record_job row = {
+        .appid = job->appid,
+        .app_version_id = job->version != NULL ? job->version->id : 0,
+        .is_resent = job->is_resent,
+        .is_assigned = job->is_assigned,
+        .place = job->is_resent ? place_of(visit, job->resultid) : 0,
+        .coproc_type = text_from(type.text),
+        .avg_ncpus = job->usage.avg_ncpus,
+        .coproc_count = job->usage.coproc_count,
+        .wall_time = job->wall_time,
+        .rsc_disk_bound = job->rsc_disk_bound,
+        .report_deadline = job->report_deadline,
+    };
+
+    record_row_write(text, &record_jobs, &row);
+}
+
+static void add_outcome(struct buffer *text, const struct digest_secret *secret,
+                        const struct visit *visit)
+{
     const struct answer *answer = &visit->answer;
 
-    buffer_add_element(text, 0, "reply", text_from(kinds[answer->kind]));
-    add_real(text, "request_delay", answer->request_delay);
-    add_integer(text, "reports_booked", (int64_t)visit->booked);
     for (size_t i = 0; i < answer->reason_count; i++)
         buffer_add_element(text, 0, "reason", text_from(reason_word(answer->reasons[i])));
+    if (answer->first_reason != NULL)
+        buffer_add_element(text, 0, "first_reason", text_from(answer->first_reason));
     for (size_t i = 0; i < answer->job_count; i++)
-        add_job(text, &answer->jobs[i]);
+        add_job(text, secret, visit, &answer->jobs[i]);
 }
 
-void record_write(const struct request *request, const struct digest_secret *secret,
-                  struct buffer *ret_text)
+static struct record_head head_of(const struct request *request)
 {
     const struct visit *visit = &request->visit;
 
-    buffer_add_string(ret_text, "<recorded>\n");
-    add_integer(ret_text, "format", RECORD_FORMAT);
-    buffer_print(ret_text, "<time>%.6f</time>\n", request->now);
+    return (struct record_head){
+        .now = request->now,
+        .seed_high = (int64_t)(request->seed >> 32),
+        .seed_low = (int64_t)(request->seed & UINT32_MAX),
+        .backlog = request->load.backlog,
+        .stop_work = request->stop_work,
+        .host_is_new = visit->host_is_new,
+        .is_new_day = visit->is_new_day,
+        .only_assigned = visit->user.seti_id != 0,
+        .reads_in_progress = visit->in_progress_is_read,
+        .reads_workunits = visit->in_progress_has_jobs,
+        .kind = (int64_t)visit->answer.kind,
+        .request_delay = visit->answer.request_delay,
+        .reports_booked = (int64_t)visit->booked,
+    };
+}
+
+void record_write(const struct request *request, const struct digest_secret *secret,
+                  const struct circumstances_key *key, struct buffer *ret_text)
+{
+    const struct visit *visit = &request->visit;
+    struct record_head head = head_of(request);
+    struct pool_survey survey;
+
+    survey_pool(request, &head, &survey);
+    buffer_print(ret_text, "<recorded>\n<format>%d</format>\n", (int)RECORD_FORMAT);
+    buffer_add_element(ret_text, 0, "under", text_from(key->text));
     add_number(ret_text, secret, "host", visit->host.id);
     add_number(ret_text, secret, "user", visit->user.id);
-    if (visit->answer.kind == ANSWER_FULL)
-        add_known(ret_text, visit);
-    add_outcome(ret_text, visit);
+    record_row_write(ret_text, &record_heads, &head);
+    if (visit->answer.kind == ANSWER_FULL) {
+        add_known(ret_text, secret, visit);
+        add_supply(ret_text, request, &survey);
+    }
+    add_outcome(ret_text, secret, visit);
     anonymous_request(&request->message, secret, ret_text);
     buffer_add_string(ret_text, "</recorded>\n");
 }

@@ -8,6 +8,7 @@
 #include "server/base/counters.h"
 #include "server/base/file.h"
 #include "server/base/log.h"
+#include "server/project/catalog.h"
 #include "server/rpc/request.h"
 #include "tests/support/requests.h"
 #include "tests/support/test.h"
@@ -26,6 +27,7 @@ enum { DAY = 86400, BIG = 64 << 20 };
 
 static struct arena *arena;
 static struct config config;
+static struct catalog catalog;
 static struct request request;
 static struct recording recording;
 static char folder[64];
@@ -37,7 +39,9 @@ static int make_project(void **state)
     (void)snprintf(folder, sizeof(folder), "/tmp/qm-recording-XXXXXX");
     arena = arena_create(BIG);
     config = (struct config){.record_requests = true, .record_max_mb = 8, .record_days = 7};
-    request = (struct request){.config = &config, .arena = arena, .now = (double)time(NULL)};
+    catalog = (struct catalog){.serial = 1};
+    request = (struct request){
+        .config = &config, .catalog = &catalog, .arena = arena, .now = (double)time(NULL)};
     message_of_a_host(&request.message);
     request.message.authenticator = TEXT("0123456789abcdef0123456789abcdef");
     request.visit.host.id = 4242;
@@ -93,6 +97,27 @@ static struct text content(size_t file)
     return text;
 }
 
+static size_t count_of(struct text text, const char *part)
+{
+    size_t count = 0, at;
+
+    while ((at = text_find(text, text_from(part))) < text.length) {
+        text = (struct text){.at = text.at + at + 1, .length = text.length - at - 1};
+        count++;
+    }
+    return count;
+}
+
+/* In all files. */
+static size_t count_records(void)
+{
+    size_t count = 0;
+
+    for (size_t i = 0; i < count_files(); i++)
+        count += count_of(content(i), "<recorded>\n");
+    return count;
+}
+
 static void nothing_is_kept_unless_asked_for(void **state)
 {
     (void)state;
@@ -113,7 +138,9 @@ static void a_record_is_whole_private_and_without_numbers_of_people(void **state
     record();
     assert_int_equal(count_files(), 1);
     text = content(0);
-    assert_true(text_starts(text, TEXT("<recorded>\n<format>1</format>\n")));
+    assert_true(text_starts(text, TEXT("<circumstances>\n<key>")));
+    assert_int_equal(count_of(text, "<circumstances>\n"), 1);
+    assert_int_equal(count_of(text, "<recorded>\n<format>2</format>\n"), 2);
     assert_true(text_ends(text, TEXT("</recorded>\n")));
     assert_false(text_contains(text, TEXT("4242")));
     assert_false(text_contains(text, request.message.authenticator));
@@ -166,11 +193,9 @@ static void files_are_removed_after_their_days(void **state)
 static void neither_strangers_nor_long_lists_are_recorded(void **state)
 {
     uint64_t before = counter_value(COUNTER_requests_not_recorded);
-    size_t length;
 
     (void)state;
     record();
-    length = content(0).length;
     request.visit.user.id = 0;
     record();
     assert_true(counter_value(COUNTER_requests_not_recorded) == before);
@@ -178,10 +203,29 @@ static void neither_strangers_nor_long_lists_are_recorded(void **state)
     request.transport.body = (struct text){.at = "", .length = RECORDED_BODY_MAX + 1};
     record();
     assert_true(counter_value(COUNTER_requests_not_recorded) == before + 1);
-    assert_int_equal(content(0).length, length);
+    assert_int_equal(count_records(), 1);
     request.transport.body.length = RECORDED_BODY_MAX;
     record();
-    assert_int_equal(content(0).length, 2 * length);
+    assert_int_equal(count_records(), 2);
+}
+
+/* An option or the catalog is another: it is told before the first record that names it. */
+static void new_circumstances_are_told_once(void **state)
+{
+    (void)state;
+    record();
+    config.serial++;
+    config.max_wus_in_progress = 5;
+    record();
+    record();
+    assert_int_equal(count_of(content(0), "<circumstances>\n"), 2);
+    assert_int_equal(count_of(content(0), "<max_wus_in_progress>5<"), 1);
+    catalog.serial++; /* read again, and nothing in it is new */
+    record();
+    assert_int_equal(count_of(content(0), "<circumstances>\n"), 2);
+    request.now += DAY; /* in another file they are told again */
+    record();
+    assert_int_equal(count_of(content(1), "<circumstances>\n"), 1);
 }
 
 /* Its pseudonyms would join nothing there. */
@@ -217,25 +261,60 @@ static void the_file_ends_when_the_option_is_taken_back(void **state)
     assert_int_equal(content(0).length, before.length);
 }
 
-static void all_together_stay_within_their_bound(void **state)
+enum { BOUND = 8 << 20 /* of record_max_mb */, LONG = 300 << 10 };
+
+static uint64_t bytes_of_files(void)
 {
-    const size_t length = 300 << 10;
     uint64_t bytes = 0;
 
-    (void)state;
-    for (int i = 0; i < 60; i++) { /* some 18 MB, of which 8 MiB may stay */
-        struct recorded record = NOTHING_RECORDED;
-
-        recording_turn(&recording, &config, (int64_t)request.now);
-        recording_take(&recording, &request, &record);
-        while (record.text.length < length)
-            buffer_add_string(&record.text, "some more to fill the file with\n");
-        recording_keep(&recording, &record);
-    }
     for (size_t i = 0; i < count_files(); i++)
         bytes += content(i).length;
-    assert_true(bytes <= (8 << 20) + length + 100);
-    assert_true(bytes > 6 << 20);
+    return bytes;
+}
+
+static void record_much(struct recording *into)
+{
+    struct recorded record = NOTHING_RECORDED;
+
+    recording_turn(into, &config, (int64_t)request.now);
+    recording_take(into, &request, &record);
+    while (record.text.length > 0 && record.text.length < LONG)
+        buffer_add_string(&record.text, "some more to fill the file with\n");
+    recording_keep(into, &record);
+}
+
+static void all_together_stay_within_their_bound(void **state)
+{
+    (void)state;
+    for (int i = 0; i < 60; i++) { /* some 18 MB, of which 8 MiB may stay */
+        record_much(&recording);
+        assert_true(bytes_of_files() <= BOUND);
+        arena_reset(arena);
+    }
+    assert_true(bytes_of_files() > BOUND / 2);
+}
+
+/* Each as of a process of its own: what they may still write counts too. */
+static void the_open_files_of_others_count_as_full(void **state)
+{
+    enum { PROCESSES = 10 };
+    static struct recording others[PROCESSES];
+    uint64_t before = counter_value(COUNTER_requests_not_recorded);
+
+    (void)state;
+    for (int i = 0; i < PROCESSES; i++) {
+        recording_init(&others[i]);
+        request.now += 1; /* another name */
+        record_much(&others[i]);
+        arena_reset(arena);
+    }
+    assert_int_equal(count_files(), 8);
+    assert_true(counter_value(COUNTER_requests_not_recorded) == before + PROCESSES - 8);
+    recording_clear(&others[0]); /* its file is closed, and the oldest: it makes place */
+    record_much(&others[PROCESSES - 1]);
+    assert_int_equal(count_files(), 8);
+    for (int i = 1; i < PROCESSES; i++)
+        recording_clear(&others[i]);
 }
 
 static void what_cannot_be_written_is_counted(void **state)
@@ -264,7 +343,9 @@ int main(void)
         IN_PROJECT(neither_strangers_nor_long_lists_are_recorded),
         IN_PROJECT(a_record_does_not_go_to_the_file_of_another_secret),
         IN_PROJECT(the_file_ends_when_the_option_is_taken_back),
+        IN_PROJECT(new_circumstances_are_told_once),
         IN_PROJECT(all_together_stay_within_their_bound),
+        IN_PROJECT(the_open_files_of_others_count_as_full),
         IN_PROJECT(what_cannot_be_written_is_counted),
     };
 
