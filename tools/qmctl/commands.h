@@ -49,6 +49,7 @@ enum exit_code command_completion(struct session *session);
 enum exit_code command_manual(struct session *session);
 enum exit_code command_status(struct session *session);
 enum exit_code command_why(struct session *session);
+enum exit_code command_replay(struct session *session);
 enum exit_code command_check_config(struct session *session);
 
 #endif

@@ -56,7 +56,7 @@ void help_overview(void)
         print_row(&subcommands[i]);
     puts("\nqmctl SUBCOMMAND --help says more.\n"
          "Exit status: 0 done, 1 failed, 2 wrong usage, 3 nothing (why), or a change\n"
-         "(adopt, deploy --dry-run).");
+         "(adopt, replay, deploy --dry-run).");
 }
 
 bool help_group(const char *group)

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* qmctl: the administrator's command. A table of subcommands; each says what it needs, and gets a
  * session. Exit status: 0 done, 1 failed, 2 wrong usage, 3 nothing for this host (why), or
- * something would change (adopt, deploy --dry-run). */
+ * something would change (adopt, replay, deploy --dry-run). */
 #include "tools/qmctl/commands.h"
 
 #include "config/config.h"
@@ -211,6 +211,14 @@ static const struct option why_options[] = {
     {"platform", NULL, "NAME", "The host's platform, when none is known; may be repeated."},
     {"each", NULL, NULL, "A line for each class of jobs, instead of one for each reason."},
     {"most", NULL, "N", "Classes of jobs examined (5000)."},
+};
+static const struct option replay_options[] = {
+    {"config", NULL, "PATH",
+     "Put the requests to the options of this config.xml, or of this project's folder with its "
+     "plan classes, instead of those of then."},
+    {"set", NULL, "OPTION=VALUE", "Change one option of config.xml; may be repeated."},
+    {"plan-classes", NULL, "FILE", "Put them to the plan classes of this file."},
+    {"quiet", NULL, NULL, "No progress on standard error."},
 };
 static const struct option files_options[] = {
     {"host", NULL, "ID", "The files of a host."},
@@ -480,6 +488,14 @@ const struct subcommand subcommands[] = {
      "Says which unsent jobs a host may get now, and why it does not get the others.",
      "qmctl why 42 --app demo", OPTIONS(why_options), .arguments_min = 1, .arguments_max = 1,
      .run = command_why},
+    {"replay", "[FILE|FOLDER...]",
+     "Puts recorded requests (record_requests in config.xml) to other options, without asking or "
+     "writing anything, and says what would become of them. FOLDER is recorded_requests of the "
+     "project, unless it is given. First it says how many come out as recorded under the options "
+     "of then; only these are compared. Each request is put by itself: what a host would have "
+     "had from earlier ones does not count. Exit status 3: something would differ.",
+     "qmctl replay --set max_wus_in_progress=4", OPTIONS(replay_options), .arguments_max = -1,
+     .run = command_replay},
     {"completion", "bash|zsh", "Prints what has a shell complete subcommands and options.",
      "qmctl completion bash >/etc/bash_completion.d/qmctl", .arguments_min = 1, .arguments_max = 1,
      .prints_page = true, .run = command_completion},
