@@ -1,24 +1,24 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Statements that are sent before the answers to earlier ones are read. The server takes them one
- * after the other, so several that do not depend on each other's answers cost one round trip: half
- * of the time of a request went for waking and waiting.
+ * after the other, so several that do not depend on each other's answers cost one round trip, and
+ * rows are locked for a shorter time.
  *
- * Two kinds may be sent ahead. A query (db_query_ahead) whose rows somebody asks for later: they
- * are his if he asks the same with the same values, and nothing was locked or written since it was
- * sent. And what writes (db_run_ahead), where the caller goes on as if the rows that he means had
- * been changed. Answers are read in the order in which they were asked for, at the latest before
- * COMMIT is sent.
+ * Two kinds may be sent ahead. A query (db_query_ahead) whose rows are asked for later: they are
+ * given to whoever asks the same with the same values, unless something was locked or written since
+ * it was sent. And a statement that writes (db_run_ahead), where the caller goes on as if the rows
+ * that are meant had been changed. Answers are read in the order in which the statements were sent,
+ * at the latest before COMMIT is sent.
  *
- * If one is an error or tells of another number of rows, the command that reads it answers
+ * If one of them is an error or tells of another number of rows, the command that reads it answers
  * DB_RETRY, nothing of the transaction can be committed, and until the next COMMIT this connection
- * waits for each answer: the transaction is tried again, and what went wrong comes to light in its
- * own place. What the server was sent behind an error it has executed too, if need be in a new
- * transaction: that is undone by the ROLLBACK that has to follow.
+ * waits for each answer: the transaction is tried again, and the caller learns what went wrong from
+ * the statement itself. The server has also executed what was sent behind an error, perhaps in a
+ * new transaction; the ROLLBACK that has to follow undoes that.
  *
  * Client and server would wait for each other if the one wrote much while the other wrote rows that
- * nobody reads: so behind a query nothing is sent but short queries and commands. On a cluster
- * nothing is sent ahead but what mariadb_transaction.c sends, as long as nobody has shown that an
- * abort by another node is told there all the same. */
+ * nobody reads. So behind a query nothing is sent but short queries and commands. On a cluster
+ * nothing is sent ahead but what mariadb_transaction.c sends, as nobody has shown yet that an abort
+ * by another node is told there all the same. */
 #include "db/mariadb_internal.h"
 
 #include "db/statement.h"
