@@ -85,6 +85,6 @@ while read -r line; do
     # shellcheck disable=SC2046 # its words
     "$QM_BINARY_DIR/${command%% *}" --project "$project" $(sed 's/^qmctl//; s/HOST/4242/' <<<"$command") >"$work/said" 2>&1
     claim "$set_up: $command prints it" grep -qF -- "$printed" "$work/said"
-done < <(sed -n '/^## 7 /,$p' "$QM_SOURCE_DIR/server/running.7.md" | grep '^| `')
+done < <(sed -n '/^## 7 /,/^## 8 /p' "$QM_SOURCE_DIR/server/running.7.md" | grep '^| `')
 claim "the table has rows" test "$count" -ge 12
 finish
