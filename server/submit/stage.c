@@ -195,6 +195,15 @@ static struct text last_part(struct text path)
     return path;
 }
 
+/* An empty folder's name would lead into the root of the file system. */
+static enum status need_folder(const struct stage *stage, struct failure *failure)
+{
+    return stage->config->download_dir.length > 0
+               ? STATUS_OK
+               : fail(failure, STATUS_INVALID,
+                      "config.xml has no download_dir, the folder for files that clients download");
+}
+
 static enum status make_folder(struct stage *stage, struct text name, struct failure *failure)
 {
     char folder[HIERARCHY_FOLDER_SIZE];
@@ -270,7 +279,9 @@ enum status stage_input(struct stage *stage, struct text argument, bool gzip,
         staged->file.name = last_part(staged->argument);
     }
     const char *target;
-    enum status status = find_input(stage, argument, &staged->file, &target, failure);
+    enum status status = need_folder(stage, failure);
+    if (status == STATUS_OK)
+        status = find_input(stage, argument, &staged->file, &target, failure);
     if (status == STATUS_OK && gzip)
         status = measure_gzip(target, &staged->file, stage->arena, failure);
     if (status != STATUS_OK)
@@ -295,9 +306,11 @@ enum status stage_program(struct stage *stage, const char *path, struct text nam
     *ret_executable = executable || (info.st_mode & S_IXUSR) != 0;
     const char *target = text_string(
         stage->arena, hierarchy_path(stage->arena, stage->config->download_dir, name, 0));
+    enum status status = need_folder(stage, failure);
+    if (status != STATUS_OK)
+        return status;
     lock_inputs(stage);
-    enum status status =
-        place_file(stage, path, target, *ret_executable ? 0755 : 0644, &file, failure);
+    status = place_file(stage, path, target, *ret_executable ? 0755 : 0644, &file, failure);
     if (status == STATUS_OK)
         *ret_file = file;
     return status;

@@ -9,10 +9,14 @@
 need curl nginx
 start=2000000000
 
-new_project "<upload_url>http://127.0.0.1/test/upload</upload_url>" \
+echo data >"$work/in"
+new_project "<upload_url>http://127.0.0.1/test/upload</upload_url>"
+"$QM_BINARY_DIR/qmctl" --project "$project" jobs create --app work --in "$QM_SOURCE_DIR/tools/demo/in.xml" \
+    --out "$QM_SOURCE_DIR/templates/simple_out.xml" "$work/in" >/dev/null 2>"$work/no_folder.log"
+claim "without download_dir no file goes anywhere" grep -q "config.xml has no download_dir" "$work/no_folder.log"
+write_config "<upload_url>http://127.0.0.1/test/upload</upload_url>" "<download_dir>$project/download</download_dir>" \
     "<daily_result_quota>10</daily_result_quota>" "<min_sendwork_interval>0</min_sendwork_interval>"
 qmctl() { "$QM_BINARY_DIR/qmctl" --project "$project" "$@"; }
-echo data >"$work/in"
 create() {
     qmctl jobs create --app work --in "$QM_SOURCE_DIR/tools/demo/in.xml" \
         --out "$QM_SOURCE_DIR/templates/simple_out.xml" "$@"

@@ -60,7 +60,7 @@ static void every_trouble_is_told(void **state)
         if (i == DB_TROUBLE_NONE)
             assert_null(health_problem(world->health));
         else
-            assert_string_equal(health_problem(world->health), db_trouble_words[i].words);
+            assert_string_equal(health_problem(world->health), db_trouble_words[i].sentence);
         for (int j = 0; j < DB_TROUBLE_COUNT; j++)
             assert_true(
                 shows(world, 1,
