@@ -148,7 +148,7 @@ static enum status read_head(struct text lines, struct arena *arena,
     if (!text_to_i64(find_line(lines, "format"), &format) || format != RECORD_FORMAT)
         return fail(failure, STATUS_INVALID, "recorded in another format than %d",
                     (int)RECORD_FORMAT);
-    if (!text_is_lower_hex(under, CIRCUMSTANCES_KEY_SIZE - 1))
+    if (under.at == NULL || !text_is_lower_hex(under, CIRCUMSTANCES_KEY_SIZE - 1))
         return fail(failure, STATUS_INVALID, "<under>: no key");
     memcpy(record->under.text, under.at, under.length);
     record->host = find_line(lines, "host");
