@@ -7,9 +7,7 @@
  *                                 documents come along: what cannot be written is not taken.
  *                                 What other transactions have locked is passed by: they are
  *                                 about to take it most likely, and who waits while it holds
- *                                 rows of its own may be waited for. Who would get nothing of its
- *                                 choice, and holds nothing, waits: another choice would be what
- *                                 other requests have reserved
+ *                                 rows of its own may be waited for
  *   update                        of the others
  *   what cannot be written        is over: nobody is offered it again; what only this client
  *                                 cannot read stays for others
@@ -203,6 +201,7 @@ static enum status set_passed_apart(struct request *request, struct job **chosen
             locked[kept] = locked[i];
             chosen[kept++] = chosen[i];
         } else if (row->is_free) {
+            refuse(refused, chosen[i], REASON_OTHERS_FASTER);
             claimed->busy[claimed->busy_count++] = chosen[i];
         } else {
             lose(request, chosen[i], refused, claimed);
@@ -367,21 +366,10 @@ enum status claim_jobs(struct request *request, const struct host_view *view,
         status = set_passed_apart(request, locked_of, locked, &locked_count, refused, ret_claimed);
     if (status != STATUS_OK)
         return status;
-    counter_add(COUNTER_claims_passed_by, ret_claimed->busy_count);
-    if (locked_count == 0 && ret_claimed->busy_count > 0 && request->visit.jobs_sent == 0) {
-        const struct claimed passed = *ret_claimed;
-
-        counter_add(COUNTER_claims_lost, passed.lost);
-        status = claim_jobs(request, view, passed.busy, passed.busy_count, CLAIM_WAITS, refused,
-                            ret_claimed);
-        ret_claimed->lost += passed.lost;
-        return status;
-    }
-    for (size_t i = 0; i < ret_claimed->busy_count; i++)
-        refuse(refused, ret_claimed->busy[i], REASON_OTHERS_FASTER);
     kept = judge_locked(request, view, locked_of, locked, locked_count, refused, &faulty, attempts,
                         ret_claimed);
     counter_add(COUNTER_claims_lost, ret_claimed->lost);
+    counter_add(COUNTER_claims_passed_by, ret_claimed->busy_count);
     if (kept > 0)
         status = take(request, view, attempts, kept, ret_claimed);
     if (status == STATUS_OK && faulty.count > 0)

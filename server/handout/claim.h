@@ -26,8 +26,7 @@ struct claimed {
 };
 
 /* What becomes of jobs that another transaction has locked. Two that wait for each other, as both
- * hold rows of former claims, are a deadlock: so they are passed by, unless nothing that was chosen
- * can be locked and the request has no job yet. */
+ * hold rows of former claims, are a deadlock: only the last claim of a request waits. */
 enum claim_wait { CLAIM_PASSES_BY, CLAIM_WAITS };
 
 /* Locks the workunits and results, checks what can only be decided under the lock, and takes the

@@ -309,21 +309,20 @@ static bool is_served(const struct selection *selection)
     return !selection->serves_always_on || selection->request->visit.jobs_sent > 0;
 }
 
-/* What others had locked is tried once more: they may have been about to do something else than to
- * take it, or have failed. Before it is said that there is nothing, it is waited for. */
+/* Before it is said that there is nothing, what others had locked is waited for: they may have been
+ * about to do something else than to take it, or have failed. */
 static enum status serve_busy(struct selection *selection)
 {
     size_t count = selection->busy_count;
-    enum claim_wait wait = selection->request->visit.jobs_sent > 0 ? CLAIM_PASSES_BY : CLAIM_WAITS;
     struct job **chosen;
     struct claimed claimed;
 
-    if (count == 0)
+    if (count == 0 || selection->request->visit.jobs_sent > 0)
         return STATUS_OK;
     chosen = ARENA_ARRAY(selection->request->arena, count, struct job *);
     if (chosen == NULL)
         return STATUS_NO_MEMORY;
-    return serve_round(selection, selection->busy, count, wait, chosen, &claimed);
+    return serve_round(selection, selection->busy, count, CLAIM_WAITS, chosen, &claimed);
 }
 
 static enum status search_candidates(struct selection *selection)
