@@ -396,12 +396,6 @@ struct counted_results {
 MUST_CHECK enum status db_jobs_lock(struct db *db, struct arena *arena, const struct job_key *keys,
                                     size_t count, const struct counted_results *counts,
                                     struct locked_job *ret_jobs);
-/* The same without waiting: `row` is NULL, too, where another transaction has locked the workunit
- * or the result. (A server older than MariaDB 10.6 waits all the same.) */
-MUST_CHECK enum status db_jobs_lock_free(struct db *db, struct arena *arena,
-                                         const struct job_key *keys, size_t count,
-                                         const struct counted_results *counts,
-                                         struct locked_job *ret_jobs);
 /* Which of these workunits a result was sent of to this user or this host, in order of id. Takes no
  * locks: what is sent at the same moment may be missing. */
 struct had_workunit {

@@ -70,27 +70,9 @@ static enum status take_locked(struct locked_job_cursor *rows, const struct want
     return DB_END(rows);
 }
 
-static enum status query_jobs(struct db *db, struct arena *arena, struct db_ids workunits,
-                              struct db_ids results, const struct counted_results *counts,
-                              bool only_free, struct locked_job_cursor *ret_rows)
-{
-    static const struct counted_results nobody = {.userid = -1, .hostid = -1};
-
-    if (only_free && counts == NULL)
-        return DB_QUERY(db, jobs_lock_free, arena, ret_rows, .workunitids = workunits,
-                        .resultids = results);
-    if (counts == NULL)
-        counts = &nobody;
-    if (only_free)
-        return DB_QUERY(db, jobs_lock_free_counting, arena, ret_rows, .workunitids = workunits,
-                        .resultids = results, .userid = counts->userid, .hostid = counts->hostid);
-    return DB_QUERY(db, jobs_lock, arena, ret_rows, .workunitids = workunits, .resultids = results,
-                    .userid = counts->userid, .hostid = counts->hostid);
-}
-
-static enum status lock(struct db *db, struct arena *arena, const struct job_key *keys,
-                        size_t count, const struct counted_results *counts, bool only_free,
-                        struct locked_job *ret_jobs)
+enum status db_jobs_lock(struct db *db, struct arena *arena, const struct job_key *keys,
+                         size_t count, const struct counted_results *counts,
+                         struct locked_job *ret_jobs)
 {
     struct wanted *wanted = ARENA_ARRAY(arena, count, struct wanted);
     struct locked_list list = {.rows = ARENA_ARRAY(arena, count, struct locked_workunit)};
@@ -114,22 +96,12 @@ static enum status lock(struct db *db, struct arena *arena, const struct job_key
     }
     workunits = (struct db_ids){workunitids, count};
     results = (struct db_ids){resultids, count};
-    status = query_jobs(db, arena, workunits, results, counts, only_free, &rows);
+    status =
+        counts == NULL
+            ? DB_QUERY(db, jobs_lock, arena, &rows, .workunitids = workunits, .resultids = results)
+            : DB_QUERY(db, jobs_lock_counting, arena, &rows, .workunitids = workunits,
+                       .resultids = results, .userid = counts->userid, .hostid = counts->hostid);
     return status == STATUS_OK ? take_locked(&rows, wanted, count, &list, ret_jobs) : status;
-}
-
-enum status db_jobs_lock(struct db *db, struct arena *arena, const struct job_key *keys,
-                         size_t count, const struct counted_results *counts,
-                         struct locked_job *ret_jobs)
-{
-    return lock(db, arena, keys, count, counts, false, ret_jobs);
-}
-
-enum status db_jobs_lock_free(struct db *db, struct arena *arena, const struct job_key *keys,
-                              size_t count, const struct counted_results *counts,
-                              struct locked_job *ret_jobs)
-{
-    return lock(db, arena, keys, count, counts, true, ret_jobs);
 }
 
 enum status db_workunits_had(struct db *db, struct arena *arena, const int64_t *ids, size_t count,

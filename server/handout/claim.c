@@ -4,10 +4,7 @@
  *   lock the workunits, by id     the rules that span instances of a workunit (not over, one per
  *   and the results               user and host, committed version) hold from here to the commit;
  *                                 what is not unsent any more is lost, whoever got it, and when;
- *                                 documents come along: what cannot be written is not taken.
- *                                 What other transactions have locked is passed by: they are
- *                                 about to take it most likely, and who waits while it holds
- *                                 rows of its own may be waited for
+ *                                 documents come along: what cannot be written is not taken
  *   update                        of the others
  *   what cannot be written        is over: nobody is offered it again; what only this client
  *                                 cannot read stays for others
@@ -19,7 +16,6 @@
 #include "server/base/arena.h"
 #include "server/base/counters.h"
 #include "server/base/log.h"
-#include "server/base/sorted.h"
 #include "server/handout/source.h"
 #include "server/handout/view.h"
 #include "server/policy/result/reconcile.h"
@@ -27,8 +23,6 @@
 #include "server/reply/answer.h"
 #include "server/reply/reply.h"
 #include "server/rpc/request.h"
-
-#include <stdlib.h>
 
 #include "server/base/banned.h"
 
@@ -64,7 +58,7 @@ static enum status lock_replayed(struct request *request, struct job *const *cho
 
 /* Which of a workunit's results this user or host has is counted only for rules that ask. */
 static enum status lock_jobs(struct request *request, struct job *const *chosen, size_t count,
-                             enum claim_wait wait, struct locked_job *ret_jobs)
+                             struct locked_job *ret_jobs)
 {
     const struct config *config = request->config;
     const struct counted_results counts = {.userid = request->visit.user.id,
@@ -80,8 +74,8 @@ static enum status lock_jobs(struct request *request, struct job *const *chosen,
         keys[i] = (struct job_key){chosen[i]->resultid, chosen[i]->workunit->id};
         has_rule = has_rule || chosen[i]->assignment != JOB_GENERAL;
     }
-    return (wait == CLAIM_WAITS ? db_jobs_lock : db_jobs_lock_free)(
-        request->db, request->arena, keys, count, has_rule ? &counts : NULL, ret_jobs);
+    return db_jobs_lock(request->db, request->arena, keys, count, has_rule ? &counts : NULL,
+                        ret_jobs);
 }
 
 enum reason claim_judge(const struct host_view *view, const struct job *job,
@@ -159,58 +153,6 @@ static bool stays_as_it_is(enum reason reason)
            reason == REASON_LONG_NAMES;
 }
 
-static void lose(struct request *request, const struct job *job, struct refusals *refused,
-                 struct claimed *claimed)
-{
-    source_lost(request, job->resultid);
-    refuse(refused, job, REASON_OTHERS_FASTER);
-    claimed->lost++;
-}
-
-/* What was passed by is looked at without locks. What is unsent as yet is in other hands, and what
- * is not has been taken; both leave the lists. What is not there at all stays in them. */
-static enum status set_passed_apart(struct request *request, struct job **chosen,
-                                    struct locked_job *locked, size_t *count,
-                                    struct refusals *refused, struct claimed *claimed)
-{
-    int64_t *ids = ARENA_ARRAY(request->arena, *count, int64_t);
-    size_t id_count = 0, row_count = 0, kept = 0;
-    struct unsent_job *rows = NULL;
-    enum status status;
-
-    claimed->busy = ARENA_ARRAY(request->arena, *count, struct job *);
-    if (ids == NULL || claimed->busy == NULL)
-        return STATUS_NO_MEMORY;
-    for (size_t i = 0; i < *count; i++)
-        if (locked[i].row == NULL)
-            ids[id_count++] = chosen[i]->resultid;
-    if (id_count == 0)
-        return STATUS_OK;
-    status = db_unsent_by_id(request->db, request->arena, ids, id_count, &rows, &row_count);
-    if (status != STATUS_OK)
-        return status;
-    if (row_count > 0)
-        qsort(rows, row_count, sizeof(rows[0]), sorted_compare_ids);
-    for (size_t i = 0; i < *count; i++) {
-        const struct unsent_job *row = locked[i].row != NULL || row_count == 0
-                                           ? NULL
-                                           : bsearch(&chosen[i]->resultid, rows, row_count,
-                                                     sizeof(rows[0]), sorted_compare_ids);
-
-        if (row == NULL) {
-            locked[kept] = locked[i];
-            chosen[kept++] = chosen[i];
-        } else if (row->is_free) {
-            refuse(refused, chosen[i], REASON_OTHERS_FASTER);
-            claimed->busy[claimed->busy_count++] = chosen[i];
-        } else {
-            lose(request, chosen[i], refused, claimed);
-        }
-    }
-    *count = kept;
-    return STATUS_OK;
-}
-
 /* Of what was locked, what may be taken; returns how many these are. */
 static size_t judge_locked(struct request *request, const struct host_view *view,
                            struct job *const *chosen, const struct locked_job *locked, size_t count,
@@ -224,7 +166,9 @@ static size_t judge_locked(struct request *request, const struct host_view *view
         enum reason reason = claim_judge(view, chosen[i], locked[i].row);
 
         if (reason == REASON_COUNT && !locked[i].is_unsent) {
-            lose(request, chosen[i], refused, claimed);
+            source_lost(request, chosen[i]->resultid);
+            refuse(refused, chosen[i], REASON_OTHERS_FASTER);
+            claimed->lost++;
             continue;
         }
         if (reason == REASON_COUNT && !request->is_replayed)
@@ -344,37 +288,31 @@ static enum status take(struct request *request, const struct host_view *view,
 }
 
 enum status claim_jobs(struct request *request, const struct host_view *view,
-                       struct job *const *chosen, size_t count, enum claim_wait wait,
-                       struct refusals *refused, struct claimed *ret_claimed)
+                       struct job *const *chosen, size_t count, struct refusals *refused,
+                       struct claimed *ret_claimed)
 {
-    struct job **locked_of = ARENA_ARRAY(request->arena, count, struct job *);
     struct attempt *attempts = ARENA_ARRAY(request->arena, count, struct attempt);
     struct faulty faulty = {.resultids = ARENA_ARRAY(request->arena, count, int64_t),
                             .workunitids = ARENA_ARRAY(request->arena, count, int64_t)};
     struct locked_job *locked = ARENA_ARRAY(request->arena, count, struct locked_job);
-    size_t kept = 0, locked_count = count;
+    size_t kept = 0;
     enum status status;
 
     *ret_claimed = (struct claimed){0};
     if (attempts == NULL || faulty.resultids == NULL || faulty.workunitids == NULL ||
-        locked == NULL || locked_of == NULL)
+        locked == NULL)
         return STATUS_NO_MEMORY;
-    for (size_t i = 0; i < count; i++)
-        locked_of[i] = chosen[i];
-    status = lock_jobs(request, chosen, count, wait, locked);
-    if (status == STATUS_OK && wait == CLAIM_PASSES_BY)
-        status = set_passed_apart(request, locked_of, locked, &locked_count, refused, ret_claimed);
+    status = lock_jobs(request, chosen, count, locked);
     if (status != STATUS_OK)
         return status;
-    kept = judge_locked(request, view, locked_of, locked, locked_count, refused, &faulty, attempts,
-                        ret_claimed);
+    kept =
+        judge_locked(request, view, chosen, locked, count, refused, &faulty, attempts, ret_claimed);
     counter_add(COUNTER_claims_lost, ret_claimed->lost);
-    counter_add(COUNTER_claims_passed_by, ret_claimed->busy_count);
     if (kept > 0)
         status = take(request, view, attempts, kept, ret_claimed);
     if (status == STATUS_OK && faulty.count > 0)
         status = db_results_reject(request->db, request->arena, faulty.resultids,
                                    faulty.workunitids, faulty.count, (int64_t)request->now);
-    ret_claimed->refused = count - kept - ret_claimed->lost - ret_claimed->busy_count;
+    ret_claimed->refused = count - kept - ret_claimed->lost;
     return status;
 }

@@ -18,23 +18,17 @@ struct claimed {
     struct answer_job *jobs; /* what was got, in order of choice */
     const struct job **of;   /* the chosen job of each */
     size_t count;
-    size_t lost;       /* others got there first */
-    size_t refused;    /* by a rule that needs the lock */
-    size_t over;       /* of these, because the workunit is over */
-    struct job **busy; /* passed by: unsent as yet, but locked by another transaction */
-    size_t busy_count;
+    size_t lost;    /* others got there first */
+    size_t refused; /* by a rule that needs the lock */
+    size_t over;    /* of these, because the workunit is over */
 };
-
-/* What becomes of jobs that another transaction has locked. Two that wait for each other, as both
- * hold rows of former claims, are a deadlock: only the last claim of a request waits. */
-enum claim_wait { CLAIM_PASSES_BY, CLAIM_WAITS };
 
 /* Locks the workunits and results, checks what can only be decided under the lock, and takes the
  * results that are still unsent. What was lost or refused is added to `refused`. After any other
  * status than STATUS_OK nothing of it counts: the caller rolls back. */
 MUST_CHECK enum status claim_jobs(struct request *request, const struct host_view *view,
-                                  struct job *const *chosen, size_t count, enum claim_wait wait,
-                                  struct refusals *refused, struct claimed *ret_claimed);
+                                  struct job *const *chosen, size_t count, struct refusals *refused,
+                                  struct claimed *ret_claimed);
 
 /* What only holds under lock, for one job whose version is chosen: REASON_COUNT: it may be taken.
  * `row` NULL: the workunit is gone. */

@@ -42,9 +42,7 @@ struct selection {
     bool has_savepoint;     /* there is a point to go back to */
     struct id_list has_job; /* always-on apps that have theirs */
     bool some_lost;         /* of the last batch, to others */
-    struct job *busy;       /* locked by others when they were chosen; copies */
-    size_t busy_count;
-    bool some_unseen; /* there may be jobs that no search has looked at */
+    bool some_unseen;       /* there may be jobs that no search has looked at */
 };
 
 /* --- what the host was given ------------------------------------------------------------------ */
@@ -139,37 +137,6 @@ static enum status keep_claimed(struct selection *selection, const struct claime
     return STATUS_OK;
 }
 
-static bool is_busy(const struct selection *selection, int64_t resultid)
-{
-    for (size_t i = 0; i < selection->busy_count; i++)
-        if (selection->busy[i].resultid == resultid)
-            return true;
-    return false;
-}
-
-/* The database may offer a job again that another batch had. False: no memory. */
-static bool keep_busy(struct selection *selection, const struct claimed *claimed)
-{
-    struct job *busy;
-
-    if (claimed->busy_count == 0)
-        return true;
-    busy = ARENA_ARRAY(selection->request->arena, selection->busy_count + claimed->busy_count,
-                       struct job);
-    if (busy == NULL)
-        return false;
-    for (size_t i = 0; i < selection->busy_count; i++)
-        busy[i] = selection->busy[i];
-    selection->busy = busy;
-    for (size_t i = 0; i < claimed->busy_count; i++) {
-        if (is_busy(selection, claimed->busy[i]->resultid))
-            continue;
-        busy[selection->busy_count] = *claimed->busy[i];
-        busy[selection->busy_count++].is_gone = false;
-    }
-    return true;
-}
-
 /* Takes back what the answer and the changes say about jobs that the database did not keep. */
 static void forget_new_jobs(struct selection *selection)
 {
@@ -212,8 +179,7 @@ static size_t choose(struct selection *selection, struct job *jobs, size_t count
  * some of that is not got, the reason may not be true, and the next round judges again. So what the
  * choice refused is noted only if all that it chose was got. */
 static enum status serve_round(struct selection *selection, struct job *jobs, size_t count,
-                               enum claim_wait wait, struct job **chosen,
-                               struct claimed *ret_claimed)
+                               struct job **chosen, struct claimed *ret_claimed)
 {
     struct choice_notes judged = selection->judged;
     size_t chosen_count;
@@ -229,12 +195,10 @@ static enum status serve_round(struct selection *selection, struct job *jobs, si
     }
     status = mark_savepoint(selection);
     if (status == STATUS_OK)
-        status = claim_jobs(selection->request, &selection->view, chosen, chosen_count, wait,
+        status = claim_jobs(selection->request, &selection->view, chosen, chosen_count,
                             &selection->refused, ret_claimed);
-    if (status == STATUS_OK && ret_claimed->count == chosen_count)
+    if (status == STATUS_OK && ret_claimed->lost + ret_claimed->refused == 0)
         selection->judged = judged;
-    if (status == STATUS_OK && !keep_busy(selection, ret_claimed))
-        return STATUS_NO_MEMORY;
     return status == STATUS_OK ? keep_claimed(selection, ret_claimed) : status;
 }
 
@@ -250,12 +214,12 @@ static enum status serve_batch(struct selection *selection, struct source *sourc
     selection->some_lost = false;
     for (int round = 0; round < ROUNDS_MAX; round++) {
         struct claimed claimed;
-        enum status status = serve_round(selection, jobs, count, CLAIM_PASSES_BY, chosen, &claimed);
+        enum status status = serve_round(selection, jobs, count, chosen, &claimed);
 
         if (status != STATUS_OK)
             return status;
-        selection->some_lost = selection->some_lost || claimed.lost + claimed.busy_count > 0;
-        if (claimed.lost + claimed.refused + claimed.busy_count == 0)
+        selection->some_lost = selection->some_lost || claimed.lost > 0;
+        if (claimed.lost + claimed.refused == 0)
             return STATUS_OK;
         if (claimed.lost + claimed.over > claimed.count)
             status = source_recheck(source, jobs, count);
@@ -286,8 +250,8 @@ static enum status serve_assigned(struct selection *selection)
         status = assigned_choose(request, &selection->view, selection->wants_work,
                                  &selection->tally, &judged, &chosen, &count);
     if (status == STATUS_OK && count > 0)
-        status = claim_jobs(request, &selection->view, chosen, count, CLAIM_WAITS,
-                            &selection->refused, &claimed);
+        status =
+            claim_jobs(request, &selection->view, chosen, count, &selection->refused, &claimed);
     if (status == STATUS_OK && claimed.lost + claimed.refused == 0)
         selection->judged = judged;
     if (status == STATUS_OK)
@@ -309,22 +273,6 @@ static bool is_served(const struct selection *selection)
     return !selection->serves_always_on || selection->request->visit.jobs_sent > 0;
 }
 
-/* Before it is said that there is nothing, what others had locked is waited for: they may have been
- * about to do something else than to take it, or have failed. */
-static enum status serve_busy(struct selection *selection)
-{
-    size_t count = selection->busy_count;
-    struct job **chosen;
-    struct claimed claimed;
-
-    if (count == 0 || selection->request->visit.jobs_sent > 0)
-        return STATUS_OK;
-    chosen = ARENA_ARRAY(selection->request->arena, count, struct job *);
-    if (chosen == NULL)
-        return STATUS_NO_MEMORY;
-    return serve_round(selection, selection->busy, count, CLAIM_WAITS, chosen, &claimed);
-}
-
 static enum status search_candidates(struct selection *selection)
 {
     struct request *request = selection->request;
@@ -334,17 +282,14 @@ static enum status search_candidates(struct selection *selection)
 
     if (source == NULL)
         return STATUS_NO_MEMORY;
-    selection->busy_count = 0;
     for (;;) {
         struct job *jobs;
         size_t count;
 
         status = source_next(source, selection->some_lost, &jobs, &count);
         selection->some_unseen = source_is_cut(source);
-        if (status != STATUS_OK)
+        if (status != STATUS_OK || count == 0)
             return status;
-        if (count == 0)
-            return serve_busy(selection);
         status = serve_batch(selection, source, jobs, count);
         if (status != STATUS_OK)
             return status;

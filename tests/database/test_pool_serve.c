@@ -14,7 +14,6 @@
 #include "tests/support/test.h"
 
 #include <math.h>
-#include <pthread.h>
 #include <stdio.h>
 #include <stdlib.h>
 
@@ -432,51 +431,6 @@ static void a_failed_transaction_gives_the_jobs_back(void **state)
     assert_status(STATUS_OK, config_set(config, TEXT("request_tries"), TEXT("5"), NULL));
 }
 
-/* A request that waited while it holds rows of a former claim might be waited for by the one that
- * it waits for. */
-static void what_another_transaction_holds_is_passed_by(void **state)
-{
-    uint64_t retries = counter_value(COUNTER_db_retries);
-    const struct answer *answer;
-
-    (void)state;
-    add_jobs(1, 9, 0, "1e6");
-    pool_server_pass(&server, 5);
-    test_sql(database, "START TRANSACTION; SELECT id FROM workunit WHERE id < 3 FOR UPDATE;"
-                       "SELECT id FROM result WHERE id = 4 FOR UPDATE");
-    answer = ask(&server, 1, 4e9, 250);
-    assert_int_equal(answer->job_count, 3);
-    for (size_t i = 0; i < 3; i++)
-        assert_true(answer->jobs[i].resultid == 3 || answer->jobs[i].resultid > 4);
-    test_sql(database, "ROLLBACK");
-    assert_int_equal(counter_value(COUNTER_db_retries), retries);
-    assert_int_equal(figures().jobs, 6); /* what is held is not dropped */
-    assert_int_equal(figures().taken, 0);
-}
-
-static void *ask_beside(void *context)
-{
-    (void)ask_new(context, 1, 100);
-    return NULL;
-}
-
-/* Who held it had other things to do. */
-static void what_is_held_is_waited_for_before_no_work_is_said(void **state)
-{
-    pthread_t thread;
-
-    (void)state;
-    add_jobs(1, 1, 0, "1e6");
-    pool_server_pass(&server, 5);
-    test_sql(database, "START TRANSACTION; SELECT id FROM workunit FOR UPDATE");
-    assert_int_equal(pthread_create(&thread, NULL, ask_beside, &server), 0);
-    test_database_wait_for_lock_wait(database);
-    test_sql(database, "ROLLBACK");
-    (void)pthread_join(thread, NULL);
-    assert_int_equal(server.serving.request.visit.jobs_sent, 1);
-    assert_int_equal(server.serving.request.attempts, 1);
-}
-
 static void two_servers_want_different_jobs_and_one_dies(void **state)
 {
     uint64_t lost = counter_value(COUNTER_claims_lost);
@@ -727,8 +681,6 @@ int main(void)
         CASE(jobs_in_other_hands_are_no_reason_for_no),
         CASE(what_is_no_use_to_a_host_may_be_in_other_hands),
         CASE(a_failed_transaction_gives_the_jobs_back),
-        CASE(what_another_transaction_holds_is_passed_by),
-        CASE(what_is_held_is_waited_for_before_no_work_is_said),
         CASE(two_servers_want_different_jobs_and_one_dies),
         CASE(behind_many_jobs_of_other_users_one_is_found),
         CASE(behind_many_jobs_of_other_hosts_one_is_found),

@@ -22,7 +22,6 @@ struct fake_job {
     bool is_faulty;                           /* the workunit's document cannot be sent */
     bool has_file;                            /* it names the input file "sky" */
     bool others_take;                         /* before the lock */
-    bool others_hold;                         /* the lock, until somebody waits for it */
     bool others_commit;                       /* the workunit to another version, before the lock */
     bool user_had_one, host_had_one;          /* of the workunit, which is seen without a lock */
     int64_t results_of_user, results_of_host; /* counted under the lock */

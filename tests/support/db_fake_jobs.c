@@ -244,18 +244,6 @@ enum status db_jobs_lock(struct db *db, struct arena *in, const struct job_key *
     return CALL(0);
 }
 
-enum status db_jobs_lock_free(struct db *db, struct arena *in, const struct job_key *keys,
-                              size_t count, const struct counted_results *counts,
-                              struct locked_job *ret_jobs)
-{
-    enum status status = db_jobs_lock(db, in, keys, count, counts, ret_jobs);
-
-    for (size_t i = 0; i < count && status == STATUS_OK; i++)
-        if (job_of(keys[i].resultid)->others_hold)
-            ret_jobs[i] = (struct locked_job){0};
-    return status;
-}
-
 static struct unsent_job unsent_job_of(const struct fake_job *job)
 {
     return (struct unsent_job){.resultid = job->result.id,

@@ -324,34 +324,6 @@ static void what_others_took_is_replaced(void **state)
         assert_true(request.visit.answer.jobs[i].resultid >= 1002);
 }
 
-/* Others are preferred; where there are none, what is held is waited for. */
-static void what_others_hold_is_chosen_last(void **state)
-{
-    uint64_t passed = counter_value(COUNTER_claims_passed_by);
-
-    (void)state;
-    for (int i = 0; i < 6; i++)
-        add_job(100)->others_hold = i < 2;
-    run();
-    assert_int_equal(request.visit.answer.job_count, 3);
-    for (size_t i = 0; i < 3; i++)
-        assert_true(request.visit.answer.jobs[i].resultid >= 1002);
-    assert_int_equal(counter_value(COUNTER_claims_passed_by) - passed, 2);
-}
-
-static void what_others_hold_is_waited_for_before_no_work_is_said(void **state)
-{
-    (void)state;
-    for (int i = 0; i < 4; i++) {
-        add_job(100)->others_hold = true;
-        db_fake.jobs[i].others_take = i == 0;
-    }
-    run();
-    assert_int_equal(request.visit.answer.job_count, 3);
-    for (size_t i = 0; i < 3; i++)
-        assert_i64(request.visit.answer.jobs[i].resultid, 1001 + (int64_t)i);
-}
-
 /* Of jobs that take most of their time each processor can do one. What was refused beside such as
  * were not got is not told. */
 static void what_was_refused_beside_lost_jobs_is_not_told(void **state)
@@ -2033,8 +2005,6 @@ static void a_failing_look_up_aborts_nothing(void **state)
 #define EITHER_WAY(CASE)                                                                         \
     CASE(as_much_is_sent_as_is_asked_for), CASE(the_database_has_the_later_deadline),            \
         CASE(deadlines_that_do_not_fit_are_counted), CASE(what_others_took_is_replaced),         \
-        CASE(what_others_hold_is_chosen_last),                                                   \
-        CASE(what_others_hold_is_waited_for_before_no_work_is_said),                             \
         CASE(what_was_refused_beside_lost_jobs_is_not_told),                                     \
         CASE(what_the_last_round_judged_is_told),                                                \
         CASE(only_what_the_last_disk_pass_judged_is_told),                                       \
