@@ -136,7 +136,11 @@ void db_send_ahead(struct db *db, bool may);
 
 /* --- transaction -------------------------------------------------------------------------- */
 
-/* The transaction that commits is the one that began, or db_commit answers DB_RETRY: nodes of a
+/* Where a call says "may be sent ahead", it does not wait for the answer: what it tells is what was
+ * meant, and where that turns out to be wrong a later call, db_commit or db_host_commit at the
+ * latest, answers STATUS_DB_RETRY. The attempt that follows waits for each answer.
+ *
+ * The transaction that commits is the one that began, or db_commit answers DB_RETRY: nodes of a
  * cluster may end a transaction without telling (mariadb_transaction.c). It begins with the first
  * statement that locks or writes; db_begin begins it earlier, where something else is done while
  * the server does it (on a single server there is nothing to do). What only reads needs no
@@ -246,7 +250,9 @@ MUST_CHECK enum status db_host_newest_alike(struct db *db, struct arena *arena, 
 /* Inserts every column of the row (and 0 or "" in columns we do not know); sets *ret_id. */
 MUST_CHECK enum status db_host_insert(struct db *db, const struct host_row *host, int64_t *ret_id);
 /* Writes the columns that a scheduler writes: not id, create_time, userid, credit, venue,
- * avg_turnaround, max_results_day and error_rate, which belong to other programs. */
+ * avg_turnaround, max_results_day and error_rate, which belong to other programs. May be sent
+ * ahead.
+ */
 MUST_CHECK enum status db_host_save(struct db *db, const struct host_row *host);
 /* Whether the host is as it was but for what it says anew with each request (host_contact of
  * columns.def): then db_host_commit can write that along. `was`: the row as it was read under the
@@ -282,6 +288,7 @@ struct host_app_version_change {
     int64_t max_jobs_per_day;
     bool resets_consecutive_valid;
 };
+/* May be sent ahead, but for rows that begin as copies. */
 MUST_CHECK enum status db_host_app_versions_save(struct db *db, int64_t hostid,
                                                  const struct host_app_version_change *changes,
                                                  size_t count);
@@ -303,7 +310,7 @@ struct result_report {
 };
 /* Workunits first (transition_time = now), then results, only where a report may still be booked:
  * IN_PROGRESS, or OVER with NO_REPLY or CLIENT_DETACHED, received_time 0. ret_booked[i] tells
- * whether row i was written. */
+ * whether row i was written. May be sent ahead. */
 MUST_CHECK enum status db_reports_save(struct db *db, struct arena *arena,
                                        const struct result_report *reports, size_t count,
                                        int64_t now, bool *ret_booked);
@@ -419,7 +426,8 @@ struct claim {
     bool is_due_before; /* transition_time of the locked workunit is not after report_deadline */
 };
 /* Takes results for this host and lowers transition_time of their workunits. Both are locked
- * already (db_jobs_lock), by which the results are unsent; where one is not, STATUS_DB_RETRY. */
+ * already (db_jobs_lock), by which the results are unsent; where one is not, STATUS_DB_RETRY. May
+ * be sent ahead. */
 MUST_CHECK enum status db_results_claim(struct db *db, struct arena *arena, int64_t hostid,
                                         int64_t userid, const struct claim *claims, size_t count);
 /* Results that are still UNSENT and never can be sent become OVER/COULDNT_SEND, and their workunits

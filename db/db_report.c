@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Booking reported results. A report is acknowledged only if its row was really written, so every
- * call says which ones were. */
+ * call says which ones were, or, where it is sent ahead, COMMIT fails unless all were. */
 #include "db/mariadb.h"
 #include "server/base/arena.h"
 #include "server/base/sorted.h"

@@ -42,6 +42,8 @@ enum status db_error_status(unsigned error, bool committing)
     case CR_SERVER_HANDSHAKE_ERR:
     case CR_COMMANDS_OUT_OF_SYNC:
     case CR_MALFORMED_PACKET:
+    case CR_OUT_OF_MEMORY: /* half an answer was read: what comes next would be taken for another's
+                            */
     case ER_SERVER_SHUTDOWN:
     case ER_CONNECTION_KILLED:
     case ER_NEW_ABORTING_CONNECTION:
@@ -53,8 +55,6 @@ enum status db_error_status(unsigned error, bool committing)
     case ER_UNKNOWN_COM_ERROR: /* also Galera: this node is not ready */
     case ER_ERROR_DURING_COMMIT:
         return STATUS_DB_GONE;
-    case CR_OUT_OF_MEMORY:
-        return STATUS_NO_MEMORY;
     case ER_PARSE_ERROR:
     case ER_BAD_FIELD_ERROR:
     case ER_NO_SUCH_TABLE:
