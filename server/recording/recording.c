@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* A new file is begun each day and whenever the open one is full; then old ones are removed. The
- * thread that does this holds the lock for the exchange alone. A record goes out in one write to a
- * file opened for appending; a thread that waits for the lock then has sent its reply.
+ * thread that does this holds the locks for the exchange alone. A record goes out in one write to a
+ * file opened for appending. Who writes holds `writing`, for which nobody waits before his reply is
+ * sent; `lock`, which requests take before, is held while nothing is written or read.
  *
  * The bound of bytes holds at every moment, for all processes together: no file grows beyond its
  * share; each process keeps its open file locked, and whoever begins one counts the locked files of
@@ -44,6 +45,7 @@ void recording_init(struct recording *recording)
     *recording = (struct recording){.file = {.descriptor = -1},
                                     .world = {.text = buffer_on_heap(RECORD_BYTES_MAX)}};
     pthread_mutex_init(&recording->lock, NULL);
+    pthread_mutex_init(&recording->writing, NULL);
 }
 
 static void close_file(const struct recording_file *file)
@@ -57,6 +59,7 @@ void recording_clear(struct recording *recording)
     close_file(&recording->file);
     buffer_free(&recording->world.text);
     pthread_mutex_destroy(&recording->lock);
+    pthread_mutex_destroy(&recording->writing);
 }
 
 static uint64_t bytes_max(const struct config *config)
@@ -210,15 +213,18 @@ static void note_failure(struct recording *recording, bool is_failing, const cha
         log_event(LOG_LEVEL_WARNING, "request_not_recorded", text_from(why));
 }
 
-/* What comes meanwhile is dropped. */
-static void close_current(struct recording *recording)
+/* Another file, or none (its descriptor is -1): what comes then is dropped. */
+static void exchange_file(struct recording *recording, const struct recording_file *next)
 {
     struct recording_file ended;
 
-    pthread_mutex_lock(&recording->lock);
+    pthread_mutex_lock(&recording->writing);
     ended = recording->file;
-    recording->file.descriptor = -1;
+    recording->file = *next;
+    pthread_mutex_lock(&recording->lock);
+    recording->is_open = next->descriptor >= 0;
     pthread_mutex_unlock(&recording->lock);
+    pthread_mutex_unlock(&recording->writing);
     close_file(&ended);
 }
 
@@ -239,9 +245,9 @@ static struct recording_file current(struct recording *recording)
 {
     struct recording_file file;
 
-    pthread_mutex_lock(&recording->lock);
+    pthread_mutex_lock(&recording->writing);
     file = recording->file;
-    pthread_mutex_unlock(&recording->lock);
+    pthread_mutex_unlock(&recording->writing);
     return file;
 }
 
@@ -256,12 +262,10 @@ void recording_turn(struct recording *recording, const struct config *config, in
 
     if (!is_due(&ended, config, now))
         return;
-    close_current(recording); /* or its own share would be in the way of the next */
+    exchange_file(recording, &next); /* or its own share would be in the way of the next */
     if (config->record_requests)
         note_failure(recording, open_file(config, now, &next, &failure) != STATUS_OK, failure.text);
-    pthread_mutex_lock(&recording->lock);
-    recording->file = next;
-    pthread_mutex_unlock(&recording->lock);
+    exchange_file(recording, &next);
 }
 
 /* --- circumstances ---------------------------------------------------------------------------- */
@@ -331,12 +335,14 @@ static bool file_has(const struct recording_file *file, const struct circumstanc
 
 /* --- records ---------------------------------------------------------------------------------- */
 
+/* Its number is 0 where no file is open. */
 static struct recording_secret current_secret(struct recording *recording)
 {
-    struct recording_secret secret;
+    struct recording_secret secret = {.number = 0};
 
     pthread_mutex_lock(&recording->lock);
-    secret = recording->secret;
+    if (recording->is_open)
+        secret = recording->secret;
     pthread_mutex_unlock(&recording->lock);
     return secret;
 }
@@ -351,7 +357,7 @@ void recording_take(struct recording *recording, const struct request *request,
         return;
     secret = current_secret(recording);
     is_possible = secret.number > 0 && request->transport.body.length <= RECORDED_BODY_MAX &&
-                  current(recording).descriptor >= 0 && request->catalog != NULL &&
+                  request->catalog != NULL &&
                   describe_world(recording, request, &ret_record->under);
     ret_record->secret = secret.number;
     if (is_possible)
@@ -372,25 +378,35 @@ static enum written append(struct recording_file *file, struct text text)
     return WRITTEN;
 }
 
-/* Of pseudonyms by another secret none would join those in the file; nor is a record of use whose
- * circumstances are gone already. */
-static enum written write_record(struct recording *recording, const struct recorded *record)
+/* Whether the record is of use: of pseudonyms by another secret none would join those in the file,
+ * and the circumstances may be gone already. Where the file lacks them, they are copied. */
+static bool is_of_use(struct recording *recording, const struct recorded *record,
+                      struct buffer *ret_circumstances)
+{
+    const struct recording_world *world = &recording->world;
+    bool is_known = file_has(&recording->file, &record->under), is_there;
+
+    pthread_mutex_lock(&recording->lock);
+    is_there = is_known || strcmp(world->key.text, record->under.text) == 0;
+    if (is_there && !is_known)
+        buffer_add(ret_circumstances, buffer_text(&world->text));
+    is_there = is_there && recording->secret.number == record->secret;
+    pthread_mutex_unlock(&recording->lock);
+    return is_there && !ret_circumstances->overflowed;
+}
+
+static enum written write_record(struct recording *recording, const struct recorded *record,
+                                 struct text circumstances)
 {
     struct recording_file *file = &recording->file;
-    const struct recording_world *world = &recording->world;
-    bool is_new_world = !file_has(file, &record->under);
-    uint64_t bytes = record->text.length + (is_new_world ? world->text.length : 0);
     enum written written = WRITTEN;
 
-    if (file->descriptor < 0 || recording->secret.number != record->secret ||
-        (is_new_world && strcmp(world->key.text, record->under.text) != 0))
-        return WRITTEN_NOT;
-    if (file->bytes + bytes > file->share) {
+    if (file->bytes + record->text.length + circumstances.length > file->share) {
         file->is_full = file->bytes > 0;
         return WRITTEN_NOT;
     }
-    if (is_new_world) {
-        written = append(file, buffer_text(&world->text));
+    if (circumstances.length > 0) {
+        written = append(file, circumstances);
         file->has[file->has_count++ % CIRCUMSTANCES_KEPT] = record->under;
     }
     return written == WRITTEN ? append(file, buffer_text(&record->text)) : written;
@@ -398,18 +414,21 @@ static enum written write_record(struct recording *recording, const struct recor
 
 void recording_keep(struct recording *recording, struct recorded *record)
 {
-    enum written written;
+    struct buffer circumstances = buffer_on_heap(RECORD_BYTES_MAX);
+    enum written written = WRITTEN_NOT;
 
     if (record->text.length > 0) {
-        pthread_mutex_lock(&recording->lock);
-        written = write_record(recording, record);
-        pthread_mutex_unlock(&recording->lock);
+        pthread_mutex_lock(&recording->writing);
+        if (recording->file.descriptor >= 0 && is_of_use(recording, record, &circumstances))
+            written = write_record(recording, record, buffer_text(&circumstances));
+        pthread_mutex_unlock(&recording->writing);
         if (written != WRITTEN_NOT)
             note_failure(recording, written == WRITTEN_FAILED,
                          "a record cannot be written to the file");
         counter_add(written == WRITTEN ? COUNTER_requests_recorded : COUNTER_requests_not_recorded,
                     1);
     }
+    buffer_free(&circumstances);
     buffer_free(&record->text);
     *record = NOTHING_RECORDED;
 }

@@ -58,9 +58,11 @@ struct recording_world {
 
 /* Shared by all threads of a process; what is inside is recording.c's. */
 struct recording {
-    pthread_mutex_t lock;
-    struct recording_secret secret;
+    pthread_mutex_t writing; /* held while a record is written: taken before `lock` */
     struct recording_file file;
+    pthread_mutex_t lock; /* of what follows */
+    bool is_open;         /* there is a file */
+    struct recording_secret secret;
     struct recording_world world;
     bool is_failing; /* and the log says so already */
 };
