@@ -326,7 +326,7 @@ static void check_limits(struct check *check)
               limits.statements);
 }
 
-/* What promises rest on is an error. Advice is a warning. */
+/* Warnings: with any settings the server works. */
 static void check_settings(struct check *check)
 {
     struct database_reading reading;

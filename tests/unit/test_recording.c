@@ -246,6 +246,20 @@ static void a_record_does_not_go_to_the_file_of_another_secret(void **state)
     assert_true(counter_value(COUNTER_requests_not_recorded) == before + 1);
 }
 
+/* A disk may hang while another thread's record is written. */
+static void what_is_written_keeps_no_request_waiting(void **state)
+{
+    struct recorded waiting = NOTHING_RECORDED;
+
+    (void)state;
+    record();
+    pthread_mutex_lock(&recording.writing);
+    recording_take(&recording, &request, &waiting);
+    pthread_mutex_unlock(&recording.writing);
+    assert_true(waiting.text.length > 0);
+    recording_keep(&recording, &waiting);
+}
+
 static void the_file_ends_when_the_option_is_taken_back(void **state)
 {
     struct text before;
@@ -342,6 +356,7 @@ int main(void)
         IN_PROJECT(files_are_removed_after_their_days),
         IN_PROJECT(neither_strangers_nor_long_lists_are_recorded),
         IN_PROJECT(a_record_does_not_go_to_the_file_of_another_secret),
+        IN_PROJECT(what_is_written_keeps_no_request_waiting),
         IN_PROJECT(the_file_ends_when_the_option_is_taken_back),
         IN_PROJECT(new_circumstances_are_told_once),
         IN_PROJECT(all_together_stay_within_their_bound),
