@@ -57,7 +57,8 @@ struct arena {
     size_t bytes_max;
     size_t total; /* handed out since the last reset */
     struct block *block;
-    size_t used; /* of the newest block */
+    size_t used;   /* of the newest block */
+    size_t lacked; /* see arena_lacked */
     bool overflowed;
 };
 
@@ -124,18 +125,23 @@ static bool arena_make_room(struct arena *arena, size_t size)
     return true;
 }
 
+/* Always NULL, for an allocation of `size` bytes. */
+static void *arena_fail(struct arena *arena, size_t size)
+{
+    arena->overflowed = true;
+    if (arena->lacked == 0)
+        arena->lacked = size > SIZE_MAX - arena->total ? SIZE_MAX : arena->total + size;
+    return NULL;
+}
+
 void *arena_alloc(struct arena *arena, size_t size)
 {
     size_t wanted = size == 0 ? 1 : size;
-    if (wanted > SIZE_MAX - 2 * ALIGNMENT) {
-        arena->overflowed = true;
-        return NULL;
-    }
+    if (wanted > SIZE_MAX - 2 * ALIGNMENT)
+        return arena_fail(arena, SIZE_MAX);
     size_t rounded = (wanted + ALIGNMENT - 1) / ALIGNMENT * ALIGNMENT;
-    if (rounded > arena->bytes_max - arena->total || !arena_make_room(arena, rounded + GAP)) {
-        arena->overflowed = true;
-        return NULL;
-    }
+    if (rounded > arena->bytes_max - arena->total || !arena_make_room(arena, rounded + GAP))
+        return arena_fail(arena, rounded);
     char *at = arena->block->bytes + arena->used;
     arena->used += rounded + GAP;
     arena->total += rounded;
@@ -146,10 +152,8 @@ void *arena_alloc(struct arena *arena, size_t size)
 void *arena_alloc_array(struct arena *arena, size_t count, size_t size)
 {
     size_t product;
-    if (__builtin_mul_overflow(count, size, &product)) {
-        arena->overflowed = true;
-        return NULL;
-    }
+    if (__builtin_mul_overflow(count, size, &product))
+        return arena_fail(arena, SIZE_MAX);
     return arena_alloc(arena, product);
 }
 
@@ -161,6 +165,11 @@ bool arena_overflowed(const struct arena *arena)
 size_t arena_used(const struct arena *arena)
 {
     return arena->total;
+}
+
+size_t arena_lacked(const struct arena *arena)
+{
+    return arena->lacked;
 }
 
 struct arena_mark arena_mark(const struct arena *arena)
@@ -192,4 +201,5 @@ void arena_reset(struct arena *arena)
     while (first->previous != NULL)
         first = first->previous;
     arena_rewind(arena, (struct arena_mark){.block = first});
+    arena->lacked = 0;
 }

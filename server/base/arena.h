@@ -19,6 +19,10 @@ void *arena_alloc_array(struct arena *arena, size_t count, size_t size); /* chec
 bool arena_overflowed(const struct arena *arena);
 size_t arena_used(const struct arena *arena); /* bytes handed out since the last reset */
 
+/* The least bound with which the first allocation that failed since the last reset had not failed;
+ * 0: none failed. With it a test walks over all allocations of a function, one after another. */
+size_t arena_lacked(const struct arena *arena);
+
 /* Everything allocated after a mark can be given back, which a repeated transaction does. The
  * overflow mark is taken back too. */
 struct arena_mark {

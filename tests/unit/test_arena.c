@@ -66,14 +66,18 @@ static void bound_is_exact_and_its_mark_sticks(void **state)
     struct arena *arena = arena_create(1024);
     assert_non_null(arena_alloc(arena, 1000));
     assert_false(arena_overflowed(arena));
+    assert_int_equal(arena_lacked(arena), 0);
     assert_null(arena_alloc(arena, 32));
     assert_true(arena_overflowed(arena));
+    assert_null(arena_alloc(arena, 200)); /* not the first that fails */
+    assert_int_equal(arena_lacked(arena), 1008 + 32);
     assert_non_null(arena_alloc(arena, 16)); /* still fits */
     assert_true(arena_overflowed(arena));
     assert_int_equal(arena_used(arena), 1024);
     arena_reset(arena);
     assert_false(arena_overflowed(arena));
     assert_int_equal(arena_used(arena), 0);
+    assert_int_equal(arena_lacked(arena), 0);
     assert_non_null(arena_alloc(arena, 1024));
     arena_destroy(arena);
     arena_destroy(NULL);
@@ -84,6 +88,7 @@ static void impossible_sizes_overflow(void **state)
     (void)state;
     struct arena *arena = arena_create(SIZE_MAX);
     assert_null(arena_alloc(arena, SIZE_MAX));
+    assert_true(arena_lacked(arena) == SIZE_MAX);
     arena_reset(arena);
     assert_null(arena_alloc_array(arena, SIZE_MAX / 2, 3));
     assert_true(arena_overflowed(arena));
@@ -106,6 +111,7 @@ static void rewind_gives_back_what_came_after(void **state)
         assert_null(arena_alloc(arena, 900000));
         arena_rewind(arena, mark);
         assert_false(arena_overflowed(arena));
+        assert_int_equal(arena_lacked(arena), used + 2 * 900000);
         assert_int_equal(arena_used(arena), used);
     }
     assert_string_equal(kept, "kept");

@@ -198,16 +198,15 @@ static void how_late_a_listed_job_was_before_is_told(void **state)
 /* Whatever allocation fails, there is an answer. */
 static void without_memory_nothing_is_accepted(void **state)
 {
-    enum { STEP = 97 };
     struct edf_host host = host_of(2, 1);
     struct edf_job listed[3] = {cpu_job(HOUR, 5 * HOUR), gpu_job(HOUR, 5 * HOUR, 0.5),
                                 cpu_job(2 * HOUR, 9 * HOUR)};
     struct edf_job job = cpu_job(HOUR, 5 * HOUR);
     enum edf_verdict verdict = EDF_LATE;
-    size_t without = 0, unknown = 0;
+    size_t bytes = 0, without = 0, unknown = 0;
 
     (void)state;
-    for (size_t bytes = 0; verdict != EDF_IN_TIME; bytes += STEP) {
+    while (verdict != EDF_IN_TIME) {
         struct arena *small = arena_create(bytes);
         struct edf *edf = edf_create(small, &host, listed, 3, 2, &budget);
         struct edf_reason reason;
@@ -218,6 +217,8 @@ static void without_memory_nothing_is_accepted(void **state)
             unknown += verdict == EDF_TOO_LARGE;
         }
         without += edf == NULL;
+        assert_true(verdict == EDF_IN_TIME || arena_lacked(small) > bytes);
+        bytes = arena_lacked(small);
         arena_destroy(small);
     }
     assert_true(without > 0 && unknown > 0);

@@ -1644,12 +1644,10 @@ static void a_claim_is_judged_by_what_the_lock_shows(void **state)
  * the pool is lost. */
 static void without_memory_a_request_fails_as_a_whole(void **state)
 {
-    enum { STEP = 509, NO_LIMIT = 1 << 24 };
     enum next next = NEXT_FAILED;
-    size_t failed = 0;
+    size_t bytes = 0, failed = 0;
 
-    for (size_t bytes = 0; next != NEXT_STEP; bytes += STEP) {
-        assert_true(bytes < NO_LIMIT);
+    while (next != NEXT_STEP) {
         teardown(state);
         setup_with_pool(state);
         arena_destroy(arena);
@@ -1669,6 +1667,8 @@ static void without_memory_a_request_fails_as_a_whole(void **state)
             break;
         assert_int_equal(next, NEXT_FAILED);
         assert_int_equal(request.failure.status, STATUS_NO_MEMORY);
+        assert_true(arena_lacked(arena) > bytes);
+        bytes = arena_lacked(arena);
         failed++;
     }
     assert_int_equal(request.visit.answer.job_count, 3);
@@ -1798,14 +1798,12 @@ static void whatever_memory_lacks_there_is_an_answer(void **state)
     bool has_pool = request.pool != NULL;
 
     for (int kind = 0; kind < 3; kind++) {
-        enum { STEP = 48, NO_LIMIT = 1 << 22 };
         bool lacks_some = true;
-        size_t failed = 0;
+        size_t bytes = 0, failed = 0;
 
-        for (size_t bytes = 16 * (size_t)kind; lacks_some; bytes += STEP) {
+        while (lacks_some) {
             enum next next;
 
-            assert_true(bytes < NO_LIMIT);
             teardown(state);
             (void)(has_pool ? setup_with_pool(state) : setup(state));
             arena_destroy(arena);
@@ -1815,6 +1813,8 @@ static void whatever_memory_lacks_there_is_an_answer(void **state)
             if (next == NEXT_STEP)
                 next = select_in_transaction(false);
             lacks_some = arena_overflowed(arena);
+            assert_true(!lacks_some || arena_lacked(arena) > bytes);
+            bytes = arena_lacked(arena);
             failed += next == NEXT_FAILED;
             if (next == NEXT_FAILED)
                 assert_int_equal(request.failure.status, STATUS_NO_MEMORY);
