@@ -10,12 +10,8 @@ if ! command -v shellcheck >/dev/null; then
 fi
 mapfile -t scripts < <(
     find . \( -path ./build -o -path ./.git -o -path ./.quickstart -o -path ./tests/captures \) \
-        -prune -o -type f -size -200k -print |
-        while IFS= read -r file; do
-            if head -c 64 "$file" | head -n 1 | grep -aqE '^#!.*/(env +)?(ba|da)?sh'; then
-                echo "$file"
-            fi
-        done | sort
+        -prune -o -type f -size -200k -print0 |
+        LC_ALL=C xargs -0 awk 'FNR == 1 { if (/^#!.*\/(env +)?(ba|da)?sh/) print FILENAME; nextfile }' | sort
 )
 failed=0
 if [ ${#scripts[@]} -eq 0 ]; then
