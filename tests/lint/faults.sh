@@ -82,6 +82,7 @@ fault statements 'nobody runs' db/statements.def '0,/^STATEMENT\(/s//STATEMENT(n
 
 passes requirements
 fault requirements 'there is no' tests/requirements.md 's/unit\/test_reply\.c: a_job/unit\/test_replies.c: a_job/'
+fault requirements 'does not run' tests/unit/test_reply.c '/^ *CASE\(a_job_is_written_in_full\),/d'
 fault requirements 'numbers missing' tests/requirements.md '/^\| 0-4 /d'
 fault requirements 'the compatibility tests name no files' tests/README.md 's/^## Compatibility/## Old/'
 
