@@ -123,6 +123,9 @@ claim "what is whole is read" test "$(figure control $requests)" = "$put"
 claim "what is not is counted" test "$(figure damaged $requests)" = 7
 replay --tsv "$work/damaged/2.recorded"
 claim "a file that is not there is an error" test $? -eq 1
+echo '<config><max_wus_in_progres>2</max_wus_in_progres></config>' >"$work/misspelt.xml"
+replay --tsv --config "$work/misspelt.xml"
+claim "an option that nobody knows is said" grep -q 'misspelt.xml:1: warning: .*max_wus_in_progres' "$work/replay.err"
 replay --set max_wus_in_progres=4
 claim "so is an option that is none" test $? -eq 2
 replay --tsv /dev/null

@@ -19,8 +19,13 @@
 
 #include "server/base/banned.h"
 
-/* All errors where there are several; one is what the failure says. */
-static void print_findings(const struct config_findings *findings)
+static void print_finding(const struct config_finding *finding)
+{
+    fprintf(stderr, TEXT_FORMAT ":%d: %s" TEXT_FORMAT "\n", TEXT_ARG(finding->file), finding->line,
+            finding->is_error ? "" : "warning: ", TEXT_ARG(finding->text));
+}
+
+void print_config_errors(const struct config_findings *findings)
 {
     size_t errors = 0;
 
@@ -28,8 +33,14 @@ static void print_findings(const struct config_findings *findings)
         errors += findings->items[i].is_error;
     for (size_t i = 0; i < findings->count && errors > 1; i++)
         if (findings->items[i].is_error)
-            fprintf(stderr, TEXT_FORMAT ":%d: " TEXT_FORMAT "\n", TEXT_ARG(findings->items[i].file),
-                    findings->items[i].line, TEXT_ARG(findings->items[i].text));
+            print_finding(&findings->items[i]);
+}
+
+void print_config_warnings(const struct config_findings *findings)
+{
+    for (size_t i = 0; i < findings->count; i++)
+        if (!findings->items[i].is_error)
+            print_finding(&findings->items[i]);
 }
 
 static bool is_project(const struct session *session)
@@ -63,7 +74,7 @@ enum status session_config(struct session *session)
                     is_here ? ": go to the project's folder, or give --project DIR" : "");
     }
     if (status != STATUS_OK)
-        print_findings(&findings);
+        print_config_errors(&findings);
     return status;
 }
 

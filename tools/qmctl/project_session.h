@@ -20,6 +20,7 @@
 struct app_row;
 struct arena;
 struct config;
+struct config_findings;
 struct db;
 
 enum exit_code { EXIT_DONE = 0, EXIT_FAILED = 1, EXIT_USAGE = 2, EXIT_NOTHING = 3 };
@@ -88,6 +89,11 @@ const char *option_next(const struct session *session, const char *name, size_t 
 /* STATUS_INVALID with the option's name, which is wrong usage; without the option *number stays. */
 MUST_CHECK enum status option_number(struct session *session, const char *name, int64_t minimum,
                                      int64_t maximum, int64_t *number);
+
+/* What is wrong with a config.xml, on standard error. Errors where there are several, as one is what
+ * the failure says. */
+void print_config_errors(const struct config_findings *findings);
+void print_config_warnings(const struct config_findings *findings);
 
 /* Load config.xml, and connect, once. */
 MUST_CHECK enum status session_config(struct session *session);

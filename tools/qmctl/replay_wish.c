@@ -23,12 +23,21 @@ static struct text written(struct session *session, const struct config *config)
     return buffer_text(&text);
 }
 
+/* An option that was misspelt would be no difference. */
+static void say_what_is_wrong(enum status status, const struct config_findings *findings)
+{
+    if (status != STATUS_OK)
+        print_config_errors(findings);
+    print_config_warnings(findings);
+}
+
 static enum status load_folder(struct session *session, const char *path, struct replay_wish *wish)
 {
-    struct config_findings findings;
+    struct config_findings findings = {.count = 0};
     struct config *config = NULL;
     enum status status = config_load(path, session->arena, &config, &findings, &session->failure);
 
+    say_what_is_wrong(status, &findings);
     if (status != STATUS_OK)
         return status;
     wish->deciding = written(session, config);
@@ -40,7 +49,7 @@ static enum status load_folder(struct session *session, const char *path, struct
 
 static enum status load_file(struct session *session, const char *path, struct replay_wish *wish)
 {
-    struct config_findings findings;
+    struct config_findings findings = {.count = 0};
     struct config *config = NULL;
     struct text document = NO_TEXT;
     enum status status =
@@ -49,6 +58,7 @@ static enum status load_file(struct session *session, const char *path, struct r
     if (status == STATUS_OK)
         status = config_read(document, text_from(path), session->arena, &config, &findings,
                              &session->failure);
+    say_what_is_wrong(status, &findings);
     if (status != STATUS_OK)
         return status;
     wish->deciding = written(session, config);
@@ -83,7 +93,7 @@ static enum status set_options(struct session *session, struct config *config)
         struct text value = text_from(given), name = text_split(&value, '=');
 
         status = config_set(config, name, value, &session->failure);
-        session->is_usage = status != STATUS_OK;
+        session->is_usage = status == STATUS_NOT_FOUND || status == STATUS_INVALID;
     }
     return status;
 }
