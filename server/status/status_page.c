@@ -769,7 +769,7 @@ static void write_queue(struct page_writer *writer)
     page_count(page, figures->pool_jobs);
     buffer_add_string(page, " in memory (");
     page_bytes(page, figures->pool_bytes);
-    buffer_add_string(page, "), of which ");
+    buffer_add_string(page, " set aside, which need not be in use), of which ");
     page_count(page, figures->pool_own);
     buffer_add_string(page, " are this process's own part and ");
     page_count(page, figures->pool_taken);

@@ -90,8 +90,8 @@ const char *option_next(const struct session *session, const char *name, size_t 
 MUST_CHECK enum status option_number(struct session *session, const char *name, int64_t minimum,
                                      int64_t maximum, int64_t *number);
 
-/* What is wrong with a config.xml, on standard error. Errors where there are several, as one is what
- * the failure says. */
+/* What is wrong with a config.xml, on standard error. Errors where there are several, as one is
+ * what the failure says. */
 void print_config_errors(const struct config_findings *findings);
 void print_config_warnings(const struct config_findings *findings);
 
