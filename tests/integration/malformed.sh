@@ -54,12 +54,12 @@ round() { # the requests whose memory is compared, in each round the same
 }
 
 say "memory at the start: $(memory VmRSS) kB"
-run "cut, a report" cut "$captures/067-report-max-2.xml" $step &
+run "cut, a report" cut "$captures/067-report-max-2.xml" "$step" &
 cut=$!
-run "cut, a trickle" cut "$captures/047-trickle-up-first.xml" $step
+run "cut, a trickle" cut "$captures/047-trickle-up-first.xml" "$step"
 wait $cut || failures=$((failures + 1))
-run "cut, a full queue" cut "$captures/137-workload-nvidia-ati-intel-v8.xml" $step
-run "every byte changed" flip "$captures/005-report-success.xml" $step
+run "cut, a full queue" cut "$captures/137-workload-nvidia-ati-intel-v8.xml" "$step"
+run "every byte changed" flip "$captures/005-report-success.xml" "$step"
 round
 run "bodies" bodies "$secret"
 first=$(memory VmRSS)
