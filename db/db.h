@@ -251,8 +251,7 @@ MUST_CHECK enum status db_host_newest_alike(struct db *db, struct arena *arena, 
 MUST_CHECK enum status db_host_insert(struct db *db, const struct host_row *host, int64_t *ret_id);
 /* Writes the columns that a scheduler writes: not id, create_time, userid, credit, venue,
  * avg_turnaround, max_results_day and error_rate, which belong to other programs. May be sent
- * ahead.
- */
+ * ahead. */
 MUST_CHECK enum status db_host_save(struct db *db, const struct host_row *host);
 /* Whether the host is as it was but for what it says anew with each request (host_contact of
  * columns.def): then db_host_commit can write that along. `was`: the row as it was read under the

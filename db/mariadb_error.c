@@ -42,8 +42,7 @@ enum status db_error_status(unsigned error, bool committing)
     case CR_SERVER_HANDSHAKE_ERR:
     case CR_COMMANDS_OUT_OF_SYNC:
     case CR_MALFORMED_PACKET:
-    case CR_OUT_OF_MEMORY: /* half an answer was read: what comes next would be taken for another's
-                            */
+    case CR_OUT_OF_MEMORY: /* part of an answer is unread, and would be taken for the next one */
     case ER_SERVER_SHUTDOWN:
     case ER_CONNECTION_KILLED:
     case ER_NEW_ABORTING_CONNECTION:

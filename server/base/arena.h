@@ -19,8 +19,8 @@ void *arena_alloc_array(struct arena *arena, size_t count, size_t size); /* chec
 bool arena_overflowed(const struct arena *arena);
 size_t arena_used(const struct arena *arena); /* bytes handed out since the last reset */
 
-/* The least bound with which the first allocation that failed since the last reset had not failed;
- * 0: none failed. With it a test walks over all allocations of a function, one after another. */
+/* The least bound with which the first allocation that failed since the last reset would have
+ * succeeded; 0: none failed. So a test can make each allocation of a function fail in turn. */
 size_t arena_lacked(const struct arena *arena);
 
 /* Everything allocated after a mark can be given back, which a repeated transaction does. The

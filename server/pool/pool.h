@@ -205,8 +205,7 @@ MUST_CHECK bool pool_survey(struct pool *pool, struct arena *arena,
 struct pool_figures {
     size_t jobs, taken, own; /* held; taken; of this server's part */
     size_t classes, groups;
-    size_t
-        bytes; /* set aside: tables for `pool_jobs_max` lie in pages that nobody has touched yet */
+    size_t bytes;     /* set aside; of tables that few jobs are in, most is not in use */
     bool is_filled;   /* a whole sweep is done: what is not here was not there */
     bool is_complete; /* filled, and nothing was left out */
 };

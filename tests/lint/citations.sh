@@ -31,7 +31,8 @@ if [ "$(sort "$work/known" | uniq -d | wc -l)" -gt 0 ]; then
 fi
 
 find . \( -name .git -o -name build -o -name captures -o -name '*corpus*' -o -name pictures \) -prune -o -type f -print |
-    sed 's|^\./||' | grep -vE '^(LICENSE|tests/mutants|tests/lint/citations\.sh)$|\.(png|pem|svg|json|yml)$' | xargs -d '\n' grep -lI . | sort >"$work/files"
+    sed 's|^\./||' | grep -vE '^(LICENSE|tests/mutants|tests/lint/citations\.sh)$|\.(png|pem|svg|json|yml)$' |
+    { xargs -d '\n' grep -lI . || true; } | sort >"$work/files"
 
 # Each comment, or paragraph of a page, as one line: FILE:LINE, a tab, its text.
 cat >"$work/texts.awk" <<'AWK'
