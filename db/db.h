@@ -124,6 +124,8 @@ struct db_count {
 };
 struct db_count db_count(const struct db *db);
 void db_count_reset(struct db *db);
+/* Adds what was counted to *count, and resets. */
+void db_count_take(struct db *db, struct db_count *count);
 /* For tests: the nth command from now on (1: the next) is not sent and answers `status`. 0: none.
  */
 void db_fail_nth(struct db *db, uint64_t nth, enum status status);
@@ -158,6 +160,24 @@ enum status db_rollback(struct db *db);
 enum status db_end(struct db *db);
 MUST_CHECK enum status db_savepoint(struct db *db);
 MUST_CHECK enum status db_rollback_to_savepoint(struct db *db);
+
+/* One transaction of several parts, which one COMMIT ends (server/request/together.c). A part may
+ * have its own savepoint, as above. */
+
+/* Whether the connection can: not on a cluster, and not where each answer has to be waited for. */
+bool db_can_share(const struct db *db);
+/* From now on rows that another transaction has locked are waited for (2 s), as from the beginning,
+ * or they are DB_RETRY at once. May be sent ahead. */
+MUST_CHECK enum status db_wait_for_locks(struct db *db, bool waits);
+/* What follows is another part, and waits for no locks. May be sent ahead. */
+MUST_CHECK enum status db_part_begin(struct db *db);
+/* Undoes what followed the last db_part_begin; its locks stay. If it fails, the whole transaction
+ * is gone, or nobody knows what became of it. */
+MUST_CHECK enum status db_part_undo(struct db *db);
+/* Ends a part: as db_host_commit, without COMMIT. May be sent ahead; a host whose guard row is
+ * missing then counts as one that changed meanwhile. */
+MUST_CHECK enum status db_part_end(struct db *db, int64_t hostid, uint64_t token, int64_t now,
+                                   const struct host_row *contact);
 
 /* The guard row of a host (table qm_host): a counter that every RPC really changes, and the token
  * of the last transaction, by which an unknown outcome is looked up. */

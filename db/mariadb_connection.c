@@ -52,19 +52,20 @@ void mariadb_disconnect(struct db *db)
     if (db->mysql != NULL)
         mysql_close(db->mysql);
     db->mysql = NULL;
-    db->has_begun = db->is_open = db->keeps_token = db->can_send_ahead = false;
+    db->has_begun = db->is_open = db->keeps_token = db->can_send_ahead = db->has_part = false;
     database_facts_free(&db->facts);
 }
 
-/* Nobody waits long for a row: the transaction is tried again, and meanwhile holds up no others. */
 static enum status set_session(struct db *db)
 {
     unsigned flags = 0;
-    enum status status =
-        db_run_text(db, "SET SESSION autocommit = 0, tx_isolation = 'READ-COMMITTED',"
-                        " sql_mode = 'STRICT_ALL_TABLES,NO_ENGINE_SUBSTITUTION',"
-                        " innodb_lock_wait_timeout = 2, lock_wait_timeout = 10,"
-                        " character_set_results = NULL");
+    enum status status;
+
+    db->waits_for_locks = true;
+    status = db_run_text(db, "SET SESSION autocommit = 0, tx_isolation = 'READ-COMMITTED',"
+                             " sql_mode = 'STRICT_ALL_TABLES,NO_ENGINE_SUBSTITUTION',"
+                             " innodb_lock_wait_timeout = " LOCK_WAIT_S ", lock_wait_timeout = 10,"
+                             " character_set_results = NULL");
 
     if (status != STATUS_OK)
         return status;

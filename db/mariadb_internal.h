@@ -12,6 +12,10 @@
 
 #define DB_MAGIC 0x51444231u
 
+/* Nobody waits longer for a row: the transaction is tried again, and meanwhile holds up no others.
+ */
+#define LOCK_WAIT_S "2"
+
 enum { AHEAD_MOST = 8 };
 
 struct db_prepared {
@@ -55,6 +59,10 @@ struct db {
     bool always_keeps_token; /* a test wishes so: see db_keep_token */
     bool has_begun;          /* the token was written, or sent at least */
     bool is_open;            /* something was asked since the last end of a transaction */
+    bool waits_for_locks;    /* as the session is set, or will be: see db_wait_for_locks */
+    bool has_part;           /* the savepoint before this part was sent, */
+    bool part_has_written;   /* and it has written something, */
+    bool part_will_do;       /* which it had not at its db_savepoint: they are the same */
     int64_t connection, token;
     struct db_prepared *prepared[STATEMENT_COUNT][STATEMENT_SIZES];
     struct database_facts facts;

@@ -221,6 +221,7 @@ static enum status make_ready(struct db *db, enum statement statement, size_t li
     if ((*ret_prepared)->only_reads)
         return STATUS_OK;
     db->turn++;
+    db->part_has_written = db->part_has_written || (*ret_prepared)->results == NULL;
     return mariadb_begin(db);
 }
 

@@ -20,7 +20,14 @@
  * others before the next statement, in one transaction as in two. What has to stay as it was read
  * is read by a locking statement, or is compared by the statement that writes.
  *
- * No answer is waited for by db_begin and db_savepoint: see mariadb_ahead.c. */
+ * A transaction may have several parts, of different requests. Before each but the first stands a
+ * savepoint, which exists only as long as the transaction does: who can roll back to it knows that
+ * the others' parts are still there. They are written without waiting for locks
+ * (db_wait_for_locks): so a transaction never waits for one request while it holds the locks of
+ * others, and takes part in no deadlock.
+ *
+ * No answer is waited for by db_begin, db_savepoint, db_part_begin and db_wait_for_locks: see
+ * mariadb_ahead.c. */
 #include "db/mariadb_internal.h"
 
 #include "server/base/arena.h"
@@ -124,6 +131,16 @@ enum status mariadb_begin(struct db *db)
     return status == STATUS_OK ? mariadb_read_answers(db) : status;
 }
 
+/* Sends a command without values; its answer is read with the next one that is waited for. */
+static enum status send_command(struct db *db, const char *sql)
+{
+    enum status status = mariadb_check(db);
+
+    if (status == STATUS_OK)
+        status = mariadb_make_room(db, NULL);
+    return status == STATUS_OK ? mariadb_send_text(db, sql, strlen(sql)) : status;
+}
+
 /* `is_kept`: the last statement changed what it changes on condition of the token. Its answer is
  * here, and nothing goes between it and COMMIT, which tells of an abort that comes later. */
 static enum status commit_if(struct db *db, bool is_kept)
@@ -146,7 +163,7 @@ static enum status commit_if(struct db *db, bool is_kept)
     db->count.commits++;
     if (!ask(db, "COMMIT"))
         status = mariadb_note_connection(db, "COMMIT", true);
-    db->has_begun = db->waits_for_each = false;
+    db->has_begun = db->waits_for_each = db->has_part = false;
     db->is_open = status != STATUS_OK;
     return status;
 }
@@ -231,6 +248,7 @@ enum status db_rollback(struct db *db)
     (void)!mariadb_read_answers(db);
     db->is_spoiled = false;
     db->has_begun = db->is_open = false; /* what follows is another one, with another token */
+    db->has_part = false;
     db->count.statements++;
     db->count.round_trips++;
     if (!ask(db, "ROLLBACK")) {
@@ -301,17 +319,87 @@ enum status db_read_only(struct db *db)
  * no round trip. */
 enum status db_savepoint(struct db *db)
 {
-    static const char sql[] = "SAVEPOINT qm";
-    enum status status = mariadb_check(db);
-
-    if (status == STATUS_OK)
-        status = mariadb_make_room(db, NULL);
-    return status == STATUS_OK ? mariadb_send_text(db, sql, sizeof(sql) - 1) : status;
+    db->part_will_do = db->has_part && !db->part_has_written;
+    return db->part_will_do ? mariadb_check(db) : send_command(db, "SAVEPOINT qm");
 }
 
 enum status db_rollback_to_savepoint(struct db *db)
 {
-    return db_run_text(db, "ROLLBACK TO SAVEPOINT qm");
+    return db_run_text(db, db->part_will_do ? "ROLLBACK TO SAVEPOINT qm_part"
+                                            : "ROLLBACK TO SAVEPOINT qm");
+}
+
+/* --- parts ---------------------------------------------------------------------------------- */
+
+#define VERSION_WITHOUT_WAIT 100300 /* MariaDB 10.3: a lock may be waited for 0 s */
+
+bool db_can_share(const struct db *db)
+{
+    return db_sends_ahead(db) && !db->keeps_token &&
+           mysql_get_server_version(db->mysql) >= VERSION_WITHOUT_WAIT;
+}
+
+enum status db_wait_for_locks(struct db *db, bool waits)
+{
+    enum status status = STATUS_OK;
+
+    must(db->magic == DB_MAGIC);
+    if (db->waits_for_locks != waits)
+        status = send_command(db, waits ? "SET SESSION innodb_lock_wait_timeout = " LOCK_WAIT_S
+                                        : "SET SESSION innodb_lock_wait_timeout = 0");
+    if (status == STATUS_OK)
+        db->waits_for_locks = waits;
+    return status;
+}
+
+enum status db_part_begin(struct db *db)
+{
+    enum status status;
+
+    must(!db->waits_for_locks);
+    db->has_part = db->part_has_written = false;
+    status = send_command(db, "SAVEPOINT qm_part");
+    db->has_part = status == STATUS_OK;
+    return status;
+}
+
+/* An answer to something of an earlier part may be among those that are read here. Where no
+ * savepoint was sent, the one of that name is an earlier part's. */
+enum status db_part_undo(struct db *db)
+{
+    enum status status = STATUS_DB_RETRY;
+
+    if (db->has_part)
+        status = db_run_text(db, "ROLLBACK TO SAVEPOINT qm_part");
+    db->has_part = false;
+
+    if (status == STATUS_OK && db->is_spoiled) {
+        mariadb_note_own(db, "a part of the transaction has failed");
+        status = STATUS_DB_RETRY;
+    }
+    return status;
+}
+
+enum { ROWS_OF_CONTACT = 2 }; /* the host's, and its guard row */
+
+enum status db_part_end(struct db *db, int64_t hostid, uint64_t token, int64_t now,
+                        const struct host_row *contact)
+{
+    struct host_contact_row row;
+    uint64_t kept = 0;
+    enum status status;
+
+    must(db->magic == DB_MAGIC && !db->keeps_token);
+    if (contact == NULL)
+        return db_host_guard(db, hostid, token, now);
+    row = db_host_contact(contact);
+    status = DB_RUN_MEANING(db, host_contact_guard, ROWS_OF_CONTACT, &kept, .host_contact = &row,
+                            .id = hostid, .token = (int64_t)token, .now = now);
+    if (status == STATUS_OK && kept != ROWS_OF_CONTACT) {
+        mariadb_note_own(db, "the host has no guard row yet");
+        status = STATUS_DB_RETRY;
+    }
+    return status;
 }
 
 bool db_sees_losses(const struct db *db)
@@ -327,6 +415,18 @@ struct db_count db_count(const struct db *db)
 void db_count_reset(struct db *db)
 {
     db->count = (struct db_count){0};
+}
+
+void db_count_take(struct db *db, struct db_count *count)
+{
+    count->statements += db->count.statements;
+    count->round_trips += db->count.round_trips;
+    count->commits += db->count.commits;
+    count->prepares += db->count.prepares;
+    count->waited_ns += db->count.waited_ns;
+    for (int i = 0; i < DB_ERROR_COUNT; i++)
+        count->errors[i] += db->count.errors[i];
+    db_count_reset(db);
 }
 
 void db_fail_nth(struct db *db, uint64_t nth, enum status status)

@@ -66,9 +66,6 @@ static enum status read_body(struct buffer *ret_body)
     return ret_body->overflowed ? STATUS_TOO_LARGE : STATUS_OK;
 }
 
-/* A program of one request cannot know how many others there are. */
-static const struct load no_load;
-
 static enum status write_reply(const char *content_type, const struct web_request *web,
                                struct text reply)
 {
@@ -136,9 +133,12 @@ enum status serve_cgi(struct server *server, struct failure *failure)
     struct buffer body, reply;
     const char *content_type = "text/xml";
     enum join_page page;
-    enum status status;
+    enum status status = worker_init(&worker, server, NULL);
 
-    worker_init(&worker, server, NULL);
+    if (status != STATUS_OK) {
+        worker_clear(&worker);
+        return fail(failure, status, "no memory");
+    }
     server_look_for_stops(server);
     server_snapshot(server, &snapshot);
     body = buffer_on_heap((size_t)snapshot.config->request_bytes_max);
@@ -164,7 +164,7 @@ enum status serve_cgi(struct server *server, struct failure *failure)
             web.transport.body = buffer_text(&body);
         web_request_read(&web, server_options(server)->clock_from_request, read_environment, NULL);
         load_catalog(&worker, &snapshot);
-        (void)worker_answer(&worker, &snapshot, &web, &no_load, &reply);
+        worker_answer(&worker, &snapshot, &web, &reply);
     } else {
         content_type = "text/plain";
         web_write_state(&web, state_problem(server, &snapshot), &reply);

@@ -257,6 +257,11 @@ struct line_entry *line_take(struct waiting_line *line)
     return entry;
 }
 
+bool line_is_dear(const struct line_entry *entry)
+{
+    return entry->of->at_most > 0;
+}
+
 void line_finish(struct waiting_line *line, struct line_entry *entry, struct line_use use)
 {
     struct line_account *account = entry->of;

@@ -55,6 +55,9 @@ void line_destroy(struct waiting_line *line); /* NULL is fine; it is empty */
 bool line_add(struct waiting_line *line, struct line_entry *entry);
 /* The next one, which is served until line_finish. NULL: nobody waits who may be served now. */
 struct line_entry *line_take(struct waiting_line *line);
+/* Of one that is served: an earlier request of its account held a thread for long, or took much
+ * CPU, a while ago. */
+bool line_is_dear(const struct line_entry *entry);
 void line_finish(struct waiting_line *line, struct line_entry *entry, struct line_use use);
 
 size_t line_length(const struct waiting_line *line); /* that wait */

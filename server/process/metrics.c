@@ -23,7 +23,7 @@ static _Atomic uint64_t errors[DB_ERROR_COUNT];
 
 void metrics_note_request(const struct request *request)
 {
-    struct db_count count;
+    const struct db_count *count = &request->counted;
 
     for (int i = 0; i < STEP_COUNT; i++)
         if (request->step_ns[i] > 0)
@@ -32,14 +32,13 @@ void metrics_note_request(const struct request *request)
         histogram_add(&commit, request->commit_ns);
     if (request->db == NULL)
         return;
-    count = db_count(request->db);
-    counter_add(COUNTER_db_statements, count.statements);
-    counter_add(COUNTER_db_round_trips, count.round_trips);
-    if (count.waited_ns > 0)
-        histogram_add(&database, count.waited_ns);
+    counter_add(COUNTER_db_statements, count->statements);
+    counter_add(COUNTER_db_round_trips, count->round_trips);
+    if (count->waited_ns > 0)
+        histogram_add(&database, count->waited_ns);
     for (int i = 0; i < DB_ERROR_COUNT; i++)
-        if (count.errors[i] > 0)
-            (void)atomic_fetch_add_explicit(&errors[i], count.errors[i], memory_order_relaxed);
+        if (count->errors[i] > 0)
+            (void)atomic_fetch_add_explicit(&errors[i], count->errors[i], memory_order_relaxed);
 }
 
 void metrics_note_served(uint64_t waited_ns, uint64_t served_ns)

@@ -622,14 +622,16 @@ void receiver_join(struct receiver *receiver)
 
 /* --- for others ------------------------------------------------------------------------------- */
 
-static struct received *take_next(struct receiver *receiver, size_t *ret_waiting)
+static struct received *take_next(struct receiver *receiver, bool waits, size_t *ret_waiting)
 {
     struct line_entry *entry = NULL;
 
     pthread_mutex_lock(&receiver->lock);
     while (!atomic_load(&receiver->is_cut) && (entry = line_take(receiver->line)) == NULL &&
-           !receiver->has_ended)
+           !receiver->has_ended && waits)
         pthread_cond_wait(&receiver->added, &receiver->lock);
+    if (entry != NULL)
+        ((struct received *)entry)->is_dear = line_is_dear(entry);
     *ret_waiting = line_length(receiver->line);
     pthread_mutex_unlock(&receiver->lock);
     return (struct received *)entry;
@@ -640,20 +642,21 @@ static void finish_turn(struct receiver *receiver, struct received *received)
 {
     uint64_t now_ns = clock_ns();
     const struct line_use use = {.now_ns = now_ns,
-                                 .held_ns = now_ns - received->taken_ns,
-                                 .cpu_ns = clock_thread_ns() - received->taken_cpu_ns};
+                                 .held_ns = now_ns - received->taken_ns - received->others_ns,
+                                 .cpu_ns = clock_thread_ns() - received->taken_cpu_ns -
+                                           received->others_cpu_ns};
 
     pthread_mutex_lock(&receiver->lock);
     line_finish(receiver->line, &received->waits, use);
     pthread_mutex_unlock(&receiver->lock);
 }
 
-struct received *receiver_take(struct receiver *receiver)
+static struct received *take(struct receiver *receiver, bool waits)
 {
     struct received *received;
     size_t waiting;
 
-    while ((received = take_next(receiver, &waiting)) != NULL) {
+    while ((received = take_next(receiver, waits, &waiting)) != NULL) {
         received->taken_ns = clock_ns();
         received->taken_cpu_ns = clock_thread_ns();
         if (!may_be_late(receiver, received) ||
@@ -663,6 +666,26 @@ struct received *receiver_take(struct receiver *receiver)
         turn_away(receiver, received, waiting);
     }
     return NULL;
+}
+
+struct received *receiver_take(struct receiver *receiver)
+{
+    return take(receiver, true);
+}
+
+struct received *receiver_take_waiting(struct receiver *receiver)
+{
+    return take(receiver, false);
+}
+
+bool receiver_has_waiting(struct receiver *receiver)
+{
+    bool has_waiting;
+
+    pthread_mutex_lock(&receiver->lock);
+    has_waiting = line_length(receiver->line) > 0;
+    pthread_mutex_unlock(&receiver->lock);
+    return has_waiting;
 }
 
 void receiver_free_bytes(struct receiver *receiver, struct received *received)

@@ -57,11 +57,13 @@ struct received {
     /* The receiver's own. */
     struct fcgi_check check;
     uint64_t accepted_ns;
-    bool is_large;                   /* it asked for its account's turn */
-    struct body_turn_entry large;    /* under the receiver's lock */
-    size_t came;                     /* bytes, kept or not */
-    uint64_t taken_ns, taken_cpu_ns; /* when a worker took it, and that thread's CPU until then */
-    uint32_t events;                 /* that it is polled for; 0: it is new */
+    bool is_dear;                      /* see line_is_dear */
+    bool is_large;                     /* it asked for its account's turn */
+    struct body_turn_entry large;      /* under the receiver's lock */
+    size_t came;                       /* bytes, kept or not */
+    uint64_t taken_ns, taken_cpu_ns;   /* when a worker took it, and that thread's CPU until then */
+    uint64_t others_ns, others_cpu_ns; /* what the thread did since then for others: the worker's */
+    uint32_t events;                   /* that it is polled for; 0: it is new */
     struct received *prev, *next;
 };
 
@@ -102,6 +104,9 @@ void receiver_join(struct receiver *receiver);
 
 /* Any worker: the next request, waiting for one; NULL after the end. */
 struct received *receiver_take(struct receiver *receiver);
+/* The same without waiting for one: NULL also where none waits that may be served now. */
+struct received *receiver_take_waiting(struct receiver *receiver);
+bool receiver_has_waiting(struct receiver *receiver);
 /* Its bytes are needed no more. */
 void receiver_free_bytes(struct receiver *receiver, struct received *received);
 /* It is answered and its connection closed. Frees it. */

@@ -34,7 +34,11 @@ static const uint64_t first_record_ns = UINT64_C(5000000000);
 static const uint64_t whole_request_ns = UINT64_C(60000000000);
 static const uint64_t patience_ns = UINT64_C(30000000000);
 
-enum { DESCRIPTORS_KEPT = 64, DESCRIPTORS_OF_WORKER = 6, CONNECTIONS_LEAST = 64 };
+enum {
+    DESCRIPTORS_KEPT = 64,
+    DESCRIPTORS_OF_WORKER = 4 + 2 * TOGETHER_MOST,
+    CONNECTIONS_LEAST = 64
+};
 
 /* Of all requests that are read or wait, beside two of the largest. */
 #define WAITING_BYTES_MAX ((size_t)256 * 1024 * 1024)
@@ -66,7 +70,7 @@ static void *thread_main(void *context)
 {
     struct worker_thread *thread = context;
 
-    worker_serve(&thread->worker, thread->running->receiver);
+    worker_serve(&thread->worker);
     atomic_fetch_sub(&thread->running->threads_running, 1);
     return NULL;
 }
@@ -74,12 +78,12 @@ static void *thread_main(void *context)
 static enum status start_thread(struct running *running, struct failure *failure)
 {
     struct worker_thread *thread = &running->threads[running->thread_count];
-    struct fcgi *fcgi = fcgi_create();
 
-    if (fcgi == NULL)
-        return fail(failure, STATUS_NO_MEMORY, "no memory");
     thread->running = running;
-    worker_init(&thread->worker, running->server, fcgi);
+    if (worker_init(&thread->worker, running->server, running->receiver) != STATUS_OK) {
+        worker_clear(&thread->worker);
+        return fail(failure, STATUS_NO_MEMORY, "no memory");
+    }
     atomic_fetch_add(&running->threads_running, 1);
     if (pthread_create(&thread->id, NULL, thread_main, thread) != 0) {
         atomic_fetch_sub(&running->threads_running, 1);

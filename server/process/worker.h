@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* A worker: what one thread needs to serve requests one after the other (its arena, its connections
- * to both databases, its libfcgi request), and how it makes a reply from a body. */
+/* A worker: what one thread needs to serve requests (exchanges with the web server, its connections
+ * to both databases), and how it makes a reply from a body. */
 #ifndef SERVER_PROCESS_WORKER_H
 #define SERVER_PROCESS_WORKER_H
 
@@ -8,15 +8,15 @@
 #include "server/base/status.h"
 #include "server/base/text.h"
 #include "server/join/join_page.h"
-#include "server/recording/recording.h"
+#include "server/process/exchange.h"
+#include "server/request/together.h"
 #include "server/rpc/request.h"
 
-#include <pthread.h>
 #include <stdbool.h>
+#include <stddef.h>
 #include <stdint.h>
 
 struct config;
-struct fcgi;
 struct files;
 struct load;
 struct receiver;
@@ -26,46 +26,56 @@ struct web_request;
 
 struct worker {
     struct server *server;
-    struct fcgi *fcgi; /* NULL for CGI */
-    struct arena *arena;
-    size_t arena_bytes_max;
+    struct receiver *receiver; /* NULL for CGI */
 
     /* The connection to the database and the configuration that it was opened with. */
     struct db *db;
     struct config *db_config;
+    bool db_was_away;          /* a request found it useless */
     int db_failures;           /* in a row */
     uint64_t db_not_before_ns; /* monotonic: the next try to connect */
 
     struct files *files; /* the link to the file database */
 
-    struct recorded record; /* of the request that is being served */
-
-    /* The web server's connection, for whoever must end an exchange that takes too long. */
-    pthread_mutex_t lock;
-    int connection;       /* -1: none, or none that may be cut */
-    uint64_t deadline_ns; /* monotonic */
+    /* The first together.count exchanges wait for the COMMIT of a transaction that they share; the
+     * next one is of the request that is being served. CGI has one. */
+    struct exchange exchanges[TOGETHER_MOST];
+    size_t exchange_count;
+    struct together together;
+    uint64_t together_since_ns; /* monotonic */
+    size_t alone_left; /* requests that share nothing, after some that did were tried again */
 };
 
-void worker_init(struct worker *worker, struct server *server, struct fcgi *fcgi);
+/* Without a receiver for CGI. After a failure worker_clear is still to be called. */
+MUST_CHECK enum status worker_init(struct worker *worker, struct server *server,
+                                   struct receiver *receiver);
 void worker_clear(struct worker *worker);
 /* It is opened again when it is needed. */
 void worker_close_database(struct worker *worker);
+/* Between two transactions: gives a connection up that is of no use, and rolls back what is open.
+ */
+void worker_tend_database(struct worker *worker);
 
-/* Runs one request; the reply is in `ret_reply`, the log line is written. `load` is the server's
- * when the request came. True: it was served, and not only refused. */
-bool worker_answer(struct worker *worker, const struct snapshot *snapshot,
-                   const struct web_request *web, const struct load *load,
-                   struct buffer *ret_reply);
+/* Runs one request of CGI; the reply is in `ret_reply`, the log line is written. */
+void worker_answer(struct worker *worker, const struct snapshot *snapshot,
+                   const struct web_request *web, struct buffer *ret_reply);
+/* The same in parts: fills in exchange->request, with the reply in exchange->reply. `load` is the
+ * server's when the request came. False: no memory; the reply stays empty, and the client comes
+ * again. */
+bool worker_begin_request(struct worker *worker, struct exchange *exchange,
+                          const struct snapshot *snapshot, const struct load *load);
+/* Behind request_begin and what follows it. True: it was served, and not only refused. */
+bool worker_end_request(struct worker *worker, struct exchange *exchange, enum outcome outcome,
+                        struct buffer *ret_reply);
 
 /* Answers a page for joining (not JOIN_NONE); false: it refused somebody who may be guessing. */
 bool worker_join(struct worker *worker, const struct snapshot *snapshot,
                  const struct web_request *web, enum join_page page, struct text query,
                  struct buffer *ret_page);
 
-/* Thread main: serves what the receiver has, until it ends. */
-void worker_serve(struct worker *worker, struct receiver *receiver);
-/* Any thread: shuts the connection down if its time is over at `now_ns`; UINT64_MAX: in any case.
- */
+/* Thread main (serve_line.c): serves what the receiver has, until it ends. */
+void worker_serve(struct worker *worker);
+/* Any thread: shuts connections down whose time is over at `now_ns`; UINT64_MAX: in any case. */
 void worker_cut_overdue(struct worker *worker, uint64_t now_ns);
 
 #endif

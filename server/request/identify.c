@@ -81,6 +81,12 @@ static enum next try_user(struct request *request, enum status status, bool *ret
     return NEXT_STEP;
 }
 
+/* The others of a shared transaction keep theirs: the request is tried again alone. */
+static enum status give_locks_back(struct request *request)
+{
+    return request->is_guest ? STATUS_DB_RETRY : db_rollback(request->db);
+}
+
 static enum next try_weak_key(struct request *request, bool *ret_found)
 {
     struct visit *visit = &request->visit;
@@ -124,7 +130,7 @@ static enum next try_owner(struct request *request, bool has_user, bool *ret_is_
     enum status status = STATUS_OK;
 
     if (next == NEXT_STEP && !*ret_is_owner)
-        status = db_rollback(request->db);
+        status = give_locks_back(request);
     return status == STATUS_OK ? next : request_failed(request, status, "rollback");
 }
 
@@ -209,7 +215,7 @@ static enum next search_host(struct request *request, enum host_decision decisio
     bool taken = false;
 
     if (is_locked) /* give the wrong host's lock back: user before host */
-        status = db_rollback(request->db);
+        status = give_locks_back(request);
     if (status == STATUS_OK)
         status = db_user_lock(request->db, visit->user.id);
     if (status == STATUS_NOT_FOUND) /* gone since it was read */

@@ -31,13 +31,11 @@ void request_log(const struct request *request, size_t reply_bytes)
 {
     enum log_level level = level_of(request->failure.status);
     const struct visit *visit = &request->visit;
-    struct db_count count = {0};
+    const struct db_count *count = &request->counted;
     struct buffer line;
 
     if (!log_wants(level))
         return;
-    if (request->db != NULL)
-        count = db_count(request->db);
     line = buffer_on_heap(4000);
     buffer_print(&line, "event=request host=%" PRId64 " user=%" PRId64 " reply=%s",
                  visit->host.id != 0 ? visit->host.id : request->message.hostid, visit->user.id,
@@ -57,8 +55,10 @@ void request_log(const struct request *request, size_t reply_bytes)
                      microseconds(request->step_ns[step]));
     buffer_print(&line, " commit_us=%" PRIu64 " total_us=%" PRIu64,
                  microseconds(request->commit_ns), microseconds(request->total_ns));
-    buffer_print(&line, " statements=%" PRIu64 " trips=%" PRIu64 " attempts=%d", count.statements,
-                 count.round_trips, request->attempts);
+    buffer_print(&line, " statements=%" PRIu64 " trips=%" PRIu64 " attempts=%d", count->statements,
+                 count->round_trips, request->attempts);
+    if (request->together > 1)
+        buffer_print(&line, " together=%zu", request->together);
     buffer_print(&line, " in=%zu out=%zu client=%" PRId64, request->transport.body.length,
                  reply_bytes, request->client_version);
     if (request->failure.status != STATUS_OK)

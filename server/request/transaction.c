@@ -7,7 +7,10 @@
  * token of its own in the host's guard row, by its last statement, and a new connection can see
  * whether it is there. A token is never used for two attempts, or the trace of one could be taken
  * for the other. On a cluster, what another node has not told yet may be missing; but then the
- * next attempt changes the same row, and only one of the two can be kept. */
+ * next attempt changes the same row, and only one of the two can be kept.
+ *
+ * Where other requests wait, the transaction is not committed here, and goes on with theirs
+ * (together.h). */
 #include "server/request/walk.h"
 
 #include "config/config.h"
@@ -17,6 +20,7 @@
 #include "server/base/random.h"
 #include "server/handout/source.h"
 #include "server/handout/stream_ledger.h"
+#include "server/request/together.h"
 
 #include <string.h>
 
@@ -66,35 +70,67 @@ static enum outcome reconnect(struct request *request)
     return OUTCOME_AGAIN;
 }
 
-/* As long as nobody knows, nothing is tried again: the client's next request shows what it got. */
-static enum outcome look_up_commit(struct request *request)
+/* Whether the token of one of them is there. They were committed together or not at all; one token
+ * may be missing because the host's next request was served meanwhile. */
+static enum status find_token(struct request *const *requests, size_t count, bool *ret_is_there)
 {
-    uint64_t token = 0;
+    struct db *db = requests[0]->db;
+    enum status status = STATUS_OK;
+
+    *ret_is_there = false;
+    for (size_t i = 0; i < count && status == STATUS_OK && !*ret_is_there; i++) {
+        uint64_t token = 0;
+
+        status = db_host_token(db, requests[i]->visit.host.id, &token);
+        *ret_is_there = status == STATUS_OK && token == requests[i]->token;
+        if (status == STATUS_NOT_FOUND)
+            status = STATUS_OK;
+    }
+    db_rollback(db);
+    return status;
+}
+
+/* As long as nobody knows, nothing is tried again: the client's next request shows what it got. */
+static enum outcome look_up_commit(struct request *const *requests, size_t count)
+{
     enum status status = STATUS_DB_GONE;
+    bool is_there = false;
 
     counter_add(COUNTER_db_unknown_outcomes, 1);
     for (int i = 0; i < REOPENS_MAX && status == STATUS_DB_GONE; i++) {
-        if (reconnect(request) == OUTCOME_DOWN)
+        if (reconnect(requests[0]) == OUTCOME_DOWN)
             return OUTCOME_DOWN;
-        status = db_host_token(request->db, request->visit.host.id, &token);
-        db_rollback(request->db);
+        status = find_token(requests, count, &is_there);
     }
-    if (status == STATUS_OK && token == request->token)
+    if (is_there)
         return OUTCOME_COMMITTED;
-    return status == STATUS_OK || status == STATUS_NOT_FOUND ? OUTCOME_AGAIN : OUTCOME_LATER;
+    return status == STATUS_OK ? OUTCOME_AGAIN : OUTCOME_LATER;
+}
+
+enum outcome request_commit_all(struct request *const *requests, size_t count)
+{
+    enum status status = db_commit(requests[0]->db);
+
+    if (status == STATUS_OK)
+        return OUTCOME_COMMITTED;
+    return status == STATUS_DB_UNKNOWN ? look_up_commit(requests, count) : OUTCOME_AGAIN;
+}
+
+static const struct host_row *contact_of(const struct request *request)
+{
+    return request->visit.contact_waits ? &request->visit.host : NULL;
 }
 
 static enum outcome commit(struct request *request)
 {
     uint64_t begun = clock_ns();
-    enum status status =
-        db_host_commit(request->db, request->visit.host.id, request->token, (int64_t)request->now,
-                       request->visit.contact_waits ? &request->visit.host : NULL);
+    enum status status = db_host_commit(request->db, request->visit.host.id, request->token,
+                                        (int64_t)request->now, contact_of(request));
     enum outcome outcome = OUTCOME_COMMITTED;
 
-    if (status == STATUS_DB_UNKNOWN)
-        outcome = look_up_commit(request);
-    else if (status != STATUS_OK) {
+    if (status == STATUS_DB_UNKNOWN) {
+        outcome = look_up_commit(&request, 1);
+    } else if (status != STATUS_OK) {
         request_failed(request, status, "commit");
         outcome = outcome_of(status);
     }
@@ -102,14 +138,50 @@ static enum outcome commit(struct request *request)
     return outcome;
 }
 
-static enum outcome attempt(struct request *request)
+static enum outcome join(struct request *request)
 {
+    uint64_t begun = clock_ns();
+    enum status status = db_part_end(request->db, request->visit.host.id, request->token,
+                                     (int64_t)request->now, contact_of(request));
+
+    request->commit_ns += clock_ns() - begun;
+    if (status != STATUS_OK) {
+        request_failed(request, status, "part");
+        return outcome_of(status);
+    }
+    db_count_take(request->db, &request->counted);
+    return OUTCOME_JOINED;
+}
+
+/* A request that was tried before goes on alone: what was in the way may be the others. */
+static bool may_share(const struct request *request, const struct together *together)
+{
+    return together != NULL && request->attempts == 1 && db_can_share(request->db);
+}
+
+/* Who may have guests waits for no locks, as they do not. */
+static enum next begin_attempt(struct request *request, bool may_be_shared)
+{
+    enum status status = db_wait_for_locks(request->db, !may_be_shared);
+
+    if (status == STATUS_OK && request->is_guest)
+        status = db_part_begin(request->db);
+    return status == STATUS_OK ? NEXT_STEP : request_failed(request, status, "beginning");
+}
+
+enum outcome request_attempt(struct request *request, struct together *together)
+{
+    bool may_be_shared;
+
     request->attempts++;
     request->token = random_mix(request->seed, SEED_TOKEN + (uint64_t)request->attempts);
     memset(&request->failure, 0, sizeof(request->failure));
     memset(&request->visit, 0, sizeof(request->visit));
     request->visit.answer = request->early;
     request->visit.budget = request->budget;
+    may_be_shared = request->is_guest || may_share(request, together);
+    if (begin_attempt(request, may_be_shared) != NEXT_STEP)
+        return outcome_of(request->failure.status);
     for (int step = STEP_TRANSACTION; step < STEP_COUNT; step++) {
         switch (request_run_step(request, (enum step)step)) {
         case NEXT_STEP:
@@ -120,6 +192,8 @@ static enum outcome attempt(struct request *request)
             return outcome_of(request->failure.status);
         }
     }
+    if (request->is_guest || (may_be_shared && together->others_wait(together->context)))
+        return join(request);
     return commit(request);
 }
 
@@ -141,23 +215,31 @@ static void wait_before_retry(const struct request *request)
     request->wait(longest * random_unit(&random));
 }
 
-enum outcome request_transact(struct request *request, struct arena_mark mark)
+void request_committed(struct request *request)
+{
+    source_finish(request, true);
+    shares_commit(request);
+    counter_add(COUNTER_requests_over_budget, budget_is_used_up(&request->visit.budget));
+}
+
+enum outcome request_transact(struct request *request, struct together *together)
 {
     for (;;) {
-        enum outcome outcome = attempt(request);
+        enum outcome outcome = request_attempt(request, together);
 
-        source_finish(request, outcome == OUTCOME_COMMITTED);
+        if (outcome == OUTCOME_JOINED)
+            return outcome;
         if (outcome == OUTCOME_COMMITTED) {
-            shares_commit(request);
-            counter_add(COUNTER_requests_over_budget, budget_is_used_up(&request->visit.budget));
+            request_committed(request);
             return outcome;
         }
+        source_finish(request, false);
         db_rollback(request->db); /* the host that was named is free for its owner */
         if (outcome == OUTCOME_REPLY)
             return outcome;
         if (outcome == OUTCOME_GONE)
             outcome = reconnect(request);
-        arena_rewind(request->arena, mark);
+        arena_rewind(request->arena, request->mark);
         if (outcome != OUTCOME_AGAIN)
             return outcome;
         if (request->attempts >= request->config->request_tries)

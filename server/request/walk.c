@@ -195,6 +195,11 @@ static void count_committed(const struct request *request)
 static void answer_outcome(struct request *request, enum outcome outcome)
 {
     switch (outcome) {
+    case OUTCOME_NONE:
+        break;
+    case OUTCOME_JOINED: /* it has no outcome yet */
+        must(false);
+        break;
     case OUTCOME_COMMITTED:
         counter_add(COUNTER_replies_full, 1);
         count_committed(request);
@@ -217,13 +222,13 @@ static void answer_outcome(struct request *request, enum outcome outcome)
     }
 }
 
-void request_run(struct request *request, struct buffer *ret_reply)
+bool request_begin(struct request *request)
 {
-    uint64_t begun = clock_ns();
     struct arena_mark start = arena_mark(request->arena);
     bool begins = request->db != NULL && !request->stop_sched && request->catalog != NULL &&
                   !request->transport.body_too_large;
 
+    request->begun_ns = clock_ns();
     counter_add(COUNTER_requests, 1);
     if (request->db != NULL)
         db_count_reset(request->db);
@@ -231,16 +236,20 @@ void request_run(struct request *request, struct buffer *ret_reply)
         (void)db_begin(request->db);
     memset(&request->visit, 0, sizeof(request->visit));
     memset(&request->early, 0, sizeof(request->early));
-    if (prepare(request, start, begins)) {
-        struct arena_mark mark = arena_mark(request->arena);
+    if (!prepare(request, start, begins))
+        return false;
+    request->mark = arena_mark(request->arena);
+    return true;
+}
 
-        enum outcome outcome = request_transact(request, mark);
-
-        answer_outcome(request, outcome);
-        if (outcome == OUTCOME_COMMITTED) {
-            files_update(request);
-            availability_log_keep(request);
-        }
+void request_end(struct request *request, enum outcome outcome, struct buffer *ret_reply)
+{
+    if (request->db != NULL)
+        db_count_take(request->db, &request->counted);
+    answer_outcome(request, outcome);
+    if (outcome == OUTCOME_COMMITTED) {
+        files_update(request);
+        availability_log_keep(request);
     }
     delay_by_load(request); /* whoever was served comes back too */
     write_reply(request, ret_reply);
@@ -251,7 +260,16 @@ void request_run(struct request *request, struct buffer *ret_reply)
         request_answer_later(request);
         write_reply(request, ret_reply);
     }
-    request->total_ns = clock_ns() - begun;
+    request->total_ns = clock_ns() - request->begun_ns;
+}
+
+void request_run(struct request *request, struct buffer *ret_reply)
+{
+    enum outcome outcome = OUTCOME_NONE;
+
+    if (request_begin(request))
+        outcome = request_transact(request, NULL);
+    request_end(request, outcome, ret_reply);
 }
 
 void request_turn_away(struct request *request, bool is_too_large, struct buffer *ret_reply)

@@ -15,6 +15,7 @@
 #include "server/rpc/request.h"
 
 struct buffer;
+struct together;
 
 /* Walks the request, commits, and writes the whole scheduler_reply into `ret_reply` (never the
  * HTTP head). Always produces a reply. Afterwards visit.answer and the bookkeeping tell what
@@ -30,8 +31,10 @@ const char *request_step_brief(enum step step);
  * asks the client to come again. Needs config, arena, seed and load; the reply is never empty. */
 void request_turn_away(struct request *request, bool is_too_large, struct buffer *ret_reply);
 
-/* How an attempt at the transaction ended. */
+/* How a request, or an attempt at its transaction, ended. */
 enum outcome {
+    OUTCOME_NONE,   /* it needed no transaction: the answer stands */
+    OUTCOME_JOINED, /* it has not: COMMIT is to follow (together.h) */
     OUTCOME_COMMITTED,
     OUTCOME_REPLY, /* a step gave the final answer; nothing is kept */
     OUTCOME_AGAIN,
@@ -44,14 +47,26 @@ enum outcome {
 /* The first step that belongs to the transaction. */
 #define STEP_TRANSACTION STEP_authenticate
 
+/* request_run in its parts. request_begin does what comes before the transaction; false: none is
+ * needed. request_end does what comes after it, and writes the reply. */
+bool request_begin(struct request *request);
+void request_end(struct request *request, enum outcome outcome, struct buffer *ret_reply);
+
 /* Runs and times one step, and fails it if it has filled the arena. */
 enum next request_run_step(struct request *request, enum step step);
 
 /* --- transaction.c ---------------------------------------------------------------------------- */
 
-/* Tries the transaction until it has an end that the client can be told. `mark`: the arena as each
- * attempt finds it. */
-enum outcome request_transact(struct request *request, struct arena_mark mark);
+/* Tries the transaction until it has an end that the client can be told, or others wait who may
+ * join in (`together`; NULL: nobody may): OUTCOME_JOINED. */
+enum outcome request_transact(struct request *request, struct together *together);
+/* Tries it once. */
+enum outcome request_attempt(struct request *request, struct together *together);
+/* Commits the transaction of these requests, whose parts have ended, and finds out what became of
+ * it where COMMIT does not tell. */
+enum outcome request_commit_all(struct request *const *requests, size_t count);
+/* What follows the COMMIT that kept the request. */
+void request_committed(struct request *request);
 
 /* --- short_answers.c -------------------------------------------------------------------------- */
 

@@ -6,12 +6,13 @@
  * write what does not depend on the database. The others run inside a transaction, which may be
  * tried several times; all that they find and decide stands in struct visit, which is zeroed
  * before each attempt, so that trying again is the same code as trying. When the transaction is
- * committed, visit.answer is written as the reply. Everything lives in the worker's arena and ends
+ * committed, visit.answer is written as the reply. Everything lives in the request's arena and ends
  * with the reply. */
 #ifndef SERVER_RPC_REQUEST_H
 #define SERVER_RPC_REQUEST_H
 
 #include "db/db.h"
+#include "server/base/arena.h"
 #include "server/base/budget.h"
 #include "server/base/status.h"
 #include "server/base/text.h"
@@ -25,7 +26,6 @@
 #include <stddef.h>
 #include <stdint.h>
 
-struct arena;
 struct catalog;
 struct files;
 struct config;
@@ -172,7 +172,12 @@ struct request {
     } reserved;
 
     /* bookkeeping */
-    struct failure failure; /* of the last attempt */
+    uint64_t begun_ns;      /* monotonic */
+    struct arena_mark mark; /* the arena as each attempt finds it */
+    bool is_guest;   /* this attempt is a part of a transaction (server/request/together.h) */
+    size_t together; /* requests that its COMMIT kept, if it was a shared one; 0: it was not */
+    struct db_count counted; /* what it asked of the database */
+    struct failure failure;  /* of the last attempt */
     uint64_t step_ns[STEP_COUNT];
     uint64_t commit_ns, total_ns;
     int attempts;

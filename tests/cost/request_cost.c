@@ -105,7 +105,7 @@ static struct db_count cost_of(struct serving *serving, struct test_database *da
     if (with_pool)
         pool_destroy(serving->pool);
     serving->pool = NULL;
-    return db_count(serving->db);
+    return serving->request.counted;
 }
 
 /* How many requests of each shape are counted; what is printed is said of the last one. */

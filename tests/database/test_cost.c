@@ -181,7 +181,7 @@ static void round_trips_are_counted(void **state)
             serve(&asked, NOW + 100 * (double)(2 * i) + turn);
             assert_int_equal(request->visit.jobs_sent, cases[i].jobs);
             assert_int_equal(acknowledged(), (size_t)asked.reports);
-            count = db_count(server.db);
+            count = server.request.counted;
             assert_int_equal(count.commits, 1);
             if (turn < 2)
                 continue;
@@ -208,7 +208,7 @@ static void the_token_is_a_statement_but_no_round_trip(void **state)
             db_keep_token(server.db);
         for (int i = 0; i < 3; i++)
             serve(&nothing, NOW + 10 * turn + i);
-        count[turn] = db_count(server.db);
+        count[turn] = server.request.counted;
     }
     assert_int_equal(count[1].statements, count[0].statements + 1);
     assert_int_equal(count[1].round_trips, count[0].round_trips);
@@ -245,7 +245,7 @@ static void lost_jobs_cost_no_more_than_new_ones(void **state)
             serve(&asked, NOW + 100 * (double)(2 * i) + turn);
             assert_int_equal(request->visit.resent, (size_t)cases[i].lost);
             assert_int_equal(request->visit.jobs_sent, cases[i].jobs);
-            count = db_count(server.db);
+            count = server.request.counted;
             assert_int_equal(count.commits, 1);
             if (turn == 0)
                 continue;
@@ -269,7 +269,7 @@ static void print_steps(const char *what)
     for (int i = 0; i < STEP_COUNT; i++)
         printf(" %s %.3f", names[i], (double)request->step_ns[i] * 1e-9);
     printf(" commit %.3f; %llu statements, %zu MB in the arena\n",
-           (double)request->commit_ns * 1e-9, (unsigned long long)db_count(server.db).statements,
+           (double)request->commit_ns * 1e-9, (unsigned long long)server.request.counted.statements,
            arena_used(server.arena) >> 20);
 }
 
@@ -291,8 +291,8 @@ static void report_many(int count)
     assert_i64(test_sql_integer(database,
                                 "SELECT COUNT(*) FROM workunit WHERE transition_time = 1795000000"),
                count);
-    assert_in_range(db_count(server.db).statements, 1, 10 + 2 * lists + bulks);
-    assert_int_equal(db_count(server.db).commits, 1);
+    assert_in_range(server.request.counted.statements, 1, 10 + 2 * lists + bulks);
+    assert_int_equal(server.request.counted.commits, 1);
 }
 
 static void ten_thousand_reports_are_one_transaction(void **state)
@@ -330,7 +330,7 @@ static void as_many_trickles_as_a_request_may_hold(void **state)
     (void)state;
     serving_ask(&server, &asking, NOW, 1);
     serving_ask(&server, &asking, NOW + 60, 2);
-    without = db_count(server.db);
+    without = server.request.counted;
     for (int i = 0; i < MESSAGE_TRICKLES_MAX + 7; i++)
         buffer_print(&elements, "<msg_from_host>\n<variety>v</variety>\n%d\n</msg_from_host>\n", i);
     buffer_add_char(&elements, '\0');
@@ -342,9 +342,9 @@ static void as_many_trickles_as_a_request_may_hold(void **state)
     assert_true(request->visit.answer.message_ack);
     assert_i64(test_sql_integer(database, "SELECT COUNT(*) FROM msg_from_host"),
                MESSAGE_TRICKLES_MAX);
-    assert_int_equal(db_count(server.db).statements, without.statements + bulks);
-    assert_in_range(db_count(server.db).round_trips, 1, without.round_trips + 2 * bulks);
-    assert_int_equal(db_count(server.db).commits, 1);
+    assert_int_equal(server.request.counted.statements, without.statements + bulks);
+    assert_in_range(server.request.counted.round_trips, 1, without.round_trips + 2 * bulks);
+    assert_int_equal(server.request.counted.commits, 1);
 }
 
 /* A thousand kinds of jobs, for a host of 256 CPUs: what its times cost is no query.
@@ -364,7 +364,7 @@ static void a_long_workload_is_simulated(void **state)
     print_steps("10000 jobs with times");
     assert_int_equal(request->visit.resent, 0);
     assert_in_range(request->visit.jobs_sent, 1, 1000);
-    assert_in_range(db_count(server.db).statements, 1, 17);
+    assert_in_range(server.request.counted.statements, 1, 17);
 }
 
 /* All of them are in progress, and looked at for lost jobs, for unneeded ones, and by limits. */
@@ -381,7 +381,7 @@ static void a_long_queue_is_read_by_one_query(void **state)
     print_steps("10000 jobs in the queue");
     assert_int_equal(request->visit.resent, 0);
     assert_int_equal(request->visit.answer.aborts.count, 0);
-    assert_in_range(db_count(server.db).statements, 1, 17);
+    assert_in_range(server.request.counted.statements, 1, 17);
     /* Half of the list is of no project's job; three of the host's own jobs are missing in it. */
     asked.queue_first = 4;
     test_sql(database, "UPDATE result SET name = CONCAT('y_', id) WHERE id > 5000 AND id < 10001;"
@@ -391,7 +391,7 @@ static void a_long_queue_is_read_by_one_query(void **state)
     print_steps("half of them unknown");
     assert_int_equal(request->visit.resent, 3);
     assert_int_equal(request->visit.answer.aborts.count, 5003);
-    assert_in_range(db_count(server.db).statements, 1, 100);
+    assert_in_range(server.request.counted.statements, 1, 100);
 }
 
 /* Every second row has been booked by somebody else since; the same rows are named twice. */

@@ -150,8 +150,8 @@ static void rows_say_what_the_reply_says(void **state)
                                           " WHERE host_id = 1 AND app_version_id = 11"),
                3);
     assert_true(text_contains(buffer_text(&server->reply), TEXT("<wu_name>wu")));
-    assert_true(db_count(server->db).round_trips <= 15);
-    assert_int_equal(db_count(server->db).commits, 1);
+    assert_true(server->request.counted.round_trips <= 15);
+    assert_int_equal(server->request.counted.commits, 1);
     stop_server(server);
 }
 

@@ -227,7 +227,7 @@ static void set_rule(const char *name, const char *value)
 static uint64_t count_round_trips(int host, size_t *ret_jobs)
 {
     *ret_jobs = ask(&server, host, 4e9, 250)->job_count;
-    return db_count(server.serving.db).round_trips;
+    return server.serving.request.counted.round_trips;
 }
 
 /* Jobs by the thousand, in one class or each in its own, are withdrawn in the database. What is
@@ -489,7 +489,7 @@ static void find_the_only_ones(int count, const char *memory, int own_host)
         assert_int_equal(ask_new(&server, 1, 100), i < 2 ? 1 : 0);
         if (i < 2)
             assert_in_range(server.serving.request.visit.answer.jobs[0].resultid, 200000, 200001);
-        statements = db_count(server.serving.db).statements;
+        statements = server.serving.request.counted.statements;
         printf("%llu statements, %.3f s\n", (unsigned long long)statements,
                (double)server.serving.request.total_ns * 1e-9);
         assert_in_range(statements, 1, i == 0 ? 20 + (uint64_t)count / 240 : 16);

@@ -17,7 +17,7 @@ value() {
 between() { awk -v least="$1" -v most="$2" -v one="$3" 'BEGIN {exit !(one != "" && one >= least && one <= most)}'; }
 # shellcheck disable=SC2317 # as above
 some() { between 0.01 1e9 "$1"; }
-bench --shapes iv --parts "shapes life mix" --report "$work/page.md"
+bench --shapes iv --parts "shapes apart life mix" --report "$work/page.md"
 claim "it measures" test $? = 0
 cat "$work/table"
 for server in quartermaster stub; do
@@ -33,7 +33,8 @@ for name in jobs_per_s reports_per_s passed_per_s verified; do
 done
 claim "a crowd gets jobs" some "$(value mix quartermaster jobs_per_s)"
 claim "and reports some" some "$(value mix quartermaster reports_per_s)"
-claim "the page has a table of each part" test "$(grep -c '^## ' "$work/page.md")" = 4
+claim "each can have its own COMMIT" some "$(value apart quartermaster jobs_per_s)"
+claim "the page has a table of each part" test "$(grep -c '^## ' "$work/page.md")" = 5
 claim "and a picture, where gnuplot is" test -s "$work/page.svg" -o -z "$(command -v gnuplot)"
 
 # A server that tells a host of a job which the database has with another: two machines of qmload, whose

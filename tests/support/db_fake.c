@@ -118,6 +118,10 @@ void db_count_reset(struct db *db)
 {
 }
 
+void db_count_take(struct db *db, struct db_count *count)
+{
+}
+
 enum status db_reopen(struct db *db)
 {
     enum status status = CALL(0);
@@ -159,6 +163,33 @@ enum status db_end(struct db *db)
 enum status db_savepoint(struct db *db)
 {
     return CALL(0);
+}
+
+bool db_can_share(const struct db *db)
+{
+    return db_fake.can_share;
+}
+
+enum status db_wait_for_locks(struct db *db, bool waits)
+{
+    return STATUS_OK;
+}
+
+enum status db_part_begin(struct db *db)
+{
+    return CALL(0);
+}
+
+enum status db_part_undo(struct db *db)
+{
+    (void)CALL(0);
+    return db_fake.part_undo;
+}
+
+enum status db_part_end(struct db *db, int64_t hostid, uint64_t token, int64_t now,
+                        const struct host_row *contact)
+{
+    return CALL(hostid);
 }
 
 /* Works where a statement failed: that is what it is for. */

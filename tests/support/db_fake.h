@@ -53,12 +53,13 @@ struct db_fake {
     bool fails_once;     /* only the first call after those fails */
     enum status failure; /* DB_GONE unless set */
     int64_t gone_host;   /* its row is found by searches, and is not there any more to be locked */
-    enum status commits[FAKE_COMMITS]; /* answers of db_commit, one after the other */
-    size_t commit_count;               /* that were made */
-    enum status reopen, host_token;    /* answers of these calls */
-    bool is_cluster, lags;             /* hosts are not here before catch_up was called */
-    void (*before_reports)(void);      /* what another server does just before reports are saved */
-    bool books_nothing;                /* that other server booked all of them */
+    enum status commits[FAKE_COMMITS];         /* answers of db_commit, one after the other */
+    size_t commit_count;                       /* that were made */
+    enum status reopen, host_token, part_undo; /* answers of these calls */
+    bool is_cluster, lags;                     /* hosts are not here before catch_up was called */
+    bool can_share;                            /* see db_can_share */
+    void (*before_reports)(void); /* what another server does just before reports are saved */
+    bool books_nothing;           /* that other server booked all of them */
 
     /* --- what was written, the latest */
     struct result_report reports[FAKE_JOBS];

@@ -49,21 +49,27 @@ static struct text body_of(struct arena *arena, const struct asking *asking)
         asking->elements == NULL ? "<other_results>\n</other_results>\n" : asking->elements);
 }
 
+static struct request request_of(const struct serving *serving, struct arena *arena,
+                                 struct text body, double now, uint64_t seed)
+{
+    return (struct request){.config = serving->config,
+                            .catalog = serving->catalog,
+                            .keys = &serving->keys,
+                            .db = serving->db,
+                            .pool = serving->pool,
+                            .files = serving->files,
+                            .ledger = serving->ledger,
+                            .arena = arena,
+                            .now = now,
+                            .seed = seed,
+                            .transport = {.body = body}};
+}
+
 const struct answer *serving_send(struct serving *serving, struct text body, double now,
                                   uint64_t seed)
 {
     serving->reply.length = 0;
-    serving->request = (struct request){.config = serving->config,
-                                        .catalog = serving->catalog,
-                                        .keys = &serving->keys,
-                                        .db = serving->db,
-                                        .pool = serving->pool,
-                                        .files = serving->files,
-                                        .ledger = serving->ledger,
-                                        .arena = serving->arena,
-                                        .now = now,
-                                        .seed = seed,
-                                        .transport = {.body = body}};
+    serving->request = request_of(serving, serving->arena, body, now, seed);
     request_run(&serving->request, &serving->reply);
     (void)db_end(serving->db);
     return &serving->request.visit.answer;
@@ -74,6 +80,13 @@ const struct answer *serving_ask(struct serving *serving, const struct asking *a
 {
     arena_reset(serving->arena);
     return serving_send(serving, body_of(serving->arena, asking), now, seed);
+}
+
+void serving_prepare(const struct serving *serving, struct arena *arena,
+                     const struct asking *asking, double now, uint64_t seed,
+                     struct request *ret_request)
+{
+    *ret_request = request_of(serving, arena, body_of(arena, asking), now, seed);
 }
 
 void serving_add_jobs(struct test_database *database, const struct new_jobs *jobs)

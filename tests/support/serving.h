@@ -52,6 +52,11 @@ const struct answer *serving_ask(struct serving *serving, const struct asking *a
 const struct answer *serving_send(struct serving *serving, struct text body, double now,
                                   uint64_t seed);
 
+/* The request alone, not run; what is not said is as with serving_ask. Its memory is the arena. */
+void serving_prepare(const struct serving *serving, struct arena *arena,
+                     const struct asking *asking, double now, uint64_t seed,
+                     struct request *ret_request);
+
 /* Workunits of a day's delay bound that anybody may have, one result each: the numbers of both are
  * first, first + 1 ..., the results' names r_NUMBER. */
 struct new_jobs {

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* The receiver against peers on a real socket: quick, slow, silent, hostile, and too many. */
 #include "server/base/buffer.h"
+#include "server/base/clock.h"
 #include "server/base/counters.h"
 #include "server/process/load_meter.h"
 #include "server/process/receive.h"
@@ -426,6 +427,77 @@ static bool may_go_first(void)
     return status == 0;
 }
 
+static void end_request(struct place *place, struct received *received)
+{
+    close(received->connection);
+    receiver_finish(place->receiver, received);
+}
+
+static void wait_for_waiting(const struct place *place, size_t count)
+{
+    struct receiver_figures figures;
+
+    do {
+        usleep(1000);
+        receiver_figures(place->receiver, &figures);
+    } while (figures.waiting < count);
+}
+
+static void who_takes_what_waits_does_not_wait(void **state)
+{
+    struct place *place = *state;
+    int peer = connect_to(place);
+
+    assert_false(receiver_has_waiting(place->receiver));
+    assert_null(receiver_take_waiting(place->receiver));
+    post(peer, "<scheduler_request>");
+    wait_for_waiting(place, 1);
+    assert_true(receiver_has_waiting(place->receiver));
+    end_request(place, receiver_take_waiting(place->receiver));
+    assert_false(receiver_has_waiting(place->receiver));
+    close(peer);
+}
+
+/* Whether an account is held to one thread after a request during which the thread has worked for
+ * longer than a usual one takes. */
+static bool is_dear_after(struct place *place, const char *body, bool was_for_others)
+{
+    int peers[3];
+    struct received *taken, *next;
+    bool is_dear;
+
+    for (size_t i = 0; i < 3; i++) {
+        peers[i] = connect_to(place);
+        post(peers[i], body);
+    }
+    wait_for_waiting(place, 3);
+    taken = receiver_take(place->receiver);
+    while (clock_thread_ns() - taken->taken_cpu_ns < 2 * LINE_DEAR_NS)
+        ;
+    if (was_for_others)
+        taken->others_cpu_ns = clock_thread_ns() - taken->taken_cpu_ns;
+    end_request(place, taken);
+    taken = receiver_take(place->receiver);
+    next = receiver_take_waiting(place->receiver);
+    is_dear = next == NULL;
+    assert_int_equal(taken->is_dear, is_dear);
+    end_request(place, taken);
+    end_request(place, is_dear ? receiver_take(place->receiver) : next);
+    for (size_t i = 0; i < 3; i++)
+        close(peers[i]);
+    return is_dear;
+}
+
+static void the_time_for_others_is_not_the_accounts(void **state)
+{
+    struct place *place = *state;
+
+    assert_true(
+        is_dear_after(place, "<scheduler_request><authenticator>dear</authenticator>", false));
+    assert_false(
+        is_dear_after(place, "<scheduler_request><authenticator>cheap</authenticator>", true));
+}
+
 /* Of the process' threads the receiver goes before the others, where the system permits it. */
 static void the_receiver_goes_first(void **state)
 {
@@ -635,12 +707,6 @@ static void start_large_peer(struct large_peer *peer, const struct place *place,
     assert_int_equal(pthread_create(&peer->thread, NULL, large_peer_main, peer), 0);
 }
 
-static void end_request(struct place *place, struct received *received)
-{
-    close(received->connection);
-    receiver_finish(place->receiver, received);
-}
-
 /* The second one stays in its socket until the first is finished; another account's does not. */
 static void large_bodies_of_an_account_take_turns(void **state)
 {
@@ -778,6 +844,8 @@ int main(void)
         CASE(many_that_grow_have_a_bound_together),
         CASE(the_key_and_reports_are_found_in_any_record),
         CASE(waiting_requests_leave_memory_for_others),
+        CASE(who_takes_what_waits_does_not_wait),
+        CASE(the_time_for_others_is_not_the_accounts),
         cmocka_unit_test_setup_teardown(a_large_request_is_read_in_pieces, open_only, stop),
         cmocka_unit_test_setup_teardown(large_bodies_of_an_account_take_turns, open_only, stop),
         cmocka_unit_test_setup_teardown(a_large_body_that_waits_too_long_is_asked_to_come_again,

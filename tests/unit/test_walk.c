@@ -2,6 +2,7 @@
 /* The walk and its retries, before a fake database, with steps and reply writer that this file
  * defines: each case writes down what goes wrong, and looks at what was done in which order. */
 #include "server/request/availability_log.h"
+#include "server/request/together.h"
 #include "server/request/walk.h"
 #include "server/rpc/request.h"
 
@@ -148,7 +149,7 @@ static int setup(void **state)
 {
     (void)state;
     memset(&world, 0, sizeof(world));
-    db_fake_begin("commit rollback reopen host_token catch_up");
+    db_fake_begin("commit rollback reopen host_token catch_up part_begin part_undo part_end");
     memset(&fixture, 0, sizeof(fixture));
     fixture.config.request_tries = 4;
     fixture.config.maintenance_delay = 3600;
@@ -427,6 +428,97 @@ static void test_is_down_when_stop_sched_is_there(void **state)
     assert_false(fixture.request.database_was_away);
 }
 
+/* --- two requests in one transaction: the second is the guest of the first ---------------------
+ */
+
+static struct request guest;
+static struct together together;
+
+static bool others_wait(void *context)
+{
+    (void)context;
+    return true;
+}
+
+static void begin_together(void)
+{
+    db_fake.can_share = true;
+    together = (struct together){.others_wait = others_wait};
+    guest = fixture.request;
+    guest.arena = arena_create(1 << 20);
+    guest.seed = 43;
+    assert_true(request_begin(&fixture.request));
+    assert_int_equal(together_add(&together, &fixture.request), OUTCOME_JOINED);
+    assert_true(request_begin(&guest));
+}
+
+static void end_together(void)
+{
+    enum outcome all = together_commit(&together);
+
+    assert_int_equal(together.count, 2);
+    for (size_t i = 0; i < 2; i++)
+        request_end(together.members[i], together_outcome(&together, i, all), &fixture.reply);
+    arena_destroy(guest.arena);
+}
+
+static void test_answers_two_after_one_commit(void **state)
+{
+    (void)state;
+    begin_together();
+    assert_int_equal(together_add(&together, &guest), OUTCOME_JOINED);
+    end_together();
+    assert_string_equal(db_fake_record(NULL),
+                        "parse screen " WALK " part_end(7) parse screen part_begin " WALK
+                        " part_end(7) commit reply reply");
+    assert_int_equal(fixture.request.visit.answer.acks.count, 1);
+    assert_int_equal(guest.visit.answer.acks.count, 1);
+    assert_int_equal(world.logs_kept, 2);
+}
+
+static void test_tries_nobody_again_while_the_outcome_for_all_is_unknown(void **state)
+{
+    (void)state;
+    db_fake.commits[0] = STATUS_DB_UNKNOWN;
+    db_fake.reopen = STATUS_DB_GONE;
+    begin_together();
+    assert_int_equal(together_add(&together, &guest), OUTCOME_JOINED);
+    end_together();
+    assert_int_equal(fixture.request.visit.answer.kind, ANSWER_DOWN);
+    assert_int_equal(guest.visit.answer.kind, ANSWER_DOWN);
+    assert_int_equal(fixture.request.attempts + guest.attempts, 2);
+    assert_int_equal(fixture.request.visit.answer.acks.count + guest.visit.answer.acks.count, 0);
+    assert_int_equal(world.logs_kept, 0);
+}
+
+static void test_commits_nothing_when_a_part_cannot_be_undone(void **state)
+{
+    (void)state;
+    db_fake.part_undo = STATUS_DB_RETRY;
+    begin_together();
+    world.step[0] = STATUS_DB_RETRY;
+    world.steps = 0;
+    assert_int_equal(together_add(&together, &guest), OUTCOME_AGAIN);
+    assert_int_equal(together_commit(&together), OUTCOME_AGAIN);
+    assert_int_equal(db_fake_calls("commit"), 0);
+    assert_int_equal(together_outcome(&together, 0, OUTCOME_AGAIN), OUTCOME_COMMITTED);
+    assert_int_equal(db_fake_calls("commit"), 1);
+    assert_int_equal(fixture.request.attempts, 2);
+    arena_destroy(guest.arena);
+}
+
+/* What was tried once is not held up by others a second time. */
+static void test_takes_no_guests_when_it_is_tried_again(void **state)
+{
+    (void)state;
+    db_fake.can_share = true;
+    together = (struct together){.others_wait = others_wait};
+    world.step[0] = STATUS_DB_RETRY;
+    assert_true(request_begin(&fixture.request));
+    assert_int_equal(together_add(&together, &fixture.request), OUTCOME_COMMITTED);
+    assert_int_equal(fixture.request.attempts, 2);
+}
+
 static void test_tells_why_a_request_is_unreadable(void **state)
 {
     (void)state;
@@ -552,6 +644,10 @@ int main(void)
         CASE(is_down_without_a_connection),
         CASE(is_down_without_a_catalog),
         CASE(is_down_when_stop_sched_is_there),
+        CASE(answers_two_after_one_commit),
+        CASE(tries_nobody_again_while_the_outcome_for_all_is_unknown),
+        CASE(commits_nothing_when_a_part_cannot_be_undone),
+        CASE(takes_no_guests_when_it_is_tried_again),
         CASE(tells_why_a_request_is_unreadable),
         CASE(answers_a_body_above_the_bound),
         CASE(answers_a_request_that_fills_the_memory),

@@ -123,6 +123,22 @@ function write_shapes(    i, shape, own, stub, other, job) {
         for (k = 1; k <= 3; k++)
             write_used("shapes " kinds[k] " " shapes[i], shapes[i] " | " named(kinds[k]))
 }
+function write_apart(    i, own, together) {
+    print "\n## Commits shared by requests\n"
+    print "The same load with `requests_per_commit` 1, where each request has its own COMMIT, and with 8, as above.\n"
+    print "| shape | requests/s: own COMMIT | shared | gain | CPU ms: scheduler, database | p50, p99 (ms): own | shared | fsyncs: own, shared |"
+    print "|---|---|---|---|---|---|---|---|"
+    for (i = 1; i <= 4; i++) {
+        own = "apart quartermaster " shapes[i]
+        together = "shapes quartermaster " shapes[i]
+        if (rounds[own] && rounds[together])
+            print "| " shapes[i] " | " of(own, "requests_per_s", "count") " | " of(together, "requests_per_s", "count") " | " \
+                of(together, "requests_per_s", "%.2f", own) " | " plain(own, "server_ms", "%.2f") ", " plain(own, "db_ms", "%.2f") \
+                " → " plain(together, "server_ms", "%.2f") ", " plain(together, "db_ms", "%.2f") " | " \
+                plain(own, "p50_ms", "%.1f") ", " plain(own, "p99_ms", "%.1f") " | " plain(together, "p50_ms", "%.1f") ", " \
+                plain(together, "p99_ms", "%.1f") " | " plain(own, "fsyncs", "%.2f") ", " plain(together, "fsyncs", "%.2f") " |"
+    }
+}
 function write_used(key, words) {
     if (!rounds[key])
         return
@@ -335,6 +351,7 @@ END {
         print "\n![throughput by shape, connections, processes and backlog](" picture ")"
     write_targets()
     if (has_part("shapes")) write_shapes()
+    if (has_part("apart")) write_apart()
     if (has_part("life")) write_life()
     if (has_part("latency")) write_latency()
     if (has_part("connections")) write_connections()

@@ -8,13 +8,13 @@
 
 # What a measurement is told, as NAME=VALUE; what is not said is as here.
 kind=quartermaster shape=i jobs=0 connections=32 processes=1 threads=8 hosts=2000 rows_wanted=1000 rate=0
-seconds=20 warm_up=8 bytes=0 refill=no dir='' against='' prepare=''
+seconds=20 warm_up=8 bytes=0 refill=no per_commit=8 dir='' against='' prepare=''
 read_words() {
     local word
     for word; do
         case ${word%%=*} in
         kind | shape | jobs | connections | processes | threads | hosts | rows_wanted | rate | seconds | warm_up | \
-            bytes | refill | dir | against | prepare) printf -v "${word%%=*}" %s "${word#*=}" ;;
+            bytes | refill | per_commit | dir | against | prepare) printf -v "${word%%=*}" %s "${word#*=}" ;;
         *) stop "no word $word" ;;
         esac
     done
@@ -33,7 +33,7 @@ make_site() {
     [ "$dir" = '' ] || QM_TEST_SOCKET=$(readlink -f "$dir/mariadb/socket")
     new_project "<download_dir>$project/download</download_dir>" "<max_wus_to_send>$1</max_wus_to_send>" \
         "<daily_result_quota>1000000</daily_result_quota>" "<max_wus_in_progress>1000000</max_wus_in_progress>" \
-        "<min_sendwork_interval>0</min_sendwork_interval>" \
+        "<min_sendwork_interval>0</min_sendwork_interval>" "<requests_per_commit>$per_commit</requests_per_commit>" \
         "<upload_url>http://127.0.0.1/test/upload</upload_url>" "<threads>$threads</threads>" >&2
     rows "SET sql_mode = ''; DELETE FROM user; INSERT INTO user (id, create_time, email_addr, name, authenticator)
         SELECT seq, 1700000000, CONCAT(seq, '@example.org'), seq, LPAD(LOWER(HEX(seq)), 32, '0') FROM seq_1_to_200"
