@@ -139,7 +139,7 @@ static enum outcome end_together(struct worker *worker, size_t index, enum outco
 static void finish_together(struct worker *worker)
 {
     struct together *together = &worker->together;
-    bool is_long[TOGETHER_MOST];
+    bool is_long[TOGETHER_MOST] = {false};
     enum outcome all;
 
     if (together->count == 0)

@@ -69,16 +69,16 @@ enum outcome together_commit(struct together *together)
 {
     struct request *kept[TOGETHER_MOST];
     size_t count = those_kept(together, kept);
-    struct request *last = kept[count - 1]; /* the first member is always one of them */
+    struct request *first = together->members[0]; /* is always one of them */
     enum outcome outcome = OUTCOME_AGAIN;
     uint64_t begun_ns = clock_ns(), took_ns;
 
     if (!together->is_lost)
         outcome = request_commit_all(kept, count);
     if (outcome != OUTCOME_COMMITTED)
-        db_rollback(last->db);
+        db_rollback(first->db);
     took_ns = clock_ns() - begun_ns;
-    db_count_take(last->db, &last->counted);
+    db_count_take(first->db, &first->counted);
     for (size_t i = 0; i < count; i++) {
         kept[i]->commit_ns += took_ns;
         kept[i]->together = outcome == OUTCOME_COMMITTED ? count : 0;
