@@ -29,7 +29,7 @@
 #include "server/base/banned.h"
 
 /* No guests are taken in by a transaction that began longer ago. */
-static const uint64_t together_longest_ns = UINT64_C(20000000);
+static const uint64_t together_longest_ns = UINT64_C(50000000);
 
 enum {
     GUEST_BODY_MAX = 64 * 1024, /* bytes: a request costs by its length */
