@@ -97,7 +97,7 @@ enum db_trouble db_examine_writing(const struct config *config, struct failure *
  * word for figures, words for people. */
 #define DB_ERRORS(ERROR)                                                                       \
     ERROR(DEADLOCK, "deadlock", "deadlocks, which the database resolved by ending one of two") \
-    ERROR(LOCK_WAIT, "lock_wait", "waits for a row's lock that took too long")                 \
+    ERROR(LOCK_WAIT, "lock_wait", "locked rows that were not waited for, or for too long")     \
     ERROR(AGAIN, "again", "others after which the transaction is tried again")                 \
     ERROR(LOST, "lost", "connections lost or refused, and servers that can only be read")      \
     ERROR(REFUSED, "refused", "statements that the database will not have")                    \
@@ -166,16 +166,16 @@ MUST_CHECK enum status db_rollback_to_savepoint(struct db *db);
 
 /* Whether the connection can: not on a cluster, and not where each answer has to be waited for. */
 bool db_can_share(const struct db *db);
-/* From now on rows that another transaction has locked are waited for (2 s), as from the beginning,
- * or they are DB_RETRY at once. May be sent ahead. */
+/* From now on a row that another transaction has locked is waited for (2 s, as on a connection that
+ * was just opened), or it is DB_RETRY at once. May be sent ahead. */
 MUST_CHECK enum status db_wait_for_locks(struct db *db, bool waits);
 /* What follows is another part, and waits for no locks. May be sent ahead. */
 MUST_CHECK enum status db_part_begin(struct db *db);
 /* Undoes what followed the last db_part_begin; its locks stay. If it fails, the whole transaction
  * is gone, or nobody knows what became of it. */
 MUST_CHECK enum status db_part_undo(struct db *db);
-/* Ends a part: as db_host_commit, without COMMIT. May be sent ahead; a host whose guard row is
- * missing then counts as one that changed meanwhile. */
+/* Ends a part: as db_host_commit, without COMMIT. May be sent ahead. A guard row that is missing is
+ * not made: DB_RETRY. */
 MUST_CHECK enum status db_part_end(struct db *db, int64_t hostid, uint64_t token, int64_t now,
                                    const struct host_row *contact);
 

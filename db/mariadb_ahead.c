@@ -90,8 +90,10 @@ static enum status note_failure(struct db *db, const struct sent_ahead *sent)
     const struct statement_definition *definition;
     enum status status;
 
-    if (sent->prepared == NULL)
+    if (sent->prepared == NULL) {
+        db->locks = LOCKS_UNKNOWN; /* it may have been the one that sets them */
         return mariadb_note_connection(db, "command sent ahead", false);
+    }
     definition = statement_definition(sent->statement);
     status = mariadb_note_statement(db, definition, sent->prepared->handle);
     if (status == STATUS_DB_GONE)

@@ -29,6 +29,7 @@
 #define LOOK_TIMEOUT_S        5 /* of mariadb_open_briefly */
 #define SCRATCH_BYTES_MAX     ((size_t)256 * 1024 * 1024)
 #define SERVER_VERSION_OLDEST 100200 /* MariaDB 10.2: array binding */
+#define SERVER_VERSION_NOWAIT 100300 /* MariaDB 10.3: a lock may be waited for 0 s */
 
 static void start_library(void)
 {
@@ -61,12 +62,11 @@ static enum status set_session(struct db *db)
     unsigned flags = 0;
     enum status status;
 
-    db->waits_for_locks = true;
+    db->locks = LOCKS_WAITED_FOR;
     status = db_run_text(db, "SET SESSION autocommit = 0, tx_isolation = 'READ-COMMITTED',"
                              " sql_mode = 'STRICT_ALL_TABLES,NO_ENGINE_SUBSTITUTION',"
                              " innodb_lock_wait_timeout = " LOCK_WAIT_S ", lock_wait_timeout = 10,"
                              " character_set_results = NULL");
-
     if (status != STATUS_OK)
         return status;
     (void)mariadb_get_infov(db->mysql, MARIADB_CONNECTION_SERVER_STATUS, &flags);
@@ -167,6 +167,7 @@ static enum status open_connection(struct db *db)
             status = mariadb_refuse_writes(db);
         db->connection = (int64_t)random_u64();
         db->keeps_token = mariadb_wants_token(db);
+        db->can_refuse_to_wait = mysql_get_server_version(db->mysql) >= SERVER_VERSION_NOWAIT;
         db->can_send_ahead = status == STATUS_OK && db->inspects && mariadb_can_send_ahead(db);
         if (status == STATUS_OK)
             status = mariadb_prepare_ahead(db);

@@ -50,19 +50,21 @@ struct db {
         uint64_t meant; /* rows to be changed; DB_ANY_COUNT */
     } ahead[AHEAD_MOST];
     size_t ahead_count;
-    bool can_send_ahead; /* the library can, and the server keeps to it */
-    bool waits_for_each; /* until a COMMIT: what was sent ahead failed */
-    bool is_spoiled;     /* until a ROLLBACK: the same, so that nothing may be committed */
-    uint64_t turn;       /* raised by each statement that locks or writes; never 0 */
+    bool can_send_ahead;     /* the library can, and the server keeps to it */
+    bool can_refuse_to_wait; /* the server lets a session wait 0 s for a lock */
+    bool waits_for_each;     /* until a COMMIT: what was sent ahead failed */
+    bool is_spoiled;         /* until a ROLLBACK: the same, so that nothing may be committed */
+    uint64_t turn;           /* raised by each statement that locks or writes; never 0 */
     /* Which transaction this is: see mariadb_transaction.c. */
     bool keeps_token;        /* this connection's transactions begin with a token */
     bool always_keeps_token; /* a test wishes so: see db_keep_token */
     bool has_begun;          /* the token was written, or sent at least */
     bool is_open;            /* something was asked since the last end of a transaction */
-    bool waits_for_locks;    /* as the session is set, or will be: see db_wait_for_locks */
-    bool has_part;           /* the savepoint before this part was sent, */
-    bool part_has_written;   /* and it has written something, */
-    bool part_will_do;       /* which it had not at its db_savepoint: they are the same */
+    /* As the session was told to: see db_wait_for_locks. */
+    enum { LOCKS_UNKNOWN, LOCKS_WAITED_FOR, LOCKS_NOT_WAITED_FOR } locks;
+    bool has_part;         /* the savepoint before this part was sent */
+    bool part_has_written; /* something since then */
+    bool part_will_do;     /* it had not at its db_savepoint: the part's is the same place */
     int64_t connection, token;
     struct db_prepared *prepared[STATEMENT_COUNT][STATEMENT_SIZES];
     struct database_facts facts;

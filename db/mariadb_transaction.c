@@ -22,9 +22,8 @@
  *
  * A transaction may have several parts, of different requests. Before each but the first stands a
  * savepoint, which exists only as long as the transaction does: who can roll back to it knows that
- * the others' parts are still there. They are written without waiting for locks
- * (db_wait_for_locks): so a transaction never waits for one request while it holds the locks of
- * others, and takes part in no deadlock.
+ * the others' parts are still there. No part waits for a lock (db_wait_for_locks): so a transaction
+ * never waits for one request while it holds the locks of others, and takes part in no deadlock.
  *
  * No answer is waited for by db_begin, db_savepoint, db_part_begin and db_wait_for_locks: see
  * mariadb_ahead.c. */
@@ -331,12 +330,9 @@ enum status db_rollback_to_savepoint(struct db *db)
 
 /* --- parts ---------------------------------------------------------------------------------- */
 
-#define VERSION_WITHOUT_WAIT 100300 /* MariaDB 10.3: a lock may be waited for 0 s */
-
 bool db_can_share(const struct db *db)
 {
-    return db_sends_ahead(db) && !db->keeps_token &&
-           mysql_get_server_version(db->mysql) >= VERSION_WITHOUT_WAIT;
+    return db_sends_ahead(db) && !db->keeps_token && db->can_refuse_to_wait;
 }
 
 enum status db_wait_for_locks(struct db *db, bool waits)
@@ -344,11 +340,13 @@ enum status db_wait_for_locks(struct db *db, bool waits)
     enum status status = STATUS_OK;
 
     must(db->magic == DB_MAGIC);
-    if (db->waits_for_locks != waits)
+    if (db->locks != (waits ? LOCKS_WAITED_FOR : LOCKS_NOT_WAITED_FOR)) {
+        db->locks = waits ? LOCKS_WAITED_FOR : LOCKS_NOT_WAITED_FOR;
         status = send_command(db, waits ? "SET SESSION innodb_lock_wait_timeout = " LOCK_WAIT_S
                                         : "SET SESSION innodb_lock_wait_timeout = 0");
-    if (status == STATUS_OK)
-        db->waits_for_locks = waits;
+    }
+    if (status != STATUS_OK)
+        db->locks = LOCKS_UNKNOWN;
     return status;
 }
 
@@ -356,7 +354,7 @@ enum status db_part_begin(struct db *db)
 {
     enum status status;
 
-    must(!db->waits_for_locks);
+    must(db->locks == LOCKS_NOT_WAITED_FOR);
     db->has_part = db->part_has_written = false;
     status = send_command(db, "SAVEPOINT qm_part");
     db->has_part = status == STATUS_OK;
@@ -372,7 +370,6 @@ enum status db_part_undo(struct db *db)
     if (db->has_part)
         status = db_run_text(db, "ROLLBACK TO SAVEPOINT qm_part");
     db->has_part = false;
-
     if (status == STATUS_OK && db->is_spoiled) {
         mariadb_note_own(db, "a part of the transaction has failed");
         status = STATUS_DB_RETRY;

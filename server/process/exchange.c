@@ -61,11 +61,6 @@ void exchange_works(struct exchange *exchange)
     set_deadline(exchange, 0);
 }
 
-void exchange_sends(struct exchange *exchange)
-{
-    set_deadline(exchange, sending_longest_ns);
-}
-
 /* Puts the connection, or none (-1), where exchange_cut_overdue finds it: a descriptor of its own,
  * since libfcgi closes the other one when it likes. */
 static void show_connection(struct exchange *exchange, int connection)
@@ -134,7 +129,7 @@ const char *exchange_variable(void *context, const char *name)
 
 void exchange_send(struct exchange *exchange, struct text head, struct text content)
 {
-    exchange_sends(exchange);
+    set_deadline(exchange, sending_longest_ns);
     fcgi_write(exchange->fcgi, head);
     fcgi_write(exchange->fcgi, content);
 }

@@ -55,13 +55,13 @@ bool exchange_begin(struct exchange *exchange, struct received *received);
 /* Closes the connection: nothing more is sent. */
 void exchange_finish(struct exchange *exchange);
 
-/* What is done between them is not bounded in time, or the web server has to keep up. */
+/* The request was read: until something is sent, nobody waits for the web server, and the exchange
+ * is not cut. */
 void exchange_works(struct exchange *exchange);
-void exchange_sends(struct exchange *exchange);
-/* The thread does something for other requests from here to there. */
+/* Between the two the thread does something for other requests. */
 void exchange_leave(struct exchange *exchange);
 void exchange_resume(struct exchange *exchange);
-/* The thread's time for it until now, in ns. */
+/* How long the thread has worked for it, until now. */
 uint64_t exchange_held_ns(const struct exchange *exchange, uint64_t now_ns);
 
 void exchange_send(struct exchange *exchange, struct text head, struct text content);

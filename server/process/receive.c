@@ -688,6 +688,13 @@ bool receiver_has_waiting(struct receiver *receiver)
     return has_waiting;
 }
 
+bool received_is_light(const struct received *received)
+{
+    return !received->is_dear && received->body == BODY_KEPT && received->page == JOIN_NONE &&
+           received->has_key && received->check.body_bytes > 0 &&
+           received->check.body_bytes <= LIGHT_BODY_MAX;
+}
+
 void receiver_free_bytes(struct receiver *receiver, struct received *received)
 {
     free(received->bytes);

@@ -107,6 +107,10 @@ struct received *receiver_take(struct receiver *receiver);
 /* The same without waiting for one: NULL also where none waits that may be served now. */
 struct received *receiver_take_waiting(struct receiver *receiver);
 bool receiver_has_waiting(struct receiver *receiver);
+/* Of one that was taken: others may wait for it. It is a request of an account whose requests are
+ * not dear, and not long, as it costs by its length. Pure. */
+enum { LIGHT_BODY_MAX = 64 * 1024 };
+bool received_is_light(const struct received *received);
 /* Its bytes are needed no more. */
 void receiver_free_bytes(struct receiver *receiver, struct received *received);
 /* It is answered and its connection closed. Frees it. */

@@ -147,7 +147,8 @@ done:
 }
 
 /* Each request that is read, waits or is served has a descriptor: as many as the administrator
- * allows, but for those of the workers (database, files, memory) and of the process. */
+ * allows, but for those of the process and of the workers, which have connections to both databases
+ * and, for each exchange, a file in memory and a second descriptor of the connection. */
 static size_t connections_max(int threads)
 {
     size_t kept = DESCRIPTORS_KEPT + (size_t)threads * DESCRIPTORS_OF_WORKER;

@@ -6,9 +6,9 @@
  * server (serve.c) it opens the socket (listen.c) and starts: the watcher (watch.c), a thread that
  * notices what the administrator changes; the thread that keeps the job pool like the database
  * (server/pool/fill.h); the receiver (receive.c), which accepts connections and reads requests;
- * and the workers (worker.c). A worker takes a request that is there whole, has libfcgi read it
- * (fcgi.c), takes a snapshot, lets server/request/ make the reply, and writes it. What cannot be
- * served in time is turned away by the receiver's thread.
+ * and the workers (worker.c). A worker takes a request that is there whole (serve_line.c), has
+ * libfcgi read it (exchange.c, fcgi.c), takes a snapshot, lets server/request/ make the reply, and
+ * writes it. What cannot be served in time is turned away by the receiver's thread.
  *
  * A snapshot is what one request goes by: configuration, catalog and project files, all immutable
  * and with a count of holders. `current` is swapped under one mutex that is held for a few pointer

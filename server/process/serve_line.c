@@ -2,10 +2,10 @@
 /* How a worker serves what waits in the line: one request after the other, and where more wait,
  * several in one transaction (server/request/together.h).
  *
- * Whose steps are done while others wait keeps its exchange open. The next one is then served with
- * the exchange behind it, and so on, until nobody waits who may be a guest, or the first one has
- * waited long enough. Then all are committed and answered. Whatever cannot be a guest, such as a
- * large request or one under another configuration, is served behind that. */
+ * A request whose steps are done while others wait keeps its exchange open. The next one is then
+ * served with the exchange behind it, and so on, until nobody waits who may be a guest, or the
+ * first one has waited long enough. Then all are committed and answered. Whatever cannot be a
+ * guest, such as a large request or one under another configuration, is served behind that. */
 #include "server/process/worker.h"
 
 #include "config/config.h"
@@ -24,16 +24,13 @@
 #include "server/request/walk.h"
 #include "server/status/status_page.h"
 
-#include <stdlib.h>
-
 #include "server/base/banned.h"
 
 /* No guests are taken in by a transaction that began longer ago. */
 static const uint64_t together_longest_ns = UINT64_C(50000000);
 
 enum {
-    GUEST_BODY_MAX = 64 * 1024, /* bytes: a request costs by its length */
-    ALONE_AFTER_TROUBLE = 16,   /* requests: what was in the way may still be there */
+    ALONE_AFTER_TROUBLE = 16, /* requests: what was in the way may still be there */
     /* Bytes of a reply that a socket takes at once, though nobody reads them. Longer ones are sent
      * last: a web server that passes them on to a slow client keeps nobody else's reply up. */
     SHORT_REPLY = 64 * 1024
@@ -51,7 +48,6 @@ static void close_exchange(struct worker *worker, struct exchange *exchange)
     buffer_free(&exchange->body);
     snapshot_release(&exchange->snapshot);
     exchange_finish(exchange);
-    recording_keep(server_recording(worker->server), &exchange->record);
     now_ns = clock_ns();
     if (received->check.body_bytes > 0)
         metrics_note_served(received->taken_ns - received->waits.arrived_ns,
@@ -69,8 +65,9 @@ static void send_reply(struct worker *worker, struct exchange *exchange)
 
 static void answer(struct worker *worker, struct exchange *exchange, enum outcome outcome)
 {
-    exchange->is_served = worker_end_request(worker, exchange, outcome, &exchange->reply);
+    worker_end_request(worker, exchange, outcome);
     send_reply(worker, exchange);
+    recording_keep(server_recording(worker->server), &exchange->record);
 }
 
 static bool open_exchange(struct worker *worker, struct exchange *exchange,
@@ -112,22 +109,14 @@ static struct received *take_guest(struct worker *worker)
     return receiver_take_waiting(worker->receiver);
 }
 
-static bool may_be_guest(const struct received *received)
-{
-    return !received->is_dear && received->body == BODY_KEPT && received->page == JOIN_NONE &&
-           received->has_key && received->check.body_bytes > 0 &&
-           received->check.body_bytes <= GUEST_BODY_MAX;
-}
-
-/* What became of one of those that waited for the COMMIT. */
-static enum outcome end_together(struct worker *worker, size_t index, enum outcome all)
+/* The thread works for this one of those that wait for the COMMIT: finds out what became of it, and
+ * sends its reply if it is short. */
+static enum outcome end_member(struct worker *worker, size_t index, enum outcome all)
 {
     struct exchange *exchange = &worker->exchanges[index];
-    enum outcome outcome;
+    enum outcome outcome = together_outcome(&worker->together, index, all);
 
-    exchange_resume(exchange);
-    outcome = together_outcome(&worker->together, index, all);
-    exchange->is_served = worker_end_request(worker, exchange, outcome, &exchange->reply);
+    worker_end_request(worker, exchange, outcome);
     if (exchange->reply.length <= SHORT_REPLY)
         send_reply(worker, exchange);
     else
@@ -135,30 +124,50 @@ static enum outcome end_together(struct worker *worker, size_t index, enum outco
     return outcome;
 }
 
-/* Commits those that wait for it, if any do, and answers them. */
+/* Commits those that wait for it, and answers them. The COMMIT is the first one's work. Nobody's
+ * reply waits for a disk that another's record is written to. */
 static void finish_together(struct worker *worker)
 {
     struct together *together = &worker->together;
+    struct exchange *exchanges = worker->exchanges;
     bool is_long[TOGETHER_MOST] = {false};
     enum outcome all;
 
-    if (together->count == 0)
-        return;
+    exchange_resume(&exchanges[0]);
     all = together_commit(together);
     if (all != OUTCOME_COMMITTED)
         worker->alone_left = ALONE_AFTER_TROUBLE;
     for (size_t i = 0; i < together->count; i++) {
-        if (end_together(worker, i, all) == OUTCOME_DOWN) /* nobody else need find out */
+        if (i > 0)
+            exchange_resume(&exchanges[i]);
+        if (end_member(worker, i, all) == OUTCOME_DOWN) /* nobody else need find out */
             all = OUTCOME_DOWN;
-        is_long[i] = worker->exchanges[i].reply.length > SHORT_REPLY; /* 0: it was sent */
+        is_long[i] = exchanges[i].reply.length > SHORT_REPLY; /* 0: it was sent */
     }
     for (size_t i = 0; i < together->count; i++)
         if (is_long[i]) {
-            exchange_resume(&worker->exchanges[i]);
-            send_reply(worker, &worker->exchanges[i]);
+            exchange_resume(&exchanges[i]);
+            send_reply(worker, &exchanges[i]);
         }
+    for (size_t i = 0; i < together->count; i++)
+        recording_keep(server_recording(worker->server), &exchanges[i].record);
     together->count = 0;
     together->is_lost = false;
+}
+
+/* The same, if any wait for it, before something is done for a request that was taken. Its account
+ * does not pay for that time. */
+static void finish_others(struct worker *worker, struct received *taken)
+{
+    uint64_t begun_ns, begun_cpu_ns;
+
+    if (worker->together.count == 0)
+        return;
+    begun_ns = clock_ns();
+    begun_cpu_ns = clock_thread_ns();
+    finish_together(worker);
+    taken->others_ns += clock_ns() - begun_ns;
+    taken->others_cpu_ns += clock_thread_ns() - begun_cpu_ns;
 }
 
 /* --- what is asked for ------------------------------------------------------------------------ */
@@ -167,7 +176,6 @@ static void serve_page(struct worker *worker, struct exchange *exchange, enum jo
 {
     struct buffer head = buffer_on_heap(4096);
 
-    finish_together(worker); /* it asks the database too */
     web_request_read(&exchange->web, server_options(worker->server)->clock_from_request,
                      exchange_variable, exchange);
     exchange_works(exchange);
@@ -199,18 +207,21 @@ static bool serve_other(struct worker *worker, struct exchange *exchange)
 {
     const struct config *config = exchange->snapshot.config;
     enum join_page page = web_request_join_page(exchange_variable, exchange, config);
+    bool is_status = web_request_is_status(exchange_variable, exchange);
     struct web_request web = {0};
 
+    if (page == JOIN_NONE && !is_status &&
+        web_request_is_post(exchange_variable, exchange, config, &exchange->reply))
+        return false;
+    finish_others(worker, exchange->received); /* it may ask the database, and be long */
     if (page != JOIN_NONE) {
         serve_page(worker, exchange, page);
         return true;
     }
-    if (web_request_is_status(exchange_variable, exchange)) {
+    if (is_status) {
         serve_status(worker, exchange);
         return true;
     }
-    if (web_request_is_post(exchange_variable, exchange, config, &exchange->reply))
-        return false;
     if (text_is(text_from(exchange_variable(exchange, "QM_PAGE")), "metrics")) {
         server_write_pool_figures(worker->server, exchange->snapshot.catalog, &exchange->reply);
         server_write_waiting(worker->server, &exchange->reply);
@@ -270,9 +281,9 @@ static enum outcome run_request(struct worker *worker, struct exchange *exchange
     outcome = together_add(&worker->together, request);
     if (request->attempts > 1 || outcome == OUTCOME_AGAIN)
         worker->alone_left = ALONE_AFTER_TROUBLE;
-    if (outcome != OUTCOME_AGAIN || worker->together.count == 0)
+    if (outcome != OUTCOME_AGAIN)
         return outcome;
-    finish_together(worker);
+    finish_others(worker, exchange->received);
     return request_transact(request, NULL);
 }
 
@@ -282,7 +293,7 @@ static void serve_request(struct worker *worker, struct exchange *exchange)
     enum outcome outcome = OUTCOME_NONE;
 
     if (!may_join(worker, exchange))
-        finish_together(worker);
+        finish_others(worker, exchange->received);
     if (!worker_begin_request(worker, exchange, &exchange->snapshot, &exchange->received->load)) {
         send_reply(worker, exchange);
         return;
@@ -299,8 +310,8 @@ static void serve_received(struct worker *worker, struct received *received)
 {
     struct exchange *exchange;
 
-    if (!may_be_guest(received))
-        finish_together(worker);
+    if (!received_is_light(received))
+        finish_others(worker, received);
     exchange = &worker->exchanges[worker->together.count];
     if (!open_exchange(worker, exchange, received))
         return;

@@ -171,14 +171,13 @@ bool worker_begin_request(struct worker *worker, struct exchange *exchange,
     return true;
 }
 
-bool worker_end_request(struct worker *worker, struct exchange *exchange, enum outcome outcome,
-                        struct buffer *ret_reply)
+/* Behind the reply. True: the request was served, and not only refused. */
+static bool note_request(struct worker *worker, struct exchange *exchange, size_t reply_bytes)
 {
     struct request *request = &exchange->request;
     bool is_served;
 
-    request_end(request, outcome, ret_reply);
-    request_log(request, ret_reply->length);
+    request_log(request, reply_bytes);
     metrics_note_request(request);
     if (worker->receiver != NULL) /* a CGI program has nobody who begins files */
         recording_take(server_recording(worker->server), request, &exchange->record);
@@ -190,20 +189,23 @@ bool worker_end_request(struct worker *worker, struct exchange *exchange, enum o
     return is_served;
 }
 
+void worker_end_request(struct worker *worker, struct exchange *exchange, enum outcome outcome)
+{
+    request_end(&exchange->request, outcome, &exchange->reply);
+    exchange->is_served = note_request(worker, exchange, exchange->reply.length);
+}
+
 void worker_answer(struct worker *worker, const struct snapshot *snapshot,
                    const struct web_request *web, struct buffer *ret_reply)
 {
     static const struct load no_load; /* a program of one request cannot know of others */
     struct exchange *exchange = &worker->exchanges[0];
-    struct request *request = &exchange->request;
-    enum outcome outcome = OUTCOME_NONE;
 
     exchange->web = *web;
     if (!worker_begin_request(worker, exchange, snapshot, &no_load))
         return;
-    if (request_begin(request))
-        outcome = request_transact(request, NULL);
-    (void)worker_end_request(worker, exchange, outcome, ret_reply);
+    request_run(&exchange->request, ret_reply);
+    (void)note_request(worker, exchange, ret_reply->length);
     worker_tend_database(worker);
 }
 

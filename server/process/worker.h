@@ -59,14 +59,13 @@ void worker_tend_database(struct worker *worker);
 /* Runs one request of CGI; the reply is in `ret_reply`, the log line is written. */
 void worker_answer(struct worker *worker, const struct snapshot *snapshot,
                    const struct web_request *web, struct buffer *ret_reply);
-/* The same in parts: fills in exchange->request, with the reply in exchange->reply. `load` is the
- * server's when the request came. False: no memory; the reply stays empty, and the client comes
- * again. */
+/* Fills in exchange->request. `load` is the server's when the request came. False: no memory; the
+ * reply stays empty, and the client comes again. */
 bool worker_begin_request(struct worker *worker, struct exchange *exchange,
                           const struct snapshot *snapshot, const struct load *load);
-/* Behind request_begin and what follows it. True: it was served, and not only refused. */
-bool worker_end_request(struct worker *worker, struct exchange *exchange, enum outcome outcome,
-                        struct buffer *ret_reply);
+/* When it has an outcome: writes exchange->reply, the log line and the figures, and says in
+ * exchange->is_served whether it was served, and not only refused. */
+void worker_end_request(struct worker *worker, struct exchange *exchange, enum outcome outcome);
 
 /* Answers a page for joining (not JOIN_NONE); false: it refused somebody who may be guessing. */
 bool worker_join(struct worker *worker, const struct snapshot *snapshot,

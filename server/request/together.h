@@ -17,7 +17,7 @@
  *
  * Later steps see what the requests before them wrote, as they would if these were committed. That
  * the first reply waits for the guests is bounded by whoever takes them in
- * (server/process/worker.c).
+ * (server/process/serve_line.c).
  */
 #ifndef SERVER_REQUEST_TOGETHER_H
 #define SERVER_REQUEST_TOGETHER_H

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* The rpc room: one scheduler RPC as data, for all the rooms that work on it.
  *
- * A worker fills in what is given (configuration, catalog, connection, the body) and calls
- * request_run (server/request/walk.h). The steps below run in order. Parse and screen run once and
+ * A worker fills in what is given (configuration, catalog, connection, the body) and has it walked
+ * (server/request/walk.h). The steps below run in order. Parse and screen run once and
  * write what does not depend on the database. The others run inside a transaction, which may be
  * tried several times; all that they find and decide stands in struct visit, which is zeroed
  * before each attempt, so that trying again is the same code as trying. When the transaction is

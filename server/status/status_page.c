@@ -489,9 +489,8 @@ static void picture_errors(const struct page_writer *writer, struct picture *pic
                                 .title = "Errors of the database, per hour",
                                 .unit = "per hour",
                                 .is_stacked = true};
-    ADD_RATES(writer, picture, "deadlocks and waits for locks", 3600,
-              STATUS_ERRORS + DB_ERROR_DEADLOCK, STATUS_ERRORS + DB_ERROR_LOCK_WAIT,
-              STATUS_ERRORS + DB_ERROR_AGAIN);
+    ADD_RATES(writer, picture, "deadlocks and locked rows", 3600, STATUS_ERRORS + DB_ERROR_DEADLOCK,
+              STATUS_ERRORS + DB_ERROR_LOCK_WAIT, STATUS_ERRORS + DB_ERROR_AGAIN);
     ADD_RATES(writer, picture, "connections lost or not had", 3600, STATUS_ERRORS + DB_ERROR_LOST,
               STATUS_db_connections_failed);
     ADD_RATES(writer, picture, "statements that failed", 3600, STATUS_ERRORS + DB_ERROR_REFUSED,

@@ -8,7 +8,9 @@
 #include "server/base/arena.h"
 #include "server/base/counters.h"
 #include "server/base/random.h"
+#include "server/pool/pool.h"
 #include "tests/support/database.h"
+#include "tests/support/pool_server.h"
 #include "tests/support/serving.h"
 #include "tests/support/test.h"
 
@@ -162,12 +164,13 @@ static void assert_got_a_job(const struct visitor *visitor)
 
 static void one_commit_keeps_all(void **state)
 {
-    uint64_t commits = 0, trips = 0, before = counter_value(COUNTER_requests_together), alone;
+    uint64_t commits = 0, trips = 0, before = counter_value(COUNTER_requests_together);
+    struct db_count alone;
 
     (void)state;
     for (int turn = 0; turn < 2; turn++)
         (void)serving_ask(&server, &(struct asking){.host = 5, .work_seconds = 1}, NOW, 1);
-    alone = server.request.counted.round_trips;
+    alone = server.request.counted;
     for (int turn = 0; turn < 2; turn++) { /* statements are prepared in the first */
         make_rows();
         visitor_count = 0;
@@ -184,7 +187,9 @@ static void one_commit_keeps_all(void **state)
         trips += visitors[i].request.counted.round_trips;
     }
     assert_int_equal(commits, 1);
-    assert_in_range(trips, 1, 4 * (alone - 2) + 2); /* writing and COMMIT are shared */
+    assert_in_range(trips, 1, 4 * (alone.round_trips - 2) + 2); /* writing and COMMIT are shared */
+    /* No COMMIT; and the savepoint of its part is that of its choice of jobs. */
+    assert_int_equal(visitors[1].request.counted.statements, alone.statements - 1);
     assert_int_equal(counter_value(COUNTER_requests_together), before + 8);
 }
 
@@ -251,19 +256,49 @@ static void two_that_want_each_others_hosts_do_not_wait(void **state)
 /* The first one waits for no lock either, as it may have guests; tried again, it does. */
 static void the_first_waits_for_a_lock_only_when_tried_again(void **state)
 {
+    double before = waited();
     struct host_row row;
-    struct visitor *first;
 
     (void)state;
-    server.config->request_tries = 1;
     assert_status(STATUS_OK, db_host_lock(neighbour.db, neighbour.arena, 1, &row));
-    first = ask(&server, 1);
-    assert_int_equal(add(&group, first), OUTCOME_LATER);
+    server.config->request_tries = 1;
+    assert_int_equal(add(&group, ask(&server, 1)), OUTCOME_LATER);
+    assert_true(waited() - before < 1);
+    server.config->request_tries = 2;
+    assert_int_equal(add(&group, ask(&server, 1)), OUTCOME_LATER);
+    assert_true(waited() - before >= 1);
     assert_status(STATUS_OK, db_rollback(neighbour.db));
-    server.config->request_tries = 8;
-    assert_int_equal(first->request.counted.commits, 0);
     assert_int_equal(add(&group, ask(&server, 1)), OUTCOME_JOINED);
     assert_int_equal(finish(&group), OUTCOME_COMMITTED);
+    server.config->request_tries = 8;
+}
+
+static int64_t token_of(int host)
+{
+    return test_sql_integer(database, "SELECT token FROM qm_host WHERE hostid = %d", host);
+}
+
+/* The savepoint of a part serves for one within it, but only while the part has written nothing. */
+static void a_part_keeps_what_it_wrote_before_its_savepoint(void **state)
+{
+    struct db *db = server.db;
+
+    (void)state;
+    assert_status(STATUS_OK, db_host_guard(db, 1, 71, NOW));
+    assert_status(STATUS_OK, db_wait_for_locks(db, false));
+    assert_status(STATUS_OK, db_part_begin(db));
+    assert_status(STATUS_OK, db_savepoint(db));
+    assert_status(STATUS_OK, db_host_guard(db, 2, 72, NOW));
+    assert_status(STATUS_OK, db_rollback_to_savepoint(db));
+    assert_status(STATUS_OK, db_host_guard(db, 3, 73, NOW));
+    assert_status(STATUS_OK, db_savepoint(db));
+    assert_status(STATUS_OK, db_host_guard(db, 4, 74, NOW));
+    assert_status(STATUS_OK, db_rollback_to_savepoint(db));
+    assert_status(STATUS_OK, db_commit(db));
+    assert_i64(token_of(1), 71);
+    assert_true(token_of(2) != 72);
+    assert_i64(token_of(3), 73);
+    assert_true(token_of(4) != 74);
 }
 
 static void a_refused_guest_is_answered_with_the_others(void **state)
@@ -430,6 +465,64 @@ static void a_host_may_come_twice(void **state)
     /* The second does not list the job of the first, so it gets that again. */
     assert_true(visitors[1].request.visit.resent > 0);
     assert_i64(test_sql_integer(database, "SELECT rpcs FROM qm_host WHERE hostid = 1"), 3);
+}
+
+/* Wherever a guest fails, what it had reserved in the pool goes back, and what was sent leaves. */
+static void no_job_stays_reserved(void **state)
+{
+    enum { COMMANDS = 14 };
+    struct pool_server pooled;
+    struct pool_figures now;
+    int failures = 0;
+
+    (void)state;
+    server.config->min_sendwork_interval = 0;
+    server.config->resend_lost_results = false;
+    pool_server_open(&pooled, database, 1, 1000);
+    pool_server_pass(&pooled, 5);
+    pool_figures(pooled.serving.pool, &now);
+    assert_int_equal(now.jobs, JOBS);
+    for (uint64_t nth = 1; nth <= COMMANDS; nth++) {
+        struct visitor *guest;
+        enum outcome outcome;
+        size_t used;
+
+        visitor_count = 0;
+        assert_int_equal(add(&group, ask(&pooled.serving, 1)), OUTCOME_JOINED);
+        guest = ask(&pooled.serving, 2);
+        used = arena_used(guest->arena);
+        db_fail_nth(pooled.serving.db, nth, STATUS_DB_RETRY);
+        outcome = add(&group, guest);
+        db_fail_nth(pooled.serving.db, 0, STATUS_OK);
+        (void)finish(&group);
+        if (outcome == OUTCOME_AGAIN) {
+            failures++;
+            assert_int_equal(arena_used(guest->arena), used);
+            run_alone(guest);
+        }
+        assert_int_equal(visitors[0].outcome, OUTCOME_COMMITTED);
+        assert_int_equal(guest->outcome, OUTCOME_COMMITTED);
+        pool_figures(pooled.serving.pool, &now);
+        assert_int_equal(now.taken, 0);
+        assert_int_equal(now.jobs, JOBS - 2 * nth);
+        assert_i64(jobs_of(1) + jobs_of(2), 2 * (int64_t)nth);
+    }
+    assert_in_range(failures, 5, COMMANDS - 1); /* the last ones are beyond its commands */
+    pool_server_close(&pooled);
+}
+
+/* A worker has room for as many as an administrator can ask for. */
+static void as_many_may_share_as_there_is_room_for(void **state)
+{
+    char most[8], more[8];
+
+    (void)state;
+    (void)snprintf(most, sizeof(most), "%d", TOGETHER_MOST);
+    (void)snprintf(more, sizeof(more), "%d", TOGETHER_MOST + 1);
+    assert_status(STATUS_OK,
+                  config_set(server.config, TEXT("requests_per_commit"), text_from(most), NULL));
+    assert_status(STATUS_INVALID,
+                  config_set(server.config, TEXT("requests_per_commit"), text_from(more), NULL));
 }
 
 static void nothing_is_shared_where_a_loss_would_be_silent(void **state)
@@ -611,6 +704,7 @@ int main(void)
         CASE(a_guest_that_meets_a_locked_row_is_tried_alone),
         CASE(two_that_want_each_others_hosts_do_not_wait),
         CASE(the_first_waits_for_a_lock_only_when_tried_again),
+        CASE(a_part_keeps_what_it_wrote_before_its_savepoint),
         CASE(a_refused_guest_is_answered_with_the_others),
         CASE(a_wrong_key_for_a_host_is_tried_alone),
         CASE(a_new_host_joins),
@@ -621,6 +715,8 @@ int main(void)
         CASE(a_host_without_a_guard_row_is_tried_alone),
         CASE(so_is_one_that_has_guests),
         CASE(a_host_may_come_twice),
+        CASE(no_job_stays_reserved),
+        CASE(as_many_may_share_as_there_is_room_for),
         CASE(nothing_is_shared_where_a_loss_would_be_silent),
         CASE(what_comes_of_them_is_what_comes_of_each),
     };

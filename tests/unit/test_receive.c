@@ -458,6 +458,32 @@ static void who_takes_what_waits_does_not_wait(void **state)
     close(peer);
 }
 
+static void who_is_long_or_no_request_is_not_light(void **state)
+{
+    static const struct received request = {
+        .has_key = true, .body = BODY_KEPT, .check = {.body_bytes = LIGHT_BODY_MAX}};
+    struct received one = request;
+
+    (void)state;
+    assert_true(received_is_light(&one));
+    one.check.body_bytes++;
+    assert_false(received_is_light(&one));
+    one.check.body_bytes = 0;
+    assert_false(received_is_light(&one));
+    one = request;
+    one.page = JOIN_LOOKUP;
+    assert_false(received_is_light(&one));
+    one = request;
+    one.has_key = false;
+    assert_false(received_is_light(&one));
+    one = request;
+    one.body = BODY_TOO_LARGE;
+    assert_false(received_is_light(&one));
+    one = request;
+    one.is_dear = true;
+    assert_false(received_is_light(&one));
+}
+
 /* Whether an account is held to one thread after a request during which the thread has worked for
  * longer than a usual one takes. */
 static bool is_dear_after(struct place *place, const char *body, bool was_for_others)
@@ -481,6 +507,7 @@ static bool is_dear_after(struct place *place, const char *body, bool was_for_ot
     next = receiver_take_waiting(place->receiver);
     is_dear = next == NULL;
     assert_int_equal(taken->is_dear, is_dear);
+    assert_int_equal(received_is_light(taken), !is_dear);
     end_request(place, taken);
     end_request(place, is_dear ? receiver_take(place->receiver) : next);
     for (size_t i = 0; i < 3; i++)
@@ -845,6 +872,7 @@ int main(void)
         CASE(the_key_and_reports_are_found_in_any_record),
         CASE(waiting_requests_leave_memory_for_others),
         CASE(who_takes_what_waits_does_not_wait),
+        cmocka_unit_test(who_is_long_or_no_request_is_not_light),
         CASE(the_time_for_others_is_not_the_accounts),
         cmocka_unit_test_setup_teardown(a_large_request_is_read_in_pieces, open_only, stop),
         cmocka_unit_test_setup_teardown(large_bodies_of_an_account_take_turns, open_only, stop),

@@ -504,6 +504,7 @@ static void test_commits_nothing_when_a_part_cannot_be_undone(void **state)
     assert_int_equal(together_outcome(&together, 0, OUTCOME_AGAIN), OUTCOME_COMMITTED);
     assert_int_equal(db_fake_calls("commit"), 1);
     assert_int_equal(fixture.request.attempts, 2);
+    assert_int_equal(world.arena_used[2], world.arena_used[1]);
     arena_destroy(guest.arena);
 }
 
