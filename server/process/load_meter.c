@@ -17,7 +17,8 @@ double load_meter_rate(const struct load_meter *meter, double target)
 {
     uint64_t service_ns = atomic_load_explicit(&meter->service_ns, memory_order_relaxed);
 
-    return load_rate((double)service_ns * 1e-9, meter->workers, target);
+    return load_rate((double)service_ns * 1e-9,
+                     atomic_load_explicit(&meter->workers, memory_order_relaxed), target);
 }
 
 struct load load_meter_arrival(struct load_meter *meter, double target, uint64_t now_ns)

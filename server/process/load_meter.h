@@ -10,7 +10,7 @@
 
 /* Of one process; zero it, with what it does not measure filled in. Any thread may use it. */
 struct load_meter {
-    double workers;              /* worker threads */
+    _Atomic double workers;      /* threads that work at a time */
     _Atomic uint64_t service_ns; /* of one worker for one request, smoothed; 0: not measured */
     _Atomic uint64_t until_ns;   /* monotonic: when the imaginary queue will be empty */
 };

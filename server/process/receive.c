@@ -11,6 +11,8 @@
 #include "server/base/clock.h"
 #include "server/base/counters.h"
 #include "server/base/log.h"
+#include "server/process/busy_meter.h"
+#include "server/process/concurrency.h"
 #include "server/process/load_meter.h"
 #include "server/rpc/request.h"
 #include "server/web/event_loop.h"
@@ -57,11 +59,16 @@ struct receiver {
     _Atomic bool is_cut;
     _Atomic uint64_t quiet_until_ns; /* no line in the log about requests turned away before */
 
+    struct busy_meter processors;
+
     pthread_mutex_t lock; /* of what follows */
     pthread_cond_t added;
     struct waiting_line *line;
     struct body_turns turns; /* of entries `large` */
     bool has_ended;
+    struct concurrency concurrency;
+    size_t standing_by; /* workers that wait for a request */
+    bool is_watched;    /* one of them looks now and then whether those that work get on */
 };
 
 size_t receiver_share(size_t threads)
@@ -140,6 +147,71 @@ static bool keep(struct receiver *receiver, struct received *received, size_t go
     received->length = wanted;
     received->came += got;
     return true;
+}
+
+/* --- who takes what waits; under the lock ------------------------------------------------------
+ */
+
+static bool permits_another(const struct receiver *receiver)
+{
+    size_t working = receiver->options.workers - receiver->standing_by;
+
+    return concurrency_permits(&receiver->concurrency, working, clock_ns());
+}
+
+/* A worker comes and takes a request, or looks after those that wait. */
+static void call_worker(struct receiver *receiver)
+{
+    if (receiver->standing_by > 0 && (!receiver->is_watched || permits_another(receiver)))
+        pthread_cond_signal(&receiver->added);
+}
+
+/* Until there may be something to do. Where requests wait for those that work, one of the others
+ * keeps watch. */
+static void stand_by(struct receiver *receiver)
+{
+    const uint64_t until_ns = clock_ns() + CONCURRENCY_STUCK_NS;
+    const struct timespec until = {.tv_sec = (time_t)(until_ns / NS_OF_S),
+                                   .tv_nsec = (long)(until_ns % NS_OF_S)};
+
+    if (line_length(receiver->line) == 0 || receiver->is_watched) {
+        pthread_cond_wait(&receiver->added, &receiver->lock);
+        return;
+    }
+    receiver->is_watched = true;
+    pthread_cond_timedwait(&receiver->added, &receiver->lock, &until);
+    receiver->is_watched = false;
+}
+
+/* NULL: nobody waits who may be served now. */
+static struct received *take_entry(struct receiver *receiver)
+{
+    struct line_entry *entry = line_take(receiver->line);
+
+    if (entry == NULL)
+        return NULL;
+    concurrency_note_taken(&receiver->concurrency, clock_ns());
+    ((struct received *)entry)->is_dear = line_is_dear(entry);
+    return (struct received *)entry;
+}
+
+/* The same for a worker that has nothing else to do. NULL: the end. */
+static struct received *wait_for_entry(struct receiver *receiver, bool shares)
+{
+    struct received *received = NULL;
+
+    receiver->standing_by++;
+    while (!atomic_load(&receiver->is_cut)) {
+        if (!shares || receiver->has_ended || permits_another(receiver))
+            received = take_entry(receiver);
+        if (received != NULL || receiver->has_ended)
+            break;
+        stand_by(receiver);
+    }
+    receiver->standing_by--;
+    if (line_length(receiver->line) > 0)
+        call_worker(receiver);
+    return received;
 }
 
 /* --- whole requests --------------------------------------------------------------------------- */
@@ -265,7 +337,7 @@ static void deliver(struct receiver *receiver, struct received *received)
           is_beyond_patience(receiver, line_ahead(receiver->line, &received->waits))))
         is_added = line_add(receiver->line, &received->waits);
     if (is_added)
-        pthread_cond_signal(&receiver->added);
+        call_worker(receiver);
     pthread_mutex_unlock(&receiver->lock);
     if (!is_added)
         turn_away(receiver, received, waiting);
@@ -494,6 +566,19 @@ static void end_overdue(struct receiver *receiver, uint64_t whole_ns)
 
 /* --- the thread ------------------------------------------------------------------------------- */
 
+static void note_busy(struct receiver *receiver)
+{
+    double part = busy_meter_read(&receiver->processors);
+    size_t limit;
+
+    pthread_mutex_lock(&receiver->lock);
+    concurrency_note_busy(&receiver->concurrency, part);
+    limit = receiver->concurrency.limit;
+    pthread_mutex_unlock(&receiver->lock);
+    if (receiver->options.meter != NULL)
+        atomic_store(&receiver->options.meter->workers, (double)limit);
+}
+
 static void end_line(struct receiver *receiver)
 {
     pthread_mutex_lock(&receiver->lock);
@@ -524,7 +609,7 @@ static void *receiver_main(void *context)
 {
     struct receiver *receiver = context;
     bool accepts = true;
-    uint64_t tick_ns = clock_ns();
+    uint64_t tick_ns = clock_ns(), note_ns = tick_ns;
 
     go_first();
     while ((accepts || receiver->reading != NULL) && !atomic_load(&receiver->is_cut)) {
@@ -535,6 +620,10 @@ static void *receiver_main(void *context)
         resume_reading(receiver);
         if (accepts && !rests)
             accepts = accept_some(receiver) == STATUS_OK;
+        if (clock_ns() - note_ns >= CONCURRENCY_NOTE_NS) {
+            note_ns = clock_ns();
+            note_busy(receiver);
+        }
         if (clock_ns() - tick_ns > TICK_MS * NS_OF_MS) {
             tick_ns = clock_ns();
             /* After a stop nobody gets more time for a whole request than for its beginning. */
@@ -574,10 +663,21 @@ static void destroy(struct receiver *receiver)
         drop(receiver, received);
     }
     event_loop_close(&receiver->loop);
+    busy_meter_close(&receiver->processors);
     line_destroy(receiver->line);
     pthread_cond_destroy(&receiver->added);
     pthread_mutex_destroy(&receiver->lock);
     free(receiver);
+}
+
+static void init_condition(pthread_cond_t *condition)
+{
+    pthread_condattr_t attributes;
+
+    pthread_condattr_init(&attributes);
+    pthread_condattr_setclock(&attributes, CLOCK_MONOTONIC); /* as clock_ns */
+    pthread_cond_init(condition, &attributes);
+    pthread_condattr_destroy(&attributes);
 }
 
 enum status receiver_start(const struct receiver_options *options, struct listener *listener,
@@ -591,8 +691,10 @@ enum status receiver_start(const struct receiver_options *options, struct listen
     receiver->options = *options;
     receiver->listener = listener;
     receiver_set_limits(receiver, options->body_max, options->load_target);
+    receiver->processors = busy_meter_open(options->processor_times);
+    receiver->concurrency = concurrency_of(options->workers, options->processors);
     pthread_mutex_init(&receiver->lock, NULL);
-    pthread_cond_init(&receiver->added, NULL);
+    init_condition(&receiver->added);
     status = prepare(receiver, failure);
     if (status == STATUS_OK &&
         pthread_create(&receiver->thread, NULL, receiver_main, receiver) != 0)
@@ -622,19 +724,21 @@ void receiver_join(struct receiver *receiver)
 
 /* --- for others ------------------------------------------------------------------------------- */
 
-static struct received *take_next(struct receiver *receiver, bool waits, size_t *ret_waiting)
+enum manner { AS_GUEST, ALONE, SHARING };
+
+static struct received *take_next(struct receiver *receiver, enum manner manner,
+                                  size_t *ret_waiting)
 {
-    struct line_entry *entry = NULL;
+    struct received *received = NULL;
 
     pthread_mutex_lock(&receiver->lock);
-    while (!atomic_load(&receiver->is_cut) && (entry = line_take(receiver->line)) == NULL &&
-           !receiver->has_ended && waits)
-        pthread_cond_wait(&receiver->added, &receiver->lock);
-    if (entry != NULL)
-        ((struct received *)entry)->is_dear = line_is_dear(entry);
+    if (manner != AS_GUEST)
+        received = wait_for_entry(receiver, manner == SHARING);
+    else if (!atomic_load(&receiver->is_cut))
+        received = take_entry(receiver);
     *ret_waiting = line_length(receiver->line);
     pthread_mutex_unlock(&receiver->lock);
-    return (struct received *)entry;
+    return received;
 }
 
 /* By the worker that took it. */
@@ -651,12 +755,12 @@ static void finish_turn(struct receiver *receiver, struct received *received)
     pthread_mutex_unlock(&receiver->lock);
 }
 
-static struct received *take(struct receiver *receiver, bool waits)
+static struct received *take(struct receiver *receiver, enum manner manner)
 {
     struct received *received;
     size_t waiting;
 
-    while ((received = take_next(receiver, waits, &waiting)) != NULL) {
+    while ((received = take_next(receiver, manner, &waiting)) != NULL) {
         received->taken_ns = clock_ns();
         received->taken_cpu_ns = clock_thread_ns();
         if (!may_be_late(receiver, received) ||
@@ -668,14 +772,14 @@ static struct received *take(struct receiver *receiver, bool waits)
     return NULL;
 }
 
-struct received *receiver_take(struct receiver *receiver)
+struct received *receiver_take(struct receiver *receiver, bool shares)
 {
-    return take(receiver, true);
+    return take(receiver, shares ? SHARING : ALONE);
 }
 
 struct received *receiver_take_waiting(struct receiver *receiver)
 {
-    return take(receiver, false);
+    return take(receiver, AS_GUEST);
 }
 
 bool receiver_has_waiting(struct receiver *receiver)
@@ -722,6 +826,7 @@ void receiver_figures(struct receiver *receiver, struct receiver_figures *ret_fi
     pthread_mutex_lock(&receiver->lock);
     oldest_ns = line_oldest_ns(receiver->line);
     ret_figures->waiting = line_length(receiver->line);
+    ret_figures->workers_limit = receiver->concurrency.limit;
     pthread_mutex_unlock(&receiver->lock);
     ret_figures->reading = atomic_load(&receiver->reading_now);
     ret_figures->memory = atomic_load(&receiver->memory);

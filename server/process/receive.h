@@ -75,7 +75,10 @@ struct receiver_options {
     size_t body_max;        /* bytes of a request's body */
     size_t memory_spare;    /* bytes of all requests that are read or wait, beside two bodies */
     size_t connections_max; /* that are read, wait or are served */
-    size_t share;           /* see line_create */
+    size_t workers;         /* threads that call receiver_take */
+    size_t processors;      /* of the machine */
+    const char *processor_times; /* the file that tells how busy they are, see busy_meter_open */
+    size_t share;                /* see line_create */
     uint64_t first_record_ns, whole_ns; /* after accept: for the first record, for all of them */
     uint64_t patience_ns;               /* no request is served that has waited longer */
     struct load_meter *meter;           /* NULL: nobody is asked to come again for load */
@@ -89,6 +92,7 @@ struct receiver_figures {
     size_t reading, waiting; /* connections, requests */
     double oldest;           /* s that the oldest request has waited */
     size_t memory;           /* bytes */
+    size_t workers_limit;    /* that work at a time, see concurrency.h */
 };
 
 /* Starts the thread. The listener stays the caller's and is stopped by listener_stop: then what
@@ -102,8 +106,9 @@ void receiver_cut(struct receiver *receiver);
 /* Waits for its end. NULL is fine. */
 void receiver_join(struct receiver *receiver);
 
-/* Any worker: the next request, waiting for one; NULL after the end. */
-struct received *receiver_take(struct receiver *receiver);
+/* Any worker: the next request, waiting for one; NULL after the end. One that shares COMMITs leaves
+ * requests to those that work, while that is better for all (concurrency.h). */
+struct received *receiver_take(struct receiver *receiver, bool shares);
 /* The same without waiting for one: NULL also where none waits that may be served now. */
 struct received *receiver_take_waiting(struct receiver *receiver);
 bool receiver_has_waiting(struct receiver *receiver);

@@ -171,7 +171,7 @@ static void prepare_load_meter(struct server *server, int threads)
     const struct server_options *options = server_options(server);
     struct load_meter *load = server_load(server);
 
-    load->workers = threads;
+    atomic_store(&load->workers, threads);
     if (options->clock_from_request)
         atomic_store(&load->service_ns, (uint64_t)(options->service_time * 1e9));
 }
@@ -185,6 +185,9 @@ static enum status start_receiver(struct running *running, const struct config *
         .body_max = (size_t)config->request_bytes_max,
         .memory_spare = WAITING_BYTES_MAX,
         .connections_max = connections_max(threads),
+        .workers = (size_t)threads,
+        .processors = (size_t)sysconf(_SC_NPROCESSORS_ONLN),
+        .processor_times = "/proc/stat",
         .share = receiver_share((size_t)threads),
         .first_record_ns = first_record_ns,
         .whole_ns = whole_request_ns,

@@ -322,12 +322,19 @@ static void serve_received(struct worker *worker, struct received *received)
     close_exchange(worker, exchange);
 }
 
+/* Whether its requests may share a COMMIT, as far as is known. */
+static bool shares_commits(const struct worker *worker)
+{
+    return worker->db != NULL && db_can_share(worker->db) &&
+           worker->db_config->requests_per_commit > 1;
+}
+
 void worker_serve(struct worker *worker)
 {
     struct received *received;
 
     worker->together = (struct together){.others_wait = others_wait, .context = worker};
-    while ((received = receiver_take(worker->receiver)) != NULL) {
+    while ((received = receiver_take(worker->receiver, shares_commits(worker))) != NULL) {
         serve_received(worker, received);
         while (worker->together.count > 0) {
             received = take_guest(worker);

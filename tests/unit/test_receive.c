@@ -3,6 +3,7 @@
 #include "server/base/buffer.h"
 #include "server/base/clock.h"
 #include "server/base/counters.h"
+#include "server/process/concurrency.h"
 #include "server/process/load_meter.h"
 #include "server/process/receive.h"
 #include "server/rpc/request.h"
@@ -10,6 +11,7 @@
 #include "tests/support/test.h"
 
 #include <dirent.h>
+#include <fcntl.h>
 #include <poll.h>
 #include <pthread.h>
 #include <stdlib.h>
@@ -21,6 +23,7 @@
 #include <unistd.h>
 
 enum {
+    WORKERS = 4,
     BODY_MAX = 100000,
     MEMORY_MAX = 1 << 20,
     /* Beyond it are at most two reads, and what one more takes, with a quarter to grow, before the
@@ -62,19 +65,27 @@ static struct place *open_place(void)
     return place;
 }
 
+static struct receiver_options options_for(struct place *place, size_t body_max)
+{
+    return (struct receiver_options){.body_max = body_max,
+                                     .memory_spare = MEMORY_MAX - 2 * BODY_MAX,
+                                     .connections_max = 100,
+                                     .workers = WORKERS,
+                                     .processors = 2,
+                                     .processor_times = "/proc/stat",
+                                     .share = 2,
+                                     .first_record_ns = UINT64_C(1000000000),
+                                     .whole_ns = UINT64_C(4000000000),
+                                     .patience_ns = UINT64_C(1000000000),
+                                     .meter = &place->meter,
+                                     .load_target = 0.7,
+                                     .refuse = write_page,
+                                     .context = place};
+}
+
 static void start_receiver_for(struct place *place, size_t body_max)
 {
-    struct receiver_options options = {.body_max = body_max,
-                                       .memory_spare = MEMORY_MAX - 2 * BODY_MAX,
-                                       .connections_max = 100,
-                                       .share = 2,
-                                       .first_record_ns = UINT64_C(1000000000),
-                                       .whole_ns = UINT64_C(4000000000),
-                                       .patience_ns = UINT64_C(1000000000),
-                                       .meter = &place->meter,
-                                       .load_target = 0.7,
-                                       .refuse = write_page,
-                                       .context = place};
+    const struct receiver_options options = options_for(place, body_max);
 
     assert_status(STATUS_OK, receiver_start(&options, place->listener, &place->receiver, NULL));
 }
@@ -105,7 +116,7 @@ static int stop(void **state)
     struct received *received;
 
     listener_stop(place->listener);
-    while ((received = receiver_take(place->receiver)) != NULL) {
+    while ((received = receiver_take(place->receiver, true)) != NULL) {
         close(received->connection);
         receiver_finish(place->receiver, received);
     }
@@ -200,14 +211,14 @@ static void the_key_and_reports_are_found_in_any_record(void **state)
         add_record(&bytes, 5, pieces[i], strlen(pieces[i]));
     add_record(&bytes, 5, "", 0);
     send_all(peer, buffer_text(&bytes));
-    received = receiver_take(place->receiver);
+    received = receiver_take(place->receiver, true);
     assert_true(received->has_key);
     assert_true(received->waits.account == request_account(TEXT("42")));
     assert_true(received->waits.has_reports);
     close(received->connection);
     receiver_finish(place->receiver, received);
     post(connect_to(place), "<scheduler_request>"); /* no key: that is for others to judge */
-    received = receiver_take(place->receiver);
+    received = receiver_take(place->receiver, true);
     assert_false(received->has_key);
     close(received->connection);
     receiver_finish(place->receiver, received);
@@ -224,7 +235,7 @@ static void a_request_is_given_out_whole(void **state)
 
     for (size_t i = 0; i < bytes.length; i++) /* byte by byte */
         send_all(peer, (struct text){.at = buffer_text(&bytes).at + i, .length = 1});
-    received = receiver_take(place->receiver);
+    received = receiver_take(place->receiver, true);
     assert_non_null(received);
     assert_int_equal(received->length, bytes.length);
     assert_memory_equal(received->bytes, buffer_text(&bytes).at, bytes.length);
@@ -247,7 +258,7 @@ static void silent_and_slow_peers_hold_nobody_up(void **state)
         silent[i] = connect_to(place);
     quick = connect_to(place);
     post(quick, "<scheduler_request>");
-    received = receiver_take(place->receiver);
+    received = receiver_take(place->receiver, true);
     assert_non_null(received);
     close(received->connection);
     receiver_finish(place->receiver, received);
@@ -365,7 +376,7 @@ static void too_many_are_asked_to_come_again(void **state)
     }
     assert_int_equal(figures.waiting, 6);
     assert_true(figures.oldest > 0);
-    struct received *received = receiver_take(place->receiver);
+    struct received *received = receiver_take(place->receiver, true);
     assert_true(received->waits.has_reports);
     assert_true(received->load.backlog > 1);
     close(received->connection);
@@ -404,7 +415,7 @@ static void pages_for_joining_are_turned_away_too(void **state)
     for (size_t i = 2; i < 10; i++)
         assert_in_range(read_to_end(peers[i]), 40, 200);
     assert_int_equal(atomic_load(&place->refused), 8);
-    received = receiver_take(place->receiver);
+    received = receiver_take(place->receiver, true);
     assert_int_equal(received->page, JOIN_LOOKUP);
     /* It takes much CPU, so pages of figures and requests without a key must not wait behind it. */
     assert_true(received->waits.account != request_account(NO_TEXT));
@@ -497,19 +508,19 @@ static bool is_dear_after(struct place *place, const char *body, bool was_for_ot
         post(peers[i], body);
     }
     wait_for_waiting(place, 3);
-    taken = receiver_take(place->receiver);
+    taken = receiver_take(place->receiver, true);
     while (clock_thread_ns() - taken->taken_cpu_ns < 2 * LINE_DEAR_NS)
         ;
     if (was_for_others)
         taken->others_cpu_ns = clock_thread_ns() - taken->taken_cpu_ns;
     end_request(place, taken);
-    taken = receiver_take(place->receiver);
+    taken = receiver_take(place->receiver, true);
     next = receiver_take_waiting(place->receiver);
     is_dear = next == NULL;
     assert_int_equal(taken->is_dear, is_dear);
     assert_int_equal(received_is_light(taken), !is_dear);
     end_request(place, taken);
-    end_request(place, is_dear ? receiver_take(place->receiver) : next);
+    end_request(place, is_dear ? receiver_take(place->receiver, true) : next);
     for (size_t i = 0; i < 3; i++)
         close(peers[i]);
     return is_dear;
@@ -525,6 +536,175 @@ static void the_time_for_others_is_not_the_accounts(void **state)
         is_dear_after(place, "<scheduler_request><authenticator>cheap</authenticator>", true));
 }
 
+/* --- a busy machine --------------------------------------------------------------------------- */
+
+/* A machine whose only processor is always busy, and another worker than the test's. */
+struct busy_place {
+    struct place *place;
+    char times[144];
+    pthread_t processor, worker;
+    bool shares;
+    _Atomic bool is_over;
+    uint64_t taken_ns;
+    pthread_barrier_t all_have_taken;
+};
+
+static void *use_processor(void *context)
+{
+    struct busy_place *busy = context;
+    char line[64];
+    int file = open(busy->times, O_WRONLY | O_CREAT | O_CLOEXEC, 0600);
+
+    for (int ticks = 1; !atomic_load(&busy->is_over); ticks++) {
+        int length = snprintf(line, sizeof(line), "cpu  %08d 0 0 0 0 0 0 0\n", ticks);
+
+        assert_int_equal(pwrite(file, line, (size_t)length, 0), length);
+        usleep(1000);
+    }
+    close(file);
+    return NULL;
+}
+
+static void *take_one(void *context)
+{
+    struct busy_place *busy = context;
+
+    struct received *taken = receiver_take(busy->place->receiver, busy->shares);
+
+    assert_non_null(taken);
+    busy->taken_ns = taken->taken_ns;
+    end_request(busy->place, taken);
+    return NULL;
+}
+
+static void start_busy(struct busy_place *busy, struct place *place, bool shares)
+{
+    struct receiver_options options = options_for(place, BODY_MAX);
+    struct receiver_figures figures;
+
+    *busy = (struct busy_place){.place = place, .shares = shares};
+    snprintf(busy->times, sizeof(busy->times), "%s/times", place->dir);
+    pthread_create(&busy->processor, NULL, use_processor, busy);
+    while (access(busy->times, R_OK) != 0)
+        usleep(1000);
+    options.processors = 0;
+    options.processor_times = busy->times;
+    assert_status(STATUS_OK, receiver_start(&options, place->listener, &place->receiver, NULL));
+    do { /* it looks where something happens */
+        int peer = connect_to(place);
+
+        usleep(10000);
+        close(peer);
+        receiver_figures(place->receiver, &figures);
+    } while (figures.workers_limit > 1);
+}
+
+static void end_busy(struct busy_place *busy)
+{
+    atomic_store(&busy->is_over, true);
+    pthread_join(busy->processor, NULL);
+    unlink(busy->times);
+}
+
+/* One request is served by a worker that does not get on, another one comes. How long after the
+ * first was taken the other worker takes it, in ns. */
+static uint64_t until_another_takes(struct busy_place *busy)
+{
+    int peers[2] = {connect_to(busy->place), connect_to(busy->place)};
+    struct received *first;
+    uint64_t passed_ns;
+
+    post(peers[0], "<scheduler_request>");
+    first = receiver_take(busy->place->receiver, true);
+    pthread_create(&busy->worker, NULL, take_one, busy);
+    post(peers[1], "<scheduler_request>");
+    pthread_join(busy->worker, NULL);
+    passed_ns = busy->taken_ns - first->taken_ns;
+    end_request(busy->place, first);
+    close(peers[0]);
+    close(peers[1]);
+    return passed_ns;
+}
+
+static void on_a_busy_machine_others_stand_by_for_a_moment(void **state)
+{
+    struct busy_place busy;
+
+    start_busy(&busy, *state, true);
+    for (int i = 0; i < 10; i++)
+        assert_true(until_another_takes(&busy) >= CONCURRENCY_STUCK_NS);
+    end_busy(&busy);
+}
+
+static void who_shares_no_commit_does_not_stand_by(void **state)
+{
+    struct busy_place busy;
+
+    start_busy(&busy, *state, false);
+    while (until_another_takes(&busy) >= CONCURRENCY_STUCK_NS) /* if the machine is slow */
+        ;
+    end_busy(&busy);
+}
+
+static void *take_and_hold(void *context)
+{
+    struct busy_place *busy = context;
+    struct received *taken = receiver_take(busy->place->receiver, true);
+
+    assert_non_null(taken);
+    pthread_barrier_wait(&busy->all_have_taken);
+    end_request(busy->place, taken);
+    return NULL;
+}
+
+/* Where none of those that work gets on, all others begin, one after the other. */
+static void whoever_takes_one_leaves_a_watch_behind(void **state)
+{
+    struct busy_place busy;
+    pthread_t workers[WORKERS];
+    int peers[WORKERS];
+
+    start_busy(&busy, *state, true);
+    pthread_barrier_init(&busy.all_have_taken, NULL, WORKERS);
+    for (size_t i = 0; i < WORKERS; i++)
+        pthread_create(&workers[i], NULL, take_and_hold, &busy);
+    for (size_t i = 0; i < WORKERS; i++) {
+        peers[i] = connect_to(busy.place);
+        post(peers[i], "<scheduler_request>");
+    }
+    for (size_t i = 0; i < WORKERS; i++) {
+        pthread_join(workers[i], NULL);
+        close(peers[i]);
+    }
+    pthread_barrier_destroy(&busy.all_have_taken);
+    end_busy(&busy);
+}
+
+/* Nobody who stands by is left behind, nor what he would have taken. */
+static void a_stop_ends_who_stands_by(void **state)
+{
+    struct place *place = *state;
+    struct busy_place busy;
+    struct received *first;
+    int peers[2];
+
+    start_busy(&busy, place, true);
+    for (size_t i = 0; i < 2; i++) {
+        peers[i] = connect_to(place);
+        post(peers[i], "<scheduler_request>");
+    }
+    wait_for_waiting(place, 2);
+    listener_stop(place->listener);
+    first = receiver_take(place->receiver, true);
+    pthread_create(&busy.worker, NULL, take_one, &busy);
+    pthread_join(busy.worker, NULL);
+    end_request(place, first);
+    assert_null(receiver_take(place->receiver, true));
+    for (size_t i = 0; i < 2; i++)
+        close(peers[i]);
+    end_busy(&busy);
+}
+
 /* Of the process' threads the receiver goes before the others, where the system permits it. */
 static void the_receiver_goes_first(void **state)
 {
@@ -535,7 +715,7 @@ static void the_receiver_goes_first(void **state)
     struct received *received;
 
     post(peer, "<scheduler_request>");
-    received = receiver_take(place->receiver); /* so that the thread is at work */
+    received = receiver_take(place->receiver, true); /* so that the thread is at work */
     while ((task = readdir(tasks)) != NULL) {
         if (task->d_name[0] == '.')
             continue;
@@ -580,7 +760,7 @@ static void memory_has_a_bound(void **state)
     assert_in_range(most, 500000, MEMORY_MOST);
     small = connect_to(place);
     post(small, "<scheduler_request>");
-    received = receiver_take(place->receiver);
+    received = receiver_take(place->receiver, true);
     assert_non_null(received);
     assert_in_range(received->length, 1, 1000);
     close(received->connection);
@@ -688,7 +868,7 @@ static void a_large_request_is_read_in_pieces(void **state)
     send_all(large, buffer_text(&bytes));
     post(small, "<scheduler_request>");
     start_receiver(place);
-    first = receiver_take(place->receiver);
+    first = receiver_take(place->receiver, true);
     assert_non_null(first);
     assert_in_range(first->length, 1, 1000);
     close(first->connection);
@@ -745,9 +925,9 @@ static void large_bodies_of_an_account_take_turns(void **state)
     start_receiver_for(place, 1 << 21);
     for (size_t i = 0; i < 2; i++)
         start_large_peer(&peers[i], place, "a");
-    taken[0] = receiver_take(place->receiver);
+    taken[0] = receiver_take(place->receiver, true);
     start_large_peer(&peers[2], place, "b");
-    taken[1] = receiver_take(place->receiver);
+    taken[1] = receiver_take(place->receiver, true);
     assert_int_equal(taken[0]->waits.account, request_account(TEXT("a")));
     assert_int_equal(taken[1]->waits.account, request_account(TEXT("b")));
     do {
@@ -760,7 +940,7 @@ static void large_bodies_of_an_account_take_turns(void **state)
     receiver_figures(place->receiver, &figures);
     assert_int_equal(figures.reading, 1);
     end_request(place, taken[0]);
-    taken[2] = receiver_take(place->receiver);
+    taken[2] = receiver_take(place->receiver, true);
     assert_int_equal(taken[2]->waits.account, request_account(TEXT("a")));
     assert_true(taken[2]->length > LARGE_BYTES);
     end_request(place, taken[2]);
@@ -778,7 +958,7 @@ static void a_large_body_that_waits_too_long_is_asked_to_come_again(void **state
 
     start_receiver_for(place, 1 << 21);
     start_large_peer(&first, place, "a");
-    received = receiver_take(place->receiver);
+    received = receiver_take(place->receiver, true);
     start_large_peer(&second, place, "a");
     assert_int_equal(pthread_join(second.thread, NULL), 0);
     assert_true(text_contains((struct text){.at = second.answer, .length = second.length},
@@ -799,7 +979,7 @@ static void a_request_that_is_too_old_is_asked_to_come_again(void **state)
     usleep(1100000);
     young = connect_to(place);
     post(young, "<scheduler_request>");
-    received = receiver_take(place->receiver);
+    received = receiver_take(place->receiver, true);
     assert_non_null(received);
     assert_in_range(read_to_end(old), 40, 200);
     close(received->connection);
@@ -823,7 +1003,7 @@ static void a_cut_gives_nothing_out(void **state)
     }
     listener_stop(place->listener);
     receiver_cut(place->receiver);
-    assert_null(receiver_take(place->receiver));
+    assert_null(receiver_take(place->receiver, true));
     close(whole);
     close(half);
 }
@@ -845,11 +1025,11 @@ static void a_stop_serves_who_has_come(void **state)
 
     post(peer, "<scheduler_request>");
     listener_stop(place->listener);
-    received = receiver_take(place->receiver);
+    received = receiver_take(place->receiver, true);
     assert_non_null(received);
     close(received->connection);
     receiver_finish(place->receiver, received);
-    assert_null(receiver_take(place->receiver));
+    assert_null(receiver_take(place->receiver, true));
     close(peer);
 }
 
@@ -867,6 +1047,11 @@ int main(void)
         CASE(too_many_are_asked_to_come_again),
         CASE(pages_for_joining_are_turned_away_too),
         CASE(the_receiver_goes_first),
+        cmocka_unit_test_setup_teardown(on_a_busy_machine_others_stand_by_for_a_moment, open_only,
+                                        stop),
+        cmocka_unit_test_setup_teardown(who_shares_no_commit_does_not_stand_by, open_only, stop),
+        cmocka_unit_test_setup_teardown(whoever_takes_one_leaves_a_watch_behind, open_only, stop),
+        cmocka_unit_test_setup_teardown(a_stop_ends_who_stands_by, open_only, stop),
         CASE(memory_has_a_bound),
         CASE(many_that_grow_have_a_bound_together),
         CASE(the_key_and_reports_are_found_in_any_record),

@@ -1,0 +1,40 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "server/process/concurrency.h"
+
+#include "server/base/banned.h"
+
+/* Parts of the processors' time. Between the two the limit stays as it is. */
+static const double busy_from = 0.95, idle_below = 0.85;
+
+struct concurrency concurrency_of(size_t workers, size_t processors)
+{
+    return (struct concurrency){.workers = workers, .processors = processors, .limit = workers};
+}
+
+static size_t least(const struct concurrency *concurrency)
+{
+    return concurrency->processors < concurrency->workers ? concurrency->processors + 1
+                                                          : concurrency->workers;
+}
+
+void concurrency_note_busy(struct concurrency *concurrency, double part)
+{
+    size_t limit = concurrency->limit;
+
+    if (part >= busy_from) {
+        limit -= (limit + 3) / 4;
+        concurrency->limit = limit > least(concurrency) ? limit : least(concurrency);
+    } else if (!(part >= idle_below)) { /* not known: no limit either, before long */
+        concurrency->limit = limit < concurrency->workers / 2 ? limit * 2 : concurrency->workers;
+    }
+}
+
+void concurrency_note_taken(struct concurrency *concurrency, uint64_t now_ns)
+{
+    concurrency->taken_ns = now_ns;
+}
+
+bool concurrency_permits(const struct concurrency *concurrency, size_t working, uint64_t now_ns)
+{
+    return working < concurrency->limit || now_ns - concurrency->taken_ns >= CONCURRENCY_STUCK_NS;
+}
