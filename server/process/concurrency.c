@@ -8,13 +8,15 @@ static const double busy_from = 0.95, idle_below = 0.85;
 
 struct concurrency concurrency_of(size_t workers, size_t processors)
 {
-    return (struct concurrency){.workers = workers, .processors = processors, .limit = workers};
+    return (struct concurrency){
+        .workers = workers, .processors = processors, .limit = workers, .servers = 1};
 }
 
 static size_t least(const struct concurrency *concurrency)
 {
-    return concurrency->processors < concurrency->workers ? concurrency->processors + 1
-                                                          : concurrency->workers;
+    size_t part = concurrency->processors / concurrency->servers;
+
+    return part < concurrency->workers ? part + 1 : concurrency->workers;
 }
 
 void concurrency_note_busy(struct concurrency *concurrency, double part)
@@ -27,6 +29,11 @@ void concurrency_note_busy(struct concurrency *concurrency, double part)
     } else if (!(part >= idle_below)) { /* not known: no limit either, before long */
         concurrency->limit = limit < concurrency->workers / 2 ? limit * 2 : concurrency->workers;
     }
+}
+
+void concurrency_set_servers(struct concurrency *concurrency, size_t servers)
+{
+    concurrency->servers = servers > 0 ? servers : 1;
 }
 
 void concurrency_note_taken(struct concurrency *concurrency, uint64_t now_ns)

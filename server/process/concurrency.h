@@ -5,7 +5,8 @@
  * thread serves nothing more: it only takes their time from those that work. Fewer threads then
  * have more requests to commit together (server/request/together.h), and each costs less. So while
  * the machine is busy the limit falls, down to one more than there are processors (one of them may
- * wait for the disk), and it rises as soon as processors are idle, as they are where the database
+ * wait for the disk), or this server's part of that where several work on one database; and it
+ * rises as soon as processors are idle, as they are where the database
  * is on another machine.
  *
  * Nobody waits for those that work but do not get on, as where rows are locked or a web server does
@@ -26,15 +27,18 @@
 struct concurrency {
     size_t workers;    /* in all */
     size_t processors; /* of the machine */
+    size_t servers;    /* of the database, this one too */
     size_t limit;      /* that work at a time */
     uint64_t taken_ns; /* monotonic: when the last request was taken */
 };
 
-/* Without a limit at first. */
+/* Without a limit at first, and for one server. */
 struct concurrency concurrency_of(size_t workers, size_t processors);
 /* The part of its time that the machine's processors were busy since the last call, NAN: not known.
  * The limit falls by a quarter or is doubled. */
 void concurrency_note_busy(struct concurrency *concurrency, double part);
+/* From the next call of concurrency_note_busy on. 0 counts as 1. */
+void concurrency_set_servers(struct concurrency *concurrency, size_t servers);
 void concurrency_note_taken(struct concurrency *concurrency, uint64_t now_ns);
 /* Whether one more worker may take a request where so many are working. */
 bool concurrency_permits(const struct concurrency *concurrency, size_t working, uint64_t now_ns);

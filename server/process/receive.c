@@ -819,6 +819,13 @@ void receiver_set_limits(struct receiver *receiver, size_t body_max, double load
     atomic_store(&receiver->load_target, load_target);
 }
 
+void receiver_set_servers(struct receiver *receiver, size_t servers)
+{
+    pthread_mutex_lock(&receiver->lock);
+    concurrency_set_servers(&receiver->concurrency, servers);
+    pthread_mutex_unlock(&receiver->lock);
+}
+
 void receiver_figures(struct receiver *receiver, struct receiver_figures *ret_figures)
 {
     uint64_t oldest_ns;

@@ -123,6 +123,8 @@ void receiver_finish(struct receiver *receiver, struct received *received);
 
 /* From now on. */
 void receiver_set_limits(struct receiver *receiver, size_t body_max, double load_target);
+/* How many servers work on the database, see concurrency.h. */
+void receiver_set_servers(struct receiver *receiver, size_t servers);
 void receiver_figures(struct receiver *receiver, struct receiver_figures *ret_figures);
 
 /* The share of the threads that one account may hold while others wait: half, and two at least. */

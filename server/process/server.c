@@ -301,6 +301,18 @@ void server_set_receiver(struct server *server, struct receiver *receiver)
     pthread_mutex_unlock(&server->lock);
 }
 
+void server_look_for_servers(struct server *server)
+{
+    struct filler_figures figures;
+
+    pthread_mutex_lock(&server->lock);
+    if (server->filler != NULL && server->receiver != NULL) {
+        filler_figures(server->filler, &figures);
+        receiver_set_servers(server->receiver, figures.servers);
+    }
+    pthread_mutex_unlock(&server->lock);
+}
+
 static void note_stop(const char *name, bool was_there, bool is_there)
 {
     if (was_there != is_there)

@@ -95,6 +95,8 @@ void server_replace_catalog(struct server *server, struct catalog *catalog);
 void server_replace_project(struct server *server, struct project *project);
 /* Looks whether the project is stopped, or sends no jobs, by files in its folder. */
 void server_look_for_stops(struct server *server);
+/* Looks how many servers work on the database. */
+void server_look_for_servers(struct server *server);
 
 /* One log line per finding. */
 struct config_findings;

@@ -294,6 +294,7 @@ static void check_reread(struct watcher *watcher, const struct config *config)
 static void check_triggers(struct watcher *watcher, const struct config *config)
 {
     server_look_for_stops(watcher->server);
+    server_look_for_servers(watcher->server);
     check_reread(watcher, config);
 }
 

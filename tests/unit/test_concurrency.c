@@ -41,6 +41,26 @@ static void the_limit_falls_on_a_busy_machine_and_rises_on_an_idle_one(void **st
     }
 }
 
+static void servers_of_one_database_share_the_machine(void **state)
+{
+    static const struct {
+        size_t servers, limit;
+    } rows[] = {{0, 5}, {1, 5}, {2, 3}, {3, 2}, {4, 2}, {5, 1}, {100, 1}};
+    struct concurrency concurrency = concurrency_of(8, 4);
+
+    (void)state;
+    for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
+        concurrency_set_servers(&concurrency, rows[i].servers);
+        concurrency_note_busy(&concurrency, 0);
+        concurrency_note_busy(&concurrency, 0);
+        concurrency_note_busy(&concurrency, 0);
+        assert_int_equal(concurrency.limit, 8);
+        for (size_t step = 0; step < STEPS; step++)
+            concurrency_note_busy(&concurrency, 1);
+        assert_int_equal(concurrency.limit, rows[i].limit);
+    }
+}
+
 static void who_works_but_does_not_get_on_holds_nobody_up(void **state)
 {
     struct concurrency concurrency = concurrency_of(8, 2);
@@ -136,6 +156,7 @@ int main(void)
 {
     const struct CMUnitTest cases[] = {
         cmocka_unit_test(the_limit_falls_on_a_busy_machine_and_rises_on_an_idle_one),
+        cmocka_unit_test(servers_of_one_database_share_the_machine),
         cmocka_unit_test(who_works_but_does_not_get_on_holds_nobody_up),
         cmocka_unit_test(the_times_of_all_processors_are_read),
         cmocka_unit_test(what_counts_is_the_time_since_the_last_look),
