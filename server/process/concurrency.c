@@ -26,7 +26,7 @@ void concurrency_note_busy(struct concurrency *concurrency, double part)
     if (part >= busy_from) {
         limit -= (limit + 3) / 4;
         concurrency->limit = limit > least(concurrency) ? limit : least(concurrency);
-    } else if (!(part >= idle_below)) { /* not known: no limit either, before long */
+    } else if (part < idle_below) {
         concurrency->limit = limit < concurrency->workers / 2 ? limit * 2 : concurrency->workers;
     }
 }

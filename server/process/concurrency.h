@@ -5,9 +5,8 @@
  * thread serves nothing more: it only takes their time from those that work. Fewer threads then
  * have more requests to commit together (server/request/together.h), and each costs less. So while
  * the machine is busy the limit falls, down to one more than there are processors (one of them may
- * wait for the disk), or this server's part of that where several work on one database; and it
- * rises as soon as processors are idle, as they are where the database
- * is on another machine.
+ * wait for the disk), or this server's part of that where several work on one database. It rises
+ * as soon as processors are idle, as they are where the database is on another machine.
  *
  * Nobody waits for those that work but do not get on, as where rows are locked or a web server does
  * not read: if no worker has taken a request for a moment, the next one may begin, whatever the
@@ -34,8 +33,8 @@ struct concurrency {
 
 /* Without a limit at first, and for one server. */
 struct concurrency concurrency_of(size_t workers, size_t processors);
-/* The part of its time that the machine's processors were busy since the last call, NAN: not known.
- * The limit falls by a quarter or is doubled. */
+/* The part of their time that the machine's processors were busy since the last call: the limit
+ * falls by a quarter, is doubled, or stays. It stays, too, where that is not known (NAN). */
 void concurrency_note_busy(struct concurrency *concurrency, double part);
 /* From the next call of concurrency_note_busy on. 0 counts as 1. */
 void concurrency_set_servers(struct concurrency *concurrency, size_t servers);

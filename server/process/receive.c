@@ -149,8 +149,7 @@ static bool keep(struct receiver *receiver, struct received *received, size_t go
     return true;
 }
 
-/* --- who takes what waits; under the lock ------------------------------------------------------
- */
+/* --- who takes what waits; under the lock ----------------------------------------------------- */
 
 static bool permits_another(const struct receiver *receiver)
 {

@@ -95,10 +95,6 @@ claim "as far as there is room" grep -q ' [.][.][.]</td></tr>' "$work/status"
 claim "and that an older one is in force" grep -q 'The config.xml that is there was refused' "$work/status"
 write_config "<record_requests/>"
 
-# Between one and all of the eight, as the machine is busy or not.
-limit=$(curl -s "$url/metrics" | sed -n 's/^quartermaster_workers_limit //p')
-claim "how many threads may work is told" test "${limit:-0}" -ge 1 -a "${limit:-0}" -le 8
-
 # A config.xml that is refused is told until it is mended.
 cp "$project/config.xml" "$work/config.xml"
 sed -i 's/<config>/<config><threads>many<\/threads>/' "$project/config.xml"

@@ -568,7 +568,6 @@ static void *use_processor(void *context)
 static void *take_one(void *context)
 {
     struct busy_place *busy = context;
-
     struct received *taken = receiver_take(busy->place->receiver, busy->shares);
 
     assert_non_null(taken);
@@ -614,10 +613,10 @@ static uint64_t until_another_takes(struct busy_place *busy)
     struct received *first;
     uint64_t passed_ns;
 
-    post(peers[0], "<scheduler_request>");
+    post(peers[0], "<scheduler_request><authenticator>one</authenticator>");
     first = receiver_take(busy->place->receiver, true);
     pthread_create(&busy->worker, NULL, take_one, busy);
-    post(peers[1], "<scheduler_request>");
+    post(peers[1], "<scheduler_request><authenticator>another</authenticator>");
     pthread_join(busy->worker, NULL);
     passed_ns = busy->taken_ns - first->taken_ns;
     end_request(busy->place, first);

@@ -1,0 +1,29 @@
+#!/bin/bash
+# SPDX-License-Identifier: Apache-2.0
+# On a busy machine no more threads work at a time than it has processors and one, and of two servers on
+# one database each takes its part of that.
+# shellcheck source=tests/integration/lib.sh
+. "$(dirname "$0")/lib.sh"
+need curl nginx
+
+new_project
+start_server one --threads 8
+start_nginx "$work/one.socket"
+# Each look is a request, too: where none comes nobody asks how busy the machine is.
+# shellcheck disable=SC2317 # within() calls it
+limit_is() { curl -s "$url/metrics" | grep -qx "quartermaster_workers_limit $1"; }
+# part_of SERVERS: what each of so many servers may do.
+part_of() {
+    local part=$(($(getconf _NPROCESSORS_ONLN) / $1 + 1))
+    echo $((part < 8 ? part : 8))
+}
+
+for ((i = 0; i < 2 * $(getconf _NPROCESSORS_ONLN); i++)); do
+    while :; do :; done &
+    started+=($!)
+done
+claim "the limit of one server falls to $(part_of 1)" within 60 limit_is "$(part_of 1)"
+start_server two --threads 8
+claim "and to $(part_of 2), where there is another one" within 60 limit_is "$(part_of 2)"
+claim "it serves" reply_has '<userid>1</userid>'
+finish
