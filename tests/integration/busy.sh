@@ -6,7 +6,7 @@
 . "$(dirname "$0")/lib.sh"
 need curl nginx
 
-new_project
+new_project "<min_sendwork_interval>1</min_sendwork_interval>"
 start_server one --threads 8
 start_nginx "$work/one.socket"
 # Each look is a request, too: where none comes nobody asks how busy the machine is.
