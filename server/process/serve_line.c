@@ -27,7 +27,7 @@
 #include "server/base/banned.h"
 
 /* No guests are taken in by a transaction that began longer ago. */
-static const uint64_t together_longest_ns = UINT64_C(50000000);
+static const uint64_t together_longest_ns = UINT64_C(25000000);
 
 enum {
     ALONE_AFTER_TROUBLE = 16, /* requests: what was in the way may still be there */
