@@ -98,7 +98,8 @@ const struct actual_column *actual_column_find(const struct actual_columns *colu
     for (size_t i = 0; i < columns->count; i++) {
         const struct actual_column *column = &columns->items[i];
 
-        if (name_is(column->name, name, name_length) && strcmp(column->table, table) == 0)
+        if (column->name_length == name_length && memcmp(column->name, name, name_length) == 0 &&
+            strcmp(column->table, table) == 0)
             return column;
     }
     return NULL;

@@ -58,6 +58,7 @@ enum actual_kind {
 };
 struct actual_column {
     const char *table, *name;
+    size_t name_length;
     enum actual_kind kind;
     bool required;    /* an insert has to supply it: NOT NULL, no default, not automatic */
     size_t bytes_max; /* of texts and blobs */

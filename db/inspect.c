@@ -73,6 +73,7 @@ static void take_column(struct database_facts *facts, const struct actual_column
 
     column->table = keep_name(names, row->table_name);
     column->name = keep_name(names, row->column_name);
+    column->name_length = row->column_name.length;
     column->kind = kind_of(row->data_type);
     column->required = text_is(row->is_nullable, "NO") && row->has_no_default != 0 &&
                        !text_contains(row->extra, TEXT("auto_increment"));
