@@ -208,11 +208,13 @@ struct catalog_rows {
     size_t version_count;
     struct platform_row *platforms; /* not deprecated; by id */
     size_t platform_count;
-    double *host_flops; /* benchmarks of some hosts that did work lately, in no order */
-    size_t host_flops_count;
 };
 MUST_CHECK enum status db_catalog(struct db *db, struct arena *arena,
                                   struct catalog_rows *ret_rows);
+/* Benchmarks of hosts that did work lately, FLOPS of one CPU: at most so many, of those with
+ * the most credit. */
+MUST_CHECK enum status db_host_flops(struct db *db, struct arena *arena, int64_t most,
+                                     double **ret_flops, size_t *ret_count);
 
 /* --- who is speaking ---------------------------------------------------------------------- */
 

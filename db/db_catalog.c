@@ -5,22 +5,6 @@
 
 #include "server/base/banned.h"
 
-static enum status read_host_flops(struct db *db, struct arena *arena, struct catalog_rows *found)
-{
-    struct host_flops_row *rows;
-    enum status status =
-        DB_ALL(db, host_flops, arena, &rows, &found->host_flops_count, DB_NO_VALUES);
-
-    if (status != STATUS_OK)
-        return status;
-    found->host_flops = ARENA_ARRAY(arena, found->host_flops_count, double);
-    if (found->host_flops == NULL)
-        return STATUS_TOO_LARGE;
-    for (size_t i = 0; i < found->host_flops_count; i++)
-        found->host_flops[i] = rows[i].p_fpops;
-    return STATUS_OK;
-}
-
 enum status db_catalog(struct db *db, struct arena *arena, struct catalog_rows *ret_rows)
 {
     struct catalog_rows found = {0};
@@ -33,8 +17,26 @@ enum status db_catalog(struct db *db, struct arena *arena, struct catalog_rows *
         status =
             DB_ALL(db, platforms, arena, &found.platforms, &found.platform_count, DB_NO_VALUES);
     if (status == STATUS_OK)
-        status = read_host_flops(db, arena, &found);
-    if (status == STATUS_OK)
         *ret_rows = found;
     return status;
+}
+
+enum status db_host_flops(struct db *db, struct arena *arena, int64_t most, double **ret_flops,
+                          size_t *ret_count)
+{
+    struct host_flops_row *rows;
+    size_t count;
+    double *flops;
+    enum status status = DB_ALL(db, host_flops, arena, &rows, &count, .most = most);
+
+    if (status != STATUS_OK)
+        return status;
+    flops = ARENA_ARRAY(arena, count, double);
+    if (flops == NULL)
+        return STATUS_TOO_LARGE;
+    for (size_t i = 0; i < count; i++)
+        flops[i] = rows[i].p_fpops;
+    *ret_flops = flops;
+    *ret_count = count;
+    return STATUS_OK;
 }

@@ -104,7 +104,7 @@ static void load_catalog(struct worker *worker, struct snapshot *snapshot)
         return;
     }
     worker->db_config = config_hold(snapshot->config);
-    if (catalog_load(worker->db, &catalog) != STATUS_OK)
+    if (catalog_load_for_one(worker->db, &catalog) != STATUS_OK)
         return;
     db_rollback(worker->db);
     snapshot->catalog = catalog;

@@ -25,8 +25,11 @@ struct catalog {
 
 /* One database read; the caller owns one reference. Old core version numbers below 10000 are
  * multiplied by 100 here, versions whose document cannot be sent are left out, superseded and
- * deprecated ones are marked (catalog_version_is_current). */
+ * deprecated ones are marked (catalog_version_is_current). Benchmarks are read where a version has
+ * a plan class, which alone asks for them (policy(7) 5.4). */
 MUST_CHECK enum status catalog_load(struct db *db, struct catalog **ret_catalog);
+/* The same for a program that serves one request: with the benchmarks of fewer hosts. */
+MUST_CHECK enum status catalog_load_for_one(struct db *db, struct catalog **ret_catalog);
 /* One from elsewhere than a database: an empty one, whose rows (by rising id) and benchmarks the
  * caller fills in, in its arena, before catalog_finish, which works out the rest. */
 MUST_CHECK enum status catalog_begin(struct catalog **ret_catalog);

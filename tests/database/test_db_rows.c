@@ -829,6 +829,33 @@ static void only_the_newest_version_is_current(void **state)
     catalog_release(catalog);
 }
 
+/* Only plan classes ask what hosts measured; a program of one request asks few of them. */
+static void benchmarks_are_read_where_a_version_has_a_plan_class(void **state)
+{
+    struct test_fixture *f = *state;
+    struct catalog *catalog = NULL;
+
+    test_sql(f->database,
+             "INSERT INTO host (userid, expavg_credit, p_fpops)"
+             " SELECT 1, 11 + seq, seq * 1e9 FROM seq_1_to_1000;"
+             "INSERT INTO host (userid, expavg_credit, p_fpops) VALUES (1, 9, 1e15), (1, 99, 0);"
+             "INSERT INTO app (id, name) VALUES (1, 'a');"
+             "INSERT INTO app_version (id, appid, platformid, version_num, plan_class, xml_doc)"
+             " VALUES (1, 1, 1, 100, '', '<app_version></app_version>')");
+    assert_status(STATUS_OK, catalog_load(f->db, &catalog));
+    assert_real(catalog->benchmarks.most, 0, 0);
+    catalog_release(catalog);
+    test_sql(f->database, "UPDATE app_version SET plan_class = 'mt'");
+    assert_status(STATUS_OK, catalog_load(f->db, &catalog));
+    assert_real(catalog->benchmarks.median, 501e9, 1);
+    assert_real(catalog->benchmarks.most, 951e9, 1);
+    catalog_release(catalog);
+    assert_status(STATUS_OK, catalog_load_for_one(f->db, &catalog));
+    assert_real(catalog->benchmarks.median, 801e9, 1);
+    assert_real(catalog->benchmarks.most, 981e9, 1);
+    catalog_release(catalog);
+}
+
 /* A workunit that is committed to a version can go to no other. */
 static void deprecated_versions_are_kept_for_what_is_committed(void **state)
 {
@@ -893,6 +920,7 @@ static void a_version_that_cannot_be_sent_is_none(void **state)
         CASE(a_job_is_found_and_claimed), CASE(blobs_keep_every_byte),                             \
         CASE(a_hostile_name_is_only_a_name), CASE(large_documents_come_whole),                     \
         CASE(a_full_arena_is_an_answer), CASE(only_the_newest_version_is_current),                 \
+        CASE(benchmarks_are_read_where_a_version_has_a_plan_class),                                \
         CASE(a_version_that_cannot_be_sent_is_none)
 
 int main(void)
