@@ -186,12 +186,15 @@ static void stand_by(struct receiver *receiver)
 static struct received *take_entry(struct receiver *receiver)
 {
     struct line_entry *entry = line_take(receiver->line);
+    struct received *received = (struct received *)entry;
 
     if (entry == NULL)
         return NULL;
-    concurrency_note_taken(&receiver->concurrency, clock_ns());
-    ((struct received *)entry)->is_dear = line_is_dear(entry);
-    return (struct received *)entry;
+    received->is_dear = line_is_dear(entry);
+    received->taken_ns = clock_ns();
+    received->taken_cpu_ns = clock_thread_ns();
+    concurrency_note_taken(&receiver->concurrency, received->taken_ns);
+    return received;
 }
 
 /* The same for a worker that has nothing else to do. NULL: the end. */
@@ -760,8 +763,6 @@ static struct received *take(struct receiver *receiver, enum manner manner)
     size_t waiting;
 
     while ((received = take_next(receiver, manner, &waiting)) != NULL) {
-        received->taken_ns = clock_ns();
-        received->taken_cpu_ns = clock_thread_ns();
         if (!may_be_late(receiver, received) ||
             received->taken_ns - received->waits.arrived_ns <= receiver->options.patience_ns)
             return received;
