@@ -357,7 +357,30 @@ MUST_CHECK enum status db_jobs_in_progress(struct db *db, struct arena *arena, i
                                            size_t most, struct host_job **ret_jobs,
                                            size_t *ret_count);
 /* Whatever the order of these is: by age, as those calls give them. */
+int db_compare_results_by_age(const void *result, const void *other);
 int db_compare_jobs_by_age(const void *job, const void *other);
+/* What the requests of several hosts ask first, read for all of them by one statement of each kind.
+ */
+struct host_facts {
+    /* asked */
+    int64_t hostid;
+    bool wants_versions, wants_results;
+    /* answered */
+    bool is_found, has_user; /* otherwise nothing is known */
+    struct host_row host;    /* locked, as by db_host_lock_with_user */
+    struct user_row user;
+    struct text team_name;
+    bool has_versions; /* as by db_host_app_versions */
+    struct host_app_version_row *versions;
+    size_t version_count;
+    bool has_results; /* as by db_results_in_progress */
+    struct result_row *results;
+    size_t result_count;
+};
+/* Their results are not given where all hosts together have `results_most` or more. */
+MUST_CHECK enum status db_hosts_read_facts(struct db *db, struct arena *arena,
+                                           struct host_facts *facts, size_t count,
+                                           size_t results_most);
 /* The results of this host among these names that are IN_PROGRESS or OVER/NO_REPLY. */
 MUST_CHECK enum status db_jobs_by_name(struct db *db, struct arena *arena, int64_t hostid,
                                        const struct text *names, size_t count,

@@ -8,9 +8,9 @@
 
 #include "server/base/banned.h"
 
-static int compare_by_age(const void *a, const void *b)
+int db_compare_results_by_age(const void *result, const void *other)
 {
-    const struct result_row *left = a, *right = b;
+    const struct result_row *left = result, *right = other;
 
     if (left->sent_time != right->sent_time)
         return left->sent_time < right->sent_time ? -1 : 1;
@@ -19,8 +19,8 @@ static int compare_by_age(const void *a, const void *b)
 
 int db_compare_jobs_by_age(const void *job, const void *other)
 {
-    return compare_by_age(&((const struct host_job *)job)->result,
-                          &((const struct host_job *)other)->result);
+    return db_compare_results_by_age(&((const struct host_job *)job)->result,
+                                     &((const struct host_job *)other)->result);
 }
 
 /* The rows of a query as jobs. */
@@ -56,7 +56,7 @@ enum status db_results_in_progress(struct db *db, struct arena *arena, int64_t h
                                 .hostid = hostid, .most = (int64_t)most);
 
     if (status == STATUS_OK && *ret_count > 1)
-        qsort(*ret_rows, *ret_count, sizeof((*ret_rows)[0]), compare_by_age);
+        qsort(*ret_rows, *ret_count, sizeof((*ret_rows)[0]), db_compare_results_by_age);
     return status;
 }
 
