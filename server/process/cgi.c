@@ -145,10 +145,11 @@ enum status serve_cgi(struct server *server, struct failure *failure)
     reply = buffer_on_heap((size_t)snapshot.config->request_memory_max);
     page = web_request_join_page(read_environment, NULL, snapshot.config);
     if (page != JOIN_NONE) {
-        web_request_read(&web, server_options(server)->clock_from_request, read_environment, NULL);
+        web_request_read(&worker.exchanges[0].web, server_options(server)->clock_from_request,
+                         read_environment, NULL);
         load_catalog(&worker, &snapshot);
-        if (!worker_join(&worker, &snapshot, &web, page, text_from(getenv("QUERY_STRING")),
-                         &reply)) {
+        if (!worker_join(&worker, &worker.exchanges[0], &snapshot, page,
+                         text_from(getenv("QUERY_STRING")), &reply)) {
             worker_close_database(&worker); /* who waits holds no connection */
             sleep(GUESS_PAUSE_S);
         }

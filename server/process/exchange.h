@@ -34,6 +34,7 @@ struct exchange {
     struct buffer body, reply;
     struct request request;
     struct recorded record;
+    bool is_in_use;
     bool is_served;                /* and not only refused */
     uint64_t left_ns, left_cpu_ns; /* when the thread turned to others, and its CPU until then */
 

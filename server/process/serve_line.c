@@ -2,13 +2,16 @@
 /* How a worker serves what waits in the line: one request after the other, and where more wait,
  * several in one transaction (server/request/together.h).
  *
- * A request whose steps are done while others wait keeps its exchange open. The next one is then
- * served with the exchange behind it, and so on, until nobody waits who may be a guest, or the
- * first one has waited long enough. Then all are committed and answered. Whatever cannot be a
- * guest, such as a large request or one under another configuration, is served behind that. */
+ * Where others wait when a request was taken, some of them are taken with it. They are read, what
+ * they ask of the database first is asked for all of them, and they are run one after the other.
+ * Each keeps its exchange open, and those that wait by then are taken in likewise, as guests, until
+ * nobody waits who may be one, or the first has waited long enough. Then all are committed and
+ * answered. Whatever cannot be a guest, such as a large request or one under another configuration,
+ * is served behind that. */
 #include "server/process/worker.h"
 
 #include "config/config.h"
+#include "server/base/arena.h"
 #include "server/base/buffer.h"
 #include "server/base/clock.h"
 #include "server/process/exchange.h"
@@ -24,6 +27,8 @@
 #include "server/request/walk.h"
 #include "server/status/status_page.h"
 
+#include <string.h>
+
 #include "server/base/banned.h"
 
 /* No guests are taken in by a transaction that began longer ago. */
@@ -33,7 +38,8 @@ enum {
     ALONE_AFTER_TROUBLE = 16, /* requests: what was in the way may still be there */
     /* Bytes of a reply that a socket takes at once, though nobody reads them. Longer ones are sent
      * last: a web server that passes them on to a slow client keeps nobody else's reply up. */
-    SHORT_REPLY = 64 * 1024
+    SHORT_REPLY = 64 * 1024,
+    FACTS_BYTES_MAX = 4 * 1024 * 1024 /* of what is read for guests */
 };
 
 /* --- one exchange ----------------------------------------------------------------------------- */
@@ -54,6 +60,7 @@ static void close_exchange(struct worker *worker, struct exchange *exchange)
                             now_ns - received->taken_ns);
     if (exchange->is_served && !server_options(worker->server)->clock_from_request)
         load_meter_served(server_load(worker->server), exchange_held_ns(exchange, now_ns));
+    exchange->is_in_use = false;
     receiver_finish(worker->receiver, received);
 }
 
@@ -70,50 +77,53 @@ static void answer(struct worker *worker, struct exchange *exchange, enum outcom
     recording_keep(server_recording(worker->server), &exchange->record);
 }
 
-static bool open_exchange(struct worker *worker, struct exchange *exchange,
-                          struct received *received)
+static struct exchange *unused_exchange(struct worker *worker)
 {
+    size_t i = 0;
+
+    while (worker->exchanges[i].is_in_use)
+        must(++i < worker->exchange_count);
+    return &worker->exchanges[i];
+}
+
+/* NULL: it is closed. */
+static struct exchange *open_exchange(struct worker *worker, struct received *received)
+{
+    struct exchange *exchange = unused_exchange(worker);
+
     if (!exchange_begin(exchange, received)) {
         receiver_finish(worker->receiver, received);
-        return false;
+        return NULL;
     }
+    exchange->is_in_use = true;
     receiver_free_bytes(worker->receiver, received);
     server_snapshot(worker->server, &exchange->snapshot);
     exchange->web = (struct web_request){0};
     exchange->is_served = false;
     exchange->body = buffer_on_heap((size_t)exchange->snapshot.config->request_bytes_max);
     exchange->reply = buffer_on_heap((size_t)exchange->snapshot.config->request_memory_max);
-    return true;
+    return exchange;
 }
 
 /* --- those that share a transaction ----------------------------------------------------------- */
 
+static bool is_young(const struct worker *worker)
+{
+    return clock_ns() - worker->together_since_ns < together_longest_ns;
+}
+
 static bool others_wait(void *context)
 {
     struct worker *worker = context;
-    const struct exchange *first = &worker->exchanges[0];
 
-    return clock_ns() - first->received->taken_ns < together_longest_ns &&
-           receiver_has_waiting(worker->receiver);
-}
-
-/* The next guest of those that wait for the COMMIT; NULL: there is none. */
-static struct received *take_guest(struct worker *worker)
-{
-    const struct exchange *first = &worker->exchanges[0];
-
-    if (worker->together.is_lost ||
-        worker->together.count >= (size_t)first->snapshot.config->requests_per_commit ||
-        clock_ns() - first->received->taken_ns >= together_longest_ns)
-        return NULL;
-    return receiver_take_waiting(worker->receiver);
+    return is_young(worker) && (worker->begun_count > 0 || receiver_has_waiting(worker->receiver));
 }
 
 /* The thread works for this one of those that wait for the COMMIT: finds out what became of it, and
  * sends its reply if it is short. */
 static enum outcome end_member(struct worker *worker, size_t index, enum outcome all)
 {
-    struct exchange *exchange = &worker->exchanges[index];
+    struct exchange *exchange = worker->members[index];
     enum outcome outcome = together_outcome(&worker->together, index, all);
 
     worker_end_request(worker, exchange, outcome);
@@ -129,30 +139,31 @@ static enum outcome end_member(struct worker *worker, size_t index, enum outcome
 static void finish_together(struct worker *worker)
 {
     struct together *together = &worker->together;
-    struct exchange *exchanges = worker->exchanges;
+    struct exchange **members = worker->members;
     bool is_long[TOGETHER_MOST] = {false};
     enum outcome all;
 
-    exchange_resume(&exchanges[0]);
+    exchange_resume(members[0]);
     all = together_commit(together);
     if (all != OUTCOME_COMMITTED)
         worker->alone_left = ALONE_AFTER_TROUBLE;
     for (size_t i = 0; i < together->count; i++) {
         if (i > 0)
-            exchange_resume(&exchanges[i]);
+            exchange_resume(members[i]);
         if (end_member(worker, i, all) == OUTCOME_DOWN) /* nobody else need find out */
             all = OUTCOME_DOWN;
-        is_long[i] = exchanges[i].reply.length > SHORT_REPLY; /* 0: it was sent */
+        is_long[i] = members[i]->reply.length > SHORT_REPLY; /* 0: it was sent */
     }
     for (size_t i = 0; i < together->count; i++)
         if (is_long[i]) {
-            exchange_resume(&exchanges[i]);
-            send_reply(worker, &exchanges[i]);
+            exchange_resume(members[i]);
+            send_reply(worker, members[i]);
         }
     for (size_t i = 0; i < together->count; i++)
-        recording_keep(server_recording(worker->server), &exchanges[i].record);
+        recording_keep(server_recording(worker->server), &members[i]->record);
     together->count = 0;
     together->is_lost = false;
+    worker->together_since_ns = clock_ns(); /* where others were begun */
 }
 
 /* The same, if any wait for it, before something is done for a request that was taken. Its account
@@ -170,6 +181,94 @@ static void finish_others(struct worker *worker, struct received *taken)
     taken->others_cpu_ns += clock_thread_ns() - begun_cpu_ns;
 }
 
+/* --- running them ----------------------------------------------------------------------------- */
+
+/* Whether the request may share its transaction. Where those that do meet locked rows, some have
+ * their own, and wait for locks: to try again costs more than a COMMIT. */
+static bool shares(struct worker *worker, const struct exchange *exchange)
+{
+    if (exchange->snapshot.config->requests_per_commit <= 1)
+        return false;
+    if (worker->together.count > 0 || worker->alone_left == 0)
+        return true;
+    worker->alone_left--;
+    return false;
+}
+
+static enum outcome run_request(struct worker *worker, struct exchange *exchange)
+{
+    struct request *request = &exchange->request;
+    enum outcome outcome;
+
+    if (!shares(worker, exchange))
+        return request_transact(request, NULL);
+    outcome = together_add(&worker->together, request);
+    if (request->attempts > 1 || outcome == OUTCOME_AGAIN)
+        worker->alone_left = ALONE_AFTER_TROUBLE;
+    if (outcome != OUTCOME_AGAIN)
+        return outcome;
+    finish_others(worker, exchange->received);
+    return request_transact(request, NULL);
+}
+
+/* Runs what was begun, and answers it if it is not to wait for a COMMIT. */
+static void run(struct worker *worker, struct exchange *exchange)
+{
+    uint64_t begun_ns = clock_ns();
+    enum outcome outcome = run_request(worker, exchange);
+
+    worker->usual_run_ns += (clock_ns() - begun_ns) / 8 - worker->usual_run_ns / 8;
+    if (outcome == OUTCOME_JOINED) {
+        worker->members[worker->together.count - 1] = exchange;
+        exchange_leave(exchange);
+    } else {
+        answer(worker, exchange, outcome);
+    }
+}
+
+/* What they ask of the database first is the work of the first of them. */
+static void read_for_all(struct worker *worker)
+{
+    struct request *requests[TOGETHER_MOST];
+
+    for (size_t i = 0; i < worker->begun_count; i++)
+        requests[i] = &worker->begun[i]->request;
+    exchange_resume(worker->begun[0]);
+    together_read(&worker->together, requests, worker->begun_count);
+    exchange_leave(worker->begun[0]);
+}
+
+/* In the order in which they came. Where the transaction ends on the way, the next of them begins
+ * another one. */
+static void run_begun(struct worker *worker)
+{
+    struct exchange *begun[TOGETHER_MOST];
+    size_t count = worker->begun_count;
+
+    if (count > 1)
+        read_for_all(worker);
+    memcpy(begun, worker->begun, sizeof(begun));
+    for (size_t i = 0; i < count; i++) {
+        worker->begun_count = count - 1 - i;
+        exchange_resume(begun[i]);
+        if (worker->together.is_lost || !is_young(worker))
+            finish_others(worker, begun[i]->received);
+        run(worker, begun[i]);
+    }
+}
+
+/* All that was taken before this one, whose account does not pay for that time. */
+static void settle_others(struct worker *worker, struct received *taken)
+{
+    uint64_t begun_ns = clock_ns(), begun_cpu_ns = clock_thread_ns();
+
+    run_begun(worker);
+    if (worker->together.count > 0)
+        finish_together(worker);
+    taken->others_ns += clock_ns() - begun_ns;
+    taken->others_cpu_ns += clock_thread_ns() - begun_cpu_ns;
+}
+
 /* --- what is asked for ------------------------------------------------------------------------ */
 
 static void serve_page(struct worker *worker, struct exchange *exchange, enum join_page page)
@@ -179,7 +278,7 @@ static void serve_page(struct worker *worker, struct exchange *exchange, enum jo
     web_request_read(&exchange->web, server_options(worker->server)->clock_from_request,
                      exchange_variable, exchange);
     exchange_works(exchange);
-    (void)worker_join(worker, &exchange->snapshot, &exchange->web, page,
+    (void)worker_join(worker, exchange, &exchange->snapshot, page,
                       text_from(exchange_variable(exchange, "QUERY_STRING")), &exchange->reply);
     web_page_head(&head, exchange->reply.length);
     exchange_send(exchange, buffer_text(&head), buffer_text(&exchange->reply));
@@ -213,7 +312,7 @@ static bool serve_other(struct worker *worker, struct exchange *exchange)
     if (page == JOIN_NONE && !is_status &&
         web_request_is_post(exchange_variable, exchange, config, &exchange->reply))
         return false;
-    finish_others(worker, exchange->received); /* it may ask the database, and be long */
+    settle_others(worker, exchange->received); /* it may ask the database, and be long */
     if (page != JOIN_NONE) {
         serve_page(worker, exchange, page);
         return true;
@@ -251,75 +350,42 @@ static bool read_request(struct worker *worker, struct exchange *exchange)
     return true;
 }
 
-/* Whether the exchange is the next one behind those that wait for the COMMIT, and under the same
- * configuration. */
-static bool may_join(const struct worker *worker, const struct exchange *exchange)
+/* Begins it; where it needs a transaction it is run by run_begun. */
+static void begin_request(struct worker *worker, struct exchange *exchange)
 {
-    return exchange == &worker->exchanges[worker->together.count] &&
-           (worker->together.count == 0 || exchange->snapshot.config == worker->db_config);
-}
-
-/* Whether the request may share its transaction. Where those that do meet locked rows, some have
- * their own, and wait for locks: to try again costs more than a COMMIT. */
-static bool shares(struct worker *worker, const struct exchange *exchange)
-{
-    if (!may_join(worker, exchange) || exchange->snapshot.config->requests_per_commit <= 1)
-        return false;
-    if (worker->together.count > 0 || worker->alone_left == 0)
-        return true;
-    worker->alone_left--;
-    return false;
-}
-
-static enum outcome run_request(struct worker *worker, struct exchange *exchange)
-{
-    struct request *request = &exchange->request;
-    enum outcome outcome;
-
-    if (!shares(worker, exchange))
-        return request_transact(request, NULL);
-    outcome = together_add(&worker->together, request);
-    if (request->attempts > 1 || outcome == OUTCOME_AGAIN)
-        worker->alone_left = ALONE_AFTER_TROUBLE;
-    if (outcome != OUTCOME_AGAIN)
-        return outcome;
-    finish_others(worker, exchange->received);
-    return request_transact(request, NULL);
-}
-
-static void serve_request(struct worker *worker, struct exchange *exchange)
-{
-    struct request *request = &exchange->request;
-    enum outcome outcome = OUTCOME_NONE;
-
-    if (!may_join(worker, exchange))
-        finish_others(worker, exchange->received);
+    if (exchange->snapshot.config != worker->db_config)
+        settle_others(worker, exchange->received);
     if (!worker_begin_request(worker, exchange, &exchange->snapshot, &exchange->received->load)) {
         send_reply(worker, exchange);
         return;
     }
-    if (request_begin(request))
-        outcome = run_request(worker, exchange);
-    if (outcome == OUTCOME_JOINED)
-        exchange_leave(exchange);
-    else
-        answer(worker, exchange, outcome);
-}
-
-static void serve_received(struct worker *worker, struct received *received)
-{
-    struct exchange *exchange;
-
-    if (!received_is_light(received))
-        finish_others(worker, received);
-    exchange = &worker->exchanges[worker->together.count];
-    if (!open_exchange(worker, exchange, received))
-        return;
-    if (!serve_other(worker, exchange) && read_request(worker, exchange)) {
-        serve_request(worker, exchange);
+    if (!request_begin(&exchange->request)) {
+        answer(worker, exchange, OUTCOME_NONE);
         return;
     }
-    close_exchange(worker, exchange);
+    if (worker->together.count + worker->begun_count == 0)
+        worker->together_since_ns = clock_ns();
+    worker->begun[worker->begun_count++] = exchange;
+    exchange_leave(exchange);
+}
+
+/* Nobody waits for a long one but those that come while it is run. */
+static void serve_received(struct worker *worker, struct received *received)
+{
+    bool is_light = received_is_light(received);
+    struct exchange *exchange;
+
+    if (!is_light)
+        settle_others(worker, received);
+    exchange = open_exchange(worker, received);
+    if (exchange == NULL)
+        return;
+    if (!serve_other(worker, exchange) && read_request(worker, exchange))
+        begin_request(worker, exchange);
+    else
+        close_exchange(worker, exchange);
+    if (!is_light)
+        run_begun(worker);
 }
 
 /* Whether its requests may share a COMMIT, as far as is known. */
@@ -329,20 +395,46 @@ static bool shares_commits(const struct worker *worker)
            worker->db_config->requests_per_commit > 1;
 }
 
+/* Whether another request may be taken in. Whoever comes while those are run that were taken waits
+ * for them; so they are to be done in half of the time that the first one may still wait. */
+static bool has_room(const struct worker *worker)
+{
+    const struct together *together = &worker->together;
+    size_t count = together->count + worker->begun_count;
+    uint64_t run_ns = worker->begun_count * worker->usual_run_ns;
+
+    return count > 0 && !together->is_lost && shares_commits(worker) &&
+           (together->count > 0 || worker->alone_left == 0) &&
+           count < (size_t)worker->db_config->requests_per_commit &&
+           clock_ns() + 2 * run_ns - worker->together_since_ns < together_longest_ns;
+}
+
+/* False: nobody waits who may be a guest. */
+static bool take_guests(struct worker *worker)
+{
+    struct received *received = NULL;
+
+    while (has_room(worker) && (received = receiver_take_waiting(worker->receiver)) != NULL)
+        serve_received(worker, received);
+    return received != NULL;
+}
+
 void worker_serve(struct worker *worker)
 {
     struct received *received;
+    bool others_came;
 
-    worker->together = (struct together){.others_wait = others_wait, .context = worker};
+    worker->together = (struct together){
+        .others_wait = others_wait, .context = worker, .arena = arena_create(FACTS_BYTES_MAX)};
     while ((received = receiver_take(worker->receiver, shares_commits(worker))) != NULL) {
         serve_received(worker, received);
-        while (worker->together.count > 0) {
-            received = take_guest(worker);
-            if (received != NULL)
-                serve_received(worker, received);
-            else
-                finish_together(worker);
-        }
+        do {
+            others_came = take_guests(worker);
+            run_begun(worker);
+        } while (others_came && worker->together.count > 0);
+        if (worker->together.count > 0)
+            finish_together(worker);
         worker_tend_database(worker); /* who was refused has heard so by now */
     }
+    arena_destroy(worker->together.arena);
 }

@@ -209,10 +209,10 @@ void worker_answer(struct worker *worker, const struct snapshot *snapshot,
     worker_tend_database(worker);
 }
 
-bool worker_join(struct worker *worker, const struct snapshot *snapshot,
-                 const struct web_request *web, enum join_page page, struct text query,
-                 struct buffer *ret_page)
+bool worker_join(struct worker *worker, struct exchange *exchange, const struct snapshot *snapshot,
+                 enum join_page page, struct text query, struct buffer *ret_page)
 {
+    const struct web_request *web = &exchange->web;
     struct config *config = snapshot->config;
     struct join_request request = {
         .page = page,
@@ -226,7 +226,7 @@ bool worker_join(struct worker *worker, const struct snapshot *snapshot,
                     .terms_are_lost = snapshot->project->blocks.terms_are_lost,
                     .is_stopped = snapshot->stop_sched},
         .limits = server_join_limits(worker->server),
-        .arena = exchange_arena(&worker->exchanges[worker->together.count], config),
+        .arena = exchange_arena(exchange, config),
         .now = (int64_t)web->now,
     };
 

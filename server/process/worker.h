@@ -37,12 +37,16 @@ struct worker {
 
     struct files *files; /* the link to the file database */
 
-    /* The first together.count exchanges wait for the COMMIT of a transaction that they share; the
-     * next one is of the request that is being served. CGI has one. */
+    /* CGI has one. */
     struct exchange exchanges[TOGETHER_MOST];
     size_t exchange_count;
+    /* Those that wait for the COMMIT of a transaction that they share, as in `together`; and those
+     * that are read, and are run next. */
+    struct exchange *members[TOGETHER_MOST], *begun[TOGETHER_MOST];
+    size_t begun_count;
     struct together together;
-    uint64_t together_since_ns; /* monotonic */
+    uint64_t together_since_ns; /* monotonic: when the first of them was begun */
+    uint64_t usual_run_ns;      /* how long one of them has taken of late */
     size_t alone_left; /* requests that share nothing, after some that did were tried again */
 };
 
@@ -67,10 +71,10 @@ bool worker_begin_request(struct worker *worker, struct exchange *exchange,
  * exchange->is_served whether it was served, and not only refused. */
 void worker_end_request(struct worker *worker, struct exchange *exchange, enum outcome outcome);
 
-/* Answers a page for joining (not JOIN_NONE); false: it refused somebody who may be guessing. */
-bool worker_join(struct worker *worker, const struct snapshot *snapshot,
-                 const struct web_request *web, enum join_page page, struct text query,
-                 struct buffer *ret_page);
+/* Answers a page for joining (not JOIN_NONE), by exchange->web and with the exchange's memory;
+ * false: it refused somebody who may be guessing. */
+bool worker_join(struct worker *worker, struct exchange *exchange, const struct snapshot *snapshot,
+                 enum join_page page, struct text query, struct buffer *ret_page);
 
 /* Thread main (serve_line.c): serves what the receiver has, until it ends. */
 void worker_serve(struct worker *worker);

@@ -81,11 +81,33 @@ static enum next update_host(struct request *request)
     return NEXT_STEP;
 }
 
+/* What was read for several guests, as far as the plan reads it. False: the versions are not there.
+ */
+static bool take_facts(struct request *request)
+{
+    const struct host_facts *facts = request->facts;
+    struct visit *visit = &request->visit;
+    const struct request_plan *plan = &visit->plan;
+
+    if (facts == NULL || !facts->is_found || facts->hostid != visit->host.id)
+        return false;
+    if (plan->reads_in_progress && facts->has_results)
+        in_progress_take(request, facts->results, facts->result_count);
+    if (!plan->reads_versions || !facts->has_versions)
+        return false;
+    visit->versions = facts->versions;
+    visit->version_count = facts->version_count;
+    return true;
+}
+
 static enum next read_versions(struct request *request)
 {
     struct visit *visit = &request->visit;
-    enum status status = in_progress_ask_ahead(request);
+    enum status status;
 
+    if (take_facts(request))
+        return NEXT_STEP;
+    status = in_progress_ask_ahead(request);
     if (status != STATUS_OK)
         return request_failed(request, status, "jobs in progress");
     if (!visit->plan.reads_versions)

@@ -35,18 +35,33 @@ static enum next refuse_key(struct request *request, enum message_priority prior
     return NEXT_REPLY;
 }
 
+/* Of a host that was read for several guests the lock is held already. */
+static enum status lock_host(struct request *request, int64_t id, struct host_row *ret_host,
+                             bool *ret_has_user)
+{
+    const struct host_facts *facts = request->facts;
+    struct visit *visit = &request->visit;
+
+    if (facts == NULL || !facts->is_found || facts->hostid != id)
+        return db_host_lock_with_user(request->db, request->arena, id, ret_host, &visit->user,
+                                      &visit->team_name, ret_has_user);
+    *ret_host = facts->host;
+    visit->user = facts->user;
+    visit->team_name = facts->team_name;
+    *ret_has_user = facts->has_user;
+    return STATUS_OK;
+}
+
 /* The row that the request's id leads to, over zombies, locked. Its user is read into the visit. */
 static enum next lock_named_host(struct request *request, struct host_row *ret_host,
                                  bool *ret_found, bool *ret_forwarded, bool *ret_has_user)
 {
-    struct visit *visit = &request->visit;
     struct zombie_walk walk = {0};
     int64_t id = request->message.hostid;
 
     *ret_found = *ret_forwarded = *ret_has_user = false;
     while (id != 0) {
-        enum status status = db_host_lock_with_user(request->db, request->arena, id, ret_host,
-                                                    &visit->user, &visit->team_name, ret_has_user);
+        enum status status = lock_host(request, id, ret_host, ret_has_user);
 
         if (status == STATUS_NOT_FOUND)
             break;
@@ -84,7 +99,8 @@ static enum next try_user(struct request *request, enum status status, bool *ret
 /* The others of a shared transaction keep theirs: the request is tried again alone. */
 static enum status give_locks_back(struct request *request)
 {
-    return request->is_guest ? STATUS_DB_RETRY : db_rollback(request->db);
+    return request->is_guest || request->others_are_read ? STATUS_DB_RETRY
+                                                         : db_rollback(request->db);
 }
 
 static enum next try_weak_key(struct request *request, bool *ret_found)

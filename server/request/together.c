@@ -5,8 +5,89 @@
 #include "server/base/clock.h"
 #include "server/base/counters.h"
 #include "server/handout/source.h"
+#include "server/request/plan_facts.h"
 
 #include "server/base/banned.h"
+
+/* Jobs in progress of all hosts for which they are read together. Hosts that have so many are not
+ * read for others a second time. */
+enum { RESULTS_MOST = 1000 };
+
+/* --- what is read for several guests ---------------------------------------------------------- */
+
+static void forget_facts(struct together *together)
+{
+    for (size_t i = 0; i < together->reader_count; i++)
+        together->readers[i]->facts = NULL;
+    together->reader_count = 0;
+}
+
+/* What will be read of a host that is neither new nor refused; what is asked besides is read then.
+ */
+static void note_reader(struct together *together, struct request *request)
+{
+    const struct request_plan plan = request_plan_make(request);
+    int64_t hostid = request->message.hostid;
+
+    if (hostid <= 0)
+        return;
+    together->facts[together->reader_count] =
+        (struct host_facts){.hostid = hostid,
+                            .wants_versions = plan.reads_versions,
+                            .wants_results = plan.reads_in_progress && !plan.needs_workunits};
+    together->readers[together->reader_count++] = request;
+}
+
+/* Nothing is left of it but locks, if there were members. */
+static void undo_reading(struct together *together, struct db *db)
+{
+    together->reader_count = 0;
+    if (together->count == 0)
+        (void)db_rollback(db); /* what it cannot undo shows at the next statement */
+    else if (db_part_undo(db) != STATUS_OK)
+        together->is_lost = true;
+}
+
+void together_read(struct together *together, struct request *const *requests, size_t count)
+{
+    struct db *db = requests[0]->db;
+    enum status status;
+
+    must(!together->is_lost && count <= TOGETHER_MOST);
+    forget_facts(together);
+    if (together->arena == NULL || !db_can_share(db))
+        return;
+    if (together->count == 0) /* earlier ones are answered */
+        arena_reset(together->arena);
+    together->read_at = together->count;
+    for (size_t i = 0; i < count; i++)
+        note_reader(together, requests[i]);
+    if (together->reader_count < 2) {
+        together->reader_count = 0;
+        return;
+    }
+    status = db_wait_for_locks(db, false);
+    if (status == STATUS_OK && together->count > 0)
+        status = db_part_begin(db);
+    if (status == STATUS_OK)
+        status = db_hosts_read_facts(db, together->arena, together->facts, together->reader_count,
+                                     RESULTS_MOST);
+    if (status != STATUS_OK)
+        undo_reading(together, db);
+    for (size_t i = 0; i < together->reader_count; i++)
+        together->readers[i]->facts = &together->facts[i];
+}
+
+/* Before the request is run. One that ran since may have changed what was read of its user or of
+ * one of his hosts. */
+static void check_facts(const struct together *together, struct request *request)
+{
+    for (size_t i = together->read_at; request->facts != NULL && i < together->count; i++)
+        if (request->facts->host.userid == together->members[i]->visit.user.id)
+            request->facts = NULL;
+}
+
+/* --- guests ----------------------------------------------------------------------------------- */
 
 static void add(struct together *together, struct request *request, bool is_refused)
 {
@@ -37,22 +118,24 @@ static enum outcome run_guest(struct together *together, struct request *request
 
 enum outcome together_add(struct together *together, struct request *request)
 {
+    bool is_first = together->count == 0;
     enum outcome outcome;
 
     must(together->count < TOGETHER_MOST && !together->is_lost);
-    if (together->count == 0) {
-        outcome = request_transact(request, together);
-    } else {
-        outcome = run_guest(together, request);
-        if (outcome == OUTCOME_REPLY) {
-            add(together, request, true);
-            return OUTCOME_JOINED;
-        }
+    check_facts(together, request);
+    request->others_are_read = together->reader_count > 0;
+    outcome = is_first ? request_transact(request, together) : run_guest(together, request);
+    request->facts = NULL;
+    if (outcome == OUTCOME_JOINED || (outcome == OUTCOME_REPLY && !is_first)) {
+        add(together, request, outcome == OUTCOME_REPLY);
+        return OUTCOME_JOINED;
     }
-    if (outcome == OUTCOME_JOINED)
-        add(together, request, false);
+    if (is_first) /* the transaction in which it was read has ended */
+        forget_facts(together);
     return outcome;
 }
+
+/* --- the end ---------------------------------------------------------------------------------- */
 
 /* The requests that wrote something. */
 static size_t those_kept(const struct together *together, struct request *ret_kept[TOGETHER_MOST])
@@ -73,6 +156,7 @@ enum outcome together_commit(struct together *together)
     enum outcome outcome = OUTCOME_AGAIN;
     uint64_t begun_ns = clock_ns(), took_ns;
 
+    forget_facts(together);
     if (!together->is_lost)
         outcome = request_commit_all(kept, count);
     if (outcome != OUTCOME_COMMITTED)

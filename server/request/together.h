@@ -9,11 +9,19 @@
  * As before, each request is kept whole or not at all, and is answered after the COMMIT that keeps
  * it:
  *
- *   a guest is refused           what it did is undone by a savepoint; its reply waits for the
- * others a guest fails, or meets a    the same, the others are committed, and then it is tried
- * again locked row                   alone: only then locks are waited for (db_wait_for_locks) the
- * transaction is lost      nothing was kept, and each is tried again alone nobody knows what became
- * the guard row of any of them tells for all: they are there together of the COMMIT or none is
+ * - What a refused guest did is undone by a savepoint; its reply waits for the others.
+ * - So it is with a guest that fails, or meets a locked row. The others are committed, and then it
+ *   is tried again alone: only then locks are waited for (db_wait_for_locks).
+ * - If the transaction is lost, nothing was kept, and each is tried again alone.
+ * - If nobody knows what became of the COMMIT, the guard row of any of them tells for all: they are
+ *   there together or none is.
+ *
+ * What requests ask of their hosts first (the host's row with its user, the statistics of its
+ * versions, its jobs in progress) is read for several of them by one statement of each kind
+ * (together_read), which locks all these hosts. Of such rows a request changes only its user's:
+ * his row, his hosts, their jobs. So of several requests of one user only the first goes by what
+ * was read; the others read for themselves, and see what that one wrote. And what was read ends
+ * with the transaction, as the locks do.
  *
  * Later steps see what the requests before them wrote, as they would if these were committed. That
  * the first reply waits for the guests is bounded by whoever takes them in
@@ -37,7 +45,17 @@ struct together {
     bool is_refused[TOGETHER_MOST];
     size_t count;
     bool is_lost; /* the transaction of them all */
+
+    struct arena *arena; /* for what is read for several; given, NULL: nothing is */
+    struct host_facts facts[TOGETHER_MOST];
+    struct request *readers[TOGETHER_MOST]; /* whose facts these are */
+    size_t reader_count, read_at;           /* and how many members there were then */
 };
+
+/* Reads for requests behind request_begin, which will be added one after the other, what they will
+ * ask of their hosts. The transaction of those that are members already must not be lost; it may be
+ * afterwards. What could not be read is asked by each request itself. */
+void together_read(struct together *together, struct request *const *requests, size_t count);
 
 /* Runs a request behind request_begin, as a guest if there are members. OUTCOME_JOINED: it is a
  * member, and together_commit is to follow. OUTCOME_AGAIN (guests only): it did nothing that is

@@ -173,7 +173,10 @@ enum outcome request_attempt(struct request *request, struct together *together)
 {
     bool may_be_shared;
 
-    request->attempts++;
+    if (request->attempts++ > 0) { /* what was read belonged to the first one's transaction */
+        request->facts = NULL;
+        request->others_are_read = false;
+    }
     request->token = random_mix(request->seed, SEED_TOKEN + (uint64_t)request->attempts);
     memset(&request->failure, 0, sizeof(request->failure));
     memset(&request->visit, 0, sizeof(request->visit));

@@ -45,6 +45,15 @@ enum status in_progress_ask_ahead(struct request *request)
                              rows_most(request));
 }
 
+void in_progress_take(struct request *request, struct result_row *rows, size_t count)
+{
+    struct visit *visit = &request->visit;
+
+    visit->in_progress = rows;
+    visit->in_progress_count = count;
+    visit->in_progress_is_read = true;
+}
+
 enum status results_in_progress(struct request *request, const struct result_row **ret_rows,
                                 size_t *ret_count)
 {

@@ -5,8 +5,10 @@
 #include "server/request/together.h"
 
 #include "config/config.h"
+#include "db/columns.h"
 #include "server/base/arena.h"
 #include "server/base/counters.h"
+#include "server/base/crypto.h"
 #include "server/base/random.h"
 #include "server/pool/pool.h"
 #include "tests/support/database.h"
@@ -39,11 +41,13 @@ static bool always(void *context)
 }
 
 static struct together group, other_group;
+static struct arena *shared_arena;
 
 static int setup(void **state)
 {
     (void)state;
     database = test_database_create(true, NULL);
+    shared_arena = arena_create((size_t)1 << 22);
     for (size_t i = 0; i < TOGETHER_MOST + 1; i++)
         visitors[i] = (struct visitor){.arena = arena_create((size_t)1 << 26),
                                        .reply = buffer_on_heap((size_t)1 << 24)};
@@ -57,14 +61,50 @@ static int teardown(void **state)
         arena_destroy(visitors[i].arena);
         buffer_free(&visitors[i].reply);
     }
+    arena_destroy(shared_arena);
     test_database_destroy(database);
     return 0;
+}
+
+/* Half of the hosts are one user's. */
+static int owner_of(int host)
+{
+    return host <= 3 ? 1 : host;
+}
+
+static const char *key_of(int host)
+{
+    static const char *const keys[HOSTS + 1] = {NULL, "key", "key", "key", "key4", "key5", "key6"};
+
+    return keys[host];
+}
+
+/* Elements of a request: the client has preferences of that time, by its owner's own web page. */
+static int write_preferences(char *at, size_t size, int host, int mod_time)
+{
+    char email[32], hash[MD5_HEX_SIZE];
+
+    if (owner_of(host) == 1)
+        (void)snprintf(email, sizeof(email), "u@example.org");
+    else
+        (void)snprintf(email, sizeof(email), "u%d@example.org", host);
+    md5_hex(text_from(email), NO_TEXT, hash);
+    return snprintf(at, size,
+                    "<global_preferences>\n<mod_time>%d</mod_time>\n</global_preferences>\n"
+                    "<global_prefs_source_email_hash>%s</global_prefs_source_email_hash>\n",
+                    mod_time, hash);
 }
 
 static void make_hosts(void)
 {
     test_database_clear(database);
     serving_add_hosts(database, HOSTS);
+    for (int host = 4; host <= HOSTS; host++)
+        test_sql(database,
+                 "INSERT INTO user SET id = %d, name = 'user%d', email_addr = 'u%d@example.org',"
+                 " authenticator = '%s', create_time = 1;"
+                 "UPDATE host SET userid = %d WHERE id = %d",
+                 host, host, host, key_of(host), owner_of(host), host);
     test_sql(database, "INSERT INTO host_app_version (host_id, app_version_id, max_jobs_per_day)"
                        " SELECT id, 11, 100 FROM host");
 }
@@ -74,7 +114,8 @@ static void make_rows(void)
 {
     make_hosts();
     for (int host = 1; host <= HOSTS; host++)
-        (void)serving_ask(&neighbour, &(struct asking){.host = host}, NOW - 1000, 1);
+        (void)serving_ask(&neighbour, &(struct asking){.host = host, .key = key_of(host)},
+                          NOW - 1000, 1);
     serving_add_jobs(database, &(struct new_jobs){.first = 1, .count = JOBS});
 }
 
@@ -85,7 +126,9 @@ static int begin_case(void **state)
     serving_open(&server, database);
     serving_open(&neighbour, database);
     make_rows();
-    group = other_group = (struct together){.others_wait = always};
+    arena_reset(shared_arena);
+    group = (struct together){.others_wait = always, .arena = shared_arena};
+    other_group = (struct together){.others_wait = always};
     visitor_count = 0;
     return 0;
 }
@@ -112,7 +155,7 @@ static struct visitor *come(struct serving *at, const struct asking *asking)
 /* One host asks for a job. */
 static struct visitor *ask(struct serving *at, int host)
 {
-    return come(at, &(struct asking){.host = host, .work_seconds = 1});
+    return come(at, &(struct asking){.host = host, .key = key_of(host), .work_seconds = 1});
 }
 
 static enum outcome add(struct together *to, struct visitor *visitor)
@@ -169,7 +212,8 @@ static void one_commit_keeps_all(void **state)
 
     (void)state;
     for (int turn = 0; turn < 2; turn++)
-        (void)serving_ask(&server, &(struct asking){.host = 5, .work_seconds = 1}, NOW, 1);
+        (void)serving_ask(&server, &(struct asking){.host = 5, .key = key_of(5), .work_seconds = 1},
+                          NOW, 1);
     alone = server.request.counted;
     for (int turn = 0; turn < 2; turn++) { /* statements are prepared in the first */
         make_rows();
@@ -412,8 +456,9 @@ static void a_commit_that_nobody_answered_and_that_did_happen(void **state)
     (void)state;
     three_join();
     assert_status(STATUS_OK, db_commit(server.db));
-    assert_int_equal(serving_ask(&neighbour, &(struct asking){.host = 3}, NOW, 9)->kind,
-                     ANSWER_FULL);
+    assert_int_equal(
+        serving_ask(&neighbour, &(struct asking){.host = 3, .key = key_of(3)}, NOW, 9)->kind,
+        ANSWER_FULL);
     db_fail_nth(server.db, 1, STATUS_DB_UNKNOWN);
     assert_int_equal(finish(&group), OUTCOME_COMMITTED);
     for (size_t i = 0; i < 3; i++) {
@@ -534,6 +579,299 @@ static void nothing_is_shared_where_a_loss_would_be_silent(void **state)
     assert_int_equal(add(&group, ask(&neighbour, 2)), OUTCOME_COMMITTED);
 }
 
+/* --- what is read for several ----------------------------------------------------------------- */
+
+static void read_for(size_t count)
+{
+    struct request *requests[TOGETHER_MOST];
+
+    for (size_t i = 0; i < count; i++)
+        requests[i] = &visitors[visitor_count - count + i].request;
+    together_read(&group, requests, count);
+}
+
+/* Comes, and asks for a job, while something is in progress on it. */
+static void hosts_come(int first, int last)
+{
+    for (int host = first; host <= last; host++)
+        (void)ask(&server, host);
+}
+
+static void assert_read_as_by_itself(const struct host_facts *facts)
+{
+    struct db *db = neighbour.db;
+    struct arena *arena = neighbour.arena;
+    struct host_row host;
+    struct user_row user;
+    struct text team;
+    struct host_app_version_row *versions;
+    struct result_row *results;
+    size_t count;
+    bool has_user;
+
+    assert_status(STATUS_OK,
+                  db_host_lock_with_user(db, arena, facts->hostid, &host, &user, &team, &has_user));
+    assert_status(STATUS_OK, db_rollback(db));
+    assert_true(facts->is_found && facts->has_user && has_user);
+    assert_true(row_is_equal(&row_tables[ROW_host], &host, &facts->host));
+    assert_true(row_is_equal(&row_tables[ROW_user], &user, &facts->user));
+    assert_true(text_equal(facts->team_name, team));
+
+    assert_status(STATUS_OK, db_host_app_versions(db, arena, facts->hostid, &versions, &count));
+    assert_int_equal(facts->version_count, count);
+    for (size_t i = 0; i < count; i++)
+        assert_true(
+            row_is_equal(&row_tables[ROW_host_app_version], &versions[i], &facts->versions[i]));
+    assert_status(STATUS_OK,
+                  db_results_in_progress(db, arena, facts->hostid, 100, &results, &count));
+    assert_int_equal(facts->result_count, count);
+    for (size_t i = 0; i < count; i++)
+        assert_true(row_is_equal(&row_tables[ROW_result], &results[i], &facts->results[i]));
+}
+
+/* Host 4 has as many versions and jobs as one can want, host 5 has none of either. */
+static void what_is_read_for_several_is_what_each_would_read(void **state)
+{
+    struct host_facts facts[4] = {0};
+
+    (void)state;
+    test_sql(database, "INSERT INTO team SET id = 3, name = 'The team';"
+                       "UPDATE user SET teamid = 3 WHERE id = 4;"
+                       "DELETE FROM host_app_version WHERE host_id = 5;"
+                       "INSERT INTO host_app_version (host_id, app_version_id, n_jobs_today)"
+                       " SELECT 4, seq, seq FROM seq_12_to_40");
+    serving_add_jobs(database, &(struct new_jobs){.first = 3000, .count = 2, .host = 3});
+    serving_add_jobs(database, &(struct new_jobs){.first = 4000, .count = 50, .host = 4});
+    test_sql(database, "UPDATE result SET sent_time = sent_time + RAND(1) * 1000 WHERE hostid = 4");
+    for (int i = 0; i < 4; i++)
+        facts[i] = (struct host_facts){
+            .hostid = i == 3 ? 99 : 5 - i, .wants_versions = true, .wants_results = i < 3};
+    assert_status(STATUS_OK, db_hosts_read_facts(server.db, server.arena, facts, 4, 100));
+    assert_status(STATUS_OK, db_rollback(server.db));
+    for (size_t i = 0; i < 3; i++) {
+        assert_true(facts[i].has_versions && facts[i].has_results);
+        assert_read_as_by_itself(&facts[i]);
+    }
+    assert_int_equal(facts[0].version_count, 0);
+    assert_int_equal(facts[1].version_count, 30);
+    assert_int_equal(facts[1].result_count, 50);
+    assert_false(facts[3].is_found || facts[3].has_versions || facts[3].has_results);
+
+    /* One more than there is room for. */
+    memset(facts, 0, sizeof(facts));
+    facts[0] = (struct host_facts){.hostid = 3, .wants_results = true};
+    facts[1] = (struct host_facts){.hostid = 4, .wants_versions = true, .wants_results = true};
+    assert_status(STATUS_OK, db_hosts_read_facts(server.db, server.arena, facts, 2, 52));
+    assert_false(facts[0].has_results || facts[1].has_results || facts[0].has_versions);
+    assert_true(facts[0].is_found && facts[1].is_found && facts[1].has_versions);
+    assert_status(STATUS_OK, db_hosts_read_facts(server.db, server.arena, facts, 2, 53));
+    assert_true(facts[0].has_results && facts[1].has_results);
+}
+
+static uint64_t statements_of_all(void)
+{
+    uint64_t statements = 0;
+
+    for (size_t i = 0; i < visitor_count; i++)
+        statements += visitors[i].request.counted.statements;
+    return statements;
+}
+
+/* Four of different users: with the first of them, and as guests. */
+static void what_several_ask_first_is_asked_once(void **state)
+{
+    enum { EACH = 3 }; /* host, versions, results */
+    uint64_t alone;
+
+    (void)state;
+    server.config->resend_lost_results = true;
+    server.config->workload_sim = false; /* or it would need the workunits of its jobs */
+    assert_status(STATUS_OK, db_wait_for_locks(server.db, false));
+    assert_int_equal(add(&group, ask(&server, 1)), OUTCOME_JOINED);
+    hosts_come(3, 6);
+    for (size_t i = 1; i < 5; i++)
+        assert_int_equal(add(&group, &visitors[i]), OUTCOME_JOINED);
+    assert_int_equal(finish(&group), OUTCOME_COMMITTED);
+    alone = statements_of_all();
+    for (int with_members = 0; with_members < 2; with_members++) {
+        make_rows();
+        visitor_count = 0;
+        if (with_members)
+            assert_int_equal(add(&group, ask(&server, 1)), OUTCOME_JOINED);
+        hosts_come(3, 6);
+        read_for(4);
+        for (size_t i = visitor_count - 4; i < visitor_count; i++) {
+            assert_non_null(visitors[i].request.facts);
+            assert_int_equal(add(&group, &visitors[i]), OUTCOME_JOINED);
+            assert_null(visitors[i].request.facts);
+        }
+        assert_int_equal(finish(&group), OUTCOME_COMMITTED);
+        for (size_t i = 0; i < visitor_count; i++)
+            assert_got_a_job(&visitors[i]);
+    }
+    /* One savepoint more is set, before what is read for guests. */
+    assert_int_equal(statements_of_all(), alone - EACH * (4 - 1) + 1);
+}
+
+/* The first one changes the preferences of both. */
+static void of_one_user_only_the_first_goes_by_what_was_read(void **state)
+{
+    char changed[300];
+
+    (void)state;
+    (void)write_preferences(changed, sizeof(changed), 1, 1000);
+    (void)come(&server, &(struct asking){.host = 1, .elements = changed});
+    (void)ask(&server, 2);
+    (void)ask(&server, 4);
+    read_for(3);
+    for (size_t i = 0; i < 3; i++) {
+        assert_non_null(visitors[i].request.facts);
+        assert_int_equal(add(&group, &visitors[i]), OUTCOME_JOINED);
+        assert_true((visitors[2].request.facts != NULL) == (i < 2));
+    }
+    assert_int_equal(finish(&group), OUTCOME_COMMITTED);
+    assert_true(text_contains(visitors[1].request.visit.user.global_prefs, TEXT("1000")));
+    assert_true(text_contains(buffer_text(&visitors[1].reply), TEXT("<mod_time>1000")));
+    assert_got_a_job(&visitors[2]);
+}
+
+/* Then nobody has them, and nothing is lost. */
+static void where_one_host_is_locked_each_reads_for_itself(void **state)
+{
+    struct host_row row;
+
+    (void)state;
+    for (int with_members = 0; with_members < 2; with_members++) {
+        make_rows();
+        visitor_count = 0;
+        if (with_members)
+            assert_int_equal(add(&group, ask(&server, 1)), OUTCOME_JOINED);
+        assert_status(STATUS_OK, db_host_lock(neighbour.db, neighbour.arena, 4, &row));
+        hosts_come(3, 5);
+        read_for(3);
+        for (size_t i = visitor_count - 3; i < visitor_count; i++)
+            assert_null(visitors[i].request.facts);
+        assert_false(group.is_lost);
+        assert_int_equal(add(&group, &visitors[visitor_count - 3]), OUTCOME_JOINED);
+        assert_int_equal(add(&group, &visitors[visitor_count - 2]), OUTCOME_AGAIN);
+        assert_int_equal(finish(&group), OUTCOME_COMMITTED);
+        assert_status(STATUS_OK, db_rollback(neighbour.db));
+        run_alone(&visitors[visitor_count - 2]);
+        run_alone(&visitors[visitor_count - 1]);
+        for (size_t i = 0; i < visitor_count; i++)
+            assert_got_a_job(&visitors[i]);
+    }
+}
+
+static void assert_forgotten(void)
+{
+    for (size_t i = 0; i < visitor_count; i++)
+        assert_null(visitors[i].request.facts);
+}
+
+/* What was read is worth nothing without the locks. */
+static void what_was_read_ends_with_its_transaction(void **state)
+{
+    (void)state;
+    (void)come(&server, &(struct asking){.host = 3, .key = "nobody"});
+    hosts_come(4, 5);
+    read_for(3);
+    assert_non_null(visitors[1].request.facts);
+    assert_int_equal(add(&group, &visitors[0]), OUTCOME_REPLY);
+    assert_forgotten();
+
+    read_for(3);
+    assert_int_equal(add(&group, &visitors[1]), OUTCOME_JOINED);
+    assert_non_null(visitors[2].request.facts);
+    assert_int_equal(finish(&group), OUTCOME_COMMITTED);
+    assert_forgotten();
+    assert_got_a_job(&visitors[1]);
+    run_alone(&visitors[2]);
+    assert_got_a_job(&visitors[2]);
+}
+
+/* It gives the lock of the host back, by a rollback, which is not for a transaction whose other
+ * locks are counted on. */
+static void who_names_anothers_host_ends_it_too(void **state)
+{
+    (void)state;
+    (void)come(&server, &(struct asking){.host = 6, .key = key_of(1), .work_seconds = 1});
+    hosts_come(4, 5);
+    read_for(3);
+    assert_non_null(visitors[1].request.facts);
+    assert_int_equal(add(&group, &visitors[0]), OUTCOME_COMMITTED);
+    assert_int_equal(visitors[0].request.attempts, 2);
+    assert_true(visitors[0].request.visit.host.id != 6);
+    assert_forgotten();
+    for (size_t i = 1; i < 3; i++)
+        assert_int_equal(add(&group, &visitors[i]), OUTCOME_JOINED);
+    assert_int_equal(finish(&group), OUTCOME_COMMITTED);
+    assert_got_a_job(&visitors[1]);
+    assert_got_a_job(&visitors[2]);
+}
+
+/* A host that was merged into another one: what was read is the old one's. */
+static void a_forwarded_host_reads_for_itself(void **state)
+{
+    (void)state;
+    test_sql(database, "UPDATE host SET userid = 0, rpc_seqno = 4 WHERE id = 3;"
+                       "INSERT INTO host_app_version (host_id, app_version_id) SELECT 3, seq FROM"
+                       " seq_12_to_40");
+    (void)come(&server, &(struct asking){.host = 3, .key = key_of(4), .work_seconds = 1});
+    (void)ask(&server, 5);
+    read_for(2);
+    assert_int_equal(visitors[0].request.facts->version_count, 30);
+    for (size_t i = 0; i < 2; i++)
+        assert_int_equal(add(&group, &visitors[i]), OUTCOME_JOINED);
+    assert_int_equal(finish(&group), OUTCOME_COMMITTED);
+    assert_int_equal(visitors[0].request.visit.host.id, 4);
+    assert_int_equal(visitors[0].request.visit.version_count, 1);
+    assert_got_a_job(&visitors[0]);
+    assert_got_a_job(&visitors[1]);
+}
+
+static void change_preferences(double seconds)
+{
+    (void)seconds;
+    test_sql(database, "UPDATE user SET global_prefs = 'new' WHERE id = 1");
+}
+
+/* Nor is it for another attempt, which sees what others changed between the two. */
+static void who_is_tried_again_reads_anew(void **state)
+{
+    (void)state;
+    hosts_come(3, 4);
+    read_for(2);
+    visitors[0].request.wait = change_preferences;
+    db_fail_nth(server.db, 3, STATUS_DB_RETRY);
+    assert_int_equal(add(&group, &visitors[0]), OUTCOME_COMMITTED);
+    assert_int_equal(visitors[0].request.attempts, 2);
+    assert_true(text_equal(visitors[0].request.visit.user.global_prefs, TEXT("new")));
+    assert_forgotten();
+    visitors[0].outcome = OUTCOME_COMMITTED;
+    request_end(&visitors[0].request, OUTCOME_COMMITTED, &visitors[0].reply);
+    assert_got_a_job(&visitors[0]);
+    run_alone(&visitors[1]);
+    assert_got_a_job(&visitors[1]);
+}
+
+/* The members are tried again, too. */
+static void a_transaction_may_be_lost_while_it_is_read(void **state)
+{
+    (void)state;
+    assert_int_equal(add(&group, ask(&server, 1)), OUTCOME_JOINED);
+    hosts_come(3, 4);
+    kill_the_connection(&server);
+    read_for(2);
+    assert_true(group.is_lost);
+    assert_forgotten();
+    assert_int_equal(finish(&group), OUTCOME_AGAIN);
+    run_alone(&visitors[1]);
+    run_alone(&visitors[2]);
+    for (size_t i = 0; i < 3; i++)
+        assert_got_a_job(&visitors[i]);
+}
+
 /* --- any number of requests, together and one after the other --------------------------------- */
 
 enum { SCRIPT = 40 };
@@ -545,7 +883,7 @@ static uint64_t below(struct random *random, uint64_t bound)
 
 struct script_line {
     struct asking asking;
-    char elements[600];
+    char elements[800];
 };
 
 static void write_script(uint64_t seed, struct script_line *lines)
@@ -558,16 +896,21 @@ static void write_script(uint64_t seed, struct script_line *lines)
         int host = 1 + (int)below(&random, HOSTS);
         size_t length = 0;
 
+        if (below(&random, 4) == 0)
+            length += (size_t)write_preferences(line->elements, sizeof(line->elements), host,
+                                                1000 + (int)i);
         for (uint64_t reports = below(&random, 4); reports > 0; reports--)
             length += (size_t)snprintf(
                 line->elements + length, sizeof(line->elements) - length,
                 "<result><name>r_%d</name><state>%d</state><final_cpu_time>9</final_cpu_time>"
                 "</result>\n",
-                1000 * host + (int)below(&random, OF_HOST), below(&random, 3) > 0 ? 5 : 3);
+                1000 * (below(&random, 4) > 0 ? host : 1 + (int)below(&random, HOSTS)) +
+                    (int)below(&random, OF_HOST),
+                below(&random, 3) > 0 ? 5 : 3);
         (void)snprintf(line->elements + length, sizeof(line->elements) - length,
                        "<other_results>\n</other_results>\n");
         line->asking = (struct asking){.host = host,
-                                       .key = below(&random, 12) == 0 ? "nobody" : NULL,
+                                       .key = below(&random, 12) == 0 ? "nobody" : key_of(host),
                                        .work_seconds = seconds[below(&random, 4)],
                                        .elements = line->elements};
     }
@@ -591,13 +934,66 @@ static struct text all_rows(void)
         " (SELECT GROUP_CONCAT(CONCAT_WS(',', host_id, app_version_id, n_jobs_today,"
         "   max_jobs_per_day, consecutive_valid) ORDER BY host_id SEPARATOR ';')"
         "   FROM host_app_version),"
+        " (SELECT GROUP_CONCAT(CONCAT_WS(',', id, global_prefs) ORDER BY id SEPARATOR ';')"
+        "   FROM user),"
         " (SELECT GROUP_CONCAT(CONCAT_WS(',', hostid, rpcs) ORDER BY hostid SEPARATOR ';')"
         "   FROM qm_host))");
 }
 
+static size_t were_read; /* requests that had what they ask first */
+
 struct play {
     char *rows, *replies[SCRIPT];
 };
+
+static void begin_line(const struct script_line *lines, size_t i)
+{
+    struct visitor *visitor = &visitors[visitor_count++];
+
+    arena_reset(visitor->arena);
+    visitor->reply.length = 0;
+    serving_prepare(&server, visitor->arena, &lines[i].asking, NOW + 10 * (double)i, i,
+                    &visitor->request);
+    assert_true(request_begin(&visitor->request));
+}
+
+/* Those that have come, some of them as guests of the first. What they ask first is read for them
+ * in parts of any size. */
+static void run_together(struct random *random)
+{
+    size_t read_until = 0;
+
+    for (size_t i = 0; i < visitor_count; i++) {
+        struct visitor *visitor = &visitors[i];
+
+        if (below(random, 6) == 0)
+            db_fail_nth(server.db, 1 + below(random, 12), STATUS_DB_RETRY);
+        if (i >= read_until && !group.is_lost) {
+            struct request *requests[TOGETHER_MOST];
+            size_t count = 1 + (size_t)below(random, visitor_count - i);
+
+            for (size_t j = 0; j < count; j++)
+                requests[j] = &visitors[i + j].request;
+            together_read(&group, requests, count);
+            read_until = i + count;
+        }
+        if (group.is_lost)
+            finish(&group);
+        were_read += visitor->request.facts != NULL;
+        visitor->outcome = together_add(&group, &visitor->request);
+        if (visitor->outcome == OUTCOME_AGAIN) {
+            finish(&group);
+            run_alone(visitor);
+        } else if (visitor->outcome != OUTCOME_JOINED) {
+            request_end(&visitor->request, visitor->outcome, &visitor->reply);
+        }
+    }
+    if (below(random, 6) == 0)
+        db_fail_nth(server.db, 1, STATUS_DB_RETRY);
+    if (group.count > 0)
+        finish(&group);
+    db_fail_nth(server.db, 0, STATUS_OK);
+}
 
 /* `random` NULL: one after the other. Else together, with failures here and there. */
 static void play(const struct script_line *lines, struct random *random, struct play *ret_play)
@@ -607,43 +1003,18 @@ static void play(const struct script_line *lines, struct random *random, struct 
         serving_add_jobs(
             database,
             &(struct new_jobs){.first = 1000 * host, .count = OF_HOST, .host = host, .fpops = 1e9});
-    for (size_t i = 0; i < SCRIPT;) {
+    for (size_t i = 0; i < SCRIPT; i += visitor_count) {
         size_t most = random == NULL ? 1 : 1 + (size_t)below(random, TOGETHER_MOST);
-        size_t begun = i;
 
         visitor_count = 0;
-        while (i < SCRIPT && i - begun < most) {
-            struct visitor *visitor = &visitors[visitor_count++];
-
-            arena_reset(visitor->arena);
-            visitor->reply.length = 0;
-            serving_prepare(&server, visitor->arena, &lines[i].asking, NOW + 10 * (double)i, i,
-                            &visitor->request);
-            i++;
-            visitor->outcome = OUTCOME_NONE;
-            if (!request_begin(&visitor->request)) {
-                request_end(&visitor->request, OUTCOME_NONE, &visitor->reply);
-                continue;
-            }
-            if (random == NULL) {
-                run_alone(visitor);
-                continue;
-            }
-            if (below(random, 6) == 0)
-                db_fail_nth(server.db, 1 + below(random, 12), STATUS_DB_RETRY);
-            visitor->outcome = together_add(&group, &visitor->request);
-            if (visitor->outcome == OUTCOME_AGAIN && group.count > 0) {
-                finish(&group);
-                run_alone(visitor);
-            } else if (visitor->outcome != OUTCOME_JOINED) {
-                request_end(&visitor->request, visitor->outcome, &visitor->reply);
-            }
-        }
-        if (group.count > 0)
-            finish(&group);
-        db_fail_nth(server.db, 0, STATUS_OK);
+        while (visitor_count < most && i + visitor_count < SCRIPT)
+            begin_line(lines, i + visitor_count);
+        if (random == NULL)
+            run_alone(&visitors[0]);
+        else
+            run_together(random);
         for (size_t j = 0; j < visitor_count; j++)
-            ret_play->replies[begun + j] = text_keep(buffer_text(&visitors[j].reply));
+            ret_play->replies[i + j] = text_keep(buffer_text(&visitors[j].reply));
     }
     ret_play->rows = text_keep(all_rows());
 }
@@ -673,6 +1044,8 @@ static void what_comes_of_them_is_what_comes_of_each(void **state)
         struct random random = {.state = seed};
         struct play alone, shared;
 
+        server.config->workload_sim = seed % 2 == 0;
+        server.config->max_wus_in_progress = seed % 3 == 0 ? 4 : 0;
         write_script(seed, lines);
         play(lines, NULL, &alone);
         play(lines, &random, &shared);
@@ -693,6 +1066,7 @@ static void what_comes_of_them_is_what_comes_of_each(void **state)
     assert_true(counter_value(COUNTER_requests_together) > together + 100);
     assert_true(counter_value(COUNTER_requests_apart) > apart + 5);
     assert_true(counter_value(COUNTER_transactions_split) > split + 5);
+    assert_true(were_read > 50);
 }
 
 #define CASE(name) cmocka_unit_test_setup_teardown(name, begin_case, end_case)
@@ -718,6 +1092,15 @@ int main(void)
         CASE(no_job_stays_reserved),
         CASE(as_many_may_share_as_there_is_room_for),
         CASE(nothing_is_shared_where_a_loss_would_be_silent),
+        CASE(what_is_read_for_several_is_what_each_would_read),
+        CASE(what_several_ask_first_is_asked_once),
+        CASE(of_one_user_only_the_first_goes_by_what_was_read),
+        CASE(where_one_host_is_locked_each_reads_for_itself),
+        CASE(what_was_read_ends_with_its_transaction),
+        CASE(who_is_tried_again_reads_anew),
+        CASE(who_names_anothers_host_ends_it_too),
+        CASE(a_forwarded_host_reads_for_itself),
+        CASE(a_transaction_may_be_lost_while_it_is_read),
         CASE(what_comes_of_them_is_what_comes_of_each),
     };
 
