@@ -8,7 +8,7 @@
 
 #include "server/base/banned.h"
 
-/* The ids of those that are meant. */
+/* The ids of those that are meant; NULL: of all. */
 static struct db_ids ids_of(struct arena *arena, const struct host_facts *facts, size_t count,
                             bool (*is_meant)(const struct host_facts *facts))
 {
@@ -18,15 +18,9 @@ static struct db_ids ids_of(struct arena *arena, const struct host_facts *facts,
     if (ids == NULL)
         return (struct db_ids){.count = count};
     for (size_t i = 0; i < count; i++)
-        if (is_meant(&facts[i]))
+        if (is_meant == NULL || is_meant(&facts[i]))
             ids[meant++] = facts[i].hostid;
     return db_sorted_ids(arena, ids, meant);
-}
-
-static bool is_any(const struct host_facts *facts)
-{
-    (void)facts;
-    return true;
 }
 
 static bool lacks_versions(const struct host_facts *facts)
@@ -44,8 +38,8 @@ static enum status lock_hosts(struct db *db, struct arena *arena, struct host_fa
 {
     struct host_with_user_cursor rows;
     struct host_with_user_row row;
-    enum status status = DB_QUERY(db, hosts_lock_with_user, arena, &rows,
-                                  .ids = ids_of(arena, facts, count, is_any));
+    enum status status =
+        DB_QUERY(db, hosts_lock_with_user, arena, &rows, .ids = ids_of(arena, facts, count, NULL));
 
     if (status != STATUS_OK)
         return status;

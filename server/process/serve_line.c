@@ -39,7 +39,8 @@ enum {
     /* Bytes of a reply that a socket takes at once, though nobody reads them. Longer ones are sent
      * last: a web server that passes them on to a slow client keeps nobody else's reply up. */
     SHORT_REPLY = 64 * 1024,
-    FACTS_BYTES_MAX = 4 * 1024 * 1024 /* of what is read for guests */
+    FACTS_BYTES_MAX = 4 * 1024 * 1024, /* of what is read for several requests */
+    RUNS_REMEMBERED = 8                /* in how long one usually takes */
 };
 
 /* --- one exchange ----------------------------------------------------------------------------- */
@@ -81,8 +82,9 @@ static struct exchange *unused_exchange(struct worker *worker)
 {
     size_t i = 0;
 
-    while (worker->exchanges[i].is_in_use)
-        must(++i < worker->exchange_count);
+    while (i < worker->exchange_count && worker->exchanges[i].is_in_use)
+        i++;
+    must(i < worker->exchange_count);
     return &worker->exchanges[i];
 }
 
@@ -161,8 +163,7 @@ static void finish_together(struct worker *worker)
         }
     for (size_t i = 0; i < together->count; i++)
         recording_keep(server_recording(worker->server), &members[i]->record);
-    together->count = 0;
-    together->is_lost = false;
+    together_end(together);
     worker->together_since_ns = clock_ns(); /* where others were begun */
 }
 
@@ -217,7 +218,8 @@ static void run(struct worker *worker, struct exchange *exchange)
     uint64_t begun_ns = clock_ns();
     enum outcome outcome = run_request(worker, exchange);
 
-    worker->usual_run_ns += (clock_ns() - begun_ns) / 8 - worker->usual_run_ns / 8;
+    worker->usual_run_ns +=
+        (clock_ns() - begun_ns) / RUNS_REMEMBERED - worker->usual_run_ns / RUNS_REMEMBERED;
     if (outcome == OUTCOME_JOINED) {
         worker->members[worker->together.count - 1] = exchange;
         exchange_leave(exchange);

@@ -81,7 +81,8 @@ static enum next update_host(struct request *request)
     return NEXT_STEP;
 }
 
-/* What was read for several guests, as far as the plan reads it. False: the versions are not there.
+/* What was read for several requests, as far as the plan reads it. False: the versions are not
+ * there.
  */
 static bool take_facts(struct request *request)
 {

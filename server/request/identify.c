@@ -35,7 +35,7 @@ static enum next refuse_key(struct request *request, enum message_priority prior
     return NEXT_REPLY;
 }
 
-/* Of a host that was read for several guests the lock is held already. */
+/* Of a host that was read for several requests the lock is held already. */
 static enum status lock_host(struct request *request, int64_t id, struct host_row *ret_host,
                              bool *ret_has_user)
 {

@@ -9,11 +9,11 @@
 
 #include "server/base/banned.h"
 
-/* Jobs in progress of all hosts for which they are read together. Hosts that have so many are not
- * read for others a second time. */
+/* Jobs in progress of all hosts for which they are read together. Where there are as many, each
+ * request reads its own. */
 enum { RESULTS_MOST = 1000 };
 
-/* --- what is read for several guests ---------------------------------------------------------- */
+/* --- what is read for several requests -------------------------------------------------------- */
 
 static void forget_facts(struct together *together)
 {
@@ -57,7 +57,7 @@ void together_read(struct together *together, struct request *const *requests, s
     forget_facts(together);
     if (together->arena == NULL || !db_can_share(db))
         return;
-    if (together->count == 0) /* earlier ones are answered */
+    if (together->count == 0) /* what was read for a first one that did not join is left */
         arena_reset(together->arena);
     together->read_at = together->count;
     for (size_t i = 0; i < count; i++)
@@ -74,6 +74,7 @@ void together_read(struct together *together, struct request *const *requests, s
                                      RESULTS_MOST);
     if (status != STATUS_OK)
         undo_reading(together, db);
+    counter_add(COUNTER_requests_read_for, together->reader_count);
     for (size_t i = 0; i < together->reader_count; i++)
         together->readers[i]->facts = &together->facts[i];
 }
@@ -187,4 +188,12 @@ enum outcome together_outcome(const struct together *together, size_t index, enu
     source_finish(request, false);
     arena_rewind(request->arena, request->mark);
     return all == OUTCOME_AGAIN ? request_transact(request, NULL) : all;
+}
+
+void together_end(struct together *together)
+{
+    together->count = 0;
+    together->is_lost = false;
+    if (together->arena != NULL)
+        arena_reset(together->arena);
 }

@@ -65,6 +65,9 @@ enum outcome together_add(struct together *together, struct request *request);
 /* Commits all members. What it returns is for together_outcome. */
 enum outcome together_commit(struct together *together);
 
+/* When all are answered: the next one is the first again. */
+void together_end(struct together *together);
+
 /* What became of member `index`. Runs it alone, if `all` says that nothing was kept. */
 enum outcome together_outcome(const struct together *together, size_t index, enum outcome all);
 

@@ -174,8 +174,7 @@ static enum outcome finish(struct together *to)
                 visitors[j].outcome = together_outcome(to, i, all);
                 request_end(&visitors[j].request, visitors[j].outcome, &visitors[j].reply);
             }
-    to->count = 0;
-    to->is_lost = false;
+    together_end(to);
     return all;
 }
 
@@ -681,7 +680,7 @@ static uint64_t statements_of_all(void)
 static void what_several_ask_first_is_asked_once(void **state)
 {
     enum { EACH = 3 }; /* host, versions, results */
-    uint64_t alone;
+    uint64_t alone, before = counter_value(COUNTER_requests_read_for);
 
     (void)state;
     server.config->resend_lost_results = true;
@@ -709,6 +708,7 @@ static void what_several_ask_first_is_asked_once(void **state)
         for (size_t i = 0; i < visitor_count; i++)
             assert_got_a_job(&visitors[i]);
     }
+    assert_int_equal(counter_value(COUNTER_requests_read_for), before + 2 * 4);
     /* One savepoint more is set, before what is read for guests. */
     assert_int_equal(statements_of_all(), alone - EACH * (4 - 1) + 1);
 }
@@ -853,6 +853,29 @@ static void who_is_tried_again_reads_anew(void **state)
     assert_got_a_job(&visitors[0]);
     run_alone(&visitors[1]);
     assert_got_a_job(&visitors[1]);
+}
+
+/* However often it is read for guests only, memory is enough. */
+static void what_is_read_takes_no_more_memory_each_time(void **state)
+{
+    size_t used = 0;
+
+    (void)state;
+    test_sql(database, "UPDATE user SET global_prefs = REPEAT('x', 60000)");
+    for (int turn = 0; turn < 40; turn++) {
+        visitor_count = 0;
+        assert_int_equal(add(&group, ask(&server, 1)), OUTCOME_JOINED);
+        hosts_come(4, 6);
+        read_for(3);
+        for (size_t i = 1; i < 4; i++) {
+            assert_non_null(visitors[i].request.facts);
+            assert_int_equal(add(&group, &visitors[i]), OUTCOME_JOINED);
+        }
+        if (turn == 0)
+            used = arena_used(shared_arena);
+        assert_true(used > 180000 && arena_used(shared_arena) <= used + 1000);
+        assert_int_equal(finish(&group), OUTCOME_COMMITTED);
+    }
 }
 
 /* The members are tried again, too. */
@@ -1100,6 +1123,7 @@ int main(void)
         CASE(who_is_tried_again_reads_anew),
         CASE(who_names_anothers_host_ends_it_too),
         CASE(a_forwarded_host_reads_for_itself),
+        CASE(what_is_read_takes_no_more_memory_each_time),
         CASE(a_transaction_may_be_lost_while_it_is_read),
         CASE(what_comes_of_them_is_what_comes_of_each),
     };
