@@ -174,10 +174,10 @@ MUST_CHECK enum status db_part_begin(struct db *db);
 /* Undoes what followed the last db_part_begin; its locks stay. If it fails, the whole transaction
  * is gone, or nobody knows what became of it. */
 MUST_CHECK enum status db_part_undo(struct db *db);
-/* Ends a part: as db_host_commit, without COMMIT. May be sent ahead. A guard row that is missing is
- * not made: DB_RETRY. */
+/* Ends a part: as db_host_commit, without COMMIT. May be sent ahead. `has_guard`: the guard row is
+ * there, as far as the caller knows; where it is not after all, DB_RETRY. */
 MUST_CHECK enum status db_part_end(struct db *db, int64_t hostid, uint64_t token, int64_t now,
-                                   const struct host_row *contact);
+                                   const struct host_row *contact, bool has_guard);
 
 /* The guard row of a host (table qm_host): a counter that every RPC really changes, and the token
  * of the last transaction, by which an unknown outcome is looked up. */
@@ -222,11 +222,16 @@ MUST_CHECK enum status db_host_flops(struct db *db, struct arena *arena, int64_t
  * transaction. Locks are taken in one order: user, host, workunits by id, results by id. */
 MUST_CHECK enum status db_host_lock(struct db *db, struct arena *arena, int64_t id,
                                     struct host_row *ret_host);
-/* The same, and reads its user and the name of his team as they are under the lock; *ret_has_user:
- * there is one. */
+/* A host with its user and the name of his team as they are under the host's lock. */
+struct host_with_user {
+    struct host_row host;
+    struct user_row user;
+    struct text team_name;
+    bool has_user;
+    bool has_guard; /* its guard row was there. False: it may have been made meanwhile */
+};
 MUST_CHECK enum status db_host_lock_with_user(struct db *db, struct arena *arena, int64_t id,
-                                              struct host_row *ret_host, struct user_row *ret_user,
-                                              struct text *ret_team_name, bool *ret_has_user);
+                                              struct host_with_user *ret_host);
 /* Also reads the name of the user's team ("" for none). */
 MUST_CHECK enum status db_user_by_id(struct db *db, struct arena *arena, int64_t id,
                                      struct user_row *ret_user, struct text *ret_team_name);
@@ -366,11 +371,9 @@ struct host_facts {
     int64_t hostid;
     bool wants_versions, wants_results;
     /* answered */
-    bool is_found, has_user; /* otherwise nothing is known */
-    struct host_row host;    /* locked, as by db_host_lock_with_user */
-    struct user_row user;
-    struct text team_name;
-    bool has_versions; /* as by db_host_app_versions */
+    bool is_found;               /* otherwise nothing is known */
+    struct host_with_user known; /* locked, as by db_host_lock_with_user */
+    bool has_versions;           /* as by db_host_app_versions */
     struct host_app_version_row *versions;
     size_t version_count;
     bool has_results; /* as by db_results_in_progress */

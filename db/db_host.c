@@ -44,26 +44,29 @@ enum status db_catch_up(struct db *db)
     return status == STATUS_NOT_FOUND ? db_rollback(db) : status;
 }
 
+struct host_with_user db_host_with_user(const struct host_with_user_row *row)
+{
+    return (struct host_with_user){.host = row->host,
+                                   .user = row->user,
+                                   .team_name = row->team_name,
+                                   .has_user = row->user.id != 0,
+                                   .has_guard = row->has_guard != 0};
+}
+
 enum status db_host_lock(struct db *db, struct arena *arena, int64_t id, struct host_row *ret_host)
 {
     return DB_ONE(db, host_lock, arena, ret_host, .id = id);
 }
 
 enum status db_host_lock_with_user(struct db *db, struct arena *arena, int64_t id,
-                                   struct host_row *ret_host, struct user_row *ret_user,
-                                   struct text *ret_team_name, bool *ret_has_user)
+                                   struct host_with_user *ret_host)
 {
     struct host_with_user_row row;
     enum status status = DB_ONE(db, host_lock_with_user, arena, &row, .id = id);
 
-    *ret_has_user = false;
-    if (status != STATUS_OK)
-        return status;
-    *ret_host = row.host;
-    *ret_user = row.user;
-    *ret_team_name = row.team_name;
-    *ret_has_user = row.user.id != 0;
-    return STATUS_OK;
+    if (status == STATUS_OK)
+        *ret_host = db_host_with_user(&row);
+    return status;
 }
 
 enum status db_host_newest_by_cpid(struct db *db, struct arena *arena, int64_t userid,

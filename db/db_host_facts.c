@@ -48,10 +48,7 @@ static enum status lock_hosts(struct db *db, struct arena *arena, struct host_fa
             if (facts[i].hostid != row.host.id)
                 continue;
             facts[i].is_found = true;
-            facts[i].host = row.host;
-            facts[i].user = row.user;
-            facts[i].team_name = row.team_name;
-            facts[i].has_user = row.user.id != 0;
+            facts[i].known = db_host_with_user(&row);
         }
     }
     return DB_END(&rows);

@@ -379,24 +379,36 @@ enum status db_part_undo(struct db *db)
 
 enum { ROWS_OF_CONTACT = 2 }; /* the host's, and its guard row */
 
-enum status db_part_end(struct db *db, int64_t hostid, uint64_t token, int64_t now,
-                        const struct host_row *contact)
+static enum status change_contact_and_guard(struct db *db, const struct host_row *host,
+                                            uint64_t token, int64_t now)
 {
-    struct host_contact_row row;
+    struct host_contact_row contact = db_host_contact(host);
     uint64_t kept = 0;
-    enum status status;
+    enum status status =
+        DB_RUN_MEANING(db, host_contact_guard, ROWS_OF_CONTACT, &kept, .host_contact = &contact,
+                       .id = host->id, .token = (int64_t)token, .now = now);
 
-    must(db->magic == DB_MAGIC && !db->keeps_token);
-    if (contact == NULL)
-        return db_host_guard(db, hostid, token, now);
-    row = db_host_contact(contact);
-    status = DB_RUN_MEANING(db, host_contact_guard, ROWS_OF_CONTACT, &kept, .host_contact = &row,
-                            .id = hostid, .token = (int64_t)token, .now = now);
     if (status == STATUS_OK && kept != ROWS_OF_CONTACT) {
-        mariadb_note_own(db, "the host has no guard row yet");
+        mariadb_note_own(db, "the host has no guard row");
         status = STATUS_DB_RETRY;
     }
     return status;
+}
+
+enum status db_part_end(struct db *db, int64_t hostid, uint64_t token, int64_t now,
+                        const struct host_row *contact, bool has_guard)
+{
+    struct host_contact_row row;
+    enum status status = STATUS_OK;
+
+    must(db->magic == DB_MAGIC && !db->keeps_token);
+    if (contact != NULL && has_guard)
+        return change_contact_and_guard(db, contact, token, now);
+    if (contact != NULL) {
+        row = db_host_contact(contact);
+        status = DB_RUN(db, host_save_contact, NULL, .host_contact = &row, .id = hostid);
+    }
+    return status == STATUS_OK ? db_host_guard(db, hostid, token, now) : status;
 }
 
 bool db_sees_losses(const struct db *db)

@@ -36,42 +36,36 @@ static enum next refuse_key(struct request *request, enum message_priority prior
 }
 
 /* Of a host that was read for several requests the lock is held already. */
-static enum status lock_host(struct request *request, int64_t id, struct host_row *ret_host,
-                             bool *ret_has_user)
+static enum status lock_host(struct request *request, int64_t id, struct host_with_user *ret_host)
 {
     const struct host_facts *facts = request->facts;
-    struct visit *visit = &request->visit;
 
     if (facts == NULL || !facts->is_found || facts->hostid != id)
-        return db_host_lock_with_user(request->db, request->arena, id, ret_host, &visit->user,
-                                      &visit->team_name, ret_has_user);
-    *ret_host = facts->host;
-    visit->user = facts->user;
-    visit->team_name = facts->team_name;
-    *ret_has_user = facts->has_user;
+        return db_host_lock_with_user(request->db, request->arena, id, ret_host);
+    *ret_host = facts->known;
     return STATUS_OK;
 }
 
-/* The row that the request's id leads to, over zombies, locked. Its user is read into the visit. */
-static enum next lock_named_host(struct request *request, struct host_row *ret_host,
-                                 bool *ret_found, bool *ret_forwarded, bool *ret_has_user)
+/* The row that the request's id leads to, over zombies, locked. */
+static enum next lock_named_host(struct request *request, struct host_with_user *ret_host,
+                                 bool *ret_found, bool *ret_forwarded)
 {
     struct zombie_walk walk = {0};
     int64_t id = request->message.hostid;
 
-    *ret_found = *ret_forwarded = *ret_has_user = false;
+    *ret_found = *ret_forwarded = false;
     while (id != 0) {
-        enum status status = lock_host(request, id, ret_host, ret_has_user);
+        enum status status = lock_host(request, id, ret_host);
 
         if (status == STATUS_NOT_FOUND)
             break;
         if (status != STATUS_OK)
             return request_failed(request, status, "host");
-        if (!identity_is_zombie(ret_host)) {
+        if (!identity_is_zombie(&ret_host->host)) {
             *ret_found = true;
             return NEXT_STEP;
         }
-        id = identity_next_host(&walk, ret_host);
+        id = identity_next_host(&walk, &ret_host->host);
         *ret_forwarded = true;
     }
     if (request->message.hostid != 0)
@@ -136,15 +130,20 @@ static enum next find_user(struct request *request, bool host_is_found, bool *re
         ret_found);
 }
 
-/* Whether the key is that of the host's user, whom the visit holds. If not, the host's lock is
- * given back at once: who sends a wrong key keeps nobody from the host. */
-static enum next try_owner(struct request *request, bool has_user, bool *ret_is_owner)
+/* Whether the key is that of the host's user. If not, the host's lock is given back at once: who
+ * sends a wrong key keeps nobody from the host. */
+static enum next try_owner(struct request *request, const struct host_with_user *host,
+                           bool *ret_is_owner)
 {
+    struct visit *visit = &request->visit;
     struct text key = request->message.authenticator;
-    bool is_usable = has_user && key.length > 0 && key.length <= BOUND_STRING;
-    enum next next = try_user(request, is_usable ? STATUS_OK : STATUS_NOT_FOUND, ret_is_owner);
+    bool is_usable = host->has_user && key.length > 0 && key.length <= BOUND_STRING;
     enum status status = STATUS_OK;
+    enum next next;
 
+    visit->user = host->user;
+    visit->team_name = host->team_name;
+    next = try_user(request, is_usable ? STATUS_OK : STATUS_NOT_FOUND, ret_is_owner);
     if (next == NEXT_STEP && !*ret_is_owner)
         status = give_locks_back(request);
     return status == STATUS_OK ? next : request_failed(request, status, "rollback");
@@ -253,13 +252,13 @@ static enum next search_host(struct request *request, enum host_decision decisio
 enum next identify(struct request *request)
 {
     struct visit *visit = &request->visit;
-    struct host_row *host = &visit->host;
-    bool found, forwarded, has_user, is_owner = false, authenticated;
+    struct host_with_user named;
+    bool found, forwarded, is_owner = false, authenticated;
     enum host_decision decision;
-    enum next next = lock_named_host(request, host, &found, &forwarded, &has_user);
+    enum next next = lock_named_host(request, &named, &found, &forwarded);
 
     if (next == NEXT_STEP && found)
-        next = try_owner(request, has_user, &is_owner);
+        next = try_owner(request, &named, &is_owner);
     authenticated = is_owner;
     if (next == NEXT_STEP && !is_owner)
         next = find_user(request, found, &authenticated);
@@ -273,14 +272,16 @@ enum next identify(struct request *request)
         request->catch_up = CATCH_UP_WANTED;
         return request_failed(request, STATUS_DB_RETRY, "host");
     }
-    decision = identity_decide_host(found ? host : NULL, forwarded, visit->user.id,
+    decision = identity_decide_host(found ? &named.host : NULL, forwarded, visit->user.id,
                                     request->message.rpc_seqno);
     /* Not without the lock: its owner's key has changed since it was locked. */
     if (decision == HOST_USE && !is_owner)
         decision = HOST_SEARCH_BY_CPID;
     if (decision != HOST_USE)
         return search_host(request, decision, request->message.hostid != 0 && (is_owner || !found));
+    visit->host = named.host;
+    visit->has_guard = named.has_guard;
     if (forwarded)
-        visit->answer.hostid = host->id;
+        visit->answer.hostid = named.host.id;
     return NEXT_STEP;
 }

@@ -141,8 +141,9 @@ static enum outcome commit(struct request *request)
 static enum outcome join(struct request *request)
 {
     uint64_t begun = clock_ns();
-    enum status status = db_part_end(request->db, request->visit.host.id, request->token,
-                                     (int64_t)request->now, contact_of(request));
+    enum status status =
+        db_part_end(request->db, request->visit.host.id, request->token, (int64_t)request->now,
+                    contact_of(request), request->visit.has_guard);
 
     request->commit_ns += clock_ns() - begun;
     if (status != STATUS_OK) {

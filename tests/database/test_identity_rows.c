@@ -489,40 +489,49 @@ static void clones_and_first_contacts_do_not_deadlock(void **state)
 static void the_host_is_locked_and_its_user_is_not(void **state)
 {
     struct db *db = test_database_open(database);
-    struct host_row host;
-    struct user_row user;
-    struct text team;
-    bool has_user;
+    struct host_with_user host;
 
     (void)state;
     add_host(3, 17, 1);
     add_host(4, 99, 1); /* of nobody */
-    assert_status(STATUS_OK,
-                  db_host_lock_with_user(db, visitor->arena, 3, &host, &user, &team, &has_user));
-    assert_true(has_user);
-    assert_text(host.domain_name, "box");
-    assert_text(host.venue, "home");
-    assert_i64(user.id, 17);
-    assert_text(user.venue, "work");
-    assert_text(user.authenticator, VISITOR_KEY);
-    assert_text(team, "The team");
+    assert_status(STATUS_OK, db_host_lock_with_user(db, visitor->arena, 3, &host));
+    assert_true(host.has_user);
+    assert_text(host.host.domain_name, "box");
+    assert_text(host.host.venue, "home");
+    assert_i64(host.user.id, 17);
+    assert_text(host.user.venue, "work");
+    assert_text(host.user.authenticator, VISITOR_KEY);
+    assert_text(host.team_name, "The team");
     assert_i64(test_sql_integer(database, "SELECT COUNT(*) FROM host FORCE INDEX (PRIMARY)"
                                           " WHERE id IN (3, 4) FOR UPDATE SKIP LOCKED"),
                1);
     assert_i64(test_sql_integer(database, "SELECT COUNT(*) FROM user FORCE INDEX (PRIMARY)"
                                           " WHERE id = 17 FOR UPDATE SKIP LOCKED"),
                1);
-    assert_status(STATUS_OK,
-                  db_host_lock_with_user(db, visitor->arena, 4, &host, &user, &team, &has_user));
-    assert_false(has_user);
-    assert_i64(host.userid, 99);
-    assert_status(STATUS_NOT_FOUND,
-                  db_host_lock_with_user(db, visitor->arena, 5, &host, &user, &team, &has_user));
+    assert_status(STATUS_OK, db_host_lock_with_user(db, visitor->arena, 4, &host));
+    assert_false(host.has_user);
+    assert_i64(host.host.userid, 99);
+    assert_status(STATUS_NOT_FOUND, db_host_lock_with_user(db, visitor->arena, 5, &host));
+    db_close(db);
+}
+
+static void it_is_known_whether_there_is_a_guard_row(void **state)
+{
+    struct db *db = test_database_open(database);
+    struct host_with_user host;
+
+    (void)state;
+    add_host(3, 17, 1);
+    assert_status(STATUS_OK, db_host_lock_with_user(db, visitor->arena, 3, &host));
+    assert_false(host.has_guard);
+    assert_status(STATUS_OK, db_host_guard(db, 3, 7, 1));
+    assert_status(STATUS_OK, db_host_lock_with_user(db, visitor->arena, 3, &host));
+    assert_true(host.has_guard);
     db_close(db);
 }
 
 struct waiter {
-    struct user_row user;
+    struct host_with_user host;
     enum status status;
 };
 
@@ -530,12 +539,8 @@ static void *lock_host(void *argument)
 {
     struct waiter *waiter = argument;
     struct db *db = test_database_open(database);
-    struct host_row host;
-    struct text team;
-    bool has_user;
 
-    waiter->status =
-        db_host_lock_with_user(db, visitor->arena, 3, &host, &waiter->user, &team, &has_user);
+    waiter->status = db_host_lock_with_user(db, visitor->arena, 3, &waiter->host);
     db_close(db);
     return NULL;
 }
@@ -544,24 +549,20 @@ static void *lock_host(void *argument)
 static void the_user_is_as_fresh_as_the_lock(void **state)
 {
     struct db *db = test_database_open(database);
-    struct host_row host;
-    struct user_row user;
+    struct host_with_user host;
     struct waiter waiter = {.status = STATUS_DB_BUG};
-    struct text team;
     pthread_t thread;
-    bool has_user;
 
     (void)state;
     add_host(3, 17, 1);
-    assert_status(STATUS_OK,
-                  db_host_lock_with_user(db, visitor->arena, 3, &host, &user, &team, &has_user));
+    assert_status(STATUS_OK, db_host_lock_with_user(db, visitor->arena, 3, &host));
     assert_int_equal(pthread_create(&thread, NULL, lock_host, &waiter), 0);
     test_database_wait_for_lock_wait(database);
     assert_status(STATUS_OK, db_user_save_global_prefs(db, 17, TEXT("<new/>")));
     assert_status(STATUS_OK, db_commit(db));
     (void)pthread_join(thread, NULL);
     assert_status(STATUS_OK, waiter.status);
-    assert_text(waiter.user.global_prefs, "<new/>");
+    assert_text(waiter.host.user.global_prefs, "<new/>");
     db_close(db);
 }
 
@@ -591,6 +592,7 @@ int main(void)
         CASE(the_same_first_contact_at_once_makes_one_host),
         CASE(clones_and_first_contacts_do_not_deadlock),
         CASE(the_host_is_locked_and_its_user_is_not),
+        CASE(it_is_known_whether_there_is_a_guard_row),
         CASE(the_user_is_as_fresh_as_the_lock),
     };
 

@@ -467,35 +467,30 @@ static void a_commit_that_nobody_answered_and_that_did_happen(void **state)
     }
 }
 
-/* A host of before this server's time: it gets its row when it is tried alone. */
-static void without_guard_row(int host)
+static int64_t visits_of(int host)
 {
-    struct visitor *last;
+    return test_sql_integer(database, "SELECT rpcs FROM qm_host WHERE hostid = %d", host);
+}
 
-    test_sql(database, "DELETE FROM qm_host WHERE hostid = %d", host);
-    assert_int_equal(add(&group, ask(&server, 1)), OUTCOME_JOINED);
-    assert_int_equal(add(&group, ask(&server, 2)), OUTCOME_JOINED);
-    last = ask(&server, 3);
-    /* That the row is missing is found by whoever reads the answer to what was sent ahead. */
-    assert_int_equal(add(&group, last), host == 3 ? OUTCOME_JOINED : OUTCOME_AGAIN);
-    assert_int_equal(finish(&group), OUTCOME_AGAIN);
-    if (host != 3)
-        run_alone(last);
-    for (size_t i = 0; i < 3; i++)
+/* Hosts of before this server's time: they say nothing new, and get their guard rows. */
+static void hosts_without_guard_rows_join(void **state)
+{
+    (void)state;
+    for (int host = 4; host <= HOSTS; host++)
+        test_sql(database, "DELETE FROM qm_host WHERE hostid = %d", host);
+    for (int host = 4; host <= HOSTS; host++)
+        assert_int_equal(add(&group, ask(&server, host)), OUTCOME_JOINED);
+    assert_int_equal(finish(&group), OUTCOME_COMMITTED);
+    for (size_t i = 0; i < visitor_count; i++) {
         assert_got_a_job(&visitors[i]);
-    assert_i64(test_sql_integer(database, "SELECT rpcs FROM qm_host WHERE hostid = %d", host), 1);
-}
-
-static void a_host_without_a_guard_row_is_tried_alone(void **state)
-{
-    (void)state;
-    without_guard_row(3);
-}
-
-static void so_is_one_that_has_guests(void **state)
-{
-    (void)state;
-    without_guard_row(2);
+        assert_int_equal(visitors[i].request.together, visitor_count);
+        assert_i64(visits_of(4 + (int)i), 1);
+    }
+    assert_i64(test_sql_integer(database,
+                                "SELECT COUNT(*) FROM host WHERE id >= 4 AND rpc_time ="
+                                " %d AND rpc_seqno = 1",
+                                (int)NOW),
+               HOSTS - 3);
 }
 
 /* Two requests of one host, as of a client whose first reply was lost. */
@@ -600,21 +595,19 @@ static void assert_read_as_by_itself(const struct host_facts *facts)
 {
     struct db *db = neighbour.db;
     struct arena *arena = neighbour.arena;
-    struct host_row host;
-    struct user_row user;
-    struct text team;
+    const struct host_with_user *known = &facts->known;
+    struct host_with_user host;
     struct host_app_version_row *versions;
     struct result_row *results;
     size_t count;
-    bool has_user;
 
-    assert_status(STATUS_OK,
-                  db_host_lock_with_user(db, arena, facts->hostid, &host, &user, &team, &has_user));
+    assert_status(STATUS_OK, db_host_lock_with_user(db, arena, facts->hostid, &host));
     assert_status(STATUS_OK, db_rollback(db));
-    assert_true(facts->is_found && facts->has_user && has_user);
-    assert_true(row_is_equal(&row_tables[ROW_host], &host, &facts->host));
-    assert_true(row_is_equal(&row_tables[ROW_user], &user, &facts->user));
-    assert_true(text_equal(facts->team_name, team));
+    assert_true(facts->is_found && known->has_user && host.has_user);
+    assert_true(row_is_equal(&row_tables[ROW_host], &host.host, &known->host));
+    assert_true(row_is_equal(&row_tables[ROW_user], &host.user, &known->user));
+    assert_true(text_equal(known->team_name, host.team_name));
+    assert_true(known->has_guard == host.has_guard);
 
     assert_status(STATUS_OK, db_host_app_versions(db, arena, facts->hostid, &versions, &count));
     assert_int_equal(facts->version_count, count);
@@ -637,6 +630,7 @@ static void what_is_read_for_several_is_what_each_would_read(void **state)
     test_sql(database, "INSERT INTO team SET id = 3, name = 'The team';"
                        "UPDATE user SET teamid = 3 WHERE id = 4;"
                        "DELETE FROM host_app_version WHERE host_id = 5;"
+                       "DELETE FROM qm_host WHERE hostid = 5;"
                        "INSERT INTO host_app_version (host_id, app_version_id, n_jobs_today)"
                        " SELECT 4, seq, seq FROM seq_12_to_40");
     serving_add_jobs(database, &(struct new_jobs){.first = 3000, .count = 2, .host = 3});
@@ -651,6 +645,8 @@ static void what_is_read_for_several_is_what_each_would_read(void **state)
         assert_true(facts[i].has_versions && facts[i].has_results);
         assert_read_as_by_itself(&facts[i]);
     }
+    assert_false(facts[0].known.has_guard);
+    assert_true(facts[1].known.has_guard);
     assert_int_equal(facts[0].version_count, 0);
     assert_int_equal(facts[1].version_count, 30);
     assert_int_equal(facts[1].result_count, 50);
@@ -665,6 +661,33 @@ static void what_is_read_for_several_is_what_each_would_read(void **state)
     assert_true(facts[0].is_found && facts[1].is_found && facts[1].has_versions);
     assert_status(STATUS_OK, db_hosts_read_facts(server.db, server.arena, facts, 2, 53));
     assert_true(facts[0].has_results && facts[1].has_results);
+}
+
+/* A guard row that is made or deleted between the reading and the end: host 4 had none, and host 6
+ * has none any more. */
+static void a_guard_row_may_come_but_not_go(void **state)
+{
+    (void)state;
+    test_sql(database, "DELETE FROM qm_host WHERE hostid = 4");
+    hosts_come(4, 5);
+    read_for(2);
+    test_sql(database, "INSERT INTO qm_host SET hostid = 4, rpcs = 6, token = 0, changed = 0");
+    for (size_t i = 0; i < 2; i++)
+        assert_int_equal(add(&group, &visitors[i]), OUTCOME_JOINED);
+    assert_int_equal(finish(&group), OUTCOME_COMMITTED);
+    assert_int_equal(visitors[0].request.attempts, 1);
+    assert_i64(visits_of(4), 7);
+
+    visitor_count = 0;
+    hosts_come(5, 6);
+    read_for(2);
+    test_sql(database, "DELETE FROM qm_host WHERE hostid = 6");
+    for (size_t i = 0; i < 2; i++)
+        assert_int_equal(add(&group, &visitors[i]), OUTCOME_JOINED);
+    assert_int_equal(finish(&group), OUTCOME_AGAIN);
+    assert_int_equal(visitors[1].outcome, OUTCOME_COMMITTED);
+    assert_int_equal(visitors[1].request.attempts, 2);
+    assert_i64(visits_of(6), 1);
 }
 
 static uint64_t statements_of_all(void)
@@ -1022,6 +1045,7 @@ static void run_together(struct random *random)
 static void play(const struct script_line *lines, struct random *random, struct play *ret_play)
 {
     make_rows();
+    test_sql(database, "DELETE FROM qm_host WHERE hostid %% 2 = 0");
     for (int host = 1; host <= HOSTS; host++)
         serving_add_jobs(
             database,
@@ -1109,13 +1133,13 @@ int main(void)
         CASE(a_deadlock_at_the_commit_costs_each_an_attempt),
         CASE(a_commit_that_nobody_answered_and_that_did_not_happen),
         CASE(a_commit_that_nobody_answered_and_that_did_happen),
-        CASE(a_host_without_a_guard_row_is_tried_alone),
-        CASE(so_is_one_that_has_guests),
+        CASE(hosts_without_guard_rows_join),
         CASE(a_host_may_come_twice),
         CASE(no_job_stays_reserved),
         CASE(as_many_may_share_as_there_is_room_for),
         CASE(nothing_is_shared_where_a_loss_would_be_silent),
         CASE(what_is_read_for_several_is_what_each_would_read),
+        CASE(a_guard_row_may_come_but_not_go),
         CASE(what_several_ask_first_is_asked_once),
         CASE(of_one_user_only_the_first_goes_by_what_was_read),
         CASE(where_one_host_is_locked_each_reads_for_itself),

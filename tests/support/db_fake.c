@@ -187,7 +187,7 @@ enum status db_part_undo(struct db *db)
 }
 
 enum status db_part_end(struct db *db, int64_t hostid, uint64_t token, int64_t now,
-                        const struct host_row *contact)
+                        const struct host_row *contact, bool has_guard)
 {
     return CALL(hostid);
 }

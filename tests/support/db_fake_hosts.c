@@ -47,16 +47,16 @@ enum status db_host_lock(struct db *db, struct arena *in, int64_t id, struct hos
 }
 
 enum status db_host_lock_with_user(struct db *db, struct arena *in, int64_t id,
-                                   struct host_row *ret_host, struct user_row *ret_user,
-                                   struct text *ret_team_name, bool *ret_has_user)
+                                   struct host_with_user *ret_host)
 {
     enum status status = CALL(id);
 
-    *ret_has_user = false;
+    *ret_host = (struct host_with_user){.has_guard = true};
     if (status == STATUS_OK)
-        status = read_host(id, ret_host);
+        status = read_host(id, &ret_host->host);
     if (status == STATUS_OK)
-        *ret_has_user = read_user(ret_host->userid, ret_user, ret_team_name) == STATUS_OK;
+        ret_host->has_user =
+            read_user(ret_host->host.userid, &ret_host->user, &ret_host->team_name) == STATUS_OK;
     return status;
 }
 
