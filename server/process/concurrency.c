@@ -3,8 +3,9 @@
 
 #include "server/base/banned.h"
 
-/* Parts of the processors' time. Between the two the limit stays as it is. */
-static const double busy_from = 0.95, idle_below = 0.85;
+/* Parts of the processors' time. Between the two the limit stays as it is. From about the first one
+ * on, requests wait for a processor more often than not. */
+static const double busy_from = 0.75, idle_below = 0.60;
 
 struct concurrency concurrency_of(size_t workers, size_t processors)
 {
@@ -16,7 +17,9 @@ static size_t least(const struct concurrency *concurrency)
 {
     size_t part = concurrency->processors / concurrency->servers;
 
-    return part < concurrency->workers ? part + 1 : concurrency->workers;
+    if (part == 0)
+        return 1;
+    return part < concurrency->workers ? part : concurrency->workers;
 }
 
 void concurrency_note_busy(struct concurrency *concurrency, double part)

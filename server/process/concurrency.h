@@ -4,9 +4,9 @@
  * Where the machine's processors have time left, all of them do. Where they are busy, one more
  * thread serves nothing more: it only takes their time from those that work. Fewer threads then
  * have more requests to commit together (server/request/together.h), and each costs less. So while
- * the machine is busy the limit falls, down to one more than there are processors (one of them may
- * wait for the disk), or this server's part of that where several work on one database. It rises
- * as soon as processors are idle, as they are where the database is on another machine.
+ * the machine is busy the limit falls, down to the number of its processors, or this server's part
+ * of them where several work on one database. It rises as soon as processors are idle, as they are
+ * where the database is on another machine, or all wait for the disk.
  *
  * Nobody waits for those that work but do not get on, as where rows are locked or a web server does
  * not read: if no worker has taken a request for a moment, the next one may begin, whatever the

@@ -44,6 +44,13 @@ enum {
 #define NS_OF_MS       UINT64_C(1000000)
 #define NS_OF_S        UINT64_C(1000000000)
 
+/* A worker that sleeps until it is called. */
+struct sleeper {
+    pthread_cond_t call;
+    bool is_called; /* and in the list no more */
+    struct sleeper *next;
+};
+
 struct receiver {
     struct receiver_options options;
     struct listener *listener;
@@ -62,13 +69,13 @@ struct receiver {
     struct busy_meter processors;
 
     pthread_mutex_t lock; /* of what follows */
-    pthread_cond_t added;
     struct waiting_line *line;
     struct body_turns turns; /* of entries `large` */
     bool has_ended;
     struct concurrency concurrency;
-    size_t standing_by; /* workers that wait for a request */
-    bool is_watched;    /* one of them looks now and then whether those that work get on */
+    size_t standing_by;       /* workers that wait for a request */
+    struct sleeper *sleepers; /* those of them that sleep, the one that worked last first */
+    bool is_watched;          /* one of them looks now and then whether those that work get on */
 };
 
 size_t receiver_share(size_t threads)
@@ -151,6 +158,16 @@ static bool keep(struct receiver *receiver, struct received *received, size_t go
 
 /* --- who takes what waits; under the lock ----------------------------------------------------- */
 
+static void init_condition(pthread_cond_t *condition)
+{
+    pthread_condattr_t attributes;
+
+    pthread_condattr_init(&attributes);
+    pthread_condattr_setclock(&attributes, CLOCK_MONOTONIC); /* as clock_ns */
+    pthread_cond_init(condition, &attributes);
+    pthread_condattr_destroy(&attributes);
+}
+
 static bool permits_another(const struct receiver *receiver)
 {
     size_t working = receiver->options.workers - receiver->standing_by;
@@ -158,28 +175,43 @@ static bool permits_another(const struct receiver *receiver)
     return concurrency_permits(&receiver->concurrency, working, clock_ns());
 }
 
+/* The one that worked last: of it and of its connection's thread in the database most is still in
+ * the processors' caches. */
+static void wake_one(struct receiver *receiver)
+{
+    struct sleeper *sleeper = receiver->sleepers;
+
+    LL_DELETE(receiver->sleepers, sleeper);
+    sleeper->is_called = true;
+    pthread_cond_signal(&sleeper->call);
+}
+
 /* A worker comes and takes a request, or looks after those that wait. */
 static void call_worker(struct receiver *receiver)
 {
-    if (receiver->standing_by > 0 && (!receiver->is_watched || permits_another(receiver)))
-        pthread_cond_signal(&receiver->added);
+    if (receiver->sleepers != NULL && (!receiver->is_watched || permits_another(receiver)))
+        wake_one(receiver);
 }
 
 /* Until there may be something to do. Where requests wait for those that work, one of the others
  * keeps watch. */
-static void stand_by(struct receiver *receiver)
+static void stand_by(struct receiver *receiver, struct sleeper *sleeper)
 {
     const uint64_t until_ns = clock_ns() + CONCURRENCY_STUCK_NS;
     const struct timespec until = {.tv_sec = (time_t)(until_ns / NS_OF_S),
                                    .tv_nsec = (long)(until_ns % NS_OF_S)};
 
+    sleeper->is_called = false;
+    LL_PREPEND(receiver->sleepers, sleeper);
     if (line_length(receiver->line) == 0 || receiver->is_watched) {
-        pthread_cond_wait(&receiver->added, &receiver->lock);
-        return;
+        pthread_cond_wait(&sleeper->call, &receiver->lock);
+    } else {
+        receiver->is_watched = true;
+        pthread_cond_timedwait(&sleeper->call, &receiver->lock, &until);
+        receiver->is_watched = false;
     }
-    receiver->is_watched = true;
-    pthread_cond_timedwait(&receiver->added, &receiver->lock, &until);
-    receiver->is_watched = false;
+    if (!sleeper->is_called)
+        LL_DELETE(receiver->sleepers, sleeper);
 }
 
 /* NULL: nobody waits who may be served now. */
@@ -201,16 +233,19 @@ static struct received *take_entry(struct receiver *receiver)
 static struct received *wait_for_entry(struct receiver *receiver, bool shares)
 {
     struct received *received = NULL;
+    struct sleeper sleeper;
 
+    init_condition(&sleeper.call);
     receiver->standing_by++;
     while (!atomic_load(&receiver->is_cut)) {
         if (!shares || receiver->has_ended || permits_another(receiver))
             received = take_entry(receiver);
         if (received != NULL || receiver->has_ended)
             break;
-        stand_by(receiver);
+        stand_by(receiver, &sleeper);
     }
     receiver->standing_by--;
+    pthread_cond_destroy(&sleeper.call);
     if (line_length(receiver->line) > 0)
         call_worker(receiver);
     return received;
@@ -585,7 +620,8 @@ static void end_line(struct receiver *receiver)
 {
     pthread_mutex_lock(&receiver->lock);
     receiver->has_ended = true;
-    pthread_cond_broadcast(&receiver->added);
+    while (receiver->sleepers != NULL)
+        wake_one(receiver);
     pthread_mutex_unlock(&receiver->lock);
 }
 
@@ -667,19 +703,8 @@ static void destroy(struct receiver *receiver)
     event_loop_close(&receiver->loop);
     busy_meter_close(&receiver->processors);
     line_destroy(receiver->line);
-    pthread_cond_destroy(&receiver->added);
     pthread_mutex_destroy(&receiver->lock);
     free(receiver);
-}
-
-static void init_condition(pthread_cond_t *condition)
-{
-    pthread_condattr_t attributes;
-
-    pthread_condattr_init(&attributes);
-    pthread_condattr_setclock(&attributes, CLOCK_MONOTONIC); /* as clock_ns */
-    pthread_cond_init(condition, &attributes);
-    pthread_condattr_destroy(&attributes);
 }
 
 enum status receiver_start(const struct receiver_options *options, struct listener *listener,
@@ -696,7 +721,6 @@ enum status receiver_start(const struct receiver_options *options, struct listen
     receiver->processors = busy_meter_open(options->processor_times);
     receiver->concurrency = concurrency_of(options->workers, options->processors);
     pthread_mutex_init(&receiver->lock, NULL);
-    init_condition(&receiver->added);
     status = prepare(receiver, failure);
     if (status == STATUS_OK &&
         pthread_create(&receiver->thread, NULL, receiver_main, receiver) != 0)
@@ -833,6 +857,7 @@ void receiver_figures(struct receiver *receiver, struct receiver_figures *ret_fi
     pthread_mutex_lock(&receiver->lock);
     oldest_ns = line_oldest_ns(receiver->line);
     ret_figures->waiting = line_length(receiver->line);
+    ret_figures->workers_working = receiver->options.workers - receiver->standing_by;
     ret_figures->workers_limit = receiver->concurrency.limit;
     pthread_mutex_unlock(&receiver->lock);
     ret_figures->reading = atomic_load(&receiver->reading_now);

@@ -92,6 +92,7 @@ struct receiver_figures {
     size_t reading, waiting; /* connections, requests */
     double oldest;           /* s that the oldest request has waited */
     size_t memory;           /* bytes */
+    size_t workers_working;  /* that have a request in hand */
     size_t workers_limit;    /* that work at a time, see concurrency.h */
 };
 

@@ -167,6 +167,8 @@ void server_write_waiting(struct server *server, struct buffer *ret_page)
                  (double)figures.waiting);
     metric_gauge(ret_page, "requests_waiting_seconds", "how long the oldest of them has waited",
                  figures.oldest);
+    metric_gauge(ret_page, "workers_working", "worker threads that have a request in hand",
+                 (double)figures.workers_working);
     metric_gauge(ret_page, "workers_limit", "worker threads that work at a time, at most",
                  (double)figures.workers_limit);
     metric_gauge(ret_page, "requests_waiting_bytes", "memory of requests that are read or wait",

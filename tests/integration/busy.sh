@@ -1,7 +1,7 @@
 #!/bin/bash
 # SPDX-License-Identifier: Apache-2.0
-# On a busy machine no more threads work at a time than it has processors and one, and of two servers on
-# one database each takes its part of that.
+# On a busy machine no more threads work at a time than it has processors, and of two servers on one
+# database each takes its part of that.
 # shellcheck source=tests/integration/lib.sh
 . "$(dirname "$0")/lib.sh"
 need curl nginx
@@ -14,8 +14,8 @@ start_nginx "$work/one.socket"
 limit_is() { curl -s "$url/metrics" | grep -qx "quartermaster_workers_limit $1"; }
 # part_of SERVERS: what each of so many servers may do.
 part_of() {
-    local part=$(($(getconf _NPROCESSORS_ONLN) / $1 + 1))
-    echo $((part < 8 ? part : 8))
+    local part=$(($(getconf _NPROCESSORS_ONLN) / $1))
+    echo $((part < 1 ? 1 : part < 8 ? part : 8))
 }
 
 for ((i = 0; i < 2 * $(getconf _NPROCESSORS_ONLN); i++)); do

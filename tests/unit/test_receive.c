@@ -679,6 +679,65 @@ static void whoever_takes_one_leaves_a_watch_behind(void **state)
     end_busy(&busy);
 }
 
+struct counting_worker {
+    struct place *place;
+    pthread_t thread;
+    _Atomic int taken;
+};
+
+/* Takes requests until the end. */
+static void *take_all(void *context)
+{
+    struct counting_worker *worker = context;
+    struct received *taken;
+
+    while ((taken = receiver_take(worker->place->receiver, true)) != NULL) {
+        atomic_fetch_add(&worker->taken, 1);
+        end_request(worker->place, taken);
+    }
+    return NULL;
+}
+
+static void wait_until_all_sleep(const struct place *place)
+{
+    struct receiver_figures figures;
+
+    do {
+        usleep(1000);
+        receiver_figures(place->receiver, &figures);
+    } while (figures.workers_working > 0 || figures.waiting > 0);
+}
+
+/* Where one is enough, the others rest. */
+static void who_worked_last_is_called_first(void **state)
+{
+    enum { REQUESTS = 20 };
+    struct place *place = *state;
+    struct counting_worker workers[WORKERS] = {{0}};
+    int most = 0, sum = 0;
+
+    for (size_t i = 0; i < WORKERS; i++) {
+        workers[i].place = place;
+        pthread_create(&workers[i].thread, NULL, take_all, &workers[i]);
+    }
+    for (int i = 0; i < REQUESTS; i++) {
+        int peer = connect_to(place);
+
+        wait_until_all_sleep(place);
+        post(peer, "<scheduler_request>");
+        (void)read_to_end(peer); /* it is taken */
+        close(peer);
+    }
+    listener_stop(place->listener);
+    for (size_t i = 0; i < WORKERS; i++) {
+        pthread_join(workers[i].thread, NULL);
+        sum += workers[i].taken;
+        most = workers[i].taken > most ? workers[i].taken : most;
+    }
+    assert_int_equal(sum, REQUESTS);
+    assert_int_equal(most, REQUESTS);
+}
+
 /* Nobody who stands by is left behind, nor what he would have taken. */
 static void a_stop_ends_who_stands_by(void **state)
 {
@@ -1051,6 +1110,7 @@ int main(void)
         cmocka_unit_test_setup_teardown(who_shares_no_commit_does_not_stand_by, open_only, stop),
         cmocka_unit_test_setup_teardown(whoever_takes_one_leaves_a_watch_behind, open_only, stop),
         cmocka_unit_test_setup_teardown(a_stop_ends_who_stands_by, open_only, stop),
+        CASE(who_worked_last_is_called_first),
         CASE(memory_has_a_bound),
         CASE(many_that_grow_have_a_bound_together),
         CASE(the_key_and_reports_are_found_in_any_record),
