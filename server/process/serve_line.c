@@ -16,6 +16,7 @@
 #include "server/base/clock.h"
 #include "server/process/exchange.h"
 #include "server/process/fcgi.h"
+#include "server/process/guest_time.h"
 #include "server/process/health.h"
 #include "server/process/load_meter.h"
 #include "server/process/metrics.h"
@@ -31,16 +32,12 @@
 
 #include "server/base/banned.h"
 
-/* No guests are taken in by a transaction that began longer ago. */
-static const uint64_t together_longest_ns = UINT64_C(25000000);
-
 enum {
     ALONE_AFTER_TROUBLE = 16, /* requests: what was in the way may still be there */
     /* Bytes of a reply that a socket takes at once, though nobody reads them. Longer ones are sent
      * last: a web server that passes them on to a slow client keeps nobody else's reply up. */
     SHORT_REPLY = 64 * 1024,
-    FACTS_BYTES_MAX = 4 * 1024 * 1024, /* of what is read for several requests */
-    RUNS_REMEMBERED = 8                /* in how long one usually takes */
+    FACTS_BYTES_MAX = 4 * 1024 * 1024 /* of what is read for several requests */
 };
 
 /* --- one exchange ----------------------------------------------------------------------------- */
@@ -109,16 +106,12 @@ static struct exchange *open_exchange(struct worker *worker, struct received *re
 
 /* --- those that share a transaction ----------------------------------------------------------- */
 
-static bool is_young(const struct worker *worker)
-{
-    return clock_ns() - worker->together_since_ns < together_longest_ns;
-}
-
 static bool others_wait(void *context)
 {
     struct worker *worker = context;
 
-    return is_young(worker) && (worker->begun_count > 0 || receiver_has_waiting(worker->receiver));
+    return guest_time_is_left(&worker->guest_time, clock_ns()) &&
+           (worker->begun_count > 0 || receiver_has_waiting(worker->receiver));
 }
 
 /* The thread works for this one of those that wait for the COMMIT: finds out what became of it, and
@@ -164,7 +157,7 @@ static void finish_together(struct worker *worker)
     for (size_t i = 0; i < together->count; i++)
         recording_keep(server_recording(worker->server), &members[i]->record);
     together_end(together);
-    worker->together_since_ns = clock_ns(); /* where others were begun */
+    worker->guest_time.begun_ns = clock_ns(); /* where others were begun */
 }
 
 /* The same, if any wait for it, before something is done for a request that was taken. Its account
@@ -218,8 +211,7 @@ static void run(struct worker *worker, struct exchange *exchange)
     uint64_t begun_ns = clock_ns();
     enum outcome outcome = run_request(worker, exchange);
 
-    worker->usual_run_ns +=
-        (clock_ns() - begun_ns) / RUNS_REMEMBERED - worker->usual_run_ns / RUNS_REMEMBERED;
+    guest_time_note_run(&worker->guest_time, clock_ns() - begun_ns);
     if (outcome == OUTCOME_JOINED) {
         worker->members[worker->together.count - 1] = exchange;
         exchange_leave(exchange);
@@ -253,7 +245,7 @@ static void run_begun(struct worker *worker)
     for (size_t i = 0; i < count; i++) {
         worker->begun_count = count - 1 - i;
         exchange_resume(begun[i]);
-        if (worker->together.is_lost || !is_young(worker))
+        if (worker->together.is_lost || !guest_time_is_left(&worker->guest_time, clock_ns()))
             finish_others(worker, begun[i]->received);
         run(worker, begun[i]);
     }
@@ -366,7 +358,7 @@ static void begin_request(struct worker *worker, struct exchange *exchange)
         return;
     }
     if (worker->together.count + worker->begun_count == 0)
-        worker->together_since_ns = clock_ns();
+        worker->guest_time.begun_ns = clock_ns();
     worker->begun[worker->begun_count++] = exchange;
     exchange_leave(exchange);
 }
@@ -397,18 +389,16 @@ static bool shares_commits(const struct worker *worker)
            worker->db_config->requests_per_commit > 1;
 }
 
-/* Whether another request may be taken in. Whoever comes while those are run that were taken waits
- * for them; so they are to be done in half of the time that the first one may still wait. */
+/* Whether another request may be taken in. */
 static bool has_room(const struct worker *worker)
 {
     const struct together *together = &worker->together;
     size_t count = together->count + worker->begun_count;
-    uint64_t run_ns = worker->begun_count * worker->usual_run_ns;
 
     return count > 0 && !together->is_lost && shares_commits(worker) &&
            (together->count > 0 || worker->alone_left == 0) &&
            count < (size_t)worker->db_config->requests_per_commit &&
-           clock_ns() + 2 * run_ns - worker->together_since_ns < together_longest_ns;
+           guest_time_has_room(&worker->guest_time, worker->begun_count, clock_ns());
 }
 
 /* False: nobody waits who may be a guest. */

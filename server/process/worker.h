@@ -9,6 +9,7 @@
 #include "server/base/text.h"
 #include "server/join/join_page.h"
 #include "server/process/exchange.h"
+#include "server/process/guest_time.h"
 #include "server/request/together.h"
 #include "server/rpc/request.h"
 
@@ -45,8 +46,7 @@ struct worker {
     struct exchange *members[TOGETHER_MOST], *begun[TOGETHER_MOST];
     size_t begun_count;
     struct together together;
-    uint64_t together_since_ns; /* monotonic: when the first of them was begun */
-    uint64_t usual_run_ns;      /* how long one of them has taken of late */
+    struct guest_time guest_time;
     size_t alone_left; /* requests that share nothing, after some that did were tried again */
 };
 
