@@ -204,7 +204,8 @@ static void stand_by(struct receiver *receiver, struct sleeper *sleeper)
     sleeper->is_called = false;
     LL_PREPEND(receiver->sleepers, sleeper);
     if (line_length(receiver->line) == 0 || receiver->is_watched) {
-        pthread_cond_wait(&sleeper->call, &receiver->lock);
+        while (!sleeper->is_called)
+            pthread_cond_wait(&sleeper->call, &receiver->lock);
     } else {
         receiver->is_watched = true;
         pthread_cond_timedwait(&sleeper->call, &receiver->lock, &until);
