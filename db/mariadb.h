@@ -180,6 +180,7 @@ struct db_rows {
                    "a cursor keeps the values of " #name);
 #include "db/every_statement.def"
 
+/* Its texts stay the row's. */
 struct host_with_user db_host_with_user(const struct host_with_user_row *row);
 /* The ids of what DB_QUERY has begun to read, `most` at most; ends the reading. */
 MUST_CHECK enum status db_read_ids(struct id_cursor *rows, int64_t *ret_ids, size_t most,

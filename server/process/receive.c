@@ -26,6 +26,7 @@
 #include <sys/epoll.h>
 #include <sys/resource.h>
 #include <sys/socket.h>
+#include <time.h>
 #include <unistd.h>
 #include <utlist.h>
 
@@ -158,16 +159,6 @@ static bool keep(struct receiver *receiver, struct received *received, size_t go
 
 /* --- who takes what waits; under the lock ----------------------------------------------------- */
 
-static void init_condition(pthread_cond_t *condition)
-{
-    pthread_condattr_t attributes;
-
-    pthread_condattr_init(&attributes);
-    pthread_condattr_setclock(&attributes, CLOCK_MONOTONIC); /* as clock_ns */
-    pthread_cond_init(condition, &attributes);
-    pthread_condattr_destroy(&attributes);
-}
-
 static bool permits_another(const struct receiver *receiver)
 {
     size_t working = receiver->options.workers - receiver->standing_by;
@@ -208,7 +199,7 @@ static void stand_by(struct receiver *receiver, struct sleeper *sleeper)
             pthread_cond_wait(&sleeper->call, &receiver->lock);
     } else {
         receiver->is_watched = true;
-        pthread_cond_timedwait(&sleeper->call, &receiver->lock, &until);
+        pthread_cond_clockwait(&sleeper->call, &receiver->lock, CLOCK_MONOTONIC, &until);
         receiver->is_watched = false;
     }
     if (!sleeper->is_called)
@@ -234,9 +225,8 @@ static struct received *take_entry(struct receiver *receiver)
 static struct received *wait_for_entry(struct receiver *receiver, bool shares)
 {
     struct received *received = NULL;
-    struct sleeper sleeper;
+    struct sleeper sleeper = {.call = PTHREAD_COND_INITIALIZER};
 
-    init_condition(&sleeper.call);
     receiver->standing_by++;
     while (!atomic_load(&receiver->is_cut)) {
         if (!shares || receiver->has_ended || permits_another(receiver))

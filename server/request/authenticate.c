@@ -81,9 +81,7 @@ static enum next update_host(struct request *request)
     return NEXT_STEP;
 }
 
-/* What was read for several requests, as far as the plan reads it. False: the versions are not
- * there.
- */
+/* What was read for several requests, as far as the plan reads it. False: without the versions. */
 static bool take_facts(struct request *request)
 {
     const struct host_facts *facts = request->facts;

@@ -193,6 +193,11 @@ static int64_t jobs_of(int host)
                             JOBS, host);
 }
 
+static int64_t visits_of(int host)
+{
+    return test_sql_integer(database, "SELECT rpcs FROM qm_host WHERE hostid = %d", host);
+}
+
 static void assert_got_a_job(const struct visitor *visitor)
 {
     assert_int_equal(visitor->outcome, OUTCOME_COMMITTED);
@@ -401,8 +406,7 @@ static void assert_each_alone(void)
         assert_got_a_job(&visitors[i]);
         assert_int_equal(visitors[i].request.together, 0);
         assert_true(visitors[i].request.attempts >= 2);
-        assert_i64(test_sql_integer(database, "SELECT rpcs FROM qm_host WHERE hostid = %zu", i + 1),
-                   2);
+        assert_i64(visits_of((int)i + 1), 2);
     }
 }
 
@@ -467,11 +471,6 @@ static void a_commit_that_nobody_answered_and_that_did_happen(void **state)
     }
 }
 
-static int64_t visits_of(int host)
-{
-    return test_sql_integer(database, "SELECT rpcs FROM qm_host WHERE hostid = %d", host);
-}
-
 /* Hosts of before this server's time: they say nothing new, and get their guard rows. */
 static void hosts_without_guard_rows_join(void **state)
 {
@@ -503,7 +502,7 @@ static void a_host_may_come_twice(void **state)
     assert_int_equal(visitors[0].request.visit.jobs_sent, 1);
     /* The second does not list the job of the first, so it gets that again. */
     assert_true(visitors[1].request.visit.resent > 0);
-    assert_i64(test_sql_integer(database, "SELECT rpcs FROM qm_host WHERE hostid = 1"), 3);
+    assert_i64(visits_of(1), 3);
 }
 
 /* Wherever a guest fails, what it had reserved in the pool goes back, and what was sent leaves. */
@@ -663,27 +662,28 @@ static void what_is_read_for_several_is_what_each_would_read(void **state)
     assert_true(facts[0].has_results && facts[1].has_results);
 }
 
-/* A guard row that is made or deleted between the reading and the end: host 4 had none, and host 6
- * has none any more. */
+/* Two come, and the guard row of one changes between the reading and the end. */
+static void two_come_and_meanwhile(int first, const char *statement)
+{
+    visitor_count = 0;
+    hosts_come(first, first + 1);
+    read_for(2);
+    test_sql(database, "%s", statement);
+    for (size_t i = 0; i < 2; i++)
+        assert_int_equal(add(&group, &visitors[i]), OUTCOME_JOINED);
+}
+
 static void a_guard_row_may_come_but_not_go(void **state)
 {
     (void)state;
     test_sql(database, "DELETE FROM qm_host WHERE hostid = 4");
-    hosts_come(4, 5);
-    read_for(2);
-    test_sql(database, "INSERT INTO qm_host SET hostid = 4, rpcs = 6, token = 0, changed = 0");
-    for (size_t i = 0; i < 2; i++)
-        assert_int_equal(add(&group, &visitors[i]), OUTCOME_JOINED);
+    two_come_and_meanwhile(4,
+                           "INSERT INTO qm_host SET hostid = 4, rpcs = 6, token = 0, changed = 0");
     assert_int_equal(finish(&group), OUTCOME_COMMITTED);
     assert_int_equal(visitors[0].request.attempts, 1);
     assert_i64(visits_of(4), 7);
 
-    visitor_count = 0;
-    hosts_come(5, 6);
-    read_for(2);
-    test_sql(database, "DELETE FROM qm_host WHERE hostid = 6");
-    for (size_t i = 0; i < 2; i++)
-        assert_int_equal(add(&group, &visitors[i]), OUTCOME_JOINED);
+    two_come_and_meanwhile(5, "DELETE FROM qm_host WHERE hostid = 6");
     assert_int_equal(finish(&group), OUTCOME_AGAIN);
     assert_int_equal(visitors[1].outcome, OUTCOME_COMMITTED);
     assert_int_equal(visitors[1].request.attempts, 2);
