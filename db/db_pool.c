@@ -1,37 +1,99 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Reading unsent jobs for a job pool, page by page: by priority and age along the index of unsent
- * results, and by id from where the reader was last. No page looks at more rows than it may
- * return, so filters are applied to what was read, not by the database. */
+ * results, and by id from where the reader was last. No page looks at more results than it may
+ * return, so filters are applied to what was read, not by the database. Their workunits are read
+ * behind them. */
 #include "db/mariadb.h"
 #include "db/states.h"
 #include "server/base/arena.h"
 
+#include <stdlib.h>
+
 #include "server/base/banned.h"
 
-static bool is_free(const struct unsent_job_row *row)
+static int compare_workunits(const void *a, const void *b)
 {
-    return row->server_state == RESULT_UNSENT && row->workunit.error_mask == 0 &&
-           row->workunit.canonical_resultid == 0 &&
-           row->workunit.transitioner_flags == TRANSITIONER_NORMAL;
+    const struct workunit_row *left = a, *right = b;
+
+    return (left->id > right->id) - (left->id < right->id);
 }
 
-/* At most so many of the rows that a query has given. */
-static enum status read_jobs(struct unsent_job_cursor *rows, struct arena *arena, size_t most,
-                             struct unsent_job **ret_jobs, size_t *ret_count)
-{
-    struct unsent_job *jobs = ARENA_ARRAY(arena, most, struct unsent_job);
-    struct unsent_job_row row;
+/* Workunits of jobs that were made together lie together, and then all between them are read;
+ * others are looked up one by one. */
+enum { READ_FOR_EACH = 2 };
 
-    *ret_jobs = jobs;
+static enum status read_workunits(struct db *db, struct arena *arena, struct db_ids ids,
+                                  struct workunit_row **ret_rows, size_t *ret_count)
+{
+    enum status status;
+
     *ret_count = 0;
-    while (jobs != NULL && *ret_count < most && DB_NEXT(rows, &row))
-        jobs[(*ret_count)++] = (struct unsent_job){.resultid = row.resultid,
-                                                   .priority = row.priority,
-                                                   .is_free = is_free(&row),
-                                                   .workunit = row.workunit};
-    if (DB_END(rows) != STATUS_OK)
-        return DB_END(rows);
-    return jobs == NULL ? STATUS_TOO_LARGE : STATUS_OK;
+    if (ids.count == 0)
+        return STATUS_OK;
+    if (ids.items == NULL)
+        return STATUS_TOO_LARGE;
+    if ((uint64_t)ids.items[ids.count - 1] - (uint64_t)ids.items[0] < READ_FOR_EACH * ids.count)
+        status = DB_ALL(db, workunits_between, arena, ret_rows, ret_count, .first = ids.items[0],
+                        .last = ids.items[ids.count - 1]);
+    else
+        status = DB_ALL(db, workunits_by_id, arena, ret_rows, ret_count, .ids = ids);
+    if (status == STATUS_OK && *ret_count > 1)
+        qsort(*ret_rows, *ret_count, sizeof(**ret_rows), compare_workunits);
+    return status;
+}
+
+static bool is_free(const struct unsent_result_row *result, const struct workunit_row *workunit)
+{
+    return result->server_state == RESULT_UNSENT && workunit->error_mask == 0 &&
+           workunit->canonical_resultid == 0 && workunit->transitioner_flags == TRANSITIONER_NORMAL;
+}
+
+static struct unsent_job job_of(const struct unsent_result_row *result,
+                                const struct workunit_row *workunits, size_t count)
+{
+    struct unsent_job job = {.resultid = result->id,
+                             .priority = result->priority,
+                             .workunit = {.id = result->workunitid}};
+    const struct workunit_row *found =
+        count == 0
+            ? NULL
+            : bsearch(&job.workunit, workunits, count, sizeof(workunits[0]), compare_workunits);
+
+    if (found == NULL) /* deleted: the result is no job any more */
+        return job;
+    job.workunit = *found;
+    job.is_free = is_free(result, found);
+    return job;
+}
+
+/* The rows that a query has given, with their workunits. */
+static enum status read_jobs(struct db *db, struct unsent_result_cursor *rows, struct arena *arena,
+                             size_t most, struct unsent_job **ret_jobs, size_t *ret_count)
+{
+    struct unsent_result_row *results = ARENA_ARRAY(arena, most, struct unsent_result_row);
+    int64_t *ids = ARENA_ARRAY(arena, most, int64_t);
+    struct unsent_job *jobs = ARENA_ARRAY(arena, most, struct unsent_job);
+    struct workunit_row *workunits = NULL;
+    size_t count = 0, workunit_count = 0;
+    enum status status;
+
+    while (results != NULL && count < most && DB_NEXT(rows, &results[count]))
+        count++;
+    status = DB_END(rows);
+    if (status == STATUS_OK && (results == NULL || ids == NULL || jobs == NULL))
+        status = STATUS_TOO_LARGE;
+    for (size_t i = 0; status == STATUS_OK && i < count; i++)
+        ids[i] = results[i].workunitid;
+    if (status == STATUS_OK)
+        status = read_workunits(db, arena, db_sorted_ids(arena, ids, count), &workunits,
+                                &workunit_count);
+    if (status != STATUS_OK)
+        return status;
+    for (size_t i = 0; i < count; i++)
+        jobs[i] = job_of(&results[i], workunits, workunit_count);
+    *ret_jobs = jobs;
+    *ret_count = count;
+    return STATUS_OK;
 }
 
 enum status db_unsent_priority(struct db *db, struct arena *arena, int64_t most,
@@ -48,11 +110,11 @@ enum status db_unsent_priority(struct db *db, struct arena *arena, int64_t most,
 enum status db_unsent_page(struct db *db, struct arena *arena, int64_t priority, int64_t id,
                            size_t most, struct unsent_job **ret_jobs, size_t *ret_count)
 {
-    struct unsent_job_cursor rows;
+    struct unsent_result_cursor rows;
     enum status status = DB_QUERY(db, unsent_page, arena, &rows, .priority = priority, .after = id,
                                   .most = (int64_t)most);
 
-    return status == STATUS_OK ? read_jobs(&rows, arena, most, ret_jobs, ret_count) : status;
+    return status == STATUS_OK ? read_jobs(db, &rows, arena, most, ret_jobs, ret_count) : status;
 }
 
 enum status db_unsent_ids(struct db *db, struct arena *arena, int64_t priority, int64_t id,
@@ -80,19 +142,19 @@ enum status db_unsent_ids(struct db *db, struct arena *arena, int64_t priority, 
 enum status db_unsent_new(struct db *db, struct arena *arena, int64_t id, size_t most,
                           struct unsent_job **ret_jobs, size_t *ret_count)
 {
-    struct unsent_job_cursor rows;
+    struct unsent_result_cursor rows;
     enum status status = DB_QUERY(db, unsent_new, arena, &rows, .after = id, .most = (int64_t)most);
 
-    return status == STATUS_OK ? read_jobs(&rows, arena, most, ret_jobs, ret_count) : status;
+    return status == STATUS_OK ? read_jobs(db, &rows, arena, most, ret_jobs, ret_count) : status;
 }
 
 enum status db_unsent_by_id(struct db *db, struct arena *arena, const int64_t *ids, size_t count,
                             struct unsent_job **ret_jobs, size_t *ret_count)
 {
-    struct unsent_job_cursor rows;
+    struct unsent_result_cursor rows;
     enum status status = DB_QUERY(db, unsent_by_id, arena, &rows, .ids = {ids, count});
 
-    return status == STATUS_OK ? read_jobs(&rows, arena, count, ret_jobs, ret_count) : status;
+    return status == STATUS_OK ? read_jobs(db, &rows, arena, count, ret_jobs, ret_count) : status;
 }
 
 enum status db_result_last_id(struct db *db, struct arena *arena, int64_t *ret_id)

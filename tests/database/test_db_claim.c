@@ -597,6 +597,54 @@ static void a_flood_of_other_jobs_hides_nothing(void **state)
 
 #define CASE(name) cmocka_unit_test_setup(name, setup)
 
+/* --- pages of unsent jobs -----------------------------------------------------------------------
+ */
+
+/* By priority: workunits that lie together, far apart, that are shared, over, or not there. */
+static void a_page_has_each_job_with_its_workunit(void **state)
+{
+    struct test_fixture *f = *state;
+    struct unsent_job *jobs;
+    size_t count;
+
+    test_sql(f->database, "UPDATE workunit SET rsc_fpops_est = id * 10;"
+                          " UPDATE result SET priority = 3 WHERE id > 1010;"
+                          " UPDATE workunit SET id = 900000 WHERE id = 12;"
+                          " UPDATE result SET workunitid = 900000 WHERE id = 1012;"
+                          " UPDATE result SET workunitid = 13 WHERE id = 1014;"
+                          " UPDATE workunit SET error_mask = 1 WHERE id = 15;"
+                          " DELETE FROM workunit WHERE id IN (5, 16)");
+    for (int64_t priority = 0; priority <= 3; priority += 3) {
+        int64_t first = priority == 0 ? 1001 : 1011;
+
+        assert_status(STATUS_OK, db_unsent_page(f->db, f->arena, priority, 0, 100, &jobs, &count));
+        assert_int_equal(count, 10);
+        for (size_t i = 0; i < count; i++) {
+            int64_t id = first + (int64_t)i, workunit = id - 1000;
+            bool is_there = id != 1005 && id != 1016;
+
+            workunit = id == 1012 ? 900000 : id == 1014 ? 13 : workunit;
+            assert_i64(jobs[i].resultid, id);
+            assert_i64(jobs[i].priority, priority);
+            assert_i64(jobs[i].workunit.id, workunit);
+            assert_int_equal(jobs[i].is_free, is_there && id != 1015);
+            if (is_there)
+                assert_true(jobs[i].workunit.rsc_fpops_est ==
+                            10 * (id == 1012 ? 12.0 : (double)workunit));
+        }
+    }
+    assert_status(STATUS_OK, db_unsent_page(f->db, f->arena, 3, 1011, 4, &jobs, &count));
+    assert_int_equal(count, 4);
+    assert_i64(jobs[3].resultid, 1015);
+    assert_status(STATUS_OK, db_unsent_page(f->db, f->arena, 3, 1020, 4, &jobs, &count));
+    assert_int_equal(count, 0);
+    test_sql(f->database, "UPDATE result SET server_state = 5 WHERE id = 1017");
+    assert_status(STATUS_OK, db_unsent_new(f->db, f->arena, 1016, 100, &jobs, &count));
+    assert_int_equal(count, 4);
+    for (size_t i = 0; i < count; i++)
+        assert_int_equal(jobs[i].is_free, i > 0);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -619,6 +667,7 @@ int main(void)
         CASE(the_oldest_of_the_best_come_first),
         CASE(candidates_are_narrowed_in_the_database),
         CASE(different_hosts_get_different_orders),
+        CASE(a_page_has_each_job_with_its_workunit),
         CASE(a_flood_of_other_jobs_hides_nothing), /* last: it leaves much to be deleted */
     };
 
