@@ -129,13 +129,14 @@ static enum reason judge_documents(struct request *request, const struct attempt
 {
     const struct job *job = attempt->job;
     const struct answer_job described = claim_describe(job, &attempt->locked.documents);
-    const char *fault = documents_fault(&attempt->locked.documents);
-    bool is_faulty = fault != NULL;
+    const char *fault = reply_job_fault(&described, request->client_version), *of_documents;
+    bool is_faulty;
 
-    if (!is_faulty)
-        fault = reply_job_fault(&described, request->client_version);
     if (fault == NULL)
         return REASON_COUNT;
+    of_documents = documents_fault(&attempt->locked.documents);
+    is_faulty = of_documents != NULL;
+    fault = is_faulty ? of_documents : fault;
     log_line(LOG_LEVEL_WARNING, "event=job_not_sent result=%lld host=%lld why=\"%s\"",
              (long long)job->resultid, (long long)request->visit.host.id, fault);
     if (!is_faulty)
@@ -278,6 +279,7 @@ static enum status take(struct request *request, const struct host_view *view,
         return status;
     for (size_t i = 0; i < count; i++) {
         claimed->jobs[i] = claim_describe(attempts[i].job, &attempts[i].locked.documents);
+        claimed->jobs[i].is_checked = !request->is_replayed;
         claimed->jobs[i].report_deadline =
             claims[i].report_deadline - view_grace_period(request->config);
         claimed->of[i] = attempts[i].job;

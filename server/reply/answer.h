@@ -30,6 +30,7 @@ struct answer_job {
     int64_t resultid, workunitid, appid;
     int64_t report_deadline; /* epoch, as the client is told */
     bool is_resent;
+    bool is_checked;                     /* it has no fault (reply_job_fault) for this client */
     bool is_assigned;                    /* by the project, to this host or to all */
     const struct workunit_row *workunit; /* as it was chosen */
     int64_t priority;

@@ -116,11 +116,13 @@ const bool *reply_check_jobs(const struct reply *reply)
     if (is_written == NULL)
         return NULL;
     for (size_t i = 0; i < answer->job_count; i++) {
-        const char *fault = reply_job_fault(&answer->jobs[i], reply->version);
+        const struct answer_job *job = &answer->jobs[i];
+        const char *fault = job->is_checked ? NULL : reply_job_fault(job, reply->version);
+
         is_written[i] = fault == NULL;
         if (fault != NULL)
             log_line(LOG_LEVEL_WARNING, "event=job_not_sent result=%lld host=%lld why=\"%s\"",
-                     (long long)answer->jobs[i].resultid, (long long)reply->facts->host->id, fault);
+                     (long long)job->resultid, (long long)reply->facts->host->id, fault);
     }
     return is_written;
 }
