@@ -172,10 +172,11 @@ MUST_CHECK enum status db_wait_for_locks(struct db *db, bool waits);
 /* What follows is another part, and waits for no locks. May be sent ahead. */
 MUST_CHECK enum status db_part_begin(struct db *db);
 /* Undoes what followed the last db_part_begin; its locks stay. If it fails, the whole transaction
- * is gone, or nobody knows what became of it. */
+ * is gone, or nobody knows what became of it, or this part cannot be undone without others. */
 MUST_CHECK enum status db_part_undo(struct db *db);
-/* Ends a part: as db_host_commit, without COMMIT. May be sent ahead. `has_guard`: the guard row is
- * there, as far as the caller knows; where it is not after all, DB_RETRY. */
+/* Ends a part: as db_host_commit, without COMMIT. What it writes may wait for COMMIT, as may the
+ * part's claims and statistics, which are then written for all parts together. `has_guard`: the
+ * guard row is there, as far as the caller knows; where it is not after all, DB_RETRY. */
 MUST_CHECK enum status db_part_end(struct db *db, int64_t hostid, uint64_t token, int64_t now,
                                    const struct host_row *contact, bool has_guard);
 

@@ -40,25 +40,34 @@ static bool is_written_alike(const struct claim *a, const struct claim *b)
            a->app_version_id == b->app_version_id && a->flops_estimate == b->flops_estimate;
 }
 
+/* One row of values for jobs that are written alike, or one for each. `workunitids`: of all. */
+static enum status write_jobs(struct db *db, enum statement statement, const void *values,
+                              size_t size, size_t count, struct db_ids workunitids)
+{
+    enum status status = STATUS_OK;
+
+    if (!db_defers(db) || workunitids.count > DB_LIST_MOST)
+        return count == 1 ? db_run_ahead(db, statement, values, DB_ANY_COUNT, NULL)
+                          : db_run_bulk_ahead(db, statement, values, size, count, NULL);
+    for (size_t i = 0; i < count && status == STATUS_OK; i++)
+        status = db_defer(db, statement, SUBJECT_WORKUNIT, workunitids, DB_ANY_COUNT,
+                          (const char *)values + i * size, size);
+    return status;
+}
+
 /* Jobs of one kind, as most replies hold, are written by one statement and not by one for each. The
  * ids are those of the claims, sorted. */
 static enum status claim_results(struct db *db, struct arena *arena, int64_t hostid, int64_t userid,
-                                 const struct claim *claims, size_t count, struct db_ids ids)
+                                 const struct claim *claims, size_t count, struct db_ids ids,
+                                 struct db_ids workunitids)
 {
-    struct claim_results_values *values;
+    struct claim_results_values *values = ARENA_ARRAY(arena, count, struct claim_results_values);
     bool are_alike = true;
 
-    for (size_t i = 1; i < count; i++)
-        are_alike = are_alike && is_written_alike(&claims[0], &claims[i]);
-    if (are_alike)
-        return DB_RUN_AHEAD(
-            db, claim_results, .ids = ids, .hostid = hostid, .userid = userid,
-            .sent_time = claims[0].sent_time, .report_deadline = claims[0].report_deadline,
-            .app_version_id = claims[0].app_version_id, .flops_estimate = claims[0].flops_estimate);
-    values = ARENA_ARRAY(arena, count, struct claim_results_values);
     if (values == NULL)
         return STATUS_TOO_LARGE;
-    for (size_t i = 0; i < count; i++)
+    for (size_t i = 0; i < count; i++) {
+        are_alike = are_alike && is_written_alike(&claims[0], &claims[i]);
         values[i] = (struct claim_results_values){.ids = {&claims[i].resultid, 1},
                                                   .hostid = hostid,
                                                   .userid = userid,
@@ -66,7 +75,11 @@ static enum status claim_results(struct db *db, struct arena *arena, int64_t hos
                                                   .report_deadline = claims[i].report_deadline,
                                                   .app_version_id = claims[i].app_version_id,
                                                   .flops_estimate = claims[i].flops_estimate};
-    return DB_RUN_BULK_AHEAD(db, claim_results, values, count, NULL);
+    }
+    if (are_alike)
+        values[0].ids = ids;
+    return write_jobs(db, STATEMENT_claim_results, values, sizeof(values[0]), are_alike ? 1 : count,
+                      workunitids);
 }
 
 static bool leaves_workunit(const struct claim *claim)
@@ -80,7 +93,7 @@ static bool is_committed_alike(const struct claim *a, const struct claim *b)
            a->commit_app_version_id == b->commit_app_version_id;
 }
 
-/* As for the results, jobs of one kind together. The claims are in order of workunit. */
+/* As for the results. The claims are in order of workunit. */
 static enum status change_workunits(struct db *db, struct arena *arena, const struct claim *claims,
                                     size_t count)
 {
@@ -106,13 +119,12 @@ static enum status change_workunits(struct db *db, struct arena *arena, const st
                                             .committed_id = claims[i].commit_app_version_id};
         changed++;
     }
-    if (!are_alike)
-        return DB_RUN_BULK_AHEAD(db, claim_workunits, values, changed, NULL);
     if (changed == 0)
         return STATUS_OK;
-    return DB_RUN_AHEAD(
-        db, claim_workunits, .ids = {ids, changed}, .report_deadline = first->report_deadline,
-        .hr_class = first->commit_hr_class, .committed_id = first->commit_app_version_id);
+    if (are_alike)
+        values[0].ids = (struct db_ids){ids, changed};
+    return write_jobs(db, STATEMENT_claim_workunits, values, sizeof(values[0]),
+                      are_alike ? 1 : changed, (struct db_ids){ids, changed});
 }
 
 enum { FEW = 3 };
@@ -138,22 +150,43 @@ static bool are_few_alike(const struct claim *claims, size_t count)
 static enum status claim_few(struct db *db, int64_t hostid, int64_t userid,
                              const struct claim *claims, struct db_ids ids)
 {
+    struct claim_few_values values =
+        (struct claim_few_values){.ids = ids,
+                                  .hostid = hostid,
+                                  .userid = userid,
+                                  .sent_time = claims[0].sent_time,
+                                  .report_deadline = claims[0].report_deadline,
+                                  .app_version_id = claims[0].app_version_id,
+                                  .flops_estimate = claims[0].flops_estimate,
+                                  .hr_class = claims[0].commit_hr_class,
+                                  .committed_id = claims[0].commit_app_version_id};
+    int64_t workunitids[FEW];
     uint64_t found = 0;
-    enum status status = DB_RUN_MEANING(
-        db, claim_few, 2 * ids.count, &found, .ids = ids, .hostid = hostid, .userid = userid,
-        .sent_time = claims[0].sent_time, .report_deadline = claims[0].report_deadline,
-        .app_version_id = claims[0].app_version_id, .flops_estimate = claims[0].flops_estimate,
-        .hr_class = claims[0].commit_hr_class, .committed_id = claims[0].commit_app_version_id);
+    enum status status;
 
-    return status == STATUS_OK && found != 2 * ids.count ? STATUS_DB_RETRY : status;
+    if (!db_defers(db)) {
+        status = db_run_ahead(db, STATEMENT_claim_few, &values, 2 * ids.count, &found);
+        return status == STATUS_OK && found != 2 * ids.count ? STATUS_DB_RETRY : status;
+    }
+    for (size_t i = 0; i < ids.count; i++)
+        workunitids[i] = claims[i].workunitid;
+    return DB_DEFER(db, claim_few, SUBJECT_WORKUNIT, ((struct db_ids){workunitids, ids.count}),
+                    2 * ids.count, &values);
 }
 
 /* Results before workunits, which are locked. The claims are in order of result. */
 static enum status claim_many(struct db *db, struct arena *arena, int64_t hostid, int64_t userid,
                               struct claim *claims, size_t count, struct db_ids ids)
 {
-    enum status status = claim_results(db, arena, hostid, userid, claims, count, ids);
+    int64_t *workunitids = ARENA_ARRAY(arena, count, int64_t);
+    enum status status;
 
+    if (workunitids == NULL)
+        return STATUS_TOO_LARGE;
+    for (size_t i = 0; i < count; i++)
+        workunitids[i] = claims[i].workunitid;
+    status = claim_results(db, arena, hostid, userid, claims, count, ids,
+                           (struct db_ids){workunitids, count});
     qsort(claims, count, sizeof(claims[0]), compare_by_workunit);
     return status == STATUS_OK ? change_workunits(db, arena, claims, count) : status;
 }

@@ -38,9 +38,11 @@ static enum status lock_hosts(struct db *db, struct arena *arena, struct host_fa
 {
     struct host_with_user_cursor rows;
     struct host_with_user_row row;
-    enum status status =
-        DB_QUERY(db, hosts_lock_with_user, arena, &rows, .ids = ids_of(arena, facts, count, NULL));
+    const struct db_ids ids = ids_of(arena, facts, count, NULL);
+    enum status status;
 
+    db_concerns_only(db, SUBJECT_HOST, ids);
+    status = DB_QUERY(db, hosts_lock_with_user, arena, &rows, .ids = ids);
     if (status != STATUS_OK)
         return status;
     while (DB_NEXT(&rows, &row)) {
@@ -69,9 +71,11 @@ static enum status read_versions(struct db *db, struct arena *arena, struct host
 {
     struct host_app_version_row *rows;
     size_t row_count;
-    enum status status = DB_ALL(db, hosts_app_versions, arena, &rows, &row_count,
-                                .hostids = ids_of(arena, facts, count, lacks_versions));
+    const struct db_ids ids = ids_of(arena, facts, count, lacks_versions);
+    enum status status;
 
+    db_concerns_only(db, SUBJECT_HOST, ids);
+    status = DB_ALL(db, hosts_app_versions, arena, &rows, &row_count, .hostids = ids);
     if (status != STATUS_OK)
         return status;
     if (row_count > 1)
@@ -99,10 +103,12 @@ static enum status read_results(struct db *db, struct arena *arena, struct host_
 {
     struct result_row *rows;
     size_t row_count;
-    enum status status =
-        DB_ALL(db, hosts_results_in_progress, arena, &rows, &row_count,
-               .hostids = ids_of(arena, facts, count, lacks_results), .most = (int64_t)most);
+    const struct db_ids ids = ids_of(arena, facts, count, lacks_results);
+    enum status status;
 
+    db_concerns_only(db, SUBJECT_HOST, ids);
+    status = DB_ALL(db, hosts_results_in_progress, arena, &rows, &row_count, .hostids = ids,
+                    .most = (int64_t)most);
     if (status != STATUS_OK || row_count >= most)
         return status;
     if (row_count > 1)

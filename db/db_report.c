@@ -114,7 +114,7 @@ static const struct result_report **sort_reports(struct arena *arena,
 /* In slices, so that values of very many reports are never in memory at once. */
 static enum status save_results(struct db *db, struct arena *arena,
                                 const struct result_report *const *reports, size_t count,
-                                uint64_t *ret_affected)
+                                struct db_ids workunitids, uint64_t *ret_affected)
 {
     size_t slice = count < DB_BULK_ROWS ? count : DB_BULK_ROWS;
     struct report_save_values *values = ARENA_ARRAY(arena, slice, struct report_save_values);
@@ -129,6 +129,7 @@ static enum status save_results(struct db *db, struct arena *arena,
 
         for (size_t j = 0; j < rows; j++)
             values[j] = report_values(reports[i + j]);
+        db_concerns_only(db, SUBJECT_WORKUNIT, workunitids);
         status = DB_RUN_BULK_AHEAD(db, report_save, values, rows, &affected);
         if (status != STATUS_OK)
             return status;
@@ -143,6 +144,7 @@ enum status db_reports_save(struct db *db, struct arena *arena, const struct res
     const struct result_report **sorted;
     int64_t *ids = ARENA_ARRAY(arena, count, int64_t);
     int64_t *workunits = ARENA_ARRAY(arena, count, int64_t);
+    struct db_ids workunitids;
     size_t id_count;
     uint64_t affected = 0;
     enum status status;
@@ -160,10 +162,11 @@ enum status db_reports_save(struct db *db, struct arena *arena, const struct res
         return STATUS_TOO_LARGE;
     for (size_t i = 0; i < id_count; i++)
         ids[i] = sorted[i]->id;
-    status = DB_RUN_AHEAD(db, workunits_transition_now,
-                          .ids = {workunits, sorted_ids(workunits, count)}, .now = now);
+    workunitids = (struct db_ids){workunits, sorted_ids(workunits, count)};
+    db_concerns_only(db, SUBJECT_WORKUNIT, workunitids);
+    status = DB_RUN_AHEAD(db, workunits_transition_now, .ids = workunitids, .now = now);
     if (status == STATUS_OK)
-        status = save_results(db, arena, sorted, id_count, &affected);
+        status = save_results(db, arena, sorted, id_count, workunitids, &affected);
     if (status != STATUS_OK)
         return status;
     if (affected < id_count)

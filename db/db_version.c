@@ -72,12 +72,33 @@ done:
     return status;
 }
 
+static enum status change_rows(struct db *db, int64_t hostid,
+                               const struct host_app_version_change_values *values, size_t count)
+{
+    uint64_t changed = 0;
+    enum status status = DB_RUN_BULK_AHEAD(db, host_app_version_change, values, count, &changed);
+
+    return status == STATUS_OK && changed < count ? add_missing(db, hostid, values, count, changed)
+                                                  : status;
+}
+
+/* A row that turns out to be missing is added by the next attempt. */
+static enum status defer_changes(struct db *db, const struct host_app_version_change_values *values,
+                                 size_t count)
+{
+    enum status status = STATUS_OK;
+
+    for (size_t i = 0; i < count && status == STATUS_OK; i++)
+        status = DB_DEFER(db, host_app_version_change, SUBJECT_HOST,
+                          ((struct db_ids){&values[i].hostid, 1}), 1, &values[i]);
+    return status;
+}
+
 enum status db_host_app_versions_save(struct db *db, int64_t hostid,
                                       const struct host_app_version_change *changes, size_t count)
 {
     struct host_app_version_change *sorted = calloc(count + 1, sizeof(sorted[0]));
     struct host_app_version_change_values *values = calloc(count + 1, sizeof(values[0]));
-    uint64_t changed = 0;
     size_t kept = 0; /* of the values: rows that are there */
     enum status status = STATUS_NO_MEMORY;
 
@@ -103,10 +124,10 @@ enum status db_host_app_versions_save(struct db *db, int64_t hostid,
             status = begin_row(db, &values[kept], &is_there);
         kept += is_there;
     }
-    if (status == STATUS_OK)
-        status = DB_RUN_BULK_AHEAD(db, host_app_version_change, values, kept, &changed);
-    if (status == STATUS_OK && changed < kept)
-        status = add_missing(db, hostid, values, kept, changed);
+    if (status == STATUS_OK && db_defers(db))
+        status = defer_changes(db, values, kept);
+    else if (status == STATUS_OK)
+        status = change_rows(db, hostid, values, kept);
 done:
     free(sorted);
     free(values);

@@ -107,6 +107,19 @@ struct db_ids db_sorted_ids(struct arena *arena, const int64_t *ids, size_t coun
     ((void)sizeof((values) == (const struct name##_values *)0),                                 \
      db_run_bulk_ahead((db), STATEMENT_##name, (values), sizeof(struct name##_values), (count), \
                        (affected)))
+/* A row of values that is written at the end of a transaction which may be shared (db_part_begin),
+ * or before a statement that may have to do with it; one command writes all that wait
+ * (mariadb_deferred.c). Only where db_defers, without texts, and with lists of DB_LIST_MOST
+ * elements at most. `kind` and `ids` say whose rows it writes; `meant`: how many these are. Where
+ * it turns out to be fewer, a later command answers DB_RETRY. */
+#define DB_DEFER(db, name, kind, ids, meant, values)            \
+    ((void)sizeof((values) == (const struct name##_values *)0), \
+     db_defer((db), STATEMENT_##name, (kind), (ids), (meant), (values), sizeof(*(values))))
+enum db_subject { SUBJECT_HOST, SUBJECT_WORKUNIT };
+bool db_defers(const struct db *db);
+/* The next statement has to do with rows of these only, whose ids rise: what waits for others goes
+ * on waiting. */
+void db_concerns_only(struct db *db, enum db_subject kind, struct db_ids ids);
 #define DB_ANY_COUNT  UINT64_MAX
 #define DB_BULK_BYTES (4 * 1024 * 1024)
 #define DB_BULK_ROWS  ((size_t)4096)
@@ -198,6 +211,13 @@ MUST_CHECK enum status db_run_ahead(struct db *db, enum statement statement, con
 MUST_CHECK enum status db_run_bulk_ahead(struct db *db, enum statement statement,
                                          const void *values, size_t values_size, size_t row_count,
                                          uint64_t *ret_affected);
+MUST_CHECK enum status db_defer(struct db *db, enum statement statement, enum db_subject kind,
+                                struct db_ids ids, uint64_t meant, const void *values,
+                                size_t values_size);
+/* Rows of values, with lists of any length up to DB_LIST_MOST, by one command that may be sent
+ * ahead. `meant`: rows that are changed by all of them. */
+MUST_CHECK enum status db_run_alike(struct db *db, enum statement statement, const void *values,
+                                    size_t values_size, size_t row_count, uint64_t meant);
 MUST_CHECK enum status db_query_ahead(struct db *db, enum statement statement, const void *values,
                                       size_t values_size);
 bool db_rows_next(struct db_rows *rows, void *ret_row);

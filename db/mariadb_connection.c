@@ -53,7 +53,8 @@ void mariadb_disconnect(struct db *db)
     if (db->mysql != NULL)
         mysql_close(db->mysql);
     db->mysql = NULL;
-    db->has_begun = db->is_open = db->keeps_token = db->can_send_ahead = db->has_part = false;
+    db->has_begun = db->is_open = db->keeps_token = db->can_send_ahead = false;
+    mariadb_forget_parts(db);
     database_facts_free(&db->facts);
 }
 
@@ -277,7 +278,8 @@ static enum status open_db(const struct place *place, bool with_database, bool i
     db->inspects = inspects;
     db->facts.bytes_per_character = 4;
     db->scratch = arena_create(SCRATCH_BYTES_MAX);
-    if (db->scratch != NULL)
+    db->deferred.arena = arena_create(SCRATCH_BYTES_MAX);
+    if (db->scratch != NULL && db->deferred.arena != NULL)
         status = take_place(db, place);
     if (status == STATUS_OK && with_database && db->name[0] == '\0') {
         status = STATUS_DB_REFUSED;
@@ -383,6 +385,7 @@ void db_close(struct db *db)
     mariadb_forget_connections(db);
     mariadb_disconnect(db);
     arena_destroy(db->scratch);
+    arena_destroy(db->deferred.arena);
     free(db->host);
     free(db->socket);
     free(db->user);

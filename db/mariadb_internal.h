@@ -33,6 +33,25 @@ struct db_prepared {
     my_bool *nulls;
 };
 
+/* Writes that wait: see mariadb_deferred.c. */
+enum { DEFERRED_MOST = 64 };
+struct deferred {
+    struct deferred_row {
+        enum statement statement;
+        enum db_subject subject;
+        struct db_ids subjects;
+        uint64_t meant;     /* rows to be changed */
+        const void *values; /* of the statement; what they point to is in the arena as well */
+        size_t values_size;
+    } rows[DEFERRED_MOST];
+    size_t count;
+    size_t part_from, savepoint_from;   /* how many there were when these began */
+    bool is_passed_by;                  /* the next statement has nothing to do with them */
+    bool is_writing, is_writing_others; /* now; those of the parts before this one */
+    bool was_mixed;                     /* some of before a savepoint were written behind it */
+    struct arena *arena;
+};
+
 struct db {
     uint32_t magic;
     char *host, *socket, *user, *password, *name;   /* as the options say */
@@ -62,9 +81,12 @@ struct db {
     bool is_open;            /* something was asked since the last end of a transaction */
     /* As the session was told to: see db_wait_for_locks. */
     enum { LOCKS_UNKNOWN, LOCKS_WAITED_FOR, LOCKS_NOT_WAITED_FOR } locks;
-    bool has_part;         /* the savepoint before this part was sent */
-    bool part_has_written; /* something since then */
-    bool part_will_do;     /* it had not at its db_savepoint: the part's is the same place */
+    /* Savepoints: see mariadb_transaction.c. */
+    bool has_trace;      /* the one that tells whether the transaction is still there was sent */
+    bool has_part;       /* a part has begun */
+    bool part_is_marked; /* the savepoint before it was sent, as the part writes */
+    bool part_will_do;   /* db_savepoint sent none: the part had not written by then */
+    struct deferred deferred;
     int64_t connection, token;
     struct db_prepared *prepared[STATEMENT_COUNT][STATEMENT_SIZES];
     struct database_facts facts;
@@ -127,6 +149,19 @@ MUST_CHECK enum status mariadb_execute(struct db *db, enum statement statement,
 /* Forgets what is due, with the connection. */
 void mariadb_forget_answers(struct db *db);
 
+/* mariadb_deferred.c */
+/* Before any statement: writes what waits, unless the statement has nothing to do with it. */
+MUST_CHECK enum status mariadb_settle(struct db *db);
+/* Writes all that waits; no answer is waited for. */
+MUST_CHECK enum status mariadb_write_deferred(struct db *db);
+/* Forgets all but the first `count` that wait. */
+void mariadb_forget_deferred(struct db *db, size_t count);
+
+/* mariadb_transaction.c: before the part writes for the first time. */
+MUST_CHECK enum status mariadb_mark_part(struct db *db);
+/* When the transaction has ended. */
+void mariadb_forget_parts(struct db *db);
+
 /* mariadb_connection.c: as db_open, for a look at it: answers are waited for as briefly as
  * connections are. *ret_error: the number of the error that stood in the way. */
 MUST_CHECK enum status mariadb_open_briefly(const struct config *config, struct db **ret_db,
@@ -141,5 +176,7 @@ void mariadb_forget_prepared(struct db *db);
  * everything that the connection may execute is prepared when it is opened. */
 MUST_CHECK enum status mariadb_prepare_ahead(struct db *db);
 void mariadb_prepared_free(struct db_prepared *prepared); /* NULL is fine */
+/* Rows that a row of values of a statement with ALL is to change. */
+uint64_t mariadb_rows_meant(const struct statement_definition *definition, const char *values);
 
 #endif

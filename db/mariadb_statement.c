@@ -209,7 +209,8 @@ static enum status find_prepared(struct db *db, enum statement statement, size_t
     return status;
 }
 
-/* The same, for executing it: what locks or writes begins a transaction if none has begun. */
+/* The same, for executing it: what waits is written first, and what locks or writes begins a
+ * transaction if none has begun. */
 static enum status make_ready(struct db *db, enum statement statement, size_t list_count,
                               struct db_prepared **ret_prepared)
 {
@@ -218,11 +219,13 @@ static enum status make_ready(struct db *db, enum statement statement, size_t li
     if (status != STATUS_OK)
         return status;
     must(*ret_prepared != NULL);
-    if ((*ret_prepared)->only_reads)
-        return STATUS_OK;
+    status = mariadb_settle(db);
+    if (status != STATUS_OK || (*ret_prepared)->only_reads)
+        return status;
     db->turn++;
-    db->part_has_written = db->part_has_written || (*ret_prepared)->results == NULL;
-    return mariadb_begin(db);
+    if ((*ret_prepared)->results == NULL)
+        status = mariadb_mark_part(db);
+    return status == STATUS_OK ? mariadb_begin(db) : status;
 }
 
 /* What this connection may execute. Those of admin.def stand before those of statements.def, whose
@@ -290,13 +293,16 @@ static const char *value_at(const struct execution *execution, size_t row,
     return execution->values + row * execution->values_size + parameter->offset;
 }
 
-/* Which element of the list a parameter stands for: behind its end, the last one again. */
+/* Which element of the list a parameter stands for: behind the end of the part, and of the list,
+ * the last one again. */
 static size_t element_of(const struct execution *execution,
-                         const struct statement_parameter *parameter)
+                         const struct statement_parameter *parameter, size_t count)
 {
-    return execution->list_from + (parameter->index < execution->list_count
-                                       ? parameter->index
-                                       : execution->list_count - 1);
+    size_t end = execution->list_from + execution->list_count;
+    size_t at = execution->list_from + parameter->index;
+
+    end = end < count ? end : count;
+    return at < end ? at : end - 1;
 }
 
 /* A value that is no list, or a column of a value that is a row. */
@@ -321,7 +327,7 @@ static int64_t integer_of(const struct execution *execution, size_t row,
         struct db_ids list;
 
         memcpy(&list, value_at(execution, row, parameter), sizeof(list));
-        return list.items[element_of(execution, parameter)];
+        return list.items[element_of(execution, parameter, list.count)];
     }
     memcpy(&number, plain_at(execution, row, parameter), sizeof(number));
     return parameter->type == DB_INTEGER ? value_int32(number) : number;
@@ -345,7 +351,7 @@ static struct text text_of(const struct db *db, const struct execution *executio
         struct db_texts list;
 
         memcpy(&list, value_at(execution, row, parameter), sizeof(list));
-        text = list.items[element_of(execution, parameter)];
+        text = list.items[element_of(execution, parameter, list.count)];
     } else {
         memcpy(&text, plain_at(execution, row, parameter), sizeof(text));
     }
@@ -553,7 +559,7 @@ static size_t part_of(size_t list_count, size_t from)
 }
 
 /* How many rows are meant by one row of values: the different ids of its list, which rise. */
-static uint64_t rows_meant(const struct statement_definition *definition, const char *values)
+uint64_t mariadb_rows_meant(const struct statement_definition *definition, const char *values)
 {
     const struct db_member *member = statement_list(definition);
     struct db_ids list;
@@ -601,7 +607,7 @@ enum status db_run(struct db *db, enum statement statement, const void *values,
             affected += mysql_stmt_affected_rows(prepared->handle);
     }
     if (status == STATUS_OK)
-        status = check_count(db, definition, affected, rows_meant(definition, values));
+        status = check_count(db, definition, affected, mariadb_rows_meant(definition, values));
     if (status == STATUS_OK && ret_affected != NULL)
         *ret_affected = affected;
     return status;
@@ -622,7 +628,7 @@ enum status db_run_ahead(struct db *db, enum statement statement, const void *va
         return db_run(db, statement, values, ret_affected);
     status = make_ready(db, statement, execution.list_count, &prepared);
     if (definition->count == COUNT_ALL)
-        meant = rows_meant(definition, values);
+        meant = mariadb_rows_meant(definition, values);
     if (status == STATUS_OK)
         status = send(db, statement, prepared, &execution, meant);
     if (status == STATUS_OK && ret_affected != NULL)
@@ -698,27 +704,66 @@ enum status db_run_bulk(struct db *db, enum statement statement, const void *val
     return STATUS_OK;
 }
 
+/* In one packet. `list_most`: elements of the longest list. */
+static enum status send_bulk(struct db *db, enum statement statement, const void *values,
+                             size_t values_size, size_t row_count, size_t list_most, uint64_t meant)
+{
+    const struct execution execution = {.values = values,
+                                        .values_size = values_size,
+                                        .row_count = row_count,
+                                        .in_bulk = row_count > 1,
+                                        .list_count = list_most};
+    struct db_prepared *prepared;
+    enum status status = make_ready(db, statement, list_most, &prepared);
+
+    return status == STATUS_OK ? send(db, statement, prepared, &execution, meant) : status;
+}
+
 enum status db_run_bulk_ahead(struct db *db, enum statement statement, const void *values,
                               size_t values_size, size_t row_count, uint64_t *ret_affected)
 {
     const struct statement_definition *definition = statement_definition(statement);
-    struct execution execution = {.values = values,
-                                  .values_size = values_size,
-                                  .row_count = row_count,
-                                  .in_bulk = true,
-                                  .list_count = 1};
-    struct db_prepared *prepared;
     enum status status;
 
     must(definition->count != COUNT_SINGLY);
     if (!db_sends_ahead(db) || row_count == 0 ||
         bulk_rows(definition, values, values_size, row_count) < row_count)
         return db_run_bulk(db, statement, values, values_size, row_count, ret_affected);
-    status = make_ready(db, statement, 1, &prepared);
-    if (status == STATUS_OK)
-        status = send(db, statement, prepared, &execution, row_count);
+    status = send_bulk(db, statement, values, values_size, row_count, 1, row_count);
     if (status == STATUS_OK && ret_affected != NULL)
         *ret_affected = row_count;
+    return status;
+}
+
+enum status db_run_alike(struct db *db, enum statement statement, const void *values,
+                         size_t values_size, size_t row_count, uint64_t meant)
+{
+    const struct statement_definition *definition = statement_definition(statement);
+    size_t list_most = 1;
+    enum status status = STATUS_OK;
+
+    if (db_sends_ahead(db)) {
+        for (size_t i = 0; status == STATUS_OK && i < row_count; i++) {
+            size_t count;
+
+            status = measure_lists(db, definition, (const char *)values + i * values_size, &count);
+            list_most = count > list_most ? count : list_most;
+        }
+        must(list_most <= DB_LIST_MOST);
+        return status != STATUS_OK
+                   ? status
+                   : send_bulk(db, statement, values, values_size, row_count, list_most, meant);
+    }
+    for (size_t i = 0; status == STATUS_OK && i < row_count; i++) {
+        uint64_t affected = 0;
+
+        status = db_run(db, statement, (const char *)values + i * values_size, &affected);
+        meant -= affected < meant ? affected : meant;
+    }
+    if (status == STATUS_OK && meant > 0) {
+        mariadb_note_own(db, "statement %s: %" PRIu64 " rows are missing", definition->name, meant);
+        status = STATUS_DB_RETRY;
+    }
     return status;
 }
 

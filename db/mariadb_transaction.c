@@ -20,10 +20,12 @@
  * others before the next statement, in one transaction as in two. What has to stay as it was read
  * is read by a locking statement, or is compared by the statement that writes.
  *
- * A transaction may have several parts, of different requests. Before each but the first stands a
- * savepoint, which exists only as long as the transaction does: who can roll back to it knows that
- * the others' parts are still there. No part waits for a lock (db_wait_for_locks): so a transaction
- * never waits for one request while it holds the locks of others, and takes part in no deadlock.
+ * A transaction may have several parts, of different requests. A part can be undone by itself: the
+ * savepoint before it is sent no later than its first write. Savepoints exist only as long as the
+ * transaction does: who can go back to one knows that the others' parts are still there. No part
+ * waits for a lock (db_wait_for_locks): so a transaction never waits for one request while it holds
+ * the locks of others, and takes part in no deadlock. What parts write at their end waits for the
+ * end of them all: mariadb_deferred.c.
  *
  * No answer is waited for by db_begin, db_savepoint, db_part_begin and db_wait_for_locks: see
  * mariadb_ahead.c. */
@@ -140,6 +142,15 @@ static enum status send_command(struct db *db, const char *sql)
     return status == STATUS_OK ? mariadb_send_text(db, sql, strlen(sql)) : status;
 }
 
+/* The transaction ends, with its savepoints. */
+void mariadb_forget_parts(struct db *db)
+{
+    db->has_trace = db->has_part = db->part_is_marked = false;
+    mariadb_forget_deferred(db, 0);
+    db->deferred.part_from = 0;
+    db->deferred.was_mixed = db->deferred.is_passed_by = false;
+}
+
 /* `is_kept`: the last statement changed what it changes on condition of the token. Its answer is
  * here, and nothing goes between it and COMMIT, which tells of an abort that comes later. */
 static enum status commit_if(struct db *db, bool is_kept)
@@ -150,7 +161,9 @@ static enum status commit_if(struct db *db, bool is_kept)
         mariadb_note_own(db, "the server ended the transaction without saying so");
         return STATUS_DB_RETRY;
     }
-    status = mariadb_before_command(db);
+    status = mariadb_write_deferred(db);
+    if (status == STATUS_OK)
+        status = mariadb_before_command(db);
     if (status == STATUS_OK && db->is_spoiled) {
         mariadb_note_own(db, "a part of the transaction has failed");
         status = STATUS_DB_RETRY;
@@ -162,7 +175,8 @@ static enum status commit_if(struct db *db, bool is_kept)
     db->count.commits++;
     if (!ask(db, "COMMIT"))
         status = mariadb_note_connection(db, "COMMIT", true);
-    db->has_begun = db->waits_for_each = db->has_part = false;
+    db->has_begun = db->waits_for_each = false;
+    mariadb_forget_parts(db);
     db->is_open = status != STATUS_OK;
     return status;
 }
@@ -247,7 +261,7 @@ enum status db_rollback(struct db *db)
     (void)!mariadb_read_answers(db);
     db->is_spoiled = false;
     db->has_begun = db->is_open = false; /* what follows is another one, with another token */
-    db->has_part = false;
+    mariadb_forget_parts(db);
     db->count.statements++;
     db->count.round_trips++;
     if (!ask(db, "ROLLBACK")) {
@@ -314,18 +328,69 @@ enum status db_read_only(struct db *db)
     return status == STATUS_OK ? mariadb_refuse_writes(db) : status;
 }
 
+/* --- savepoints ----------------------------------------------------------------------------- */
+
+/* A part's savepoint is sent before its first write, as what only reads and locks leaves nothing to
+ * be undone. Where there is none, another savepoint tells whether the transaction is still there:
+ * the one that was made when the first part began. */
+static enum status send_trace(struct db *db)
+{
+    enum status status = send_command(db, "SAVEPOINT qm_trace");
+
+    db->has_trace = status == STATUS_OK;
+    return status;
+}
+
+static enum status find_trace(struct db *db)
+{
+    enum status status =
+        db->has_trace ? db_run_text(db, "RELEASE SAVEPOINT qm_trace") : STATUS_DB_RETRY;
+
+    db->has_trace = false;
+    return status == STATUS_OK ? send_trace(db) : status;
+}
+
+enum status mariadb_mark_part(struct db *db)
+{
+    enum status status;
+
+    if (!db->has_part || db->part_is_marked || db->deferred.is_writing_others)
+        return STATUS_OK;
+    status = send_command(db, "SAVEPOINT qm_part");
+    db->part_is_marked = status == STATUS_OK;
+    return status;
+}
+
+static enum status undo_part(struct db *db)
+{
+    return db->part_is_marked ? db_run_text(db, "ROLLBACK TO SAVEPOINT qm_part") : find_trace(db);
+}
+
 /* Nothing hangs on the answer, and jobs are being chosen meanwhile: nobody waits for it, so it is
- * no round trip. */
+ * no round trip. What waits of this part is in front of it; what waits of others is theirs. */
 enum status db_savepoint(struct db *db)
 {
-    db->part_will_do = db->has_part && !db->part_has_written;
-    return db->part_will_do ? mariadb_check(db) : send_command(db, "SAVEPOINT qm");
+    enum status status = db->deferred.count > db->deferred.part_from ? mariadb_write_deferred(db)
+                                                                     : mariadb_check(db);
+
+    db->part_will_do = db->has_part && !db->part_is_marked;
+    if (status == STATUS_OK && !db->part_will_do)
+        status = send_command(db, "SAVEPOINT qm");
+    return status;
+}
+
+static enum status note_mixed(struct db *db)
+{
+    mariadb_note_own(db, "what was written cannot be undone by itself");
+    return STATUS_DB_RETRY;
 }
 
 enum status db_rollback_to_savepoint(struct db *db)
 {
-    return db_run_text(db, db->part_will_do ? "ROLLBACK TO SAVEPOINT qm_part"
-                                            : "ROLLBACK TO SAVEPOINT qm");
+    mariadb_forget_deferred(db, db->deferred.part_from);
+    if (db->deferred.was_mixed)
+        return note_mixed(db);
+    return db->part_will_do ? undo_part(db) : db_run_text(db, "ROLLBACK TO SAVEPOINT qm");
 }
 
 /* --- parts ---------------------------------------------------------------------------------- */
@@ -352,23 +417,28 @@ enum status db_wait_for_locks(struct db *db, bool waits)
 
 enum status db_part_begin(struct db *db)
 {
-    enum status status;
+    enum status status = STATUS_OK;
 
     must(db->locks == LOCKS_NOT_WAITED_FOR);
-    db->has_part = db->part_has_written = false;
-    status = send_command(db, "SAVEPOINT qm_part");
+    db->part_is_marked = false;
+    db->deferred.part_from = db->deferred.count;
+    db->deferred.was_mixed = db->deferred.is_passed_by = false;
+    if (!db->has_trace)
+        status = send_trace(db);
     db->has_part = status == STATUS_OK;
     return status;
 }
 
-/* An answer to something of an earlier part may be among those that are read here. Where no
- * savepoint was sent, the one of that name is an earlier part's. */
+/* An answer to something of an earlier part may be among those that are read here. Where the part
+ * has not begun, the savepoint of that name is an earlier part's. */
 enum status db_part_undo(struct db *db)
 {
     enum status status = STATUS_DB_RETRY;
 
+    mariadb_forget_deferred(db, db->deferred.part_from);
+    db->deferred.is_passed_by = false;
     if (db->has_part)
-        status = db_run_text(db, "ROLLBACK TO SAVEPOINT qm_part");
+        status = db->deferred.was_mixed ? note_mixed(db) : undo_part(db);
     db->has_part = false;
     if (status == STATUS_OK && db->is_spoiled) {
         mariadb_note_own(db, "a part of the transaction has failed");
@@ -383,16 +453,14 @@ static enum status change_contact_and_guard(struct db *db, const struct host_row
                                             uint64_t token, int64_t now)
 {
     struct host_contact_row contact = db_host_contact(host);
-    uint64_t kept = 0;
-    enum status status =
-        DB_RUN_MEANING(db, host_contact_guard, ROWS_OF_CONTACT, &kept, .host_contact = &contact,
-                       .id = host->id, .token = (int64_t)token, .now = now);
+    const struct host_contact_guard_values values = (struct host_contact_guard_values){
+        .host_contact = &contact, .id = host->id, .token = (int64_t)token, .now = now};
 
-    if (status == STATUS_OK && kept != ROWS_OF_CONTACT) {
-        mariadb_note_own(db, "the host has no guard row");
-        status = STATUS_DB_RETRY;
-    }
-    return status;
+    if (db_defers(db))
+        return DB_DEFER(db, host_contact_guard, SUBJECT_HOST, ((struct db_ids){&host->id, 1}),
+                        ROWS_OF_CONTACT, &values);
+    return db_run_alike(db, STATEMENT_host_contact_guard, &values, sizeof(values), 1,
+                        ROWS_OF_CONTACT);
 }
 
 enum status db_part_end(struct db *db, int64_t hostid, uint64_t token, int64_t now,
@@ -402,13 +470,18 @@ enum status db_part_end(struct db *db, int64_t hostid, uint64_t token, int64_t n
     enum status status = STATUS_OK;
 
     must(db->magic == DB_MAGIC && !db->keeps_token);
-    if (contact != NULL && has_guard)
-        return change_contact_and_guard(db, contact, token, now);
-    if (contact != NULL) {
-        row = db_host_contact(contact);
-        status = DB_RUN(db, host_save_contact, NULL, .host_contact = &row, .id = hostid);
+    if (contact != NULL && has_guard) {
+        status = change_contact_and_guard(db, contact, token, now);
+    } else {
+        if (contact != NULL) {
+            row = db_host_contact(contact);
+            status = DB_RUN(db, host_save_contact, NULL, .host_contact = &row, .id = hostid);
+        }
+        if (status == STATUS_OK)
+            status = db_host_guard(db, hostid, token, now);
     }
-    return status == STATUS_OK ? db_host_guard(db, hostid, token, now) : status;
+    db->has_part = db->has_part && status != STATUS_OK; /* who fails is undone */
+    return status;
 }
 
 bool db_sees_losses(const struct db *db)

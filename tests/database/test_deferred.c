@@ -1,0 +1,542 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* What parts of a shared transaction write at their end waits for the end of them all
+ * (db/mariadb_deferred.c): that one command of each kind writes it, that no statement sees the
+ * database without it, and what becomes of it where a part or the transaction fails. */
+#include "tests/support/serving.h"
+
+#include "db/db.h"
+#include "db/mariadb.h"
+#include "server/base/arena.h"
+#include "tests/support/database.h"
+#include "tests/support/test.h"
+
+#include "db/mariadb_internal.h"
+
+#include <string.h>
+
+enum { NOW = SERVING_NOW, HOSTS = 8, VERSION = 11 };
+
+static struct test_database *database;
+static struct serving server;
+
+static int setup(void **state)
+{
+    (void)state;
+    database = test_database_create(true, NULL);
+    serving_add_hosts(database, HOSTS);
+    serving_add_jobs(database, &(struct new_jobs){.first = 1, .count = 200});
+    test_sql(database,
+             "INSERT INTO host_app_version (host_id, app_version_id, max_jobs_per_day,"
+             " n_jobs_today) SELECT id, 11, 100, 0 FROM host;"
+             "INSERT INTO qm_host (hostid, rpcs, token, changed) SELECT id, 0, 0, 0 FROM host");
+    serving_open(&server, database);
+    assert_status(STATUS_OK, db_wait_for_locks(server.db, false));
+    return 0;
+}
+
+static int teardown(void **state)
+{
+    (void)state;
+    serving_close(&server);
+    test_database_destroy(database);
+    return 0;
+}
+
+/* --- parts ----------------------------------------------------------------------------------- */
+
+static enum status take_jobs(int64_t host, int64_t first, size_t count)
+{
+    struct claim claims[80];
+
+    assert_true(count <= 80);
+    for (size_t i = 0; i < count; i++)
+        claims[i] = (struct claim){.resultid = first + (int64_t)i,
+                                   .workunitid = first + (int64_t)i,
+                                   .sent_time = NOW,
+                                   .report_deadline = NOW + 1000 + host,
+                                   .app_version_id = VERSION,
+                                   .flops_estimate = 1e9};
+    return db_results_claim(server.db, server.arena, host, 1, claims, count);
+}
+
+static enum status count_jobs(int64_t host, int64_t jobs)
+{
+    const struct host_app_version_change change = {.app_version_id = VERSION, .jobs_sent = jobs};
+
+    return db_host_app_versions_save(server.db, host, &change, 1);
+}
+
+static enum status end_part(int64_t host)
+{
+    const struct host_row contact = {.id = host, .rpc_seqno = 100 + host, .rpc_time = NOW};
+
+    return db_part_end(server.db, host, 1000 + (uint64_t)host, NOW, &contact, true);
+}
+
+static enum status lock_job(int64_t number, bool *ret_is_unsent)
+{
+    const struct job_key key = {number, number};
+    struct locked_job job;
+    enum status status = db_jobs_lock(server.db, server.arena, &key, 1, NULL, &job);
+
+    *ret_is_unsent = status == STATUS_OK && job.is_unsent;
+    return status;
+}
+
+/* A part of one host that takes jobs from `first` on, of which the first is locked. */
+static void run_part(int64_t host, int64_t first, size_t count)
+{
+    bool is_unsent;
+
+    assert_status(STATUS_OK, db_part_begin(server.db));
+    assert_status(STATUS_OK, lock_job(first, &is_unsent));
+    assert_true(is_unsent);
+    assert_status(STATUS_OK, take_jobs(host, first, count));
+    assert_status(STATUS_OK, count_jobs(host, (int64_t)count));
+    assert_status(STATUS_OK, end_part(host));
+}
+
+static int64_t jobs_of(int64_t host)
+{
+    return test_sql_integer(database,
+                            "SELECT COUNT(*) FROM result JOIN workunit ON workunit.id = workunitid"
+                            " WHERE server_state = 4 AND hostid = %lld AND userid = 1"
+                            " AND report_deadline = %d + hostid"
+                            " AND transition_time = report_deadline",
+                            (long long)host, NOW + 1000);
+}
+
+/* All that a part writes, or nothing of it. */
+static void assert_kept(int64_t host, int64_t jobs)
+{
+    assert_i64(jobs_of(host), jobs);
+    assert_i64(test_sql_integer(database,
+                                "SELECT n_jobs_today FROM host_app_version WHERE host_id = %lld",
+                                (long long)host),
+               jobs);
+    assert_i64(
+        test_sql_integer(database, "SELECT rpc_seqno FROM host WHERE id = %lld", (long long)host),
+        jobs > 0 ? 100 + host : 0);
+    assert_i64(test_sql_integer(database, "SELECT rpcs * token FROM qm_host WHERE hostid = %lld",
+                                (long long)host),
+               jobs > 0 ? 1000 + host : 0);
+}
+
+static void assert_nothing_kept(void)
+{
+    for (int64_t host = 1; host <= HOSTS; host++)
+        assert_kept(host, 0);
+}
+
+/* --- what it costs --------------------------------------------------------------------------- */
+
+/* As before any part. */
+static void undo_all(void)
+{
+    test_sql(database, "UPDATE result SET server_state = 2, hostid = 0;"
+                       " UPDATE workunit SET transition_time = 2147483647;"
+                       " UPDATE host_app_version SET n_jobs_today = 0;"
+                       " UPDATE host SET rpc_seqno = 0; UPDATE qm_host SET rpcs = 0");
+}
+
+/* Of eight parts each sends the query that locks its job, and nothing else. */
+static void one_command_of_each_kind_writes_all(void **state)
+{
+    enum { TRACE = 1, KINDS = 3, COMMIT = 1 };
+
+    (void)state;
+    for (int turn = 0; turn < 2; turn++) { /* first everything is prepared */
+        undo_all();
+        db_count_reset(server.db);
+        for (int host = 1; host <= HOSTS; host++)
+            run_part(host, host, 1);
+        assert_int_equal(db_count(server.db).statements, TRACE + HOSTS);
+        assert_int_equal(db_count(server.db).round_trips, HOSTS);
+        assert_status(STATUS_OK, db_commit(server.db));
+    }
+    assert_int_equal(db_count(server.db).statements, TRACE + HOSTS + KINDS + COMMIT);
+    assert_int_equal(db_count(server.db).round_trips, HOSTS + 2);
+    for (int host = 1; host <= HOSTS; host++)
+        assert_kept(host, 1);
+}
+
+/* Results and workunits apart where a part takes more than a few, whose lists are not as long as
+ * each other. */
+static void lists_of_any_length_are_written_together(void **state)
+{
+    static const size_t counts[HOSTS] = {10, 4, 1, 20, 5, 64, 3, 7};
+    int64_t first = 1;
+
+    (void)state;
+    for (int turn = 0; turn < 2; turn++) {
+        undo_all();
+        db_count_reset(server.db);
+        first = 1;
+        for (int host = 1; host <= HOSTS; first += (int64_t)counts[host - 1], host++)
+            run_part(host, first, counts[host - 1]);
+        assert_status(STATUS_OK, db_commit(server.db));
+    }
+    assert_int_equal(db_count(server.db).statements, 1 + HOSTS + 5 + 1);
+    for (int host = 1; host <= HOSTS; host++)
+        assert_kept(host, (int64_t)counts[host - 1]);
+}
+
+/* Where there is no more room for what waits, it is written. */
+static void more_than_there_is_room_for(void **state)
+{
+    (void)state;
+    for (int round = 0; round < 12; round++)
+        for (int host = 1; host <= HOSTS; host++) {
+            assert_status(STATUS_OK, db_part_begin(server.db));
+            assert_status(STATUS_OK, take_jobs(host, 1 + round * HOSTS + host - 1, 1));
+            assert_status(STATUS_OK, count_jobs(host, 1));
+            assert_status(STATUS_OK, end_part(host));
+        }
+    assert_status(STATUS_OK, db_commit(server.db));
+    for (int host = 1; host <= HOSTS; host++) {
+        assert_i64(jobs_of(host), 12);
+        assert_i64(test_sql_integer(database, "SELECT rpcs FROM qm_host WHERE hostid = %d", host),
+                   12);
+    }
+}
+
+/* Whoever waits for locks is alone. */
+static void who_is_alone_writes_at_once(void **state)
+{
+    (void)state;
+    assert_status(STATUS_OK, db_wait_for_locks(server.db, true));
+    assert_false(db_defers(server.db));
+    db_count_reset(server.db);
+    assert_status(STATUS_OK, take_jobs(1, 1, 1));
+    assert_status(STATUS_OK, count_jobs(1, 1));
+    assert_true(db_count(server.db).statements >= 2);
+    assert_status(STATUS_OK, db_rollback(server.db));
+    assert_nothing_kept();
+}
+
+/* --- what sees it ---------------------------------------------------------------------------- */
+
+static int waiting(void)
+{
+    return (int)server.db->deferred.count;
+}
+
+/* Another part locks a job that an earlier one has taken, and one of the same workunit. */
+static void who_locks_what_was_taken_sees_it(void **state)
+{
+    struct claim claim = {.resultid = 1,
+                          .workunitid = 1,
+                          .sent_time = NOW,
+                          .report_deadline = NOW + 1001,
+                          .app_version_id = VERSION,
+                          .flops_estimate = 1e9,
+                          .commit_hr_class = 77};
+    const struct job_key sibling = {2, 1};
+    struct locked_job job;
+    bool is_unsent;
+
+    (void)state;
+    test_sql(database, "UPDATE result SET workunitid = 1 WHERE id = 2");
+    assert_status(STATUS_OK, db_part_begin(server.db));
+    assert_status(STATUS_OK, db_results_claim(server.db, server.arena, 1, 1, &claim, 1));
+    assert_status(STATUS_OK, end_part(1));
+    assert_status(STATUS_OK, db_part_begin(server.db));
+    assert_status(STATUS_OK, lock_job(3, &is_unsent));
+    assert_true(is_unsent);
+    assert_int_equal(waiting(), 2); /* it has nothing to do with it */
+    assert_status(STATUS_OK, db_jobs_lock(server.db, server.arena, &sibling, 1, NULL, &job));
+    assert_int_equal(waiting(), 0);
+    assert_true(job.is_unsent);
+    assert_i64(job.row->hr_class, 77);
+    assert_i64(job.row->transition_time, NOW + 1001);
+    assert_status(STATUS_OK, lock_job(1, &is_unsent));
+    assert_false(is_unsent);
+    assert_status(STATUS_OK, db_rollback(server.db));
+}
+
+/* A host that comes again in the same transaction. */
+static void who_reads_a_host_sees_it(void **state)
+{
+    struct host_with_user known;
+    struct host_facts facts[2] = {{.hostid = 3, .wants_versions = true},
+                                  {.hostid = 4, .wants_versions = true, .wants_results = true}};
+
+    (void)state;
+    run_part(1, 1, 1);
+    run_part(2, 2, 1);
+    assert_status(STATUS_OK, db_part_begin(server.db));
+    assert_status(STATUS_OK, db_hosts_read_facts(server.db, server.arena, facts, 2, 100));
+    assert_int_equal(waiting(), 6); /* these are others */
+    facts[1] = (struct host_facts){.hostid = 1, .wants_versions = true, .wants_results = true};
+    assert_status(STATUS_OK, db_hosts_read_facts(server.db, server.arena, facts, 2, 100));
+    assert_int_equal(waiting(), 0);
+    assert_i64(facts[1].known.host.rpc_seqno, 101);
+    assert_i64(facts[1].versions[0].n_jobs_today, 1);
+    assert_int_equal(facts[1].result_count, 1);
+    run_part(3, 3, 1);
+    assert_status(STATUS_OK, db_part_begin(server.db));
+    assert_status(STATUS_OK, db_host_lock_with_user(server.db, server.arena, 3, &known));
+    assert_i64(known.host.rpc_seqno, 103);
+    assert_status(STATUS_OK, db_commit(server.db));
+    for (int host = 1; host <= 3; host++)
+        assert_kept(host, 1);
+}
+
+/* No results are asked for, so no query is sent; what follows is no less careful for it. */
+static void a_query_that_is_not_sent_lets_nothing_pass(void **state)
+{
+    struct host_facts facts[2] = {{.hostid = 3}, {.hostid = 4}};
+    struct host_with_user known;
+
+    (void)state;
+    run_part(1, 1, 1);
+    assert_status(STATUS_OK, db_part_begin(server.db));
+    assert_status(STATUS_OK, db_hosts_read_facts(server.db, server.arena, facts, 2, 100));
+    assert_status(STATUS_OK, db_host_lock_with_user(server.db, server.arena, 1, &known));
+    assert_i64(known.host.rpc_seqno, 101);
+    assert_status(STATUS_OK, db_rollback(server.db));
+}
+
+/* --- what becomes of it ---------------------------------------------------------------------- */
+
+static void an_undone_part_leaves_the_others(void **state)
+{
+    bool is_unsent;
+
+    (void)state;
+    run_part(1, 1, 1);
+    assert_status(STATUS_OK, db_part_begin(server.db));
+    assert_status(STATUS_OK, lock_job(2, &is_unsent));
+    assert_status(STATUS_OK, take_jobs(2, 2, 1));
+    assert_status(STATUS_OK, count_jobs(2, 1));
+    assert_status(STATUS_OK, db_part_undo(server.db));
+    run_part(3, 3, 2);
+    assert_status(STATUS_OK, db_commit(server.db));
+    assert_kept(1, 1);
+    assert_kept(2, 0);
+    assert_kept(3, 2);
+}
+
+/* The part has everything written before it writes itself, and behind its savepoint only its own.
+ */
+static void a_part_that_wrote_is_undone_alone(void **state)
+{
+    const struct host_row host = {.id = 2, .rpc_seqno = 5};
+
+    (void)state;
+    run_part(1, 1, 1);
+    assert_status(STATUS_OK, db_part_begin(server.db));
+    assert_status(STATUS_OK, take_jobs(2, 2, 1));
+    assert_status(STATUS_OK, db_host_save(server.db, &host));
+    assert_int_equal(waiting(), 0);
+    assert_status(STATUS_OK, count_jobs(2, 1));
+    assert_status(STATUS_OK, db_part_undo(server.db));
+    run_part(3, 3, 1);
+    assert_status(STATUS_OK, db_commit(server.db));
+    assert_kept(1, 1);
+    assert_kept(2, 0);
+    assert_kept(3, 1);
+}
+
+/* A report passes by what waits, and then something has it written behind the report. */
+static void what_cannot_be_undone_alone_says_so(void **state)
+{
+    const struct result_report report = {.id = 150, .workunitid = 150, .hostid = 2};
+    const struct host_row host = {.id = 2, .rpc_seqno = 5};
+    bool is_booked;
+
+    (void)state;
+    test_sql(database, "UPDATE result SET server_state = 4, hostid = 2 WHERE id = 150");
+    for (int writes = 0; writes <= 1; writes++) {
+        run_part(1, 1, 1);
+        assert_status(STATUS_OK, db_part_begin(server.db));
+        assert_status(STATUS_OK,
+                      db_reports_save(server.db, server.arena, &report, 1, NOW, &is_booked));
+        assert_int_equal(waiting(), 3);
+        if (writes)
+            assert_status(STATUS_OK, db_host_save(server.db, &host));
+        assert_status(writes ? STATUS_DB_RETRY : STATUS_OK, db_part_undo(server.db));
+        assert_status(STATUS_OK, db_rollback(server.db));
+    }
+    assert_nothing_kept();
+}
+
+/* The same behind its own savepoint. */
+static void what_cannot_be_taken_back_alone_says_so(void **state)
+{
+    const struct result_report report = {.id = 150, .workunitid = 150, .hostid = 2};
+    const struct host_row host = {.id = 2, .rpc_seqno = 5};
+    bool is_booked;
+
+    (void)state;
+    test_sql(database, "UPDATE result SET server_state = 4, hostid = 2 WHERE id = 150");
+    run_part(1, 1, 1);
+    assert_status(STATUS_OK, db_part_begin(server.db));
+    assert_status(STATUS_OK, db_reports_save(server.db, server.arena, &report, 1, NOW, &is_booked));
+    assert_status(STATUS_OK, db_savepoint(server.db));
+    assert_int_equal(waiting(), 3);
+    assert_status(STATUS_OK, db_host_save(server.db, &host));
+    assert_status(STATUS_DB_RETRY, db_rollback_to_savepoint(server.db));
+    assert_status(STATUS_OK, db_rollback(server.db));
+    assert_nothing_kept();
+}
+
+static void a_savepoint_forgets_what_came_since(void **state)
+{
+    (void)state;
+    run_part(1, 1, 1);
+    assert_status(STATUS_OK, db_part_begin(server.db));
+    assert_status(STATUS_OK, db_savepoint(server.db));
+    assert_status(STATUS_OK, take_jobs(2, 2, 1));
+    assert_status(STATUS_OK, db_rollback_to_savepoint(server.db));
+    assert_int_equal(waiting(), 3);
+    assert_status(STATUS_OK, take_jobs(2, 3, 1));
+    assert_status(STATUS_OK, count_jobs(2, 1));
+    assert_status(STATUS_OK, end_part(2));
+    assert_status(STATUS_OK, db_commit(server.db));
+    assert_kept(1, 1);
+    assert_kept(2, 1);
+}
+
+/* Behind a report, whose savepoint is another one than the part's. */
+static void a_savepoint_behind_a_write_keeps_the_write(void **state)
+{
+    const struct result_report report = {
+        .id = 150, .workunitid = 150, .hostid = 2, .received_time = NOW};
+    const struct host_row host = {.id = 3, .rpc_seqno = 5};
+    bool is_booked;
+
+    (void)state;
+    test_sql(database, "UPDATE result SET server_state = 4, hostid = 2 WHERE id = 150");
+    assert_status(STATUS_OK, db_part_begin(server.db));
+    assert_status(STATUS_OK, db_reports_save(server.db, server.arena, &report, 1, NOW, &is_booked));
+    assert_status(STATUS_OK, db_savepoint(server.db));
+    assert_status(STATUS_OK, take_jobs(2, 2, 1));
+    assert_status(STATUS_OK, db_host_save(server.db, &host)); /* has the claim written */
+    assert_status(STATUS_OK, db_rollback_to_savepoint(server.db));
+    assert_status(STATUS_OK, take_jobs(2, 3, 1));
+    assert_status(STATUS_OK, count_jobs(2, 1));
+    assert_status(STATUS_OK, end_part(2));
+    assert_status(STATUS_OK, db_commit(server.db));
+    assert_kept(2, 1);
+    assert_i64(test_sql_integer(database, "SELECT server_state FROM result WHERE id = 150"), 5);
+}
+
+static void a_savepoint_behind_what_waits_keeps_it(void **state)
+{
+    const struct host_row host = {.id = 3, .rpc_seqno = 5};
+
+    (void)state;
+    run_part(1, 1, 1);
+    assert_status(STATUS_OK, db_part_begin(server.db));
+    assert_status(STATUS_OK, take_jobs(2, 2, 1));
+    assert_status(STATUS_OK, db_savepoint(server.db));
+    assert_status(STATUS_OK, take_jobs(2, 3, 1));
+    assert_status(STATUS_OK, db_host_save(server.db, &host));
+    assert_status(STATUS_OK, db_rollback_to_savepoint(server.db));
+    assert_status(STATUS_OK, count_jobs(2, 1));
+    assert_status(STATUS_OK, end_part(2));
+    assert_status(STATUS_OK, db_commit(server.db));
+    assert_kept(1, 1);
+    assert_kept(2, 1);
+    assert_i64(test_sql_integer(database, "SELECT hostid FROM result WHERE id = 3"), 0);
+}
+
+/* A part that has not written has no savepoint of its own, by which a loss would show. */
+static void a_transaction_that_is_lost_is_noticed(void **state)
+{
+    bool is_unsent;
+
+    (void)state;
+    for (int undo = 0; undo <= 1; undo++) {
+        run_part(1, 1, 1);
+        assert_status(STATUS_OK, db_part_begin(server.db));
+        assert_status(STATUS_OK, db_savepoint(server.db));
+        assert_status(STATUS_OK, lock_job(2, &is_unsent));
+        assert_status(STATUS_OK, db_run_text(server.db, "ROLLBACK")); /* by the server */
+        if (undo)
+            assert_int_not_equal(db_part_undo(server.db), STATUS_OK);
+        else
+            assert_int_not_equal(db_rollback_to_savepoint(server.db), STATUS_OK);
+        assert_status(STATUS_OK, db_rollback(server.db));
+    }
+    assert_nothing_kept();
+}
+
+/* One part's row is gone: nothing of any is kept, and until the next COMMIT nothing waits. */
+static void a_row_that_is_missing_costs_all(void **state)
+{
+    (void)state;
+    for (int kind = 0; kind < 3; kind++) {
+        if (kind == 0)
+            test_sql(database, "UPDATE result SET server_state = 5 WHERE id = 2");
+        else if (kind == 1)
+            test_sql(database, "UPDATE result SET server_state = 2 WHERE id = 2;"
+                               " DELETE FROM host_app_version WHERE host_id = 2");
+        else
+            test_sql(database, "INSERT INTO host_app_version (host_id, app_version_id,"
+                               " max_jobs_per_day, n_jobs_today) VALUES (2, 11, 100, 0);"
+                               " DELETE FROM qm_host WHERE hostid = 2");
+        run_part(1, 1, 1);
+        assert_status(STATUS_OK, db_part_begin(server.db));
+        assert_status(STATUS_OK, take_jobs(2, 2, 1));
+        assert_status(STATUS_OK, count_jobs(2, 1));
+        assert_status(STATUS_OK, end_part(2));
+        assert_status(STATUS_DB_RETRY, db_commit(server.db));
+        assert_status(STATUS_OK, db_rollback(server.db));
+        assert_kept(1, 0);
+        assert_false(db_defers(server.db));
+        assert_status(STATUS_OK, db_run_text(server.db, "DO 0"));
+        assert_status(STATUS_OK, db_commit(server.db));
+        assert_true(db_defers(server.db));
+    }
+}
+
+/* A row that somebody else has locked is not waited for. */
+static void a_locked_row_costs_all(void **state)
+{
+    struct db *other;
+
+    (void)state;
+    other = test_database_open(database);
+    assert_status(STATUS_OK, db_run_text(other, "UPDATE host_app_version SET n_jobs_today = 50"
+                                                " WHERE host_id = 2"));
+    run_part(1, 1, 1);
+    run_part(2, 2, 1);
+    assert_status(STATUS_DB_RETRY, db_commit(server.db));
+    assert_status(STATUS_OK, db_rollback(server.db));
+    db_close(other);
+    assert_nothing_kept();
+    run_part(1, 1, 1);
+    run_part(2, 2, 1);
+    assert_status(STATUS_OK, db_commit(server.db));
+    assert_kept(1, 1);
+    assert_kept(2, 1);
+}
+
+#define CASE(name) cmocka_unit_test_setup_teardown(name, setup, teardown)
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        CASE(one_command_of_each_kind_writes_all),
+        CASE(lists_of_any_length_are_written_together),
+        CASE(more_than_there_is_room_for),
+        CASE(who_is_alone_writes_at_once),
+        CASE(who_locks_what_was_taken_sees_it),
+        CASE(who_reads_a_host_sees_it),
+        CASE(a_query_that_is_not_sent_lets_nothing_pass),
+        CASE(an_undone_part_leaves_the_others),
+        CASE(a_part_that_wrote_is_undone_alone),
+        CASE(what_cannot_be_undone_alone_says_so),
+        CASE(what_cannot_be_taken_back_alone_says_so),
+        CASE(a_savepoint_forgets_what_came_since),
+        CASE(a_savepoint_behind_a_write_keeps_the_write),
+        CASE(a_savepoint_behind_what_waits_keeps_it),
+        CASE(a_transaction_that_is_lost_is_noticed),
+        CASE(a_row_that_is_missing_costs_all),
+        CASE(a_locked_row_costs_all),
+    };
+
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
