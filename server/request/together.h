@@ -23,8 +23,9 @@
  * was read; the others read for themselves, and see what that one wrote. And what was read ends
  * with the transaction, as the locks do.
  *
- * Later steps see what the requests before them wrote, as they would if these were committed. That
- * the first reply waits for the guests is bounded by whoever takes them in
+ * Later steps see what the requests before them wrote, as they would if these were committed,
+ * though the database may write it for all of them at the end (db/mariadb_deferred.c). That the
+ * first reply waits for the guests is bounded by whoever takes them in
  * (server/process/serve_line.c).
  */
 #ifndef SERVER_REQUEST_TOGETHER_H
