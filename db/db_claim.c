@@ -40,21 +40,6 @@ static bool is_written_alike(const struct claim *a, const struct claim *b)
            a->app_version_id == b->app_version_id && a->flops_estimate == b->flops_estimate;
 }
 
-/* One row of values for jobs that are written alike, or one for each. `workunitids`: of all. */
-static enum status write_jobs(struct db *db, enum statement statement, const void *values,
-                              size_t size, size_t count, struct db_ids workunitids)
-{
-    enum status status = STATUS_OK;
-
-    if (!db_defers(db) || workunitids.count > DB_LIST_MOST)
-        return count == 1 ? db_run_ahead(db, statement, values, DB_ANY_COUNT, NULL)
-                          : db_run_bulk_ahead(db, statement, values, size, count, NULL);
-    for (size_t i = 0; i < count && status == STATUS_OK; i++)
-        status = db_defer(db, statement, SUBJECT_WORKUNIT, workunitids, DB_ANY_COUNT,
-                          (const char *)values + i * size, size);
-    return status;
-}
-
 /* Jobs of one kind, as most replies hold, are written by one statement and not by one for each. The
  * ids are those of the claims, sorted. */
 static enum status claim_results(struct db *db, struct arena *arena, int64_t hostid, int64_t userid,
@@ -78,8 +63,8 @@ static enum status claim_results(struct db *db, struct arena *arena, int64_t hos
     }
     if (are_alike)
         values[0].ids = ids;
-    return write_jobs(db, STATEMENT_claim_results, values, sizeof(values[0]), are_alike ? 1 : count,
-                      workunitids);
+    return DB_DEFER(db, claim_results, SUBJECT_WORKUNIT, workunitids, DB_ANY_COUNT, values,
+                    are_alike ? 1 : count);
 }
 
 static bool leaves_workunit(const struct claim *claim)
@@ -123,8 +108,8 @@ static enum status change_workunits(struct db *db, struct arena *arena, const st
         return STATUS_OK;
     if (are_alike)
         values[0].ids = (struct db_ids){ids, changed};
-    return write_jobs(db, STATEMENT_claim_workunits, values, sizeof(values[0]),
-                      are_alike ? 1 : changed, (struct db_ids){ids, changed});
+    return DB_DEFER(db, claim_workunits, SUBJECT_WORKUNIT, ((struct db_ids){ids, changed}),
+                    DB_ANY_COUNT, values, are_alike ? 1 : changed);
 }
 
 enum { FEW = 3 };
@@ -161,17 +146,11 @@ static enum status claim_few(struct db *db, int64_t hostid, int64_t userid,
                                   .hr_class = claims[0].commit_hr_class,
                                   .committed_id = claims[0].commit_app_version_id};
     int64_t workunitids[FEW];
-    uint64_t found = 0;
-    enum status status;
 
-    if (!db_defers(db)) {
-        status = db_run_ahead(db, STATEMENT_claim_few, &values, 2 * ids.count, &found);
-        return status == STATUS_OK && found != 2 * ids.count ? STATUS_DB_RETRY : status;
-    }
     for (size_t i = 0; i < ids.count; i++)
         workunitids[i] = claims[i].workunitid;
     return DB_DEFER(db, claim_few, SUBJECT_WORKUNIT, ((struct db_ids){workunitids, ids.count}),
-                    2 * ids.count, &values);
+                    2 * ids.count, &values, 1);
 }
 
 /* Results before workunits, which are locked. The claims are in order of result. */

@@ -6,17 +6,11 @@
 #include "db/mariadb.h"
 #include "db/states.h"
 #include "server/base/arena.h"
+#include "server/base/sorted.h"
 
 #include <stdlib.h>
 
 #include "server/base/banned.h"
-
-static int compare_workunits(const void *a, const void *b)
-{
-    const struct workunit_row *left = a, *right = b;
-
-    return (left->id > right->id) - (left->id < right->id);
-}
 
 /* Workunits of jobs that were made together lie together, and then all between them are read;
  * others are looked up one by one. */
@@ -38,7 +32,7 @@ static enum status read_workunits(struct db *db, struct arena *arena, struct db_
     else
         status = DB_ALL(db, workunits_by_id, arena, ret_rows, ret_count, .ids = ids);
     if (status == STATUS_OK && *ret_count > 1)
-        qsort(*ret_rows, *ret_count, sizeof(**ret_rows), compare_workunits);
+        qsort(*ret_rows, *ret_count, sizeof(**ret_rows), sorted_compare_ids);
     return status;
 }
 
@@ -57,7 +51,7 @@ static struct unsent_job job_of(const struct unsent_result_row *result,
     const struct workunit_row *found =
         count == 0
             ? NULL
-            : bsearch(&job.workunit, workunits, count, sizeof(workunits[0]), compare_workunits);
+            : bsearch(&job.workunit, workunits, count, sizeof(workunits[0]), sorted_compare_ids);
 
     if (found == NULL) /* deleted: the result is no job any more */
         return job;

@@ -82,18 +82,6 @@ static enum status change_rows(struct db *db, int64_t hostid,
                                                   : status;
 }
 
-/* A row that turns out to be missing is added by the next attempt. */
-static enum status defer_changes(struct db *db, const struct host_app_version_change_values *values,
-                                 size_t count)
-{
-    enum status status = STATUS_OK;
-
-    for (size_t i = 0; i < count && status == STATUS_OK; i++)
-        status = DB_DEFER(db, host_app_version_change, SUBJECT_HOST,
-                          ((struct db_ids){&values[i].hostid, 1}), 1, &values[i]);
-    return status;
-}
-
 enum status db_host_app_versions_save(struct db *db, int64_t hostid,
                                       const struct host_app_version_change *changes, size_t count)
 {
@@ -124,8 +112,9 @@ enum status db_host_app_versions_save(struct db *db, int64_t hostid,
             status = begin_row(db, &values[kept], &is_there);
         kept += is_there;
     }
-    if (status == STATUS_OK && db_defers(db))
-        status = defer_changes(db, values, kept);
+    if (status == STATUS_OK && db_defers(db)) /* what is missing is added by the next attempt */
+        status = DB_DEFER(db, host_app_version_change, SUBJECT_HOST, ((struct db_ids){&hostid, 1}),
+                          1, values, kept);
     else if (status == STATUS_OK)
         status = change_rows(db, hostid, values, kept);
 done:

@@ -95,28 +95,26 @@ struct db_ids db_sorted_ids(struct arena *arena, const int64_t *ids, size_t coun
                  (affected)))
 /* The same where the caller need not wait: the statement may be sent ahead (mariadb_ahead.c), and
  * then the rows that are meant count as changed. Where that turns out to be wrong, or the statement
- * to be an error, a later command answers DB_RETRY. How many are meant is said by ALL of the table
- * or, where it says ASKED, by the caller; in bulk it is a row for each row of values. */
-#define DB_RUN_AHEAD(db, name, ...)                                                                \
-    db_run_ahead((db), STATEMENT_##name, &(const struct name##_values){__VA_ARGS__}, DB_ANY_COUNT, \
-                 NULL)
-#define DB_RUN_MEANING(db, name, meant, affected, ...)                                        \
-    db_run_ahead((db), STATEMENT_##name, &(const struct name##_values){__VA_ARGS__}, (meant), \
-                 (affected))
+ * to be an error, a later command answers DB_RETRY. How many are meant is said by ALL of the
+ * table (not ASKED); in bulk it is a row for each row of values. */
+#define DB_RUN_AHEAD(db, name, ...) \
+    db_run_ahead((db), STATEMENT_##name, &(const struct name##_values){__VA_ARGS__})
 #define DB_RUN_BULK_AHEAD(db, name, values, count, affected)                                    \
     ((void)sizeof((values) == (const struct name##_values *)0),                                 \
      db_run_bulk_ahead((db), STATEMENT_##name, (values), sizeof(struct name##_values), (count), \
                        (affected)))
-/* A row of values that is written at the end of a transaction which may be shared (db_part_begin),
- * or before a statement that may have to do with it; one command writes all that wait
- * (mariadb_deferred.c). Only where db_defers, without texts, and with lists of DB_LIST_MOST
- * elements at most. `kind` and `ids` say whose rows it writes; `meant`: how many these are. Where
- * it turns out to be fewer, a later command answers DB_RETRY. */
-#define DB_DEFER(db, name, kind, ids, meant, values)            \
-    ((void)sizeof((values) == (const struct name##_values *)0), \
-     db_defer((db), STATEMENT_##name, (kind), (ids), (meant), (values), sizeof(*(values))))
+/* Rows of values that need not be written now. Where the transaction may be shared (db_part_begin)
+ * they wait for its end, or for a statement that may have to do with them, and one command writes
+ * all that wait (mariadb_deferred.c); elsewhere they are written by one command, which may be sent
+ * ahead. Without texts. `kind` and `ids` say whose rows they write; `meant_each`: how many each row
+ * of values does, DB_ANY_COUNT where the table says ALL. Where it is fewer, this or a later command
+ * answers DB_RETRY. */
+#define DB_DEFER(db, name, kind, ids, meant_each, values, count)                                \
+    ((void)sizeof((values) == (const struct name##_values *)0),                                 \
+     db_defer((db), STATEMENT_##name, (kind), (ids), (meant_each), (values), sizeof(*(values)), \
+              (count)))
 enum db_subject { SUBJECT_HOST, SUBJECT_WORKUNIT };
-bool db_defers(const struct db *db);
+bool db_defers(const struct db *db); /* whether they would wait */
 /* The next statement has to do with rows of these only, whose ids rise: what waits for others goes
  * on waiting. */
 void db_concerns_only(struct db *db, enum db_subject kind, struct db_ids ids);
@@ -206,18 +204,13 @@ MUST_CHECK enum status db_run_bulk(struct db *db, enum statement statement, cons
                                    size_t values_size, size_t row_count, uint64_t *ret_affected);
 MUST_CHECK enum status db_query(struct db *db, enum statement statement, const void *values,
                                 size_t values_size, struct arena *arena, struct db_rows *ret_rows);
-MUST_CHECK enum status db_run_ahead(struct db *db, enum statement statement, const void *values,
-                                    uint64_t meant, uint64_t *ret_affected);
+MUST_CHECK enum status db_run_ahead(struct db *db, enum statement statement, const void *values);
 MUST_CHECK enum status db_run_bulk_ahead(struct db *db, enum statement statement,
                                          const void *values, size_t values_size, size_t row_count,
                                          uint64_t *ret_affected);
 MUST_CHECK enum status db_defer(struct db *db, enum statement statement, enum db_subject kind,
-                                struct db_ids ids, uint64_t meant, const void *values,
-                                size_t values_size);
-/* Rows of values, with lists of any length up to DB_LIST_MOST, by one command that may be sent
- * ahead. `meant`: rows that are changed by all of them. */
-MUST_CHECK enum status db_run_alike(struct db *db, enum statement statement, const void *values,
-                                    size_t values_size, size_t row_count, uint64_t meant);
+                                struct db_ids ids, uint64_t meant_each, const void *values,
+                                size_t values_size, size_t row_count);
 MUST_CHECK enum status db_query_ahead(struct db *db, enum statement statement, const void *values,
                                       size_t values_size);
 bool db_rows_next(struct db_rows *rows, void *ret_row);

@@ -79,33 +79,52 @@ static const void *keep_values(struct arena *arena, const struct statement_defin
     return is_whole ? kept : NULL;
 }
 
+static enum status keep_row(struct db *db, struct deferred_row row)
+{
+    struct deferred *deferred = &db->deferred;
+
+    if (deferred->count == DEFERRED_MOST) {
+        enum status status = mariadb_write_deferred(db);
+
+        if (status != STATUS_OK)
+            return status;
+    }
+    row.subjects = db_sorted_ids(deferred->arena, row.subjects.items, row.subjects.count);
+    row.values = keep_values(deferred->arena, statement_definition(row.statement), row.values,
+                             row.values_size);
+    if (row.values == NULL || row.subjects.items == NULL)
+        return mariadb_lacks_memory(db);
+    deferred->rows[deferred->count++] = row;
+    return STATUS_OK;
+}
+
 enum status db_defer(struct db *db, enum statement statement, enum db_subject kind,
-                     struct db_ids ids, uint64_t meant, const void *values, size_t values_size)
+                     struct db_ids ids, uint64_t meant_each, const void *values, size_t values_size,
+                     size_t row_count)
 {
     const struct statement_definition *definition = statement_definition(statement);
-    struct deferred *deferred = &db->deferred;
+    const bool waits = db_defers(db) && ids.count <= DB_LIST_MOST;
     enum status status = mariadb_check(db);
-    const void *kept;
+    uint64_t meant = 0;
 
-    must(db_defers(db));
-    if (status == STATUS_OK && deferred->count == DEFERRED_MOST)
-        status = mariadb_write_deferred(db);
-    if (status != STATUS_OK)
+    must((definition->count == COUNT_ALL) == (meant_each == DB_ANY_COUNT));
+    for (size_t i = 0; i < row_count && status == STATUS_OK; i++) {
+        const char *row = (const char *)values + i * values_size;
+        uint64_t rows =
+            meant_each == DB_ANY_COUNT ? mariadb_rows_meant(definition, row) : meant_each;
+
+        meant += rows;
+        if (waits)
+            status = keep_row(db, (struct deferred_row){.statement = statement,
+                                                        .subject = kind,
+                                                        .subjects = ids,
+                                                        .meant = rows,
+                                                        .values = row,
+                                                        .values_size = values_size});
+    }
+    if (status != STATUS_OK || waits || row_count == 0)
         return status;
-    must((definition->count == COUNT_ALL) == (meant == DB_ANY_COUNT));
-    if (meant == DB_ANY_COUNT)
-        meant = mariadb_rows_meant(definition, values);
-    kept = keep_values(deferred->arena, definition, values, values_size);
-    ids = db_sorted_ids(deferred->arena, ids.items, ids.count);
-    if (kept == NULL || ids.items == NULL)
-        return mariadb_lacks_memory(db);
-    deferred->rows[deferred->count++] = (struct deferred_row){.statement = statement,
-                                                              .subject = kind,
-                                                              .subjects = ids,
-                                                              .meant = meant,
-                                                              .values = kept,
-                                                              .values_size = values_size};
-    return STATUS_OK;
+    return mariadb_run_rows(db, statement, values, values_size, row_count, meant);
 }
 
 void mariadb_forget_deferred(struct db *db, size_t count)
@@ -143,7 +162,7 @@ static enum status write_alike(struct db *db, enum statement statement, size_t f
         memcpy(values + count++ * size, row->values, size);
         meant += row->meant;
     }
-    return count == 0 ? STATUS_OK : db_run_alike(db, statement, values, size, count, meant);
+    return count == 0 ? STATUS_OK : mariadb_run_rows(db, statement, values, size, count, meant);
 }
 
 static enum status write_rows(struct db *db, size_t from, size_t to)
@@ -155,19 +174,21 @@ static enum status write_rows(struct db *db, size_t from, size_t to)
     return status;
 }
 
+/* Those of other parts stand in front of the savepoint of this one, if it is still to be sent. */
 enum status mariadb_write_deferred(struct db *db)
 {
     struct deferred *deferred = &db->deferred;
-    size_t count = deferred->count;
-    size_t others = db->has_part && deferred->part_from < count ? deferred->part_from : count;
-    enum status status = STATUS_OK;
+    const bool has_part = db->has_part;
+    size_t count = deferred->count, others = has_part ? deferred->part_from : count;
+    enum status status;
 
     if (count == 0 || deferred->is_writing)
         return STATUS_OK;
-    deferred->is_writing = deferred->is_writing_others = true;
-    deferred->was_mixed = deferred->was_mixed || (db->part_is_marked && deferred->part_from > 0);
+    deferred->is_writing = true;
+    deferred->was_mixed = deferred->was_mixed || (db->part_is_marked && others > 0);
+    db->has_part = false;
     status = write_rows(db, 0, others);
-    deferred->is_writing_others = false;
+    db->has_part = has_part;
     if (status == STATUS_OK)
         status = write_rows(db, others, count);
     deferred->is_writing = false;

@@ -45,10 +45,10 @@ struct deferred {
         size_t values_size;
     } rows[DEFERRED_MOST];
     size_t count;
-    size_t part_from, savepoint_from;   /* how many there were when these began */
-    bool is_passed_by;                  /* the next statement has nothing to do with them */
-    bool is_writing, is_writing_others; /* now; those of the parts before this one */
-    bool was_mixed;                     /* some of before a savepoint were written behind it */
+    size_t part_from, savepoint_from; /* how many there were when these began */
+    bool is_passed_by;                /* the next statement has nothing to do with them */
+    bool is_writing;                  /* now */
+    bool was_mixed;                   /* some of before a savepoint were written behind it */
     struct arena *arena;
 };
 
@@ -176,6 +176,11 @@ void mariadb_forget_prepared(struct db *db);
  * everything that the connection may execute is prepared when it is opened. */
 MUST_CHECK enum status mariadb_prepare_ahead(struct db *db);
 void mariadb_prepared_free(struct db_prepared *prepared); /* NULL is fine */
+/* Rows of values, with lists of any length, by one command that may be sent ahead. `meant`: rows
+ * that all of them together are to change; where it is fewer, this or a later command answers
+ * DB_RETRY. */
+MUST_CHECK enum status mariadb_run_rows(struct db *db, enum statement statement, const void *values,
+                                        size_t values_size, size_t row_count, uint64_t meant);
 /* Rows that a row of values of a statement with ALL is to change. */
 uint64_t mariadb_rows_meant(const struct statement_definition *definition, const char *values);
 

@@ -613,27 +613,24 @@ enum status db_run(struct db *db, enum statement statement, const void *values,
     return status;
 }
 
-enum status db_run_ahead(struct db *db, enum statement statement, const void *values,
-                         uint64_t meant, uint64_t *ret_affected)
+enum status db_run_ahead(struct db *db, enum statement statement, const void *values)
 {
     const struct statement_definition *definition = statement_definition(statement);
     struct execution execution = {.values = values, .row_count = 1};
     struct db_prepared *prepared;
     enum status status = measure_lists(db, definition, values, &execution.list_count);
 
-    must((definition->count == COUNT_ASKED) == (meant != DB_ANY_COUNT));
+    must(definition->count != COUNT_ASKED);
     if (status != STATUS_OK)
         return status;
     if (!db_sends_ahead(db) || execution.list_count == 0 || execution.list_count > DB_LIST_MOST)
-        return db_run(db, statement, values, ret_affected);
+        return db_run(db, statement, values, NULL);
     status = make_ready(db, statement, execution.list_count, &prepared);
-    if (definition->count == COUNT_ALL)
-        meant = mariadb_rows_meant(definition, values);
-    if (status == STATUS_OK)
-        status = send(db, statement, prepared, &execution, meant);
-    if (status == STATUS_OK && ret_affected != NULL)
-        *ret_affected = meant;
-    return status;
+    return status == STATUS_OK
+               ? send(db, statement, prepared, &execution,
+                      definition->count == COUNT_ALL ? mariadb_rows_meant(definition, values)
+                                                     : DB_ANY_COUNT)
+               : status;
 }
 
 /* How many bytes the texts of a row of values have. */
@@ -735,36 +732,45 @@ enum status db_run_bulk_ahead(struct db *db, enum statement statement, const voi
     return status;
 }
 
-enum status db_run_alike(struct db *db, enum statement statement, const void *values,
-                         size_t values_size, size_t row_count, uint64_t meant)
+/* The longest list of the rows of values; 1 where they have none. */
+static enum status measure_rows(struct db *db, const struct statement_definition *definition,
+                                const char *values, size_t values_size, size_t row_count,
+                                size_t *ret_most)
 {
-    const struct statement_definition *definition = statement_definition(statement);
-    size_t list_most = 1;
     enum status status = STATUS_OK;
 
-    if (db_sends_ahead(db)) {
-        for (size_t i = 0; status == STATUS_OK && i < row_count; i++) {
-            size_t count;
-
-            status = measure_lists(db, definition, (const char *)values + i * values_size, &count);
-            list_most = count > list_most ? count : list_most;
-        }
-        must(list_most <= DB_LIST_MOST);
-        return status != STATUS_OK
-                   ? status
-                   : send_bulk(db, statement, values, values_size, row_count, list_most, meant);
-    }
+    *ret_most = 1;
     for (size_t i = 0; status == STATUS_OK && i < row_count; i++) {
-        uint64_t affected = 0;
+        size_t count;
 
-        status = db_run(db, statement, (const char *)values + i * values_size, &affected);
-        meant -= affected < meant ? affected : meant;
-    }
-    if (status == STATUS_OK && meant > 0) {
-        mariadb_note_own(db, "statement %s: %" PRIu64 " rows are missing", definition->name, meant);
-        status = STATUS_DB_RETRY;
+        status = measure_lists(db, definition, values + i * values_size, &count);
+        *ret_most = count > *ret_most ? count : *ret_most;
     }
     return status;
+}
+
+enum status mariadb_run_rows(struct db *db, enum statement statement, const void *values,
+                             size_t values_size, size_t row_count, uint64_t meant)
+{
+    const struct statement_definition *definition = statement_definition(statement);
+    uint64_t affected = 0;
+    size_t list_most;
+    enum status status = measure_rows(db, definition, values, values_size, row_count, &list_most);
+
+    if (status == STATUS_OK && db_sends_ahead(db) && list_most <= DB_LIST_MOST &&
+        row_count <= DB_BULK_ROWS)
+        return send_bulk(db, statement, values, values_size, row_count, list_most, meant);
+    for (size_t i = 0; status == STATUS_OK && i < row_count; i++) {
+        uint64_t rows = 0;
+
+        status = db_run(db, statement, (const char *)values + i * values_size, &rows);
+        affected += rows;
+    }
+    if (status != STATUS_OK || affected == meant)
+        return status;
+    mariadb_note_own(db, "statement %s: %" PRIu64 " rows of %" PRIu64, definition->name, affected,
+                     meant);
+    return STATUS_DB_RETRY;
 }
 
 /* --- rows ---------------------------------------------------------------------------------- */

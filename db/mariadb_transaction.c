@@ -354,7 +354,7 @@ enum status mariadb_mark_part(struct db *db)
 {
     enum status status;
 
-    if (!db->has_part || db->part_is_marked || db->deferred.is_writing_others)
+    if (!db->has_part || db->part_is_marked)
         return STATUS_OK;
     status = send_command(db, "SAVEPOINT qm_part");
     db->part_is_marked = status == STATUS_OK;
@@ -456,11 +456,8 @@ static enum status change_contact_and_guard(struct db *db, const struct host_row
     const struct host_contact_guard_values values = (struct host_contact_guard_values){
         .host_contact = &contact, .id = host->id, .token = (int64_t)token, .now = now};
 
-    if (db_defers(db))
-        return DB_DEFER(db, host_contact_guard, SUBJECT_HOST, ((struct db_ids){&host->id, 1}),
-                        ROWS_OF_CONTACT, &values);
-    return db_run_alike(db, STATEMENT_host_contact_guard, &values, sizeof(values), 1,
-                        ROWS_OF_CONTACT);
+    return DB_DEFER(db, host_contact_guard, SUBJECT_HOST, ((struct db_ids){&host->id, 1}),
+                    ROWS_OF_CONTACT, &values, 1);
 }
 
 enum status db_part_end(struct db *db, int64_t hostid, uint64_t token, int64_t now,

@@ -130,16 +130,14 @@ static enum reason judge_documents(struct request *request, const struct attempt
     const struct job *job = attempt->job;
     const struct answer_job described = claim_describe(job, &attempt->locked.documents);
     const char *fault = reply_job_fault(&described, request->client_version), *of_documents;
-    bool is_faulty;
 
     if (fault == NULL)
         return REASON_COUNT;
     of_documents = documents_fault(&attempt->locked.documents);
-    is_faulty = of_documents != NULL;
-    fault = is_faulty ? of_documents : fault;
     log_line(LOG_LEVEL_WARNING, "event=job_not_sent result=%lld host=%lld why=\"%s\"",
-             (long long)job->resultid, (long long)request->visit.host.id, fault);
-    if (!is_faulty)
+             (long long)job->resultid, (long long)request->visit.host.id,
+             of_documents != NULL ? of_documents : fault);
+    if (of_documents == NULL)
         return REASON_LONG_NAMES;
     counter_add(COUNTER_jobs_faulty, 1);
     faulty->resultids[faulty->count] = job->resultid;

@@ -260,7 +260,7 @@ static enum status answer_lost(struct search *search)
     for (size_t i = 0; i < search->again_count; i++) {
         const struct lost *lost = &search->again[i];
         jobs[i] = claim_describe(&lost->job, &lost->documents);
-        jobs[i].is_resent = true;
+        jobs[i].is_resent = jobs[i].is_checked = true;
         jobs[i].report_deadline = lost->deadline;
         if (i < NAMED_MAX)
             answer_say(request->arena, answer, MESSAGE_LOW, "Resent lost task " TEXT_FORMAT,

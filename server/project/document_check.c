@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* A job that cannot be written must not be claimed, or it would wait for its deadline; so its
- * documents are looked at first. reply_jobs.c looks again, with the client's own limits. */
+/* A job that cannot be written must not be claimed, or it would wait for its deadline. Whether it
+ * can for one client is asked of reply_jobs.c; here, whether its documents are at fault, so that
+ * nobody can be sent it. */
 #include "server/project/document_check.h"
 
 #include <string.h>

@@ -11,7 +11,8 @@
  *
  * - What a refused guest did is undone by a savepoint; its reply waits for the others.
  * - So it is with a guest that fails, or meets a locked row. The others are committed, and then it
- *   is tried again alone: only then locks are waited for (db_wait_for_locks).
+ *   is tried again alone: only then locks are waited for (db_wait_for_locks). What is written for
+ *   all at the end fails for all.
  * - If the transaction is lost, nothing was kept, and each is tried again alone.
  * - If nobody knows what became of the COMMIT, the guard row of any of them tells for all: they are
  *   there together or none is.

@@ -96,6 +96,18 @@ static void run_part(int64_t host, int64_t first, size_t count)
     assert_status(STATUS_OK, end_part(host));
 }
 
+/* A report, which a part writes at once and which leaves waiting what is others'. */
+static void book_report(int64_t host)
+{
+    const struct result_report report = {
+        .id = 150, .workunitid = 150, .hostid = host, .received_time = NOW};
+    bool is_booked;
+
+    test_sql(database, "UPDATE result SET server_state = 4, hostid = %lld WHERE id = 150",
+             (long long)host);
+    assert_status(STATUS_OK, db_reports_save(server.db, server.arena, &report, 1, NOW, &is_booked));
+}
+
 static int64_t jobs_of(int64_t host)
 {
     return test_sql_integer(database,
@@ -341,17 +353,13 @@ static void a_part_that_wrote_is_undone_alone(void **state)
 /* A report passes by what waits, and then something has it written behind the report. */
 static void what_cannot_be_undone_alone_says_so(void **state)
 {
-    const struct result_report report = {.id = 150, .workunitid = 150, .hostid = 2};
     const struct host_row host = {.id = 2, .rpc_seqno = 5};
-    bool is_booked;
 
     (void)state;
-    test_sql(database, "UPDATE result SET server_state = 4, hostid = 2 WHERE id = 150");
     for (int writes = 0; writes <= 1; writes++) {
         run_part(1, 1, 1);
         assert_status(STATUS_OK, db_part_begin(server.db));
-        assert_status(STATUS_OK,
-                      db_reports_save(server.db, server.arena, &report, 1, NOW, &is_booked));
+        book_report(2);
         assert_int_equal(waiting(), 3);
         if (writes)
             assert_status(STATUS_OK, db_host_save(server.db, &host));
@@ -364,15 +372,12 @@ static void what_cannot_be_undone_alone_says_so(void **state)
 /* The same behind its own savepoint. */
 static void what_cannot_be_taken_back_alone_says_so(void **state)
 {
-    const struct result_report report = {.id = 150, .workunitid = 150, .hostid = 2};
     const struct host_row host = {.id = 2, .rpc_seqno = 5};
-    bool is_booked;
 
     (void)state;
-    test_sql(database, "UPDATE result SET server_state = 4, hostid = 2 WHERE id = 150");
     run_part(1, 1, 1);
     assert_status(STATUS_OK, db_part_begin(server.db));
-    assert_status(STATUS_OK, db_reports_save(server.db, server.arena, &report, 1, NOW, &is_booked));
+    book_report(2);
     assert_status(STATUS_OK, db_savepoint(server.db));
     assert_int_equal(waiting(), 3);
     assert_status(STATUS_OK, db_host_save(server.db, &host));
@@ -401,15 +406,11 @@ static void a_savepoint_forgets_what_came_since(void **state)
 /* Behind a report, whose savepoint is another one than the part's. */
 static void a_savepoint_behind_a_write_keeps_the_write(void **state)
 {
-    const struct result_report report = {
-        .id = 150, .workunitid = 150, .hostid = 2, .received_time = NOW};
     const struct host_row host = {.id = 3, .rpc_seqno = 5};
-    bool is_booked;
 
     (void)state;
-    test_sql(database, "UPDATE result SET server_state = 4, hostid = 2 WHERE id = 150");
     assert_status(STATUS_OK, db_part_begin(server.db));
-    assert_status(STATUS_OK, db_reports_save(server.db, server.arena, &report, 1, NOW, &is_booked));
+    book_report(2);
     assert_status(STATUS_OK, db_savepoint(server.db));
     assert_status(STATUS_OK, take_jobs(2, 2, 1));
     assert_status(STATUS_OK, db_host_save(server.db, &host)); /* has the claim written */

@@ -67,7 +67,7 @@ awk '
             rest = substr(rest, 2)
         }
         rest = plain(code)
-        while (match(rest, /DB_(RUN|RUN_AHEAD|RUN_MEANING|RUN_BULK|RUN_BULK_AHEAD|QUERY|QUERY_AHEAD|ONE|ALL)\([ \n]*db,[ \n]*[a-z_0-9]+|struct [a-z_0-9]+_values\)\{/)) {
+        while (match(rest, /DB_(RUN|RUN_AHEAD|RUN_BULK|RUN_BULK_AHEAD|QUERY|QUERY_AHEAD|ONE|ALL)\([ \n]*db,[ \n]*[a-z_0-9]+|struct [a-z_0-9]+_values\)\{/)) {
             name = substr(rest, RSTART, RLENGTH)
             rest = substr(rest, RSTART)
             is_bulk = name ~ /^DB_RUN_BULK/
