@@ -103,7 +103,7 @@ enum status db_defer(struct db *db, enum statement statement, enum db_subject ki
                      size_t row_count)
 {
     const struct statement_definition *definition = statement_definition(statement);
-    const bool waits = db_defers(db) && ids.count <= DB_LIST_MOST;
+    const bool waits = db_defers(db);
     enum status status = mariadb_check(db);
     uint64_t meant = 0;
 
@@ -122,7 +122,7 @@ enum status db_defer(struct db *db, enum statement statement, enum db_subject ki
                                                         .values = row,
                                                         .values_size = values_size});
     }
-    if (status != STATUS_OK || waits || row_count == 0)
+    if (status != STATUS_OK || waits)
         return status;
     return mariadb_run_rows(db, statement, values, values_size, row_count, meant);
 }

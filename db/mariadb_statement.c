@@ -757,6 +757,7 @@ enum status mariadb_run_rows(struct db *db, enum statement statement, const void
     size_t list_most;
     enum status status = measure_rows(db, definition, values, values_size, row_count, &list_most);
 
+    must(row_count > 0);
     if (status == STATUS_OK && db_sends_ahead(db) && list_most <= DB_LIST_MOST &&
         row_count <= DB_BULK_ROWS)
         return send_bulk(db, statement, values, values_size, row_count, list_most, meant);

@@ -24,7 +24,7 @@ static int setup(void **state)
     (void)state;
     database = test_database_create(true, NULL);
     serving_add_hosts(database, HOSTS);
-    serving_add_jobs(database, &(struct new_jobs){.first = 1, .count = 200});
+    serving_add_jobs(database, &(struct new_jobs){.first = 1, .count = 700});
     test_sql(database,
              "INSERT INTO host_app_version (host_id, app_version_id, max_jobs_per_day,"
              " n_jobs_today) SELECT id, 11, 100, 0 FROM host;"
@@ -46,9 +46,9 @@ static int teardown(void **state)
 
 static enum status take_jobs(int64_t host, int64_t first, size_t count)
 {
-    struct claim claims[80];
+    struct claim claims[400];
 
-    assert_true(count <= 80);
+    assert_true(count <= 400);
     for (size_t i = 0; i < count; i++)
         claims[i] = (struct claim){.resultid = first + (int64_t)i,
                                    .workunitid = first + (int64_t)i,
@@ -106,6 +106,11 @@ static void book_report(int64_t host)
     test_sql(database, "UPDATE result SET server_state = 4, hostid = %lld WHERE id = 150",
              (long long)host);
     assert_status(STATUS_OK, db_reports_save(server.db, server.arena, &report, 1, NOW, &is_booked));
+}
+
+static int waiting(void)
+{
+    return (int)server.db->deferred.count;
 }
 
 static int64_t jobs_of(int64_t host)
@@ -193,6 +198,21 @@ static void lists_of_any_length_are_written_together(void **state)
         assert_kept(host, (int64_t)counts[host - 1]);
 }
 
+/* Lists that one statement cannot hold go out in parts. */
+static void a_long_list_waits_as_well(void **state)
+{
+    (void)state;
+    assert_true(DB_LIST_MOST < 300);
+    run_part(1, 1, 4);
+    run_part(2, 100, 300);
+    run_part(3, 500, 1);
+    assert_int_equal(waiting(), 11);
+    assert_status(STATUS_OK, db_commit(server.db));
+    assert_kept(1, 4);
+    assert_kept(2, 300);
+    assert_kept(3, 1);
+}
+
 /* Where there is no more room for what waits, it is written. */
 static void more_than_there_is_room_for(void **state)
 {
@@ -227,11 +247,6 @@ static void who_is_alone_writes_at_once(void **state)
 }
 
 /* --- what sees it ---------------------------------------------------------------------------- */
-
-static int waiting(void)
-{
-    return (int)server.db->deferred.count;
-}
 
 /* Another part locks a job that an earlier one has taken, and one of the same workunit. */
 static void who_locks_what_was_taken_sees_it(void **state)
@@ -522,6 +537,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         CASE(one_command_of_each_kind_writes_all),
         CASE(lists_of_any_length_are_written_together),
+        CASE(a_long_list_waits_as_well),
         CASE(more_than_there_is_room_for),
         CASE(who_is_alone_writes_at_once),
         CASE(who_locks_what_was_taken_sees_it),
