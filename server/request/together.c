@@ -9,9 +9,10 @@
 
 #include "server/base/banned.h"
 
-/* Jobs in progress of all hosts for which they are read together. Where there are as many, each
- * request reads its own. */
-enum { RESULTS_MOST = 1000 };
+/* The jobs in progress of several hosts are read together; not those of a host that names many, so
+ * that the others do not wait for them. In the database there may be more than the hosts name;
+ * where all have so many more together, each request reads its own. */
+enum { NAMED_MOST = 250, NOT_NAMED_MOST = 1000 };
 
 /* --- what is read for several requests -------------------------------------------------------- */
 
@@ -23,19 +24,20 @@ static void forget_facts(struct together *together)
 }
 
 /* What will be read of a host that is neither new nor refused; what is asked besides is read then.
- */
-static void note_reader(struct together *together, struct request *request)
+ * Returns how many of its jobs it names, if these are read. */
+static size_t note_reader(struct together *together, struct request *request)
 {
     const struct request_plan plan = request_plan_make(request);
     int64_t hostid = request->message.hostid;
+    size_t named = request->message.result_count + request->message.other_result_count;
+    bool wants_results = plan.reads_in_progress && !plan.needs_workunits && named <= NAMED_MOST;
 
     if (hostid <= 0)
-        return;
-    together->facts[together->reader_count] =
-        (struct host_facts){.hostid = hostid,
-                            .wants_versions = plan.reads_versions,
-                            .wants_results = plan.reads_in_progress && !plan.needs_workunits};
+        return 0;
+    together->facts[together->reader_count] = (struct host_facts){
+        .hostid = hostid, .wants_versions = plan.reads_versions, .wants_results = wants_results};
     together->readers[together->reader_count++] = request;
+    return wants_results ? named : 0;
 }
 
 /* Nothing is left of it but locks, if there were members. */
@@ -51,6 +53,7 @@ static void undo_reading(struct together *together, struct db *db)
 void together_read(struct together *together, struct request *const *requests, size_t count)
 {
     struct db *db = requests[0]->db;
+    size_t results_most = NOT_NAMED_MOST;
     enum status status;
 
     must(!together->is_lost && count <= TOGETHER_MOST);
@@ -61,7 +64,7 @@ void together_read(struct together *together, struct request *const *requests, s
         arena_reset(together->arena);
     together->read_at = together->count;
     for (size_t i = 0; i < count; i++)
-        note_reader(together, requests[i]);
+        results_most += note_reader(together, requests[i]);
     if (together->reader_count < 2) {
         together->reader_count = 0;
         return;
@@ -71,7 +74,7 @@ void together_read(struct together *together, struct request *const *requests, s
         status = db_part_begin(db);
     if (status == STATUS_OK)
         status = db_hosts_read_facts(db, together->arena, together->facts, together->reader_count,
-                                     RESULTS_MOST);
+                                     results_most);
     if (status != STATUS_OK)
         undo_reading(together, db);
     counter_add(COUNTER_requests_read_for, together->reader_count);

@@ -734,6 +734,59 @@ static void what_several_ask_first_is_asked_once(void **state)
     assert_int_equal(statements_of_all(), alone - EACH * (4 - 1));
 }
 
+/* Names so many jobs, and asks for another. */
+static void come_with_list(int host, size_t count)
+{
+    struct buffer list = buffer_on_heap(0);
+
+    buffer_add_string(&list, "<other_results>\n");
+    for (size_t i = 0; i < count; i++)
+        buffer_print(&list, "<other_result><name>no_such_job_%zu</name></other_result>\n", i);
+    buffer_add(&list,
+               (struct text){.at = "</other_results>\n", .length = sizeof "</other_results>\n"});
+    (void)come(&server,
+               &(struct asking){
+                   .host = host, .key = key_of(host), .elements = list.at, .work_seconds = 1});
+    buffer_free(&list);
+}
+
+/* Three times as many as are read for all where none is named. */
+static void a_host_with_many_jobs_leaves_the_others_theirs(void **state)
+{
+    enum { MANY = 3000, MOST = 250 };
+
+    (void)state;
+    server.config->resend_lost_results = true;
+    server.config->workload_sim = false;
+    serving_add_jobs(database, &(struct new_jobs){.first = 3000, .count = 2, .host = 3});
+    serving_add_jobs(database, &(struct new_jobs){.first = 4000, .count = MANY, .host = 4});
+    hosts_come(3, 3);
+    come_with_list(4, MOST + 1);
+    hosts_come(5, 5);
+    read_for(3);
+    for (size_t i = 0; i < 3; i++)
+        assert_true(visitors[i].request.facts->has_results == (i != 1));
+    assert_int_equal(visitors[0].request.facts->result_count, 2);
+
+    /* As long as the lists are true, all are read. */
+    serving_add_jobs(database, &(struct new_jobs){.first = 8000, .count = 1247, .host = 5});
+    for (size_t named = MOST - 1; named <= MOST; named++) {
+        visitor_count = 0;
+        hosts_come(3, 3);
+        come_with_list(5, named);
+        read_for(2);
+        assert_true(visitors[0].request.facts->has_results == (named == MOST));
+        assert_true(visitors[1].request.facts->has_results == (named == MOST));
+    }
+    visitor_count = 0;
+    come_with_list(4, MOST + 1);
+    hosts_come(3, 3);
+    hosts_come(5, 5);
+    read_for(3);
+    for (size_t i = 0; i < 3; i++)
+        assert_false(visitors[i].request.facts->has_results);
+}
+
 /* The first one changes the preferences of both. */
 static void of_one_user_only_the_first_goes_by_what_was_read(void **state)
 {
@@ -1139,6 +1192,7 @@ int main(void)
         CASE(what_is_read_for_several_is_what_each_would_read),
         CASE(a_guard_row_may_come_but_not_go),
         CASE(what_several_ask_first_is_asked_once),
+        CASE(a_host_with_many_jobs_leaves_the_others_theirs),
         CASE(of_one_user_only_the_first_goes_by_what_was_read),
         CASE(where_one_host_is_locked_each_reads_for_itself),
         CASE(what_was_read_ends_with_its_transaction),
