@@ -6,12 +6,13 @@
 #include "server/base/counters.h"
 #include "server/handout/source.h"
 #include "server/request/plan_facts.h"
+#include "server/rpc/in_progress.h"
 
 #include "server/base/banned.h"
 
-/* The jobs in progress of several hosts are read together; not those of a host that names many, so
- * that the others do not wait for them. In the database there may be more than the hosts name;
- * where all have so many more together, each request reads its own. */
+/* The jobs in progress of several hosts are read by one query. A host that names more than
+ * NAMED_MOST reads its own, so that the others do not wait for them. The database may have more
+ * than the hosts name; if it has NOT_NAMED_MOST more of all of them, each reads its own. */
 enum { NAMED_MOST = 250, NOT_NAMED_MOST = 1000 };
 
 /* --- what is read for several requests -------------------------------------------------------- */
@@ -29,7 +30,7 @@ static size_t note_reader(struct together *together, struct request *request)
 {
     const struct request_plan plan = request_plan_make(request);
     int64_t hostid = request->message.hostid;
-    size_t named = request->message.result_count + request->message.other_result_count;
+    size_t named = in_progress_named(request);
     bool wants_results = plan.reads_in_progress && !plan.needs_workunits && named <= NAMED_MOST;
 
     if (hostid <= 0)

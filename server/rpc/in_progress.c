@@ -7,9 +7,14 @@
 
 #include "server/base/banned.h"
 
+size_t in_progress_named(const struct request *request)
+{
+    return request->message.other_result_count + request->message.result_count;
+}
+
 static size_t rows_most(const struct request *request)
 {
-    return request->message.other_result_count + request->message.result_count + IN_PROGRESS_SPARE;
+    return in_progress_named(request) + IN_PROGRESS_SPARE;
 }
 
 static enum status read_jobs(struct request *request)

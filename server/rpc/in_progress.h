@@ -18,6 +18,9 @@ MUST_CHECK enum status in_progress_ask_ahead(struct request *request);
 /* Rows that somebody else has read, as the next function would; they belong to the visit now. */
 void in_progress_take(struct request *request, struct result_row *rows, size_t count);
 
+/* How many jobs the request lists or reports. */
+size_t in_progress_named(const struct request *request);
+
 /* Oldest first; read at the first call of an attempt; what is booked then leaves them. However many
  * of them the client lists or reports, IN_PROGRESS_SPARE others are among them. Jobs claimed in
  * this attempt may be missing. The rows belong to the visit. */
