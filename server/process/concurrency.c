@@ -40,12 +40,12 @@ void concurrency_set_servers(struct concurrency *concurrency, size_t servers)
     concurrency->servers = servers > 0 ? servers : 1;
 }
 
-void concurrency_note_taken(struct concurrency *concurrency, uint64_t now_ns)
+bool concurrency_gets_on(uint64_t taken_ns, uint64_t now_ns)
 {
-    concurrency->taken_ns = now_ns;
+    return now_ns - taken_ns < CONCURRENCY_STUCK_NS;
 }
 
-bool concurrency_permits(const struct concurrency *concurrency, size_t working, uint64_t now_ns)
+bool concurrency_permits(const struct concurrency *concurrency, size_t getting_on)
 {
-    return working < concurrency->limit || now_ns - concurrency->taken_ns >= CONCURRENCY_STUCK_NS;
+    return getting_on < concurrency->limit;
 }

@@ -8,9 +8,10 @@
  * of them where several work on one database. It rises as soon as processors are idle, as they are
  * where the database is on another machine, or all wait for the disk.
  *
- * Nobody waits for those that work but do not get on, as where rows are locked or a web server does
- * not read: if no worker has taken a request for a moment, the next one may begin, whatever the
- * limit is. Pure: no clock; the receiver calls it under its lock. */
+ * A worker that does not get on, as where rows are locked or a web server does not read, does not
+ * count: it has taken no request for some time. That time is longer than a transaction takes that
+ * guests are taken into (guest_time.h), with its COMMIT. Pure: no clock; the receiver calls it
+ * under its lock. */
 #ifndef SERVER_PROCESS_CONCURRENCY_H
 #define SERVER_PROCESS_CONCURRENCY_H
 
@@ -18,8 +19,8 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/* That moment. */
-#define CONCURRENCY_STUCK_NS UINT64_C(5000000)
+/* That time. */
+#define CONCURRENCY_STUCK_NS UINT64_C(40000000)
 /* How often concurrency_note_busy is to be called, where requests come. */
 #define CONCURRENCY_NOTE_NS UINT64_C(100000000)
 
@@ -28,7 +29,6 @@ struct concurrency {
     size_t processors; /* of the machine */
     size_t servers;    /* of the database, this one too */
     size_t limit;      /* that work at a time */
-    uint64_t taken_ns; /* monotonic: when the last request was taken */
 };
 
 /* Without a limit at first, and for one server. */
@@ -38,8 +38,9 @@ struct concurrency concurrency_of(size_t workers, size_t processors);
 void concurrency_note_busy(struct concurrency *concurrency, double part);
 /* From the next call of concurrency_note_busy on. 0 counts as 1. */
 void concurrency_set_servers(struct concurrency *concurrency, size_t servers);
-void concurrency_note_taken(struct concurrency *concurrency, uint64_t now_ns);
-/* Whether one more worker may take a request where so many are working. */
-bool concurrency_permits(const struct concurrency *concurrency, size_t working, uint64_t now_ns);
+/* Whether a worker that took its last request then counts. Monotonic times. */
+bool concurrency_gets_on(uint64_t taken_ns, uint64_t now_ns);
+/* Whether one more worker may take a request where so many get on. */
+bool concurrency_permits(const struct concurrency *concurrency, size_t getting_on);
 
 #endif

@@ -74,9 +74,9 @@ struct receiver {
     struct body_turns turns; /* of entries `large` */
     bool has_ended;
     struct concurrency concurrency;
-    size_t standing_by;       /* workers that wait for a request */
-    struct sleeper *sleepers; /* those of them that sleep, the one that worked last first */
-    bool is_watched;          /* one of them looks now and then whether those that work get on */
+    struct receiver_worker *working; /* those that have requests in hand */
+    struct sleeper *sleepers;        /* the worker that worked last first */
+    bool is_watched; /* one of them looks now and then whether those that work get on */
 };
 
 size_t receiver_share(size_t threads)
@@ -161,9 +161,15 @@ static bool keep(struct receiver *receiver, struct received *received, size_t go
 
 static bool permits_another(const struct receiver *receiver)
 {
-    size_t working = receiver->options.workers - receiver->standing_by;
+    const uint64_t now_ns = clock_ns();
+    const struct receiver_worker *worker;
+    size_t getting_on = 0;
 
-    return concurrency_permits(&receiver->concurrency, working, clock_ns());
+    DL_FOREACH(receiver->working, worker)
+    {
+        getting_on += concurrency_gets_on(worker->taken_ns, now_ns);
+    }
+    return concurrency_permits(&receiver->concurrency, getting_on);
 }
 
 /* The one that worked last: of it and of its connection's thread in the database most is still in
@@ -184,11 +190,25 @@ static void call_worker(struct receiver *receiver)
         wake_one(receiver);
 }
 
+/* When one of those that get on will have taken nothing for too long. */
+static uint64_t next_look_ns(const struct receiver *receiver, uint64_t now_ns)
+{
+    uint64_t oldest_ns = now_ns;
+    const struct receiver_worker *worker;
+
+    DL_FOREACH(receiver->working, worker)
+    {
+        if (concurrency_gets_on(worker->taken_ns, now_ns) && worker->taken_ns < oldest_ns)
+            oldest_ns = worker->taken_ns;
+    }
+    return oldest_ns + CONCURRENCY_STUCK_NS;
+}
+
 /* Until there may be something to do. Where requests wait for those that work, one of the others
  * keeps watch. */
 static void stand_by(struct receiver *receiver, struct sleeper *sleeper)
 {
-    const uint64_t until_ns = clock_ns() + CONCURRENCY_STUCK_NS;
+    const uint64_t until_ns = next_look_ns(receiver, clock_ns());
     const struct timespec until = {.tv_sec = (time_t)(until_ns / NS_OF_S),
                                    .tv_nsec = (long)(until_ns % NS_OF_S)};
 
@@ -207,7 +227,7 @@ static void stand_by(struct receiver *receiver, struct sleeper *sleeper)
 }
 
 /* NULL: nobody waits who may be served now. */
-static struct received *take_entry(struct receiver *receiver)
+static struct received *take_entry(struct receiver *receiver, struct receiver_worker *worker)
 {
     struct line_entry *entry = line_take(receiver->line);
     struct received *received = (struct received *)entry;
@@ -217,25 +237,35 @@ static struct received *take_entry(struct receiver *receiver)
     received->is_dear = line_is_dear(entry);
     received->taken_ns = clock_ns();
     received->taken_cpu_ns = clock_thread_ns();
-    concurrency_note_taken(&receiver->concurrency, received->taken_ns);
+    worker->taken_ns = received->taken_ns;
     return received;
 }
 
+static void note_working(struct receiver *receiver, struct receiver_worker *worker, bool is_working)
+{
+    if (is_working && !worker->is_working)
+        DL_APPEND(receiver->working, worker);
+    else if (!is_working && worker->is_working)
+        DL_DELETE(receiver->working, worker);
+    worker->is_working = is_working;
+}
+
 /* The same for a worker that has nothing else to do. NULL: the end. */
-static struct received *wait_for_entry(struct receiver *receiver, bool shares)
+static struct received *wait_for_entry(struct receiver *receiver, struct receiver_worker *worker,
+                                       bool shares)
 {
     struct received *received = NULL;
     struct sleeper sleeper = {.call = PTHREAD_COND_INITIALIZER};
 
-    receiver->standing_by++;
+    note_working(receiver, worker, false);
     while (!atomic_load(&receiver->is_cut)) {
         if (!shares || receiver->has_ended || permits_another(receiver))
-            received = take_entry(receiver);
+            received = take_entry(receiver, worker);
         if (received != NULL || receiver->has_ended)
             break;
         stand_by(receiver, &sleeper);
     }
-    receiver->standing_by--;
+    note_working(receiver, worker, received != NULL);
     pthread_cond_destroy(&sleeper.call);
     if (line_length(receiver->line) > 0)
         call_worker(receiver);
@@ -743,16 +773,16 @@ void receiver_join(struct receiver *receiver)
 
 enum manner { AS_GUEST, ALONE, SHARING };
 
-static struct received *take_next(struct receiver *receiver, enum manner manner,
-                                  size_t *ret_waiting)
+static struct received *take_next(struct receiver *receiver, struct receiver_worker *worker,
+                                  enum manner manner, size_t *ret_waiting)
 {
     struct received *received = NULL;
 
     pthread_mutex_lock(&receiver->lock);
     if (manner != AS_GUEST)
-        received = wait_for_entry(receiver, manner == SHARING);
+        received = wait_for_entry(receiver, worker, manner == SHARING);
     else if (!atomic_load(&receiver->is_cut))
-        received = take_entry(receiver);
+        received = take_entry(receiver, worker);
     *ret_waiting = line_length(receiver->line);
     pthread_mutex_unlock(&receiver->lock);
     return received;
@@ -772,12 +802,13 @@ static void finish_turn(struct receiver *receiver, struct received *received)
     pthread_mutex_unlock(&receiver->lock);
 }
 
-static struct received *take(struct receiver *receiver, enum manner manner)
+static struct received *take(struct receiver *receiver, struct receiver_worker *worker,
+                             enum manner manner)
 {
     struct received *received;
     size_t waiting;
 
-    while ((received = take_next(receiver, manner, &waiting)) != NULL) {
+    while ((received = take_next(receiver, worker, manner, &waiting)) != NULL) {
         if (!may_be_late(receiver, received) ||
             received->taken_ns - received->waits.arrived_ns <= receiver->options.patience_ns)
             return received;
@@ -787,14 +818,15 @@ static struct received *take(struct receiver *receiver, enum manner manner)
     return NULL;
 }
 
-struct received *receiver_take(struct receiver *receiver, bool shares)
+struct received *receiver_take(struct receiver *receiver, struct receiver_worker *worker,
+                               bool shares)
 {
-    return take(receiver, shares ? SHARING : ALONE);
+    return take(receiver, worker, shares ? SHARING : ALONE);
 }
 
-struct received *receiver_take_waiting(struct receiver *receiver)
+struct received *receiver_take_waiting(struct receiver *receiver, struct receiver_worker *worker)
 {
-    return take(receiver, AS_GUEST);
+    return take(receiver, worker, AS_GUEST);
 }
 
 bool receiver_has_waiting(struct receiver *receiver)
@@ -843,12 +875,13 @@ void receiver_set_servers(struct receiver *receiver, size_t servers)
 
 void receiver_figures(struct receiver *receiver, struct receiver_figures *ret_figures)
 {
+    const struct receiver_worker *worker;
     uint64_t oldest_ns;
 
     pthread_mutex_lock(&receiver->lock);
     oldest_ns = line_oldest_ns(receiver->line);
     ret_figures->waiting = line_length(receiver->line);
-    ret_figures->workers_working = receiver->options.workers - receiver->standing_by;
+    DL_COUNT(receiver->working, worker, ret_figures->workers_working);
     ret_figures->workers_limit = receiver->concurrency.limit;
     pthread_mutex_unlock(&receiver->lock);
     ret_figures->reading = atomic_load(&receiver->reading_now);

@@ -67,6 +67,14 @@ struct received {
     struct received *prev, *next;
 };
 
+/* A thread that takes requests: zero at first, then the receiver's own. It stays where it is until
+ * receiver_take has told the thread of the end. */
+struct receiver_worker {
+    bool is_working;   /* it has taken a request and has not come back for another */
+    uint64_t taken_ns; /* monotonic: when it took the last one */
+    struct receiver_worker *prev, *next;
+};
+
 /* The page for a request that is not served, HTTP head and all: too large, or too many wait. Any
  * thread. */
 typedef void refusal_page(void *context, const struct received *received, struct buffer *ret_page);
@@ -107,11 +115,13 @@ void receiver_cut(struct receiver *receiver);
 /* Waits for its end. NULL is fine. */
 void receiver_join(struct receiver *receiver);
 
-/* Any worker: the next request, waiting for one; NULL after the end. One that shares COMMITs leaves
- * requests to those that work, while that is better for all (concurrency.h). */
-struct received *receiver_take(struct receiver *receiver, bool shares);
-/* The same without waiting for one: NULL also where none waits that may be served now. */
-struct received *receiver_take_waiting(struct receiver *receiver);
+/* The next request, waiting for one; NULL after the end. The worker has nothing in hand any more.
+ * One that shares COMMITs leaves requests to those that work, while that is better for all
+ * (concurrency.h). */
+struct received *receiver_take(struct receiver *receiver, struct receiver_worker *worker,
+                               bool shares);
+/* One more, without waiting for it: NULL also where none waits that may be served now. */
+struct received *receiver_take_waiting(struct receiver *receiver, struct receiver_worker *worker);
 bool receiver_has_waiting(struct receiver *receiver);
 /* Of one that was taken: others may wait for it. It is a request of an account whose requests are
  * not dear, and not long, as it costs by its length. Pure. */

@@ -406,7 +406,8 @@ static bool take_guests(struct worker *worker)
 {
     struct received *received = NULL;
 
-    while (has_room(worker) && (received = receiver_take_waiting(worker->receiver)) != NULL)
+    while (has_room(worker) &&
+           (received = receiver_take_waiting(worker->receiver, &worker->taking)) != NULL)
         serve_received(worker, received);
     return received != NULL;
 }
@@ -418,7 +419,8 @@ void worker_serve(struct worker *worker)
 
     worker->together = (struct together){
         .others_wait = others_wait, .context = worker, .arena = arena_create(FACTS_BYTES_MAX)};
-    while ((received = receiver_take(worker->receiver, shares_commits(worker))) != NULL) {
+    while ((received = receiver_take(worker->receiver, &worker->taking, shares_commits(worker))) !=
+           NULL) {
         serve_received(worker, received);
         do {
             others_came = take_guests(worker);

@@ -10,6 +10,7 @@
 #include "server/join/join_page.h"
 #include "server/process/exchange.h"
 #include "server/process/guest_time.h"
+#include "server/process/receive.h"
 #include "server/request/together.h"
 #include "server/rpc/request.h"
 
@@ -20,7 +21,6 @@
 struct config;
 struct files;
 struct load;
-struct receiver;
 struct server;
 struct snapshot;
 struct web_request;
@@ -28,6 +28,7 @@ struct web_request;
 struct worker {
     struct server *server;
     struct receiver *receiver; /* NULL for CGI */
+    struct receiver_worker taking;
 
     /* The connection to the database and the configuration that it was opened with. */
     struct db *db;

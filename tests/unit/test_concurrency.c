@@ -70,12 +70,13 @@ static void who_works_but_does_not_get_on_holds_nobody_up(void **state)
     (void)state;
     for (size_t i = 0; i < STEPS; i++)
         concurrency_note_busy(&concurrency, 1);
-    concurrency_note_taken(&concurrency, taken_ns);
-    assert_true(concurrency_permits(&concurrency, 0, taken_ns));
-    assert_true(concurrency_permits(&concurrency, 1, taken_ns));
-    assert_false(concurrency_permits(&concurrency, 2, taken_ns));
-    assert_false(concurrency_permits(&concurrency, 7, taken_ns + CONCURRENCY_STUCK_NS - 1));
-    assert_true(concurrency_permits(&concurrency, 7, taken_ns + CONCURRENCY_STUCK_NS));
+    assert_true(concurrency_permits(&concurrency, 0));
+    assert_true(concurrency_permits(&concurrency, 1));
+    assert_false(concurrency_permits(&concurrency, 2));
+    assert_false(concurrency_permits(&concurrency, 7));
+    assert_true(concurrency_gets_on(taken_ns, taken_ns));
+    assert_true(concurrency_gets_on(taken_ns, taken_ns + CONCURRENCY_STUCK_NS - 1));
+    assert_false(concurrency_gets_on(taken_ns, taken_ns + CONCURRENCY_STUCK_NS));
 }
 
 static void the_times_of_all_processors_are_read(void **state)

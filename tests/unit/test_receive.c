@@ -38,6 +38,8 @@ struct place {
     struct listener *listener;
     struct receiver *receiver;
     _Atomic int refused, refused_as_too_large;
+    struct receiver_worker taking, others[WORKERS]; /* of the test's thread, and of its others */
+    _Atomic size_t other_count;
 };
 
 static void write_page(void *context, const struct received *received, struct buffer *ret_page)
@@ -116,7 +118,7 @@ static int stop(void **state)
     struct received *received;
 
     listener_stop(place->listener);
-    while ((received = receiver_take(place->receiver, true)) != NULL) {
+    while ((received = receiver_take(place->receiver, &place->taking, true)) != NULL) {
         close(received->connection);
         receiver_finish(place->receiver, received);
     }
@@ -211,14 +213,14 @@ static void the_key_and_reports_are_found_in_any_record(void **state)
         add_record(&bytes, 5, pieces[i], strlen(pieces[i]));
     add_record(&bytes, 5, "", 0);
     send_all(peer, buffer_text(&bytes));
-    received = receiver_take(place->receiver, true);
+    received = receiver_take(place->receiver, &place->taking, true);
     assert_true(received->has_key);
     assert_true(received->waits.account == request_account(TEXT("42")));
     assert_true(received->waits.has_reports);
     close(received->connection);
     receiver_finish(place->receiver, received);
     post(connect_to(place), "<scheduler_request>"); /* no key: that is for others to judge */
-    received = receiver_take(place->receiver, true);
+    received = receiver_take(place->receiver, &place->taking, true);
     assert_false(received->has_key);
     close(received->connection);
     receiver_finish(place->receiver, received);
@@ -235,7 +237,7 @@ static void a_request_is_given_out_whole(void **state)
 
     for (size_t i = 0; i < bytes.length; i++) /* byte by byte */
         send_all(peer, (struct text){.at = buffer_text(&bytes).at + i, .length = 1});
-    received = receiver_take(place->receiver, true);
+    received = receiver_take(place->receiver, &place->taking, true);
     assert_non_null(received);
     assert_int_equal(received->length, bytes.length);
     assert_memory_equal(received->bytes, buffer_text(&bytes).at, bytes.length);
@@ -258,7 +260,7 @@ static void silent_and_slow_peers_hold_nobody_up(void **state)
         silent[i] = connect_to(place);
     quick = connect_to(place);
     post(quick, "<scheduler_request>");
-    received = receiver_take(place->receiver, true);
+    received = receiver_take(place->receiver, &place->taking, true);
     assert_non_null(received);
     close(received->connection);
     receiver_finish(place->receiver, received);
@@ -376,7 +378,7 @@ static void too_many_are_asked_to_come_again(void **state)
     }
     assert_int_equal(figures.waiting, 6);
     assert_true(figures.oldest > 0);
-    struct received *received = receiver_take(place->receiver, true);
+    struct received *received = receiver_take(place->receiver, &place->taking, true);
     assert_true(received->waits.has_reports);
     assert_true(received->load.backlog > 1);
     close(received->connection);
@@ -415,7 +417,7 @@ static void pages_for_joining_are_turned_away_too(void **state)
     for (size_t i = 2; i < 10; i++)
         assert_in_range(read_to_end(peers[i]), 40, 200);
     assert_int_equal(atomic_load(&place->refused), 8);
-    received = receiver_take(place->receiver, true);
+    received = receiver_take(place->receiver, &place->taking, true);
     assert_int_equal(received->page, JOIN_LOOKUP);
     /* It takes much CPU, so pages of figures and requests without a key must not wait behind it. */
     assert_true(received->waits.account != request_account(NO_TEXT));
@@ -460,11 +462,11 @@ static void who_takes_what_waits_does_not_wait(void **state)
     int peer = connect_to(place);
 
     assert_false(receiver_has_waiting(place->receiver));
-    assert_null(receiver_take_waiting(place->receiver));
+    assert_null(receiver_take_waiting(place->receiver, &place->taking));
     post(peer, "<scheduler_request>");
     wait_for_waiting(place, 1);
     assert_true(receiver_has_waiting(place->receiver));
-    end_request(place, receiver_take_waiting(place->receiver));
+    end_request(place, receiver_take_waiting(place->receiver, &place->taking));
     assert_false(receiver_has_waiting(place->receiver));
     close(peer);
 }
@@ -508,19 +510,19 @@ static bool is_dear_after(struct place *place, const char *body, bool was_for_ot
         post(peers[i], body);
     }
     wait_for_waiting(place, 3);
-    taken = receiver_take(place->receiver, true);
+    taken = receiver_take(place->receiver, &place->taking, true);
     while (clock_thread_ns() - taken->taken_cpu_ns < 2 * LINE_DEAR_NS)
         ;
     if (was_for_others)
         taken->others_cpu_ns = clock_thread_ns() - taken->taken_cpu_ns;
     end_request(place, taken);
-    taken = receiver_take(place->receiver, true);
-    next = receiver_take_waiting(place->receiver);
+    taken = receiver_take(place->receiver, &place->taking, true);
+    next = receiver_take_waiting(place->receiver, &place->taking);
     is_dear = next == NULL;
     assert_int_equal(taken->is_dear, is_dear);
     assert_int_equal(received_is_light(taken), !is_dear);
     end_request(place, taken);
-    end_request(place, is_dear ? receiver_take(place->receiver, true) : next);
+    end_request(place, is_dear ? receiver_take(place->receiver, &place->taking, true) : next);
     for (size_t i = 0; i < 3; i++)
         close(peers[i]);
     return is_dear;
@@ -568,7 +570,8 @@ static void *use_processor(void *context)
 static void *take_one(void *context)
 {
     struct busy_place *busy = context;
-    struct received *taken = receiver_take(busy->place->receiver, busy->shares);
+    struct place *place = busy->place;
+    struct received *taken = receiver_take(place->receiver, &place->others[0], busy->shares);
 
     assert_non_null(taken);
     busy->taken_ns = taken->taken_ns;
@@ -614,7 +617,7 @@ static uint64_t until_another_takes(struct busy_place *busy)
     uint64_t passed_ns;
 
     post(peers[0], "<scheduler_request><authenticator>one</authenticator>");
-    first = receiver_take(busy->place->receiver, true);
+    first = receiver_take(busy->place->receiver, &busy->place->taking, true);
     pthread_create(&busy->worker, NULL, take_one, busy);
     post(peers[1], "<scheduler_request><authenticator>another</authenticator>");
     pthread_join(busy->worker, NULL);
@@ -635,6 +638,66 @@ static void on_a_busy_machine_others_stand_by_for_a_moment(void **state)
     end_busy(&busy);
 }
 
+/* When another worker takes what is posted, in ns. */
+static uint64_t when_another_takes(struct busy_place *busy)
+{
+    int peer = connect_to(busy->place);
+
+    pthread_create(&busy->worker, NULL, take_one, busy);
+    post(peer, "<scheduler_request><authenticator>another</authenticator>");
+    pthread_join(busy->worker, NULL);
+    close(peer);
+    return busy->taken_ns;
+}
+
+/* Nobody waits for it a second time. */
+static void a_worker_that_does_not_get_on_does_not_count(void **state)
+{
+    struct busy_place busy;
+    struct received *first;
+    uint64_t taken_ns, next_ns;
+    int peer;
+
+    start_busy(&busy, *state, true);
+    peer = connect_to(busy.place);
+    post(peer, "<scheduler_request><authenticator>one</authenticator>");
+    first = receiver_take(busy.place->receiver, &busy.place->taking, true);
+    next_ns = when_another_takes(&busy);
+    assert_true(next_ns - first->taken_ns >= CONCURRENCY_STUCK_NS);
+    do {
+        taken_ns = next_ns;
+        next_ns = when_another_takes(&busy);
+    } while (next_ns - taken_ns >= CONCURRENCY_STUCK_NS); /* if the machine is slow */
+    end_request(busy.place, first);
+    close(peer);
+    end_busy(&busy);
+}
+
+/* A worker that takes another request gets on. */
+static void a_guest_counts_as_well(void **state)
+{
+    struct busy_place busy;
+    struct received *taken[2];
+    int peers[2];
+
+    start_busy(&busy, *state, true);
+    for (size_t i = 0; i < 2; i++)
+        peers[i] = connect_to(busy.place);
+    post(peers[0], "<scheduler_request><authenticator>one</authenticator>");
+    taken[0] = receiver_take(busy.place->receiver, &busy.place->taking, true);
+    usleep(CONCURRENCY_STUCK_NS / 2000);
+    post(peers[1], "<scheduler_request><authenticator>a guest</authenticator>");
+    wait_for_waiting(busy.place, 1);
+    taken[1] = receiver_take_waiting(busy.place->receiver, &busy.place->taking);
+    assert_non_null(taken[1]);
+    assert_true(when_another_takes(&busy) - taken[1]->taken_ns >= CONCURRENCY_STUCK_NS);
+    for (size_t i = 0; i < 2; i++) {
+        end_request(busy.place, taken[i]);
+        close(peers[i]);
+    }
+    end_busy(&busy);
+}
+
 static void who_shares_no_commit_does_not_stand_by(void **state)
 {
     struct busy_place busy;
@@ -648,7 +711,9 @@ static void who_shares_no_commit_does_not_stand_by(void **state)
 static void *take_and_hold(void *context)
 {
     struct busy_place *busy = context;
-    struct received *taken = receiver_take(busy->place->receiver, true);
+    struct place *place = busy->place;
+    size_t number = atomic_fetch_add(&place->other_count, 1);
+    struct received *taken = receiver_take(place->receiver, &place->others[number], true);
 
     assert_non_null(taken);
     pthread_barrier_wait(&busy->all_have_taken);
@@ -681,18 +746,21 @@ static void whoever_takes_one_leaves_a_watch_behind(void **state)
 
 struct counting_worker {
     struct place *place;
+    struct receiver_worker taking;
     pthread_t thread;
+    pthread_barrier_t *all_have_taken;
     _Atomic int taken;
 };
 
-/* Takes requests until the end. */
+/* Takes requests until the end. All have taken one before the first goes on. */
 static void *take_all(void *context)
 {
     struct counting_worker *worker = context;
     struct received *taken;
 
-    while ((taken = receiver_take(worker->place->receiver, true)) != NULL) {
-        atomic_fetch_add(&worker->taken, 1);
+    while ((taken = receiver_take(worker->place->receiver, &worker->taking, true)) != NULL) {
+        if (atomic_fetch_add(&worker->taken, 1) == 0)
+            pthread_barrier_wait(worker->all_have_taken);
         end_request(worker->place, taken);
     }
     return NULL;
@@ -714,11 +782,20 @@ static void who_worked_last_is_called_first(void **state)
     enum { REQUESTS = 20 };
     struct place *place = *state;
     struct counting_worker workers[WORKERS] = {{0}};
-    int most = 0, sum = 0;
+    pthread_barrier_t all_have_taken;
+    int peers[WORKERS], most = 0, sum = 0;
 
+    pthread_barrier_init(&all_have_taken, NULL, WORKERS);
     for (size_t i = 0; i < WORKERS; i++) {
         workers[i].place = place;
+        workers[i].all_have_taken = &all_have_taken;
         pthread_create(&workers[i].thread, NULL, take_all, &workers[i]);
+        peers[i] = connect_to(place);
+        post(peers[i], "<scheduler_request>");
+    }
+    for (size_t i = 0; i < WORKERS; i++) {
+        (void)read_to_end(peers[i]);
+        close(peers[i]);
     }
     for (int i = 0; i < REQUESTS; i++) {
         int peer = connect_to(place);
@@ -734,8 +811,9 @@ static void who_worked_last_is_called_first(void **state)
         sum += workers[i].taken;
         most = workers[i].taken > most ? workers[i].taken : most;
     }
-    assert_int_equal(sum, REQUESTS);
-    assert_int_equal(most, REQUESTS);
+    pthread_barrier_destroy(&all_have_taken);
+    assert_int_equal(sum, REQUESTS + WORKERS);
+    assert_int_equal(most, REQUESTS + 1);
 }
 
 /* Nobody who stands by is left behind, nor what he would have taken. */
@@ -753,11 +831,11 @@ static void a_stop_ends_who_stands_by(void **state)
     }
     wait_for_waiting(place, 2);
     listener_stop(place->listener);
-    first = receiver_take(place->receiver, true);
+    first = receiver_take(place->receiver, &place->taking, true);
     pthread_create(&busy.worker, NULL, take_one, &busy);
     pthread_join(busy.worker, NULL);
     end_request(place, first);
-    assert_null(receiver_take(place->receiver, true));
+    assert_null(receiver_take(place->receiver, &place->taking, true));
     for (size_t i = 0; i < 2; i++)
         close(peers[i]);
     end_busy(&busy);
@@ -773,7 +851,8 @@ static void the_receiver_goes_first(void **state)
     struct received *received;
 
     post(peer, "<scheduler_request>");
-    received = receiver_take(place->receiver, true); /* so that the thread is at work */
+    received =
+        receiver_take(place->receiver, &place->taking, true); /* so that the thread is at work */
     while ((task = readdir(tasks)) != NULL) {
         if (task->d_name[0] == '.')
             continue;
@@ -818,7 +897,7 @@ static void memory_has_a_bound(void **state)
     assert_in_range(most, 500000, MEMORY_MOST);
     small = connect_to(place);
     post(small, "<scheduler_request>");
-    received = receiver_take(place->receiver, true);
+    received = receiver_take(place->receiver, &place->taking, true);
     assert_non_null(received);
     assert_in_range(received->length, 1, 1000);
     close(received->connection);
@@ -926,7 +1005,7 @@ static void a_large_request_is_read_in_pieces(void **state)
     send_all(large, buffer_text(&bytes));
     post(small, "<scheduler_request>");
     start_receiver(place);
-    first = receiver_take(place->receiver, true);
+    first = receiver_take(place->receiver, &place->taking, true);
     assert_non_null(first);
     assert_in_range(first->length, 1, 1000);
     close(first->connection);
@@ -983,9 +1062,9 @@ static void large_bodies_of_an_account_take_turns(void **state)
     start_receiver_for(place, 1 << 21);
     for (size_t i = 0; i < 2; i++)
         start_large_peer(&peers[i], place, "a");
-    taken[0] = receiver_take(place->receiver, true);
+    taken[0] = receiver_take(place->receiver, &place->taking, true);
     start_large_peer(&peers[2], place, "b");
-    taken[1] = receiver_take(place->receiver, true);
+    taken[1] = receiver_take(place->receiver, &place->taking, true);
     assert_int_equal(taken[0]->waits.account, request_account(TEXT("a")));
     assert_int_equal(taken[1]->waits.account, request_account(TEXT("b")));
     do {
@@ -998,7 +1077,7 @@ static void large_bodies_of_an_account_take_turns(void **state)
     receiver_figures(place->receiver, &figures);
     assert_int_equal(figures.reading, 1);
     end_request(place, taken[0]);
-    taken[2] = receiver_take(place->receiver, true);
+    taken[2] = receiver_take(place->receiver, &place->taking, true);
     assert_int_equal(taken[2]->waits.account, request_account(TEXT("a")));
     assert_true(taken[2]->length > LARGE_BYTES);
     end_request(place, taken[2]);
@@ -1016,7 +1095,7 @@ static void a_large_body_that_waits_too_long_is_asked_to_come_again(void **state
 
     start_receiver_for(place, 1 << 21);
     start_large_peer(&first, place, "a");
-    received = receiver_take(place->receiver, true);
+    received = receiver_take(place->receiver, &place->taking, true);
     start_large_peer(&second, place, "a");
     assert_int_equal(pthread_join(second.thread, NULL), 0);
     assert_true(text_contains((struct text){.at = second.answer, .length = second.length},
@@ -1037,7 +1116,7 @@ static void a_request_that_is_too_old_is_asked_to_come_again(void **state)
     usleep(1100000);
     young = connect_to(place);
     post(young, "<scheduler_request>");
-    received = receiver_take(place->receiver, true);
+    received = receiver_take(place->receiver, &place->taking, true);
     assert_non_null(received);
     assert_in_range(read_to_end(old), 40, 200);
     close(received->connection);
@@ -1061,7 +1140,7 @@ static void a_cut_gives_nothing_out(void **state)
     }
     listener_stop(place->listener);
     receiver_cut(place->receiver);
-    assert_null(receiver_take(place->receiver, true));
+    assert_null(receiver_take(place->receiver, &place->taking, true));
     close(whole);
     close(half);
 }
@@ -1083,11 +1162,11 @@ static void a_stop_serves_who_has_come(void **state)
 
     post(peer, "<scheduler_request>");
     listener_stop(place->listener);
-    received = receiver_take(place->receiver, true);
+    received = receiver_take(place->receiver, &place->taking, true);
     assert_non_null(received);
     close(received->connection);
     receiver_finish(place->receiver, received);
-    assert_null(receiver_take(place->receiver, true));
+    assert_null(receiver_take(place->receiver, &place->taking, true));
     close(peer);
 }
 
@@ -1107,6 +1186,9 @@ int main(void)
         CASE(the_receiver_goes_first),
         cmocka_unit_test_setup_teardown(on_a_busy_machine_others_stand_by_for_a_moment, open_only,
                                         stop),
+        cmocka_unit_test_setup_teardown(a_worker_that_does_not_get_on_does_not_count, open_only,
+                                        stop),
+        cmocka_unit_test_setup_teardown(a_guest_counts_as_well, open_only, stop),
         cmocka_unit_test_setup_teardown(who_shares_no_commit_does_not_stand_by, open_only, stop),
         cmocka_unit_test_setup_teardown(whoever_takes_one_leaves_a_watch_behind, open_only, stop),
         cmocka_unit_test_setup_teardown(a_stop_ends_who_stands_by, open_only, stop),
