@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "server/process/concurrency.h"
 
+#include "server/process/guest_time.h"
+
 #include "server/base/banned.h"
 
 /* Parts of the processors' time. Between the two the limit stays as it is. Whoever comes to two
@@ -13,6 +15,9 @@ struct concurrency concurrency_of(size_t workers, size_t processors)
     return (struct concurrency){
         .workers = workers, .processors = processors, .limit = workers, .servers = 1};
 }
+
+_Static_assert(CONCURRENCY_STUCK_NS > GUEST_TIME_LONGEST_NS,
+               "a worker counts until its transaction takes no more guests");
 
 static size_t least(const struct concurrency *concurrency)
 {

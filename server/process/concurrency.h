@@ -8,10 +8,10 @@
  * of them where several work on one database. It rises as soon as processors are idle, as they are
  * where the database is on another machine, or all wait for the disk.
  *
- * A worker that does not get on, as where rows are locked or a web server does not read, does not
- * count: it has taken no request for some time. That time is longer than a transaction takes that
- * guests are taken into (guest_time.h), with its COMMIT. Pure: no clock; the receiver calls it
- * under its lock. */
+ * A worker that has taken no request for CONCURRENCY_STUCK_NS does not get on, as where rows are
+ * locked or a web server does not read, and does not count. That is longer than a transaction takes
+ * guests (GUEST_TIME_LONGEST_NS), and leaves time for its COMMIT. Pure: no clock; the receiver
+ * calls it under its lock. */
 #ifndef SERVER_PROCESS_CONCURRENCY_H
 #define SERVER_PROCESS_CONCURRENCY_H
 
@@ -19,7 +19,6 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/* That time. */
 #define CONCURRENCY_STUCK_NS UINT64_C(40000000)
 /* How often concurrency_note_busy is to be called, where requests come. */
 #define CONCURRENCY_NOTE_NS UINT64_C(100000000)
