@@ -102,8 +102,8 @@ static void read_host(const struct request *request, struct host_view *view)
     const struct config *config = request->config;
     const struct message *message = &request->message;
     const struct visit *visit = &request->visit;
-    double cpus =
-        limits_usable_cpus(visit->host.p_ncpus, config, &visit->prefs, &visit->project_prefs);
+    struct cpus cpus =
+        limits_cpus(visit->host.p_ncpus, config, &visit->prefs, &visit->project_prefs);
 
     *view = (struct host_view){
         .config = config,

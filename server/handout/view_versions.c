@@ -144,7 +144,7 @@ static void judge_plan_class(const struct request *request, const struct host_vi
         .message = &request->message,
         .client_version = request->client_version,
         .userid = visit->user.id,
-        .cpus = view->asked.resources[RESOURCE_CPU].count,
+        .cpus = view->asked.our_cpus,
         .memory = view->memory,
         .cpu_flops = estimate_capped_flops(visit->host.p_fpops, &request->catalog->benchmarks),
         .primary_platform =

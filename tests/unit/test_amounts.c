@@ -47,7 +47,7 @@ static void instances_alone_are_a_request(void **state)
     message.coprocs = &coproc;
     message.coproc_count = 1;
     assert_true(message_wants_work(&message));
-    amounts_read(&message, 4, true, &amounts);
+    amounts_read(&message, (struct cpus){4, 4}, true, &amounts);
     assert_false(amounts_wants(&amounts, RESOURCE_CPU));
     assert_true(amounts_wants(&amounts, 1));
     coproc.count = 0; /* a coprocessor that is not there wants nothing, and nor does an idle one */
@@ -69,7 +69,7 @@ static void dont_send_work_wins(void **state)
     message.cpu_req_seconds = 1000;
     message.dont_send_work = true;
     assert_false(message_wants_work(&message));
-    amounts_read(&message, 4, true, &amounts);
+    amounts_read(&message, (struct cpus){4, 4}, true, &amounts);
     assert_false(amounts_wants(&amounts, RESOURCE_CPU));
 }
 
@@ -90,7 +90,7 @@ static void project_normalized_seconds_are_360_gflop(void **state)
     message.on_frac = 0.8;
     message.active_frac = 0.9;
     message.has_on_frac = message.has_active_frac = true;
-    amounts_read(&message, 1, true, &amounts);
+    amounts_read(&message, (struct cpus){1, 1}, true, &amounts);
     use.wall_time = estimate_wall_time(359e9, 1e9, availability_of(&message, 50400).cpu, 1);
     assert_true(amounts_fits(&amounts, &use));
     amounts_take(&amounts, &use);
@@ -99,7 +99,7 @@ static void project_normalized_seconds_are_360_gflop(void **state)
     amounts_take(&amounts, &use);
     assert_real(amounts.scalar_seconds, 0, 1e-6);
 
-    amounts_read(&message, 1, false, &amounts);
+    amounts_read(&message, (struct cpus){1, 1}, false, &amounts);
     use.wall_time = estimate_wall_time(720e9, 1e9, 0.72, 1);
     amounts_take(&amounts, &use);
     assert_real(amounts.scalar_seconds, 0, 1e-6);
@@ -113,14 +113,14 @@ static void the_resource_share_stands_in_for_the_runnable_one(void **state)
     (void)state;
     message.work_req_seconds = 1;
     message.resource_share_fraction = 0.25;
-    amounts_read(&message, 1, true, &amounts);
+    amounts_read(&message, (struct cpus){1, 1}, true, &amounts);
     assert_real(amounts.share, 0.25, 0);
     message.prrs_fraction = 0.75;
     message.has_prrs_fraction = true;
-    amounts_read(&message, 1, true, &amounts);
+    amounts_read(&message, (struct cpus){1, 1}, true, &amounts);
     assert_real(amounts.share, 0.75, 0);
     message.has_resource_request = true;
-    amounts_read(&message, 1, true, &amounts);
+    amounts_read(&message, (struct cpus){1, 1}, true, &amounts);
     assert_real(amounts.share, 1, 0);
 }
 
@@ -144,7 +144,7 @@ static void absurd_requests_are_bounded(void **state)
     message.estimated_delay = 1e300;
     message.coprocs = coprocs;
     message.coproc_count = 4;
-    amounts_read(&message, 4, true, &amounts);
+    amounts_read(&message, (struct cpus){4, 4}, true, &amounts);
     assert_int_equal(amounts.resource_count, 2);
     assert_real(amounts.resources[0].seconds, 0, 0);
     assert_real(amounts.resources[0].instances, 4, 0);
@@ -157,7 +157,7 @@ static void absurd_requests_are_bounded(void **state)
     assert_int_equal(amounts_resource(&amounts, NO_TEXT), RESOURCE_CPU);
     coprocs[0].has_req_instances = true;
     message.estimated_delay = -5;
-    amounts_read(&message, 4, true, &amounts);
+    amounts_read(&message, (struct cpus){4, 4}, true, &amounts);
     assert_true(amounts.resources[1].tells_idle);
     assert_real(amounts.resources[0].estimated_delay, 0, 0);
 }
@@ -382,37 +382,60 @@ static struct config *defaults(void)
     return config;
 }
 
-static void usable_cpus_follow_preferences_and_bounds(void **state)
+static void assert_cpus(int64_t p_ncpus, const struct config *config,
+                        const struct global_preferences *preferences,
+                        const struct project_preferences *project, double usable, double ours)
+{
+    struct cpus cpus = limits_cpus(p_ncpus, config, preferences, project);
+
+    assert_real(cpus.usable, usable, 0);
+    assert_real(cpus.ours, ours, 0);
+}
+
+static void usable_cpus_follow_the_preferences_in_force(void **state)
 {
     struct config *config = defaults();
     struct global_preferences preferences = {.max_ncpus_pct = 50};
     struct project_preferences project = {0};
 
     (void)state;
-    assert_real(limits_usable_cpus(7, config, &preferences, &project), 3, 0);
-    assert_real(limits_usable_cpus(1, config, &preferences, &project), 1, 0);
-    assert_real(limits_usable_cpus(1000, config, &preferences, &project), 64, 0);
-    assert_real(limits_usable_cpus(-4, config, &preferences, &project), 1, 0);
-    project.max_cpus = 2;
-    assert_real(limits_usable_cpus(1000, config, &preferences, &project), 2, 0);
+    assert_cpus(7, config, &preferences, &project, 3, 3);
+    assert_cpus(1, config, &preferences, &project, 1, 1);
+    assert_cpus(-4, config, &preferences, &project, 1, 1);
     preferences.max_cpus = 3;
-    assert_real(limits_usable_cpus(1000, config, &preferences, &project), 2, 0);
-    project.max_cpus = 4;
-    assert_real(limits_usable_cpus(1000, config, &preferences, &project), 3, 0);
-    assert_real(limits_usable_cpus(4, config, &preferences, &project), 2, 0);
+    assert_cpus(1000, config, &preferences, &project, 3, 3);
+    assert_cpus(4, config, &preferences, &project, 2, 2);
     preferences.max_cpus = 0.5;
-    assert_real(limits_usable_cpus(4, config, &preferences, &project), 1, 0);
+    assert_cpus(4, config, &preferences, &project, 1, 1);
     preferences.max_cpus = 0;
     preferences.max_ncpus_pct = 100;
-    project.max_cpus = 0;
-    assert_real(limits_usable_cpus(7, config, &preferences, &project), 7, 0);
+    assert_cpus(7, config, &preferences, &project, 7, 7);
     preferences.max_ncpus_pct = 150;
-    assert_real(limits_usable_cpus(7, config, &preferences, &project), 7, 0);
+    assert_cpus(7, config, &preferences, &project, 7, 7);
     preferences.max_ncpus_pct = 0.5;
-    assert_real(limits_usable_cpus(7, config, &preferences, &project), 1, 0);
-    preferences.max_ncpus_pct = 0;
+    assert_cpus(7, config, &preferences, &project, 1, 1);
+    config_release(config);
+}
+
+static void our_bounds_leave_the_machine_as_it_is(void **state)
+{
+    struct config *config = defaults();
+    struct global_preferences preferences = {.max_ncpus_pct = 50};
+    struct project_preferences project = {0};
+
+    (void)state;
+    assert_cpus(1000, config, &preferences, &project, 500, 64);
+    project.max_cpus = 2;
+    assert_cpus(1000, config, &preferences, &project, 500, 2);
+    project.max_cpus = 400; /* max_ncpus stays */
+    assert_cpus(1000, config, &preferences, &project, 500, 64);
+    preferences.max_cpus = 40;
+    assert_cpus(1000, config, &preferences, &project, 40, 40);
+    config->max_ncpus = 4096;
+    preferences.max_cpus = 0;
+    assert_cpus(100000, config, &preferences, &project, 4096, 400);
     config->non_cpu_intensive = true; /* such jobs take no turns */
-    assert_real(limits_usable_cpus(7, config, &preferences, &project), 1, 0);
+    assert_cpus(8, config, &preferences, &project, 4, 1);
     config_release(config);
 }
 
@@ -420,7 +443,8 @@ static void jobs_per_reply_scale_with_processors(void **state)
 {
     struct config *config = defaults();
     struct project_preferences project = {.max_jobs = 3};
-    struct amounts amounts = {.resource_count = 2, .resources = {{.count = 4}, {.count = 2}}};
+    struct amounts amounts = {
+        .resource_count = 2, .our_cpus = 4, .resources = {{.count = 9}, {.count = 2}}};
     struct job_limits limits;
 
     (void)state;
@@ -451,7 +475,8 @@ static void limits_in_progress_are_of_the_project_and_of_apps(void **state)
     struct config *config = defaults();
     struct project_preferences project = {.max_jobs = 0};
     struct amounts amounts = {.resource_count = 3,
-                              .resources = {{.count = 4}, {.count = 2}, {.count = 1000}}};
+                              .our_cpus = 4,
+                              .resources = {{.count = 9}, {.count = 2}, {.count = 1000}}};
     struct job_limits limits;
     struct app_limit limit;
 
@@ -540,7 +565,8 @@ int main(void)
         cmocka_unit_test(no_number_makes_an_estimate_useless),
         cmocka_unit_test(disk_is_the_least_of_three_bounds),
         cmocka_unit_test(the_figure_of_2004_stands_alone_or_is_bounded),
-        cmocka_unit_test(usable_cpus_follow_preferences_and_bounds),
+        cmocka_unit_test(usable_cpus_follow_the_preferences_in_force),
+        cmocka_unit_test(our_bounds_leave_the_machine_as_it_is),
         cmocka_unit_test(jobs_per_reply_scale_with_processors),
         cmocka_unit_test(limits_in_progress_are_of_the_project_and_of_apps),
         cmocka_unit_test(benchmarks_are_capped_by_those_of_others),

@@ -77,17 +77,17 @@ static void add_coproc(const struct message *message, const struct coproc *copro
                 DELAY_MAX);
 }
 
-void amounts_read(const struct message *message, double cpus, bool share_in_scalar,
+void amounts_read(const struct message *message, struct cpus cpus, bool share_in_scalar,
                   struct amounts *ret_amounts)
 {
     struct amounts *amounts = ret_amounts;
 
-    *amounts = (struct amounts){.resource_count = 1, .share = 1};
+    *amounts = (struct amounts){.resource_count = 1, .our_cpus = cpus.ours, .share = 1};
     amounts->resources[RESOURCE_CPU] = (struct resource){
         .type = TEXT("CPU"),
-        .count = cpus,
+        .count = cpus.usable,
         .seconds = positive(message->cpu_req_seconds, SECONDS_MAX),
-        .instances = positive(message->cpu_req_instances, cpus),
+        .instances = positive(message->cpu_req_instances, cpus.usable),
         .tells_idle = message->has_cpu_req_instances,
         .estimated_delay = between(message->estimated_delay, 0, DELAY_MAX),
     };

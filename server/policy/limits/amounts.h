@@ -15,7 +15,7 @@ enum { RESOURCE_CPU = 0, RESOURCES_MAX = 1 + MESSAGE_COPROCS_MAX };
 
 struct resource {
     struct text type;       /* "CPU", or the coprocessor's name */
-    double count;           /* usable instances */
+    double count;           /* instances that the client uses */
     double seconds;         /* instance-seconds wanted */
     double instances;       /* idle instances wanted */
     bool tells_idle;        /* the client said how many these are */
@@ -24,6 +24,7 @@ struct resource {
 struct amounts {
     struct resource resources[RESOURCES_MAX];
     size_t resource_count;
+    double our_cpus;       /* of the CPUs, those that our limits count */
     bool is_scalar;        /* an old request: one number for all resources */
     double scalar_seconds; /* project-normalized when share is not 1 */
     double share;          /* (0, 1], of this project; 1 unless the request is scalar */
@@ -33,9 +34,16 @@ struct amounts {
  * never when it said dont_send_work. */
 bool message_wants_work(const struct message *message);
 
-/* `cpus` is what limits_usable_cpus says. Numbers that no host can have are bounded. With
+/* The CPUs of a host; at least 1 each. No client obeys our bounds, so they say nothing of what runs
+ * on the host: they scale limits, and bound the width of a job of ours (policy(7) 6.2). */
+struct cpus {
+    double usable; /* by the client, for all its projects */
+    double ours;   /* of these, those that our limits count */
+};
+
+/* `cpus` is what limits_cpus says. Numbers that no host can have are bounded. With
  * `share_in_scalar` the unit of an old request is project-normalized seconds. */
-void amounts_read(const struct message *message, double cpus, bool share_in_scalar,
+void amounts_read(const struct message *message, struct cpus cpus, bool share_in_scalar,
                   struct amounts *ret_amounts);
 /* The index of a type's resource; resource_count when the host has none of that name. The empty
  * name is the CPU. */

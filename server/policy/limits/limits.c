@@ -19,22 +19,21 @@ static int64_t whole(double number)
     return number >= 1e15 ? LIMIT_NONE : (int64_t)number;
 }
 
-double limits_usable_cpus(int64_t p_ncpus, const struct config *config,
-                          const struct global_preferences *preferences,
-                          const struct project_preferences *project)
+struct cpus limits_cpus(int64_t p_ncpus, const struct config *config,
+                        const struct global_preferences *preferences,
+                        const struct project_preferences *project)
 {
-    double cpus = (double)p_ncpus;
+    struct cpus cpus = {.usable = (double)p_ncpus};
 
-    if (config->non_cpu_intensive)
-        return 1;
     if (preferences->max_ncpus_pct > 0 && preferences->max_ncpus_pct < 100)
-        cpus = floor(cpus * preferences->max_ncpus_pct / 100);
-    cpus = fmin(cpus, fmin((double)config->max_ncpus, CPUS_MAX));
+        cpus.usable = floor(cpus.usable * preferences->max_ncpus_pct / 100);
     if (preferences->max_cpus > 0)
-        cpus = fmin(cpus, floor(preferences->max_cpus));
+        cpus.usable = fmin(cpus.usable, floor(preferences->max_cpus));
+    cpus.usable = fmax(fmin(cpus.usable, CPUS_MAX), 1);
+    cpus.ours = config->non_cpu_intensive ? 1 : fmin(cpus.usable, (double)config->max_ncpus);
     if (project->max_cpus > 0)
-        cpus = fmin(cpus, (double)project->max_cpus);
-    return fmax(cpus, 1);
+        cpus.ours = fmin(cpus.ours, (double)project->max_cpus);
+    return cpus;
 }
 
 static int64_t smaller(int64_t a, int64_t b)
@@ -51,7 +50,7 @@ static int64_t limit_for(const struct jobs_limit *given, double processors)
 
 static double instances(const struct amounts *amounts, size_t resource)
 {
-    return resource == RESOURCE_CPU ? amounts->resources[resource].count
+    return resource == RESOURCE_CPU ? amounts->our_cpus
                                     : fmin(amounts->resources[resource].count, GPUS_MAX);
 }
 
@@ -100,9 +99,8 @@ struct job_limits limits_of(const struct config *config, const struct amounts *a
         limits.in_progress[i] = each > 0 ? whole((double)each * count) : LIMIT_NONE;
     }
     if (config->max_wus_to_send > 0) {
-        double processors = config->non_cpu_intensive ? 1
-                                                      : amounts->resources[RESOURCE_CPU].count +
-                                                            config->gpu_multiplier * gpus;
+        double processors =
+            config->non_cpu_intensive ? 1 : amounts->our_cpus + config->gpu_multiplier * gpus;
         int64_t scaled = whole((double)config->max_wus_to_send * processors);
         if (scaled < limits.reply)
             limits.reply = scaled;

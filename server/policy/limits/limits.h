@@ -4,7 +4,7 @@
  * This room answers how much a host may get before any job is looked at. Three come in: the message
  * of the client, the preferences of its user, and config.xml. The preferences are read first
  * (preferences.h): which are in force, and what they say of CPUs, memory, disk, apps and numbers of
- * jobs. With them the processors that count are known (limits_usable_cpus), then what is asked for
+ * jobs. With them the processors that count are known (limits_cpus), then what is asked for
  * of each resource, bounded to what a host can mean (amounts.h), and then the limits here.
  *
  * server/request/ reads the preferences and begins a new day of the quota; server/handout/view.c
@@ -21,10 +21,10 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-/* CPUs that BOINC may use by the preferences in force and the project's bounds; at least 1. */
-double limits_usable_cpus(int64_t p_ncpus, const struct config *config,
-                          const struct global_preferences *preferences,
-                          const struct project_preferences *project);
+/* What BOINC may use by the preferences in force, and what our bounds leave of it. */
+struct cpus limits_cpus(int64_t p_ncpus, const struct config *config,
+                        const struct global_preferences *preferences,
+                        const struct project_preferences *project);
 
 /* Whether any limit counts the jobs that a host has in progress. */
 bool limits_count_in_progress(const struct config *config,
