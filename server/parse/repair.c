@@ -293,6 +293,8 @@ static bool step(struct repaired *repair)
 
 static const char root[] = "scheduler_request";
 
+enum { FORM_HEAD = 256 }; /* bytes in which a form's first field begins */
+
 static size_t past_space(struct text body, size_t at)
 {
     struct text rest = text_trim((struct text){body.at + at, body.length - at});
@@ -303,8 +305,9 @@ static size_t past_space(struct text body, size_t at)
 /* The offset behind the root's start tag; 0: the body does not begin with it. */
 static size_t find_root(struct text body)
 {
+    struct text mark = TEXT("\xef\xbb\xbf"); /* a byte order mark in UTF-8 */
     struct scan scan = scan_begin(body, body.length);
-    size_t at = past_space(body, 0);
+    size_t at = past_space(body, text_starts(body, mark) ? mark.length : 0);
     struct scan_tag tag;
 
     if (text_starts(scan_slice(&scan, at, body.length), TEXT("<?xml")))
@@ -313,6 +316,28 @@ static size_t find_root(struct text body)
         tag.kind != TAG_START || !text_is(tag.name, root))
         return 0;
     return tag.end;
+}
+
+/* What the body is when it is no request. Other programs than BOINC's client send requests too;
+ * their authors learn from these words what to change. */
+static struct text form_of(struct text body)
+{
+    const struct {
+        struct text start, words;
+    } forms[] = {
+        {TEXT("\x1f\x8b"), TEXT("the request is compressed; it has to be sent as plain text")},
+        {TEXT("\xff\xfe"), TEXT("the request is in UTF-16; it has to be in UTF-8")},
+        {TEXT("\xfe\xff"), TEXT("the request is in UTF-16; it has to be in UTF-8")},
+        {TEXT("<\0"), TEXT("the request is in UTF-16; it has to be in UTF-8")},
+        {TEXT("--"), TEXT("the request is part of a form; it has to be the whole body")},
+    };
+
+    for (size_t i = 0; i < sizeof forms / sizeof forms[0]; i++)
+        if (text_starts(body, forms[i].start))
+            return forms[i].words;
+    if (text_contains(text_first(body, FORM_HEAD), TEXT("=%3C")))
+        return TEXT("the request is a field of a form; it has to be the whole body");
+    return TEXT("the request does not begin with <scheduler_request>");
 }
 
 /* The offset of the root's end tag, which has to be the last thing in the body; 0: it is not. */
@@ -382,6 +407,7 @@ struct text repair_next(struct repaired *repair)
 enum status repair_request(struct text body, struct repaired *ret_repaired, struct failure *failure)
 {
     const char *nul = body.length == 0 ? NULL : memchr(body.at, '\0', body.length);
+    struct text whole = body;
     size_t end;
 
     *ret_repaired =
@@ -393,7 +419,7 @@ enum status repair_request(struct text body, struct repaired *ret_repaired, stru
     ret_repaired->body = body;
     ret_repaired->begin = find_root(body);
     if (ret_repaired->begin == 0)
-        return fail(failure, STATUS_INVALID, "the request does not begin with <%s>", root);
+        return fail(failure, STATUS_INVALID, TEXT_FORMAT, TEXT_ARG(form_of(whole)));
     end = find_root_end(body);
     if (end < ret_repaired->begin)
         return fail(failure, STATUS_INVALID, "the request is incomplete: </%s> is missing", root);

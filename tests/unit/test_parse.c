@@ -65,6 +65,43 @@ static void accepts_a_declaration_and_white_space(void **state)
                        "a");
 }
 
+/* Programs on .NET write the mark in front of everything unless told not to. */
+static void accepts_a_byte_order_mark(void **state)
+{
+    (void)state;
+    assert_domain_name("\xef\xbb\xbf" HOST("<domain_name>a</domain_name>"), "a");
+    assert_domain_name(
+        "\xef\xbb\xbf<?xml version=\"1.0\"?>\r\n" HOST("<domain_name>a</domain_name>"), "a");
+}
+
+static void says_in_which_form_a_request_came(void **state)
+{
+    const struct {
+        struct text body;
+        const char *words;
+    } forms[] = {
+        {TEXT("\x1f\x8b\x08\x00\x00"), "compressed"},
+        {TEXT("\xff\xfe<\0s\0"), "UTF-16"},
+        {TEXT("\xfe\xff\0<\0s"), "UTF-16"},
+        {TEXT("<\0s\0c\0h\0"), "UTF-16"},
+        {TEXT("--------------------------d74496d66958873e\r\nContent-Disposition: form-data"),
+         "form"},
+        {TEXT("x=%3Cscheduler_request%3E%0A"), "form"},
+        {TEXT("\x1f<scheduler_request>"), "does not begin with"},
+        {TEXT("\xef\xbb<scheduler_request></scheduler_request>"), "does not begin with"},
+    };
+
+    (void)state;
+    for (size_t i = 0; i < sizeof forms / sizeof forms[0]; i++) {
+        struct parsed *parsed = parse_body(forms[i].body);
+
+        assert_status(STATUS_INVALID, parsed->status);
+        if (strstr(parsed->failure.text, forms[i].words) == NULL)
+            fail_msg("%zu: \"%s\", not %s", i, parsed->failure.text, forms[i].words);
+        parsed_free(parsed);
+    }
+}
+
 static void ends_at_a_nul_byte(void **state)
 {
     static const char whole[] = REQUEST("<hostid>7</hostid>") "\0<junk>";
@@ -458,6 +495,8 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(refuses_what_is_no_complete_request),
         cmocka_unit_test(accepts_a_declaration_and_white_space),
+        cmocka_unit_test(accepts_a_byte_order_mark),
+        cmocka_unit_test(says_in_which_form_a_request_came),
         cmocka_unit_test(ends_at_a_nul_byte),
         cmocka_unit_test(says_nothing_by_default),
         cmocka_unit_test(reads_integers_as_boinc_does),
