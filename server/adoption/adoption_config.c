@@ -221,11 +221,44 @@ static const char *line_of(struct adoption_view *view, int line)
     return text_string(view->arena, text_print(view->arena, "config.xml:%d", line));
 }
 
-/* The feeder's options by which it left out jobs. */
-static bool feeds_a_part(struct text command)
+/* Options of the feeder that decided which jobs went out, or in which order. It takes them with one
+ * dash or two. */
+static const struct {
+    const char *name, *becomes;
+} feeder_options[] = {
+    {"allapps", "gives each app slots by its weight; here <stream>app NAME WEIGHT</stream> does"},
+    {"appids", "leaves jobs out; every server here hands out all"},
+    {"by_batch", "takes batches in turns; here <stream>batch ID WEIGHT</stream> does"},
+    {"mod", "leaves jobs out; every server here hands out all"},
+    {"priority_asc", "takes the lowest priority first; here the highest goes first"},
+    {"purge_stale", "forgets jobs that nobody took; here an unsent job is always on offer"},
+    {"random_order", "shuffles the jobs; here the priority and then the number decide"},
+    {"random_order_db", "shuffles the jobs; here the priority and then the number decide"},
+    {"wmod", "leaves jobs out; every server here hands out all"},
+};
+
+const char *adoption_feeder_option(struct text word)
 {
-    return text_contains(command, TEXT("-mod")) || text_contains(command, TEXT("-wmod")) ||
-           text_contains(command, TEXT("-appids"));
+    while (text_starts(word, TEXT("-")))
+        word = (struct text){word.at + 1, word.length - 1};
+    for (size_t i = 0; i < sizeof(feeder_options) / sizeof(feeder_options[0]); i++)
+        if (text_is(word, feeder_options[i].name))
+            return feeder_options[i].becomes;
+    return NULL;
+}
+
+static void judge_feeder(struct adoption_view *view, const struct adoption_program *program)
+{
+    struct text rest = program->command;
+
+    while (rest.length > 0) {
+        struct text word = text_trim(text_split(&rest, ' '));
+        const char *becomes = text_starts(word, TEXT("-")) ? adoption_feeder_option(word) : NULL;
+
+        if (becomes != NULL)
+            adoption_found(view, ADOPTION_NOTE, "programs", line_of(view, program->line),
+                           "feeder " TEXT_FORMAT " %s", TEXT_ARG(word), becomes);
+    }
 }
 
 static void judge_program(struct adoption_view *view, const struct adoption_program *program)
@@ -257,11 +290,8 @@ static void judge_program(struct adoption_view *view, const struct adoption_prog
                        "%s " TEXT_FORMAT " is not known here: what works with the database and "
                        "files may go on, what reads the feeder's shared memory may not",
                        kind, TEXT_ARG(program->name));
-    if (text_is(program->name, "feeder") && feeds_a_part(program->command))
-        adoption_found(view, ADOPTION_NOTE, "programs", where,
-                       "this feeder leaves jobs out (" TEXT_FORMAT "); every server here hands out "
-                       "all",
-                       TEXT_ARG(program->command));
+    if (text_is(program->name, "feeder"))
+        judge_feeder(view, program);
 }
 
 void adoption_look_at_programs(struct adoption_view *view)

@@ -63,6 +63,9 @@ enum adoption_fate {
 };
 /* The row of adoption_programs.def that fits first. */
 enum adoption_fate adoption_fate_of(struct text name, const char **ret_why);
+/* What an argument of BOINC's feeder ("-random_order", "--appids") did and what does it here, as
+ * the end of a sentence; NULL: nothing that changes for a project. */
+const char *adoption_feeder_option(struct text word);
 
 void adoption_look_at_programs(struct adoption_view *view);
 void adoption_look_at_options(struct adoption_view *view);

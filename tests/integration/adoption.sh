@@ -151,7 +151,7 @@ expect 0 'done: .*table qm_workunit' adopt "$project" --apply --yes
 # --- what stumbles, each said once and clearly
 boinc_folder "$work/odd" "$schema" '<joining>1</joining>' '<maintenance_delay>120</maintenance_delay>' \
     '<locality_scheduling>1</locality_scheduling>' '<debug_send>0</debug_send>' '<debug_quota/>'
-sed -i 's|feeder -d 3|feeder -d 3 -mod 2 0|; s|heaven_maker --daily|trickle_handler --variety x|' "$work/odd/config.xml"
+sed -i 's|feeder -d 3|feeder -d 3 -mod 2 0 --random_order --priority_order|; s|heaven_maker --daily|trickle_handler --variety x|' "$work/odd/config.xml"
 sed -i 's|127.0.0.1/test/download<|127.0.0.1//test/download<|; s|<cmd>feeder.*</cmd>|&<disabled/>|; s|transitioner|made_up|' "$work/odd/config.xml"
 mkdir "$work/odd/log"
 echo 27030 >"$work/odd/db_revision"
@@ -161,11 +161,12 @@ expect 0 '^warning +pages +html/user +there are no web pages' adopt "$work/odd"
 for line in '^warning +pages +config.xml:[0-9]+: download_url .*two slashes' '^note +project +log .*a second folder' \
     '^warning +project +stop_sched' '^warning +programs .*no daemon is BOINC.s transitioner' \
     '^warning +config .*locality_scheduling is not supported' '^note +options .*debug_quota is not read' \
-    '^note +programs .*this feeder leaves jobs out .*-mod 2 0' \
+    '^note +programs .*feeder -mod leaves jobs out' '^note +programs .*feeder --random_order shuffles' \
     '^warning +clients +config.xml: no_work_delay .*trickles.* for 120 s'; do
     claim "$line" grep -qE "$line" "$work/said"
 done
 claim "no word about an option that is off" not grep -q debug_send "$work/said"
+claim "no word about an order that stays" not grep -q priority_order "$work/said"
 claim "no word about the delay where it is short" not grep -q maintenance_delay "$work/said"
 expect 0 'feeder is disabled, and has to stay so' adopt "$work/odd" --all
 sql "$schema" -e "UPDATE app SET homogeneous_redundancy = 1, locality_scheduling = 2, n_size_classes = 3, beta = 1;

@@ -82,6 +82,27 @@ static void what_must_stop_and_what_may_go_on(void **state)
                      FATE_COUNT);
 }
 
+static void what_the_feeder_was_told_is_told_of(void **state)
+{
+    static const char *const told[] = {"-mod", "--wmod", "-appids", "--random_order", "--allapps"};
+    static const char *const the_same[] = {"--priority_order",
+                                           "--priority_order_create_time",
+                                           "--batch_accel",
+                                           "-d",
+                                           "3",
+                                           "--model",
+                                           "--",
+                                           ""};
+
+    (void)state;
+    for (size_t i = 0; i < sizeof(told) / sizeof(told[0]); i++)
+        if (adoption_feeder_option(text_from(told[i])) == NULL)
+            fail_msg("nothing is said of %s", told[i]);
+    for (size_t i = 0; i < sizeof(the_same) / sizeof(the_same[0]); i++)
+        if (adoption_feeder_option(text_from(the_same[i])) != NULL)
+            fail_msg("something is said of %s", the_same[i]);
+}
+
 static void config_is_read_as_the_start_script_does(void **state)
 {
     static const char document[] =
@@ -255,6 +276,7 @@ int main(void)
     static const struct CMUnitTest tests[] = {
         cmocka_unit_test(a_program_is_known_by_its_name_alone),
         cmocka_unit_test(what_must_stop_and_what_may_go_on),
+        cmocka_unit_test(what_the_feeder_was_told_is_told_of),
         cmocka_unit_test(config_is_read_as_the_start_script_does),
         cmocka_unit_test(a_list_without_end_is_refused),
         cmocka_unit_test(an_option_is_added_at_the_end_of_config),
