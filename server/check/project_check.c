@@ -6,12 +6,14 @@
 #include "db/adoption_rows.h"
 #include "db/files.h"
 #include "server/base/arena.h"
+#include "server/base/buffer.h"
 #include "server/base/file.h"
 #include "server/check/connection_check.h"
 #include "server/check/database_settings.h"
 #include "server/policy/plan_class/plan_verdict.h"
 #include "server/project/project.h"
 #include "server/submit/keys.h"
+#include "server/submit/template_advice.h"
 #include "server/submit/template_input.h"
 #include "server/submit/template_output.h"
 #include "server/upload/upload_project.h"
@@ -232,6 +234,15 @@ static void check_joining(struct check *check)
               place(check, "account_creation_rpc_require_consent"));
 }
 
+static void report_lines(struct check *check, struct text lines)
+{
+    while (lines.length > 0) {
+        struct text line = text_split(&lines, '\n');
+
+        found(check, CHECK_WARNING, TEXT_FORMAT, TEXT_ARG(line));
+    }
+}
+
 /* Files that end in "in" or "in.xml" are input templates, those in "out" result templates. */
 static void check_template(struct check *check, const char *name)
 {
@@ -245,6 +256,7 @@ static void check_template(struct check *check, const char *name)
     const struct output_options options = {.upload_url = check->config->upload_url,
                                            .certificates =
                                                !check->config->dont_generate_upload_certificates};
+    struct buffer advice = buffer_in(check->arena);
     struct input_template input;
     struct output_template output;
     if (!is_in && !is_out)
@@ -256,6 +268,11 @@ static void check_template(struct check *check, const char *name)
         status = output_template_read(check->arena, shown, document, &options, &output, &failure);
     if (status != STATUS_OK)
         found(check, CHECK_ERROR, "%s", failure.text);
+    else if (is_in)
+        input_template_advice(&input.file, &advice);
+    else
+        output_template_advice(&output.file, &advice);
+    report_lines(check, buffer_text(&advice));
 }
 
 static void check_templates(struct check *check)

@@ -24,6 +24,7 @@
 #include "server/submit/job_templates.h"
 #include "server/submit/keys.h"
 #include "server/submit/stage.h"
+#include "server/submit/template_advice.h"
 
 #include <inttypes.h>
 #include <stdlib.h>
@@ -140,6 +141,18 @@ struct jobs_count jobs_count(const struct jobs *jobs)
 bool jobs_have_output_files(const struct jobs *jobs)
 {
     return jobs->have_output_files;
+}
+
+struct text jobs_advice(const struct jobs *jobs, struct arena *arena)
+{
+    const struct job_templates *templates = &jobs->templates;
+    struct buffer lines = buffer_in(arena);
+
+    for (size_t i = 0; i < templates->input_count; i++)
+        input_template_advice(&templates->inputs[i].input.file, &lines);
+    for (size_t i = 0; i < templates->output_count; i++)
+        output_template_advice(&templates->outputs[i].output.file, &lines);
+    return buffer_text(&lines);
 }
 
 struct text jobs_last_name(const struct jobs *jobs)

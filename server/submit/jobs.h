@@ -28,6 +28,7 @@
 
 #include "db/rows.h"
 
+struct arena;
 struct config;
 struct db;
 struct job_target;
@@ -74,6 +75,9 @@ struct jobs_count {
 struct jobs_count jobs_count(const struct jobs *jobs);
 /* Whether results of some job made give files back. */
 bool jobs_have_output_files(const struct jobs *jobs);
+/* What is odd in the templates that were read (template_advice.h), a line each; in the caller's
+ * arena. */
+struct text jobs_advice(const struct jobs *jobs, struct arena *arena);
 /* The name of the last job written. */
 struct text jobs_last_name(const struct jobs *jobs);
 

@@ -298,6 +298,12 @@ printf '<workunit>\n<rsc_fpops_est>much</rsc_fpops_est>\n</workunit>\n' >"$proje
 expect 1 'templates/bad_in.xml:2: <rsc_fpops_est>: not a number' in_project jobs create \
     --app demo --in templates/bad_in.xml --out "$QM_SOURCE_DIR/templates/none_out.xml"
 expect 1 'templates/bad_in.xml:2: <rsc_fpops_est>: not a number' in_project check-config
+printf '<workunit>\n<rsc_fpop_est>1e10</rsc_fpop_est>\n</workunit>\n' >"$project/templates/bad_in.xml"
+misspelt='warning: .*bad_in.xml:2: <rsc_fpop_est>: .*did you mean <rsc_fpops_est>'
+expect 0 "$misspelt" in_project jobs create --app demo --in templates/bad_in.xml \
+    --out "$QM_SOURCE_DIR/templates/none_out.xml" --name misspelt
+expect 0 "$misspelt" in_project check-config
+sql -e "DELETE FROM $database.result WHERE name = 'misspelt_0'; DELETE FROM $database.workunit WHERE name = 'misspelt'"
 rm "$project/templates/bad_in.xml"
 
 # A file that lies elsewhere, a priority of its own, and names that cannot be.

@@ -270,6 +270,15 @@ static void tell_jobs(struct session *session, struct jobs_count count, struct t
     (void)fflush(stdout); /* uploads are asked about for some seconds */
 }
 
+static void print_advice(struct text lines)
+{
+    while (lines.length > 0) {
+        struct text line = text_split(&lines, '\n');
+
+        fprintf(stderr, "warning: " TEXT_FORMAT "\n", TEXT_ARG(line));
+    }
+}
+
 enum exit_code command_jobs_create(struct session *session)
 {
     struct jobs_settings settings;
@@ -294,10 +303,12 @@ enum exit_code command_jobs_create(struct session *session)
         status = jobs_begin(&settings, &jobs, &session->failure);
     if (status == STATUS_OK)
         status = create(session, jobs);
-    if (status == STATUS_OK)
+    if (status == STATUS_OK) {
         tell_jobs(session, jobs_count(jobs), jobs_last_name(jobs));
-    else if (jobs != NULL)
+        print_advice(jobs_advice(jobs, session->arena));
+    } else if (jobs != NULL) {
         tell_rest(&settings, jobs_count(jobs));
+    }
     have_output_files = status == STATUS_OK && jobs_have_output_files(jobs);
     jobs_end(jobs, status == STATUS_OK || status == STATUS_DB_UNKNOWN);
     if (have_output_files) { /* takes its time, in which nobody waits for the folder's lock */

@@ -1,0 +1,155 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* One walk over the elements: each is looked up by where it stands, and what is not known but near
+ * a known name was meant to be that. */
+#include "server/submit/template_advice.h"
+
+#include "server/base/buffer.h"
+#include "server/base/near_name.h"
+#include "server/submit/parameters.h"
+#include "server/submit/template.h"
+
+#include <ctype.h>
+#include <stdarg.h>
+#include <stdio.h>
+
+#include "server/base/banned.h"
+
+enum element_context { CONTEXT_FILE, CONTEXT_REFERENCE, CONTEXT_RESULT, CONTEXT_WORKUNIT };
+
+static const struct {
+    enum element_context context;
+    const char *name;
+} known_elements[] = {
+#define ELEMENT(context, name) {CONTEXT_##context, name},
+#include "server/submit/template_advice.def"
+#undef ELEMENT
+};
+enum { KNOWN_COUNT = sizeof known_elements / sizeof known_elements[0], NAME_MOST = 64 };
+
+struct advice {
+    const struct template_file *file;
+    struct buffer *lines;
+    int count;
+};
+
+static void advise(struct advice *advice, const struct template_element *element,
+                   const char *format, ...) PRINTF_LIKE(3, 4);
+static void advise(struct advice *advice, const struct template_element *element,
+                   const char *format, ...)
+{
+    char words[256];
+    va_list arguments;
+
+    if (advice->count++ >= ADVICE_LINES_MAX)
+        return;
+    va_start(arguments, format);
+    (void)vsnprintf(words, sizeof words, format, arguments);
+    va_end(arguments);
+    buffer_print(advice->lines, "%s:%d: <" TEXT_FORMAT ">: %s\n", advice->file->name, element->line,
+                 TEXT_ARG(text_first(element->name, NAME_MOST)), words);
+}
+
+/* The numbers of parameters.def are elements of a workunit too. */
+static bool is_known(enum element_context context, struct text name)
+{
+    for (size_t i = 0; i < KNOWN_COUNT; i++)
+        if (known_elements[i].context == context && text_is(name, known_elements[i].name))
+            return true;
+    return context == CONTEXT_WORKUNIT && parameter_find(name, PARAMETER_TEMPLATE) != NULL;
+}
+
+/* The known name that is nearest, whatever the case of its letters; NULL: none is near. */
+static const char *meant_by(enum element_context context, struct text name)
+{
+    char lower[NAME_MOST];
+    struct near_name near;
+
+    if (name.length > sizeof lower)
+        return NULL;
+    for (size_t i = 0; i < name.length; i++)
+        lower[i] = (char)tolower((unsigned char)name.at[i]);
+    near_name_begin(&near, (struct text){lower, name.length});
+    for (size_t i = 0; i < KNOWN_COUNT; i++)
+        if (known_elements[i].context == context)
+            near_name_try(&near, known_elements[i].name);
+    for (size_t i = 0; context == CONTEXT_WORKUNIT && i < parameter_count; i++)
+        if ((parameters[i].place & PARAMETER_TEMPLATE) != 0)
+            near_name_try(&near, parameters[i].name);
+    return near.nearest;
+}
+
+static void look_at_child(struct advice *advice, enum element_context context,
+                          const struct template_element *element)
+{
+    const char *meant;
+
+    if (is_known(context, element->name))
+        return;
+    if (context == CONTEXT_WORKUNIT && parameter_find(element->name, PARAMETER_ARGUMENT) != NULL) {
+        advise(advice, element, "has no effect here; it is given with the job, as --" TEXT_FORMAT,
+               TEXT_ARG(text_first(element->name, NAME_MOST)));
+        return;
+    }
+    meant = meant_by(context, element->name);
+    if (meant != NULL)
+        advise(advice, element, "is not known and has no effect here; did you mean <%s>?", meant);
+}
+
+static void look_at_children(struct advice *advice, enum element_context context,
+                             const struct template_element *parent)
+{
+    for (const struct template_element *child = parent->first_child; child; child = child->next) {
+        look_at_child(advice, context, child);
+        if (text_is(child->name, "file_ref"))
+            look_at_children(advice, CONTEXT_REFERENCE, child);
+    }
+}
+
+static struct advice begin(const struct template_file *file, struct buffer *lines)
+{
+    return (struct advice){.file = file, .lines = lines};
+}
+
+void input_template_advice(const struct template_file *file, struct buffer *lines)
+{
+    struct advice advice = begin(file, lines);
+
+    for (const struct template_element *element = file->first; element; element = element->next)
+        look_at_children(
+            &advice, text_is(element->name, "workunit") ? CONTEXT_WORKUNIT : CONTEXT_FILE, element);
+}
+
+/* <x/> and <x>1</x>, but not <x>0</x>. */
+static bool has_flag(const struct template_element *element, const char *name)
+{
+    const struct template_element *flag = template_child(element, name);
+
+    return flag != NULL && !text_is(flag->content, "0");
+}
+
+/* Clients take a file without generated_locally for one to download, and one without
+ * upload_when_present for one to keep. */
+static void look_at_output(struct advice *advice, const struct template_element *file_info)
+{
+    if (!has_flag(file_info, "generated_locally"))
+        advise(advice, file_info,
+               "lacks <generated_locally/>: clients try to download this output file, and fail");
+    else if (!has_flag(file_info, "upload_when_present") && !has_flag(file_info, "sticky"))
+        advise(advice, file_info,
+               "lacks <upload_when_present/>: clients never upload this output file");
+    else if (has_flag(file_info, "upload_when_present") && template_child(file_info, "url") == NULL)
+        advise(advice, file_info, "lacks <url><UPLOAD_URL/></url>: clients cannot upload it");
+}
+
+void output_template_advice(const struct template_file *file, struct buffer *lines)
+{
+    struct advice advice = begin(file, lines);
+
+    for (const struct template_element *element = file->first; element; element = element->next) {
+        bool is_file = text_is(element->name, "file_info");
+
+        look_at_children(&advice, is_file ? CONTEXT_FILE : CONTEXT_RESULT, element);
+        if (is_file)
+            look_at_output(&advice, element);
+    }
+}

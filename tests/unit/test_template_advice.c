@@ -1,0 +1,158 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Templates that are right, and do not do what their author means. */
+#include "tests/support/test.h"
+
+#include "server/base/arena.h"
+#include "server/base/buffer.h"
+#include "server/base/file.h"
+#include "server/submit/parameters.h"
+#include "server/submit/template.h"
+#include "server/submit/template_advice.h"
+
+#include <string.h>
+
+#include "server/base/banned.h"
+
+static int setup(void **state)
+{
+    *state = arena_create(16 << 20);
+    return *state == NULL;
+}
+
+static int teardown(void **state)
+{
+    arena_destroy(*state);
+    return 0;
+}
+
+enum kind { INPUT, OUTPUT };
+
+static struct text advice_of(struct arena *arena, enum kind kind, struct text document)
+{
+    struct template_file file;
+    struct failure failure = {.text = ""};
+    struct buffer lines = buffer_in(arena);
+
+    if (template_read(arena, "t", document, kind == INPUT ? "input_template" : "output_template",
+                      &file, &failure) != STATUS_OK)
+        fail_msg("%s", failure.text);
+    (kind == INPUT ? input_template_advice : output_template_advice)(&file, &lines);
+    return buffer_text(&lines);
+}
+
+#define JOB(inside) "<workunit>\n" inside "\n</workunit>"
+#define GIVES(child) \
+    "<file_info>\n<name><OUTFILE_0/></name>\n" child "</file_info>\n<result>\n</result>"
+
+static void says_what_has_no_effect(void **state)
+{
+    static const struct {
+        enum kind kind;
+        const char *document, *wanted; /* the first line; "": none */
+    } rows[] = {
+        {INPUT, JOB("<rsc_fpop_est>1</rsc_fpop_est>"),
+         "t:2: <rsc_fpop_est>: is not known and has no effect here; did you mean <rsc_fpops_est>?"},
+        {INPUT, JOB("<DELAY_BOUND>1</DELAY_BOUND>"),
+         "t:2: <DELAY_BOUND>: is not known and has no effect here; did you mean <delay_bound>?"},
+        {INPUT, JOB("<priority>1</priority>"),
+         "t:2: <priority>: has no effect here; it is given with the job, as --priority"},
+        {INPUT, JOB("<file_ref>\n<openname>x</openname>\n</file_ref>"),
+         "t:3: <openname>: is not known and has no effect here; did you mean <open_name>?"},
+        {INPUT, "<file_info>\n<stcky/>\n</file_info>",
+         "t:2: <stcky>: is not known and has no effect here; did you mean <sticky>?"},
+        {INPUT, JOB("<credit>5</credit><my_own_thing/><plan_class></plan_class>"), ""},
+        {OUTPUT, GIVES("<generated_locally/>"),
+         "t:1: <file_info>: lacks <upload_when_present/>: clients never upload this output file"},
+        {OUTPUT, GIVES("<generated_locally>0</generated_locally><upload_when_present/>"),
+         "t:1: <file_info>: lacks <generated_locally/>: clients try to download this output file, "
+         "and fail"},
+        {OUTPUT, GIVES("<generated_locally/><upload_when_present/>"),
+         "t:1: <file_info>: lacks <url><UPLOAD_URL/></url>: clients cannot upload it"},
+        {OUTPUT, GIVES("<generated_locally/><sticky/>"), ""},
+        {OUTPUT, GIVES("<generated_locally/><upload_when_present/><url><UPLOAD_URL/></url>"), ""},
+        {OUTPUT, GIVES("<generated_locally/><sticky/><max_nbyte>1</max_nbyte>"),
+         "t:3: <max_nbyte>: is not known and has no effect here; did you mean <max_nbytes>?"},
+    };
+
+    for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
+        struct text lines = advice_of(*state, rows[i].kind, text_from(rows[i].document));
+
+        assert_text(text_split(&lines, '\n'), rows[i].wanted);
+        assert_text(lines, "");
+    }
+}
+
+static void numbers_of_jobs_are_known(void **state)
+{
+    for (size_t i = 0; i < parameter_count; i++) {
+        struct text document = text_print(*state, "<workunit><%s>1</%s></workunit>",
+                                          parameters[i].name, parameters[i].name);
+        bool is_told = advice_of(*state, INPUT, document).length > 0;
+
+        if (is_told != ((parameters[i].place & PARAMETER_TEMPLATE) == 0))
+            if (strcmp(parameters[i].name, "credit") != 0) /* BOINC's validators read it there */
+                fail_msg("%s", parameters[i].name);
+    }
+}
+
+static void the_table_is_sorted(void **state)
+{
+    static const char *const rows[] = {
+#define ELEMENT(context, name) #context " " name,
+#include "server/submit/template_advice.def"
+#undef ELEMENT
+    };
+
+    (void)state;
+    for (size_t i = 1; i < sizeof rows / sizeof rows[0]; i++)
+        if (strcmp(rows[i - 1], rows[i]) >= 0)
+            fail_msg("%s stands before %s", rows[i - 1], rows[i]);
+}
+
+static void examples_are_right(void **state)
+{
+    static const struct {
+        enum kind kind;
+        const char *path;
+    } files[] = {
+        {INPUT, "templates/simple_in.xml"},   {INPUT, "templates/several_in.xml"},
+        {INPUT, "templates/sticky_in.xml"},   {INPUT, "tools/demo/in.xml"},
+        {OUTPUT, "templates/simple_out.xml"}, {OUTPUT, "templates/several_out.xml"},
+        {OUTPUT, "templates/none_out.xml"},   {OUTPUT, "tools/demo/out.xml"},
+    };
+
+    for (size_t i = 0; i < sizeof files / sizeof files[0]; i++) {
+        struct text document;
+
+        assert_status(STATUS_OK,
+                      file_read(*state, files[i].path, TEMPLATE_BYTES_MAX, &document, NULL));
+        assert_text(advice_of(*state, files[i].kind, document), "");
+    }
+}
+
+static void no_more_lines_than_are_read(void **state)
+{
+    struct buffer document = buffer_in(*state);
+    struct text lines;
+    int count = 0;
+
+    buffer_add_string(&document, "<workunit>");
+    for (int i = 0; i < 10 * ADVICE_LINES_MAX; i++)
+        buffer_add_string(&document, "<delay_bounds/>");
+    buffer_add_string(&document, "</workunit>");
+    lines = advice_of(*state, INPUT, buffer_text(&document));
+    for (; lines.length > 0; count++)
+        (void)text_split(&lines, '\n');
+    assert_int_equal(count, ADVICE_LINES_MAX);
+}
+
+int main(void)
+{
+    static const struct CMUnitTest tests[] = {
+        cmocka_unit_test(says_what_has_no_effect),     cmocka_unit_test(numbers_of_jobs_are_known),
+        cmocka_unit_test(the_table_is_sorted),         cmocka_unit_test(examples_are_right),
+        cmocka_unit_test(no_more_lines_than_are_read),
+    };
+
+    return cmocka_run_group_tests(tests, setup, teardown);
+}
