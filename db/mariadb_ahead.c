@@ -43,7 +43,7 @@ bool db_sends_ahead(const struct db *db)
 
 void db_send_ahead(struct db *db, bool may)
 {
-    must(db->magic == DB_MAGIC && !db->is_open);
+    must(db->magic == DB_MAGIC && db->state.done == TRANSACTION_IDLE);
     db->can_send_ahead = may && mariadb_can_send_ahead(db);
     db->waits_for_each = false;
 }
@@ -59,7 +59,7 @@ enum status mariadb_check(struct db *db)
         mariadb_note_own(db, "not connected");
         return STATUS_DB_GONE;
     }
-    db->is_open = true;
+    mariadb_move(db, TRANSACTION_ASKS);
     return STATUS_OK;
 }
 
@@ -135,7 +135,8 @@ static enum status read_all(struct db *db)
     }
     db->ahead_count = 0;
     mariadb_add_wait(db, begun_ns);
-    db->is_spoiled = db->is_spoiled || first != STATUS_OK;
+    if (first != STATUS_OK)
+        mariadb_spoil(db);
     return first;
 }
 
@@ -154,7 +155,7 @@ enum status mariadb_read_answers(struct db *db)
 void mariadb_forget_answers(struct db *db)
 {
     db->ahead_count = 0;
-    db->is_spoiled = db->waits_for_each = false;
+    db->waits_for_each = false;
 }
 
 /* --- sending ------------------------------------------------------------------------------- */

@@ -53,8 +53,8 @@ void mariadb_disconnect(struct db *db)
     if (db->mysql != NULL)
         mysql_close(db->mysql);
     db->mysql = NULL;
-    db->has_begun = db->is_open = db->keeps_token = db->can_send_ahead = false;
-    mariadb_forget_parts(db);
+    db->keeps_token = db->can_send_ahead = false;
+    mariadb_end_transaction(db, TRANSACTION_ROLLS_BACK);
     database_facts_free(&db->facts);
 }
 

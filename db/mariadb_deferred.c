@@ -178,24 +178,24 @@ static enum status write_rows(struct db *db, size_t from, size_t to)
 enum status mariadb_write_deferred(struct db *db)
 {
     struct deferred *deferred = &db->deferred;
-    const bool has_part = db->has_part;
+    const bool has_part = transaction_state_has_part(db->state);
     size_t count = deferred->count, others = has_part ? deferred->part_from : count;
     enum status status;
 
-    if (count == 0 || deferred->is_writing)
+    if (count == 0 || deferred->writing != DEFERRED_NOTHING)
         return STATUS_OK;
-    deferred->is_writing = true;
-    deferred->was_mixed = deferred->was_mixed || (db->part_is_marked && others > 0);
-    db->has_part = false;
+    if (others > 0 && transaction_state_is_marked(db->state))
+        mariadb_move(db, PART_IS_MIXED);
+    deferred->writing = DEFERRED_OF_OTHERS;
     status = write_rows(db, 0, others);
-    db->has_part = has_part;
+    deferred->writing = DEFERRED_OWN;
     if (status == STATUS_OK)
         status = write_rows(db, others, count);
-    deferred->is_writing = false;
+    deferred->writing = DEFERRED_NOTHING;
     deferred->part_from = 0;
     mariadb_forget_deferred(db, 0);
     if (status != STATUS_OK) /* what was not written is not there to be committed */
-        db->is_spoiled = true;
+        mariadb_spoil(db);
     return status;
 }
 

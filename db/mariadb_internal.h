@@ -7,6 +7,7 @@
 #include "db/inspect.h"
 #include "db/mariadb.h"
 #include "db/statement.h"
+#include "db/transaction_state.h"
 
 #include <mysql.h>
 
@@ -45,10 +46,10 @@ struct deferred {
         size_t values_size;
     } rows[DEFERRED_MOST];
     size_t count;
-    size_t part_from, savepoint_from; /* how many there were when these began */
-    bool is_passed_by;                /* the next statement has nothing to do with them */
-    bool is_writing;                  /* now */
-    bool was_mixed;                   /* some of before a savepoint were written behind it */
+    size_t part_from;  /* how many there were when the part began */
+    bool is_passed_by; /* the next statement has nothing to do with them */
+    /* What is being written now. */
+    enum { DEFERRED_NOTHING, DEFERRED_OF_OTHERS, DEFERRED_OWN } writing;
     struct arena *arena;
 };
 
@@ -69,23 +70,16 @@ struct db {
         uint64_t meant; /* rows to be changed; DB_ANY_COUNT */
     } ahead[AHEAD_MOST];
     size_t ahead_count;
-    bool can_send_ahead;     /* the library can, and the server keeps to it */
-    bool can_refuse_to_wait; /* the server lets a session wait 0 s for a lock */
-    bool waits_for_each;     /* until a COMMIT: what was sent ahead failed */
-    bool is_spoiled;         /* until a ROLLBACK: the same, so that nothing may be committed */
-    uint64_t turn;           /* raised by each statement that locks or writes; never 0 */
+    bool can_send_ahead;            /* the library can, and the server keeps to it */
+    bool can_refuse_to_wait;        /* the server lets a session wait 0 s for a lock */
+    bool waits_for_each;            /* until a COMMIT, of this transaction or of the next */
+    uint64_t turn;                  /* raised by each statement that locks or writes; never 0 */
+    struct transaction_state state; /* changed by mariadb_move only */
     /* Which transaction this is: see mariadb_transaction.c. */
     bool keeps_token;        /* this connection's transactions begin with a token */
     bool always_keeps_token; /* a test wishes so: see db_keep_token */
-    bool has_begun;          /* the token was written, or sent at least */
-    bool is_open;            /* something was asked since the last end of a transaction */
     /* As the session was told to: see db_wait_for_locks. */
     enum { LOCKS_UNKNOWN, LOCKS_WAITED_FOR, LOCKS_NOT_WAITED_FOR } locks;
-    /* Savepoints: see mariadb_transaction.c. */
-    bool has_trace;      /* the one that tells whether the transaction is still there was sent */
-    bool has_part;       /* a part has begun */
-    bool part_is_marked; /* the savepoint before it was sent, as the part writes */
-    bool part_will_do;   /* db_savepoint sent none: the part had not written by then */
     struct deferred deferred;
     int64_t connection, token;
     struct db_prepared *prepared[STATEMENT_COUNT][STATEMENT_SIZES];
@@ -116,7 +110,12 @@ enum status mariadb_lacks_memory(struct db *db);
 /* What an error number says of a database that was to be opened or tried; 0: it is not fit. */
 enum db_trouble mariadb_trouble(unsigned error);
 
-/* mariadb_transaction.c: whether each transaction is to begin with a token: asked once for each
+/* mariadb_transaction.c */
+/* Changes the state, and asserts that the event may be. */
+void mariadb_move(struct db *db, enum transaction_event event);
+/* Of an open transaction nothing is to be committed any more. */
+void mariadb_spoil(struct db *db);
+/* Whether each transaction is to begin with a token: asked once for each
  * connection that is opened, when it is known what it is connected to. */
 bool mariadb_wants_token(const struct db *db);
 /* Begins a transaction if none has begun, and waits for the answer; behind the above. */
@@ -159,8 +158,8 @@ void mariadb_forget_deferred(struct db *db, size_t count);
 
 /* mariadb_transaction.c: before the part writes for the first time. */
 MUST_CHECK enum status mariadb_mark_part(struct db *db);
-/* When the transaction has ended. */
-void mariadb_forget_parts(struct db *db);
+/* The transaction has ended by `event`, with what it has sent and what waits. */
+void mariadb_end_transaction(struct db *db, enum transaction_event event);
 
 /* mariadb_connection.c: as db_open, for a look at it: answers are waited for as briefly as
  * connections are. *ret_error: the number of the error that stood in the way. */

@@ -41,6 +41,33 @@
 
 #include "server/base/banned.h"
 
+/* What holds in the state. */
+static bool holds(const struct db *db)
+{
+    if (db->state.done == TRANSACTION_IDLE)
+        return db->state.part == PART_NONE && db->ahead_count == 0 && db->deferred.count == 0;
+    return db->deferred.part_from <= db->deferred.count;
+}
+
+void mariadb_move(struct db *db, enum transaction_event event)
+{
+    must(transaction_state_after(db->state, event, &db->state) && holds(db));
+}
+
+void mariadb_spoil(struct db *db)
+{
+    if (db->state.done != TRANSACTION_IDLE)
+        mariadb_move(db, TRANSACTION_FAILS);
+}
+
+void mariadb_end_transaction(struct db *db, enum transaction_event event)
+{
+    db->deferred.part_from = 0;
+    db->deferred.is_passed_by = false;
+    mariadb_forget_deferred(db, 0);
+    mariadb_move(db, event);
+}
+
 void mariadb_add_wait(struct db *db, uint64_t begun_ns)
 {
     db->count.waited_ns += clock_ns() - begun_ns;
@@ -78,7 +105,7 @@ bool mariadb_wants_token(const struct db *db)
 
 void db_keep_token(struct db *db)
 {
-    must(db->magic == DB_MAGIC && !db->is_open);
+    must(db->magic == DB_MAGIC && db->state.done == TRANSACTION_IDLE);
     db->always_keeps_token = true;
     db->keeps_token = mariadb_wants_token(db);
 }
@@ -106,8 +133,14 @@ static enum status send_token(struct db *db)
     status = mariadb_make_room(db, NULL);
     if (status == STATUS_OK)
         status = mariadb_send_text(db, sql, (size_t)length);
-    db->has_begun = status == STATUS_OK;
+    if (status == STATUS_OK)
+        mariadb_move(db, TRANSACTION_WRITES);
     return status;
+}
+
+static bool has_begun(const struct db *db)
+{
+    return db->state.done == TRANSACTION_WRITING || db->state.done == TRANSACTION_SPOILED;
 }
 
 enum status db_begin(struct db *db)
@@ -115,7 +148,7 @@ enum status db_begin(struct db *db)
     enum status status;
 
     must(db->magic == DB_MAGIC);
-    if (db->has_begun || !db->keeps_token)
+    if (has_begun(db) || !db->keeps_token)
         return STATUS_OK;
     status = mariadb_check(db);
     return status == STATUS_OK ? send_token(db) : status;
@@ -125,8 +158,12 @@ enum status mariadb_begin(struct db *db)
 {
     enum status status;
 
-    if (db->has_begun || !db->keeps_token)
+    if (has_begun(db))
         return STATUS_OK;
+    if (!db->keeps_token) {
+        mariadb_move(db, TRANSACTION_WRITES);
+        return STATUS_OK;
+    }
     db->count.round_trips++; /* nothing else is done meanwhile */
     status = send_token(db);
     return status == STATUS_OK ? mariadb_read_answers(db) : status;
@@ -142,13 +179,12 @@ static enum status send_command(struct db *db, const char *sql)
     return status == STATUS_OK ? mariadb_send_text(db, sql, strlen(sql)) : status;
 }
 
-/* The transaction ends, with its savepoints. */
-void mariadb_forget_parts(struct db *db)
+static enum status check_unspoiled(struct db *db)
 {
-    db->has_trace = db->has_part = db->part_is_marked = false;
-    mariadb_forget_deferred(db, 0);
-    db->deferred.part_from = 0;
-    db->deferred.was_mixed = db->deferred.is_passed_by = false;
+    if (db->state.done != TRANSACTION_SPOILED)
+        return STATUS_OK;
+    mariadb_note_own(db, "a part of the transaction has failed");
+    return STATUS_DB_RETRY;
 }
 
 /* `is_kept`: the last statement changed what it changes on condition of the token. Its answer is
@@ -159,15 +195,14 @@ static enum status commit_if(struct db *db, bool is_kept)
 
     if (!is_kept) {
         mariadb_note_own(db, "the server ended the transaction without saying so");
+        mariadb_spoil(db);
         return STATUS_DB_RETRY;
     }
     status = mariadb_write_deferred(db);
     if (status == STATUS_OK)
         status = mariadb_before_command(db);
-    if (status == STATUS_OK && db->is_spoiled) {
-        mariadb_note_own(db, "a part of the transaction has failed");
-        status = STATUS_DB_RETRY;
-    }
+    if (status == STATUS_OK)
+        status = check_unspoiled(db);
     if (status != STATUS_OK)
         return status;
     db->count.statements++;
@@ -175,9 +210,11 @@ static enum status commit_if(struct db *db, bool is_kept)
     db->count.commits++;
     if (!ask(db, "COMMIT"))
         status = mariadb_note_connection(db, "COMMIT", true);
-    db->has_begun = db->waits_for_each = false;
-    mariadb_forget_parts(db);
-    db->is_open = status != STATUS_OK;
+    db->waits_for_each = false;
+    if (status == STATUS_OK)
+        mariadb_end_transaction(db, TRANSACTION_COMMITS);
+    else
+        mariadb_spoil(db);
     return status;
 }
 
@@ -187,7 +224,7 @@ enum status db_commit(struct db *db)
     enum status status = STATUS_OK;
 
     must(db->magic == DB_MAGIC);
-    if (db->has_begun)
+    if (db->keeps_token && has_begun(db))
         status = DB_RUN(db, connection_keep, &kept, .id = db->connection, .token = db->token);
     return status == STATUS_OK ? commit_if(db, kept == 1) : status;
 }
@@ -237,7 +274,7 @@ enum status db_host_commit(struct db *db, int64_t hostid, uint64_t token, int64_
     uint64_t kept = 0;
     enum status status;
 
-    must(db->magic == DB_MAGIC && (db->has_begun || !db->keeps_token));
+    must(db->magic == DB_MAGIC && (has_begun(db) || !db->keeps_token));
     if (contact != NULL)
         end.contact = db_host_contact(contact);
     status = change_guard(db, &end, &kept);
@@ -259,9 +296,7 @@ enum status db_rollback(struct db *db)
     if (db->mysql == NULL)
         return STATUS_DB_GONE;
     (void)!mariadb_read_answers(db);
-    db->is_spoiled = false;
-    db->has_begun = db->is_open = false; /* what follows is another one, with another token */
-    mariadb_forget_parts(db);
+    mariadb_end_transaction(db, TRANSACTION_ROLLS_BACK);
     db->count.statements++;
     db->count.round_trips++;
     if (!ask(db, "ROLLBACK")) {
@@ -275,7 +310,7 @@ enum status db_rollback(struct db *db)
 enum status db_end(struct db *db)
 {
     must(db->magic == DB_MAGIC);
-    return db->is_open ? db_rollback(db) : STATUS_OK;
+    return db->state.done == TRANSACTION_IDLE ? STATUS_OK : db_rollback(db);
 }
 
 /* The rows are found without locks and deleted by their numbers: a DELETE that searches would wait
@@ -335,18 +370,13 @@ enum status db_read_only(struct db *db)
  * the one that was made when the first part began. */
 static enum status send_trace(struct db *db)
 {
-    enum status status = send_command(db, "SAVEPOINT qm_trace");
-
-    db->has_trace = status == STATUS_OK;
-    return status;
+    return send_command(db, "SAVEPOINT qm_trace");
 }
 
 static enum status find_trace(struct db *db)
 {
-    enum status status =
-        db->has_trace ? db_run_text(db, "RELEASE SAVEPOINT qm_trace") : STATUS_DB_RETRY;
+    enum status status = db_run_text(db, "RELEASE SAVEPOINT qm_trace");
 
-    db->has_trace = false;
     return status == STATUS_OK ? send_trace(db) : status;
 }
 
@@ -354,16 +384,12 @@ enum status mariadb_mark_part(struct db *db)
 {
     enum status status;
 
-    if (!db->has_part || db->part_is_marked)
+    if (db->state.part != PART_BEGUN || db->deferred.writing == DEFERRED_OF_OTHERS)
         return STATUS_OK;
     status = send_command(db, "SAVEPOINT qm_part");
-    db->part_is_marked = status == STATUS_OK;
+    if (status == STATUS_OK)
+        mariadb_move(db, PART_IS_MARKED);
     return status;
-}
-
-static enum status undo_part(struct db *db)
-{
-    return db->part_is_marked ? db_run_text(db, "ROLLBACK TO SAVEPOINT qm_part") : find_trace(db);
 }
 
 /* Nothing hangs on the answer, and jobs are being chosen meanwhile: nobody waits for it, so it is
@@ -373,24 +399,35 @@ enum status db_savepoint(struct db *db)
     enum status status = db->deferred.count > db->deferred.part_from ? mariadb_write_deferred(db)
                                                                      : mariadb_check(db);
 
-    db->part_will_do = db->has_part && !db->part_is_marked;
-    if (status == STATUS_OK && !db->part_will_do)
+    if (status == STATUS_OK && db->state.part != PART_BEGUN) /* to which it can go back else */
         status = send_command(db, "SAVEPOINT qm");
+    if (status == STATUS_OK && db->state.part == PART_MARKED)
+        mariadb_move(db, PART_IS_SAVED);
     return status;
 }
 
-static enum status note_mixed(struct db *db)
+/* The part that has not written, or all behind the savepoint `name`. */
+static enum status undo_to(struct db *db, const char *savepoint)
 {
-    mariadb_note_own(db, "what was written cannot be undone by itself");
-    return STATUS_DB_RETRY;
+    enum status status = STATUS_DB_RETRY;
+
+    mariadb_forget_deferred(db, db->deferred.part_from);
+    if (db->state.part == PART_BEGUN)
+        status = find_trace(db);
+    else if (db->state.part != PART_MIXED)
+        status = db_run_text(db, savepoint);
+    else
+        mariadb_note_own(db, "what was written cannot be undone by itself");
+    if (status != STATUS_OK)
+        mariadb_spoil(db);
+    return status;
 }
+
+#define UNDO_PART "ROLLBACK TO SAVEPOINT qm_part"
 
 enum status db_rollback_to_savepoint(struct db *db)
 {
-    mariadb_forget_deferred(db, db->deferred.part_from);
-    if (db->deferred.was_mixed)
-        return note_mixed(db);
-    return db->part_will_do ? undo_part(db) : db_run_text(db, "ROLLBACK TO SAVEPOINT qm");
+    return undo_to(db, db->state.part == PART_MARKED ? UNDO_PART : "ROLLBACK TO SAVEPOINT qm");
 }
 
 /* --- parts ---------------------------------------------------------------------------------- */
@@ -420,12 +457,12 @@ enum status db_part_begin(struct db *db)
     enum status status = STATUS_OK;
 
     must(db->locks == LOCKS_NOT_WAITED_FOR);
-    db->part_is_marked = false;
     db->deferred.part_from = db->deferred.count;
-    db->deferred.was_mixed = db->deferred.is_passed_by = false;
-    if (!db->has_trace)
+    db->deferred.is_passed_by = false;
+    if (db->state.part == PART_NONE)
         status = send_trace(db);
-    db->has_part = status == STATUS_OK;
+    if (status == STATUS_OK)
+        mariadb_move(db, PART_BEGINS);
     return status;
 }
 
@@ -433,18 +470,14 @@ enum status db_part_begin(struct db *db)
  * has not begun, the savepoint of that name is an earlier part's. */
 enum status db_part_undo(struct db *db)
 {
-    enum status status = STATUS_DB_RETRY;
+    enum status status;
 
-    mariadb_forget_deferred(db, db->deferred.part_from);
     db->deferred.is_passed_by = false;
-    if (db->has_part)
-        status = db->deferred.was_mixed ? note_mixed(db) : undo_part(db);
-    db->has_part = false;
-    if (status == STATUS_OK && db->is_spoiled) {
-        mariadb_note_own(db, "a part of the transaction has failed");
-        status = STATUS_DB_RETRY;
-    }
-    return status;
+    if (!transaction_state_has_part(db->state))
+        return STATUS_DB_RETRY;
+    status = undo_to(db, UNDO_PART);
+    mariadb_move(db, PART_ENDS);
+    return status == STATUS_OK ? check_unspoiled(db) : status;
 }
 
 enum { ROWS_OF_CONTACT = 2 }; /* the host's, and its guard row */
@@ -477,7 +510,8 @@ enum status db_part_end(struct db *db, int64_t hostid, uint64_t token, int64_t n
         if (status == STATUS_OK)
             status = db_host_guard(db, hostid, token, now);
     }
-    db->has_part = db->has_part && status != STATUS_OK; /* who fails is undone */
+    if (status == STATUS_OK && transaction_state_has_part(db->state)) /* who fails is undone */
+        mariadb_move(db, PART_ENDS);
     return status;
 }
 
