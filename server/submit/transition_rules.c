@@ -6,7 +6,8 @@
  * Two things differ from BOINC's transitioner. A workunit that has its answer gets no error bits
  * any more: results that were cancelled because of the answer are counted in the total and not as
  * wanted, so that the last allowed one would make an error of a workunit that succeeded. And files
- * of a VALIDATE_ERROR are deleted as those of other errors are: some of them may be there. */
+ * of a VALIDATE_ERROR are deleted as those of other errors are, and those of missing replies at the
+ * end: some of them may be there. */
 #include "server/submit/transition_rules.h"
 
 #include "db/states.h"
@@ -71,7 +72,14 @@ static void time_out(struct transition *transition)
     }
 }
 
-/* 1: nothing is left to compare with. */
+/* A success that came when its files were deleted may have brought them once more. */
+static void close_success(struct due_result_row *result, int64_t validate_state)
+{
+    result->validate_state = validate_state;
+    result->file_delete_state = FILE_DELETE_INIT;
+}
+
+/* 1: nothing is left to compare with, or nothing to compare. */
 static void find_too_late(struct transition *transition)
 {
     int64_t canonical = transition->workunit->canonical_resultid;
@@ -80,11 +88,12 @@ static void find_too_late(struct transition *transition)
     for (size_t i = 0; i < transition->count && canonical != 0; i++)
         if (transition->results[i].id == canonical)
             is_gone = transition->results[i].file_delete_state == FILE_DELETE_DONE;
-    for (size_t i = 0; i < transition->count && is_gone; i++) {
+    for (size_t i = 0; i < transition->count && canonical != 0; i++) {
         struct due_result_row *result = &transition->results[i];
 
-        if (is_success(result) && result->validate_state == VALIDATE_INIT)
-            result->validate_state = VALIDATE_TOO_LATE;
+        if (is_success(result) && result->validate_state == VALIDATE_INIT &&
+            (is_gone || result->file_delete_state != FILE_DELETE_INIT))
+            close_success(result, VALIDATE_TOO_LATE);
     }
 }
 
@@ -197,7 +206,7 @@ static void give_up(struct transition *transition)
     cancel_unsent(transition);
     for (size_t i = 0; i < transition->count; i++)
         if (is_unjudged(&transition->results[i]))
-            transition->results[i].validate_state = VALIDATE_NO_CHECK;
+            close_success(&transition->results[i], VALIDATE_NO_CHECK);
     if (transition->workunit->assimilate_state == ASSIMILATE_INIT)
         transition->workunit->assimilate_state = ASSIMILATE_READY;
 }
@@ -265,36 +274,63 @@ static bool is_final(const struct due_result_row *result, int64_t now)
     return result->outcome != OUTCOME_NO_REPLY || result->report_deadline <= now;
 }
 
-/* 7. Returns when files are to be deleted that it is too early for; TRANSITION_NEVER: none. */
-static int64_t delete_files(struct transition *transition)
+/* 7. While its host may report it, a result without a report keeps what was uploaded for it: that
+ * may be the first answer, or be compared with the answer. */
+static bool has_no_use(const struct due_result_row *result, bool all_final, bool is_canonical)
+{
+    if (result->server_state != RESULT_OVER)
+        return false;
+    switch (result->outcome) {
+    case OUTCOME_CLIENT_ERROR:
+    case OUTCOME_VALIDATE_ERROR:
+        return all_final || !is_canonical;
+    case OUTCOME_SUCCESS:
+        return result->validate_state != VALIDATE_INIT && (all_final || !is_canonical);
+    case OUTCOME_NO_REPLY:
+    case OUTCOME_CLIENT_DETACHED:
+        return all_final;
+    default: /* never sent */
+        return false;
+    }
+}
+
+static void mark_files(struct transition *transition, bool all_final)
 {
     struct due_workunit_row *workunit = transition->workunit;
-    int64_t now = transition->rules->now, last = 0;
-    bool all_final = true;
 
-    if (workunit->assimilate_state != ASSIMILATE_DONE)
-        return TRANSITION_NEVER;
-    for (size_t i = 0; i < transition->count; i++) {
-        all_final = all_final && is_final(&transition->results[i], now);
-        if (transition->results[i].received_time > last)
-            last = transition->results[i].received_time;
-    }
-    if (now < last + transition->rules->delete_delay)
-        return last + transition->rules->delete_delay;
     if (all_final && workunit->file_delete_state == FILE_DELETE_INIT)
         workunit->file_delete_state = FILE_DELETE_READY;
     for (size_t i = 0; i < transition->count; i++) {
         struct due_result_row *result = &transition->results[i];
-        bool is_finished =
-            result->server_state == RESULT_OVER &&
-            (result->outcome == OUTCOME_CLIENT_ERROR || result->outcome == OUTCOME_VALIDATE_ERROR ||
-             (result->outcome == OUTCOME_SUCCESS && result->validate_state != VALIDATE_INIT));
 
-        if (is_finished && result->file_delete_state == FILE_DELETE_INIT &&
-            (all_final || result->id != workunit->canonical_resultid))
+        if (result->file_delete_state == FILE_DELETE_INIT &&
+            has_no_use(result, all_final, result->id == workunit->canonical_resultid))
             result->file_delete_state = FILE_DELETE_READY;
     }
-    return TRANSITION_NEVER;
+}
+
+/* 7. Returns when files are to be deleted that it is too early for; TRANSITION_NEVER: none. */
+static int64_t delete_files(struct transition *transition)
+{
+    int64_t now = transition->rules->now, last = 0, next = TRANSITION_NEVER;
+    bool all_final = true;
+
+    if (transition->workunit->assimilate_state != ASSIMILATE_DONE)
+        return TRANSITION_NEVER;
+    for (size_t i = 0; i < transition->count; i++) {
+        const struct due_result_row *result = &transition->results[i];
+        bool is_ended = is_final(result, now);
+
+        all_final = all_final && is_ended;
+        if (result->received_time > last)
+            last = result->received_time;
+        if (!is_ended && result->outcome == OUTCOME_NO_REPLY && result->report_deadline < next)
+            next = result->report_deadline;
+    }
+    if (now < last + transition->rules->delete_delay)
+        return last + transition->rules->delete_delay;
+    mark_files(transition, all_final);
+    return next;
 }
 
 /* 8 */

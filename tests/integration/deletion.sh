@@ -128,6 +128,34 @@ claim "it is tried again" test "$(rows "SELECT MAX(file_delete_state) FROM resul
     FROM workunit")" = 22
 claim "and done" not test -e "$uploads/out 91" -o -e "$work/down/input_92"
 
+# --- what was uploaded, and never reported: it goes with the answer
+due() { rows "UPDATE workunit SET transition_time = $now - 1 WHERE id = 60"; }
+add_job 60 0 input_60
+add_result 601 60 0
+add_result 602 60 0
+rows "UPDATE result SET server_state = 4, outcome = 0, validate_state = 0, report_deadline = $now - 1 WHERE id = 602"
+add_result 603 60 0
+rows "UPDATE result SET outcome = 7, validate_state = 0 WHERE id = 603"
+add_result 604 60 0
+rows "UPDATE result SET server_state = 4, outcome = 0, validate_state = 0, report_deadline = $now + 5 WHERE id = 604;
+    UPDATE workunit SET canonical_resultid = 601 WHERE id = 60"
+due
+delete_files
+claim "while a host may report, no file of an unreported result goes" test -e "$uploads/out 601" -a \
+    -e "$uploads/out 602" -a -e "$uploads/out 603" -a -e "$uploads/out 604"
+now=$((now + 6)) # the last deadline has passed
+due
+delete_files
+for id in 601 602 603 604; do
+    claim "at the end the file of $id goes" not test -e "$uploads/out $id"
+done
+echo again >"$uploads/out 604" # uploaded late, and then reported
+rows "UPDATE result SET outcome = 1, received_time = $now WHERE id = 604"
+due
+delete_files
+claim "a report behind the deletion is too late" test "$(rows "SELECT validate_state FROM result WHERE id = 604")" = 5
+claim "and its file goes too" not test -e "$uploads/out 604"
+
 # --- a folder that becomes empty by it
 find "$work/down" -type f -delete
 add_job 93 1 input_93

@@ -391,14 +391,79 @@ static void files_go_when_nobody_needs_them(void **state)
     assert_i64(world.changed[1].file_delete_state, FILE_DELETE_READY);
     assert_i64(world.changed[2].file_delete_state, FILE_DELETE_INIT);
     assert_i64(world.changed[3].file_delete_state, FILE_DELETE_READY);
-    assert_i64(world.after.transition_time, TRANSITION_NEVER);
+    assert_i64(world.after.transition_time, NOW + 1);
     world.results[2].report_deadline = NOW;
     decide(&world);
     assert_i64(world.after.file_delete_state, FILE_DELETE_READY);
     assert_i64(world.changed[0].file_delete_state, FILE_DELETE_READY);
+    assert_i64(world.changed[2].file_delete_state, FILE_DELETE_READY);
+    assert_i64(world.after.transition_time, TRANSITION_NEVER);
     world.before.assimilate_state = ASSIMILATE_READY;
     decide(&world);
     assert_i64(world.after.file_delete_state, FILE_DELETE_INIT);
+}
+
+/* What was uploaded for them may be compared with the answer, until that goes. */
+static void files_without_a_report_go_with_the_answer(void **state)
+{
+    struct world world = begin();
+
+    (void)state;
+    world.before.canonical_resultid = 100;
+    world.before.assimilate_state = ASSIMILATE_DONE;
+    add(&world, RESULT_OVER, OUTCOME_SUCCESS, VALIDATE_VALID);
+    add_over(&world, OUTCOME_NO_REPLY)->report_deadline = NOW;
+    add_over(&world, OUTCOME_CLIENT_DETACHED);
+    add_over(&world, OUTCOME_DIDNT_NEED);
+    add(&world, RESULT_IN_PROGRESS, OUTCOME_INIT, VALIDATE_INIT)->report_deadline = NOW;
+    decide(&world);
+    assert_i64(world.changed[1].file_delete_state, FILE_DELETE_INIT);
+    assert_i64(world.changed[2].file_delete_state, FILE_DELETE_INIT);
+    world.results[4].report_deadline = NOW - 1; /* the last one */
+    decide(&world);
+    for (int i = 0; i < 3; i++)
+        assert_i64(world.changed[i].file_delete_state, FILE_DELETE_READY);
+    assert_i64(world.changed[3].file_delete_state, FILE_DELETE_INIT);
+    assert_i64(world.changed[4].file_delete_state, FILE_DELETE_READY);
+}
+
+static void without_an_answer_they_go_at_the_end(void **state)
+{
+    struct world world = begin();
+
+    (void)state;
+    world.before.error_mask = WU_ERROR_CANCELLED;
+    world.before.assimilate_state = ASSIMILATE_DONE;
+    add_over(&world, OUTCOME_NO_REPLY)->report_deadline = NOW;
+    add(&world, RESULT_IN_PROGRESS, OUTCOME_INIT, VALIDATE_INIT)->report_deadline = NOW + DAY;
+    decide(&world);
+    assert_i64(world.changed[0].file_delete_state, FILE_DELETE_INIT);
+    world.results[1].report_deadline = NOW - 1;
+    decide(&world);
+    assert_i64(world.changed[0].file_delete_state, FILE_DELETE_READY);
+    assert_i64(world.changed[1].file_delete_state, FILE_DELETE_READY);
+}
+
+/* It may have uploaded once more what was deleted. */
+static void a_report_behind_the_deletion_is_too_late(void **state)
+{
+    struct world world = begin();
+
+    (void)state;
+    world.before.canonical_resultid = 100;
+    world.before.assimilate_state = ASSIMILATE_DONE;
+    add(&world, RESULT_OVER, OUTCOME_SUCCESS, VALIDATE_VALID)->file_delete_state =
+        FILE_DELETE_ERROR;
+    add_over(&world, OUTCOME_SUCCESS)->file_delete_state = FILE_DELETE_DONE;
+    decide(&world);
+    assert_i64(world.changed[1].validate_state, VALIDATE_TOO_LATE);
+    assert_i64(world.changed[1].file_delete_state, FILE_DELETE_READY);
+    assert_i64(world.changed[0].file_delete_state, FILE_DELETE_ERROR);
+    world.before.canonical_resultid = 0;
+    world.before.error_mask = WU_ERROR_CANCELLED;
+    decide(&world);
+    assert_i64(world.changed[1].validate_state, VALIDATE_NO_CHECK);
+    assert_i64(world.changed[1].file_delete_state, FILE_DELETE_READY);
 }
 
 static void a_second_look_changes_nothing(void **state)
@@ -489,8 +554,17 @@ static void decide_slowly(struct world *world)
             world->changed[i].outcome = OUTCOME_NO_REPLY;
         }
     const struct due_result_row *canonical = by_id(world, after->canonical_resultid);
-    if (canonical != NULL && canonical->file_delete_state == FILE_DELETE_DONE)
-        move(world, RESULT_OVER, OUTCOME_SUCCESS, VALIDATE_INIT, NONE, VALIDATE_TOO_LATE);
+    bool is_gone = canonical != NULL && canonical->file_delete_state == FILE_DELETE_DONE;
+    for (size_t i = 0; i < world->count && canonical != NULL; i++) {
+        struct due_result_row *result = &world->changed[i];
+
+        if (result->server_state == RESULT_OVER && result->outcome == OUTCOME_SUCCESS &&
+            result->validate_state == VALIDATE_INIT &&
+            (is_gone || result->file_delete_state != FILE_DELETE_INIT)) {
+            result->validate_state = VALIDATE_TOO_LATE;
+            result->file_delete_state = FILE_DELETE_INIT;
+        }
+    }
     has_new = number_of(world, RESULT_OVER, OUTCOME_SUCCESS, VALIDATE_INIT) > 0;
     is_late = has_new || number_of(world, RESULT_OVER, OUTCOME_SUCCESS, VALIDATE_INCONCLUSIVE) > 0;
     success = number_of(world, RESULT_OVER, OUTCOME_SUCCESS, NONE) -
@@ -520,8 +594,16 @@ static void decide_slowly(struct world *world)
     if (after->error_mask != 0) {
         move(world, RESULT_UNSENT, NONE, NONE, OUTCOME_DIDNT_NEED, NONE);
         move(world, RESULT_INACTIVE, NONE, NONE, OUTCOME_DIDNT_NEED, NONE);
-        move(world, RESULT_OVER, OUTCOME_SUCCESS, VALIDATE_INIT, NONE, VALIDATE_NO_CHECK);
-        move(world, RESULT_OVER, OUTCOME_SUCCESS, VALIDATE_INCONCLUSIVE, NONE, VALIDATE_NO_CHECK);
+        for (size_t i = 0; i < world->count; i++) {
+            struct due_result_row *result = &world->changed[i];
+
+            if (result->server_state == RESULT_OVER && result->outcome == OUTCOME_SUCCESS &&
+                (result->validate_state == VALIDATE_INIT ||
+                 result->validate_state == VALIDATE_INCONCLUSIVE)) {
+                result->validate_state = VALIDATE_NO_CHECK;
+                result->file_delete_state = FILE_DELETE_INIT;
+            }
+        }
         if (after->assimilate_state == ASSIMILATE_INIT)
             after->assimilate_state = ASSIMILATE_READY;
     }
@@ -547,6 +629,10 @@ static void decide_slowly(struct world *world)
             settled && result->server_state == RESULT_OVER &&
             !(result->outcome == OUTCOME_SUCCESS && result->validate_state == VALIDATE_INIT) &&
             !(result->outcome == OUTCOME_NO_REPLY && result->report_deadline > NOW);
+        if (after->assimilate_state == ASSIMILATE_DONE && result->server_state == RESULT_OVER &&
+            result->outcome == OUTCOME_NO_REPLY && result->report_deadline > NOW &&
+            result->report_deadline < deletion)
+            deletion = result->report_deadline;
     }
     if (after->assimilate_state == ASSIMILATE_DONE && NOW < last + world->rules.delete_delay)
         deletion = last + world->rules.delete_delay;
@@ -561,6 +647,8 @@ static void decide_slowly(struct world *world)
                 result->file_delete_state == FILE_DELETE_INIT &&
                 (result->outcome == OUTCOME_CLIENT_ERROR ||
                  result->outcome == OUTCOME_VALIDATE_ERROR ||
+                 (settled && (result->outcome == OUTCOME_NO_REPLY ||
+                              result->outcome == OUTCOME_CLIENT_DETACHED)) ||
                  (result->outcome == OUTCOME_SUCCESS && result->validate_state != VALIDATE_INIT)))
                 result->file_delete_state = FILE_DELETE_READY;
         }
@@ -672,6 +760,9 @@ int main(void)
         cmocka_unit_test(names_go_on_behind_the_highest_number),
         cmocka_unit_test(a_deferred_assimilation_comes_with_the_last_result),
         cmocka_unit_test(files_go_when_nobody_needs_them),
+        cmocka_unit_test(files_without_a_report_go_with_the_answer),
+        cmocka_unit_test(without_an_answer_they_go_at_the_end),
+        cmocka_unit_test(a_report_behind_the_deletion_is_too_late),
         cmocka_unit_test(a_second_look_changes_nothing),
         cmocka_unit_test(the_slow_way_agrees),
     };

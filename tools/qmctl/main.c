@@ -178,8 +178,9 @@ static const struct option transition_options[] = {
      "marked; 3: later, when all its results are over; anything else is a failure, and tried again "
      "in ten minutes."},
     {"delete-files", NULL, NULL,
-     "Deletes the files of jobs that were assimilated, after delete_delay_hours; not what is "
-     "marked no_delete, nor input files that an unfinished job needs too, nor those of a job with "
+     "Deletes the files of jobs that were assimilated, after delete_delay_hours, with what was "
+     "uploaded for results that were never reported; not what is marked no_delete, nor input files "
+     "that an unfinished job needs too, nor those of a job with "
      "nodelete in its name. Where a folder is missing or empty it is tried again every hour."},
     {"command-seconds", NULL, "N", "A command may take so long (600)."},
     {"trust", NULL, NULL,
