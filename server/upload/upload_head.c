@@ -22,21 +22,26 @@ enum head_value {
     {                        \
         tag, sizeof(tag) - 1 \
     }
-#define TAGS(name)                        \
-    {                                     \
-        TAG(name ">"), TAG("</" name ">") \
+#define FIRST_OF(name)                           \
+    {                                            \
+        TAG(name ">"), TAG("</" name ">"), false \
+    }
+#define LAST_OF(name)                           \
+    {                                           \
+        TAG(name ">"), TAG("</" name ">"), true \
     }
 static const struct {
     struct text open; /* behind its '<' */
     struct text close;
+    bool last_counts; /* where there are several */
 } value_tags[VALUE_COUNT] = {
-    [VALUE_GET_FILE_SIZE] = TAGS("get_file_size"),
-    [VALUE_NAME] = TAGS("name"),
-    [VALUE_XML_SIGNATURE] = TAGS("xml_signature"),
-    [VALUE_MAX_NBYTES] = TAGS("max_nbytes"),
-    [VALUE_NBYTES] = TAGS("nbytes"),
-    [VALUE_MD5_CKSUM] = TAGS("md5_cksum"),
-    [VALUE_OFFSET] = TAGS("offset"),
+    [VALUE_GET_FILE_SIZE] = FIRST_OF("get_file_size"),
+    [VALUE_NAME] = FIRST_OF("name"),
+    [VALUE_XML_SIGNATURE] = FIRST_OF("xml_signature"),
+    [VALUE_MAX_NBYTES] = FIRST_OF("max_nbytes"),
+    [VALUE_NBYTES] = LAST_OF("nbytes"),
+    [VALUE_MD5_CKSUM] = LAST_OF("md5_cksum"),
+    [VALUE_OFFSET] = LAST_OF("offset"),
 };
 
 /* One walk over a head. */
@@ -64,7 +69,7 @@ static bool take_value(struct head_walk *walk, enum head_value value)
     length = text_find(content, close);
     if (length == content.length)
         return false;
-    if (!walk->has[value]) {
+    if (!walk->has[value] || value_tags[value].last_counts) {
         walk->has[value] = true;
         walk->values[value] = text_trim(text_first(content, length));
     }

@@ -4,9 +4,10 @@
  *
  * A head is XML-like text that never was XML. It asks for the size of a file, or it announces one,
  * and then the file's bytes follow behind the line of <data>. Elements may come in any order, on
- * lines of their own or not; unknown ones are passed over, and of a repeated one the first counts.
- * The form of clients 3 to 6.12, which echoes what the server once told of the file, is read by the
- * same rules. */
+ * lines of their own or not; unknown ones are passed over. Clients 3 to 6.12 echo what the server
+ * once told of the file, or after a restart their state file, which has the size and the checksum
+ * of some earlier moment: so of repeated sizes, checksums and offsets the last counts, which is of
+ * what follows. Of all others, which the certificate covers, it is the first. */
 #ifndef SERVER_UPLOAD_UPLOAD_HEAD_H
 #define SERVER_UPLOAD_UPLOAD_HEAD_H
 

@@ -123,6 +123,21 @@ for number in 3.9 -1 1e99 '' 99999999999999999999; do
     { load head n 1 0 20000000 && printf x; } | sed "s|<nbytes>1<|<nbytes>$number<|" >"$work/forged"
     claim "'$number' is no size" refused 'nbytes is not a number' send "$work/forged" --max-time 2
 done
+# A client of 3.00 to 6.12 that was started again echoes its state file inside the signed block.
+echoes() { # NAME NBYTES FILE
+    local lines="<nbytes>$2<\/nbytes>\n<md5_cksum><\/md5_cksum>\n<status>1<\/status>"
+    load head "$1" "$(size "$3")" 0 "$(size "$3")" "$(md5sum "$3" | cut -c 1-32)" |
+        sed "0,/<name>/s/<name>.*/&\n$lines/" >"$work/forged"
+    cat "$3" >>"$work/forged"
+    send "$work/forged"
+}
+claim "an echoed size of a file that was not there yet" answered 0 echoes echo_0_0 0.000000 "$work/data"
+claim "is not the file's" is_stored echo_0_0 "$work/data"
+claim "nor is an echoed nothing" answered 0 echoes echo_1_0 0 "$work/data"
+claim "the file is whole" is_stored echo_1_0 "$work/data"
+: >"$work/nothing"
+claim "a file of no bytes is one" answered 0 echoes echo_2_0 0 "$work/nothing"
+claim "it is stored" is_stored echo_2_0 "$work/nothing"
 head -c 300000 /dev/urandom >"$work/forged"
 claim "bytes without a head" answered 1 send "$work/forged" --max-time 2
 

@@ -105,6 +105,57 @@ static void heads_of_old_clients_are_read(void **state)
     assert_string_equal(head.md5, "");
 }
 
+/* After a restart a client of 3.00 to 6.12 echoes the lines of its own state file, which say how
+ * many bytes were there when they were written, and behind them it says what it sends. */
+static void behind_an_echo_the_last_counts(void **state)
+{
+    static const char echoed[] =
+        "<file_upload>\n<file_info>\n    <name>wu_1_0_r7_0</name>\n    <nbytes>%s</nbytes>\n"
+        "    <max_nbytes>5000.000000</max_nbytes>\n    <generated_locally/>\n"
+        "    <md5_cksum>%s</md5_cksum>\n    <status>1</status>\n    <upload_when_present/>\n"
+        "<xml_signature>\n00ff\n.\n</xml_signature>\n</file_info>\n<nbytes>%s</nbytes>\n"
+        "<md5_cksum>%s</md5_cksum>\n<offset>%s</offset>\n<data>\nXYZ";
+    static const char first_md5[] = "d41d8cd98f00b204e9800998ecf8427e",
+                      last_md5[] = "9623ae8c59d2a2924a936244e14583ec";
+    struct upload_head head;
+
+    (void)state;
+    head = read_whole(text_print(case_arena, echoed, "0.000000", "", "4000", last_md5, "100"));
+    assert_null(head.fault);
+    assert_i64(head.nbytes, 4000);
+    assert_i64(head.offset, 100);
+    assert_string_equal(head.md5, last_md5);
+    assert_string_equal(head.name, "wu_1_0_r7_0");
+    assert_real(head.max_nbytes, 5000, 0);
+    assert_text(head.signature, "00ff\n.");
+    head = read_whole(text_print(case_arena, echoed, "0", first_md5, "4000", last_md5, "0"));
+    assert_i64(head.nbytes, 4000);
+    assert_string_equal(head.md5, last_md5);
+    head = read_whole(text_print(case_arena, echoed, "0", first_md5, "0", first_md5, "0"));
+    assert_null(head.fault);
+    assert_i64(head.nbytes, 0);
+    head = read_whole(text_print(case_arena, echoed, "7", "", "3.9", "", "0"));
+    assert_non_null(head.fault);
+    head = read_whole(text_print(case_arena, echoed, "7", first_md5, "4000", "", "0"));
+    assert_string_equal(head.md5, "");
+}
+
+/* What is signed says so once: a second one is whoever's. */
+static void of_what_is_signed_the_first_counts(void **state)
+{
+    struct upload_head head;
+
+    (void)state;
+    head = read_whole(TEXT("<file_upload>\n<file_info>\n<name>a</name>\n<name>b</name>\n"
+                           "<max_nbytes>5</max_nbytes>\n<max_nbytes>6</max_nbytes>\n"
+                           "<xml_signature>\n0\n.\n</xml_signature>\n"
+                           "<xml_signature>\n1\n.\n</xml_signature>\n</file_info>\n"
+                           "<nbytes>4</nbytes>\n<offset>0</offset>\n<data>\n"));
+    assert_string_equal(head.name, "a");
+    assert_real(head.max_nbytes, 5, 0);
+    assert_text(head.signature, "0\n.");
+}
+
 /* Since client 5.9.3 with a checksum between the two numbers. Lines may end with CR LF. */
 static void order_and_line_ends_are_free(void **state)
 {
@@ -222,6 +273,9 @@ int main(void)
                                         case_arena_teardown),
         cmocka_unit_test(a_query_is_read_on_many_lines_and_on_one),
         cmocka_unit_test(heads_of_old_clients_are_read),
+        cmocka_unit_test_setup_teardown(behind_an_echo_the_last_counts, case_arena_setup,
+                                        case_arena_teardown),
+        cmocka_unit_test(of_what_is_signed_the_first_counts),
         cmocka_unit_test(order_and_line_ends_are_free),
         cmocka_unit_test_setup_teardown(numbers_are_whole_or_faults, case_arena_setup,
                                         case_arena_teardown),
