@@ -166,15 +166,14 @@ bool adoption_has_doubled_slash(struct text url)
     return scheme < url.length && text_contains(behind(url, scheme + 3), TEXT("//"));
 }
 
+/* What project_check says of master_url is among the findings. */
 static void look_at_urls(struct adoption_view *view)
 {
     const struct config *config = view->config;
     const struct {
         const char *name;
         struct text url;
-    } urls[] = {{"master_url", config->master_url},
-                {"download_url", config->download_url},
-                {"upload_url", config->upload_url}};
+    } urls[] = {{"download_url", config->download_url}, {"upload_url", config->upload_url}};
 
     for (size_t i = 0; i < sizeof(urls) / sizeof(urls[0]); i++)
         if (adoption_has_doubled_slash(urls[i].url))
@@ -183,12 +182,6 @@ static void look_at_urls(struct adoption_view *view)
                            TEXT_FORMAT " has two slashes in a row, which nginx joins before it "
                                        "looks for a location, and Apache does not",
                            TEXT_ARG(urls[i].url));
-    if (config->master_url.length > 0 && !text_ends(config->master_url, TEXT("/")))
-        adoption_found(view, ADOPTION_WARNING, "pages",
-                       config_place(config, "master_url", view->arena),
-                       TEXT_FORMAT " does not end in a slash; clients know the project by the URL "
-                                   "to the letter, so it should be the one that they attached to",
-                       TEXT_ARG(config->master_url));
 }
 
 static bool is_in_config(const struct config *config, struct text url)

@@ -10,6 +10,7 @@
 #include "server/base/file.h"
 #include "server/check/connection_check.h"
 #include "server/check/database_settings.h"
+#include "server/check/master_url.h"
 #include "server/policy/plan_class/plan_verdict.h"
 #include "server/project/project.h"
 #include "server/submit/keys.h"
@@ -96,6 +97,27 @@ static void check_config(struct check *check)
         found(check, CHECK_STOPS, "%s", failure.text);
 }
 
+/* Whether anybody can join there, and whether volunteers see it as it is written. */
+static void check_address(struct check *check)
+{
+    struct text url = check->config->master_url, spelled;
+    enum master_url_fault fault = master_url_judge(url);
+
+    if (url.length == 0)
+        return;
+    if (fault != MASTER_URL_NONE) {
+        found(check, CHECK_ERROR, "%s: " TEXT_FORMAT " %s", place(check, "master_url"),
+              TEXT_ARG(url), master_url_fault_words(fault));
+        return;
+    }
+    spelled = master_url_spelled(check->arena, url);
+    if (!text_equal(url, spelled))
+        found(check, CHECK_WARNING,
+              "%s: clients spell " TEXT_FORMAT " as " TEXT_FORMAT
+              ", under which they know the project: so should this option",
+              place(check, "master_url"), TEXT_ARG(url), TEXT_ARG(spelled));
+}
+
 static void check_options(struct check *check)
 {
     const struct config *config = check->config;
@@ -108,6 +130,7 @@ static void check_options(struct check *check)
     for (size_t i = 0; i < sizeof options / sizeof options[0]; i++)
         if (options[i].value.length == 0)
             found(check, CHECK_ERROR, "config.xml: %s is not given", options[i].name);
+    check_address(check);
 }
 
 /* As a server takes it: from the project's folder where it is relative. */

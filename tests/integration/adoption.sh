@@ -181,6 +181,15 @@ expect 1 '"level": "error", "topic": "tables"' adopt "$work/odd" --json
 found ok apps 'homogeneous redundancy'
 found ok apps 'test apps'
 
+# --- an address at which nobody can join, or that clients write otherwise
+sed "s|<master_url>http://127.0.0.1/test/|<master_url>http://localhost/test/|" "$work/odd/config.xml" >"$work/odd/config.xml.new"
+mv "$work/odd/config.xml" "$work/odd/config.xml.kept"
+mv "$work/odd/config.xml.new" "$work/odd/config.xml"
+expect 1 '^error +options +config.xml:[0-9]+ +master_url: http://localhost/test/ has no dot' adopt "$work/odd"
+sed -i "s|<master_url>http://localhost/test/|<master_url>http://Example.org/test|" "$work/odd/config.xml"
+expect 1 '^warning +options +config.xml:[0-9]+ +master_url: clients spell http://Example.org/test as http://example.org/test/' adopt "$work/odd"
+mv "$work/odd/config.xml.kept" "$work/odd/config.xml"
+
 # --- bad input
 expect 1 '^qmctl: /nowhere/at/all: No such file' adopt /nowhere/at/all
 expect 1 'there is no config.xml, so this is no project' adopt "$work"

@@ -71,6 +71,8 @@ break_closed_upload_dir() {
 break_open_folder() { chmod o+w "$project/download"; }
 break_shown_password() { chmod o+r "$project/config.xml"; }
 break_upload_url() { option upload_url http://127.0.0.1:1/; }
+break_refused_address() { option master_url "http://localhost:$web_port/test/"; }
+break_odd_address() { option master_url "http://127.0.0.1:$web_port//test"; }
 break_stop_sched() { touch "$project/stop_sched"; }
 break_no_jobs() { option dont_send_jobs 1; }
 break_drained() { "$work/bin/qmctl" --project "$project" drain >"$work/drained"; }

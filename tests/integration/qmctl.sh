@@ -77,6 +77,15 @@ done >"$dir/lacks"
 same "subcommands without an example, or for people alone" "$(cat "$dir/lacks")" "no --json: completion
 no --json: manual"
 
+# --- an address that no client takes
+for url in http://localhost/demo/ https://localhost:8080/demo 'http://[::1]/demo/' http://localhost./demo/ http://.org/; do
+    expect 2 '^qmctl: --url: "http.* BOINC clients refuse such an address' \
+        "$qmctl" init "$dir/refused" --url "$url" --name Refused --db-name "$database"
+done
+expect 2 'begins neither with http' "$qmctl" init "$dir/refused" --url ftp://example.org/ --name R --db-name "$database"
+expect 2 'a character that no URL has' "$qmctl" init "$dir/refused" --url 'http://example.org/my demo/' --name R --db-name "$database"
+same "what a refusal has made" "$(ls -d "$dir/refused" 2>/dev/null)" ""
+
 # --- a project, twice
 init() {
     "$qmctl" init "$project" --url http://127.0.0.1:1/demo --name 'A & B' --db-name "$database" \
@@ -84,6 +93,7 @@ init() {
         --scheduler http://127.0.0.1:1/cgi --scheduler http://127.0.0.1:2/cgi
 }
 expect 0 'config.xml +made' init
+same "warnings of its address, which lacks a slash" "$(grep -c '^warning' "$dir/said")" 0
 expect 0 'on all tables' in_project deploy mariadb --db-admin root --apply # what follows needs no more
 find "$project" -type f -exec md5sum {} + | sort >"$dir/before"
 expect 0 'tables +was there' init
@@ -106,6 +116,12 @@ same "the usual scheduler is that of the web servers' samples" \
     "$(grep '^<scheduler>' "$dir/usual/html/user/index.html")" \
     '<scheduler>http://127.0.0.1:1/demo_cgi/cgi</scheduler>'
 expect 0 '^ *[0-9]+ +x86_64-pc-linux-gnu +Linux on 64-bit x86$' in_project platform list
+expect 0 '^warning: clients spell HTTP://Example.ORG:1//demo as http://example.org:1/demo/, and so does config.xml$' \
+    "$qmctl" init "$dir/usual_odd" --url HTTP://Example.ORG:1//demo --name Odd \
+    --db-name "$database" --db-user root --db-socket "$QM_TEST_SOCKET"
+same "where it is written so" "$(grep -c 'http://example.org:1/demo/<' "$dir/usual_odd/config.xml")" 1
+sed -i 's|http://example.org:1/demo/<|http://localhost/demo/<|' "$dir/usual_odd/config.xml"
+expect 0 '^warning: master_url http://localhost/demo/ has no dot' "$qmctl" init "$dir/usual_odd"
 
 # --- every list that is empty says so to people, and is an empty list to programs
 empty_list() {

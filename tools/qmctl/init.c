@@ -11,6 +11,7 @@
 #include "server/base/buffer.h"
 #include "server/base/file.h"
 #include "server/base/random.h"
+#include "server/check/master_url.h"
 #include "server/submit/keys.h"
 #include "tools/qmctl/commands.h"
 #include "tools/qmctl/db_admin_user.h"
@@ -74,12 +75,6 @@ static enum status make_folders(struct session *session, struct output_table *st
     return status;
 }
 
-static struct text with_slash(struct session *session, const char *url)
-{
-    struct text text = text_from(url);
-    return text_ends(text, TEXT("/")) ? text : text_print(session->arena, "%s/", url);
-}
-
 static bool is_url(struct text text)
 {
     for (size_t i = 0; i < text.length; i++)
@@ -123,12 +118,14 @@ static enum status read_new_project(struct session *session, struct new_project 
                                     struct text urls[SCHEDULERS_MAX])
 {
     static const char *const needed[] = {"url", "name", "db-name"};
+    struct text url = text_from(option_value(session, "url"));
+    enum master_url_fault fault = master_url_judge(url);
     const char *given;
     for (size_t i = 0; i < sizeof needed / sizeof needed[0]; i++)
         if (!option_given(session, needed[i]))
             return fail(&session->failure, STATUS_INVALID, "a new project needs --%s", needed[i]);
     *project = (struct new_project){.dir = text_from(session->project),
-                                    .master_url = with_slash(session, option_value(session, "url")),
+                                    .master_url = master_url_spelled(session->arena, url),
                                     .name = text_from(option_value(session, "name")),
                                     .db_name = text_from(option_value(session, "db-name")),
                                     .db_host = text_from(option_value(session, "db-host")),
@@ -137,9 +134,9 @@ static enum status read_new_project(struct session *session, struct new_project 
                                     .scheduler_urls = urls};
     if (find_password(session, &project->db_passwd) != STATUS_OK)
         return session->failure.status;
-    if (!is_url(project->master_url))
-        return fail(&session->failure, STATUS_INVALID, "\"" TEXT_FORMAT "\" is not a URL",
-                    TEXT_ARG(text_first(project->master_url, 100)));
+    if (fault != MASTER_URL_NONE)
+        return fail(&session->failure, STATUS_INVALID, "--url: \"" TEXT_FORMAT "\" %s",
+                    TEXT_ARG(text_first(url, 100)), master_url_fault_words(fault));
     for (size_t index = 0; (given = option_next(session, "scheduler", &index)) != NULL;) {
         if (project->scheduler_count == SCHEDULERS_MAX)
             return fail(&session->failure, STATUS_TOO_LARGE, "more than %d schedulers",
@@ -264,8 +261,8 @@ static enum status compare_config(struct session *session)
         const char *option, *element;
         struct text given, there;
     } pairs[] = {
-        {"url", "master_url", url == NULL ? NO_TEXT : with_slash(session, url),
-         with_slash(session, text_string(session->arena, config->master_url))},
+        {"url", "master_url", master_url_spelled(session->arena, text_from(url)),
+         master_url_spelled(session->arena, config->master_url)},
         {"name", "long_name", text_from(option_value(session, "name")), config->long_name},
         {"db-name", "db_name", text_from(option_value(session, "db-name")), config->db_name},
         {"db-host", "db_host", text_from(option_value(session, "db-host")), config->db_host},
@@ -290,6 +287,24 @@ static enum status compare_config(struct session *session)
     return STATUS_OK;
 }
 
+/* A new project has the address as clients spell it. That of a project that is there is neither
+ * refused nor changed: this command only adds what is missing. */
+static void warn_of_address(struct session *session, bool is_new)
+{
+    struct text url =
+        is_new ? text_from(option_value(session, "url")) : session->config->master_url;
+    struct text spelled = master_url_spelled(session->arena, url);
+    struct text without_slash = text_first(spelled, spelled.length - 1);
+    enum master_url_fault fault = master_url_judge(url);
+
+    if (fault != MASTER_URL_NONE)
+        fprintf(stderr, "warning: master_url " TEXT_FORMAT " %s\n", TEXT_ARG(url),
+                master_url_fault_words(fault));
+    else if (!text_equal(url, spelled) && !text_equal(url, without_slash))
+        fprintf(stderr, "warning: clients spell " TEXT_FORMAT " as " TEXT_FORMAT "%s\n",
+                TEXT_ARG(url), TEXT_ARG(spelled), is_new ? ", and so does config.xml" : "");
+}
+
 enum exit_code command_init(struct session *session)
 {
     static const char *const titles[] = {"what", "state"};
@@ -311,8 +326,10 @@ enum exit_code command_init(struct session *session)
         status = session_config(session);
     if (status == STATUS_OK && has_config)
         status = compare_config(session);
-    if (status == STATUS_OK)
+    if (status == STATUS_OK) {
+        warn_of_address(session, !has_config);
         status = db_admin_user_take(session);
+    }
     if (status == STATUS_OK)
         status = make_keys(session, &steps);
     if (status == STATUS_OK)

@@ -26,7 +26,10 @@
             "A file with the administrator's password in its first line; without it, none." \
     }
 static const struct option init_options[] = {
-    {"url", NULL, "URL", "Where volunteers attach; ends in a slash. Needed."},
+    {"url", NULL, "URL",
+     "Where volunteers attach; ends in a slash. Its host needs a dot, as in example.org or "
+     "127.0.0.1: "
+     "clients refuse http://localhost/demo/. Needed."},
     {"name", NULL, "NAME", "The project's name as volunteers see it. Needed."},
     {"scheduler", NULL, "URL",
      "A scheduler's URL; may be repeated (https://HOST/NAME_cgi/cgi for https://HOST/NAME/)."},
