@@ -2,14 +2,23 @@
 # SPDX-License-Identifier: Apache-2.0
 # The commands of README.md for a project of one's own, as they stand there, behind an nginx that is set up
 # as Debian's: with its user, and its own page for whom no other configuration answers. Only the folders,
-# the port, the database and its user are other ones.
-# shellcheck disable=SC2317 # claim calls the functions
+# the port, the database and its user are other ones. Then a volunteer joins by a real client, as the page
+# says, and computes the job.
+# shellcheck disable=SC2317,SC2016 # claim calls the functions; the shell of the page expands the rest
 # shellcheck source=lib.sh
 . "$(dirname "$0")/lib.sh"
-need nginx curl
+need nginx curl boinc boinccmd
 
 [ -S "$QM_TEST_SOCKET" ] || skip "no private MariaDB at $QM_TEST_SOCKET"
 take_port
+client_port=$port
+take_port
+client=$work/client
+mkdir "$client"
+cat >"$client/cc_config.xml" <<'XML'
+<cc_config><options><skip_cpu_benchmarks>1</skip_cpu_benchmarks><dont_contact_ref_site>1</dont_contact_ref_site>
+<no_info_fetch>1</no_info_fetch><report_results_immediately>1</report_results_immediately></options></cc_config>
+XML
 mkdir -p "$work/srv" "$work/run" "$work/nginx/conf.d" "$work/html"
 echo "<title>Welcome to nginx</title>" >"$work/html/index.html"
 cat >"$work/nginx/nginx.conf" <<CONF
@@ -30,8 +39,11 @@ http {
 CONF
 nginx -p "$work/nginx" -c "$work/nginx/nginx.conf" -e "$work/nginx/error.log" &
 started+=($!)
-within 10 curl -s -o "$work/page" "http://localhost:$port/"
+within 10 curl -s -o "$work/page" "http://127.0.0.1:$port/"
 claim "nginx shows its own page before" grep -q Welcome "$work/page"
+
+# typed OPTION: what the page has a volunteer type.
+typed() { grep -oE "boinccmd --$1 [^\`]*" "$QM_SOURCE_DIR/README.md" | sed "s|127.0.0.1/|127.0.0.1:$port/|"; }
 
 group=www-data
 [ "$(id -u)" = 0 ] || group=$(id -gn)
@@ -53,13 +65,21 @@ reload_nginx() {
 RELOAD
     # shellcheck disable=SC2016 # a fence of Markdown
     sed -n '/^## A project of your own/,/^## /p' "$QM_SOURCE_DIR/README.md" | sed -n '/^```sh$/,/^```$/p' | grep -v '^```' |
-        sed -e "s|/srv/|$work/srv/|g; s|/run/|$work/run/|g; s|localhost/|localhost:$port/|g; s|www-data|$group|g" \
+        sed -e "s|/srv/|$work/srv/|g; s|/run/|$work/run/|g; s|127.0.0.1/|127.0.0.1:$port/|g; s|www-data|$group|g" \
             -e "s|--db-name demo --db-user demo|--db-name $schema --db-user $schema --db-socket $QM_TEST_SOCKET|" \
             -e "s|deploy nginx|& --file $work/nginx/conf.d/demo.conf --address 127.0.0.1 --group $group|" \
             -e "s|^nginx -t|nginx -t -e $work/nginx/error.log -c $work/nginx/nginx.conf|" \
             -e "s|systemctl reload nginx|reload_nginx|"
-    echo "curl -s http://localhost:$port/demo/ >$work/master"
-    echo "curl -s -o $work/metrics http://localhost:$port/demo_cgi/cgi/metrics"
+    cat <<CLIENT
+(cd "$client" && exec boinc --allow_multiple_clients --gui_rpc_port $client_port --no_gpus) >"$work/client.log" 2>&1 &
+boinccmd() { command boinccmd --host 127.0.0.1:$client_port --passwd "\$(cat "$client/gui_rpc_auth.cfg")" "\$@"; }
+for _ in {1..60}; do ! boinccmd --get_cc_status >$work/client.up 2>&1 || break; sleep 0.5; done
+key=\$($(typed create_account | sed 's/EMAIL PASSWORD NAME/bob@example.org "a long password" Bob/') | grep -oE '[0-9a-f]{32}')
+$(typed project_attach | sed 's/KEY/"$key"/')
+for _ in {1..240}; do boinccmd --get_old_tasks | tee $work/tasks | grep -q '^task ' && break; sleep 0.5; done
+qmctl --project $work/srv/demo jobs results --tsv >$work/results
+curl -s -o $work/metrics http://127.0.0.1:$port/demo_cgi/cgi/metrics
+CLIENT
 } >"$work/commands"
 # Once more at the end, when the sockets are there.
 echo "$(grep 'deploy nginx' "$work/commands") >$work/again" >>"$work/commands"
@@ -68,7 +88,8 @@ cd "$QM_SOURCE_DIR" || exit 1
 PATH="$QM_BINARY_DIR:$PATH" bash "$work/commands" >"$work/said" 2>&1 </dev/null
 status=$?
 claim "they end well" test $status = 0
-claim "the master page is ours" grep -q '<scheduler>' "$work/master"
+claim "a volunteer joins by a client, which has its result taken" grep -q "^task " "$work/tasks"
+claim "and that is the answer" grep -qw success "$work/results"
 claim "the scheduler is found to answer" grep -qE '^scheduler .* ok ' "$work/said"
 claim "the database is worked with as $schema" grep -qE '^database .* ok ' "$work/said"
 claim "nothing fails" not grep -qE 'FAILED|^error' "$work/said"
