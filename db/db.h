@@ -468,8 +468,8 @@ struct claim {
     double flops_estimate;                          /* peak FLOPS of the devices used */
     int64_t commit_hr_class, commit_app_version_id; /* 0: leave alone */
     /* Not 0: a job of an unreplicated workunit goes to a version that is not trusted: where
-     * target_nresults is 1, it and min_quorum become this, and transition_time becomes sent_time.
-     */
+     * target_nresults is 1, it and min_quorum become this (min_quorum unless it is more), so many
+     * more results and successes are allowed, and transition_time becomes sent_time. */
     int64_t replicate_target;
     bool is_due_before; /* transition_time of the locked workunit is not after report_deadline */
 };

@@ -210,7 +210,7 @@ static enum status take(struct assigning *assigning, const struct assigned_worku
         .canonical_resultid = locked->canonical_resultid,
         .need_validate = locked->need_validate,
         .transition_time = locked->transition_time,
-        .target_nresults = locked->target_nresults,
+        .wanted_results = locked->wanted_results,
         .results_of_host = locked->results_of_host,
         .unsent = locked->unsent,
         .in_progress = locked->in_progress,

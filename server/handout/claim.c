@@ -195,8 +195,9 @@ static struct claim claim_of(const struct request *request, const struct host_vi
     int64_t told = now + job->delay_bound, latest = deadline_latest(grace);
     /* In the last seconds before `latest`, and after it, the least delay bound leads beyond it. */
     int64_t deadline = (told < latest ? told : latest) + grace;
-    bool must_replicate =
-        app->target_nresults > 1 && job->workunit->target_nresults == 1 && !job->option->is_trusted;
+    /* Of an assigned job the other instance would be for the same hosts, perhaps for this one. */
+    bool must_replicate = app->target_nresults > 1 && job->workunit->target_nresults == 1 &&
+                          !job->option->is_trusted && job->assignment == JOB_GENERAL;
 
     return (struct claim){
         .resultid = job->resultid,

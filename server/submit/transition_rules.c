@@ -145,13 +145,20 @@ static struct result_counts count_results(const struct transition *transition)
     return counts;
 }
 
+/* 2: a target below the quorum would be reached by too few to compare, and nobody asked again. */
+static int64_t wanted_results(const struct due_workunit_row *workunit)
+{
+    return workunit->target_nresults > workunit->min_quorum ? workunit->target_nresults
+                                                            : workunit->min_quorum;
+}
+
 /* 2, 3: what can no more succeed. Returns how many results are still to be made. */
 static int64_t find_errors(struct transition *transition)
 {
     struct due_workunit_row *workunit = transition->workunit;
     const struct result_counts *counts = &transition->counts;
     int64_t needed =
-        workunit->target_nresults - counts->unsent - counts->in_progress - counts->success;
+        wanted_results(workunit) - counts->unsent - counts->in_progress - counts->success;
     int64_t allowed = workunit->max_total_results - counts->total;
 
     if (workunit->canonical_resultid != 0)

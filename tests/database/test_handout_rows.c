@@ -280,6 +280,30 @@ static void an_untrusted_host_makes_a_second_instance_needed(void **state)
     stop_server(server);
 }
 
+/* A job that may have one instance, one that may have five, one whose maximum is the greatest
+ * number, and one whose quorum is above the app's. */
+static void what_a_job_had_to_spare_it_has_still(void **state)
+{
+    struct serving *server = start_server();
+
+    (void)state;
+    test_sql(database, "UPDATE app SET target_nresults = 2");
+    catalog_release(server->catalog);
+    assert_status(STATUS_OK, catalog_load(server->db, &server->catalog));
+    add_jobs(1, 4, 1, 1e11);
+    test_sql(database, "UPDATE workunit SET max_total_results = ELT(id, 1, 5, 2147483647, 0),"
+                       " max_success_results = ELT(id, 1, 3, 2147483647, 0),"
+                       " max_error_results = 1, min_quorum = IF(id = 4, 3, 1)");
+    assert_int_equal(serve(server, 1, NOW, SECONDS(500) NO_OTHERS)->job_count, 4);
+    assert_i64(test_sql_integer(database, "SELECT COUNT(*) FROM workunit WHERE target_nresults = 2"
+                                          " AND max_total_results = ELT(id, 2, 6, 2147483647, 2)"
+                                          " AND max_success_results = ELT(id, 2, 4, 2147483647, 2)"
+                                          " AND min_quorum = ELT(id, 2, 2, 2, 3)"),
+               4);
+    assert_i64(test_sql_integer(database, "SELECT SUM(max_error_results) FROM workunit"), 4);
+    stop_server(server);
+}
+
 static void a_faulty_document_ends_its_job(void **state)
 {
     struct serving *server = start_server();
@@ -448,6 +472,36 @@ static void allow_assignments(void)
                   config_set(config, TEXT("dont_generate_upload_certificates"), TEXT("1"), NULL));
 }
 
+/* Its second instance could only go to the same host, which gets one. */
+static void an_assigned_job_is_not_replicated(void **state)
+{
+    struct serving *server;
+
+    (void)state;
+    allow_assignments();
+    test_sql(database, "UPDATE app SET target_nresults = 2");
+    server = start_server();
+    assign(1, 1, 1, 0);
+    assert_int_equal(serve(server, 1, NOW, SECONDS(1) NO_OTHERS)->job_count, 1);
+    assert_i64(test_sql_integer(database, "SELECT target_nresults FROM workunit"), 1);
+    stop_server(server);
+}
+
+/* As many results as the quorum needs, whatever the target says. */
+static void an_assigned_job_goes_to_as_many_hosts_as_its_quorum_needs(void **state)
+{
+    struct serving *server;
+
+    (void)state;
+    allow_assignments();
+    server = start_server();
+    assign(1, 2, 1, 0);
+    test_sql(database, "UPDATE workunit SET min_quorum = 2");
+    for (int i = 0; i < 3; i++) /* the hosts of user 1 */
+        assert_int_equal(serve(server, 1 + i * USERS, NOW, SECONDS(1) NO_OTHERS)->job_count, i < 2);
+    stop_server(server);
+}
+
 /* Two hosts of the user it is for ask at the same moment, again and again. */
 static void an_assigned_job_goes_to_one_host(void **state)
 {
@@ -496,12 +550,15 @@ int main(void)
         CASE(an_old_request_is_in_project_normalized_seconds),
         CASE(own_versions_have_numbers_of_their_own),
         CASE(an_untrusted_host_makes_a_second_instance_needed),
+        CASE(what_a_job_had_to_spare_it_has_still),
         CASE(a_faulty_document_ends_its_job),
         CASE(a_large_request_reaches_beyond_one_query),
         CASE(no_job_goes_to_two_hosts),
         CASE(one_per_user_holds_among_servers),
         CASE(a_workunit_stays_with_one_version),
         CASE(a_workunit_stays_with_one_kind_of_host),
+        CASE(an_assigned_job_is_not_replicated),
+        CASE(an_assigned_job_goes_to_as_many_hosts_as_its_quorum_needs),
         CASE(an_assigned_job_goes_to_one_host),
         CASE(a_broadcast_reaches_each_host_once),
     };

@@ -523,7 +523,7 @@ static void an_assigned_job_waits_for_its_transition(void **state)
     (void)state;
     for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
         const struct assignment_question question = {
-            .target_nresults = 1, .transition_time = 1000 + cases[i].transition_in, .now = 1000};
+            .wanted_results = 1, .transition_time = 1000 + cases[i].transition_in, .now = 1000};
 
         assert_int_equal(assignment_decide(&question), cases[i].verdict);
     }
@@ -559,7 +559,7 @@ static void who_gets_an_assigned_job(void **state)
     for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
         struct assignment_question question = cases[i].changed;
 
-        question.target_nresults = 2;
+        question.wanted_results = 2;
         question.transition_time = 90000;
         question.now = 1000;
         if (assignment_decide(&question) != cases[i].verdict)

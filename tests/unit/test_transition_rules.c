@@ -279,6 +279,24 @@ static void the_total_is_a_bound(void **state)
     assert_i64(world.after.error_mask, WU_ERROR_TOO_MANY_TOTAL_RESULTS);
 }
 
+/* A quorum above the target: nothing else would ever ask for the results that it lacks. */
+static void as_many_are_wanted_as_the_quorum_needs(void **state)
+{
+    struct world world = begin();
+
+    (void)state;
+    world.before.min_quorum = 3;
+    world.before.target_nresults = 2;
+    add_over(&world, OUTCOME_SUCCESS);
+    add_over(&world, OUTCOME_SUCCESS);
+    decide(&world);
+    assert_i64(world.wanted.count, 1);
+    world.before.max_total_results = 2;
+    decide(&world);
+    assert_i64(world.wanted.count, 0);
+    assert_i64(world.after.error_mask, WU_ERROR_TOO_MANY_TOTAL_RESULTS);
+}
+
 static void an_answer_is_never_made_an_error(void **state)
 {
     struct world world = begin();
@@ -573,9 +591,11 @@ static void decide_slowly(struct world *world)
              number_of(world, RESULT_OVER, OUTCOME_VALIDATE_ERROR, NONE);
     given = number_of(world, RESULT_OVER, OUTCOME_NO_REPLY, NONE) +
             number_of(world, RESULT_OVER, OUTCOME_CLIENT_DETACHED, NONE) + aborted_by_users(world);
-    needed = after->target_nresults - success - number_of(world, RESULT_UNSENT, NONE, NONE) -
-             number_of(world, RESULT_INACTIVE, NONE, NONE) -
-             number_of(world, RESULT_IN_PROGRESS, NONE, NONE);
+    needed =
+        after->target_nresults > after->min_quorum ? after->target_nresults : after->min_quorum;
+    needed -= success + number_of(world, RESULT_UNSENT, NONE, NONE) +
+              number_of(world, RESULT_INACTIVE, NONE, NONE) +
+              number_of(world, RESULT_IN_PROGRESS, NONE, NONE);
     allowed = after->max_total_results - (int64_t)world->count;
     if (after->canonical_resultid == 0) {
         if (number_of(world, RESULT_OVER, OUTCOME_COULDNT_SEND, NONE) > 0)
@@ -754,6 +774,7 @@ int main(void)
         cmocka_unit_test(an_error_of_the_workunit_cancels_and_closes),
         cmocka_unit_test(what_cannot_be_sent_is_an_error),
         cmocka_unit_test(the_total_is_a_bound),
+        cmocka_unit_test(as_many_are_wanted_as_the_quorum_needs),
         cmocka_unit_test(an_answer_is_never_made_an_error),
         cmocka_unit_test(later_results_may_go_before_others),
         cmocka_unit_test(targeted_jobs_are_made_elsewhere),

@@ -224,7 +224,7 @@ static const int64_t clocks_apart = 60;
 enum assignment_verdict assignment_decide(const struct assignment_question *question)
 {
     int64_t needed =
-        question->target_nresults - question->unsent - question->in_progress - question->success;
+        question->wanted_results - question->unsent - question->in_progress - question->success;
 
     if (question->error_mask != 0 || question->results_of_host > 0)
         return ASSIGNMENT_NOT;

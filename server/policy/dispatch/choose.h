@@ -54,7 +54,8 @@ size_t choose_always_on(const struct host_view *view, struct tally *tally, struc
 /* A workunit and its results, seen under lock. */
 struct assignment_question {
     bool is_broadcast;
-    int64_t error_mask, canonical_resultid, need_validate, transition_time, target_nresults;
+    int64_t error_mask, canonical_resultid, need_validate, transition_time;
+    int64_t wanted_results;               /* the target, or the quorum where that is more */
     int64_t results_of_host;              /* in any state */
     int64_t unsent, in_progress, success; /* unsent: INACTIVE too; success: not INVALID */
     bool has_unsent;                      /* one that could be sent as it is */
