@@ -260,6 +260,11 @@ static void copy_parameters(const struct job_parameters *values, struct new_work
 #undef PARAMETER
 }
 
+static bool is_for_one_host(const struct job_target *target)
+{
+    return target != NULL && target->type == ASSIGN_HOST;
+}
+
 static enum status make_workunit(struct jobs *jobs, const struct job_line *line,
                                  struct new_workunit *workunit,
                                  const struct named_output **ret_output, struct failure *failure)
@@ -280,7 +285,9 @@ static enum status make_workunit(struct jobs *jobs, const struct job_line *line,
     if (status == STATUS_OK)
         status = input_template_parameters(input, &values, failure);
     if (status == STATUS_OK)
-        status = parameters_check(&values, input->file.name, failure);
+        status = is_for_one_host(settings->target)
+                     ? parameters_for_one_host(&values, input->file.name, failure)
+                     : parameters_check(&values, input->file.name, failure);
     if (status == STATUS_OK)
         status = name_job(jobs, line, &workunit->name, failure);
     if (status == STATUS_OK)

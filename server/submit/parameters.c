@@ -4,8 +4,11 @@
 #include "server/submit/parameters.h"
 
 #include <inttypes.h>
+#include <stdio.h>
 
 #include "server/base/banned.h"
+
+enum { SPARE_RESULTS = 4, ERRORS = 3 };
 
 const struct parameter parameters[] = {
 #define PARAMETER(name_, type_, default_, minimum_, maximum_, place_, help_) \
@@ -65,13 +68,33 @@ enum status parameter_set(struct job_parameters *values, const struct parameter 
     return STATUS_OK;
 }
 
+static int64_t greater(int64_t a, int64_t b)
+{
+    return a > b ? a : b;
+}
+
+/* One loss ends no job unless that was asked for, and no number refuses another that was given. */
+static void follow(struct job_parameters *values)
+{
+    int64_t most = greater(values->max_error_results, values->max_success_results);
+
+    if (values->target_nresults == PARAMETER_FOLLOWS)
+        values->target_nresults = values->min_quorum;
+    if (values->max_total_results == PARAMETER_FOLLOWS)
+        values->max_total_results = greater(values->target_nresults + SPARE_RESULTS, most);
+    values->max_total_results = greater(values->max_total_results, values->target_nresults);
+    if (values->max_success_results == PARAMETER_FOLLOWS)
+        values->max_success_results = values->max_total_results;
+    values->max_success_results = greater(values->max_success_results, values->target_nresults);
+    if (values->max_error_results == PARAMETER_FOLLOWS)
+        values->max_error_results =
+            values->max_total_results < ERRORS ? values->max_total_results : ERRORS;
+}
+
 enum status parameters_check(struct job_parameters *values, const char *where,
                              struct failure *failure)
 {
-    if (values->max_success_results < values->target_nresults)
-        values->max_success_results = values->target_nresults;
-    if (values->max_total_results < values->target_nresults)
-        values->max_total_results = values->target_nresults;
+    follow(values);
     const struct {
         const char *small, *large;
         int64_t small_value, large_value;
@@ -89,4 +112,25 @@ enum status parameters_check(struct job_parameters *values, const char *where,
                         relations[i].small, relations[i].small_value, relations[i].large,
                         relations[i].large_value);
     return STATUS_OK;
+}
+
+enum status parameters_for_one_host(struct job_parameters *values, const char *where,
+                                    struct failure *failure)
+{
+    values->max_total_results = values->max_success_results = values->max_error_results = 1;
+    if (values->target_nresults > 1 || values->min_quorum > 1)
+        return fail(
+            failure, STATUS_INVALID,
+            "%s: one host gets one instance of a job, so target_nresults and min_quorum must"
+            " not be above 1",
+            where);
+    return parameters_check(values, where, failure);
+}
+
+void parameter_help(const struct parameter *parameter, char *ret_help, size_t size)
+{
+    if (parameter->standard < parameter->minimum) /* the explanation says what it follows */
+        (void)snprintf(ret_help, size, "%s", parameter->help);
+    else
+        (void)snprintf(ret_help, size, "%s (%.15g)", parameter->help, parameter->standard);
 }

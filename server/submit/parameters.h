@@ -19,6 +19,8 @@ struct job_parameters {
 #undef PARAMETER
 };
 
+enum { PARAMETER_FOLLOWS = 0, PARAMETER_HELP_MOST = 200 };
+
 enum parameter_type { PARAMETER_REAL, PARAMETER_INTEGER };
 enum parameter_place { PARAMETER_ARGUMENT = 1, PARAMETER_TEMPLATE = 2, PARAMETER_BOTH = 3 };
 struct parameter {
@@ -39,9 +41,16 @@ const struct parameter *parameter_find(struct text name, enum parameter_place pl
 MUST_CHECK enum status parameter_set(struct job_parameters *values,
                                      const struct parameter *parameter, struct text value,
                                      struct failure *failure);
-/* Raises max_success_results and max_total_results to target_nresults, then checks how the numbers
- * must be to each other. `where` begins the message. */
+/* Numbers that nobody gave follow from the others. Those given are checked against each other, but
+ * max_success_results and max_total_results below target_nresults are raised to it. `where` begins
+ * the message. */
 MUST_CHECK enum status parameters_check(struct job_parameters *values, const char *where,
                                         struct failure *failure);
+/* The same for a job that only one host may compute: hosts get one instance of such a job, so
+ * no maximum is above 1, whatever was given. */
+MUST_CHECK enum status parameters_for_one_host(struct job_parameters *values, const char *where,
+                                               struct failure *failure);
+/* The explanation, with the default in brackets; cut to `size` bytes. */
+void parameter_help(const struct parameter *parameter, char *ret_help, size_t size);
 
 #endif

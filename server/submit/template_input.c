@@ -165,15 +165,18 @@ enum status input_template_read(struct arena *arena, const char *name, struct te
                                 struct input_template *ret_input, struct failure *failure)
 {
     struct input_template input = {.workunit = NULL};
-    struct job_parameters unused;
+    struct job_parameters values;
     enum status status =
         template_read(arena, name, document, "input_template", &input.file, failure);
     if (status == STATUS_OK)
         status = read_top(arena, &input, failure);
     if (status == STATUS_OK)
         status = read_references(&input, failure);
+    parameters_default(&values);
     if (status == STATUS_OK)
-        status = input_template_parameters(&input, &unused, failure);
+        status = input_template_parameters(&input, &values, failure);
+    if (status == STATUS_OK) /* as they win, no argument could mend them */
+        status = parameters_check(&values, name, failure);
     if (status == STATUS_OK)
         *ret_input = input;
     return status;

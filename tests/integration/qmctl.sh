@@ -448,6 +448,9 @@ done
 expect 1 'not for a host' for_whom x --for host:42 --multi
 expect 1 'there is no user:99' for_whom x --for user:99
 expect 0 'warning: enable_assignment is off' for_whom to_host --for host:42
+same "a job for a host has one instance" "$(sql -e "SELECT max_total_results, max_error_results, max_success_results
+    FROM $database.workunit WHERE name = 'to_host'" | tr '\t' ' ')" '1 1 1'
+expect 1 'one host gets one instance of a job' for_whom x --for host:42 --target_nresults 2
 sed -i 's|</config>|<enable_assignment/><enable_assignment_multi/></config>|' "$project/config.xml"
 expect 0 '^job to_user$' for_whom to_user --for user:1
 expect 0 '^job to_team$' for_whom to_team --for team:3 --multi
@@ -681,6 +684,14 @@ rm "$project/plan_class_spec.xml"
 sql -e "UPDATE $database.app_version SET plan_class = 'none_such' LIMIT 1"
 expect 0 'app_version [0-9]+: there is no plan class none_such, so it is never sent' in_project check-config
 sql -e "UPDATE $database.app_version SET plan_class = ''"
+sql -e "UPDATE $database.app SET target_nresults = 2 LIMIT 1"
+expect 0 'app [a-z]*: target_nresults is 2, but without one_result_per_user_per_wu a host may be' in_project check-config
+sql -e "UPDATE $database.app SET target_nresults = 100 LIMIT 1"
+expect 0 'target_nresults is 100; at most 99 results of a job are compared' in_project check-config
+sql -e "UPDATE $database.app SET target_nresults = 0"
+sed 's|<max_total_results>.*|<max_total_results>2</max_total_results>|' "$demo/in.xml" >"$project/templates/less_in.xml"
+expect 1 'templates/less_in.xml: max_error_results \(3\) must not be above max_total_results \(2\)' in_project check-config
+rm "$project/templates/less_in.xml"
 empty() { # TABLE STATUS PATTERN
     sql -e "RENAME TABLE $database.$1 TO $database.kept; CREATE TABLE $database.$1 LIKE $database.kept"
     expect "$2" "$3" in_project check-config

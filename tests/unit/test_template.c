@@ -370,6 +370,7 @@ static void parameters_fit_each_other(void **state)
     (void)state;
     parameters_default(&values);
     values.target_nresults = 3;
+    values.max_success_results = values.max_total_results = 1;
     assert_status(STATUS_OK, parameters_check(&values, "t", &failure));
     assert_i64(values.max_success_results, 3); /* raised */
     assert_i64(values.max_total_results, 3);
@@ -379,11 +380,66 @@ static void parameters_fit_each_other(void **state)
                         "t: max_error_results (4) must not be above max_total_results (3)");
 }
 
+/* Each row: what is given, 0 for nothing, and what all are then. */
+static void numbers_that_nobody_gave_follow_the_others(void **state)
+{
+    static const struct {
+        int64_t quorum, target, total, errors, successes;
+        int64_t target_is, total_is, errors_are, successes_are;
+    } cases[] = {{1, 0, 0, 0, 0, 1, 5, 3, 5},
+                 {1, 2, 0, 0, 0, 2, 6, 3, 6},
+                 {2, 0, 0, 0, 0, 2, 6, 3, 6},
+                 {1, 0, 2, 0, 0, 1, 2, 2, 2},
+                 {1, 0, 1, 0, 0, 1, 1, 1, 1},
+                 {1, 0, 0, 9, 0, 1, 9, 9, 9},
+                 {1, 0, 0, 0, 8, 1, 8, 3, 8},
+                 {3, 4, 10, 7, 6, 4, 10, 7, 6},
+                 {1, 3, 2, 0, 0, 3, 3, 3, 3},
+                 {1, 3, 0, 0, 2, 3, 7, 3, 3},
+                 {1000, 0, 0, 0, 0, 1000, 1004, 3, 1004}};
+
+    (void)state;
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        struct failure failure = {.status = STATUS_OK};
+        struct job_parameters values;
+
+        parameters_default(&values);
+        values.min_quorum = cases[i].quorum;
+        values.target_nresults = cases[i].target;
+        values.max_total_results = cases[i].total;
+        values.max_error_results = cases[i].errors;
+        values.max_success_results = cases[i].successes;
+        assert_status(STATUS_OK, parameters_check(&values, "t", &failure));
+        assert_i64(values.target_nresults, cases[i].target_is);
+        assert_i64(values.max_total_results, cases[i].total_is);
+        assert_i64(values.max_error_results, cases[i].errors_are);
+        assert_i64(values.max_success_results, cases[i].successes_are);
+    }
+}
+
+/* A host gets one instance of a job, so nothing can come after that. */
+static void a_job_for_one_host_has_one_instance(void **state)
+{
+    struct failure failure = {.status = STATUS_OK};
+    struct job_parameters values;
+
+    (void)state;
+    parameters_default(&values);
+    values.max_total_results = 5;
+    assert_status(STATUS_OK, parameters_for_one_host(&values, "t", &failure));
+    assert_i64(values.max_total_results, 1);
+    assert_i64(values.max_error_results, 1);
+    assert_i64(values.max_success_results, 1);
+    values.target_nresults = 2;
+    assert_status(STATUS_INVALID, parameters_for_one_host(&values, "t", &failure));
+}
+
 static void standards_lie_in_their_ranges(void **state)
 {
     (void)state;
     for (size_t i = 0; i < parameter_count; i++) {
-        assert_true(parameters[i].standard >= parameters[i].minimum);
+        assert_true(parameters[i].standard == PARAMETER_FOLLOWS ||
+                    parameters[i].standard >= parameters[i].minimum);
         assert_true(parameters[i].standard <= parameters[i].maximum);
         assert_true(strlen(parameters[i].help) > 10);
         assert_true(i == 0 || strcmp(parameters[i - 1].name, parameters[i].name) < 0);
@@ -510,6 +566,8 @@ int main(void)
         CASE(command_line_only_once),
         CASE(document_is_bounded),
         CASE(parameters_fit_each_other),
+        CASE(numbers_that_nobody_gave_follow_the_others),
+        CASE(a_job_for_one_host_has_one_instance),
         CASE(standards_lie_in_their_ranges),
         CASE(output_without_certificates),
         CASE(sticky_output_keeps_its_attributes),

@@ -208,10 +208,10 @@ void options_visit(const struct subcommand *command, option_visitor *visit, void
 {
     visit_each(command->options, command->option_count, visit, context);
     for (size_t i = 0; i < parameter_count && command->takes_parameters; i++) {
-        char help[200];
+        char help[PARAMETER_HELP_MOST];
         if ((parameters[i].place & PARAMETER_ARGUMENT) == 0)
             continue;
-        (void)snprintf(help, sizeof help, "%s (%.15g)", parameters[i].help, parameters[i].standard);
+        parameter_help(&parameters[i], help, sizeof help);
         visit(context, parameters[i].name, "N", help);
     }
     if (command->asks)

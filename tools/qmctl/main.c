@@ -101,8 +101,11 @@ static const struct option jobs_create_options[] = {
     {"sub_appname", NULL, "NAME", "Name of a part of the application, for volunteers."},
     {"remote_file", NULL, "URL,BYTES,MD5", "A file on another server; may be repeated."},
     {"for", NULL, "WHOM",
-     "For one of WHOM's hosts, whose next request makes the result: host:ID, user:ID, team:ID; or "
-     "all, with --multi. Needs enable_assignment or enable_assignment_multi in config.xml."},
+     "For one of WHOM's hosts, whose next request makes the result: host:ID (one loss ends the "
+     "job), "
+     "user:ID, team:ID; or all, with --multi. Needs enable_assignment or enable_assignment_multi "
+     "in "
+     "config.xml."},
     {"multi", NULL, NULL, "For each host of WHOM instead of one."},
     {"transitioner", NULL, NULL, "Leave the making of results to BOINC's transitioner."},
     {"quiet", NULL, NULL, "No progress on standard error."},

@@ -56,10 +56,13 @@ static void print_subcommand(const struct subcommand *command)
         putchar('\n');
     for (size_t i = 0; i < command->option_count; i++)
         print_option(command->options[i].name, command->options[i].value, command->options[i].help);
-    for (size_t i = 0; i < parameter_count && command->takes_parameters; i++)
+    for (size_t i = 0; i < parameter_count && command->takes_parameters; i++) {
+        char help[PARAMETER_HELP_MOST];
+
+        parameter_help(&parameters[i], help, sizeof help);
         if ((parameters[i].place & PARAMETER_ARGUMENT) != 0)
-            printf("- `--%s N`: %s (%.15g)\n", parameters[i].name, parameters[i].help,
-                   parameters[i].standard);
+            print_option(parameters[i].name, "N", help);
+    }
     if (command->asks)
         puts("\nAsks first (`--yes`: does not).");
     printf("\n    %s\n", command->example);
