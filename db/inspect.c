@@ -8,6 +8,7 @@
 #include "server/base/arena.h"
 
 #include <ctype.h>
+#include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -153,6 +154,7 @@ static enum status check_settings(struct db *db, struct arena *arena, struct dat
     struct setting_cursor rows;
     struct setting_row setting;
     bool logs = false, by_statement = false, answers = false, has_wsrep = false;
+    int64_t packet = DB_PACKET_LEAST; /* a proxy may keep it to itself */
     enum status status = DB_QUERY(db, server_settings, arena, &rows, DB_NO_VALUES);
 
     if (status != STATUS_OK)
@@ -166,6 +168,9 @@ static enum status check_settings(struct db *db, struct arena *arena, struct dat
         } else if (text_equal_nocase(setting.name, TEXT("WSREP_ON"))) {
             has_wsrep = true;
             facts->is_cluster = !text_equal_nocase(setting.value, TEXT("OFF"));
+        } else if (text_equal_nocase(setting.name, TEXT("MAX_ALLOWED_PACKET"))) {
+            if (!text_to_i64(setting.value, &packet))
+                packet = DB_PACKET_LEAST;
         } else if (text_equal_nocase(setting.name, TEXT("READ_ONLY"))) {
             facts->is_read_only = !text_equal_nocase(setting.value, TEXT("OFF"));
         }
@@ -173,6 +178,12 @@ static enum status check_settings(struct db *db, struct arena *arena, struct dat
     status = DB_END(&rows);
     if (!has_wsrep) /* a server that was built without it has no such variable, but others */
         facts->is_cluster = !answers;
+    facts->packet_bytes = (size_t)packet;
+    if (status == STATUS_OK && packet < DB_PACKET_LEAST)
+        return fail(failure, STATUS_DB_REFUSED,
+                    "the database server takes %" PRId64 " bytes at once, and a server needs %d:"
+                    " set max_allowed_packet in its configuration (16M is MariaDB's default)",
+                    packet, DB_PACKET_LEAST);
     if (status == STATUS_OK && logs && by_statement)
         return fail(failure, STATUS_DB_REFUSED,
                     "the database server writes its binary log by statement, which refuses our"
@@ -185,7 +196,8 @@ enum status database_inspect(struct db *db, bool is_project, struct database_fac
                              struct failure *failure)
 {
     struct arena *arena = arena_create(INSPECT_BYTES_MAX);
-    struct database_facts facts = {.character_set = "utf8mb4", .bytes_per_character = 4};
+    struct database_facts facts = {
+        .character_set = "utf8mb4", .bytes_per_character = 4, .packet_bytes = DB_PACKET_LEAST};
     enum status status = STATUS_NO_MEMORY;
 
     if (arena != NULL)
@@ -206,5 +218,5 @@ void database_facts_free(struct database_facts *facts)
 {
     free(facts->columns.items);
     free(facts->names);
-    *facts = (struct database_facts){.bytes_per_character = 4};
+    *facts = (struct database_facts){.bytes_per_character = 4, .packet_bytes = DB_PACKET_LEAST};
 }

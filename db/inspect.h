@@ -17,11 +17,12 @@ struct database_facts {
     unsigned bytes_per_character; /* see value_text */
     bool is_cluster;              /* wsrep_on, or the server does not say */
     bool is_read_only;            /* for whoever has no right to write all the same */
+    size_t packet_bytes;          /* that the server takes at once */
 };
 
 /* STATUS_DB_REFUSED with a failure that says what to change: not a project's database, too old a
- * one, our own tables missing, statement-format binary log. Of the file database (not `is_project`)
- * no tables are demanded. */
+ * one, our own tables missing, statement-format binary log, packets too small. Of the file database
+ * (not `is_project`) no tables are demanded. */
 MUST_CHECK enum status database_inspect(struct db *db, bool is_project,
                                         struct database_facts *ret_facts, struct failure *failure);
 /* Whether the tables are such as we need: those of the project, and with `wants_ours` our own. */

@@ -34,6 +34,8 @@ enum statement {
 #define DB_BLOB_MOST   65535    /* blob and text */
 #define DB_MEDIUM_MOST 16777215 /* mediumblob and mediumtext */
 #define DB_LIST_MOST   256      /* elements of a list that go out in one part */
+/* Of the server's max_allowed_packet: the longest message that a job sends up fits in twice. */
+#define DB_PACKET_LEAST (512 * 1024)
 
 /* Lists of any length. All lists of a statement are as long, and are cut at the same places: part
  * by part the statement is executed, not at all for an empty list. A list without items that has a
@@ -119,7 +121,7 @@ bool db_defers(const struct db *db); /* whether they would wait */
  * on waiting. */
 void db_concerns_only(struct db *db, enum db_subject kind, struct db_ids ids);
 #define DB_ANY_COUNT  UINT64_MAX
-#define DB_BULK_BYTES (4 * 1024 * 1024)
+#define DB_BULK_BYTES (4 * 1024 * 1024) /* where the server takes as much at once */
 #define DB_BULK_ROWS  ((size_t)4096)
 /* The id given by AUTO_INCREMENT to the (first) row of the last insert. */
 int64_t db_inserted_id(const struct db *db);

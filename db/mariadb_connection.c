@@ -25,8 +25,10 @@
 #define CONNECT_TIMEOUT_S     5
 #define ANSWER_TIMEOUT_S      20
 #define ADMIN_TIMEOUT_S       600
-#define FILES_TIMEOUT_S       5 /* of the file database: no request waits long for it */
-#define LOOK_TIMEOUT_S        5 /* of mariadb_open_briefly */
+#define FILES_TIMEOUT_S       5  /* of the file database: no request waits long for it */
+#define LOOK_TIMEOUT_S        5  /* of mariadb_open_briefly */
+#define TABLE_LOCK_WAIT_S     10 /* for a whole table, or database */
+#define TABLE_LOCK_LOOK_S     3  /* of those who wait briefly: it is told before they give up */
 #define SCRATCH_BYTES_MAX     ((size_t)256 * 1024 * 1024)
 #define SERVER_VERSION_OLDEST 100200 /* MariaDB 10.2: array binding */
 #define SERVER_VERSION_NOWAIT 100300 /* MariaDB 10.3: a lock may be waited for 0 s */
@@ -58,16 +60,26 @@ void mariadb_disconnect(struct db *db)
     database_facts_free(&db->facts);
 }
 
+/* Whatever the server's settings are: lists and answers come whole, and no statement is refused for
+ * its kind. */
+#define WHOLE_ANSWERS                                               \
+    "sql_select_limit = 18446744073709551615, sql_big_selects = 1," \
+    " sql_safe_updates = 0, group_concat_max_len = 1048576"
+
 static enum status set_session(struct db *db)
 {
     unsigned flags = 0;
+    char sql[512];
     enum status status;
 
     db->locks = LOCKS_WAITED_FOR;
-    status = db_run_text(db, "SET SESSION autocommit = 0, tx_isolation = 'READ-COMMITTED',"
-                             " sql_mode = 'STRICT_ALL_TABLES,NO_ENGINE_SUBSTITUTION',"
-                             " innodb_lock_wait_timeout = " LOCK_WAIT_S ", lock_wait_timeout = 10,"
-                             " character_set_results = NULL");
+    (void)snprintf(sql, sizeof(sql),
+                   "SET SESSION autocommit = 0, tx_isolation = 'READ-COMMITTED',"
+                   " sql_mode = 'STRICT_ALL_TABLES,NO_ENGINE_SUBSTITUTION',"
+                   " innodb_lock_wait_timeout = " LOCK_WAIT_S ", lock_wait_timeout = %d,"
+                   " character_set_results = NULL, " WHOLE_ANSWERS,
+                   db->answer_timeout > LOOK_TIMEOUT_S ? TABLE_LOCK_WAIT_S : TABLE_LOCK_LOOK_S);
+    status = db_run_text(db, sql);
     if (status != STATUS_OK)
         return status;
     (void)mariadb_get_infov(db->mysql, MARIADB_CONNECTION_SERVER_STATUS, &flags);
@@ -276,7 +288,7 @@ static enum status open_db(const struct place *place, bool with_database, bool i
     db->with_database = with_database;
     db->is_admin = place->is_admin;
     db->inspects = inspects;
-    db->facts.bytes_per_character = 4;
+    database_facts_free(&db->facts);
     db->scratch = arena_create(SCRATCH_BYTES_MAX);
     db->deferred.arena = arena_create(SCRATCH_BYTES_MAX);
     if (db->scratch != NULL && db->deferred.arena != NULL)

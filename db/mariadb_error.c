@@ -171,6 +171,12 @@ enum status mariadb_lacks_memory(struct db *db)
     return STATUS_NO_MEMORY;
 }
 
+enum status mariadb_refuse_packet(struct db *db)
+{
+    return mariadb_note(db, "values", ER_NET_PACKET_TOO_LARGE, "more than max_allowed_packet",
+                        false);
+}
+
 const char *db_error(const struct db *db)
 {
     return db->error;

@@ -107,6 +107,8 @@ enum status mariadb_note_statement(struct db *db, const struct statement_definit
 /* An error that neither the server nor its library has a number for. */
 void mariadb_note_own(struct db *db, const char *format, ...) PRINTF_LIKE(2, 3);
 enum status mariadb_lacks_memory(struct db *db);
+/* What the server would answer, and close the connection. */
+enum status mariadb_refuse_packet(struct db *db);
 /* What an error number says of a database that was to be opened or tried; 0: it is not fit. */
 enum db_trouble mariadb_trouble(unsigned error);
 

@@ -279,6 +279,17 @@ enum status db_try(struct db *db, const struct statement_definition *definition)
 
 /* --- binding ------------------------------------------------------------------------------- */
 
+enum {
+    VALUE_BYTES = 16,             /* of a number in a packet, or beside a text, and some more */
+    PACKET_HEAD_BYTES = 16 * 1024 /* what stands before the values, at most */
+};
+
+/* How many bytes of values the server takes at once. */
+static size_t packet_room(const struct db *db)
+{
+    return db->facts.packet_bytes - PACKET_HEAD_BYTES;
+}
+
 /* What is executed at a time: rows of values, of whose lists a part is taken. */
 struct execution {
     const char *values;
@@ -368,6 +379,7 @@ static enum status bind_texts(struct db *db, const struct execution *execution,
     size_t count = execution->row_count;
     const char **texts = arena_alloc_array(db->scratch, count, sizeof(texts[0]));
     unsigned long *lengths = arena_alloc_array(db->scratch, count, sizeof(lengths[0]));
+    size_t bytes = 0;
 
     if (texts == NULL || lengths == NULL)
         return mariadb_lacks_memory(db);
@@ -376,7 +388,10 @@ static enum status bind_texts(struct db *db, const struct execution *execution,
 
         texts[row] = text.at == NULL ? "" : text.at;
         lengths[row] = text.length;
+        bytes += text.length;
     }
+    if (bytes > packet_room(db))
+        return mariadb_refuse_packet(db);
     bind->buffer_type = parameter->type == DB_BYTES || parameter->type == DB_BYTE_STRINGS
                             ? MYSQL_TYPE_LONG_BLOB
                             : MYSQL_TYPE_STRING;
@@ -633,8 +648,9 @@ enum status db_run_ahead(struct db *db, enum statement statement, const void *va
                : status;
 }
 
-/* How many bytes the texts of a row of values have. */
-static size_t text_bytes(const struct statement_definition *definition, const char *values)
+/* How many bytes a row of values has in a packet, at most; `list_size`: elements of each list. */
+static size_t row_bytes(const struct statement_definition *definition, const char *values,
+                        size_t list_size)
 {
     size_t bytes = 0;
 
@@ -643,20 +659,21 @@ static size_t text_bytes(const struct statement_definition *definition, const ch
 
         if (value->type == DB_STRING || value->type == DB_BYTES)
             memcpy(&text, values + value->offset, sizeof(text));
-        bytes += 16 + text.length;
+        bytes += VALUE_BYTES * (db_type_is_list(value->type) ? list_size : 1) + text.length;
     }
     return bytes;
 }
 
-/* How many of the rows go into one packet. */
-static size_t bulk_rows(const struct statement_definition *definition, const char *values,
-                        size_t values_size, size_t row_count)
+/* How many of the rows go into one packet, which the server has to take. */
+static size_t bulk_rows(const struct db *db, const struct statement_definition *definition,
+                        const char *values, size_t values_size, size_t row_count, size_t list_size)
 {
+    const size_t room = packet_room(db), most = room < DB_BULK_BYTES ? room : DB_BULK_BYTES;
     size_t bytes = 0, end = 0;
 
     while (end < row_count && end < DB_BULK_ROWS) {
-        bytes += text_bytes(definition, values + end * values_size);
-        if (end > 0 && bytes > DB_BULK_BYTES)
+        bytes += row_bytes(definition, values + end * values_size, list_size);
+        if (end > 0 && bytes > most)
             break;
         end++;
     }
@@ -676,7 +693,7 @@ enum status db_run_bulk(struct db *db, enum statement statement, const void *val
 
     must(definition->count != COUNT_ASKED || ret_affected != NULL);
     for (size_t left = row_count; left > 0;) {
-        size_t rows = in_bulk ? bulk_rows(definition, row, values_size, left) : 1;
+        size_t rows = in_bulk ? bulk_rows(db, definition, row, values_size, left, 1) : 1;
         struct execution execution = {.values = row,
                                       .values_size = values_size,
                                       .row_count = rows,
@@ -724,7 +741,7 @@ enum status db_run_bulk_ahead(struct db *db, enum statement statement, const voi
 
     must(definition->count != COUNT_SINGLY);
     if (!db_sends_ahead(db) || row_count == 0 ||
-        bulk_rows(definition, values, values_size, row_count) < row_count)
+        bulk_rows(db, definition, values, values_size, row_count, 1) < row_count)
         return db_run_bulk(db, statement, values, values_size, row_count, ret_affected);
     status = send_bulk(db, statement, values, values_size, row_count, 1, row_count);
     if (status == STATUS_OK && ret_affected != NULL)
@@ -759,7 +776,8 @@ enum status mariadb_run_rows(struct db *db, enum statement statement, const void
 
     must(row_count > 0);
     if (status == STATUS_OK && db_sends_ahead(db) && list_most <= DB_LIST_MOST &&
-        row_count <= DB_BULK_ROWS)
+        bulk_rows(db, definition, values, values_size, row_count,
+                  statement_list_size(statement_size_index(list_most))) == row_count)
         return send_bulk(db, statement, values, values_size, row_count, list_most, meant);
     for (size_t i = 0; status == STATUS_OK && i < row_count; i++) {
         uint64_t rows = 0;

@@ -52,6 +52,17 @@ static struct text complain_of_word(const struct database_setting *setting, stru
                       TEXT_ARG(value), TEXT_ARG(recommended), setting->words);
 }
 
+static struct text complain_of_number(const struct database_setting *setting, int64_t number,
+                                      struct arena *arena)
+{
+    int64_t least = 0;
+
+    if (!text_to_i64(text_from(setting->wanted), &least) || number >= least)
+        return NO_TEXT;
+    return text_print(arena, "%s is %" PRId64 ", should be %" PRId64 " or more: %s", setting->name,
+                      number, least, setting->words);
+}
+
 static struct text complain_of_pool(const struct database_setting *setting, int64_t bytes,
                                     const struct database_load_row *load, struct arena *arena)
 {
@@ -84,7 +95,7 @@ struct text database_setting_complaint(const struct database_setting *setting,
                                        const struct database_reading *reading, struct arena *arena)
 {
     struct text value, other = TEXT("OFF"); /* what a server was built without */
-    int64_t bytes;
+    int64_t number;
 
     if (!find_variable(reading, setting->name, &value))
         return NO_TEXT;
@@ -93,11 +104,18 @@ struct text database_setting_complaint(const struct database_setting *setting,
         return NO_TEXT;
     if (setting->asked == SETTING_ONE_OF)
         return complain_of_word(setting, value, arena);
-    if (!text_to_i64(value, &bytes))
+    if (!text_to_i64(value, &number))
         return NO_TEXT;
-    return setting->asked == SETTING_TABLES
-               ? complain_of_pool(setting, bytes, &reading->load, arena)
-               : complain_of_log(setting, bytes, &reading->load, arena);
+    switch (setting->asked) {
+    case SETTING_TABLES:
+        return complain_of_pool(setting, number, &reading->load, arena);
+    case SETTING_REDO:
+        return complain_of_log(setting, number, &reading->load, arena);
+    case SETTING_LEAST:
+    case SETTING_ONE_OF:
+    default:
+        return complain_of_number(setting, number, arena);
+    }
 }
 
 enum status database_settings_read(struct db *db, struct arena *arena,

@@ -14,7 +14,7 @@
 struct arena;
 struct db;
 
-enum setting_asked { SETTING_ONE_OF, SETTING_TABLES, SETTING_REDO };
+enum setting_asked { SETTING_ONE_OF, SETTING_LEAST, SETTING_TABLES, SETTING_REDO };
 
 struct database_setting {
     const char *name;

@@ -48,6 +48,8 @@ break_full() {
     done
 }
 break_statements() { sql -e "SET GLOBAL max_prepared_stmt_count = 0"; }
+break_small_packets() { sql -e "SET GLOBAL max_allowed_packet = 1048576"; }
+break_tiny_packets() { sql -e "SET GLOBAL max_allowed_packet = 65536"; }
 break_old_tables() { rows "RENAME TABLE qm_duty TO qm_duty_away"; }
 break_lost_commits() { sql -e "SET GLOBAL innodb_flush_log_at_trx_commit = 2"; }
 break_log_of_all() { sql -e "SET GLOBAL log_output = 'NONE', general_log = 1"; }
@@ -94,7 +96,7 @@ mend() {
     local sleeper
     asks=()
     rm -f "$work/full"
-    within 20 sql -e "SET GLOBAL read_only = 0, max_connections = 400, max_prepared_stmt_count = 16382, innodb_flush_log_at_trx_commit = 1, general_log = 0;
+    within 20 sql -e "SET GLOBAL read_only = 0, max_connections = 400, max_allowed_packet = 16777216, max_prepared_stmt_count = 16382, innodb_flush_log_at_trx_commit = 1, general_log = 0;
         ALTER USER qm@localhost IDENTIFIED BY 'word'; GRANT ALL ON $schema.* TO qm@localhost"
     for sleeper in "${sleepers[@]}"; do wait "$sleeper" 2>/dev/null; done
     sleepers=()

@@ -61,6 +61,9 @@ static void each_row_complains_of_what_it_is_for(void **state)
             (void)snprintf(first, sizeof first, TEXT_FORMAT, TEXT_ARG(word));
             good = first;
             bad = "something else";
+        } else if (setting->asked == SETTING_LEAST) {
+            good = setting->wanted;
+            bad = "9";
         }
         load.page_reads = load.page_requests / 10;
         assert_text(complaint(setting, good, setting->if_value, &load), "");
@@ -123,6 +126,19 @@ static void the_log_holds_half_an_hour(void **state)
     assert_text(complaint(setting, "1073741824", "", &load), "");
 }
 
+static void a_number_has_a_least(void **state)
+{
+    const struct database_setting *setting =
+        &database_settings[DATABASE_SETTING_max_allowed_packet];
+
+    (void)state;
+    assert_text(complaint(setting, "4194304", "", &usual), "");
+    assert_text(
+        complaint(setting, "4194303", "", &usual),
+        "max_allowed_packet is 4194303, should be 4194304 or more: long reports take more "
+        "round trips, and a version's document or a message to a host that is larger is refused");
+}
+
 /* Of a variable that a server lacks nothing is said; one without Galera is no cluster. */
 static void a_server_may_lack_a_variable(void **state)
 {
@@ -148,6 +164,7 @@ int main(void)
         CASE(other_words_are_as_good),
         CASE(a_small_pool_is_no_matter_while_pages_are_in_it),
         CASE(the_log_holds_half_an_hour),
+        CASE(a_number_has_a_least),
         CASE(a_server_may_lack_a_variable),
     };
 

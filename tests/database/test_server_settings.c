@@ -1,0 +1,205 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Settings of the database server that bound what a statement may be, read or change: a connection
+ * keeps to those that it cannot change for itself, and changes the others. They are global, so no
+ * other test runs beside this one. */
+#include "db/admin.h"
+#include "db/adoption_rows.h"
+#include "db/mariadb_internal.h"
+#include "db/states.h"
+#include "server/base/arena.h"
+#include "tests/support/database.h"
+#include "tests/support/test.h"
+
+#include <stdlib.h>
+
+enum { NOW = 1800000000, REPORTS = 40, BLOB = 65535, TRICKLE = 262143, MEBIBYTE = 1 << 20 };
+
+static struct text long_text(struct arena *arena, size_t length)
+{
+    char *at = arena_alloc(arena, length);
+
+    assert_non_null(at);
+    memset(at, 'x', length);
+    return (struct text){at, length};
+}
+
+/* Connections that are opened from now on find it so. */
+static struct db *open_with(struct test_fixture *f, const char *settings)
+{
+    test_sql(f->database, "SET GLOBAL %s", settings);
+    return test_database_open(f->database);
+}
+
+static int restore(void **state)
+{
+    struct test_fixture *f = *state;
+
+    test_sql(f->database,
+             "SET GLOBAL max_allowed_packet = DEFAULT, sql_select_limit = DEFAULT,"
+             " max_join_size = DEFAULT, sql_safe_updates = 0, group_concat_max_len = DEFAULT");
+    return test_fixture_close(state);
+}
+
+/* --- max_allowed_packet ---------------------------------------------------------------------- */
+
+static void long_reports_go_out_in_small_packets(void **state)
+{
+    struct test_fixture *f = *state;
+    struct db *db = open_with(f, "max_allowed_packet = 1048576");
+    struct result_report reports[REPORTS];
+    bool booked[REPORTS];
+
+    test_sql(f->database,
+             "INSERT INTO workunit (id, name) SELECT seq, seq FROM seq_1_to_%d;"
+             "INSERT INTO result (id, workunitid, name, hostid, server_state)"
+             " SELECT seq, seq, seq, 7, 4 FROM seq_1_to_%d",
+             REPORTS, REPORTS);
+    for (int i = 0; i < REPORTS; i++)
+        reports[i] = (struct result_report){.id = i + 1,
+                                            .workunitid = i + 1,
+                                            .hostid = 7,
+                                            .received_time = NOW,
+                                            .outcome = OUTCOME_SUCCESS,
+                                            .stderr_out = long_text(f->arena, BLOB),
+                                            .xml_doc_out = long_text(f->arena, BLOB)};
+    assert_status(STATUS_OK, db_reports_save(db, f->arena, reports, REPORTS, NOW, booked));
+    assert_status(STATUS_OK, db_commit(db));
+    assert_int_equal(test_sql_integer(f->database,
+                                      "SELECT SUM(LENGTH(stderr_out) + LENGTH(xml_doc_out))"
+                                      " FROM result WHERE server_state = 5"),
+                     2 * REPORTS * BLOB);
+    db_close(db);
+}
+
+/* The longest that a request may bring, where packets are the smallest that a server works with. */
+static void each_value_of_a_request_fits(void **state)
+{
+    struct test_fixture *f = *state;
+    struct db *db = open_with(f, "max_allowed_packet = 524288");
+    struct message_from_host messages[9];
+
+    for (size_t i = 0; i < 9; i++)
+        messages[i] =
+            (struct message_from_host){.variety = TEXT("a"), .xml = long_text(f->arena, TRICKLE)};
+    assert_status(STATUS_OK, db_messages_from_host_save(db, 7, NOW, messages, 9));
+    assert_status(STATUS_OK, db_commit(db));
+    assert_int_equal(test_sql_integer(f->database, "SELECT SUM(LENGTH(xml)) FROM msg_from_host"),
+                     9 * TRICKLE);
+    db_close(db);
+}
+
+/* Rows of lists are as long as the longest list of them. */
+static void rows_of_long_lists_are_not_sent_at_once(void **state)
+{
+    enum { ROWS = 1000 };
+    struct test_fixture *f = *state;
+    struct db *db = open_with(f, "max_allowed_packet = 1048576");
+    struct claim_workunits_values values[ROWS];
+    int64_t ids[DB_LIST_MOST];
+
+    test_sql(f->database, "INSERT INTO workunit (id, name) SELECT seq, seq FROM seq_1_to_%d",
+             DB_LIST_MOST);
+    for (int64_t i = 0; i < DB_LIST_MOST; i++)
+        ids[i] = i + 1;
+    for (size_t i = 0; i < ROWS; i++)
+        values[i] = (struct claim_workunits_values){.ids = {ids, i == 0 ? DB_LIST_MOST : 1},
+                                                    .report_deadline = NOW};
+    assert_status(STATUS_OK, mariadb_run_rows(db, STATEMENT_claim_workunits, values,
+                                              sizeof(values[0]), ROWS, DB_LIST_MOST + ROWS - 1));
+    assert_status(STATUS_OK, db_commit(db));
+    db_close(db);
+}
+
+/* Before it is sent, as the server would close the connection. */
+static void a_value_that_is_too_large_is_refused_in_words(void **state)
+{
+    struct test_fixture *f = *state;
+    struct db *db = open_with(f, "max_allowed_packet = 1048576");
+    struct text document = long_text(f->arena, MEBIBYTE);
+    enum status status = db_admin_version_save_document(db, 1, document);
+
+    assert_status(STATUS_DB_REFUSED, status);
+    assert_non_null(strstr(db_explain(db, status), "max_allowed_packet"));
+    assert_status(STATUS_OK, db_rollback(db));
+    assert_status(STATUS_OK, db_host_guard(db, 7, 1, NOW)); /* the connection lives */
+    assert_status(STATUS_OK, db_commit(db));
+    db_close(db);
+}
+
+static void smaller_packets_are_no_database_for_a_server(void **state)
+{
+    struct test_fixture *f = *state;
+    struct failure failure = {0};
+    struct db *db = NULL;
+
+    test_sql(f->database, "SET GLOBAL max_allowed_packet = 523264");
+    assert_status(STATUS_DB_REFUSED, db_open(test_database_config(f->database), &db, &failure));
+    assert_non_null(strstr(failure.text, "set max_allowed_packet"));
+}
+
+/* --- what a session may change --------------------------------------------------------------- */
+
+static void lists_are_read_to_their_end(void **state)
+{
+    struct test_fixture *f = *state;
+    struct db *db = open_with(f, "sql_select_limit = 1");
+    struct catalog_rows rows;
+
+    test_sql(f->database, "INSERT INTO app (name) VALUES ('a'), ('b'), ('c')");
+    assert_status(STATUS_OK, db_catalog(db, f->arena, &rows));
+    assert_int_equal(rows.app_count, 3);
+    db_close(db);
+}
+
+static void joins_are_not_too_large(void **state)
+{
+    struct test_fixture *f = *state;
+    struct db *db = open_with(f, "max_join_size = 1");
+    struct version_entry_row *versions;
+    size_t count;
+
+    test_sql(f->database, "INSERT INTO app (name) VALUES ('a'), ('b'), ('c')");
+    assert_status(STATUS_OK, db_admin_versions(db, f->arena, &versions, &count));
+    db_close(db);
+}
+
+static void rows_are_changed_without_a_key(void **state)
+{
+    struct test_fixture *f = *state;
+    struct db *db = open_with(f, "sql_safe_updates = 1");
+
+    assert_status(STATUS_OK, db_server_leave(db, 1));
+    db_close(db);
+}
+
+static void columns_of_an_index_come_whole(void **state)
+{
+    struct test_fixture *f = *state;
+    struct db *db = open_with(f, "group_concat_max_len = 4");
+    struct adoption_index_row *rows;
+    size_t count, found = 0;
+
+    assert_status(STATUS_OK, db_adoption_indexes(db, f->arena, &rows, &count));
+    for (size_t i = 0; i < count; i++)
+        found += text_is(rows[i].columns_of_key, "server_state,priority");
+    assert_int_equal(found, 1);
+    db_close(db);
+}
+
+int main(void)
+{
+#define CASE(name) cmocka_unit_test_setup_teardown(name, test_fixture_open, restore)
+    const struct CMUnitTest tests[] = {
+        CASE(long_reports_go_out_in_small_packets),
+        CASE(each_value_of_a_request_fits),
+        CASE(rows_of_long_lists_are_not_sent_at_once),
+        CASE(a_value_that_is_too_large_is_refused_in_words),
+        CASE(smaller_packets_are_no_database_for_a_server),
+        CASE(lists_are_read_to_their_end),
+        CASE(joins_are_not_too_large),
+        CASE(rows_are_changed_without_a_key),
+        CASE(columns_of_an_index_come_whole),
+    };
+
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
