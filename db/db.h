@@ -74,6 +74,8 @@ const char *db_explain(struct db *db, enum status status);
     TROUBLE(RIGHTS, "rights", "forbids the user what a server has to do", "db_user")          \
     TROUBLE(READ_ONLY, "read_only", "can only be read", "")                                   \
     TROUBLE(STATEMENTS, "statements", "takes no more prepared statements", "threads")         \
+    TROUBLE(LOCKED, "locked",                                                                 \
+            "lets nobody write for now: a backup or another program has locked it", "")       \
     TROUBLE(SPACE, "space", "has no space left", "")                                          \
     TROUBLE(OTHER, "other", "fails", "")
 enum db_trouble {

@@ -117,6 +117,8 @@ enum db_trouble mariadb_trouble(unsigned error)
         return DB_TROUBLE_READ_ONLY;
     case ER_MAX_PREPARED_STMT_COUNT_REACHED:
         return DB_TROUBLE_STATEMENTS;
+    case ER_LOCK_WAIT_TIMEOUT:
+        return DB_TROUBLE_LOCKED;
     case ER_DISK_FULL:
     case ER_RECORD_FILE_FULL:
         return DB_TROUBLE_SPACE;

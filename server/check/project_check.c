@@ -13,6 +13,7 @@
 #include "server/check/master_url.h"
 #include "server/policy/plan_class/plan_verdict.h"
 #include "server/policy/result/quorum.h"
+#include "server/project/blob.h"
 #include "server/project/project.h"
 #include "server/submit/keys.h"
 #include "server/submit/template_advice.h"
@@ -39,6 +40,7 @@ enum {
     SHORT_DEADLINE_S = 86400,
     FINDING_BYTES = 4096,
     CHECK_BYTES_MAX = 64 * 1024 * 1024,
+    BLOCK_BYTES_MAX = 65535,
     OTHER_CONNECTIONS =
         4 /* of a server, beside its threads: watcher, a look, job pool, uses of qmctl */
 };
@@ -228,6 +230,25 @@ static void check_secrets(struct check *check)
               "config.xml holds a password and can be read by everybody: chmod o-rwx");
 }
 
+/* Clients read what is nearly XML, and so is every reply with it. */
+static void check_xml(struct check *check, const char *name, struct text text)
+{
+    struct failure failure = {.status = STATUS_OK};
+
+    if (blob_is_xml(check->arena, text, &failure) != STATUS_OK)
+        found(check, CHECK_WARNING, "%s: %s: with it a reply is no XML", name, failure.text);
+}
+
+static void check_block_file(struct check *check, const char *name)
+{
+    const char *path =
+        text_string(check->arena, text_print(check->arena, "%s/%s", check->project_dir, name));
+    struct text document = NO_TEXT;
+
+    if (file_read(check->arena, path, BLOCK_BYTES_MAX, &document, NULL) == STATUS_OK)
+        check_xml(check, name, document);
+}
+
 /* A block that cannot be read is left out of replies, which nobody sees. */
 static void check_blocks(struct check *check)
 {
@@ -236,8 +257,12 @@ static void check_blocks(struct check *check)
 
     if (project_links_read(check->config, check->arena, &block, &feeds, &of_links) != STATUS_OK)
         found(check, CHECK_ERROR, "%s", of_links.text);
+    else
+        check_block_file(check, "gui_urls.xml");
     if (project_files_read(check->config, check->arena, &block, &of_files) != STATUS_OK)
         found(check, CHECK_ERROR, "%s", of_files.text);
+    else
+        check_block_file(check, "project_files.xml");
 }
 
 static void check_joining(struct check *check)
@@ -459,6 +484,14 @@ static void check_catalog(struct check *check)
         found(check, CHECK_ERROR, "there are no platforms (qmctl init adds them)");
     for (size_t i = 0; i < rows.app_count; i++)
         check_replication(check, &rows.apps[i]);
+    for (size_t i = 0; i < rows.version_count; i++) {
+        struct arena_mark mark = arena_mark(check->arena);
+        const char *name = text_string(
+            check->arena, text_print(check->arena, "app_version %" PRId64, rows.versions[i].id));
+
+        check_xml(check, name, rows.versions[i].xml_doc);
+        arena_rewind(check->arena, mark);
+    }
     check_table_keys(check);
 }
 

@@ -6,6 +6,7 @@
 #include "server/project/blob.h"
 
 #include "server/base/arena.h"
+#include "server/base/buffer.h"
 #include "server/base/xml.h"
 
 #include <string.h>
@@ -82,4 +83,79 @@ bool blob_content(struct arena *arena, struct text text, const char *name, struc
         return false;
     *ret_content = text;
     return true;
+}
+
+/* "&amp;", "&#38;", "&#x26;": what XML knows without further ado. */
+static bool is_reference(struct text text)
+{
+    static const char *const names[] = {"&amp;", "&lt;", "&gt;", "&quot;", "&apos;"};
+    size_t digits = text_starts(text, TEXT("&#x")) ? 3 : 2, at = digits;
+
+    for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++)
+        if (text_starts(text, text_from(names[i])))
+            return true;
+    if (!text_starts(text, TEXT("&#")))
+        return false;
+    while (at < text.length && text_hex_digit(text.at[at]) >= 0)
+        at++;
+    return at > digits && at < text.length && text.at[at] == ';';
+}
+
+/* Where a comment or the like begins that is not looked into: how long it is; 0: none does. */
+static size_t passed_over(struct text text)
+{
+    static const struct {
+        struct text begin, end;
+    } kinds[] = {{{"<!--", 4}, {"-->", 3}}, {{"<![CDATA[", 9}, {"]]>", 3}}, {{"<?", 2}, {"?>", 2}}};
+
+    for (size_t i = 0; i < sizeof(kinds) / sizeof(kinds[0]); i++)
+        if (text_starts(text, kinds[i].begin))
+            return text_find(text, kinds[i].end);
+    return 0;
+}
+
+/* The line of the first & that begins no reference; 0: there is none. */
+static int line_of_ampersand(struct text text)
+{
+    int line = 1;
+    size_t next = 0; /* to be looked at */
+
+    for (size_t i = 0; i < text.length; i++) {
+        struct text rest = {text.at + i, text.length - i};
+
+        line += text.at[i] == '\n';
+        if (i < next)
+            continue;
+        if (text.at[i] == '&' && !is_reference(rest))
+            return line;
+        next = i + passed_over(rest);
+    }
+    return 0;
+}
+
+/* The file's own declaration, after which our element would not be the first, as blanks. */
+static struct text without_declaration(struct arena *arena, struct text text)
+{
+    size_t end = text_starts(text, TEXT("<?xml ")) ? text_find(text, TEXT("?>")) + 2 : 0;
+    struct buffer buffer = buffer_in(arena);
+
+    if (end == 0 || end > text.length)
+        return text;
+    for (size_t i = 0; i < end; i++)
+        buffer_add_char(&buffer, text.at[i] == '\n' ? '\n' : ' ');
+    buffer_add(&buffer, (struct text){text.at + end, text.length - end});
+    return buffer_text(&buffer);
+}
+
+enum status blob_is_xml(struct arena *arena, struct text text, struct failure *failure)
+{
+    const struct xml_limits limits = {
+        .bytes_max = 2 * (size_t)BLOB_BYTES_MAX, .depth_max = 64, .elements_max = 100000};
+    const struct xml_handler handler = {0};
+    int line = line_of_ampersand(text);
+
+    if (line > 0)
+        return fail(failure, STATUS_INVALID, "line %d: a \"&\" that is not \"&amp;\"", line);
+    text = text_print(arena, "<x>" TEXT_FORMAT "</x>", TEXT_ARG(without_declaration(arena, text)));
+    return xml_walk(text, &limits, &handler, failure);
 }

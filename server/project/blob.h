@@ -3,6 +3,7 @@
 #ifndef SERVER_PROJECT_BLOB_H
 #define SERVER_PROJECT_BLOB_H
 
+#include "server/base/status.h"
 #include "server/base/text.h"
 
 #include <stdbool.h>
@@ -16,5 +17,9 @@ bool blob_is_sound(struct arena *arena, struct text text);
  * inside. False: it would end too early or never. */
 bool blob_content(struct arena *arena, struct text text, const char *name,
                   struct text *ret_content);
+
+/* Whether programs that want XML can read a reply with such a text in it; else `failure` has line
+ * and reason. A whole file may be given: what stands before its first element is passed over. */
+MUST_CHECK enum status blob_is_xml(struct arena *arena, struct text text, struct failure *failure);
 
 #endif

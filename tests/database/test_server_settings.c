@@ -186,6 +186,25 @@ static void columns_of_an_index_come_whole(void **state)
     db_close(db);
 }
 
+/* --- a lock of all tables -------------------------------------------------------------------- */
+
+/* As a backup takes it: the server is there, and answers, and is not to be looked for elsewhere. */
+static void a_locked_database_is_not_away(void **state)
+{
+    struct test_fixture *f = *state;
+    struct config *config = test_database_config(f->database);
+    struct failure failure = {0};
+
+    test_sql(f->database, "FLUSH TABLES WITH READ LOCK");
+    assert_int_equal(db_examine(config, &failure), DB_TROUBLE_LOCKED);
+    assert_int_equal(db_examine_writing(config, &failure), DB_TROUBLE_LOCKED);
+    test_sql(f->database, "UNLOCK TABLES");
+    assert_int_equal(db_examine(config, &failure), DB_TROUBLE_NONE);
+    test_sql(f->database, "LOCK TABLES qm_connection READ");
+    assert_int_equal(db_examine(config, &failure), DB_TROUBLE_LOCKED);
+    test_sql(f->database, "UNLOCK TABLES");
+}
+
 int main(void)
 {
 #define CASE(name) cmocka_unit_test_setup_teardown(name, test_fixture_open, restore)
@@ -199,6 +218,7 @@ int main(void)
         CASE(joins_are_not_too_large),
         CASE(rows_are_changed_without_a_key),
         CASE(columns_of_an_index_come_whole),
+        CASE(a_locked_database_is_not_away),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);

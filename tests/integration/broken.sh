@@ -6,7 +6,7 @@
 # shellcheck disable=SC2317,SC2016 # walk() calls the functions; backquotes are those of the page
 # shellcheck source=lib.sh
 . "$(dirname "$0")/lib.sh"
-need curl nginx mariadb mariadbd
+need curl nginx openssl mariadb mariadbd
 
 database=$work/db # of our own: its settings are changed
 "$QM_SOURCE_DIR/tools/private-mariadb" start --in-memory "$database" || exit $?
@@ -22,6 +22,11 @@ base=http://127.0.0.1:$port
 fill_project
 cp "$QM_SOURCE_DIR"/templates/simple_*.xml "$project/templates/"
 cp -a "$project" "$work/kept"
+
+{
+    openssl req -newkey rsa:2048 -nodes -keyout "$work/old.key" -subj /CN=127.0.0.1 -out "$work/old.csr" &&
+        openssl x509 -req -in "$work/old.csr" -signkey "$work/old.key" -days -1 -out "$work/old.crt"
+} >"$work/openssl.log" 2>&1 || exit 1
 
 # --- what is broken
 option() { sed -i "/<$1>/d; s|^  </config>|    <$1>$2</$1>\n&|" "$project/config.xml"; }
@@ -48,6 +53,15 @@ break_full() {
     done
 }
 break_statements() { sql -e "SET GLOBAL max_prepared_stmt_count = 0"; }
+# Held by a connection that waits for its next command.
+break_locked() {
+    mkfifo "$work/commands"
+    mariadb --no-defaults -S "$QM_TEST_SOCKET" -u root -n <"$work/commands" >"$work/locked" 2>&1 &
+    locker=$!
+    exec 8>"$work/commands"
+    echo "FLUSH TABLES WITH READ LOCK; SELECT 'locked';" >&8
+    within 20 grep -q locked "$work/locked"
+}
 break_small_packets() { sql -e "SET GLOBAL max_allowed_packet = 1048576"; }
 break_tiny_packets() { sql -e "SET GLOBAL max_allowed_packet = 65536"; }
 break_old_tables() { rows "RENAME TABLE qm_duty TO qm_duty_away"; }
@@ -61,6 +75,7 @@ break_broken_xml() { sed -i 's|</boinc>||; s|</config>||' "$project/config.xml";
 break_no_key() { rm "$project/keys/code_sign_public"; }
 break_half_a_key() { rm "$project/keys/upload_private"; }
 break_gui_urls() { mkdir "$project/gui_urls.xml"; }
+break_ampersand() { printf '<gui_urls>\n<gui_url><url>http://example.org/?a&b</url></gui_url>\n</gui_urls>\n' >"$project/gui_urls.xml"; }
 break_bad_template() { mkdir "$project/templates/other_in.xml"; }
 break_plan_class() { echo '<plan_classes><plan_class></plan_classes>' >"$project/plan_class_spec.xml"; }
 break_terms() { mkdir "$project/terms_of_use.txt"; }
@@ -75,6 +90,14 @@ break_shown_password() { chmod o+r "$project/config.xml"; }
 break_upload_url() { option upload_url http://127.0.0.1:1/; }
 break_refused_address() { option master_url "http://localhost:$web_port/test/"; }
 break_odd_address() { option master_url "http://127.0.0.1:$web_port//test"; }
+# Such a certificate is trusted by nobody either; what is told is the date.
+break_old_certificate() {
+    take_port
+    openssl s_server -quiet -accept "127.0.0.1:$port" -cert "$work/old.crt" -key "$work/old.key" -www >"$work/secure" 2>&1 </dev/null &
+    secure=$!
+    option upload_url "https://127.0.0.1:$port/"
+    within 20 curl -sk -o "$work/secure.page" "https://127.0.0.1:$port/"
+}
 break_stop_sched() { touch "$project/stop_sched"; }
 break_no_jobs() { option dont_send_jobs 1; }
 break_drained() { "$work/bin/qmctl" --project "$project" drain >"$work/drained"; }
@@ -91,10 +114,14 @@ break_no_server() {
 }
 
 # --- what is well
-sleepers=() asks=()
+sleepers=() asks=() locker='' secure=''
 mend() {
     local sleeper
     asks=()
+    [ -z "$locker" ] || end_process "$locker"
+    exec 8>&-
+    [ -z "$secure" ] || end_process "$secure"
+    locker='' secure=''
     rm -f "$work/full"
     within 20 sql -e "SET GLOBAL read_only = 0, max_connections = 400, max_allowed_packet = 16777216, max_prepared_stmt_count = 16382, innodb_flush_log_at_trx_commit = 1, general_log = 0;
         ALTER USER qm@localhost IDENTIFIED BY 'word'; GRANT ALL ON $schema.* TO qm@localhost"

@@ -16,7 +16,7 @@ static int make_world(void **state)
 {
     static struct world world;
 
-    world = (struct world){.arena = arena_create(1 << 20), .health = health_create()};
+    world = (struct world){.arena = arena_create(1 << 22), .health = health_create()};
     *state = &world;
     return world.arena == NULL || world.health == NULL;
 }

@@ -76,6 +76,7 @@ static void take_finding(void *context, const struct check_finding *finding)
 struct answer_page {
     struct buffer page;
     CURLcode result;
+    struct text failure; /* where the result is one */
     long status;
     double seconds;
 };
@@ -83,7 +84,8 @@ struct answer_page {
 static struct answer_page ask_page(struct session *session, struct text url)
 {
     struct answer_page answer = {.page = buffer_on_heap(PAGE_BYTES_MAX),
-                                 .result = CURLE_FAILED_INIT};
+                                 .result = CURLE_FAILED_INIT,
+                                 .failure = TEXT("no memory")};
     CURL *easy = web_question(session->arena, url, (long)PATIENCE_S, &answer.page);
 
     if (easy == NULL)
@@ -91,6 +93,8 @@ static struct answer_page ask_page(struct session *session, struct text url)
     answer.result = curl_easy_perform(easy);
     curl_easy_getinfo(easy, CURLINFO_RESPONSE_CODE, &answer.status);
     curl_easy_getinfo(easy, CURLINFO_TOTAL_TIME, &answer.seconds);
+    if (answer.result != CURLE_OK)
+        answer.failure = web_question_failure(session->arena, easy, answer.result);
     curl_easy_cleanup(easy);
     return answer;
 }
@@ -116,7 +120,7 @@ static bool look_at_scheduler(struct session *session, struct lines *lines, stru
     struct text words;
 
     if (answer.result != CURLE_OK)
-        words = text_from(curl_easy_strerror(answer.result));
+        words = answer.failure;
     else if (text_contains(page, TEXT("<project_is_down/>")))
         words = TEXT("no server process: the web server says that the project is down");
     else if (is_ours && state.length > 0 && !text_is(state, "ok"))

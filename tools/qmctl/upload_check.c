@@ -29,7 +29,7 @@ static const char question[] =
 /* As clients go after redirections: a POST stays one after a status of 301, 307 and 308; by 302 and
  * 303 it becomes a GET, and no byte arrives (*ret_is_lost). */
 static CURLcode ask(struct arena *arena, struct text url, struct buffer *page, long *ret_status,
-                    bool *ret_is_lost)
+                    bool *ret_is_lost, struct text *ret_failure)
 {
     char *method = NULL;
     CURL *easy = web_question(arena, url, (long)PATIENCE_S, page);
@@ -46,6 +46,8 @@ static CURLcode ask(struct arena *arena, struct text url, struct buffer *page, l
     curl_easy_getinfo(easy, CURLINFO_RESPONSE_CODE, ret_status);
     curl_easy_getinfo(easy, CURLINFO_EFFECTIVE_METHOD, &method);
     *ret_is_lost = text_is(text_from(method), "GET");
+    if (result != CURLE_OK)
+        *ret_failure = web_question_failure(arena, easy, result);
     curl_easy_cleanup(easy);
     return result;
 }
@@ -74,10 +76,8 @@ static struct text beginning(struct arena *arena, struct text page)
     return buffer_text(&words);
 }
 
-static struct text judge(struct arena *arena, CURLcode result, long status, struct text page)
+static struct text judge(struct arena *arena, long status, struct text page)
 {
-    if (result != CURLE_OK)
-        return text_from(curl_easy_strerror(result));
     if (status != 200)
         return text_print(arena, "HTTP status %ld", status);
     if (!text_contains(page, TEXT("<data_server_reply>")))
@@ -101,11 +101,12 @@ struct text upload_url_problem(struct session *session)
         return TEXT("output files cannot be uploaded: config.xml has no upload_url");
     (void)curl_global_init(CURL_GLOBAL_DEFAULT);
     bool is_lost = false;
-    CURLcode result = ask(session->arena, url, &page, &status, &is_lost);
-    struct text found = is_lost && result == CURLE_OK
-                            ? TEXT("it redirects by a status of 302 or 303, after which clients "
-                                   "send no file; 301, 307 or 308 keep it")
-                            : judge(session->arena, result, status, buffer_text(&page));
+    struct text found = TEXT("no memory");
+    CURLcode result = ask(session->arena, url, &page, &status, &is_lost, &found);
+    if (result == CURLE_OK)
+        found = is_lost ? TEXT("it redirects by a status of 302 or 303, after which clients "
+                               "send no file; 301, 307 or 308 keep it")
+                        : judge(session->arena, status, buffer_text(&page));
     if (found.length > 0)
         found = text_print(session->arena,
                            "output files cannot be uploaded to " TEXT_FORMAT

@@ -13,4 +13,8 @@
  * The caller cleans it up; NULL: no memory. `arena` and `page` outlive it. */
 CURL *web_question(struct arena *arena, struct text url, long patience, struct buffer *page);
 
+/* Why a question that was performed got no answer, in libcurl's words; a certificate that is out of
+ * date is asked for once more, for its dates. In the arena. */
+struct text web_question_failure(struct arena *arena, CURL *easy, CURLcode result);
+
 #endif
