@@ -23,6 +23,7 @@ enum {
     PATIENCE_S = 10,
     PAGE_BYTES_MAX = 1000000,
     REPLIES_THAT_TELL = 10,   /* of fewer a share says little */
+    FAILURES_THAT_TELL = 3,   /* where there was nothing else */
     TRANSITION_LATE_S = 3600, /* then nobody makes them */
     POOL_LAG_LEAST_S = 10,    /* it is about one; beyond no_work_delay a host asks twice in vain */
     COUNTED_MOST = 100000,    /* an entry more is counted, so that more is noticed */
@@ -156,6 +157,13 @@ static double percent(double part, double all)
     return all > 0 ? 100 * part / all : 0;
 }
 
+/* Of a few replies only all of them tell something. */
+static bool most_fail(double replies, double failed)
+{
+    return replies < REPLIES_THAT_TELL ? replies >= FAILURES_THAT_TELL && failed >= replies
+                                       : failed / replies >= SHARE_THAT_FAILS;
+}
+
 /* The web server shows them to its own machine alone. */
 static void look_at_figures(struct session *session, struct lines *lines, struct text url)
 {
@@ -177,8 +185,7 @@ static void look_at_figures(struct session *session, struct lines *lines, struct
         struct text last = served < 0 ? TEXT("none was served yet")
                                       : text_print(arena, "the last was served %.0f s ago", served);
 
-        add_line(lines, "replies", url,
-                 replies < REPLIES_THAT_TELL || (down + later) / replies < SHARE_THAT_FAILS,
+        add_line(lines, "replies", url, !most_fail(replies, down + later),
                  text_print(arena,
                             TEXT_FORMAT "; in ten minutes %.0f, of them %.0f %% down and %.0f %%"
                                         " later; new jobs are seen after %.1f s",
