@@ -91,8 +91,16 @@ struct db_trouble_words {
 extern const struct db_trouble_words db_trouble_words[DB_TROUBLE_COUNT];
 /* Opens a connection as a server does, has each of a server's statements prepared, by which the
  * database says whether the user may execute it, and commits a row that it writes and deletes.
- * Waits 5 s for an answer at most. `failure`: the database's own words. Any thread. */
-enum db_trouble db_examine(const struct config *config, struct failure *failure);
+ * Waits 5 s for an answer at most. `failure`: the database's own words. *ret_ahead (may be NULL):
+ * how far the database's clock is ahead of this machine's, in s, negative where it is behind; 0
+ * where that is not known. Any thread. */
+enum db_trouble db_examine(const struct config *config, int64_t *ret_ahead,
+                           struct failure *failure);
+/* From a minute on. Ours are the times of jobs and hosts, the database's those of leases and beats.
+ */
+bool db_clocks_are_apart(int64_t ahead);
+/* "the database's clock is 90 s behind this machine's", and likewise for any number. */
+void db_clock_words(int64_t ahead, char *ret_words, size_t size);
 /* The same without the statements, for those whom anybody may ask: a connection and the row. */
 enum db_trouble db_examine_writing(const struct config *config, struct failure *failure);
 /* What the database or its library answers instead of what was asked for, by what becomes of it: a

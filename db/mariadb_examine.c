@@ -7,11 +7,17 @@
 #include "db/admin.h"
 #include "server/base/random.h"
 
+#include <inttypes.h>
+#include <stdio.h>
 #include <string.h>
+#include <time.h>
 
 #include "server/base/banned.h"
 
-enum { MADE_S = 60 }; /* the row that is written is younger than that, and older than this hence */
+enum {
+    MADE_S = 60, /* the row that is written is younger than that, and older than this hence */
+    CLOCKS_APART_S = 60 /* an answer takes a tenth of it at most */
+};
 
 const struct db_trouble_words db_trouble_words[DB_TROUBLE_COUNT] = {
 #define DB_TROUBLE_WORDS(name, word, words, option) \
@@ -65,7 +71,29 @@ static enum status write_row(struct db *db)
     return status == STATUS_OK ? db_commit(db) : status;
 }
 
-static enum db_trouble examine(const struct config *config, bool tries_statements,
+static enum status read_clock(struct db *db, int64_t *ret_ahead)
+{
+    struct database_clock_row clock;
+    enum status status = DB_ONE(db, database_clock, NULL, &clock, DB_NO_VALUES);
+
+    if (status == STATUS_OK)
+        *ret_ahead = clock.now - (int64_t)time(NULL);
+    return status;
+}
+
+bool db_clocks_are_apart(int64_t ahead)
+{
+    return ahead >= CLOCKS_APART_S || ahead <= -CLOCKS_APART_S;
+}
+
+void db_clock_words(int64_t ahead, char *ret_words, size_t size)
+{
+    (void)snprintf(ret_words, size, "the database's clock is %" PRId64 " s %s this machine's",
+                   ahead < 0 ? -ahead : ahead, ahead < 0 ? "behind" : "ahead of");
+}
+
+/* `ret_ahead` NULL: neither statements nor the clock are of interest. */
+static enum db_trouble examine(const struct config *config, int64_t *ret_ahead,
                                struct failure *failure)
 {
     struct db *db = NULL;
@@ -79,10 +107,12 @@ static enum db_trouble examine(const struct config *config, bool tries_statement
     status = mariadb_open_briefly(config, &db, &error, failure);
     if (status != STATUS_OK)
         return status == STATUS_NO_MEMORY ? DB_TROUBLE_OTHER : mariadb_trouble(error);
-    if (tries_statements)
+    if (ret_ahead != NULL)
         status = try_statements(db);
     if (status == STATUS_OK)
         status = write_row(db);
+    if (status == STATUS_OK && ret_ahead != NULL)
+        status = read_clock(db, ret_ahead);
     error = db->error_number;
     if (status != STATUS_OK)
         (void)fail(failure, status, "database: %s", db_error(db));
@@ -92,12 +122,17 @@ static enum db_trouble examine(const struct config *config, bool tries_statement
     return error == 0 ? DB_TROUBLE_OTHER : mariadb_trouble(error);
 }
 
-enum db_trouble db_examine(const struct config *config, struct failure *failure)
+enum db_trouble db_examine(const struct config *config, int64_t *ret_ahead, struct failure *failure)
 {
-    return examine(config, true, failure);
+    int64_t ahead = 0;
+    enum db_trouble trouble = examine(config, &ahead, failure);
+
+    if (ret_ahead != NULL)
+        *ret_ahead = ahead;
+    return trouble;
 }
 
 enum db_trouble db_examine_writing(const struct config *config, struct failure *failure)
 {
-    return examine(config, false, failure);
+    return examine(config, NULL, failure);
 }

@@ -427,6 +427,8 @@ static void check_database(struct check *check)
 {
     struct failure failure = {.status = STATUS_OK}, unused = {.status = STATUS_OK};
     enum db_trouble trouble;
+    int64_t ahead;
+    char words[128];
 
     if (check->database == CHECK_NO_DATABASE)
         return;
@@ -437,10 +439,13 @@ static void check_database(struct check *check)
             check_settings(check);
         return;
     }
-    trouble = db_examine(check->config, &failure);
+    trouble = db_examine(check->config, &ahead, &failure);
     if (trouble != DB_TROUBLE_NONE)
         found(check, CHECK_ERROR, "%s: the database %s: %s", place_of_trouble(check, trouble),
               db_trouble_words[trouble].words, failure.text);
+    db_clock_words(ahead, words, sizeof(words));
+    if (db_clocks_are_apart(ahead))
+        found(check, CHECK_WARNING, "%s: set both by NTP", words);
     /* Said already, where it fails; what can only be read is read. */
     if (db_admin_open(check->config, &check->db, &unused) == STATUS_OK) {
         check_limits(check);

@@ -26,6 +26,7 @@ struct health {
     pthread_mutex_t lock;
     enum db_trouble trouble;
     int64_t examined; /* 0: not yet */
+    int64_t clock_ahead;
     struct check_counts folder;
     size_t restarts_wanted;
     bool was_refused; /* config.xml, when it was read last */
@@ -59,6 +60,13 @@ void health_note_database(struct health *health, enum db_trouble trouble, int64_
     pthread_mutex_lock(&health->lock);
     health->trouble = trouble;
     health->examined = now;
+    pthread_mutex_unlock(&health->lock);
+}
+
+void health_note_clock(struct health *health, int64_t ahead)
+{
+    pthread_mutex_lock(&health->lock);
+    health->clock_ahead = ahead;
     pthread_mutex_unlock(&health->lock);
 }
 
@@ -156,6 +164,7 @@ void health_figures(struct health *health, struct health_figures *ret_figures)
     pthread_mutex_lock(&health->lock);
     *ret_figures = (struct health_figures){.trouble = health->trouble,
                                            .examined = health->examined,
+                                           .clock_ahead = health->clock_ahead,
                                            .folder = health->folder,
                                            .restarts_wanted = health->restarts_wanted,
                                            .was_refused = health->was_refused,
@@ -213,6 +222,9 @@ void health_write(struct health *health, int64_t now, struct buffer *ret_page)
                      health->examined != 0 && health->trouble == (enum db_trouble)i);
     metric_gauge(ret_page, "database_examined_seconds", "since it was last examined",
                  health->examined == 0 ? -1 : (double)(now - health->examined));
+    metric_gauge(ret_page, "database_clock_ahead_seconds",
+                 "how far its clock was ahead of this machine's then; negative: behind",
+                 (double)health->clock_ahead);
     write_folder(health, ret_page);
     metric_gauge(ret_page, "restarts_wanted", "options that changed and wait for a restart",
                  (double)health->restarts_wanted);

@@ -20,6 +20,7 @@ void health_destroy(struct health *health);
 
 /* Any thread, all of these. Times are epochs. */
 void health_note_database(struct health *health, enum db_trouble trouble, int64_t now);
+void health_note_clock(struct health *health, int64_t ahead); /* s, as db_examine says */
 void health_note_folder(struct health *health, const struct check_counts *counts);
 /* config.xml was read again; so many options that changed wait for a restart. */
 void health_note_config(struct health *health, size_t restarts_wanted);
@@ -35,7 +36,8 @@ void health_note_counters(struct health *health, int64_t now);
 /* What was found out, and when. */
 struct health_figures {
     enum db_trouble trouble;
-    int64_t examined; /* the database; 0: not yet */
+    int64_t examined;    /* the database; 0: not yet */
+    int64_t clock_ahead; /* the database's, of ours, in s */
     struct check_counts folder;
     size_t restarts_wanted;
     bool was_refused; /* config.xml, when it was read last */

@@ -275,6 +275,7 @@ static void take_health(struct server *server, struct health_figures *health,
     figures->sends_no_jobs = health->sends_no_jobs;
     figures->trouble = health->trouble;
     figures->examined = health->examined;
+    figures->clock_ahead = health->clock_ahead;
     figures->restarts_wanted = health->restarts_wanted;
     figures->config_was_refused = health->was_refused;
     figures->backlog = health->has_backlog ? &health->backlog : NULL;

@@ -101,6 +101,7 @@ struct watcher {
     struct config *begun; /* what the process began with */
     uint64_t examine_due_ns, folder_due_ns, backlog_due_ns;
     enum db_trouble trouble; /* that was logged */
+    bool clocks_are_apart;   /* likewise */
     uint64_t folder_hash;    /* of the findings that were logged */
 };
 
@@ -398,14 +399,28 @@ static void read_backlog(struct watcher *watcher)
 /* --- what the server says of itself ------------------------------------------------------------
  */
 
+static void note_clock(struct watcher *watcher, int64_t ahead)
+{
+    bool are_apart = db_clocks_are_apart(ahead);
+    char words[128];
+
+    db_clock_words(ahead, words, sizeof(words));
+    if (are_apart != watcher->clocks_are_apart)
+        log_line_with(LOG_LEVEL_WARNING, "why", text_from(words), "event=clocks state=%s",
+                      are_apart ? "apart" : "together");
+    watcher->clocks_are_apart = are_apart;
+    health_note_clock(server_health(watcher->server), ahead);
+}
+
 static void examine_database(struct watcher *watcher, const struct config *config)
 {
     struct failure failure = {0};
     enum db_trouble trouble;
+    int64_t ahead;
 
     if (clock_ns() < watcher->examine_due_ns)
         return;
-    trouble = db_examine(config, &failure);
+    trouble = db_examine(config, &ahead, &failure);
     if (trouble != DB_TROUBLE_NONE && trouble != watcher->trouble)
         log_line_with(LOG_LEVEL_CRITICAL, "why", text_from(failure.text),
                       "event=database_trouble state=%s", db_trouble_words[trouble].word);
@@ -413,6 +428,8 @@ static void examine_database(struct watcher *watcher, const struct config *confi
         log_line(LOG_LEVEL_WARNING, "event=database_trouble state=%s",
                  db_trouble_words[trouble].word);
     watcher->trouble = trouble;
+    if (trouble == DB_TROUBLE_NONE)
+        note_clock(watcher, ahead);
     health_note_database(server_health(watcher->server), trouble, (int64_t)time(NULL));
     watcher->examine_due_ns = clock_ns() + (trouble == DB_TROUBLE_NONE ? examine_ns : trouble_ns);
 }

@@ -216,6 +216,14 @@ static void tell_database(struct attention *attention)
                          words->option);
         tell_end(attention, ".");
     }
+    if (db_clocks_are_apart(figures->clock_ahead)) {
+        char clock[128];
+
+        db_clock_words(figures->clock_ahead, clock, sizeof(clock));
+        tell(attention, false);
+        buffer_print(attention->writer->page, "%s: set both by NTP", clock);
+        tell_end(attention, ".");
+    }
     if (figures->away_for > 0) {
         tell(attention, true);
         buffer_add_string(attention->writer->page, "Requests have found no database for ");

@@ -127,6 +127,7 @@ struct status_figures {
 
     enum db_trouble trouble;
     int64_t examined;              /* epoch; 0: not yet */
+    int64_t clock_ahead;           /* s, of the database's clock */
     double away_for;               /* s; 0: it was there */
     const struct backlog *backlog; /* NULL: not known */
 

@@ -14,7 +14,8 @@ static void a_sound_database_is_left_as_it_was(void **state)
     struct test_fixture *f = *state;
     struct failure failure = {0};
 
-    assert_int_equal(db_examine(test_database_config(f->database), &failure), DB_TROUBLE_NONE);
+    assert_int_equal(db_examine(test_database_config(f->database), NULL, &failure),
+                     DB_TROUBLE_NONE);
     assert_string_equal(failure.text, "");
     assert_int_equal(test_sql_integer(f->database, "SELECT COUNT(*) FROM qm_connection"), 0);
 }
@@ -40,7 +41,7 @@ static void what_is_wrong_is_told_apart(void **state)
 
         assert_status(STATUS_OK, config_set(config, text_from(cases[i].option),
                                             text_from(cases[i].value), NULL));
-        assert_int_equal(db_examine(config, &failure), cases[i].trouble);
+        assert_int_equal(db_examine(config, NULL, &failure), cases[i].trouble);
         assert_string_not_equal(failure.text, "");
         failure = (struct failure){0};
         assert_int_equal(db_examine_writing(config, &failure), cases[i].trouble);
@@ -69,7 +70,7 @@ static void what_anybody_may_ask_prepares_no_statements(void **state)
              "GRANT INSERT, DELETE ON " TEXT_FORMAT ".qm_connection TO '" TEXT_FORMAT
              "'@'localhost'",
              TEXT_ARG(schema), TEXT_ARG(user));
-    assert_int_equal(db_examine(config, &failure), DB_TROUBLE_RIGHTS);
+    assert_int_equal(db_examine(config, NULL, &failure), DB_TROUBLE_RIGHTS);
     assert_int_equal(db_examine_writing(config, &failure), DB_TROUBLE_NONE);
     config->db_user = administrator;
     test_sql(f->database, "DROP USER '" TEXT_FORMAT "'@'localhost'", TEXT_ARG(user));

@@ -10,7 +10,7 @@
 #include "tests/support/database.h"
 #include "tests/support/test.h"
 
-#include <stdlib.h>
+#include <unistd.h>
 
 enum { NOW = 1800000000, REPORTS = 40, BLOB = 65535, TRICKLE = 262143, MEBIBYTE = 1 << 20 };
 
@@ -36,7 +36,8 @@ static int restore(void **state)
 
     test_sql(f->database,
              "SET GLOBAL max_allowed_packet = DEFAULT, sql_select_limit = DEFAULT,"
-             " max_join_size = DEFAULT, sql_safe_updates = 0, group_concat_max_len = DEFAULT");
+             " max_join_size = DEFAULT, sql_safe_updates = 0, group_concat_max_len = DEFAULT,"
+             " init_connect = ''");
     return test_fixture_close(state);
 }
 
@@ -196,13 +197,58 @@ static void a_locked_database_is_not_away(void **state)
     struct failure failure = {0};
 
     test_sql(f->database, "FLUSH TABLES WITH READ LOCK");
-    assert_int_equal(db_examine(config, &failure), DB_TROUBLE_LOCKED);
+    assert_int_equal(db_examine(config, NULL, &failure), DB_TROUBLE_LOCKED);
     assert_int_equal(db_examine_writing(config, &failure), DB_TROUBLE_LOCKED);
     test_sql(f->database, "UNLOCK TABLES");
-    assert_int_equal(db_examine(config, &failure), DB_TROUBLE_NONE);
+    assert_int_equal(db_examine(config, NULL, &failure), DB_TROUBLE_NONE);
     test_sql(f->database, "LOCK TABLES qm_connection READ");
-    assert_int_equal(db_examine(config, &failure), DB_TROUBLE_LOCKED);
+    assert_int_equal(db_examine(config, NULL, &failure), DB_TROUBLE_LOCKED);
     test_sql(f->database, "UNLOCK TABLES");
+}
+
+/* --- clocks ---------------------------------------------------------------------------------- */
+
+/* Of others than the administrator a connection begins with what the server says. */
+static void clocks_that_are_apart_are_told(void **state)
+{
+    static const struct {
+        const char *change;
+        int64_t ahead;
+        bool are_apart;
+    } cases[] = {{"+ 259200", 259200, true}, {"- 100", -100, true}, {"+ 30", 30, false}};
+    struct test_fixture *f = *state;
+    struct config *config = test_database_config(f->database);
+    struct text administrator = config->db_user;
+    struct text user = text_print(f->arena, "qm_clock_%d", (int)getpid());
+
+    test_sql(f->database, "CREATE USER '" TEXT_FORMAT "'@'localhost'", TEXT_ARG(user));
+    test_sql(f->database, "GRANT ALL ON " TEXT_FORMAT ".* TO '" TEXT_FORMAT "'@'localhost'",
+             TEXT_ARG(config->db_name), TEXT_ARG(user));
+    config->db_user = user;
+    for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+        struct failure failure = {0};
+        int64_t ahead = 0;
+        char words[128];
+
+        test_sql(f->database,
+                 "SET GLOBAL init_connect = 'SET SESSION timestamp = UNIX_TIMESTAMP() %s'",
+                 cases[i].change);
+        assert_int_equal(db_examine(config, &ahead, &failure), DB_TROUBLE_NONE);
+        assert_in_range(ahead - cases[i].ahead + 30, 0, 31); /* that clock stands still */
+        assert_int_equal(db_clocks_are_apart(ahead), cases[i].are_apart);
+        db_clock_words(ahead, words, sizeof(words));
+        assert_non_null(
+            strstr(words, ahead < 0 ? " s behind this machine's" : " s ahead of this machine's"));
+    }
+    config->db_user = administrator;
+    test_sql(f->database, "DROP USER '" TEXT_FORMAT "'@'localhost'", TEXT_ARG(user));
+}
+
+static void a_minute_is_apart(void **state)
+{
+    (void)state;
+    assert_true(db_clocks_are_apart(60) && db_clocks_are_apart(-60));
+    assert_false(db_clocks_are_apart(59) || db_clocks_are_apart(-59));
 }
 
 int main(void)
@@ -219,6 +265,8 @@ int main(void)
         CASE(rows_are_changed_without_a_key),
         CASE(columns_of_an_index_come_whole),
         CASE(a_locked_database_is_not_away),
+        CASE(clocks_that_are_apart_are_told),
+        CASE(a_minute_is_apart),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -48,6 +48,8 @@ static void nothing_is_well_before_it_was_asked(void **state)
     assert_null(health_problem(world->health));
     assert_true(shows(world, 100, "quartermaster_database_state{state=\"ok\"} 1"));
     assert_true(shows(world, 100, "quartermaster_database_examined_seconds 10"));
+    health_note_clock(world->health, -259200);
+    assert_true(shows(world, 100, "quartermaster_database_clock_ahead_seconds -259200"));
 }
 
 /* Each trouble has words, and one line of the page is 1. */

@@ -182,6 +182,7 @@ static void all_is_well(void **state)
     struct world *world = *state;
 
     world->figures.examined = NOW - 4;
+    world->figures.clock_ahead = 59;
     write_page(world);
     assert_true(has(world, "OK: nothing needs attention."));
     assert_true(has(world, "OK: it can be read and written. Examined 4.0 s ago."));
@@ -207,6 +208,7 @@ static void what_is_wrong_is_at_the_top(void **state)
         SAYS(trouble = (enum db_trouble)i,
              text_string(world->arena, text_print(world->arena, "Problem:</strong> The database %s",
                                                   db_trouble_words[i].words)));
+    SAYS(clock_ahead = -60, "the database's clock is 60 s behind this machine's");
     SAYS(away_for = 90, "Requests have found no database for 90 s");
     SAYS(is_stopped = true, "<code>stop_sched</code>");
     SAYS(sends_no_jobs = true, "Nobody gets jobs");

@@ -124,7 +124,7 @@ static enum exit_code try_it(struct session *session)
                 "qmctl: not tried: only that user of the system can; as him: qmctl status\n");
         return EXIT_DONE;
     }
-    trouble = db_examine(session->config, &failure);
+    trouble = db_examine(session->config, NULL, &failure);
     if (trouble == DB_TROUBLE_NONE)
         return EXIT_DONE;
     fprintf(stderr, "qmctl: granted, but the database %s: %s\n", db_trouble_words[trouble].words,

@@ -25,6 +25,7 @@ enum {
     REPLIES_THAT_TELL = 10,   /* of fewer a share says little */
     FAILURES_THAT_TELL = 3,   /* where there was nothing else */
     TRANSITION_LATE_S = 3600, /* then nobody makes them */
+    FUTURE_S = 60,            /* clocks of several machines agree better than that */
     POOL_LAG_LEAST_S = 10,    /* it is about one; beyond no_work_delay a host asks twice in vain */
     COUNTED_MOST = 100000,    /* an entry more is counted, so that more is noticed */
 };
@@ -267,7 +268,13 @@ static void look_at_hosts(struct session *session, struct lines *lines)
     }
     if (contact.hosts == COUNTED_MOST)
         which = text_print(session->arena, "of the newest %d ", COUNTED_MOST);
-    if (contact.last == 0)
+    if (contact.last > session->now + FUTURE_S)
+        add_state(lines, "hosts", TEXT("-"), "warning",
+                  text_print(session->arena,
+                             TEXT_FORMAT "the last asked in the future, %" PRId64
+                                         " s from now: a clock was wrong",
+                             TEXT_ARG(which), contact.last - session->now));
+    else if (contact.last == 0)
         add_line(lines, "hosts", TEXT("-"), true,
                  text_print(session->arena, TEXT_FORMAT "none has asked yet", TEXT_ARG(which)));
     else
