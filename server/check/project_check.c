@@ -544,8 +544,9 @@ static void check_plan_classes(struct check *check)
         found(check, CHECK_ERROR, "%s", failure.text);
         return;
     }
-    if (classes.warning.length > 0)
-        found(check, CHECK_WARNING, "plan_class_spec.xml: " TEXT_FORMAT, TEXT_ARG(classes.warning));
+    for (size_t i = 0; i < classes.warning_count; i++)
+        found(check, CHECK_WARNING, "plan_class_spec.xml: " TEXT_FORMAT,
+              TEXT_ARG(classes.warnings[i]));
     if (check->db != NULL && db_catalog(check->db, check->arena, &rows) != STATUS_OK)
         rows.version_count = 0; /* said already */
     for (size_t i = 0; i < rows.version_count; i++) {

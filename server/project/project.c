@@ -342,8 +342,8 @@ enum status project_load(const struct config *config, struct project **ret_proje
     if (project_plan_classes(config, &project->plan_classes, &project->plan_failure) != STATUS_OK)
         log_event(LOG_LEVEL_CRITICAL, "plan_classes_refused",
                   text_from(project->plan_failure.text));
-    if (project->plan_classes.warning.length > 0)
-        log_event(LOG_LEVEL_WARNING, "plan_classes_mended", project->plan_classes.warning);
+    for (size_t i = 0; i < project->plan_classes.warning_count; i++)
+        log_event(LOG_LEVEL_WARNING, "plan_class_spec", project->plan_classes.warnings[i]);
     read_blocks(project, config);
     read_censuses(project, config);
     read_terms(project, config);

@@ -81,6 +81,9 @@ break_gui_urls() { mkdir "$project/gui_urls.xml"; }
 break_ampersand() { printf '<gui_urls>\n<gui_url><url>http://example.org/?a&b</url></gui_url>\n</gui_urls>\n' >"$project/gui_urls.xml"; }
 break_bad_template() { mkdir "$project/templates/other_in.xml"; }
 break_plan_class() { echo '<plan_classes><plan_class></plan_classes>' >"$project/plan_class_spec.xml"; }
+break_plan_class_word() {
+    echo '<plan_classes><plan_class><name>a</name><gputype>nvidia</gputype></plan_class></plan_classes>' >"$project/plan_class_spec.xml"
+}
 break_terms() { mkdir "$project/terms_of_use.txt"; }
 break_no_upload_dir() { mv "$project/upload" "$project/elsewhere"; }
 break_closed_upload_dir() {

@@ -291,7 +291,7 @@ static void expect_effect(const char *field)
 static void every_field_has_an_effect(void **state)
 {
     (void)state;
-#define FIELD(name, type, default_) expect_effect(#name);
+#define FIELD(name, type, default_, of) expect_effect(#name);
 #include "server/policy/plan_class/plan_class_fields.def"
 #undef FIELD
 }
@@ -988,8 +988,9 @@ static void a_field_that_is_not_closed_ends_at_the_next_tag(void **state)
          "line 4: <max_threads> is not closed; it ends before the next tag (2 such fields)"},
         {"<?xml version=\"1.0\"?>\n<plan_classes><plan_class><name>a</name>\n"
          "<max_threads> 2 <!-- <two> --></max_threads><min_ncpus>1</min_ncpus>\n"
-         "<cuda/><opencl>0</opencl><cuda>0</cuda></plan_class></plan_classes>\n",
-         ""},
+         "<gpu_type>nvidia</gpu_type><cuda/><opencl>0</opencl><cuda>0</cuda></plan_class>"
+         "</plan_classes>\n",
+         NULL},
     };
 
     (void)state;
@@ -999,7 +1000,9 @@ static void a_field_that_is_not_closed_ends_at_the_next_tag(void **state)
 
         if (plan_classes_parse(text_from(cases[i].document), &classes, &failure) != STATUS_OK)
             fail_msg("case %zu: %s", i, failure.text);
-        assert_text(classes.warning, cases[i].warning);
+        assert_int_equal(classes.warning_count, cases[i].warning != NULL);
+        if (cases[i].warning != NULL)
+            assert_text(classes.warnings[0], cases[i].warning);
         assert_int_equal(classes.count, 1);
         assert_real(classes.items[0].max_threads, 2, 0);
         assert_real(classes.items[0].min_ncpus, 1, 0);
@@ -1008,6 +1011,119 @@ static void a_field_that_is_not_closed_ends_at_the_next_tag(void **state)
     expect_invalid("<plan_classes>\n<plan_class>\n<name>a</name>\n<min_ncpus>2</max_threads>\n"
                    "</plan_class>\n</plan_classes>\n",
                    "line 4");
+}
+
+/* --- what may not be meant so ------------------------------------------------------------------
+ */
+
+/* The warnings of a file, one behind the other. */
+static struct text warnings_of(const char *document)
+{
+    struct plan_classes classes;
+    struct failure failure = {0};
+    struct buffer words = buffer_in(arena);
+
+    if (plan_classes_parse(text_from(document), &classes, &failure) != STATUS_OK)
+        fail_msg("%s", failure.text);
+    for (size_t i = 0; i < classes.warning_count; i++) {
+        buffer_add(&words, classes.warnings[i]);
+        buffer_add_char(&words, '\n');
+    }
+    plan_classes_free(&classes);
+    return buffer_text(&words);
+}
+
+static void what_may_not_be_meant_so_is_warned_of(void **state)
+{
+    static const struct {
+        const char *fields, *warnings;
+    } cases[] = {
+        {"<gpu_type>nvidia</gpu_type><cuda/><min_gpu_ram_mb>1</min_gpu_ram_mb>", ""},
+        {"<gpu_type_regex>GPU</gpu_type_regex><ngpus>1</ngpus>", ""},
+        {"<opencl/><double_precision_fp/>", ""}, /* of the CPU */
+        {"<gpu_type>miner_asic</gpu_type>", ""},
+        {"\n<gputype>nvidia</gputype>\n<min_gpu_ram>100</min_gpu_ram>\n<avgncpus>1</avgncpus>",
+         "line 2: unknown element <gputype>, which is passed over; did you mean <gpu_type>?\n"
+         "line 3: unknown element <min_gpu_ram>, which is passed over; did you mean "
+         "<min_gpu_ram_mb>?\n"
+         "line 4: unknown element <avgncpus>, which is passed over; did you mean <avg_ncpus>?\n"},
+        {"<something_of_ours>1</something_of_ours>",
+         "line 1: unknown element <something_of_ours>, which is passed over\n"},
+        {"\n<cuda/>\n<min_cuda_version>400</min_cuda_version>\n",
+         "line 2: <cuda> has no effect, as plan class a has no <gpu_type>: hosts without a GPU get "
+         "its versions\n"},
+        {"<gpu_type>nvdia</gpu_type>", "line 1: <gpu_type>: \"nvdia\"; did you mean nvidia?\n"},
+        {"</plan_class>\n<plan_class><name>a</name>",
+         "line 2: a second plan class a: the first one holds\n"},
+    };
+
+    (void)state;
+    for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+        const char *document =
+            text_string(arena, text_print(arena,
+                                          "<plan_classes><plan_class><name>a</name>%s</plan_class>"
+                                          "</plan_classes>",
+                                          cases[i].fields));
+
+        assert_text(warnings_of(document), cases[i].warnings);
+    }
+}
+
+static void warnings_are_bounded(void **state)
+{
+    struct buffer document = buffer_in(arena);
+    struct text warnings;
+
+    (void)state;
+    buffer_add_string(&document, "<plan_classes><plan_class><name>a</name>");
+    for (int i = 0; i < 30; i++)
+        buffer_add_string(&document, "<nothing_like_it/>");
+    buffer_add_string(&document, "</plan_class></plan_classes>");
+    warnings = warnings_of(text_string(arena, buffer_text(&document)));
+    assert_true(text_ends(warnings, TEXT("\nand 10 more like these\n")));
+}
+
+/* Fields of GPUs do nothing in other classes: the table, and what reads it, say the same. */
+static void expect_no_effect_without_a_gpu(const char *field)
+{
+    struct plan_host where = {0};
+    struct message message = {.p_ncpus = 4};
+    struct plan_verdict verdicts[2];
+
+    where.message = &message;
+    where.cpus = 4;
+    where.cpu_flops = 1e9;
+    where.memory = 1e9;
+    where.client_version = 80000;
+    for (int i = 0; i < 2; i++) {
+        struct plan_classes classes;
+        struct text element = text_print(arena, "<%s>1000</%s>", field, field);
+        struct text document = text_print(arena,
+                                          "<plan_classes><plan_class><name>a</name>" TEXT_FORMAT
+                                          "</plan_class></plan_classes>",
+                                          TEXT_ARG(i == 0 ? NO_TEXT : element));
+
+        assert_status(STATUS_OK, plan_classes_parse(document, &classes, NULL));
+        assert_int_equal(classes.warning_count, i);
+        verdicts[i] = plan_class_judge(&classes, TEXT("a"), &where, arena);
+        plan_classes_free(&classes);
+    }
+    if (!verdicts[0].is_usable || !verdicts[1].is_usable ||
+        verdicts[0].usage.avg_ncpus != verdicts[1].usage.avg_ncpus ||
+        verdicts[0].usage.peak_flops != verdicts[1].usage.peak_flops)
+        fail_msg("%s has an effect without a GPU", field);
+}
+
+static void fields_of_gpus_do_nothing_without_one(void **state)
+{
+    (void)state;
+#define OF_ANY(name)
+#define OF_GPU(name)                    expect_no_effect_without_a_gpu(#name);
+#define FIELD(name, type, default_, of) OF_##of(name)
+#include "server/policy/plan_class/plan_class_fields.def"
+#undef FIELD
+#undef OF_ANY
+#undef OF_GPU
 }
 
 static void bounds_include_both_ends(void **state)
@@ -1060,6 +1176,9 @@ int main(void)
         CASE(a_file_of_too_much_is_refused),
         CASE(a_file_stands_instead_of_the_built_in_classes),
         CASE(a_file_that_is_cut_off_is_refused),
+        CASE(what_may_not_be_meant_so_is_warned_of),
+        CASE(warnings_are_bounded),
+        CASE(fields_of_gpus_do_nothing_without_one),
         CASE(a_field_that_is_not_closed_ends_at_the_next_tag),
         CASE(bounds_include_both_ends),
     };

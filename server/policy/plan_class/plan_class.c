@@ -6,10 +6,13 @@
 
 #include "server/base/arena.h"
 #include "server/base/buffer.h"
+#include "server/base/near_name.h"
 #include "server/base/xml.h"
 
 #include <math.h>
 #include <regex.h>
+#include <stdarg.h>
+#include <stdio.h>
 #include <string.h>
 
 #include "server/base/banned.h"
@@ -19,6 +22,7 @@ enum {
     SPEC_MEMORY_MAX = 64 * 1024 * 1024,
     SPEC_CLASSES_MAX = 10000,
     SPEC_REPEATED_MAX = 1000,
+    SPEC_WARNINGS_MAX = 20,
     SPEC_VALUE_MAX = 4096
 };
 
@@ -31,13 +35,19 @@ enum field_type {
     FIELD_REGEX
 };
 
+enum field_of { FIELD_OF_ANY, FIELD_OF_GPU };
+
 static const struct field {
     const char *name;
     enum field_type type;
+    enum field_of of;
     size_t offset;
 } fields[] = {
-#define FIELD(name_, type_, default_) \
-    {.name = #name_, .type = FIELD_##type_, .offset = offsetof(struct plan_class, name_)},
+#define FIELD(name_, type_, default_, of_) \
+    {.name = #name_,                       \
+     .type = FIELD_##type_,                \
+     .of = FIELD_OF_##of_,                 \
+     .offset = offsetof(struct plan_class, name_)},
 #include "server/policy/plan_class/plan_class_fields.def"
 #undef FIELD
 };
@@ -57,8 +67,40 @@ struct spec_reader {
     const struct field *field;  /* open one, NULL: none or unknown */
     char value[SPEC_VALUE_MAX]; /* its text so far */
     size_t value_length;
+    const struct field *of_gpu; /* the first of this class that is; NULL: none yet */
+    int of_gpu_line;
+    struct text warnings[SPEC_WARNINGS_MAX + 1]; /* room for how many more there are */
+    size_t warning_count;
     struct failure *failure;
 };
+
+static void warn(struct spec_reader *reader, int line, const char *format, ...) PRINTF_LIKE(3, 4);
+static void warn(struct spec_reader *reader, int line, const char *format, ...)
+{
+    char words[400];
+    va_list arguments;
+
+    if (reader->warning_count++ >= SPEC_WARNINGS_MAX)
+        return;
+    va_start(arguments, format);
+    (void)vsnprintf(words, sizeof(words), format, arguments);
+    va_end(arguments);
+    reader->warnings[reader->warning_count - 1] =
+        text_print(reader->arena, "line %d: %s", line, words);
+}
+
+static void give_warnings(struct spec_reader *reader, struct plan_classes *ret_classes)
+{
+    size_t count = reader->warning_count;
+
+    if (count > SPEC_WARNINGS_MAX) {
+        reader->warnings[SPEC_WARNINGS_MAX] =
+            text_print(reader->arena, "and %zu more like these", count - SPEC_WARNINGS_MAX);
+        count = SPEC_WARNINGS_MAX + 1;
+    }
+    ret_classes->warnings = reader->warnings;
+    ret_classes->warning_count = count;
+}
 
 void plan_class_init(struct plan_class *class)
 {
@@ -69,7 +111,7 @@ void plan_class_init(struct plan_class *class)
 #define DEFAULT_STRINGS(name, default_) (void)0
 #define DEFAULT_NUMBERS(name, default_) (void)0
 #define DEFAULT_REGEX(name, default_)   (void)0
-#define FIELD(name, type, default_)     DEFAULT_##type(name, default_);
+#define FIELD(name, type, default_, of) DEFAULT_##type(name, default_);
 #include "server/policy/plan_class/plan_class_fields.def"
 #undef FIELD
 }
@@ -186,8 +228,56 @@ static enum status set_field(struct spec_reader *reader, int line)
     return STATUS_INVALID;
 }
 
+static void warn_of_unknown(struct spec_reader *reader, struct text name, int line)
+{
+    struct near_name near;
+
+    near_name_begin(&near, name);
+    for (size_t i = 0; i < sizeof(fields) / sizeof(fields[0]); i++)
+        near_name_try(&near, fields[i].name);
+    warn(reader, line, "unknown element <" TEXT_FORMAT ">, which is passed over%s%s%s",
+         TEXT_ARG(text_first(name, 60)), near.nearest != NULL ? "; did you mean <" : "",
+         near.nearest != NULL ? near.nearest : "", near.nearest != NULL ? ">?" : "");
+}
+
+/* Other types than those that clients know by name exist, so one that is near is only asked about.
+ */
+static void warn_of_type(struct spec_reader *reader, struct text type, int line)
+{
+    static const char *const known[] = {"amd",   "apple",     "apple_gpu", "ati",
+                                        "intel", "intel_gpu", "nvidia"};
+    struct near_name near;
+
+    near_name_begin(&near, type);
+    for (size_t i = 0; i < sizeof(known) / sizeof(known[0]); i++) {
+        if (text_equal_nocase(type, text_from(known[i])))
+            return;
+        near_name_try(&near, known[i]);
+    }
+    if (near.nearest != NULL)
+        warn(reader, line, "<gpu_type>: \"" TEXT_FORMAT "\"; did you mean %s?",
+             TEXT_ARG(text_first(type, 60)), near.nearest);
+}
+
+static void warn_of_class(struct spec_reader *reader, int line)
+{
+    const struct plan_class *class = &reader->classes[reader->count - 1];
+    bool has_gpu = class->gpu_type.length > 0 || class->gpu_type_regex.compiled != NULL;
+
+    for (size_t i = 0; i + 1 < reader->count; i++)
+        if (text_equal(reader->classes[i].name, class->name))
+            warn(reader, line, "a second plan class " TEXT_FORMAT ": the first one holds",
+                 TEXT_ARG(text_first(class->name, 60)));
+    if (reader->of_gpu != NULL && !has_gpu)
+        warn(reader, reader->of_gpu_line,
+             "<%s> has no effect, as plan class " TEXT_FORMAT
+             " has no <gpu_type>: hosts without a GPU get its versions",
+             reader->of_gpu->name, TEXT_ARG(text_first(class->name, 60)));
+}
+
 static enum status begin_class(struct spec_reader *reader)
 {
+    reader->of_gpu = NULL;
     if (reader->count == reader->capacity) {
         size_t capacity = reader->capacity == 0 ? 16 : 2 * reader->capacity;
         struct plan_class *classes = NULL;
@@ -221,6 +311,12 @@ static enum status on_start(void *context, struct text name, int line)
     if (reader->depth == 3) {
         reader->field = find_field(name);
         reader->value_length = 0;
+        if (reader->field == NULL)
+            warn_of_unknown(reader, name, line);
+        else if (reader->field->of == FIELD_OF_GPU && reader->of_gpu == NULL) {
+            reader->of_gpu = reader->field;
+            reader->of_gpu_line = line;
+        }
     }
     return STATUS_OK;
 }
@@ -248,11 +344,15 @@ static enum status on_end(void *context, struct text name, int line)
     if (depth == 3 && reader->field != NULL) {
         enum status status = set_field(reader, line);
 
+        if (status == STATUS_OK && strcmp(reader->field->name, "gpu_type") == 0)
+            warn_of_type(reader, reader->classes[reader->count - 1].gpu_type, line);
         reader->field = NULL;
         return status;
     }
     if (depth == 2 && reader->classes[reader->count - 1].name.length == 0)
         return fail(reader->failure, STATUS_INVALID, "line %d: a plan class has no <name>", line);
+    if (depth == 2)
+        warn_of_class(reader, line);
     return STATUS_OK;
 }
 
@@ -327,9 +427,11 @@ static void mend_tag(struct mending *mending)
     mending->open = is_field && !text_ends(tag, TEXT("/>")) ? name : NO_TEXT;
 }
 
-/* The document with its fields closed, in the arena; *ret_warning says what was done. */
-static struct text mend(struct arena *arena, struct text document, struct text *ret_warning)
+/* The document with its fields closed, in the arena; a warning says what was done. */
+static struct text mend(struct spec_reader *reader, struct text document)
 {
+    struct arena *arena = reader->arena;
+    char more[64] = "";
     struct mending mending = {.rest = document, .out = buffer_in(arena), .line = 1};
 
     while (mending.rest.length > 0) {
@@ -339,13 +441,11 @@ static struct text mend(struct arena *arena, struct text document, struct text *
     }
     if (mending.count == 0)
         return document;
-    *ret_warning = text_print(arena,
-                              "line %d: <" TEXT_FORMAT "> is not closed; it ends before the"
-                              " next tag",
-                              mending.first_line, TEXT_ARG(mending.first));
     if (mending.count > 1)
-        *ret_warning = text_print(arena, TEXT_FORMAT " (%zu such fields)", TEXT_ARG(*ret_warning),
-                                  mending.count);
+        (void)snprintf(more, sizeof(more), " (%zu such fields)", mending.count);
+    warn(reader, mending.first_line,
+         "<" TEXT_FORMAT "> is not closed; it ends before the next tag%s",
+         TEXT_ARG(text_first(mending.first, 60)), more);
     return buffer_text(&mending.out);
 }
 
@@ -367,9 +467,9 @@ enum status plan_classes_parse(struct text document, struct plan_classes *ret_cl
     }
     reader->arena = arena;
     reader->failure = failure;
-    status = xml_walk(document.length <= SPEC_BYTES_MAX ? mend(arena, document, &classes.warning)
-                                                        : document,
+    status = xml_walk(document.length <= SPEC_BYTES_MAX ? mend(reader, document) : document,
                       &limits, &handler, failure);
+    give_warnings(reader, &classes);
     classes.items = reader->classes;
     classes.count = reader->count;
     classes.compiled = reader->compiled;

@@ -44,7 +44,7 @@ struct real_list {
 #define PLAN_FIELD_REGEX   struct plan_regex
 
 struct plan_class {
-#define FIELD(name, type, default_) PLAN_FIELD_##type name;
+#define FIELD(name, type, default_, of) PLAN_FIELD_##type name;
 #include "server/policy/plan_class/plan_class_fields.def"
 #undef FIELD
     struct text opencl_cpu_vendor; /* built-in: the CPU's OpenCL is to be of this one */
@@ -61,14 +61,16 @@ struct plan_classes {
     bool is_builtin;
     struct text source;  /* the text that they were read from; empty: there is none */
     uint64_t source_key; /* equal for equal texts; 0: there is none */
-    struct text warning; /* what was mended while it was read; empty: nothing */
+    /* What was mended, or has no effect, or may not be meant so: with its line. */
+    const struct text *warnings;
+    size_t warning_count;
     struct arena *arena; /* owns all texts; NULL for the built-in ones */
     struct plan_compiled *compiled;
 };
 
 /* The text of plan_class_spec.xml. STATUS_INVALID, with the line in `failure`: not to be used, and
- * then no plan class is usable at all. Unknown elements are passed over; a field that is not closed
- * ends before the next tag, with a warning. */
+ * then no plan class is usable at all. Unknown elements are passed over and a field that is not
+ * closed ends before the next tag, with a warning each. */
 MUST_CHECK enum status plan_classes_parse(struct text document, struct plan_classes *ret_classes,
                                           struct failure *failure);
 void plan_classes_free(struct plan_classes *classes);
