@@ -27,6 +27,10 @@ const char *config_nearest_name(struct text name);
 
 /* Sets an option from the text of its element; lists are added to. STATUS_INVALID: not a value for
  * this option, and then nothing is changed. */
+/* The largest value as digits, "" for no bound; *ret_caps: more counts as that. */
+struct text config_option_most(const struct config_option *option, bool *ret_caps);
+/* Whether this value, which was taken, is more than it counts as. */
+bool config_value_is_capped(const struct config_option *option, struct text value);
 MUST_CHECK enum status config_set_option(struct config *config, const struct config_option *option,
                                          struct text value, struct config_origin origin,
                                          struct failure *failure);

@@ -195,6 +195,7 @@ static void option_end(struct loader *loader)
     const struct config_option *option = loader->option;
     struct failure failure = {0};
     struct config_origin origin = {.file = loader->file, .line = loader->line, .is_given = true};
+    bool caps;
 
     if (loader->has_children) {
         find(loader, true, loader->line,
@@ -207,6 +208,11 @@ static void option_end(struct loader *loader)
         config_set_option(loader->config, option, buffer_text(&loader->value), origin, &failure);
     if (status != STATUS_OK)
         find(loader, true, loader->line, text_from(failure.text));
+    else if (config_value_is_capped(option, buffer_text(&loader->value)))
+        find(loader, false, loader->line,
+             text_print(loader->arena, "%s is " TEXT_FORMAT ", which counts as " TEXT_FORMAT,
+                        option->name, TEXT_ARG(text_trim(buffer_text(&loader->value))),
+                        TEXT_ARG(config_option_most(option, &caps))));
 }
 
 static void other_end(struct loader *loader)

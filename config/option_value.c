@@ -32,18 +32,28 @@ static enum status set_flag(const struct config_option *option, struct text valu
     return STATUS_OK;
 }
 
+struct text config_option_most(const struct config_option *option, bool *ret_caps)
+{
+    struct text most = text_from(option->maximum_text);
+
+    *ret_caps = text_ends(most, TEXT("+"));
+    return text_first(most, most.length - *ret_caps);
+}
+
 static enum status fail_range(const struct config_option *option, struct text value,
                               struct failure *failure)
 {
     const char *kind = option->type == CONFIG_INTEGER ? "whole number" : "number";
+    bool caps;
+    struct text most = config_option_most(option, &caps);
 
-    if (option->maximum_text[0] == '\0')
+    if (most.length == 0)
         return fail(failure, STATUS_INVALID,
                     "%s is \"" TEXT_FORMAT "\"; it must be a %s of at least %s", option->name,
                     TEXT_ARG(text_first(value, 60)), kind, option->minimum_text);
-    return fail(failure, STATUS_INVALID, "%s is \"" TEXT_FORMAT "\"; it must be a %s from %s to %s",
-                option->name, TEXT_ARG(text_first(value, 60)), kind, option->minimum_text,
-                option->maximum_text);
+    return fail(failure, STATUS_INVALID,
+                "%s is \"" TEXT_FORMAT "\"; it must be a %s from %s to " TEXT_FORMAT, option->name,
+                TEXT_ARG(text_first(value, 60)), kind, option->minimum_text, TEXT_ARG(most));
 }
 
 /* The bounds of an option's row; our own table, so that they are numbers is our own business. */
@@ -51,6 +61,15 @@ static int64_t integer_bound(const char *text, int64_t otherwise)
 {
     must(text[0] == '\0' || text_to_i64(text_from(text), &otherwise));
     return otherwise;
+}
+
+static int64_t largest_integer(const struct config_option *option, bool *ret_caps)
+{
+    struct text digits = config_option_most(option, ret_caps);
+    int64_t most = INT64_MAX;
+
+    must(digits.length == 0 || text_to_i64(digits, &most));
+    return most;
 }
 
 static double real_bound(const char *text, double otherwise)
@@ -62,14 +81,23 @@ static double real_bound(const char *text, double otherwise)
 static enum status set_integer(const struct config_option *option, struct text value,
                                int64_t *ret_number, struct failure *failure)
 {
-    int64_t number = 0;
+    bool caps;
+    int64_t number = 0, most = largest_integer(option, &caps);
 
     if ((value.length > 0 && !text_to_i64(value, &number)) ||
-        number < integer_bound(option->minimum_text, INT64_MIN) ||
-        number > integer_bound(option->maximum_text, INT64_MAX))
+        number < integer_bound(option->minimum_text, INT64_MIN) || (number > most && !caps))
         return fail_range(option, value, failure);
-    *ret_number = number;
+    *ret_number = number > most ? most : number;
     return STATUS_OK;
+}
+
+bool config_value_is_capped(const struct config_option *option, struct text value)
+{
+    bool caps = false;
+    int64_t number;
+
+    return option->type == CONFIG_INTEGER && text_to_i64(value, &number) &&
+           number > largest_integer(option, &caps) && caps;
 }
 
 static enum status set_real(const struct config_option *option, struct text value,

@@ -213,7 +213,9 @@ static void add_words(struct buffer *buffer, const struct config_option *option,
 
 static void sample_range(const struct config_option *option, struct buffer *buffer, size_t *column)
 {
-    const char *least = option->minimum_text, *most = option->maximum_text;
+    const char *least = option->minimum_text;
+    bool caps;
+    struct text most = config_option_most(option, &caps);
     char range[128];
 
     if (option->words != NULL) {
@@ -226,12 +228,13 @@ static void sample_range(const struct config_option *option, struct buffer *buff
         buffer_free(&words);
         return;
     }
-    if (least[0] == '\0' && most[0] == '\0')
+    if (least[0] == '\0' && most.length == 0)
         return;
-    if (most[0] == '\0')
+    if (most.length == 0)
         (void)snprintf(range, sizeof(range), "At least %s.", least);
     else
-        (void)snprintf(range, sizeof(range), "From %s to %s.", least, most);
+        (void)snprintf(range, sizeof(range), "From %s to " TEXT_FORMAT "%s.", least, TEXT_ARG(most),
+                       caps ? "; more counts as that" : "");
     add_comment(buffer, range, column);
 }
 
@@ -312,6 +315,8 @@ static const char *const kinds[] = {
 static void add_option(struct buffer *buffer, const struct config_option *option)
 {
     size_t column = 0;
+    bool caps;
+    struct text most = config_option_most(option, &caps);
 
     buffer_print(buffer, "\n### %s\n\n", option->name);
     add_wrapped(buffer, option->help, &column, MANUAL_COLUMNS, "");
@@ -325,8 +330,9 @@ static void add_option(struct buffer *buffer, const struct config_option *option
         buffer_print(buffer, "; default %s", option->default_text);
     if (option->minimum_text[0] != '\0')
         buffer_print(buffer, "; at least %s", option->minimum_text);
-    if (option->maximum_text[0] != '\0')
-        buffer_print(buffer, "; at most %s", option->maximum_text);
+    if (most.length > 0)
+        buffer_print(buffer, "; at most " TEXT_FORMAT "%s", TEXT_ARG(most),
+                     caps ? " (more counts as that)" : "");
     buffer_print(buffer, "%s*\n", option->source == CONFIG_OURS ? "; not of BOINC" : "");
 }
 

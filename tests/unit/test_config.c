@@ -106,8 +106,10 @@ static void defaults_and_bounds_fit_their_type(void **state)
     for (size_t i = 0; i < config_option_count; i++) {
         const struct config_option *option = &config_options[i];
         bool is_number = option->type == CONFIG_INTEGER || option->type == CONFIG_REAL;
+        struct text most = text_from(option->maximum_text);
+        bool caps = option->type == CONFIG_INTEGER && text_ends(most, TEXT("+"));
         struct text bounds[] = {text_from(option->default_text), text_from(option->minimum_text),
-                                text_from(option->maximum_text)};
+                                text_first(most, most.length - caps)};
         double values[3] = {0, -1e300, 1e300};
         for (size_t b = 0; b < 3; b++) {
             int64_t whole;
@@ -283,6 +285,31 @@ static void options_of_other_programs_are_passed_over(void **state)
                                         "</boinc>\n")));
     assert_int_equal(world->findings.count, 0);
     assert_i64(world->config->max_ncpus, 64);
+}
+
+/* BOINC takes any number there; one of ours that is too large is a mistake. */
+static void more_than_the_highest_counts_as_that(void **state)
+{
+    struct world *world = *state;
+
+    assert_status(STATUS_OK, load_options(world, "<sched_debug_level>99</sched_debug_level>\n"
+                                                 "<max_wus_to_send>1000001</max_wus_to_send>\n"
+                                                 "<report_max>1000000</report_max>"));
+    assert_i64(world->config->sched_debug_level, 4);
+    assert_i64(world->config->max_wus_to_send, 1000000);
+    assert_int_equal(world->findings.count, 2);
+    assert_finding(world, false, 3, "sched_debug_level is 99, which counts as 4");
+    assert_finding(world, false, 4, "max_wus_to_send is 1000001, which counts as 1000000");
+}
+
+static void less_than_the_lowest_is_refused(void **state)
+{
+    struct world *world = *state;
+
+    assert_status(STATUS_INVALID, load_options(world, "<sched_debug_level>0</sched_debug_level>\n"
+                                                      "<threads>1000000</threads>"));
+    assert_finding(world, true, 3, "it must be a whole number from 1 to 4");
+    assert_finding(world, true, 4, "threads is \"1000000\"");
 }
 
 static void unserved_options_are_told_of(void **state)
@@ -731,6 +758,8 @@ int main(void)
         IN_WORLD(all_errors_are_found_at_once),
         IN_WORLD(misspelt_names_get_the_nearest_known_one),
         IN_WORLD(options_of_other_programs_are_passed_over),
+        IN_WORLD(more_than_the_highest_counts_as_that),
+        IN_WORLD(less_than_the_lowest_is_refused),
         IN_WORLD(unserved_options_are_told_of),
         IN_WORLD(limits_in_progress_are_read),
         IN_WORLD(faulty_limits_are_errors),
