@@ -54,6 +54,12 @@ enum index_state needed_index_state(const struct needed_index *needed,
 /* Tables that we use and that take no row locks, hence no transactions; with their engines. */
 MUST_CHECK enum status db_adoption_engines(struct db *db, struct arena *arena,
                                            struct adoption_table_row **ret_rows, size_t *ret_count);
+/* Whether a server writes to that table; `qmctl` may write to others. */
+bool db_adoption_writes(struct text table);
+/* Triggers of tables that we use, with the user's right TRIGGER; "BEFORE UPDATE" and its like. */
+MUST_CHECK enum status db_adoption_triggers(struct db *db, struct arena *arena,
+                                            struct adoption_trigger_row **ret_rows,
+                                            size_t *ret_count);
 /* The last upgrade of ours that was done; 0: none. */
 MUST_CHECK enum status db_adoption_version(struct db *db, int64_t *ret_version);
 /* Whether there were ever messages of jobs, messages to hosts, assigned jobs: 0 or 1. */

@@ -5,9 +5,11 @@
 #include "db/columns.h"
 #include "db/inspect.h"
 #include "db/mariadb.h"
+#include "db/statement.h"
 #include "server/base/arena.h"
 #include "server/base/buffer.h"
 
+#include <ctype.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -119,6 +121,62 @@ enum status db_adoption_engines(struct db *db, struct arena *arena,
 
     for (size_t i = 0; status == STATUS_OK && i < count; i++)
         if (inspect_uses_table(rows[i].name) && !text_equal_nocase(rows[i].engine, TEXT("InnoDB")))
+            rows[kept++] = rows[i];
+    *ret_rows = rows;
+    *ret_count = kept;
+    return status;
+}
+
+/* Whether the table's name stands where a statement says what it works on. */
+static bool works_on(const char *sql, struct text table)
+{
+    static const char *const words[] = {"INTO ", "UPDATE ", "FROM ", "JOIN "};
+    struct text rest = text_from(sql);
+    size_t at;
+
+    for (; (at = text_find(rest, table)) < rest.length;
+         rest = (struct text){rest.at + at + 1, rest.length - at - 1}) {
+        const struct text before = {sql, (size_t)(rest.at - sql) + at};
+        const char behind = rest.at[at + table.length]; /* the text ends in NUL */
+
+        for (size_t i = 0; i < sizeof(words) / sizeof(words[0]); i++)
+            if (text_ends(before, text_from(words[i])) && !isalnum((unsigned char)behind) &&
+                behind != '_')
+                return true;
+    }
+    return false;
+}
+
+static bool writes(enum statement statement, struct text table)
+{
+    struct statement_text text = {0};
+    bool found;
+
+    if (statement_write(statement_definition(statement), 1, NULL, &text, NULL) != STATUS_OK)
+        return false;
+    found = strncmp(text.sql, "SELECT", strlen("SELECT")) != 0 && text.sql[0] != '(' &&
+            works_on(text.sql, table);
+    statement_text_free(&text);
+    return found;
+}
+
+bool db_adoption_writes(struct text table)
+{
+    for (int i = STATEMENT_actual_columns; i < STATEMENT_FILES; i++)
+        if (writes((enum statement)i, table))
+            return true;
+    return false;
+}
+
+enum status db_adoption_triggers(struct db *db, struct arena *arena,
+                                 struct adoption_trigger_row **ret_rows, size_t *ret_count)
+{
+    struct adoption_trigger_row *rows = NULL;
+    size_t count = 0, kept = 0;
+    enum status status = DB_ALL(db, adoption_triggers, arena, &rows, &count, DB_NO_VALUES);
+
+    for (size_t i = 0; status == STATUS_OK && i < count; i++)
+        if (inspect_uses_table(rows[i].table_name))
             rows[kept++] = rows[i];
     *ret_rows = rows;
     *ret_count = kept;

@@ -61,12 +61,39 @@ static void look_at_engines(struct adoption_view *view, struct db *db)
     for (size_t i = 0; i < count; i++) {
         const char *name = text_string(view->arena, tables[i].name);
 
+        if (!db_adoption_writes(tables[i].name)) {
+            adoption_found(view, ADOPTION_WARNING, "tables", name,
+                           "its engine is " TEXT_FORMAT ", which knows no transactions: a server "
+                           "only reads it, so it may stay so while qmctl does not write there "
+                           "(transition --validate, user delete): ALTER TABLE %s ENGINE=InnoDB",
+                           TEXT_ARG(tables[i].engine), name);
+            continue;
+        }
         adoption_found(view, ADOPTION_ERROR, "tables", name,
                        "its engine is " TEXT_FORMAT ", which knows neither transactions nor locks "
                        "of rows: while the project stands still, ALTER TABLE %s ENGINE=InnoDB",
                        TEXT_ARG(tables[i].engine), name);
         view->adoption->stops = true;
     }
+}
+
+/* They were made for BOINC's programs, whose statements are others. */
+static void look_at_triggers(struct adoption_view *view, struct db *db)
+{
+    struct adoption_trigger_row *triggers;
+    size_t count;
+
+    if (db_adoption_triggers(db, view->arena, &triggers, &count) != STATUS_OK) {
+        not_read(view, db, "triggers of tables");
+        return;
+    }
+    for (size_t i = 0; i < count; i++)
+        adoption_found(view, ADOPTION_WARNING, "tables",
+                       text_string(view->arena, triggers[i].table_name),
+                       "the trigger " TEXT_FORMAT " runs " TEXT_FORMAT " of each row here: a "
+                       "request waits for it, fails where it fails, and does not know what it "
+                       "changes",
+                       TEXT_ARG(triggers[i].name), TEXT_ARG(triggers[i].event));
 }
 
 static void judge_index(struct adoption_view *view, const struct needed_index *needed,
@@ -240,6 +267,23 @@ static bool is_always_on(const struct app_row *app)
     return app->non_cpu_intensive != 0;
 }
 
+/* Equal ones said nothing to BOINC either. */
+static bool have_weights(const struct catalog_rows *rows)
+{
+    const struct app_row *first = NULL;
+
+    for (size_t i = 0; i < rows->app_count; i++) {
+        const struct app_row *app = &rows->apps[i];
+
+        if (app->deprecated != 0)
+            continue;
+        if (first != NULL && app->weight != first->weight)
+            return true;
+        first = app;
+    }
+    return false;
+}
+
 static void look_at_apps(struct adoption_view *view, struct db *db)
 {
     static const struct {
@@ -274,6 +318,10 @@ static void look_at_apps(struct adoption_view *view, struct db *db)
             adoption_found(view, features[i].level, "apps", text_string(view->arena, apps), "%s",
                            features[i].words);
     }
+    if (have_weights(&rows))
+        adoption_found(view, ADOPTION_NOTE, "apps", "weight",
+                       "their weights have no effect, as there is no feeder; the option stream "
+                       "shares the hosts among apps (policy(7) 10.3)");
     sizes = apps_with(view->arena, &rows, has_sizes);
     if (sizes.length > 0)
         adoption_found(view, view->config->size_classes ? ADOPTION_OK : ADOPTION_WARNING, "apps",
@@ -324,6 +372,7 @@ void adoption_look_at_tables(struct adoption_view *view)
         view->adoption->stops = true;
     } else {
         look_at_engines(view, db);
+        look_at_triggers(view, db);
         look_at_eras(view, db);
         look_at_indexes(view, db);
         look_at_upgrades(view, db);

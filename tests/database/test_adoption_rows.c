@@ -152,6 +152,7 @@ static void our_own_tables_may_be_missing(void **state)
     struct arena *arena = arena_create(1 << 20);
     struct adoption_counts_row counts;
     struct adoption_table_row *tables;
+    struct adoption_trigger_row *triggers;
     struct failure failure = {.status = STATUS_OK};
     struct db *db;
     size_t count;
@@ -169,7 +170,10 @@ static void our_own_tables_may_be_missing(void **state)
     db_close(db);
     test_sql(database, "DROP TABLE qm_schema, qm_host, qm_workunit, qm_duty, qm_server,"
                        " qm_connection, assignment; ALTER TABLE user ENGINE=MyISAM;"
-                       "CREATE TABLE forum (id INT) ENGINE=MyISAM;"
+                       "ALTER TABLE team ENGINE=MyISAM; CREATE TRIGGER beside AFTER UPDATE ON host"
+                       " FOR EACH ROW SET @a = 1;"
+                       "CREATE TABLE forum (id INT) ENGINE=MyISAM; CREATE TRIGGER theirs BEFORE"
+                       " INSERT ON forum FOR EACH ROW SET @a = 1;"
                        "INSERT INTO msg_from_host SET id = 1");
     assert_status(STATUS_OK, db_adoption_open(test_database_config(database), &db, NULL));
     assert_status(STATUS_OK, db_adoption_tables(db, false, NULL));
@@ -181,8 +185,14 @@ static void our_own_tables_may_be_missing(void **state)
     assert_i64(counts.messages, 0);
     assert_i64(counts.assignments, 0);
     assert_status(STATUS_OK, db_adoption_engines(db, arena, &tables, &count));
-    assert_int_equal(count, 1); /* others' tables are others' affair */
-    assert_text(tables[0].name, "user");
+    assert_int_equal(count, 2); /* others' tables are others' affair */
+    assert_text(tables[0].name, "team");
+    assert_text(tables[1].name, "user");
+    assert_status(STATUS_OK, db_adoption_triggers(db, arena, &triggers, &count));
+    assert_int_equal(count, 1);
+    assert_text(triggers[0].name, "beside");
+    assert_text(triggers[0].table_name, "host");
+    assert_text(triggers[0].event, "AFTER UPDATE");
     assert_int_not_equal(STATUS_OK, db_run_text(db, "DELETE FROM msg_from_host"));
     db_close(db);
     test_sql(database, "ALTER TABLE result DROP COLUMN priority");
@@ -194,10 +204,29 @@ static void our_own_tables_may_be_missing(void **state)
     test_database_destroy(database);
 }
 
+/* As the statements of a server say. */
+static void a_server_writes_to_its_tables(void **state)
+{
+    static const char *const written[] = {"app",           "app_version", "assignment",
+                                          "consent",       "host",        "host_app_version",
+                                          "msg_from_host", "msg_to_host", "qm_host",
+                                          "result",        "user",        "workunit"},
+                             *const others[] = {"team", "platform", "batch", "forum", "qm"};
+
+    (void)state;
+    for (size_t i = 0; i < sizeof(written) / sizeof(written[0]); i++)
+        if (!db_adoption_writes(text_from(written[i])))
+            fail_msg("%s is not written", written[i]);
+    for (size_t i = 0; i < sizeof(others) / sizeof(others[0]); i++)
+        if (db_adoption_writes(text_from(others[i])))
+            fail_msg("%s is written", others[i]);
+}
+
 int main(void)
 {
     static const struct CMUnitTest tests[] = {
         cmocka_unit_test(every_era_has_columns_and_every_column_an_era),
+        cmocka_unit_test(a_server_writes_to_its_tables),
         cmocka_unit_test(what_is_missing_is_named_by_era),
         cmocka_unit_test(every_index_that_a_statement_names_is_needed),
         cmocka_unit_test(indexes_are_found_missed_and_made),

@@ -150,7 +150,8 @@ expect 0 'done: .*table qm_workunit' adopt "$project" --apply --yes
 
 # --- what stumbles, each said once and clearly
 boinc_folder "$work/odd" "$schema" '<joining>1</joining>' '<maintenance_delay>120</maintenance_delay>' \
-    '<locality_scheduling>1</locality_scheduling>' '<debug_send>0</debug_send>' '<debug_quota/>'
+    '<locality_scheduling>1</locality_scheduling>' '<debug_send>0</debug_send>' '<debug_quota/>' \
+    '<sched_debug_level>99</sched_debug_level>' '<file_delete_regex>x</file_delete_regex>'
 sed -i 's|feeder -d 3|feeder -d 3 -mod 2 0 --random_order --priority_order|; s|heaven_maker --daily|trickle_handler --variety x|' "$work/odd/config.xml"
 sed -i 's|127.0.0.1/test/download<|127.0.0.1//test/download<|; s|<cmd>feeder.*</cmd>|&<disabled/>|; s|transitioner|made_up|' "$work/odd/config.xml"
 mkdir "$work/odd/log"
@@ -160,7 +161,9 @@ rm "$work/odd/html/user"/*
 expect 0 '^warning +pages +html/user +there are no web pages' adopt "$work/odd"
 for line in '^warning +pages +config.xml:[0-9]+: download_url .*two slashes' '^note +project +log .*a second folder' \
     '^warning +project +stop_sched' '^warning +programs .*no daemon is BOINC.s transitioner' \
-    '^warning +config .*locality_scheduling is not supported' '^note +options .*debug_quota is not read' \
+    '^warning +config .*locality_scheduling is not supported' \
+    '^warning +config +config.xml:[0-9]+ +sched_debug_level is 99, which counts as 4' \
+    '^warning +config .*file_delete_regex is not supported' '^note +options .*debug_quota is not read' \
     '^note +programs .*feeder -mod leaves jobs out' '^note +programs .*feeder --random_order shuffles' \
     '^warning +clients +config.xml: no_work_delay .*trickles.* for 120 s'; do
     claim "$line" grep -qE "$line" "$work/said"
@@ -169,8 +172,19 @@ claim "no word about an option that is off" not grep -q debug_send "$work/said"
 claim "no word about an order that stays" not grep -q priority_order "$work/said"
 claim "no word about the delay where it is short" not grep -q maintenance_delay "$work/said"
 expect 0 'feeder is disabled, and has to stay so' adopt "$work/odd" --all
-sql "$schema" -e "UPDATE app SET homogeneous_redundancy = 1, locality_scheduling = 2, n_size_classes = 3, beta = 1;
-    ALTER TABLE result ENGINE = MyISAM"
+sql "$schema" -e "SET sql_mode = ''; UPDATE app SET homogeneous_redundancy = 1, locality_scheduling = 2, n_size_classes = 3, beta = 1;
+    INSERT INTO app SET name = 'heavy', user_friendly_name = '', weight = 3, create_time = 1;
+    CREATE TRIGGER beside AFTER UPDATE ON host FOR EACH ROW SET @a = 1;
+    ALTER TABLE team ENGINE = MyISAM"
+echo '<plan_classes><plan_class><name>a</name><gputype>x</gputype></plan_class></plan_classes>' >"$work/odd/plan_class_spec.xml"
+adopt "$work/odd" >"$work/said"
+for line in '^warning +tables +team +its engine is MyISAM, .* a server only reads it' \
+    '^warning +tables +host +the trigger beside runs AFTER UPDATE' '^note +apps +weight +their weights have no effect' \
+    '^warning +plan_classes .*unknown element <gputype>'; do
+    claim "$line" grep -qE "$line" "$work/said"
+done
+claim "none of these is an error" not grep -q '^error' "$work/said"
+sql "$schema" -e "ALTER TABLE result ENGINE = MyISAM"
 expect 1 '^error +tables +result +its engine is MyISAM' adopt "$work/odd" --apply --yes
 for line in '^warning +apps +work +locality scheduling other than 1' '^warning +apps +work +jobs of several sizes' \
     'which wait for the errors|nothing to change'; do
