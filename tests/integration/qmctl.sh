@@ -205,6 +205,17 @@ expect 2 'not a whole number from 1 to 65535' deploy nginx --port http
 expect 1 'no group nobodies' deploy nginx --group nobodies
 expect 1 'has no place in a configuration' deploy nginx --socket '/run/a;b'
 expect 1 'scheduler_url is .*:1/cgi, but .* would serve /demo_cgi/cgi' in_project deploy nginx --file "$file"
+# Downloads that something else serves stay where they are: the rest is written.
+cp "$dir/usual/config.xml" "$dir/usual/config.kept"
+sed -i 's|/download</download_url>|/elsewhere</download_url>|' "$dir/usual/config.xml"
+for server in nginx apache; do
+    file=$dir/beside.$server
+    expect 0 '^warning +download_url is .*/elsewhere: nothing is written for it' deploy "$server" --force
+    same "$server: no location for downloads" "$(grep -c '/download' "$file")" 0
+    same "$server: one for the scheduler" "$(grep -q '_cgi/cgi' "$file" && echo there)" there
+done
+file=$dir/demo.conf
+mv "$dir/usual/config.kept" "$dir/usual/config.xml"
 touch "$dir/usual/html/user/index.php"
 expect 0 'warning +the project has web pages of BOINC' deploy nginx
 same "which the web server shows otherwise" "$(grep -c 'alias.*html/user' "$file")" 0

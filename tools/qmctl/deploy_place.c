@@ -83,26 +83,51 @@ struct served {
     struct text path, cgi;
 };
 
+/* Whether a URL is at one of these paths of the project's host, or on another. */
+static enum status is_at(struct session *session, const struct url *master, const char *option,
+                         struct text url, const struct text paths[2], bool *ret_is_at)
+{
+    struct url found;
+    enum status status = url_read(session, option, url, &found);
+
+    *ret_is_at = status == STATUS_OK && (!text_equal_nocase(found.host, master->host) ||
+                                         text_equal(found.path, without_slashes(paths[0])) ||
+                                         text_equal(found.path, without_slashes(paths[1])));
+    return status;
+}
+
 /* A URL on the same host must be where the samples have it; what is elsewhere is not theirs. */
 static enum status check_url(struct session *session, const struct url *master, const char *option,
                              struct text url, const struct text paths[2])
 {
-    struct url found;
+    bool is_there = true;
     enum status status = STATUS_OK;
 
-    if (url.length == 0)
-        return STATUS_OK;
-    status = url_read(session, option, url, &found);
-    if (status != STATUS_OK || !text_equal_nocase(found.host, master->host))
+    if (url.length > 0)
+        status = is_at(session, master, option, url, paths, &is_there);
+    if (status != STATUS_OK || is_there)
         return status;
-    for (size_t i = 0; i < 2; i++)
-        if (text_equal(found.path, without_slashes(paths[i])))
-            return STATUS_OK;
     return fail(&session->failure, STATUS_INVALID,
                 "%s is " TEXT_FORMAT
                 ", but for this master_url the web server would serve " TEXT_FORMAT
                 ": change config.xml, or a copy of the sample by hand",
                 option, TEXT_ARG(url), TEXT_ARG(paths[0]));
+}
+
+/* Downloads may go on where they are served today: files need no more than a web server. */
+static enum status find_downloads(struct session *session, const struct url *master,
+                                  const struct served *served, struct text *ret_elsewhere)
+{
+    struct text url = session->config->download_url;
+    struct text usual = text_print(session->arena, TEXT_FORMAT "/download", TEXT_ARG(served->path));
+    bool is_there = true;
+    enum status status = STATUS_OK;
+
+    if (url.length > 0)
+        status = is_at(session, master, "download_url", url, (const struct text[2]){usual, usual},
+                       &is_there);
+    *ret_elsewhere = is_there ? NO_TEXT : url;
+    return status;
 }
 
 /* Below a path the scheduler is at PATH_cgi/cgi. Who has the whole host may have it anywhere, as a
@@ -141,7 +166,6 @@ static enum status check_urls(struct session *session, const struct url *master,
     const struct config *config = session->config;
     struct arena *arena = session->arena;
     struct text scheduler = text_print(arena, TEXT_FORMAT "/cgi", TEXT_ARG(served->cgi));
-    struct text download = text_print(arena, TEXT_FORMAT "/download", TEXT_ARG(served->path));
     const struct text uploads[2] = {
         text_print(arena, TEXT_FORMAT "/file_upload_handler", TEXT_ARG(served->path)),
         text_print(arena, TEXT_FORMAT "/file_upload_handler", TEXT_ARG(served->cgi))};
@@ -150,9 +174,6 @@ static enum status check_urls(struct session *session, const struct url *master,
     for (size_t i = 0; i < config->scheduler_url.count && status == STATUS_OK; i++)
         status = check_url(session, master, "scheduler_url", config->scheduler_url.items[i],
                            (const struct text[2]){scheduler, scheduler});
-    if (status == STATUS_OK)
-        status = check_url(session, master, "download_url", config->download_url,
-                           (const struct text[2]){download, download});
     if (status == STATUS_OK && takes_uploads)
         status = check_url(session, master, "upload_url", config->upload_url, uploads);
     return status;
@@ -408,6 +429,8 @@ enum status deploy_place_find(struct session *session, struct deploy_place *ret_
     if (status == STATUS_OK)
         status = check_urls(session, &master, &served, place->takes_uploads);
     if (status == STATUS_OK)
+        status = find_downloads(session, &master, &served, &place->downloads_elsewhere);
+    if (status == STATUS_OK)
         status = find_folders(session, place);
     if (status == STATUS_OK)
         status = set_names(session, place, &master, &served);
@@ -422,6 +445,7 @@ enum status deploy_place_find(struct session *session, struct deploy_place *ret_
     deploy_place_set_part(place, "pages", !place->has_boinc_pages);
     deploy_place_set_part(place, "joining", session->config->joining);
     deploy_place_set_part(place, "uploads", place->takes_uploads);
+    deploy_place_set_part(place, "downloads", place->downloads_elsewhere.length == 0);
     deploy_place_set_part(place, "ipv6", !option_given(session, "address") && machine_has_ipv6());
     deploy_place_set_part(place, "tls", place->has_tls);
     deploy_place_set_part(place, "below", !place->is_root);

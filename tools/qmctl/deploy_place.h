@@ -21,6 +21,8 @@ struct deploy_place {
     bool has_tls;         /* a certificate is given */
     bool has_boinc_pages; /* html/user/index.php */
     bool takes_uploads;
+    struct text
+        downloads_elsewhere; /* their URL, where it is no place of the samples; else empty */
     struct sample_value values[DEPLOY_VALUES_MAX];
     struct sample_part parts[DEPLOY_PARTS_MAX];
     struct sample_filling filling; /* of these two */

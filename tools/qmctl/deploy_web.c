@@ -65,7 +65,16 @@ static void look_at_file(struct deployment *deployment, const char *option)
 
 static void look_at_folders(struct deployment *deployment)
 {
-    look_at_path(deployment, deploy_place_value(&deployment->place, "DOWNLOAD"), R_OK | X_OK);
+    struct text elsewhere = deployment->place.downloads_elsewhere;
+
+    if (elsewhere.length > 0)
+        deployment_warn(deployment,
+                        text_print(deployment->session->arena,
+                                   "download_url is " TEXT_FORMAT
+                                   ": nothing is written for it, so what serves it has to go on",
+                                   TEXT_ARG(elsewhere)));
+    else
+        look_at_path(deployment, deploy_place_value(&deployment->place, "DOWNLOAD"), R_OK | X_OK);
     if (!deployment->place.has_boinc_pages)
         look_at_path(deployment, deploy_place_value(&deployment->place, "PAGES"), R_OK | X_OK);
     look_at_file(deployment, "certificate");
