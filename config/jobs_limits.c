@@ -74,7 +74,7 @@ const char *config_limits_end(struct limits_reader *reader, struct config *confi
         reader->open.app_name = text_copy(config->arena, value);
     if (depth == DEPTH_FIGURE && reader->limit != NULL) {
         if ((value.length > 0 || text_is(name, "jobs")) &&
-            (!text_to_i64(value, &number) || number < 0 || number > JOBS_MAX))
+            (!text_to_whole(value, &number) || number < 0 || number > JOBS_MAX))
             return "a limit in max_jobs_in_progress is no number from 0 to 1000000";
         if (text_is(name, "jobs"))
             reader->limit->jobs = number;

@@ -24,7 +24,7 @@ static enum status set_flag(const struct config_option *option, struct text valu
 {
     int64_t number = 1;
 
-    if (value.length > 0 && !text_to_i64(value, &number))
+    if (value.length > 0 && !text_to_whole(value, &number))
         return fail(failure, STATUS_INVALID,
                     "%s is \"" TEXT_FORMAT "\"; it must be empty (true), 1 or 0", option->name,
                     TEXT_ARG(text_first(value, 60)));
@@ -84,7 +84,7 @@ static enum status set_integer(const struct config_option *option, struct text v
     bool caps;
     int64_t number = 0, most = largest_integer(option, &caps);
 
-    if ((value.length > 0 && !text_to_i64(value, &number)) ||
+    if ((value.length > 0 && !text_to_whole(value, &number)) ||
         number < integer_bound(option->minimum_text, INT64_MIN) || (number > most && !caps))
         return fail_range(option, value, failure);
     *ret_number = number > most ? most : number;

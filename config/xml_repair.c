@@ -112,11 +112,9 @@ static size_t repair_section(struct text rest, struct buffer *buffer)
 
 void config_repair(struct text document, struct buffer *ret_repaired)
 {
-    struct text rest = document;
+    struct text rest = text_without_mark(document);
     size_t length;
 
-    if (text_starts(rest, TEXT("\xef\xbb\xbf"))) /* a byte order mark */
-        rest = after(rest, 3);
     for (; rest.length > 0; rest = after(rest, length)) {
         length = rest.at[0] == '<' ? repair_section(rest, ret_repaired) : 0;
         if (length > 0)

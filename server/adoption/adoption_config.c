@@ -81,7 +81,7 @@ static bool is_set(struct text value)
 {
     int64_t number = 1;
 
-    return value.length == 0 || !text_to_i64(value, &number) || number != 0;
+    return value.length == 0 || !text_to_whole(value, &number) || number != 0;
 }
 
 static void end_detail(struct set_reading *reading, struct text name, struct text value)

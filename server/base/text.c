@@ -124,6 +124,15 @@ struct text text_trim(struct text text)
     return text;
 }
 
+struct text text_without_mark(struct text text)
+{
+    const struct text mark = TEXT("\xef\xbb\xbf");
+
+    return text_starts(text, mark)
+               ? (struct text){.at = text.at + mark.length, .length = text.length - mark.length}
+               : text;
+}
+
 struct text text_first(struct text text, size_t most)
 {
     if (text.length > most)
@@ -260,6 +269,19 @@ bool text_to_i64(struct text text, int64_t *ret_number)
     }
     *ret_number = number;
     return true;
+}
+
+bool text_to_whole(struct text text, int64_t *ret_number)
+{
+    text = text_trim(text);
+    size_t point = text_find(text, TEXT("."));
+
+    for (size_t at = point + 1; at < text.length; at++)
+        if (text.at[at] != '0')
+            return false;
+    if (point > 0 && !is_digit(text.at[point - 1]))
+        return false;
+    return text_to_i64(text_first(text, point), ret_number);
 }
 
 /* [+-] digits [. digits] [e [+-] digits], with at least one digit before the exponent: what strtod

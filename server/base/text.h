@@ -32,6 +32,8 @@ bool text_contains(struct text text, struct text part);
 bool text_contains_nocase(struct text text, struct text part);
 int text_compare(struct text a, struct text b); /* bytewise, as memcmp, shorter first */
 struct text text_trim(struct text text);        /* ASCII white space at both ends */
+/* Without the byte order mark that some editors write at the beginning of a file. */
+struct text text_without_mark(struct text text);
 struct text text_first(struct text text, size_t most);
 /* FNV-1a of 64 bits: for tables and seeds, no secret. */
 uint64_t text_hash(struct text text);
@@ -54,6 +56,8 @@ char *text_keep(struct text text);
 /* Numbers: the whole text (white space around it aside) must be the number; overflow, NaN and
  * infinity are refused, and then the result is left alone. */
 MUST_CHECK bool text_to_i64(struct text text, int64_t *ret_number); /* decimal */
+/* The same where people or programs may have written it as a real number: "864000.000000". */
+MUST_CHECK bool text_to_whole(struct text text, int64_t *ret_number);
 MUST_CHECK bool text_to_real(struct text text, double *ret_number); /* finite, any locale */
 int text_hex_digit(char character);                                 /* 0 to 15; -1: it is none */
 /* Nothing but `length` hex digits, of either case or of lower case. */

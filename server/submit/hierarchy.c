@@ -81,3 +81,13 @@ bool file_name_usable(struct text name)
     }
     return !text_contains(name, TEXT(".."));
 }
+
+const char *url_fault(struct text url)
+{
+    if (url.length == 0)
+        return "is empty";
+    for (size_t i = 0; i < url.length; i++)
+        if ((unsigned char)url.at[i] <= ' ' || url.at[i] == 127)
+            return "has a blank or a control character in it (a blank is written %20)";
+    return text_contains(url, TEXT("://")) ? NULL : "does not begin with http:// or https://";
+}

@@ -25,6 +25,9 @@ void hierarchy_folder(struct text name, int64_t fanout, char ret_folder[HIERARCH
 bool hierarchy_has_file(struct arena *arena, struct text dir, struct text name, int64_t fanout,
                         double bytes);
 
+/* Why no client can fetch anything from this URL, in words to follow "the URL"; NULL: it may. */
+const char *url_fault(struct text url);
+
 /* Whether clients take this as the name of a file, and URLs need no escapes for it. */
 bool file_name_usable(struct text name);
 

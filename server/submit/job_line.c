@@ -5,6 +5,7 @@
 
 #include "server/base/arena.h"
 #include "server/base/crypto.h"
+#include "server/submit/hierarchy.h"
 
 #include <string.h>
 
@@ -78,11 +79,13 @@ enum status job_remote_file_read(struct text url, struct text bytes, struct text
                                  struct job_argument *ret_file, struct failure *failure)
 {
     int64_t number;
-    if (!text_to_i64(bytes, &number) || number <= 0)
+    if (!text_to_whole(bytes, &number) || number <= 0)
         return fail(failure, STATUS_INVALID, "remote_file: the size is not a whole number above 0");
     if (!text_is_lower_hex(md5, MD5_HEX_SIZE - 1))
         return fail(failure, STATUS_INVALID,
                     "remote_file: the MD5 is not 32 lower-case hex digits");
+    if (url_fault(url) != NULL)
+        return fail(failure, STATUS_INVALID, "remote_file: the URL %s", url_fault(url));
     *ret_file = (struct job_argument){.remote_url = url, .md5 = md5, .bytes = number};
     return STATUS_OK;
 }
@@ -136,7 +139,7 @@ static enum status read_option(struct line_words *words, struct text word, struc
     enum status status = next_value(words, word, &value, failure);
     if (status != STATUS_OK)
         return status;
-    if (!text_to_i64(value, &line->priority) || line->priority > INT32_MAX ||
+    if (!text_to_whole(value, &line->priority) || line->priority > INT32_MAX ||
         line->priority < INT32_MIN)
         return fail(failure, STATUS_INVALID, "priority: not a whole number of 32 bits");
     line->has_priority = true;

@@ -57,7 +57,7 @@ enum status parameter_set(struct job_parameters *values, const struct parameter 
         if (!text_to_real(value, &number))
             return fail(failure, STATUS_INVALID, "%s: not a number", parameter->name);
     } else {
-        if (!text_to_i64(value, &whole))
+        if (!text_to_whole(value, &whole))
             return fail(failure, STATUS_INVALID, "%s: not a whole number", parameter->name);
         number = (double)whole; /* exact: all bounds are within 32 bits */
     }

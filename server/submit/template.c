@@ -6,6 +6,7 @@
 
 #include "server/base/arena.h"
 #include "server/base/buffer.h"
+#include "server/submit/hierarchy.h"
 
 #include <inttypes.h>
 #include <math.h>
@@ -211,16 +212,24 @@ static enum status check_text(struct template_reader *reader, struct text text)
     return STATUS_OK;
 }
 
+static enum status skip_behind(struct template_reader *reader, struct text closer,
+                               const char *without_end)
+{
+    struct text rest = rest_of(reader);
+    size_t length = text_find(rest, closer);
+    if (length == rest.length)
+        return reader_fail(reader, without_end, text_first(rest, 20));
+    skip(reader, length + closer.length);
+    return STATUS_OK;
+}
+
 static enum status read_markup(struct template_reader *reader)
 {
     struct text rest = rest_of(reader);
-    if (text_starts(rest, TEXT(XML_COMMENT_OPENER))) {
-        size_t length = text_find(rest, TEXT(XML_COMMENT_CLOSER));
-        if (length == rest.length)
-            return reader_fail(reader, "comment without end", text_first(rest, 20));
-        skip(reader, length + sizeof XML_COMMENT_CLOSER - 1);
-        return STATUS_OK;
-    }
+    if (text_starts(rest, TEXT(XML_COMMENT_OPENER)))
+        return skip_behind(reader, TEXT(XML_COMMENT_CLOSER), "comment without end");
+    if (text_starts(rest, TEXT("<?")) && reader->depth == 0) /* of an XML document */
+        return skip_behind(reader, TEXT("?>"), "declaration without end");
     struct template_tag tag = {0};
     enum status status = read_tag(reader, &tag);
     if (status == STATUS_OK && !is_placeholder(&tag)) {
@@ -272,7 +281,8 @@ enum status template_read(struct arena *arena, const char *name, struct text doc
     if (document.length > 0 && memchr(document.at, '\0', document.length) != NULL)
         return fail(failure, STATUS_INVALID, "%s: contains a NUL byte", name);
     struct template_reader reader = {
-        .arena = arena, .file = ret_template, .failure = failure, .document = document, .line = 1};
+        .arena = arena, .file = ret_template, .failure = failure, .line = 1};
+    reader.document = text_without_mark(document);
     enum status status = read_document(&reader);
     if (status != STATUS_OK)
         return status;
@@ -307,7 +317,7 @@ enum status template_integer(const struct template_file *file,
                              int64_t maximum, int64_t *ret_number, struct failure *failure)
 {
     int64_t number;
-    if (element->first_child != NULL || !text_to_i64(element->content, &number))
+    if (element->first_child != NULL || !text_to_whole(element->content, &number))
         return template_fail(file, element, failure, "not a whole number");
     if (number < minimum || number > maximum)
         return template_fail(file, element, failure,
@@ -365,6 +375,27 @@ void template_write(struct buffer *buffer, const struct template_element *elemen
     buffer_print(buffer, "</" TEXT_FORMAT ">\n", TEXT_ARG(element->name));
 }
 
+/* A placeholder becomes one that is right. */
+static enum status check_url(const struct template_file *file,
+                             const struct template_element *element, struct failure *failure)
+{
+    bool is_url = text_is(element->name, "url") || text_is(element->name, "gzipped_url");
+    const char *fault =
+        is_url && !text_contains(element->content, TEXT("<")) ? url_fault(element->content) : NULL;
+    return fault == NULL ? STATUS_OK : template_fail(file, element, failure, "the URL %s", fault);
+}
+
+enum status template_check_open_name(const struct template_file *file,
+                                     const struct template_element *open_name,
+                                     struct failure *failure)
+{
+    struct text name = open_name->content;
+    return name.length == 0 || text_contains(name, TEXT("..")) || text_contains(name, TEXT("%"))
+               ? template_fail(file, open_name, failure,
+                               "clients refuse an empty name and one with \"..\" or \"%%\"")
+               : STATUS_OK;
+}
+
 enum status template_check_file(const struct template_file *file,
                                 const struct template_element *file_info, double *ret_exp_days,
                                 struct failure *failure)
@@ -375,6 +406,11 @@ enum status template_check_file(const struct template_file *file,
     if (element != NULL) {
         enum status status =
             template_integer(file, element, PRIORITY_LOW, PRIORITY_HIGH, &priority, failure);
+        if (status != STATUS_OK)
+            return status;
+    }
+    for (element = file_info->first_child; element; element = element->next) {
+        enum status status = check_url(file, element, failure);
         if (status != STATUS_OK)
             return status;
     }

@@ -58,11 +58,15 @@ const struct template_element *template_child(const struct template_element *ele
 /* Writes the element with its children, each tag on a line of its own. */
 void template_write(struct buffer *buffer, const struct template_element *element, int depth);
 
-/* Checks what policy(7) 14.1 has in file_info: priority 1 to 5, exp_days >= 0; *ret_exp_days is -1
- * when it is absent. */
+/* Checks what policy(7) 14.1 has in file_info: priority 1 to 5, exp_days >= 0, URLs that clients
+ * can fetch; *ret_exp_days is -1 when it is absent. */
 MUST_CHECK enum status template_check_file(const struct template_file *file,
                                            const struct template_element *file_info,
                                            double *ret_exp_days, struct failure *failure);
+/* Of a file_ref: clients drop those whose name they refuse. */
+MUST_CHECK enum status template_check_open_name(const struct template_file *file,
+                                                const struct template_element *open_name,
+                                                struct failure *failure);
 /* Writes <sticky_lifetime> for what exp_days says, in s, at least 1: clients take 0 for ever. */
 void template_write_lifetime(struct buffer *buffer, double exp_days);
 

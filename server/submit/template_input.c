@@ -114,11 +114,10 @@ static enum status read_references(struct input_template *input, struct failure 
         const struct template_element *open_name = template_child(element, "open_name");
         if (open_name == NULL && !is_set(template_child(element, "copy_file")))
             return template_fail(file, element, failure, "needs an open_name, or copy_file");
-        if (open_name != NULL &&
-            (open_name->content.length == 0 || text_contains(open_name->content, TEXT("..")) ||
-             text_contains(open_name->content, TEXT("%"))))
-            return template_fail(file, open_name, failure,
-                                 "clients refuse an empty name and one with \"..\" or \"%%\"");
+        enum status status =
+            open_name == NULL ? STATUS_OK : template_check_open_name(file, open_name, failure);
+        if (status != STATUS_OK)
+            return status;
         index++;
     }
     if (index < input->file_count)

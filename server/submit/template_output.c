@@ -178,15 +178,16 @@ static enum status check_reference(struct compiler *compiler,
                                    const struct template_element *element)
 {
     const struct template_file *file = &compiler->output->file;
-    const struct template_element *name = template_child(element, "file_name");
+    const struct template_element *name = template_child(element, "file_name"),
+                                  *open_name = template_child(element, "open_name");
     if (name == NULL)
         return template_fail(file, element, compiler->failure, "needs a <file_name>");
     if (!has_file(compiler->output, name->content))
         return template_fail(file, name, compiler->failure, "no file_info has this name");
-    if (template_child(element, "open_name") == NULL &&
-        template_child(element, "copy_file") == NULL)
+    if (open_name == NULL && template_child(element, "copy_file") == NULL)
         return template_fail(file, element, compiler->failure, "needs an open_name, or copy_file");
-    return STATUS_OK;
+    return open_name == NULL ? STATUS_OK
+                             : template_check_open_name(file, open_name, compiler->failure);
 }
 
 static enum status add_result(struct compiler *compiler, const struct template_element *element)

@@ -197,6 +197,20 @@ static void last_of_several_wins_and_empty_number_is_zero(void **state)
     assert_i64(world->config->max_wus_to_send, 0);
 }
 
+/* As programs write them that keep whole numbers as real ones. */
+static void whole_numbers_may_be_written_as_real_ones(void **state)
+{
+    struct world *world = *state;
+    assert_status(STATUS_OK,
+                  load_options(world, "<max_ncpus>16.000000</max_ncpus>\n<ended>1.0</ended>\n"
+                                      "<max_jobs_in_progress><project><total_limit><jobs>5.0</jobs>"
+                                      "</total_limit></project></max_jobs_in_progress>\n"));
+    assert_i64(world->config->max_ncpus, 16);
+    assert_true(world->config->ended);
+    assert_int_equal(world->config->jobs_in_progress_count, 1);
+    assert_i64(world->config->jobs_in_progress[0].total.jobs, 5);
+}
+
 static void unreadable_values_are_errors_with_line_and_range(void **state)
 {
     static const struct {
@@ -754,6 +768,7 @@ int main(void)
         IN_WORLD(defaults_are_those_of_the_table),
         IN_WORLD(values_of_every_type_are_read),
         IN_WORLD(last_of_several_wins_and_empty_number_is_zero),
+        IN_WORLD(whole_numbers_may_be_written_as_real_ones),
         IN_WORLD(unreadable_values_are_errors_with_line_and_range),
         IN_WORLD(all_errors_are_found_at_once),
         IN_WORLD(misspelt_names_get_the_nearest_known_one),

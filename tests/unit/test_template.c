@@ -87,6 +87,20 @@ static const struct mistake input_mistakes[] = {
     {"t:2: <md5_cksum>: not 32 lower-case hex digits",
      WITH_FILE("<nbytes>5</nbytes><url>http://x/</url>"
                "<md5_cksum>0CC175B9C0F1B6A831C399E269772661</md5_cksum>")},
+    {"t:2: <url>: the URL is empty",
+     WITH_FILE(
+         "<url></url><nbytes>5</nbytes><md5_cksum>0cc175b9c0f1b6a831c399e269772661</md5_cksum>")},
+    {"t:2: <url>: the URL is empty", WITH_FILE("<url/>")},
+    {"t:3: <url>: the URL has a blank or a control character in it (a blank is written %20)",
+     WITH_FILE("<url>http://x/</url>\n<url>http://x/a b/</url>")},
+    {"t:2: <url>: the URL does not begin with http:// or https://", WITH_FILE("<url>x</url>")},
+    {"t:3: <delay_bound>: not a whole number",
+     "<?xml version=\"1.0\"?>\n<workunit>\n<delay_bound>864000.000001</delay_bound></workunit>"},
+    {"t:2: <?xml: declaration without end", "\n<?xml"},
+    {"t:2: <?a?>: not a tag that a template may have (plain names only, no attributes; write &lt; "
+     "for "
+     "<)",
+     "<workunit>\n<?a?></workunit>"},
     {"t:2: <gzip>: 2 is not between 0 and 1", WITH_FILE("<gzip>2</gzip>")},
     {"t:1: i: nested too deeply", "<a><b><c><d><e><f><g><h><i>"},
 };
@@ -103,6 +117,10 @@ static const struct mistake output_mistakes[] = {
      OUT("<priority>9</priority><name>a</name><max_nbytes>5</max_nbytes>")},
     {"t:2: <exp_days>: not a number",
      OUT("<exp_days>x</exp_days><name>a</name><max_nbytes>5</max_nbytes>")},
+    {"t:2: <url>: the URL is empty", OUT("<url></url><name>a</name><max_nbytes>5</max_nbytes>")},
+    {"t:4: <open_name>: clients refuse an empty name and one with \"..\" or \"%\"",
+     "<file_info><name>a</name><max_nbytes>5</max_nbytes></file_info>\n<result>\n<file_ref>\n"
+     "<open_name></open_name><file_name>a</file_name></file_ref></result>"},
     {"t: no <result> in it", "<file_info><name>a</name><max_nbytes>5</max_nbytes></file_info>"},
     {"t:2: <file_name>: no file_info has this name",
      "<result>\n<file_ref><file_name><OUTFILE_0/></file_name></file_ref></result>"},
@@ -270,6 +288,25 @@ static void template_numbers_win(void **state)
     assert_real(values.rsc_fpops_bound, 3.6e14, 0);
     assert_i64(values.max_total_results, 5);
     assert_i64(values.size_class, -1);
+}
+
+/* With a byte order mark, a declaration, and whole numbers as programs print real ones. */
+static void a_document_of_another_program_is_read(void **state)
+{
+    struct failure failure = {.status = STATUS_OK};
+    struct input_template input;
+    struct job_parameters values;
+    parameters_default(&values);
+    assert_status(STATUS_OK, input_template_read(
+                                 *state, "t",
+                                 TEXT("\xef\xbb\xbf<?xml version=\"1.0\"?>\r\n<!-- -->\r\n"
+                                      "<input_template>\r\n<workunit>\r\n<delay_bound>"
+                                      "864000.000000</delay_bound>\r\n<min_quorum>1.</min_quorum>"
+                                      "\r\n</workunit>\r\n</input_template>\r\n"),
+                                 &input, &failure));
+    assert_status(STATUS_OK, input_template_parameters(&input, &values, &failure));
+    assert_i64(values.delay_bound, 864000);
+    assert_i64(values.min_quorum, 1);
 }
 
 static void sticky_file_keeps_its_attributes(void **state)
@@ -560,6 +597,7 @@ int main(void)
         CASE(upload_url_must_be_configured),
         CASE(simple_input),
         CASE(template_numbers_win),
+        CASE(a_document_of_another_program_is_read),
         CASE(sticky_file_keeps_its_attributes),
         CASE(several_files),
         CASE(what_an_example_does_not_have),

@@ -126,6 +126,47 @@ static void whole_numbers_are_read_whole(void **state)
     }
 }
 
+static void whole_numbers_may_be_written_as_real_ones(void **state)
+{
+    static const struct {
+        const char *text;
+        bool is_number;
+        int64_t number;
+    } cases[] = {
+        {"864000.000000", true, 864000},
+        {" -7.0\n", true, -7},
+        {"5.", true, 5},
+        {"42", true, 42},
+        {"9223372036854775807.0", true, INT64_MAX},
+        {"864000.000001", false, 0},
+        {"1.5", false, 0},
+        {".0", false, 0},
+        {".", false, 0},
+        {"-.0", false, 0},
+        {"", false, 0},
+        {"5 .0", false, 0},
+        {"5.0.0", false, 0},
+        {"1e3", false, 0},
+        {"5.0x", false, 0},
+    };
+
+    (void)state;
+    for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+        int64_t number = 12345;
+        bool is_number = text_to_whole(text_from(cases[i].text), &number);
+        if (is_number != cases[i].is_number || number != (is_number ? cases[i].number : 12345))
+            fail_msg("\"%s\" gives %d, %lld", cases[i].text, is_number, (long long)number);
+    }
+}
+
+static void a_byte_order_mark_is_taken_off(void **state)
+{
+    (void)state;
+    assert_text(text_without_mark(TEXT("\xef\xbb\xbf<a/>")), "<a/>");
+    assert_text(text_without_mark(TEXT("<a/>\xef\xbb\xbf")), "<a/>\xef\xbb\xbf");
+    assert_text(text_without_mark(NO_TEXT), "");
+}
+
 static const struct {
     const char *text;
     bool is_number;
@@ -240,6 +281,8 @@ int main(void)
         cmocka_unit_test(split_walks_all_parts),
         cmocka_unit_test(copies_live_in_the_arena),
         cmocka_unit_test(whole_numbers_are_read_whole),
+        cmocka_unit_test(whole_numbers_may_be_written_as_real_ones),
+        cmocka_unit_test(a_byte_order_mark_is_taken_off),
         cmocka_unit_test(reals_are_finite_decimal),
         cmocka_unit_test(hex_digits_of_either_case),
         cmocka_unit_test(reals_do_not_depend_on_the_locale),

@@ -188,7 +188,7 @@ static enum status read_line(struct session *session, char *line, size_t size, u
     if (!text_ends(*ret_text, TEXT("\n")) && !feof(stdin))
         return fail(&session->failure, STATUS_TOO_LARGE,
                     "line %" PRIu64 ": more than %d bytes, or a NUL byte", number, JOB_LINE_MAX);
-    *ret_text = text_trim(*ret_text);
+    *ret_text = text_trim(number == 1 ? text_without_mark(*ret_text) : *ret_text);
     return STATUS_OK;
 }
 
