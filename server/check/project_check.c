@@ -253,13 +253,14 @@ static void check_block_file(struct check *check, const char *name)
 static void check_blocks(struct check *check)
 {
     struct failure of_links = {.status = STATUS_OK}, of_files = {.status = STATUS_OK};
-    struct text block, feeds;
+    struct project_files files;
+    struct text links, feeds;
 
-    if (project_links_read(check->config, check->arena, &block, &feeds, &of_links) != STATUS_OK)
+    if (project_links_read(check->config, check->arena, &links, &feeds, &of_links) != STATUS_OK)
         found(check, CHECK_ERROR, "%s", of_links.text);
     else
         check_block_file(check, "gui_urls.xml");
-    if (project_files_read(check->config, check->arena, &block, &of_files) != STATUS_OK)
+    if (project_files_read(check->config, check->arena, &files, &of_files) != STATUS_OK)
         found(check, CHECK_ERROR, "%s", of_files.text);
     else
         check_block_file(check, "project_files.xml");

@@ -115,6 +115,7 @@ static enum status read_block_file(const struct config *config, const char *name
     *ret_block = NO_TEXT;
     project_path(config, name, path, sizeof(path));
     status = file_read(arena, path, BLOCK_BYTES_MAX, ret_block, &why);
+    *ret_block = text_without_mark(*ret_block);
     if (status == STATUS_OK || status == STATUS_NOT_FOUND)
         return STATUS_OK;
     *ret_block = NO_TEXT;
@@ -208,16 +209,20 @@ enum status project_links_read(const struct config *config, struct arena *arena,
 }
 
 enum status project_files_read(const struct config *config, struct arena *arena,
-                               struct text *ret_files, struct failure *failure)
+                               struct project_files *ret_files, struct failure *failure)
 {
     static const char file[] = "project_files.xml";
-    struct text files;
-    enum status status = read_block_file(config, file, arena, &files, failure);
+    struct project_files files = {.infos = NO_TEXT};
+    struct text document;
+    enum status status = read_block_file(config, file, arena, &document, failure);
 
-    files = behind_comments(files);
+    if (status == STATUS_OK && behind_comments(document).length > 0)
+        status = project_files_parse(arena, document, &files, failure);
+    if (status == STATUS_OK && !blob_is_sound(arena, files.infos))
+        status = fail(failure, STATUS_INVALID, "%s: a <file_info> would break replies", file);
     if (status == STATUS_OK)
-        status = judge_block(arena, file, "project_files", &files, failure);
-    *ret_files = status == STATUS_OK ? files : NO_TEXT;
+        status = judge_block(arena, file, "project_files", &files.block, failure);
+    *ret_files = status == STATUS_OK ? files : (struct project_files){.infos = NO_TEXT};
     return status;
 }
 
@@ -241,7 +246,10 @@ enum status project_terms_read(const struct config *config, struct arena *arena,
     char path[PATH_MAX];
 
     project_path(config, "terms_of_use.txt", path, sizeof(path));
-    return file_read(arena, path, TERMS_BYTES_MAX, ret_terms, failure);
+    enum status status = file_read(arena, path, TERMS_BYTES_MAX, ret_terms, failure);
+    if (status == STATUS_OK)
+        *ret_terms = text_without_mark(*ret_terms);
+    return status;
 }
 
 /* Nobody shall join under terms that are not shown. */

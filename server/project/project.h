@@ -5,6 +5,7 @@
 
 #include "server/base/status.h"
 #include "server/policy/plan_class/plan_class.h"
+#include "server/project/project_files.h"
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -21,9 +22,10 @@ struct project_keys {
 };
 
 /* Blocks of the project's own for full replies (protocol(7) 3.2): what stands inside these elements
- * in the files gui_urls.xml and project_files.xml; empty: none. */
+ * in the files gui_urls.xml and project_files.xml, and of the latter the files too; empty: none. */
 struct project_blocks {
-    struct text gui_urls, rss_feeds, project_files;
+    struct text gui_urls, rss_feeds;
+    struct project_files project_files;
     struct text terms_of_use; /* for joining: the file terms_of_use.txt; empty: none */
     bool terms_are_lost;      /* it cannot be read, or is larger than 32 KiB */
     const struct size_census *size_censuses; /* the files size_census_APP */
@@ -63,7 +65,7 @@ MUST_CHECK enum status project_links_read(const struct config *config, struct ar
                                           struct text *ret_gui_urls, struct text *ret_rss_feeds,
                                           struct failure *failure);
 MUST_CHECK enum status project_files_read(const struct config *config, struct arena *arena,
-                                          struct text *ret_files, struct failure *failure);
+                                          struct project_files *ret_files, struct failure *failure);
 struct project *project_hold(struct project *project);
 void project_release(struct project *project); /* NULL is fine */
 

@@ -7,6 +7,7 @@
 #include "server/base/arena.h"
 #include "server/base/buffer.h"
 #include "server/base/crypto.h"
+#include "server/project/blob.h"
 #include "server/project/project.h"
 #include "server/reply/reply.h"
 #include "server/reply/reply_parts.h"
@@ -132,6 +133,11 @@ void reply_project_files(struct reply *reply, const char *element)
 {
     const struct project_blocks *blocks = reply->facts->blocks;
 
-    if (blocks != NULL && blocks->project_files.length > 0)
-        reply_blob(reply, element, blocks->project_files);
+    if (blocks == NULL || blocks->project_files.block.length == 0)
+        return;
+    /* The records first, and outside of the block: older clients look the references up while they
+     * read it. */
+    if (blob_is_sound(reply->facts->arena, blocks->project_files.infos))
+        lines_verbatim(reply, blocks->project_files.infos);
+    reply_blob(reply, element, blocks->project_files.block);
 }

@@ -141,11 +141,75 @@ static void test_reads_the_blocks_of_replies(void **state)
 
     put(*state, "keys/code_sign_public", "now");
     put(*state, "gui_urls.xml", "<gui_urls>\n<a/>\n</gui_urls>\n");
-    put(*state, "project_files.xml", "<project_files>\n<b/>\n</project_files>\n");
+    put(*state, "project_files.xml", "\xef\xbb\xbf<project_files>\r\n<b/>\r\n</project_files>\r\n");
     project = load(*state);
     assert_text(project->blocks.gui_urls, "<a/>");
-    assert_text(project->blocks.project_files, "<b/>");
+    assert_text(project->blocks.project_files.block, "<b/>");
     project_release(project);
+}
+
+/* The documented form, as people write it: a declaration, comments, all in one line. */
+static void test_reads_project_files_as_documented(void **state)
+{
+    struct project *project;
+
+    put(*state, "keys/code_sign_public", "now");
+    put(*state, "project_files.xml",
+        "<?xml version=\"1.0\"?>\n<!-- <project_files> -->\n<file_info><name>icon_v3.png</name>"
+        "<url>http://a.b/icon_v3.png</url><md5_cksum>0123456789abcdef0123456789abcdef</md5_cksum>"
+        "<nbytes>4711</nbytes></file_info>\n<project_files>\n<file_ref><file_name>icon_v3.png"
+        "</file_name><open_name>stat_icon</open_name></file_ref>\n</project_files>\n");
+    project = load(*state);
+    assert_text(project->blocks.project_files.infos,
+                "<file_info>\n    <name>icon_v3.png</name>\n"
+                "    <url>http://a.b/icon_v3.png</url>\n"
+                "    <md5_cksum>0123456789abcdef0123456789abcdef</md5_cksum>\n"
+                "    <nbytes>4711</nbytes>\n</file_info>\n");
+    assert_text(project->blocks.project_files.block,
+                "<file_ref>\n    <file_name>icon_v3.png</file_name>\n"
+                "    <open_name>stat_icon</open_name>\n</file_ref>");
+    project_release(project);
+    put(*state, "project_files.xml",
+        "<file_info><name>a</name><url>http://a.b/a</url></file_info>\n<file_ref>\n"
+        "<file_name>a</file_name></file_ref>\n"); /* the inside alone */
+    project = load(*state);
+    assert_true(project->blocks.project_files.infos.length > 0);
+    assert_true(text_starts(project->blocks.project_files.block, TEXT("<file_ref>")));
+    project_release(project);
+}
+
+static void test_tells_what_is_wrong_with_project_files(void **state)
+{
+    static const struct {
+        const char *text, *words;
+    } cases[] = {
+        {"<project_files>\n<file_ref>\n</project_files>\n", "project_files.xml:2: <file_ref>"},
+        {"<file_info>\n<name>a</name>\n</file_info>\n", "project_files.xml:1: <file_info>: needs"},
+        {"<file_info>\n<name>a</name>\n<url></url>\n</file_info>\n", "needs a <url>"},
+        {"<file_info>\n<name>a</name>\n<url>http://a b</url>\n</file_info>\n",
+         "project_files.xml:3: <url>: the URL has a blank"},
+        {"<file_ref>\n<file_name>a</file_name><open_name>..</open_name></file_ref>\n",
+         "project_files.xml:2: <open_name>"},
+        {"<file_ref>\n</file_ref>\n", "needs a <file_name>"},
+        {"<project_files/>\n<project_files/>\n", "project_files.xml:2: <project_files>"},
+        {"text\n", "project_files.xml:1: text"},
+        {"<project_files>\n<scheduler_reply>x</scheduler_reply></project_files>\n",
+         "would break replies"},
+    };
+    struct arena *arena = arena_create(1 << 20);
+    struct place *place = *state;
+
+    for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+        struct failure failure = {0};
+        struct project_files files;
+
+        put(place, "project_files.xml", cases[i].text);
+        assert_status(STATUS_INVALID, project_files_read(place->config, arena, &files, &failure));
+        if (strstr(failure.text, cases[i].words) == NULL)
+            fail_msg("%s: %s", cases[i].text, failure.text);
+        assert_int_equal(files.block.length + files.infos.length, 0);
+    }
+    arena_destroy(arena);
 }
 
 /* As BOINC's make_project installs it: two elements one after the other, which is no document. */
@@ -155,7 +219,7 @@ static void test_reads_links_and_feeds_of_one_file(void **state)
 
     put(*state, "keys/code_sign_public", "now");
     put(*state, "gui_urls.xml",
-        "<?xml version=\"1.0\"?>\n<!-- <gui_urls> "
+        "\xef\xbb\xbf<?xml version=\"1.0\"?>\r\n<!-- <gui_urls> "
         "-->\n<gui_urls>\n<gui_url>\n<ifteam>\n<a/></ifteam>\n"
         "</gui_url>\n</gui_urls>\n<rss_feeds>\n<rss_feed>\n"
         "<url><master_url/>notices.php?userid=<userid/>&auth=<rss_auth/></url>\n"
@@ -298,6 +362,8 @@ int main(void)
         CASE(reads_old_keys_until_one_is_missing),
         CASE(passes_over_an_old_key_without_signature),
         CASE(reads_the_blocks_of_replies),
+        CASE(reads_project_files_as_documented),
+        CASE(tells_what_is_wrong_with_project_files),
         CASE(reads_links_and_feeds_of_one_file),
         CASE(tells_what_is_wrong_with_a_block),
         CASE(without_a_file_the_built_in_plan_classes_hold),

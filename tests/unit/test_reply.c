@@ -775,14 +775,18 @@ static void links_are_filled_in_for_the_user(void **state)
                          "<url><master_url/>show.php?userid=<userid/>&amp;x=<b/></url>\n"
                          "</gui_url>\n<ifteam>\n<gui_url>\n<name>Team <team_name/></name>\n"
                          "</gui_url>\n</ifteam>\n</gui_urls>\n"),
-        .project_files = TEXT("<project_files>\n<file_ref>\n<file_name>icon</file_name>\n"
-                              "</file_ref>\n</project_files>\n")};
+        .project_files = {
+            .infos = TEXT("<file_info>\n    <name>icon</name>\n    <url>http://a.b/icon</url>\n"
+                          "</file_info>\n"),
+            .block = TEXT("<file_ref>\n    <file_name>icon</file_name>\n</file_ref>")}};
 
     f->facts.blocks = &blocks;
     reply_to(f, 80300);
     assert_true(has_text(f, "<url>https://example.org/demo/show.php?userid=7&amp;x=<b/></url>\n"));
     assert_false(has_text(f, "Team"));
-    assert_true(has_text(f, "<project_files>\n<file_ref>\n<file_name>icon</file_name>\n"));
+    assert_true(has_text(f,
+                         "<url>http://a.b/icon</url>\n</file_info>\n<project_files>\n<file_ref>\n"
+                         "    <file_name>icon</file_name>\n</file_ref>\n</project_files>\n"));
     f->user.teamid = 9;
     f->facts.team_name = TEXT("A</name></gui_urls><hostid>1</hostid>");
     assert_null(reply_child(reply_to(f, 80300), "hostid"));
@@ -851,8 +855,9 @@ static void a_weak_key_never_gets_the_strong_one(void **state)
 static void a_broken_block_of_the_project_is_left_out(void **state)
 {
     struct fixture *f = *state;
-    const struct project_blocks blocks = {.gui_urls = TEXT("<gui_url>\n<name>"),
-                                          .project_files = TEXT("</project_files><hostid>")};
+    const struct project_blocks blocks = {
+        .gui_urls = TEXT("<gui_url>\n<name>"),
+        .project_files = {.infos = TEXT("<file_info>"), .block = TEXT("</project_files><hostid>")}};
 
     f->facts.blocks = &blocks;
     const struct reply_element *root = reply_to(f, 80300);
