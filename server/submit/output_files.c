@@ -12,6 +12,8 @@
 
 #include "server/base/banned.h"
 
+enum { NUMBER_DIGITS_MAX = 10 /* of 32 bits */ };
+
 enum doc_tag_kind { DOC_TAG_OPEN, DOC_TAG_CLOSE, DOC_TAG_EMPTY };
 
 struct doc_tag {
@@ -97,6 +99,8 @@ static void read_child(struct arena *arena, const struct doc_tag *tag, bool is_i
         file->no_validate = flag(tag);
     else if (text_is(tag->name, "no_delete"))
         file->no_delete = flag(tag);
+    else if (text_is(tag->name, "sticky"))
+        file->sticky = flag(tag);
     else if (text_is(tag->name, "gzip_when_done"))
         file->gzipped = flag(tag);
 }
@@ -121,6 +125,7 @@ static void add_info(struct output_file *file, const struct doc_files *infos)
         file->optional |= info->optional;
         file->no_validate |= info->no_validate;
         file->no_delete |= info->no_delete;
+        file->sticky |= info->sticky;
         file->gzipped |= info->gzipped;
         return;
     }
@@ -169,4 +174,44 @@ struct text output_file_path(struct arena *arena, const struct output_file *file
                      text_contains(name, TEXT("..")) ||
                      (name.at != NULL && memchr(name.at, '\0', name.length) != NULL);
     return leads_out ? NO_TEXT : hierarchy_path(arena, upload_dir, name, fanout);
+}
+
+/* How many digits the text ends in. */
+static size_t digits_at_end(struct text text)
+{
+    size_t count = 0;
+
+    while (count < text.length && text.at[text.length - 1 - count] >= '0' &&
+           text.at[text.length - 1 - count] <= '9')
+        count++;
+    return count;
+}
+
+/* Of RESULT_rNUMBER the result's name, which ends in _NUMBER itself. */
+static struct text without_number(struct text base)
+{
+    const struct text mark = TEXT("_r");
+    size_t digits = digits_at_end(base);
+    struct text result = text_first(base, base.length - digits);
+
+    if (digits == 0 || digits > NUMBER_DIGITS_MAX || !text_ends(result, mark))
+        return NO_TEXT;
+    result.length -= mark.length;
+    digits = digits_at_end(result);
+    return digits > 0 && digits + 1 < result.length && result.at[result.length - digits - 1] == '_'
+               ? result
+               : NO_TEXT;
+}
+
+/* The suffix stands behind the last number that fits. */
+struct text output_file_result(struct text name)
+{
+    struct text result = NO_TEXT;
+
+    if (!file_name_usable(name))
+        return NO_TEXT;
+    for (size_t length = name.length - 1; length > 0 && result.length == 0; length--)
+        if (name.at[length] == '_' && length + 1 < name.length)
+            result = without_number(text_first(name, length));
+    return result;
 }

@@ -22,6 +22,7 @@ struct output_file {
     bool optional;         /* the result is right without it */
     bool no_validate;      /* it is not compared with those of other results */
     bool no_delete;        /* it stays when the files of the job are deleted */
+    bool sticky;           /* clients keep it, and may be told to upload it again */
     bool gzipped;          /* clients compress it before they upload it (gzip_when_done) */
 };
 
@@ -38,5 +39,10 @@ MUST_CHECK enum status output_files_read(struct arena *arena, struct text xml_do
  * upload handler takes: there is no such file. */
 struct text output_file_path(struct arena *arena, const struct output_file *file,
                              struct text upload_dir, int64_t fanout);
+
+/* The result, a slice of `name`, whose output file has this name by the form in which ours are made
+ * (template_output.h): RESULT_rNUMBER_SUFFIX, where RESULT ends in _NUMBER. Empty: not that form.
+ */
+struct text output_file_result(struct text name);
 
 #endif

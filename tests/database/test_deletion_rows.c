@@ -5,6 +5,7 @@
 #include "tests/support/test.h"
 
 #include "db/file_deletion.h"
+#include "db/file_sweep.h"
 
 #include "server/base/banned.h"
 
@@ -75,13 +76,42 @@ static void only_what_was_to_be_deleted_is_marked(void **state)
                 "0,2,2,2 0,3,2,3");
 }
 
+static void known_results_are_found(void **state)
+{
+    const struct text names[] = {TEXT("r1_0"), TEXT("R2_0"), TEXT("r3_0")};
+    struct test_fixture *fixture = *state;
+    struct text *known;
+    size_t count;
+
+    test_sql(fixture->database, "INSERT INTO result (id, workunitid, name) VALUES (1, 1, 'r1_0'),"
+                                " (2, 2, 'r2_0'), (4, 4, 'r4_0')");
+    assert_status(STATUS_OK,
+                  db_sweep_known_results(fixture->db, fixture->arena, names, 3, &known, &count));
+    assert_int_equal(count, 2); /* the tables do not tell capitals from small letters */
+    assert_status(STATUS_OK, db_sweep_known_results(fixture->db, fixture->arena, names + 2, 1,
+                                                    &known, &count));
+    assert_int_equal(count, 0);
+}
+
+/* Also when all of them are gone. */
+static void numbers_that_were_given_out_are_known(void **state)
+{
+    struct test_fixture *fixture = *state;
+    int64_t next = 0;
+
+    test_sql(fixture->database, "INSERT INTO result (id, workunitid, name) VALUES (77, 1, 'r77_0');"
+                                "DELETE FROM result");
+    assert_status(STATUS_OK, db_sweep_next_result(fixture->db, &next));
+    assert_i64(next, 78);
+}
+
 int main(void)
 {
 #define CASE(name) cmocka_unit_test_setup_teardown(name, test_fixture_open, test_fixture_close)
     const struct CMUnitTest tests[] = {
-        CASE(answers_are_needed_until_they_are_taken),
-        CASE(inputs_are_needed_until_all_is_over),
-        CASE(only_what_was_to_be_deleted_is_marked),
+        CASE(answers_are_needed_until_they_are_taken), CASE(inputs_are_needed_until_all_is_over),
+        CASE(only_what_was_to_be_deleted_is_marked),   CASE(known_results_are_found),
+        CASE(numbers_that_were_given_out_are_known),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

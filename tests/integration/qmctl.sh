@@ -499,6 +499,7 @@ while read -r -a words; do
     "host delete") words+=(42) ;;
     "jobs cancel") words+=(--batch 7) ;;
     "files delete") words+=(genome --host 42) ;;
+    "files sweep") words+=(--delete) ;;
     purge) words+=(--no-archive) ;;
     *) words+=(whatever) ;;
     esac
@@ -509,7 +510,7 @@ done < <("$qmctl" --help | sed -n 's/^  \([a-z][a-z-]* \?[a-z]*\)  .*/\1/p' | wh
     # shellcheck disable=SC2086 # two words are two arguments
     "$qmctl" $words --help | grep -q '^  --yes ' && echo "$words"
 done | grep -v '^adopt$') # which asks too: adoption.sh
-same "commands that ask" "$asking" 5
+same "commands that ask" "$asking" 6
 same "and do nothing meanwhile" "$(counts)" "$before"
 expect 0 'deleted: 1 host' asked 42 host delete 42
 

@@ -147,6 +147,35 @@ static void paths_stay_in_the_folder(void **state)
     assert_text(output_file_path(*state, &file, TEXT("/up"), 0), "");
 }
 
+/* By the form that names are made in, and by nothing else. */
+static void a_name_tells_whose_file_it_is(void **state)
+{
+    static const struct {
+        const char *name, *result;
+    } names[] = {
+        {"job_1_0_r4294967295_0", "job_1_0"},
+        {"job_0_r7_out", "job_0"},
+        {"job_r7_0_0_r8_a_b", "job_r7_0_0"},
+        {"job_0_r7_1_r8_0", "job_0_r7_1"}, /* a job may be called so */
+        {"job_0_r7_", ""},
+        {"job_0_r7", ""},
+        {"job_0_r_0", ""},
+        {"job_0_r12345678901_0", ""},
+        {"job_x_r7_0", ""},
+        {"_0_r7_0", ""},
+        {"0_r7_0", ""},
+        {"job_0_R7_0", ""},
+        {"job 1_0_r7_0", ""},
+        {"../job_1_0_r7_0", ""},
+        {".job_1_0_r7_0", ""},
+        {"", ""},
+    };
+
+    (void)state;
+    for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++)
+        assert_text(output_file_result(text_from(names[i].name)), names[i].result);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -155,6 +184,7 @@ int main(void)
         cmocka_unit_test_setup_teardown(fragments_end, setup, teardown),
         cmocka_unit_test_setup_teardown(lists_are_bounded, setup, teardown),
         cmocka_unit_test_setup_teardown(paths_stay_in_the_folder, setup, teardown),
+        cmocka_unit_test(a_name_tells_whose_file_it_is),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

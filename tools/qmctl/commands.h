@@ -42,6 +42,7 @@ enum exit_code command_files_orders(struct session *session);
 enum exit_code command_files_send(struct session *session);
 enum exit_code command_files_get(struct session *session);
 enum exit_code command_files_delete(struct session *session);
+enum exit_code command_files_sweep(struct session *session);
 enum exit_code command_drain(struct session *session);
 enum exit_code command_resume(struct session *session);
 enum exit_code command_host(struct session *session);

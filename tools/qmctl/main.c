@@ -234,6 +234,13 @@ static const struct option files_options[] = {
      "With --file: only hosts with higher numbers, to go on with a long list."},
     {"most", NULL, "N", "Lines at most (1000)."},
 };
+static const struct option files_sweep_options[] = {
+    {"delete", NULL, NULL, "Delete the uploaded files that may go. Asks first."},
+    {"list", NULL, NULL, "A line for each file that may go, or went, instead of the counts."},
+    {"archive", NULL, "DIR",
+     "Where qmctl purge wrote its archives (archives in the project's folder); may be repeated."},
+    {"now", NULL, "T", "The moment that ages are counted from, as Unix time (the clock)."},
+};
 static const struct option files_orders_options[] = {
     {"host", NULL, "ID", "Those of one host."},
     {"most", NULL, "N", "Lines at most (1000)."},
@@ -468,6 +475,18 @@ const struct subcommand subcommands[] = {
      "before 4.06 cannot.",
      "qmctl files delete genome_7 --host 42", OPTIONS(files_order_options), .arguments_min = 1,
      .arguments_max = 1, .asks = true, .run = command_files_delete},
+    {"files sweep", "",
+     "Counts files in upload_dir and download_dir that nothing leads to any more, and deletes none "
+     "but with --delete, and then of upload_dir only: plain files in the folder of their own name, "
+     "with a name that jobs create gives to the output files of results, that nobody changed for "
+     "30 days, whose result is not in the database any more, and which an archive of purge has as "
+     "an output file of that result, neither no_delete nor sticky. So whatever was purged without "
+     "an archive stays, as does all that has another name or place. No link is followed. Where an "
+     "archive has higher numbers than the database ever gave out, it is another database, or an "
+     "older copy: nothing is deleted. qmctl transition --loop with --delete-files counts such "
+     "files from time to time, for status, and deletes none.",
+     "qmctl files sweep --list", OPTIONS(files_sweep_options), .asks = true,
+     .run = command_files_sweep},
     {"host", "[ID]", "Shows a host and its jobs, or the hosts of a user.", "qmctl host 42",
      OPTIONS(host_options), .arguments_max = 1, .run = command_host},
     {"host delete", "ID",

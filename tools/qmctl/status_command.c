@@ -9,6 +9,7 @@
 #include "server/check/project_check.h"
 #include "server/project/project.h"
 #include "tools/qmctl/commands.h"
+#include "tools/qmctl/orphan_count.h"
 #include "tools/qmctl/output.h"
 #include "tools/qmctl/upload_check.h"
 #include "tools/qmctl/web_question.h"
@@ -346,6 +347,19 @@ static void look_at_folder(struct session *session, struct lines *lines)
         add_line(lines, "config.xml", TEXT("dont_send_jobs"), false, TEXT("nobody gets jobs"));
 }
 
+/* They are no trouble, but for the disk. */
+static void look_at_orphans(struct session *session, struct lines *lines)
+{
+    struct orphan_figures orphans;
+
+    if (orphan_figures_read(session, &orphans) && orphans.sum.files > 0)
+        add_line(lines, "files", session->config->upload_dir, true,
+                 text_print(session->arena,
+                            "%" PRId64 " files (%.1f GB), older than 30 days, that no job names: "
+                            "see qmctl files sweep",
+                            orphans.sum.files, orphans.sum.bytes / 1e9));
+}
+
 /* Only where some job has output files. */
 static void look_at_uploads(struct session *session, struct lines *lines)
 {
@@ -368,6 +382,7 @@ enum exit_code command_status(struct session *session)
         look_at_folder(session, &lines);
         look_at_database(session, &lines);
         look_at_schedulers(session, &lines);
+        look_at_orphans(session, &lines);
         look_at_uploads(session, &lines);
         curl_global_cleanup();
     }

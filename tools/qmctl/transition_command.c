@@ -8,6 +8,7 @@
 #include "tools/qmctl/assimilation_pass.h"
 #include "tools/qmctl/commands.h"
 #include "tools/qmctl/deletion_pass.h"
+#include "tools/qmctl/orphan_count.h"
 #include "tools/qmctl/output.h"
 #include "tools/qmctl/transition_pass.h"
 #include "tools/qmctl/validation_pass.h"
@@ -88,6 +89,7 @@ static enum exit_code loop(struct session *session, struct transition_pass_setti
                            int64_t seconds)
 {
     const struct timespec span = {.tv_sec = (time_t)seconds};
+    struct orphan_round orphans = {.folder = 0};
 
     for (;;) {
         struct arena_mark mark = arena_mark(session->arena);
@@ -96,6 +98,8 @@ static enum exit_code loop(struct session *session, struct transition_pass_setti
 
         settings->now = (int64_t)time(NULL);
         status = do_round(session, settings, &counts);
+        if (status == STATUS_OK && settings->deletes_files)
+            status = orphan_count_some(session, settings->now, &orphans);
         if (status != STATUS_OK)
             (void)session_failed(session);
         if (has_counted(&counts))
