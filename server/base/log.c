@@ -8,6 +8,7 @@
 #include "server/base/log.h"
 
 #include "server/base/buffer.h"
+#include "server/base/shown.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -121,9 +122,7 @@ void log_line(enum log_level level, const char *format, ...)
     size_t length = head + (printed < 0 ? 0 : (size_t)printed);
     if (length > sizeof(line) - 1)
         length = sizeof(line) - 1;
-    for (size_t i = head; i < length; i++)
-        if ((unsigned char)line[i] < ' ')
-            line[i] = ' ';
+    shown_blank(line + head, length - head);
     line[length] = '\n';
     while (write(sink.descriptor, line, length + 1) < 0 && errno == EINTR)
         continue;

@@ -2,6 +2,7 @@
 #include "server/base/metric.h"
 
 #include "server/base/buffer.h"
+#include "server/base/shown.h"
 
 #include <inttypes.h>
 #include <math.h>
@@ -31,15 +32,22 @@ void metric_gauge(struct buffer *page, const char *name, const char *help, doubl
     buffer_print(page, METRIC_PREFIX "%s %.15g\n", name, value);
 }
 
+/* The page has to be UTF-8, or Prometheus takes none of it. */
 static void add_label_value(struct buffer *page, struct text of)
 {
-    for (size_t i = 0; i < of.length; i++) {
-        if (of.at[i] == '\n')
+    bool fit;
+
+    while (of.length > 0) {
+        struct text character = shown_next(&of, &fit);
+
+        if (character.at[0] == '\n')
             buffer_add_string(page, "\\n");
-        else if (of.at[i] == '"' || of.at[i] == '\\')
-            buffer_print(page, "\\%c", of.at[i]);
+        else if (!fit)
+            buffer_add_string(page, "\xef\xbf\xbd");
+        else if (character.at[0] == '"' || character.at[0] == '\\')
+            buffer_print(page, "\\%c", character.at[0]);
         else
-            buffer_add(page, (struct text){.at = &of.at[i], .length = 1});
+            buffer_add(page, character);
     }
 }
 

@@ -2,6 +2,7 @@
 /* What was found, counted and said: for both programs in the same words. */
 #include "server/check/project_check.h"
 
+#include "server/base/shown.h"
 #include "server/base/status.h"
 
 #include "server/base/banned.h"
@@ -37,12 +38,12 @@ void check_count(struct check_counts *counts, const struct check_finding *findin
 
 void check_print(FILE *stream, const struct check_finding *finding)
 {
-    fprintf(stream, "%s: %s\n", check_severity_word(finding->severity), finding->text);
+    shown_line(stream, "%s: %s", check_severity_word(finding->severity), finding->text);
 }
 
 void check_print_counts(FILE *stream, const struct check_counts *counts)
 {
-    fprintf(stream, "%s%u errors, %u warnings\n",
-            counts->error_count + counts->warning_count == 0 ? "OK: " : "", counts->error_count,
-            counts->warning_count);
+    shown_line(stream, "%s%u errors, %u warnings",
+               counts->error_count + counts->warning_count == 0 ? "OK: " : "", counts->error_count,
+               counts->warning_count);
 }

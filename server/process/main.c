@@ -7,6 +7,7 @@
 #include "server/base/buffer.h"
 #include "server/base/crypto.h"
 #include "server/base/log.h"
+#include "server/base/shown.h"
 #include "server/base/version.h"
 #include "server/base/xml.h"
 #include "server/check/project_check.h"
@@ -206,8 +207,8 @@ static void print_findings(const struct config_findings *findings)
     for (size_t i = 0; i < findings->count; i++) {
         const struct config_finding *finding = &findings->items[i];
 
-        fprintf(stderr, TEXT_FORMAT ":%d: %s: " TEXT_FORMAT "\n", TEXT_ARG(finding->file),
-                finding->line, finding->is_error ? "error" : "warning", TEXT_ARG(finding->text));
+        shown_line(stderr, TEXT_FORMAT ":%d: %s: " TEXT_FORMAT, TEXT_ARG(finding->file),
+                   finding->line, finding->is_error ? "error" : "warning", TEXT_ARG(finding->text));
     }
 }
 
@@ -251,7 +252,7 @@ static enum status dump_config(const struct server_command *command)
     if (status == STATUS_OK)
         status = dump(config);
     else
-        fprintf(stderr, "quartermaster: %s\n", failure.text);
+        shown_line(stderr, "quartermaster: %s", failure.text);
     config_release(config);
     arena_destroy(arena);
     return status;

@@ -2,6 +2,7 @@
 #include "server/status/page_words.h"
 
 #include "server/base/buffer.h"
+#include "server/base/shown.h"
 
 #include <inttypes.h>
 #include <math.h>
@@ -11,40 +12,47 @@
 
 #include "server/base/banned.h"
 
+static bool is_fit_for_page(struct text character, bool fit)
+{
+    if (text_equal(character, TEXT("\xef\xbf\xbe")) || text_equal(character, TEXT("\xef\xbf\xbf")))
+        return false;
+    return fit || character.at[0] == '\n' || character.at[0] == '\t';
+}
+
 static void add_character(struct buffer *page, struct text character)
 {
-    unsigned char first = (unsigned char)character.at[0];
-
-    if (first == '&')
+    switch (character.at[0]) {
+    case '&':
         buffer_add_string(page, "&amp;");
-    else if (first == '<')
+        break;
+    case '<':
         buffer_add_string(page, "&lt;");
-    else if (first == '>')
+        break;
+    case '>':
         buffer_add_string(page, "&gt;");
-    else if (first == '"')
+        break;
+    case '"':
         buffer_add_string(page, "&quot;");
-    else if (first == '\'')
+        break;
+    case '\'':
         buffer_add_string(page, "&#39;");
-    else if ((first < ' ' && first != '\n' && first != '\t') || first == 0x7f ||
-             text_equal(character, TEXT("\xef\xbf\xbe")) ||
-             text_equal(character, TEXT("\xef\xbf\xbf")))
-        buffer_add_string(page, "\xef\xbf\xbd");
-    else
+        break;
+    default:
         buffer_add(page, character);
+    }
 }
 
 void page_text(struct buffer *page, struct text text)
 {
-    while (text.length > 0) {
-        size_t length = text_character(text);
+    bool fit;
 
-        if (length == 0) {
+    while (text.length > 0) {
+        struct text character = shown_next(&text, &fit);
+
+        if (is_fit_for_page(character, fit))
+            add_character(page, character);
+        else
             buffer_add_string(page, "\xef\xbf\xbd");
-            length = 1;
-        } else {
-            add_character(page, text_first(text, length));
-        }
-        text = (struct text){text.at + length, text.length - length};
     }
 }
 

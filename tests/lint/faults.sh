@@ -80,6 +80,11 @@ fault tables 'no rows of COUNTER' server/base/counters.def 's/^COUNTER/COUNTS/'
 passes statements
 fault statements 'nobody runs' db/statements.def '0,/^STATEMENT\(/s//STATEMENT(nobody_runs_this, BULK, "x")\n&/'
 
+passes terminal
+fault terminal 'may print what a terminal obeys' tools/qmctl/queue_command.c 's/shown_line\(stdout, "host %"/printf("host %"/'
+fault terminal 'may print what a terminal obeys' tools/qmctl/confirm.c 's/shown_write\(stderr, words, .*\)/fputs(text, stderr)/'
+fault terminal 'may print what a terminal obeys' tools/qmload/main.c 's/shown_line\(stderr,/fprintf(stderr,/'
+
 passes requirements
 fault requirements 'there is no' tests/requirements.md 's/unit\/test_reply\.c: a_job/unit\/test_replies.c: a_job/'
 fault requirements 'does not run' tests/unit/test_reply.c '/^ *CASE\(a_job_is_written_in_full\),/d'

@@ -26,6 +26,10 @@ static void what_a_label_may_not_hold_is_escaped(void **state)
     metric_value(&page, "jobs", "app", TEXT("a\"b\\c\n1"), 3);
     assert_text(buffer_text(&page), "quartermaster_jobs{app=\"a\\\"b\\\\c\\n1\"} 3\n");
     buffer_free(&page);
+    metric_value(&page, "jobs", "app", TEXT("\xc3\xa4\x1b\xc2\x9b\xe4"), 3);
+    assert_text(buffer_text(&page), "quartermaster_jobs{app=\"\xc3\xa4\xef\xbf\xbd\xef\xbf\xbd"
+                                    "\xef\xbf\xbd\"} 3\n");
+    buffer_free(&page);
 }
 
 /* A bucket counts what took as long as its bound, or shorter, those of the buckets before too. */

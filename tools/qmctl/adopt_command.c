@@ -10,6 +10,7 @@
 #include "db/schema.h"
 #include "server/base/arena.h"
 #include "server/base/buffer.h"
+#include "server/base/shown.h"
 #include "tools/qmctl/commands.h"
 #include "tools/qmctl/confirm.h"
 #include "tools/qmctl/db_admin_user.h"
@@ -115,11 +116,11 @@ static void say_counts(const struct session *session, const struct adoption *ado
 {
     if (session->form != FORM_TEXT)
         return;
-    printf("%zu errors, %zu warnings, %zu changes%s\n", adoption->counts[ADOPTION_ERROR],
-           adoption->counts[ADOPTION_WARNING], adoption->counts[ADOPTION_CHANGE],
-           adoption->counts[ADOPTION_CHANGE] == 0 ? ": nothing to change"
-           : adoption->stops                      ? ", which wait for the errors"
-                                                  : ", which --apply makes");
+    shown_line(stdout, "%zu errors, %zu warnings, %zu changes%s", adoption->counts[ADOPTION_ERROR],
+               adoption->counts[ADOPTION_WARNING], adoption->counts[ADOPTION_CHANGE],
+               adoption->counts[ADOPTION_CHANGE] == 0 ? ": nothing to change"
+               : adoption->stops                      ? ", which wait for the errors"
+                                                      : ", which --apply makes");
 }
 
 static enum exit_code look(struct session *session, struct output_table *table,

@@ -5,6 +5,7 @@
 #include "db/states.h"
 #include "server/base/arena.h"
 #include "server/base/buffer.h"
+#include "server/base/shown.h"
 #include "tools/qmctl/answers.h"
 #include "tools/qmctl/commands.h"
 #include "tools/qmctl/output.h"
@@ -158,7 +159,7 @@ static enum exit_code print_list(struct session *session, struct answer_list lis
     } while (count == filter.most && left > 0);
     table_print(&list.table);
     if (left == 0)
-        fprintf(stderr, "there may be more: --before %" PRId64 "\n", last);
+        shown_line(stderr, "there may be more: --before %" PRId64, last);
     return EXIT_DONE;
 }
 

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* The command line from tables: an option is one row, from which come its reading and its help.
  * One dash is as good as two, as in BOINC's own tools, so that scripts written for those work. */
+#include "server/base/shown.h"
 #include "tools/qmctl/project_session.h"
 
 #include "server/base/arena.h"
@@ -84,12 +85,12 @@ enum exit_code usage_failed(struct session *session, const char *format, ...)
     va_list arguments;
     va_start(arguments, format);
     fputs("qmctl: ", stderr);
-    (void)vfprintf(stderr, format, arguments);
+    shown_line_of(stderr, format, arguments);
     va_end(arguments);
     if (session->command != NULL)
-        fprintf(stderr, "\nTry: qmctl %s --help\n", session->command->name);
+        shown_line(stderr, "Try: qmctl %s --help", session->command->name);
     else
-        fputs("\nTry: qmctl --help\n", stderr);
+        fputs("Try: qmctl --help\n", stderr);
     return EXIT_USAGE;
 }
 

@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "tools/qmctl/complaints.h"
 
+#include "server/base/shown.h"
+
 #include <inttypes.h>
 #include <stdio.h>
 
@@ -13,11 +15,13 @@ void complain(struct complaints *complaints, const char *what, struct text name,
 {
     complaints->count++;
     if (complaints->count <= COMPLAINTS_MAX) {
-        fprintf(stderr, "qmctl: %s " TEXT_FORMAT ": %s", what, TEXT_ARG(text_first(name, 120)),
-                why);
+        char again[64] = "";
+
         if (again_after > 0)
-            fprintf(stderr, "; tried again in %" PRId64 " minutes", again_after / MINUTE);
-        fputc('\n', stderr);
+            snprintf(again, sizeof(again), "; tried again in %" PRId64 " minutes",
+                     again_after / MINUTE);
+        shown_line(stderr, "qmctl: %s " TEXT_FORMAT ": %s%s", what, TEXT_ARG(text_first(name, 120)),
+                   why, again);
     } else if (complaints->count == COMPLAINTS_MAX + 1) {
         fputs("qmctl: further failures are counted only\n", stderr);
     }

@@ -2,6 +2,7 @@
 #include "tools/qmctl/confirm.h"
 
 #include "db/db.h"
+#include "server/base/shown.h"
 #include "tools/qmctl/output.h"
 
 #include <stdio.h>
@@ -23,9 +24,11 @@ static enum exit_code ask(struct session *session, struct text words, const char
     if (isatty(STDIN_FILENO) != 1)
         return usage_failed(session, "%s %s: without a terminal to ask at it needs --yes",
                             session->command->name, nature);
-    output_clean(stderr, words, "\n");
-    fprintf(stderr, "\nThis %s. Type ", nature);
-    output_clean(stderr, word, "");
+    shown_write(stderr, words, "\n");
+    fputs("\nThis ", stderr);
+    shown_write(stderr, text_from(nature), "");
+    fputs(". Type ", stderr);
+    shown_write(stderr, word, "");
     fputs(" to go on: ", stderr);
     if (fgets(line, sizeof(line), stdin) != NULL &&
         text_equal(text_trim(text_from(line)), text_trim(word)))

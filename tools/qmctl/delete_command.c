@@ -7,6 +7,8 @@
 #include "db/admin.h"
 #include "db/files.h"
 #include "server/base/arena.h"
+#include "server/base/buffer.h"
+#include "server/base/shown.h"
 #include "server/project/project.h"
 #include "tools/qmctl/commands.h"
 #include "tools/qmctl/confirm.h"
@@ -121,16 +123,20 @@ static enum status delete_person(struct session *session, const struct person *p
 /* What BOINC's web pages keep, and others. */
 static enum status name_other_tables(struct session *session)
 {
+    struct buffer list = buffer_in(session->arena);
     struct text *names = NULL;
     size_t count = 0;
     enum status status = session_db_failed(
         session, db_admin_person_other_tables(session->db, session->arena, &names, &count),
         "tables");
 
-    for (size_t i = 0; i < count; i++)
-        fprintf(stderr, "%s" TEXT_FORMAT "%s",
-                i == 0 ? "not looked at, though people may stand there: table " : ", ",
-                TEXT_ARG(names[i]), i + 1 == count ? "\n" : "");
+    for (size_t i = 0; i < count; i++) {
+        buffer_add_string(&list, i == 0 ? "" : ", ");
+        buffer_add(&list, names[i]);
+    }
+    if (count > 0)
+        shown_line(stderr, "not looked at, though people may stand there: table " TEXT_FORMAT,
+                   TEXT_ARG(buffer_text(&list)));
     return status;
 }
 

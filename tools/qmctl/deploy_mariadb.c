@@ -6,6 +6,7 @@
 #include "db/db.h"
 #include "db/grants.h"
 #include "server/base/arena.h"
+#include "server/base/shown.h"
 #include "tools/qmctl/commands.h"
 #include "tools/qmctl/db_admin_user.h"
 #include "tools/qmctl/output.h"
@@ -95,7 +96,7 @@ static void print_sql(struct session *session, const struct grants *grants)
 
     for (size_t i = 0; i < grants->count; i++) {
         if (session->form == FORM_TEXT)
-            printf(TEXT_FORMAT ";\n", TEXT_ARG(grants->items[i].sql));
+            shown_line(stdout, TEXT_FORMAT ";", TEXT_ARG(grants->items[i].sql));
         else
             table_words(&table, grants->items[i].sql);
     }
@@ -120,15 +121,15 @@ static enum exit_code try_it(struct session *session)
     enum db_trouble trouble;
 
     if (option_given(session, "user") || session->config->db_passwd.length == 0) {
-        fprintf(stderr,
-                "qmctl: not tried: only that user of the system can; as him: qmctl status\n");
+        shown_line(stderr,
+                   "qmctl: not tried: only that user of the system can; as him: qmctl status");
         return EXIT_DONE;
     }
     trouble = db_examine(session->config, NULL, &failure);
     if (trouble == DB_TROUBLE_NONE)
         return EXIT_DONE;
-    fprintf(stderr, "qmctl: granted, but the database %s: %s\n", db_trouble_words[trouble].words,
-            failure.text);
+    shown_line(stderr, "qmctl: granted, but the database %s: %s", db_trouble_words[trouble].words,
+               failure.text);
     if (trouble == DB_TROUBLE_LOGIN)
         fputs("qmctl: the user was there before and has another password\n", stderr);
     return EXIT_FAILED;

@@ -8,6 +8,7 @@
 #include "db/db.h"
 #include "server/base/arena.h"
 #include "server/base/clock.h"
+#include "server/base/shown.h"
 #include "server/base/sorted.h"
 #include "tools/qmctl/answers.h"
 #include "tools/qmctl/commands.h"
@@ -274,18 +275,19 @@ static void print_counts(const struct export_run *run)
                                   counts.results, counts.files, counts.bytes, session->arguments[0],
                                   run->open.open, what_is_open(run)));
     if (counts.missing > 0)
-        fprintf(stderr,
-                "warning: %" PRId64 " results lack an output file (\"missing\" in the manifest); "
-                "they are looked for again the next time\n",
-                counts.missing);
+        shown_line(stderr,
+                   "warning: %" PRId64
+                   " results lack an output file (\"missing\" in the manifest); "
+                   "they are looked for again the next time",
+                   counts.missing);
 }
 
 static enum status say(const struct export_run *run, const char *what, int64_t results)
 {
     if (run->session->form != FORM_TEXT)
         return STATUS_OK;
-    printf("%" PRId64 " %s, %" PRId64 " %s open\n", results, what, run->open.open,
-           what_is_open(run));
+    shown_line(stdout, "%" PRId64 " %s, %" PRId64 " %s open", results, what, run->open.open,
+               what_is_open(run));
     return fflush(stdout) == 0 ? STATUS_OK
                                : fail(&run->session->failure, STATUS_IO, "cannot write the output");
 }

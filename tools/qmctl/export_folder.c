@@ -9,6 +9,7 @@
 #include "server/base/arena.h"
 #include "server/base/buffer.h"
 #include "server/base/file.h"
+#include "server/base/shown.h"
 #include "server/submit/output_files.h"
 #include "tools/qmctl/answers.h"
 
@@ -519,7 +520,7 @@ static enum status write_lines(struct answer_folder *folder, struct buffer *line
     }
     int reason = errno;
     if (ftruncate(folder->manifest, folder->manifest_length) != 0)
-        fprintf(stderr, "warning: %s/%s ends in half a line\n", folder->path, MANIFEST_NAME);
+        shown_line(stderr, "warning: %s/%s ends in half a line", folder->path, MANIFEST_NAME);
     return fail(failure, STATUS_IO, "%s/%s: %s", folder->path, MANIFEST_NAME, strerror(reason));
 }
 

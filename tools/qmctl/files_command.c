@@ -8,6 +8,7 @@
 #include "server/base/arena.h"
 #include "server/base/buffer.h"
 #include "server/base/crypto.h"
+#include "server/base/shown.h"
 #include "server/submit/hierarchy.h"
 #include "server/submit/keys.h"
 #include "server/submit/stage.h"
@@ -125,9 +126,9 @@ enum exit_code command_files(struct session *session)
     else
         print_files(session, rows, count);
     if (is_cut && host == 0)
-        fprintf(stderr, "there are more: --after %" PRId64 "\n", rows[count - 1].hostid);
+        shown_line(stderr, "there are more: --after %" PRId64, rows[count - 1].hostid);
     else if (is_cut)
-        fprintf(stderr, "there are more: --most N\n");
+        shown_line(stderr, "there are more: --most N");
     return EXIT_DONE;
 }
 
@@ -227,9 +228,9 @@ static enum status warn_if_not_listed(struct session *session, struct db *db,
         if (rows[i].first_seen > 0 && text_equal(rows[i].name, order->name))
             return STATUS_OK;
     if (status == STATUS_OK)
-        fprintf(stderr,
-                "host %" PRId64 " does not list " TEXT_FORMAT ": it gets the order when it does\n",
-                order->hostid, TEXT_ARG(order->name));
+        shown_line(stderr,
+                   "host %" PRId64 " does not list " TEXT_FORMAT ": it gets the order when it does",
+                   order->hostid, TEXT_ARG(order->name));
     return status;
 }
 

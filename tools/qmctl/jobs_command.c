@@ -3,6 +3,7 @@
  * order: a mistake leaves neither rows nor copied files of the jobs that were not committed yet. A
  * million in one transaction would take the database as long to undo as to make, and be seen by no
  * server before its end. They are cancelled some hundred at a time. */
+#include "server/base/shown.h"
 #include "server/submit/jobs.h"
 
 #include "config/config.h"
@@ -95,8 +96,9 @@ static enum status find_target(struct session *session, const struct job_target 
         return fail(&session->failure, STATUS_NOT_FOUND, "there is no %s",
                     option_value(session, "for"));
     if (!(target->is_multi ? config->enable_assignment_multi : config->enable_assignment))
-        fprintf(stderr, "warning: %s is off in config.xml; until it is on nobody gets these jobs\n",
-                target->is_multi ? "enable_assignment_multi" : "enable_assignment");
+        shown_line(stderr,
+                   "warning: %s is off in config.xml; until it is on nobody gets these jobs",
+                   target->is_multi ? "enable_assignment_multi" : "enable_assignment");
     return STATUS_OK;
 }
 
@@ -245,10 +247,11 @@ static enum status create(struct session *session, struct jobs *jobs)
 static void tell_rest(const struct jobs_settings *settings, struct jobs_count count)
 {
     if (count.committed > 0)
-        fprintf(stderr,
-                "%" PRIu64 " jobs are made and stay; for the others give the same lines and options"
-                " again, with --name " TEXT_FORMAT " --go_on\n",
-                count.committed, TEXT_ARG(settings->name));
+        shown_line(stderr,
+                   "%" PRIu64
+                   " jobs are made and stay; for the others give the same lines and options"
+                   " again, with --name " TEXT_FORMAT " --go_on",
+                   count.committed, TEXT_ARG(settings->name));
 }
 
 static void tell_jobs(struct session *session, struct jobs_count count, struct text last)
@@ -275,7 +278,7 @@ static void print_advice(struct text lines)
     while (lines.length > 0) {
         struct text line = text_split(&lines, '\n');
 
-        fprintf(stderr, "warning: " TEXT_FORMAT "\n", TEXT_ARG(line));
+        shown_line(stderr, "warning: " TEXT_FORMAT, TEXT_ARG(line));
     }
 }
 
@@ -314,7 +317,7 @@ enum exit_code command_jobs_create(struct session *session)
     if (have_output_files) { /* takes its time, in which nobody waits for the folder's lock */
         struct text problem = upload_url_problem(session);
         if (problem.length > 0)
-            fprintf(stderr, "warning: " TEXT_FORMAT "\n", TEXT_ARG(problem));
+            shown_line(stderr, "warning: " TEXT_FORMAT, TEXT_ARG(problem));
     }
     return status == STATUS_OK ? EXIT_DONE : session_failed(session);
 }

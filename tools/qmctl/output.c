@@ -5,6 +5,7 @@
 #include "tools/qmctl/output.h"
 
 #include "server/base/arena.h"
+#include "server/base/shown.h"
 
 #include <inttypes.h>
 #include <stdio.h>
@@ -17,54 +18,13 @@
 #define COLUMN_GAP 2
 #define SHOWN_MAX  60 /* bytes of a cell, for people */
 
-/* --- characters -------------------------------------------------------------------------------
- */
-
-static struct text cut_off(struct text *rest, size_t length)
-{
-    struct text first = text_first(*rest, length);
-
-    rest->at += first.length;
-    rest->length -= first.length;
-    return first;
-}
-
-/* Of the two ranges of control characters, or no character at all. */
-static bool is_unfit(struct text character)
-{
-    unsigned char first = (unsigned char)character.at[0];
-
-    return first < ' ' || first == 127 || text_character(character) != character.length ||
-           (first == 0xC2 && (unsigned char)character.at[1] < 0xA0);
-}
-
-/* A byte that begins no character stands for itself. */
-static struct text next_character(struct text *rest)
-{
-    size_t length = text_character(*rest);
-
-    return cut_off(rest, length > 0 ? length : 1);
-}
-
-void output_clean(FILE *out, struct text text, const char *kept)
-{
-    while (text.length > 0) {
-        struct text character = next_character(&text);
-
-        if (is_unfit(character) &&
-            (character.at[0] == '\0' || strchr(kept, character.at[0]) == NULL))
-            putc('?', out);
-        else
-            (void)fwrite(character.at, 1, character.length, out);
-    }
-}
-
 static size_t width_of(struct text text)
 {
     size_t width = 0;
+    bool fit;
 
     for (; text.length > 0; width++)
-        (void)next_character(&text);
+        (void)shown_next(&text, &fit);
     return width;
 }
 
@@ -72,9 +32,10 @@ static struct text shortened(struct text text)
 {
     struct text rest = text;
     size_t length = 0;
+    bool fit;
 
     while (rest.length > 0) {
-        size_t more = next_character(&rest).length;
+        size_t more = shown_next(&rest, &fit).length;
         if (length + more > SHOWN_MAX)
             break;
         length += more;
@@ -152,21 +113,28 @@ void table_time(struct output_table *table, int64_t epoch)
 /* --- printing -----------------------------------------------------------------------------------
  */
 
+/* The number of a control character: of the second range it is in the second byte. */
+static unsigned control_number(struct text character)
+{
+    return (unsigned char)character.at[character.length - 1];
+}
+
 static void print_json_string(struct text text)
 {
+    bool fit;
+
     putchar('"');
     while (text.length > 0) {
-        struct text character = next_character(&text);
-        unsigned char c = (unsigned char)character.at[0];
+        struct text character = shown_next(&text, &fit);
 
-        if (c == '"' || c == '\\')
-            printf("\\%c", c);
-        else if (c < ' ' || c == 127)
-            printf("\\u%04x", c);
+        if (character.at[0] == '"' || character.at[0] == '\\')
+            printf("\\%c", character.at[0]);
+        else if (fit)
+            (void)fwrite(character.at, 1, character.length, stdout);
         else if (text_character(character) == 0)
             fputs("\\ufffd", stdout);
         else
-            (void)fwrite(character.at, 1, character.length, stdout);
+            printf("\\u%04x", control_number(character));
     }
     putchar('"');
 }
@@ -185,11 +153,25 @@ static void print_json(const struct output_table *table)
     }
 }
 
-/* Other bytes stay as they are: scripts open files by them. */
+/* Scripts open files by these, so what is no UTF-8 stays as it is, but for the bytes that a
+ * terminal of one byte to a character takes for control characters. */
+static bool stays(struct text character, bool fit)
+{
+    return fit || (text_character(character) == 0 && (unsigned char)character.at[0] >= 0xA0);
+}
+
 static void print_tsv_cell(struct text text)
 {
-    for (size_t i = 0; i < text.length; i++)
-        putchar((unsigned char)text.at[i] < ' ' || text.at[i] == 127 ? '?' : text.at[i]);
+    bool fit;
+
+    while (text.length > 0) {
+        struct text character = shown_next(&text, &fit);
+
+        if (stays(character, fit))
+            (void)fwrite(character.at, 1, character.length, stdout);
+        else
+            putchar('?');
+    }
 }
 
 static void print_tsv(const struct output_table *table)
@@ -216,7 +198,7 @@ static void print_text_cell(const struct output_table *table, size_t column, str
 
     if (is_number)
         print_padding(table->widths[column], width);
-    output_clean(stdout, text, "");
+    shown_write(stdout, text, "");
     if (is_last)
         putchar('\n');
     else
@@ -284,6 +266,6 @@ void table_tell(struct output_table *table, struct text sentence)
         table_print(table);
         return;
     }
-    output_clean(stdout, sentence, "\n");
+    shown_write(stdout, sentence, "\n");
     putchar('\n');
 }

@@ -6,8 +6,6 @@
 
 #include "tools/qmctl/project_session.h"
 
-#include <stdio.h>
-
 #define TABLE_COLUMNS_MAX 16
 
 struct output_table {
@@ -44,8 +42,5 @@ void table_tell(struct output_table *table, struct text sentence);
 /* Prints what there is so far, and forgets it, so that the arena may be rewound: more rows may
  * follow. STATUS_TOO_LARGE: the cells did not fit into the arena; nothing was printed. */
 MUST_CHECK enum status table_flush(struct output_table *table);
-
-/* For a terminal: control characters, but those in `kept`, and what is not UTF-8 become "?". */
-void output_clean(FILE *out, struct text text, const char *kept);
 
 #endif

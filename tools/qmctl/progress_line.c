@@ -2,6 +2,7 @@
 #include "tools/qmctl/progress_line.h"
 
 #include "server/base/clock.h"
+#include "server/base/shown.h"
 
 #include <inttypes.h>
 #include <stdio.h>
@@ -24,6 +25,6 @@ void progress(struct session *session, const char *what, int64_t count)
         return;
     last->shown = now;
     if (isatty(STDERR_FILENO) == 1 && !option_given(session, "quiet"))
-        fprintf(stderr, "%" PRId64 " %s in %.0f s, %.0f in a second\n", count, what,
-                now - last->began, (double)count / (now - last->began));
+        shown_line(stderr, "%" PRId64 " %s in %.0f s, %.0f in a second", count, what,
+                   now - last->began, (double)count / (now - last->began));
 }

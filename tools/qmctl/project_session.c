@@ -7,6 +7,7 @@
 #include "db/admin.h"
 #include "server/base/arena.h"
 #include "server/base/file.h"
+#include "server/base/shown.h"
 #include "server/project/project.h"
 
 #include <errno.h>
@@ -21,8 +22,8 @@
 
 static void print_finding(const struct config_finding *finding)
 {
-    fprintf(stderr, TEXT_FORMAT ":%d: %s" TEXT_FORMAT "\n", TEXT_ARG(finding->file), finding->line,
-            finding->is_error ? "" : "warning: ", TEXT_ARG(finding->text));
+    shown_line(stderr, TEXT_FORMAT ":%d: %s" TEXT_FORMAT, TEXT_ARG(finding->file), finding->line,
+               finding->is_error ? "" : "warning: ", TEXT_ARG(finding->text));
 }
 
 void print_config_errors(const struct config_findings *findings)
@@ -121,8 +122,8 @@ static void touch_reread_db(const struct session *session)
     file = open(path, O_WRONLY | O_CREAT | O_CLOEXEC, 0644);
     /* It may lie there since a moment ago: its time says that it is meant anew. */
     if (file < 0 || !file_give(file, path) || futimens(file, NULL) != 0)
-        fprintf(stderr, "warning: %s: %s; servers see this after %.0f s\n", path, strerror(errno),
-                session->config->catalog_refresh);
+        shown_line(stderr, "warning: %s: %s; servers see this after %.0f s", path, strerror(errno),
+                   session->config->catalog_refresh);
     if (file >= 0)
         close(file);
 }
@@ -138,7 +139,7 @@ enum status session_commit_catalog(struct session *session)
 
 enum exit_code session_failed(struct session *session)
 {
-    fprintf(stderr, "qmctl: %s\n",
-            session->failure.text[0] == '\0' ? "failed" : session->failure.text);
+    shown_line(stderr, "qmctl: %s",
+               session->failure.text[0] == '\0' ? "failed" : session->failure.text);
     return session->is_usage ? EXIT_USAGE : EXIT_FAILED;
 }

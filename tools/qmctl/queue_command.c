@@ -3,6 +3,7 @@
 #include "config/config.h"
 #include "db/admin.h"
 #include "server/base/arena.h"
+#include "server/base/shown.h"
 #include "server/policy/limits/limits.h"
 #include "tools/qmctl/commands.h"
 #include "tools/qmctl/output.h"
@@ -43,19 +44,20 @@ enum exit_code command_queue(struct session *session)
 static void print_host(const struct host_entry *entry)
 {
     const struct host_row *host = &entry->row;
-    printf("host %" PRId64 " of user %" PRId64 "%s\n", host->id, host->userid,
-           host->userid == 0 ? " (merged into another)" : "");
-    printf("  " TEXT_FORMAT ", " TEXT_FORMAT " " TEXT_FORMAT "\n", TEXT_ARG(host->domain_name),
-           TEXT_ARG(host->os_name), TEXT_ARG(host->os_version));
-    printf(
+    shown_line(stdout, "host %" PRId64 " of user %" PRId64 "%s", host->id, host->userid,
+               host->userid == 0 ? " (merged into another)" : "");
+    shown_line(stdout, "  " TEXT_FORMAT ", " TEXT_FORMAT " " TEXT_FORMAT,
+               TEXT_ARG(host->domain_name), TEXT_ARG(host->os_name), TEXT_ARG(host->os_version));
+    shown_line(
+        stdout,
         "  %" PRId64 " CPUs " TEXT_FORMAT ", %.2f GFLOPS each, %.1f GiB memory, %.1f of %.1f GiB "
-        "disk free\n",
+        "disk free",
         host->p_ncpus, TEXT_ARG(host->p_model), host->p_fpops / 1e9, host->m_nbytes / 1073741824.0,
         host->d_free / 1073741824.0, host->d_total / 1073741824.0);
-    printf("  on %.0f %% of the time, computing %.0f %% of that\n", 100 * host->on_frac,
-           100 * host->active_frac);
-    printf("  jobs: %" PRId64 " in progress, %" PRId64 " succeeded, %" PRId64 " failed\n",
-           entry->in_progress, entry->success, entry->error);
+    shown_line(stdout, "  on %.0f %% of the time, computing %.0f %% of that", 100 * host->on_frac,
+               100 * host->active_frac);
+    shown_line(stdout, "  jobs: %" PRId64 " in progress, %" PRId64 " succeeded, %" PRId64 " failed",
+               entry->in_progress, entry->success, entry->error);
 }
 
 /* What the host has got today of each app version, and what it may. */
@@ -72,15 +74,20 @@ static enum status print_quota(struct session *session, const struct host_row *h
     for (size_t i = 0; i < count && status == STATUS_OK; i++) {
         const struct host_app_version_row *row = &rows[i];
 
-        printf("  app version %" PRId64 ": %" PRId64 " jobs today, ", row->app_version_id,
-               day_is_new ? 0 : row->n_jobs_today);
+        int64_t today = day_is_new ? 0 : row->n_jobs_today;
+
         if (quota > 0)
-            printf("of at most %" PRId64 " for each processor\n",
-                   limits_daily(row->max_jobs_per_day, quota, 1));
+            shown_line(stdout,
+                       "  app version %" PRId64 ": %" PRId64 " jobs today, of at most %" PRId64
+                       " for each processor",
+                       row->app_version_id, today, limits_daily(row->max_jobs_per_day, quota, 1));
         else
-            printf("no quota (daily_result_quota)\n");
+            shown_line(stdout,
+                       "  app version %" PRId64 ": %" PRId64
+                       " jobs today, no quota (daily_result_quota)",
+                       row->app_version_id, today);
     }
-    printf("\n");
+    putchar('\n');
     return status;
 }
 

@@ -5,6 +5,7 @@
 #include "db/admin.h"
 #include "db/states.h"
 #include "server/base/arena.h"
+#include "server/base/shown.h"
 #include "server/submit/output_files.h"
 #include "tools/qmctl/answers.h"
 #include "tools/qmctl/commands.h"
@@ -67,9 +68,30 @@ enum file_presence answer_file_find(struct session *session, const struct answer
 
 static void print_clean_lines(struct text text)
 {
-    output_clean(stdout, text, "\n\t");
+    shown_write(stdout, text, "\n\t");
     if (text.length > 0 && text.at[text.length - 1] != '\n')
         putchar('\n');
+}
+
+static void print_job_for_people(struct session *session, const struct job_view *job,
+                                 struct text errors)
+{
+    struct text batch = NO_TEXT;
+
+    if (job->row.batch != 0)
+        batch = text_print(session->arena, ", batch %" PRId64, job->row.batch);
+    if (errors.length > 0)
+        errors = text_print(session->arena, " (" TEXT_FORMAT ")", TEXT_ARG(errors));
+    shown_line(stdout,
+               "job " TEXT_FORMAT ", number %" PRId64 ", of application " TEXT_FORMAT TEXT_FORMAT,
+               TEXT_ARG(job->row.name), job->row.id, TEXT_ARG(job->row.app), TEXT_ARG(batch));
+    shown_line(stdout,
+               "  " TEXT_FORMAT TEXT_FORMAT "; results: %" PRId64 " unsent, %" PRId64
+               " in progress, %" PRId64 " succeeded, %" PRId64 " failed; %" PRId64
+               " that agree are wanted",
+               TEXT_ARG(job->row.state), TEXT_ARG(errors), job->unsent, job->in_progress,
+               job->success, job->failed, job->row.min_quorum);
+    putchar('\n');
 }
 
 static void print_job(struct session *session, const struct job_view *job)
@@ -81,16 +103,7 @@ static void print_job(struct session *session, const struct job_view *job)
     struct text errors = job_errors(session->arena, job->row.error_mask);
 
     if (session->form == FORM_TEXT) {
-        printf("job " TEXT_FORMAT ", number %" PRId64 ", of application " TEXT_FORMAT,
-               TEXT_ARG(job->row.name), job->row.id, TEXT_ARG(job->row.app));
-        if (job->row.batch != 0)
-            printf(", batch %" PRId64, job->row.batch);
-        printf("\n  " TEXT_FORMAT, TEXT_ARG(job->row.state));
-        if (errors.length > 0)
-            printf(" (" TEXT_FORMAT ")", TEXT_ARG(errors));
-        printf("; results: %" PRId64 " unsent, %" PRId64 " in progress, %" PRId64
-               " succeeded, %" PRId64 " failed; %" PRId64 " that agree are wanted\n\n",
-               job->unsent, job->in_progress, job->success, job->failed, job->row.min_quorum);
+        print_job_for_people(session, job, errors);
         return;
     }
     table_number(&table, job->row.id);
@@ -184,8 +197,9 @@ static void print_stderr(const struct answer_row *rows, size_t count)
 
         if (written.length == 0)
             continue;
-        printf("\nstandard error of " TEXT_FORMAT "%s\n", TEXT_ARG(rows[i].result.name),
-               written.length > STDERR_SHOWN ? ", the end of it" : "");
+        putchar('\n');
+        shown_line(stdout, "standard error of " TEXT_FORMAT "%s", TEXT_ARG(rows[i].result.name),
+                   written.length > STDERR_SHOWN ? ", the end of it" : "");
         if (written.length > STDERR_SHOWN)
             written = (struct text){written.at + written.length - STDERR_SHOWN, STDERR_SHOWN};
         print_clean_lines(written);

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* The answer as a table, a row for the classes that fare alike. What stands against the host as a
  * whole is the first row, and what the others say is then what would be otherwise. */
+#include "server/base/shown.h"
 #include "tools/qmctl/why_parts.h"
 
 #include "config/config.h"
@@ -48,9 +49,10 @@ static void print_connection_rule(const struct question *question)
                   !question->verdicts[i].may_be_sent;
     if (!is_told)
         return;
-    printf(
+    shown_line(
+        stdout,
         "edf_min_queue: jobs that are due within the %.2f days for which the host stores work are"
-        " withheld, %s%s\n",
+        " withheld, %s%s",
         question->view.workload->connection_period / 86400,
         is_strict ? "even while it is idle" : "but for idle processors",
         config->edf_min_queue != EDF_MIN_QUEUE_BY_CLIENT ? ""
@@ -63,11 +65,11 @@ static void print_head(const struct question *question)
     const struct answer *answer = &question->request.visit.answer;
 
     for (size_t i = 0; i < question->assumptions.count; i++)
-        printf("assumed: " TEXT_FORMAT "\n", TEXT_ARG(question->assumptions.lines[i]));
+        shown_line(stdout, "assumed: " TEXT_FORMAT, TEXT_ARG(question->assumptions.lines[i]));
     for (size_t i = 0; i < answer->message_count; i++)
-        printf("the host is told: " TEXT_FORMAT "\n", TEXT_ARG(answer->messages[i].text));
+        shown_line(stdout, "the host is told: " TEXT_FORMAT, TEXT_ARG(answer->messages[i].text));
     if (answer->request_delay > 0)
-        printf("and to come again after %.0f s\n", answer->request_delay);
+        shown_line(stdout, "and to come again after %.0f s", answer->request_delay);
     print_connection_rule(question);
     putchar('\n');
 }

@@ -5,6 +5,7 @@
  * Closed loop (the default): a host asks again as soon as it has its answer. Open loop (--rate):
  * every request has its time beforehand, and its latency counts from that time even if the host was
  * still busy then, so that a slow server cannot slow its own measurement down. */
+#include "server/base/shown.h"
 #include "tools/qmload/load_arguments.h"
 #include "tools/qmload/load_host.h"
 #include "tools/qmload/load_tally.h"
@@ -70,8 +71,8 @@ static void complain(struct load_run *load, const struct load_slot *slot, const 
     if (load->arguments.is_quiet || load->complaints++ >= COMPLAINTS_MAX)
         return;
     detail = text_first(detail, 300);
-    fprintf(stderr, "qmload: host %zu: %s: " TEXT_FORMAT "\n", slot->host.number, what,
-            TEXT_ARG(detail));
+    shown_line(stderr, "qmload: host %zu: %s: " TEXT_FORMAT, slot->host.number, what,
+               TEXT_ARG(detail));
 }
 
 static void begin(struct load_run *load, struct load_slot *slot)

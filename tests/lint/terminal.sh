@@ -1,0 +1,49 @@
+#!/bin/bash
+# SPDX-License-Identifier: Apache-2.0
+# What somebody else wrote reaches a terminal through server/base/shown.c only, which lets no control character pass, or as
+# a cell of tools/qmctl/output.c. Every other source prints whole words of its own: puts("..."), fputs("...", stream),
+# putchar('.'). Programs that measure print figures of their own as they like, but no struct text.
+set -euo pipefail
+export LC_ALL=C
+cd "$(dirname "$0")/../.."
+
+# They print what stands in the program, and main.c of the server the configuration that it was given.
+own_words='^(server/base/(shown|status)|server/process/main|tools/volunteers/figures/run_report)\.c:'
+own_words="$own_words|^tools/qmctl/(output|help|manual_command|completion_command|main)\.c:"
+measuring='^tools/(campaign|qmstub|qmbench|qmload|volunteers)/'
+prints='[^a-z_](v?f?printf|dprintf|putc|fputc|fwrite|perror)\('
+puts_no_word="[^a-z_](puts|fputs|putchar)\\([^\"']"
+
+work=$(mktemp -d)
+trap 'rm -rf "$work"' EXIT
+
+# Each statement as one line: FILE:LINE, a tab, its text.
+cat >"$work/statements.awk" <<'AWK'
+FNR == 1 { statement = "" }
+{
+    sub(/^[ \t]+/, "")
+    if (/^(\/\*|\*|#)/)
+        next
+    if (statement == "")
+        line = FNR
+    statement = statement " " $0
+    if (/[;{}]$/) {
+        print FILENAME ":" line "\t" statement
+        statement = ""
+    }
+}
+AWK
+find server db config tools -name '*.c' | sort | xargs awk -f "$work/statements.awk" >"$work/statements"
+grep -E "$prints|$puts_no_word" "$work/statements" >"$work/prints" || true
+if [ ! -s "$work/prints" ]; then
+    echo "nothing prints: this looks in the wrong place" >&2
+    exit 1
+fi
+{
+    grep -vE "$own_words|$measuring" "$work/prints" || true
+    grep -vE "$own_words" "$work/prints" | grep -E "$measuring" | grep 'TEXT_FORMAT' || true
+} >"$work/refused"
+while IFS=$'\t' read -r place statement; do
+    echo "$place: may print what a terminal obeys:${statement:0:120}" >&2
+done <"$work/refused"
+test ! -s "$work/refused"
