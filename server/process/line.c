@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Accounts stand in a hash by number while they have a request that waits or is served. Those that
  * have one that waits and may be served stand in one of two rings, those with reports and those
- * without; the head of a ring has the next turn and then goes to its end. An account that holds its
- * share stands in no ring but in a third list, from which it comes back when one of its requests is
- * finished, or when nobody else waits.
+ * without; the head of a ring has the next turn and then goes to its end. Strangers have a ring for
+ * themselves. An account that holds its share stands in no ring but in a third list, from which it
+ * comes back when one of its requests is finished, or when nobody else waits.
  *
  * An account that was dear is remembered while it has nothing to serve, for as long as it is held
  * to fewer threads. Those stand in a list in the order in which they are forgotten; it is bounded,
@@ -21,12 +21,19 @@
 
 #include "server/base/banned.h"
 
-/* With reports, without; and accounts that hold their share. */
-enum ring { RING_REPORTS, RING_OTHERS, RING_COUNT, RING_SHARE = RING_COUNT, RING_NONE };
+/* With reports, without; strangers; and accounts that hold their share. */
+enum ring {
+    RING_REPORTS,
+    RING_OTHERS,
+    RING_COUNT,
+    RING_STRANGERS = RING_COUNT,
+    RING_SHARE,
+    RING_NONE
+};
 
 enum {
     REMEMBERED_MAX = 1024,
-    TURNS_OF_REPORTS = 3 /* before one without, where both wait */
+    TURNS_OF_FIRST = 3 /* before one of the others, where both wait */
 };
 
 struct line_account {
@@ -51,6 +58,7 @@ struct waiting_line {
     size_t with_reports;     /* of them */
     size_t accounts_waiting; /* that have an entry which waits */
     size_t turns_of_reports; /* since a request without had the turn, or none waited */
+    size_t turns_of_known;   /* since a stranger had the turn, or none waited */
     struct line_account *accounts;
     struct line_account *rings[RING_NONE];
     struct line_entry *by_age;
@@ -120,6 +128,7 @@ static void place(struct waiting_line *line, struct line_account *account)
 {
     enum ring ring = !waits(account)                                ? RING_NONE
                      : account->served >= share_of(line, account)   ? RING_SHARE
+                     : account->number == LINE_STRANGERS            ? RING_STRANGERS
                      : account->waiting[RING_REPORTS].first != NULL ? RING_REPORTS
                                                                     : RING_OTHERS;
 
@@ -208,10 +217,10 @@ static struct line_account *next_in_share(const struct waiting_line *line)
     return account;
 }
 
-/* Three turns of four are for reports, where both wait. `turns` counts. */
-static bool is_turn_of_reports(bool reports_wait, bool others_wait, size_t *turns)
+/* Three turns of four are for those that go first, where both wait. `turns` counts. */
+static bool is_turn_of_first(bool first_wait, bool others_wait, size_t *turns)
 {
-    if (reports_wait && others_wait && *turns < TURNS_OF_REPORTS) {
+    if (first_wait && others_wait && *turns < TURNS_OF_FIRST) {
         (*turns)++;
         return true;
     }
@@ -222,12 +231,16 @@ static bool is_turn_of_reports(bool reports_wait, bool others_wait, size_t *turn
 /* The account that has the next turn; NULL: none may be served. */
 static struct line_account *next_account(struct waiting_line *line)
 {
-    struct line_account *reports = line->rings[RING_REPORTS], *others = line->rings[RING_OTHERS];
+    struct line_account *reports = line->rings[RING_REPORTS], *others = line->rings[RING_OTHERS],
+                        *strangers = line->rings[RING_STRANGERS];
+    bool known_wait = reports != NULL || others != NULL;
 
-    if (reports == NULL && others == NULL)
+    if (!known_wait && strangers == NULL)
         return next_in_share(line);
-    return is_turn_of_reports(reports != NULL, others != NULL, &line->turns_of_reports) ? reports
-                                                                                        : others;
+    if (!is_turn_of_first(known_wait, strangers != NULL, &line->turns_of_known))
+        return strangers;
+    return is_turn_of_first(reports != NULL, others != NULL, &line->turns_of_reports) ? reports
+                                                                                      : others;
 }
 
 struct line_entry *line_take(struct waiting_line *line)
@@ -238,11 +251,10 @@ struct line_entry *line_take(struct waiting_line *line)
 
     if (account == NULL)
         return NULL;
-    kind =
-        is_turn_of_reports(account->waiting[RING_REPORTS].first != NULL,
-                           account->waiting[RING_OTHERS].first != NULL, &account->turns_of_reports)
-            ? RING_REPORTS
-            : RING_OTHERS;
+    kind = is_turn_of_first(account->waiting[RING_REPORTS].first != NULL,
+                            account->waiting[RING_OTHERS].first != NULL, &account->turns_of_reports)
+               ? RING_REPORTS
+               : RING_OTHERS;
     entry = account->waiting[kind].first;
     must(entry != NULL); /* who stands in a ring has one that waits */
     account->waiting[kind].first = entry->next;
@@ -262,16 +274,36 @@ bool line_is_dear(const struct line_entry *entry)
     return entry->of->at_most > 0;
 }
 
+/* After its share, or what it holds, has changed. One that stands in its ring keeps its turn. */
+static void place_again(struct waiting_line *line, struct line_account *account)
+{
+    if (account->ring == RING_SHARE || account->ring == RING_NONE ||
+        account->served >= share_of(line, account))
+        place(line, account);
+}
+
+/* Without memory for an account that has nothing else here nothing is held against it. */
+static void charge(struct waiting_line *line, uint64_t number, struct line_use use)
+{
+    struct line_account *account = make_account(line, number);
+
+    if (account == NULL)
+        return;
+    remember(line, account, use);
+    place_again(line, account);
+}
+
 void line_finish(struct waiting_line *line, struct line_entry *entry, struct line_use use)
 {
     struct line_account *account = entry->of;
 
     entry->of = NULL;
     account->served--;
-    remember(line, account, use);
-    if (account->ring == RING_SHARE || account->ring == RING_NONE ||
-        account->served >= share_of(line, account))
-        place(line, account);
+    if (account->number != LINE_STRANGERS)
+        remember(line, account, use);
+    else if (entry->account != LINE_STRANGERS)
+        charge(line, entry->account, use);
+    place_again(line, account);
 }
 
 size_t line_length(const struct waiting_line *line)
@@ -284,19 +316,53 @@ static size_t least(size_t a, size_t b)
     return a < b ? a : b;
 }
 
+/* Those that take turns with one another. */
+struct side {
+    size_t accounts, reports, others;
+};
+
+static struct side strangers_of(const struct waiting_line *line)
+{
+    const struct line_account *strangers = find_account(line, LINE_STRANGERS);
+    struct side side = {.accounts = 0};
+
+    if (strangers != NULL) {
+        side.accounts = strangers->ring != RING_NONE;
+        side.reports = strangers->waiting[RING_REPORTS].count;
+        side.others = strangers->waiting[RING_OTHERS].count;
+    }
+    return side;
+}
+
+static size_t ahead_on_side(struct side side, size_t own, bool has_reports)
+{
+    size_t turns = (own + 1) * side.accounts; /* of each account one before each of ours */
+
+    if (has_reports) {
+        size_t reports = least(side.reports, turns);
+
+        return reports + least(reports / TURNS_OF_FIRST, side.others);
+    }
+    return least(side.reports + side.others, turns + least(side.reports, turns * TURNS_OF_FIRST));
+}
+
 size_t line_ahead(const struct waiting_line *line, const struct line_entry *entry)
 {
     const struct line_account *account = find_account(line, entry->account);
     enum ring kind = entry->has_reports ? RING_REPORTS : RING_OTHERS;
     size_t own = account == NULL ? 0 : account->waiting[kind].count;
-    size_t turns = (own + 1) * line->accounts_waiting; /* of each account one before each of ours */
+    struct side strangers = strangers_of(line);
+    struct side known = {.accounts = line->accounts_waiting - strangers.accounts,
+                         .reports = line->with_reports - strangers.reports};
+    size_t ahead;
 
-    if (entry->has_reports) {
-        size_t reports = least(line->with_reports, turns);
-
-        return reports + least(reports / TURNS_OF_REPORTS, line->length - line->with_reports);
+    known.others = line->length - line->with_reports - strangers.others;
+    if (entry->account == LINE_STRANGERS) {
+        ahead = ahead_on_side(strangers, own, entry->has_reports);
+        return ahead + least(known.reports + known.others, (ahead + 1) * TURNS_OF_FIRST);
     }
-    return least(line->length, turns + least(line->with_reports, turns * TURNS_OF_REPORTS));
+    ahead = ahead_on_side(known, own, entry->has_reports);
+    return ahead + least(strangers.reports + strangers.others, ahead / TURNS_OF_FIRST);
 }
 
 uint64_t line_oldest_ns(const struct waiting_line *line)

@@ -13,8 +13,11 @@
  * CPU gets one thread at a time: two such requests at once would leave a small machine no CPU.
  *
  * An account is a number that stands for the key in the request (the receiver only looks at its
- * head, the key may be wrong). Pure: no threads, no clock; whoever uses it from several threads
- * locks. */
+ * head, the key may be wrong). Since anybody can write a new key into each request, all whose key
+ * is not known to be right share the line of strangers. It has one turn of four while others wait,
+ * however many accounts these are; what a stranger's request took is held against nobody.
+ *
+ * Pure: no threads, no clock; whoever uses it from several threads locks. */
 #ifndef SERVER_PROCESS_LINE_H
 #define SERVER_PROCESS_LINE_H
 
@@ -24,6 +27,9 @@
 
 struct waiting_line;
 struct line_account;
+
+/* The account of all strangers. */
+#define LINE_STRANGERS UINT64_MAX
 
 /* From these on, a request has held a thread for long, or has taken much CPU. */
 #define LINE_LONG_NS UINT64_C(250000000)
@@ -39,6 +45,8 @@ struct line_use {
 
 /* A request that waits; it is part of the caller's own struct and belongs to the caller. */
 struct line_entry {
+    /* A stranger's may be set to its own once its key was found, before line_finish: that account
+     * pays for what the request took. */
     uint64_t account;
     bool has_reports;
     uint64_t arrived_ns;              /* monotonic */

@@ -13,6 +13,7 @@
 #include "server/base/log.h"
 #include "server/process/busy_meter.h"
 #include "server/process/concurrency.h"
+#include "server/process/known_keys.h"
 #include "server/process/load_meter.h"
 #include "server/rpc/request.h"
 #include "server/web/event_loop.h"
@@ -72,6 +73,7 @@ struct receiver {
     pthread_mutex_t lock; /* of what follows */
     struct waiting_line *line;
     struct body_turns turns; /* of entries `large` */
+    struct known_keys known;
     bool has_ended;
     struct concurrency concurrency;
     struct receiver_worker *working; /* those that have requests in hand */
@@ -309,8 +311,21 @@ static void look_at_head(struct receiver *receiver, struct received *received)
     struct text key = NO_TEXT;
 
     received->has_key = request_find_key(head, &key);
-    received->waits.account = request_account(key);
+    received->account = received->waits.account = request_account(key);
     received->waits.has_reports = text_contains(head, TEXT("<result>"));
+}
+
+/* Under the lock. A page of figures has no key, and is no stranger's. */
+static void choose_line(struct receiver *receiver, struct received *received)
+{
+    if (received->body != BODY_KEPT || received->check.body_bytes == 0)
+        return;
+    received->is_known = received->has_key && known_keys_has(&receiver->known, received->account,
+                                                             received->waits.arrived_ns);
+    if (!received->is_known) {
+        received->waits.account = LINE_STRANGERS;
+        counter_add(COUNTER_requests_of_strangers, 1);
+    }
 }
 
 /* Answers without serving. The page is small, and what a socket does not take at once is lost with
@@ -389,6 +404,7 @@ static void deliver(struct receiver *receiver, struct received *received)
             load_meter_arrival(receiver->options.meter, atomic_load(&receiver->load_target),
                                received->waits.arrived_ns);
     pthread_mutex_lock(&receiver->lock);
+    choose_line(receiver, received);
     waiting = line_length(receiver->line);
     if (received->body == BODY_KEPT && !is_full(receiver) &&
         !(may_be_late(receiver, received) &&
@@ -724,6 +740,7 @@ static void destroy(struct receiver *receiver)
     event_loop_close(&receiver->loop);
     busy_meter_close(&receiver->processors);
     line_destroy(receiver->line);
+    known_keys_free(&receiver->known);
     pthread_mutex_destroy(&receiver->lock);
     free(receiver);
 }
@@ -798,6 +815,10 @@ static void finish_turn(struct receiver *receiver, struct received *received)
                                            received->others_cpu_ns};
 
     pthread_mutex_lock(&receiver->lock);
+    if (received->is_found) {
+        known_keys_add(&receiver->known, received->account, now_ns);
+        received->waits.account = received->account;
+    }
     line_finish(receiver->line, &received->waits, use);
     pthread_mutex_unlock(&receiver->lock);
 }

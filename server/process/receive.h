@@ -10,7 +10,8 @@
  * long, is known from the first second. What could not be served within a client's patience is
  * answered at once with a page that asks the client to come again, by the receiver when it comes or
  * by the worker that finds it too old; requests that report results are refused only after all
- * others. The order of those that wait is that of line.h.
+ * others. The order of those that wait is that of line.h. Keys that a worker found of late are
+ * known (known_keys.h); whoever has another is a stranger there.
  *
  * States of a connection: it is read (from accept until its request is whole, with a time limit),
  * then it waits in the line, then it is a worker's, which answers and closes it. One that sends
@@ -49,7 +50,10 @@ struct received {
     int connection;          /* the worker closes it */
     char *bytes;
     size_t length, capacity;
-    bool has_key; /* an account key was found; waits.account is its account */
+    uint64_t account; /* of the key in its head, as request_account says */
+    bool has_key;     /* there is one */
+    bool is_known;    /* this process found it of late */
+    bool is_found;    /* it is right: the worker's, before receiver_finish */
     enum join_page page;
     enum received_body body;
     struct load load; /* of the server, when it came */

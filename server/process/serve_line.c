@@ -339,7 +339,8 @@ static bool read_request(struct worker *worker, struct exchange *exchange)
     web_request_read(web, server_options(worker->server)->clock_from_request, exchange_variable,
                      exchange);
     web->transport.has_account = exchange->received->has_key;
-    web->transport.account = exchange->received->waits.account;
+    web->transport.account = exchange->received->account;
+    web->transport.is_known = exchange->received->is_known;
     exchange_works(exchange);
     return true;
 }

@@ -192,6 +192,8 @@ static bool note_request(struct worker *worker, struct exchange *exchange, size_
 void worker_end_request(struct worker *worker, struct exchange *exchange, enum outcome outcome)
 {
     request_end(&exchange->request, outcome, &exchange->reply);
+    exchange->received->is_found =
+        outcome == OUTCOME_COMMITTED && exchange->request.visit.user.id != 0;
     exchange->is_served = note_request(worker, exchange, exchange->reply.length);
 }
 

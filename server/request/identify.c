@@ -154,7 +154,7 @@ enum next step_head(struct request *request)
     struct text key;
     bool is_known = false;
 
-    if (request->transport.body.length <= LARGE_BODY)
+    if (request->transport.body.length <= LARGE_BODY || request->transport.is_known)
         return NEXT_STEP;
     message_init(&request->message);
     if (request_find_key(request->transport.body, &key)) {

@@ -5,8 +5,9 @@
 
 #include "server/rpc/request.h"
 
-/* The bodies of which the key is looked up before they are parsed; bytes. */
-enum { LARGE_BODY = 1 << 20 };
+/* The bodies of which the key is looked up before they are parsed, unless it is known; bytes. To
+ * parse a smaller one takes little more than to ask. */
+enum { LARGE_BODY = 64 * 1024 };
 
 /* Fills visit: user, team_name, is_weak, host (locked, as stored), host_is_new (then the host has
  * no row yet, only userid), detaches, and answer.hostid when the client must change its id.

@@ -44,6 +44,7 @@ struct transport {
     /* On which account's turn the request was taken; see request_account. */
     bool has_account;
     uint64_t account;
+    bool is_known; /* this process found the account's key of late */
 };
 
 /* The walk, in order; code, log line and timing come from this list.

@@ -5,7 +5,8 @@
 # without a pause, while hosts of another account ask for work at a modest rate. Printed is what the
 # others wait, without an attack and beside each; no time is asserted, but that every request of the
 # others is answered. The suite tries some attacks for a moment; with arguments it is all of them, or
-# those that are named. For figures set QM_BINARY_DIR to a release build, and QM_ATTACK_MBIT to what
+# those that are named. "fresh wrong keys" is the one attack without an account: half a MB with
+# another key in each request. For figures set QM_BINARY_DIR to a release build, and QM_ATTACK_MBIT to what
 # the line carries by which the attacks come, all together, in Mbit/s: without it they come as fast as
 # the machine moves memory, and what is measured is how it shares its cores.
 # shellcheck source=tests/integration/lib.sh
@@ -19,8 +20,9 @@ if [ $# -gt 0 ]; then
     names=("$@")
 elif [ "$connections" -gt 2 ]; then
     mapfile -t names < <("$bodies" --names)
+    names+=("fresh wrong keys")
 else
-    names=("a queue of falling ends" "unknown reports" "files")
+    names=("a queue of falling ends" "unknown reports" "files" "fresh wrong keys")
 fi
 others=fedcba0987654321fedcba0987654321
 rate=10 # requests of the others per second
@@ -39,11 +41,39 @@ start_server one --threads 4
 start_nginx "$work/one.socket"
 memory() { echo $(($(sed -n "s/^VmHWM:[^0-9]*\([0-9]*\) kB/\1/p" "/proc/$server_pid/status") / 1024)); }
 
+# Half a MB each, with other keys: as many as it has connections, twice, and each connection begins with another one.
+write_strangers() {
+    local i n
+    "$bodies" "unknown reports" "$account" 4242 | sed '1,/<\/authenticator>/d' | head -c 500000 >"$work/rest"
+    for ((i = 0; i < 2 * connections; i++)); do
+        {
+            printf '<scheduler_request>\n<authenticator>%032x</authenticator>\n' "$i"
+            cat "$work/rest"
+            printf '\n</scheduler_request>\n'
+        } >"$work/stranger.$i"
+    done
+    for ((i = 0; i < connections; i++)); do
+        for ((n = 0; n < 1000; n++)); do
+            printf 'next\nurl = "%s"\nrequest = "POST"\nupload-file = "%s"\n' "$url" "$work/stranger.$(((i + n) % (2 * connections)))"
+            printf 'header = "Expect:"\nheader = "Content-Type: text/xml"\noutput = "/dev/null"\nwrite-out = "%%{http_code}\\n"\nsilent\n'
+        done | tail -n +2 >"$work/strangers.$i"
+    done
+}
+write_strangers
+
 attackers=()
 limit=()
 [ -z "${QM_ATTACK_MBIT:-}" ] || limit=(--limit-rate $((QM_ATTACK_MBIT * 1000000 / 8 / connections)))
 attack() { # NAME: by all connections at once
     local i
+    if [ "$1" = "fresh wrong keys" ]; then
+        for ((i = 0; i < connections; i++)); do
+            stdbuf -oL curl "${limit[@]}" --max-time 600 -K "$work/strangers.$i" >"$work/codes.$i" 2>"$work/curl.log" &
+            attackers+=($!)
+        done
+        started+=("${attackers[@]}")
+        return
+    fi
     "$bodies" "$1" "$account" 4242 >"$work/body" || exit 1
     for ((i = 0; i < connections; i++)); do
         stdbuf -oL curl -s "${limit[@]}" --max-time 600 -H 'Expect:' -H 'Content-Type: text/xml' --data-binary "@$work/body" \
@@ -92,6 +122,14 @@ for name in "${names[@]}"; do
     end_attack
     rm -f "$work"/codes.*
 done
+# What strangers sent cost a look at the key, however long it is.
+awk '/reason=account_key/ { for (i = 1; i <= NF; i++) { split($i, pair, "="); of[pair[1]] = pair[2] }
+    if (of["in"] > 65536) { long++; parsed += of["parse_us"] > 0 } }
+    END { print long + 0, parsed + 0 }' "$work/one.log" >"$work/strangers"
+read -r long parsed <"$work/strangers"
+say "requests of strangers above 64 KiB: $long, parsed: $parsed"
+claim "none of a stranger is parsed" test "$parsed" = 0
+[[ " ${names[*]} " != *" fresh wrong keys "* ]] || claim "strangers came" test "$long" -gt 0
 claim "every request of the others was answered" test "$failures" = 0
 claim "the server lives" runs "$server_pid"
 claim "nothing critical happened" not log_has one 'level=critical'

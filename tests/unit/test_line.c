@@ -311,6 +311,108 @@ static void as_many_dear_accounts_as_one_likes(void **state)
     line_destroy(line);
 }
 
+/* Whoever has another key in each request: strangers together have one turn of four. */
+static void strangers_share_one_line(void **state)
+{
+    struct waiting_line *line = line_create(100);
+    struct line_entry strangers[40], known[8];
+
+    (void)state;
+    add_all(line, strangers, 40, LINE_STRANGERS, 1);
+    for (size_t i = 0; i < 8; i++)
+        add_all(line, &known[i], 1, 10 + i, 1);
+    for (size_t i = 0; i < 10; i++) /* known, known, known, stranger */
+        assert_ptr_equal(line_take(line), i % 4 == 3 ? &strangers[i / 4] : &known[i - i / 4]);
+    for (size_t i = 2; i < 40; i++) /* nobody else waits */
+        assert_ptr_equal(line_take(line), &strangers[i]);
+    for (size_t i = 0; i < 40; i++)
+        line_finish(line, &strangers[i], nothing);
+    for (size_t i = 0; i < 8; i++)
+        line_finish(line, &known[i], nothing);
+    line_destroy(line);
+}
+
+/* However many they are: those who come for the first time are served, too. */
+static void known_accounts_do_not_starve_strangers(void **state)
+{
+    enum { KNOWN = 400 };
+    struct waiting_line *line = line_create(2);
+    struct line_entry stranger, known[KNOWN];
+    size_t before = 0;
+
+    (void)state;
+    for (size_t i = 0; i < KNOWN; i++) {
+        add_all(line, &known[i], 1, 10 + i, 1);
+        known[i].has_reports = i % 2 == 0;
+    }
+    add_all(line, &stranger, 1, LINE_STRANGERS, 1);
+    for (struct line_entry *entry = line_take(line); entry != &stranger; entry = line_take(line)) {
+        line_finish(line, entry, nothing);
+        before++;
+    }
+    assert_int_equal(before, 3);
+    line_finish(line, &stranger, nothing);
+    while (line_length(line) > 0)
+        line_finish(line, line_take(line), nothing);
+    line_destroy(line);
+}
+
+/* One of them holds a thread for long, and another's key turns out to be right. */
+static void what_a_stranger_took_is_held_against_no_other(void **state)
+{
+    struct waiting_line *line = line_create(2);
+    struct line_entry entries[8], own[2];
+    const struct line_use dear = {.now_ns = 100, .cpu_ns = LINE_DEAR_NS, .held_ns = LINE_LONG_NS};
+
+    (void)state;
+    add_all(line, entries, 8, LINE_STRANGERS, 50);
+    for (size_t i = 0; i < 2; i++)
+        assert_ptr_equal(line_take(line), &entries[i]);
+    line_finish(line, &entries[0], dear);
+    entries[1].account = 17; /* found */
+    line_finish(line, &entries[1], dear);
+    for (size_t i = 2; i < 8; i++) /* all threads: nobody else waits */
+        assert_ptr_equal(line_take(line), &entries[i]);
+    add_all(line, own, 2, 17, 60);
+    assert_ptr_equal(line_take(line), &own[0]);
+    assert_null(line_take(line));
+    line_finish(line, &own[0], nothing);
+    assert_ptr_equal(line_take(line), &own[1]);
+    line_finish(line, &own[1], nothing);
+    for (size_t i = 2; i < 8; i++)
+        line_finish(line, &entries[i], nothing);
+    line_destroy(line);
+}
+
+/* How many are served before a newcomer, by the estimate and by trying. */
+static void strangers_are_counted_for_one_turn_of_four(void **state)
+{
+    struct line_entry strangers[60], known[30], mine;
+
+    (void)state;
+    for (int is_stranger = 0; is_stranger < 2; is_stranger++) {
+        struct waiting_line *line = line_create(100);
+        size_t ahead, before = 0;
+
+        for (size_t i = 0; i < 30; i++)
+            add_all(line, &known[i], 1, 10 + i, 1);
+        add_all(line, strangers, is_stranger ? 5 : 60, LINE_STRANGERS, 1);
+        mine = (struct line_entry){.account = is_stranger ? LINE_STRANGERS : 9};
+        ahead = line_ahead(line, &mine);
+        assert_true(line_add(line, &mine));
+        for (struct line_entry *entry = line_take(line); entry != &mine; entry = line_take(line)) {
+            line_finish(line, entry, nothing);
+            before++;
+        }
+        assert_int_equal(before, is_stranger ? 5 + 18 : 30 + 10);
+        assert_int_equal(ahead, before);
+        line_finish(line, &mine, nothing);
+        while (line_length(line) > 0)
+            line_finish(line, line_take(line), nothing);
+        line_destroy(line);
+    }
+}
+
 /* The rules once more, looked up the slow way. */
 struct slow_account {
     size_t served, at_most;
@@ -334,11 +436,10 @@ static struct line_use any_use(struct random *random, uint64_t now_ns)
     return use;
 }
 
-static void slow_finish(struct slow_account *account, struct line_use use, size_t share)
+static void slow_charge(struct slow_account *account, struct line_use use, size_t share)
 {
     size_t at_most = use.cpu_ns > 0 ? 1 : use.held_ns > 0 ? share : 0;
 
-    account->served--;
     if (at_most == 0)
         return;
     account->at_most =
@@ -346,28 +447,41 @@ static void slow_finish(struct slow_account *account, struct line_use use, size_
     account->until_ns = use.now_ns + LINE_MEMORY_NS;
 }
 
+/* The first of the slow accounts is that of strangers. */
+static size_t slow_index(uint64_t account)
+{
+    return account == LINE_STRANGERS ? 0 : (size_t)account;
+}
+
 /* Who is taken reports if anyone may who does, but for one turn of four of the line or
  * of his account, and is within the share
  * unless all that wait are beyond it; one that is bound is always within it; nobody is passed over
- * who may be served. */
-static void any_history_keeps_the_rules(void **state)
+ * who may be served. Strangers have one turn of four where others wait, and are charged only under
+ * the account that they turn out to be. */
+static struct slow_counts {
+    size_t held_back, passed_over, strangers_taken; /* the last: while others wait */
+} counts;
+
+static void keep_the_rules(uint64_t seed)
 {
     enum { ENTRIES = 1000, ACCOUNTS = 20, SHARE = 3 };
     struct line_entry entries[ENTRIES] = {0};
     enum { NEW, WAITS, SERVED } stage[ENTRIES] = {0};
-    struct random random = {.state = 7};
+    struct random random = {.state = seed};
     struct waiting_line *line = line_create(SHARE);
     struct slow_account accounts[ACCOUNTS] = {0};
     uint64_t now_ns = 1;
-    size_t taken = 0, held_back = 0, in_a_row = 0, passed_over = 0;
+    size_t taken = 0, in_a_row = 0;
+    size_t known_in_a_row = 0; /* while both wait */
 
-    (void)state;
     while (taken < ENTRIES) {
         size_t i = random_next(&random) % ENTRIES;
 
         now_ns += LINE_MEMORY_NS / 40;
         if (stage[i] == NEW) {
-            entries[i] = (struct line_entry){.account = random_next(&random) % ACCOUNTS,
+            size_t account = random_next(&random) % 4 == 0 ? 0 : random_next(&random) % ACCOUNTS;
+
+            entries[i] = (struct line_entry){.account = account == 0 ? LINE_STRANGERS : account,
                                              .has_reports = random_next(&random) % 3 > 0,
                                              .arrived_ns = now_ns};
             assert_true(line_add(line, &entries[i]));
@@ -378,50 +492,78 @@ static void any_history_keeps_the_rules(void **state)
         } else if (stage[i] == SERVED && entries[i].of != NULL) {
             struct line_use use = any_use(&random, now_ns);
 
+            accounts[slow_index(entries[i].account)].served--;
+            if (entries[i].account == LINE_STRANGERS && random_next(&random) % 2 == 0)
+                entries[i].account = 1 + random_next(&random) % (ACCOUNTS - 1);
             line_finish(line, &entries[i], use);
-            slow_finish(&accounts[entries[i].account], use, SHARE);
+            if (entries[i].account != LINE_STRANGERS)
+                slow_charge(&accounts[entries[i].account], use, SHARE);
         }
         if (random_next(&random) % 2 == 0) {
-            bool within = false, reports_within = false, any = false;
+            bool known_within = false, strangers_within = false, any = false;
+            bool reports_within[2] = {false, false}; /* of known ones, of strangers */
             struct line_entry *entry;
+            struct slow_account *of;
+            bool is_stranger;
 
             for (size_t j = 0; j < ENTRIES; j++) {
-                const struct slow_account *account = &accounts[entries[j].account];
+                const struct slow_account *account = &accounts[slow_index(entries[j].account)];
                 bool is_within = account->served < slow_share(account, SHARE);
+                bool is_strange = entries[j].account == LINE_STRANGERS;
 
                 if (stage[j] != WAITS)
                     continue;
-                within = within || is_within;
-                reports_within = reports_within || (is_within && entries[j].has_reports);
+                known_within = known_within || (is_within && !is_strange);
+                strangers_within = strangers_within || (is_within && is_strange);
+                reports_within[is_strange] =
+                    reports_within[is_strange] || (is_within && entries[j].has_reports);
                 any = any || is_within || account->at_most == 0;
-                held_back += !is_within && account->at_most > 0;
+                counts.held_back += !is_within && account->at_most > 0;
             }
             entry = line_take(line);
             assert_int_equal(entry != NULL, any);
             if (entry == NULL)
                 continue;
             assert_int_equal(stage[entry - entries], WAITS);
-            if (within || accounts[entry->account].at_most > 0)
-                assert_true(accounts[entry->account].served <
-                            slow_share(&accounts[entry->account], SHARE));
-            if (reports_within && !entry->has_reports) {
-                assert_true(in_a_row >= 3 || accounts[entry->account].in_a_row >= 3);
-                passed_over++;
+            of = &accounts[slow_index(entry->account)];
+            is_stranger = entry->account == LINE_STRANGERS;
+            if (known_within || strangers_within || of->at_most > 0)
+                assert_true(of->served < slow_share(of, SHARE));
+            if (known_within && strangers_within) {
+                assert_int_equal(is_stranger, known_in_a_row == 3);
+                counts.strangers_taken += is_stranger;
+                known_in_a_row = is_stranger ? 0 : known_in_a_row + 1;
+            } else {
+                known_in_a_row = 0;
             }
-            in_a_row = entry->has_reports ? in_a_row + 1 : 0;
-            accounts[entry->account].in_a_row =
-                entry->has_reports ? accounts[entry->account].in_a_row + 1 : 0;
+            if (reports_within[is_stranger] && !entry->has_reports) {
+                assert_true((!is_stranger && in_a_row >= 3) || of->in_a_row >= 3);
+                counts.passed_over++;
+            }
+            if (!is_stranger)
+                in_a_row = entry->has_reports ? in_a_row + 1 : 0;
+            of->in_a_row = entry->has_reports ? of->in_a_row + 1 : 0;
             stage[entry - entries] = SERVED;
-            accounts[entry->account].served++;
+            of->served++;
             taken++;
         }
     }
-    assert_true(held_back > 100 && passed_over > 10);
     assert_int_equal(line_length(line), 0);
     for (size_t i = 0; i < ENTRIES; i++)
         if (entries[i].of != NULL)
             line_finish(line, &entries[i], nothing);
     line_destroy(line);
+}
+
+static void any_history_keeps_the_rules(void **state)
+{
+    (void)state;
+    counts = (struct slow_counts){0};
+    for (uint64_t seed = 1; seed <= 10; seed++)
+        keep_the_rules(seed);
+    assert_true(counts.held_back > 100);
+    assert_true(counts.passed_over > 10);
+    assert_true(counts.strangers_taken > 10);
 }
 
 int main(void)
@@ -439,6 +581,10 @@ int main(void)
         cmocka_unit_test(a_slow_account_keeps_to_its_share_for_a_while),
         cmocka_unit_test(an_account_that_has_nothing_takes_no_memory),
         cmocka_unit_test(as_many_dear_accounts_as_one_likes),
+        cmocka_unit_test(strangers_share_one_line),
+        cmocka_unit_test(known_accounts_do_not_starve_strangers),
+        cmocka_unit_test(what_a_stranger_took_is_held_against_no_other),
+        cmocka_unit_test(strangers_are_counted_for_one_turn_of_four),
         cmocka_unit_test(any_history_keeps_the_rules),
     };
 

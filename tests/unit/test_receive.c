@@ -196,6 +196,33 @@ static ssize_t read_to_end(int peer)
     }
 }
 
+/* Posts a request with the key from a peer that does not wait for its answer. */
+static int post_key(struct place *place, const char *key)
+{
+    char body[200];
+    int peer = connect_to(place);
+
+    snprintf(body, sizeof(body), "<scheduler_request><authenticator>%s</authenticator>", key);
+    post(peer, body);
+    return peer;
+}
+
+static void serve_as(struct place *place, struct received *received, bool is_found)
+{
+    received->is_found = is_found;
+    close(received->connection);
+    receiver_finish(place->receiver, received);
+}
+
+/* The key is right, and a request with it was served. */
+static void know(struct place *place, const char *key)
+{
+    int peer = post_key(place, key);
+
+    serve_as(place, receiver_take(place->receiver, &place->taking, true), true);
+    close(peer);
+}
+
 /* The head of a request as nginx may cut it: the key in three records, the report in the last. */
 static void the_key_and_reports_are_found_in_any_record(void **state)
 {
@@ -215,7 +242,7 @@ static void the_key_and_reports_are_found_in_any_record(void **state)
     send_all(peer, buffer_text(&bytes));
     received = receiver_take(place->receiver, &place->taking, true);
     assert_true(received->has_key);
-    assert_true(received->waits.account == request_account(TEXT("42")));
+    assert_true(received->account == request_account(TEXT("42")));
     assert_true(received->waits.has_reports);
     close(received->connection);
     receiver_finish(place->receiver, received);
@@ -354,22 +381,21 @@ static void too_many_are_asked_to_come_again(void **state)
     int peers[10], figures_for[2], other, reporter;
     struct receiver_figures figures;
 
+    know(place, "1");
+    know(place, "9");
     load_meter_served(&place->meter, UINT64_C(1000000000));
-    for (size_t i = 0; i < 10; i++) {
-        peers[i] = connect_to(place);
-        post(peers[i], "<scheduler_request>");
-    }
+    for (size_t i = 0; i < 10; i++)
+        peers[i] = post_key(place, "1");
     for (size_t i = 2; i < 10; i++)
         assert_in_range(read_to_end(peers[i]), 40, 200);
     assert_int_equal(atomic_load(&place->refused), 8);
+    other = post_key(place, "9");
+    reporter = connect_to(place);
+    post(reporter, "<scheduler_request><authenticator>1</authenticator><result>");
     for (size_t i = 0; i < 2; i++) { /* pages of figures have no body, and are not turned away */
         figures_for[i] = connect_to(place);
         post(figures_for[i], "");
     }
-    other = connect_to(place);
-    post(other, "<scheduler_request><authenticator>9</authenticator>");
-    reporter = connect_to(place);
-    post(reporter, "<scheduler_request><result>");
     for (int tries = 0; tries < 500; tries++) {
         receiver_figures(place->receiver, &figures);
         if (figures.waiting == 6)
@@ -532,6 +558,8 @@ static void the_time_for_others_is_not_the_accounts(void **state)
 {
     struct place *place = *state;
 
+    know(place, "dear");
+    know(place, "cheap");
     assert_true(
         is_dear_after(place, "<scheduler_request><authenticator>dear</authenticator>", false));
     assert_false(
@@ -1051,6 +1079,55 @@ static void start_large_peer(struct large_peer *peer, const struct place *place,
     assert_int_equal(pthread_create(&peer->thread, NULL, large_peer_main, peer), 0);
 }
 
+/* Each with another wrong key; 32 of them came before. */
+static void whoever_is_known_waits_for_few_strangers(void **state)
+{
+    enum { STRANGERS = 32 };
+    struct place *place = *state;
+    int peers[STRANGERS + 1];
+    struct received *received;
+    size_t before = 0;
+
+    know(place, "honest");
+    for (size_t i = 0; i < STRANGERS; i++) {
+        char key[20];
+
+        snprintf(key, sizeof(key), "wrong%zu", i);
+        peers[i] = post_key(place, key);
+    }
+    wait_for_waiting(place, STRANGERS);
+    peers[STRANGERS] = post_key(place, "honest");
+    wait_for_waiting(place, STRANGERS + 1);
+    while (!(received = receiver_take(place->receiver, &place->taking, true))->is_known) {
+        serve_as(place, received, false);
+        before++;
+    }
+    assert_true(received->account == request_account(TEXT("honest")));
+    assert_true(before <= 1);
+    serve_as(place, received, true);
+    for (size_t i = before; i < STRANGERS; i++)
+        serve_as(place, receiver_take(place->receiver, &place->taking, true), false);
+    for (size_t i = 0; i < STRANGERS + 1; i++)
+        close(peers[i]);
+}
+
+static void a_key_that_was_not_found_stays_unknown(void **state)
+{
+    struct place *place = *state;
+    struct received *received;
+
+    for (int i = 0; i < 3; i++) {
+        int peer = post_key(place, "wrong");
+
+        received = receiver_take(place->receiver, &place->taking, true);
+        assert_false(received->is_known);
+        assert_true(received->waits.account == LINE_STRANGERS);
+        assert_true(received->account == request_account(TEXT("wrong")));
+        serve_as(place, received, false);
+        close(peer);
+    }
+}
+
 /* The second one stays in its socket until the first is finished; another account's does not. */
 static void large_bodies_of_an_account_take_turns(void **state)
 {
@@ -1065,8 +1142,8 @@ static void large_bodies_of_an_account_take_turns(void **state)
     taken[0] = receiver_take(place->receiver, &place->taking, true);
     start_large_peer(&peers[2], place, "b");
     taken[1] = receiver_take(place->receiver, &place->taking, true);
-    assert_int_equal(taken[0]->waits.account, request_account(TEXT("a")));
-    assert_int_equal(taken[1]->waits.account, request_account(TEXT("b")));
+    assert_int_equal(taken[0]->account, request_account(TEXT("a")));
+    assert_int_equal(taken[1]->account, request_account(TEXT("b")));
     do {
         usleep(1000);
         receiver_figures(place->receiver, &figures);
@@ -1078,7 +1155,7 @@ static void large_bodies_of_an_account_take_turns(void **state)
     assert_int_equal(figures.reading, 1);
     end_request(place, taken[0]);
     taken[2] = receiver_take(place->receiver, &place->taking, true);
-    assert_int_equal(taken[2]->waits.account, request_account(TEXT("a")));
+    assert_int_equal(taken[2]->account, request_account(TEXT("a")));
     assert_true(taken[2]->length > LARGE_BYTES);
     end_request(place, taken[2]);
     for (size_t i = 0; i < 3; i++)
@@ -1201,6 +1278,8 @@ int main(void)
         cmocka_unit_test(who_is_long_or_no_request_is_not_light),
         CASE(the_time_for_others_is_not_the_accounts),
         cmocka_unit_test_setup_teardown(a_large_request_is_read_in_pieces, open_only, stop),
+        CASE(whoever_is_known_waits_for_few_strangers),
+        CASE(a_key_that_was_not_found_stays_unknown),
         cmocka_unit_test_setup_teardown(large_bodies_of_an_account_take_turns, open_only, stop),
         cmocka_unit_test_setup_teardown(a_large_body_that_waits_too_long_is_asked_to_come_again,
                                         open_only, stop),
