@@ -206,7 +206,7 @@ static struct claim claim_of(const struct request *request, const struct host_vi
         .report_deadline = deadline,
         .is_due_before = attempt->locked.row->transition_time <= deadline,
         .app_version_id = job->option->app_version_id,
-        .flops_estimate = job->option->usage.peak_flops,
+        .flops_estimate = job->option->stored_peak,
         .commit_hr_class = hr_class_for(view, app),
         .commit_app_version_id =
             app->homogeneous_app_version != 0 ? job->option->app_version_id : 0,

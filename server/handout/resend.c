@@ -238,7 +238,7 @@ static enum status store(struct search *search)
             .sent_time = now,
             .report_deadline = lost->deadline + view_grace_period(request->config),
             .app_version_id = lost->job.option->app_version_id,
-            .flops_estimate = lost->job.option->usage.peak_flops,
+            .flops_estimate = lost->job.option->stored_peak,
         };
     }
     if (search->again_count > 0)

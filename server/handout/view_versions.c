@@ -79,6 +79,10 @@ static void judge_option(const struct request *request, const struct host_view *
         .no_statistics = request->config->rte_no_stats,
     };
 
+    option->stored_peak = estimate_stored_peak(
+        request->visit.host.p_fpops, option->usage.peak_flops,
+        option->usage.avg_ncpus *
+            estimate_capped_flops(request->visit.host.p_fpops, &request->catalog->benchmarks));
     option->is_untried = !has_row || row.et_n < 1;
     option->is_failing =
         has_row && row.pfc_n <= 0 && row.max_jobs_per_day == 1 && row.consecutive_valid == 0;

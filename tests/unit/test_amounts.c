@@ -522,8 +522,27 @@ static void benchmarks_are_capped_by_those_of_others(void **state)
     assert_real(estimate_capped_flops(-1, &benchmarks), 3.3e9, 1);
     assert_real(estimate_capped_flops(1e12, &benchmarks), 3.3e9, 1);
     assert_real(estimate_capped_flops(2e9, &benchmarks), 2e9, 1);
+    assert_real(estimate_capped_flops(1e9, &benchmarks), 3.3e9, 1); /* it never ran */
+    assert_real(estimate_capped_flops(1.1e9, &benchmarks), 1.1e9, 1);
     benchmarks = (struct benchmarks){.median = 0, .most = 9e9}; /* half of them never ran */
     assert_real(estimate_capped_flops(0, &benchmarks), 3.3e9, 1);
+}
+
+static void a_failed_benchmark_is_told_by_its_own_number(void **state)
+{
+    (void)state;
+    assert_false(estimate_has_benchmark(1e9));
+    assert_false(estimate_has_benchmark(0));
+    assert_false(estimate_has_benchmark(NAN));
+    assert_true(estimate_has_benchmark(1e9 + 1));
+    assert_real(estimate_stored_peak(1e9, 13.2e9, 13.2e9), 1e9, 0); /* four threads */
+    assert_real(estimate_stored_peak(1e9, 1.6e9, 1.6e9), 1e9, 0);   /* half a CPU */
+    assert_real(estimate_stored_peak(0, 5e12, 3e9), 5e12, 0); /* nearly all is the coprocessor's */
+    assert_real(estimate_stored_peak(0, 5e12, 5e11), 5e12, 0);
+    assert_real(estimate_stored_peak(0, 5e12, 5.1e11), 1e9, 0);
+    assert_real(estimate_stored_peak(0, NAN, NAN), 1e9, 0);
+    assert_real(estimate_stored_peak(2e9, 4e9, 4e9), 4e9, 0);
+    assert_real(estimate_stored_peak(2.5e8, 1e9, 1e9), 1e9 + 1, 0); /* four threads so slow */
 }
 
 static void a_host_without_benchmarks_has_the_usual_speed(void **state)
@@ -548,6 +567,7 @@ static void daily_quota_has_its_traps(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
+        cmocka_unit_test(a_failed_benchmark_is_told_by_its_own_number),
         cmocka_unit_test(scalar_counts_only_without_resource_figures),
         cmocka_unit_test(instances_alone_are_a_request),
         cmocka_unit_test(dont_send_work_wins),

@@ -18,7 +18,7 @@ struct usage {
     double coproc_count;
     double gpu_ram;         /* bytes; 0: unknown */
     double projected_flops; /* sent to the client, basis of run time */
-    double peak_flops;      /* result.flops_estimate, basis of credit */
+    double peak_flops;      /* of the devices it uses */
     struct text cmdline;
 };
 

@@ -17,7 +17,7 @@
 #define FLOPS_MIN     1e6
 #define CPU_FLOPS_MAX 1e14
 #define FLOPS_MAX     1e18
-#define FLOPS_DEFAULT 1e9
+#define FLOPS_DEFAULT 1e9 /* and what clients say whose benchmark failed */
 #define FPOPS_DEFAULT 1e12
 #define FPOPS_MAX     1e24
 #define WALL_TIME_MAX 1e12 /* s */
@@ -32,6 +32,8 @@
 #define BENCHMARK_MOST_PART 0.95
 #define BENCHMARK_TOLERANCE 1.1
 #define BENCHMARK_DEFAULT   3.3e9
+
+#define GUESSED_PART_MOST 0.1 /* of a peak that counts as known */
 
 #define SPEEDUP_MAX 250.0 /* statistics cannot say more than this times the plan class */
 
@@ -75,6 +77,18 @@ double estimate_cpu_flops(double p_fpops)
     return between(p_fpops, FLOPS_MIN, CPU_FLOPS_MAX);
 }
 
+bool estimate_has_benchmark(double p_fpops)
+{
+    return p_fpops > 0 && p_fpops != FLOPS_DEFAULT;
+}
+
+double estimate_stored_peak(double p_fpops, double peak_flops, double peak_of_cpus)
+{
+    if (!estimate_has_benchmark(p_fpops) && !(peak_of_cpus <= GUESSED_PART_MOST * peak_flops))
+        return FLOPS_DEFAULT;
+    return peak_flops != FLOPS_DEFAULT ? peak_flops : FLOPS_DEFAULT + 1;
+}
+
 static int compare_reals(const void *a, const void *b)
 {
     double left = *(const double *)a, right = *(const double *)b;
@@ -97,7 +111,7 @@ double estimate_capped_flops(double p_fpops, const struct benchmarks *benchmarks
     double median = is_known ? benchmarks->median : BENCHMARK_DEFAULT;
     double most = is_known ? benchmarks->most : BENCHMARK_DEFAULT;
 
-    if (!(p_fpops > 0))
+    if (!estimate_has_benchmark(p_fpops))
         p_fpops = median;
     else if (p_fpops > BENCHMARK_TOLERANCE * most)
         p_fpops = most;

@@ -21,6 +21,12 @@ double estimate_correction(const struct message *message, int64_t client_version
 
 /* FLOPS of one CPU as a benchmark gave it, or a stand-in where it cannot be. */
 double estimate_cpu_flops(double p_fpops);
+/* Whether it did: clients say exactly 1e9 where theirs failed or has not run yet. */
+bool estimate_has_benchmark(double p_fpops);
+/* What is stored as result.flops_estimate: the peak; or 1e9, by which validators know that there
+ * was no benchmark, where more than a tenth of the peak is that of CPUs. Nothing real is called so.
+ */
+double estimate_stored_peak(double p_fpops, double peak_flops, double peak_of_cpus);
 
 /* What the project's active hosts measured, to bound what plan classes believe of one host. */
 struct benchmarks {

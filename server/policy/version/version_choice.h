@@ -43,6 +43,8 @@ struct version_option {
     bool is_trusted;           /* this host's results with it need no check */
     size_t resource;           /* what it runs on; see struct amounts */
     struct usage usage;        /* projected_flops without chance, as sent */
+    double stored_peak;        /* FLOPS: see estimate_stored_peak */
+    double memory_peak;        /* bytes, the most of its last jobs on this host; 0: not known */
     double memory;             /* bytes, instead of the workunit's bound when sent; 0: the bound */
     double choice_flops;       /* blended and randomized, for comparing */
     double fpops_scale;        /* 1 but for anonymous platform */
