@@ -358,6 +358,15 @@ struct host_job {
     struct result_row result;
     struct workunit_row workunit; /* id 0: the workunit is gone */
 };
+/* The most memory that jobs of a version took on a host, by the client's reports. */
+struct memory_peak {
+    int64_t appid, app_version_id; /* as in result */
+    double bytes;                  /* above 0 */
+};
+/* Of those among the host's newest `most` results that are over and tell it. */
+MUST_CHECK enum status db_host_memory_peaks(struct db *db, struct arena *arena, int64_t hostid,
+                                            size_t most, struct memory_peak **ret_peaks,
+                                            size_t *ret_count);
 /* What a request will ask of its host, sent so that the answers come in one round trip: the
  * versions (db_host_app_versions), and db_results_in_progress or, `with_workunits`,
  * db_jobs_in_progress with the same `most`. They are asked for before anything is written;

@@ -60,6 +60,25 @@ enum status db_results_in_progress(struct db *db, struct arena *arena, int64_t h
     return status;
 }
 
+enum status db_host_memory_peaks(struct db *db, struct arena *arena, int64_t hostid, size_t most,
+                                 struct memory_peak **ret_peaks, size_t *ret_count)
+{
+    struct memory_peak_row *rows;
+    enum status status = DB_ALL(db, host_memory_peaks, arena, &rows, ret_count, .hostid = hostid,
+                                .most = (int64_t)most);
+
+    if (status != STATUS_OK)
+        return status;
+    *ret_peaks = ARENA_ARRAY(arena, *ret_count, struct memory_peak);
+    if (*ret_peaks == NULL)
+        return STATUS_TOO_LARGE;
+    for (size_t i = 0; i < *ret_count; i++)
+        (*ret_peaks)[i] = (struct memory_peak){.appid = rows[i].appid,
+                                               .app_version_id = rows[i].app_version_id,
+                                               .bytes = rows[i].bytes};
+    return STATUS_OK;
+}
+
 enum status db_jobs_in_progress(struct db *db, struct arena *arena, int64_t hostid, size_t most,
                                 struct host_job **ret_jobs, size_t *ret_count)
 {

@@ -25,6 +25,8 @@
 #include "server/reply/answer.h"
 #include "server/rpc/request.h"
 
+#include <math.h>
+
 #include "server/base/banned.h"
 
 enum { ROUNDS_MAX = 8 /* of choosing and claiming, and of deleting for space */ };
@@ -69,6 +71,7 @@ static bool count_answer(struct selection *selection)
             .workunitid = job->workunitid,
             .appid = job->appid,
             .disk = job->rsc_disk_bound,
+            .memory = view_memory_of(view, job),
             .is_queued = job->is_resent,
             .deadline = (double)(job->report_deadline - (int64_t)request->now),
             .margin = 1,
@@ -202,6 +205,19 @@ static enum status serve_round(struct selection *selection, struct job *jobs, si
     return status == STATUS_OK ? keep_claimed(selection, ret_claimed) : status;
 }
 
+/* For the jobs of a batch; what no memory of the host holds is refused anyway. */
+static enum status read_queue(struct selection *selection, const struct job *jobs, size_t count)
+{
+    double largest = 0;
+
+    if (!selection->wants_work)
+        return STATUS_OK;
+    for (size_t i = 0; i < count; i++)
+        if (jobs[i].workunit->rsc_memory_bound <= selection->view.memory)
+            largest = fmax(largest, jobs[i].workunit->rsc_memory_bound);
+    return view_read_queue(selection->request, &selection->view, largest);
+}
+
 /* Rounds until nothing more of the batch is got. Where the last one was not got either, what is
  * left of the batch is judged beside what the host has in the end. */
 static enum status serve_batch(struct selection *selection, struct source *source, struct job *jobs,
@@ -209,13 +225,18 @@ static enum status serve_batch(struct selection *selection, struct source *sourc
 {
     struct job **chosen = ARENA_ARRAY(selection->request->arena, count, struct job *);
 
+    enum status status;
+
     if (chosen == NULL)
         return STATUS_NO_MEMORY;
+    status = read_queue(selection, jobs, count);
+    if (status != STATUS_OK)
+        return status;
     selection->some_lost = false;
     for (int round = 0; round < ROUNDS_MAX; round++) {
         struct claimed claimed;
-        enum status status = serve_round(selection, jobs, count, chosen, &claimed);
 
+        status = serve_round(selection, jobs, count, chosen, &claimed);
         if (status != STATUS_OK)
             return status;
         selection->some_lost = selection->some_lost || claimed.lost > 0;

@@ -119,6 +119,7 @@ static void read_host(const struct request *request, struct host_view *view)
         .is_backup = message->has_resource_share_fraction && message->resource_share_fraction <= 0,
         .only_assigned = visit->user.seti_id != 0,
         .memory = memory_usable(visit->host.m_nbytes, &visit->prefs),
+        .memory_is_strict = memory_is_strict(config, request->client_version),
         .memory_32bit = memory_of_32bit(visit->host.os_name),
         .space = disk_space_of(message, &visit->prefs, config->default_disk_min_free_gb,
                                deletable_bytes_bound(request)),
@@ -146,13 +147,12 @@ static void read_host(const struct request *request, struct host_view *view)
 static const struct {
     bool largest_disk;  /* whatever disk pass a job was sent in, it was sent */
     bool reads_jobs;    /* what the host has in progress by the database */
-    bool reads_queue;   /* the queue of the host, for the deadline simulation */
     bool reads_streams; /* what each job stream had */
 } needs[VIEW_PURPOSES] = {
     [VIEW_RESEND] = {.largest_disk = true},
     [VIEW_ANSWER] = {.reads_jobs = false},
     [VIEW_UNASKED] = {.reads_jobs = true, .reads_streams = true},
-    [VIEW_SELECT] = {.reads_jobs = true, .reads_queue = true, .reads_streams = true},
+    [VIEW_SELECT] = {.reads_jobs = true, .reads_streams = true},
 };
 
 enum status view_read(struct request *request, enum view_purpose purpose,
@@ -178,7 +178,5 @@ enum status view_read(struct request *request, enum view_purpose purpose,
         return STATUS_OK;
     if (needs[purpose].reads_jobs)
         status = view_count_rows(request, view);
-    if (status == STATUS_OK && needs[purpose].reads_queue)
-        status = view_read_queue(request, view);
     return status;
 }

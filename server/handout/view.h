@@ -8,6 +8,7 @@
 #include "server/base/status.h"
 #include "server/policy/dispatch/host_view.h"
 
+struct answer_job;
 struct request;
 
 /* What a view is for; a table in view.c says what each purpose needs. */
@@ -23,6 +24,16 @@ enum view_purpose {
  * VIEW_ANSWER; after STATUS_NO_MEMORY it is good for nothing. */
 MUST_CHECK enum status view_read(struct request *request, enum view_purpose purpose,
                                  struct host_view *ret_view);
+
+/* The queue of the host, for the deadline simulation: to be called before jobs are judged, with the
+ * largest of their memory bounds (bytes). Where all jobs fit into memory, none of it is simulated;
+ * where they may not, what the host's own jobs take is read, and the simulation made anew once.
+ * Leaves view->workload NULL when the simulation is turned off. */
+MUST_CHECK enum status view_read_queue(struct request *request, struct host_view *view,
+                                       double largest_memory);
+
+/* Bytes that a job of the answer counts in the simulation. */
+double view_memory_of(const struct host_view *view, const struct answer_job *job);
 
 /* Seconds added to stored deadlines. */
 int64_t view_grace_period(const struct config *config);

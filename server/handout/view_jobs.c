@@ -20,6 +20,7 @@
 #include "server/project/catalog.h"
 #include "server/reply/answer.h"
 #include "server/rpc/in_progress.h"
+#include "server/rpc/memory_peaks.h"
 #include "server/rpc/request.h"
 
 #include "server/base/banned.h"
@@ -217,6 +218,7 @@ static struct own_job own_job_of(const struct request *request, const struct hos
         own.job.resource = option->resource;
         own.job.instances = option->usage.coproc_count;
     }
+    own.job.memory = memory_counted(view, option, row->workunit.rsc_memory_bound);
     own.job.wall_time = estimate_wall_time(
         row->workunit.rsc_fpops_est, flops,
         own.job.resource == RESOURCE_CPU ? view->availability.cpu : view->availability.gpu,
@@ -249,7 +251,35 @@ static enum status read_own(struct request *request, const struct host_view *vie
     return STATUS_OK;
 }
 
-/* Resent jobs and aborts of the answer. */
+double view_memory_of(const struct host_view *view, const struct answer_job *job)
+{
+    const struct version_option *option =
+        version_option_of(&view->options, job->version, job->anonymous);
+
+    return memory_counted(view, option, job->rsc_memory_bound);
+}
+
+/* What jobs of each version took of memory on this host. */
+static enum status read_memory(struct request *request, struct host_view *view)
+{
+    const struct memory_peak *peaks = NULL;
+    size_t count = 0;
+    enum status status = memory_peaks(request, &peaks, &count);
+
+    if (status != STATUS_OK || !budget_spend(&request->visit.budget, view->options.count * count))
+        return status;
+    for (size_t i = 0; i < view->options.count; i++) {
+        struct version_option *option = &view->options.items[i];
+
+        for (size_t j = 0; j < count; j++)
+            if (peaks[j].app_version_id == option->app_version_id &&
+                peaks[j].appid == option->app->id)
+                option->memory_peak = peaks[j].bytes;
+    }
+    return STATUS_OK;
+}
+
+/* Resent jobs and aborts of the answer: what is new in it is not yet queued. */
 static bool read_answer(struct request *request, const struct host_view *view,
                         struct workload_facts *facts)
 {
@@ -265,9 +295,9 @@ static bool read_answer(struct request *request, const struct host_view *view,
                                  .instances = job->usage.coproc_count,
                                  .cpus = job->usage.avg_ncpus,
                                  .wall_time = job->wall_time};
-        if (job->app->non_cpu_intensive == 0)
-            resent[facts->resent_count++] =
-                workload_job(&use, (double)job->report_deadline - view->now);
+        if (job->is_resent && job->app->non_cpu_intensive == 0)
+            resent[facts->resent_count++] = workload_job(
+                &use, (double)job->report_deadline - view->now, view_memory_of(view, job));
     }
     for (const struct text_item *item = answer->aborts.first; item != NULL; item = item->next)
         aborted[facts->aborted_count++] = item->text;
@@ -276,7 +306,14 @@ static bool read_answer(struct request *request, const struct host_view *view,
     return true;
 }
 
-enum status view_read_queue(struct request *request, struct host_view *view)
+/* Where the list of the client says nothing of what jobs take of memory. */
+static bool needs_own(const struct request *request, const struct host_view *view)
+{
+    return request->visit.plan.queue_needs_rows ||
+           (view->simulates_memory && request->config->workload_sim && view->in_progress_total > 0);
+}
+
+static enum status make_queue(struct request *request, struct host_view *view)
 {
     const struct config *config = request->config;
     struct workload_facts facts = {
@@ -286,14 +323,13 @@ enum status view_read_queue(struct request *request, struct host_view *view)
         .now = view->now,
         .ignore_overdue = config->edf_ignore_overdue * DAY,
         .connection_period = request->visit.prefs.work_buf_min_days * DAY,
+        .memory = view->simulates_memory ? view->memory : 0,
         .ignores_list = !config->workload_sim,
         .jobs_max = (size_t)view->limits.reply + ASSIGNED_SPARE,
         .budget = &request->visit.budget,
     };
 
-    if (config->ignore_delay_bound)
-        return STATUS_OK;
-    if (request->visit.plan.queue_needs_rows) {
+    if (needs_own(request, view)) {
         enum status status = read_own(request, view, &facts);
         if (status != STATUS_OK)
             return status;
@@ -302,4 +338,19 @@ enum status view_read_queue(struct request *request, struct host_view *view)
         return STATUS_NO_MEMORY;
     view->workload = workload_make(request->arena, &facts);
     return view->workload != NULL ? STATUS_OK : STATUS_NO_MEMORY;
+}
+
+enum status view_read_queue(struct request *request, struct host_view *view, double largest_memory)
+{
+    bool has_memory = view->simulates_memory;
+    enum status status = STATUS_OK;
+
+    if (request->config->ignore_delay_bound)
+        return STATUS_OK;
+    view->simulates_memory = has_memory || memory_may_run_short(view, largest_memory);
+    if (view->workload != NULL && view->simulates_memory == has_memory)
+        return STATUS_OK;
+    if (view->simulates_memory && !view->memory_is_strict)
+        status = read_memory(request, view);
+    return status == STATUS_OK ? make_queue(request, view) : status;
 }

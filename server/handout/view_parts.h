@@ -22,8 +22,5 @@ void view_count_listed(struct request *request, struct host_view *view);
 /* Raises these counts to what the database knows, where a limit hangs on them, and finds out which
  * always-on apps have their job. */
 MUST_CHECK enum status view_count_rows(struct request *request, struct host_view *view);
-/* Sets view->workload from the request, the answer so far (resent jobs, aborts) and, where they are
- * needed, the rows; leaves it NULL when the simulation is turned off. */
-MUST_CHECK enum status view_read_queue(struct request *request, struct host_view *view);
 
 #endif

@@ -208,6 +208,9 @@ static enum status read_known(struct text lines, struct arena *arena,
         status = read_rows(&record_in_progress, lines, arena, &record->in_progress,
                            &record->in_progress_count, failure);
     if (status == STATUS_OK)
+        status = read_rows(&record_memory_peaks, lines, arena, &record->memory_peaks,
+                           &record->memory_peak_count, failure);
+    if (status == STATUS_OK)
         status = read_texts("abort", lines, arena, &record->aborts, &record->abort_count, failure);
     if (status == STATUS_OK)
         status = read_rows(&record_unsent_jobs, lines, arena, &record->unsent,

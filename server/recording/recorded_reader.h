@@ -35,6 +35,8 @@ struct recorded_request {
     struct project_preferences project_prefs;
     struct host_job *in_progress; /* result.id: the place, from 1; workunit.id 0: it is gone */
     size_t in_progress_count;
+    struct memory_peak *memory_peaks;
+    size_t memory_peak_count;
     struct text *aborts; /* names */
     size_t abort_count;
     struct record_unsent *unsent;

@@ -93,6 +93,8 @@ static void add_known(struct buffer *text, const struct digest_secret *secret,
         buffer_add_element(text, 0, "no_resource",
                            text_from(anonymous_type(secret, project->no_resources[i]).text));
     add_in_progress(text, secret, visit);
+    for (size_t i = 0; i < visit->memory_peak_count; i++)
+        record_row_write(text, &record_memory_peaks, &visit->memory_peaks[i]);
     for (const struct text_item *item = visit->answer.aborts.first; item != NULL; item = item->next)
         add_pseudonym(text, secret, "abort", item->text);
 }
@@ -209,6 +211,7 @@ static void add_job(struct buffer *text, const struct digest_secret *secret,
         .avg_ncpus = job->usage.avg_ncpus,
         .coproc_count = job->usage.coproc_count,
         .wall_time = job->wall_time,
+        .rsc_memory_bound = job->rsc_memory_bound,
         .rsc_disk_bound = job->rsc_disk_bound,
         .report_deadline = job->report_deadline,
     };

@@ -108,16 +108,24 @@ static const struct record_column record_in_progress_columns[] = {
     COLUMN(host_job, result.name),
     COLUMN(host_job, workunit.id),
     COLUMN(host_job, workunit.rsc_fpops_est),
+    COLUMN(host_job, workunit.rsc_memory_bound),
 };
 TABLE(record_in_progress, "job_in_progress", host_job);
 
+static const struct record_column record_memory_peaks_columns[] = {
+    COLUMN(memory_peak, appid),
+    COLUMN(memory_peak, app_version_id),
+    COLUMN(memory_peak, bytes),
+};
+TABLE(record_memory_peaks, "memory_peak", memory_peak);
+
 static const struct record_column record_jobs_columns[] = {
-    COLUMN(record_job, appid),           COLUMN(record_job, app_version_id),
-    COLUMN(record_job, is_resent),       COLUMN(record_job, is_assigned),
-    COLUMN(record_job, place),           COLUMN(record_job, coproc_type),
-    COLUMN(record_job, avg_ncpus),       COLUMN(record_job, coproc_count),
-    COLUMN(record_job, wall_time),       COLUMN(record_job, rsc_disk_bound),
-    COLUMN(record_job, report_deadline),
+    COLUMN(record_job, appid),          COLUMN(record_job, app_version_id),
+    COLUMN(record_job, is_resent),      COLUMN(record_job, is_assigned),
+    COLUMN(record_job, place),          COLUMN(record_job, coproc_type),
+    COLUMN(record_job, avg_ncpus),      COLUMN(record_job, coproc_count),
+    COLUMN(record_job, wall_time),      COLUMN(record_job, rsc_memory_bound),
+    COLUMN(record_job, rsc_disk_bound), COLUMN(record_job, report_deadline),
 };
 TABLE(record_jobs, "job", record_job);
 

@@ -17,7 +17,7 @@ struct buffer;
 
 /* What a reader has to know to understand a recording; raised when what stands there changes its
  * meaning. */
-enum { RECORD_FORMAT = 2 };
+enum { RECORD_FORMAT = 3 };
 
 struct record_column {
     const char *name; /* for messages about bad ones */
@@ -61,6 +61,7 @@ struct record_job {
     struct text coproc_type;
     double avg_ncpus, coproc_count;
     double wall_time;        /* s */
+    double rsc_memory_bound; /* bytes, as sent */
     double rsc_disk_bound;   /* bytes */
     int64_t report_deadline; /* epoch */
 };
@@ -82,6 +83,7 @@ extern const struct record_table record_version_changes; /* struct host_app_vers
 extern const struct record_table record_globals;         /* struct global_preferences */
 extern const struct record_table record_projects;        /* struct project_preferences */
 extern const struct record_table record_in_progress;     /* struct host_job */
+extern const struct record_table record_memory_peaks;    /* struct memory_peak */
 extern const struct record_table record_jobs;
 extern const struct record_table record_unsent_jobs;
 extern const struct record_table record_benchmarks; /* struct benchmarks */

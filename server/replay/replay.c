@@ -200,6 +200,7 @@ static bool set_answer(struct request *request, const struct recorded_request *r
                       .coproc_type = job->coproc_type,
                       .coproc_count = job->coproc_count},
             .wall_time = job->wall_time,
+            .rsc_memory_bound = job->rsc_memory_bound,
             .rsc_disk_bound = job->rsc_disk_bound,
         };
         request->visit.resent += job->is_resent;
@@ -226,6 +227,8 @@ static bool set_host(struct request *request, const struct recorded_request *rec
     visit->project_prefs = record->project_prefs;
     visit->versions = record->versions;
     visit->version_count = record->version_count;
+    visit->memory_peaks = record->memory_peaks;
+    visit->memory_peak_count = record->memory_peak_count;
     visit->version_changes = record->changes;
     visit->version_change_count = visit->version_change_capacity = record->change_count;
     return set_in_progress(request, record) && set_answer(request, record);

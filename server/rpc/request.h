@@ -125,6 +125,9 @@ struct visit {
     bool in_progress_is_read;
     struct host_job *in_progress_jobs; /* the same with their workunits, if they were read too */
     bool in_progress_has_jobs;
+    struct memory_peak *memory_peaks; /* what memory_peaks.h has read */
+    size_t memory_peak_count;
+    bool memory_peaks_are_read;
 
     /* resend, select */
     size_t resent;

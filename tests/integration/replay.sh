@@ -116,7 +116,7 @@ mkdir "$work/damaged"
     sed '/^<head>/s/[0-9]/x/' "$project"/recorded_requests/*.recorded | awk '/^<recorded>/ { n++ } n < 6'
     echo "<recorded>"
     cat "$project"/recorded_requests/*.recorded
-    printf '<recorded>\n<format>2</format>\n<und'
+    printf '<recorded>\n<format>3</format>\n<und'
 } >"$work/damaged/1.recorded"
 replay --tsv "$work/damaged"
 claim "what is whole is read" test "$(figure control $requests)" = "$put"

@@ -67,7 +67,9 @@ struct db_fake {
     struct message_from_host from_host[FAKE_MESSAGES];
     size_t from_host_count;
     struct text global_prefs, cross_project_id;
-    size_t in_progress_most;        /* rows that were asked for at most */
+    size_t in_progress_most;          /* rows that were asked for at most */
+    struct memory_peak *memory_peaks; /* of the host */
+    size_t memory_peak_count;
     struct counted_results counted; /* whose results a lock or a look has counted */
 };
 extern struct db_fake db_fake;

@@ -118,6 +118,15 @@ enum status db_results_in_progress(struct db *db, struct arena *in, int64_t host
     return CALL(hostid);
 }
 
+enum status db_host_memory_peaks(struct db *db, struct arena *in, int64_t hostid, size_t most,
+                                 struct memory_peak **ret_peaks, size_t *ret_count)
+{
+    (void)in, (void)most;
+    *ret_peaks = db_fake.memory_peaks;
+    *ret_count = db_fake.memory_peak_count;
+    return CALL(hostid);
+}
+
 enum status db_jobs_in_progress(struct db *db, struct arena *in, int64_t hostid, size_t most,
                                 struct host_job **ret_jobs, size_t *ret_count)
 {

@@ -61,14 +61,16 @@ static void run_until(struct edf_slow *slow, double until, double *left)
     }
     while (unfinished > 0 && time < until) {
         double coproc_cpus = 0, cpu_jobs = 0, used[RESOURCES_MAX] = {0}, next = INFINITY;
+        double memory = 0;
 
         for (size_t at = 0; at < slow->count; at++) {
             size_t i = order[at];
             const struct edf_job *job = &slow->jobs[i];
             double cpus = fmin(job->cpus, capacity);
+            double bytes = slow->host.memory > 0 ? fmin(job->memory, slow->host.memory) : 0;
 
             runs[i] = false;
-            if (is_done[i])
+            if (is_done[i] || memory + bytes > slow->host.memory)
                 continue;
             if (job->resource != RESOURCE_CPU) {
                 double count = slow->host.counts[job->resource];
@@ -85,6 +87,7 @@ static void run_until(struct edf_slow *slow, double until, double *left)
                 cpu_jobs += cpus;
             }
             runs[i] = true;
+            memory += bytes;
             next = fmin(next, left[i]);
         }
         next = fmin(next, until - time);
@@ -166,6 +169,48 @@ void edf_random_host(struct random *random, struct edf_host *ret_host)
     ret_host->counts[RESOURCE_CPU] = cpus[below(random, sizeof(cpus) / sizeof(cpus[0]))];
     for (size_t i = 1; i < ret_host->resource_count; i++)
         ret_host->counts[i] = (double)(1 + below(random, 4));
+}
+
+enum { MEMORY_UNITS = 24 };
+
+/* On half of the hosts memory matters. */
+static void random_memory(struct random *random, struct edf_host *host)
+{
+    if (below(random, 2) == 0)
+        host->memory = MEMORY_UNITS * 1e9;
+}
+
+/* What jobs of a workload take of it: mostly the same, or nothing, as others' jobs; seldom
+ * anything, up to more than there is. */
+struct memory_kind {
+    double usual;
+    bool is_for_coprocs, is_mixed;
+};
+
+static struct memory_kind random_memory_kind(struct random *random)
+{
+    return (struct memory_kind){.usual = 1e9 * (double)(1 + below(random, MEMORY_UNITS)),
+                                .is_for_coprocs = below(random, 3) == 0,
+                                .is_mixed = below(random, 3) > 0};
+}
+
+static void take_memory(struct random *random, const struct memory_kind *kind, struct edf_job *job)
+{
+    if (job->resource != RESOURCE_CPU && !kind->is_for_coprocs)
+        return;
+    job->memory = kind->usual;
+    if (!kind->is_mixed)
+        return;
+    switch (below(random, 4)) {
+    case 0:
+        job->memory = 0;
+        break;
+    case 1:
+        job->memory = 1e9 * (double)below(random, MEMORY_UNITS + 4);
+        break;
+    default:
+        break;
+    }
 }
 
 /* Quarters of a second, so that sums are exact in both. */
@@ -314,12 +359,17 @@ static const char *compare(struct arena *arena, uint64_t seed, enum queue_kind k
     struct edf_job listed[EDF_SLOW_MAX];
     size_t count = below(&random, most[kind]), tries = 1 + below(&random, 12);
     struct budget budget = {0};
+    struct memory_kind memory;
     struct edf_slow slow;
     struct edf_host host;
     struct edf *edf;
 
     edf_random_host(&random, &host);
     random_queue(&random, &host, kind, listed, count);
+    random_memory(&random, &host);
+    memory = random_memory_kind(&random);
+    for (size_t i = 0; i < count; i++)
+        take_memory(&random, &memory, &listed[i]);
     edf_slow_begin(&slow, &host, listed, count);
     arena_reset(arena);
     edf = edf_create(arena, &host, listed, count, tries, &budget);
@@ -331,6 +381,7 @@ static const char *compare(struct arena *arena, uint64_t seed, enum queue_kind k
         bool may;
 
         random_candidate(&random, &host, kind, &job);
+        take_memory(&random, &memory, &job);
         may = edf_slow_try(&slow, &job);
         if ((edf_try(edf, &job, &reason) == EDF_IN_TIME) != may) {
             snprintf(words, size, "seed %llu, candidate %zu: %s by definition",
@@ -376,6 +427,7 @@ static const char *serve(struct arena *arena, struct random *random, struct edf_
 {
     size_t offers = below(random, 8);
     struct edf_job listed[EDF_SLOW_MAX];
+    struct memory_kind memory = random_memory_kind(random);
     struct edf_reason reason;
     struct budget budget = {0};
     struct edf *edf;
@@ -388,6 +440,7 @@ static const char *serve(struct arena *arena, struct random *random, struct edf_
         struct edf_job job;
 
         edf_random_job(random, &slow->host, &job);
+        take_memory(random, &memory, &job);
         if (edf_try(edf, &job, &reason) != EDF_IN_TIME)
             continue;
         edf_take(edf, &job);
@@ -413,6 +466,7 @@ const char *edf_check_promise(struct arena *arena, uint64_t seed, char *words, s
     double left[EDF_SLOW_MAX];
 
     edf_random_host(&random, &slow.host);
+    random_memory(&random, &slow.host);
     for (size_t request = 0; request < 5; request++) {
         double pause = 900 * (double)below(&random, 8);
         const char *wrong = serve(arena, &random, &slow, words, size);

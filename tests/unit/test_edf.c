@@ -514,6 +514,45 @@ static void agrees_on_hostile_queues(void **state)
         fail_msg("%s", wrong);
 }
 
+/* 4 CPUs, 25 GB. */
+static size_t jobs_that_fit(struct arena *arena, double memory, double bytes, double due,
+                            const struct edf_job *listed, size_t count)
+{
+    struct edf_host host = {.counts = {4}, .resource_count = 1, .memory = memory};
+    struct edf_job job = {.wall_time = 72000, .deadline = due, .cpus = 1, .memory = bytes};
+    struct budget spent = {0};
+    struct edf_reason reason;
+    struct edf *edf = edf_create(arena, &host, listed, count, 20, &spent);
+    size_t taken = 0;
+
+    assert_non_null(edf);
+    while (taken < 20 && edf_try(edf, &job, &reason) == EDF_IN_TIME) {
+        edf_take(edf, &job);
+        taken++;
+    }
+    return taken;
+}
+
+static void jobs_run_beside_each_other_as_memory_allows(void **state)
+{
+    const struct edf_job other = {.wall_time = 72000, .deadline = 72000, .cpus = 1};
+    struct edf_job own = other, wide = other;
+
+    own.memory = 14e9;
+    wide.memory = 60e9;
+    assert_int_equal(jobs_that_fit(*state, 25e9, 14e9, 86400, NULL, 0), 1);
+    assert_int_equal(jobs_that_fit(*state, 25e9, 14e9, 172800, NULL, 0), 2);
+    assert_int_equal(jobs_that_fit(*state, 25e9, 12.5e9, 86400, NULL, 0), 2); /* to the byte */
+    assert_int_equal(jobs_that_fit(*state, 25e9, 12.5e9 + 4096, 86400, NULL, 0), 1);
+    assert_int_equal(jobs_that_fit(*state, 25e9, 2e9, 86400, NULL, 0), 4);
+    assert_int_equal(jobs_that_fit(*state, 0, 14e9, 86400, NULL, 0), 4); /* it does not matter */
+    assert_int_equal(jobs_that_fit(*state, 25e9, 14e9, 86400, &other, 1), 1);
+    assert_int_equal(jobs_that_fit(*state, 25e9, 14e9, 86400, &own, 1), 0);
+    assert_int_equal(jobs_that_fit(*state, 25e9, 11e9, 86400, &own, 1), 1);
+    assert_int_equal(jobs_that_fit(*state, 25e9, 1e9, 86400, &wide, 1), 0); /* it takes all */
+    assert_int_equal(jobs_that_fit(*state, 25e9, 0, 86400, &wide, 1), 3);
+}
+
 static void keeps_its_promise_over_requests(void **state)
 {
     char words[200];
@@ -580,6 +619,8 @@ int main(int count, char **words)
         cmocka_unit_test_setup_teardown(agrees_on_long_queues, make_arena, drop_arena),
         cmocka_unit_test_setup_teardown(agrees_on_hostile_queues, make_arena, drop_arena),
         cmocka_unit_test_setup_teardown(keeps_its_promise_over_requests, make_arena, drop_arena),
+        cmocka_unit_test_setup_teardown(jobs_run_beside_each_other_as_memory_allows, make_arena,
+                                        drop_arena),
     };
 
     if (count > 1)

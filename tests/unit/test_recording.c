@@ -140,7 +140,7 @@ static void a_record_is_whole_private_and_without_numbers_of_people(void **state
     text = content(0);
     assert_true(text_starts(text, TEXT("<circumstances>\n<key>")));
     assert_int_equal(count_of(text, "<circumstances>\n"), 1);
-    assert_int_equal(count_of(text, "<recorded>\n<format>2</format>\n"), 2);
+    assert_int_equal(count_of(text, "<recorded>\n<format>3</format>\n"), 2);
     assert_true(text_ends(text, TEXT("</recorded>\n")));
     assert_false(text_contains(text, TEXT("4242")));
     assert_false(text_contains(text, request.message.authenticator));

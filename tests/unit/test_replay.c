@@ -302,7 +302,7 @@ static struct text record_text(void)
                                                 .target_nresults = 1}};
     struct buffer text = buffer_in(arena);
 
-    buffer_add_string(&text, "<format>2</format>\n<under>0123456789abcdef</under>\n"
+    buffer_add_string(&text, "<format>3</format>\n<under>0123456789abcdef</under>\n"
                              "<host>x1</host>\n<user>x2</user>\n");
     record_row_write(&text, &record_heads, &head);
     record_row_write(&text, &record_hosts, &host);

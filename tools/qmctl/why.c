@@ -20,6 +20,7 @@
 #include "tools/qmctl/why_parts.h"
 
 #include <inttypes.h>
+#include <math.h>
 
 #include "server/base/banned.h"
 
@@ -116,6 +117,8 @@ static enum status walk(struct question *question)
     if (status != STATUS_OK)
         return status;
     status = view_read(request, VIEW_SELECT, &question->view);
+    if (status == STATUS_OK) /* whatever jobs take of memory */
+        status = view_read_queue(request, &question->view, INFINITY);
     if (status != STATUS_OK)
         return session_db_failed(question->session, status, "what the host has");
     if (!tally_begin(&question->view, request->arena, (size_t)question->view.limits.reply,

@@ -362,7 +362,9 @@ static bool meets_deadline(struct job_question *question)
 
     if (question->view->config->ignore_delay_bound)
         return true;
-    asked = workload_job(&job->use, (double)job->delay_bound);
+    asked =
+        workload_job(&job->use, (double)job->delay_bound,
+                     memory_counted(question->view, job->option, job->workunit->rsc_memory_bound));
     asked.wall_time *= deadline_margin(question->view->config, job->option);
     answer = workload_try(question->view->workload, &asked, skips_connection(question), &reason);
     if (answer != WORKLOAD_IN_TIME && job->delay_bound != full_delay_bound(question)) {

@@ -2,6 +2,8 @@
 /* Facts that several checks ask for, from a host's figures and its volunteer's preferences. */
 #include "server/policy/dispatch/host_view.h"
 
+#include "server/parse/client_age.h"
+
 #include <math.h>
 
 #include "server/base/banned.h"
@@ -15,6 +17,7 @@ bool id_list_has(struct id_list list, int64_t id)
 }
 
 #define MEMORY_DEFAULT 64e6
+#define NARROWEST      1e-3 /* of a processor; nothing takes less but what takes none */
 
 double memory_usable(double m_nbytes, const struct global_preferences *preferences)
 {
@@ -25,6 +28,50 @@ double memory_usable(double m_nbytes, const struct global_preferences *preferenc
     if (busy > 0 && idle > 0)
         bytes *= fmin(1, fmax(busy, idle));
     return bytes;
+}
+
+bool memory_is_strict(const struct config *config, int64_t client_version)
+{
+    return config->strict_memory_bound && client_version >= CLIENT_READS_STRICT_MEMORY_BOUND;
+}
+
+/* How many jobs of this project's versions can run beside each other. */
+static double jobs_at_once(const struct host_view *view)
+{
+    double narrowest[RESOURCES_MAX], most = 1; /* one more may begin on CPUs in part taken */
+
+    for (size_t i = 0; i < view->asked.resource_count; i++)
+        narrowest[i] = 1;
+    for (size_t i = 0; i < view->options.count; i++) {
+        const struct version_option *option = &view->options.items[i];
+        double width =
+            option->resource == RESOURCE_CPU ? option->usage.avg_ncpus : option->usage.coproc_count;
+
+        if (option->is_fit && option->resource < view->asked.resource_count)
+            narrowest[option->resource] = fmin(narrowest[option->resource], width);
+    }
+    for (size_t i = 0; i < view->asked.resource_count; i++)
+        most += view->asked.resources[i].count / fmax(narrowest[i], NARROWEST);
+    return most;
+}
+
+bool memory_may_run_short(const struct host_view *view, double largest)
+{
+    double jobs = (double)view->in_progress_total + (double)view->limits.reply;
+
+    return largest * jobs > view->memory && largest * fmin(jobs, jobs_at_once(view)) > view->memory;
+}
+
+double memory_counted(const struct host_view *view, const struct version_option *option,
+                      double bound)
+{
+    if (!view->simulates_memory)
+        return 0;
+    if (option == NULL)
+        return bound;
+    if (option->memory_peak > 0 && !view->memory_is_strict)
+        return option->memory_peak;
+    return option->memory > 0 ? option->memory : bound;
 }
 
 bool resource_is_excluded(const struct project_preferences *project, size_t resource,

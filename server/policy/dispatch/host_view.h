@@ -46,6 +46,8 @@ struct host_view {
     bool is_backup;           /* its user gives this project idle processors only */
     bool only_assigned;       /* the account gets assigned jobs only (user.seti_id) */
     double memory;            /* bytes that jobs may use */
+    bool simulates_memory;    /* jobs may not all fit into it: see memory_may_run_short */
+    bool memory_is_strict;    /* see the function */
     double memory_32bit;      /* bytes that a job of 32 bits may use: memory_of_32bit */
     struct disk_space space;
     bool is_above_disk_share; /* the project uses more of the disk than its share */
@@ -73,6 +75,15 @@ struct host_view {
 
 /* Bytes that jobs may use of a host's memory. */
 double memory_usable(double m_nbytes, const struct global_preferences *preferences);
+/* Whether the client holds each job to its bound, so that nothing else counts. */
+bool memory_is_strict(const struct config *config, int64_t client_version);
+/* Whether this project's jobs that run at a time may need more than that: as many as the host can
+ * run or may have, of `largest` bytes each. */
+bool memory_may_run_short(const struct host_view *view, double largest);
+/* Bytes that a job counts in the deadline simulation, as its client counts it (policy(7) 8.1): its
+ * bound, or what jobs of the version took here. `option` NULL: the version is not known. */
+double memory_counted(const struct host_view *view, const struct version_option *option,
+                      double bound);
 /* Whether a resource type is excluded by the user. */
 bool resource_is_excluded(const struct project_preferences *project, size_t resource,
                           struct text type);

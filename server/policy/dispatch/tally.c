@@ -51,7 +51,7 @@ double deadline_margin(const struct config *config, const struct version_option 
 void tally_take_use(struct tally *tally, const struct tally_use *use)
 {
     size_t resource = use->use.resource;
-    struct edf_job job = workload_job(&use->use, use->deadline);
+    struct edf_job job = workload_job(&use->use, use->deadline, use->memory);
 
     job.wall_time *= use->margin;
     if (!use->is_always_on) {
@@ -77,13 +77,15 @@ void tally_take_use(struct tally *tally, const struct tally_use *use)
 
 void tally_take(struct tally *tally, const struct host_view *view, const struct job *job)
 {
-    const struct tally_use use = {.use = job->use,
-                                  .workunitid = job->workunit->id,
-                                  .appid = job->app->id,
-                                  .disk = job->workunit->rsc_disk_bound,
-                                  .deadline = (double)job->delay_bound,
-                                  .margin = deadline_margin(view->config, job->option),
-                                  .is_always_on = job->app->non_cpu_intensive != 0};
+    const struct tally_use use = {
+        .use = job->use,
+        .workunitid = job->workunit->id,
+        .appid = job->app->id,
+        .disk = job->workunit->rsc_disk_bound,
+        .memory = memory_counted(view, job->option, job->workunit->rsc_memory_bound),
+        .deadline = (double)job->delay_bound,
+        .margin = deadline_margin(view->config, job->option),
+        .is_always_on = job->app->non_cpu_intensive != 0};
 
     tally_take_use(tally, &use);
     tally->option_jobs[version_counter(&view->options, job->option)]++;

@@ -39,7 +39,8 @@ void tally_take(struct tally *tally, const struct host_view *view, const struct 
 struct tally_use {
     struct amount_use use;
     int64_t workunitid, appid;
-    double disk; /* bytes */
+    double disk;   /* bytes */
+    double memory; /* bytes, as memory_counted says */
     bool is_always_on;
     bool is_queued;  /* resent: part of the workload from the beginning */
     double deadline; /* s from now */

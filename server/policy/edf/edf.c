@@ -25,6 +25,7 @@
 #define WALL_TIME_MAX 1e9  /* s */
 #define DEADLINE_MAX  1e12 /* s */
 #define INSTANCES_MAX 1e5
+#define PAGES_MAX     4e9 /* fits 32 bits */
 #define CHOSEN_SPARE  1e3 /* us that a new job may end after its deadline */
 #define LISTED_SPARE  1e6 /* us by which a listed job may become later */
 
@@ -71,6 +72,11 @@ static int64_t millionths(double value)
     return whole(between(value, 0, INSTANCES_MAX) * EDF_UNIT);
 }
 
+static int64_t pages(double bytes)
+{
+    return (int64_t)between(bytes / EDF_PAGE, 0, PAGES_MAX);
+}
+
 static int64_t at_most(int64_t value, int64_t most)
 {
     return value < most ? value : most;
@@ -94,10 +100,12 @@ static struct edf_need need_of(const struct edf_shape *shape, const struct edf_j
     struct edf_need need = {.wall_time =
                                 (double)whole(between(job->wall_time, 0, WALL_TIME_MAX) * US),
                             .cpus = at_most(millionths(job->cpus), shape->cpus),
-                            .type = job->resource};
+                            .type = (uint32_t)job->resource};
 
     if (job->resource != RESOURCE_CPU)
         need.count = at_most(millionths(job->instances), shape->counts[job->resource]);
+    if (shape->memory > 0)
+        need.memory = (uint32_t)at_most(pages(job->memory), shape->memory);
     return need;
 }
 
@@ -203,6 +211,7 @@ struct edf *edf_create(struct arena *arena, const struct edf_host *host,
     struct edf_shape shape = {
         .cpus = millionths(floor(between(host->counts[RESOURCE_CPU], 1, INSTANCES_MAX))),
         .types = host->resource_count < RESOURCES_MAX ? host->resource_count : RESOURCES_MAX,
+        .memory = pages(host->memory),
     };
 
     for (size_t type = 1; type < shape.types; type++)
@@ -244,7 +253,7 @@ static bool is_no_easier(const struct edf *edf, const struct refused *refused,
     bool is_here = is_now && place == refused->place && entry->deadline <= refused->deadline;
 
     if (refused->need.type != need->type || refused->need.cpus != need->cpus ||
-        refused->need.count != need->count || !is_longer)
+        refused->need.count != need->count || refused->need.memory != need->memory || !is_longer)
         return false;
     if (is_here && (refused->verdict == EDF_LATE || need->wall_time == refused->need.wall_time))
         return true;
@@ -355,7 +364,7 @@ static enum edf_verdict judge(struct edf *edf, const struct edf_entry *entry, si
     struct edf_queue *queue = &edf->queue;
     struct edf_group *group = edf_queue_group(queue, &entry->need);
     bool may_burden = entry->need.type != RESOURCE_CPU && edf_shape_burden(&queue->shape) > 0;
-    double amount = edf_queue_amount(&entry->need);
+    double amount = edf_queue_amount(queue, &entry->need);
     size_t until = edf_queue_until(group, place, amount);
     enum edf_verdict verdict;
     double finish;

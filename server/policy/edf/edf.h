@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* The deadline simulation: whether a host can run one job more without being late with it or
  * later with any other (rule B, policy(7) 8.3). A host runs its jobs by deadline, coprocessor jobs
- * before CPU jobs, and one that does not fit is passed over; a job of an earlier deadline
- * interrupts. Pure. Times in this interface are in s from now.
+ * before CPU jobs, and one that does not fit is passed over, for want of processors or of memory; a
+ * job of an earlier deadline interrupts. Pure. Times in this interface are in s from now.
  *
  * The way of a question through the files: `workload` makes jobs of what a client lists. `edf`
  * sorts them by deadline, and for a candidate finds the place between them. `edf_queue` knows what
@@ -26,6 +26,7 @@ struct budget;
 struct edf_host {
     double counts[RESOURCES_MAX]; /* instances by resource; those of the CPU: usable ones */
     size_t resource_count;
+    double memory; /* bytes that jobs may use; 0: no matter */
 };
 
 struct edf_job {
@@ -34,6 +35,7 @@ struct edf_job {
     double cpus;      /* of a coprocessor job: its CPU part */
     size_t resource;  /* RESOURCE_CPU; at least resource_count: the host lacks it */
     double instances; /* of its coprocessor */
+    double memory;    /* bytes while it runs; 0: none, or not known */
 };
 
 enum edf_verdict {

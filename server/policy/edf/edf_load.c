@@ -35,7 +35,7 @@ struct demand {
 };
 
 struct laying {
-    struct demand demands[2];
+    struct demand demands[3];
     size_t rows;      /* demands */
     bool takes_none;  /* it runs and takes nothing */
     double left, end; /* us; end: once it is known */
@@ -249,6 +249,7 @@ bool edf_load_read(struct edf_load *load, struct arena *arena, const struct edf_
     size_t first = 0, count;
 
     load->rows = from->rows;
+    load->memory = from->memory;
     load->floor = edf_shape_floor(shape);
     load->leaves.count = load->inner.count = load->height = load->root = 0;
     *work += (1 + load->rows) * (from->count + EDF_FAN);
@@ -298,10 +299,17 @@ static bool is_like_last(const struct edf_profile *profile, const int64_t *free)
     return true;
 }
 
+/* While CPU jobs are laid: whether there is a row of what of the CPUs they have left. */
+static bool has_second(const struct edf_load *load)
+{
+    return load->rows - (load->memory > 0) > 1;
+}
+
 struct writing {
     const struct edf_load *load;
     struct edf_profile *profile;
     bool may_skip;
+    bool has_second;  /* what of the CPUs the CPU jobs have left */
     int64_t least[2]; /* that any CPU job needs */
     uint64_t work;
 };
@@ -311,12 +319,12 @@ static void write_leaf(struct writing *writing, uint32_t node, const int64_t *ow
     const struct edf_load *load = writing->load;
     struct edf_profile *profile = writing->profile;
     size_t count = load->leaves.sizes[node], rows = load->rows, first = 0;
-    int64_t free[RESOURCES_MAX];
+    int64_t free[EDF_ROWS_MAX];
 
     if (writing->may_skip && profile->count == 0)
         while (first < count &&
                (row_of(load, load->leaves.low, node, 0)[first] + owed[0] < writing->least[0] ||
-                (rows > 1 &&
+                (writing->has_second &&
                  row_of(load, load->leaves.low, node, 1)[first] + owed[1] < writing->least[1])))
             first++;
     writing->work += (1 + rows) * (count + 2);
@@ -348,7 +356,7 @@ static void write_node(struct writing *writing, size_t level, uint32_t node, con
         return;
     }
     for (size_t i = 0; i < nodes->sizes[node]; i++) {
-        int64_t sums[RESOURCES_MAX];
+        int64_t sums[EDF_ROWS_MAX];
 
         for (size_t row = 0; row < load->rows; row++)
             sums[row] = owed[row] + row_of(load, nodes->owed, node, row)[i];
@@ -359,16 +367,18 @@ static void write_node(struct writing *writing, size_t level, uint32_t node, con
 void edf_load_write(const struct edf_load *load, const struct edf_shape *shape, bool is_of_cpus,
                     struct edf_profile *profile, uint64_t *work)
 {
-    static const int64_t nothing[RESOURCES_MAX] = {0};
+    static const int64_t nothing[EDF_ROWS_MAX] = {0};
     struct writing writing = {.load = load,
                               .profile = profile,
                               .may_skip = is_of_cpus,
+                              .has_second = has_second(load),
                               .least = {shape->cpus_taken[RESOURCE_CPU].least, 1}};
 
-    if (load->rows == 1)
+    if (!has_second(load))
         writing.least[0] = more(writing.least[0], load->floor);
     profile->count = 0;
     profile->rows = load->rows;
+    profile->memory = load->memory;
     if (load->rows == 0) {
         profile->count = load->slots.count;
         memcpy(profile->starts, load->slots.until, profile->count * sizeof(double));
@@ -381,20 +391,24 @@ void edf_load_write(const struct edf_load *load, const struct edf_shape *shape, 
 
 /* --- laying ---------------------------------------------------------------------------------- */
 
+/* Few jobs demand three things: memory, and coprocessors or CPUs that are left. */
 static struct laying laying_of(const struct edf_load *load, const struct edf_need *need)
 {
     struct laying laying = {.demands = {{.takes = need->cpus, .needs = need->cpus}},
                             .rows = 1,
-                            .takes_none = need->cpus == 0 && need->count == 0,
+                            .takes_none = need->cpus == 0 && need->count == 0 && need->memory == 0,
                             .left = need->wall_time};
 
     if (need->type > 0)
         laying.demands[laying.rows++] =
             (struct demand){.row = need->type, .takes = need->count, .needs = need->count};
-    else if (load->rows > 1) /* any CPU that is not in use will do */
+    else if (has_second(load)) /* any CPU that is not in use will do */
         laying.demands[laying.rows++] = (struct demand){.row = 1, .takes = need->cpus, .needs = 1};
     else
         laying.demands[0].needs = more(need->cpus, load->floor);
+    if (need->memory > 0)
+        laying.demands[laying.rows++] =
+            (struct demand){.row = load->memory, .takes = need->memory, .needs = need->memory};
     return laying;
 }
 
@@ -477,8 +491,11 @@ static uint32_t lay_in_leaf(struct edf_load *load, struct laying *laying, uint32
                             double stop)
 {
     const struct demand *one = &laying->demands[0], *two = &laying->demands[laying->rows - 1];
+    const struct demand *three = &laying->demands[1]; /* of few jobs: see laying_of */
+    const bool has_three = laying->rows > 2;
     const int64_t *first = row_of(load, load->leaves.low, leaf, one->row);
     const int64_t *second = row_of(load, load->leaves.low, leaf, two->row);
+    const int64_t *third = row_of(load, load->leaves.low, leaf, three->row);
     const double *starts = starts_of(&load->leaves, leaf);
     uint32_t sibling = NO_NODE;
 
@@ -487,7 +504,8 @@ static uint32_t lay_in_leaf(struct edf_load *load, struct laying *laying, uint32
         size_t count = load->leaves.sizes[leaf], from;
         double reached;
 
-        while (at < count && (first[at] < one->needs || second[at] < two->needs))
+        while (at < count && (first[at] < one->needs || second[at] < two->needs ||
+                              (has_three && third[at] < three->needs)))
             at++;
         if (at == count)
             break;
@@ -496,7 +514,7 @@ static uint32_t lay_in_leaf(struct edf_load *load, struct laying *laying, uint32
         do
             at++;
         while (at < count && starts[at] < laying->end && first[at] >= one->needs &&
-               second[at] >= two->needs);
+               second[at] >= two->needs && (!has_three || third[at] >= three->needs));
         reached = at < count ? starts[at] : stop;
         laying->is_done = reached >= laying->end;
         laying->left -= laying->is_done ? 0 : reached - starts[from];
@@ -548,8 +566,10 @@ static uint32_t lay_in(struct edf_load *load, struct laying *laying, size_t leve
 {
     const struct edf_nodes *nodes = &load->inner;
     const struct demand *one = &laying->demands[0], *two = &laying->demands[laying->rows - 1];
+    const struct demand *three = &laying->demands[1];
+    const bool has_three = laying->rows > 2;
     const double *starts;
-    const int64_t *low_one, *low_two, *high_one, *high_two;
+    const int64_t *low_one, *low_two, *low_three, *high_one, *high_two, *high_three;
     uint32_t sibling = NO_NODE;
     size_t at, size;
 
@@ -558,17 +578,20 @@ static uint32_t lay_in(struct edf_load *load, struct laying *laying, size_t leve
     starts = starts_of(nodes, node);
     low_one = row_of(load, nodes->low, node, one->row);
     low_two = row_of(load, nodes->low, node, two->row);
+    low_three = row_of(load, nodes->low, node, three->row);
     high_one = row_of(load, nodes->high, node, one->row);
     high_two = row_of(load, nodes->high, node, two->row);
+    high_three = row_of(load, nodes->high, node, three->row);
     size = nodes->sizes[node];
     for (at = 0; at < size && !laying->is_done; at++) {
         double end;
 
-        if (high_one[at] < one->needs || high_two[at] < two->needs)
+        if (high_one[at] < one->needs || high_two[at] < two->needs ||
+            (has_three && high_three[at] < three->needs))
             continue;
         end = at + 1 < size ? starts[at + 1] : stop;
         if (end - starts[at] > laying->left || low_one[at] < one->needs ||
-            low_two[at] < two->needs) {
+            low_two[at] < two->needs || (has_three && low_three[at] < three->needs)) {
             sibling = lay_below(load, laying, level, node, at, end); /* the last, if it is new */
             continue;
         }
@@ -584,11 +607,12 @@ static uint32_t lay_in(struct edf_load *load, struct laying *laying, size_t leve
 
 double edf_load_add(struct edf_load *load, const struct edf_need *need, uint64_t *work)
 {
-    struct laying laying = laying_of(load, need);
+    struct laying laying;
     uint32_t added;
 
     if (load->rows == 0)
         return edf_slots_take(&load->slots, need->wall_time, work);
+    laying = laying_of(load, need);
     *work += JOB_COST;
     if (need->wall_time <= 0)
         return 0; /* nothing left to do is done */

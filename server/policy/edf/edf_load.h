@@ -34,6 +34,7 @@ struct edf_nodes {
 struct edf_load {
     size_t rows, room;              /* room: segments */
     size_t rows_room;               /* rows that there is memory for */
+    size_t memory;                  /* the row of the memory that jobs take; 0: there is none */
     int64_t floor;                  /* of the only row: any CPU job needs so much */
     size_t height;                  /* 0: the root is a leaf */
     uint32_t root;                  /* where nothing is laid yet, as it was read in */

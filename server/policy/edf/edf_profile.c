@@ -25,39 +25,57 @@ void edf_profile_clear(struct edf_profile *profile, const struct edf_shape *shap
     profile->free[0] = shape->cpus + EDF_UNIT;
     for (size_t type = 1; type < shape->types; type++)
         profile->free[type * profile->room] = shape->counts[type];
+    profile->memory = shape->memory > 0 ? profile->rows++ : 0;
+    if (profile->memory > 0)
+        profile->free[profile->memory * profile->room] = shape->memory;
+}
+
+/* The free memory, by segment; NULL: it does not matter. */
+static int64_t *memory_of(const struct edf_profile *profile)
+{
+    return profile->memory > 0 ? profile->free + profile->memory * profile->room : NULL;
 }
 
 void edf_profile_turn_to_cpus(struct edf_profile *profile, const struct edf_shape *shape)
 {
+    int64_t *memory = memory_of(profile);
     size_t kept = 0;
 
     if (edf_shape_slots(shape) > 0) {
-        profile->rows = profile->count = 0;
+        profile->rows = profile->count = profile->memory = 0;
         return;
     }
     for (size_t i = 0; i < profile->count; i++) {
         int64_t parts = shape->cpus + EDF_UNIT - profile->free[i];
         int64_t free = edf_shape_cpus_beside(shape, parts);
 
-        if (kept > 0 && profile->free[kept - 1] == free)
+        if (kept > 0 && profile->free[kept - 1] == free &&
+            (memory == NULL || memory[kept - 1] == memory[i]))
             continue;
         profile->starts[kept] = profile->starts[i];
+        if (memory != NULL)
+            memory[kept] = memory[i];
         profile->free[kept++] = free;
     }
     profile->count = kept;
     profile->rows = kept > 1 && edf_shape_has_small(shape) ? 2 : 1;
-    for (size_t i = 0; i < kept && profile->rows > 1; i++)
+    profile->memory = memory != NULL ? profile->rows++ : 0;
+    if (memory != NULL)
+        memmove(memory_of(profile), memory, kept * sizeof(memory[0]));
+    for (size_t i = 0; i < kept && profile->rows - (memory != NULL) > 1; i++)
         profile->free[profile->room + i] = shape->cpus;
 }
 
 bool edf_profile_equal(const struct edf_profile *one, const struct edf_profile *other)
 {
-    if (one->count != other->count || one->rows != other->rows)
+    const int64_t *memory = memory_of(one), *other_memory = memory_of(other);
+
+    if (one->count != other->count || one->rows != other->rows || one->memory != other->memory)
         return false;
     for (size_t i = 0; i < one->count && one->rows > 0; i++)
         if (one->starts[i] != other->starts[i] || one->free[i] != other->free[i])
             return false;
-    return true;
+    return memory == NULL || memcmp(memory, other_memory, one->count * sizeof(memory[0])) == 0;
 }
 
 double edf_profile_kept_away_more(const struct edf_profile *base, const struct edf_profile *other)

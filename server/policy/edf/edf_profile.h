@@ -17,13 +17,14 @@ struct arena;
  * that one nothing runs. Of each there is a row of what is free by segment. For coprocessor jobs:
  * what their CPU parts may take, then each type of coprocessors. For CPU jobs: what they may take;
  * and what of the CPUs they have left, where some take less than a CPU and the difference between
- * the two is not always the same.
+ * the two is not always the same. The last row is of memory, where that matters.
  *
  * Where CPU jobs need no more than one of a number of slots (edf_shape_slots), there are no rows:
  * `starts` are the times until which slots are taken (edf_slots.h). */
 struct edf_profile {
     size_t count, room; /* segments */
     size_t rows;
+    size_t memory;  /* the row of memory; 0: there is none */
     double *starts; /* us */
     int64_t *free;  /* `rows` times `room` */
 };
@@ -34,7 +35,7 @@ bool edf_profile_alloc(struct edf_profile *profile, struct arena *arena, size_t 
 void edf_profile_clear(struct edf_profile *profile, const struct edf_shape *shape);
 /* Turns what coprocessor jobs leave into what CPU jobs may take. */
 void edf_profile_turn_to_cpus(struct edf_profile *profile, const struct edf_shape *shape);
-/* Both as CPU jobs find them before any is laid: only the first row counts. */
+/* Both as CPU jobs find them before any is laid: only the first row counts, and memory. */
 bool edf_profile_equal(const struct edf_profile *one, const struct edf_profile *other);
 /* The most that another such profile ever keeps away more, until any time: millionths times us. */
 double edf_profile_kept_away_more(const struct edf_profile *base, const struct edf_profile *other);

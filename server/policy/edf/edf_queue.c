@@ -8,8 +8,10 @@
  *
  *     level * (limit - wall time) - what those before it take - what coprocessor jobs keep away
  *
- * is what may be added before it (its spare), whatever the arrangement. Where all CPU jobs take
- * the same and coprocessor jobs keep nothing away, a new job makes no other later by more than
+ * is what may be added before it (its spare), whatever the arrangement. It may wait for memory,
+ * too, and then those before it take nearly all of that: what a job takes of memory counts by the
+ * weight that makes the time of either kind of waiting no longer than that sum. Where all CPU jobs
+ * take the same and coprocessor jobs keep nothing away, a new job makes no other later by more than
  * its own length; then limit - finish is a bound too, and mostly a better one. */
 #include "server/policy/edf/edf_queue.h"
 
@@ -37,9 +39,17 @@ struct edf_group *edf_queue_group(struct edf_queue *queue, const struct edf_need
     return &queue->groups[need->type == RESOURCE_CPU ? EDF_CPUS : EDF_COPROCS];
 }
 
-double edf_queue_amount(const struct edf_need *need)
+/* The same while it runs. */
+static double rate_of(const struct edf_queue *queue, const struct edf_need *need)
 {
-    return (double)(need->type == RESOURCE_CPU ? need->cpus : need->count) * need->wall_time;
+    if (need->type != RESOURCE_CPU)
+        return (double)need->count;
+    return (double)need->cpus + (double)need->memory * queue->memory_weight;
+}
+
+double edf_queue_amount(const struct edf_queue *queue, const struct edf_need *need)
+{
+    return rate_of(queue, need) * need->wall_time;
 }
 
 static double spare_of(struct edf_queue *queue, const struct edf_entry *entry, double higher)
@@ -82,7 +92,7 @@ static void sharpen(struct edf_queue *queue, size_t place)
     for (size_t i = cpus->sharp; i < place; i++) {
         const struct edf_entry *entry = cpus->order[i];
         cpus->spare[i] =
-            fmax(cpus->spare[i], (entry->limit - entry->finish) * (double)entry->need.cpus);
+            fmax(cpus->spare[i], (entry->limit - entry->finish) * rate_of(queue, &entry->need));
         cpus->sharp = i + 1;
     }
 }
@@ -94,6 +104,7 @@ static bool survey(struct edf_queue *queue)
         !budget_spend(queue->budget, queue->entry_count * SURVEY_COST) ||
         !edf_queue_find_base(queue))
         return false;
+    queue->memory_weight = edf_shape_memory_weight(&queue->shape);
     for (int g = 0; g < EDF_GROUPS; g++) {
         struct edf_group *group = &queue->groups[g];
         double sums[RESOURCES_MAX] = {0};
@@ -103,7 +114,7 @@ static bool survey(struct edf_queue *queue)
             double *sum = &sums[entry->need.type];
 
             group->higher[i] = *sum;
-            *sum += edf_queue_amount(&entry->need);
+            *sum += edf_queue_amount(queue, &entry->need);
             group->spare[i] = spare_of(queue, entry, group->higher[i]);
         }
         group->sharp = 0;
@@ -122,7 +133,7 @@ static double higher_at(struct edf_queue *queue, const struct edf_group *group, 
     for (size_t i = place; i-- > 0;) {
         const struct edf_need *need = &group->order[i]->need;
         if (need->type == type)
-            return group->higher[i] + edf_queue_amount(need);
+            return group->higher[i] + edf_queue_amount(queue, need);
         if ((place - i) % WALK == 0 && !budget_spend(queue->budget, WALK))
             return INFINITY;
     }
@@ -163,7 +174,7 @@ static bool save(struct edf_queue *queue, struct edf_group *group, size_t index)
     struct edf_saved *saved = &group->saved[index];
     bool is_of_cpus = group == &queue->groups[EDF_CPUS];
     size_t count = edf_load_size(&queue->work);
-    size_t rows = is_of_cpus ? 2 : queue->shape.types;
+    size_t rows = (is_of_cpus ? 2 : queue->shape.types) + (queue->shape.memory > 0);
     uint64_t cost = 0;
 
     saved->is_kept = false;
@@ -193,7 +204,7 @@ bool edf_queue_read(struct edf_queue *queue, const struct edf_profile *profile)
 /* There are as many rows as may be needed. */
 static bool make_room(struct edf_queue *queue, struct edf_profile *profile, size_t count)
 {
-    size_t rows = queue->shape.types > 2 ? queue->shape.types : 2;
+    size_t rows = (queue->shape.types > 2 ? queue->shape.types : 2) + (queue->shape.memory > 0);
 
     return count <= profile->room ||
            edf_profile_alloc(profile, queue->arena, count + count / 4 + 8, rows);
@@ -450,7 +461,7 @@ static void insert(struct edf_queue *queue, struct edf_group *group, const struc
 bool edf_queue_take(struct edf_queue *queue, const struct edf_entry *entry, size_t place)
 {
     struct edf_group *group = edf_queue_group(queue, &entry->need);
-    double amount = edf_queue_amount(&entry->need);
+    double amount = edf_queue_amount(queue, &entry->need);
     uint64_t cost = TAKE_COST * (group->count - place) + FIND_COST * group->count;
 
     if (queue->entry_count >= queue->room ||

@@ -59,6 +59,7 @@ struct edf_queue {
     struct edf_load work;    /* scratch */
     struct edf_profile base; /* likewise */
     size_t saved_room;       /* numbers that saved profiles may still take */
+    double memory_weight;    /* of this shape: see edf_shape_memory_weight */
 };
 
 /* Room for the listed jobs of each group and `chosen` others. False: no memory; so it is with all
@@ -90,8 +91,8 @@ bool edf_queue_write_base(struct edf_queue *queue);
 
 /* Sees to it that the bounds of CPU jobs are those beside the present coprocessor jobs. */
 bool edf_queue_find_base(struct edf_queue *queue);
-/* What a job takes of its resource: millionths times us. */
-double edf_queue_amount(const struct edf_need *need);
+/* What a job takes of its resource, and of memory by its weight: millionths times us. */
+double edf_queue_amount(const struct edf_queue *queue, const struct edf_need *need);
 /* Makes the bounds before a place as sharp as can be. */
 bool edf_queue_sharpen(struct edf_queue *queue, const struct edf_group *group, size_t place);
 /* What may be added before a job at this place so that it is in time for certain. */

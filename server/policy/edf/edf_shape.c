@@ -5,7 +5,8 @@
  *   CPU job: CPU jobs take less than the CPUs before it, less than CPUs + 1 with it, and with the
  *   parts of the coprocessor jobs at most CPUs + 1.
  *
- * CPU jobs take multiples of the grain, so what they may take in all is rounded down to one. */
+ * CPU jobs take multiples of the grain, so what they may take in all is rounded down to one. All
+ * jobs besides: the memory of those that run is at most what jobs may use. */
 #include "server/policy/edf/edf_shape.h"
 
 #include <math.h>
@@ -48,12 +49,22 @@ static enum edf_change note(struct edf_range *range, int64_t amount)
     return range->most != old.most ? EDF_BOUNDS : EDF_SAME;
 }
 
+static enum edf_change note_memory(struct edf_shape *shape, const struct edf_need *need)
+{
+    if (shape->memory == 0)
+        return EDF_SAME;
+    return note(need->type == RESOURCE_CPU ? &shape->memory_taken : &shape->memory_of_coprocs,
+                need->memory);
+}
+
 enum edf_change edf_shape_note(struct edf_shape *shape, const struct edf_need *need)
 {
     enum edf_change cpus = note(&shape->cpus_taken[need->type], need->cpus);
     enum edf_change counts =
         need->type == RESOURCE_CPU ? EDF_SAME : note(&shape->counts_taken[need->type], need->count);
+    enum edf_change memory = note_memory(shape, need);
 
+    counts = counts > memory ? counts : memory;
     return cpus > counts ? cpus : counts;
 }
 
@@ -80,7 +91,8 @@ bool edf_shape_is_even(const struct edf_shape *shape)
 {
     const struct edf_range *taken = &shape->cpus_taken[RESOURCE_CPU];
 
-    return taken->is_known && taken->least == taken->most && taken->least > 0;
+    return taken->is_known && taken->least == taken->most && taken->least > 0 &&
+           shape->memory_taken.least == shape->memory_taken.most;
 }
 
 /* What the parts of all coprocessor jobs that may run at a time come to. */
@@ -108,6 +120,8 @@ int64_t edf_shape_level(const struct edf_shape *shape, const struct edf_need *ne
     int64_t have = shape->counts[need->type], takes = need->count;
     int64_t grain = shape->counts_taken[need->type].grain;
 
+    if (shape->memory_of_coprocs.most > 0)
+        return 0; /* what waits for memory may wait for any of them */
     if (need->type == RESOURCE_CPU) {
         have = edf_shape_cpus_beside(shape, 0);
         takes = need->cpus;
@@ -119,19 +133,37 @@ int64_t edf_shape_level(const struct edf_shape *shape, const struct edf_need *ne
     return round_down(have, grain) - takes + grain;
 }
 
+double edf_shape_memory_weight(const struct edf_shape *shape)
+{
+    const struct edf_range *cpus = &shape->cpus_taken[RESOURCE_CPU];
+    const struct edf_range *memory = &shape->memory_taken;
+    struct edf_need least = {.cpus = cpus->least};
+
+    if (memory->most == 0 ||
+        (cpus->least > 0 &&
+         (double)(edf_shape_cpus_beside(shape, 0) / cpus->least) * (double)memory->most <=
+             (double)shape->memory))
+        return 0; /* as many as can run have it */
+    return (double)edf_shape_level(shape, &least) /
+           (double)(round_down(shape->memory, memory->grain) - memory->most + memory->grain);
+}
+
 int64_t edf_shape_burden(const struct edf_shape *shape)
 {
     double most = fmin(parts_most(shape), (double)(shape->cpus + EDF_UNIT));
+    int64_t burden = edf_shape_cpus_beside(shape, 0) - edf_shape_cpus_beside(shape, (int64_t)most);
 
-    return edf_shape_cpus_beside(shape, 0) - edf_shape_cpus_beside(shape, (int64_t)most);
+    return burden == 0 && shape->memory_of_coprocs.most > 0 ? 1 : burden;
 }
 
 int64_t edf_shape_slots(const struct edf_shape *shape)
 {
-    int64_t takes = shape->cpus_taken[RESOURCE_CPU].least;
+    int64_t takes = shape->cpus_taken[RESOURCE_CPU].least, memory = shape->memory_taken.most;
+    int64_t slots;
 
     if (!edf_shape_is_even(shape) || edf_shape_burden(shape) > 0)
         return 0;
     /* The last one begins while some of the CPUs is left. */
-    return less(edf_shape_cpus_beside(shape, 0) / takes, (shape->cpus + takes - 1) / takes);
+    slots = less(edf_shape_cpus_beside(shape, 0) / takes, (shape->cpus + takes - 1) / takes);
+    return memory > 0 ? less(slots, shape->memory / memory) : slots;
 }

@@ -160,6 +160,8 @@ static void add_listed(struct making *making, const struct ip_result *listed)
         if (message_client_version(facts->message) < CLIENT_LISTS_QUEUE_IF_ASKED)
             job.cpus = own->job.cpus;
     }
+    if (own != NULL)
+        job.memory = own->job.memory;
     job.wall_time =
         listed->time_remaining /
         (job.resource == RESOURCE_CPU ? facts->availability.cpu : facts->availability.gpu);
@@ -311,6 +313,8 @@ struct workload *workload_make(struct arena *arena, const struct workload_facts 
     if (workload == NULL || making.jobs == NULL || making.names == NULL ||
         (is_listed && !list_jobs(&making)))
         return NULL;
+    if (making.count <= WORKLOAD_MEMORY_MAX)
+        host.memory = facts->memory;
     for (size_t i = 0; i < host.resource_count; i++)
         host.counts[i] = facts->asked->resources[i].count;
     *workload = (struct workload){
@@ -334,13 +338,14 @@ struct workload *workload_make(struct arena *arena, const struct workload_facts 
 
 /* --- questions ------------------------------------------------------------------------------- */
 
-struct edf_job workload_job(const struct amount_use *use, double deadline)
+struct edf_job workload_job(const struct amount_use *use, double deadline, double memory)
 {
     return (struct edf_job){.wall_time = use->wall_time,
                             .deadline = deadline,
                             .resource = use->resource,
                             .cpus = use->cpus,
-                            .instances = use->resource == RESOURCE_CPU ? 0 : use->instances};
+                            .instances = use->resource == RESOURCE_CPU ? 0 : use->instances,
+                            .memory = memory};
 }
 
 enum workload_answer workload_try(struct workload *workload, const struct edf_job *job,

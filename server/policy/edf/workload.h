@@ -20,9 +20,14 @@ struct budget;
 /* A job of this project on the host, by the database. */
 struct own_job {
     struct text name;
-    struct edf_job job; /* wall time: of the whole job; deadline in s from now, without grace */
+    struct edf_job job; /* wall time: of the whole job; deadline in s from now, without grace. Its
+                           memory is all that is known of that of a listed job */
     bool is_always_on;  /* it takes no turn */
 };
+
+/* In a longer queue memory is left out: where jobs take different amounts of it, few questions are
+ * answered by bounds, and each other one takes the longer the longer the queue is. */
+enum { WORKLOAD_MEMORY_MAX = 256 };
 
 struct workload_facts {
     const struct message *message;
@@ -31,6 +36,7 @@ struct workload_facts {
     double now;
     double ignore_overdue;    /* s: listed jobs later than this are left out */
     double connection_period; /* s; 0: no rule A */
+    double memory;            /* bytes that jobs may use; 0: it does not matter */
     bool ignores_list;        /* workload_sim 0: what is queued is known by estimated_delay alone */
     const struct own_job *own; /* where they are needed: see workload_needs_own */
     size_t own_count;
@@ -69,7 +75,8 @@ enum workload_answer {
 /* `skips_connection` turns rule A off. */
 enum workload_answer workload_try(struct workload *workload, const struct edf_job *job,
                                   bool skips_connection, struct edf_reason *ret_reason);
-struct edf_job workload_job(const struct amount_use *use, double deadline);
+/* `deadline`: s from now; `memory`: bytes, 0 where it does not matter. */
+struct edf_job workload_job(const struct amount_use *use, double deadline, double memory);
 
 /* How long a client may be kept away that got nothing because of deadlines: its reports are held
  * back too (deadline_allows_delay); never less than DEADLINE_RETRY_MIN. And how long it makes

@@ -1,0 +1,32 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* They stand in the rows of results as long as these are kept; so nothing more has to be written,
+ * and no request reads them that can do without. */
+#include "server/rpc/memory_peaks.h"
+
+#include "server/rpc/in_progress.h"
+#include "server/rpc/request.h"
+
+#include "server/base/banned.h"
+
+static enum status read_peaks(struct request *request)
+{
+    if (request->visit.host_is_new || request->is_replayed) /* nothing but what is in the visit */
+        return STATUS_OK;
+    return db_host_memory_peaks(request->db, request->arena, request->visit.host.id,
+                                in_progress_named(request) + MEMORY_RESULTS,
+                                &request->visit.memory_peaks, &request->visit.memory_peak_count);
+}
+
+enum status memory_peaks(struct request *request, const struct memory_peak **ret_peaks,
+                         size_t *ret_count)
+{
+    struct visit *visit = &request->visit;
+    enum status status = visit->memory_peaks_are_read ? STATUS_OK : read_peaks(request);
+
+    if (status != STATUS_OK)
+        return status;
+    visit->memory_peaks_are_read = true;
+    *ret_peaks = visit->memory_peaks;
+    *ret_count = visit->memory_peak_count;
+    return STATUS_OK;
+}
