@@ -219,6 +219,8 @@ struct catalog_rows {
     size_t version_count;
     struct platform_row *platforms; /* not deprecated; by id */
     size_t platform_count;
+    struct retired_version_row *retired; /* the deprecated ones, for explanations; by id */
+    size_t retired_count;
 };
 MUST_CHECK enum status db_catalog(struct db *db, struct arena *arena,
                                   struct catalog_rows *ret_rows);

@@ -17,6 +17,9 @@ enum status db_catalog(struct db *db, struct arena *arena, struct catalog_rows *
         status =
             DB_ALL(db, platforms, arena, &found.platforms, &found.platform_count, DB_NO_VALUES);
     if (status == STATUS_OK)
+        status =
+            DB_ALL(db, retired_versions, arena, &found.retired, &found.retired_count, DB_NO_VALUES);
+    if (status == STATUS_OK)
         *ret_rows = found;
     return status;
 }

@@ -171,8 +171,9 @@ static enum status query_suitable(struct source *source, struct job **ret_jobs, 
     return query(source, &filter, ret_jobs, ret_count);
 }
 
-/* A few jobs of any app in use, whatever they need. */
-static enum status query_any(struct source *source, struct job **ret_jobs, size_t *ret_count)
+/* A few jobs of the apps that are in use, or of those that are not any more, whatever they need. */
+static enum status query_apps(struct source *source, bool in_use, struct job **ret_jobs,
+                              size_t *ret_count)
 {
     const struct catalog_rows *rows = &source->request->catalog->rows;
     int64_t *appids = ARENA_ARRAY(source->request->arena, rows->app_count, int64_t);
@@ -185,12 +186,22 @@ static enum status query_any(struct source *source, struct job **ret_jobs, size_
     if (appids == NULL)
         return STATUS_NO_MEMORY;
     for (size_t i = 0; i < rows->app_count; i++)
-        if (rows->apps[i].deprecated == 0)
+        if ((rows->apps[i].deprecated == 0) == in_use)
             appids[filter.appid_count++] = rows->apps[i].id;
-    source->was_wide = true;
     if (filter.appid_count == 0)
         return STATUS_OK;
     return query(source, &filter, ret_jobs, ret_count);
+}
+
+/* What is left of an app that is not in use any more tells something only if there is nothing else,
+ * and must not hide it. */
+static enum status query_any(struct source *source, struct job **ret_jobs, size_t *ret_count)
+{
+    enum status status = query_apps(source, true, ret_jobs, ret_count);
+
+    source->was_wide = true;
+    return status == STATUS_OK && *ret_count == 0 ? query_apps(source, false, ret_jobs, ret_count)
+                                                  : status;
 }
 
 static enum status next_of_query(struct source *source, bool some_sent, bool some_lost,

@@ -15,6 +15,7 @@
 #include "server/policy/version/estimate.h"
 #include "server/policy/version/own_versions.h"
 #include "server/policy/version/reliability.h"
+#include "server/policy/version/version_absence.h"
 #include "server/project/catalog.h"
 #include "server/reply/reply.h"
 #include "server/rpc/request.h"
@@ -283,7 +284,22 @@ static bool add_own_versions(struct request *request, struct host_view *view, st
     return view->options.own != NULL;
 }
 
-static void add_versions(const struct request *request, struct host_view *view,
+/* False: no memory. */
+static bool note_offer(const struct request *request, const struct host_platforms *platforms,
+                       struct host_view *view)
+{
+    struct version_offer *offer = ARENA_NEW(request->arena, struct version_offer);
+
+    if (offer == NULL)
+        return false;
+    offer->rows = &request->catalog->rows;
+    for (size_t i = 0; i < MESSAGE_PLATFORMS_MAX; i++)
+        offer->platformids[i] = platforms->rows[i] != NULL ? platforms->rows[i]->id : 0;
+    view->options.offer = offer;
+    return true;
+}
+
+static bool add_versions(const struct request *request, struct host_view *view,
                          struct random *random)
 {
     const struct catalog_rows *rows = &request->catalog->rows;
@@ -291,6 +307,7 @@ static void add_versions(const struct request *request, struct host_view *view,
 
     for (size_t i = 0; i < rows->version_count; i++)
         add_version(request, view, &platforms, &rows->versions[i], random);
+    return note_offer(request, &platforms, view);
 }
 
 bool view_make_options(struct request *request, struct host_view *view)
@@ -304,8 +321,6 @@ bool view_make_options(struct request *request, struct host_view *view)
         .items = ARENA_ARRAY(request->arena, count, struct version_option)};
     if (view->options.items == NULL)
         return false;
-    if (is_anonymous)
-        return add_own_versions(request, view, &random);
-    add_versions(request, view, &random);
-    return true;
+    return is_anonymous ? add_own_versions(request, view, &random)
+                        : add_versions(request, view, &random);
 }

@@ -46,6 +46,8 @@ static void write_catalog(const struct catalog *catalog, struct buffer *text)
         record_row_write(text, &record_apps, &rows->apps[i]);
     for (size_t i = 0; i < rows->version_count; i++)
         record_row_write(text, &record_versions, &rows->versions[i]);
+    for (size_t i = 0; i < rows->retired_count; i++)
+        record_row_write(text, &record_retired, &rows->retired[i]);
 }
 
 struct circumstances_key circumstances_write(const struct config *config,
@@ -108,7 +110,7 @@ static enum status add_row(struct row_list *list, struct text content, struct ar
     status = record_row_read(list->table, content, arena, row, failure);
     if (status != STATUS_OK)
         return status;
-    memcpy(&id, row, sizeof id); /* the three kinds of rows begin with it */
+    memcpy(&id, row, sizeof id); /* all kinds of rows begin with it */
     if (id <= list->last)
         return fail(failure, STATUS_INVALID, "<%s>: not by rising number", list->table->tag);
     list->last = id;
@@ -120,7 +122,8 @@ static enum status read_catalog(struct text lines, struct catalog *catalog, stru
 {
     struct row_list lists[] = {list_of(&record_apps, lines, catalog->arena),
                                list_of(&record_platforms, lines, catalog->arena),
-                               list_of(&record_versions, lines, catalog->arena)};
+                               list_of(&record_versions, lines, catalog->arena),
+                               list_of(&record_retired, lines, catalog->arena)};
     const size_t list_count = sizeof lists / sizeof lists[0];
     struct record_line line;
     enum status status = STATUS_OK;
@@ -141,6 +144,8 @@ static enum status read_catalog(struct text lines, struct catalog *catalog, stru
     catalog->rows.platform_count = lists[1].count;
     catalog->rows.versions = (void *)lists[2].rows;
     catalog->rows.version_count = lists[2].count;
+    catalog->rows.retired = (void *)lists[3].rows;
+    catalog->rows.retired_count = lists[3].count;
     for (size_t i = 0; i < catalog->rows.app_count; i++)
         catalog->rows.apps[i].user_friendly_name = catalog->rows.apps[i].name;
     return catalog_finish(catalog);

@@ -197,6 +197,14 @@ static const struct record_column record_versions_columns[] = {
 };
 TABLE(record_versions, "app_version", app_version_row);
 
+static const struct record_column record_retired_columns[] = {
+    COLUMN(retired_version_row, id),
+    COLUMN(retired_version_row, appid),
+    COLUMN(retired_version_row, platformid),
+    COLUMN(retired_version_row, version_num),
+};
+TABLE(record_retired, "retired_version", retired_version_row);
+
 /* --- texts ------------------------------------------------------------------------------------ */
 
 static bool is_plain(char character)

@@ -90,6 +90,7 @@ extern const struct record_table record_benchmarks; /* struct benchmarks */
 extern const struct record_table record_apps;       /* struct app_row */
 extern const struct record_table record_platforms;  /* struct platform_row */
 extern const struct record_table record_versions;   /* struct app_version_row */
+extern const struct record_table record_retired;    /* struct retired_version_row */
 
 /* --- lines ------------------------------------------------------------------------------------ */
 

@@ -26,6 +26,8 @@ break_drained() { touch "$project/stop_work"; }
 break_no_jobs() { rows "UPDATE result SET server_state = 5"; }
 break_no_transitions() { rows "UPDATE result SET server_state = 5; UPDATE workunit SET transition_time = 1000"; }
 break_no_version() { rows "UPDATE app_version SET platformid = (SELECT id FROM platform WHERE name = 'windows_x86_64')"; }
+break_withdrawn_version() { rows "UPDATE app_version SET deprecated = 1"; }
+break_wanted_version() { jobs 'app_version_num = 777'; }
 break_no_gpu_version() { rows "UPDATE app_version SET plan_class = 'cuda'"; }
 break_memory() { jobs 'rsc_memory_bound = 1e12'; }
 break_disk() { jobs 'rsc_disk_bound = 1e13'; }
@@ -55,8 +57,8 @@ mend() {
     rm -f "$project/stop_sched" "$project/stop_work"
     options
     rows "DELETE FROM result WHERE id > 100; DELETE FROM host_app_version; UPDATE result SET server_state = 2, hostid = 0, userid = 0, report_deadline = 0;
-        UPDATE workunit SET rsc_memory_bound = 1e7, rsc_disk_bound = 1e7, rsc_fpops_est = 1e12, rsc_fpops_bound = 1e14, transition_time = 2147483647;
-        UPDATE app_version SET plan_class = '', platformid = (SELECT id FROM platform WHERE name = 'x86_64-pc-linux-gnu');
+        UPDATE workunit SET app_version_num = 0, rsc_memory_bound = 1e7, rsc_disk_bound = 1e7, rsc_fpops_est = 1e12, rsc_fpops_bound = 1e14, transition_time = 2147483647;
+        UPDATE app_version SET plan_class = '', deprecated = 0, platformid = (SELECT id FROM platform WHERE name = 'x86_64-pc-linux-gnu');
         UPDATE user SET project_prefs = ''; UPDATE host SET rpc_time = UNIX_TIMESTAMP() - 86400, rpc_seqno = 0, max_results_day = 0"
 }
 sed -e "s|<hostid>.*|<hostid>4242</hostid>|; s|<rpc_seqno>.*|<rpc_seqno>1</rpc_seqno>|" \

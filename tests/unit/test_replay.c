@@ -41,7 +41,7 @@ static const struct record_table *const tables[] = {
     &record_heads,       &record_hosts,      &record_host_versions, &record_version_changes,
     &record_globals,     &record_projects,   &record_in_progress,   &record_jobs,
     &record_unsent_jobs, &record_benchmarks, &record_apps,          &record_platforms,
-    &record_versions,
+    &record_versions,    &record_retired,
 };
 
 /* A value of its own in each column. */

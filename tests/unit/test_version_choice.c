@@ -2,6 +2,7 @@
 /* Which version runs a job, and why none does; lost jobs, aborts, reasons. */
 #include "server/policy/version/version_choice.h"
 
+#include "db/db.h"
 #include "db/states.h"
 #include "server/base/arena.h"
 #include "server/base/budget.h"
@@ -12,6 +13,7 @@
 #include "server/policy/result/reconcile.h"
 #include "server/policy/version/own_versions.h"
 #include "server/policy/version/reliability.h"
+#include "server/policy/version/version_absence.h"
 #include "tests/support/test.h"
 
 static const struct app_row app = {.id = 7, .user_friendly_name = {.at = "Seven", .length = 5}};
@@ -124,6 +126,49 @@ static void each_obstacle_has_its_reason(void **state)
 }
 
 /* One version's quota does not end the hand-out of another (and never that of a resend). */
+/* The host has platforms 1 and 2; app 7 has versions of 1, 2 and 3, and from 200 on they count. */
+static void what_became_of_a_version_is_told(void **state)
+{
+    static struct app_row apps[] = {{.id = 7, .min_version = 200}, {.id = 8}, {.id = 9}};
+    static struct app_version_row versions[] = {
+        {.id = 1, .appid = 7, .platformid = 1, .version_num = 150},
+        {.id = 2, .appid = 7, .platformid = 3, .version_num = 205},
+        {.id = 3, .appid = 7, .platformid = 2, .version_num = 207, .deprecated = 1},
+        {.id = 4, .appid = 8, .platformid = 3, .version_num = 100}};
+    static struct retired_version_row retired[] = {
+        {.id = 5, .appid = 7, .platformid = 1, .version_num = 206},
+        {.id = 6, .appid = 7, .platformid = 3, .version_num = 300},
+        {.id = 7, .appid = 9, .platformid = 3, .version_num = 100}};
+    const struct catalog_rows rows = {.apps = apps,
+                                      .app_count = 3,
+                                      .versions = versions,
+                                      .version_count = 4,
+                                      .retired = retired,
+                                      .retired_count = 3};
+    const struct version_offer offer = {.rows = &rows, .platformids = {1, 2}};
+    static const struct {
+        int64_t appid, asked;
+        enum reason reason;
+        double told;
+    } cases[] = {
+        {7, 0, REASON_VERSION_RETIRED, 207},   {7, 150, REASON_VERSION_RETIRED, 150},
+        {7, 206, REASON_VERSION_RETIRED, 206}, {7, 205, REASON_VERSION_PLATFORM, 0},
+        {7, 300, REASON_VERSION_MISSING, 300}, {7, 777, REASON_VERSION_MISSING, 777},
+        {8, 0, REASON_VERSION_PLATFORM, 0},    {8, 100, REASON_VERSION_PLATFORM, 0},
+        {9, 0, REASON_VERSION_NONE, 0},        {9, 100, REASON_VERSION_MISSING, 100},
+        {10, 0, REASON_VERSION_NONE, 0},
+    };
+
+    (void)state;
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        const struct refusal refusal = version_absence(&offer, cases[i].appid, cases[i].asked);
+
+        assert_int_equal(refusal.reason, cases[i].reason);
+        if (cases[i].told > 0)
+            assert_real(refusal.need, cases[i].told, 0);
+    }
+}
+
 static void a_used_up_quota_leaves_the_other_versions(void **state)
 {
     static const struct app_version_row rows[2] = {{.id = 1}, {.id = 2}};
@@ -556,6 +601,7 @@ int main(void)
         cmocka_unit_test(the_fastest_usable_version_wins),
         cmocka_unit_test(the_first_platform_wins_if_so_configured),
         cmocka_unit_test(each_obstacle_has_its_reason),
+        cmocka_unit_test(what_became_of_a_version_is_told),
         cmocka_unit_test(a_used_up_quota_leaves_the_other_versions),
         cmocka_unit_test(own_versions_do_not_serve_committed_workunits),
         cmocka_unit_test(sorted_own_versions_give_the_same_choice_and_reason),

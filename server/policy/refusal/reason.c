@@ -9,7 +9,15 @@
 
 #include "server/base/banned.h"
 
-enum unit { UNIT_NONE, UNIT_BYTES, UNIT_RATE, UNIT_SECONDS, UNIT_COUNT, UNIT_VERSION };
+enum unit {
+    UNIT_NONE,
+    UNIT_BYTES,
+    UNIT_RATE,
+    UNIT_SECONDS,
+    UNIT_COUNT,
+    UNIT_VERSION,
+    UNIT_RELEASE
+};
 enum loudness { LOUDNESS_SILENT, LOUDNESS_LOW, LOUDNESS_NOTICE };
 
 static const struct {
@@ -85,6 +93,9 @@ static void add_figure(struct buffer *buffer, enum unit unit, double figure, boo
     case UNIT_VERSION:
         buffer_print(buffer, "%.0f.%.0f.%.0f", floor(figure / 10000),
                      floor(fmod(figure, 10000) / 100), fmod(figure, 100));
+        break;
+    case UNIT_RELEASE: /* 103 is 1.03 */
+        buffer_print(buffer, "%.0f.%02.0f", floor(figure / 100), fmod(figure, 100));
         break;
     case UNIT_COUNT:
     case UNIT_NONE:

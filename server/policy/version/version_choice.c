@@ -10,6 +10,7 @@
 #include "server/policy/limits/amounts.h"
 #include "server/policy/limits/limits.h"
 #include "server/policy/version/own_versions.h"
+#include "server/policy/version/version_absence.h"
 
 #include <math.h>
 
@@ -255,19 +256,28 @@ static const struct version_option *choose_own(const struct version_options *opt
     return best;
 }
 
+/* Where the host has no version that the job may use. */
+static struct refusal refuse_without(const struct version_options *options,
+                                     const struct version_demand *demand)
+{
+    if (demand->committed_id != 0)
+        return (struct refusal){.reason = REASON_COMMITTED_VERSION};
+    if (options->offer == NULL)
+        return (struct refusal){.reason = REASON_VERSION_PLATFORM};
+    return version_absence(options->offer, demand->appid, demand->version_num);
+}
+
 const struct version_option *version_choose(const struct version_options *options,
                                             const struct version_demand *demand,
                                             const int64_t *jobs_chosen, struct refusal *ret_refusal)
 {
-    bool is_committed = demand->committed_id != 0;
-    struct finding finding = {.why.reason = is_committed ? REASON_COMMITTED_VERSION
-                                                         : REASON_VERSION_PLATFORM};
+    struct finding finding = {.why.reason = REASON_COUNT};
     const struct version_option *best = options->own != NULL
                                             ? choose_own(options, demand, jobs_chosen, &finding)
                                             : choose_of_all(options, demand, jobs_chosen, &finding);
 
     if (best == NULL)
-        *ret_refusal = finding.why;
+        *ret_refusal = finding.of != NULL ? finding.why : refuse_without(options, demand);
     return best;
 }
 

@@ -23,6 +23,7 @@
 #include <stdint.h>
 
 struct own_versions;
+struct version_offer;
 
 /* One version, the project's or the client's own, as this host would run it. */
 struct version_option {
@@ -62,6 +63,7 @@ struct version_options {
     struct version_option *items;
     size_t count;
     const struct own_versions *own; /* the client's, sorted; NULL: all of `items` are looked at */
+    const struct version_offer *offer; /* for explanations; NULL: they tell the platform alone */
 };
 /* The option of one of these versions; the other is NULL. NULL: there is none. */
 const struct version_option *version_option_of(const struct version_options *options,
