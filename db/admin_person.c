@@ -180,6 +180,8 @@ static enum status delete_hosts(struct db *db, struct arena *arena, const struct
     if (status == STATUS_OK)
         status = DB_RUN(db, person_guards, NULL, .hostids = ids);
     if (status == STATUS_OK)
+        status = DB_RUN(db, person_said, NULL, .hostids = ids);
+    if (status == STATUS_OK)
         status = DB_RUN(db, person_messages_from, NULL, .hostids = ids);
     if (status == STATUS_OK)
         status = DB_RUN(db, person_messages_to, NULL, .hostids = ids);

@@ -242,6 +242,7 @@ struct host_with_user {
     struct text team_name;
     bool has_user;
     bool has_guard; /* its guard row was there. False: it may have been made meanwhile */
+    uint64_t said;  /* digest of what it said last, as in db_host_say; 0: nothing is kept */
 };
 MUST_CHECK enum status db_host_lock_with_user(struct db *db, struct arena *arena, int64_t id,
                                               struct host_with_user *ret_host);
@@ -293,6 +294,10 @@ MUST_CHECK enum status db_host_insert(struct db *db, const struct host_row *host
  * avg_turnaround, max_results_day and error_rate, which belong to other programs. May be sent
  * ahead. */
 MUST_CHECK enum status db_host_save(struct db *db, const struct host_row *host);
+/* Keeps what the host says of what it can do, and its digest, which is read with the host. Under
+ * the host's lock. May be sent ahead. */
+MUST_CHECK enum status db_host_say(struct db *db, int64_t hostid, uint64_t digest,
+                                   struct text request);
 /* Whether the host is as it was but for what it says anew with each request (host_contact of
  * columns.def): then db_host_commit can write that along. `was`: the row as it was read under the
  * lock that still holds. */

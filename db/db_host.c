@@ -50,7 +50,8 @@ struct host_with_user db_host_with_user(const struct host_with_user_row *row)
                                    .user = row->user,
                                    .team_name = row->team_name,
                                    .has_user = row->user.id != 0,
-                                   .has_guard = row->has_guard != 0};
+                                   .has_guard = row->has_guard != 0,
+                                   .said = (uint64_t)row->said};
 }
 
 enum status db_host_lock(struct db *db, struct arena *arena, int64_t id, struct host_row *ret_host)
@@ -140,6 +141,15 @@ bool db_host_says_the_same(const struct host_row *was, const struct host_row *ho
         memcpy((char *)&expected + contact_columns[i].from,
                (const char *)host + contact_columns[i].from, sizeof(int64_t));
     return row_is_equal(&row_tables[ROW_host], &expected, host);
+}
+
+enum status db_host_say(struct db *db, int64_t hostid, uint64_t digest, struct text request)
+{
+    enum status status = DB_RUN_AHEAD(db, host_said, .hostid = hostid, .request = request);
+
+    return status == STATUS_OK
+               ? DB_RUN_AHEAD(db, host_said_digest, .hostid = hostid, .said = (int64_t)digest)
+               : status;
 }
 
 enum status db_host_save(struct db *db, const struct host_row *host)

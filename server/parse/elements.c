@@ -92,6 +92,15 @@ enum { NUMBER_BYTES_MAX = 255 };
          ELEMENT_DEMAND | ELEMENT_OTHER)
 #define FLAG(context, name, field) \
     LEAF(context, name, FLAG, bool, field, NOWHERE, NUMBER_BYTES_MAX, 0)
+#define LASTING_STRING(context, name, field, bytes) \
+    LEAF(context, name, STRING, struct text, field, NOWHERE, bytes, ELEMENT_LASTING)
+#define LASTING_INTEGER(context, name, field) \
+    LEAF(context, name, INTEGER, int64_t, field, NOWHERE, NUMBER_BYTES_MAX, ELEMENT_LASTING)
+#define LASTING_FLAG(context, name, field) \
+    LEAF(context, name, FLAG, bool, field, NOWHERE, NUMBER_BYTES_MAX, ELEMENT_LASTING)
+#define PASSING_REAL_WITH(context, name, field, flag)                                      \
+    LEAF(context, name, REAL, double, field, FIELD(context, flag, bool), NUMBER_BYTES_MAX, \
+         ELEMENT_PASSING)
 #define BLOB(context, name, field, bytes, marks) \
     LEAF(context, name, BLOB, struct text, field, NOWHERE, bytes, marks)
 #define BLOB_WITH(context, name, field, flag, bytes, marks) \
@@ -155,6 +164,22 @@ const struct element *element_find(enum context context, struct text name)
             low = middle + 1;
     }
     return NULL;
+}
+
+/* Contexts of which everything lasts, and one of which some does. */
+static const bool lasting_contexts[CONTEXT_COUNT] = {
+    [CONTEXT_ALT_PLATFORM] = true, [CONTEXT_WSL] = true,        [CONTEXT_DISTRO] = true,
+    [CONTEXT_CPU_DEVICE] = true,   [CONTEXT_CPU_OPENCL] = true, [CONTEXT_COPROCS] = true,
+    [CONTEXT_COPROC] = true,       [CONTEXT_OPENCL] = true,     [CONTEXT_APP_VERSIONS] = true,
+    [CONTEXT_APP_VERSION] = true,  [CONTEXT_APP_COPROC] = true,
+};
+
+bool element_is_lasting(const struct element *element)
+{
+    if ((element->marks & (ELEMENT_DEMAND | ELEMENT_PASSING)) != 0)
+        return false;
+    return (element->marks & ELEMENT_LASTING) != 0 || lasting_contexts[element->context] ||
+           lasting_contexts[element->child] || element->child == CONTEXT_HOST_INFO;
 }
 
 struct text element_name(const struct element *element)

@@ -5,6 +5,7 @@
 
 #include "server/base/text.h"
 
+#include <stdbool.h>
 #include <stddef.h>
 
 /* Where an element stands: what its parent is. Siblings of one record may have contexts of their
@@ -54,12 +55,14 @@ enum element_kind {
 };
 
 enum element_mark {
-    ELEMENT_STRICT = 1, /* blob: no element with children of ours can stand in it */
-    ELEMENT_NESTS = 2,  /* blob: its own start tag may come again inside */
-    ELEMENT_QUOTED = 4, /* blob: usually one CDATA section, in which its end tag does not count */
-    ELEMENT_STDERR = 8, /* blob: see scan_stderr */
-    ELEMENT_OTHER = 16, /* another spelling: gives way to the usual one, whatever the order */
-    ELEMENT_DEMAND = 32 /* asks for work for one resource */
+    ELEMENT_STRICT = 1,   /* blob: no element with children of ours can stand in it */
+    ELEMENT_NESTS = 2,    /* blob: its own start tag may come again inside */
+    ELEMENT_QUOTED = 4,   /* blob: usually one CDATA section, in which its end tag does not count */
+    ELEMENT_STDERR = 8,   /* blob: see scan_stderr */
+    ELEMENT_OTHER = 16,   /* another spelling: gives way to the usual one, whatever the order */
+    ELEMENT_DEMAND = 32,  /* asks for work for one resource */
+    ELEMENT_LASTING = 64, /* says what the host is and can do */
+    ELEMENT_PASSING = 128 /* does not, though what is beside it does */
 };
 
 enum { ELEMENT_NOWHERE = -1 }; /* as an offset */
@@ -88,6 +91,8 @@ struct alt_platform {
 };
 
 struct text element_name(const struct element *element);
+/* Whether it says what the host is and can do, or what is in it does. */
+bool element_is_lasting(const struct element *element);
 /* NULL: unknown there. */
 const struct element *element_find(enum context context, struct text name);
 

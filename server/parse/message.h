@@ -238,6 +238,8 @@ struct message {
     size_t keyword_yes_count, keyword_no_count;
     struct text time_stats_log; /* raw */
 
+    uint64_t said_digest; /* of the lasting elements (elements.h) as they were sent; never 0 */
+
     size_t trickles_left;    /* trickles beyond their bound, which are not in the list */
     size_t elements_dropped; /* elements that could not be read; each cost only itself */
 };

@@ -514,6 +514,45 @@ static enum status store_text(struct message_reader *reader, struct level *level
     return STATUS_OK;
 }
 
+/* --- what lasts ------------------------------------------------------------------------------- */
+
+/* Eight bytes at a time: a list of a processor's features has a thousand. */
+static uint64_t digest_add(uint64_t digest, struct text text)
+{
+    const uint64_t odd = UINT64_C(0x9e3779b97f4a7c15);
+    uint64_t word;
+
+    for (; text.length >= sizeof word; text.at += sizeof word, text.length -= sizeof word) {
+        memcpy(&word, text.at, sizeof word);
+        digest = (digest ^ word) * odd;
+        digest ^= digest >> 32;
+    }
+    word = text.length;
+    if (text.length > 0)
+        memcpy(&word, text.at, text.length);
+    digest = (digest ^ word) * odd;
+    return digest ^ digest >> 32;
+}
+
+/* Versions that a client has of ours come and go with jobs; its own stay. */
+static bool is_lasting(const struct message_reader *reader, const struct element *element)
+{
+    bool is_version =
+        element->context == CONTEXT_APP_VERSION || element->context == CONTEXT_APP_COPROC;
+
+    return element_is_lasting(element) &&
+           (!is_version || text_is(reader->message.platforms[0], "anonymous"));
+}
+
+static void note_lasting(struct message_reader *reader, const struct element *element,
+                         struct text text)
+{
+    uint64_t *digest = &reader->message.said_digest;
+
+    if (is_lasting(reader, element))
+        *digest = digest_add(*digest + (uint64_t)(element - elements), text);
+}
+
 /* --- the walk --------------------------------------------------------------------------------- */
 
 static enum status on_start(void *context, struct text name, int line)
@@ -568,8 +607,10 @@ static enum status on_end(void *context, struct text name, int line)
     (void)line;
     if (level->element == NULL || level->element->kind == ELEMENT_INSIDE)
         return STATUS_OK;
-    if (level->element->kind != ELEMENT_ITEM)
+    if (level->element->kind != ELEMENT_ITEM) {
+        note_lasting(reader, level->element, text);
         return store_text(reader, level - 1, level->element, text);
+    }
     end_item(reader, level);
     return STATUS_OK;
 }
@@ -594,6 +635,8 @@ static void complete(struct message_reader *reader)
     message->code_sign_key = text_trim(message->code_sign_key);
     if (message->p_ncpus < 1)
         message->p_ncpus = 1;
+    if (message->said_digest == 0)
+        message->said_digest = 1;
     keep_if_positive(&message->has_project_disk_free, &message->project_disk_free);
     keep_if_positive(&message->has_potentially_free_offender, &message->potentially_free_offender);
     keep_if_positive(&message->has_potentially_free_self, &message->potentially_free_self);

@@ -281,6 +281,7 @@ enum next identify(struct request *request)
         return search_host(request, decision, request->message.hostid != 0 && (is_owner || !found));
     visit->host = named.host;
     visit->has_guard = named.has_guard;
+    visit->said = named.said;
     if (forwarded)
         visit->answer.hostid = named.host.id;
     return NEXT_STEP;

@@ -5,6 +5,8 @@
 #include "server/rpc/request.h"
 
 #include "config/config.h"
+#include "server/policy/host/host_record.h"
+#include "server/policy/host/host_said.h"
 
 #include "server/base/banned.h"
 
@@ -37,6 +39,18 @@ static void complete_changes(struct request *request)
     }
 }
 
+/* A client says the same of itself for weeks. */
+static enum status keep_said(const struct request *request)
+{
+    const struct message *message = &request->message;
+    const struct visit *visit = &request->visit;
+
+    if (message->said_digest == visit->said || !host_record_is_described(message))
+        return STATUS_OK;
+    return db_host_say(request->db, visit->host.id, message->said_digest,
+                       host_said_write(message, request->arena));
+}
+
 enum next step_record(struct request *request)
 {
     struct visit *visit = &request->visit;
@@ -49,6 +63,9 @@ enum next step_record(struct request *request)
         status = db_host_save(request->db, &visit->host);
     if (status != STATUS_OK)
         return request_failed(request, status, "host");
+    status = keep_said(request);
+    if (status != STATUS_OK)
+        return request_failed(request, status, "host_said");
     if (visit->version_change_count > 0)
         status = db_host_app_versions_save(request->db, visit->host.id, visit->version_changes,
                                            visit->version_change_count);

@@ -99,6 +99,7 @@ struct visit {
     struct host_row host; /* as it will be stored */
     struct host_row stored; /* the same as it was read under its lock; of a new one 0 */
     bool has_guard;         /* its guard row was there; false: not, or nobody knows */
+    uint64_t said;          /* digest of what is kept of what it can do; 0: nothing, or unknown */
     bool contact_waits;     /* the end of the transaction writes what is new of the host */
     bool host_is_new;
     bool detaches; /* jobs in progress become CLIENT_DETACHED once the reports are booked */

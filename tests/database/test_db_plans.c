@@ -94,7 +94,7 @@ static void fill(struct test_database *database)
         " seq %% 7000, seq %% 900, seq %% 3 FROM seq_1_to_%d;"
         "INSERT INTO host_app_version (host_id, app_version_id) SELECT seq %% 10000,"
         " seq DIV 10000 FROM seq_1_to_%d;"
-        "INSERT INTO qm_host SELECT seq, 1, 1, 1 FROM seq_1_to_%d;"
+        "INSERT INTO qm_host SELECT seq, 1, 1, 1, 1 FROM seq_1_to_%d;"
         "INSERT INTO msg_to_host (hostid, handled) SELECT seq, 1 FROM seq_1_to_%d;"
         "INSERT INTO assignment (target_id, target_type, multi, workunitid) SELECT seq,"
         " 1 + seq %% 3, seq %% 2, seq FROM seq_1_to_%d;"
