@@ -327,6 +327,9 @@ MUST_CHECK enum status db_admin_job_classes(struct db *db, struct arena *arena,
  * of them asked last (epoch; 0: never), and how many asked since `since`. */
 MUST_CHECK enum status db_admin_last_contact(struct db *db, int64_t since, int64_t most,
                                              struct last_contact_row *ret_contact);
+/* What the host said last of what it can do, as a scheduler_request; empty: nothing is kept. */
+MUST_CHECK enum status db_admin_host_said(struct db *db, struct arena *arena, int64_t hostid,
+                                          struct text *ret_request);
 /* The platforms of the versions that a host has had jobs of. */
 MUST_CHECK enum status db_admin_host_platforms(struct db *db, struct arena *arena, int64_t hostid,
                                                struct text **ret_names, size_t *ret_count);

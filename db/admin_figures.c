@@ -234,6 +234,16 @@ enum status db_admin_job_classes(struct db *db, struct arena *arena,
     return STATUS_OK;
 }
 
+enum status db_admin_host_said(struct db *db, struct arena *arena, int64_t hostid,
+                               struct text *ret_request)
+{
+    struct host_request_row row = {.request = NO_TEXT};
+    enum status status = DB_ONE(db, admin_host_said, arena, &row, .hostid = hostid);
+
+    *ret_request = row.request;
+    return status == STATUS_NOT_FOUND ? STATUS_OK : status;
+}
+
 enum status db_admin_host_platforms(struct db *db, struct arena *arena, int64_t hostid,
                                     struct text **ret_names, size_t *ret_count)
 {

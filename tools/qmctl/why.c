@@ -75,6 +75,8 @@ static void sign_request(struct question *question, const struct host_row *host,
 {
     struct message *message = &question->request.message;
 
+    if (option_value(question->session, "request") == NULL)
+        why_request_complete(question->session, message);
     message->hostid = host->id;
     message->rpc_seqno = host->rpc_seqno + 1;
     message->authenticator = user->authenticator;

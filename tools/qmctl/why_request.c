@@ -1,11 +1,14 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* The request is written as text and read by the server's own parser, so that from there on there
- * is no difference between a host that asks and one that is asked about. What the database does not
- * know is left out, or assumed and said. */
+ * is no difference between a host that asks and one that is asked about. What the host said last of
+ * what it can do is kept (server/policy/host/host_said.h). Of a host that has not come since that
+ * is kept, it is made from the host's row. What the database does not know is left out, or assumed
+ * and said. */
 #include "tools/qmctl/why_request.h"
 
 #include "server/base/arena.h"
 #include "server/base/buffer.h"
+#include "server/rpc/request.h"
 
 #include <inttypes.h>
 #include <stdarg.h>
@@ -16,6 +19,8 @@
 #define DAY 86400.0
 
 enum { ASSUMPTION_LENGTH_MAX = 300, JOBS_LISTED_MAX = 10000, PLATFORMS_MAX = 8 };
+/* Clients above say that they know plan classes (6.1.13, which nobody runs). */
+enum { KNOWS_PLAN_CLASSES = 5 };
 
 void assume(struct session *session, struct assumptions *assumptions, const char *format, ...)
 {
@@ -62,15 +67,20 @@ static void add_client(struct session *session, struct buffer *buffer, const str
 {
     static const char *const names[] = {"core_client_major_version", "core_client_minor_version",
                                         "core_client_release"};
-    struct text version = json_value(session, host->misc, "client_version");
+    struct text version = json_value(session, host->misc, "client_version"), parts[3];
+    int64_t major = 0;
 
     if (version.length == 0) {
         version = TEXT("8.0.0");
         assume(session, assumptions, "client " TEXT_FORMAT ": its version is not known",
                TEXT_ARG(version));
     }
-    for (size_t i = 0; i < sizeof names / sizeof *names; i++)
-        buffer_add_element(buffer, 0, names[i], text_split(&version, '.'));
+    for (size_t i = 0; i < sizeof names / sizeof *names; i++) {
+        parts[i] = text_split(&version, '.');
+        buffer_add_element(buffer, 0, names[i], parts[i]);
+    }
+    if (text_to_i64(parts[0], &major) && major > KNOWS_PLAN_CLASSES)
+        buffer_add_string(buffer, "<client_cap_plan_class>1</client_cap_plan_class>\n");
 }
 
 static const char *coproc_element(struct text type)
@@ -102,7 +112,6 @@ static void add_coprocs(struct session *session, struct buffer *buffer, const st
         buffer_add_element(buffer, 0, "type", type);
         buffer_add_element(buffer, 0, "name", json_value(session, gpu, "model"));
         add_real(buffer, "count", instances);
-        add_real(buffer, "req_secs", DAY * instances);
         buffer_add_element(buffer, 0, "peak_flops", json_value(session, gpu, "peak_flops"));
         buffer_add_element(buffer, 0, "available_ram", json_value(session, gpu, "ram"));
         buffer_print(buffer, "</%s>\n", coproc_element(type));
@@ -147,48 +156,114 @@ static size_t guess_platforms(const struct host_row *host, struct text *ret_name
     return count;
 }
 
+static enum status find_platforms(struct session *session, const struct host_row *host,
+                                  struct text *ret_names, size_t *ret_count, bool *ret_had_jobs)
+{
+    struct text *known = NULL;
+    size_t known_count = 0;
+    enum status status = session_db_failed(
+        session,
+        db_admin_host_platforms(session->db, session->arena, host->id, &known, &known_count),
+        "platforms");
+
+    *ret_count = 0;
+    *ret_had_jobs = known_count > 0;
+    for (size_t i = 0; i < known_count && *ret_count < PLATFORMS_MAX; i++)
+        ret_names[(*ret_count)++] = known[i];
+    if (*ret_count == 0)
+        *ret_count = guess_platforms(host, ret_names);
+    return status;
+}
+
 static enum status add_platforms(struct session *session, struct buffer *buffer,
                                  const struct host_row *host, struct assumptions *assumptions)
 {
-    struct text given[PLATFORMS_MAX], *known = NULL;
-    size_t count = 0, known_count = 0, index = 0;
+    struct text names[PLATFORMS_MAX];
     struct buffer words = buffer_in(session->arena);
-    enum status status = STATUS_OK;
-    const char *value;
+    size_t count = 0;
+    bool had_jobs = false;
+    enum status status = find_platforms(session, host, names, &count, &had_jobs);
 
-    while (count < PLATFORMS_MAX && (value = option_next(session, "platform", &index)) != NULL)
-        given[count++] = text_from(value);
-    if (count == 0) {
-        status = session_db_failed(
-            session,
-            db_admin_host_platforms(session->db, session->arena, host->id, &known, &known_count),
-            "platforms");
-        for (size_t i = 0; i < known_count && count < PLATFORMS_MAX; i++)
-            given[count++] = known[i];
-        if (count == 0)
-            count = guess_platforms(host, given);
-        for (size_t i = 0; i < count; i++)
-            buffer_print(&words, "%s" TEXT_FORMAT, i > 0 ? ", " : "", TEXT_ARG(given[i]));
-        if (count == 0)
-            buffer_add_string(&words, "none (--platform tells it)");
-        assume(session, assumptions, "platforms, by %s: " TEXT_FORMAT,
-               known_count > 0 ? "the jobs of before" : "the operating system",
-               TEXT_ARG(buffer_text(&words)));
-    }
+    if (option_given(session, "platform")) /* why_request_complete */
+        return status;
+    for (size_t i = 0; i < count; i++)
+        buffer_print(&words, "%s" TEXT_FORMAT, i > 0 ? ", " : "", TEXT_ARG(names[i]));
+    if (count == 0)
+        buffer_add_string(&words, "none (--platform tells it)");
+    assume(session, assumptions, "platforms, by %s: " TEXT_FORMAT,
+           had_jobs ? "the jobs of before" : "the operating system", TEXT_ARG(buffer_text(&words)));
     if (count > 0)
-        buffer_add_element(buffer, 0, "platform_name", given[0]);
+        buffer_add_element(buffer, 0, "platform_name", names[0]);
     for (size_t i = 1; i < count; i++) {
         buffer_add_string(buffer, "<alt_platform>\n");
-        buffer_add_element(buffer, 0, "name", given[i]);
+        buffer_add_element(buffer, 0, "name", names[i]);
         buffer_add_string(buffer, "</alt_platform>\n");
     }
     return status;
+}
+
+/* --- what the host said ----------------------------------------------------------------------- */
+
+static enum status add_guesses(struct session *session, struct buffer *buffer,
+                               const struct host_row *host, struct assumptions *assumptions)
+{
+    enum status status = add_platforms(session, buffer, host, assumptions);
+
+    add_client(session, buffer, host, assumptions);
+    add_coprocs(session, buffer, host, assumptions);
+    return status;
+}
+
+/* Without the tags of the root. */
+static struct text inner_of(struct text request)
+{
+    const struct text begin = TEXT("<scheduler_request>\n"), end = TEXT("</scheduler_request>\n");
+
+    if (!text_starts(request, begin) || !text_ends(request, end))
+        return NO_TEXT;
+    return (struct text){.at = request.at + begin.length,
+                         .length = request.length - begin.length - end.length};
+}
+
+static enum status add_said(struct session *session, struct buffer *buffer,
+                            const struct host_row *host, struct assumptions *assumptions)
+{
+    struct text said = NO_TEXT;
+    enum status status =
+        session_db_failed(session, db_admin_host_said(session->db, session->arena, host->id, &said),
+                          "what the host said");
+
+    said = inner_of(said);
+    if (status != STATUS_OK)
+        return status;
+    if (said.length == 0)
+        return add_guesses(session, buffer, host, assumptions);
+    buffer_add(buffer, said);
+    return STATUS_OK;
+}
+
+void why_request_complete(struct session *session, struct message *message)
+{
+    size_t count = 0, index = 0;
+    const char *value;
+
+    while (count < PLATFORMS_MAX && (value = option_next(session, "platform", &index)) != NULL)
+        message->platforms[count++] = text_from(value);
+    if (count > 0) {
+        message->platform_count = count;
+        message->anonymous_platform = text_is(message->platforms[0], "anonymous");
+    }
+    message->has_resource_request = true;
+    message->cpu_req_seconds = message->work_req_seconds = DAY * (double)message->p_ncpus;
+    for (size_t i = 0; i < message->coproc_count; i++)
+        message->coprocs[i].req_seconds = DAY * message->coprocs[i].count;
 }
 
 /* --- the rest --------------------------------------------------------------------------------- */
 
 static void add_host(struct buffer *buffer, const struct host_row *host)
 {
+    add_real(buffer, "duration_correction_factor", host->duration_correction_factor);
     buffer_add_string(buffer, "<time_stats>\n");
     if (host->on_frac > 0)
         add_real(buffer, "on_frac", host->on_frac);
@@ -246,21 +321,15 @@ enum status why_request_make(struct session *session, const struct host_row *hos
                              struct assumptions *assumptions, struct text *ret_request)
 {
     struct buffer buffer = buffer_in(session->arena);
-    double cpus = host->p_ncpus > 0 ? (double)host->p_ncpus : 1;
     enum status status;
 
     buffer_add_string(&buffer, "<scheduler_request>\n");
-    status = add_platforms(session, &buffer, host, assumptions);
+    status = add_said(session, &buffer, host, assumptions);
+    if (status == STATUS_OK)
+        status = add_jobs(session, &buffer, host);
     if (status != STATUS_OK)
         return status;
-    add_client(session, &buffer, host, assumptions);
-    add_real(&buffer, "work_req_seconds", DAY * cpus);
-    add_real(&buffer, "cpu_req_secs", DAY * cpus);
     add_host(&buffer, host);
-    add_coprocs(session, &buffer, host, assumptions);
-    status = add_jobs(session, &buffer, host);
-    if (status != STATUS_OK)
-        return status;
     buffer_add_string(&buffer, "</scheduler_request>\n");
     assume(session, assumptions,
            "it asks for a day of work on every processor, and its queue holds no other project's "

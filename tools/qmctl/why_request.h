@@ -6,6 +6,8 @@
 #include "db/admin.h"
 #include "tools/qmctl/project_session.h"
 
+struct message;
+
 /* What had to be assumed, in words, one line each. */
 enum { ASSUMPTIONS_MAX = 8 };
 struct assumptions {
@@ -15,8 +17,12 @@ struct assumptions {
 void assume(struct session *session, struct assumptions *assumptions, const char *format, ...)
     PRINTF_LIKE(3, 4);
 
-/* It asks for a day of work for every processor, and lists the jobs that the host has. */
+/* It lists the jobs that the host has. */
 MUST_CHECK enum status why_request_make(struct session *session, const struct host_row *host,
                                         struct assumptions *assumptions, struct text *ret_request);
+
+/* Once it was read: it asks for a day of work for every processor, on the platforms of --platform
+ * where they are given. */
+void why_request_complete(struct session *session, struct message *message);
 
 #endif
