@@ -96,7 +96,7 @@ bool config_value_is_capped(const struct config_option *option, struct text valu
     bool caps = false;
     int64_t number;
 
-    return option->type == CONFIG_INTEGER && text_to_i64(value, &number) &&
+    return option->type == CONFIG_INTEGER && text_to_whole(value, &number) &&
            number > largest_integer(option, &caps) && caps;
 }
 
