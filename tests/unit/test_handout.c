@@ -1392,14 +1392,16 @@ static void what_a_failed_claim_judged_is_not_told(void **state)
     assert_int_equal(request.visit.answer.resources[0].state, RESOURCE_NONE);
 }
 
-static void jobs_of_an_app_out_of_use_are_not_looked_for(void **state)
+/* Nothing else is there to be told of. */
+static void jobs_of_an_app_out_of_use_are_told_of(void **state)
 {
     (void)state;
     apps[0].deprecated = 1;
     add_job(100);
     run();
     assert_int_equal(request.visit.answer.job_count, 0);
-    assert_int_equal(db_fake_calls("candidates"), 0);
+    assert_int_equal(db_fake_calls("candidates"), 1);
+    assert_string_equal(request.visit.answer.first_reason, "app_gone");
 }
 
 /* Users may exclude a type of coprocessors by its name, in any case of letters. */
@@ -2079,7 +2081,7 @@ int main(void)
         BY_QUERY(who_asks_for_nothing_costs_nothing),
         BY_QUERY(an_always_on_app_keeps_its_job_beside_assigned_ones),
         BY_QUERY(whatever_uses_up_the_budget_is_told),
-        BY_QUERY(jobs_of_an_app_out_of_use_are_not_looked_for),
+        BY_QUERY(jobs_of_an_app_out_of_use_are_told_of),
         BY_QUERY(a_type_that_the_user_excludes_gets_no_job),
         BY_QUERY(the_one_job_that_a_limit_allows_is_sent),
         BY_QUERY(an_always_on_app_gets_its_job_of_a_backup_project),

@@ -11,6 +11,7 @@
 #include "server/base/buffer.h"
 #include "server/base/file.h"
 #include "server/base/random.h"
+#include "server/base/shown.h"
 #include "server/check/master_url.h"
 #include "server/submit/keys.h"
 #include "tools/qmctl/commands.h"
@@ -298,11 +299,11 @@ static void warn_of_address(struct session *session, bool is_new)
     enum master_url_fault fault = master_url_judge(url);
 
     if (fault != MASTER_URL_NONE)
-        fprintf(stderr, "warning: master_url " TEXT_FORMAT " %s\n", TEXT_ARG(url),
-                master_url_fault_words(fault));
+        shown_line(stderr, "warning: master_url " TEXT_FORMAT " %s", TEXT_ARG(url),
+                   master_url_fault_words(fault));
     else if (!text_equal(url, spelled) && !text_equal(url, without_slash))
-        fprintf(stderr, "warning: clients spell " TEXT_FORMAT " as " TEXT_FORMAT "%s\n",
-                TEXT_ARG(url), TEXT_ARG(spelled), is_new ? ", and so does config.xml" : "");
+        shown_line(stderr, "warning: clients spell " TEXT_FORMAT " as " TEXT_FORMAT "%s",
+                   TEXT_ARG(url), TEXT_ARG(spelled), is_new ? ", and so does config.xml" : "");
 }
 
 enum exit_code command_init(struct session *session)
