@@ -4,11 +4,18 @@
 #include "server/submit/parameters.h"
 
 #include <inttypes.h>
+#include <math.h>
 #include <stdio.h>
 
 #include "server/base/banned.h"
 
-enum { SPARE_RESULTS = 4, ERRORS = 3 };
+enum {
+    SPARE_RESULTS = 4,
+    ERRORS = 3,
+    SLOWER = 24 /* times as long as estimated a job may take: a day for an hour */
+};
+
+#define FPOPS_MOST 1e30 /* as parameters.def says */
 
 const struct parameter parameters[] = {
 #define PARAMETER(name_, type_, default_, minimum_, maximum_, place_, help_) \
@@ -89,6 +96,21 @@ static void follow(struct job_parameters *values)
     if (values->max_error_results == PARAMETER_FOLLOWS)
         values->max_error_results =
             values->max_total_results < ERRORS ? values->max_total_results : ERRORS;
+    if (values->rsc_fpops_bound == PARAMETER_FOLLOWS)
+        values->rsc_fpops_bound = fmin(SLOWER * values->rsc_fpops_est, FPOPS_MOST);
+}
+
+/* Clients abort a job behind its bound: below the estimate that is each one. */
+static enum status check_fpops(const struct job_parameters *values, const char *where,
+                               struct failure *failure)
+{
+    if (values->rsc_fpops_est <= values->rsc_fpops_bound)
+        return STATUS_OK;
+    return fail(
+        failure, STATUS_INVALID,
+        "%s: rsc_fpops_est (%g) must not be above rsc_fpops_bound (%g): clients would abort "
+        "every such job",
+        where, values->rsc_fpops_est, values->rsc_fpops_bound);
 }
 
 enum status parameters_check(struct job_parameters *values, const char *where,
@@ -111,7 +133,7 @@ enum status parameters_check(struct job_parameters *values, const char *where,
                         "%s: %s (%" PRId64 ") must not be above %s (%" PRId64 ")", where,
                         relations[i].small, relations[i].small_value, relations[i].large,
                         relations[i].large_value);
-    return STATUS_OK;
+    return check_fpops(values, where, failure);
 }
 
 enum status parameters_for_one_host(struct job_parameters *values, const char *where,

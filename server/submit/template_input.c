@@ -172,6 +172,7 @@ enum status input_template_read(struct arena *arena, const char *name, struct te
     if (status == STATUS_OK)
         status = read_references(&input, failure);
     parameters_default(&values);
+    values.rsc_fpops_est = 1; /* a greater one may come with the job */
     if (status == STATUS_OK)
         status = input_template_parameters(&input, &values, failure);
     if (status == STATUS_OK) /* as they win, no argument could mend them */

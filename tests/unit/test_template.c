@@ -11,6 +11,8 @@
 #include "server/submit/template_input.h"
 #include "server/submit/template_output.h"
 
+#include <string.h>
+
 #include "server/base/banned.h"
 
 static const struct output_options with_certificates = {
@@ -454,6 +456,37 @@ static void numbers_that_nobody_gave_follow_the_others(void **state)
     }
 }
 
+/* A bound below the estimate ends every job before it is done. */
+static void a_job_may_take_longer_than_estimated(void **state)
+{
+    struct failure failure = {.status = STATUS_OK};
+    struct input_template input;
+    struct job_parameters values;
+
+    parameters_default(&values);
+    values.rsc_fpops_est = 1e16;
+    assert_status(STATUS_OK, parameters_check(&values, "t", &failure));
+    assert_real(values.rsc_fpops_bound, 2.4e17, 0);
+    values.rsc_fpops_bound = 1e16;
+    assert_status(STATUS_OK, parameters_check(&values, "t", &failure));
+    values.rsc_fpops_bound = 0.99e16;
+    assert_status(STATUS_INVALID, parameters_check(&values, "t", &failure));
+    assert_non_null(strstr(failure.text, "t: rsc_fpops_est (1e+16) must not be above"));
+    parameters_default(&values);
+    values.rsc_fpops_est = 1e30; /* the most that there is */
+    assert_status(STATUS_OK, parameters_check(&values, "t", &failure));
+    assert_real(values.rsc_fpops_bound, 1e30, 0);
+    assert_status(STATUS_OK, input_template_read(
+                                 *state, "t",
+                                 TEXT("<workunit><rsc_fpops_bound>9</rsc_fpops_bound></workunit>"),
+                                 &input, &failure));
+    assert_status(STATUS_INVALID,
+                  input_template_read(*state, "t",
+                                      TEXT("<workunit><rsc_fpops_bound>9</rsc_fpops_bound>"
+                                           "<rsc_fpops_est>10</rsc_fpops_est></workunit>"),
+                                      &input, &failure));
+}
+
 /* A host gets one instance of a job, so nothing can come after that. */
 static void a_job_for_one_host_has_one_instance(void **state)
 {
@@ -597,6 +630,7 @@ int main(void)
         CASE(upload_url_must_be_configured),
         CASE(simple_input),
         CASE(template_numbers_win),
+        CASE(a_job_may_take_longer_than_estimated),
         CASE(a_document_of_another_program_is_read),
         CASE(sticky_file_keeps_its_attributes),
         CASE(several_files),
