@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Listed jobs that nobody needs any more are aborted: the host's own by their rows, which nearly
  * always were read for other reasons; others by name, wherever they are. What is
- * not certain is not aborted. */
+ * not certain is not aborted, nor is what the request reports: that is done, and acknowledged. */
 #include "server/handout/handout.h"
 
 #include "server/base/arena.h"
@@ -39,6 +39,39 @@ static const struct result_row *find_row(const struct result_row *rows, size_t c
 {
     const struct result_row key = {.name = name};
     return count == 0 ? NULL : bsearch(&key, rows, count, sizeof(key), compare_rows);
+}
+
+/* The names of the jobs that the request reports, sorted when they are first asked for. */
+struct reported {
+    struct text *names; /* NULL: not known */
+    bool is_asked;
+};
+
+static struct text *sort_reported(struct request *request)
+{
+    const struct message *message = &request->message;
+    size_t count = message->result_count;
+    struct text *names = NULL;
+
+    if (budget_spend(&request->visit.budget, budget_of_sorting_names(count)))
+        names = ARENA_ARRAY(request->arena, count, struct text);
+    for (size_t i = 0; names != NULL && i < count; i++)
+        names[i] = message->results[i].name;
+    if (names != NULL)
+        sorted_names(names, count);
+    return names;
+}
+
+/* Where names cost too much, any may be reported. */
+static bool is_reported(struct request *request, struct reported *reported, struct text name)
+{
+    if (request->message.result_count == 0)
+        return false;
+    if (!reported->is_asked)
+        reported->names = sort_reported(request);
+    reported->is_asked = true;
+    return reported->names == NULL ||
+           sorted_has_name(reported->names, request->message.result_count, name);
 }
 
 static void abort_job(struct request *request, struct text name, enum abort_kind kind)
@@ -135,6 +168,7 @@ enum next abort_unneeded(struct request *request, const struct text *names)
     size_t count = request->message.other_result_count;
     struct host_job *jobs = NULL;
     struct result_row *rows = NULL;
+    struct reported reported = {0};
     size_t job_count = 0, row_count = 0;
     enum status status = read_listed(request, names, count, &jobs, &job_count);
 
@@ -158,7 +192,7 @@ enum next abort_unneeded(struct request *request, const struct text *names)
         const struct result_row *row = job != NULL ? &job->result : find_row(rows, row_count, name);
         enum abort_kind kind =
             abort_decide(row, job != NULL ? &job->workunit : NULL, request->visit.user.id);
-        if (kind != ABORT_NOT)
+        if (kind != ABORT_NOT && !is_reported(request, &reported, name))
             abort_job(request, name, kind);
     }
     return NEXT_STEP;
