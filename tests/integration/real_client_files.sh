@@ -25,7 +25,18 @@ transferred() { [ "$(said "Finished $1 of genome_1")" -gt 0 ]; }
 listed() { files --host "$(host)" --tsv | awk -F'\t' '$2 == "genome_1" {print $4}'; }
 
 head -c 300000 /dev/urandom >"$work/genome_1"
+
+# A picture for the client's window, in the form that BOINC documents, all in one line.
+head -c 5000 /dev/urandom >"$project/download/icon_1.png"
+echo "<?xml version=\"1.0\"?><file_info><name>icon_1.png</name><url>${master}download/icon_1.png</url>" \
+    "<md5_cksum>$(md5sum "$project/download/icon_1.png" | cut -c 1-32)</md5_cksum><nbytes>5000</nbytes></file_info>" \
+    "<project_files><file_ref><file_name>icon_1.png</file_name><open_name>stat_icon</open_name></file_ref>" \
+    "</project_files>" >"$project/project_files.xml"
 start_client --cpus 1
+# shellcheck disable=SC2317 # called by within
+has_icon() { cmp -s "$project/download/icon_1.png" "$(find "$client/projects" -name icon_1.png)"; }
+claim "the client downloads a file of the project" within 30 has_icon
+claim "under the name for its window too" within 10 on_client stat_icon
 
 in_project --project "$project" files send "$work/genome_1" --host "$(host)"
 claim "an order waits" test "$(state send genome_1)" = waits
