@@ -1,11 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* An input template may lie anywhere: it is needed once. A result template must lie in the project
- * folder, as retries are made from it later; one from elsewhere is copied there. */
+ * folder, as retries are made from it later; one from elsewhere is copied there once it is known to
+ * be right, and taken away again when no job came of it (stage.h). */
 #include "server/submit/job_templates.h"
 
 #include "config/config.h"
 #include "server/base/arena.h"
 #include "server/base/file.h"
+#include "server/submit/stage.h"
 
 #include <unistd.h>
 
@@ -27,6 +29,13 @@ static const char *template_path(struct job_templates *templates, struct text pa
     if (!text_starts(path, TEXT("/")) && access(inside, F_OK) == 0)
         return inside;
     return text_string(templates->arena, path);
+}
+
+static struct text last_part(struct text path)
+{
+    while (text_contains(path, TEXT("/")))
+        (void)text_split(&path, '/');
+    return path;
 }
 
 static enum status read_template(struct job_templates *templates, struct text path,
@@ -61,50 +70,30 @@ enum status job_templates_input(struct job_templates *templates, struct text pat
     return STATUS_OK;
 }
 
-/* A template from elsewhere is copied to templates/, where retries find it again; one that is there
- * under the same name must be the same. */
-static enum status adopt_template(struct job_templates *templates, struct text path,
-                                  struct text *ret_path, struct failure *failure)
-{
-    struct text name = path, document, there;
-    while (text_contains(name, TEXT("/")))
-        (void)text_split(&name, '/');
-    *ret_path = text_print(templates->arena, "templates/" TEXT_FORMAT, TEXT_ARG(name));
-    const char *target = project_file(templates, *ret_path);
-    enum status status = file_read(templates->arena, text_string(templates->arena, path),
-                                   TEMPLATE_BYTES_MAX, &document, failure);
-    if (status != STATUS_OK)
-        return status;
-    status = file_read(templates->arena, target, TEMPLATE_BYTES_MAX, &there, NULL);
-    if (status == STATUS_NOT_FOUND)
-        return file_write(target, document, 0644, failure);
-    if (status == STATUS_OK && text_equal(document, there))
-        return STATUS_OK;
-    return fail(failure, STATUS_INVALID,
-                TEXT_FORMAT ": %s is there with other content; result templates are read again for "
-                            "retries, so a changed one needs a new name",
-                TEXT_ARG(text_first(path, 120)), target);
-}
-
-/* What result_template_file is to hold: a path from the project folder. */
+/* What result_template_file is to hold: a path from the project folder. One from elsewhere has to
+ * come to templates/ first, where one of the same name must be the same. */
 static enum status stored_path(struct job_templates *templates, struct text path,
-                               struct text *ret_path, struct failure *failure)
+                               struct text *ret_path, bool *ret_is_elsewhere,
+                               struct failure *failure)
 {
     struct text project = templates->config->project_dir_path;
     const char *inside = project_file(templates, path);
-    enum status status = STATUS_OK;
+    *ret_is_elsewhere = false;
     if (text_starts(path, project) && path.length > project.length + 1 &&
         path.at[project.length] == '/')
         *ret_path = (struct text){path.at + project.length + 1, path.length - project.length - 1};
     else if (!text_starts(path, TEXT("/")) && !text_contains(path, TEXT("..")) &&
              access(inside, F_OK) == 0)
         *ret_path = path;
-    else
-        status = adopt_template(templates, path, ret_path, failure);
-    if (status == STATUS_OK && ret_path->length > RESULT_TEMPLATE_MAX)
-        return fail(failure, STATUS_TOO_LARGE, TEXT_FORMAT ": the path has more than %d bytes",
-                    TEXT_ARG(text_first(*ret_path, 120)), RESULT_TEMPLATE_MAX);
-    return status;
+    else {
+        *ret_path =
+            text_print(templates->arena, "templates/" TEXT_FORMAT, TEXT_ARG(last_part(path)));
+        *ret_is_elsewhere = true;
+    }
+    return ret_path->length > RESULT_TEMPLATE_MAX
+               ? fail(failure, STATUS_TOO_LARGE, TEXT_FORMAT ": the path has more than %d bytes",
+                      TEXT_ARG(text_first(*ret_path, 120)), RESULT_TEMPLATE_MAX)
+               : STATUS_OK;
 }
 
 enum status job_templates_output(struct job_templates *templates, struct text path,
@@ -120,13 +109,18 @@ enum status job_templates_output(struct job_templates *templates, struct text pa
                     JOB_TEMPLATES_MAX);
     struct named_output *named = &templates->outputs[templates->output_count];
     struct text document;
+    bool is_elsewhere = false;
     named->path = text_copy(templates->arena, path);
-    enum status status = stored_path(templates, named->path, &named->stored_path, failure);
+    enum status status =
+        stored_path(templates, named->path, &named->stored_path, &is_elsewhere, failure);
     if (status == STATUS_OK)
         status = read_template(templates, named->path, &document, failure);
     if (status == STATUS_OK)
         status = output_template_read(templates->arena, text_string(templates->arena, named->path),
                                       document, &templates->options, &named->output, failure);
+    if (status == STATUS_OK && is_elsewhere)
+        status = stage_template(templates->stage, template_path(templates, named->path),
+                                project_file(templates, named->stored_path), failure);
     if (status != STATUS_OK)
         return status;
     templates->output_count++;

@@ -25,9 +25,10 @@ struct named_output {
 
 /* Zeroed, but for what is given. */
 struct job_templates {
-    struct arena *arena; /* given, as the two below */
+    struct arena *arena; /* given, as the three below */
     const struct config *config;
     struct output_options options;
+    struct stage *stage;
     struct named_input inputs[JOB_TEMPLATES_MAX];
     struct named_output outputs[JOB_TEMPLATES_MAX];
     size_t input_count, output_count;

@@ -109,7 +109,7 @@ enum status jobs_begin(const struct jobs_settings *settings, struct jobs **ret_j
     if (!makes_results(jobs))
         jobs->templates.options.certificates = false;
     if (jobs->arena != NULL)
-        jobs->stage = stage_create(jobs->arena, settings->config);
+        jobs->stage = jobs->templates.stage = stage_create(jobs->arena, settings->config);
     enum status status = jobs->stage != NULL ? begin_parts(jobs, failure) : no_memory(failure);
     if (status != STATUS_OK) {
         jobs_end(jobs, false);

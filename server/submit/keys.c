@@ -60,14 +60,22 @@ static bool exists(struct arena *arena, const struct config *config, const char 
     return access(key_path(arena, config, name), F_OK) == 0;
 }
 
+/* Both halves or none: where the second cannot be written the first is as before, `former`, or with
+ * NO_TEXT it was not there. */
 static enum status write_pair(struct arena *arena, const struct config *config, const char *pair,
-                              const struct rsa_key_texts *keys, struct failure *failure)
+                              const struct rsa_key_texts *keys, struct text former,
+                              struct failure *failure)
 {
-    enum status status = file_write(key_path(arena, config, half(arena, pair, "private")),
-                                    keys->private_key, 0600, failure);
-    if (status == STATUS_OK)
-        status = file_write(key_path(arena, config, half(arena, pair, "public")), keys->public_key,
-                            0644, failure);
+    const char *private_path = key_path(arena, config, half(arena, pair, "private"));
+    enum status status = file_write(private_path, keys->private_key, 0600, failure);
+    if (status != STATUS_OK)
+        return status;
+    status = file_write(key_path(arena, config, half(arena, pair, "public")), keys->public_key,
+                        0644, failure);
+    if (status != STATUS_OK && former.length == 0)
+        (void)unlink(private_path);
+    else if (status != STATUS_OK && file_write(private_path, former, 0600, NULL) != STATUS_OK)
+        status = STATUS_IO; /* two halves that do not fit: check-config says so */
     return status;
 }
 
@@ -91,7 +99,7 @@ enum status keys_create(struct arena *arena, const struct config *config, bool r
                         dir, has_private ? "private" : "public", key_pairs[i]);
         enum status status = rsa_generate(arena, &keys, failure);
         if (status == STATUS_OK)
-            status = write_pair(arena, config, key_pairs[i], &keys, failure);
+            status = write_pair(arena, config, key_pairs[i], &keys, NO_TEXT, failure);
         if (status != STATUS_OK)
             return status;
         ret_made[i] = true;
@@ -155,6 +163,45 @@ static enum status sign_for(struct arena *arena, const struct config *config, in
     return status;
 }
 
+static enum status write_old_key(struct arena *arena, const struct config *config, int number,
+                                 struct text old_private, struct text old_public,
+                                 struct failure *failure)
+{
+    enum status status = file_write(key_path(arena, config, numbered(arena, "old_private", number)),
+                                    old_private, 0600, failure);
+    if (status == STATUS_OK)
+        status = file_write(key_path(arena, config, numbered(arena, "old_key", number)), old_public,
+                            0644, failure);
+    return status;
+}
+
+/* Those that were changed before, and their private keys were kept, vouch for this one too. */
+static enum status sign_by_older(struct arena *arena, const struct config *config, int count,
+                                 struct text new_key, struct failure *failure)
+{
+    enum status status = STATUS_OK;
+    for (int i = 0; i < count && status == STATUS_OK; i++) {
+        struct text old_private;
+        if (!exists(arena, config, numbered(arena, "old_private", i)))
+            continue; /* changed by other tools, which keep no old private keys */
+        status = key_read(arena, config, numbered(arena, "old_private", i), &old_private, failure);
+        if (status == STATUS_OK)
+            status = sign_for(arena, config, i, old_private, new_key, failure);
+    }
+    return status;
+}
+
+/* The key stays what it was: the older ones vouch for it again. */
+static void undo_change(struct arena *arena, const struct config *config, int number,
+                        struct text old_public)
+{
+    static const char *const names[] = {"old_private", "old_key", "signature",
+                                        "signature_stripped"};
+    for (size_t i = 0; i < sizeof names / sizeof names[0]; i++)
+        (void)unlink(key_path(arena, config, numbered(arena, names[i], number)));
+    (void)sign_by_older(arena, config, number, old_public, NULL);
+}
+
 enum status keys_change_write(struct arena *arena, const struct config *config,
                               const struct key_change *change, struct failure *failure)
 {
@@ -163,22 +210,16 @@ enum status keys_change_write(struct arena *arena, const struct config *config,
     enum status status = key_read(arena, config, "code_sign_public", &old_public, failure);
     if (status == STATUS_OK)
         status = key_read(arena, config, "code_sign_private", &old_private, failure);
-    if (status == STATUS_OK)
-        status = file_write(key_path(arena, config, numbered(arena, "old_private", change->number)),
-                            old_private, 0600, failure);
-    if (status == STATUS_OK)
-        status = file_write(key_path(arena, config, numbered(arena, "old_key", change->number)),
-                            old_public, 0644, failure);
+    if (status != STATUS_OK)
+        return status;
+    status = write_old_key(arena, config, change->number, old_private, old_public, failure);
     if (status == STATUS_OK)
         status = sign_for(arena, config, change->number, old_private, new_key, failure);
-    for (int i = 0; i < change->number && status == STATUS_OK; i++) {
-        if (!exists(arena, config, numbered(arena, "old_private", i)))
-            continue; /* changed by other tools, which keep no old private keys */
-        status = key_read(arena, config, numbered(arena, "old_private", i), &old_private, failure);
-        if (status == STATUS_OK)
-            status = sign_for(arena, config, i, old_private, new_key, failure);
-    }
     if (status == STATUS_OK)
-        status = write_pair(arena, config, key_pairs[0], &change->keys, failure);
+        status = sign_by_older(arena, config, change->number, new_key, failure);
+    if (status == STATUS_OK)
+        status = write_pair(arena, config, key_pairs[0], &change->keys, old_private, failure);
+    if (status != STATUS_OK)
+        undo_change(arena, config, change->number, old_public);
     return status;
 }

@@ -166,9 +166,13 @@ static enum status copy_file(struct stage *stage, const char *source, const char
     return status;
 }
 
+static const char clients_keep_names[] =
+    "clients keep files by name, so a changed file needs a new name";
+
 /* Leaves `target` with the content of `source`, or says why not. */
 static enum status place_file(struct stage *stage, const char *source, const char *target,
-                              mode_t mode, struct job_file *file, struct failure *failure)
+                              mode_t mode, const char *why_new_name, struct job_file *file,
+                              struct failure *failure)
 {
     char there[MD5_HEX_SIZE];
     int64_t bytes;
@@ -180,10 +184,8 @@ static enum status place_file(struct stage *stage, const char *source, const cha
     count_on(target);
     status = md5_hex_of_file(target, there, &bytes, failure);
     if (status == STATUS_OK && strcmp(there, file->md5) != 0)
-        return fail(failure, STATUS_INVALID,
-                    "%s is there with other content; clients keep files by name, so a changed "
-                    "file needs a new name",
-                    target);
+        return fail(failure, STATUS_INVALID, "%s is there with other content; %s", target,
+                    why_new_name);
     return status;
 }
 
@@ -244,14 +246,14 @@ static enum status find_input(struct stage *stage, struct text argument, struct 
     if (status != STATUS_OK)
         return status;
     if (access(source, F_OK) == 0)
-        return place_file(stage, source, target, 0644, file, failure);
+        return place_file(stage, source, target, 0644, clients_keep_names, file, failure);
     if (text_equal(argument, file->name)) {
         if (access(target, F_OK) == 0) {
             count_on(target);
             return md5_hex_of_file(target, file->md5, &file->bytes, failure);
         }
         if (access(root, F_OK) == 0)
-            return place_file(stage, root, target, 0644, file, failure);
+            return place_file(stage, root, target, 0644, clients_keep_names, file, failure);
     }
     return fail(failure, STATUS_NOT_FOUND, "%s: no such file, neither here nor in %s", source,
                 target);
@@ -293,6 +295,19 @@ enum status stage_input(struct stage *stage, struct text argument, bool gzip,
     return STATUS_OK;
 }
 
+enum status stage_template(struct stage *stage, const char *path, const char *target,
+                           struct failure *failure)
+{
+    struct job_file file;
+    const char *kept = text_string(stage->arena, text_from(target));
+
+    lock_inputs(stage);
+    return place_file(stage, path, kept, 0644,
+                      "result templates are read again for retries, so a changed one needs a new "
+                      "name",
+                      &file, failure);
+}
+
 enum status stage_program(struct stage *stage, const char *path, struct text name, bool executable,
                           struct job_file *ret_file, bool *ret_executable, struct failure *failure)
 {
@@ -310,7 +325,8 @@ enum status stage_program(struct stage *stage, const char *path, struct text nam
     if (status != STATUS_OK)
         return status;
     lock_inputs(stage);
-    status = place_file(stage, path, target, *ret_executable ? 0755 : 0644, &file, failure);
+    status = place_file(stage, path, target, *ret_executable ? 0755 : 0644, clients_keep_names,
+                        &file, failure);
     if (status == STATUS_OK)
         *ret_file = file;
     return status;

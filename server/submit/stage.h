@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Puts files where clients download them. A name stands for one content for ever, because clients
- * keep files by name: a file that is there with other content is an error. */
+/* Puts files where clients download them, and result templates where retries read them. A name
+ * stands for one content for ever, because clients keep files by name: a file that is there with
+ * other content is an error. */
 #ifndef SERVER_SUBMIT_STAGE_H
 #define SERVER_SUBMIT_STAGE_H
 
@@ -26,6 +27,9 @@ void stage_keep(struct stage *stage, size_t count);
  * file that lies in the download folders already. With `gzip`, NAME.gz beside it is needed. */
 MUST_CHECK enum status stage_input(struct stage *stage, struct text argument, bool gzip,
                                    struct job_file *ret_file, struct failure *failure);
+/* A result template from elsewhere, copied to `target`. STATUS_INVALID: another one is there. */
+MUST_CHECK enum status stage_template(struct stage *stage, const char *path, const char *target,
+                                      struct failure *failure);
 /* A file of an application: into the top level of download_dir; executable as `path` is, or
  * whenever `executable` is set. */
 MUST_CHECK enum status stage_program(struct stage *stage, const char *path, struct text name,

@@ -370,6 +370,25 @@ same "a path from the project's folder" "$(stored inside)" templates/none_out.xm
 sed 's|<result>|<result><!-- other -->|' "$QM_SOURCE_DIR/templates/none_out.xml" >"$dir/none_out.xml"
 expect 1 'is there with other content' one_job other "$dir/none_out.xml"
 expect 1 'No such file' one_job other "$dir/absent_out.xml"
+# Nothing of a command that failed stays: neither a template that is wrong, nor a right one without a job.
+left() { find "$project/templates" "$project/download" -newer "$dir/before" -type f; }
+touch -d '-1 second' "$dir/before"
+echo '<result><file_ref></file_ref></result>' >"$dir/fresh_out.xml"
+expect 1 'fresh_out.xml:1: <file_ref>: needs a <file_name>' one_job other "$dir/fresh_out.xml"
+same "what is left of a faulty template" "$(left)" ''
+cp "$dir/none_out.xml" "$dir/fresh_out.xml"
+expect 1 'no such file' in_project jobs create --app demo --in "$demo/in.xml" --out "$dir/fresh_out.xml" "$dir/absent"
+same "what is left without the input file" "$(left)" ''
+echo fresh >"$dir/fresh_in"
+fresh_lines() { in_project jobs create --app demo --in "$demo/in.xml" --out "$dir/fresh_out.xml" --stdin <"$dir/lines"; }
+printf '%s\n' "$dir/fresh_in" "$dir/absent" >"$dir/lines"
+expect 1 'line 2' fresh_lines
+same "what is left of two lines" "$(left)" ''
+expect 0 'job fresh' one_job fresh "$dir/fresh_out.xml"
+same "the copy" "$(stored fresh)" templates/fresh_out.xml
+same "which is the same" "$(cat "$project/templates/fresh_out.xml")" "$(cat "$dir/fresh_out.xml")"
+sql -e "DELETE FROM $database.result WHERE name = 'fresh_0'; DELETE FROM $database.workunit WHERE name = 'fresh'"
+rm "$project/templates/fresh_out.xml"
 long=$(printf 'n%.0s' {1..60})
 cp "$dir/none_out.xml" "$project/templates/$long.xml"
 expect 1 'the path has more than 63 bytes' one_job other "templates/$long.xml"
@@ -581,6 +600,9 @@ expect 0 '^ *8 +in1 +send +waits ' in_project files orders
 sql -e "UPDATE ${database}_files.file_order SET ended = 1 WHERE ended > 0"
 same "ends are forgotten" "$(in_project files orders --tsv | grep -c log)" 0
 expect 1 'neither .* nor msg_to_host' in_project files delete genome --host 7 --message --yes
+echo unsent >"$dir/unsent_1"
+expect 1 'neither .* nor msg_to_host' in_project files send "$dir/unsent_1" --host 7 --message
+same "what is left of it" "$(find "$project/download" -name 'unsent_1')" ''
 sed -i "s|</config>|<msg_to_host/></config>|" "$project/config.xml"
 expect 0 '^\{"host": 7, "order": "delete", "file": "genome"\}$' in_project files delete genome --host 7 --message --yes --json
 same "a message" "$(sql -e "SELECT xml FROM $database.msg_to_host WHERE hostid = 7")" \

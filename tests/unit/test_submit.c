@@ -153,6 +153,34 @@ static void every_old_key_signs_the_newest(void **state)
     assert_signed(fixture, keys[1], text_trim(keys[2]), "signature_stripped_1");
 }
 
+/* A folder stands where a signature is to be written. */
+static void a_change_that_fails_leaves_the_keys_as_they_were(void **state)
+{
+    static const char *const left[] = {"old_private_1", "old_key_1", "signature_1",
+                                       "signature_stripped_1"};
+    struct fixture *fixture = *state;
+    struct arena *arena = fixture->arena;
+    struct key_change change;
+    struct text former;
+    bool made[2];
+    assert_status(STATUS_OK, keys_create(arena, &fixture->config, made, &fixture->failure));
+    former = read_key(fixture, "code_sign_public");
+    for (int i = 0; i < 2; i++) {
+        const char *in_the_way = key_path(arena, &fixture->config, "signature_stripped_0");
+        assert_status(STATUS_OK,
+                      keys_change_prepare(arena, &fixture->config, &change, &fixture->failure));
+        assert_int_equal(change.number, i);
+        if (i == 1)
+            assert_true(unlink(in_the_way) == 0 && mkdir(in_the_way, 0755) == 0);
+        assert_status(i == 1 ? STATUS_IO : STATUS_OK,
+                      keys_change_write(arena, &fixture->config, &change, &fixture->failure));
+    }
+    for (size_t i = 0; i < sizeof left / sizeof left[0]; i++)
+        assert_int_not_equal(access(key_path(arena, &fixture->config, left[i]), F_OK), 0);
+    assert_status(STATUS_OK, key_check_pair(arena, &fixture->config, "code_sign", NULL));
+    assert_signed(fixture, former, read_key(fixture, "code_sign_public"), "signature_0");
+}
+
 /* --- staging ------------------------------------------------------------------------------- */
 
 static void staged_file_is_copied_and_measured(void **state)
@@ -514,6 +542,7 @@ int main(void)
         CASE(half_a_pair_is_an_error),
         CASE(halves_of_two_pairs_do_not_match),
         CASE(every_old_key_signs_the_newest),
+        CASE(a_change_that_fails_leaves_the_keys_as_they_were),
         CASE(staged_file_is_copied_and_measured),
         CASE(name_stands_for_one_content),
         CASE(a_copy_that_another_counts_on_stays),

@@ -337,7 +337,7 @@ enum exit_code command_version_add(struct session *session)
     status = add_files(session, stage, &version);
     if (status == STATUS_OK)
         status = insert_version(session, &version, &app, platformid, &id);
-    stage_end(stage, status == STATUS_OK);
+    stage_end(stage, status == STATUS_OK || status == STATUS_DB_UNKNOWN);
     if (status != STATUS_OK)
         return session_failed(session);
     tell_version(session, id, version.file_count);

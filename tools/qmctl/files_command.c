@@ -322,23 +322,16 @@ enum exit_code command_files_delete(struct session *session)
     return code == EXIT_DONE ? give_order(session, &order) : code;
 }
 
-enum exit_code command_files_send(struct session *session)
+static enum exit_code send_file(struct session *session, struct stage *stage,
+                                struct file_order_row *order)
 {
-    struct file_order_row order;
     struct job_file file;
-    enum exit_code code;
-    if (!begin_order(session, FILE_SEND, &order, &code))
-        return code;
-    struct stage *stage = stage_create(session->arena, session->config);
     struct buffer xml = buffer_in(session->arena);
-    enum status status = stage == NULL
-                             ? fail(&session->failure, STATUS_NO_MEMORY, "no memory")
-                             : stage_input(stage, order.name, false, &file, &session->failure);
-    if (stage != NULL)
-        stage_end(stage, status == STATUS_OK);
+    enum status status = stage_input(stage, order->name, false, &file, &session->failure);
+
     if (status != STATUS_OK)
         return session_failed(session);
-    order.name = file.name;
+    order->name = file.name;
     buffer_print(&xml, "<file_info>\n    <name>" TEXT_FORMAT "</name>\n    <url>",
                  TEXT_ARG(file.name));
     hierarchy_write(&xml, session->config->download_url, file.name,
@@ -347,8 +340,25 @@ enum exit_code command_files_send(struct session *session)
                  "</url>\n    <md5_cksum>%s</md5_cksum>\n    <nbytes>%" PRId64
                  "</nbytes>\n    <sticky/>\n    <report_on_rpc/>\n</file_info>\n",
                  file.md5, file.bytes);
-    order.xml = buffer_text(&xml);
-    return give_order(session, &order);
+    order->xml = buffer_text(&xml);
+    return give_order(session, order);
+}
+
+enum exit_code command_files_send(struct session *session)
+{
+    struct file_order_row order;
+    enum exit_code code;
+
+    if (!begin_order(session, FILE_SEND, &order, &code))
+        return code;
+    struct stage *stage = stage_create(session->arena, session->config);
+    if (stage == NULL) {
+        (void)fail(&session->failure, STATUS_NO_MEMORY, "no memory");
+        return session_failed(session);
+    }
+    code = send_file(session, stage, &order);
+    stage_end(stage, code == EXIT_DONE || session->failure.status == STATUS_DB_UNKNOWN);
+    return code;
 }
 
 static enum status sign_upload(struct session *session, struct text claim,
