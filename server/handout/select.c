@@ -19,20 +19,27 @@
 #include "server/handout/source.h"
 #include "server/handout/stream_ledger.h"
 #include "server/handout/view.h"
+#include "server/policy/edf/deadline.h"
 #include "server/policy/edf/edf.h"
 #include "server/policy/limits/amounts.h"
+#include "server/pool/pool.h"
 #include "server/project/catalog.h"
 #include "server/reply/answer.h"
 #include "server/rpc/request.h"
 
 #include <math.h>
+#include <string.h>
 
 #include "server/base/banned.h"
 
 enum { ROUNDS_MAX = 8 /* of choosing and claiming, and of deleting for space */ };
 
+enum { LATE_MAX = 100 /* jobs that are looked up before a host is sent away for them */ };
+
 struct selection {
     struct request *request;
+    int64_t late[LATE_MAX]; /* results that the last search refused for their deadlines */
+    size_t late_count;
     struct host_view view;
     struct choice_notes judged; /* why the last search did not choose candidates */
     struct refusals refused;    /* why claims failed, in all searches: that holds */
@@ -205,6 +212,17 @@ static enum status serve_round(struct selection *selection, struct job *jobs, si
     return status == STATUS_OK ? keep_claimed(selection, ret_claimed) : status;
 }
 
+/* Each batch may end with the same jobs, by which reasons are told. */
+static void keep_late(struct selection *selection, const struct job *jobs, size_t count)
+{
+    for (size_t i = 0; i < count && selection->late_count < LATE_MAX; i++) {
+        size_t at = selection->late_count;
+
+        if (jobs[i].is_late && (at == 0 || selection->late[at - 1] != jobs[i].resultid))
+            selection->late[selection->late_count++] = jobs[i].resultid;
+    }
+}
+
 /* For the jobs of a batch; what no memory of the host holds is refused anyway. */
 static enum status read_queue(struct selection *selection, const struct job *jobs, size_t count)
 {
@@ -312,6 +330,7 @@ static enum status search_candidates(struct selection *selection)
         if (status != STATUS_OK || count == 0)
             return status;
         status = serve_batch(selection, source, jobs, count);
+        keep_late(selection, jobs, count);
         if (status != STATUS_OK)
             return status;
         if (!count_answer(selection))
@@ -336,6 +355,7 @@ static enum status search(struct selection *selection)
     enum status status = count_answer(selection) ? STATUS_OK : STATUS_NO_MEMORY;
 
     selection->judged = (struct choice_notes){0};
+    selection->late_count = 0;
     if (status == STATUS_OK && selection->serves_assigned)
         status = serve_assigned(selection);
     if (status == STATUS_OK && !is_served(selection) && !is_closed(selection))
@@ -439,6 +459,33 @@ static void note_over_budget(struct selection *selection)
         refusals_add(&selection->refused, &refusal);
 }
 
+/* The pool learns late what others have cancelled. Before a host is sent away for long, for the
+ * sake of deadlines, one look whether any of the jobs that were offered is there still; else none
+ * of them was refused. One may stand for many that are like it, of which some may be there: these
+ * are offered when the host comes again, which is soon. */
+static enum status doubt_late(struct selection *selection)
+{
+    struct request *request = selection->request;
+    struct unsent_job *rows = NULL;
+    size_t count = 0;
+    enum status status;
+
+    if (request->pool == NULL || request->is_replayed || selection->late_count == 0 ||
+        workload_retry_delay(selection->view.workload) <= DEADLINE_RETRY_MIN)
+        return STATUS_OK;
+    status = db_unsent_by_id(request->db, request->arena, selection->late, selection->late_count,
+                             &rows, &count);
+    for (size_t i = 0; i < count && status == STATUS_OK; i++)
+        if (rows[i].is_free)
+            return STATUS_OK;
+    if (status != STATUS_OK)
+        return status;
+    pool_drop(request->pool, selection->late, selection->late_count);
+    refusals_forget_deadlines(&selection->judged.refusals);
+    memset(selection->judged.late, 0, sizeof(selection->judged.late));
+    return STATUS_OK;
+}
+
 static enum next serve(struct selection *selection)
 {
     struct request *request = selection->request;
@@ -447,6 +494,8 @@ static enum next serve(struct selection *selection)
 
     if (selection->view.workload != NULL && edf_is_exhausted(selection->view.workload->edf))
         counter_add(COUNTER_queues_too_large, 1);
+    if (status == STATUS_OK && selection->wants_work && request->visit.answer.job_count == 0)
+        status = doubt_late(selection);
     if (status == STATUS_OK) {
         note_over_budget(selection);
         if (selection->wants_work && request->visit.answer.job_count == 0) {

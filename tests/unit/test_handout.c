@@ -681,6 +681,36 @@ static void deadlines_alone_raise_the_flag(void **state)
     assert_string_equal(request.visit.answer.first_reason, "disk");
 }
 
+/* Two jobs that would be late, and that the pool still holds when they are cancelled. */
+static void select_late(void **state, bool are_cancelled)
+{
+    struct fake_job *jobs[2];
+
+    teardown(state);
+    setup_with_pool(state);
+    for (int i = 0; i < 2; i++)
+        jobs[i] = add_job(90000);
+    request.visit.plan = request_plan_make(&request);
+    fill_pool();
+    for (int i = 0; i < 2 && are_cancelled; i++)
+        jobs[i]->workunit.error_mask = WU_ERROR_CANCELLED;
+    assert_int_equal(step_select(&request), NEXT_STEP);
+    source_finish(&request, true);
+}
+
+static void nobody_is_sent_away_for_jobs_that_are_gone(void **state)
+{
+    select_late(state, false);
+    assert_true(request.visit.answer.no_work_deadlines);
+    assert_true(request.visit.answer.request_delay >= 3600);
+    select_late(state, true);
+    assert_false(request.visit.answer.no_work_deadlines);
+    assert_string_equal(request.visit.answer.first_reason, "no_jobs");
+    assert_int_equal(request.visit.answer.resources[0].state, RESOURCE_NONE);
+    assert_true(request.visit.answer.request_delay < 1800);
+    assert_int_equal(left_in_pool(), 1); /* the one that was offered is dropped */
+}
+
 static void only_a_resource_without_versions_is_unsupported(void **state)
 {
     const struct answer *answer = &request.visit.answer;
@@ -2091,6 +2121,7 @@ int main(void)
         OUT_OF_POOL(without_memory_a_request_fails_as_a_whole),
         OUT_OF_POOL(whatever_memory_lacks_there_is_an_answer),
         OUT_OF_POOL(what_others_may_have_stays_in_the_pool),
+        OUT_OF_POOL(nobody_is_sent_away_for_jobs_that_are_gone),
         OUT_OF_POOL(behind_what_was_had_one_is_found),
         OUT_OF_POOL(nothing_is_explained_beside_what_is_sent),
         OUT_OF_POOL(the_pool_forgets_deadlines_where_the_project_does),

@@ -35,7 +35,7 @@ static bool is_possible(const struct host_view *view, const struct tally *tally,
     job->refused_on = resource + 1;
     refusals_add(&notes->refusals, &refusal);
     if (reason_is_deadline(refusal.reason))
-        notes->late[resource] = true;
+        job->is_late = notes->late[resource] = true;
     return false;
 }
 

@@ -44,6 +44,7 @@ struct job {
     bool has_file;       /* some of its files are on the host; set for apps with locality only */
     bool is_gone;        /* taken or lost: out of the choice */
     size_t refused_on;   /* while choosing: 1 + the resource it was refused for */
+    bool is_late;        /* likewise: its deadline alone was in the way, of some resource */
     bool is_ranked;      /* likewise: it could be taken, unless its deadline is in the way */
     struct job_rank rank;
 };

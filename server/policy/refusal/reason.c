@@ -58,6 +58,13 @@ bool reason_is_deadline(enum reason reason)
            reason == REASON_QUEUE_TOO_LARGE || reason == REASON_CONNECTION;
 }
 
+void refusals_forget_deadlines(struct refusals *refusals)
+{
+    for (int reason = 0; reason < REASON_COUNT; reason++)
+        if (reason_is_deadline((enum reason)reason))
+            refusals->by_reason[reason].count = 0;
+}
+
 static void add_bytes(struct buffer *buffer, double bytes, bool round_up)
 {
     bool is_large = bytes >= 1073741824.0;

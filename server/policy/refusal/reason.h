@@ -47,6 +47,10 @@ bool reason_is_deadline(enum reason reason);
 /* The explanation with its figures; one line. */
 struct text reason_explain(struct arena *arena, const struct refusal *refusal);
 
+struct refusals;
+/* Takes back all reasons that reason_is_deadline names. */
+void refusals_forget_deadlines(struct refusals *refusals);
+
 /* What a request was refused for: per reason the number of refusals and the one that came nearest
  * to being none (the least excess of need over have), so that a volunteer reads how little would be
  * enough. Zero it before use. */
