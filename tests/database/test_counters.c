@@ -213,9 +213,10 @@ static uint64_t walk_ends(struct test_fixture *fixture, enum statement statement
  * orders that are open. */
 static void change_states(struct test_database *database)
 {
-    test_sql(database, "UPDATE result SET server_state = 2; UPDATE workunit SET error_mask = 0,"
-                       " canonical_resultid = 0, transitioner_flags = 0, batch = 0;"
-                       "UPDATE file_order SET ended = 0; UPDATE qm_connection SET made = 0");
+    test_sql(database,
+             "UPDATE result SET server_state = 2; UPDATE workunit SET error_mask = 0,"
+             " canonical_resultid = 0, transitioner_flags = 0, batch = 0, target_nresults = 1;"
+             "UPDATE file_order SET ended = 0; UPDATE qm_connection SET made = 0");
 }
 
 static void no_statement_fails_by_the_size_of_a_number(void **state)
