@@ -94,6 +94,12 @@ struct config_findings {
 MUST_CHECK enum status config_load(const char *project_dir, struct arena *arena,
                                    struct config **ret_config, struct config_findings *ret_findings,
                                    struct failure *failure);
+/* The same, for a look at what else is wrong: where values are wrong, and the files can be read to
+ * their end, *ret_config has their defaults in spite of STATUS_INVALID; else it is NULL. */
+MUST_CHECK enum status config_load_partly(const char *project_dir, struct arena *arena,
+                                          struct config **ret_config,
+                                          struct config_findings *ret_findings,
+                                          struct failure *failure);
 /* The same of one text, either of a whole config.xml or of a `config` element alone; `name` stands
  * for the file in findings. The options belong to no folder. */
 MUST_CHECK enum status config_read(struct text document, struct text name, struct arena *arena,

@@ -33,6 +33,7 @@ struct loader {
     struct config_finding *findings;
     size_t finding_count;
     struct failure error; /* the first finding that is one */
+    bool is_broken;       /* a file was not read to its end */
 
     /* the file being read */
     struct text file;
@@ -262,6 +263,7 @@ static void find_malformed(struct loader *loader, const struct failure *failure)
             text = text_trim(rest);
     }
     find(loader, true, (int)line, text);
+    loader->is_broken = true;
 }
 
 static void load_text(struct loader *loader, struct text document)
@@ -308,14 +310,17 @@ static void load_file(struct loader *loader, const char *name, const char *root,
     loader->root = root;
     loader->option_depth = option_depth;
     if (arena == NULL) {
+        loader->is_broken = true;
         find(loader, true, 0, TEXT("no memory to read it"));
         return;
     }
     enum status status = file_read(arena, path.at, FILE_BYTES_MAX, &document, &failure);
     if (status == STATUS_OK)
         load_text(loader, document);
-    else if (status != STATUS_NOT_FOUND || !may_lack)
+    else if (status != STATUS_NOT_FOUND || !may_lack) {
         find(loader, true, 0, without_path(text_from(failure.text), path));
+        loader->is_broken = true;
+    }
     arena_destroy(arena);
 }
 
@@ -333,23 +338,26 @@ static enum status loader_begin(struct loader *loader, struct arena *arena, stru
     return STATUS_OK;
 }
 
-static enum status loader_end(struct loader *loader, struct config **ret_config,
+/* `takes_part`: wrong values are no reason to give no configuration. */
+static enum status loader_end(struct loader *loader, bool takes_part, struct config **ret_config,
                               struct config_findings *ret_findings, struct failure *failure)
 {
     /* Findings outlive a config that is refused. */
     for (size_t i = 0; i < loader->finding_count; i++)
         loader->findings[i].file = text_copy(loader->arena, loader->findings[i].file);
     *ret_findings = (struct config_findings){loader->findings, loader->finding_count};
-    if (loader->error.status != STATUS_OK) {
+    if (loader->error.status == STATUS_OK || (takes_part && !loader->is_broken))
+        *ret_config = loader->config;
+    else
         config_release(loader->config);
-        return fail(failure, STATUS_INVALID, "%s", loader->error.text);
-    }
-    *ret_config = loader->config;
-    return STATUS_OK;
+    return loader->error.status == STATUS_OK
+               ? STATUS_OK
+               : fail(failure, STATUS_INVALID, "%s", loader->error.text);
 }
 
-enum status config_load(const char *project_dir, struct arena *arena, struct config **ret_config,
-                        struct config_findings *ret_findings, struct failure *failure)
+static enum status load(const char *project_dir, bool takes_part, struct arena *arena,
+                        struct config **ret_config, struct config_findings *ret_findings,
+                        struct failure *failure)
 {
     struct loader loader;
 
@@ -363,7 +371,21 @@ enum status config_load(const char *project_dir, struct arena *arena, struct con
         return status;
     load_file(&loader, "config.xml", "boinc", 3, false);
     load_file(&loader, "config_aux.xml", "config", 2, true);
-    return loader_end(&loader, ret_config, ret_findings, failure);
+    return loader_end(&loader, takes_part, ret_config, ret_findings, failure);
+}
+
+enum status config_load(const char *project_dir, struct arena *arena, struct config **ret_config,
+                        struct config_findings *ret_findings, struct failure *failure)
+{
+    return load(project_dir, false, arena, ret_config, ret_findings, failure);
+}
+
+enum status config_load_partly(const char *project_dir, struct arena *arena,
+                               struct config **ret_config, struct config_findings *ret_findings,
+                               struct failure *failure)
+{
+    *ret_config = NULL;
+    return load(project_dir, true, arena, ret_config, ret_findings, failure);
 }
 
 enum status config_read(struct text document, struct text name, struct arena *arena,
@@ -381,5 +403,5 @@ enum status config_read(struct text document, struct text name, struct arena *ar
     loader.root = is_whole ? "boinc" : "config";
     loader.option_depth = is_whole ? 3 : 2;
     load_text(&loader, document);
-    return loader_end(&loader, ret_config, ret_findings, failure);
+    return loader_end(&loader, false, ret_config, ret_findings, failure);
 }

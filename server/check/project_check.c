@@ -83,7 +83,7 @@ static void check_config(struct check *check)
     struct config_findings findings = {.count = 0};
     struct failure failure = {.status = STATUS_OK};
     enum status status =
-        config_load(check->project_dir, check->arena, &check->config, &findings, &failure);
+        config_load_partly(check->project_dir, check->arena, &check->config, &findings, &failure);
 
     for (size_t i = 0; i < findings.count; i++) {
         const struct config_finding *finding = &findings.items[i];

@@ -8,7 +8,8 @@
 
 #include <stdio.h>
 
-/* What is looked at, in this order; behind the first nothing is, where it fails. */
+/* What is looked at, in this order; behind the first nothing is where config.xml cannot be read to
+ * its end. Values that are wrong are taken for their defaults. */
 #define CHECK_TOPICS(TOPIC)                                                            \
     TOPIC(config)       /* config.xml and config_aux.xml */                            \
     TOPIC(keys)         /* both pairs, and who may read them */                        \

@@ -74,6 +74,10 @@ break_many_threads() { option threads 1000; }
 break_bad_ban() { option ban_os "Windows("; }
 break_unknown_word() { option db_nane x; }
 break_bad_number() { option threads many; }
+break_two_faults() {
+    option threads many
+    mv "$project/upload" "$project/elsewhere"
+}
 break_broken_xml() { sed -i 's|</boinc>||; s|</config>||' "$project/config.xml"; }
 break_no_key() { rm "$project/keys/code_sign_public"; }
 break_half_a_key() { rm "$project/keys/upload_private"; }

@@ -316,6 +316,31 @@ static void more_than_the_highest_counts_as_that(void **state)
     assert_finding(world, false, 4, "max_wus_to_send is 1000001, which counts as 1000000");
 }
 
+/* For a look at the rest: what is wrong is told as ever. */
+static void wrong_values_are_their_defaults_in_part(void **state)
+{
+    struct world *world = *state;
+    struct config_findings findings;
+    struct config *config = NULL;
+
+    assert_status(STATUS_INVALID, load_options(world, "<threads>many</threads>\n"
+                                                      "<long_name>A</long_name>"));
+    assert_null(world->config);
+    assert_status(STATUS_INVALID, config_load_partly(world->folder, world->arena, &config,
+                                                     &findings, &world->failure));
+    assert_non_null(config);
+    assert_int_equal(findings.count, 1);
+    assert_i64(config->threads, 8);
+    assert_text(config->long_name, "A");
+    config_release(config);
+    assert_status(STATUS_INVALID,
+                  load_text(world, TEXT("<boinc>\n<config>\n<threads>1</threads>")));
+    config = world->config;
+    assert_status(STATUS_INVALID, config_load_partly(world->folder, world->arena, &config,
+                                                     &findings, &world->failure));
+    assert_null(config);
+}
+
 static void less_than_the_lowest_is_refused(void **state)
 {
     struct world *world = *state;
@@ -774,6 +799,7 @@ int main(void)
         IN_WORLD(misspelt_names_get_the_nearest_known_one),
         IN_WORLD(options_of_other_programs_are_passed_over),
         IN_WORLD(more_than_the_highest_counts_as_that),
+        IN_WORLD(wrong_values_are_their_defaults_in_part),
         IN_WORLD(less_than_the_lowest_is_refused),
         IN_WORLD(unserved_options_are_told_of),
         IN_WORLD(limits_in_progress_are_read),

@@ -79,11 +79,16 @@ enum status session_config(struct session *session)
     return status;
 }
 
-enum status session_config_quietly(struct session *session)
+bool session_config_partly(struct session *session)
 {
     struct config_findings findings;
+    struct failure unused = {.status = STATUS_OK};
 
-    return load_config(session, &findings);
+    if (session->config != NULL)
+        return true;
+    return config_load_partly(session->project, session->arena, &session->config, &findings,
+                              &unused) == STATUS_OK ||
+           session->config != NULL;
 }
 
 enum status session_db(struct session *session)

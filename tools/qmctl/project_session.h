@@ -97,8 +97,9 @@ void print_config_warnings(const struct config_findings *findings);
 
 /* Load config.xml, and connect, once. */
 MUST_CHECK enum status session_config(struct session *session);
-/* The same for whoever has said already what is wrong with it. */
-MUST_CHECK enum status session_config_quietly(struct session *session);
+/* The same for whoever has said already what is wrong with it: wrong values are their defaults.
+ * False: it cannot be read. */
+bool session_config_partly(struct session *session);
 MUST_CHECK enum status session_db(struct session *session);
 /* The application of that name, in the arena; to be called when the database is open.
  * STATUS_NOT_FOUND: there is none, which is said. */

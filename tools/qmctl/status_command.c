@@ -374,7 +374,7 @@ enum exit_code command_status(struct session *session)
     static const char *const titles[] = {"what", "name", "state", "words"};
     struct lines lines = {.table = TABLE_BEGIN(session, "lines", titles)};
 
-    bool has_config = session_config_quietly(session) == STATUS_OK;
+    bool has_config = session_config_partly(session);
 
     project_check(session->project, CHECK_DATABASE, take_finding, &lines);
     if (has_config) {
