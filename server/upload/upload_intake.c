@@ -6,6 +6,7 @@
 #include "server/base/counters.h"
 #include "server/base/log.h"
 #include "server/upload/upload_project.h"
+#include "server/upload/upload_scarcity.h"
 #include "server/upload/upload_store.h"
 
 #include <errno.h>
@@ -18,7 +19,7 @@
 
 enum { REPLY_BYTES_MAX = 4096 };
 
-/* Bytes that the uploads under way in this process will still take of the disk. */
+/* What the uploads under way in this process count for, of the bytes that they will still take. */
 static _Atomic int64_t reserved_bytes;
 
 static void reserve(struct upload_intake *intake, int64_t bytes)
@@ -130,7 +131,7 @@ static struct upload_decision begin_file(struct upload_intake *intake, int64_t a
     switch (upload_store_begin(intake->project->store, head->name, at, &intake->descriptor)) {
     case BEGUN:
         intake->at = at;
-        reserve(intake, head->nbytes - at);
+        reserve(intake, upload_reserved(at, head->nbytes));
         return (struct upload_decision){.step = UPLOAD_RECEIVE, .file_size = -1};
     case BEGUN_BY_ANOTHER:
         return upload_later("this file is being uploaded by another connection");
@@ -204,6 +205,20 @@ void upload_intake_rest(struct upload_intake *intake)
         close_file(intake);
 }
 
+void upload_intake_yield_disk(struct upload_intake *intake)
+{
+    answer(intake, upload_not_possible("the project's disk is full"));
+}
+
+int64_t upload_intake_unreserved(const struct upload_project *project)
+{
+    int64_t free_bytes = upload_store_free(project->store);
+
+    if (free_bytes < 0)
+        return INT64_MAX; /* whoever writes will see */
+    return free_bytes - project->limits.free_least - atomic_load(&reserved_bytes);
+}
+
 /* False: the file is another's by now, and the request answered. */
 static bool wake(struct upload_intake *intake)
 {
@@ -232,7 +247,7 @@ static void take_bytes(struct upload_intake *intake, struct text body)
         answer(intake, disk_trouble(intake, errno));
         return;
     }
-    reserve(intake, intake->head.nbytes - intake->at);
+    reserve(intake, upload_reserved(intake->at, intake->head.nbytes));
     if (intake->at == intake->head.nbytes)
         intake->stage = UPLOAD_TO_FINISH;
 }

@@ -36,7 +36,7 @@ struct upload_intake {
     size_t next_reading; /* the head is tried again when it is as long */
     int descriptor;      /* of the partial file; -1: none, or it rests */
     int64_t at;          /* of the next byte in the file */
-    int64_t reserved;    /* of the disk's free bytes */
+    int64_t reserved;    /* of the disk's free bytes; see upload_reserved */
     uint64_t begun_ns;
     char address[UPLOAD_ADDRESS_SIZE];
 };
@@ -48,6 +48,11 @@ void upload_intake_add(struct upload_intake *intake, struct text body);
 /* Nothing comes for a while, perhaps since the line is dead and nobody knows: the file may be taken
  * over by another connection. If none does, it goes on with the next bytes. */
 void upload_intake_rest(struct upload_intake *intake);
+/* The disk is too small for all: what came stays, and the client is asked to come again. */
+void upload_intake_yield_disk(struct upload_intake *intake);
+/* Bytes of the disk that may still be given to uploads under way in this process, beside what they
+ * count for; negative: they count for more than there is. */
+int64_t upload_intake_unreserved(const struct upload_project *project);
 void upload_intake_end(struct upload_intake *intake);
 void upload_intake_finish(struct upload_intake *intake);
 /* What came of an unfinished file stays, for the client to continue. */

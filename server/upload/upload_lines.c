@@ -9,12 +9,14 @@
 #include "server/upload/upload_finisher.h"
 #include "server/upload/upload_intake.h"
 #include "server/upload/upload_project.h"
+#include "server/upload/upload_scarcity.h"
 #include "server/web/event_loop.h"
 #include "server/web/fcgi_records.h"
 #include "server/web/fcgi_stream.h"
 #include "server/web/listen.h"
 
 #include <errno.h>
+#include <poll.h>
 #include <pthread.h>
 #include <stdatomic.h>
 #include <stdlib.h>
@@ -36,6 +38,7 @@ enum {
     RESPONSE_BYTES_MAX = 1 << 20,
     BYTES_PER_SECOND_LEAST = 10,
     SILENT_PART = 10, /* of upload_patience: silence in which another connection may take over */
+    PLACES_PART = 32, /* of all: so many give way at a time to newcomers */
     DESCRIPTORS_KEPT = 64, /* for all else */
     DESCRIPTORS_OF_LINE = 2
 };
@@ -452,6 +455,96 @@ static void end_overdue(struct upload_lines *lines)
     }
 }
 
+/* --- what is scarce --------------------------------------------------------------------------- */
+
+static bool is_taking(const struct upload_line *line)
+{
+    return line->stage == LINE_READING && line->has_intake && line->intake.stage == UPLOAD_TAKING;
+}
+
+static struct upload_pace pace_of(struct upload_line *line, uint64_t now_ns)
+{
+    const struct upload_intake *intake = &line->intake;
+    double age = (double)(now_ns - intake->begun_ns) * 1e-9;
+    double came = (double)(intake->at - intake->head.offset);
+
+    return (struct upload_pace){.age = age,
+                                .rate = age > 0 ? came / age : 0,
+                                .at = intake->at,
+                                .nbytes = intake->head.nbytes,
+                                .subject = line};
+}
+
+/* On the heap; NULL: none, or no memory, and then nobody gives way this time. `on_disk`: only those
+ * that count for some of it. */
+static struct upload_pace *find_paces(struct upload_lines *lines, bool on_disk, size_t *ret_count)
+{
+    struct upload_pace *paces = calloc((size_t)atomic_load(&lines->count) + 1, sizeof(*paces));
+    struct upload_line *line;
+    uint64_t now_ns = clock_ns();
+
+    *ret_count = 0;
+    if (paces == NULL)
+        return NULL;
+    DL_FOREACH(lines->all, line)
+    {
+        if (is_taking(line) && (!on_disk || line->intake.reserved > 0))
+            paces[(*ret_count)++] = pace_of(line, now_ns);
+    }
+    return paces;
+}
+
+/* Those that have the smallest part of their file are asked to come again. */
+static void share_disk(struct upload_lines *lines)
+{
+    struct upload_project *project;
+    struct upload_pace *paces = NULL;
+    size_t count, yielding;
+    int64_t unreserved;
+
+    if (lines->all == NULL)
+        return;
+    project = current_project(lines);
+    unreserved = upload_intake_unreserved(project);
+    upload_project_release(project);
+    if (unreserved >= 0 || (paces = find_paces(lines, true, &count)) == NULL)
+        return;
+    for (size_t i = 0; i < count; i++)
+        unreserved += upload_reserved(paces[i].at, paces[i].nbytes);
+    yielding = upload_yield_disk(paces, count, unreserved);
+    for (size_t i = 0; i < yielding; i++) {
+        struct upload_line *line = paces[i].subject;
+
+        upload_intake_yield_disk(&line->intake);
+        follow_intake(lines, line);
+    }
+    counter_add(COUNTER_uploads_yielded, yielding);
+    free(paces);
+}
+
+static bool newcomers_wait(const struct upload_lines *lines)
+{
+    struct pollfd wait = {.fd = listener_socket(lines->listener), .events = POLLIN};
+
+    return lines->accepts && !has_room(lines) && poll(&wait, 1, 0) > 0;
+}
+
+/* The slowest are cut off, as those that are too slow at any time: an answer would keep their
+ * places until it is heard. What came of them stays. */
+static void share_places(struct upload_lines *lines)
+{
+    struct upload_pace *paces;
+    size_t count, yielding;
+
+    if (!newcomers_wait(lines) || (paces = find_paces(lines, false, &count)) == NULL)
+        return;
+    yielding = upload_yield_places(paces, count, lines->lines_max / PLACES_PART + 1);
+    for (size_t i = 0; i < yielding; i++)
+        end_line(lines, paces[i].subject);
+    counter_add(COUNTER_uploads_yielded, yielding);
+    free(paces);
+}
+
 static void end_all(struct upload_lines *lines)
 {
     struct upload_line *line, *next;
@@ -500,6 +593,8 @@ static void *lines_main(void *context)
             tick_ns = clock_ns();
             rests = false;
             end_overdue(lines);
+            share_disk(lines);
+            share_places(lines);
         }
         free_over(lines);
     }

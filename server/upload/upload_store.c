@@ -202,18 +202,22 @@ static void look_for_partial(const struct upload_store *store, const char *name,
     close(descriptor);
 }
 
-void upload_store_look(const struct upload_store *store, const char *name,
-                       struct upload_facts *ret_facts)
+int64_t upload_store_free(const struct upload_store *store)
 {
     struct statvfs disk;
 
+    return fstatvfs(store->partial, &disk) == 0 ? (int64_t)(disk.f_bavail * disk.f_frsize) : -1;
+}
+
+void upload_store_look(const struct upload_store *store, const char *name,
+                       struct upload_facts *ret_facts)
+{
     *ret_facts = (struct upload_facts){.finished = -1, .partial = -1};
     look_for_finished(store, name, ret_facts);
     if (ret_facts->finished < 0)
         look_for_partial(store, name, ret_facts);
-    if (fstatvfs(store->partial, &disk) == 0)
-        ret_facts->free_bytes = (int64_t)(disk.f_bavail * disk.f_frsize);
-    else
+    ret_facts->free_bytes = upload_store_free(store);
+    if (ret_facts->free_bytes < 0)
         ret_facts->trouble = "the project cannot read its folder of uploads";
 }
 

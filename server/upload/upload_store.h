@@ -42,6 +42,9 @@ void upload_store_close(struct upload_store *store); /* NULL is fine */
 void upload_store_look(const struct upload_store *store, const char *name,
                        struct upload_facts *ret_facts);
 
+/* Bytes of the disk that are free; -1: nobody knows. */
+int64_t upload_store_free(const struct upload_store *store);
+
 /* Makes the file that another handler left in its place a partial one. False: errno says why. */
 MUST_CHECK bool upload_store_adopt(const struct upload_store *store, const char *name);
 

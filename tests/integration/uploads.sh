@@ -250,6 +250,16 @@ claim "lines that say nothing give way where they hold all" answered 0 upload li
 for line in "${silent[@]}"; do exec {line}>&-; done
 end_process "$uploads_pid" 20
 
+# --- few connections
+write_config "${options[@]}" "<upload_connections>20</upload_connections>"
+start_uploads
+load drip "$uploads" 23 1000000 5 10000 >"$work/drip.log"
+claim "files are taken beside more slow lines than there are connections" \
+    grep -q '^beside: 5 of 5 taken' "$work/drip.log"
+claim "since the slow ones give way" not grep -q 'ended 0 times' "$work/drip.log"
+cat "$work/drip.log"
+end_process "$uploads_pid" 20
+
 # --- a full disk
 if mkdir "$work/small" && mount -t tmpfs -o size=1m none "$work/small" 2>/dev/null; then
     write_config "<upload_dir>$work/small</upload_dir>" "<upload_min_free_gb>0</upload_min_free_gb>"
@@ -260,6 +270,11 @@ if mkdir "$work/small" && mount -t tmpfs -o size=1m none "$work/small" 2>/dev/nu
     rm "$work/small/other"
     claim "with space again it is taken" answered 0 upload full_1_0 "$work/part"
     claim "and is the same" cmp -s "$work/part" "$work/small/full_1_0"
+    rm "$work/small/full_1_0"
+    # All of the disk, in 45 announcements of which nothing comes.
+    load drip "$uploads" 45 $(($(df --output=avail -B1 "$work/small" | tail -n 1) / 45)) 10 10000 >"$work/drip.log"
+    claim "who only announces takes no place of others" grep -q 'asked to come again 0 times' "$work/drip.log"
+    cat "$work/drip.log"
     end_process "$uploads_pid"
     umount -l "$work/small"
 fi

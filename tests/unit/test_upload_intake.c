@@ -401,26 +401,63 @@ static void the_project_can_stop_uploads(void **state)
     assert_int_equal(send_whole(body).status, UPLOAD_DONE);
 }
 
-/* What other uploads have still to bring counts as taken. */
-static void space_is_reserved(void **state)
+/* Bytes that nobody has brought shut nobody out: two thirds of the disk are announced 44 times. */
+static void announcements_shut_nobody_out(void **state)
 {
-    struct upload_intake first;
+    enum { ATTACKERS = 44 };
+    struct upload_intake attackers[ATTACKERS];
     struct upload_facts facts;
     const char *most;
+    char data[101];
 
     (void)state;
+    memset(data, 'x', sizeof(data) - 1);
+    data[sizeof(data) - 1] = '\0';
     upload_store_look(project->store, "x", &facts);
     int64_t two_thirds = facts.free_bytes / 3 * 2;
     most = text_string(case_arena, text_print(case_arena, "%lld", (long long)two_thirds));
     load_project("<ignore_upload_certificates/><upload_bytes_max>1000000000000000"
                  "</upload_bytes_max>");
-    upload_intake_begin(&first, project, NO_TEXT);
-    upload_intake_add(&first, upload_of("foo_0_0", most, "0", "", "abc"));
-    assert_int_equal(first.stage, UPLOAD_TAKING);
-    assert_int_equal(send_whole(upload_of("input", most, "0", "", "abc")).status, UPLOAD_LATER);
-    upload_intake_drop(&first);
+    for (int i = 0; i < ATTACKERS; i++) {
+        char name[20];
+
+        snprintf(name, sizeof(name), "drip_%d_0", i);
+        upload_intake_begin(&attackers[i], project, NO_TEXT);
+        upload_intake_add(&attackers[i], upload_of(name, most, "0", "", data));
+        assert_int_equal(attackers[i].stage, UPLOAD_TAKING);
+        assert_i64(attackers[i].reserved, 300); /* three times what came */
+    }
     assert_string_equal(send_whole(upload_of("input", most, "0", "", "abc")).words,
                         "the upload ended early");
+    assert_int_equal(send_whole(upload_of("foo_0_0", "3", "0", "", "abc")).status, UPLOAD_DONE);
+    for (int i = 0; i < ATTACKERS; i++)
+        upload_intake_drop(&attackers[i]);
+}
+
+/* What came counts, and of the rest three times as much; at the end only the rest. */
+static void what_comes_is_reserved(void **state)
+{
+    struct upload_intake first;
+    int64_t before = upload_intake_unreserved(project);
+
+    (void)state;
+    assert_true(before > 0);
+    load_project("<ignore_upload_certificates/>");
+    upload_intake_begin(&first, project, NO_TEXT);
+    upload_intake_add(&first, upload_of("foo_0_0", "10", "0", "", "ab"));
+    assert_i64(first.reserved, 6);
+    upload_intake_add(&first, TEXT("c"));
+    assert_i64(first.reserved, 7);
+    upload_intake_rest(&first);
+    assert_i64(first.reserved, 0);
+    upload_intake_add(&first, TEXT("d"));
+    assert_i64(first.reserved, 6);
+    upload_intake_yield_disk(&first);
+    assert_i64(first.reserved, 0);
+    assert_int_equal(first.stage, UPLOAD_ANSWERED);
+    assert_int_equal(first.decision.status, UPLOAD_LATER);
+    upload_intake_drop(&first);
+    assert_i64(ask("foo_0_0"), 3); /* of 4, which stay */
 }
 
 static void one_answer_is_counted_once(void **state)
@@ -489,7 +526,8 @@ int main(void)
         CASE(a_silent_connection_lets_another_go_on),
         CASE(a_silent_connection_goes_on_itself),
         CASE(the_project_can_stop_uploads),
-        CASE(space_is_reserved),
+        CASE(announcements_shut_nobody_out),
+        CASE(what_comes_is_reserved),
         CASE(one_answer_is_counted_once),
         CASE(the_project_says_what_is_logged),
         cmocka_unit_test(permissions_are_octal),

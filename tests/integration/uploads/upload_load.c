@@ -6,15 +6,18 @@
  *     upload_load KEY many URL COUNT BYTES
  *     upload_load KEY file URL PATH NAME CUTS BYTES_PER_SECOND
  *     upload_load KEY slow URL LINES SECONDS COUNT BYTES
+ *     upload_load KEY drip URL LINES NBYTES COUNT BYTES
  *     upload_load KEY disk FOLDER COUNT BYTES
  *
  * KEY is the project's upload_private. `head` prints the head of an upload, for other programs to
  * send. `many` sends so many small files at the same moment. `file` sends one, is cut off so many
  * times, asks each time how much is there, and goes on from that. `slow` opens lines that bring 100
- * bytes a second, and meanwhile sends files one after another. `disk` uploads nothing: it writes,
- * syncs and renames so many files one after another, as the least that any handler has to do. URLs
- * are http://127.0.0.1:PORT/PATH. The figures are lines of text; the exit status is 1 if any file
- * was not taken. */
+ * bytes a second, and meanwhile sends files one after another. `drip` attacks: its lines announce
+ * files of NBYTES with valid certificates, send 100 bytes and then 12 a second, and come back when
+ * they are ended; meanwhile files are sent, whose clients come back while they are asked to. `disk`
+ * uploads nothing: it writes, syncs and renames so many files one after another, as the least that
+ * any handler has to do. URLs are http://127.0.0.1:PORT/PATH. The figures are lines of text; the
+ * exit status is 1 if any file was not taken. */
 #include "server/base/arena.h"
 #include "server/base/buffer.h"
 #include "server/base/clock.h"
@@ -44,6 +47,9 @@ enum {
     NO_ANSWER = 99,
     UPLOAD_LATER = 1,
     SLOW_BYTES = 100,
+    DRIP_BYTES = 100, /* at once */
+    DRIP_RATE = 12,   /* bytes a second behind them */
+    DRIP_SECONDS = 2, /* until all lines of an attack are there */
     ASKS_MAX = 100,
     TRIES_MAX = 20
 };
@@ -443,6 +449,92 @@ static int slow(char **words, int count)
     return failed == 0 ? 0 : 1;
 }
 
+static void begin_drip(struct sending *drip, size_t number, int64_t nbytes, struct text data)
+{
+    char name[64];
+    struct text first = text_first(data, DRIP_BYTES);
+
+    (void)snprintf(name, sizeof(name), "drip_%zu_%d_0", number, (int)getpid());
+    first = text_print(arena, TEXT_FORMAT TEXT_FORMAT,
+                       TEXT_ARG(upload_head(name, nbytes, 0, nbytes, "")), TEXT_ARG(first));
+    begin(drip, first, data);
+    free(drip->head_bytes); /* it announces more than there is */
+    drip->head = text_print(arena,
+                            "POST %s HTTP/1.1\r\nHost: 127.0.0.1\r\nConnection: close\r\n"
+                            "Content-Length: %" PRId64 "\r\n\r\n" TEXT_FORMAT,
+                            path, (int64_t)first.length - DRIP_BYTES + nbytes, TEXT_ARG(first));
+    drip->head_bytes = text_keep(drip->head);
+    drip->head.at = drip->head_bytes;
+    if (drip->head_bytes == NULL)
+        give_up("no memory");
+    drip->rate = DRIP_RATE;
+    arena_reset(arena);
+}
+
+/* Returns how many lines were ended, and have come back. */
+static size_t drive_drips(struct sending *all, size_t count, int64_t nbytes, struct text data)
+{
+    size_t ended = 0;
+
+    (void)drive(all, count, 0);
+    for (size_t i = 0; i < count; i++)
+        if (all[i].is_over) {
+            begin_drip(&all[i], i, nbytes, data);
+            ended++;
+        }
+    return ended;
+}
+
+static int drip(char **words, int count)
+{
+    if (count != 4)
+        return 2;
+    size_t lines = (size_t)number(words[0]), files = (size_t)number(words[2]), ended = 0, later = 0;
+    int64_t nbytes = number(words[1]);
+    char *bytes = pattern((size_t)number(words[3]));
+    char dripping[4096] = "", md5[MD5_HEX_SIZE], name[64];
+    struct text data = {bytes, (size_t)number(words[3])}, drops = {dripping, sizeof(dripping)};
+    struct sending *all = calloc(lines + files, sizeof(*all));
+    uint64_t begun_ns = clock_ns();
+
+    if (all == NULL)
+        give_up("no memory");
+    for (size_t i = 0; i < lines; i++)
+        begin_drip(&all[i], i, nbytes, drops);
+    while (clock_ns() - begun_ns < DRIP_SECONDS * UINT64_C(1000000000)) {
+        ended += drive_drips(all, lines, nbytes, drops);
+        (void)poll(NULL, 0, 10);
+    }
+    md5_hex(data, NO_TEXT, md5);
+    begun_ns = clock_ns();
+    for (size_t i = 0; i < files; i++) {
+        struct sending *fast = &all[lines + i];
+        uint64_t file_ns = clock_ns();
+
+        for (int tries = 0; tries < TRIES_MAX; tries++) {
+            (void)snprintf(name, sizeof(name), "beside_%zu_%d_0", i, (int)getpid());
+            begin(fast, upload_head(name, (int64_t)data.length, 0, (int64_t)data.length, md5),
+                  data);
+            arena_reset(arena);
+            while (drive(fast, 1, 10) > 0)
+                ended += drive_drips(all, lines, nbytes, drops);
+            if (value_in(fast, "<status>") == 0)
+                break;
+            later++;
+        }
+        fast->begun_ns = file_ns;
+    }
+    size_t failed = report("beside", all + lines, files, (double)(clock_ns() - begun_ns) * 1e-9);
+    printf("drip: %zu lines of %" PRId64 " bytes each, ended %zu times; honest ones asked to come "
+           "again %zu times\n",
+           lines, nbytes, ended, later);
+    for (size_t i = 0; i < lines; i++)
+        end(&all[i]);
+    free(all);
+    free(bytes);
+    return failed == 0 ? 0 : 1;
+}
+
 /* A piece at a time, as from a web server. */
 static void write_file(int folder, const char *name, struct text piece, int64_t bytes)
 {
@@ -502,6 +594,7 @@ static int usage(void)
                     "upload_load KEY many URL COUNT BYTES\n"
                     "upload_load KEY file URL PATH NAME CUTS BYTES_PER_SECOND\n"
                     "upload_load KEY slow URL LINES SECONDS COUNT BYTES\n"
+                    "upload_load KEY drip URL LINES NBYTES COUNT BYTES\n"
                     "upload_load KEY disk FOLDER COUNT BYTES\n");
     return 2;
 }
@@ -534,5 +627,7 @@ int main(int argc, char **argv)
         status = one_file(argv + 4, argc - 4);
     else if (strcmp(argv[2], "slow") == 0)
         status = slow(argv + 4, argc - 4);
+    else if (strcmp(argv[2], "drip") == 0)
+        status = drip(argv + 4, argc - 4);
     return status == 2 ? usage() : status;
 }
