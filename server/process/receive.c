@@ -643,14 +643,19 @@ static void end_overdue(struct receiver *receiver, uint64_t whole_ns)
 static void note_busy(struct receiver *receiver)
 {
     double part = busy_meter_read(&receiver->processors);
+    struct load_meter *meter = receiver->options.meter;
+    bool requests_wait;
     size_t limit;
 
     pthread_mutex_lock(&receiver->lock);
     concurrency_note_busy(&receiver->concurrency, part);
     limit = receiver->concurrency.limit;
+    requests_wait = line_length(receiver->line) > 0;
     pthread_mutex_unlock(&receiver->lock);
-    if (receiver->options.meter != NULL)
-        atomic_store(&receiver->options.meter->workers, (double)limit);
+    if (meter == NULL)
+        return;
+    atomic_store(&meter->workers, (double)limit);
+    load_meter_look(meter, clock_ns(), requests_wait);
 }
 
 static void end_line(struct receiver *receiver)

@@ -137,6 +137,7 @@ void server_note_database(struct server *server, bool is_there, uint64_t now_ns)
         (void)atomic_compare_exchange_strong(&server->database_away_ns, &none, now_ns);
     else if (atomic_load(&server->database_away_ns) != 0)
         atomic_store(&server->database_away_ns, 0);
+    atomic_store(&server->load.is_away, !is_there);
 }
 
 double server_database_away_for(const struct server *server, uint64_t now_ns)

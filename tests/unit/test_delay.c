@@ -231,6 +231,125 @@ static void the_return_of_a_database_is_met_by_a_ramp(void **state)
     assert_in_range(asked, OUTAGE * RATE, OUTAGE * RATE * 2); /* each host about twice */
 }
 
+static void hosts_are_to_return_as_fast_as_was_served(void **state)
+{
+    (void)state;
+    assert_real(load_return_rate(575, 1150, 0.7), 402.5, 1e-9);
+    assert_real(load_return_rate(0, 800, 0.7), 400, 1e-9);
+    assert_real(load_return_rate(0, 0, 0.7), 100, 0);
+    assert_real(load_return_rate(575, 1150, 0), 0, 0);
+    assert_real(load_return_rate(nan_value, nan_value, 0.7), 100, 0);
+}
+
+/* Looks ten times a second at a process that serves so many, for so long. */
+static uint64_t look(struct load_meter *meter, uint64_t now, int seconds, int rate, bool waits)
+{
+    for (int i = 0; i < seconds * 10; i++) {
+        for (int j = 0; j < rate / 10; j++)
+            load_meter_served(meter, SECOND_NS / 1000);
+        now += SECOND_NS / 10;
+        load_meter_look(meter, now, waits);
+    }
+    return now;
+}
+
+/* What is served while nobody waits is what came, and while nothing can be served it is nothing. */
+static void what_can_be_served_is_known_from_when_others_waited(void **state)
+{
+    struct load_meter meter = {.workers = 4};
+    uint64_t now = look(&meter, SECOND_NS, 60, 100, false);
+
+    (void)state;
+    assert_real(meter.served, 0, 0);
+    now = look(&meter, now, 4, 570, true);
+    assert_real(meter.served, 0, 0); /* too short */
+    now = look(&meter, now, 2, 570, true);
+    assert_real(meter.served, 570, 12);
+    now = look(&meter, now, 60, 50, false);
+    atomic_store(&meter.is_away, true);
+    now = look(&meter, now, 60, 0, true);
+    assert_real(meter.served, 570, 12);
+    atomic_store(&meter.is_away, false);
+    now = look(&meter, now, 61, 300, true); /* the machine has become slower */
+    assert_real(meter.served, 300, 20);
+    assert_true(now > 0);
+}
+
+/* The database is away, and so many hosts come in so many seconds, each once; when it is back the
+ * server serves so many a second. */
+enum { WAITING = 19500, COME_IN_S = 17, SERVED = 575 };
+
+struct return_of_herd {
+    double busiest;      /* a second, in the busiest ten */
+    double late;         /* part of the hosts that wait for more than 5 s */
+    double longest, end; /* s: waited; until all are served */
+};
+
+static struct return_of_herd return_after(struct load_meter *meter)
+{
+    enum { MOST_S = 1200, WINDOW = 10 };
+    static int comes[MOST_S];
+    struct return_of_herd returned = {0};
+    double queue = 0;
+    int late = 0;
+
+    memset(comes, 0, sizeof(comes));
+    for (int i = 0; i < WAITING; i++) {
+        double at = (double)COME_IN_S * i / WAITING;
+        struct load load = load_meter_arrival(meter, 0.7, (uint64_t)((1000 + at) * 1e9));
+        double delay = delay_for(DELAY_AWAY, delay_of_outage(at, 3600), &load, 0.25,
+                                 random_mix(5, (uint64_t)i));
+
+        comes[(int)(at + delay)]++;
+    }
+    for (int second = 0; second < MOST_S; second++) {
+        double in_window = 0;
+
+        for (int i = second; i > second - WINDOW && i >= 0; i--)
+            in_window += comes[i];
+        returned.busiest = fmax(returned.busiest, in_window / WINDOW);
+        queue = fmax(0, queue + comes[second] - SERVED);
+        if (queue / SERVED > 5)
+            late += comes[second];
+        returned.longest = fmax(returned.longest, queue / SERVED);
+        if (comes[second] > 0)
+            returned.end = second + queue / SERVED;
+    }
+    returned.late = (double)late / WAITING;
+    return returned;
+}
+
+/* Of 19,500 hosts none is to wait for long, or hear once more that it shall come later. */
+static void a_herd_that_was_sent_away_comes_back_at_a_rate_that_can_be_served(void **state)
+{
+    struct {
+        const char *what;
+        struct load_meter meter;
+    } rows[] = {
+        {"nothing spreads them", {.workers = 4}},
+        {"by the time of a request", {.workers = 4, .service_ns = 2450000}},
+        {"half of that, away", {.workers = 4, .service_ns = 2450000, .is_away = true}},
+        {"served while others waited",
+         {.workers = 4, .service_ns = 2450000, .served = SERVED, .is_away = true}},
+        {"after a restart", {.workers = 4, .is_away = true}},
+    };
+
+    (void)state;
+    for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
+        struct return_of_herd herd = return_after(&rows[i].meter);
+
+        printf("%-28s %5.0f a second, %4.1f %% wait for more than 5 s, longest %4.1f s, "
+               "all served after %4.0f s\n",
+               rows[i].what, herd.busiest, 100 * herd.late, herd.longest, herd.end);
+        if (i < 2) {
+            assert_true(herd.busiest > 1.5 * SERVED && herd.late > 0.3);
+        } else {
+            assert_true(herd.late == 0 && herd.longest < 2);
+            assert_true(i == 2 || herd.busiest < SERVED);
+        }
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -244,6 +363,9 @@ int main(void)
         cmocka_unit_test(a_delay_is_as_long_as_the_outage),
         cmocka_unit_test(the_return_of_a_database_is_met_by_a_ramp),
         cmocka_unit_test(a_herd_comes_back_at_a_rate_that_can_be_served),
+        cmocka_unit_test(hosts_are_to_return_as_fast_as_was_served),
+        cmocka_unit_test(what_can_be_served_is_known_from_when_others_waited),
+        cmocka_unit_test(a_herd_that_was_sent_away_comes_back_at_a_rate_that_can_be_served),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -7,6 +7,9 @@
  * at the rate r, however many they are and whatever the base. (A factor on the base would leave the
  * rate between a and r, and a base of a day would grow by days.)
  *
+ * In an outage it is the rate at which they come back that must be known beforehand: that of the
+ * days before, see load_return_rate.
+ *
  * Chance: hosts that were refused for the same cause at the same moment must not come back
  * together, and the client's own back-off does not always scatter them.
  *
@@ -26,6 +29,8 @@
 #define BACKLOG_MAX 14400.0  /* s */
 
 #define OUTAGE_LEAST 60.0 /* s */
+
+#define RETURN_RATE_UNKNOWN 100.0 /* requests/s */
 
 /* A crowd that is worked off in this many seconds is none. */
 #define BACKLOG_IGNORED 5.0
@@ -68,6 +73,15 @@ double load_rate(double service_time, double workers, double target)
     if (!(service_time > 0) || !(workers > 0) || !(target > 0))
         return 0;
     return target * workers / service_time;
+}
+
+double load_return_rate(double served, double rate, double target)
+{
+    if (!(target > 0))
+        return 0;
+    if (served > 0)
+        return served * target;
+    return rate > 0 ? rate / 2 : RETURN_RATE_UNKNOWN;
 }
 
 double load_backlog(double backlog, double elapsed, double rate)

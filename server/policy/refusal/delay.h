@@ -29,6 +29,11 @@ struct load {
 /* The requests per second that come without lengthened delays: those that `workers` serve, each in
  * `service_time` s, times `target` (0..1). 0: nothing is known, or no limit is wanted. */
 double load_rate(double service_time, double workers, double target);
+/* The requests per second at which hosts are to come back that were sent away while nothing could
+ * be served: `target` of what was `served` per second while others waited; where that is not known
+ * (0), half of `rate` (load_rate), since what is measured at ease takes longer in a crowd; where
+ * that is not known either, what a small machine serves. 0: no limit is wanted (`target` 0). */
+double load_return_rate(double served, double rate, double target);
 /* The place of the next request: the queue moved for `elapsed` s since `backlog`, then grew by one.
  * Never above 14,400 s, the longest that clients wait by themselves when a server does not answer.
  */
