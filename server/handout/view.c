@@ -121,6 +121,8 @@ static void read_host(const struct request *request, struct host_view *view)
         .memory = memory_usable(visit->host.m_nbytes, &visit->prefs),
         .memory_is_strict = memory_is_strict(config, request->client_version),
         .memory_32bit = memory_of_32bit(visit->host.os_name),
+        .disk_is_unknown =
+            !message->has_d_free && !(message->d_free > 0) && !disk_is_reported(message),
         .space = disk_space_of(message, &visit->prefs, config->default_disk_min_free_gb,
                                deletable_bytes_bound(request)),
         .correction = estimate_correction(message, request->client_version),

@@ -198,6 +198,7 @@ struct message {
     bool p_vm_extensions_disabled;
     double m_nbytes, m_cache, m_swap;
     double d_total, d_free;
+    bool has_d_free;
     struct text os_name, os_version, product_name, virtualbox_version, docker_version;
 
     struct wsl_distro *distros;

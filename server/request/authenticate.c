@@ -57,12 +57,13 @@ static enum status insert_host(struct request *request)
 
 static enum next update_host(struct request *request)
 {
-    const struct message *message = &request->message;
+    struct message *message = &request->message;
     struct visit *visit = &request->visit;
     struct host_row *host = &visit->host;
     enum status status;
 
     visit->stored = *host;
+    host_record_complete(&visit->stored, message);
     host_record_copy(message, visit->user.email_addr, request->arena, host);
     host->external_ip_addr = host_record_external_address(
         request->transport.forwarded_for, request->transport.remote_addr,

@@ -258,10 +258,12 @@ static void add_system(struct random *random, const struct kind *kind, size_t cp
 {
     buffer_print(text,
                  "<host_info>\n<p_ncpus>%zu</p_ncpus>\n<p_fpops>%g</p_fpops>\n"
-                 "<m_nbytes>%zu</m_nbytes>\n<d_total>1e12</d_total>\n<d_free>%g</d_free>\n"
+                 "<m_nbytes>%zu</m_nbytes>\n<d_total>1e12</d_total>\n"
                  "<p_model>Core</p_model>\n%s",
                  cpus, 1e9 * (1 + random_unit(random)), (size_t)1 << (29 + pick(random, 6)),
-                 1e9 * (1 + 40 * random_unit(random)), kind->system);
+                 kind->system);
+    if (happens(random, 0.8))
+        buffer_print(text, "<d_free>%g</d_free>\n", 1e9 * (1 + 40 * random_unit(random)));
     buffer_print(text, "<p_features>fpu %s%ssse2</p_features>\n",
                  happens(random, 0.5) ? "pni " : "", happens(random, 0.6) ? "vmx " : "");
     if (happens(random, 0.5))

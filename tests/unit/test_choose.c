@@ -208,6 +208,9 @@ static void each_check_refuses_for_its_reason(void **state)
             world->config->user_filter = true;
             workunit->batch = 18;
             break;
+        case REASON_DISK_UNKNOWN:
+            world->view.disk_is_unknown = true;
+            break;
         case REASON_RESOURCE_EXCLUDED:
             world->view.is_excluded[0] = true;
             break;

@@ -676,6 +676,7 @@ static void deadlines_alone_raise_the_flag(void **state)
     assert_true(says("would not finish in time"));
     memset(&request.visit.answer, 0, sizeof(request.visit.answer));
     request.message.d_free = 0;
+    request.message.has_d_free = true;
     run();
     assert_false(request.visit.answer.no_work_deadlines);
     assert_string_equal(request.visit.answer.first_reason, "disk");

@@ -207,12 +207,33 @@ static void any_figure_describes_a_host(void **state)
     assert_true(host_record_is_described(&(struct message){.p_fpops = 1}));
 }
 
+static void free_space_that_is_not_said_is_as_before(void **state)
+{
+    const struct host_row stored = {.d_free = 5e9, .d_total = 9e9}, nothing = {.d_free = 0};
+    struct message said = {.d_free = 0, .has_d_free = true, .d_total = 7e9},
+                   silent = {.d_total = 0};
+    struct message reported = {.has_project_disk_free = true};
+
+    (void)state;
+    host_record_complete(&stored, &said);
+    assert_real(said.d_free, 0, 0);
+    host_record_complete(&stored, &reported);
+    assert_real(reported.d_free, 0, 0);
+    host_record_complete(&nothing, &silent);
+    assert_false(silent.has_d_free);
+    host_record_complete(&stored, &silent);
+    assert_true(silent.has_d_free);
+    assert_real(silent.d_free, 5e9, 0);
+    assert_real(silent.d_total, 9e9, 0);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(the_described_host_is_copied),
         cmocka_unit_test(a_request_without_description_changes_nothing),
         cmocka_unit_test(any_figure_describes_a_host),
+        cmocka_unit_test(free_space_that_is_not_said_is_as_before),
         cmocka_unit_test(the_same_address_is_counted),
         cmocka_unit_test(only_a_cpid_that_came_is_hashed),
         cmocka_unit_test(everything_fits_its_column),

@@ -286,7 +286,8 @@ static void add_host(struct buffer *buffer, const struct host_row *host)
     add_real(buffer, "m_nbytes", host->m_nbytes);
     add_real(buffer, "m_swap", host->m_swap);
     add_real(buffer, "d_total", host->d_total);
-    add_real(buffer, "d_free", host->d_free);
+    if (host->d_free > 0)
+        add_real(buffer, "d_free", host->d_free);
     buffer_add_element(buffer, 0, "os_name", host->os_name);
     buffer_add_element(buffer, 0, "os_version", host->os_version);
     buffer_add_string(buffer, "</host_info>\n<disk_usage>\n");

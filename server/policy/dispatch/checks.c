@@ -113,6 +113,13 @@ static bool fits_bandwidth(struct job_question *question)
     return question->need <= 0 || question->have <= 0 || question->have >= question->need;
 }
 
+/* Nobody knows of free space: neither did the client tell of it, now or before. */
+static bool disk_is_known(struct job_question *question)
+{
+    question->need = question->job->workunit->rsc_disk_bound;
+    return !question->view->disk_is_unknown || !(question->need > 0);
+}
+
 static bool fits_disk(struct job_question *question)
 {
     question->need = question->job->workunit->rsc_disk_bound;
@@ -409,6 +416,7 @@ static const struct {
     {REASON_COUNT, NEW | ALWAYS_ON | ASSIGNED | RESEND, version_is_found},
     {REASON_MEMORY, NEW | ALWAYS_ON | ASSIGNED | RESEND, fits_memory},
     {REASON_BANDWIDTH, NEW | ALWAYS_ON, fits_bandwidth},
+    {REASON_DISK_UNKNOWN, NEW | ALWAYS_ON | ASSIGNED | RESEND, disk_is_known},
     {REASON_DISK, NEW | ALWAYS_ON | ASSIGNED | RESEND, fits_disk},
     {REASON_BACKUP, NEW, is_for_idle_processor},
     {REASON_ONE_PER_USER, NEW | ALWAYS_ON, is_first_for_user},

@@ -51,6 +51,7 @@ struct host_view {
     double memory_32bit;      /* bytes that a job of 32 bits may use: memory_of_32bit */
     struct disk_space space;
     bool is_above_disk_share; /* the project uses more of the disk than its share */
+    bool disk_is_unknown;     /* nothing was said of free space, now or before */
     double disk;              /* bytes that jobs may fill in this pass: one of space.amounts */
     double correction;        /* see estimate_correction */
     struct availability availability;

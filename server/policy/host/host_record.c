@@ -118,6 +118,16 @@ void host_record_copy(const struct message *message, struct text email_addr, str
     host->misc = host_record_misc(message, arena);
 }
 
+void host_record_complete(const struct host_row *stored, struct message *message)
+{
+    if (message->has_d_free || message->has_project_disk_free || !(stored->d_free > 0))
+        return;
+    message->d_free = stored->d_free;
+    message->has_d_free = true;
+    if (!(message->d_total > 0))
+        message->d_total = stored->d_total;
+}
+
 static bool is_trusted(struct text address, const struct text *trusted, size_t count)
 {
     for (size_t i = 0; i < count; i++)

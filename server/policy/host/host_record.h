@@ -32,4 +32,7 @@ struct text host_record_misc(const struct message *message, struct arena *arena)
 /* The client's version that it tells, as message_client_version gives it; 0: none. */
 int64_t host_record_client_version(struct text misc);
 
+/* What the client did not say of the disk is as it was said before. */
+void host_record_complete(const struct host_row *stored, struct message *message);
+
 #endif
