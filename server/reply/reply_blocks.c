@@ -7,6 +7,7 @@
 #include "server/base/buffer.h"
 #include "server/base/crypto.h"
 #include "server/base/log.h"
+#include "server/base/marked.h"
 #include "server/parse/client_age.h"
 #include "server/policy/refusal/delay.h"
 #include "server/project/blob.h"
@@ -48,7 +49,10 @@ static size_t message_room(void)
 static void write_message(struct reply *reply, enum message_priority priority, struct text text)
 {
     buffer_print(reply->out, "<message priority=\"%s\">", priority_word(reply->version, priority));
-    buffer_add_xml(reply->out, text);
+    if (reply->version >= CLIENT_READS_MARKS)
+        marked_write(text, reply->out);
+    else
+        buffer_add_xml(reply->out, text); /* which drops the marks */
     buffer_add_string(reply->out, "</message>\n");
 }
 

@@ -4,6 +4,7 @@
  * included. What is for people is cut to fit; what is a name goes whole or not at all. */
 #include "server/base/arena.h"
 #include "server/base/buffer.h"
+#include "server/base/marked.h"
 #include "server/parse/client_age.h"
 #include "server/reply/reply_parts.h"
 
@@ -25,6 +26,10 @@ static size_t escaped_size(unsigned char byte)
         return strlen("&lt;");
     if (byte > 127)
         return strlen("&#128;");
+    if (byte == MARK_BEGIN[0])
+        return strlen("_(\"");
+    if (byte == MARK_END[0])
+        return strlen("\")");
     if (byte == '\n' || byte == '\r')
         return strlen("&#10;");
     if (byte == '\t')

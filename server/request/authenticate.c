@@ -12,6 +12,7 @@
 #include "server/base/arena.h"
 #include "server/base/buffer.h"
 #include "server/base/crypto.h"
+#include "server/base/marked.h"
 #include "server/policy/host/bounds.h"
 #include "server/policy/host/client_keys.h"
 #include "server/policy/host/host_record.h"
@@ -221,8 +222,7 @@ static void check_platform(struct request *request)
     refuse_work(request, "platform_not_known");
     delay_not_accepted(request);
     answer_say(request->arena, &request->visit.answer, MESSAGE_NOTICE,
-               "This project has no applications for the platform \"" TEXT_FORMAT "\"",
-               TEXT_ARG(bound_head(shown, SHOWN_NAME)));
+               MARKED(SAYS_NOT_FOR_TYPE) " " TEXT_FORMAT, TEXT_ARG(bound_head(shown, SHOWN_NAME)));
 }
 
 static void check_code_sign_key(struct request *request)
@@ -247,9 +247,7 @@ static void check_code_sign_key(struct request *request)
         break;
     case CODE_SIGN_UNKNOWN:
         refuse_work(request, "code_sign_key");
-        answer_say(request->arena, answer, MESSAGE_NOTICE,
-                   "The security key that your computer has for this project is not the project's; "
-                   "please remove the project and add it again");
+        answer_say(request->arena, answer, MESSAGE_NOTICE, MARKED(SAYS_KEY_CHANGED));
         break;
     }
 }

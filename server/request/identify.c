@@ -12,6 +12,7 @@
 #include "config/config.h"
 #include "server/base/arena.h"
 #include "server/base/crypto.h"
+#include "server/base/marked.h"
 #include "server/policy/host/bounds.h"
 #include "server/policy/host/client_keys.h"
 #include "server/policy/host/identity.h"
@@ -28,9 +29,7 @@ static enum next refuse_key(struct request *request, enum message_priority prior
     memset(&request->visit.user, 0, sizeof(request->visit.user));
     answer->kind = ANSWER_NUCLEUS;
     answer->first_reason = "account_key";
-    answer_say(request->arena, answer, priority,
-               "This project does not know the account key that your computer sent; "
-               "please remove the project and add it again");
+    answer_say(request->arena, answer, priority, MARKED(SAYS_KEY_WRONG));
     answer_delay(answer, delay_of_request(request, DELAY_BAD_KEY, 0));
     return NEXT_REPLY;
 }

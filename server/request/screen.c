@@ -8,6 +8,7 @@
 #include "config/config.h"
 #include "server/base/arena.h"
 #include "server/base/log.h"
+#include "server/base/marked.h"
 #include "server/policy/host/bounds.h"
 #include "server/policy/limits/amounts.h"
 #include "server/rpc/request_delay.h"
@@ -77,7 +78,7 @@ static void screen_client(struct request *request)
         return;
     forbid_work(request, "client_too_old");
     answer_say(request->arena, &request->early, MESSAGE_NOTICE,
-               "Your BOINC client is too old for this project: it is %s, and at least %s is needed",
+               MARKED(SAYS_CLIENT_TOO_OLD) " Yours is %s, and this project needs %s or later",
                version_words(request, request->client_version), version_words(request, least));
 }
 
@@ -105,14 +106,14 @@ static void screen_system(struct request *request)
     if (is_banned(request, config->ban_os, message->os_name, message->os_version)) {
         forbid_work(request, "os_not_accepted");
         answer_say(request->arena, &request->early, MESSAGE_NOTICE,
-                   "This project has no work for the operating system " TEXT_FORMAT " " TEXT_FORMAT,
+                   MARKED(SAYS_NOT_FOR_SYSTEM) " " TEXT_FORMAT " " TEXT_FORMAT,
                    TEXT_ARG(bound_head(message->os_name, SHOWN_NAME)),
                    TEXT_ARG(bound_head(message->os_version, SHOWN_NAME)));
     }
     if (is_banned(request, config->ban_cpu, message->p_vendor, message->p_model)) {
         forbid_work(request, "cpu_not_accepted");
         answer_say(request->arena, &request->early, MESSAGE_NOTICE,
-                   "This project has no work for the processor " TEXT_FORMAT " " TEXT_FORMAT,
+                   MARKED(SAYS_NOT_FOR_CPU) " " TEXT_FORMAT " " TEXT_FORMAT,
                    TEXT_ARG(bound_head(message->p_vendor, SHOWN_NAME)),
                    TEXT_ARG(bound_head(message->p_model, SHOWN_NAME)));
     }

@@ -360,7 +360,7 @@ static void a_refused_guest_is_answered_with_the_others(void **state)
     assert_int_equal(add(&group, last), OUTCOME_JOINED);
     assert_int_equal(finish(&group), OUTCOME_COMMITTED);
     assert_int_equal(guest->outcome, OUTCOME_REPLY);
-    assert_true(text_contains(buffer_text(&guest->reply), TEXT("does not know the account key")));
+    assert_true(text_contains(buffer_text(&guest->reply), TEXT("Invalid or missing account key")));
     assert_got_a_job(first);
     assert_got_a_job(last);
 }

@@ -6,6 +6,7 @@
 
 #include "config/config.h"
 #include "server/base/arena.h"
+#include "server/base/marked.h"
 #include "server/base/random.h"
 #include "server/policy/refusal/reason.h"
 #include "server/reply/answer.h"
@@ -382,7 +383,7 @@ static size_t reasons_of(const struct said *said, enum reason ret_reasons[REASON
     return count;
 }
 
-static bool is_told(const struct answer *answer, const struct said *said)
+static bool is_told(struct arena *arena, const struct answer *answer, const struct said *said)
 {
     enum reason reasons[REASONS_SAID_MAX];
     size_t count = reasons_of(said, reasons), first = answer->message_count - answer->reason_count;
@@ -393,7 +394,8 @@ static bool is_told(const struct answer *answer, const struct said *said)
         was_told[reasons[i]] = true;
     for (size_t i = 0; i < count; i++)
         if (answer->reasons[i] != reasons[i] ||
-            !says(said, reason_word(reasons[i]), answer->messages[first + i].text))
+            !says(said, reason_word(reasons[i]),
+                  marked_plain(arena, answer->messages[first + i].text)))
             return false;
     return true;
 }
@@ -432,7 +434,8 @@ static bool compare(struct serving *serving, int host, double now)
     arena_reset(serving->arena);
     body = request_of(serving->arena, host, 2, true);
     answer = serving_send(serving, body, now + 1, 1);
-    if (said.some == (answer->job_count > 0) && (said.some || is_told(answer, &said)))
+    if (said.some == (answer->job_count > 0) &&
+        (said.some || is_told(serving->arena, answer, &said)))
         return !said.some;
     show(host, answer, &said, body);
     assert_true(false);

@@ -6,6 +6,7 @@
 #include "db/states.h"
 #include "server/base/arena.h"
 #include "server/base/budget.h"
+#include "server/base/marked.h"
 #include "server/base/random.h"
 #include "server/policy/limits/amounts.h"
 #include "server/policy/limits/limits.h"
@@ -556,7 +557,7 @@ static void figures_are_rounded_the_honest_way(void **state)
     refusal = (struct refusal){
         .reason = REASON_CLIENT_TOO_OLD, .name = TEXT("Seven"), .need = 71205, .have = 60210};
     assert_text(reason_explain(arena, &refusal),
-                "Seven needs BOINC 7.12.5 or later; yours is 6.2.10");
+                MARKED(SAYS_NEWER_CLIENT) ": Seven needs BOINC 7.12.5 or later; yours is 6.2.10");
     refusal = (struct refusal){.reason = REASON_QUEUE_DEADLINE,
                                .name = TEXT("Seven"),
                                .task = TEXT("t"),

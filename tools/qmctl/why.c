@@ -12,6 +12,7 @@
 #include "db/admin.h"
 #include "server/base/arena.h"
 #include "server/base/file.h"
+#include "server/base/marked.h"
 #include "server/handout/view.h"
 #include "server/project/catalog.h"
 #include "server/project/project.h"
@@ -129,6 +130,15 @@ static enum status walk(struct question *question)
     return STATUS_OK;
 }
 
+/* Here people read them, and no Manager. */
+static void unmark_messages(struct question *question)
+{
+    struct answer *answer = &question->request.visit.answer;
+
+    for (size_t i = 0; i < answer->message_count; i++)
+        answer->messages[i].text = marked_plain(question->session->arena, answer->messages[i].text);
+}
+
 /* --- the command ------------------------------------------------------------------------------ */
 
 static enum status prepare(struct question *question, struct project **ret_project,
@@ -177,6 +187,8 @@ enum exit_code command_why(struct session *session)
         status = walk(question);
     if (status == STATUS_OK)
         status = why_judge(question);
+    if (status == STATUS_OK)
+        unmark_messages(question);
     code = status == STATUS_OK ? why_print(question) : session_failed(session);
     if (session->db != NULL)
         (void)db_rollback(session->db);

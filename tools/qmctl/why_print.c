@@ -6,6 +6,7 @@
 
 #include "config/config.h"
 #include "server/base/arena.h"
+#include "server/base/marked.h"
 #include "server/policy/limits/preferences.h"
 #include "server/reply/answer.h"
 #include "tools/qmctl/output.h"
@@ -121,10 +122,11 @@ static void print_table(const struct question *question)
         table_text(&table, verdict->may_be_sent ? TEXT("-")
                                                 : text_from(reason_word(verdict->refusal.reason)));
         table_text(&table, version_words(session->arena, verdict->option));
-        table_words(&table, verdict->may_be_sent
-                                ? text_print(session->arena, "It would take %.2f hours",
-                                             verdict->wall_time / 3600)
-                                : reason_explain(session->arena, &verdict->refusal));
+        table_words(
+            &table,
+            verdict->may_be_sent
+                ? text_print(session->arena, "It would take %.2f hours", verdict->wall_time / 3600)
+                : marked_plain(session->arena, reason_explain(session->arena, &verdict->refusal)));
     }
     if (question->verdict_count == 0 && !host_is_refused(question))
         add_row_for_all(&table,

@@ -4,6 +4,7 @@
 #include "server/policy/refusal/reason.h"
 
 #include "server/base/buffer.h"
+#include "server/base/marked.h"
 
 #include <math.h>
 
