@@ -5,6 +5,7 @@
 
 #include "server/base/arena.h"
 #include "server/base/buffer.h"
+#include "server/base/marked.h"
 #include "server/base/xml.h"
 #include "server/parse/client_age.h"
 #include "server/policy/plan_class/coproc_figures.h"
@@ -369,12 +370,44 @@ static void old_cards_get_the_old_classes(void **state)
     assert_true(judge_builtin("cuda").is_usable);
     assert_false(judge_builtin("cuda23").is_usable);
     card->driver_version = 17600;
-    assert_text(judge_builtin("cuda").why, "it needs driver 17700 or later; yours is 17600");
+    assert_text(judge_builtin("cuda").why,
+                "it needs driver 177.00 or later; yours is 176.00. " MARKED(SAYS_DRIVER_FOR_APPS));
     card->driver_version = 0; /* not known: no reason to refuse */
     assert_true(judge_builtin("cuda").is_usable);
     card->compute_major = 0;
     card->compute_minor = 99;
-    assert_text(judge_builtin("cuda").why, "it needs compute capability 100 or later; yours is 99");
+    assert_text(judge_builtin("cuda").why,
+                "it needs compute capability 1.0 or later; yours is 0.99");
+}
+
+static void versions_are_written_as_people_do(void **state)
+{
+    static const struct {
+        enum version_form form;
+        double version;
+        const char *words;
+    } cases[] = {
+        {VERSION_PLAIN, 14, "14"},
+        {VERSION_OF_CLIENT, 80206, "8.2.6"},
+        {VERSION_OF_CLIENT, 61234, "6.12.34"},
+        {VERSION_OF_WINDOWS, 1001904500, "10.0.19045"},
+        {VERSION_OF_WINDOWS, 601760100, "6.1.7601"},
+        {VERSION_OF_LIBRARY, 236, "2.36"},
+        {VERSION_OF_LIBRARY, 102, "1.2"},
+        {VERSION_OF_LIBRARY, 705, "7.5"},
+        {VERSION_OF_CUDA, 11040, "11.4"},
+        {VERSION_OF_DRIVER, 53512, "535.12"},
+        {VERSION_OF_DRIVER, 57204, "572.04"},
+        {VERSION_OF_CAL, 10041741, "1.4.1741"},
+        {VERSION_OF_CLIENT, -1, "unknown"},
+        {VERSION_OF_DRIVER, 1e300, "10000000000.00"},
+        {VERSION_OF_WINDOWS, 1e300, "10000.0.0"},
+        {VERSION_OF_WINDOWS, -1, "unknown"},
+    };
+
+    (void)state;
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++)
+        assert_string_equal(version_words(cases[i].form, cases[i].version).text, cases[i].words);
 }
 
 static void a_card_without_its_library_is_refused(void **state)
@@ -384,8 +417,9 @@ static void a_card_without_its_library_is_refused(void **state)
     assert_false(judge_builtin("cuda_fermi").is_usable);
     assert_true(judge_builtin("opencl_nvidia").is_usable);
     parsed->message.coprocs[0].has_opencl = false;
-    assert_text(judge_builtin("opencl_nvidia").why,
-                "it needs OpenCL, which your graphics driver does not offer");
+    assert_text(
+        judge_builtin("opencl_nvidia").why,
+        "it needs OpenCL, which your graphics driver does not offer. " MARKED(SAYS_DRIVER_FOR_GPU));
     /* A client of 6.12 says nothing of libraries. */
     host.client_version = 61200;
     assert_true(judge_builtin("cuda_fermi").is_usable);
@@ -409,7 +443,7 @@ static void amd_classes_look_at_libraries_and_cal(void **state)
     assert_true(judge_builtin("ati14").is_usable);
     card->cal_version = TEXT("1.3.186");
     assert_true(judge_builtin("ati13ati").is_usable);
-    assert_text(judge_builtin("ati14").why, "it needs CAL 10040000 or later; yours is 10030186");
+    assert_text(judge_builtin("ati14").why, "it needs CAL 1.4.0 or later; yours is 1.3.186");
     card->atirt_detected = false;
     card->amdrt_detected = true;
     assert_true(judge_builtin("ati").is_usable);
@@ -417,7 +451,7 @@ static void amd_classes_look_at_libraries_and_cal(void **state)
     assert_false(judge_builtin("ati13ati").is_usable);
     expect_usable(ATI "<max_driver_version>10030186</max_driver_version>");
     expect_refused(ATI "<max_driver_version>10030185</max_driver_version>",
-                   "CAL 10030185 or earlier; yours is 10030186");
+                   "CAL 1.3.185 or earlier; yours is 1.3.186");
     card->cal_version = TEXT("new");
     assert_false(judge_builtin("ati").is_usable);
 }
@@ -441,7 +475,7 @@ static void one_platform_of_the_cpu_is_enough(void **state)
     expect_usable("<opencl/><max_threads>4</max_threads>");
     expect_refused("<opencl/><double_precision_fp/>", "double precision");
     expect_refused("<opencl/><min_opencl_version>200</min_opencl_version>",
-                   "it needs OpenCL 200 or later; yours is 102");
+                   "it needs OpenCL 2.0 or later; yours is 1.2");
     parsed->message.opencl_cpu_count = 2;
     assert_true(judge_builtin("opencl_cpu_intel").is_usable);
     assert_real(judge_builtin("opencl_cpu_intel").usage.avg_ncpus, 4, 0);
@@ -449,7 +483,8 @@ static void one_platform_of_the_cpu_is_enough(void **state)
     assert_text(judge_builtin("opencl_cpu_intel").usage.coproc_type, "");
     expect_usable("<opencl/><double_precision_fp/><min_opencl_version>300</min_opencl_version>"
                   "<min_opencl_driver_revision>202300</min_opencl_driver_revision>");
-    expect_refused("<opencl/><min_opencl_version>301</min_opencl_version>", "yours is 300");
+    expect_refused("<opencl/><min_opencl_version>301</min_opencl_version>",
+                   "3.1 or later; yours is 3.0");
 }
 
 static void versions_of_virtualbox_are_numbers(void **state)
@@ -463,7 +498,8 @@ static void versions_of_virtualbox_are_numbers(void **state)
     expect_refused(VBOX, "VirtualBox on your computer cannot be used");
     parsed->message.virtualbox_version = TEXT("6.1.38.1");
     expect_usable(VBOX "<min_vbox_version>60138</min_vbox_version>");
-    expect_refused(VBOX "<min_vbox_version>60139</min_vbox_version>", "60139; yours is 60138");
+    expect_refused(VBOX "<min_vbox_version>60139</min_vbox_version>",
+                   "6.1.39 or later; yours is 6.1.38");
 }
 
 static void virtual_machines_need_the_same_number_of_bits(void **state)
@@ -588,7 +624,7 @@ static void a_generic_type_is_found_by_name_or_pattern(void **state)
     expect_refused("<gpu_type>nvidia</gpu_type><gpu_type_regex>miner</gpu_type_regex>", "NVIDIA");
     /* Memory of such devices is not told. */
     expect_refused("<gpu_type>miner_asic</gpu_type><min_gpu_ram_mb>1</min_gpu_ram_mb>",
-                   "needs 1 MB of graphics memory; yours has 0 MB");
+                   "needs 1 MB of graphics memory; how much yours has is not known");
 }
 
 static void a_speed_that_is_not_known_is_no_reason(void **state)
@@ -675,17 +711,17 @@ static void refusals_carry_their_figures(void **state)
 {
     (void)state;
     expect_refused(NVIDIA "<min_driver_version>60000</min_driver_version>",
-                   "driver 60000 or later; yours is 53512");
+                   "driver 600.00 or later; yours is 535.12");
     expect_refused(NVIDIA "<min_gpu_ram_mb>10000</min_gpu_ram_mb>",
                    "10000 MB of graphics memory; yours has 7976 MB");
-    expect_refused("<min_os_version>60200</min_os_version>", "60200; yours is 60100");
+    expect_refused("<min_os_version>60200</min_os_version>", "6.2.0 or later; yours is 6.1.0");
     expect_usable("<min_os_version>60100</min_os_version>");
-    expect_refused("<min_libc_version>237</min_libc_version>", "237; yours is 236");
-    expect_refused(NVIDIA "<min_nvidia_compcap>900</min_nvidia_compcap>", "900 or later; yours is "
-                                                                          "806");
+    expect_refused("<min_libc_version>237</min_libc_version>", "2.37 or later; yours is 2.36");
+    expect_refused(NVIDIA "<min_nvidia_compcap>900</min_nvidia_compcap>", "9.0 or later; yours is "
+                                                                          "8.6");
     expect_refused(NVIDIA "<min_gpu_peak_flops>3e13</min_gpu_peak_flops>",
                    "3e+04 GFLOPS or more; yours has 2.03e+04");
-    expect_refused("<min_core_client_version>90000</min_core_client_version>", "90000 or later");
+    expect_refused("<min_core_client_version>90000</min_core_client_version>", "9.0.0 or later");
     expect_refused("<docker/>", "Docker or Podman");
     expect_refused("<min_android_version>1</min_android_version>", "it is for Android only");
     expect_refused(NVIDIA "<max_gpu_peak_flops>1e12</max_gpu_peak_flops>",
@@ -701,7 +737,7 @@ static void refusals_carry_their_figures(void **state)
     expect_refused("<docker/>", "forbids the use of Docker");
     parsed->message.dont_use_docker = false;
     parsed->message.os_name = TEXT("Darwin");
-    expect_refused("<docker/>", "version 80206 or later");
+    expect_refused("<docker/>", "BOINC 8.2.6 or later");
     host.client_version = 80206;
     expect_usable("<docker/>");
     expect_refused("<opencl/>", "OpenCL on the CPU");
@@ -790,7 +826,8 @@ static void wsl_needs_a_distribution_that_is_allowed(void **state)
     with_wsl();
     expect_usable("<wsl/>");
     expect_usable("<wsl/><min_libc_version>231</min_libc_version>");
-    expect_refused("<wsl/><min_libc_version>232</min_libc_version>", "232; yours has 231");
+    expect_refused("<wsl/><min_libc_version>232</min_libc_version>",
+                   "2.32 or later; yours is 2.31");
     expect_usable("<docker/>");
     expect_usable("<docker/><min_boinc_wsl_distro_version>4</min_boinc_wsl_distro_version>");
     expect_refused("<docker/><min_boinc_wsl_distro_version>5</min_boinc_wsl_distro_version>",
@@ -1148,6 +1185,7 @@ int main(void)
         CASE(every_field_has_an_effect),
         CASE(built_in_classes_go_to_the_right_hosts),
         CASE(old_cards_get_the_old_classes),
+        CASE(versions_are_written_as_people_do),
         CASE(a_card_without_its_library_is_refused),
         CASE(amd_classes_look_at_libraries_and_cal),
         CASE(one_platform_of_the_cpu_is_enough),

@@ -8,6 +8,7 @@
 #include "server/policy/plan_class/plan_demands.h"
 
 #include "server/base/arena.h"
+#include "server/base/marked.h"
 #include "server/parse/client_age.h"
 #include "server/parse/message.h"
 #include "server/policy/limits/preferences.h"
@@ -33,6 +34,28 @@ bool trial_refuse(struct trial *trial, const char *format, ...)
     vsnprintf(words, sizeof(words), format, arguments);
     va_end(arguments);
     trial->why = text_copy(trial->arena, text_from(words));
+    return false;
+}
+
+/* Of versions: needs_version says from which on, needs_no_later up to which. Both answer false. */
+static bool needs_version(struct trial *trial, const char *what, enum version_form form,
+                          double least, double figure)
+{
+    return trial_refuse(trial, "it needs %s %s or later; yours is %s", what,
+                        version_words(form, least).text, version_words(form, figure).text);
+}
+
+static bool needs_no_later(struct trial *trial, const char *what, enum version_form form,
+                           double most, double figure)
+{
+    return trial_refuse(trial, "it needs %s %s or earlier; yours is %s", what,
+                        version_words(form, most).text, version_words(form, figure).text);
+}
+
+/* The volunteer can mend it by the sentence, which Managers translate. */
+static bool trial_advise(struct trial *trial, const char *sentence)
+{
+    trial->why = text_print(trial->arena, TEXT_FORMAT ". %s", TEXT_ARG(trial->why), sentence);
     return false;
 }
 
@@ -69,13 +92,11 @@ static bool client_fits(struct trial *trial)
     const struct plan_class *class = trial->class;
 
     if (class->min_core_client_version > client)
-        return trial_refuse(trial,
-                            "it needs a BOINC client of version %.0f or later; yours is %.0f",
-                            class->min_core_client_version, client);
+        return needs_version(trial, "BOINC", VERSION_OF_CLIENT, class->min_core_client_version,
+                             client);
     if (class->max_core_client_version > 0 && client > class->max_core_client_version)
-        return trial_refuse(trial,
-                            "it needs a BOINC client of version %.0f or earlier; yours is %.0f",
-                            class->max_core_client_version, client);
+        return needs_no_later(trial, "BOINC", VERSION_OF_CLIENT, class->max_core_client_version,
+                              client);
     return true;
 }
 
@@ -120,12 +141,33 @@ static bool cpu_fits(struct trial *trial)
     return true;
 }
 
+static bool android_fits(struct trial *trial)
+{
+    const struct plan_class *class = trial->class;
+    const struct message *message = trial->host->message;
+    double android = plan_android_version(message->os_version);
+
+    if (class->min_android_version <= 0 && class->max_android_version <= 0)
+        return true;
+    if (!text_equal_nocase(message->os_name, TEXT("Android")))
+        return trial_refuse(trial, "it is for Android only");
+    if (class->min_android_version > 0 && android < class->min_android_version)
+        return needs_version(trial, "Android", VERSION_OF_CLIENT, class->min_android_version,
+                             android);
+    if (class->max_android_version > 0 && android > class->max_android_version)
+        return needs_no_later(trial, "Android", VERSION_OF_CLIENT, class->max_android_version,
+                              android);
+    return true;
+}
+
 static bool system_fits(struct trial *trial)
 {
     const struct plan_class *class = trial->class;
     const struct message *message = trial->host->message;
     double version = plan_os_version(message->os_name, message->os_version);
-    double android = plan_android_version(message->os_version);
+    enum version_form form = text_contains_nocase(message->os_name, TEXT("Windows"))
+                                 ? VERSION_OF_WINDOWS
+                                 : VERSION_OF_CLIENT;
     double libc = plan_libc_version(message->os_version);
 
     if (!matches(&class->os_regex, trial->arena, message->os_version))
@@ -133,25 +175,17 @@ static bool system_fits(struct trial *trial)
     if ((class->min_os_version > 0 || class->max_os_version > 0) && version < 0)
         return trial_refuse(trial, "your version of the operating system is not known");
     if (class->min_os_version > version && class->min_os_version > 0)
-        return trial_refuse(trial, "it needs an operating system of version %.0f; yours is %.0f",
-                            class->min_os_version, version);
+        return needs_version(trial, "an operating system of version", form, class->min_os_version,
+                             version);
     if (class->max_os_version > 0 && version > class->max_os_version)
-        return trial_refuse(trial, "it needs an operating system up to version %.0f; yours is %.0f",
-                            class->max_os_version, version);
-    if (class->min_android_version > 0 || class->max_android_version > 0) {
-        if (!text_equal_nocase(message->os_name, TEXT("Android")))
-            return trial_refuse(trial, "it is for Android only");
-        if (class->min_android_version > 0 && android < class->min_android_version)
-            return trial_refuse(trial, "it needs Android %.0f; yours is %.0f",
-                                class->min_android_version, android < 0 ? 0 : android);
-        if (class->max_android_version > 0 && android > class->max_android_version)
-            return trial_refuse(trial, "it needs Android up to %.0f; yours is %.0f",
-                                class->max_android_version, android);
-    }
+        return needs_no_later(trial, "an operating system of version", form, class->max_os_version,
+                              version);
+    if (!android_fits(trial))
+        return false;
     /* On Windows the C library is that of a Linux subsystem, of which the request says little. */
     if (class->min_libc_version > libc && !class->wsl)
-        return trial_refuse(trial, "it needs a C library of version %.0f; yours is %.0f",
-                            class->min_libc_version, libc);
+        return needs_version(trial, "a C library of version", VERSION_OF_LIBRARY,
+                             class->min_libc_version, libc > 0 ? libc : -1);
     return true;
 }
 
@@ -197,14 +231,15 @@ static bool virtualbox_fits(struct trial *trial)
         return trial_refuse(trial, "VirtualBox on your computer cannot be used");
     version = part[0] * 10000 + part[1] * 100 + part[2];
     if (class->min_vbox_version > version)
-        return trial_refuse(trial, "it needs VirtualBox %.0f; yours is %.0f",
-                            class->min_vbox_version, version);
+        return needs_version(trial, "VirtualBox", VERSION_OF_CLIENT, class->min_vbox_version,
+                             version);
     if (class->max_vbox_version > 0 && version > class->max_vbox_version)
-        return trial_refuse(trial, "it needs VirtualBox up to %.0f; yours is %.0f",
-                            class->max_vbox_version, version);
+        return needs_no_later(trial, "VirtualBox", VERSION_OF_CLIENT, class->max_vbox_version,
+                              version);
     for (size_t i = 0; i < class->exclude_vbox_version.count; i++)
         if (class->exclude_vbox_version.items[i] == version)
-            return trial_refuse(trial, "it does not work with VirtualBox %.0f", version);
+            return trial_refuse(trial, "it does not work with VirtualBox %s",
+                                version_words(VERSION_OF_CLIENT, version).text);
     if (text_contains(host->primary_platform, TEXT("64")) != class->is64bit)
         return trial_refuse(trial, "it is for %s-bit operating systems",
                             class->is64bit ? "64" : "32");
@@ -234,10 +269,9 @@ static bool wsl_fits(struct trial *trial)
                             "it needs a WSL distribution that BOINC may use; there are %zu in all",
                             message->distro_count);
     if (trial->class->min_libc_version > newest)
-        return trial_refuse(trial,
-                            "it needs a WSL distribution with a C library of version %.0f; yours "
-                            "has %.0f",
-                            trial->class->min_libc_version, newest);
+        return needs_version(trial, "a WSL distribution with a C library of version",
+                             VERSION_OF_LIBRARY, trial->class->min_libc_version,
+                             newest > 0 ? newest : -1);
     return true;
 }
 
@@ -279,8 +313,8 @@ static bool containers_fit(struct trial *trial)
         return trial_refuse(trial, "it needs Docker or Podman, which is not installed");
     if (text_contains_nocase(message->os_name, TEXT("Darwin")) &&
         trial->host->client_version < CLIENT_USES_DOCKER_ON_MACOS)
-        return trial_refuse(trial, "it needs a BOINC client of version %d or later",
-                            (int)CLIENT_USES_DOCKER_ON_MACOS);
+        return needs_version(trial, "BOINC", VERSION_OF_CLIENT, CLIENT_USES_DOCKER_ON_MACOS,
+                             (double)trial->host->client_version);
     return true;
 }
 
@@ -367,15 +401,15 @@ static bool has_coproc(struct trial *trial)
 }
 
 /* One figure between two bounds; a bound of 0 is none, an unknown figure (0) passes. */
-static bool within(struct trial *trial, const char *what, double figure, double least, double most)
+static bool within(struct trial *trial, const char *what, enum version_form form, double figure,
+                   double least, double most)
 {
     if (figure == 0)
         return true;
     if (figure < least)
-        return trial_refuse(trial, "it needs %s %.0f or later; yours is %.0f", what, least, figure);
+        return needs_version(trial, what, form, least, figure);
     if (most > 0 && figure > most)
-        return trial_refuse(trial, "it needs %s %.0f or earlier; yours is %.0f", what, most,
-                            figure);
+        return needs_no_later(trial, what, form, most, figure);
     return true;
 }
 
@@ -408,6 +442,16 @@ static bool has_cal(const struct trial *trial)
                : trial->coproc->cal_version.length > 0;
 }
 
+static bool nvidia_driver_fits(struct trial *trial, double version)
+{
+    const struct plan_class *class = trial->class;
+
+    return within(trial, "driver", VERSION_OF_DRIVER, version, class->min_driver_version,
+                  class->max_driver_version) ||
+           (version < class->min_driver_version &&
+            trial_advise(trial, MARKED(SAYS_DRIVER_FOR_APPS)));
+}
+
 static bool nvidia_fits(struct trial *trial)
 {
     const struct plan_class *class = trial->class;
@@ -416,18 +460,19 @@ static bool nvidia_fits(struct trial *trial)
     if (coproc == NULL || !text_is(coproc->type, "NVIDIA"))
         return true;
     if (needs_library(trial, "cuda", class->cuda) && !has_cuda(trial))
-        return trial_refuse(trial, "it needs CUDA, which your graphics driver does not offer");
+        return trial_refuse(trial, "it needs CUDA, which your graphics driver does not offer") ||
+               trial_advise(trial, MARKED(SAYS_DRIVER_FOR_GPU));
     if (class->cuda && text_contains_nocase(trial->host->message->os_name, TEXT("Darwin")) &&
         trial->host->client_version < CLIENT_USES_CUDA_ON_MACOS)
-        return trial_refuse(trial, "it needs a BOINC client of version %d or later; yours is %lld",
-                            (int)CLIENT_USES_CUDA_ON_MACOS, (long long)trial->host->client_version);
-    return within(trial, "compute capability",
+        return needs_version(trial, "BOINC", VERSION_OF_CLIENT, CLIENT_USES_CUDA_ON_MACOS,
+                             (double)trial->host->client_version) ||
+               trial_advise(trial, MARKED(SAYS_CLIENT_FOR_CUDA));
+    return within(trial, "compute capability", VERSION_OF_LIBRARY,
                   (double)(coproc->compute_major * 100 + coproc->compute_minor),
                   class->min_nvidia_compcap, class->max_nvidia_compcap) &&
-           (!class->cuda || within(trial, "CUDA", (double)coproc->cuda_version,
+           (!class->cuda || within(trial, "CUDA", VERSION_OF_CUDA, (double)coproc->cuda_version,
                                    class->min_cuda_version, class->max_cuda_version)) &&
-           within(trial, "driver", (double)coproc->driver_version, class->min_driver_version,
-                  class->max_driver_version);
+           nvidia_driver_fits(trial, (double)coproc->driver_version);
 }
 
 static bool amd_fits(struct trial *trial)
@@ -438,7 +483,8 @@ static bool amd_fits(struct trial *trial)
     if (coproc == NULL || !text_is(coproc->type, "ATI"))
         return true;
     if (needs_library(trial, "ati", class->cal) && !has_cal(trial))
-        return trial_refuse(trial, "it needs CAL, which your graphics driver does not offer");
+        return trial_refuse(trial, "it needs CAL, which your graphics driver does not offer") ||
+               trial_advise(trial, MARKED(SAYS_DRIVER_FOR_GPU));
     if (class->need_ati_libs && !coproc->atirt_detected)
         return trial_refuse(trial, "it needs ATI's own libraries");
     if (class->need_amd_libs && !class->need_ati_libs && !coproc->amdrt_detected)
@@ -446,15 +492,15 @@ static bool amd_fits(struct trial *trial)
     if (class->without_opencl && coproc->has_opencl)
         return trial_refuse(trial, "it is for graphics cards without OpenCL");
     if ((class->min_cal_target > 0 || class->max_cal_target > 0) &&
-        !within(trial, "CAL target", (double)coproc->cal_target, class->min_cal_target,
-                class->max_cal_target))
+        !within(trial, "CAL target", VERSION_PLAIN, (double)coproc->cal_target,
+                class->min_cal_target, class->max_cal_target))
         return false;
     if (!has_cal(trial) || (class->min_driver_version == 0 && class->max_driver_version == 0))
         return true;
     if (cal_version(coproc->cal_version) == 0)
         return trial_refuse(trial, "the version of your CAL driver is not known");
-    return within(trial, "CAL", cal_version(coproc->cal_version), class->min_driver_version,
-                  class->max_driver_version);
+    return within(trial, "CAL", VERSION_OF_CAL, cal_version(coproc->cal_version),
+                  class->min_driver_version, class->max_driver_version);
 }
 
 static bool apple_fits(struct trial *trial)
@@ -470,16 +516,30 @@ static bool apple_fits(struct trial *trial)
     return true;
 }
 
+/* Vendors write what they like, so the host's is told as it was sent. */
+static bool opencl_driver_fits(struct trial *trial, struct text driver)
+{
+    const struct plan_class *class = trial->class;
+    double revision = opencl_revision(driver);
+    double least = class->min_opencl_driver_revision, most = class->max_opencl_driver_revision;
+    bool is_old = revision < least;
+
+    if (revision == 0 || (!is_old && (most <= 0 || revision <= most)))
+        return true;
+    return trial_refuse(trial, "it needs OpenCL driver %s or %s; yours is " TEXT_FORMAT,
+                        version_words(VERSION_OF_DRIVER, is_old ? least : most).text,
+                        is_old ? "later" : "earlier", TEXT_ARG(text_first(driver, 60)));
+}
+
 static bool device_fits(struct trial *trial, const struct opencl_properties *opencl)
 {
     const struct plan_class *class = trial->class;
 
     if (class->double_precision_fp && opencl->double_fp_config == 0)
         return trial_refuse(trial, "it needs OpenCL with double precision");
-    return within(trial, "OpenCL", opencl_version(opencl->device_version),
+    return within(trial, "OpenCL", VERSION_OF_LIBRARY, opencl_version(opencl->device_version),
                   class->min_opencl_version, class->max_opencl_version) &&
-           within(trial, "OpenCL driver", opencl_revision(opencl->driver_version),
-                  class->min_opencl_driver_revision, class->max_opencl_driver_revision);
+           opencl_driver_fits(trial, opencl->driver_version);
 }
 
 /* One of the platforms that offer the CPU is enough. */
@@ -514,7 +574,8 @@ static bool opencl_fits(struct trial *trial)
     if (trial->coproc == NULL)
         return cpu_device_fits(trial);
     if (!trial->coproc->has_opencl)
-        return trial_refuse(trial, "it needs OpenCL, which your graphics driver does not offer");
+        return trial_refuse(trial, "it needs OpenCL, which your graphics driver does not offer") ||
+               trial_advise(trial, MARKED(SAYS_DRIVER_FOR_GPU));
     return !class->opencl || device_fits(trial, &trial->coproc->opencl);
 }
 
@@ -526,6 +587,11 @@ static bool coproc_size_fits(struct trial *trial)
     if (trial->coproc == NULL)
         return true;
     memory = coproc_memory(trial->coproc, class->opencl);
+    if (class->min_gpu_ram_mb > 0 && !(memory > 0))
+        return trial_refuse(trial,
+                            "it needs %.0f MB of graphics memory; how much yours has is not"
+                            " known",
+                            class->min_gpu_ram_mb);
     if (class->min_gpu_ram_mb * MEGABYTE > memory)
         return trial_refuse(trial, "it needs %.0f MB of graphics memory; yours has %.0f MB",
                             class->min_gpu_ram_mb, floor(memory / MEGABYTE));

@@ -3,6 +3,7 @@
 #include "server/policy/plan_class/plan_versions.h"
 
 #include <math.h>
+#include <stdio.h>
 
 #include "server/base/banned.h"
 
@@ -110,4 +111,41 @@ double cal_version(struct text text)
     if (version_read_dotted(text, part, 3) < 3)
         return 0;
     return part[0] * 1e7 + part[1] * 1e4 + part[2];
+}
+
+/* --- in words --------------------------------------------------------------------------------- */
+
+/* What the parts of a version are multiplied by; a part of 0 ends them. */
+enum { PARTS = 3 };
+static const struct {
+    double scales[PARTS];
+    int digits; /* of each part but the first, at least */
+} forms[] = {
+    [VERSION_PLAIN] = {{1}, 1},
+    [VERSION_OF_CLIENT] = {{1e4, 100, 1}, 1},
+    [VERSION_OF_WINDOWS] = {{1e8, 1e6, 100}, 1},
+    [VERSION_OF_LIBRARY] = {{100, 1}, 1},
+    [VERSION_OF_CUDA] = {{1000, 10}, 1},
+    [VERSION_OF_DRIVER] = {{100, 1}, 2},
+    [VERSION_OF_CAL] = {{1e7, 1e4, 1}, 1},
+};
+
+struct version_words version_words(enum version_form form, double version)
+{
+    struct version_words words = {.text = "unknown"};
+    double rest = fmin(version, 1e12);
+    size_t length = 0;
+
+    if (!(version >= 0))
+        return words;
+    for (size_t i = 0; i < PARTS && forms[form].scales[i] > 0; i++) {
+        /* The second part of Windows 10 and later is 0, and its build may be above 9,999. */
+        bool is_ten = form == VERSION_OF_WINDOWS && i == 1 && version >= 10 * forms[form].scales[0];
+        double part = is_ten ? 0 : floor(rest / forms[form].scales[i]);
+
+        length += (size_t)snprintf(words.text + length, sizeof words.text - length, "%s%0*.0f",
+                                   i > 0 ? "." : "", i > 0 ? forms[form].digits : 1, part);
+        rest -= part * forms[form].scales[i];
+    }
+    return words;
 }

@@ -23,4 +23,20 @@ double opencl_revision(struct text text); /* of a driver, "418.226" */
 /* 10^7, 10^4 and 1: AMD's releases exceed a thousand. 0: unreadable. */
 double cal_version(struct text text);
 
+/* How a version that is a number is written. */
+enum version_form {
+    VERSION_PLAIN,
+    VERSION_OF_CLIENT,  /* 80206: 8.2.6; also systems but Windows, and VirtualBox */
+    VERSION_OF_WINDOWS, /* 1001904500: 10.0.19045 */
+    VERSION_OF_LIBRARY, /* 236: 2.36, 102: 1.2; also compute capabilities */
+    VERSION_OF_CUDA,    /* 11040: 11.4 */
+    VERSION_OF_DRIVER,  /* 53512: 535.12 */
+    VERSION_OF_CAL      /* 10041741: 1.4.1741 */
+};
+struct version_words {
+    char text[48];
+};
+/* As people write it; one that is negative is "unknown". */
+struct version_words version_words(enum version_form form, double version);
+
 #endif
