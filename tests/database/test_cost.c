@@ -342,7 +342,8 @@ static void as_many_trickles_as_a_request_may_hold(void **state)
     assert_true(request->visit.answer.message_ack);
     assert_i64(test_sql_integer(database, "SELECT COUNT(*) FROM msg_from_host"),
                MESSAGE_TRICKLES_MAX);
-    assert_int_equal(server.request.counted.statements, without.statements + bulks);
+    /* The key of so large a body is looked up before it is parsed. */
+    assert_int_equal(server.request.counted.statements, without.statements + 1 + bulks);
     assert_in_range(server.request.counted.round_trips, 1, without.round_trips + 2 * bulks);
     assert_int_equal(server.request.counted.commits, 1);
 }
