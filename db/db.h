@@ -4,11 +4,11 @@
  * A call goes this way: db_host_lock (db_*.c, admin_*.c) says which statement of the tables
  * (statements.def, admin.def, files.def) is to run, with its values by name; mariadb.h makes
  * structs of the tables' names; statement.c writes the statement out for the columns that this
- * database has (columns.def, inspect.c), where names become places; mariadb_statement.c prepares it
- * once for each connection, binds, executes and fetches. mariadb_transaction.c is where
- * transactions end, mariadb_error.c says what an error means for them, mariadb_connection.c opens
- * and opens again. db_schema.c makes and upgrades the tables (schema.sql, upgrades/). Only
- * mariadb_*.c know the client library.
+ * database has (columns.def, inspect.c), where names become places; mariadb_run.c is the door to
+ * the connection's transaction, below which each floor of mariadb_internal.h uses only those under
+ * it: transaction, tail, statement, wire. mariadb_error.c says what an error means, and
+ * mariadb_connection.c opens and opens again. db_schema.c makes and upgrades the tables
+ * (schema.sql, upgrades/). Only mariadb_*.c know the client library.
  *
  * A struct db belongs to one thread. Rows and texts returned live in the given arena. Every call
  * may answer DB_RETRY, DB_GONE, DB_REFUSED or DB_BUG beside what it says; after one of these the

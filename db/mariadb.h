@@ -95,7 +95,7 @@ struct db_ids db_sorted_ids(struct arena *arena, const int64_t *ids, size_t coun
     ((void)sizeof((values) == (const struct name##_values *)0),                           \
      db_run_bulk((db), STATEMENT_##name, (values), sizeof(struct name##_values), (count), \
                  (affected)))
-/* The same where the caller need not wait: the statement may be sent ahead (mariadb_ahead.c), and
+/* The same where the caller need not wait: the statement may be sent ahead (mariadb_wire.c), and
  * then the rows that are meant count as changed. Where that turns out to be wrong, or the statement
  * to be an error, a later command answers DB_RETRY. How many are meant is said by ALL of the
  * table (not ASKED); in bulk it is a row for each row of values. */
@@ -107,7 +107,7 @@ struct db_ids db_sorted_ids(struct arena *arena, const int64_t *ids, size_t coun
                        (affected)))
 /* Rows of values that need not be written now. Where the transaction may be shared (db_part_begin)
  * they wait for its end, or for a statement that may have to do with them, and one command writes
- * all that wait (mariadb_deferred.c); elsewhere they are written by one command, which may be sent
+ * all that wait (mariadb_tail.c); elsewhere they are written by one command, which may be sent
  * ahead. Without texts. `kind` and `ids` say whose rows they write; `meant_each`: how many each row
  * of values does, DB_ANY_COUNT where the table says ALL. Where it is fewer, this or a later command
  * answers DB_RETRY. */

@@ -33,31 +33,19 @@
 #define SERVER_VERSION_OLDEST 100200 /* MariaDB 10.2: array binding */
 #define SERVER_VERSION_NOWAIT 100300 /* MariaDB 10.3: a lock may be waited for 0 s */
 
+bool db_is_cluster(const struct db *db)
+{
+    return db->facts.is_cluster;
+}
+
+const struct actual_columns *db_actual_columns(const struct db *db)
+{
+    return &db->facts.columns;
+}
+
 static void start_library(void)
 {
     (void)mysql_library_init(0, NULL, NULL);
-}
-
-void mariadb_forget_prepared(struct db *db)
-{
-    for (size_t i = 0; i < STATEMENT_COUNT; i++) {
-        for (size_t j = 0; j < STATEMENT_SIZES; j++) {
-            mariadb_prepared_free(db->prepared[i][j]);
-            db->prepared[i][j] = NULL;
-        }
-    }
-}
-
-void mariadb_disconnect(struct db *db)
-{
-    mariadb_forget_answers(db);
-    mariadb_forget_prepared(db);
-    if (db->mysql != NULL)
-        mysql_close(db->mysql);
-    db->mysql = NULL;
-    db->keeps_token = db->can_send_ahead = false;
-    mariadb_end_transaction(db, TRANSACTION_ROLLS_BACK);
-    database_facts_free(&db->facts);
 }
 
 /* Whatever the server's settings are: lists and answers come whole, and no statement is refused for
@@ -163,10 +151,18 @@ static void forget_set_up(struct db *db)
     db->count = count;
 }
 
+static enum status refuse_writes(struct db *db)
+{
+    return db_run_text(db, "SET SESSION TRANSACTION READ ONLY");
+}
+
 static enum status open_connection(struct db *db)
 {
     struct failure failure = {0};
-    enum status status = connect_to_server(db);
+    enum status status;
+
+    database_facts_free(&db->facts);
+    status = connect_to_server(db);
 
     if (status == STATUS_OK && db->with_database) {
         status = database_inspect(db, db->inspects, &db->facts, &failure);
@@ -177,7 +173,7 @@ static enum status open_connection(struct db *db)
         if (status == STATUS_OK)
             status = db_commit(db);
         if (status == STATUS_OK && db->reads_only)
-            status = mariadb_refuse_writes(db);
+            status = refuse_writes(db);
         db->connection = (int64_t)random_u64();
         db->keeps_token = mariadb_wants_token(db);
         db->can_refuse_to_wait = mysql_get_server_version(db->mysql) >= SERVER_VERSION_NOWAIT;
@@ -288,10 +284,9 @@ static enum status open_db(const struct place *place, bool with_database, bool i
     db->with_database = with_database;
     db->is_admin = place->is_admin;
     db->inspects = inspects;
-    database_facts_free(&db->facts);
     db->scratch = arena_create(SCRATCH_BYTES_MAX);
-    db->deferred.arena = arena_create(SCRATCH_BYTES_MAX);
-    if (db->scratch != NULL && db->deferred.arena != NULL)
+    db->tail.arena = arena_create(SCRATCH_BYTES_MAX);
+    if (db->scratch != NULL && db->tail.arena != NULL)
         status = take_place(db, place);
     if (status == STATUS_OK && with_database && db->name[0] == '\0') {
         status = STATUS_DB_REFUSED;
@@ -389,15 +384,66 @@ enum status db_reopen(struct db *db)
     return STATUS_DB_GONE;
 }
 
+/* A row in use is younger than a day by far, as it is written anew twice a day: rows that are older
+ * meet none that a transaction has changed and not yet committed. */
+#define KEPT_FOR_S 86400
+enum { FORGETTING_ONE_IN = 64, FORGOTTEN_MOST = 256 };
+
+/* The rows are found without locks and deleted by their numbers: a DELETE that searches would wait
+ * for the youngest row as well. */
+static enum status delete_connections(struct db *db)
+{
+    struct connection_forget_values values[FORGOTTEN_MOST];
+    size_t count = 0;
+    struct id_cursor rows;
+    struct id_row row;
+    enum status status =
+        DB_QUERY(db, connections_old, NULL, &rows, .age = KEPT_FOR_S, .most = FORGOTTEN_MOST);
+
+    if (status != STATUS_OK)
+        return status;
+    while (count < FORGOTTEN_MOST && DB_NEXT(&rows, &row))
+        values[count++] = (struct connection_forget_values){.id = row.id, .age = KEPT_FOR_S};
+    status = DB_END(&rows);
+    if (status == STATUS_OK)
+        status = DB_RUN_BULK(db, connection_forget, values, count, NULL);
+    return status == STATUS_OK ? db_commit(db) : status;
+}
+
+/* Connections that ended leave their rows behind, one per request where each request is a process
+ * of its own. One in some that are closed deletes old rows, more of them than have been closed
+ * since; what becomes of it matters to nobody. */
+static void forget_connections_of_others(struct db *db)
+{
+    if (!db->keeps_token || (uint64_t)db->connection % FORGETTING_ONE_IN != 0 ||
+        db_rollback(db) != STATUS_OK)
+        return;
+    db->keeps_token = false; /* not for this */
+    if (delete_connections(db) != STATUS_OK)
+        (void)db_rollback(db);
+}
+
+enum status db_read_only(struct db *db)
+{
+    enum status status = db_rollback(db);
+
+    must(db->magic == DB_MAGIC);
+    db->reads_only = true;
+    db->keeps_token = false;
+    mariadb_forget_prepared(db); /* they lock what they read */
+    return status == STATUS_OK ? refuse_writes(db) : status;
+}
+
 void db_close(struct db *db)
 {
     if (db == NULL)
         return;
     must(db->magic == DB_MAGIC);
-    mariadb_forget_connections(db);
+    forget_connections_of_others(db);
     mariadb_disconnect(db);
+    database_facts_free(&db->facts);
     arena_destroy(db->scratch);
-    arena_destroy(db->deferred.arena);
+    arena_destroy(db->tail.arena);
     free(db->host);
     free(db->socket);
     free(db->user);

@@ -1,6 +1,19 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* What mariadb_*.c share, the only files that know <mysql.h>: a connection with its prepared
- * statements. Everybody else uses mariadb.h. */
+ * statements. Everybody else uses mariadb.h.
+ *
+ * They are floors, each of which uses only those below it:
+ *
+ *   mariadb_connection.c   opens and closes, once all the others are there
+ *   mariadb_ending.c       guard rows, and what the last statement writes
+ *   mariadb_query.c        reading
+ *   mariadb_run.c          the door: settles, marks, begins, and executes; writing
+ *   mariadb_transaction.c  token, savepoints, parts, COMMIT
+ *   mariadb_tail.c         writes that wait for the end
+ *   mariadb_statement.c    prepares, binds, executes, fetches; knows no transaction
+ *   mariadb_wire.c         commands out, answers in, in order
+ *   mariadb_state.c        how far the transaction is (transaction_state.h)
+ *   mariadb_error.c        what an error means */
 #ifndef DB_MARIADB_INTERNAL_H
 #define DB_MARIADB_INTERNAL_H
 
@@ -34,22 +47,20 @@ struct db_prepared {
     my_bool *nulls;
 };
 
-/* Writes that wait: see mariadb_deferred.c. */
-enum { DEFERRED_MOST = 64 };
-struct deferred {
-    struct deferred_row {
+/* Writes that wait: see mariadb_tail.c. */
+enum { TAIL_MOST = 64 };
+struct tail {
+    struct waiting_row {
         enum statement statement;
         enum db_subject subject;
         struct db_ids subjects;
         uint64_t meant;     /* rows to be changed */
         const void *values; /* of the statement; what they point to is in the arena as well */
         size_t values_size;
-    } rows[DEFERRED_MOST];
+    } rows[TAIL_MOST];
     size_t count;
     size_t part_from;  /* how many there were when the part began */
     bool is_passed_by; /* the next statement has nothing to do with them */
-    /* What is being written now. */
-    enum { DEFERRED_NOTHING, DEFERRED_OF_OTHERS, DEFERRED_OWN } writing;
     struct arena *arena;
 };
 
@@ -63,7 +74,7 @@ struct db {
     bool with_database, inspects; /* whether db_reopen chooses a database, inspects it */
     MYSQL *mysql;
     bool was_refused; /* a write, since the server is read-only */
-    /* What was sent and is not answered yet, in order: see mariadb_ahead.c. */
+    /* What was sent and is not answered yet, in order: see mariadb_wire.c. */
     struct sent_ahead {
         struct db_prepared *prepared; /* NULL: a command without values */
         enum statement statement;
@@ -80,7 +91,7 @@ struct db {
     bool always_keeps_token; /* a test wishes so: see db_keep_token */
     /* As the session was told to: see db_wait_for_locks. */
     enum { LOCKS_UNKNOWN, LOCKS_WAITED_FOR, LOCKS_NOT_WAITED_FOR } locks;
-    struct deferred deferred;
+    struct tail tail;
     int64_t connection, token;
     struct db_prepared *prepared[STATEMENT_COUNT][STATEMENT_SIZES];
     struct database_facts facts;
@@ -94,11 +105,22 @@ struct db {
     char explained[704]; /* by db_explain */
 };
 
-/* Adds the time since `begun_ns` to what was waited for the database. Around each call of the
- * library that waits for an answer. */
-void mariadb_add_wait(struct db *db, uint64_t begun_ns);
+/* What rows of values a statement has: an array of struct NAME_values; `size` of each, 0 for one.
+ */
+struct value_rows {
+    const void *values;
+    size_t size, count;
+};
+/* What is executed at a time: rows of values, of whose lists a part is taken. */
+struct execution {
+    struct value_rows rows;
+    bool in_bulk;
+    size_t list_from, list_count;
+};
 
-/* mariadb_error.c: the class of an error, whose words are kept for db_error. */
+/* --- mariadb_error.c: what an error means ---------------------------------------------------- */
+
+/* The class of an error, whose words are kept for db_error. */
 enum status mariadb_note(struct db *db, const char *what, unsigned error, const char *why,
                          bool committing);
 enum status mariadb_note_connection(struct db *db, const char *what, bool committing);
@@ -112,21 +134,18 @@ enum status mariadb_refuse_packet(struct db *db);
 /* What an error number says of a database that was to be opened or tried; 0: it is not fit. */
 enum db_trouble mariadb_trouble(unsigned error);
 
-/* mariadb_transaction.c */
+/* --- mariadb_state.c: how far the transaction is --------------------------------------------- */
+
 /* Changes the state, and asserts that the event may be. */
 void mariadb_move(struct db *db, enum transaction_event event);
 /* Of an open transaction nothing is to be committed any more. */
 void mariadb_spoil(struct db *db);
-/* Whether each transaction is to begin with a token: asked once for each
- * connection that is opened, when it is known what it is connected to. */
-bool mariadb_wants_token(const struct db *db);
-/* Begins a transaction if none has begun, and waits for the answer; behind the above. */
-MUST_CHECK enum status mariadb_begin(struct db *db);
-MUST_CHECK enum status mariadb_refuse_writes(struct db *db);
-/* Before a connection is closed: deletes old rows of others, now and then. */
-void mariadb_forget_connections(struct db *db);
 
-/* mariadb_ahead.c */
+/* --- mariadb_wire.c: commands out, answers in ------------------------------------------------ */
+
+/* Adds the time since `begun_ns` to what was waited for the database. Around each call of the
+ * library that waits for an answer. */
+void mariadb_add_wait(struct db *db, uint64_t begun_ns);
 /* Whether the library can leave an answer unread. Asked once for each connection. */
 bool mariadb_can_send_ahead(const struct db *db);
 /* Whether there is a connection; a test has its turn. Before each command. */
@@ -135,54 +154,107 @@ MUST_CHECK enum status mariadb_check(struct db *db);
 MUST_CHECK enum status mariadb_read_answers(struct db *db);
 /* Both: before each command whose answer is read at once. */
 MUST_CHECK enum status mariadb_before_command(struct db *db);
-/* Makes room for one more answer that is not waited for, of `prepared` or of a command without
- * values (NULL). */
-MUST_CHECK enum status mariadb_make_room(struct db *db, const struct db_prepared *prepared);
-/* Sends a command without values; its answer is not waited for. Behind mariadb_make_room. */
-MUST_CHECK enum status mariadb_send_text(struct db *db, const char *sql, size_t length);
-/* Sends a statement with the values that are bound to it, behind mariadb_make_room. */
+/* Sends a command without values, behind mariadb_check; its answer is read with the next one that
+ * is waited for. */
+MUST_CHECK enum status mariadb_send_text(struct db *db, const char *sql);
+MUST_CHECK enum status mariadb_send_command(struct db *db, const char *sql); /* both */
+/* Sends a command and waits for its answer, when no other is due. False: it is an error. */
+bool mariadb_ask(struct db *db, const char *sql);
+/* Sends a statement with the values that are bound to it. */
 MUST_CHECK enum status mariadb_send_statement(struct db *db, enum statement statement,
                                               struct db_prepared *prepared, uint64_t meant);
 /* Executes a statement with the values that are bound to it, and reads its answer: behind those
  * that are due, which come with it. */
 MUST_CHECK enum status mariadb_execute(struct db *db, enum statement statement,
                                        struct db_prepared *prepared);
-/* Forgets what is due, with the connection. */
-void mariadb_forget_answers(struct db *db);
+/* Closes the connection, and forgets what is due. */
+void mariadb_close(struct db *db);
 
-/* mariadb_deferred.c */
-/* Before any statement: writes what waits, unless the statement has nothing to do with it. */
-MUST_CHECK enum status mariadb_settle(struct db *db);
-/* Writes all that waits; no answer is waited for. */
-MUST_CHECK enum status mariadb_write_deferred(struct db *db);
-/* Forgets all but the first `count` that wait. */
-void mariadb_forget_deferred(struct db *db, size_t count);
+/* --- mariadb_statement.c: prepare, bind, execute, fetch -------------------------------------- */
 
-/* mariadb_transaction.c: before the part writes for the first time. */
-MUST_CHECK enum status mariadb_mark_part(struct db *db);
-/* The transaction has ended by `event`, with what it has sent and what waits. */
-void mariadb_end_transaction(struct db *db, enum transaction_event event);
-
-/* mariadb_connection.c: as db_open, for a look at it: answers are waited for as briefly as
- * connections are. *ret_error: the number of the error that stood in the way. */
-MUST_CHECK enum status mariadb_open_briefly(const struct config *config, struct db **ret_db,
-                                            unsigned *ret_error, struct failure *failure);
-/* Until db_reopen every command answers DB_GONE. */
-void mariadb_disconnect(struct db *db);
-/* All statements that were prepared, so that each is prepared anew. */
-void mariadb_forget_prepared(struct db *db);
-
-/* mariadb_statement.c */
+/* The statement for a list of that many elements, prepared if it is not yet. */
+MUST_CHECK enum status mariadb_find(struct db *db, enum statement statement, size_t list_count,
+                                    struct db_prepared **ret_prepared);
 /* On a cluster a prepare inside a transaction may hide that another node has ended it. There
  * everything that the connection may execute is prepared when it is opened. */
 MUST_CHECK enum status mariadb_prepare_ahead(struct db *db);
-void mariadb_prepared_free(struct db_prepared *prepared); /* NULL is fine */
-/* Rows of values, with lists of any length, by one command that may be sent ahead. `meant`: rows
- * that all of them together are to change; where it is fewer, this or a later command answers
- * DB_RETRY. */
-MUST_CHECK enum status mariadb_run_rows(struct db *db, enum statement statement, const void *values,
-                                        size_t values_size, size_t row_count, uint64_t meant);
-/* Rows that a row of values of a statement with ALL is to change. */
+/* All statements that were prepared, so that each is prepared anew. */
+void mariadb_forget_prepared(struct db *db);
+/* Binds the values and executes; the second waits for no answer. */
+MUST_CHECK enum status mariadb_execute_with(struct db *db, enum statement statement,
+                                            struct db_prepared *prepared,
+                                            const struct execution *execution);
+MUST_CHECK enum status mariadb_send_with(struct db *db, enum statement statement,
+                                         struct db_prepared *prepared,
+                                         const struct execution *execution, uint64_t meant);
+/* How long the statement's lists are; 1 where it has none. */
+MUST_CHECK enum status mariadb_measure_lists(struct db *db,
+                                             const struct statement_definition *definition,
+                                             const char *values, size_t *ret_count);
+/* How much of a list goes out at a time. */
+size_t mariadb_part_of(size_t list_count, size_t from);
+/* How many rows are meant by one row of values: the different ids of its list, which rise. */
 uint64_t mariadb_rows_meant(const struct statement_definition *definition, const char *values);
+/* Writes rows of values, with lists of any length, in as few commands as may be, and waits for the
+ * answers. `ret_affected` may be NULL. */
+MUST_CHECK enum status mariadb_write_now(struct db *db, enum statement statement,
+                                         const struct value_rows *rows, uint64_t *ret_affected);
+/* The same by one command that is not waited for, where statements are sent ahead and the rows fit
+ * into it. Then `meant` rows count as affected; where they were fewer, a later command answers
+ * DB_RETRY. */
+MUST_CHECK enum status mariadb_write_ahead(struct db *db, enum statement statement,
+                                           const struct value_rows *rows, uint64_t meant,
+                                           uint64_t *ret_affected);
+/* DB_RETRY where they are not as many. */
+MUST_CHECK enum status mariadb_check_meant(struct db *db, enum statement statement,
+                                           uint64_t affected, uint64_t meant);
+/* Reads all rows of the answer into the client. */
+MUST_CHECK enum status mariadb_store_rows(struct db *db, enum statement statement,
+                                          struct db_prepared *prepared);
+/* Fetches from the part at hand; false at its end. */
+bool mariadb_fetch(struct db_rows *rows, void *ret_row);
+
+/* --- mariadb_tail.c: writes that wait -------------------------------------------------------- */
+
+bool mariadb_tail_is_full(const struct db *db);
+/* Keeps a row with all that it points to. */
+MUST_CHECK enum status mariadb_tail_keep(struct db *db, const struct waiting_row *row);
+/* Forgets all but the first `count`. */
+void mariadb_tail_forget(struct db *db, size_t count);
+/* Writes those from `from` to `to`; no answer is waited for. */
+MUST_CHECK enum status mariadb_tail_write(struct db *db, size_t from, size_t to);
+/* Whether the next statement has nothing to do with what waits; asked once for each. */
+bool mariadb_tail_passes(struct db *db);
+
+/* --- mariadb_transaction.c: token, savepoints, parts, COMMIT --------------------------------- */
+
+/* Whether each transaction is to begin with a token: asked once for each connection that is
+ * opened, when it is known what it is connected to. */
+bool mariadb_wants_token(const struct db *db);
+/* Begins a transaction if none has begun, and waits for the answer; behind mariadb_check. */
+MUST_CHECK enum status mariadb_begin(struct db *db);
+/* Before the part writes for the first time. */
+MUST_CHECK enum status mariadb_mark_part(struct db *db);
+/* Writes all that waits; no answer is waited for. */
+MUST_CHECK enum status mariadb_settle(struct db *db);
+/* COMMIT, if the last statement changed what it changes on condition of the token (`is_kept`). */
+MUST_CHECK enum status mariadb_commit_if(struct db *db, bool is_kept);
+/* Whether rows of values that may wait would wait now. */
+bool db_defers(const struct db *db);
+/* Until db_reopen every command answers DB_GONE. */
+void mariadb_disconnect(struct db *db);
+
+/* --- mariadb_run.c: the door ----------------------------------------------------------------- */
+
+/* Before a query: finds the statement, and brings the transaction to where it may be executed. */
+MUST_CHECK enum status mariadb_pass_reading(struct db *db, enum statement statement,
+                                            size_t list_count, struct db_prepared **ret_prepared);
+
+/* --- mariadb_connection.c, on top ------------------------------------------------------------ */
+
+/* As db_open, for a look at it: answers are waited for as briefly as connections are. *ret_error:
+ * the number of the error that stood in the way. */
+MUST_CHECK enum status mariadb_open_briefly(const struct config *config, struct db **ret_db,
+                                            unsigned *ret_error, struct failure *failure);
 
 #endif

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* A statement's life on a connection: prepared when it is first used (on a cluster, when the
  * connection is opened), once for each size of its list, and kept; bound to values, in one row of
- * them or in many, and executed; its rows fetched.
+ * them or in many, and executed; its rows fetched. Of transactions nothing is known here.
  *
  * Values and rows are structs whose members the written-out statement (statement.h) knows by their
  * offsets: from the caller's struct into the parameters, from the columns into the caller's struct.
@@ -24,7 +24,7 @@
 
 /* --- preparing ----------------------------------------------------------------------------- */
 
-void mariadb_prepared_free(struct db_prepared *prepared)
+static void free_prepared(struct db_prepared *prepared)
 {
     if (prepared == NULL)
         return;
@@ -37,6 +37,16 @@ void mariadb_prepared_free(struct db_prepared *prepared)
     free(prepared->lengths);
     free(prepared->nulls);
     free(prepared);
+}
+
+void mariadb_forget_prepared(struct db *db)
+{
+    for (size_t i = 0; i < STATEMENT_COUNT; i++) {
+        for (size_t j = 0; j < STATEMENT_SIZES; j++) {
+            free_prepared(db->prepared[i][j]);
+            db->prepared[i][j] = NULL;
+        }
+    }
 }
 
 static bool is_number(const MYSQL_FIELD *field)
@@ -188,44 +198,24 @@ failed:
         mariadb_note_own(db, "%s", failure.text);
     else if (status == STATUS_NO_MEMORY)
         (void)mariadb_lacks_memory(db);
-    mariadb_prepared_free(prepared);
+    free_prepared(prepared);
     return status;
 }
 
-/* The statement for a list of that many elements, at the beginning of a command. */
-static enum status find_prepared(struct db *db, enum statement statement, size_t list_count,
-                                 struct db_prepared **ret_prepared)
+enum status mariadb_find(struct db *db, enum statement statement, size_t list_count,
+                         struct db_prepared **ret_prepared)
 {
     size_t size_index = statement_size_index(list_count);
     struct db_prepared **prepared = &db->prepared[statement][size_index];
-    enum status status = mariadb_check(db);
+    enum status status = STATUS_OK;
 
-    if (status == STATUS_OK && *prepared == NULL)
+    if (*prepared == NULL)
         status = mariadb_read_answers(db);
     if (status == STATUS_OK && *prepared == NULL)
         status =
             prepare(db, statement_definition(statement), statement_list_size(size_index), prepared);
     *ret_prepared = *prepared;
     return status;
-}
-
-/* The same, for executing it: what waits is written first, and what locks or writes begins a
- * transaction if none has begun. */
-static enum status make_ready(struct db *db, enum statement statement, size_t list_count,
-                              struct db_prepared **ret_prepared)
-{
-    enum status status = find_prepared(db, statement, list_count, ret_prepared);
-
-    if (status != STATUS_OK)
-        return status;
-    must(*ret_prepared != NULL);
-    status = mariadb_settle(db);
-    if (status != STATUS_OK || (*ret_prepared)->only_reads)
-        return status;
-    db->turn++;
-    if ((*ret_prepared)->results == NULL)
-        status = mariadb_mark_part(db);
-    return status == STATUS_OK ? mariadb_begin(db) : status;
 }
 
 /* What this connection may execute. Those of admin.def stand before those of statements.def, whose
@@ -262,8 +252,9 @@ enum status mariadb_prepare_ahead(struct db *db)
 enum status db_prepare(struct db *db, enum statement statement, size_t list_count)
 {
     struct db_prepared *prepared;
+    enum status status = mariadb_check(db);
 
-    return find_prepared(db, statement, list_count, &prepared);
+    return status == STATUS_OK ? mariadb_find(db, statement, list_count, &prepared) : status;
 }
 
 enum status db_try(struct db *db, const struct statement_definition *definition)
@@ -273,7 +264,7 @@ enum status db_try(struct db *db, const struct statement_definition *definition)
 
     if (status == STATUS_OK)
         status = prepare(db, definition, 1, &prepared);
-    mariadb_prepared_free(prepared);
+    free_prepared(prepared);
     return status;
 }
 
@@ -290,18 +281,10 @@ static size_t packet_room(const struct db *db)
     return db->facts.packet_bytes - PACKET_HEAD_BYTES;
 }
 
-/* What is executed at a time: rows of values, of whose lists a part is taken. */
-struct execution {
-    const char *values;
-    size_t values_size, row_count;
-    bool in_bulk;
-    size_t list_from, list_count;
-};
-
 static const char *value_at(const struct execution *execution, size_t row,
                             const struct statement_parameter *parameter)
 {
-    return execution->values + row * execution->values_size + parameter->offset;
+    return (const char *)execution->rows.values + row * execution->rows.size + parameter->offset;
 }
 
 /* Which element of the list a parameter stands for: behind the end of the part, and of the list,
@@ -376,7 +359,7 @@ static struct text text_of(const struct db *db, const struct execution *executio
 static enum status bind_texts(struct db *db, const struct execution *execution,
                               const struct statement_parameter *parameter, MYSQL_BIND *bind)
 {
-    size_t count = execution->row_count;
+    size_t count = execution->rows.count;
     const char **texts = arena_alloc_array(db->scratch, count, sizeof(texts[0]));
     unsigned long *lengths = arena_alloc_array(db->scratch, count, sizeof(lengths[0]));
     size_t bytes = 0;
@@ -408,11 +391,11 @@ static enum status bind_texts(struct db *db, const struct execution *execution,
 static enum status bind_reals(struct db *db, const struct execution *execution,
                               const struct statement_parameter *parameter, MYSQL_BIND *bind)
 {
-    double *reals = arena_alloc_array(db->scratch, execution->row_count, sizeof(reals[0]));
+    double *reals = arena_alloc_array(db->scratch, execution->rows.count, sizeof(reals[0]));
 
     if (reals == NULL)
         return mariadb_lacks_memory(db);
-    for (size_t row = 0; row < execution->row_count; row++)
+    for (size_t row = 0; row < execution->rows.count; row++)
         reals[row] = real_of(execution, row, parameter);
     bind->buffer_type = MYSQL_TYPE_DOUBLE;
     bind->buffer = reals;
@@ -422,11 +405,11 @@ static enum status bind_reals(struct db *db, const struct execution *execution,
 static enum status bind_integers(struct db *db, const struct execution *execution,
                                  const struct statement_parameter *parameter, MYSQL_BIND *bind)
 {
-    int64_t *integers = arena_alloc_array(db->scratch, execution->row_count, sizeof(integers[0]));
+    int64_t *integers = arena_alloc_array(db->scratch, execution->rows.count, sizeof(integers[0]));
 
     if (integers == NULL)
         return mariadb_lacks_memory(db);
-    for (size_t row = 0; row < execution->row_count; row++)
+    for (size_t row = 0; row < execution->rows.count; row++)
         integers[row] = integer_of(execution, row, parameter);
     bind->buffer_type = MYSQL_TYPE_LONGLONG;
     bind->buffer = integers;
@@ -459,7 +442,7 @@ static enum status bind_parameters(struct db *db, struct db_prepared *prepared,
 {
     size_t count = prepared->text.parameter_count;
     MYSQL_BIND *binds = arena_alloc_array(db->scratch, count, sizeof(binds[0]));
-    unsigned array_size = execution->in_bulk ? (unsigned)execution->row_count : 0;
+    unsigned array_size = execution->in_bulk ? (unsigned)execution->rows.count : 0;
     enum status status = binds == NULL ? mariadb_lacks_memory(db) : STATUS_OK;
 
     for (size_t i = 0; status == STATUS_OK && i < count; i++)
@@ -479,11 +462,12 @@ static enum status bind_parameters(struct db *db, struct db_prepared *prepared,
 
 /* --- executing ----------------------------------------------------------------------------- */
 
-static enum status execute(struct db *db, enum statement statement, struct db_prepared *prepared,
-                           const struct execution *execution)
+enum status mariadb_execute_with(struct db *db, enum statement statement,
+                                 struct db_prepared *prepared, const struct execution *execution)
 {
     enum status status = bind_parameters(db, prepared, execution);
 
+    db->turn += !prepared->only_reads;
     if (status == STATUS_OK)
         status = mariadb_execute(db, statement, prepared);
     if (status == STATUS_OK)
@@ -492,18 +476,21 @@ static enum status execute(struct db *db, enum statement statement, struct db_pr
     return status;
 }
 
-/* The same without waiting for the answer. */
-static enum status send(struct db *db, enum statement statement, struct db_prepared *prepared,
-                        const struct execution *execution, uint64_t meant)
+enum status mariadb_send_with(struct db *db, enum statement statement, struct db_prepared *prepared,
+                              const struct execution *execution, uint64_t meant)
 {
     enum status status = bind_parameters(db, prepared, execution);
 
-    if (status == STATUS_OK)
-        status = mariadb_make_room(db, prepared);
+    db->turn += !prepared->only_reads;
     if (status == STATUS_OK)
         status = mariadb_send_statement(db, statement, prepared, meant);
     arena_reset(db->scratch);
     return status;
+}
+
+int64_t db_inserted_id(const struct db *db)
+{
+    return db->inserted_id;
 }
 
 struct db_ids db_sorted_ids(struct arena *arena, const int64_t *ids, size_t count)
@@ -515,17 +502,6 @@ struct db_ids db_sorted_ids(struct arena *arena, const int64_t *ids, size_t coun
     if (count > 0)
         memcpy(sorted, ids, count * sizeof(sorted[0]));
     return (struct db_ids){sorted, sorted_ids(sorted, count)};
-}
-
-enum status db_read_ids(struct id_cursor *rows, int64_t *ret_ids, size_t most, size_t *ret_count)
-{
-    struct id_row row = {.id = 0};
-    size_t count = 0;
-
-    while (count < most && DB_NEXT(rows, &row))
-        ret_ids[count++] = row.id;
-    *ret_count = count;
-    return DB_END(rows);
 }
 
 static enum status check_rising(struct db *db, const struct statement_definition *definition,
@@ -540,9 +516,8 @@ static enum status check_rising(struct db *db, const struct statement_definition
     return STATUS_OK;
 }
 
-/* How long the statement's lists are; 1 where it has none. */
-static enum status measure_lists(struct db *db, const struct statement_definition *definition,
-                                 const char *values, size_t *ret_count)
+enum status mariadb_measure_lists(struct db *db, const struct statement_definition *definition,
+                                  const char *values, size_t *ret_count)
 {
     const struct db_member *first = statement_list(definition);
     enum status status = STATUS_OK;
@@ -568,12 +543,6 @@ static enum status measure_lists(struct db *db, const struct statement_definitio
     return status;
 }
 
-static size_t part_of(size_t list_count, size_t from)
-{
-    return list_count - from < DB_LIST_MOST ? list_count - from : DB_LIST_MOST;
-}
-
-/* How many rows are meant by one row of values: the different ids of its list, which rise. */
 uint64_t mariadb_rows_meant(const struct statement_definition *definition, const char *values)
 {
     const struct db_member *member = statement_list(definition);
@@ -586,66 +555,6 @@ uint64_t mariadb_rows_meant(const struct statement_definition *definition, const
     for (size_t i = 0; i < list.count; i++)
         meant += i == 0 || list.items[i - 1] != list.items[i];
     return meant;
-}
-
-static enum status check_count(struct db *db, const struct statement_definition *definition,
-                               uint64_t affected, uint64_t meant)
-{
-    if (definition->count != COUNT_ALL || affected >= meant)
-        return STATUS_OK;
-    mariadb_note_own(db, "statement %s: %" PRIu64 " rows of %" PRIu64, definition->name, affected,
-                     meant);
-    return STATUS_DB_RETRY;
-}
-
-enum status db_run(struct db *db, enum statement statement, const void *values,
-                   uint64_t *ret_affected)
-{
-    const struct statement_definition *definition = statement_definition(statement);
-    uint64_t affected = 0;
-    size_t count;
-    enum status status = measure_lists(db, definition, values, &count);
-
-    must(definition->count != COUNT_ASKED || ret_affected != NULL);
-
-    for (size_t from = 0; status == STATUS_OK && from < count; from += DB_LIST_MOST) {
-        struct execution execution = {.values = values,
-                                      .row_count = 1,
-                                      .list_from = from,
-                                      .list_count = part_of(count, from)};
-        struct db_prepared *prepared;
-
-        status = make_ready(db, statement, execution.list_count, &prepared);
-        if (status == STATUS_OK)
-            status = execute(db, statement, prepared, &execution);
-        if (status == STATUS_OK)
-            affected += mysql_stmt_affected_rows(prepared->handle);
-    }
-    if (status == STATUS_OK)
-        status = check_count(db, definition, affected, mariadb_rows_meant(definition, values));
-    if (status == STATUS_OK && ret_affected != NULL)
-        *ret_affected = affected;
-    return status;
-}
-
-enum status db_run_ahead(struct db *db, enum statement statement, const void *values)
-{
-    const struct statement_definition *definition = statement_definition(statement);
-    struct execution execution = {.values = values, .row_count = 1};
-    struct db_prepared *prepared;
-    enum status status = measure_lists(db, definition, values, &execution.list_count);
-
-    must(definition->count != COUNT_ASKED);
-    if (status != STATUS_OK)
-        return status;
-    if (!db_sends_ahead(db) || execution.list_count == 0 || execution.list_count > DB_LIST_MOST)
-        return db_run(db, statement, values, NULL);
-    status = make_ready(db, statement, execution.list_count, &prepared);
-    return status == STATUS_OK
-               ? send(db, statement, prepared, &execution,
-                      definition->count == COUNT_ALL ? mariadb_rows_meant(definition, values)
-                                                     : DB_ANY_COUNT)
-               : status;
 }
 
 /* How many bytes a row of values has in a packet, at most; `list_size`: elements of each list. */
@@ -664,15 +573,20 @@ static size_t row_bytes(const struct statement_definition *definition, const cha
     return bytes;
 }
 
+static const char *row_at(const struct value_rows *rows, size_t index)
+{
+    return (const char *)rows->values + index * rows->size;
+}
+
 /* How many of the rows go into one packet, which the server has to take. */
-static size_t bulk_rows(const struct db *db, const struct statement_definition *definition,
-                        const char *values, size_t values_size, size_t row_count, size_t list_size)
+static size_t array_rows(const struct db *db, const struct statement_definition *definition,
+                         const struct value_rows *rows, size_t list_size)
 {
     const size_t room = packet_room(db), most = room < DB_BULK_BYTES ? room : DB_BULK_BYTES;
     size_t bytes = 0, end = 0;
 
-    while (end < row_count && end < DB_BULK_ROWS) {
-        bytes += row_bytes(definition, values + end * values_size, list_size);
+    while (end < rows->count && end < DB_BULK_ROWS) {
+        bytes += row_bytes(definition, row_at(rows, end), list_size);
         if (end > 0 && bytes > most)
             break;
         end++;
@@ -680,213 +594,147 @@ static size_t bulk_rows(const struct db *db, const struct statement_definition *
     return end;
 }
 
-/* On a cluster row by row: an array in which another node's write set aborts the transaction may be
- * answered as if nothing had happened. */
-enum status db_run_bulk(struct db *db, enum statement statement, const void *values,
-                        size_t values_size, size_t row_count, uint64_t *ret_affected)
-{
-    const struct statement_definition *definition = statement_definition(statement);
-    const bool in_bulk = !db->facts.is_cluster && definition->count != COUNT_SINGLY;
-    const char *row = values;
-    uint64_t affected = 0;
-    enum status status;
-
-    must(definition->count != COUNT_ASKED || ret_affected != NULL);
-    for (size_t left = row_count; left > 0;) {
-        size_t rows = in_bulk ? bulk_rows(db, definition, row, values_size, left, 1) : 1;
-        struct execution execution = {.values = row,
-                                      .values_size = values_size,
-                                      .row_count = rows,
-                                      .in_bulk = in_bulk,
-                                      .list_count = 1};
-        struct db_prepared *prepared;
-
-        status = make_ready(db, statement, 1, &prepared);
-        if (status == STATUS_OK)
-            status = execute(db, statement, prepared, &execution);
-        if (status != STATUS_OK)
-            return status;
-        affected += mysql_stmt_affected_rows(prepared->handle);
-        row += rows * values_size;
-        left -= rows;
-    }
-    status = check_count(db, definition, affected, row_count);
-    if (status != STATUS_OK)
-        return status;
-    if (ret_affected != NULL)
-        *ret_affected = affected;
-    return STATUS_OK;
-}
-
-/* In one packet. `list_most`: elements of the longest list. */
-static enum status send_bulk(struct db *db, enum statement statement, const void *values,
-                             size_t values_size, size_t row_count, size_t list_most, uint64_t meant)
-{
-    const struct execution execution = {.values = values,
-                                        .values_size = values_size,
-                                        .row_count = row_count,
-                                        .in_bulk = row_count > 1,
-                                        .list_count = list_most};
-    struct db_prepared *prepared;
-    enum status status = make_ready(db, statement, list_most, &prepared);
-
-    return status == STATUS_OK ? send(db, statement, prepared, &execution, meant) : status;
-}
-
-enum status db_run_bulk_ahead(struct db *db, enum statement statement, const void *values,
-                              size_t values_size, size_t row_count, uint64_t *ret_affected)
-{
-    const struct statement_definition *definition = statement_definition(statement);
-    enum status status;
-
-    must(definition->count != COUNT_SINGLY);
-    if (!db_sends_ahead(db) || row_count == 0 ||
-        bulk_rows(db, definition, values, values_size, row_count, 1) < row_count)
-        return db_run_bulk(db, statement, values, values_size, row_count, ret_affected);
-    status = send_bulk(db, statement, values, values_size, row_count, 1, row_count);
-    if (status == STATUS_OK && ret_affected != NULL)
-        *ret_affected = row_count;
-    return status;
-}
-
-/* The longest list of the rows of values; 1 where they have none. */
+/* The longest list of the rows of values; 1 where the statement has none. */
 static enum status measure_rows(struct db *db, const struct statement_definition *definition,
-                                const char *values, size_t values_size, size_t row_count,
-                                size_t *ret_most)
+                                const struct value_rows *rows, size_t *ret_most)
 {
+    const bool has_list = statement_list(definition) != NULL;
     enum status status = STATUS_OK;
 
-    *ret_most = 1;
-    for (size_t i = 0; status == STATUS_OK && i < row_count; i++) {
+    *ret_most = has_list ? 0 : 1;
+    for (size_t i = 0; has_list && status == STATUS_OK && i < rows->count; i++) {
         size_t count;
 
-        status = measure_lists(db, definition, values + i * values_size, &count);
+        status = mariadb_measure_lists(db, definition, row_at(rows, i), &count);
         *ret_most = count > *ret_most ? count : *ret_most;
     }
     return status;
 }
 
-enum status mariadb_run_rows(struct db *db, enum statement statement, const void *values,
-                             size_t values_size, size_t row_count, uint64_t meant)
+size_t mariadb_part_of(size_t list_count, size_t from)
 {
-    const struct statement_definition *definition = statement_definition(statement);
-    uint64_t affected = 0;
-    size_t list_most;
-    enum status status = measure_rows(db, definition, values, values_size, row_count, &list_most);
+    return list_count - from < DB_LIST_MOST ? list_count - from : DB_LIST_MOST;
+}
 
-    must(row_count > 0);
-    if (status == STATUS_OK && db_sends_ahead(db) && list_most <= DB_LIST_MOST &&
-        bulk_rows(db, definition, values, values_size, row_count,
-                  statement_list_size(statement_size_index(list_most))) == row_count)
-        return send_bulk(db, statement, values, values_size, row_count, list_most, meant);
-    for (size_t i = 0; status == STATUS_OK && i < row_count; i++) {
-        uint64_t rows = 0;
+/* A row whose list may be long, part by part; or an array whose lists have one element. */
+static enum status write_parts(struct db *db, enum statement statement,
+                               const struct value_rows *rows, size_t list_count, uint64_t *affected)
+{
+    enum status status = STATUS_OK;
 
-        status = db_run(db, statement, (const char *)values + i * values_size, &rows);
-        affected += rows;
+    for (size_t from = 0; status == STATUS_OK && from < list_count; from += DB_LIST_MOST) {
+        const struct execution execution = {.rows = *rows,
+                                            .in_bulk = rows->count > 1,
+                                            .list_from = from,
+                                            .list_count = mariadb_part_of(list_count, from)};
+        struct db_prepared *prepared;
+
+        status = mariadb_find(db, statement, execution.list_count, &prepared);
+        if (status == STATUS_OK)
+            status = mariadb_execute_with(db, statement, prepared, &execution);
+        if (status == STATUS_OK)
+            *affected += mysql_stmt_affected_rows(prepared->handle);
     }
-    if (status != STATUS_OK || affected == meant)
-        return status;
+    return status;
+}
+
+static enum status check_count(struct db *db, const struct statement_definition *definition,
+                               const struct value_rows *rows, uint64_t affected)
+{
+    uint64_t meant = 0;
+
+    for (size_t i = 0; definition->count == COUNT_ALL && i < rows->count; i++)
+        meant += mariadb_rows_meant(definition, row_at(rows, i));
+    if (affected >= meant)
+        return STATUS_OK;
     mariadb_note_own(db, "statement %s: %" PRIu64 " rows of %" PRIu64, definition->name, affected,
                      meant);
     return STATUS_DB_RETRY;
 }
 
-/* --- rows ---------------------------------------------------------------------------------- */
+/* On a cluster row by row: an array in which another node's write set aborts the transaction may be
+ * answered as if nothing had happened. */
+enum status mariadb_write_now(struct db *db, enum statement statement,
+                              const struct value_rows *rows, uint64_t *ret_affected)
+{
+    const struct statement_definition *definition = statement_definition(statement);
+    size_t list_most = 1;
+    enum status status = measure_rows(db, definition, rows, &list_most);
+    const bool in_arrays = rows->count > 1 && list_most == 1 && !db->facts.is_cluster &&
+                           definition->count != COUNT_SINGLY;
+    uint64_t affected = 0;
 
-/* Reads all rows of the answer into the client. */
-static enum status store_rows(struct db_rows *rows, struct db_prepared *prepared)
+    for (size_t done = 0, count = 1; status == STATUS_OK && done < rows->count; done += count) {
+        struct value_rows part = {row_at(rows, done), rows->size, rows->count - done};
+        size_t list_count = list_most;
+
+        part.count = count = in_arrays ? array_rows(db, definition, &part, 1) : 1;
+        if (!in_arrays && rows->count > 1)
+            status = mariadb_measure_lists(db, definition, part.values, &list_count);
+        if (status == STATUS_OK)
+            status = write_parts(db, statement, &part, list_count, &affected);
+    }
+    if (status == STATUS_OK)
+        status = check_count(db, definition, rows, affected);
+    if (status == STATUS_OK && ret_affected != NULL)
+        *ret_affected = affected;
+    return status;
+}
+
+enum status mariadb_check_meant(struct db *db, enum statement statement, uint64_t affected,
+                                uint64_t meant)
+{
+    if (affected == meant)
+        return STATUS_OK;
+    mariadb_note_own(db, "statement %s: %" PRIu64 " rows of %" PRIu64, statement_name(statement),
+                     affected, meant);
+    return STATUS_DB_RETRY;
+}
+
+/* Whether they go into one packet. */
+static bool are_sent(const struct db *db, const struct statement_definition *definition,
+                     const struct value_rows *rows, size_t list_most)
+{
+    if (!db_sends_ahead(db) || list_most == 0 || list_most > DB_LIST_MOST || rows->count == 0)
+        return false;
+    return rows->count == 1 ||
+           (definition->count != COUNT_SINGLY &&
+            array_rows(db, definition, rows,
+                       statement_list_size(statement_size_index(list_most))) == rows->count);
+}
+
+enum status mariadb_write_ahead(struct db *db, enum statement statement,
+                                const struct value_rows *rows, uint64_t meant,
+                                uint64_t *ret_affected)
+{
+    const struct statement_definition *definition = statement_definition(statement);
+    struct execution execution = {.rows = *rows, .in_bulk = rows->count > 1};
+    struct db_prepared *prepared;
+    enum status status = measure_rows(db, definition, rows, &execution.list_count);
+
+    if (status != STATUS_OK)
+        return status;
+    if (!are_sent(db, definition, rows, execution.list_count))
+        return mariadb_write_now(db, statement, rows, ret_affected);
+    status = mariadb_find(db, statement, execution.list_count, &prepared);
+    if (status == STATUS_OK)
+        status = mariadb_send_with(db, statement, prepared, &execution, meant);
+    if (status == STATUS_OK && ret_affected != NULL)
+        *ret_affected = meant;
+    return status;
+}
+
+/* --- fetching ------------------------------------------------------------------------------ */
+
+enum status mariadb_store_rows(struct db *db, enum statement statement,
+                               struct db_prepared *prepared)
 {
     uint64_t begun_ns = clock_ns();
     bool failed = mysql_stmt_store_result(prepared->handle) != 0;
 
-    mariadb_add_wait(rows->db, begun_ns);
-    return failed ? mariadb_note_statement(rows->db, statement_definition(rows->statement),
-                                           prepared->handle)
+    mariadb_add_wait(db, begun_ns);
+    return failed ? mariadb_note_statement(db, statement_definition(statement), prepared->handle)
                   : STATUS_OK;
-}
-
-/* Whether the rows are those that were asked for ahead. Nobody gets them twice. */
-static bool take_answered(const struct db *db, struct db_prepared *prepared, const void *values,
-                          size_t values_size)
-{
-    bool is_answered = prepared->answered_turn == db->turn &&
-                       memcmp(prepared->answered_values, values, values_size) == 0;
-
-    prepared->answered_turn = 0;
-    return is_answered;
-}
-
-enum status db_query_ahead(struct db *db, enum statement statement, const void *values,
-                           size_t values_size)
-{
-    const struct execution execution = {.values = values, .row_count = 1, .list_count = 1};
-    struct db_prepared *prepared;
-    enum status status;
-
-    must(statement_list(statement_definition(statement)) == NULL && values_size <= DB_QUERY_BYTES);
-    if (!db_sends_ahead(db))
-        return STATUS_OK;
-    status = make_ready(db, statement, 1, &prepared);
-    if (status == STATUS_OK)
-        status = send(db, statement, prepared, &execution, DB_ANY_COUNT);
-    if (status != STATUS_OK)
-        return status;
-    must(prepared->only_reads);
-    memcpy(prepared->answered_values, values, values_size);
-    prepared->answered_turn = db->turn;
-    return STATUS_OK;
-}
-
-/* Asks for the next part of the list. `values_size`: 0 behind the first part. */
-static enum status query_part(struct db_rows *rows, const void *values, size_t values_size)
-{
-    struct execution execution = {.values = values,
-                                  .row_count = 1,
-                                  .list_from = rows->next,
-                                  .list_count = part_of(rows->list_count, rows->next)};
-    struct db_prepared *prepared;
-    enum status status = make_ready(rows->db, rows->statement, execution.list_count, &prepared);
-
-    if (status == STATUS_OK) {
-        if (values_size > 0 && take_answered(rows->db, prepared, values, values_size)) {
-            status = mariadb_read_answers(rows->db);
-        } else {
-            status = execute(rows->db, rows->statement, prepared, &execution);
-            if (status == STATUS_OK)
-                status = store_rows(rows, prepared);
-        }
-    }
-    rows->status = status;
-    if (status != STATUS_OK)
-        return status;
-    rows->next += execution.list_count;
-    rows->prepared = prepared;
-    rows->row_count = mysql_stmt_num_rows(prepared->handle);
-    rows->is_cut = mysql_stmt_warning_count(prepared->handle) > 0;
-    return STATUS_OK;
-}
-
-enum status db_query(struct db *db, enum statement statement, const void *values,
-                     size_t values_size, struct arena *arena, struct db_rows *ret_rows)
-{
-    size_t count;
-    enum status status = measure_lists(db, statement_definition(statement), values, &count);
-
-    ret_rows->db = db;
-    ret_rows->prepared = NULL;
-    ret_rows->arena = arena;
-    ret_rows->statement = statement;
-    ret_rows->row_count = 0;
-    ret_rows->is_cut = false;
-    ret_rows->next = 0;
-    ret_rows->list_count = count;
-    ret_rows->status = status;
-    if (status != STATUS_OK || count == 0)
-        return status;
-    if (count > DB_LIST_MOST)
-        memcpy(ret_rows->values.bytes, values, values_size);
-    return query_part(ret_rows, values, values_size);
 }
 
 static enum status fetch_text(struct db_rows *rows, unsigned column, struct text *ret_text)
@@ -971,8 +819,7 @@ static enum status take_row(struct db_rows *rows, char *row)
     return STATUS_OK;
 }
 
-/* Fetches from the part at hand; false at its end. */
-static bool next_of_part(struct db_rows *rows, void *ret_row)
+bool mariadb_fetch(struct db_rows *rows, void *ret_row)
 {
     int answer = mysql_stmt_fetch(rows->prepared->handle);
 
@@ -982,82 +829,4 @@ static bool next_of_part(struct db_rows *rows, void *ret_row)
         rows->status = mariadb_note(rows->db, "fetch", mysql_stmt_errno(rows->prepared->handle),
                                     mysql_stmt_error(rows->prepared->handle), false);
     return answer != MYSQL_NO_DATA;
-}
-
-bool db_rows_next(struct db_rows *rows, void *ret_row)
-{
-    while (rows->prepared != NULL && rows->status == STATUS_OK) {
-        if (next_of_part(rows, ret_row)) {
-            if (rows->status == STATUS_OK)
-                return true;
-            break;
-        }
-        (void)db_rows_end(rows);
-        if (rows->next < rows->list_count)
-            (void)query_part(rows, rows->values.bytes, 0);
-    }
-    (void)db_rows_end(rows);
-    return false;
-}
-
-enum status db_rows_end(struct db_rows *rows)
-{
-    if (rows->prepared != NULL)
-        (void)mysql_stmt_free_result(rows->prepared->handle);
-    rows->prepared = NULL;
-    return rows->status;
-}
-
-enum status db_one(struct db *db, enum statement statement, const void *values, size_t values_size,
-                   struct arena *arena, void *ret_row)
-{
-    struct db_rows rows;
-    enum status status = db_query(db, statement, values, values_size, arena, &rows);
-    bool found;
-
-    if (status != STATUS_OK)
-        return status;
-    found = db_rows_next(&rows, ret_row);
-    status = db_rows_end(&rows);
-    return status == STATUS_OK && !found ? STATUS_NOT_FOUND : status;
-}
-
-static void *grown(struct arena *arena, const void *items, size_t count, size_t room, size_t size)
-{
-    void *copy = arena_alloc_array(arena, room, size);
-
-    if (copy != NULL)
-        memcpy(copy, items, count * size);
-    return copy;
-}
-
-enum status db_all(struct db *db, enum statement statement, const void *values, size_t values_size,
-                   struct arena *arena, void *ret_items, size_t *ret_count)
-{
-    char *items;
-    size_t count = 0, room, size = 0;
-    struct db_rows rows;
-    enum status status = db_query(db, statement, values, values_size, arena, &rows);
-
-    if (status != STATUS_OK)
-        return status;
-    /* Most lists bring a row for each of their elements at most. */
-    room = rows.list_count > DB_LIST_MOST ? rows.list_count : rows.row_count;
-    if (rows.prepared != NULL)
-        size = rows.prepared->text.row_size;
-    items = arena_alloc_array(arena, room + 1, size); /* the last is only looked into */
-    while (items != NULL && db_rows_next(&rows, items + size * count)) {
-        if (++count > room) { /* a row of another part, at least */
-            room = 2 * (count + rows.row_count);
-            items = grown(arena, items, count, room + 1, size);
-        }
-    }
-    status = db_rows_end(&rows);
-    if (status == STATUS_OK && items == NULL)
-        status = STATUS_TOO_LARGE;
-    if (status != STATUS_OK)
-        return status;
-    memcpy(ret_items, &items, sizeof(items)); /* whatever it points to */
-    *ret_count = count;
-    return STATUS_OK;
 }

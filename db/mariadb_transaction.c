@@ -25,14 +25,12 @@
  * transaction does: who can go back to one knows that the others' parts are still there. No part
  * waits for a lock (db_wait_for_locks): so a transaction never waits for one request while it holds
  * the locks of others, and takes part in no deadlock. What parts write at their end waits for the
- * end of them all: mariadb_deferred.c.
+ * end of them all (mariadb_tail.c), or for a statement that may see it (mariadb_run.c).
  *
  * No answer is waited for by db_begin, db_savepoint, db_part_begin and db_wait_for_locks: see
- * mariadb_ahead.c. */
+ * mariadb_wire.c. */
 #include "db/mariadb_internal.h"
 
-#include "server/base/arena.h"
-#include "server/base/clock.h"
 #include "server/base/random.h"
 
 #include <inttypes.h>
@@ -41,60 +39,21 @@
 
 #include "server/base/banned.h"
 
-/* What holds in the state. */
-static bool holds(const struct db *db)
+/* The transaction has ended by `event`, with its savepoints and what waits. */
+static void end_transaction(struct db *db, enum transaction_event event)
 {
-    if (db->state.done == TRANSACTION_IDLE)
-        return db->state.part == PART_NONE && db->ahead_count == 0 && db->deferred.count == 0;
-    return db->deferred.part_from <= db->deferred.count;
-}
-
-void mariadb_move(struct db *db, enum transaction_event event)
-{
-    must(transaction_state_after(db->state, event, &db->state) && holds(db));
-}
-
-void mariadb_spoil(struct db *db)
-{
-    if (db->state.done != TRANSACTION_IDLE)
-        mariadb_move(db, TRANSACTION_FAILS);
-}
-
-void mariadb_end_transaction(struct db *db, enum transaction_event event)
-{
-    db->deferred.part_from = 0;
-    db->deferred.is_passed_by = false;
-    mariadb_forget_deferred(db, 0);
+    db->tail.part_from = 0;
+    db->tail.is_passed_by = false;
+    mariadb_tail_forget(db, 0);
     mariadb_move(db, event);
 }
 
-void mariadb_add_wait(struct db *db, uint64_t begun_ns)
+void mariadb_disconnect(struct db *db)
 {
-    db->count.waited_ns += clock_ns() - begun_ns;
-}
-
-/* Sends a command and waits for its answer. False: it is an error. */
-static bool ask(struct db *db, const char *sql)
-{
-    uint64_t begun_ns = clock_ns();
-    bool is_done = mysql_real_query(db->mysql, sql, strlen(sql)) == 0;
-
-    mariadb_add_wait(db, begun_ns);
-    return is_done;
-}
-
-enum status db_run_text(struct db *db, const char *sql)
-{
-    enum status status = mariadb_before_command(db);
-
-    if (status != STATUS_OK)
-        return status;
-    db->count.statements++;
-    db->count.round_trips++;
-    if (!ask(db, sql))
-        return mariadb_note_connection(db, text_string(db->scratch, text_first(text_from(sql), 60)),
-                                       false);
-    return STATUS_OK;
+    mariadb_forget_prepared(db);
+    mariadb_close(db);
+    db->keeps_token = false;
+    end_transaction(db, TRANSACTION_ROLLS_BACK);
 }
 
 bool mariadb_wants_token(const struct db *db)
@@ -110,37 +69,26 @@ void db_keep_token(struct db *db)
     db->keeps_token = mariadb_wants_token(db);
 }
 
-/* A row in use is younger than a day by far: mariadb_forget_connections takes only those that are
- * older, and so meets no row that a transaction has changed and not yet committed. Written once in
- * half a day, the date and its index cost usual transactions nothing. */
+/* Written once in half a day, the date and its index cost usual transactions nothing; who deletes
+ * the rows of connections that ended (mariadb_connection.c) takes only older ones. */
 #define RENEWED_AFTER_S 43200
-#define KEPT_FOR_S      86400
-enum { FORGETTING_ONE_IN = 64, FORGOTTEN_MOST = 256 };
 
 /* The row is made by the connection's first transaction. No answer is waited for here. */
 static enum status send_token(struct db *db)
 {
     char sql[320];
-    int length;
     enum status status;
 
     db->token = (int64_t)random_u64();
-    length = snprintf(sql, sizeof(sql),
-                      "INSERT INTO qm_connection (id, token, made) VALUES (%" PRId64 ", %" PRId64
-                      ", UNIX_TIMESTAMP()) ON DUPLICATE KEY UPDATE token = VALUES(token),"
-                      " made = IF(made < VALUES(made) - %d, VALUES(made), made)",
-                      db->connection, db->token, RENEWED_AFTER_S);
-    status = mariadb_make_room(db, NULL);
-    if (status == STATUS_OK)
-        status = mariadb_send_text(db, sql, (size_t)length);
+    (void)snprintf(sql, sizeof(sql),
+                   "INSERT INTO qm_connection (id, token, made) VALUES (%" PRId64 ", %" PRId64
+                   ", UNIX_TIMESTAMP()) ON DUPLICATE KEY UPDATE token = VALUES(token),"
+                   " made = IF(made < VALUES(made) - %d, VALUES(made), made)",
+                   db->connection, db->token, RENEWED_AFTER_S);
+    status = mariadb_send_text(db, sql);
     if (status == STATUS_OK)
         mariadb_move(db, TRANSACTION_WRITES);
     return status;
-}
-
-static bool has_begun(const struct db *db)
-{
-    return db->state.done == TRANSACTION_WRITING || db->state.done == TRANSACTION_SPOILED;
 }
 
 enum status db_begin(struct db *db)
@@ -148,7 +96,7 @@ enum status db_begin(struct db *db)
     enum status status;
 
     must(db->magic == DB_MAGIC);
-    if (has_begun(db) || !db->keeps_token)
+    if (transaction_state_has_begun(db->state) || !db->keeps_token)
         return STATUS_OK;
     status = mariadb_check(db);
     return status == STATUS_OK ? send_token(db) : status;
@@ -158,7 +106,7 @@ enum status mariadb_begin(struct db *db)
 {
     enum status status;
 
-    if (has_begun(db))
+    if (transaction_state_has_begun(db->state))
         return STATUS_OK;
     if (!db->keeps_token) {
         mariadb_move(db, TRANSACTION_WRITES);
@@ -169,14 +117,42 @@ enum status mariadb_begin(struct db *db)
     return status == STATUS_OK ? mariadb_read_answers(db) : status;
 }
 
-/* Sends a command without values; its answer is read with the next one that is waited for. */
-static enum status send_command(struct db *db, const char *sql)
+enum status mariadb_mark_part(struct db *db)
 {
-    enum status status = mariadb_check(db);
+    enum status status;
 
+    if (db->state.part != PART_BEGUN)
+        return STATUS_OK;
+    status = mariadb_send_command(db, "SAVEPOINT qm_part");
     if (status == STATUS_OK)
-        status = mariadb_make_room(db, NULL);
-    return status == STATUS_OK ? mariadb_send_text(db, sql, strlen(sql)) : status;
+        mariadb_move(db, PART_IS_MARKED);
+    return status;
+}
+
+/* What waits of earlier parts stands in front of the savepoint of this one, if it is still to be
+ * sent. */
+enum status mariadb_settle(struct db *db)
+{
+    const bool has_part = transaction_state_has_part(db->state);
+    const size_t count = db->tail.count, others = has_part ? db->tail.part_from : count;
+    enum status status;
+
+    if (count == 0)
+        return STATUS_OK;
+    if (others > 0 && transaction_state_is_marked(db->state))
+        mariadb_move(db, PART_IS_MIXED);
+    status = mariadb_begin(db);
+    if (status == STATUS_OK)
+        status = mariadb_tail_write(db, 0, others);
+    if (status == STATUS_OK && others < count)
+        status = mariadb_mark_part(db);
+    if (status == STATUS_OK)
+        status = mariadb_tail_write(db, others, count);
+    db->tail.part_from = 0;
+    mariadb_tail_forget(db, 0);
+    if (status != STATUS_OK) /* what was not written is not there to be committed */
+        mariadb_spoil(db);
+    return status;
 }
 
 static enum status check_unspoiled(struct db *db)
@@ -189,7 +165,7 @@ static enum status check_unspoiled(struct db *db)
 
 /* `is_kept`: the last statement changed what it changes on condition of the token. Its answer is
  * here, and nothing goes between it and COMMIT, which tells of an abort that comes later. */
-static enum status commit_if(struct db *db, bool is_kept)
+enum status mariadb_commit_if(struct db *db, bool is_kept)
 {
     enum status status;
 
@@ -198,24 +174,34 @@ static enum status commit_if(struct db *db, bool is_kept)
         mariadb_spoil(db);
         return STATUS_DB_RETRY;
     }
-    status = mariadb_write_deferred(db);
+    status = mariadb_settle(db);
     if (status == STATUS_OK)
         status = mariadb_before_command(db);
     if (status == STATUS_OK)
         status = check_unspoiled(db);
     if (status != STATUS_OK)
         return status;
-    db->count.statements++;
-    db->count.round_trips++;
     db->count.commits++;
-    if (!ask(db, "COMMIT"))
+    if (!mariadb_ask(db, "COMMIT"))
         status = mariadb_note_connection(db, "COMMIT", true);
     db->waits_for_each = false;
     if (status == STATUS_OK)
-        mariadb_end_transaction(db, TRANSACTION_COMMITS);
+        end_transaction(db, TRANSACTION_COMMITS);
     else
         mariadb_spoil(db);
     return status;
+}
+
+/* *ret_kept: 1 if the transaction is the one that began, else 0. */
+static enum status keep_token(struct db *db, uint64_t *ret_kept)
+{
+    const struct connection_keep_values values =
+        (struct connection_keep_values){.id = db->connection, .token = db->token};
+    const struct value_rows row = {&values, sizeof(values), 1};
+    enum status status = mariadb_check(db);
+
+    return status == STATUS_OK ? mariadb_write_now(db, STATEMENT_connection_keep, &row, ret_kept)
+                               : status;
 }
 
 enum status db_commit(struct db *db)
@@ -224,66 +210,9 @@ enum status db_commit(struct db *db)
     enum status status = STATUS_OK;
 
     must(db->magic == DB_MAGIC);
-    if (db->keeps_token && has_begun(db))
-        status = DB_RUN(db, connection_keep, &kept, .id = db->connection, .token = db->token);
-    return status == STATUS_OK ? commit_if(db, kept == 1) : status;
-}
-
-/* What the last statement before COMMIT writes. */
-struct ending {
-    int64_t hostid, token, now;
-    bool has_contact;
-    struct host_contact_row contact;
-};
-
-/* *ret_kept: rows found. 0: there is no guard row, or the transaction is not the one that began;
- * or it is left to make_guard. */
-static enum status change_guard(struct db *db, const struct ending *end, uint64_t *ret_kept)
-{
-    *ret_kept = 0;
-    if (db->keeps_token && end->has_contact)
-        return DB_RUN(db, host_contact_guard_keep, ret_kept, .host_contact = &end->contact,
-                      .id = end->hostid, .token = end->token, .now = end->now,
-                      .connection = db->connection, .begun = db->token);
-    if (db->keeps_token)
-        return DB_RUN(db, host_guard_keep, ret_kept, .hostid = end->hostid, .token = end->token,
-                      .now = end->now, .connection = db->connection, .begun = db->token);
-    if (end->has_contact)
-        return DB_RUN(db, host_contact_guard, ret_kept, .host_contact = &end->contact,
-                      .id = end->hostid, .token = end->token, .now = end->now);
-    return STATUS_OK;
-}
-
-/* Where there is no token, nothing is lost in silence, and one that is there is changed. */
-static enum status make_guard(struct db *db, const struct ending *end, uint64_t *ret_kept)
-{
-    if (db->keeps_token)
-        return DB_RUN(db, host_guard_first, ret_kept, .hostid = end->hostid, .token = end->token,
-                      .now = end->now, .connection = db->connection, .begun = db->token);
-    *ret_kept = 1;
-    return db_host_guard(db, end->hostid, (uint64_t)end->token, end->now);
-}
-
-/* A host of before this server's time, or a new one, has no guard row yet. Where there is a token,
- * making one hangs on it as well, so that a loss cannot look like a row that is missing. */
-enum status db_host_commit(struct db *db, int64_t hostid, uint64_t token, int64_t now,
-                           const struct host_row *contact)
-{
-    struct ending end = {
-        .hostid = hostid, .token = (int64_t)token, .now = now, .has_contact = contact != NULL};
-    uint64_t kept = 0;
-    enum status status;
-
-    must(db->magic == DB_MAGIC && (has_begun(db) || !db->keeps_token));
-    if (contact != NULL)
-        end.contact = db_host_contact(contact);
-    status = change_guard(db, &end, &kept);
-    if (status == STATUS_OK && kept == 0 && contact != NULL)
-        status =
-            DB_RUN(db, host_save_contact, NULL, .host_contact = &end.contact, .id = end.hostid);
-    if (status == STATUS_OK && kept == 0)
-        status = make_guard(db, &end, &kept);
-    return status == STATUS_OK ? commit_if(db, kept > 0) : status;
+    if (db->keeps_token && transaction_state_has_begun(db->state))
+        status = keep_token(db, &kept);
+    return status == STATUS_OK ? mariadb_commit_if(db, kept == 1) : status;
 }
 
 /* The answer to what was sent ahead does not matter, as it is undone now. A connection that did not
@@ -296,10 +225,8 @@ enum status db_rollback(struct db *db)
     if (db->mysql == NULL)
         return STATUS_DB_GONE;
     (void)!mariadb_read_answers(db);
-    mariadb_end_transaction(db, TRANSACTION_ROLLS_BACK);
-    db->count.statements++;
-    db->count.round_trips++;
-    if (!ask(db, "ROLLBACK")) {
+    end_transaction(db, TRANSACTION_ROLLS_BACK);
+    if (!mariadb_ask(db, "ROLLBACK")) {
         (void)mariadb_note_connection(db, "ROLLBACK", false);
         mariadb_disconnect(db);
         status = STATUS_DB_GONE;
@@ -313,56 +240,6 @@ enum status db_end(struct db *db)
     return db->state.done == TRANSACTION_IDLE ? STATUS_OK : db_rollback(db);
 }
 
-/* The rows are found without locks and deleted by their numbers: a DELETE that searches would wait
- * for the youngest row as well. */
-static enum status forget_connections(struct db *db)
-{
-    struct connection_forget_values values[FORGOTTEN_MOST];
-    size_t count = 0;
-    struct id_cursor rows;
-    struct id_row row;
-    enum status status =
-        DB_QUERY(db, connections_old, NULL, &rows, .age = KEPT_FOR_S, .most = FORGOTTEN_MOST);
-
-    if (status != STATUS_OK)
-        return status;
-    while (count < FORGOTTEN_MOST && DB_NEXT(&rows, &row))
-        values[count++] = (struct connection_forget_values){.id = row.id, .age = KEPT_FOR_S};
-    status = DB_END(&rows);
-    if (status == STATUS_OK)
-        status = DB_RUN_BULK(db, connection_forget, values, count, NULL);
-    return status == STATUS_OK ? db_commit(db) : status;
-}
-
-/* Connections that ended leave their rows behind, one per request where each request is a process
- * of its own. One in some that are closed deletes old rows, more of them than have been closed
- * since; what becomes of it matters to nobody. */
-void mariadb_forget_connections(struct db *db)
-{
-    if (!db->keeps_token || (uint64_t)db->connection % FORGETTING_ONE_IN != 0 ||
-        db_rollback(db) != STATUS_OK)
-        return;
-    db->keeps_token = false; /* not for this */
-    if (forget_connections(db) != STATUS_OK)
-        (void)db_rollback(db);
-}
-
-enum status mariadb_refuse_writes(struct db *db)
-{
-    return db_run_text(db, "SET SESSION TRANSACTION READ ONLY");
-}
-
-enum status db_read_only(struct db *db)
-{
-    enum status status = db_rollback(db);
-
-    must(db->magic == DB_MAGIC);
-    db->reads_only = true;
-    db->keeps_token = false;
-    mariadb_forget_prepared(db); /* they lock what they read */
-    return status == STATUS_OK ? mariadb_refuse_writes(db) : status;
-}
-
 /* --- savepoints ----------------------------------------------------------------------------- */
 
 /* A part's savepoint is sent before its first write, as what only reads and locks leaves nothing to
@@ -370,7 +247,7 @@ enum status db_read_only(struct db *db)
  * the one that was made when the first part began. */
 static enum status send_trace(struct db *db)
 {
-    return send_command(db, "SAVEPOINT qm_trace");
+    return mariadb_send_command(db, "SAVEPOINT qm_trace");
 }
 
 static enum status find_trace(struct db *db)
@@ -380,27 +257,15 @@ static enum status find_trace(struct db *db)
     return status == STATUS_OK ? send_trace(db) : status;
 }
 
-enum status mariadb_mark_part(struct db *db)
-{
-    enum status status;
-
-    if (db->state.part != PART_BEGUN || db->deferred.writing == DEFERRED_OF_OTHERS)
-        return STATUS_OK;
-    status = send_command(db, "SAVEPOINT qm_part");
-    if (status == STATUS_OK)
-        mariadb_move(db, PART_IS_MARKED);
-    return status;
-}
-
 /* Nothing hangs on the answer, and jobs are being chosen meanwhile: nobody waits for it, so it is
  * no round trip. What waits of this part is in front of it; what waits of others is theirs. */
 enum status db_savepoint(struct db *db)
 {
-    enum status status = db->deferred.count > db->deferred.part_from ? mariadb_write_deferred(db)
-                                                                     : mariadb_check(db);
+    enum status status =
+        db->tail.count > db->tail.part_from ? mariadb_settle(db) : mariadb_check(db);
 
     if (status == STATUS_OK && db->state.part != PART_BEGUN) /* to which it can go back else */
-        status = send_command(db, "SAVEPOINT qm");
+        status = mariadb_send_command(db, "SAVEPOINT qm");
     if (status == STATUS_OK && db->state.part == PART_MARKED)
         mariadb_move(db, PART_IS_SAVED);
     return status;
@@ -411,7 +276,7 @@ static enum status undo_to(struct db *db, const char *savepoint)
 {
     enum status status = STATUS_DB_RETRY;
 
-    mariadb_forget_deferred(db, db->deferred.part_from);
+    mariadb_tail_forget(db, db->tail.part_from);
     if (db->state.part == PART_BEGUN)
         status = find_trace(db);
     else if (db->state.part != PART_MIXED)
@@ -437,6 +302,11 @@ bool db_can_share(const struct db *db)
     return db_sends_ahead(db) && !db->keeps_token && db->can_refuse_to_wait;
 }
 
+bool db_defers(const struct db *db)
+{
+    return db_can_share(db) && db->locks == LOCKS_NOT_WAITED_FOR;
+}
+
 enum status db_wait_for_locks(struct db *db, bool waits)
 {
     enum status status = STATUS_OK;
@@ -444,8 +314,9 @@ enum status db_wait_for_locks(struct db *db, bool waits)
     must(db->magic == DB_MAGIC);
     if (db->locks != (waits ? LOCKS_WAITED_FOR : LOCKS_NOT_WAITED_FOR)) {
         db->locks = waits ? LOCKS_WAITED_FOR : LOCKS_NOT_WAITED_FOR;
-        status = send_command(db, waits ? "SET SESSION innodb_lock_wait_timeout = " LOCK_WAIT_S
-                                        : "SET SESSION innodb_lock_wait_timeout = 0");
+        status =
+            mariadb_send_command(db, waits ? "SET SESSION innodb_lock_wait_timeout = " LOCK_WAIT_S
+                                           : "SET SESSION innodb_lock_wait_timeout = 0");
     }
     if (status != STATUS_OK)
         db->locks = LOCKS_UNKNOWN;
@@ -457,8 +328,8 @@ enum status db_part_begin(struct db *db)
     enum status status = STATUS_OK;
 
     must(db->locks == LOCKS_NOT_WAITED_FOR);
-    db->deferred.part_from = db->deferred.count;
-    db->deferred.is_passed_by = false;
+    db->tail.part_from = db->tail.count;
+    db->tail.is_passed_by = false;
     if (db->state.part == PART_NONE)
         status = send_trace(db);
     if (status == STATUS_OK)
@@ -472,7 +343,7 @@ enum status db_part_undo(struct db *db)
 {
     enum status status;
 
-    db->deferred.is_passed_by = false;
+    db->tail.is_passed_by = false;
     if (!transaction_state_has_part(db->state))
         return STATUS_DB_RETRY;
     status = undo_to(db, UNDO_PART);
@@ -480,85 +351,7 @@ enum status db_part_undo(struct db *db)
     return status == STATUS_OK ? check_unspoiled(db) : status;
 }
 
-enum { ROWS_OF_CONTACT = 2 }; /* the host's, and its guard row */
-
-static enum status change_contact_and_guard(struct db *db, const struct host_row *host,
-                                            uint64_t token, int64_t now)
-{
-    struct host_contact_row contact = db_host_contact(host);
-    const struct host_contact_guard_values values = (struct host_contact_guard_values){
-        .host_contact = &contact, .id = host->id, .token = (int64_t)token, .now = now};
-
-    return DB_DEFER(db, host_contact_guard, SUBJECT_HOST, ((struct db_ids){&host->id, 1}),
-                    ROWS_OF_CONTACT, &values, 1);
-}
-
-enum status db_part_end(struct db *db, int64_t hostid, uint64_t token, int64_t now,
-                        const struct host_row *contact, bool has_guard)
-{
-    struct host_contact_row row;
-    enum status status = STATUS_OK;
-
-    must(db->magic == DB_MAGIC && !db->keeps_token);
-    if (contact != NULL && has_guard) {
-        status = change_contact_and_guard(db, contact, token, now);
-    } else {
-        if (contact != NULL) {
-            row = db_host_contact(contact);
-            status = DB_RUN(db, host_save_contact, NULL, .host_contact = &row, .id = hostid);
-        }
-        if (status == STATUS_OK)
-            status = db_host_guard(db, hostid, token, now);
-    }
-    if (status == STATUS_OK && transaction_state_has_part(db->state)) /* who fails is undone */
-        mariadb_move(db, PART_ENDS);
-    return status;
-}
-
 bool db_sees_losses(const struct db *db)
 {
     return db->keeps_token || !db->facts.is_cluster;
-}
-
-struct db_count db_count(const struct db *db)
-{
-    return db->count;
-}
-
-void db_count_reset(struct db *db)
-{
-    db->count = (struct db_count){0};
-}
-
-void db_count_take(struct db *db, struct db_count *count)
-{
-    count->statements += db->count.statements;
-    count->round_trips += db->count.round_trips;
-    count->commits += db->count.commits;
-    count->prepares += db->count.prepares;
-    count->waited_ns += db->count.waited_ns;
-    for (int i = 0; i < DB_ERROR_COUNT; i++)
-        count->errors[i] += db->count.errors[i];
-    db_count_reset(db);
-}
-
-void db_fail_nth(struct db *db, uint64_t nth, enum status status)
-{
-    db->fail_at = nth;
-    db->fail_with = status;
-}
-
-int64_t db_inserted_id(const struct db *db)
-{
-    return db->inserted_id;
-}
-
-const struct actual_columns *db_actual_columns(const struct db *db)
-{
-    return &db->facts.columns;
-}
-
-bool db_is_cluster(const struct db *db)
-{
-    return db->facts.is_cluster;
 }

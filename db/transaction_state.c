@@ -79,6 +79,11 @@ bool transaction_state_after(struct transaction_state state, enum transaction_ev
     return true;
 }
 
+bool transaction_state_has_begun(struct transaction_state state)
+{
+    return state.done == TRANSACTION_WRITING || state.done == TRANSACTION_SPOILED;
+}
+
 bool transaction_state_is_marked(struct transaction_state state)
 {
     return state.part == PART_MARKED || state.part == PART_SAVED || state.part == PART_MIXED;

@@ -9,7 +9,7 @@
  *          |                 ASKS (mariadb_check)                |
  *          |                         v                           |
  *          +--- COMMITS --------  READING  ------ ROLLS_BACK ----+
- *          |   (commit_if)           |   |     (db_rollback,     |
+ *          |   (mariadb_commit_if)   |   |     (db_rollback,     |
  *          |                         |   |   mariadb_disconnect) |
  *          |              WRITES     |   |                       |
  *          |        (mariadb_begin,  v   |                       |
@@ -36,7 +36,7 @@
  *                                       v                     |
  *                                     SAVED ---- PART_ENDS ---+
  *       PART_IS_MIXED (from both)       v                     |
- *       (mariadb_write_deferred)      MIXED ---- PART_ENDS ---+
+ *               (mariadb_settle)      MIXED ---- PART_ENDS ---+
  *
  *   NONE      no part has begun: what is done is the transaction's own, the first request's
  *   BEGUN     the part has not written, so that it has no savepoint; the trace tells whether the
@@ -93,6 +93,8 @@ enum transaction_event {
 /* False: the event is refused. */
 bool transaction_state_after(struct transaction_state state, enum transaction_event event,
                              struct transaction_state *ret_state);
+/* Whether something has locked or written, or is just going to. */
+bool transaction_state_has_begun(struct transaction_state state);
 /* Whether the part has a savepoint of its own. */
 bool transaction_state_is_marked(struct transaction_state state);
 /* Whether a part is going on. */

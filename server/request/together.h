@@ -25,7 +25,7 @@
  * with the transaction, as the locks do.
  *
  * Later steps see what the requests before them wrote, as they would if these were committed,
- * though the database may write it for all of them at the end (db/mariadb_deferred.c). That the
+ * though the database may write it for all of them at the end (db/mariadb_tail.c). That the
  * first reply waits for the guests is bounded by whoever takes them in
  * (server/process/serve_line.c).
  */

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Statements that are sent before the answers to earlier ones are read (db/mariadb_ahead.c): that
+/* Statements that are sent before the answers to earlier ones are read (db/mariadb_wire.c): that
  * they share a round trip, and that whatever goes wrong with one of them is noticed before COMMIT.
  * The calls that send ahead are those of a request: reports, claims, statistics, the host's row. */
 #include "tests/support/serving.h"

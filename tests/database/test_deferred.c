@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* What parts of a shared transaction write at their end waits for the end of them all
- * (db/mariadb_deferred.c): that one command of each kind writes it, that no statement sees the
+ * (db/mariadb_tail.c): that one command of each kind writes it, that no statement sees the
  * database without it, and what becomes of it where a part or the transaction fails. */
 #include "tests/support/serving.h"
 
@@ -110,7 +110,7 @@ static void book_report(int64_t host)
 
 static int waiting(void)
 {
-    return (int)server.db->deferred.count;
+    return (int)server.db->tail.count;
 }
 
 static int64_t jobs_of(int64_t host)

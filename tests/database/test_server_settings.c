@@ -105,8 +105,7 @@ static void rows_of_long_lists_are_not_sent_at_once(void **state)
     for (size_t i = 0; i < ROWS; i++)
         values[i] = (struct claim_workunits_values){.ids = {ids, i == 0 ? DB_LIST_MOST : 1},
                                                     .report_deadline = NOW};
-    assert_status(STATUS_OK, mariadb_run_rows(db, STATEMENT_claim_workunits, values,
-                                              sizeof(values[0]), ROWS, DB_LIST_MOST + ROWS - 1));
+    assert_status(STATUS_OK, DB_RUN_BULK(db, claim_workunits, values, ROWS, NULL));
     assert_status(STATUS_OK, db_commit(db));
     db_close(db);
 }

@@ -12,7 +12,6 @@ cd "$(dirname "$0")/../.."
 
 # The circles that there are: the files in order, and behind the bar why.
 listed='
-db/db_host.c db/inspect.c db/mariadb_ahead.c db/mariadb_connection.c db/mariadb_deferred.c db/mariadb_statement.c db/mariadb_transaction.c | a write that waits is a statement, which first has written what waits
 server/adoption/adoption.c server/adoption/adoption_config.c server/adoption/adoption_folder.c server/adoption/adoption_tables.c | the parts note what they find where the whole prints it
 server/handout/source.c server/handout/source_pool.c | the speed of a job is asked of the source that the pool is a part of
 server/handout/view.c server/handout/view_jobs.c | the grace period, which both need

@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Statements that are sent before the answers to earlier ones are read. The server takes them one
+/* The wire: commands go out, and their answers come in, in this order. All that is asked of the
+ * library about a connection that is open passes here, but for preparing and fetching.
+ *
+ * Statements may be sent before the answers to earlier ones are read. The server takes them one
  * after the other, so several that do not depend on each other's answers cost one round trip, and
  * rows are locked for a shorter time.
  *
@@ -17,14 +20,16 @@
  *
  * Client and server would wait for each other if the one wrote much while the other wrote rows that
  * nobody reads. So behind a query nothing is sent but short queries and commands. On a cluster
- * nothing is sent ahead but what mariadb_transaction.c sends, as nobody has shown yet that an abort
- * by another node is told there all the same. */
+ * nothing is sent ahead but commands of mariadb_transaction.c, as nobody has shown yet that an
+ * abort by another node is told there all the same. */
 #include "db/mariadb_internal.h"
 
 #include "db/statement.h"
+#include "server/base/arena.h"
 #include "server/base/clock.h"
 
 #include <inttypes.h>
+#include <string.h>
 
 #include "server/base/banned.h"
 
@@ -46,6 +51,11 @@ void db_send_ahead(struct db *db, bool may)
     must(db->magic == DB_MAGIC && db->state.done == TRANSACTION_IDLE);
     db->can_send_ahead = may && mariadb_can_send_ahead(db);
     db->waits_for_each = false;
+}
+
+void mariadb_add_wait(struct db *db, uint64_t begun_ns)
+{
+    db->count.waited_ns += clock_ns() - begun_ns;
 }
 
 enum status mariadb_check(struct db *db)
@@ -152,10 +162,13 @@ enum status mariadb_read_answers(struct db *db)
     return read_all(db);
 }
 
-void mariadb_forget_answers(struct db *db)
+void mariadb_close(struct db *db)
 {
     db->ahead_count = 0;
-    db->waits_for_each = false;
+    db->waits_for_each = db->can_send_ahead = false;
+    if (db->mysql != NULL)
+        mysql_close(db->mysql);
+    db->mysql = NULL;
 }
 
 /* --- sending ------------------------------------------------------------------------------- */
@@ -177,7 +190,7 @@ static bool is_due(const struct db *db, const struct db_prepared *prepared)
     return false;
 }
 
-enum status mariadb_make_room(struct db *db, const struct db_prepared *prepared)
+static enum status make_room(struct db *db, const struct db_prepared *prepared)
 {
     bool is_short = prepared == NULL || gives_rows(prepared);
 
@@ -190,15 +203,6 @@ static void push(struct db *db, const struct sent_ahead *sent)
 {
     must(db->ahead_count < AHEAD_MOST);
     db->ahead[db->ahead_count++] = *sent;
-}
-
-enum status mariadb_send_text(struct db *db, const char *sql, size_t length)
-{
-    db->count.statements++;
-    if (mysql_send_query(db->mysql, sql, (unsigned long)length) != 0)
-        return mariadb_note_connection(db, "command", false);
-    push(db, &(const struct sent_ahead){.meant = DB_ANY_COUNT});
-    return STATUS_OK;
 }
 
 static bool send_only(struct db *db, struct db_prepared *prepared)
@@ -215,6 +219,11 @@ static bool send_only(struct db *db, struct db_prepared *prepared)
 enum status mariadb_send_statement(struct db *db, enum statement statement,
                                    struct db_prepared *prepared, uint64_t meant)
 {
+    enum status status = make_room(db, prepared);
+
+    must(db->state.done != TRANSACTION_IDLE);
+    if (status != STATUS_OK)
+        return status;
     db->count.statements++;
     if (!send_only(db, prepared))
         return mariadb_note_statement(db, statement_definition(statement), prepared->handle);
@@ -255,6 +264,7 @@ enum status mariadb_execute(struct db *db, enum statement statement, struct db_p
     uint64_t begun_ns;
     bool failed;
 
+    must(db->state.done != TRANSACTION_IDLE);
     if (!db->can_send_ahead || is_due(db, prepared) || awaits_rows(db))
         status = mariadb_read_answers(db);
     if (status != STATUS_OK)
@@ -268,4 +278,80 @@ enum status mariadb_execute(struct db *db, enum statement statement, struct db_p
     mariadb_add_wait(db, begun_ns);
     return failed ? mariadb_note_statement(db, statement_definition(statement), prepared->handle)
                   : STATUS_OK;
+}
+
+/* --- commands without values ------------------------------------------------------------------ */
+
+enum status mariadb_send_text(struct db *db, const char *sql)
+{
+    enum status status = make_room(db, NULL);
+
+    must(db->state.done != TRANSACTION_IDLE);
+    if (status != STATUS_OK)
+        return status;
+    db->count.statements++;
+    if (mysql_send_query(db->mysql, sql, strlen(sql)) != 0)
+        return mariadb_note_connection(db, "command", false);
+    push(db, &(const struct sent_ahead){.meant = DB_ANY_COUNT});
+    return STATUS_OK;
+}
+
+enum status mariadb_send_command(struct db *db, const char *sql)
+{
+    enum status status = mariadb_check(db);
+
+    return status == STATUS_OK ? mariadb_send_text(db, sql) : status;
+}
+
+bool mariadb_ask(struct db *db, const char *sql)
+{
+    uint64_t begun_ns = clock_ns();
+    bool is_done = mysql_real_query(db->mysql, sql, strlen(sql)) == 0;
+
+    db->count.statements++;
+    db->count.round_trips++;
+    mariadb_add_wait(db, begun_ns);
+    return is_done;
+}
+
+enum status db_run_text(struct db *db, const char *sql)
+{
+    enum status status = mariadb_before_command(db);
+
+    if (status != STATUS_OK)
+        return status;
+    if (!mariadb_ask(db, sql))
+        return mariadb_note_connection(db, text_string(db->scratch, text_first(text_from(sql), 60)),
+                                       false);
+    return STATUS_OK;
+}
+
+/* --- what it costs --------------------------------------------------------------------------- */
+
+struct db_count db_count(const struct db *db)
+{
+    return db->count;
+}
+
+void db_count_reset(struct db *db)
+{
+    db->count = (struct db_count){0};
+}
+
+void db_count_take(struct db *db, struct db_count *count)
+{
+    count->statements += db->count.statements;
+    count->round_trips += db->count.round_trips;
+    count->commits += db->count.commits;
+    count->prepares += db->count.prepares;
+    count->waited_ns += db->count.waited_ns;
+    for (int i = 0; i < DB_ERROR_COUNT; i++)
+        count->errors[i] += db->count.errors[i];
+    db_count_reset(db);
+}
+
+void db_fail_nth(struct db *db, uint64_t nth, enum status status)
+{
+    db->fail_at = nth;
+    db->fail_with = status;
 }
