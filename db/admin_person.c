@@ -204,7 +204,7 @@ static enum status delete_web_rows(struct db *db, int64_t userid)
     enum status status = STATUS_OK;
 
     for (size_t i = 0; i < sizeof(statements) / sizeof(statements[0]) && status == STATUS_OK; i++)
-        status = db_run(db, statements[i], &values, NULL);
+        status = db_run(db, statements[i], &values, sizeof(values), 1, NULL);
     return status;
 }
 

@@ -161,9 +161,11 @@ void db_send_ahead(struct db *db, bool may);
 enum status db_begin(struct db *db);
 MUST_CHECK enum status db_commit(struct db *db); /* may answer DB_UNKNOWN */
 /* The same, and changes the host's guard row (below) with it. `contact` not NULL: the host as it is
- * to be, of which the columns of host_contact are written by the same statement. */
+ * to be, of which the columns of host_contact are written too. `has_guard`: the guard row is there,
+ * as far as the caller knows, so that one statement writes both; where it is not after all,
+ * DB_RETRY. */
 MUST_CHECK enum status db_host_commit(struct db *db, int64_t hostid, uint64_t token, int64_t now,
-                                      const struct host_row *contact);
+                                      const struct host_row *contact, bool has_guard);
 /* Where it fails, the connection is closed: everything answers DB_GONE until db_reopen. */
 enum status db_rollback(struct db *db);
 /* The same, if anything is open. */
@@ -185,8 +187,7 @@ MUST_CHECK enum status db_part_begin(struct db *db);
  * is gone, or nobody knows what became of it, or this part cannot be undone without others. */
 MUST_CHECK enum status db_part_undo(struct db *db);
 /* Ends a part: as db_host_commit, without COMMIT. What it writes may wait for COMMIT, as may the
- * part's claims and statistics, which are then written for all parts together. `has_guard`: the
- * guard row is there, as far as the caller knows; where it is not after all, DB_RETRY. */
+ * part's claims and statistics, which are then written for all parts together. */
 MUST_CHECK enum status db_part_end(struct db *db, int64_t hostid, uint64_t token, int64_t now,
                                    const struct host_row *contact, bool has_guard);
 

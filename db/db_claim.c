@@ -53,7 +53,8 @@ static enum status claim_results(struct db *db, struct arena *arena, int64_t hos
         return STATUS_TOO_LARGE;
     for (size_t i = 0; i < count; i++) {
         are_alike = are_alike && is_written_alike(&claims[0], &claims[i]);
-        values[i] = (struct claim_results_values){.ids = {&claims[i].resultid, 1},
+        values[i] = (struct claim_results_values){.workunitids = {&claims[i].workunitid, 1},
+                                                  .ids = {&claims[i].resultid, 1},
                                                   .hostid = hostid,
                                                   .userid = userid,
                                                   .sent_time = claims[i].sent_time,
@@ -61,10 +62,11 @@ static enum status claim_results(struct db *db, struct arena *arena, int64_t hos
                                                   .app_version_id = claims[i].app_version_id,
                                                   .flops_estimate = claims[i].flops_estimate};
     }
-    if (are_alike)
+    if (are_alike) {
+        values[0].workunitids = workunitids;
         values[0].ids = ids;
-    return DB_DEFER(db, claim_results, SUBJECT_WORKUNIT, workunitids, DB_ANY_COUNT, values,
-                    are_alike ? 1 : count);
+    }
+    return DB_RUN_BULK(db, claim_results, values, are_alike ? 1 : count, NULL);
 }
 
 static bool leaves_workunit(const struct claim *claim)
@@ -108,8 +110,7 @@ static enum status change_workunits(struct db *db, struct arena *arena, const st
         return STATUS_OK;
     if (are_alike)
         values[0].ids = (struct db_ids){ids, changed};
-    return DB_DEFER(db, claim_workunits, SUBJECT_WORKUNIT, ((struct db_ids){ids, changed}),
-                    DB_ANY_COUNT, values, are_alike ? 1 : changed);
+    return DB_RUN_BULK(db, claim_workunits, values, are_alike ? 1 : changed, NULL);
 }
 
 enum { FEW = 3 };
@@ -131,41 +132,25 @@ static bool are_few_alike(const struct claim *claims, size_t count)
     return true;
 }
 
-/* The number of rows is that of both tables. */
 static enum status claim_few(struct db *db, int64_t hostid, int64_t userid,
-                             const struct claim *claims, struct db_ids ids)
+                             const struct claim *claims, struct db_ids ids,
+                             struct db_ids workunitids)
 {
-    struct claim_few_values values =
-        (struct claim_few_values){.ids = ids,
-                                  .hostid = hostid,
-                                  .userid = userid,
-                                  .sent_time = claims[0].sent_time,
-                                  .report_deadline = claims[0].report_deadline,
-                                  .app_version_id = claims[0].app_version_id,
-                                  .flops_estimate = claims[0].flops_estimate,
-                                  .hr_class = claims[0].commit_hr_class,
-                                  .committed_id = claims[0].commit_app_version_id};
-    int64_t workunitids[FEW];
-
-    for (size_t i = 0; i < ids.count; i++)
-        workunitids[i] = claims[i].workunitid;
-    return DB_DEFER(db, claim_few, SUBJECT_WORKUNIT, ((struct db_ids){workunitids, ids.count}),
-                    2 * ids.count, &values, 1);
+    return DB_RUN(db, claim_few, NULL, .workunitids = workunitids, .ids = ids, .hostid = hostid,
+                  .userid = userid, .sent_time = claims[0].sent_time,
+                  .report_deadline = claims[0].report_deadline,
+                  .app_version_id = claims[0].app_version_id,
+                  .flops_estimate = claims[0].flops_estimate, .hr_class = claims[0].commit_hr_class,
+                  .committed_id = claims[0].commit_app_version_id);
 }
 
 /* Results before workunits, which are locked. The claims are in order of result. */
 static enum status claim_many(struct db *db, struct arena *arena, int64_t hostid, int64_t userid,
-                              struct claim *claims, size_t count, struct db_ids ids)
+                              struct claim *claims, size_t count, struct db_ids ids,
+                              struct db_ids workunitids)
 {
-    int64_t *workunitids = ARENA_ARRAY(arena, count, int64_t);
-    enum status status;
+    enum status status = claim_results(db, arena, hostid, userid, claims, count, ids, workunitids);
 
-    if (workunitids == NULL)
-        return STATUS_TOO_LARGE;
-    for (size_t i = 0; i < count; i++)
-        workunitids[i] = claims[i].workunitid;
-    status = claim_results(db, arena, hostid, userid, claims, count, ids,
-                           (struct db_ids){workunitids, count});
     qsort(claims, count, sizeof(claims[0]), compare_by_workunit);
     return status == STATUS_OK ? change_workunits(db, arena, claims, count) : status;
 }
@@ -194,35 +179,38 @@ enum status db_results_claim(struct db *db, struct arena *arena, int64_t hostid,
 {
     struct claim *sorted = ARENA_ARRAY(arena, count, struct claim);
     int64_t *resultids = ARENA_ARRAY(arena, count, int64_t);
-    struct db_ids ids;
+    int64_t *workunits = ARENA_ARRAY(arena, count, int64_t);
+    struct db_ids ids, workunitids;
     enum status status;
 
-    if (sorted == NULL || resultids == NULL)
+    if (sorted == NULL || resultids == NULL || workunits == NULL)
         return STATUS_TOO_LARGE;
     if (count == 0)
         return STATUS_OK;
     for (size_t i = 0; i < count; i++) {
         sorted[i] = claims[i];
         resultids[i] = claims[i].resultid;
+        workunits[i] = claims[i].workunitid;
     }
-    ids = db_sorted_ids(arena, resultids, count);
+    ids = (struct db_ids){resultids, sorted_ids(resultids, count)};
+    workunitids = (struct db_ids){workunits, sorted_ids(workunits, count)};
     qsort(sorted, count, sizeof(sorted[0]), compare_by_workunit);
     status = guard_workunits(db, arena, sorted, count);
     qsort(sorted, count, sizeof(sorted[0]), sorted_compare_ids);
     if (status == STATUS_OK)
         status = are_few_alike(sorted, count)
-                     ? claim_few(db, hostid, userid, sorted, ids)
-                     : claim_many(db, arena, hostid, userid, sorted, count, ids);
+                     ? claim_few(db, hostid, userid, sorted, ids, workunitids)
+                     : claim_many(db, arena, hostid, userid, sorted, count, ids, workunitids);
     return status == STATUS_OK ? replicate_claimed(db, arena, sorted, count) : status;
 }
 
 enum status db_results_reject(struct db *db, struct arena *arena, const int64_t *resultids,
                               const int64_t *workunitids, size_t count, int64_t now)
 {
-    enum status status = DB_RUN(db, workunits_transition_now, NULL,
-                                .ids = db_sorted_ids(arena, workunitids, count), .now = now);
+    const struct db_ids workunits = db_sorted_ids(arena, workunitids, count);
+    enum status status = DB_RUN(db, workunits_transition_now, NULL, .ids = workunits, .now = now);
 
-    return status == STATUS_OK
-               ? DB_RUN(db, results_reject, NULL, .ids = db_sorted_ids(arena, resultids, count))
-               : status;
+    return status == STATUS_OK ? DB_RUN(db, results_reject, NULL, .workunitids = workunits,
+                                        .ids = db_sorted_ids(arena, resultids, count))
+                               : status;
 }

@@ -145,16 +145,16 @@ bool db_host_says_the_same(const struct host_row *was, const struct host_row *ho
 
 enum status db_host_say(struct db *db, int64_t hostid, uint64_t digest, struct text request)
 {
-    enum status status = DB_RUN_AHEAD(db, host_said, .hostid = hostid, .request = request);
+    enum status status = DB_RUN(db, host_said, NULL, .hostid = hostid, .request = request);
 
     return status == STATUS_OK
-               ? DB_RUN_AHEAD(db, host_said_digest, .hostid = hostid, .said = (int64_t)digest)
+               ? DB_RUN(db, host_said_digest, NULL, .hostid = hostid, .said = (int64_t)digest)
                : status;
 }
 
 enum status db_host_save(struct db *db, const struct host_row *host)
 {
-    return DB_RUN_AHEAD(db, host_save, .host = host, .id = host->id);
+    return DB_RUN(db, host_save, NULL, .host = host, .id = host->id);
 }
 
 static enum status detach_results(struct db *db, struct arena *arena, int64_t hostid, int64_t now)

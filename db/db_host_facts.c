@@ -41,7 +41,6 @@ static enum status lock_hosts(struct db *db, struct arena *arena, struct host_fa
     const struct db_ids ids = ids_of(arena, facts, count, NULL);
     enum status status;
 
-    db_concerns_only(db, SUBJECT_HOST, ids);
     status = DB_QUERY(db, hosts_lock_with_user, arena, &rows, .ids = ids);
     if (status != STATUS_OK)
         return status;
@@ -74,7 +73,6 @@ static enum status read_versions(struct db *db, struct arena *arena, struct host
     const struct db_ids ids = ids_of(arena, facts, count, lacks_versions);
     enum status status;
 
-    db_concerns_only(db, SUBJECT_HOST, ids);
     status = DB_ALL(db, hosts_app_versions, arena, &rows, &row_count, .hostids = ids);
     if (status != STATUS_OK)
         return status;
@@ -106,7 +104,6 @@ static enum status read_results(struct db *db, struct arena *arena, struct host_
     const struct db_ids ids = ids_of(arena, facts, count, lacks_results);
     enum status status;
 
-    db_concerns_only(db, SUBJECT_HOST, ids);
     status = DB_ALL(db, hosts_results_in_progress, arena, &rows, &row_count, .hostids = ids,
                     .most = (int64_t)most);
     if (status != STATUS_OK || row_count >= most)

@@ -96,7 +96,6 @@ enum status db_jobs_lock(struct db *db, struct arena *arena, const struct job_ke
     }
     workunits = (struct db_ids){workunitids, count};
     results = (struct db_ids){resultids, count};
-    db_concerns_only(db, SUBJECT_WORKUNIT, workunits);
     status =
         counts == NULL
             ? DB_QUERY(db, jobs_lock, arena, &rows, .workunitids = workunits, .resultids = results)

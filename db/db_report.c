@@ -17,7 +17,8 @@ enum status db_results_by_name(struct db *db, struct arena *arena, const struct 
 
 static struct report_save_values report_values(const struct result_report *report)
 {
-    return (struct report_save_values){.id = report->id,
+    return (struct report_save_values){.workunitids = {&report->workunitid, 1},
+                                       .id = report->id,
                                        .hostid = report->hostid,
                                        .teamid = report->teamid,
                                        .received_time = report->received_time,
@@ -114,7 +115,7 @@ static const struct result_report **sort_reports(struct arena *arena,
 /* In slices, so that values of very many reports are never in memory at once. */
 static enum status save_results(struct db *db, struct arena *arena,
                                 const struct result_report *const *reports, size_t count,
-                                struct db_ids workunitids, uint64_t *ret_affected)
+                                uint64_t *ret_affected)
 {
     size_t slice = count < DB_BULK_ROWS ? count : DB_BULK_ROWS;
     struct report_save_values *values = ARENA_ARRAY(arena, slice, struct report_save_values);
@@ -129,8 +130,7 @@ static enum status save_results(struct db *db, struct arena *arena,
 
         for (size_t j = 0; j < rows; j++)
             values[j] = report_values(reports[i + j]);
-        db_concerns_only(db, SUBJECT_WORKUNIT, workunitids);
-        status = DB_RUN_BULK_AHEAD(db, report_save, values, rows, &affected);
+        status = DB_RUN_BULK(db, report_save, values, rows, &affected);
         if (status != STATUS_OK)
             return status;
         *ret_affected += affected;
@@ -163,10 +163,9 @@ enum status db_reports_save(struct db *db, struct arena *arena, const struct res
     for (size_t i = 0; i < id_count; i++)
         ids[i] = sorted[i]->id;
     workunitids = (struct db_ids){workunits, sorted_ids(workunits, count)};
-    db_concerns_only(db, SUBJECT_WORKUNIT, workunitids);
-    status = DB_RUN_AHEAD(db, workunits_transition_now, .ids = workunitids, .now = now);
+    status = DB_RUN(db, workunits_transition_now, NULL, .ids = workunitids, .now = now);
     if (status == STATUS_OK)
-        status = save_results(db, arena, sorted, id_count, workunitids, &affected);
+        status = save_results(db, arena, sorted, id_count, &affected);
     if (status != STATUS_OK)
         return status;
     if (affected < id_count)

@@ -72,11 +72,12 @@ done:
     return status;
 }
 
+/* What is missing where the answer is not waited for is added by the next attempt. */
 static enum status change_rows(struct db *db, int64_t hostid,
                                const struct host_app_version_change_values *values, size_t count)
 {
     uint64_t changed = 0;
-    enum status status = DB_RUN_BULK_AHEAD(db, host_app_version_change, values, count, &changed);
+    enum status status = DB_RUN_BULK(db, host_app_version_change, values, count, &changed);
 
     return status == STATUS_OK && changed < count ? add_missing(db, hostid, values, count, changed)
                                                   : status;
@@ -112,10 +113,7 @@ enum status db_host_app_versions_save(struct db *db, int64_t hostid,
             status = begin_row(db, &values[kept], &is_there);
         kept += is_there;
     }
-    if (status == STATUS_OK && db_defers(db)) /* what is missing is added by the next attempt */
-        status = DB_DEFER(db, host_app_version_change, SUBJECT_HOST, ((struct db_ids){&hostid, 1}),
-                          1, values, kept);
-    else if (status == STATUS_OK)
+    if (status == STATUS_OK)
         status = change_rows(db, hostid, values, kept);
 done:
     free(sorted);

@@ -20,8 +20,9 @@ struct config;
 /* --- statements ---------------------------------------------------------------------------- */
 
 enum statement {
-#define STATEMENT(name, count, values, sql) STATEMENT_##name,
-#define QUERY(name, rows, values, sql)      STATEMENT_##name,
+#define STATEMENT(name, count, values, sql)     STATEMENT_##name,
+#define LATER(name, count, latest, values, sql) STATEMENT_##name,
+#define QUERY(name, rows, values, sql)          STATEMENT_##name,
 #define FILES_BEGIN \
     STATEMENT_FILES, STATEMENT_BEFORE_FILES = STATEMENT_FILES - 1, /* the file database's */
 #include "db/every_statement.def"
@@ -61,12 +62,20 @@ struct db_ids db_sorted_ids(struct arena *arena, const int64_t *ids, size_t coun
 #define BYTES(name, most)       struct text name;
 #define IDS(name)               struct db_ids name;
 #define RISING_IDS(name)        struct db_ids name;
+#define HOST(name)              int64_t name;
+#define HOSTS(name)             struct db_ids name;
+#define WORKUNITS(name)         struct db_ids name;
+#define OF_WORKUNITS(name)      struct db_ids name;
 #define STRINGS(name)           struct db_texts name;
 #define BYTE_STRINGS(name)      struct db_texts name;
 #define ROW(row)                const struct row##_row *row;
 #define STATEMENT(name, count, values, sql) \
     struct name##_values {                  \
         values                              \
+    };
+#define LATER(name, count, latest, values, sql) \
+    struct name##_values {                      \
+        values                                  \
     };
 #define QUERY(name, rows, values, sql) \
     struct name##_values {             \
@@ -85,41 +94,18 @@ struct db_ids db_sorted_ids(struct arena *arena, const int64_t *ids, size_t coun
  * refuses a value that is not of this statement, and lint/statements.sh a call that leaves one out.
  */
 
-/* Executes a statement that gives no rows. `affected` (uint64_t *, may be NULL unless the table
- * says ASKED): rows that matched, of all parts. Fewer than ALL of the table: DB_RETRY. */
-#define DB_RUN(db, name, affected, ...) \
-    db_run((db), STATEMENT_##name, &(const struct name##_values){__VA_ARGS__}, (affected))
+/* Writes: runs a statement that gives no rows, as late as the table (LATEST) and the transaction
+ * let it. `affected` (uint64_t *, may be NULL unless the table says ASKED): rows that matched, of
+ * all parts, or that are meant where the answer is not waited for. Fewer than ALL or BOTH of the
+ * table: DB_RETRY, of this or of a later command. */
+#define DB_RUN(db, name, affected, ...)                                        \
+    db_run((db), STATEMENT_##name, &(const struct name##_values){__VA_ARGS__}, \
+           sizeof(struct name##_values), 1, (affected))
 /* The same for many rows of values in one round trip (or one per DB_BULK_BYTES or DB_BULK_ROWS):
- * `values` is an array of struct NAME_values. Lists in it have one element; no {set}. */
-#define DB_RUN_BULK(db, name, values, count, affected)                                    \
-    ((void)sizeof((values) == (const struct name##_values *)0),                           \
-     db_run_bulk((db), STATEMENT_##name, (values), sizeof(struct name##_values), (count), \
-                 (affected)))
-/* The same where the caller need not wait: the statement may be sent ahead (mariadb_wire.c), and
- * then the rows that are meant count as changed. Where that turns out to be wrong, or the statement
- * to be an error, a later command answers DB_RETRY. How many are meant is said by ALL of the
- * table (not ASKED); in bulk it is a row for each row of values. */
-#define DB_RUN_AHEAD(db, name, ...) \
-    db_run_ahead((db), STATEMENT_##name, &(const struct name##_values){__VA_ARGS__})
-#define DB_RUN_BULK_AHEAD(db, name, values, count, affected)                                    \
-    ((void)sizeof((values) == (const struct name##_values *)0),                                 \
-     db_run_bulk_ahead((db), STATEMENT_##name, (values), sizeof(struct name##_values), (count), \
-                       (affected)))
-/* Rows of values that need not be written now. Where the transaction may be shared (db_part_begin)
- * they wait for its end, or for a statement that may have to do with them, and one command writes
- * all that wait (mariadb_tail.c); elsewhere they are written by one command, which may be sent
- * ahead. Without texts. `kind` and `ids` say whose rows they write; `meant_each`: how many each row
- * of values does, DB_ANY_COUNT where the table says ALL. Where it is fewer, this or a later command
- * answers DB_RETRY. */
-#define DB_DEFER(db, name, kind, ids, meant_each, values, count)                                \
-    ((void)sizeof((values) == (const struct name##_values *)0),                                 \
-     db_defer((db), STATEMENT_##name, (kind), (ids), (meant_each), (values), sizeof(*(values)), \
-              (count)))
-enum db_subject { SUBJECT_HOST, SUBJECT_WORKUNIT };
-bool db_defers(const struct db *db); /* whether they would wait */
-/* The next statement has to do with rows of these only, whose ids rise: what waits for others goes
- * on waiting. */
-void db_concerns_only(struct db *db, enum db_subject kind, struct db_ids ids);
+ * `values` is an array of struct NAME_values; no {set}. */
+#define DB_RUN_BULK(db, name, values, count, affected)          \
+    ((void)sizeof((values) == (const struct name##_values *)0), \
+     db_run((db), STATEMENT_##name, (values), sizeof(struct name##_values), (count), (affected)))
 #define DB_ANY_COUNT  UINT64_MAX
 #define DB_BULK_BYTES (4 * 1024 * 1024) /* where the server takes as much at once */
 #define DB_BULK_ROWS  ((size_t)4096)
@@ -201,18 +187,9 @@ MUST_CHECK enum status db_read_ids(struct id_cursor *rows, int64_t *ret_ids, siz
 
 /* What the macros above are made of. */
 MUST_CHECK enum status db_run(struct db *db, enum statement statement, const void *values,
-                              uint64_t *ret_affected);
-MUST_CHECK enum status db_run_bulk(struct db *db, enum statement statement, const void *values,
-                                   size_t values_size, size_t row_count, uint64_t *ret_affected);
+                              size_t values_size, size_t row_count, uint64_t *ret_affected);
 MUST_CHECK enum status db_query(struct db *db, enum statement statement, const void *values,
                                 size_t values_size, struct arena *arena, struct db_rows *ret_rows);
-MUST_CHECK enum status db_run_ahead(struct db *db, enum statement statement, const void *values);
-MUST_CHECK enum status db_run_bulk_ahead(struct db *db, enum statement statement,
-                                         const void *values, size_t values_size, size_t row_count,
-                                         uint64_t *ret_affected);
-MUST_CHECK enum status db_defer(struct db *db, enum statement statement, enum db_subject kind,
-                                struct db_ids ids, uint64_t meant_each, const void *values,
-                                size_t values_size, size_t row_count);
 MUST_CHECK enum status db_query_ahead(struct db *db, enum statement statement, const void *values,
                                       size_t values_size);
 bool db_rows_next(struct db_rows *rows, void *ret_row);

@@ -52,15 +52,13 @@ enum { TAIL_MOST = 64 };
 struct tail {
     struct waiting_row {
         enum statement statement;
-        enum db_subject subject;
-        struct db_ids subjects;
-        uint64_t meant;     /* rows to be changed */
-        const void *values; /* of the statement; what they point to is in the arena as well */
+        struct db_ids subjects; /* whose rows it writes */
+        uint64_t meant;         /* rows to be changed */
+        const void *values;     /* of the statement; what they point to is in the arena as well */
         size_t values_size;
     } rows[TAIL_MOST];
     size_t count;
-    size_t part_from;  /* how many there were when the part began */
-    bool is_passed_by; /* the next statement has nothing to do with them */
+    size_t part_from; /* how many there were when the part began */
     struct arena *arena;
 };
 
@@ -193,8 +191,9 @@ MUST_CHECK enum status mariadb_measure_lists(struct db *db,
                                              const char *values, size_t *ret_count);
 /* How much of a list goes out at a time. */
 size_t mariadb_part_of(size_t list_count, size_t from);
-/* How many rows are meant by one row of values: the different ids of its list, which rise. */
-uint64_t mariadb_rows_meant(const struct statement_definition *definition, const char *values);
+/* How many rows all of them are to change; DB_ANY_COUNT: nothing is compared. */
+uint64_t mariadb_meant(const struct statement_definition *definition,
+                       const struct value_rows *rows);
 /* Writes rows of values, with lists of any length, in as few commands as may be, and waits for the
  * answers. `ret_affected` may be NULL. */
 MUST_CHECK enum status mariadb_write_now(struct db *db, enum statement statement,
@@ -217,14 +216,16 @@ bool mariadb_fetch(struct db_rows *rows, void *ret_row);
 /* --- mariadb_tail.c: writes that wait -------------------------------------------------------- */
 
 bool mariadb_tail_is_full(const struct db *db);
-/* Keeps a row with all that it points to. */
-MUST_CHECK enum status mariadb_tail_keep(struct db *db, const struct waiting_row *row);
+/* Keeps a row of values with all that it points to. `meant`: rows that it is to change. */
+MUST_CHECK enum status mariadb_tail_keep(struct db *db, enum statement statement,
+                                         const struct value_rows *row, uint64_t meant);
 /* Forgets all but the first `count`. */
 void mariadb_tail_forget(struct db *db, size_t count);
 /* Writes those from `from` to `to`; no answer is waited for. */
 MUST_CHECK enum status mariadb_tail_write(struct db *db, size_t from, size_t to);
-/* Whether the next statement has nothing to do with what waits; asked once for each. */
-bool mariadb_tail_passes(struct db *db);
+/* Whether the statement with these values may have to do with what waits. */
+bool mariadb_tail_concerns(const struct db *db, enum statement statement,
+                           const struct value_rows *rows);
 
 /* --- mariadb_transaction.c: token, savepoints, parts, COMMIT --------------------------------- */
 
@@ -248,7 +249,8 @@ void mariadb_disconnect(struct db *db);
 
 /* Before a query: finds the statement, and brings the transaction to where it may be executed. */
 MUST_CHECK enum status mariadb_pass_reading(struct db *db, enum statement statement,
-                                            size_t list_count, struct db_prepared **ret_prepared);
+                                            const struct value_rows *values, size_t list_count,
+                                            struct db_prepared **ret_prepared);
 
 /* --- mariadb_connection.c, on top ------------------------------------------------------------ */
 

@@ -31,7 +31,7 @@ enum status db_query_ahead(struct db *db, enum statement statement, const void *
     must(statement_list(statement_definition(statement)) == NULL && values_size <= DB_QUERY_BYTES);
     if (!db_sends_ahead(db))
         return STATUS_OK;
-    status = mariadb_pass_reading(db, statement, 1, &prepared);
+    status = mariadb_pass_reading(db, statement, &execution.rows, 1, &prepared);
     if (status == STATUS_OK)
         status = mariadb_send_with(db, statement, prepared, &execution, DB_ANY_COUNT);
     if (status != STATUS_OK)
@@ -50,8 +50,8 @@ static enum status query_part(struct db_rows *rows, const void *values, size_t v
                                         .list_count =
                                             mariadb_part_of(rows->list_count, rows->next)};
     struct db_prepared *prepared;
-    enum status status =
-        mariadb_pass_reading(rows->db, rows->statement, execution.list_count, &prepared);
+    enum status status = mariadb_pass_reading(rows->db, rows->statement, &execution.rows,
+                                              execution.list_count, &prepared);
 
     if (status == STATUS_OK) {
         if (values_size > 0 && take_answered(rows->db, prepared, values, values_size)) {

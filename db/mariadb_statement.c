@@ -429,7 +429,8 @@ static enum status bind_parameter(struct db *db, const struct execution *executi
         return bind_texts(db, execution, parameter, bind);
     case DB_ID:
     case DB_INTEGER:
-    case DB_ROW: /* never a parameter itself */
+    case DB_ROW: /* these two are never parameters themselves */
+    case DB_SUBJECTS:
     case DB_IDS:
     case DB_RISING_IDS:
     default:
@@ -543,20 +544,6 @@ enum status mariadb_measure_lists(struct db *db, const struct statement_definiti
     return status;
 }
 
-uint64_t mariadb_rows_meant(const struct statement_definition *definition, const char *values)
-{
-    const struct db_member *member = statement_list(definition);
-    struct db_ids list;
-    uint64_t meant = 0;
-
-    if (member == NULL)
-        return 1;
-    memcpy(&list, values + member->offset, sizeof(list));
-    for (size_t i = 0; i < list.count; i++)
-        meant += i == 0 || list.items[i - 1] != list.items[i];
-    return meant;
-}
-
 /* How many bytes a row of values has in a packet, at most; `list_size`: elements of each list. */
 static size_t row_bytes(const struct statement_definition *definition, const char *values,
                         size_t list_size)
@@ -576,6 +563,33 @@ static size_t row_bytes(const struct statement_definition *definition, const cha
 static const char *row_at(const struct value_rows *rows, size_t index)
 {
     return (const char *)rows->values + index * rows->size;
+}
+
+/* By one row of values: the different ids of its list, which rise. */
+static uint64_t rows_meant(const struct statement_definition *definition, const char *values)
+{
+    const struct db_member *member = statement_list(definition);
+    struct db_ids list;
+    uint64_t meant = 0;
+
+    if (member == NULL)
+        return 1;
+    memcpy(&list, values + member->offset, sizeof(list));
+    for (size_t i = 0; i < list.count; i++)
+        meant += i == 0 || list.items[i - 1] != list.items[i];
+    return meant;
+}
+
+uint64_t mariadb_meant(const struct statement_definition *definition, const struct value_rows *rows)
+{
+    const uint64_t each = definition->count == COUNT_BOTH ? 2 : 1;
+    uint64_t meant = 0;
+
+    if (definition->count == COUNT_SINGLY || definition->count == COUNT_MENDED)
+        return DB_ANY_COUNT;
+    for (size_t i = 0; i < rows->count; i++)
+        meant += each * rows_meant(definition, row_at(rows, i));
+    return meant;
 }
 
 /* How many of the rows go into one packet, which the server has to take. */
@@ -643,8 +657,8 @@ static enum status check_count(struct db *db, const struct statement_definition 
 {
     uint64_t meant = 0;
 
-    for (size_t i = 0; definition->count == COUNT_ALL && i < rows->count; i++)
-        meant += mariadb_rows_meant(definition, row_at(rows, i));
+    if (definition->count == COUNT_ALL || definition->count == COUNT_BOTH)
+        meant = mariadb_meant(definition, rows);
     if (affected >= meant)
         return STATUS_OK;
     mariadb_note_own(db, "statement %s: %" PRIu64 " rows of %" PRIu64, definition->name, affected,

@@ -51,7 +51,9 @@ static const void *keep_values(struct arena *arena, const struct statement_defin
         const void *row;
 
         must(value->type != DB_STRING && value->type != DB_BYTES && value->type != DB_STRINGS);
-        if (value->type == DB_ROW) {
+        if (value->type == DB_SUBJECTS) { /* which are kept apart */
+            memset(at, 0, sizeof(list));
+        } else if (value->type == DB_ROW) {
             memcpy(&row, at, sizeof(row));
             row = keep_bytes(arena, row, row_tables[value->row].size);
             memcpy(at, &row, sizeof(row));
@@ -71,15 +73,39 @@ bool mariadb_tail_is_full(const struct db *db)
     return db->tail.count == TAIL_MOST;
 }
 
-enum status mariadb_tail_keep(struct db *db, const struct waiting_row *row)
+/* Whose rows a row of values writes or reads; a single id is given by its place. */
+static struct db_ids subjects_of(const struct db_member *subject, const char *values)
+{
+    struct db_ids ids;
+
+    if (subject->type == DB_ID)
+        return (struct db_ids){(const int64_t *)(const void *)(values + subject->offset), 1};
+    memcpy(&ids, values + subject->offset, sizeof(ids));
+    return ids;
+}
+
+static bool is_ordered(enum statement statement)
+{
+    for (size_t i = 0; i < KINDS; i++)
+        if (order[i] == statement)
+            return true;
+    return false;
+}
+
+enum status mariadb_tail_keep(struct db *db, enum statement statement, const struct value_rows *row,
+                              uint64_t meant)
 {
     struct tail *tail = &db->tail;
-    struct waiting_row kept = *row;
+    const struct statement_definition *definition = statement_definition(statement);
+    const struct db_member *subject = statement_subject(definition);
+    struct waiting_row kept = {.statement = statement, .meant = meant, .values_size = row->size};
 
     must(db->state.done != TRANSACTION_IDLE && !mariadb_tail_is_full(db));
-    kept.subjects = db_sorted_ids(tail->arena, row->subjects.items, row->subjects.count);
-    kept.values = keep_values(tail->arena, statement_definition(row->statement), row->values,
-                              row->values_size);
+    must(is_ordered(statement) && subject != NULL);
+    kept.values = keep_values(tail->arena, definition, row->values, row->size);
+    kept.subjects = subjects_of(subject, row->values);
+    kept.subjects.items = keep_bytes(tail->arena, kept.subjects.items,
+                                     kept.subjects.count * sizeof(kept.subjects.items[0]));
     if (kept.values == NULL || kept.subjects.items == NULL)
         return mariadb_lacks_memory(db);
     tail->rows[tail->count++] = kept;
@@ -163,20 +189,29 @@ static bool have_common(struct db_ids a, struct db_ids b)
     return i < a.count && j < b.count;
 }
 
-bool mariadb_tail_passes(struct db *db)
+static bool concerns_row(const struct waiting_row *row, const struct db_member *subject,
+                         struct db_ids ids)
 {
-    const bool is_passed_by = db->tail.is_passed_by;
-
-    db->tail.is_passed_by = false;
-    return is_passed_by;
+    return statement_subject(statement_definition(row->statement))->subject == subject->subject &&
+           have_common(row->subjects, ids);
 }
 
-void db_concerns_only(struct db *db, enum db_subject kind, struct db_ids ids)
+bool mariadb_tail_concerns(const struct db *db, enum statement statement,
+                           const struct value_rows *rows)
 {
-    struct tail *tail = &db->tail;
+    const struct tail *tail = &db->tail;
+    const struct db_member *subject = statement_subject(statement_definition(statement));
 
-    tail->is_passed_by = ids.items != NULL && ids.count > 0;
-    for (size_t i = 0; i < tail->count && tail->is_passed_by; i++)
-        if (tail->rows[i].subject == kind && have_common(tail->rows[i].subjects, ids))
-            tail->is_passed_by = false;
+    if (tail->count == 0 || subject == NULL)
+        return tail->count > 0;
+    for (size_t i = 0; i < rows->count; i++) {
+        struct db_ids ids = subjects_of(subject, (const char *)rows->values + i * rows->size);
+
+        if (ids.items == NULL || ids.count == 0)
+            return true;
+        for (size_t j = 0; j < tail->count; j++)
+            if (concerns_row(&tail->rows[j], subject, ids))
+                return true;
+    }
+    return false;
 }

@@ -43,7 +43,6 @@
 static void end_transaction(struct db *db, enum transaction_event event)
 {
     db->tail.part_from = 0;
-    db->tail.is_passed_by = false;
     mariadb_tail_forget(db, 0);
     mariadb_move(db, event);
 }
@@ -329,7 +328,6 @@ enum status db_part_begin(struct db *db)
 
     must(db->locks == LOCKS_NOT_WAITED_FOR);
     db->tail.part_from = db->tail.count;
-    db->tail.is_passed_by = false;
     if (db->state.part == PART_NONE)
         status = send_trace(db);
     if (status == STATUS_OK)
@@ -343,7 +341,6 @@ enum status db_part_undo(struct db *db)
 {
     enum status status;
 
-    db->tail.is_passed_by = false;
     if (!transaction_state_has_part(db->state))
         return STATUS_DB_RETRY;
     status = undo_to(db, UNDO_PART);

@@ -8,9 +8,9 @@
  *
  * Two kinds may be sent ahead. A query (db_query_ahead) whose rows are asked for later: they are
  * given to whoever asks the same with the same values, unless something was locked or written since
- * it was sent. And a statement that writes (db_run_ahead), where the caller goes on as if the rows
- * that are meant had been changed. Answers are read in the order in which the statements were sent,
- * at the latest before COMMIT is sent.
+ * it was sent. And a statement that writes (AHEAD and END of statements.def), where the caller goes
+ * on as if the rows that are meant had been changed. Answers are read in the order in which the
+ * statements were sent, at the latest before COMMIT is sent.
  *
  * If one of them is an error or tells of another number of rows, the command that reads it answers
  * DB_RETRY, nothing of the transaction can be committed, and until the next COMMIT this connection

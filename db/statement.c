@@ -46,11 +46,11 @@
                                                                                       \
         return &type;                                                                 \
     }
-#define ID(name)      {#name, DB_ID, offsetof(here, name), 0, ROW_COUNT},
-#define INTEGER(name) {#name, DB_INTEGER, offsetof(here, name), 0, ROW_COUNT},
-#define REAL(name)    {#name, DB_REAL, offsetof(here, name), 0, ROW_COUNT},
-#define STRING(name)  {#name, DB_STRING, offsetof(here, name), 0, ROW_COUNT},
-#define ROW(row)      {#row, DB_ROW, offsetof(here, row), 0, ROW_##row},
+#define ID(name)      {#name, DB_ID, offsetof(here, name), 0, ROW_COUNT, SUBJECT_ANY},
+#define INTEGER(name) {#name, DB_INTEGER, offsetof(here, name), 0, ROW_COUNT, SUBJECT_ANY},
+#define REAL(name)    {#name, DB_REAL, offsetof(here, name), 0, ROW_COUNT, SUBJECT_ANY},
+#define STRING(name)  {#name, DB_STRING, offsetof(here, name), 0, ROW_COUNT, SUBJECT_ANY},
+#define ROW(row)      {#row, DB_ROW, offsetof(here, row), 0, ROW_##row, SUBJECT_ANY},
 #include "db/every_statement.def"
 
 static const struct db_row_type *(*const row_types[])(void) = {
@@ -65,36 +65,49 @@ static const struct db_row_type *(*const row_types[])(void) = {
 #undef END_TABLE
 };
 
-#define DEFINITION(name_, rows_, count_, sql_, ...)                                           \
+#define DEFINITION(name_, rows_, count_, latest_, sql_, ...)                                  \
     static const struct statement_definition *define_##name_(void)                            \
     {                                                                                         \
         typedef struct name_##_values here;                                                   \
         static const struct db_member values[] = {__VA_ARGS__{.name = NULL}};                 \
-        static const struct statement_definition definition = {#name_, sql_, values, (rows_), \
-                                                               (count_)};                     \
+        static const struct statement_definition definition = {#name_,  sql_,     values,     \
+                                                               (rows_), (count_), (latest_)}; \
                                                                                               \
         (void)sizeof(here);                                                                   \
         return &definition;                                                                   \
     }
-#define STATEMENT(name, count, values, sql) DEFINITION(name, NULL, COUNT_##count, sql, values)
-#define QUERY(name, rows, values, sql)      DEFINITION(name, rows_##rows, COUNT_SINGLY, sql, values)
+#define STATEMENT(name, count, values, sql) \
+    DEFINITION(name, NULL, COUNT_##count, LATEST_NOW, sql, values)
+#define LATER(name, count, latest, values, sql) \
+    DEFINITION(name, NULL, COUNT_##count, LATEST_##latest, sql, values)
+#define QUERY(name, rows, values, sql) \
+    DEFINITION(name, rows_##rows, COUNT_SINGLY, LATEST_NOW, sql, values)
 #define NONE
-#define ID(name)                {#name, DB_ID, offsetof(here, name), 0, ROW_COUNT},
-#define INTEGER(name)           {#name, DB_INTEGER, offsetof(here, name), 0, ROW_COUNT},
-#define REAL(name)              {#name, DB_REAL, offsetof(here, name), 0, ROW_COUNT},
-#define STRING(name)            {#name, DB_STRING, offsetof(here, name), DB_TEXT_MOST, ROW_COUNT},
-#define LONG_STRING(name, most) {#name, DB_STRING, offsetof(here, name), most, ROW_COUNT},
-#define BYTES(name, most)       {#name, DB_BYTES, offsetof(here, name), most, ROW_COUNT},
-#define IDS(name)               {#name, DB_IDS, offsetof(here, name), 0, ROW_COUNT},
-#define RISING_IDS(name)        {#name, DB_RISING_IDS, offsetof(here, name), 0, ROW_COUNT},
-#define STRINGS(name)           {#name, DB_STRINGS, offsetof(here, name), 0, ROW_COUNT},
-#define BYTE_STRINGS(name)      {#name, DB_BYTE_STRINGS, offsetof(here, name), 0, ROW_COUNT},
-#define ROW(row)                {#row, DB_ROW, offsetof(here, row), 0, ROW_##row},
+#define ID(name)      {#name, DB_ID, offsetof(here, name), 0, ROW_COUNT, SUBJECT_ANY},
+#define INTEGER(name) {#name, DB_INTEGER, offsetof(here, name), 0, ROW_COUNT, SUBJECT_ANY},
+#define REAL(name)    {#name, DB_REAL, offsetof(here, name), 0, ROW_COUNT, SUBJECT_ANY},
+#define STRING(name)  {#name, DB_STRING, offsetof(here, name), DB_TEXT_MOST, ROW_COUNT, SUBJECT_ANY},
+#define LONG_STRING(name, most) \
+    {#name, DB_STRING, offsetof(here, name), most, ROW_COUNT, SUBJECT_ANY},
+#define BYTES(name, most) {#name, DB_BYTES, offsetof(here, name), most, ROW_COUNT, SUBJECT_ANY},
+#define IDS(name)         {#name, DB_IDS, offsetof(here, name), 0, ROW_COUNT, SUBJECT_ANY},
+#define RISING_IDS(name)  {#name, DB_RISING_IDS, offsetof(here, name), 0, ROW_COUNT, SUBJECT_ANY},
+#define HOST(name)        {#name, DB_ID, offsetof(here, name), 0, ROW_COUNT, SUBJECT_HOST},
+#define HOSTS(name)       {#name, DB_RISING_IDS, offsetof(here, name), 0, ROW_COUNT, SUBJECT_HOST},
+#define WORKUNITS(name) \
+    {#name, DB_RISING_IDS, offsetof(here, name), 0, ROW_COUNT, SUBJECT_WORKUNIT},
+#define OF_WORKUNITS(name) \
+    {#name, DB_SUBJECTS, offsetof(here, name), 0, ROW_COUNT, SUBJECT_WORKUNIT},
+#define STRINGS(name) {#name, DB_STRINGS, offsetof(here, name), 0, ROW_COUNT, SUBJECT_ANY},
+#define BYTE_STRINGS(name) \
+    {#name, DB_BYTE_STRINGS, offsetof(here, name), 0, ROW_COUNT, SUBJECT_ANY},
+#define ROW(row) {#row, DB_ROW, offsetof(here, row), 0, ROW_##row, SUBJECT_ANY},
 #include "db/every_statement.def"
 
 static const struct statement_definition *(*const definitions[STATEMENT_COUNT])(void) = {
-#define STATEMENT(name, count, values, sql) [STATEMENT_##name] = define_##name,
-#define QUERY(name, rows, values, sql)      [STATEMENT_##name] = define_##name,
+#define STATEMENT(name, count, values, sql)     [STATEMENT_##name] = define_##name,
+#define LATER(name, count, latest, values, sql) [STATEMENT_##name] = define_##name,
+#define QUERY(name, rows, values, sql)          [STATEMENT_##name] = define_##name,
 #include "db/every_statement.def"
 };
 
@@ -128,6 +141,14 @@ const struct db_member *statement_list(const struct statement_definition *defini
 {
     for (const struct db_member *value = definition->values; value->name != NULL; value++)
         if (db_type_is_list(value->type))
+            return value;
+    return NULL;
+}
+
+const struct db_member *statement_subject(const struct statement_definition *definition)
+{
+    for (const struct db_member *value = definition->values; value->name != NULL; value++)
+        if (value->subject != SUBJECT_ANY)
             return value;
     return NULL;
 }
@@ -241,6 +262,8 @@ static enum status add_value(struct expansion *x, const char *at, size_t length)
         return mistake(x, at - 1, length + 1, "no such value is declared");
     if (value->type == DB_ROW)
         return mistake(x, at - 1, length + 1, "is a row, for {set}");
+    if (value->type == DB_SUBJECTS)
+        return mistake(x, at - 1, length + 1, "is no part of the SQL");
     is_list = db_type_is_list(value->type);
     for (size_t i = 0; status == STATUS_OK && i < (is_list ? x->list_size : 1); i++) {
         if (i > 0)
@@ -511,7 +534,7 @@ static enum status check_values(struct expansion *x)
     for (size_t i = 0; values[i].name != NULL; i++) {
         if (i == VALUES_MOST)
             return mistake(x, values[i].name, strlen(values[i].name), "too many values");
-        if (!x->is_used[i])
+        if (!x->is_used[i] && values[i].type != DB_SUBJECTS)
             return mistake(x, values[i].name, strlen(values[i].name), "the value is not used");
     }
     return STATUS_OK;

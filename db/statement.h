@@ -23,11 +23,14 @@ enum db_type {
     DB_STRING,
     DB_BYTES,
     DB_ROW,
-    DB_IDS, /* from here on lists */
+    DB_SUBJECTS, /* no part of the SQL */
+    DB_IDS,      /* from here on lists */
     DB_RISING_IDS,
     DB_STRINGS,
     DB_BYTE_STRINGS
 };
+/* Whose rows a statement touches, as one of its values says. */
+enum statement_subject { SUBJECT_ANY, SUBJECT_HOST, SUBJECT_WORKUNIT };
 /* A value of a statement, or a column of a row. */
 struct db_member {
     const char *name; /* NULL: behind the last */
@@ -35,6 +38,7 @@ struct db_member {
     size_t offset; /* in the struct */
     size_t most;   /* bytes that a text keeps; 0: all */
     enum row_kind row;
+    enum statement_subject subject;
 };
 /* A ROWS, or a TABLE of columns.def as a row that has nothing else. */
 struct db_row_type {
@@ -42,18 +46,22 @@ struct db_row_type {
     const struct db_member *columns;
     size_t size;
 };
-/* COUNT of statements.def. */
-enum statement_count { COUNT_ALL, COUNT_ASKED, COUNT_SINGLY, COUNT_MENDED };
+/* COUNT and LATEST of statements.def. */
+enum statement_count { COUNT_ALL, COUNT_BOTH, COUNT_ASKED, COUNT_SINGLY, COUNT_MENDED };
+enum statement_latest { LATEST_NOW, LATEST_AHEAD, LATEST_END };
 struct statement_definition {
     const char *name, *sql;
     const struct db_member *values;
     const struct db_row_type *(*rows)(void); /* NULL: it gives none */
     enum statement_count count;
+    enum statement_latest latest;
 };
 const struct statement_definition *statement_definition(enum statement statement);
 bool db_type_is_list(enum db_type type);
 /* NULL: the statement has no list. */
 const struct db_member *statement_list(const struct statement_definition *definition);
+/* The value that says whose rows the statement touches. NULL: anybody's. */
+const struct db_member *statement_subject(const struct statement_definition *definition);
 
 /* --- written out --------------------------------------------------------------------------- */
 

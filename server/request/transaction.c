@@ -124,8 +124,9 @@ static const struct host_row *contact_of(const struct request *request)
 static enum outcome commit(struct request *request)
 {
     uint64_t begun = clock_ns();
-    enum status status = db_host_commit(request->db, request->visit.host.id, request->token,
-                                        (int64_t)request->now, contact_of(request));
+    enum status status =
+        db_host_commit(request->db, request->visit.host.id, request->token, (int64_t)request->now,
+                       contact_of(request), request->visit.has_guard);
     enum outcome outcome = OUTCOME_COMMITTED;
 
     if (status == STATUS_DB_UNKNOWN) {

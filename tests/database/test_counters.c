@@ -129,12 +129,17 @@ static void set_values(const struct statement_definition *definition, unsigned e
         const struct {
             const void *from;
             size_t size;
-        } sources[] = {
-            [DB_ID] = {&key, sizeof(key)},          [DB_INTEGER] = {&integer, sizeof(integer)},
-            [DB_REAL] = {&real, sizeof(real)},      [DB_STRING] = {&text, sizeof(text)},
-            [DB_BYTES] = {&text, sizeof(text)},     [DB_ROW] = {(const void *)&row, sizeof(row)},
-            [DB_IDS] = {&ids, sizeof(ids)},         [DB_RISING_IDS] = {&ids, sizeof(ids)},
-            [DB_STRINGS] = {&texts, sizeof(texts)}, [DB_BYTE_STRINGS] = {&texts, sizeof(texts)}};
+        } sources[] = {[DB_ID] = {&key, sizeof(key)},
+                       [DB_INTEGER] = {&integer, sizeof(integer)},
+                       [DB_REAL] = {&real, sizeof(real)},
+                       [DB_STRING] = {&text, sizeof(text)},
+                       [DB_BYTES] = {&text, sizeof(text)},
+                       [DB_ROW] = {(const void *)&row, sizeof(row)},
+                       [DB_SUBJECTS] = {&ids, sizeof(ids)},
+                       [DB_IDS] = {&ids, sizeof(ids)},
+                       [DB_RISING_IDS] = {&ids, sizeof(ids)},
+                       [DB_STRINGS] = {&texts, sizeof(texts)},
+                       [DB_BYTE_STRINGS] = {&texts, sizeof(texts)}};
 
         assert_true(value->offset + sources[value->type].size <= VALUES_BYTES);
         memcpy(at + value->offset, sources[value->type].from, sources[value->type].size);
@@ -174,7 +179,7 @@ static enum status run(struct test_fixture *fixture, enum statement statement, c
     enum status status;
 
     if (definition->rows == NULL)
-        return db_run(fixture->db, statement, values, ret_count);
+        return db_run(fixture->db, statement, values, VALUES_BYTES, 1, ret_count);
     status = db_query(fixture->db, statement, values, DB_QUERY_BYTES, fixture->arena, &rows);
     assert_true(definition->rows()->size <= sizeof(row));
     while (status == STATUS_OK && db_rows_next(&rows, row))

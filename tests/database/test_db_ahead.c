@@ -80,7 +80,7 @@ static enum status commit_host(void)
 {
     static uint64_t token;
 
-    return db_host_commit(server.db, HOST, ++token, NOW, NULL);
+    return db_host_commit(server.db, HOST, ++token, NOW, NULL, true);
 }
 
 static void begin_scene(void)

@@ -15,8 +15,9 @@ enum { ROWS = 50000, ROWS_MOST = ROWS / 5 };
 static const enum statement asked[] = {
 #define ROWS(name, columns, sql)
 #define FRAGMENT(name, sql)
-#define STATEMENT(name, count, values, sql) STATEMENT_##name,
-#define QUERY(name, rows, values, sql)      STATEMENT_##name,
+#define STATEMENT(name, count, values, sql)     STATEMENT_##name,
+#define LATER(name, count, latest, values, sql) STATEMENT_##name,
+#define QUERY(name, rows, values, sql)          STATEMENT_##name,
 #include "db/statements.def"
 #undef ROWS
 #undef FRAGMENT

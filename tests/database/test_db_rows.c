@@ -171,13 +171,14 @@ static void change(struct host_row *host, const struct row_column *column)
 
 /* As a request does it. */
 static void save(struct db *db, const struct host_row *was, const struct host_row *host,
-                 uint64_t token)
+                 uint64_t token, bool has_guard)
 {
     bool waits = db_host_says_the_same(was, host);
 
     if (!waits)
         assert_status(STATUS_OK, db_host_save(db, host));
-    assert_status(STATUS_OK, db_host_commit(db, host->id, token, NOW, waits ? host : NULL));
+    assert_status(STATUS_OK,
+                  db_host_commit(db, host->id, token, NOW, waits ? host : NULL, has_guard));
 }
 
 /* The first contact makes the guard row, the next ones are one statement with it; also where a
@@ -185,7 +186,7 @@ static void save(struct db *db, const struct host_row *was, const struct host_ro
 static void a_contact_goes_with_the_guard_row(void **state)
 {
     struct test_fixture *f = *state;
-    static const uint64_t statements[] = {4, 2, 2}; /* COMMIT among them */
+    static const uint64_t statements[] = {3, 2, 2}; /* COMMIT among them */
     struct host_row was = a_host(), host, other = a_host();
 
     assert_status(STATUS_OK, db_host_insert(f->db, &other, &other.id));
@@ -201,7 +202,7 @@ static void a_contact_goes_with_the_guard_row(void **state)
         host.rpc_seqno++;
         host.d_free = 5e9 + turn;
         db_count_reset(f->db);
-        save(f->db, &was, &host, 90 + (uint64_t)turn);
+        save(f->db, &was, &host, 90 + (uint64_t)turn, turn > 0);
         assert_i64((int64_t)db_count(f->db).statements, (int64_t)statements[turn]);
         assert_status(STATUS_OK, db_host_token(f->db, host.id, &token));
         assert_i64((int64_t)token, 90 + turn);
@@ -214,12 +215,40 @@ static void a_contact_goes_with_the_guard_row(void **state)
     assert_i64(was.rpc_seqno, other.rpc_seqno);
 }
 
+/* Whoever takes it for there is told, whether answers are waited for or not; nothing is kept. */
+static void a_guard_row_that_is_gone_costs_the_attempt(void **state)
+{
+    struct test_fixture *f = *state;
+    struct host_row host = a_host();
+
+    assert_status(STATUS_OK, db_host_insert(f->db, &host, &host.id));
+    assert_status(STATUS_OK, db_commit(f->db));
+    host.rpc_seqno++;
+    for (int ahead = 0; ahead <= 1; ahead++) {
+        struct host_row found;
+
+        db_send_ahead(f->db, ahead != 0);
+        assert_status(STATUS_OK, db_host_lock(f->db, f->arena, host.id, &found));
+        assert_status(STATUS_DB_RETRY, db_host_commit(f->db, host.id, 5, NOW, &host, true));
+        assert_status(STATUS_OK, db_rollback(f->db));
+        assert_i64(test_sql_integer(f->database, "SELECT COUNT(*) FROM qm_host"), 0);
+        assert_i64(test_sql_integer(f->database, "SELECT rpc_seqno FROM host WHERE id = %lld",
+                                    (long long)host.id),
+                   host.rpc_seqno - 1);
+    }
+    assert_status(STATUS_OK, db_host_lock(f->db, f->arena, host.id, &(struct host_row){0}));
+    assert_status(STATUS_OK, db_host_commit(f->db, host.id, 5, NOW, &host, false));
+    assert_i64(test_sql_integer(f->database, "SELECT token FROM qm_host"), 5);
+    test_sql(f->database, "DELETE FROM qm_host");
+}
+
 /* Each column alone: those of a contact, and those that call for the whole row. */
 static void whatever_changes_is_saved(void **state)
 {
     struct test_fixture *f = *state;
     const struct row_table *table = &row_tables[ROW_host];
     struct host_row was = a_host(), host, read;
+    bool has_guard = false;
     size_t saved = 0;
 
     assert_status(STATUS_OK, db_host_insert(f->db, &was, &was.id));
@@ -234,7 +263,8 @@ static void whatever_changes_is_saved(void **state)
         host = was;
         change(&host, column);
         assert_false(row_is_equal(table, &was, &host));
-        save(f->db, &was, &host, i);
+        save(f->db, &was, &host, i, has_guard);
+        has_guard = true;
         assert_status(STATUS_OK, db_host_lock(f->db, f->arena, was.id, &read));
         if (!row_is_equal(table, &host, &read))
             fail_msg("%s alone was not saved", column->name);
@@ -906,11 +936,11 @@ static void a_version_that_cannot_be_sent_is_none(void **state)
 #define CASES_OF_BOTH                                                                              \
     CASE(a_host_is_inserted_and_read_back), CASE(an_update_leaves_what_others_write),              \
         CASE(whatever_changes_is_saved), CASE(the_newest_host_is_found),                           \
-        CASE(a_contact_goes_with_the_guard_row), CASE(a_token_is_kept_only_by_commit),             \
-        CASE(a_user_comes_with_the_team), CASE(a_key_is_compared_byte_by_byte),                    \
-        CASE(owners_come_in_the_order_asked_for), CASE(version_statistics_change_relatively),      \
-        CASE(messages_are_kept_and_handed_out_once), CASE(booking_five_takes_two_statements),      \
-        CASE(only_rows_that_await_a_report_are_booked),                                            \
+        CASE(a_guard_row_that_is_gone_costs_the_attempt), CASE(a_token_is_kept_only_by_commit),    \
+        CASE(a_contact_goes_with_the_guard_row), CASE(a_user_comes_with_the_team),                 \
+        CASE(a_key_is_compared_byte_by_byte), CASE(owners_come_in_the_order_asked_for),            \
+        CASE(version_statistics_change_relatively), CASE(messages_are_kept_and_handed_out_once),   \
+        CASE(booking_five_takes_two_statements), CASE(only_rows_that_await_a_report_are_booked),   \
         CASE(what_was_booked_before_is_not_taken_for_new),                                         \
         CASE(numbers_that_no_column_holds_cost_nothing), CASE(results_are_found_by_name_in_parts), \
         CASE(jobs_in_progress_come_oldest_first),                                                  \

@@ -128,7 +128,7 @@ static enum status commits(void)
 
 static enum status commits_host(void)
 {
-    return db_host_commit(server.db, 3, 1, NOW, NULL);
+    return db_host_commit(server.db, 3, 1, NOW, NULL, true);
 }
 
 static enum status rolls_back(void)

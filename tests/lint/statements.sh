@@ -42,7 +42,7 @@ awk '
     {
         split(row, words, /[(,] */)
         name = words[2]
-        while (match(row, /(ID|INTEGER|REAL|STRING|BYTES|IDS|STRINGS|ROW)\([a-z_0-9]+/)) {
+        while (match(row, /(ID|INTEGER|REAL|STRING|BYTES|IDS|STRINGS|ROW|HOST|HOSTS|WORKUNITS)\([a-z_0-9]+/)) {
             values = substr(row, RSTART, RLENGTH)
             sub(/^[A-Z]+\(/, "", values)
             declared[name] = declared[name] " " values
@@ -61,13 +61,13 @@ awk '
     }
     END {
         rest = plain(tables)
-        while (match(rest, /(STATEMENT|QUERY)\([a-z_0-9]+,/)) {
+        while (match(rest, /(STATEMENT|LATER|QUERY)\([a-z_0-9]+,/)) {
             rest = substr(rest, RSTART)
             declare(bracketed(substr(rest, 1, 4000)))
             rest = substr(rest, 2)
         }
         rest = plain(code)
-        while (match(rest, /DB_(RUN|RUN_AHEAD|RUN_BULK|RUN_BULK_AHEAD|QUERY|QUERY_AHEAD|ONE|ALL)\([ \n]*db,[ \n]*[a-z_0-9]+|struct [a-z_0-9]+_values\)\{/)) {
+        while (match(rest, /DB_(RUN|RUN_BULK|QUERY|QUERY_AHEAD|ONE|ALL)\([ \n]*db,[ \n]*[a-z_0-9]+|struct [a-z_0-9]+_values\)\{/)) {
             name = substr(rest, RSTART, RLENGTH)
             rest = substr(rest, RSTART)
             is_bulk = name ~ /^DB_RUN_BULK/

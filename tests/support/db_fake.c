@@ -138,7 +138,7 @@ enum status db_commit(struct db *db)
 }
 
 enum status db_host_commit(struct db *db, int64_t hostid, uint64_t token, int64_t now,
-                           const struct host_row *contact)
+                           const struct host_row *contact, bool has_guard)
 {
     db_fake.saves_contact = contact != NULL;
     return db_commit(db);

@@ -82,9 +82,9 @@ static enum next walk_once(struct request *request)
         if (next != NEXT_STEP)
             return next;
     }
-    status =
-        db_host_commit(request->db, request->visit.host.id, request->token, (int64_t)request->now,
-                       request->visit.contact_waits ? &request->visit.host : NULL);
+    status = db_host_commit(
+        request->db, request->visit.host.id, request->token, (int64_t)request->now,
+        request->visit.contact_waits ? &request->visit.host : NULL, request->visit.has_guard);
     return status == STATUS_OK ? NEXT_STEP : request_failed(request, status, "commit");
 }
 

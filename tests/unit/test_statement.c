@@ -20,20 +20,21 @@ struct two_columns_row {
 };
 
 static const struct db_member values[] = {
-    {"hostid", DB_ID, offsetof(struct two_values, hostid), 0, ROW_COUNT},
-    {"now", DB_INTEGER, offsetof(struct two_values, now), 0, ROW_COUNT},
+    {"hostid", DB_ID, offsetof(struct two_values, hostid), 0, ROW_COUNT, SUBJECT_ANY},
+    {"now", DB_INTEGER, offsetof(struct two_values, now), 0, ROW_COUNT, SUBJECT_ANY},
     {.name = NULL}};
 static const struct db_member values_with_list[] = {
-    {"hostid", DB_ID, offsetof(struct two_values, hostid), 0, ROW_COUNT},
-    {"ids", DB_IDS, offsetof(struct two_values, ids), 0, ROW_COUNT},
+    {"hostid", DB_ID, offsetof(struct two_values, hostid), 0, ROW_COUNT, SUBJECT_ANY},
+    {"ids", DB_IDS, offsetof(struct two_values, ids), 0, ROW_COUNT, SUBJECT_ANY},
     {.name = NULL}};
 
 static const struct db_row_type *two_columns(void)
 {
     static const struct db_member columns[] = {
-        {"sent_time", DB_INTEGER, offsetof(struct two_columns_row, sent_time), 0, ROW_COUNT},
+        {"sent_time", DB_INTEGER, offsetof(struct two_columns_row, sent_time), 0, ROW_COUNT,
+         SUBJECT_ANY},
         {"report_deadline", DB_INTEGER, offsetof(struct two_columns_row, report_deadline), 0,
-         ROW_COUNT},
+         ROW_COUNT, SUBJECT_ANY},
         {.name = NULL}};
     static const struct db_row_type type = {"two_columns", "", columns,
                                             sizeof(struct two_columns_row)};
@@ -43,7 +44,8 @@ static const struct db_row_type *two_columns(void)
 
 static void assert_mistake(const char *sql, const char *words)
 {
-    const struct statement_definition definition = {"tried", sql, values, NULL, COUNT_ALL};
+    const struct statement_definition definition = {"tried", sql,       values,
+                                                    NULL,    COUNT_ALL, LATEST_NOW};
     struct statement_text text;
     struct failure failure = {0};
 
@@ -58,7 +60,10 @@ static void values_go_where_their_names_stand(void **state)
     const struct statement_definition definition = {
         "tried",
         "UPDATE result SET sent_time = :now WHERE hostid = :hostid AND received_time < :now",
-        values, NULL, COUNT_ALL};
+        values,
+        NULL,
+        COUNT_ALL,
+        LATEST_NOW};
     struct statement_text text;
 
     (void)state;
@@ -75,8 +80,9 @@ static void values_go_where_their_names_stand(void **state)
 static void a_list_is_as_long_as_it_is_written_for(void **state)
 {
     const struct statement_definition definition = {
-        "tried", "DELETE FROM result WHERE id IN (:ids) AND hostid = :hostid", values_with_list,
-        NULL, COUNT_ALL};
+        "tried",          "DELETE FROM result WHERE id IN (:ids) AND hostid = :hostid",
+        values_with_list, NULL,
+        COUNT_ALL,        LATEST_NOW};
     struct statement_text text;
 
     (void)state;
@@ -104,8 +110,9 @@ static void mistakes_with_values_are_found(void **state)
 static void values_of_what_is_left_out_are_used(void **state)
 {
     const struct statement_definition definition = {
-        "tried", "UPDATE host SET x = :hostid{if host.misc|, misc = :now}", values, NULL,
-        COUNT_ALL};
+        "tried",   "UPDATE host SET x = :hostid{if host.misc|, misc = :now}",
+        values,    NULL,
+        COUNT_ALL, LATEST_NOW};
     const struct actual_columns nothing = {.items = NULL};
     struct statement_text text;
 
@@ -118,8 +125,8 @@ static void values_of_what_is_left_out_are_used(void **state)
 static enum status check(const struct given_column *given, size_t count, struct failure *failure)
 {
     static const struct db_member none[] = {{.name = NULL}};
-    const struct statement_definition definition = {"tried", "SELECT 1, 2", none, two_columns,
-                                                    COUNT_SINGLY};
+    const struct statement_definition definition = {"tried",     "SELECT 1, 2", none,
+                                                    two_columns, COUNT_SINGLY,  LATEST_NOW};
     struct statement_text text;
     enum status status = statement_write(&definition, 1, NULL, &text, failure);
 
