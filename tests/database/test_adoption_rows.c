@@ -169,7 +169,7 @@ static void our_own_tables_may_be_missing(void **state)
     assert_i64(version, 3);
     db_close(db);
     test_sql(database, "DROP TABLE qm_schema, qm_host, qm_workunit, qm_duty, qm_server,"
-                       " qm_connection, assignment; ALTER TABLE user ENGINE=MyISAM;"
+                       " qm_connection, qm_lease, assignment; ALTER TABLE user ENGINE=MyISAM;"
                        "ALTER TABLE team ENGINE=MyISAM; CREATE TRIGGER beside AFTER UPDATE ON host"
                        " FOR EACH ROW SET @a = 1;"
                        "CREATE TABLE forum (id INT) ENGINE=MyISAM; CREATE TRIGGER theirs BEFORE"

@@ -133,7 +133,7 @@ claim "a command is told of its job, not of another one" grep -qxF "<70><job 70>
 
 # --- what takes long is heard of at a terminal, and only there
 rows "DELETE FROM workunit; DELETE FROM result"
-for i in {80..84}; do add_job "$i" 0 fine; done
+for i in {80..85}; do add_job "$i" 0 fine; done
 script -qec "$(printf '%q ' "$QM_BINARY_DIR/qmctl" --project "$project" transition --now "$now" --limit 3 --assimilate 'sleep 1.1 #')" \
     /dev/null </dev/null >"$work/terminal.log" &
 at_terminal=$!
@@ -177,6 +177,9 @@ claim "the command runs" test -n "$command_pid"
 claim "killed, qmctl takes it along" within 5 ended "$command_pid"
 [ -z "$command_pid" ] || kill -KILL -- "-$command_pid" 2>/dev/null # what it had started
 claim "and the job is not marked" test "$(job 10 assimilate_state)" = 1
+assimilate
+claim "for a minute it is left to whoever was killed" counted assimilated 0
+rows "UPDATE qm_lease SET valid_until = 0"
 printf 'fine' >"$uploads/result_10 0"
 assimilate
 claim "and is given on again" counted assimilated 1

@@ -68,6 +68,7 @@ for _ in $(seq 12); do
     sleep "0.$((RANDOM % 3))$((RANDOM % 10))"
     kill -KILL "$pid" 2>/dev/null && kills=$((kills + 1))
     wait "$pid" 2>/dev/null
+    rows "UPDATE qm_lease SET valid_until = 0" # a minute goes by
 done
 say "killed $kills times, $(rows "SELECT COUNT(*) FROM workunit") jobs left"
 {

@@ -250,6 +250,7 @@ while [ "$left" -gt 0 ] && [ "$kills" -lt 30 ]; do
     sleep "0.$((RANDOM % 3))$((RANDOM % 10))"
     kill -KILL "$killed_pid" 2>/dev/null && kills=$((kills + 1))
     wait "$killed_pid" 2>/dev/null
+    rows "UPDATE qm_lease SET valid_until = 0" # a minute goes by
     left=$(rows "SELECT COUNT(*) FROM workunit WHERE id >= 1000 AND need_validate = 1")
 done
 validate --trust

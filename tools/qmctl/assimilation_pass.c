@@ -11,6 +11,8 @@
 #include "server/base/random.h"
 #include "server/submit/output_files.h"
 #include "tools/qmctl/command_run.h"
+#include "tools/qmctl/ending.h"
+#include "tools/qmctl/pass_lease.h"
 #include "tools/qmctl/pass_parts.h"
 #include "tools/qmctl/progress_line.h"
 #include "tools/qmctl/upload_folder.h"
@@ -20,7 +22,11 @@
 
 #include "server/base/banned.h"
 
-enum { PART_JOBS = 256, VARIABLES = 7 };
+enum {
+    PART_JOBS = 8, /* taken together: a command may take minutes for each */
+    PAGE_JOBS = 256,
+    VARIABLES = 7
+};
 #define PART_BYTES ((size_t)1 << 30)
 
 struct assimilation {
@@ -31,8 +37,10 @@ struct assimilation {
     struct complaints complaints;
     const struct app_row *app;
     struct arena *arena; /* of one job */
+    struct pass_lease *lease;
     struct failure_row row;
-    int64_t left; /* jobs that may still be given on */
+    int64_t after; /* the last that was looked at */
+    int64_t left;  /* jobs that may still be given on */
 };
 
 /* --- failures -----------------------------------------------------------------------------------
@@ -144,10 +152,12 @@ static enum status save(void *subject)
     const struct saving *saving = subject;
     struct db *db = saving->assimilation->session->db;
     int64_t now = saving->assimilation->settings->now;
-    enum status status = db_assimilation_save(
-        db, saving->job->id, saving->is_done ? ASSIMILATE_DONE : ASSIMILATE_INIT,
-        error_bits_of(saving->job), saving->is_done ? now : now + TRANSITION_PUT_OFF);
+    enum status status = pass_lease_check(saving->assimilation->lease);
 
+    if (status == STATUS_OK)
+        status = db_assimilation_save(
+            db, saving->job->id, saving->is_done ? ASSIMILATE_DONE : ASSIMILATE_INIT,
+            error_bits_of(saving->job), saving->is_done ? now : now + TRANSITION_PUT_OFF);
     return status == STATUS_OK ? db_commit(db) : status;
 }
 
@@ -172,6 +182,8 @@ static enum status assimilate(struct assimilation *assimilation, int64_t id)
     if (status != STATUS_OK)
         return status == STATUS_NOT_FOUND ? STATUS_OK : status;
     if (give_on(assimilation, &job, &found, &why) != STATUS_OK) {
+        if (ending_is_wanted())
+            return STATUS_OK; /* it was not the command that failed */
         note_failure(assimilation, &job, why.text);
         assimilation->row.seconds += clock_seconds() - begun;
         return STATUS_OK;
@@ -182,55 +194,108 @@ static enum status assimilate(struct assimilation *assimilation, int64_t id)
     assimilation->counts->assimilated += status == STATUS_OK && found == COMMAND_YES;
     assimilation->counts->deferred += status == STATUS_OK && found != COMMAND_YES;
     progress(assimilation->session, "jobs assimilated", assimilation->counts->assimilated);
-    return status;
+    return status == STATUS_NOT_FOUND ? STATUS_OK : status; /* others have it */
 }
 
 /* --- all ----------------------------------------------------------------------------------------
  */
 
-/* Those of the app behind *after, until too many fail: *after is then the last that was tried. */
-static enum status assimilate_some(struct assimilation *assimilation, int64_t appid, int64_t *after)
+/* Keeps the first of those that have not failed lately, `most` at most. */
+static size_t pass_over_failures(const struct assimilation *assimilation, const int64_t *found,
+                                 size_t found_count, int64_t *ret_ids, size_t most)
 {
-    struct db *db = assimilation->session->db;
+    size_t count = 0;
+
+    for (size_t i = 0; i < found_count && count < most; i++)
+        if (!has_failed(assimilation->failures, found[i]))
+            ret_ids[count++] = found[i];
+    return count;
+}
+
+static enum status find_due(void *subject, int64_t *ret_ids, size_t most, size_t *ret_count)
+{
+    const struct assimilation *assimilation = subject;
+    int64_t found[PAGE_JOBS], after = assimilation->after;
+    size_t found_count;
+    enum status status;
+
+    do {
+        status = db_assimilation_due(assimilation->session->db, assimilation->app->id, after, found,
+                                     PAGE_JOBS, &found_count);
+        if (status != STATUS_OK)
+            return status;
+        *ret_count = pass_over_failures(assimilation, found, found_count, ret_ids, most);
+        after = found_count > 0 ? found[found_count - 1] : after;
+    } while (*ret_count == 0 && found_count == PAGE_JOBS);
+    return status;
+}
+
+/* Of those that were taken. */
+static enum status assimilate_taken(struct assimilation *assimilation, const int64_t *ids,
+                                    size_t count)
+{
+    enum status status = STATUS_OK;
+
+    for (size_t i = 0;
+         status == STATUS_OK && i < count && assimilation->left > 0 &&
+         !failure_row_ends_pass(&assimilation->row) && pass_lease_is_held(assimilation->lease);
+         i++) {
+        assimilation->after = ids[i];
+        status = assimilate(assimilation, ids[i]);
+        assimilation->left--;
+    }
+    return status;
+}
+
+/* Those of the app behind assimilation->after, until too many fail. */
+static enum status assimilate_some(struct assimilation *assimilation)
+{
     int64_t ids[PART_JOBS];
     size_t count;
     enum status status;
 
     assimilation->row = (struct failure_row){0};
     do {
-        status = db_assimilation_due(db, appid, *after, ids, PART_JOBS, &count);
-        (void)db_end(db);
-        for (size_t i = 0; status == STATUS_OK && i < count; i++) {
-            if (assimilation->left <= 0 || failure_row_ends_pass(&assimilation->row))
-                return STATUS_OK;
-            *after = ids[i];
-            if (has_failed(assimilation->failures, ids[i]))
-                continue;
-            status = assimilate(assimilation, ids[i]);
-            assimilation->left--;
-        }
-    } while (status == STATUS_OK && count == PART_JOBS);
+        size_t most = assimilation->left < PART_JOBS ? (size_t)assimilation->left : PART_JOBS;
+
+        status = pass_lease_take(assimilation->lease, find_due, assimilation, ids, most, &count);
+        if (status == STATUS_OK)
+            status = assimilate_taken(assimilation, ids, count);
+    } while (status == STATUS_OK && count > 0 && assimilation->left > 0 &&
+             !failure_row_ends_pass(&assimilation->row));
     return status;
+}
+
+/* Goes on once at a place that is drawn, where it was too many that failed. */
+static enum status assimilate_all(struct assimilation *assimilation)
+{
+    struct db *db = assimilation->session->db;
+    int64_t last = 0;
+    enum status status = assimilate_some(assimilation);
+
+    if (status != STATUS_OK || !failure_row_ends_pass(&assimilation->row))
+        return status;
+    status = db_assimilation_last(db, assimilation->app->id, &last);
+    (void)db_end(db);
+    if (status == STATUS_OK && last > assimilation->after) {
+        assimilation->after += (int64_t)(random_u64() % (uint64_t)(last - assimilation->after));
+        status = assimilate_some(assimilation);
+    }
+    return status == STATUS_NOT_FOUND ? STATUS_OK : status;
 }
 
 static enum status assimilate_app(void *subject, const struct app_row *app)
 {
     struct assimilation *assimilation = subject;
-    struct db *db = assimilation->session->db;
-    int64_t after = 0, last = 0;
-    enum status status;
+    enum status status = STATUS_NO_MEMORY;
 
     assimilation->app = app;
-    status = assimilate_some(assimilation, app->id, &after);
-    if (status != STATUS_OK || !failure_row_ends_pass(&assimilation->row))
-        return status;
-    status = db_assimilation_last(db, app->id, &last);
-    (void)db_end(db);
-    if (status == STATUS_OK && last > after) {
-        after += (int64_t)(random_u64() % (uint64_t)(last - after));
-        status = assimilate_some(assimilation, app->id, &after);
-    }
-    return status == STATUS_NOT_FOUND ? STATUS_OK : status;
+    assimilation->after = 0;
+    assimilation->lease = pass_lease_create(assimilation->session, "assimilation", app->id);
+    if (assimilation->lease != NULL)
+        status = assimilate_all(assimilation);
+    pass_lease_destroy(assimilation->lease);
+    return status;
 }
 
 enum status assimilation_pass(struct session *session,

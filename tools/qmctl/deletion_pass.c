@@ -8,10 +8,12 @@
 
 #include "config/config.h"
 #include "db/file_deletion.h"
+#include "db/lease.h"
 #include "server/base/arena.h"
 #include "server/base/clock.h"
 #include "server/submit/inputs_lock.h"
 #include "server/submit/output_files.h"
+#include "tools/qmctl/pass_lease.h"
 #include "tools/qmctl/upload_folder.h"
 
 #include <errno.h>
@@ -36,6 +38,8 @@ struct files_folder {
     bool is_there; /* as was seen a moment ago: for one page */
 };
 
+struct deleted_files;
+
 struct deletion {
     struct session *session;
     struct transition_counts *counts;
@@ -43,6 +47,10 @@ struct deletion {
     struct arena *arena; /* of one page */
     struct name_set needed;
     struct files_folder uploads, downloads;
+    struct pass_lease *lease; /* of outputs, or of all inputs */
+    const struct deleted_files *which;
+    int64_t state, after; /* behind which row of that state the next page begins */
+    struct deletable_row *rows;
     int64_t left; /* rows that may still be looked at */
 };
 
@@ -240,16 +248,18 @@ static void note_outcome(struct outcome_list *outcomes, int64_t id, int64_t stat
 }
 
 /* What is not saved is looked at again, and is gone then. */
-static enum status save_outcomes(struct deletion *deletion, const struct deleted_files *which,
-                                 const struct outcome_list *outcomes)
+static enum status save_outcomes(struct deletion *deletion, const struct outcome_list *outcomes)
 {
+    const struct deleted_files *which = deletion->which;
     struct db *db = deletion->session->db;
     enum status status;
 
     if (outcomes->done_count + outcomes->failed_count == 0)
         return db_end(db);
-    status =
-        which->save(db, deletion->arena, outcomes->done, outcomes->done_count, FILE_DELETE_DONE);
+    status = pass_lease_check(deletion->lease);
+    if (status == STATUS_OK)
+        status = which->save(db, deletion->arena, outcomes->done, outcomes->done_count,
+                             FILE_DELETE_DONE);
     if (status == STATUS_OK)
         status = which->save(db, deletion->arena, outcomes->failed, outcomes->failed_count,
                              FILE_DELETE_ERROR);
@@ -257,33 +267,69 @@ static enum status save_outcomes(struct deletion *deletion, const struct deleted
         status = db_commit(db);
     if (status != STATUS_OK)
         (void)db_rollback(db);
-    return status == STATUS_DB_RETRY ? STATUS_OK : status;
+    return status == STATUS_DB_RETRY || status == STATUS_NOT_FOUND ? STATUS_OK : status;
+}
+
+static enum status find_page(void *subject, int64_t *ret_ids, size_t most, size_t *ret_count)
+{
+    struct deletion *deletion = subject;
+    enum status status;
+
+    (void)most; /* DB_DELETION_MOST */
+    begin_page(deletion);
+    status = deletion->which->read(deletion->session->db, deletion->arena, deletion->state,
+                                   deletion->after, &deletion->rows, ret_count);
+    for (size_t i = 0; status == STATUS_OK && i < *ret_count; i++)
+        ret_ids[i] = deletion->rows[i].id;
+    return status;
+}
+
+/* Pages of outputs are shared with others; of inputs we have all. */
+static enum status next_page(struct deletion *deletion, size_t *ret_count)
+{
+    int64_t ids[DB_DELETION_MOST];
+
+    *ret_count = 0;
+    if (deletion->which->are_inputs)
+        return find_page(deletion, ids, DB_DELETION_MOST, ret_count);
+    return pass_lease_take(deletion->lease, find_page, deletion, ids, DB_DELETION_MOST, ret_count);
+}
+
+static enum status delete_page(struct deletion *deletion, size_t count)
+{
+    struct outcome_list outcomes = {.done_count = 0};
+
+    for (size_t i = 0; i < count && deletion->left > 0 && pass_lease_is_held(deletion->lease);
+         i++) {
+        const struct deletable_row *row = &deletion->rows[i];
+
+        deletion->after = row->id;
+        if (row->is_needed != 0)
+            continue;
+        deletion->left--;
+        note_outcome(&outcomes, row->id, delete_files(deletion, row, deletion->which->are_inputs));
+    }
+    return save_outcomes(deletion, &outcomes);
 }
 
 /* Those in this state, page by page. */
 static enum status delete_all_of(struct deletion *deletion, const struct deleted_files *which,
                                  int64_t state)
 {
-    struct deletable_row *rows;
-    struct outcome_list outcomes;
     size_t count = DB_DELETION_MOST;
-    int64_t after = 0;
     enum status status = STATUS_OK;
 
-    while (status == STATUS_OK && count == DB_DELETION_MOST && deletion->left > 0) {
-        begin_page(deletion);
-        outcomes = (struct outcome_list){.done_count = 0};
-        status = which->read(deletion->session->db, deletion->arena, state, after, &rows, &count);
-        for (size_t i = 0; status == STATUS_OK && i < count && deletion->left > 0; i++) {
-            after = rows[i].id;
-            if (rows[i].is_needed != 0)
-                continue;
-            deletion->left--;
-            note_outcome(&outcomes, rows[i].id,
-                         delete_files(deletion, &rows[i], which->are_inputs));
-        }
-        if (status == STATUS_OK)
-            status = save_outcomes(deletion, which, &outcomes);
+    deletion->which = which;
+    deletion->state = state;
+    deletion->after = 0;
+    while (status == STATUS_OK && count > 0 && deletion->left > 0) {
+        int64_t before = deletion->after;
+
+        status = next_page(deletion, &count);
+        if (status == STATUS_OK && count > 0)
+            status = delete_page(deletion, count);
+        if (deletion->after == before)
+            break; /* nothing was done: the lease is lost */
         progress(deletion->session, "files deleted", deletion->counts->files_deleted);
     }
     return status;
@@ -308,11 +354,31 @@ static enum status has_inputs(struct deletion *deletion, bool with_errors, bool 
     return status;
 }
 
+/* What is needed was read once, for all inputs: so one worker has them all. */
+static enum status find_all(void *subject, int64_t *ret_ids, size_t most, size_t *ret_count)
+{
+    struct deletion *deletion = subject;
+    const struct lease_key key = {.pass = TEXT("inputs")};
+    bool is_taken = true;
+    enum status status = db_lease_exists(deletion->session->db, &key, &is_taken);
+
+    must(most >= 2);
+    ret_ids[0] = 0;
+    ret_ids[1] = INT64_MAX;
+    *ret_count = is_taken ? 0 : 2;
+    return status;
+}
+
 /* From reading what is needed until the files are gone, nobody may count on another one. */
 static enum status delete_unneeded_inputs(struct deletion *deletion, bool with_errors)
 {
-    enum status status = find_needed(deletion);
+    int64_t ids[2];
+    size_t count = 0;
+    enum status status = pass_lease_take(deletion->lease, find_all, deletion, ids, 2, &count);
 
+    if (status != STATUS_OK || count == 0)
+        return status;
+    status = find_needed(deletion);
     if (status == STATUS_OK)
         status = db_end(deletion->session->db);
     if (status == STATUS_OK && with_errors)
@@ -320,31 +386,50 @@ static enum status delete_unneeded_inputs(struct deletion *deletion, bool with_e
     return status == STATUS_OK ? delete_all_of(deletion, &inputs, FILE_DELETE_READY) : status;
 }
 
-static enum status delete_all(struct deletion *deletion, struct deletion_schedule *schedule,
-                              bool with_errors)
+static enum status delete_outputs(struct deletion *deletion, bool with_errors)
 {
-    double begun = clock_seconds();
-    bool has = false;
-    int lock = -1;
-    enum status status =
-        with_errors ? delete_all_of(deletion, &outputs, FILE_DELETE_ERROR) : STATUS_OK;
+    enum status status = STATUS_NO_MEMORY;
 
+    deletion->lease = pass_lease_create(deletion->session, "outputs", 0);
+    if (deletion->lease != NULL)
+        status = with_errors ? delete_all_of(deletion, &outputs, FILE_DELETE_ERROR) : STATUS_OK;
     if (status == STATUS_OK)
         status = delete_all_of(deletion, &outputs, FILE_DELETE_READY);
-    if (status == STATUS_OK && begun >= schedule->inputs_at)
-        status = has_inputs(deletion, with_errors, &has);
-    if (status != STATUS_OK || !has)
-        return status;
-    status = db_end(deletion->session->db); /* nothing is read that is older than the lock */
+    pass_lease_destroy(deletion->lease);
+    return status;
+}
+
+static enum status delete_inputs(struct deletion *deletion, struct deletion_schedule *schedule,
+                                 bool with_errors)
+{
+    double begun;
+    int lock = -1;
+    enum status status = db_end(deletion->session->db); /* nothing read is older than the lock */
+
     if (status != STATUS_OK ||
         inputs_lock_alone(text_string(deletion->arena, deletion->downloads.path), &lock) !=
             STATUS_OK)
         return status; /* jobs are being made: in the next round */
     begun = clock_seconds();
-    status = delete_unneeded_inputs(deletion, with_errors);
+    deletion->lease = pass_lease_create(deletion->session, "inputs", 0);
+    status =
+        deletion->lease == NULL ? STATUS_NO_MEMORY : delete_unneeded_inputs(deletion, with_errors);
+    pass_lease_destroy(deletion->lease);
     inputs_unlock(lock);
     schedule->inputs_at = clock_seconds() + REST * (clock_seconds() - begun);
     return status;
+}
+
+static enum status delete_all(struct deletion *deletion, struct deletion_schedule *schedule,
+                              bool with_errors)
+{
+    double begun = clock_seconds();
+    bool has = false;
+    enum status status = delete_outputs(deletion, with_errors);
+
+    if (status == STATUS_OK && begun >= schedule->inputs_at)
+        status = has_inputs(deletion, with_errors, &has);
+    return status == STATUS_OK && has ? delete_inputs(deletion, schedule, with_errors) : status;
 }
 
 enum status deletion_pass(struct session *session, const struct transition_pass_settings *settings,

@@ -437,7 +437,9 @@ const struct subcommand subcommands[] = {
     {"transition", "",
      "Does what is due with jobs, for projects without BOINC's transitioner: results past their "
      "deadline are over, new ones are made, jobs are passed on to validator and assimilator or "
-     "given up.",
+     "given up. Several copies, on one machine or more, share the work, so start more of them where "
+     "one is not enough; what a killed one was at is left alone for a minute (policy(7) 13.8). A "
+     "signal ends it when what is under way is done; a second one, at once.",
      "qmctl transition --loop 10", OPTIONS(transition_options), .run = command_transition},
     {"purge", "",
      "Moves old jobs out of the database: those whose files were deleted, with all their results, "

@@ -10,7 +10,9 @@
 #include "tools/qmctl/archive.h"
 #include "tools/qmctl/commands.h"
 #include "tools/qmctl/confirm.h"
+#include "tools/qmctl/ending.h"
 #include "tools/qmctl/output.h"
+#include "tools/qmctl/pass_lease.h"
 #include "tools/qmctl/pass_parts.h"
 #include "tools/qmctl/progress_line.h"
 
@@ -28,6 +30,8 @@ struct purge {
     struct purge_filter filter;
     struct archive *archive; /* NULL: without */
     struct arena *arena;     /* of one transaction */
+    struct pass_lease *lease;
+    int64_t after; /* the last that was looked at */
     int64_t jobs_max, jobs, results;
 };
 
@@ -46,7 +50,11 @@ static enum status try_some(void *subject)
     enum status status;
 
     arena_reset(purge->arena);
-    status = db_purge_lock(db, purge->arena, &purge->filter, jobs->ids, jobs->count, &rows);
+    status = pass_lease_check(purge->lease);
+    if (status == STATUS_NOT_FOUND)
+        return db_rollback(db); /* others have them */
+    if (status == STATUS_OK)
+        status = db_purge_lock(db, purge->arena, &purge->filter, jobs->ids, jobs->count, &rows);
     if (status == STATUS_OK && rows.workunit_count == 0)
         return db_rollback(db);
     if (status == STATUS_OK && purge->archive != NULL)
@@ -64,29 +72,49 @@ static enum status try_some(void *subject)
     return status;
 }
 
-static enum status run(struct purge *purge)
+static enum status find_due(void *subject, int64_t *ret_ids, size_t most, size_t *ret_count)
 {
-    int64_t ids[PART_JOBS], after = 0;
-    size_t count, most;
+    struct purge *purge = subject;
+
+    return db_purge_due(purge->session->db, &purge->filter, purge->after, ret_ids, most, ret_count);
+}
+
+static size_t part_jobs(const struct purge *purge)
+{
+    int64_t left = purge->jobs_max - purge->jobs;
+
+    return purge->jobs_max > 0 && left < PART_JOBS ? (size_t)left : PART_JOBS;
+}
+
+static enum status purge_all(struct purge *purge)
+{
+    int64_t ids[PART_JOBS];
+    size_t count;
     enum status status;
 
     do {
-        int64_t left = purge->jobs_max - purge->jobs;
-
-        most = purge->jobs_max > 0 && left < PART_JOBS ? (size_t)left : PART_JOBS;
-        status = db_purge_due(purge->session->db, &purge->filter, after, ids, most, &count);
-        (void)db_end(purge->session->db);
-        if (status != STATUS_OK)
-            return session_db_failed(purge->session, status, "purge");
-        if (count > 0) {
-            after = ids[count - 1];
+        status = pass_lease_take(purge->lease, find_due, purge, ids, part_jobs(purge), &count);
+        if (status == STATUS_OK && count > 0) {
+            purge->after = ids[count - 1];
             status = repeat_transaction(purge->session->db, try_some,
                                         &(struct purged_jobs){purge, ids, count});
-            (void)session_db_failed(purge->session, status, "purge");
         }
         progress(purge->session, "jobs purged", purge->jobs);
-    } while (status == STATUS_OK && count == most &&
+    } while (status == STATUS_OK && count > 0 &&
              (purge->jobs_max == 0 || purge->jobs < purge->jobs_max));
+    return session_db_failed(purge->session, status, "purge");
+}
+
+static enum status run(struct purge *purge)
+{
+    enum status status = STATUS_NO_MEMORY;
+
+    purge->lease = pass_lease_create(purge->session, "purge", 0);
+    if (purge->lease != NULL)
+        status = purge_all(purge);
+    else
+        (void)fail(&purge->session->failure, status, "no memory");
+    pass_lease_destroy(purge->lease);
     return status;
 }
 
@@ -142,6 +170,7 @@ enum exit_code command_purge(struct session *session)
         status = open_archive(&purge);
     if (status != STATUS_OK)
         return session_failed(session);
+    ending_catch();
     purge.filter.appid = app.id;
     purge.filter.before = session->now + 1 - days * DAY;
     purge.arena = arena_create(PART_BYTES);
@@ -150,5 +179,7 @@ enum exit_code command_purge(struct session *session)
     closed = archive_close(purge.archive, &session->failure);
     arena_destroy(purge.arena);
     print_counts(&purge);
+    if (fflush(stdout) == 0)
+        ending_obey();
     return status == STATUS_OK && closed == STATUS_OK ? EXIT_DONE : session_failed(session);
 }

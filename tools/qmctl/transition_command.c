@@ -8,6 +8,7 @@
 #include "tools/qmctl/assimilation_pass.h"
 #include "tools/qmctl/commands.h"
 #include "tools/qmctl/deletion_pass.h"
+#include "tools/qmctl/ending.h"
 #include "tools/qmctl/orphan_count.h"
 #include "tools/qmctl/output.h"
 #include "tools/qmctl/transition_pass.h"
@@ -84,11 +85,10 @@ static bool has_counted(const struct transition_counts *counts)
     return has;
 }
 
-/* Ended by a signal, which costs the transaction under way. */
+/* Ended by a signal, when what is under way is done. */
 static enum exit_code loop(struct session *session, struct transition_pass_settings *settings,
                            int64_t seconds)
 {
-    const struct timespec span = {.tv_sec = (time_t)seconds};
     struct orphan_round orphans = {.folder = 0};
 
     for (;;) {
@@ -106,9 +106,11 @@ static enum exit_code loop(struct session *session, struct transition_pass_setti
             print_counts(session, &counts);
         if (fflush(stdout) != 0)
             return EXIT_FAILED;
+        ending_obey();
         session->failure = (struct failure){.status = STATUS_OK};
         arena_rewind(session->arena, mark);
-        (void)nanosleep(&span, NULL);
+        ending_sleep(seconds);
+        ending_obey();
         if ((status == STATUS_DB_GONE || status == STATUS_DB_UNKNOWN) &&
             db_reopen(session->db) != STATUS_OK)
             continue; /* the next round will say so */
@@ -147,9 +149,12 @@ enum exit_code command_transition(struct session *session)
         status = session_db(session);
     if (status != STATUS_OK)
         return session_failed(session);
+    ending_catch();
     if (option_given(session, "loop"))
         return loop(session, &settings, seconds);
     status = do_round(session, &settings, &counts);
     print_counts(session, &counts);
+    if (fflush(stdout) == 0)
+        ending_obey();
     return status == STATUS_OK ? EXIT_DONE : session_failed(session);
 }

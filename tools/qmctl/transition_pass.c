@@ -13,6 +13,7 @@
 #include "server/base/arena.h"
 #include "server/policy/result/report_verdict.h"
 #include "server/submit/documents.h"
+#include "tools/qmctl/pass_lease.h"
 #include "tools/qmctl/pass_parts.h"
 #include "tools/qmctl/progress_line.h"
 
@@ -180,7 +181,10 @@ static enum status try_some(void *subject)
 
     arena_reset(pass->part);
     transition_tidy_results(pass);
-    status = db_admin_due_lock(db, pass->part, jobs->ids, jobs->count, pass->rules.now, &part.old);
+    status = pass_lease_check(pass->lease);
+    if (status == STATUS_OK)
+        status =
+            db_admin_due_lock(db, pass->part, jobs->ids, jobs->count, pass->rules.now, &part.old);
     if (status == STATUS_OK)
         status = allocate_part(pass, &part);
     if (status != STATUS_OK)
@@ -210,15 +214,17 @@ static enum status set_aside(struct transition_pass *pass, int64_t id, enum stat
     (void)session_db_failed(session, why, "job");
     complain(&pass->complaints, "job", text_from(words), session->failure.text, TRANSITION_PUT_OFF);
     session->failure = (struct failure){.status = STATUS_OK};
-    status = db_admin_due_postpone(session->db, id, pass->rules.now,
-                                   pass->rules.now + TRANSITION_PUT_OFF);
+    status = pass_lease_check(pass->lease);
+    if (status == STATUS_OK)
+        status = db_admin_due_postpone(session->db, id, pass->rules.now,
+                                       pass->rules.now + TRANSITION_PUT_OFF);
     if (status == STATUS_OK)
         status = db_commit(session->db);
     if (status == STATUS_OK)
         pass->counts.put_off++;
     else
         (void)db_rollback(session->db);
-    return status;
+    return status == STATUS_NOT_FOUND ? STATUS_OK : status;
 }
 
 static enum status do_some(struct transition_pass *pass, const int64_t *ids, size_t count)
@@ -226,6 +232,8 @@ static enum status do_some(struct transition_pass *pass, const int64_t *ids, siz
     enum status status =
         repeat_transaction(pass->session->db, try_some, &(struct some_jobs){pass, ids, count});
 
+    if (status == STATUS_NOT_FOUND)
+        return STATUS_OK; /* others have them */
     if (status == STATUS_OK || pass->is_over || status == STATUS_DB_RETRY ||
         status == STATUS_DB_GONE || status == STATUS_DB_UNKNOWN || status == STATUS_DB_BUG)
         return status;
@@ -236,29 +244,43 @@ static enum status do_some(struct transition_pass *pass, const int64_t *ids, siz
     return status == STATUS_OK ? do_some(pass, ids + count / 2, count - count / 2) : status;
 }
 
+static enum status find_due(void *subject, int64_t *ret_ids, size_t most, size_t *ret_count)
+{
+    struct transition_pass *pass = subject;
+
+    pass->next_place = pass->place;
+    return db_admin_due(pass->session->db, pass->rules.now, &pass->next_place, ret_ids, most,
+                        ret_count);
+}
+
+static size_t part_jobs(const struct transition_pass *pass)
+{
+    int64_t left = pass->settings->jobs_max - pass->counts.jobs;
+
+    if (pass->settings->jobs_max == 0 || left > DB_DUE_MOST)
+        return DB_DUE_MOST;
+    return left > 0 ? (size_t)left : 0;
+}
+
 static enum status run(struct transition_pass *pass)
 {
     struct session *session = pass->session;
-    struct due_place place = {.transition_time = INT32_MIN};
     int64_t ids[DB_DUE_MOST];
-    size_t count = 0, most = DB_DUE_MOST;
+    size_t count = 0, most;
     enum status status;
 
-    do {
-        int64_t left = pass->settings->jobs_max - pass->counts.jobs;
-
-        if (pass->settings->jobs_max > 0 && left < DB_DUE_MOST)
-            most = left > 0 ? (size_t)left : 0;
-        if (most == 0)
-            break;
-        status = db_admin_due(session->db, pass->rules.now, &place, ids, most, &count);
-        (void)db_rollback(session->db); /* ends the transaction that looking began */
+    pass->place = (struct due_place){.transition_time = INT32_MIN};
+    while ((most = part_jobs(pass)) > 0) {
+        status = pass_lease_take(pass->lease, find_due, pass, ids, most, &count);
+        pass->place = pass->next_place;
         if (status == STATUS_OK && count > 0)
             status = do_some(pass, ids, count);
         if (status != STATUS_OK)
             return session_db_failed(session, status, "transition");
         progress(session, "jobs done", pass->counts.jobs);
-    } while (count == most);
+        if (count < most)
+            break; /* what is due again by now comes in the next pass */
+    }
     return STATUS_OK;
 }
 
@@ -282,10 +304,12 @@ enum status transition_pass(struct session *session,
         .hr_class_static = config->hr_class_static};
     pass->part = arena_create(PART_BYTES);
     pass->template_arena = arena_create(TEMPLATE_BYTES);
-    if (pass->part != NULL && pass->template_arena != NULL)
+    pass->lease = pass_lease_create(session, "transition", 0);
+    if (pass->part != NULL && pass->template_arena != NULL && pass->lease != NULL)
         status = run(pass);
     else
         (void)fail(&session->failure, status, "no memory");
+    pass_lease_destroy(pass->lease);
     add_counts(counts, &pass->counts);
     documents_destroy(pass->documents);
     arena_destroy(pass->template_arena);

@@ -64,7 +64,9 @@ struct transition_pass {
     struct session *session;
     const struct transition_pass_settings *settings;
     struct transition_rules rules;
-    struct arena *part; /* of one transaction */
+    struct pass_lease *lease;
+    struct due_place place, next_place; /* behind what was done, and behind what was found */
+    struct arena *part;                 /* of one transaction */
     struct arena *template_arena;
     struct known_template templates[TRANSITION_TEMPLATES_KEPT + DB_DUE_MOST];
     size_t template_count;

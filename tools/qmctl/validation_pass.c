@@ -13,6 +13,8 @@
 #include "server/policy/result/verdict.h"
 #include "tools/qmctl/command_run.h"
 #include "tools/qmctl/comparison.h"
+#include "tools/qmctl/ending.h"
+#include "tools/qmctl/pass_lease.h"
 #include "tools/qmctl/pass_parts.h"
 #include "tools/qmctl/progress_line.h"
 
@@ -23,7 +25,7 @@
 
 #include "server/base/banned.h"
 
-enum { PART_JOBS = 256, ENVIRONMENT_MAX = 4 };
+enum { PART_JOBS = 16 /* taken together */, ENVIRONMENT_MAX = 4 };
 #define PART_BYTES ((size_t)1 << 30)
 
 /* One workunit under way. */
@@ -34,7 +36,9 @@ struct validation {
     struct complaints *complaints;
     const struct app_row *app;
     struct arena *arena; /* of this workunit */
-    int64_t id, left;    /* workunits that may still be looked at */
+    struct pass_lease *lease;
+    int64_t id;   /* of the workunit that was begun last */
+    int64_t left; /* workunits that may still be looked at */
     struct failure_row row;
     struct result_comparison comparison;
     const char *environment[ENVIRONMENT_MAX];
@@ -189,9 +193,11 @@ static enum status try_to_write(struct validation *validation)
     struct verdict_counts verdicts = {.valid = 0};
     int64_t hostids[QUORUM_RESULTS_MAX], versions[QUORUM_RESULTS_MAX];
     size_t count = list_hosts(validation, hostids, versions);
-    enum status status = db_validation_lock(db, validation->arena, validation->rows.workunit.id,
-                                            hostids, versions, count, &before);
+    enum status status = pass_lease_check(validation->lease);
 
+    if (status == STATUS_OK)
+        status = db_validation_lock(db, validation->arena, validation->rows.workunit.id, hostids,
+                                    versions, count, &before);
     if (status == STATUS_OK && !verdict_is_current(&validation->rows, &before))
         status = STATUS_DB_RETRY;
     if (status == STATUS_OK)
@@ -214,8 +220,10 @@ static enum status postpone(struct validation *validation, const char *why)
 {
     struct db *db = validation->session->db;
     const struct judged_workunit_row *workunit = &validation->rows.workunit;
-    enum status status;
+    enum status status = pass_lease_check(validation->lease);
 
+    if (status != STATUS_OK)
+        return status;
     complain(validation->complaints, "validation of job", workunit->name, why, TRANSITION_PUT_OFF);
     status =
         db_validation_postpone(db, workunit->id, validation->settings->now + TRANSITION_PUT_OFF);
@@ -252,6 +260,8 @@ static enum status try_one(void *subject)
         return STATUS_NO_MEMORY;
     begun = clock_seconds();
     if (!open_results(validation, documents, &why) || !compare_results(validation, &why)) {
+        if (ending_is_wanted())
+            return STATUS_NOT_FOUND; /* it was not the command that failed */
         validation->row.failures++;
         validation->row.seconds += clock_seconds() - begun;
         return postpone(validation, why.text);
@@ -286,26 +296,49 @@ static enum status validate(struct validation *validation, int64_t id)
     return status == STATUS_NOT_FOUND ? STATUS_OK : pass_over(validation, status);
 }
 
-static enum status validate_app(void *subject, const struct app_row *app)
+static enum status find_due(void *subject, int64_t *ret_ids, size_t most, size_t *ret_count)
 {
     struct validation *validation = subject;
-    int64_t ids[PART_JOBS], after = 0;
+
+    return db_validation_due(validation->session->db, validation->app->id, validation->id, ret_ids,
+                             most, ret_count);
+}
+
+/* What a command fails for is put off; when too many are, the others come in the next round. */
+static enum status validate_all(struct validation *validation)
+{
+    int64_t ids[PART_JOBS];
     size_t count;
     enum status status;
 
-    validation->app = app;
-    validation->row = (struct failure_row){0};
     do {
-        status = db_validation_due(validation->session->db, app->id, after, ids, PART_JOBS, &count);
-        (void)db_end(validation->session->db);
-        for (size_t i = 0; status == STATUS_OK && i < count && validation->left > 0; i++) {
-            if (failure_row_ends_pass(&validation->row))
-                return STATUS_OK; /* these were put off; the others come in the next round */
-            after = ids[i];
+        size_t most = validation->left < PART_JOBS ? (size_t)validation->left : PART_JOBS;
+
+        status = pass_lease_take(validation->lease, find_due, validation, ids, most, &count);
+        for (size_t i = 0;
+             status == STATUS_OK && i < count && validation->left > 0 &&
+             !failure_row_ends_pass(&validation->row) && pass_lease_is_held(validation->lease);
+             i++) {
             status = validate(validation, ids[i]);
             validation->left--;
         }
-    } while (status == STATUS_OK && count == PART_JOBS && validation->left > 0);
+    } while (status == STATUS_OK && count > 0 && validation->left > 0 &&
+             !failure_row_ends_pass(&validation->row));
+    return status;
+}
+
+static enum status validate_app(void *subject, const struct app_row *app)
+{
+    struct validation *validation = subject;
+    enum status status = STATUS_NO_MEMORY;
+
+    validation->app = app;
+    validation->id = 0;
+    validation->row = (struct failure_row){0};
+    validation->lease = pass_lease_create(validation->session, "validation", app->id);
+    if (validation->lease != NULL)
+        status = validate_all(validation);
+    pass_lease_destroy(validation->lease);
     return status;
 }
 
