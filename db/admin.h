@@ -66,6 +66,7 @@ struct db_id_list {
 struct person {
     int64_t userid; /* 0: only the host */
     int64_t hostid;
+    bool gives_jobs_to_all; /* jobs that wait for these alone; else they end with an error */
 };
 enum { PERSON_RESULTS_AT_ONCE = 1000 };
 /* One transaction of a deletion, which the caller commits: locks the account out, then takes the
@@ -77,6 +78,12 @@ MUST_CHECK enum status db_admin_person_delete(struct db *db, struct arena *arena
                                               const struct person *person, int64_t now,
                                               struct db_id_list *ret_hosts, size_t *ret_results,
                                               bool *ret_is_over);
+/* Jobs that nothing will end (admin.def), and rows that a clock set back has left behind: newest
+ * results and hosts, `most` of each, with times after `latest`. */
+MUST_CHECK enum status db_admin_lost_jobs(struct db *db, struct lost_jobs_row *ret_lost);
+MUST_CHECK enum status db_admin_clock_traces(struct db *db, int64_t latest, size_t most,
+                                             struct clock_traces_row *ret_traces);
+
 /* Tables that person.def does not know and that seem to hold numbers of people. */
 MUST_CHECK enum status db_admin_person_other_tables(struct db *db, struct arena *arena,
                                                     struct text **ret_names, size_t *ret_count);

@@ -269,3 +269,15 @@ enum status db_admin_last_contact(struct db *db, int64_t since, int64_t most,
 {
     return DB_ONE(db, admin_last_contact, NULL, ret_contact, .since = since, .most = most);
 }
+
+enum status db_admin_lost_jobs(struct db *db, struct lost_jobs_row *ret_lost)
+{
+    return DB_ONE(db, admin_lost_jobs, NULL, ret_lost, DB_NO_VALUES);
+}
+
+enum status db_admin_clock_traces(struct db *db, int64_t latest, size_t most,
+                                  struct clock_traces_row *ret_traces)
+{
+    return DB_ONE(db, admin_clock_traces, NULL, ret_traces, .latest = latest,
+                  .most = (int64_t)most);
+}

@@ -168,7 +168,7 @@ static enum status forget_some_results(struct db *db, struct arena *arena,
 /* --- all else --------------------------------------------------------------------------------- */
 
 static enum status delete_hosts(struct db *db, struct arena *arena, const struct db_id_list *hosts,
-                                int64_t now)
+                                const struct person *person, int64_t now)
 {
     struct db_ids ids = db_sorted_ids(arena, hosts->items, hosts->count);
     enum status status = DB_RUN(db, person_note_hosts, NULL, .hostids = ids, .now = now);
@@ -185,6 +185,9 @@ static enum status delete_hosts(struct db *db, struct arena *arena, const struct
         status = DB_RUN(db, person_messages_from, NULL, .hostids = ids);
     if (status == STATUS_OK)
         status = DB_RUN(db, person_messages_to, NULL, .hostids = ids);
+    if (status == STATUS_OK)
+        status = DB_RUN(db, person_host_jobs, NULL, .hostids = ids,
+                        .gives = person->gives_jobs_to_all, .now = now);
     if (status == STATUS_OK)
         status = DB_RUN(db, person_host_assignments, NULL, .hostids = ids);
     return status;
@@ -208,10 +211,14 @@ static enum status delete_web_rows(struct db *db, int64_t userid)
     return status;
 }
 
-static enum status delete_user(struct db *db, int64_t userid, int64_t now)
+static enum status delete_user(struct db *db, const struct person *person, int64_t now)
 {
+    int64_t userid = person->userid;
     enum status status = DB_RUN(db, person_note_user, NULL, .userid = userid, .now = now);
 
+    if (status == STATUS_OK)
+        status = DB_RUN(db, person_user_jobs, NULL, .userid = userid,
+                        .gives = person->gives_jobs_to_all, .now = now);
     if (status == STATUS_OK)
         status = DB_RUN(db, person_user_assignments, NULL, .userid = userid);
     if (status == STATUS_OK)
@@ -262,9 +269,9 @@ enum status db_admin_person_delete(struct db *db, struct arena *arena, const str
         status = forget_some_results(db, arena, person, ret_hosts, now, ret_results);
     if (status != STATUS_OK || *ret_results > 0)
         return status;
-    status = delete_hosts(db, arena, ret_hosts, now);
+    status = delete_hosts(db, arena, ret_hosts, person, now);
     if (status == STATUS_OK && person->userid != 0)
-        status = delete_user(db, person->userid, now);
+        status = delete_user(db, person, now);
     *ret_is_over = status == STATUS_OK;
     return status;
 }

@@ -404,11 +404,118 @@ static void requests_wait_or_find_nothing(void **state)
     assert_status(STATUS_OK, db_rollback(fixture->other));
 }
 
+/* --- jobs that were for them --- */
+
+/* 1 for her host, 2 for her, 3 for both, 4 for her and him, 5 for all hosts of hers, 6 for her host
+ * and done, 7 for her host, which had one instance of it. */
+static void assign_jobs(void)
+{
+    test_sql(fixture->database,
+             "DELETE FROM assignment; DELETE FROM result; DELETE FROM workunit;"
+             "INSERT INTO workunit (id, appid, name, transitioner_flags, transition_time,"
+             " max_total_results, canonical_resultid) SELECT seq, 1, CONCAT('w', seq),"
+             " IF(seq = 5, 1, 2), 2147483647, 1, IF(seq = 6, 9, 0) FROM seq_1_to_7;"
+             "INSERT INTO assignment (create_time, target_type, target_id, multi, workunitid,"
+             " resultid) VALUES (1, 1, 70, 0, 1, 0), (1, 2, 7, 0, 2, 0), (1, 1, 70, 0, 3, 0),"
+             " (1, 2, 7, 0, 3, 0), (1, 2, 7, 0, 4, 0), (1, 2, 8, 0, 4, 0), (1, 2, 7, 1, 5, 0),"
+             " (1, 1, 70, 0, 6, 0), (1, 1, 70, 0, 7, 0);"
+             "INSERT INTO result (id, workunitid, name, server_state, hostid, userid)"
+             " VALUES (71, 7, 'r', 4, 70, 7)");
+}
+
+static struct text jobs(const char *columns)
+{
+    return test_sql_text(fixture->database,
+                         "SELECT GROUP_CONCAT(id, ' ', %s ORDER BY id SEPARATOR ', ')"
+                         " FROM workunit WHERE transition_time = %d",
+                         columns, NOW);
+}
+
+static void jobs_that_were_for_them_alone_end(void **state)
+{
+    struct lost_jobs_row lost;
+
+    (void)state;
+    assign_jobs();
+    delete_steps((struct person){.userid = ADA});
+    assert_text(jobs("error_mask, ' ', transitioner_flags"),
+                "1 16 2, 2 16 2, 3 16 2, 5 16 2, 7 16 2");
+    assert_status(STATUS_OK, db_admin_lost_jobs(fixture->db, &lost));
+    assert_i64(lost.without_target, 0);
+    assign_jobs();
+    delete_steps((struct person){.hostid = BOBS_HOST});
+    assert_i64(test_sql_integer(fixture->database, "SELECT SUM(error_mask) FROM workunit"), 0);
+}
+
+static void or_they_are_everybodys(void **state)
+{
+    (void)state;
+    assign_jobs();
+    delete_steps((struct person){.hostid = ADAS_HOST, .gives_jobs_to_all = true});
+    assert_text(jobs("error_mask, ' ', transitioner_flags, ' ', max_total_results"),
+                "1 0 0 1, 7 0 0 2");
+}
+
+/* As other programs leave them: they delete people, but not what was for these. */
+static void jobs_that_nothing_ends_are_counted(void **state)
+{
+    struct lost_jobs_row lost;
+
+    (void)state;
+    assign_jobs();
+    assert_status(STATUS_OK, db_admin_lost_jobs(fixture->db, &lost));
+    assert_i64(lost.without_target, 0);
+    test_sql(fixture->database, "DELETE FROM user WHERE id = 7");
+    assert_status(STATUS_OK, db_admin_lost_jobs(fixture->db, &lost));
+    assert_i64(lost.without_target, 2);                                      /* 2 and 5 */
+    test_sql(fixture->database, "UPDATE host SET userid = 0 WHERE id = 70"); /* merged */
+    assert_status(STATUS_OK, db_admin_lost_jobs(fixture->db, &lost));
+    assert_i64(lost.without_target, 5); /* 4 is his too, 6 is done */
+    test_sql(fixture->database, "UPDATE workunit SET assimilate_state = IF(id = 6, 2, 0);"
+                                "REPLACE INTO app (id, name) VALUES (1, 'app')");
+    assert_status(STATUS_OK, db_admin_lost_jobs(fixture->db, &lost));
+    assert_i64(lost.without_app, 0);
+    test_sql(fixture->database, "UPDATE workunit SET appid = 99 WHERE id > 4");
+    assert_status(STATUS_OK, db_admin_lost_jobs(fixture->db, &lost));
+    assert_i64(lost.without_app, 2); /* 5 and 7 */
+    assert_status(STATUS_OK, db_rollback(fixture->db));
+}
+
+static void a_clock_that_was_set_back_leaves_traces(void **state)
+{
+    struct clock_traces_row traces;
+
+    (void)state;
+    test_sql(fixture->database,
+             "UPDATE host SET rpc_time = %d, avg_turnaround = 5; DELETE FROM result;"
+             "INSERT INTO result (id, workunitid, name, sent_time, received_time) SELECT seq, 1,"
+             " CONCAT('r', seq), IF(seq = 2, %d, %d), IF(seq = 3, %d, 0) FROM seq_1_to_5",
+             NOW, NOW + 1, NOW, NOW + 1);
+    assert_status(STATUS_OK, db_admin_clock_traces(fixture->db, NOW, 100, &traces));
+    assert_i64(traces.results, 2);
+    assert_i64(traces.hosts, 0);
+    assert_i64(traces.negative, 0);
+    test_sql(fixture->database,
+             "UPDATE host SET rpc_time = %d, avg_turnaround = -7200"
+             " WHERE id = 70",
+             NOW + 1);
+    assert_status(STATUS_OK, db_admin_clock_traces(fixture->db, NOW, 100, &traces));
+    assert_i64(traces.hosts, 1);
+    assert_i64(traces.negative, 1);
+    assert_status(STATUS_OK, db_admin_clock_traces(fixture->db, NOW, 3, &traces));
+    assert_i64(traces.results, 1); /* of the newest */
+    assert_status(STATUS_OK, db_rollback(fixture->db));
+}
+
 #define CASE(name) cmocka_unit_test_setup(name, setup)
 
 int main(void)
 {
     const struct CMUnitTest tests[] = {
+        CASE(jobs_that_were_for_them_alone_end),
+        CASE(or_they_are_everybodys),
+        CASE(jobs_that_nothing_ends_are_counted),
+        CASE(a_clock_that_was_set_back_leaves_traces),
         CASE(of_a_user_who_is_deleted_nothing_is_left),
         CASE(no_column_that_holds_people_is_missing),
         CASE(web_pages_forget_the_person),

@@ -115,6 +115,19 @@ break_no_transitions() {
     add_jobs 3
     rows "UPDATE workunit SET transition_time = UNIX_TIMESTAMP() - 7200 WHERE id = 2"
 }
+break_lost_app() {
+    add_jobs 3
+    rows "UPDATE workunit SET appid = 99, need_validate = 1 WHERE id < 3"
+}
+break_lost_target() {
+    add_jobs 1
+    rows "UPDATE workunit SET transitioner_flags = 2; INSERT INTO assignment SET create_time = 1, target_type = 1,
+        target_id = 4711, multi = 0, workunitid = 1, resultid = 0"
+}
+break_clock_back() {
+    add_jobs 2
+    rows "UPDATE result SET sent_time = UNIX_TIMESTAMP() + 7200 WHERE id = 1"
+}
 break_same_socket() {
     not timeout 30 "$program" --project "$project" --listen "unix:$work/one.socket" --log "$work/second.log"
 }
@@ -137,7 +150,7 @@ mend() {
         ALTER USER qm@localhost IDENTIFIED BY 'word'; GRANT ALL ON $schema.* TO qm@localhost"
     for sleeper in "${sleepers[@]}"; do wait "$sleeper" 2>/dev/null; done
     sleepers=()
-    rows "RENAME TABLE IF EXISTS qm_duty_away TO qm_duty; DELETE FROM workunit; DELETE FROM result; DELETE FROM host WHERE id = 99"
+    rows "RENAME TABLE IF EXISTS qm_duty_away TO qm_duty; DELETE FROM workunit; DELETE FROM result; DELETE FROM assignment; DELETE FROM host WHERE id = 99"
     rm -rf "$project/gui_urls.xml" "$project/terms_of_use.txt" "$project/templates/other_in.xml" \
         "$project/plan_class_spec.xml" "$project/stop_sched" "$project/stop_work"
     [ ! -d "$project/elsewhere" ] || mv "$project/elsewhere" "$project/upload"

@@ -247,6 +247,12 @@ static void turnaround_of_a_host_follows_slowly(void **state)
     (void)state;
     assert_real(run_statistics_turnaround(0, 5000), 5000, 0);
     assert_real(run_statistics_turnaround(1000, 2000), 1300, 1e-9);
+    /* The clock was set back while the job was away: nobody knows how long it took. */
+    assert_real(run_statistics_turnaround(0, -7200), 0, 0);
+    assert_real(run_statistics_turnaround(1000, -7200), 1000, 0);
+    assert_real(run_statistics_turnaround(1000, NAN), 1000, 0);
+    assert_real(run_statistics_turnaround(-7200, 2000), 2000, 0); /* of an earlier version */
+    assert_real(run_statistics_turnaround(-7200, -1), 0, 0);
 }
 
 int main(void)

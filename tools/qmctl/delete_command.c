@@ -180,13 +180,15 @@ enum exit_code command_user_delete(struct session *session)
             "hosts");
     if (status != STATUS_OK)
         return session_failed(session);
-    return delete_confirmed(session, &(struct person){.userid = user.id},
-                            text_print(session->arena,
-                                       "user %" PRId64 " " TEXT_FORMAT " (" TEXT_FORMAT
-                                       "), %zu host%s, %.0f credit",
-                                       user.id, TEXT_ARG(user.name), TEXT_ARG(user.email_addr),
-                                       count, count == 1 ? "" : "s", user.total_credit),
-                            user.email_addr);
+    return delete_confirmed(
+        session,
+        &(struct person){.userid = user.id,
+                         .gives_jobs_to_all = option_given(session, "give-jobs")},
+        text_print(session->arena,
+                   "user %" PRId64 " " TEXT_FORMAT " (" TEXT_FORMAT "), %zu host%s, %.0f credit",
+                   user.id, TEXT_ARG(user.name), TEXT_ARG(user.email_addr), count,
+                   count == 1 ? "" : "s", user.total_credit),
+        user.email_addr);
 }
 
 enum exit_code command_host_delete(struct session *session)
@@ -206,11 +208,13 @@ enum exit_code command_host_delete(struct session *session)
         status = fail(&session->failure, STATUS_NOT_FOUND, "host: not found");
     if (status != STATUS_OK)
         return session_failed(session);
-    return delete_confirmed(session, &(struct person){.hostid = id},
-                            text_print(session->arena,
-                                       "host %" PRId64 " " TEXT_FORMAT " of user %" PRId64
-                                       ", %" PRId64 " jobs in progress, %.0f credit",
-                                       id, TEXT_ARG(rows[0].row.domain_name), rows[0].row.userid,
-                                       rows[0].in_progress, rows[0].row.total_credit),
-                            text_from(session->arguments[0]));
+    return delete_confirmed(
+        session,
+        &(struct person){.hostid = id, .gives_jobs_to_all = option_given(session, "give-jobs")},
+        text_print(session->arena,
+                   "host %" PRId64 " " TEXT_FORMAT " of user %" PRId64 ", %" PRId64
+                   " jobs in progress, %.0f credit",
+                   id, TEXT_ARG(rows[0].row.domain_name), rows[0].row.userid, rows[0].in_progress,
+                   rows[0].row.total_credit),
+        text_from(session->arguments[0]));
 }

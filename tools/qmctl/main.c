@@ -79,6 +79,12 @@ static const struct option user_show_options[] = {
 };
 static const struct option user_delete_options[] = {
     {"id", NULL, "N", "By number instead of e-mail address."},
+    {"give-jobs", NULL, NULL,
+     "Unfinished jobs --for this user or a host of it go to anybody; else they are given up."},
+};
+static const struct option host_delete_options[] = {
+    {"give-jobs", NULL, NULL,
+     "Unfinished jobs --for this host go to anybody; else they are given up."},
 };
 static const struct option list_options[] = {
     {"most", NULL, "N", "Lines at most (100)."},
@@ -437,7 +443,8 @@ const struct subcommand subcommands[] = {
     {"transition", "",
      "Does what is due with jobs, for projects without BOINC's transitioner: results past their "
      "deadline are over, new ones are made, jobs are passed on to validator and assimilator or "
-     "given up. Several copies, on one machine or more, share the work, so start more of them where "
+     "given up. Several copies, on one machine or more, share the work, so start more of them "
+     "where "
      "one is not enough; what a killed one was at is left alone for a minute (policy(7) 13.8). A "
      "signal ends it when what is under way is done; a second one, at once.",
      "qmctl transition --loop 10", OPTIONS(transition_options), .run = command_transition},
@@ -492,10 +499,11 @@ const struct subcommand subcommands[] = {
     {"host", "[ID]", "Shows a host and its jobs, or the hosts of a user.", "qmctl host 42",
      OPTIONS(host_options), .arguments_max = 1, .run = command_host},
     {"host delete", "ID",
-     "Deletes a host and what is known of it. Its jobs in progress go to others; its "
-     "client gets a new number when it comes again.",
-     "qmctl host delete 42", .arguments_min = 1, .arguments_max = 1, .asks = true,
-     .run = command_host_delete},
+     "Deletes a host and what is known of it. Its jobs in progress go to others, unfinished ones "
+     "--for "
+     "it alone are given up; its client gets a new number when it comes again.",
+     "qmctl host delete 42", OPTIONS(host_delete_options), .arguments_min = 1, .arguments_max = 1,
+     .asks = true, .run = command_host_delete},
     {"drain", "",
      "Lets the project run dry: within a second its servers hand out no more jobs, and go on "
      "taking reports (by the file stop_work in the project's folder; a server with a folder of its "

@@ -28,7 +28,9 @@ enum {
     TRANSITION_LATE_S = 3600, /* then nobody makes them */
     FUTURE_S = 60,            /* clocks of several machines agree better than that */
     POOL_LAG_LEAST_S = 10,    /* it is about one; beyond no_work_delay a host asks twice in vain */
-    COUNTED_MOST = 100000,    /* an entry more is counted, so that more is noticed */
+    CLOCK_AHEAD_S = 60,       /* clocks may differ by this */
+    TIMES_LOOKED_AT = 1000,
+    COUNTED_MOST = 100000, /* an entry more is counted, so that more is noticed */
 };
 #define SHARE_THAT_FAILS 0.5 /* of replies that the project is down, or to come later */
 
@@ -321,6 +323,49 @@ static void look_at_backlog(struct session *session, struct lines *lines)
                         TEXT_ARG(counted(session, backlog.assimilations))));
 }
 
+/* Jobs that wait for something that is gone. */
+static void look_at_lost_jobs(struct session *session, struct lines *lines)
+{
+    struct lost_jobs_row lost;
+
+    if (db_admin_lost_jobs(session->db, &lost) != STATUS_OK)
+        return; /* said already: nothing else can be read either */
+    if (lost.without_app > 0)
+        add_line(lines, "waiting", TEXT("for ever"), false,
+                 text_print(session->arena,
+                            "%" PRId64 " unfinished jobs are of an application that is not there:"
+                            " nothing validates, assimilates or sends them",
+                            lost.without_app));
+    if (lost.without_target > 0)
+        add_line(lines, "waiting", TEXT("for ever"), false,
+                 text_print(session->arena,
+                            "%" PRId64 " jobs are for hosts, users or teams that are not there"
+                            " (qmctl jobs cancel)",
+                            lost.without_target));
+}
+
+/* What a clock leaves behind that was ahead and is not any more. */
+static void look_at_clock(struct session *session, struct lines *lines)
+{
+    struct clock_traces_row traces;
+
+    if (db_admin_clock_traces(session->db, session->now + CLOCK_AHEAD_S, TIMES_LOOKED_AT,
+                              &traces) != STATUS_OK)
+        return;
+    if (traces.results + traces.hosts > 0)
+        add_state(lines, "clock", TEXT("-"), "warning",
+                  text_print(session->arena,
+                             "%" PRId64 " results and %" PRId64 " hosts of the newest have times"
+                             " to come: was the clock set back?",
+                             traces.results, traces.hosts));
+    if (traces.negative > 0)
+        add_state(lines, "clock", TEXT("-"), "warning",
+                  text_print(session->arena,
+                             "%" PRId64 " hosts have a turnaround below zero, of a clock that was"
+                             " set back; it counts as none, and their next valid result mends it",
+                             traces.negative));
+}
+
 /* What can be read is shown, whatever is wrong. */
 static void look_at_database(struct session *session, struct lines *lines)
 {
@@ -331,6 +376,8 @@ static void look_at_database(struct session *session, struct lines *lines)
         return;
     look_at_queue(session, lines);
     look_at_backlog(session, lines);
+    look_at_lost_jobs(session, lines);
+    look_at_clock(session, lines);
     look_at_hosts(session, lines);
     (void)db_rollback(session->db);
 }

@@ -98,7 +98,7 @@ static enum exit_code loop(struct session *session, struct transition_pass_setti
 
         settings->now = (int64_t)time(NULL);
         status = do_round(session, settings, &counts);
-        if (status == STATUS_OK && settings->deletes_files)
+        if (status == STATUS_OK && settings->deletes_files && !ending_is_wanted())
             status = orphan_count_some(session, settings->now, &orphans);
         if (status != STATUS_OK)
             (void)session_failed(session);

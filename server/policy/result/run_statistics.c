@@ -97,5 +97,7 @@ void run_statistics_add_version(double *pfc_n, double *pfc_avg, const struct val
 
 double run_statistics_turnaround(double avg_turnaround, double turnaround)
 {
-    return avg_turnaround == 0 ? turnaround : 0.7 * avg_turnaround + 0.3 * turnaround;
+    if (!(turnaround >= 0)) /* the clock was set back meanwhile */
+        return avg_turnaround > 0 ? avg_turnaround : 0;
+    return avg_turnaround > 0 ? 0.7 * avg_turnaround + 0.3 * turnaround : turnaround;
 }
