@@ -185,6 +185,14 @@ assimilate
 claim "and is given on again" counted assimilated 1
 claim "under the same number" test "$(times_taken 10)" = 2
 claim "no name became a command" not test -e "$work/hacked" -o -e hacked
+
+# --- by nobody
+add_job 20 0 fine
+add_job 21 2
+figures=$(qmctl transition --now "$now" --json --assimilate none 2>>"$work/assimilate.log")
+claim "with none for a command finished jobs are marked" counted assimilated 2
+claim "with an answer and without" test "$(job 20 assimilate_state) $(job 21 assimilate_state)" = "2 2"
+claim "and nobody got them" test "$(times_taken 20)$(times_taken 21)" = 00
 qmctl transition --assimilate '' >/dev/null 2>&1
 claim "an empty command is none" test $? -eq 2
 finish

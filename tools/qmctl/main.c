@@ -182,7 +182,9 @@ static const struct option transition_options[] = {
      "anything else is a failure, and asked again in ten minutes. Each result is first compared "
      "with itself: one that differs from itself is of no use, and invalid."},
     {"assimilate", NULL, "COMMAND",
-     "Gives each finished job to a command for the shell, at least once (killed, qmctl takes the "
+     "none: a finished job is only marked, so that its files can be deleted, and it can be purged. "
+     "Else gives each finished job to a command for the shell, at least once (killed, qmctl takes "
+     "the "
      "command along, but not what that has started itself): the output files of its canonical "
      "result as further arguments (\"\" for one that is missing), none for a job that "
      "was given up, and QM_JOB_ID (always the same for a job), QM_JOB, QM_APP, QM_BATCH, "

@@ -137,7 +137,7 @@ enum exit_code command_transition(struct session *session)
     if (settings.validate != NULL && settings.validate[0] == '\0')
         return usage_failed(session, "--validate needs a command, or \"bitwise\"");
     if (settings.assimilate != NULL && settings.assimilate[0] == '\0')
-        return usage_failed(session, "--assimilate needs a command");
+        return usage_failed(session, "--assimilate needs a command, or \"none\"");
     if (status == STATUS_OK)
         status = option_number(session, "limit", 1, INT64_MAX, &settings.jobs_max);
     if (status == STATUS_OK)
