@@ -322,14 +322,15 @@ MUST_CHECK enum status db_host_app_versions(struct db *db, struct arena *arena, 
                                             struct host_app_version_row **ret_rows,
                                             size_t *ret_count);
 /* A change of one row; the counters change relatively where other programs write them too. A
- * missing row is inserted (all else 0) with n_jobs_today = jobs_sent. */
+ * missing row is inserted (all else 0) with n_jobs_today = jobs_sent and max_jobs_per_day. */
 struct host_app_version_change {
     int64_t app_version_id;
     int64_t jobs_sent; /* added to n_jobs_today */
     bool inherits;     /* a missing row begins as a copy of that of the newest other version of the
                           same app, platform and plan class, if the host has one */
     bool reset_today;  /* a new day: n_jobs_today starts at 0 before jobs_sent */
-    bool sets_max_jobs_per_day; /* written only if so */
+    bool sets_max_jobs_per_day; /* of a row that is there; a missing one has it in any case, unless
+                                   it begins as a copy */
     int64_t max_jobs_per_day;
     bool resets_consecutive_valid;
 };

@@ -105,7 +105,7 @@ enum status db_host_app_versions_save(struct db *db, int64_t hostid,
             .hostid = hostid,
             .app_version_id = change->app_version_id,
             .jobs_sent = change->jobs_sent,
-            .quota = change->sets_max_jobs_per_day ? change->max_jobs_per_day : 0,
+            .quota = change->max_jobs_per_day,
             .sets_quota = change->sets_max_jobs_per_day,
             .reset_today = change->reset_today,
             .resets_valid = change->resets_consecutive_valid};

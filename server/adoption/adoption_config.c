@@ -10,6 +10,7 @@
 
 #include <errno.h>
 #include <fnmatch.h>
+#include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
@@ -332,8 +333,23 @@ static const char *why_foreign(const char *name)
     return NULL;
 }
 
+/* Hosts that are known keep what they have. */
+static void look_at_quota(struct adoption_view *view)
+{
+    const struct config *config = view->config;
+
+    if (config->untried_quota > 0 && config->daily_result_quota > config->untried_quota)
+        adoption_found(view, ADOPTION_NOTE, "options",
+                       config_place(config, "daily_result_quota", view->arena),
+                       "a host begins with %" PRId64 " jobs a day and processor, which successes "
+                       "double up to this: with <untried_quota>0</untried_quota> it begins with "
+                       "all, as with BOINC",
+                       config->untried_quota);
+}
+
 void adoption_look_at_options(struct adoption_view *view)
 {
+    look_at_quota(view);
     for (size_t i = 0; i < view->set->element_count; i++) {
         const struct adoption_element *element = &view->set->elements[i];
         const char *why = why_foreign(text_string(view->arena, element->name));

@@ -31,13 +31,15 @@ enum { SEED_VERSIONS = 0x7653 };
 /* --- statistics ---------------------------------------------------------------------------- */
 
 /* The row with what this request's reports changed of it; false: the host has none. */
-static bool statistics_now(const struct request *request, int64_t id,
+static bool statistics_now(const struct request *request, int64_t id, int64_t first_quota,
                            struct host_app_version_row *ret_row)
 {
     const struct visit *visit = &request->visit;
     const struct host_app_version_row *stored = request_version(request, id);
 
-    *ret_row = stored != NULL ? *stored : (struct host_app_version_row){.app_version_id = id};
+    *ret_row = stored != NULL ? *stored
+                              : (struct host_app_version_row){.app_version_id = id,
+                                                              .max_jobs_per_day = first_quota};
     if (visit->is_new_day)
         ret_row->n_jobs_today = 0;
     for (size_t i = 0; i < visit->version_change_count; i++) {
@@ -68,7 +70,7 @@ static void judge_option(const struct request *request, const struct host_view *
                          double class_flops, struct random *random, struct version_option *option)
 {
     struct host_app_version_row row;
-    bool has_row = statistics_now(request, option->statistics_id, &row);
+    bool has_row = statistics_now(request, option->statistics_id, view->first_quota, &row);
     double benchmark = estimate_cpu_flops(request->visit.host.p_fpops) *
                        (option->usage.avg_ncpus + COPROC_SPEEDUP * option->usage.coproc_count);
     const struct speed_question speed = {
@@ -103,6 +105,7 @@ static void judge_option(const struct request *request, const struct host_view *
                                            ? processors_of(request, view, option->resource)
                                            : 1);
     option->jobs_today = row.n_jobs_today;
+    option->is_unproven = limits_is_unproven(request->config, row.max_jobs_per_day);
 }
 
 /* --- versions ------------------------------------------------------------------------------ */
@@ -310,6 +313,31 @@ static bool add_versions(const struct request *request, struct host_view *view,
     return note_offer(request, &platforms, view);
 }
 
+/* On each resource, those that have yet to show that the host can run them. */
+static void count_unproven_together(struct version_options *options)
+{
+    struct version_option *first[RESOURCES_MAX] = {0};
+    int64_t jobs[RESOURCES_MAX] = {0};
+
+    for (size_t i = 0; i < options->count; i++) {
+        struct version_option *option = &options->items[i];
+
+        if (!option->is_unproven || option->resource >= RESOURCES_MAX)
+            continue;
+        if (option->counted_with == NULL || option->counted_with == option)
+            jobs[option->resource] += option->jobs_today;
+        if (first[option->resource] == NULL)
+            first[option->resource] = option;
+        option->counted_with = first[option->resource];
+    }
+    for (size_t i = 0; i < options->count; i++) {
+        struct version_option *option = &options->items[i];
+
+        if (option->is_unproven && option->resource < RESOURCES_MAX)
+            option->jobs_today = jobs[option->resource];
+    }
+}
+
 bool view_make_options(struct request *request, struct host_view *view)
 {
     bool is_anonymous = request->message.anonymous_platform;
@@ -321,6 +349,10 @@ bool view_make_options(struct request *request, struct host_view *view)
         .items = ARENA_ARRAY(request->arena, count, struct version_option)};
     if (view->options.items == NULL)
         return false;
-    return is_anonymous ? add_own_versions(request, view, &random)
-                        : add_versions(request, view, &random);
+    view->first_quota = request_first_quota(request);
+    if (is_anonymous ? !add_own_versions(request, view, &random)
+                     : !add_versions(request, view, &random))
+        return false;
+    count_unproven_together(&view->options);
+    return true;
 }

@@ -15,7 +15,7 @@
 static void complete_changes(struct request *request)
 {
     struct visit *visit = &request->visit;
-    int64_t quota = request->config->daily_result_quota;
+    int64_t quota = request->config->daily_result_quota, first;
 
     for (size_t i = 0; i < visit->version_count; i++) {
         const struct host_app_version_row *version = &visit->versions[i];
@@ -31,11 +31,15 @@ static void complete_changes(struct request *request)
             change->max_jobs_per_day = quota;
         }
     }
+    first = request_first_quota(request);
     for (size_t i = 0; i < visit->version_change_count; i++) {
         struct host_app_version_change *change = &visit->version_changes[i];
 
-        change->inherits =
-            change->jobs_sent > 0 && request_version(request, change->app_version_id) == NULL;
+        if (request_version(request, change->app_version_id) != NULL)
+            continue;
+        change->inherits = change->jobs_sent > 0;
+        if (!change->sets_max_jobs_per_day) /* of a row that begins as no copy */
+            change->max_jobs_per_day = first;
     }
 }
 

@@ -79,7 +79,7 @@ static void count_quota(struct request *request, const struct result_row *row,
     int64_t id = report_statistics_id(row->appid, row->app_version_id);
     const struct host_app_version_row *stored = request_version(request, id);
     struct visit *visit = &request->visit;
-    int64_t before = stored != NULL ? stored->max_jobs_per_day : 0;
+    int64_t before = stored != NULL ? stored->max_jobs_per_day : request_first_quota(request);
     int64_t after;
     bool breaks = stored != NULL && report_breaks_row(report->outcome, report->exit_status);
 

@@ -3,7 +3,9 @@
  * app versions, which several steps make and one statement writes. */
 #include "server/rpc/request.h"
 
+#include "config/config.h"
 #include "server/base/arena.h"
+#include "server/policy/limits/limits.h"
 
 #include <string.h>
 
@@ -57,6 +59,34 @@ const struct host_app_version_row *request_version(const struct request *request
             return &visit->versions[i];
     }
     return NULL;
+}
+
+/* 0 stands for the whole quota. */
+static int64_t quota_now(const struct request *request, const struct host_app_version_row *row)
+{
+    const struct visit *visit = &request->visit;
+    int64_t quota = row->max_jobs_per_day;
+
+    for (size_t i = 0; i < visit->version_change_count; i++) {
+        const struct host_app_version_change *change = &visit->version_changes[i];
+
+        if (change->app_version_id == row->app_version_id && change->sets_max_jobs_per_day)
+            quota = change->max_jobs_per_day;
+    }
+    return quota > 0 ? quota : request->config->daily_result_quota;
+}
+
+int64_t request_first_quota(const struct request *request)
+{
+    const struct visit *visit = &request->visit;
+    int64_t best = 0;
+
+    for (size_t i = 0; i < visit->version_count; i++) {
+        int64_t quota = quota_now(request, &visit->versions[i]);
+
+        best = quota > best ? quota : best;
+    }
+    return limits_first_quota(request->config, best);
 }
 
 struct host_app_version_change *request_version_change(struct request *request,

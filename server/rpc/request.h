@@ -215,5 +215,8 @@ struct host_app_version_change *request_version_change(struct request *request,
 /* The row as read, NULL when there is none. */
 const struct host_app_version_row *request_version(const struct request *request,
                                                    int64_t app_version_id);
+/* max_jobs_per_day with which a row begins that the host does not have yet, by what its others have
+ * after what this request has changed. */
+int64_t request_first_quota(const struct request *request);
 
 #endif

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What `qmctl init` writes. The configuration holds only what belongs to this project; everything
- * else has its default, and config/config.xml in the sources shows all options. */
+/* What `qmctl init` writes. The configuration holds what belongs to this project, and limits: the
+ * reason of each is in config.xml(5). Everything else has its default, and config/config.xml in the
+ * sources shows all options. */
 #include "server/submit/new_project.h"
 
 #include "server/base/buffer.h"
@@ -68,6 +69,10 @@ void project_write_config(const struct new_project *project, struct buffer *buff
     write_below(buffer, "upload_url", project->master_url, "file_upload_handler");
     write_option(buffer, "uldl_dir_fanout", TEXT(FANOUT));
     write_option(buffer, "joining", TEXT("1"));
+    write_option(buffer, "daily_result_quota", TEXT("500"));
+    write_option(buffer, "max_wus_to_send", TEXT("50"));
+    write_option(buffer, "send_result_abort", TEXT("1"));
+    write_option(buffer, "delete_delay_hours", TEXT("168"));
     buffer_add_string(buffer, "  </config>\n  <tasks>\n  </tasks>\n  <daemons>\n  </daemons>\n"
                               "</boinc>\n");
 }

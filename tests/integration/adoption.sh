@@ -66,6 +66,7 @@ for year in 2010 2012 2018 today; do
     found note programs 'heaven_maker is not known here'
     found note options 'feeder_query_size is not read'
     found change options 'scheduler_url http://127.0.0.1/test_cgi/cgi is added'
+    found note options 'a host begins with 9 jobs a day and processor'
     found change upgrade 'table qm_host, table qm_workunit'
     found note clients 'come again in 3600 s'
     found ok project 'db_revision.*22000'

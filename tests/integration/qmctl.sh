@@ -112,6 +112,9 @@ same "schedulers on the master page" \
     "$(grep -c '^<scheduler>http://127.0.0.1:[12]/cgi</scheduler>$' "$project/html/user/index.html")" 2
 expect 0 'master page +made' "$qmctl" init "$dir/usual" --url http://127.0.0.1:1/demo --name Usual \
     --db-name "$database" --db-user root --db-socket "$QM_TEST_SOCKET"
+same "limits of a new project, and those of the scenarios" \
+    "$(grep -oE '<(daily_result_quota|max_wus_to_send|send_result_abort)>[0-9]+' "$dir/usual/config.xml" | tr -d '<' | tr '>' ' ')" \
+    "$(sed -n 's/^config //p' "$QM_SOURCE_DIR/tests/scenarios/init-limits.inc")"
 same "the usual scheduler is that of the web servers' samples" \
     "$(grep '^<scheduler>' "$dir/usual/html/user/index.html")" \
     '<scheduler>http://127.0.0.1:1/demo_cgi/cgi</scheduler>'
@@ -544,9 +547,10 @@ expect 1 'no such host' in_project host 99
 sql -e "SET sql_mode = ''; INSERT INTO $database.host SET id = 42, rpc_time = UNIX_TIMESTAMP();
     INSERT INTO $database.host_app_version SET host_id = 42, app_version_id = 3, n_jobs_today = 5,
         max_jobs_per_day = 4"
+sed -i 's|<daily_result_quota>500<|<daily_result_quota>0<|' "$project/config.xml"
 expect 0 'app version 3: 5 jobs today, no quota' in_project host 42
 expect 0 '^\{"id": 42, .*"error": 0\}$' in_project host 42 --json
-sed -i 's|</config>|<daily_result_quota>8</daily_result_quota></config>|' "$project/config.xml"
+sed -i 's|<daily_result_quota>0<|<daily_result_quota>8<|' "$project/config.xml"
 expect 0 'app version 3: 5 jobs today, of at most 4 for each processor' in_project host 42
 sql -e "UPDATE $database.host SET rpc_time = rpc_time - 100000 WHERE id = 42"
 expect 0 'app version 3: 0 jobs today' in_project host 42

@@ -32,7 +32,7 @@ figure() { sed -n "s/.*\"$1\": \([0-9.e+-]*\).*/\1/p" "$work/load.json"; }
 make_site() {
     [ "$dir" = '' ] || QM_TEST_SOCKET=$(readlink -f "$dir/mariadb/socket")
     new_project "<download_dir>$project/download</download_dir>" "<max_wus_to_send>$1</max_wus_to_send>" \
-        "<daily_result_quota>1000000</daily_result_quota>" "<max_wus_in_progress>1000000</max_wus_in_progress>" \
+        "<daily_result_quota>1000000</daily_result_quota>" "<untried_quota>0</untried_quota>" "<max_wus_in_progress>1000000</max_wus_in_progress>" \
         "<min_sendwork_interval>0</min_sendwork_interval>" "<requests_per_commit>$per_commit</requests_per_commit>" \
         "<upload_url>http://127.0.0.1/test/upload</upload_url>" "<threads>$threads</threads>" >&2
     rows "SET sql_mode = ''; DELETE FROM user; INSERT INTO user (id, create_time, email_addr, name, authenticator)

@@ -64,6 +64,7 @@ struct host_view {
     struct app_count *app_counts;                          /* of the same, before this reply */
     size_t app_limit_count;
     struct id_list apps_held; /* with a job on the host; read where always-on apps are served */
+    int64_t first_quota;      /* max_jobs_per_day of a version that the host has no row of */
     struct version_options options;
     struct id_list keywords_yes, keywords_no; /* what the volunteer wants and refuses */
     const struct size_census *size_censuses;  /* of some apps */

@@ -130,6 +130,22 @@ int64_t limits_daily(int64_t stored, int64_t quota, double processors)
     return whole((double)stored * fmax(processors, 1));
 }
 
+int64_t limits_first_quota(const struct config *config, int64_t best)
+{
+    int64_t quota = config->daily_result_quota;
+
+    if (config->untried_quota <= 0)
+        return quota;
+    if (best > 0)
+        quota = smaller(quota, best);
+    return smaller(quota, config->untried_quota);
+}
+
+bool limits_is_unproven(const struct config *config, int64_t stored)
+{
+    return stored > 0 && stored <= config->untried_quota && stored < config->daily_result_quota;
+}
+
 /* --- the day ---------------------------------------------------------------------------------- */
 
 /* Days are counted from the epoch, shifted by a part of a day that the host's id gives. A day

@@ -54,6 +54,15 @@ struct app_limit limits_of_app(const struct jobs_in_progress *given, int64_t app
  * is none, whatever is stored: validators count that column up from 0. */
 int64_t limits_daily(int64_t stored, int64_t quota, double processors);
 
+/* max_jobs_per_day of a version of which the host has no row yet. It is low, since nobody knows
+ * whether the host can run it, and no more than `best`, the most that it has of any version (0: it
+ * has no row at all). Each success doubles it. 0: no quota is configured. */
+int64_t limits_first_quota(const struct config *config, int64_t best);
+/* Whether a version with this max_jobs_per_day has yet to show that the host can run it. Those of
+ * one resource count their jobs of a day together, or a host that fails would have the first quota
+ * of each. */
+bool limits_is_unproven(const struct config *config, int64_t stored);
+
 /* Each host has a midnight of its own, so that a project's hosts do not come back all at once.
  * Whether it lay between the two times (epoch); a host that was never here begins a new day. */
 bool quota_day_is_new(int64_t hostid, int64_t previous_time, int64_t now);

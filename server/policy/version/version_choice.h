@@ -40,6 +40,7 @@ struct version_option {
     struct plan_bounds bounds; /* workunits that it takes */
     bool is_untried;           /* it has finished no job on this host yet */
     bool is_failing;           /* every job of it failed on this host */
+    bool is_unproven;          /* its quota is so low that it is shared: limits_is_unproven */
     bool is_reliable;          /* this host's results with it come soon and are right */
     bool is_trusted;           /* this host's results with it need no check */
     size_t resource;           /* what it runs on; see struct amounts */
@@ -55,8 +56,8 @@ struct version_option {
     int64_t app_version_id;    /* as in result: > 0, or -2..-6 */
     int64_t statistics_id;     /* as in host_app_version */
     const struct version_option
-        *counted_with; /* the first one with the same statistics, and so with the same quota, whose
-                          jobs of this reply are counted with its own; NULL: itself */
+        *counted_with; /* the first one with the same statistics, or unproven like it, whose jobs of
+                          this reply are counted with its own; NULL: itself */
 };
 /* Either the project's, in the order of the catalog, or the client's own, as they are listed. */
 struct version_options {
