@@ -216,12 +216,14 @@ static uint64_t walk_ends(struct test_fixture *fixture, enum statement statement
 
 /* Statements choose rows by these columns: as the rows are, and as jobs that can be sent, and
  * orders that are open. */
-static void change_states(struct test_database *database)
+static void change_states(struct test_database *database, int assignment_target)
 {
     test_sql(database,
              "UPDATE result SET server_state = 2; UPDATE workunit SET error_mask = 0,"
              " canonical_resultid = 0, transitioner_flags = 0, batch = 0, target_nresults = 1;"
-             "UPDATE file_order SET ended = 0; UPDATE qm_connection SET made = 0");
+             "UPDATE file_order SET ended = 0; UPDATE qm_connection SET made = 0;"
+             "UPDATE assignment SET target_type = %d",
+             assignment_target);
 }
 
 static void no_statement_fails_by_the_size_of_a_number(void **state)
@@ -237,8 +239,10 @@ static void no_statement_fails_by_the_size_of_a_number(void **state)
             continue;
         add_largest_rows(fixture->database);
         rows = walk_ends(fixture, (enum statement)i, &failures);
-        change_states(fixture->database);
-        rows += walk_ends(fixture, (enum statement)i, &failures);
+        for (int target = ASSIGN_HOST; target <= ASSIGN_USER; target++) {
+            change_states(fixture->database, target);
+            rows += walk_ends(fixture, (enum statement)i, &failures);
+        }
         if (rows == 0 && counts_on(definition))
             fail_msg("%s changes no row", definition->name);
         walked++;
