@@ -203,7 +203,8 @@ static uint64_t walk_ends(struct test_fixture *fixture, enum statement statement
 
         set_values(definition, ends, values);
         status = run(fixture, statement, values, &met);
-        if (status != STATUS_OK && status != STATUS_DB_RETRY) {
+        if (status != STATUS_OK && status != STATUS_DB_RETRY &&
+            strstr(db_error(fixture->db), "Duplicate entry") == NULL) {
             print_error("values %x: %s\n", ends, db_error(fixture->db));
             ++*failures;
         }
@@ -222,6 +223,7 @@ static void change_states(struct test_database *database, int assignment_target)
              "UPDATE result SET server_state = 2; UPDATE workunit SET error_mask = 0,"
              " canonical_resultid = 0, transitioner_flags = 0, batch = 0, target_nresults = 1;"
              "UPDATE file_order SET ended = 0; UPDATE qm_connection SET made = 0;"
+             "UPDATE qm_lease SET valid_until = UNIX_TIMESTAMP() + 30;"
              "UPDATE assignment SET target_type = %d",
              assignment_target);
 }
