@@ -19,6 +19,10 @@ cat >"$client/cc_config.xml" <<'XML'
 <cc_config><options><skip_cpu_benchmarks>1</skip_cpu_benchmarks><dont_contact_ref_site>1</dont_contact_ref_site>
 <no_info_fetch>1</no_info_fetch><report_results_immediately>1</report_results_immediately></options></cc_config>
 XML
+cat >"$client/global_prefs_override.xml" <<'XML'
+<global_preferences><suspend_cpu_usage>0</suspend_cpu_usage><run_on_batteries>1</run_on_batteries>
+<run_if_user_active>1</run_if_user_active></global_preferences>
+XML
 mkdir -p "$work/srv" "$work/run" "$work/nginx/conf.d" "$work/html"
 echo "<title>Welcome to nginx</title>" >"$work/html/index.html"
 cat >"$work/nginx/nginx.conf" <<CONF
@@ -76,7 +80,12 @@ boinccmd() { command boinccmd --host 127.0.0.1:$client_port --passwd "\$(cat "$c
 for _ in {1..60}; do ! boinccmd --get_cc_status >$work/client.up 2>&1 || break; sleep 0.5; done
 key=\$($(typed create_account | sed 's/EMAIL PASSWORD NAME/bob@example.org "a long password" Bob/') | grep -oE '[0-9a-f]{32}')
 $(typed project_attach | sed 's/KEY/"$key"/')
-for _ in {1..240}; do boinccmd --get_old_tasks | tee $work/tasks | grep -q '^task ' && break; sleep 0.5; done
+# The client may have been told to wait before the job was done: what it has is reported when its user wants it.
+for _ in {1..60}; do
+    ! boinccmd --get_tasks | grep -q 'ready to report: yes' || boinccmd --project http://127.0.0.1:$port/demo/ update
+    boinccmd --get_old_tasks | tee $work/tasks | grep -q '^task ' && break
+    sleep 2
+done
 qmctl --project $work/srv/demo jobs results --tsv >$work/results
 curl -s -o $work/metrics http://127.0.0.1:$port/demo_cgi/cgi/metrics
 CLIENT
