@@ -77,3 +77,10 @@ enum status db_purge_delete(struct db *db, struct arena *arena, const struct pur
         status = DB_RUN(db, purge_delete_workunits, NULL, .ids = {workunits, rows->workunit_count});
     return status;
 }
+
+enum status db_purge_holds(struct db *db, struct arena *arena, const struct purge_filter *filter,
+                           int64_t most, struct purge_hold_row **ret_holds, size_t *ret_count)
+{
+    return DB_ALL(db, purge_holds, arena, ret_holds, ret_count, .before = filter->before,
+                  .appid = filter->appid, .most = most);
+}

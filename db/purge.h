@@ -28,4 +28,10 @@ MUST_CHECK enum status db_purge_lock(struct db *db, struct arena *arena,
 MUST_CHECK enum status db_purge_delete(struct db *db, struct arena *arena,
                                        const struct purge_rows *rows);
 
+/* What keeps the `most` oldest workunits, as words of db/admin.def with counts, the most first. In
+ * the arena. Nothing is locked. */
+MUST_CHECK enum status db_purge_holds(struct db *db, struct arena *arena,
+                                      const struct purge_filter *filter, int64_t most,
+                                      struct purge_hold_row **ret_holds, size_t *ret_count);
+
 #endif

@@ -41,6 +41,15 @@ claim "with all its results" test "$(rows "SELECT COUNT(*) FROM result")" = 14
 claim "assignments go along" test "$(rows "SELECT GROUP_CONCAT(workunitid) FROM assignment")" = 999
 claim "a second run finds nothing" test "$(qmctl purge --app work --json)" = '{"jobs": 0, "results": 0}'
 claim "and writes nothing" test "$(find "$archives" -type f | wc -l)" = 8
+qmctl purge --app work >/dev/null 2>"$work/held"
+for words in '2 jobs wait until their files are deleted (qmctl transition --delete-files)' \
+    '1 jobs have changed within --min-age-days' '1 jobs wait for assimilation' \
+    '1 jobs stay because their name has "nodelete" in it' '1 jobs have results that are not over'; do
+    claim "it says: $words" grep -qF "$words" "$work/held"
+done
+rows "UPDATE workunit SET canonical_resultid = 0, mod_time = mod_time WHERE id = 11"
+claim "and of what is not finished" grep -qF '1 jobs are not finished' <(qmctl purge --app work 2>&1)
+rows "UPDATE workunit SET canonical_resultid = 110, mod_time = mod_time WHERE id = 11"
 
 # --- read back
 wu() { cat "$archives"/wu_archive_*.xml; }

@@ -6,6 +6,7 @@
 #include "db/admin.h"
 #include "db/purge.h"
 #include "server/base/arena.h"
+#include "server/base/shown.h"
 #include "server/project/project.h"
 #include "tools/qmctl/archive.h"
 #include "tools/qmctl/commands.h"
@@ -22,7 +23,13 @@
 
 #include "server/base/banned.h"
 
-enum { PART_JOBS = 64, AGE_DAYS = 30, AGE_DAYS_MAX = 36500, DAY = 86400 };
+enum {
+    PART_JOBS = 64,
+    AGE_DAYS = 30,
+    AGE_DAYS_MAX = 36500,
+    DAY = 86400,
+    LOOKED_AT = 10000 /* of the jobs that stay, the oldest, to say what keeps them */
+};
 #define PART_BYTES ((size_t)1 << 30)
 
 struct purge {
@@ -143,6 +150,44 @@ static void print_counts(const struct purge *purge)
                           purge->jobs, purge->results));
 }
 
+/* What each word of the statement purge_holds means to an administrator. */
+static const struct {
+    const char *reason, *words;
+} purge_holds[] = {
+    {"age", "have changed within --min-age-days"},
+    {"assimilation", "wait for assimilation (qmctl transition --assimilate COMMAND, or none)"},
+    {"due", "became due meanwhile, or another command has them"},
+    {"files", "wait until their files are deleted (qmctl transition --delete-files)"},
+    {"name", "stay because their name has \"nodelete\" in it"},
+    {"results", "have results that are not over"},
+    {"unfinished", "are not finished"},
+};
+
+static const char *words_of(struct text reason)
+{
+    for (size_t i = 0; i < sizeof(purge_holds) / sizeof(purge_holds[0]); i++)
+        if (text_is(reason, purge_holds[i].reason))
+            return purge_holds[i].words;
+    return "stay for a reason without a name";
+}
+
+/* For people: scripts read the counts. */
+static enum status tell_holds(const struct purge *purge)
+{
+    struct session *session = purge->session;
+    struct purge_hold_row *holds;
+    size_t count;
+    enum status status =
+        db_purge_holds(session->db, session->arena, &purge->filter, LOOKED_AT, &holds, &count);
+
+    if (status != STATUS_OK)
+        return session_db_failed(session, status, "purge");
+    for (size_t i = 0; i < count; i++)
+        shown_line(stderr, "%s%" PRId64 " jobs %s", i > 0 ? "" : "of the oldest that stay, ",
+                   holds[i].jobs, words_of(holds[i].reason));
+    return session_db_failed(session, db_rollback(session->db), "purge");
+}
+
 enum exit_code command_purge(struct session *session)
 {
     struct purge purge = {.session = session};
@@ -181,5 +226,7 @@ enum exit_code command_purge(struct session *session)
     print_counts(&purge);
     if (fflush(stdout) == 0)
         ending_obey();
+    if (status == STATUS_OK && purge.jobs_max == 0)
+        status = tell_holds(&purge);
     return status == STATUS_OK && closed == STATUS_OK ? EXIT_DONE : session_failed(session);
 }
