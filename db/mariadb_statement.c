@@ -214,6 +214,7 @@ enum status mariadb_find(struct db *db, enum statement statement, size_t list_co
     if (status == STATUS_OK && *prepared == NULL)
         status =
             prepare(db, statement_definition(statement), statement_list_size(size_index), prepared);
+    must(status != STATUS_OK || *prepared != NULL);
     *ret_prepared = *prepared;
     return status;
 }
@@ -444,8 +445,10 @@ static enum status bind_parameters(struct db *db, struct db_prepared *prepared,
     size_t count = prepared->text.parameter_count;
     MYSQL_BIND *binds = arena_alloc_array(db->scratch, count, sizeof(binds[0]));
     unsigned array_size = execution->in_bulk ? (unsigned)execution->rows.count : 0;
-    enum status status = binds == NULL ? mariadb_lacks_memory(db) : STATUS_OK;
+    enum status status = STATUS_OK;
 
+    if (binds == NULL)
+        return mariadb_lacks_memory(db);
     for (size_t i = 0; status == STATUS_OK && i < count; i++)
         status = bind_parameter(db, execution, &prepared->text.parameters[i], &binds[i]);
     if (status != STATUS_OK)

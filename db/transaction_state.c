@@ -6,7 +6,7 @@
 enum { NO = -1, SAME = -2 };
 
 /* The state behind each event. NO: it is refused; SAME: as before. */
-static const signed char done_after[TRANSACTION_EVENT_COUNT][TRANSACTION_DONE_COUNT] = {
+static const int done_after[TRANSACTION_EVENT_COUNT][TRANSACTION_DONE_COUNT] = {
 #define FROM(idle, reading, writing, spoiled)                                \
     {                                                                        \
         [TRANSACTION_IDLE] = (idle), [TRANSACTION_READING] = (reading),      \
@@ -33,7 +33,7 @@ static const signed char done_after[TRANSACTION_EVENT_COUNT][TRANSACTION_DONE_CO
 #undef SPOILED
 };
 
-static const signed char part_after[TRANSACTION_EVENT_COUNT][PART_COUNT] = {
+static const int part_after[TRANSACTION_EVENT_COUNT][PART_COUNT] = {
 #define FROM(none, begun, marked, saved, mixed, ended)                          \
     {                                                                           \
         [PART_NONE] = (none), [PART_BEGUN] = (begun), [PART_MARKED] = (marked), \

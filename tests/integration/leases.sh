@@ -69,7 +69,7 @@ finished 1 1
 rows "UPDATE workunit SET appid = 2"
 "$QM_BINARY_DIR/qmctl" --project "$project" transition --now $now --json --assimilate "'$work/slow'" >"$work/slow.json" 2>&1 &
 slow_pid=$!
-started+=($slow_pid)
+started+=("$slow_pid")
 of_slow="FROM qm_lease WHERE pass = 'assimilation' AND appid = 2 AND token <> 0"
 slow_holds() { [ "$(rows "SELECT COUNT(*) $of_slow")" = 1 ]; }
 claim "a slow command has its job" within 20 slow_holds
@@ -115,7 +115,7 @@ for signal in TERM HUP; do
     echo 3 >"$work/hold"
     "$QM_BINARY_DIR/qmctl" --project "$project" transition --loop 1 --assimilate "'$work/take'" >"$work/ended.log" 2>&1 &
     ended_pid=$!
-    started+=($ended_pid)
+    started+=("$ended_pid")
     claim "$signal: one has begun" within 20 test -e "$work/held"
     kill -$signal "$ended_pid"
     rm "$work/hold"
@@ -178,10 +178,10 @@ shares() {
     first=$(done_by "$done")
     time_goes_by
     "$@" >>"$work/$pass.log" 2>&1
-    [ "$first" = 1,4 ] && [ "$(done_by "$done")" = 1,2,3,4 ] || {
+    if [ "$first" != 1,4 ] || [ "$(done_by "$done")" != 1,2,3,4 ]; then
         say "$pass: $first, then $(done_by "$done")"
         return 1
-    }
+    fi
 }
 claim "validation" shares validation 1 "workunit WHERE canonical_resultid <> 0" qmctl transition --now $now --trust
 rows "UPDATE workunit SET transition_time = $((now - 1)), assimilate_state = 2"

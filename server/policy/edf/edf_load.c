@@ -356,7 +356,7 @@ static void write_node(struct writing *writing, size_t level, uint32_t node, con
         return;
     }
     for (size_t i = 0; i < nodes->sizes[node]; i++) {
-        int64_t sums[EDF_ROWS_MAX];
+        int64_t sums[EDF_ROWS_MAX] = {0};
 
         for (size_t row = 0; row < load->rows; row++)
             sums[row] = owed[row] + row_of(load, nodes->owed, node, row)[i];

@@ -138,11 +138,10 @@ double edf_shape_memory_weight(const struct edf_shape *shape)
     const struct edf_range *cpus = &shape->cpus_taken[RESOURCE_CPU];
     const struct edf_range *memory = &shape->memory_taken;
     struct edf_need least = {.cpus = cpus->least};
+    int64_t at_once = cpus->least > 0 ? edf_shape_cpus_beside(shape, 0) / cpus->least : 0;
 
     if (memory->most == 0 ||
-        (cpus->least > 0 &&
-         (double)(edf_shape_cpus_beside(shape, 0) / cpus->least) * (double)memory->most <=
-             (double)shape->memory))
+        (cpus->least > 0 && (double)at_once * (double)memory->most <= (double)shape->memory))
         return 0; /* as many as can run have it */
     return (double)edf_shape_level(shape, &least) /
            (double)(round_down(shape->memory, memory->grain) - memory->most + memory->grain);
