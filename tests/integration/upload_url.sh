@@ -59,9 +59,9 @@ within 10 curl -s -o "$work/page" "http://127.0.0.1:$moves/page"
 upload_to "http://127.0.0.1:$moves/page"
 claim "a page for people" warns 'another page answers: "<html><body>Welcome'
 upload_to "http://127.0.0.1:$moves/mute"
-claim "no answer at all" warns "Server returned nothing"
+claim "no answer at all" warns "Empty reply from server"
 upload_to "http://127.0.0.1:$moves/round"
-claim "round and round" warns "Number of redirects hit maximum amount"
+claim "round and round" warns "Maximum \\([0-9]+\\) redirects followed"
 upload_to "${url%cgi}file_upload_handler"
 start_uploads
 claim "an upload handler" not eval 'create simple_out.xml | grep warning'
