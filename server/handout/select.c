@@ -38,7 +38,7 @@ enum { LATE_MAX = 100 /* jobs that are looked up before a host is sent away for 
 
 struct selection {
     struct request *request;
-    int64_t late[LATE_MAX]; /* results that the last search refused for their deadlines */
+    int64_t *late; /* results that the last search refused for their deadlines; NULL: none yet */
     size_t late_count;
     struct host_view view;
     struct choice_notes judged; /* why the last search did not choose candidates */
@@ -218,7 +218,13 @@ static void keep_late(struct selection *selection, const struct job *jobs, size_
     for (size_t i = 0; i < count && selection->late_count < LATE_MAX; i++) {
         size_t at = selection->late_count;
 
-        if (jobs[i].is_late && (at == 0 || selection->late[at - 1] != jobs[i].resultid))
+        if (!jobs[i].is_late)
+            continue;
+        if (selection->late == NULL)
+            selection->late = ARENA_ARRAY(selection->request->arena, LATE_MAX, int64_t);
+        if (selection->late == NULL)
+            return; /* they are believed */
+        if (at == 0 || selection->late[at - 1] != jobs[i].resultid)
             selection->late[selection->late_count++] = jobs[i].resultid;
     }
 }

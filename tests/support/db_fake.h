@@ -82,7 +82,7 @@ void db_fake_begin(const char *answered);
     "rollback rollback_to_savepoint savepoint commit reopen host_token user_by_id" \
     " user_by_authenticator user_lock host_lock host_lock_with_user catch_up"      \
     " host_newest_by_cpid host_newest_alike host_insert host_guard host_save"      \
-    " host_say"                                                                    \
+    " host_say host_memory_peaks"                                                  \
     " host_owners host_app_versions host_app_versions_save user_save_global_prefs" \
     " user_save_cross_project_id messages_from_host_save messages_to_host_take"    \
     " results_by_name reports_save host_detach_results results_in_progress"        \
