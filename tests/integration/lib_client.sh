@@ -69,10 +69,10 @@ keep_request() {
 # once in five seconds.
 update_client() {
     local before
-    within 15 client_is_silent
+    within 60 client_is_silent
     before=$(replies)
     control --project "$master" update
-    within 20 client_has_replies $((before + 1)) || {
+    within 60 client_has_replies $((before + 1)) || {
         claim_failed "the client sends a request and accepts the reply"
         return 1
     }

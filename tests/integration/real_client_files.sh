@@ -42,7 +42,7 @@ in_project --project "$project" files send "$work/genome_1" --host "$(host)"
 claim "an order waits" test "$(state send genome_1)" = waits
 update_client
 claim "the client is told" test "$(state send genome_1)" = sent
-claim "it downloads the file" within 15 transferred download
+claim "it downloads the file" within 60 transferred download
 files get genome_1 --host "$(host)" >"$work/get.txt" 2>&1
 claim "who orders is told that the host does not list the file yet" \
     grep -q 'does not list genome_1' "$work/get.txt"
@@ -51,7 +51,7 @@ claim "it lists the file" test "$(listed)" = 1
 claim "the order is done" test "$(state send genome_1)" = "done"
 claim "and is told no more" test "$(grep -c '<name>genome_1</name>' "$last_reply")" -eq 1
 claim "the client is told to upload" test "$(state get genome_1)" = sent
-claim "it uploads the file" within 15 transferred upload
+claim "it uploads the file" within 60 transferred upload
 claim "the order is done as soon as the file is here" test "$(state get genome_1)" = "done"
 claim "it is the same file" cmp -s "$work/genome_1" "$(find "$project/upload" -name genome_1)"
 claim "with its certificate" grep -q 'event=upload status=0 .*name=genome_1' "$work/uploads.log"
@@ -59,7 +59,7 @@ claim "with its certificate" grep -q 'event=upload status=0 .*name=genome_1' "$w
 in_project --project "$project" files delete genome_1 --host "$(host)" --yes
 update_client
 claim "the client is told to delete" test "$(state delete genome_1)" = sent
-claim "it deletes the file" within 10 not on_client genome_1
+claim "it deletes the file" within 60 not on_client genome_1
 update_client
 claim "it lists the file no more" test -z "$(listed)"
 claim "that order is done too" test "$(state delete genome_1)" = "done"
