@@ -125,6 +125,38 @@ static void one_small_job_goes_before_a_tight_one(void **state)
     assert_real(reason.lateness_after, 1.8, 1e-6);
 }
 
+/* The worked example of README.md beside the simulation: A, B and C, and four candidates. */
+static void the_example_of_the_page(void **state)
+{
+    struct edf_host host = host_of(4, 0);
+    const struct edf_job listed[3] = {
+        {.wall_time = 4 * HOUR, .deadline = 5 * HOUR, .cpus = 3},
+        {.wall_time = 6 * HOUR, .deadline = 12 * HOUR, .cpus = 2},
+        {.wall_time = 10 * HOUR, .deadline = 12 * HOUR, .cpus = 1},
+    };
+    const struct edf_job behind = cpu_job(2 * HOUR, 24 * HOUR), small = cpu_job(HOUR, 11 * HOUR);
+    const struct edf_job late = {.wall_time = 3 * HOUR, .deadline = 6 * HOUR, .cpus = 2};
+    const struct edf_job wide = {.wall_time = 5 * HOUR, .deadline = 11 * HOUR, .cpus = 2};
+    struct edf *edf = edf_create(*state, &host, listed, 3, 1, &budget);
+    double finishes[3];
+    struct edf_reason reason;
+
+    edf_finishes(edf, finishes, 3);
+    assert_real(finishes[0], 4 * HOUR, 1e-6);
+    assert_real(finishes[1], 10 * HOUR, 1e-6);
+    assert_real(finishes[2], 10 * HOUR, 1e-6);
+    assert_int_equal(edf_try(edf, &behind, &reason), EDF_IN_TIME);
+    assert_real(reason.finish, 0, 0); /* the bound sufficed: nothing was laid */
+    assert_int_equal(edf_try(edf, &small, &reason), EDF_IN_TIME);
+    assert_real(reason.finish, HOUR, 1e-6);
+    assert_int_equal(edf_try(edf, &late, &reason), EDF_LATE);
+    assert_real(reason.finish, 7 * HOUR, 1e-6);
+    assert_int_equal(edf_try(edf, &wide, &reason), EDF_DELAYS);
+    assert_int_equal(reason.listed, 2);
+    assert_real(reason.lateness_before, 0, 0);
+    assert_real(reason.lateness_after, 3 * HOUR, 1e-6);
+}
+
 /* --- more of the definition ------------------------------------------------------------------ */
 
 /* 108 requests, each with what was accepted before as its queue, within `span` s in all, in which
@@ -590,6 +622,7 @@ int main(int count, char **words)
         cmocka_unit_test_setup_teardown(small_jobs_go_behind_a_tight_one, make_arena, drop_arena),
         cmocka_unit_test_setup_teardown(one_small_job_goes_before_a_tight_one, make_arena,
                                         drop_arena),
+        cmocka_unit_test_setup_teardown(the_example_of_the_page, make_arena, drop_arena),
         cmocka_unit_test_setup_teardown(accepts_32_jobs_in_108_requests, make_arena, drop_arena),
         cmocka_unit_test_setup_teardown(accepts_36_jobs_in_108_requests_of_68_minutes, make_arena,
                                         drop_arena),

@@ -70,6 +70,51 @@ static void end_sweep(struct pool *pool)
         ;
 }
 
+/* The worked example of README.md beside the pool. */
+static void the_example_of_the_page(void **state)
+{
+    static const struct {
+        int64_t first, count, appid, priority;
+        double memory;
+    } rows[] = {{1, 2, 1, 5, 3}, {3, 3, 1, 0, 2}, {6, 1, 2, 3, 1}};
+    static const int64_t wanted[2][3] = {{6, 3, 4}, {1, 2, 5}};
+    static const double memory[2] = {2.5, 4};
+    struct pool *pool = pool_create(1000, false);
+    struct pool_figures figures;
+
+    (void)state;
+    for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
+        struct pool_job job = plain_job(rows[i].first);
+
+        job.priority = rows[i].priority;
+        job.workunit.appid = rows[i].appid;
+        job.workunit.rsc_memory_bound = rows[i].memory;
+        put_jobs(pool, job, rows[i].first, rows[i].count);
+    }
+    pool_figures(pool, &figures);
+    assert_int_equal(figures.groups, 2);
+    assert_int_equal(figures.classes, 3);
+    for (int turn = 0; turn < 2; turn++) {
+        struct pool_host host = anybody;
+        struct pool_answer answer;
+
+        host.terms.jobs = 2;
+        host.terms.limits[POOL_MEMORY] = memory[turn];
+        answer = ask(pool, &host, 3, 3);
+        assert_int_equal(answer.count, 3);
+        for (int i = 0; i < 3; i++)
+            assert_i64(answer.jobs[i].resultid, wanted[turn][i]);
+    }
+    pool_drop(pool, wanted[0], 3);
+    pool_figures(pool, &figures);
+    assert_int_equal(figures.jobs, 3);
+    assert_int_equal(figures.taken, 3);
+    pool_return(pool, wanted[1], 3);
+    pool_figures(pool, &figures);
+    assert_int_equal(figures.taken, 0);
+    pool_destroy(pool);
+}
+
 static void a_search_goes_on_where_it_ended(void **state)
 {
     struct pool *pool = pool_create(1000, false);
@@ -700,6 +745,7 @@ static void threads_never_hold_the_same_job(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
+        cmocka_unit_test(the_example_of_the_page),
         cmocka_unit_test(a_search_goes_on_where_it_ended),
         cmocka_unit_test(a_class_gives_no_more_than_is_wanted),
         cmocka_unit_test(a_full_lane_is_gone_on_with),

@@ -4,14 +4,10 @@
  * before CPU jobs, and one that does not fit is passed over, for want of processors or of memory; a
  * job of an earlier deadline interrupts. Pure. Times in this interface are in s from now.
  *
- * The way of a question through the files: `workload` makes jobs of what a client lists. `edf`
- * sorts them by deadline, and for a candidate finds the place between them. `edf_queue` knows what
- * each job behind that place can spare, and mostly that says enough. If not, jobs are laid one by
- * one, in order of precedence, onto the `edf_load`, a tree of what is free at what time, and each
- * one's end is compared with the time until which it may end. An `edf_profile` is such a load
- * written down, to go on from there without laying all jobs before. `edf_slots` is the short cut
- * for hosts of which all CPU jobs take the same, and `edf_shape` knows what all jobs have in common
- * and what follows from it. All that is done is charged to the budget of the request. */
+ * README.md explains it with an example, and says which file does what. `workload` makes jobs of
+ * what a client lists; `edf` judges a candidate among them; `edf_queue` holds them in order, with
+ * bounds that answer most questions; what bounds cannot answer is laid onto the `edf_load`.
+ * All work is charged to the budget of the request. */
 #ifndef SERVER_POLICY_EDF_EDF_H
 #define SERVER_POLICY_EDF_EDF_H
 
