@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* The life of a struct config. It lies in an arena of its own together with every text it points
- * to, so the last one to let go frees it in one stroke. Holding and letting go may happen on any
- * thread; between them nobody writes. */
+ * to, so the last one to let go frees it in one stroke (patterns before). Holding and letting go
+ * may happen on any thread; between them nobody writes. */
 #include "config/internal.h"
 
 #include "server/base/arena.h"
@@ -50,8 +50,13 @@ void config_release(struct config *config)
     if (config == NULL)
         return;
     /* Whatever the others did with it happened before it is freed. */
-    if (atomic_fetch_sub_explicit(&config->references, 1, memory_order_acq_rel) == 1)
-        arena_destroy(config->arena);
+    if (atomic_fetch_sub_explicit(&config->references, 1, memory_order_acq_rel) > 1)
+        return;
+    for (size_t i = 0; i < config_option_count; i++)
+        if (config_options[i].type == CONFIG_REGEXES)
+            config_patterns_free(
+                (struct config_patterns *)((char *)config + config_options[i].offset));
+    arena_destroy(config->arena);
 }
 
 enum status config_set(struct config *config, struct text name, struct text value,

@@ -24,6 +24,13 @@ struct text_list {
     size_t count;
 };
 
+/* Regular expressions, as they were written and compiled. */
+struct config_pattern;
+struct config_patterns {
+    struct text_list texts; /* first, so that a walk over the options finds a list */
+    struct config_pattern *first;
+};
+
 #define CONFIG_FIELD_FLAG(name)    bool name;
 #define CONFIG_FIELD_INTEGER(name) int64_t name;
 #define CONFIG_FIELD_REAL(name)    double name;
@@ -31,7 +38,7 @@ struct text_list {
 #define CONFIG_FIELD_STRING(name)  struct text name;
 #define CONFIG_FIELD_SECRET(name)  struct text name;
 #define CONFIG_FIELD_LIST(name)    struct text_list name;
-#define CONFIG_FIELD_REGEXES(name) struct text_list name;
+#define CONFIG_FIELD_REGEXES(name) struct config_patterns name;
 
 /* enum config_OPTION for each option that is one of a few words. */
 #define OPTION(name, type, default_, minimum, maximum, source, help)
@@ -114,6 +121,9 @@ size_t config_unrepair(char *text, size_t length);
 
 /* The defaults alone, for tests. */
 MUST_CHECK enum status config_defaults(struct config **ret_config);
+
+/* Whether one of the patterns matches; any thread. */
+bool config_matches(const struct config_patterns *patterns, const char *subject);
 
 struct config *config_hold(struct config *config);
 void config_release(struct config *config); /* NULL is fine */

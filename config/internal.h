@@ -35,6 +35,12 @@ MUST_CHECK enum status config_set_option(struct config *config, const struct con
                                          struct text value, struct config_origin origin,
                                          struct failure *failure);
 
+/* Compiles one more. STATUS_INVALID: it is no regular expression. */
+MUST_CHECK enum status config_pattern_add(struct config *config, const struct config_option *option,
+                                          struct text value, struct config_patterns *patterns,
+                                          struct failure *failure);
+void config_patterns_free(struct config_patterns *patterns);
+
 /* The word of a choice; `value` points to the option's member of a struct config. */
 const char *config_word_of(const struct config_option *option, const void *value);
 

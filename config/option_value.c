@@ -7,7 +7,6 @@
 
 #include "server/base/arena.h"
 
-#include <regex.h>
 #include <stddef.h>
 #include <stdio.h>
 #include <string.h>
@@ -161,22 +160,6 @@ static enum status set_text(struct config *config, const struct config_option *o
     return STATUS_OK;
 }
 
-static enum status check_regex(struct config *config, const struct config_option *option,
-                               struct text value, struct failure *failure)
-{
-    regex_t regex;
-    char why[128];
-
-    int error = regcomp(&regex, text_string(config->arena, value), REG_EXTENDED | REG_NOSUB);
-    if (error == 0) {
-        regfree(&regex);
-        return STATUS_OK;
-    }
-    (void)regerror(error, &regex, why, sizeof(why));
-    return fail(failure, STATUS_INVALID, "%s: \"" TEXT_FORMAT "\" is no regular expression: %s",
-                option->name, TEXT_ARG(text_first(value, 200)), why);
-}
-
 /* The items are copied for each one added: lists are short, and old ones may be in use nowhere. */
 static enum status add_item(struct config *config, const struct config_option *option,
                             struct text value, struct text_list *list, struct failure *failure)
@@ -196,7 +179,8 @@ static enum status add_item(struct config *config, const struct config_option *o
 static enum status set_value(struct config *config, const struct config_option *option,
                              struct text value, struct failure *failure)
 {
-    enum status status = STATUS_OK;
+    struct config_patterns *patterns;
+    enum status status;
 
     switch (option->type) {
     case CONFIG_FLAG:
@@ -211,15 +195,17 @@ static enum status set_value(struct config *config, const struct config_option *
     case CONFIG_SECRET:
         return set_text(config, option, value, member(config, option), failure);
     case CONFIG_REGEXES:
-        status = check_regex(config, option, value, failure);
-        break;
     case CONFIG_LIST:
         break;
     }
-    /* An empty item is none: an empty regular expression would ban everybody. */
-    if (status != STATUS_OK || value.length == 0)
-        return status;
-    return add_item(config, option, value, member(config, option), failure);
+    if (value.length == 0) /* no item: an empty regular expression would ban everybody */
+        return STATUS_OK;
+    if (option->type == CONFIG_LIST)
+        return add_item(config, option, value, member(config, option), failure);
+    patterns = member(config, option);
+    status = config_pattern_add(config, option, value, patterns, failure);
+    return status == STATUS_OK ? add_item(config, option, value, &patterns->texts, failure)
+                               : status;
 }
 
 static struct config_origin *origin_at(struct config *config, size_t offset)

@@ -7,13 +7,10 @@
 
 #include "config/config.h"
 #include "server/base/arena.h"
-#include "server/base/log.h"
 #include "server/base/marked.h"
 #include "server/policy/host/bounds.h"
 #include "server/policy/limits/amounts.h"
 #include "server/rpc/request_delay.h"
-
-#include <regex.h>
 
 #include "server/base/banned.h"
 
@@ -44,30 +41,16 @@ static void forbid_work(struct request *request, const char *reason)
     answer_delay(&request->early, delay_of_request(request, DELAY_NOT_ACCEPTED, 0));
 }
 
-/* Whether one of the patterns matches; one that is no regular expression matches nothing. */
-static bool is_banned(struct request *request, struct text_list patterns, struct text name,
-                      struct text detail)
+static bool is_banned(struct request *request, const struct config_patterns *patterns,
+                      struct text name, struct text detail)
 {
-    const char *subject =
+    if (patterns->first == NULL)
+        return false;
+    return config_matches(
+        patterns,
         text_string(request->arena, text_print(request->arena, TEXT_FORMAT "\t" TEXT_FORMAT,
                                                TEXT_ARG(bound_head(name, BOUND_STRING)),
-                                               TEXT_ARG(bound_head(detail, BOUND_STRING))));
-
-    for (size_t i = 0; i < patterns.count; i++) {
-        regex_t regex;
-        bool matches;
-
-        if (regcomp(&regex, text_string(request->arena, patterns.items[i]),
-                    REG_EXTENDED | REG_NOSUB) != 0) {
-            log_line(LOG_LEVEL_WARNING, "event=bad_pattern index=%zu", i);
-            continue;
-        }
-        matches = regexec(&regex, subject, 0, NULL, 0) == 0;
-        regfree(&regex);
-        if (matches)
-            return true;
-    }
-    return false;
+                                               TEXT_ARG(bound_head(detail, BOUND_STRING)))));
 }
 
 static void screen_client(struct request *request)
@@ -103,14 +86,14 @@ static void screen_system(struct request *request)
     const struct message *message = &request->message;
     const struct config *config = request->config;
 
-    if (is_banned(request, config->ban_os, message->os_name, message->os_version)) {
+    if (is_banned(request, &config->ban_os, message->os_name, message->os_version)) {
         forbid_work(request, "os_not_accepted");
         answer_say(request->arena, &request->early, MESSAGE_NOTICE,
                    MARKED(SAYS_NOT_FOR_SYSTEM) " " TEXT_FORMAT " " TEXT_FORMAT,
                    TEXT_ARG(bound_head(message->os_name, SHOWN_NAME)),
                    TEXT_ARG(bound_head(message->os_version, SHOWN_NAME)));
     }
-    if (is_banned(request, config->ban_cpu, message->p_vendor, message->p_model)) {
+    if (is_banned(request, &config->ban_cpu, message->p_vendor, message->p_model)) {
         forbid_work(request, "cpu_not_accepted");
         answer_say(request->arena, &request->early, MESSAGE_NOTICE,
                    MARKED(SAYS_NOT_FOR_CPU) " " TEXT_FORMAT " " TEXT_FORMAT,

@@ -157,7 +157,7 @@ static void defaults_are_those_of_the_table(void **state)
     assert_real(world->config->default_disk_min_free_gb, 1, 0);
     assert_real(world->config->maintenance_delay, 3600, 0);
     assert_int_equal(world->config->master_url.length, 0);
-    assert_int_equal(world->config->ban_cpu.count, 0);
+    assert_int_equal(world->config->ban_cpu.texts.count, 0);
 }
 
 static void values_of_every_type_are_read(void **state)
@@ -181,9 +181,9 @@ static void values_of_every_type_are_read(void **state)
     assert_i64(config->max_ncpus, 16);
     assert_real(config->next_rpc_delay, 1500, 0);
     assert_int_equal(config->edf_min_queue, EDF_MIN_QUEUE_NEVER);
-    assert_int_equal(config->ban_cpu.count, 2);
-    assert_text(config->ban_cpu.items[0], "^AMD\tK6");
-    assert_text(config->ban_cpu.items[1], "Duron");
+    assert_int_equal(config->ban_cpu.texts.count, 2);
+    assert_text(config->ban_cpu.texts.items[0], "^AMD\tK6");
+    assert_text(config->ban_cpu.texts.items[1], "Duron");
     assert_true(text_starts(config->project_dir_path, TEXT("/")));
 }
 
@@ -472,8 +472,11 @@ static void bad_regular_expression_is_an_error(void **state)
                                       "<ban_os></ban_os>"));
     assert_finding(world, true, 3, "ban_os: \"Windows(\" is no regular expression");
     assert_status(STATUS_OK, load_options(world, "<ban_os>Win & <95</ban_os>\n<ban_os></ban_os>"));
-    assert_int_equal(world->config->ban_os.count, 1);
-    assert_text(world->config->ban_os.items[0], "Win & <95");
+    assert_int_equal(world->config->ban_os.texts.count, 1);
+    assert_text(world->config->ban_os.texts.items[0], "Win & <95");
+    assert_true(config_matches(&world->config->ban_os, "Win & <95\t4.0"));
+    assert_false(config_matches(&world->config->ban_os, "Linux\t4.0"));
+    assert_false(config_matches(&world->config->ban_cpu, "Win & <95\t4.0"));
 }
 
 static void slips_of_the_pen_are_forgiven(void **state)

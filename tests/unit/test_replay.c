@@ -231,7 +231,7 @@ static void circumstances_come_out_as_they_went_in(void **state)
     lines = circumstances_of(config, true);
     assert_status(STATUS_OK, circumstances_read(lines, arena, &read, NULL));
     assert_int_equal(read.config->max_wus_in_progress, 7);
-    assert_text(read.config->ban_os.items[0], "Lin<&>\\.ux");
+    assert_text(read.config->ban_os.texts.items[0], "Lin<&>\\.ux");
     assert_int_equal(read.catalog->rows.version_count, 2);
     assert_non_null(catalog_app_by_name(read.catalog, TEXT("app")));
     assert_int_equal(read.plan_classes.count, 1);

@@ -7,16 +7,16 @@
 #include "tests/support/test.h"
 
 static struct arena *arena;
-static struct config config;
+static struct config *config;
 static struct request request;
 
 static int setup(void **state)
 {
     (void)state;
     arena = arena_create(1 << 20);
-    memset(&config, 0, sizeof(config));
+    assert_status(STATUS_OK, config_defaults(&config));
     memset(&request, 0, sizeof(request));
-    request.config = &config;
+    request.config = config;
     request.arena = arena;
     request.now = 1795000000;
     request.client_version = 72005;
@@ -31,6 +31,7 @@ static int teardown(void **state)
 {
     (void)state;
     arena_destroy(arena);
+    config_release(config);
     return 0;
 }
 
@@ -71,7 +72,7 @@ static void a_second_key_gets_nothing(void **state)
 static void an_old_client_gets_no_work(void **state)
 {
     (void)state;
-    config.min_core_client_version = 72006;
+    config->min_core_client_version = 72006;
     assert_int_equal(step_screen(&request), NEXT_STEP);
     assert_true(request.work_forbidden);
     assert_true(is_said(MESSAGE_NOTICE, "7.20.6"));
@@ -82,17 +83,23 @@ static void an_old_client_gets_no_work(void **state)
 static void a_short_version_number_is_understood(void **state)
 {
     (void)state;
-    config.min_core_client_version = 721;
+    config->min_core_client_version = 721;
     step_screen(&request);
     assert_true(is_said(MESSAGE_NOTICE, "7.21.0"));
 }
 
+static void ban(const char *option, const char *pattern)
+{
+    struct failure failure = {0};
+
+    assert_status(STATUS_OK, config_set(config, text_from(option), text_from(pattern), &failure));
+}
+
 static void a_banned_system_gets_no_work(void **state)
 {
-    const struct text patterns[] = {TEXT("("), TEXT("^Linux.*\t1[0-2]$")};
-
     (void)state;
-    config.ban_os = (struct text_list){.items = patterns, .count = 2};
+    ban("ban_os", "^Linux.*\t1[0-2]$");
+    ban("ban_os", "Plan 9");
     assert_int_equal(step_screen(&request), NEXT_STEP);
     assert_true(request.work_forbidden);
     assert_true(is_said(MESSAGE_NOTICE, "Linux Debian"));
@@ -101,10 +108,8 @@ static void a_banned_system_gets_no_work(void **state)
 
 static void a_banned_processor_gets_no_work(void **state)
 {
-    const struct text patterns[] = {TEXT("^Genuine.*\ti7")};
-
     (void)state;
-    config.ban_cpu = (struct text_list){.items = patterns, .count = 1};
+    ban("ban_cpu", "^Genuine.*\ti7");
     step_screen(&request);
     assert_true(request.work_forbidden);
     assert_true(is_said(MESSAGE_NOTICE, "GenuineIntel"));
@@ -112,10 +117,10 @@ static void a_banned_processor_gets_no_work(void **state)
 
 static void other_systems_are_not_banned(void **state)
 {
-    const struct text patterns[] = {TEXT("Windows"), TEXT("(")};
-
     (void)state;
-    config.ban_os = config.ban_cpu = (struct text_list){.items = patterns, .count = 2};
+    ban("ban_os", "Windows");
+    ban("ban_cpu", "Windows");
+    ban("ban_cpu", ""); /* none */
     step_screen(&request);
     assert_false(request.work_forbidden);
 }
@@ -142,17 +147,17 @@ static void an_upgrade_is_announced_in_time(void **state)
     };
 
     (void)state;
-    config.min_core_client_version_announced = 80000;
+    config->min_core_client_version_announced = 80000;
     for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
         request.early.message_count = 0;
-        config.min_core_client_upgrade_deadline = 1795000000 + cases[i].left;
+        config->min_core_client_upgrade_deadline = 1795000000 + cases[i].left;
         step_screen(&request);
         assert_int_equal(is_said(MESSAGE_LOW, "8.0.0"), cases[i].low);
         assert_int_equal(is_said(MESSAGE_NOTICE, "8.0.0"), cases[i].notice);
     }
     request.client_version = 80000;
     request.early.message_count = 0;
-    config.min_core_client_upgrade_deadline = 1795000000 + 86400;
+    config->min_core_client_upgrade_deadline = 1795000000 + 86400;
     step_screen(&request);
     assert_int_equal(request.early.message_count, 0);
 }
@@ -160,13 +165,13 @@ static void an_upgrade_is_announced_in_time(void **state)
 static void a_project_can_stop_sending(void **state)
 {
     (void)state;
-    config.dont_send_jobs = true;
+    config->dont_send_jobs = true;
     request.message.cpu_req_seconds = 100;
     request.message.has_resource_request = true;
     assert_int_equal(step_screen(&request), NEXT_STEP);
     assert_true(request.work_forbidden);
     assert_true(is_said(MESSAGE_LOW, "no jobs"));
-    config.dont_send_jobs = false;
+    config->dont_send_jobs = false;
     request.early.message_count = 0;
     request.work_forbidden = false;
     request.early.first_reason = NULL;

@@ -13,6 +13,7 @@
 #include "server/policy/edf/edf.h"
 
 #include "server/base/arena.h"
+#include "server/base/between.h"
 #include "server/base/budget.h"
 #include "server/policy/edf/edf_queue.h"
 
@@ -53,13 +54,6 @@ struct edf {
 };
 
 /* --- numbers --------------------------------------------------------------------------------- */
-
-static double between(double value, double low, double high)
-{
-    if (!(value >= low)) /* NaN too */
-        return low;
-    return value > high ? high : value;
-}
 
 /* To the nearest whole number; of no more than 1e18. */
 static int64_t whole(double value)

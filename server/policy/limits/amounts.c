@@ -5,6 +5,8 @@
  * buffer wants a job. Everything that a client may have got wrong is bounded here, once. */
 #include "server/policy/limits/amounts.h"
 
+#include "server/base/between.h"
+
 #include "server/base/banned.h"
 
 #define SECONDS_MAX 2419200.0 /* 28 days */
@@ -14,13 +16,6 @@
 /* Less than this is what rounding leaves of a request that was served; no request is smaller. */
 #define NOTHING_LEFT 1e-6
 #define REQUEST_MIN  1e-3
-
-static double between(double value, double low, double high)
-{
-    if (!(value >= low)) /* NaN too */
-        return low;
-    return value > high ? high : value;
-}
 
 static double positive(double value, double high)
 {

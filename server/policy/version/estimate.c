@@ -5,6 +5,7 @@
  * division by zero or an endless hand-out. */
 #include "server/policy/version/estimate.h"
 
+#include "server/base/between.h"
 #include "server/parse/client_age.h"
 
 #include <math.h>
@@ -36,13 +37,6 @@
 #define GUESSED_PART_MOST 0.1 /* of a peak that counts as known */
 
 #define SPEEDUP_MAX 250.0 /* statistics cannot say more than this times the plan class */
-
-static double between(double value, double low, double high)
-{
-    if (!(value >= low)) /* NaN too */
-        return low;
-    return value > high ? high : value;
-}
 
 struct availability availability_of(const struct message *message, int64_t client_version)
 {
