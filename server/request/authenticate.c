@@ -221,8 +221,13 @@ static void check_platform(struct request *request)
     }
     refuse_work(request, "platform_not_known");
     delay_not_accepted(request);
-    answer_say(request->arena, &request->visit.answer, MESSAGE_NOTICE,
-               MARKED(SAYS_NOT_FOR_TYPE) " " TEXT_FORMAT, TEXT_ARG(bound_head(shown, SHOWN_NAME)));
+    if (shown.length == 0)
+        answer_say(request->arena, &request->visit.answer, MESSAGE_NOTICE,
+                   MARKED(SAYS_TYPE_UNKNOWN) ": your client does not name it");
+    else
+        answer_say(request->arena, &request->visit.answer, MESSAGE_NOTICE,
+                   MARKED(SAYS_NOT_FOR_TYPE) " " TEXT_FORMAT,
+                   TEXT_ARG(bound_head(shown, SHOWN_NAME)));
 }
 
 static void check_code_sign_key(struct request *request)

@@ -15,6 +15,7 @@
 #include "server/base/banned.h"
 
 #define FILE_NAME_MAX 200 /* bytes; clients keep 255 with what they add, the database 254 */
+#define NAME_SHOWN    60
 
 static int64_t hash_of_name(struct text name)
 {
@@ -69,17 +70,50 @@ void hierarchy_write(struct buffer *buffer, struct text dir, struct text name, i
     buffer_add_xml(buffer, name);
 }
 
-bool file_name_usable(struct text name)
+const char *open_name_fault(struct text name)
 {
-    if (name.length == 0 || name.length > FILE_NAME_MAX || name.at[0] == '.')
-        return false;
-    for (size_t i = 0; i < name.length; i++) {
-        unsigned char c = (unsigned char)name.at[i];
-        if (c <= ' ' || c >= 127 ||
-            text_contains(TEXT("/\\%\"'<>&?#"), (struct text){name.at + i, 1}))
-            return false;
-    }
-    return !text_contains(name, TEXT(".."));
+    if (name.length == 0)
+        return "is empty";
+    if (text_contains(name, TEXT("%")))
+        return "has a percent sign in it";
+    return text_contains(name, TEXT("..")) ? "has two dots in a row" : NULL;
+}
+
+static const char *character_fault(char c)
+{
+    if (c == ' ')
+        return "has a blank in it";
+    if ((unsigned char)c < ' ' || c == 127)
+        return "has a control character in it";
+    if ((unsigned char)c > 127)
+        return "has a character in it that is not ASCII";
+    if (c == '/' || c == '\\')
+        return "has a slash in it";
+    return text_contains(TEXT("\"'<>&?#"), (struct text){&c, 1})
+               ? "has one of the characters \" ' < > & ? # in it"
+               : NULL;
+}
+
+const char *file_name_fault(struct text name)
+{
+    const char *fault = NULL;
+
+    if (name.length > FILE_NAME_MAX)
+        return "has more than 200 bytes";
+    if (text_starts(name, TEXT(".")))
+        return "begins with a dot";
+    for (size_t i = 0; i < name.length && fault == NULL; i++)
+        fault = character_fault(name.at[i]);
+    return fault != NULL ? fault : open_name_fault(name);
+}
+
+enum status file_name_check(const char *what, struct text name, struct failure *failure)
+{
+    const char *fault = file_name_fault(name);
+
+    return fault == NULL ? STATUS_OK
+                         : fail(failure, STATUS_INVALID, "the %s \"" TEXT_FORMAT "\" %s", what,
+                                TEXT_ARG(text_first(name, NAME_SHOWN)), fault);
 }
 
 const char *url_fault(struct text url)

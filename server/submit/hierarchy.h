@@ -3,6 +3,7 @@
 #ifndef SERVER_SUBMIT_HIERARCHY_H
 #define SERVER_SUBMIT_HIERARCHY_H
 
+#include "server/base/status.h"
 #include "server/base/text.h"
 
 #include <stdbool.h>
@@ -28,7 +29,12 @@ bool hierarchy_has_file(struct arena *arena, struct text dir, struct text name, 
 /* Why no client can fetch anything from this URL, in words to follow "the URL"; NULL: it may. */
 const char *url_fault(struct text url);
 
-/* Whether clients take this as the name of a file, and URLs need no escapes for it. */
-bool file_name_usable(struct text name);
+/* Why clients do not take this as the name of a file, or a URL needs escapes for it, in words to
+ * follow the name; NULL: they take it. */
+const char *file_name_fault(struct text name);
+/* Likewise of the name under which a job's program opens the file. */
+const char *open_name_fault(struct text name);
+/* Fails with 'the WHAT "a b" has a blank in it'; `what` is "file name", or the like. */
+MUST_CHECK enum status file_name_check(const char *what, struct text name, struct failure *failure);
 
 #endif

@@ -174,9 +174,9 @@ static enum status take_argument(struct jobs *jobs, const struct input_file *inp
     }
     if (input->kind != INPUT_REMOTE)
         return stage_input(jobs->stage, argument->name, input->gzip, ret_file, failure);
-    if (!file_name_usable(argument->name))
-        return fail(failure, STATUS_INVALID, "\"" TEXT_FORMAT "\" is not usable as a file name",
-                    TEXT_ARG(text_first(argument->name, 60)));
+    enum status status = file_name_check("file name", argument->name, failure);
+    if (status != STATUS_OK)
+        return status;
     *ret_file = (struct job_file){
         .name = argument->name, .bytes = input->bytes, .gzipped_bytes = input->gzipped_bytes};
     memcpy(ret_file->md5, input->md5, MD5_HEX_SIZE);
@@ -224,11 +224,10 @@ static enum status name_job(struct jobs *jobs, const struct job_line *line, stru
     else if (name.length == 0)
         name = jobs->settings.name;
     jobs->number++;
-    if (!file_name_usable(name))
-        return fail(failure, STATUS_INVALID, "\"" TEXT_FORMAT "\" is not usable as a job's name",
-                    TEXT_ARG(text_first(name, 60)));
-    *ret_name = text_copy(jobs->filling->arena, name);
-    return STATUS_OK;
+    enum status status = file_name_check("job's name", name, failure);
+    if (status == STATUS_OK)
+        *ret_name = text_copy(jobs->filling->arena, name);
+    return status;
 }
 
 static enum status write_workunit_document(struct jobs *jobs, const struct input_template *input,

@@ -269,10 +269,9 @@ enum status stage_input(struct stage *stage, struct text argument, bool gzip,
         return STATUS_OK;
     }
     struct text name = last_part(argument);
-    if (!file_name_usable(name))
-        return fail(failure, STATUS_INVALID,
-                    "\"" TEXT_FORMAT "\" is not usable as a file name (letters, digits and _-+.=)",
-                    TEXT_ARG(text_first(name, 60)));
+    enum status status = file_name_check("file name", name, failure);
+    if (status != STATUS_OK)
+        return status;
     if (staged == NULL) {
         staged = ARENA_NEW(stage->arena, struct staged);
         if (staged == NULL)
@@ -281,7 +280,7 @@ enum status stage_input(struct stage *stage, struct text argument, bool gzip,
         staged->file.name = last_part(staged->argument);
     }
     const char *target;
-    enum status status = need_folder(stage, failure);
+    status = need_folder(stage, failure);
     if (status == STATUS_OK)
         status = find_input(stage, argument, &staged->file, &target, failure);
     if (status == STATUS_OK && gzip)
@@ -313,15 +312,15 @@ enum status stage_program(struct stage *stage, const char *path, struct text nam
 {
     struct stat info;
     struct job_file file = {.name = name};
-    if (!file_name_usable(name))
-        return fail(failure, STATUS_INVALID, "\"" TEXT_FORMAT "\" is not usable as a file name",
-                    TEXT_ARG(text_first(name, 60)));
+    enum status status = file_name_check("file name", name, failure);
+    if (status != STATUS_OK)
+        return status;
     if (stat(path, &info) != 0)
         return fail_io(failure, path, "stat");
     *ret_executable = executable || (info.st_mode & S_IXUSR) != 0;
     const char *target = text_string(
         stage->arena, hierarchy_path(stage->arena, stage->config->download_dir, name, 0));
-    enum status status = need_folder(stage, failure);
+    status = need_folder(stage, failure);
     if (status != STATUS_OK)
         return status;
     lock_inputs(stage);

@@ -389,11 +389,9 @@ enum status template_check_open_name(const struct template_file *file,
                                      const struct template_element *open_name,
                                      struct failure *failure)
 {
-    struct text name = open_name->content;
-    return name.length == 0 || text_contains(name, TEXT("..")) || text_contains(name, TEXT("%"))
-               ? template_fail(file, open_name, failure,
-                               "clients refuse an empty name and one with \"..\" or \"%%\"")
-               : STATUS_OK;
+    const char *fault = open_name_fault(open_name->content);
+    return fault == NULL ? STATUS_OK
+                         : template_fail(file, open_name, failure, "the name %s", fault);
 }
 
 enum status template_check_file(const struct template_file *file,

@@ -88,8 +88,9 @@ static enum status read_file(const struct template_file *file,
             return status;
         input.kind = INPUT_REMOTE;
     } else if (name != NULL) {
-        if (!file_name_usable(name->content))
-            return template_fail(file, name, failure, "not usable as a file name");
+        const char *fault = file_name_fault(name->content);
+        if (fault != NULL)
+            return template_fail(file, name, failure, "the file name %s", fault);
         input.kind = INPUT_CONSTANT;
         input.physical_name = name->content;
     }

@@ -8,6 +8,7 @@
 #include "server/base/arena.h"
 #include "server/base/buffer.h"
 #include "server/base/crypto.h"
+#include "server/submit/hierarchy.h"
 #include "server/submit/template_input.h"
 
 #include <inttypes.h>
@@ -107,6 +108,40 @@ static enum status add_written(struct compiler *compiler, struct buffer *buffer)
     return add_text(compiler, with_upload_url(compiler, buffer_text(buffer)));
 }
 
+static void write_base_name(struct buffer *buffer, struct text result_name, uint32_t number)
+{
+    buffer_print(buffer, TEXT_FORMAT "_r%" PRIu32 "_", TEXT_ARG(result_name), number);
+}
+
+static void write_name(struct buffer *buffer, struct text name, struct text result_name,
+                       uint32_t number)
+{
+    while (name.length > 0) {
+        struct text suffix;
+        size_t length = 1;
+        if (outfile_suffix(name, &suffix, &length)) {
+            write_base_name(buffer, result_name, number);
+            buffer_add(buffer, suffix);
+        } else {
+            buffer_add_char(buffer, name.at[0]);
+        }
+        name = (struct text){name.at + length, name.length - length};
+    }
+}
+
+/* The name that a result's file will have. */
+static enum status check_name(struct compiler *compiler, const struct template_element *name)
+{
+    struct buffer written = buffer_in(compiler->arena);
+    const char *fault;
+
+    write_name(&written, name->content, TEXT("x"), 0);
+    fault = file_name_fault(buffer_text(&written));
+    return fault == NULL ? STATUS_OK
+                         : template_fail(&compiler->output->file, name, compiler->failure,
+                                         "the file name %s", fault);
+}
+
 static enum status check_upload_url(struct compiler *compiler,
                                     const struct template_element *element)
 {
@@ -135,6 +170,9 @@ static enum status add_file(struct compiler *compiler, const struct template_ele
     if (name == NULL || name->content.length == 0)
         return template_fail(file, element, compiler->failure,
                              "needs a <name>, such as <name><OUTFILE_0/></name>");
+    status = check_name(compiler, name);
+    if (status != STATUS_OK)
+        return status;
     if (limit == NULL && compiler->options->certificates)
         return template_fail(file, element, compiler->failure,
                              "needs max_nbytes: its upload certificate covers it");
@@ -260,27 +298,6 @@ enum status output_template_read(struct arena *arena, const char *name, struct t
     if (status == STATUS_OK)
         *ret_output = output;
     return status;
-}
-
-static void write_base_name(struct buffer *buffer, struct text result_name, uint32_t number)
-{
-    buffer_print(buffer, TEXT_FORMAT "_r%" PRIu32 "_", TEXT_ARG(result_name), number);
-}
-
-static void write_name(struct buffer *buffer, struct text name, struct text result_name,
-                       uint32_t number)
-{
-    while (name.length > 0) {
-        struct text suffix;
-        size_t length = 1;
-        if (outfile_suffix(name, &suffix, &length)) {
-            write_base_name(buffer, result_name, number);
-            buffer_add(buffer, suffix);
-        } else {
-            buffer_add_char(buffer, name.at[0]);
-        }
-        name = (struct text){name.at + length, name.length - length};
-    }
 }
 
 static enum status write_certificate(struct arena *arena, const struct output_piece *piece,

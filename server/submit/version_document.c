@@ -137,10 +137,13 @@ static enum status resign_file(struct arena *arena, const struct config *config,
     char md5[MD5_HEX_SIZE];
     int64_t bytes;
     struct text signature;
-    if (!file_name_usable(name) || start == file_info.length || end < start)
-        return fail(failure, STATUS_INVALID, "a file_info without name or signature");
+    if (start == file_info.length || end < start)
+        return fail(failure, STATUS_INVALID, "a file_info without signature");
+    enum status status = file_name_check("file name", name, failure);
+    if (status != STATUS_OK)
+        return status;
     const char *path = text_string(arena, hierarchy_path(arena, config->download_dir, name, 0));
-    enum status status = md5_hex_of_file(path, md5, &bytes, failure);
+    status = md5_hex_of_file(path, md5, &bytes, failure);
     if (status == STATUS_OK)
         status = rsa_sign_md5(arena, private_key, md5, &signature, failure);
     if (status != STATUS_OK)

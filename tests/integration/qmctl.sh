@@ -343,7 +343,7 @@ same "where the file lies" "$(sql -e "SELECT xml_doc LIKE '%<name>jf_0cc175b9c0f
     xml_doc LIKE '%<url>http://127.0.0.1/data</url>%', xml_doc LIKE '%<nbytes>5</nbytes>%', priority
     FROM $database.workunit WHERE name = 'far'" | tr '\t' ' ')" '1 1 1 7'
 sql -e "DELETE FROM $database.result WHERE name = 'far_0'; DELETE FROM $database.workunit WHERE name = 'far'"
-expect 1 'not usable as a job.s name' from_line "--wu_name a/b $dir/in1"
+expect 1 'the job.s name "a/b" has a slash in it' from_line "--wu_name a/b $dir/in1"
 expect 1 'priority needs a value' from_line "$dir/in1 --priority"
 seq -f '--wu_template none_%.0f' 101 | sed "s|\$| $dir/in1|" >"$dir/lines"
 for number in {1..101}; do cp "$demo/in.xml" "$project/none_$number"; done
@@ -358,7 +358,7 @@ job_of() { in_project jobs create --app demo --in "$dir/$1" --out "$QM_SOURCE_DI
 document_has() { sql -e "SELECT xml_doc LIKE '%$2%' FROM $database.workunit WHERE name = '$1'"; }
 expect 0 'job told' job_of told_in.xml told far_file
 same "where the template says" "$(document_has told '<url>http://127.0.0.1/far_file</url>')" 1
-expect 1 'not usable as a file name' job_of told_in.xml wrong ../far_file
+expect 1 'the file name "../far_file" begins with a dot' job_of told_in.xml wrong ../far_file
 expect 0 '^\{"jobs": 1, "results": 1, "last_job": "named"\}$' job_of named_in.xml named --json
 same "the file of the template" "$(document_has named '<name>in1</name>')" 1
 expect 0 '^1 jobs' from_line "--wu_name parts --command_line --fast $dir/in1" --command_line --far

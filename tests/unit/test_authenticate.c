@@ -645,6 +645,17 @@ static void an_unknown_platform_gets_no_work(void **state)
     assert_true(request.visit.answer.request_delay >= 86400);
 }
 
+static void a_client_that_names_no_platform_hears_so(void **state)
+{
+    (void)state;
+    ask_for_work();
+    request.message.platform_count = 0;
+    assert_int_equal(step_authenticate(&request), NEXT_STEP);
+    assert_true(request.visit.work_refused);
+    assert_true(is_said(MESSAGE_NOTICE, "your client does not name it"));
+    assert_false(is_said(MESSAGE_NOTICE, "computers of type"));
+}
+
 static void an_alternative_platform_is_enough(void **state)
 {
     (void)state;
@@ -922,6 +933,7 @@ int main(void)
         CASE(nothing_stands_against_work),
         CASE(a_blacklisted_host_gets_no_work),
         CASE(an_unknown_platform_gets_no_work),
+        CASE(a_client_that_names_no_platform_hears_so),
         CASE(an_alternative_platform_is_enough),
         CASE(an_anonymous_platform_needs_its_row),
         CASE(a_request_too_early_gets_no_work),

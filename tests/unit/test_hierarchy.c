@@ -63,18 +63,50 @@ static void agrees_with_the_obvious_way(void **state)
     }
 }
 
-static void names_that_clients_refuse(void **state)
+static void what_is_wrong_with_a_name_is_said(void **state)
 {
-    static const char *const bad[] = {"",    ".hidden", "a/b", "a..b", "a%20b", "a b",     "a\nb",
-                                      "a<b", "a&b",     "a?b", "a#b",  "a\\b",  "\xc3\xa4"};
-    (void)state;
-    for (size_t i = 0; i < sizeof bad / sizeof bad[0]; i++)
-        assert_false(file_name_usable(text_from(bad[i])));
-    assert_true(file_name_usable(TEXT("in_0001-a.b+c=d@e,f~g")));
+    static const struct {
+        const char *name, *fault;
+    } bad[] = {{"", "is empty"},
+               {".hidden", "begins with a dot"},
+               {"../x", "begins with a dot"},
+               {"a/b", "has a slash in it"},
+               {"a\\b", "has a slash in it"},
+               {"a..b", "has two dots in a row"},
+               {"a%20b", "has a percent sign in it"},
+               {"a b", "has a blank in it"},
+               {"a\nb", "has a control character in it"},
+               {"a\177b", "has a control character in it"},
+               {"\xc3\xa4", "has a character in it that is not ASCII"},
+               {"a<b", "has one of the characters \" ' < > & ? # in it"},
+               {"a#b", "has one of the characters \" ' < > & ? # in it"}};
     char name[300];
+    struct failure failure = {.status = STATUS_OK};
+
+    (void)state;
+    for (size_t i = 0; i < sizeof bad / sizeof bad[0]; i++) {
+        const char *fault = file_name_fault(text_from(bad[i].name));
+
+        assert_non_null(fault);
+        assert_string_equal(fault, bad[i].fault);
+    }
+    assert_null(file_name_fault(TEXT("in_0001-a.b+c=d@e,f~g")));
     memset(name, 'a', sizeof name);
-    assert_true(file_name_usable((struct text){name, 200}));
-    assert_false(file_name_usable((struct text){name, 201}));
+    assert_null(file_name_fault((struct text){name, 200}));
+    assert_string_equal(file_name_fault((struct text){name, 201}), "has more than 200 bytes");
+    assert_int_equal(file_name_check("job's name", TEXT("a"), &failure), STATUS_OK);
+    assert_int_equal(file_name_check("job's name", TEXT("a b"), &failure), STATUS_INVALID);
+    assert_string_equal(failure.text, "the job's name \"a b\" has a blank in it");
+}
+
+/* A job's program may open a file in a folder, by a name with blanks. */
+static void names_by_which_a_file_is_opened(void **state)
+{
+    (void)state;
+    assert_null(open_name_fault(TEXT("data/in 1")));
+    assert_string_equal(open_name_fault(NO_TEXT), "is empty");
+    assert_string_equal(open_name_fault(TEXT("../in")), "has two dots in a row");
+    assert_string_equal(open_name_fault(TEXT("50%")), "has a percent sign in it");
 }
 
 int main(void)
@@ -84,7 +116,8 @@ int main(void)
         cmocka_unit_test_setup_teardown(folder_from_seven_digits, setup, teardown),
         cmocka_unit_test_setup_teardown(url_like_path, setup, teardown),
         cmocka_unit_test_setup_teardown(agrees_with_the_obvious_way, setup, teardown),
-        cmocka_unit_test_setup_teardown(names_that_clients_refuse, setup, teardown),
+        cmocka_unit_test_setup_teardown(what_is_wrong_with_a_name_is_said, setup, teardown),
+        cmocka_unit_test_setup_teardown(names_by_which_a_file_is_opened, setup, teardown),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -31,9 +31,9 @@ enum exit_code command_app_add(struct session *session)
     const char *what = text_string(
         session->arena, text_print(session->arena, "application %s", session->arguments[0]));
     int64_t id = 0;
-    if (!file_name_usable(name))
-        return usage_failed(session, "\"%s\" is not usable as an application's name",
-                            session->arguments[0]);
+    if (file_name_fault(name) != NULL)
+        return usage_failed(session, "the application's name \"%s\" %s", session->arguments[0],
+                            file_name_fault(name));
     if (friendly.length == 0)
         friendly = name;
     enum status status = session_db(session);
@@ -229,6 +229,10 @@ static enum status add_file(struct session *session, struct stage *stage,
     } else {
         file.open_name = logical_name(session, path);
     }
+    if (file.open_name.length > 0 && open_name_fault(file.open_name) != NULL)
+        return fail(&session->failure, STATUS_INVALID,
+                    "the name \"" TEXT_FORMAT "\", by which the program opens %s, %s",
+                    TEXT_ARG(file.open_name), path, open_name_fault(file.open_name));
     file.copy_file = option_lists(session, "copy", path);
     struct text name = is_main ? main_name(session, version, path) : last_part(text_from(path));
     enum status status = stage_program(stage, path, name, is_main, &file.file, &file.is_executable,

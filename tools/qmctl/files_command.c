@@ -300,9 +300,8 @@ static bool begin_order(struct session *session, enum file_action action,
     }
     if (status == STATUS_OK)
         status = session_config(session);
-    if (status == STATUS_OK && action != FILE_SEND &&
-        (!file_name_usable(order.name) || order.name.length > DB_FILE_NAME_MOST))
-        status = fail(&session->failure, STATUS_INVALID, "no usable name of a file");
+    if (status == STATUS_OK && action != FILE_SEND)
+        status = file_name_check("file name", order.name, &session->failure);
     *ret_code = status == STATUS_OK ? EXIT_DONE : session_failed(session);
     *ret_order = order;
     return status == STATUS_OK;
