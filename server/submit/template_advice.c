@@ -7,6 +7,7 @@
 #include "server/base/near_name.h"
 #include "server/submit/parameters.h"
 #include "server/submit/template.h"
+#include "server/submit/template_elements.h"
 
 #include <ctype.h>
 #include <stdarg.h>
@@ -14,17 +15,7 @@
 
 #include "server/base/banned.h"
 
-enum element_context { CONTEXT_FILE, CONTEXT_REFERENCE, CONTEXT_RESULT, CONTEXT_WORKUNIT };
-
-static const struct {
-    enum element_context context;
-    const char *name;
-} known_elements[] = {
-#define ELEMENT(context, name) {CONTEXT_##context, name},
-#include "server/submit/template_advice.def"
-#undef ELEMENT
-};
-enum { KNOWN_COUNT = sizeof known_elements / sizeof known_elements[0], NAME_MOST = 64 };
+enum { NAME_MOST = 64 };
 
 struct advice {
     const struct template_file *file;
@@ -50,16 +41,14 @@ static void advise(struct advice *advice, const struct template_element *element
 }
 
 /* The numbers of parameters.def are elements of a workunit too. */
-static bool is_known(enum element_context context, struct text name)
+static bool is_known(enum template_context context, struct text name)
 {
-    for (size_t i = 0; i < KNOWN_COUNT; i++)
-        if (known_elements[i].context == context && text_is(name, known_elements[i].name))
-            return true;
-    return context == CONTEXT_WORKUNIT && parameter_find(name, PARAMETER_TEMPLATE) != NULL;
+    return known_element_find(context, name) != NULL ||
+           (context == CONTEXT_WORKUNIT && parameter_find(name, PARAMETER_TEMPLATE) != NULL);
 }
 
 /* The known name that is nearest, whatever the case of its letters; NULL: none is near. */
-static const char *meant_by(enum element_context context, struct text name)
+static const char *meant_by(enum template_context context, struct text name)
 {
     char lower[NAME_MOST];
     struct near_name near;
@@ -69,7 +58,7 @@ static const char *meant_by(enum element_context context, struct text name)
     for (size_t i = 0; i < name.length; i++)
         lower[i] = (char)tolower((unsigned char)name.at[i]);
     near_name_begin(&near, (struct text){lower, name.length});
-    for (size_t i = 0; i < KNOWN_COUNT; i++)
+    for (size_t i = 0; i < known_element_count; i++)
         if (known_elements[i].context == context)
             near_name_try(&near, known_elements[i].name);
     for (size_t i = 0; context == CONTEXT_WORKUNIT && i < parameter_count; i++)
@@ -78,7 +67,7 @@ static const char *meant_by(enum element_context context, struct text name)
     return near.nearest;
 }
 
-static void look_at_child(struct advice *advice, enum element_context context,
+static void look_at_child(struct advice *advice, enum template_context context,
                           const struct template_element *element)
 {
     const char *meant;
@@ -95,7 +84,7 @@ static void look_at_child(struct advice *advice, enum element_context context,
         advise(advice, element, "is not known and has no effect here; did you mean <%s>?", meant);
 }
 
-static void look_at_children(struct advice *advice, enum element_context context,
+static void look_at_children(struct advice *advice, enum template_context context,
                              const struct template_element *parent)
 {
     for (const struct template_element *child = parent->first_child; child; child = child->next) {

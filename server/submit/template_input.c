@@ -8,6 +8,7 @@
 #include "server/base/arena.h"
 #include "server/base/buffer.h"
 #include "server/submit/hierarchy.h"
+#include "server/submit/template_elements.h"
 
 #include <inttypes.h>
 #include <string.h>
@@ -17,20 +18,6 @@
 #define FILES_MAX  1000
 #define BYTES_MAX  INT64_C(1000000000000000)
 #define MD5_DIGITS (MD5_HEX_SIZE - 1)
-
-/* Children of file_info that are read here and not copied. */
-static const char *const file_words[] = {"physical_name",  "url",  "md5_cksum", "nbytes",
-                                         "gzipped_nbytes", "gzip", "number"};
-/* Children of file_ref likewise. */
-static const char *const reference_words[] = {"file_name", "file_number", "open_name", "copy_file"};
-
-static bool is_among(struct text name, const char *const *words, size_t count)
-{
-    for (size_t i = 0; i < count; i++)
-        if (text_is(name, words[i]))
-            return true;
-    return false;
-}
 
 /* <x/> and <x>1</x>, but not <x>0</x>. */
 static bool is_set(const struct template_element *element)
@@ -236,7 +223,7 @@ static void write_file(struct buffer *buffer, const struct input_file *input,
     buffer_add_string(buffer, "<file_info>\n");
     for (const struct template_element *child = input->element->first_child; child;
          child = child->next)
-        if (!is_among(child->name, file_words, sizeof file_words / sizeof file_words[0]))
+        if (element_is_copied(CONTEXT_FILE, child->name))
             template_write(buffer, child, 1);
     if (document->sticky_lifetime && input->exp_days >= 0 &&
         template_child(input->element, "sticky_lifetime") == NULL)
@@ -266,8 +253,7 @@ static void write_reference(struct buffer *buffer, const struct template_element
     if (is_set(template_child(element, "copy_file")))
         buffer_add_string(buffer, "        <copy_file/>\n");
     for (const struct template_element *child = element->first_child; child; child = child->next)
-        if (!is_among(child->name, reference_words,
-                      sizeof reference_words / sizeof reference_words[0]))
+        if (element_is_copied(CONTEXT_REFERENCE, child->name))
             template_write(buffer, child, 2);
     buffer_add_string(buffer, "    </file_ref>\n");
 }

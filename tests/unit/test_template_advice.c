@@ -2,12 +2,15 @@
 /* Templates that are right, and do not do what their author means. */
 #include "tests/support/test.h"
 
+#include "config/config.h"
 #include "server/base/arena.h"
 #include "server/base/buffer.h"
 #include "server/base/file.h"
 #include "server/submit/parameters.h"
 #include "server/submit/template.h"
 #include "server/submit/template_advice.h"
+#include "server/submit/template_elements.h"
+#include "server/submit/template_input.h"
 
 #include <string.h>
 
@@ -97,16 +100,44 @@ static void numbers_of_jobs_are_known(void **state)
 
 static void the_table_is_sorted(void **state)
 {
-    static const char *const rows[] = {
-#define ELEMENT(context, name) #context " " name,
-#include "server/submit/template_advice.def"
-#undef ELEMENT
-    };
-
     (void)state;
-    for (size_t i = 1; i < sizeof rows / sizeof rows[0]; i++)
-        if (strcmp(rows[i - 1], rows[i]) >= 0)
-            fail_msg("%s stands before %s", rows[i - 1], rows[i]);
+    for (size_t i = 1; i < known_element_count; i++) {
+        const struct known_element *before = &known_elements[i - 1], *element = &known_elements[i];
+
+        if (before->context > element->context ||
+            (before->context == element->context && strcmp(before->name, element->name) >= 0))
+            fail_msg("%s stands before %s", before->name, element->name);
+    }
+}
+
+/* Each of them: copied as it stands, or read and not copied. */
+static void elements_are_copied_once_at_most(void **state)
+{
+    for (size_t i = 0; i < known_element_count; i++) {
+        const struct known_element *known = &known_elements[i];
+        bool is_file = known->context == CONTEXT_FILE;
+        const struct job_file file = {.name = TEXT("a"), .md5 = "0", .bytes = 1};
+        const struct config config = {.download_url = TEXT("http://x/")};
+        const struct input_document job = {.config = &config, .files = &file, .file_count = 1};
+        struct text element = text_print(*state, "<%s>7</%s>", known->name, known->name);
+        struct buffer written = buffer_in(*state);
+        struct input_template input;
+
+        if ((!is_file && known->context != CONTEXT_REFERENCE) ||
+            text_is(text_from(known->name), "open_name"))
+            continue;
+        struct text document = text_print(
+            *state,
+            "<file_info>" TEXT_FORMAT
+            "</file_info><workunit><file_ref><open_name>o</open_name>" TEXT_FORMAT
+            "</file_ref></workunit>",
+            TEXT_ARG(is_file ? element : NO_TEXT), TEXT_ARG(is_file ? NO_TEXT : element));
+        if (input_template_read(*state, "t", document, &input, NULL) != STATUS_OK)
+            continue; /* 7 is no value of it */
+        assert_status(STATUS_OK, input_template_write(&input, &job, &written, NULL));
+        if (text_contains(buffer_text(&written), element) != (known->fate == TEMPLATE_COPIED))
+            fail_msg("%s: " TEXT_FORMAT, known->name, TEXT_ARG(buffer_text(&written)));
+    }
 }
 
 static void examples_are_right(void **state)
@@ -149,8 +180,11 @@ static void no_more_lines_than_are_read(void **state)
 int main(void)
 {
     static const struct CMUnitTest tests[] = {
-        cmocka_unit_test(says_what_has_no_effect),     cmocka_unit_test(numbers_of_jobs_are_known),
-        cmocka_unit_test(the_table_is_sorted),         cmocka_unit_test(examples_are_right),
+        cmocka_unit_test(says_what_has_no_effect),
+        cmocka_unit_test(numbers_of_jobs_are_known),
+        cmocka_unit_test(the_table_is_sorted),
+        cmocka_unit_test(examples_are_right),
+        cmocka_unit_test(elements_are_copied_once_at_most),
         cmocka_unit_test(no_more_lines_than_are_read),
     };
 
