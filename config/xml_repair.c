@@ -8,6 +8,7 @@
 #include "config/internal.h"
 
 #include "server/base/buffer.h"
+#include "server/base/markup.h"
 
 #include <string.h>
 
@@ -84,39 +85,26 @@ static void add_escaped(struct buffer *buffer, struct text text)
     }
 }
 
-/* Something with a beginning and an end of its own at the beginning of `rest`. Returns how long it
- * is, 0 when there is none. */
-static size_t repair_section(struct text rest, struct buffer *buffer)
+/* Returns how long what begins here is, 0 where it is nothing of that kind, or never ends, for the
+ * parser to complain of. */
+static size_t repair_markup(struct text rest, struct buffer *buffer)
 {
-    static const struct {
-        struct text begin, end;
-        void (*add)(struct buffer *buffer, struct text inner);
-    } sections[] = {
-        {{"<!--", 4}, {"-->", 3}, add_line_ends},
-        {{"<![CDATA[", 9}, {"]]>", 3}, add_escaped},
-        {{"<?", 2}, {"?>", 2}, add_line_ends},
-    };
+    const struct markup markup = markup_at(rest);
 
-    for (size_t i = 0; i < sizeof(sections) / sizeof(sections[0]); i++) {
-        if (!text_starts(rest, sections[i].begin))
-            continue;
-        struct text inner = after(rest, sections[i].begin.length);
-        size_t end = text_find(inner, sections[i].end);
-        if (end == inner.length)
-            return 0; /* it never ends: for the parser to complain of */
-        sections[i].add(buffer, text_first(inner, end));
-        return sections[i].begin.length + end + sections[i].end.length;
-    }
-    return 0;
+    if (markup.length > 0 && markup.kind == MARKUP_CDATA)
+        add_escaped(buffer, markup.inside);
+    else if (markup.length > 0)
+        add_line_ends(buffer, markup.inside);
+    return markup.length;
 }
 
 void config_repair(struct text document, struct buffer *ret_repaired)
 {
-    struct text rest = text_without_mark(document);
+    struct text rest = document;
     size_t length;
 
     for (; rest.length > 0; rest = after(rest, length)) {
-        length = rest.at[0] == '<' ? repair_section(rest, ret_repaired) : 0;
+        length = rest.at[0] == '<' ? repair_markup(rest, ret_repaired) : 0;
         if (length > 0)
             continue;
         length = 1;

@@ -61,7 +61,7 @@ static enum status read_open(struct arena *arena, int descriptor, const char *pa
     size_t length;
     if (read_all(descriptor, at, (size_t)info.st_size, &length) != STATUS_OK)
         return fail_io(failure, path, "read");
-    *ret_text = (struct text){.at = at, .length = length};
+    *ret_text = text_without_mark((struct text){.at = at, .length = length});
     return STATUS_OK;
 }
 

@@ -11,7 +11,8 @@
 
 struct arena;
 
-/* STATUS_NOT_FOUND: no such file; STATUS_TOO_LARGE: more than `bytes_max`. Text in the arena. */
+/* STATUS_NOT_FOUND: no such file; STATUS_TOO_LARGE: more than `bytes_max`. Text in the arena,
+ * without the byte order mark that some editors write. */
 MUST_CHECK enum status file_read(struct arena *arena, const char *path, size_t bytes_max,
                                  struct text *ret_text, struct failure *failure);
 /* Written beside and renamed over, so that a reader sees what was there before or the new file,

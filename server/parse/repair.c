@@ -305,9 +305,8 @@ static size_t past_space(struct text body, size_t at)
 /* The offset behind the root's start tag; 0: the body does not begin with it. */
 static size_t find_root(struct text body)
 {
-    struct text mark = TEXT("\xef\xbb\xbf"); /* a byte order mark in UTF-8 */
     struct scan scan = scan_begin(body, body.length);
-    size_t at = past_space(body, text_starts(body, mark) ? mark.length : 0);
+    size_t at = past_space(body, body.length - text_without_mark(body).length);
     struct scan_tag tag;
 
     if (text_starts(scan_slice(&scan, at, body.length), TEXT("<?xml")))

@@ -7,6 +7,7 @@
 
 #include "server/base/arena.h"
 #include "server/base/buffer.h"
+#include "server/base/markup.h"
 #include "server/base/xml.h"
 
 #include <string.h>
@@ -101,19 +102,6 @@ static bool is_reference(struct text text)
     return at > digits && at < text.length && text.at[at] == ';';
 }
 
-/* Where a comment or the like begins that is not looked into: how long it is; 0: none does. */
-static size_t passed_over(struct text text)
-{
-    static const struct {
-        struct text begin, end;
-    } kinds[] = {{{"<!--", 4}, {"-->", 3}}, {{"<![CDATA[", 9}, {"]]>", 3}}, {{"<?", 2}, {"?>", 2}}};
-
-    for (size_t i = 0; i < sizeof(kinds) / sizeof(kinds[0]); i++)
-        if (text_starts(text, kinds[i].begin))
-            return text_find(text, kinds[i].end);
-    return 0;
-}
-
 /* The line of the first & that begins no reference; 0: there is none. */
 static int line_of_ampersand(struct text text)
 {
@@ -128,7 +116,7 @@ static int line_of_ampersand(struct text text)
             continue;
         if (text.at[i] == '&' && !is_reference(rest))
             return line;
-        next = i + passed_over(rest);
+        next = i + markup_at(rest).length;
     }
     return 0;
 }
@@ -136,11 +124,10 @@ static int line_of_ampersand(struct text text)
 /* The file's own declaration, after which our element would not be the first, as blanks. */
 static struct text without_declaration(struct arena *arena, struct text text)
 {
-    size_t end = text_starts(text, TEXT("<?xml ")) ? text_find(text, TEXT("?>")) + 2 : 0;
+    const struct markup first = markup_at(text);
+    size_t end = first.kind == MARKUP_INSTRUCTION ? first.length : 0;
     struct buffer buffer = buffer_in(arena);
 
-    if (end == 0 || end > text.length)
-        return text;
     for (size_t i = 0; i < end; i++)
         buffer_add_char(&buffer, text.at[i] == '\n' ? '\n' : ' ');
     buffer_add(&buffer, (struct text){text.at + end, text.length - end});

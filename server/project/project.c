@@ -9,6 +9,7 @@
 #include "server/base/arena.h"
 #include "server/base/file.h"
 #include "server/base/log.h"
+#include "server/base/markup.h"
 #include "server/policy/dispatch/score.h"
 #include "server/policy/host/client_keys.h"
 #include "server/policy/plan_class/plan_class_builtin.h"
@@ -115,7 +116,6 @@ static enum status read_block_file(const struct config *config, const char *name
     *ret_block = NO_TEXT;
     project_path(config, name, path, sizeof(path));
     status = file_read(arena, path, BLOCK_BYTES_MAX, ret_block, &why);
-    *ret_block = text_without_mark(*ret_block);
     if (status == STATUS_OK || status == STATUS_NOT_FOUND)
         return STATUS_OK;
     *ret_block = NO_TEXT;
@@ -127,23 +127,6 @@ static struct text behind(struct text text, size_t offset)
     return (struct text){.at = text.at + offset, .length = text.length - offset};
 }
 
-static struct text behind_comments(struct text text)
-{
-    for (;;) {
-        struct text close;
-        size_t end;
-
-        text = text_trim(text);
-        close = text_starts(text, TEXT("<?"))     ? TEXT("?>")
-                : text_starts(text, TEXT("<!--")) ? TEXT("-->")
-                                                  : NO_TEXT;
-        end = text_find(text, close);
-        if (close.length == 0 || end == text.length)
-            return text;
-        text = behind(text, end + close.length);
-    }
-}
-
 /* Takes the element off that the text begins with, with its tags; empty where it begins otherwise.
  */
 static struct text take_element(struct arena *arena, struct text *text, const char *name)
@@ -153,7 +136,7 @@ static struct text take_element(struct arena *arena, struct text *text, const ch
 
     if (text_starts(*text, text_print(arena, "<%s>", name)) && end < text->length) {
         element = text_first(*text, end + close.length);
-        *text = behind_comments(behind(*text, element.length));
+        *text = markup_skip(behind(*text, element.length));
     }
     return element;
 }
@@ -179,7 +162,7 @@ static enum status read_links(const struct config *config, struct arena *arena, 
 
     if (status != STATUS_OK)
         return status;
-    rest = behind_comments(rest);
+    rest = markup_skip(rest);
     *links = take_element(arena, &rest, "gui_urls");
     *feeds = take_element(arena, &rest, "rss_feeds");
     if (links->length == 0 && feeds->length == 0) {
@@ -216,7 +199,7 @@ enum status project_files_read(const struct config *config, struct arena *arena,
     struct text document;
     enum status status = read_block_file(config, file, arena, &document, failure);
 
-    if (status == STATUS_OK && behind_comments(document).length > 0)
+    if (status == STATUS_OK && markup_skip(document).length > 0)
         status = project_files_parse(arena, document, &files, failure);
     if (status == STATUS_OK && !blob_is_sound(arena, files.infos))
         status = fail(failure, STATUS_INVALID, "%s: a <file_info> would break replies", file);
@@ -246,10 +229,7 @@ enum status project_terms_read(const struct config *config, struct arena *arena,
     char path[PATH_MAX];
 
     project_path(config, "terms_of_use.txt", path, sizeof(path));
-    enum status status = file_read(arena, path, TERMS_BYTES_MAX, ret_terms, failure);
-    if (status == STATUS_OK)
-        *ret_terms = text_without_mark(*ret_terms);
-    return status;
+    return file_read(arena, path, TERMS_BYTES_MAX, ret_terms, failure);
 }
 
 /* Nobody shall join under terms that are not shown. */

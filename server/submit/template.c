@@ -6,6 +6,7 @@
 
 #include "server/base/arena.h"
 #include "server/base/buffer.h"
+#include "server/base/markup.h"
 #include "server/submit/hierarchy.h"
 
 #include <inttypes.h>
@@ -16,15 +17,13 @@
 
 #include "server/base/banned.h"
 
-#define DEPTH_MAX          8
-#define SHOWN_MAX          40 /* bytes of a text that a message quotes */
-#define INDENT             "    "
-#define PRIORITY_LOW       1
-#define PRIORITY_HIGH      5
-#define EXP_DAYS_MAX       36500 /* a hundred years */
-#define SECONDS_PER_DAY    86400
-#define XML_COMMENT_OPENER "<!--"
-#define XML_COMMENT_CLOSER "-->"
+#define DEPTH_MAX       8
+#define SHOWN_MAX       40 /* bytes of a text that a message quotes */
+#define INDENT          "    "
+#define PRIORITY_LOW    1
+#define PRIORITY_HIGH   5
+#define EXP_DAYS_MAX    36500 /* a hundred years */
+#define SECONDS_PER_DAY 86400
 
 struct template_reader {
     struct arena *arena;
@@ -152,18 +151,13 @@ static enum status add_element(struct template_reader *reader, const struct temp
 /* The text between the tags of an element without children, without comments. */
 static struct text content_of(struct template_reader *reader, struct text raw)
 {
-    struct text opener = TEXT(XML_COMMENT_OPENER), closer = TEXT(XML_COMMENT_CLOSER);
-    if (!text_contains(raw, opener))
-        return text_trim(raw);
     struct buffer kept = buffer_in(reader->arena);
+    if (!text_contains(raw, TEXT("<!--")))
+        return text_trim(raw);
     while (raw.length > 0) {
-        size_t length = text_find(raw, opener);
-        buffer_add(&kept, text_first(raw, length));
-        raw = (struct text){raw.at + length, raw.length - length};
-        length = text_find(raw, closer);
-        if (length == raw.length)
-            break;
-        length += closer.length;
+        size_t comment = markup_at(raw).length, length = comment > 0 ? comment : 1;
+        if (comment == 0)
+            buffer_add_char(&kept, raw.at[0]);
         raw = (struct text){raw.at + length, raw.length - length};
     }
     return text_trim(buffer_text(&kept));
@@ -212,24 +206,20 @@ static enum status check_text(struct template_reader *reader, struct text text)
     return STATUS_OK;
 }
 
-static enum status skip_behind(struct template_reader *reader, struct text closer,
-                               const char *without_end)
-{
-    struct text rest = rest_of(reader);
-    size_t length = text_find(rest, closer);
-    if (length == rest.length)
-        return reader_fail(reader, without_end, text_first(rest, 20));
-    skip(reader, length + closer.length);
-    return STATUS_OK;
-}
-
 static enum status read_markup(struct template_reader *reader)
 {
     struct text rest = rest_of(reader);
-    if (text_starts(rest, TEXT(XML_COMMENT_OPENER)))
-        return skip_behind(reader, TEXT(XML_COMMENT_CLOSER), "comment without end");
-    if (text_starts(rest, TEXT("<?")) && reader->depth == 0) /* of an XML document */
-        return skip_behind(reader, TEXT("?>"), "declaration without end");
+    const struct markup markup = markup_at(rest);
+    if (markup.kind == MARKUP_COMMENT ||
+        (markup.kind == MARKUP_INSTRUCTION && reader->depth == 0)) { /* of an XML document */
+        if (markup.length == 0)
+            return reader_fail(reader,
+                               markup.kind == MARKUP_COMMENT ? "comment without end"
+                                                             : "declaration without end",
+                               text_first(rest, 20));
+        skip(reader, markup.length);
+        return STATUS_OK;
+    }
     struct template_tag tag = {0};
     enum status status = read_tag(reader, &tag);
     if (status == STATUS_OK && !is_placeholder(&tag)) {
@@ -282,7 +272,7 @@ enum status template_read(struct arena *arena, const char *name, struct text doc
         return fail(failure, STATUS_INVALID, "%s: contains a NUL byte", name);
     struct template_reader reader = {
         .arena = arena, .file = ret_template, .failure = failure, .line = 1};
-    reader.document = text_without_mark(document);
+    reader.document = document;
     enum status status = read_document(&reader);
     if (status != STATUS_OK)
         return status;

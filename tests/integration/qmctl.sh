@@ -343,6 +343,9 @@ same "where the file lies" "$(sql -e "SELECT xml_doc LIKE '%<name>jf_0cc175b9c0f
     xml_doc LIKE '%<url>http://127.0.0.1/data</url>%', xml_doc LIKE '%<nbytes>5</nbytes>%', priority
     FROM $database.workunit WHERE name = 'far'" | tr '\t' ' ')" '1 1 1 7'
 sql -e "DELETE FROM $database.result WHERE name = 'far_0'; DELETE FROM $database.workunit WHERE name = 'far'"
+expect 0 '^1 jobs, 1 results' from_line "$(printf '\357\273\277')--wu_name marked $dir/in1"
+same "a byte order mark is no part of the first line" "$(sql -e "SELECT COUNT(*) FROM $database.workunit WHERE name = 'marked'")" 1
+sql -e "DELETE FROM $database.result WHERE name = 'marked_0'; DELETE FROM $database.workunit WHERE name = 'marked'"
 expect 1 'the job.s name "a/b" has a slash in it' from_line "--wu_name a/b $dir/in1"
 expect 1 'priority needs a value' from_line "$dir/in1 --priority"
 seq -f '--wu_template none_%.0f' 101 | sed "s|\$| $dir/in1|" >"$dir/lines"

@@ -192,6 +192,18 @@ static void file_comes_back_as_written(void **state)
     assert_int_equal(text.length, 0);
 }
 
+/* So that nobody who reads a file has to think of it. */
+static void a_byte_order_mark_is_no_part_of_a_file(void **state)
+{
+    struct world *world = *state;
+    struct text text = NO_TEXT;
+
+    assert_status(STATUS_OK,
+                  file_write(world->path.at, TEXT("\xef\xbb\xbf<a/>\xef\xbb\xbf"), 0600, NULL));
+    assert_status(STATUS_OK, file_read(world->arena, world->path.at, 100, &text, NULL));
+    assert_text(text, "<a/>\xef\xbb\xbf");
+}
+
 static void failed_write_leaves_the_old_file_and_nothing_else(void **state)
 {
     struct world *world = *state;
@@ -456,6 +468,7 @@ int main(void)
         cmocka_unit_test(ids_are_sorted_once_each_and_found),
         cmocka_unit_test(names_are_sorted_bytewise_and_found),
         IN_WORLD(file_comes_back_as_written),
+        IN_WORLD(a_byte_order_mark_is_no_part_of_a_file),
         IN_WORLD(failed_write_leaves_the_old_file_and_nothing_else),
         IN_WORLD(lines_are_logfmt_with_time_and_level),
         IN_WORLD(a_log_that_cannot_be_made_is_told),

@@ -148,6 +148,19 @@ static void test_reads_the_blocks_of_replies(void **state)
     project_release(project);
 }
 
+static void test_reads_terms_that_an_editor_marked(void **state)
+{
+    struct project *project;
+
+    put(*state, "keys/code_sign_public", "now");
+    put(*state, "terms_of_use.txt",
+        "\xef\xbb\xbf"
+        "Be kind.\r\n");
+    project = load(*state);
+    assert_text(project->blocks.terms_of_use, "Be kind.\r\n");
+    project_release(project);
+}
+
 /* The documented form, as people write it: a declaration, comments, all in one line. */
 static void test_reads_project_files_as_documented(void **state)
 {
@@ -362,6 +375,7 @@ int main(void)
         CASE(reads_old_keys_until_one_is_missing),
         CASE(passes_over_an_old_key_without_signature),
         CASE(reads_the_blocks_of_replies),
+        CASE(reads_terms_that_an_editor_marked),
         CASE(reads_project_files_as_documented),
         CASE(tells_what_is_wrong_with_project_files),
         CASE(reads_links_and_feeds_of_one_file),

@@ -305,7 +305,7 @@ static void a_document_of_another_program_is_read(void **state)
     parameters_default(&values);
     assert_status(STATUS_OK, input_template_read(
                                  *state, "t",
-                                 TEXT("\xef\xbb\xbf<?xml version=\"1.0\"?>\r\n<!-- -->\r\n"
+                                 TEXT("<?xml version=\"1.0\"?>\r\n<!-- -->\r\n"
                                       "<input_template>\r\n<workunit>\r\n<delay_bound>"
                                       "864000.000000</delay_bound>\r\n<min_quorum>1.</min_quorum>"
                                       "\r\n</workunit>\r\n</input_template>\r\n"),

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Slices and numbers of server/base/text.c. */
 #include "server/base/arena.h"
+#include "server/base/markup.h"
 #include "server/base/text.h"
 #include "tests/support/test.h"
 
@@ -167,6 +168,31 @@ static void a_byte_order_mark_is_taken_off(void **state)
     assert_text(text_without_mark(NO_TEXT), "");
 }
 
+static void assert_markup(const char *text, enum markup_kind kind, const char *inside,
+                          size_t length)
+{
+    const struct markup markup = markup_at(text_from(text));
+
+    assert_int_equal(markup.kind, kind);
+    assert_text(markup.inside, inside);
+    assert_int_equal(markup.length, length);
+}
+
+static void what_is_no_element_is_told_from_elements(void **state)
+{
+    (void)state;
+    assert_markup("<!-- a> --><b/>", MARKUP_COMMENT, " a> ", 11);
+    assert_markup("<![CDATA[<a>]]>]]>", MARKUP_CDATA, "<a>", 15);
+    assert_markup("<?xml version=\"1.0\"?>\n", MARKUP_INSTRUCTION, "xml version=\"1.0\"", 21);
+    assert_markup("<!-- a ->", MARKUP_COMMENT, " a ->", 0);
+    assert_markup("<!--->", MARKUP_COMMENT, "->", 0);
+    assert_markup("<a/>", MARKUP_NONE, "", 0);
+    assert_markup("", MARKUP_NONE, "", 0);
+    assert_text(markup_skip(TEXT("\n<?xml?> <!-- <a/> -->\r\n<b/> ")), "<b/>");
+    assert_text(markup_skip(TEXT(" <![CDATA[a]]>")), "<![CDATA[a]]>");
+    assert_text(markup_skip(TEXT("<!-- open")), "<!-- open");
+}
+
 static const struct {
     const char *text;
     bool is_number;
@@ -283,6 +309,7 @@ int main(void)
         cmocka_unit_test(whole_numbers_are_read_whole),
         cmocka_unit_test(whole_numbers_may_be_written_as_real_ones),
         cmocka_unit_test(a_byte_order_mark_is_taken_off),
+        cmocka_unit_test(what_is_no_element_is_told_from_elements),
         cmocka_unit_test(reals_are_finite_decimal),
         cmocka_unit_test(hex_digits_of_either_case),
         cmocka_unit_test(reals_do_not_depend_on_the_locale),
