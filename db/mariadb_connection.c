@@ -27,8 +27,8 @@
 #define ADMIN_TIMEOUT_S       600
 #define FILES_TIMEOUT_S       5  /* of the file database: no request waits long for it */
 #define LOOK_TIMEOUT_S        5  /* of mariadb_open_briefly */
-#define TABLE_LOCK_WAIT_S     10 /* for a whole table, or database */
-#define TABLE_LOCK_LOOK_S     3  /* of those who wait briefly: it is told before they give up */
+#define TABLE_LOCK_WAIT_S     3  /* for a whole table, or database; less than LOOK_TIMEOUT_S */
+#define TABLE_LOCK_ADMIN_S    10 /* likewise, of an administrator's statement */
 #define SCRATCH_BYTES_MAX     ((size_t)256 * 1024 * 1024)
 #define SERVER_VERSION_OLDEST 100200 /* MariaDB 10.2: array binding */
 #define SERVER_VERSION_NOWAIT 100300 /* MariaDB 10.3: a lock may be waited for 0 s */
@@ -66,7 +66,7 @@ static enum status set_session(struct db *db)
                    " sql_mode = 'STRICT_ALL_TABLES,NO_ENGINE_SUBSTITUTION',"
                    " innodb_lock_wait_timeout = " LOCK_WAIT_S ", lock_wait_timeout = %d,"
                    " character_set_results = NULL, " WHOLE_ANSWERS,
-                   db->answer_timeout > LOOK_TIMEOUT_S ? TABLE_LOCK_WAIT_S : TABLE_LOCK_LOOK_S);
+                   db->answer_timeout > ANSWER_TIMEOUT_S ? TABLE_LOCK_ADMIN_S : TABLE_LOCK_WAIT_S);
     status = db_run_text(db, sql);
     if (status != STATUS_OK)
         return status;

@@ -33,6 +33,10 @@ enum { REOPENS_MAX = 3 };
 static const double wait_first = 0.004; /* s */
 static const double wait_longest = 0.25;
 
+/* Nor is one tried again that has waited for the database for so long: a lock of all tables, as a
+ * backup takes it, outlasts each try, and the thread is missed by those in the line. */
+static const uint64_t waited_most_ns = UINT64_C(5000000000);
+
 /* Parts of the request's seed, so that one use of it does not foretell another. */
 enum { SEED_WAIT = 1, SEED_TOKEN };
 
@@ -209,6 +213,12 @@ static void catch_up(struct request *request)
     (void)!db_catch_up(request->db);
 }
 
+static bool may_be_tried_again(const struct request *request)
+{
+    return request->attempts < request->config->request_tries &&
+           request->counted.waited_ns + db_count(request->db).waited_ns < waited_most_ns;
+}
+
 static void wait_before_retry(const struct request *request)
 {
     struct random random = {
@@ -247,7 +257,7 @@ enum outcome request_transact(struct request *request, struct together *together
         arena_rewind(request->arena, request->mark);
         if (outcome != OUTCOME_AGAIN)
             return outcome;
-        if (request->attempts >= request->config->request_tries)
+        if (!may_be_tried_again(request))
             return OUTCOME_LATER;
         counter_add(COUNTER_db_retries, 1);
         if (request->catch_up == CATCH_UP_WANTED)

@@ -53,6 +53,7 @@ struct db_fake {
     bool fails_once;     /* only the first call after those fails */
     enum status failure; /* DB_GONE unless set */
     int64_t gone_host;   /* its row is found by searches, and is not there any more to be locked */
+    uint64_t waited_ns;  /* of db_count */
     enum status commits[FAKE_COMMITS];         /* answers of db_commit, one after the other */
     size_t commit_count;                       /* that were made */
     enum status reopen, host_token, part_undo; /* answers of these calls */

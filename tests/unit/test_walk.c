@@ -240,6 +240,20 @@ static void test_says_later_when_tries_are_used_up(void **state)
     assert_int_equal(counter_value(COUNTER_replies_later), before + 1);
 }
 
+static void test_says_later_when_it_has_waited_for_the_database(void **state)
+{
+    (void)state;
+    world.step[0] = STATUS_DB_RETRY;
+    db_fake.waited_ns = UINT64_C(4999999999);
+    run();
+    assert_int_equal(fixture.request.attempts, 2);
+    world.steps = 0;
+    db_fake.waited_ns++;
+    fixture.request.attempts = 0;
+    assert_int_equal(run()->kind, ANSWER_NUCLEUS);
+    assert_int_equal(fixture.request.attempts, 1);
+}
+
 static void test_waits_longer_and_never_long(void **state)
 {
     (void)state;
@@ -627,6 +641,7 @@ int main(void)
         CASE(waits_for_other_nodes_once),
         CASE(gives_an_attempt_the_memory_of_the_one_before),
         CASE(says_later_when_tries_are_used_up),
+        CASE(says_later_when_it_has_waited_for_the_database),
         CASE(waits_longer_and_never_long),
         CASE(keeps_nothing_but_words_of_a_refusal),
         CASE(screen_ends_before_the_database),
