@@ -124,14 +124,7 @@ void answer_nothing(struct request *request, const struct host_view *view,
     }
     answer_say(request->arena, answer, MESSAGE_LOW, "No tasks sent");
     for (size_t i = 0; i < count; i++)
-        answer_say(request->arena, answer,
-                   reason_is_notice(picked[i].reason) ? MESSAGE_NOTICE : MESSAGE_LOW, TEXT_FORMAT,
-                   TEXT_ARG(reason_explain(request->arena, &picked[i])));
-    for (size_t i = 0; i < count; i++)
-        answer->reasons[i] = picked[i].reason;
-    answer->reason_count = count;
-    if (answer->first_reason == NULL)
-        answer->first_reason = reason_word(picked[0].reason);
+        answer_refuse(request->arena, answer, &picked[i]);
     for (size_t i = 0; i < view->asked.resource_count; i++)
         answer->no_work_deadlines = answer->no_work_deadlines || says_late(notes, i);
     answer_delay(answer, others_were_faster(notes)

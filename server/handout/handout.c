@@ -22,7 +22,6 @@ enum next handout_failed(struct request *request, enum status status, const char
                          bool has_savepoint)
 {
     const struct refusal refusal = {.reason = REASON_SERVER};
-    struct answer *answer = &request->visit.answer;
 
     if (status != STATUS_DB_REFUSED && status != STATUS_DB_BUG)
         return request_failed(request, status, what);
@@ -34,10 +33,7 @@ enum next handout_failed(struct request *request, enum status status, const char
         if (status != STATUS_OK)
             return request_failed(request, status, what);
     }
-    if (answer->first_reason == NULL)
-        answer->first_reason = reason_word(REASON_SERVER);
-    answer_say(request->arena, answer, MESSAGE_LOW, TEXT_FORMAT,
-               TEXT_ARG(reason_explain(request->arena, &refusal)));
+    answer_refuse(request->arena, &request->visit.answer, &refusal);
     return NEXT_STEP;
 }
 

@@ -105,7 +105,7 @@ void metrics_write(struct buffer *ret_page)
 {
     counters_write(ret_page);
     metric_head(ret_page, "no_work_total", "counter",
-                "replies without a job that gave this reason");
+                "replies that refused new jobs for this reason");
     for (int i = 0; i < REASON_COUNT; i++)
         buffer_print(ret_page, METRIC_PREFIX "no_work_total{reason=\"%s\"} %" PRIu64 "\n",
                      reason_word((enum reason)i), reason_count((enum reason)i));

@@ -247,7 +247,6 @@ enum status recorded_request_read(struct text lines, struct arena *arena,
     if (status == STATUS_OK)
         status =
             read_texts("reason", facts, arena, &record->reasons, &record->reason_count, failure);
-    record->first_reason = find_line(facts, "first_reason");
     for (size_t i = 0; status == STATUS_OK && i < record->unsent_count; i++)
         if (!is_sound(&record->unsent[i]))
             status = fail(failure, STATUS_INVALID, "<unsent>: no such jobs");

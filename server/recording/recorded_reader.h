@@ -43,10 +43,9 @@ struct recorded_request {
     size_t unsent_count;
     struct record_job *jobs;
     size_t job_count;
-    struct text *reasons; /* words of reasons.def */
+    struct text *reasons; /* words of reasons.def, the decisive one first */
     size_t reason_count;
-    struct text first_reason; /* empty: none */
-    struct text request;      /* the scheduler_request */
+    struct text request; /* the scheduler_request */
 };
 MUST_CHECK enum status recorded_request_read(struct text lines, struct arena *arena,
                                              struct recorded_request *ret_request,

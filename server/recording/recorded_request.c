@@ -226,8 +226,6 @@ static void add_outcome(struct buffer *text, const struct digest_secret *secret,
 
     for (size_t i = 0; i < answer->reason_count; i++)
         buffer_add_element(text, 0, "reason", text_from(reason_word(answer->reasons[i])));
-    if (answer->first_reason != NULL)
-        buffer_add_element(text, 0, "first_reason", text_from(answer->first_reason));
     for (size_t i = 0; i < answer->job_count; i++)
         add_job(text, secret, visit, &answer->jobs[i]);
 }

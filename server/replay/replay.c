@@ -101,7 +101,7 @@ struct replay_outcome replay_recorded(const struct recorded_request *record)
         for (int reason = 0; reason < REASON_COUNT; reason++)
             if (text_is(record->reasons[i], reason_word((enum reason)reason)))
                 outcome.reasons |= UINT64_C(1) << reason;
-    set_why(&outcome, record->first_reason);
+    set_why(&outcome, record->reason_count > 0 ? record->reasons[0] : NO_TEXT);
     forget_reasons(&outcome);
     return outcome;
 }
@@ -119,7 +119,8 @@ static struct replay_outcome outcome_of(const struct answer *answer)
     }
     for (size_t i = 0; i < answer->reason_count; i++)
         outcome.reasons |= UINT64_C(1) << answer->reasons[i];
-    set_why(&outcome, text_from(answer->first_reason));
+    if (answer->reason_count > 0)
+        set_why(&outcome, text_from(answer_first_reason(answer)));
     forget_reasons(&outcome);
     return outcome;
 }
@@ -237,12 +238,20 @@ static bool set_host(struct request *request, const struct recorded_request *rec
 /* --- the walk --------------------------------------------------------------------------------- */
 
 /* Whether the client's key of the project was right is not recorded, but what was said of it. */
-static void judge_key(struct request *request, const struct recorded_request *record)
+static void judge(struct request *request, const struct recorded_request *record)
 {
-    if (!text_is(record->first_reason, "code_sign_key"))
+    size_t place = 0;
+
+    while (place < record->reason_count &&
+           !text_is(record->reasons[place], reason_word(REASON_CODE_SIGN_KEY)))
+        place++;
+    if (place == 0 && record->reason_count > 0) /* it was the decisive one */
+        answer_reason(&request->visit.answer, REASON_CODE_SIGN_KEY);
+    authenticate_judge(request);
+    if (place == record->reason_count)
         return;
+    answer_reason(&request->visit.answer, REASON_CODE_SIGN_KEY);
     request->visit.work_refused = true;
-    request->visit.answer.first_reason = "code_sign_key";
     request->visit.plan = request_plan_make(request);
 }
 
@@ -259,8 +268,7 @@ static enum next walk(struct request *request, const struct recorded_request *re
     request->visit.budget = request->budget;
     if (!set_host(request, record))
         return request_failed(request, STATUS_NO_MEMORY, "replay");
-    authenticate_judge(request);
-    judge_key(request, record);
+    judge(request, record);
     plan->serves_assigned = false;
     plan->serves_any = plan->wants_work || plan->serves_always_on;
     next = step_select(request);

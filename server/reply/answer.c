@@ -74,6 +74,29 @@ void answer_say(struct arena *arena, struct answer *answer, enum message_priorit
             (struct answer_message){.priority = priority, .text = text};
 }
 
+void answer_reason(struct answer *answer, enum reason reason)
+{
+    for (size_t i = 0; i < answer->reason_count; i++)
+        if (answer->reasons[i] == reason)
+            return;
+    if (answer->reason_count < ANSWER_REASONS_MAX)
+        answer->reasons[answer->reason_count++] = reason;
+}
+
+void answer_refuse(struct arena *arena, struct answer *answer, const struct refusal *refusal)
+{
+    answer_reason(answer, refusal->reason);
+    if (reason_is_silent(refusal->reason))
+        return;
+    answer_say(arena, answer, reason_is_notice(refusal->reason) ? MESSAGE_NOTICE : MESSAGE_LOW,
+               TEXT_FORMAT, TEXT_ARG(reason_explain(arena, refusal)));
+}
+
+const char *answer_first_reason(const struct answer *answer)
+{
+    return answer->reason_count > 0 ? reason_word(answer->reasons[0]) : NULL;
+}
+
 void answer_delay(struct answer *answer, double delay)
 {
     if (delay > answer->request_delay)

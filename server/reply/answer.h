@@ -68,7 +68,10 @@ struct text_items { /* zero it before use */
 };
 void text_items_add(struct arena *arena, struct text_items *items, struct text text);
 
-enum { ANSWER_MESSAGES_MAX = 64 };
+enum {
+    ANSWER_MESSAGES_MAX = 64,
+    ANSWER_REASONS_MAX = 12 /* more than can come together */
+};
 
 struct answer {
     enum answer_kind kind;
@@ -86,11 +89,17 @@ struct answer {
     struct answer_resource *resources;
     size_t resource_count;
     bool no_work_deadlines;
-    bool asks_file_list;                   /* of clients that list their files only then */
-    enum reason reasons[REASONS_SAID_MAX]; /* that no job was sent for, as said; for the counters */
+    bool asks_file_list;                     /* of clients that list their files only then */
+    enum reason reasons[ANSWER_REASONS_MAX]; /* of a "no", the decisive one first */
     size_t reason_count;
-    const char *first_reason; /* for the log line: the decisive reason of a "no"; NULL: none */
 };
+
+/* Notes a reason for the log, the counters and recordings; again: nothing. */
+void answer_reason(struct answer *answer, enum reason reason);
+/* The same, and says it to the volunteer in the words of its row. */
+void answer_refuse(struct arena *arena, struct answer *answer, const struct refusal *refusal);
+/* The word of the decisive reason; NULL: nothing was refused. */
+const char *answer_first_reason(const struct answer *answer);
 
 /* Adds a message unless the same text is there; the last place is kept for "more". */
 void answer_say(struct arena *arena, struct answer *answer, enum message_priority priority,

@@ -12,7 +12,6 @@
 #include "server/base/arena.h"
 #include "server/base/buffer.h"
 #include "server/base/crypto.h"
-#include "server/base/marked.h"
 #include "server/policy/host/bounds.h"
 #include "server/policy/host/client_keys.h"
 #include "server/policy/host/host_record.h"
@@ -181,13 +180,10 @@ static enum next keep_cross_project_id(struct request *request)
 
 /* --- reasons against work --------------------------------------------------------------------- */
 
-static void refuse_work(struct request *request, const char *reason)
+static void refuse_work(struct request *request, const struct refusal *refusal)
 {
-    struct visit *visit = &request->visit;
-
-    visit->work_refused = true;
-    if (visit->answer.first_reason == NULL)
-        visit->answer.first_reason = reason;
+    request->visit.work_refused = true;
+    answer_refuse(request->arena, &request->visit.answer, refusal);
 }
 
 static void delay_not_accepted(struct request *request)
@@ -199,10 +195,8 @@ static void check_blacklist(struct request *request)
 {
     if (request->visit.host.max_results_day != blacklisted)
         return;
-    refuse_work(request, "host_blacklisted");
+    refuse_work(request, &(struct refusal){.reason = REASON_HOST_BLACKLISTED});
     delay_not_accepted(request);
-    answer_say(request->arena, &request->visit.answer, MESSAGE_LOW,
-               "This project does not send work to this computer any more");
 }
 
 static void check_platform(struct request *request)
@@ -219,15 +213,10 @@ static void check_platform(struct request *request)
         if (catalog_platform_by_name(request->catalog, message->platforms[i]) != NULL)
             return;
     }
-    refuse_work(request, "platform_not_known");
+    refuse_work(request, &(struct refusal){.reason = shown.length > 0 ? REASON_PLATFORM_NOT_KNOWN
+                                                                      : REASON_PLATFORM_NOT_NAMED,
+                                           .name = bound_head(shown, SHOWN_NAME)});
     delay_not_accepted(request);
-    if (shown.length == 0)
-        answer_say(request->arena, &request->visit.answer, MESSAGE_NOTICE,
-                   MARKED(SAYS_TYPE_UNKNOWN) ": your client does not name it");
-    else
-        answer_say(request->arena, &request->visit.answer, MESSAGE_NOTICE,
-                   MARKED(SAYS_NOT_FOR_TYPE) " " TEXT_FORMAT,
-                   TEXT_ARG(bound_head(shown, SHOWN_NAME)));
 }
 
 static void check_code_sign_key(struct request *request)
@@ -251,13 +240,11 @@ static void check_code_sign_key(struct request *request)
         answer->code_sign_key = keys->code_sign_public;
         break;
     case CODE_SIGN_UNKNOWN:
-        refuse_work(request, "code_sign_key");
-        answer_say(request->arena, answer, MESSAGE_NOTICE, MARKED(SAYS_KEY_CHANGED));
+        refuse_work(request, &(struct refusal){.reason = REASON_CODE_SIGN_KEY});
         break;
     }
 }
 
-/* Clients look for the words "too recent" in this message. */
 static void check_interval(struct request *request)
 {
     double interval = request->config->min_sendwork_interval;
@@ -268,10 +255,8 @@ static void check_interval(struct request *request)
     if (since < 0) /* a clock was set back */
         since = 0;
     request->visit.too_recent = !request->visit.work_refused;
-    refuse_work(request, "too_recent");
-    answer_say(request->arena, &request->visit.answer, MESSAGE_LOW,
-               "Your computer's last request was too recent: it can get work in %.0f seconds",
-               ceil(interval - since));
+    refuse_work(request,
+                &(struct refusal){.reason = REASON_TOO_RECENT, .need = ceil(interval - since)});
     answer_delay(&request->visit.answer, delay_of_request(request, DELAY_TOO_RECENT, interval));
 }
 

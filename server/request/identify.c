@@ -12,7 +12,6 @@
 #include "config/config.h"
 #include "server/base/arena.h"
 #include "server/base/crypto.h"
-#include "server/base/marked.h"
 #include "server/policy/host/bounds.h"
 #include "server/policy/host/client_keys.h"
 #include "server/policy/host/identity.h"
@@ -24,12 +23,14 @@
 
 static enum next refuse_key(struct request *request, enum message_priority priority)
 {
+    const struct refusal wrong_key = {.reason = REASON_ACCOUNT_KEY};
     struct answer *answer = &request->visit.answer;
 
     memset(&request->visit.user, 0, sizeof(request->visit.user));
     answer->kind = ANSWER_NUCLEUS;
-    answer->first_reason = "account_key";
-    answer_say(request->arena, answer, priority, MARKED(SAYS_KEY_WRONG));
+    answer_reason(answer, REASON_ACCOUNT_KEY);
+    answer_say(request->arena, answer, priority, TEXT_FORMAT,
+               TEXT_ARG(reason_explain(request->arena, &wrong_key)));
     answer_delay(answer, delay_of_request(request, DELAY_BAD_KEY, 0));
     return NEXT_REPLY;
 }

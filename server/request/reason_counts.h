@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* How often each reason of reasons.def was given to a host that got no job, over all requests of
+/* How often each reason of reasons.def was given to a host that was refused, over all requests of
  * this process. The counters of server/base/counters.def know nothing of scheduling, so these stand
  * here. */
 #ifndef SERVER_REQUEST_REASON_COUNTS_H

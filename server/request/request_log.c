@@ -47,8 +47,8 @@ void request_log(const struct request *request, size_t reply_bytes)
         buffer_print(&line, " disk_pass=%d", visit->disk_pass);
     if (visit->answer.delete_files.count > 0)
         buffer_print(&line, " deletions=%zu", visit->answer.delete_files.count);
-    if (visit->answer.first_reason != NULL)
-        log_add_pair(&line, "reason", text_from(visit->answer.first_reason));
+    if (visit->answer.reason_count > 0)
+        log_add_pair(&line, "reason", text_from(answer_first_reason(&visit->answer)));
     buffer_print(&line, " delay=%.0f", visit->answer.request_delay);
     for (int step = 0; step < STEP_COUNT; step++)
         buffer_print(&line, " %s_us=%" PRIu64, request_step_word((enum step)step),

@@ -7,7 +7,6 @@
 
 #include "config/config.h"
 #include "server/base/arena.h"
-#include "server/base/marked.h"
 #include "server/policy/host/bounds.h"
 #include "server/policy/limits/amounts.h"
 #include "server/rpc/request_delay.h"
@@ -33,11 +32,10 @@ static const char *version_words(struct request *request, int64_t version)
                                   (long long)(version / 100 % 100), (long long)(version % 100)));
 }
 
-static void forbid_work(struct request *request, const char *reason)
+static void forbid_work(struct request *request, const struct refusal *refusal)
 {
     request->work_forbidden = true;
-    if (request->early.first_reason == NULL)
-        request->early.first_reason = reason;
+    answer_refuse(request->arena, &request->early, refusal);
     answer_delay(&request->early, delay_of_request(request, DELAY_NOT_ACCEPTED, 0));
 }
 
@@ -57,12 +55,10 @@ static void screen_client(struct request *request)
 {
     int64_t least = full_version(request->config->min_core_client_version);
 
-    if (request->client_version >= least)
-        return;
-    forbid_work(request, "client_too_old");
-    answer_say(request->arena, &request->early, MESSAGE_NOTICE,
-               MARKED(SAYS_CLIENT_TOO_OLD) " Yours is %s, and this project needs %s or later",
-               version_words(request, request->client_version), version_words(request, least));
+    if (request->client_version < least)
+        forbid_work(request, &(struct refusal){.reason = REASON_CLIENT_NOT_ACCEPTED,
+                                               .need = (double)least,
+                                               .have = (double)request->client_version});
 }
 
 static void screen_upgrade(struct request *request)
@@ -86,20 +82,15 @@ static void screen_system(struct request *request)
     const struct message *message = &request->message;
     const struct config *config = request->config;
 
-    if (is_banned(request, &config->ban_os, message->os_name, message->os_version)) {
-        forbid_work(request, "os_not_accepted");
-        answer_say(request->arena, &request->early, MESSAGE_NOTICE,
-                   MARKED(SAYS_NOT_FOR_SYSTEM) " " TEXT_FORMAT " " TEXT_FORMAT,
-                   TEXT_ARG(bound_head(message->os_name, SHOWN_NAME)),
-                   TEXT_ARG(bound_head(message->os_version, SHOWN_NAME)));
-    }
-    if (is_banned(request, &config->ban_cpu, message->p_vendor, message->p_model)) {
-        forbid_work(request, "cpu_not_accepted");
-        answer_say(request->arena, &request->early, MESSAGE_NOTICE,
-                   MARKED(SAYS_NOT_FOR_CPU) " " TEXT_FORMAT " " TEXT_FORMAT,
-                   TEXT_ARG(bound_head(message->p_vendor, SHOWN_NAME)),
-                   TEXT_ARG(bound_head(message->p_model, SHOWN_NAME)));
-    }
+    if (is_banned(request, &config->ban_os, message->os_name, message->os_version))
+        forbid_work(request,
+                    &(struct refusal){.reason = REASON_OS_NOT_ACCEPTED,
+                                      .name = bound_head(message->os_name, SHOWN_NAME),
+                                      .type = bound_head(message->os_version, SHOWN_NAME)});
+    if (is_banned(request, &config->ban_cpu, message->p_vendor, message->p_model))
+        forbid_work(request, &(struct refusal){.reason = REASON_CPU_NOT_ACCEPTED,
+                                               .name = bound_head(message->p_vendor, SHOWN_NAME),
+                                               .type = bound_head(message->p_model, SHOWN_NAME)});
     if (message->p_vendor.length == 0)
         answer_say(request->arena, &request->early, MESSAGE_NOTICE,
                    "Your BOINC client does not tell the vendor of the processor");
@@ -119,9 +110,7 @@ static bool is_out_of_turn(const struct request *request)
 static enum next refuse_out_of_turn(struct request *request)
 {
     request->early.kind = ANSWER_NUCLEUS;
-    request->early.first_reason = "two_keys";
-    answer_say(request->arena, &request->early, MESSAGE_LOW,
-               "Your client's request holds two account keys");
+    answer_refuse(request->arena, &request->early, &(struct refusal){.reason = REASON_TWO_KEYS});
     answer_delay(&request->early, delay_of_request(request, DELAY_NOT_ACCEPTED, 0));
     return NEXT_REPLY;
 }
@@ -135,12 +124,10 @@ enum next step_screen(struct request *request)
     screen_upgrade(request);
     if (request->config->dont_send_jobs || request->stop_work) {
         request->work_forbidden = true;
-        if (message_wants_work(&request->message)) {
-            if (request->early.first_reason == NULL)
-                request->early.first_reason = request->stop_work ? "stop_work" : "dont_send_jobs";
-            answer_say(request->arena, &request->early, MESSAGE_LOW,
-                       "This project sends no jobs at the moment");
-        }
+        if (message_wants_work(&request->message))
+            answer_refuse(request->arena, &request->early,
+                          &(struct refusal){.reason = request->stop_work ? REASON_STOP_WORK
+                                                                         : REASON_DONT_SEND_JOBS});
     }
     return NEXT_STEP;
 }

@@ -14,7 +14,7 @@
 #include "server/base/banned.h"
 
 static void answer_short(struct request *request, enum answer_kind kind, double delay,
-                         const char *reason, const char *text)
+                         const struct refusal *refusal)
 {
     struct visit *visit = &request->visit;
     struct answer *answer = &visit->answer;
@@ -26,8 +26,7 @@ static void answer_short(struct request *request, enum answer_kind kind, double 
     visit->host.id = hostid;
     visit->user.id = userid;
     answer->kind = kind;
-    answer->first_reason = reason;
-    answer_say(request->arena, answer, MESSAGE_LOW, "%s", text);
+    answer_refuse(request->arena, answer, refusal);
     answer_delay(answer, delay);
 }
 
@@ -37,9 +36,10 @@ static double delay_of(const struct request *request, enum delay_cause cause)
                             cause == DELAY_DOWN ? request->config->maintenance_delay : 0);
 }
 
-void request_answer_down(struct request *request, const char *reason, const char *text)
+void request_answer_down(struct request *request)
 {
-    answer_short(request, ANSWER_DOWN, delay_of(request, DELAY_DOWN), reason, text);
+    answer_short(request, ANSWER_DOWN, delay_of(request, DELAY_DOWN),
+                 &(struct refusal){.reason = REASON_STOP_SCHED});
 }
 
 static double delay_of_away(const struct request *request)
@@ -54,30 +54,28 @@ void request_answer_away(struct request *request)
     request->database_was_away = true;
     if (request->failure.status == STATUS_OK)
         fail(&request->failure, STATUS_DB_GONE, "no connection to the database");
-    answer_short(request, ANSWER_DOWN, delay_of_away(request), "database",
-                 "The project's database is not available");
+    answer_short(request, ANSWER_DOWN, delay_of_away(request),
+                 &(struct refusal){.reason = REASON_DATABASE});
 }
 
 void request_answer_later(struct request *request)
 {
     counter_add(COUNTER_replies_later, 1);
-    answer_short(request, ANSWER_NUCLEUS, delay_of(request, DELAY_BUSY), "later",
-                 "The server is busy; your computer will try again soon");
+    answer_short(request, ANSWER_NUCLEUS, delay_of(request, DELAY_BUSY),
+                 &(struct refusal){.reason = REASON_LATER});
 }
 
 void request_answer_too_large(struct request *request)
 {
     counter_add(COUNTER_requests_too_large, 1);
-    answer_short(request, ANSWER_NUCLEUS, delay_of(request, DELAY_DOWN), "request_too_large",
-                 "Your computer's request is too large for this server");
+    answer_short(request, ANSWER_NUCLEUS, delay_of(request, DELAY_DOWN),
+                 &(struct refusal){.reason = REASON_REQUEST_TOO_LARGE});
 }
 
 void request_answer_unreadable(struct request *request)
 {
-    const char *why = text_string(
-        request->arena,
-        text_print(request->arena, "Incomplete or unreadable request: %s", request->failure.text));
-
     counter_add(COUNTER_requests_unreadable, 1);
-    answer_short(request, ANSWER_NUCLEUS, delay_of(request, DELAY_BUSY), "request_unreadable", why);
+    answer_short(request, ANSWER_NUCLEUS, delay_of(request, DELAY_BUSY),
+                 &(struct refusal){.reason = REASON_REQUEST_UNREADABLE,
+                                   .why = text_from(request->failure.text)});
 }

@@ -125,8 +125,7 @@ static bool prepare(struct request *request, struct arena_mark start, bool begin
         return false;
     }
     if (request->stop_sched) {
-        request_answer_down(request, "stop_sched",
-                            "Project is temporarily shut down for maintenance");
+        request_answer_down(request);
         return false;
     }
     if (request->catalog == NULL) {
@@ -188,8 +187,15 @@ static void count_committed(const struct request *request)
     counter_add(COUNTER_jobs_sent, visit->jobs_sent);
     counter_add(COUNTER_jobs_resent, visit->resent);
     counter_add(COUNTER_hosts_created, visit->host_is_new);
-    for (size_t i = 0; i < visit->answer.reason_count; i++)
-        reason_count_add(visit->answer.reasons[i]);
+}
+
+/* Of the answer that goes out, whatever became of the request. */
+static void count_reasons(const struct request *request)
+{
+    const struct answer *answer = &request->visit.answer;
+
+    for (size_t i = 0; i < answer->reason_count; i++)
+        reason_count_add(answer->reasons[i]);
 }
 
 static void answer_outcome(struct request *request, enum outcome outcome)
@@ -260,6 +266,7 @@ void request_end(struct request *request, enum outcome outcome, struct buffer *r
         request_answer_later(request);
         write_reply(request, ret_reply);
     }
+    count_reasons(request);
     request->total_ns = clock_ns() - request->begun_ns;
 }
 
@@ -280,6 +287,7 @@ void request_turn_away(struct request *request, bool is_too_large, struct buffer
     else
         request_answer_later(request);
     delay_by_load(request);
+    count_reasons(request);
     write_reply(request, ret_reply);
     if (is_too_large) /* the others are too many for a line each */
         request_log(request, ret_reply->length);

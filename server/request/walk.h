@@ -71,7 +71,7 @@ void request_committed(struct request *request);
 /* --- short_answers.c -------------------------------------------------------------------------- */
 
 /* Each replaces the answer by a short one that changes nothing at the client but its patience. */
-void request_answer_down(struct request *request, const char *reason, const char *text);
+void request_answer_down(struct request *request); /* the project is stopped */
 void request_answer_away(struct request *request); /* the database is not there */
 void request_answer_later(struct request *request);
 void request_answer_too_large(struct request *request);

@@ -661,14 +661,10 @@ static void write_traffic(struct page_writer *writer)
 
 static void write_reasons(struct page_writer *writer)
 {
-    static const char *const columns[] = {"<Why",
-                                          "<Word in the log",
-                                          "Last hour",
-                                          "Last day",
-                                          "Since the start",
-                                          "Part of the day",
-                                          "<",
-                                          NULL};
+    static const char *const columns[] = {
+        "<Why",     "<Word in the log", "<Stands against", "Last hour",
+        "Last day", "Since the start",  "Part of the day", "<",
+        NULL};
     struct ranked_reason ranked[REASON_COUNT];
     uint64_t day = 0;
 
@@ -684,14 +680,16 @@ static void write_reasons(struct page_writer *writer)
     }
     begin_table(writer,
                 "How often each reason was given in a reply without jobs; a reply gives up to "
-                "three. For one host <code>qmctl why HOST</code> tells more.",
+                "three, and what stands against the host besides. For one host <code>qmctl why "
+                "HOST</code> tells more.",
                 columns);
     for (int i = 0; i < REASON_COUNT; i++) {
         if (ranked[i].all == 0)
             continue;
         row_head(writer, reason_brief(ranked[i].reason));
-        buffer_print(writer->page, "<td class=\"left\"><code>%s</code></td>",
-                     reason_word(ranked[i].reason));
+        buffer_print(writer->page,
+                     "<td class=\"left\"><code>%s</code></td><td class=\"left\">%s</td>",
+                     reason_word(ranked[i].reason), reason_scope_word(ranked[i].reason));
         cells_of_windows(writer, STATUS_REASONS + (int)ranked[i].reason);
         cell_share(writer, ratio((double)ranked[i].day, (double)day));
         row_end(writer);

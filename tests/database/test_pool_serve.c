@@ -212,7 +212,7 @@ static void what_is_withdrawn_is_not_called_late(void **state)
         answer = ask(&server, 1 + (int)i, 4e9, 28 * 86400);
         assert_int_equal(answer->job_count, 0);
         assert_false(answer->no_work_deadlines);
-        assert_string_equal(answer->first_reason, i == 0 ? "others_faster" : "no_jobs");
+        assert_string_equal(answer_first_reason(answer), i == 0 ? "others_faster" : "no_jobs");
         assert_true(answer->request_delay >= 60 && answer->request_delay < 300);
         assert_false(text_contains(buffer_text(&server.serving.reply), TEXT("in time")));
     }

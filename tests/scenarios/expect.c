@@ -176,8 +176,6 @@ static bool has_reason(const struct story *story, struct text word)
 {
     const struct answer *answer = &story->request.visit.answer;
 
-    if (answer->first_reason != NULL && text_is(word, answer->first_reason))
-        return true;
     for (size_t i = 0; i < answer->reason_count; i++)
         if (text_is(word, reason_word(answer->reasons[i])))
             return true;

@@ -295,7 +295,7 @@ void worst_body_walk(const struct worst_body *worst, bool times_parsing,
     ret_cost->reply = reply.length;
     ret_cost->calls = db_fake_calls(NULL);
     ret_cost->jobs = request.visit.answer.job_count;
-    ret_cost->reason = request.visit.answer.first_reason;
+    ret_cost->reason = answer_first_reason(&request.visit.answer);
     ret_cost->acks = request.visit.answer.acks.count;
     assert_int_equal(request.visit.answer.kind, ANSWER_FULL);
     config->jobs_in_progress_count = 0;

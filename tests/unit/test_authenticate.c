@@ -620,7 +620,7 @@ static void nothing_stands_against_work(void **state)
     assert_int_equal(step_authenticate(&request), NEXT_STEP);
     assert_false(request.visit.work_refused);
     assert_int_equal(request.visit.answer.message_count, 0);
-    assert_null(request.visit.answer.first_reason);
+    assert_null(answer_first_reason(&request.visit.answer));
 }
 
 static void a_blacklisted_host_gets_no_work(void **state)
@@ -631,7 +631,7 @@ static void a_blacklisted_host_gets_no_work(void **state)
     assert_int_equal(step_authenticate(&request), NEXT_STEP); /* it may report */
     assert_true(request.visit.work_refused);
     assert_true(request.visit.answer.request_delay >= 86400);
-    assert_string_equal(request.visit.answer.first_reason, "host_blacklisted");
+    assert_string_equal(answer_first_reason(&request.visit.answer), "host_blacklisted");
 }
 
 static void an_unknown_platform_gets_no_work(void **state)

@@ -337,7 +337,7 @@ static void what_was_refused_beside_lost_jobs_is_not_told(void **state)
     assert_int_equal(request.visit.answer.job_count, 0);
     assert_false(request.visit.answer.no_work_deadlines);
     assert_int_equal(request.visit.answer.reason_count, 1);
-    assert_string_equal(request.visit.answer.first_reason, "others_faster");
+    assert_string_equal(answer_first_reason(&request.visit.answer), "others_faster");
     assert_real(request.visit.answer.request_delay, 60, 0);
     assert_int_equal(request.visit.answer.resources[0].state, RESOURCE_NONE);
 }
@@ -407,7 +407,7 @@ static void a_job_that_is_lost_commits_no_workunit(void **state)
     db_fake.jobs[1].workunit.id = db_fake.jobs[1].result.workunitid = db_fake.jobs[0].workunit.id;
     run();
     assert_int_equal(request.visit.answer.job_count, 0);
-    assert_string_equal(request.visit.answer.first_reason, "others_faster");
+    assert_string_equal(answer_first_reason(&request.visit.answer), "others_faster");
     assert_int_equal(request.visit.answer.reason_count, 1);
 }
 
@@ -503,7 +503,7 @@ static void a_refused_statement_costs_the_jobs_alone(void **state)
         assert_int_equal(request.visit.jobs_sent, 0);
         assert_true(says("could not hand out"));
         assert_int_equal(db_fake_calls("rollback_to_savepoint"), calls > 2);
-        assert_string_equal(request.visit.answer.first_reason, "server");
+        assert_string_equal(answer_first_reason(&request.visit.answer), "server");
     }
 }
 
@@ -556,7 +556,7 @@ static void one_per_user_is_judged_under_lock(void **state)
     add_job(100)->results_of_user = 1;
     run();
     assert_int_equal(request.visit.answer.job_count, 0);
-    assert_string_equal(request.visit.answer.first_reason, "one_per_user");
+    assert_string_equal(answer_first_reason(&request.visit.answer), "one_per_user");
     assert_i64(db_fake.counted.userid, USER);
     assert_i64(db_fake.counted.hostid, HOST);
     add_job(100);
@@ -650,7 +650,7 @@ static void an_empty_queue_is_said(void **state)
     run();
     assert_true(says("No tasks sent"));
     assert_true(says("no tasks at the moment"));
-    assert_string_equal(request.visit.answer.first_reason, "no_jobs");
+    assert_string_equal(answer_first_reason(&request.visit.answer), "no_jobs");
     assert_int_equal(request.visit.answer.resources[0].state, RESOURCE_NONE);
     assert_false(request.visit.answer.no_work_deadlines);
 }
@@ -679,7 +679,7 @@ static void deadlines_alone_raise_the_flag(void **state)
     request.message.has_d_free = true;
     run();
     assert_false(request.visit.answer.no_work_deadlines);
-    assert_string_equal(request.visit.answer.first_reason, "disk");
+    assert_string_equal(answer_first_reason(&request.visit.answer), "disk");
 }
 
 /* Two jobs that would be late, and that the pool still holds when they are cancelled. */
@@ -706,7 +706,7 @@ static void nobody_is_sent_away_for_jobs_that_are_gone(void **state)
     assert_true(request.visit.answer.request_delay >= 3600);
     select_late(state, true);
     assert_false(request.visit.answer.no_work_deadlines);
-    assert_string_equal(request.visit.answer.first_reason, "no_jobs");
+    assert_string_equal(answer_first_reason(&request.visit.answer), "no_jobs");
     assert_int_equal(request.visit.answer.resources[0].state, RESOURCE_NONE);
     assert_true(request.visit.answer.request_delay < 1800);
     assert_int_equal(left_in_pool(), 1); /* the one that was offered is dropped */
@@ -931,7 +931,7 @@ static void homogeneous_versions_are_not_the_clients_own(void **state)
     add_job(100);
     run();
     assert_int_equal(request.visit.answer.job_count, 0);
-    assert_string_equal(request.visit.answer.first_reason, "anonymous_version");
+    assert_string_equal(answer_first_reason(&request.visit.answer), "anonymous_version");
 }
 
 /* What a reply could not say is not claimed either. */
@@ -1138,7 +1138,7 @@ static void beyond_the_budget_no_jobs_are_looked_for(void **state)
     request.visit.budget.spent = BUDGET_MOST;
     run();
     assert_int_equal(request.visit.answer.job_count, 0);
-    assert_string_equal(request.visit.answer.first_reason, "over_budget");
+    assert_string_equal(answer_first_reason(&request.visit.answer), "over_budget");
     assert_true(says("the server's time for one request was used up"));
     assert_int_equal(db_fake_calls("candidates"), 0);
 
@@ -1149,9 +1149,9 @@ static void beyond_the_budget_no_jobs_are_looked_for(void **state)
         request.visit.budget.spent = BUDGET_MOST - (i == 0 ? 100 : 1000);
         assert_int_equal(select_jobs(), NEXT_STEP);
         if (i == 0)
-            assert_string_equal(request.visit.answer.first_reason, "over_budget");
-        else if (request.visit.answer.first_reason != NULL)
-            assert_string_not_equal(request.visit.answer.first_reason, "over_budget");
+            assert_string_equal(answer_first_reason(&request.visit.answer), "over_budget");
+        else if (answer_first_reason(&request.visit.answer) != NULL)
+            assert_string_not_equal(answer_first_reason(&request.visit.answer), "over_budget");
     }
     config->jobs_in_progress_count = 0;
 }
@@ -1432,7 +1432,7 @@ static void jobs_of_an_app_out_of_use_are_told_of(void **state)
     run();
     assert_int_equal(request.visit.answer.job_count, 0);
     assert_int_equal(db_fake_calls("candidates"), 1);
-    assert_string_equal(request.visit.answer.first_reason, "app_gone");
+    assert_string_equal(answer_first_reason(&request.visit.answer), "app_gone");
 }
 
 /* Users may exclude a type of coprocessors by its name, in any case of letters. */

@@ -66,6 +66,7 @@ static void a_second_key_gets_nothing(void **state)
     assert_int_equal(step_screen(&request), NEXT_REPLY);
     assert_int_equal(request.early.kind, ANSWER_NUCLEUS);
     assert_true(is_said(MESSAGE_LOW, "two account keys"));
+    assert_string_equal(answer_first_reason(&request.early), "two_keys");
     assert_true(request.early.request_delay > 0);
 }
 
@@ -77,7 +78,7 @@ static void an_old_client_gets_no_work(void **state)
     assert_true(request.work_forbidden);
     assert_true(is_said(MESSAGE_NOTICE, "7.20.6"));
     assert_true(request.early.request_delay >= 86400);
-    assert_string_equal(request.early.first_reason, "client_too_old");
+    assert_string_equal(answer_first_reason(&request.early), "client_not_accepted");
 }
 
 static void a_short_version_number_is_understood(void **state)
@@ -102,7 +103,8 @@ static void a_banned_system_gets_no_work(void **state)
     ban("ban_os", "Plan 9");
     assert_int_equal(step_screen(&request), NEXT_STEP);
     assert_true(request.work_forbidden);
-    assert_true(is_said(MESSAGE_NOTICE, "Linux Debian"));
+    assert_true(is_said(MESSAGE_NOTICE, "Linux Debian 12"));
+    assert_string_equal(answer_first_reason(&request.early), "os_not_accepted");
     assert_true(request.early.request_delay >= 86400);
 }
 
@@ -112,7 +114,27 @@ static void a_banned_processor_gets_no_work(void **state)
     ban("ban_cpu", "^Genuine.*\ti7");
     step_screen(&request);
     assert_true(request.work_forbidden);
-    assert_true(is_said(MESSAGE_NOTICE, "GenuineIntel"));
+    assert_true(is_said(MESSAGE_NOTICE, "GenuineIntel i7 [Family 6]"));
+    assert_string_equal(answer_first_reason(&request.early), "cpu_not_accepted");
+}
+
+/* Each is counted, the first is the one of the log. */
+static void what_comes_together_is_all_noted(void **state)
+{
+    static const enum reason all[] = {REASON_CLIENT_NOT_ACCEPTED, REASON_OS_NOT_ACCEPTED,
+                                      REASON_CPU_NOT_ACCEPTED, REASON_DONT_SEND_JOBS};
+
+    (void)state;
+    config->min_core_client_version = 72006;
+    config->dont_send_jobs = true;
+    request.message.cpu_req_seconds = 100;
+    request.message.has_resource_request = true;
+    ban("ban_os", "Linux");
+    ban("ban_cpu", "Intel");
+    assert_int_equal(step_screen(&request), NEXT_STEP);
+    assert_int_equal(request.early.reason_count, sizeof(all) / sizeof(all[0]));
+    for (size_t i = 0; i < request.early.reason_count; i++)
+        assert_int_equal(request.early.reasons[i], all[i]);
 }
 
 static void other_systems_are_not_banned(void **state)
@@ -174,12 +196,12 @@ static void a_project_can_stop_sending(void **state)
     config->dont_send_jobs = false;
     request.early.message_count = 0;
     request.work_forbidden = false;
-    request.early.first_reason = NULL;
+    request.early.reason_count = 0;
     request.stop_work = true;
     assert_int_equal(step_screen(&request), NEXT_STEP);
     assert_true(request.work_forbidden);
     assert_true(is_said(MESSAGE_LOW, "no jobs"));
-    assert_string_equal(request.early.first_reason, "stop_work");
+    assert_string_equal(answer_first_reason(&request.early), "stop_work");
 }
 
 int main(void)
@@ -191,6 +213,7 @@ int main(void)
         cmocka_unit_test_setup_teardown(a_short_version_number_is_understood, setup, teardown),
         cmocka_unit_test_setup_teardown(a_banned_system_gets_no_work, setup, teardown),
         cmocka_unit_test_setup_teardown(a_banned_processor_gets_no_work, setup, teardown),
+        cmocka_unit_test_setup_teardown(what_comes_together_is_all_noted, setup, teardown),
         cmocka_unit_test_setup_teardown(other_systems_are_not_banned, setup, teardown),
         cmocka_unit_test_setup_teardown(missing_names_are_noticed, setup, teardown),
         cmocka_unit_test_setup_teardown(an_upgrade_is_announced_in_time, setup, teardown),

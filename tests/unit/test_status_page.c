@@ -238,8 +238,10 @@ static void every_reason_that_occurred_is_shown_in_words(void **state)
 
         buffer_add_string(&words, "<tr><th scope=\"row\">");
         page_text(&words, text_from(reason_brief((enum reason)i)));
-        buffer_print(&words, "</th><td class=\"left\"><code>%s</code></td><td>%d</td>",
-                     reason_word((enum reason)i), i + 1);
+        buffer_print(
+            &words,
+            "</th><td class=\"left\"><code>%s</code></td><td class=\"left\">%s</td><td>%d</td>",
+            reason_word((enum reason)i), reason_scope_word((enum reason)i), i + 1);
         assert_int_equal(text_contains(buffer_text(&world->page), buffer_text(&words)), i % 2 == 0);
         assert_true(strlen(reason_brief((enum reason)i)) > 10);
         buffer_free(&words);

@@ -2,6 +2,7 @@
 /* The walk and its retries, before a fake database, with steps and reply writer that this file
  * defines: each case writes down what goes wrong, and looks at what was done in which order. */
 #include "server/request/availability_log.h"
+#include "server/request/reason_counts.h"
 #include "server/request/together.h"
 #include "server/request/walk.h"
 #include "server/rpc/request.h"
@@ -29,6 +30,8 @@ static struct world {
     bool misses_host;     /* the first time, which another node may know */
     enum next head;
     bool screen_refuses;
+    bool has_reason; /* the screen finds one against the request */
+    enum reason reason;
     bool overflows;
     size_t steps;
     int logs_kept;
@@ -79,6 +82,8 @@ enum next step_screen(struct request *request)
 {
     db_fake_note("screen");
     answer_say(request->arena, &request->early, MESSAGE_LOW, "early words");
+    if (world.has_reason)
+        answer_reason(&request->early, world.reason);
     return world.screen_refuses ? NEXT_REPLY : NEXT_STEP;
 }
 
@@ -190,6 +195,79 @@ static void test_replies_after_the_commit(void **state)
     assert_int_equal(answer->kind, ANSWER_FULL);
     assert_int_equal(fixture.request.attempts, 1);
     assert_int_equal(world.logs_kept, 1);
+}
+
+/* One way to be refused, on a new fixture: counted once, and nothing beside it. */
+static void count_one(void **state, enum reason reason, void (*break_it)(void))
+{
+    uint64_t before[REASON_COUNT];
+
+    for (int i = 0; i < REASON_COUNT; i++)
+        before[i] = reason_count((enum reason)i);
+    (void)teardown(state);
+    (void)setup(state);
+    break_it();
+    run();
+    assert_int_equal(answer_first_reason(&fixture.request.visit.answer) != NULL, true);
+    assert_string_equal(answer_first_reason(&fixture.request.visit.answer), reason_word(reason));
+    for (int i = 0; i < REASON_COUNT; i++)
+        assert_int_equal(reason_count((enum reason)i) - before[i], i == (int)reason);
+}
+
+static void stop_the_project(void)
+{
+    fixture.request.stop_sched = true;
+}
+
+static void lose_the_database(void)
+{
+    fixture.request.catalog = NULL;
+}
+
+static void break_the_text(void)
+{
+    world.parse = STATUS_INVALID;
+}
+
+static void make_it_large(void)
+{
+    world.parse = STATUS_TOO_LARGE;
+}
+
+static void fail_time_and_again(void)
+{
+    for (size_t i = 0; i < sizeof(world.step) / sizeof(world.step[0]); i++)
+        world.step[i] = STATUS_DB_RETRY;
+}
+
+static void find_a_reason(void)
+{
+    world.has_reason = true;
+    world.reason = REASON_OS_NOT_ACCEPTED;
+}
+
+static void end_in_the_screen(void)
+{
+    world.has_reason = world.screen_refuses = true;
+    world.reason = REASON_TWO_KEYS;
+}
+
+static void end_in_the_transaction(void)
+{
+    world.has_reason = world.refuses = true;
+    world.reason = REASON_ACCOUNT_KEY;
+}
+
+static void test_counts_each_reason_that_it_gives(void **state)
+{
+    count_one(state, REASON_STOP_SCHED, stop_the_project);
+    count_one(state, REASON_DATABASE, lose_the_database);
+    count_one(state, REASON_REQUEST_UNREADABLE, break_the_text);
+    count_one(state, REASON_REQUEST_TOO_LARGE, make_it_large);
+    count_one(state, REASON_LATER, fail_time_and_again);
+    count_one(state, REASON_OS_NOT_ACCEPTED, find_a_reason);
+    count_one(state, REASON_TWO_KEYS, end_in_the_screen);
+    count_one(state, REASON_ACCOUNT_KEY, end_in_the_transaction);
 }
 
 static void test_repeats_the_transaction_after_a_deadlock(void **state)
@@ -637,6 +715,7 @@ int main(void)
 {
     const struct CMUnitTest cases[] = {
         CASE(replies_after_the_commit),
+        CASE(counts_each_reason_that_it_gives),
         CASE(repeats_the_transaction_after_a_deadlock),
         CASE(waits_for_other_nodes_once),
         CASE(gives_an_attempt_the_memory_of_the_one_before),

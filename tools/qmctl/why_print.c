@@ -96,7 +96,7 @@ static void add_refused_host(const struct question *question, struct output_tabl
         add_row_for_all(table, TEXT("dont_send_work"), TEXT("The client asked for no work"));
     else
         add_row_for_all(
-            table, answer->first_reason != NULL ? text_from(answer->first_reason) : TEXT("host"),
+            table, answer->reason_count > 0 ? text_from(answer_first_reason(answer)) : TEXT("host"),
             answer->message_count > 0 ? answer->messages[answer->message_count - 1].text
                                       : TEXT("-"));
 }

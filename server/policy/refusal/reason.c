@@ -23,12 +23,13 @@ enum loudness { LOUDNESS_SILENT, LOUDNESS_LOW, LOUDNESS_NOTICE };
 
 static const struct {
     const char *word;
+    enum reason_scope binds;
     enum unit unit;
     enum loudness loudness;
     const char *explanation, *brief;
 } reasons[REASON_COUNT] = {
-#define REASON(name, word, unit, message, explanation, brief) \
-    [REASON_##name] = {word, UNIT_##unit, LOUDNESS_##message, explanation, brief},
+#define REASON(name, word, binds, unit, message, explanation, brief) \
+    [REASON_##name] = {word, BINDS_##binds, UNIT_##unit, LOUDNESS_##message, explanation, brief},
 #include "server/policy/refusal/reasons.def"
 #undef REASON
 };
@@ -41,6 +42,20 @@ const char *reason_word(enum reason reason)
 const char *reason_brief(enum reason reason)
 {
     return reason < REASON_COUNT ? reasons[reason].brief : "";
+}
+
+enum reason_scope reason_binds(enum reason reason)
+{
+    return reason < REASON_COUNT ? reasons[reason].binds : BINDS_JOB;
+}
+
+const char *reason_scope_word(enum reason reason)
+{
+    static const char *const words[] = {
+        [BINDS_EVERYBODY] = "everybody", [BINDS_ACCOUNT] = "account", [BINDS_HOST] = "host",
+        [BINDS_RESOURCE] = "processor",  [BINDS_APP] = "application", [BINDS_JOB] = "job"};
+
+    return words[reason_binds(reason)];
 }
 
 bool reason_is_notice(enum reason reason)

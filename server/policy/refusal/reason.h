@@ -1,13 +1,14 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Reasons for "no": one list for the reply, the log, the metrics and qmctl; pure.
  *
- * Every job that a host does not get is refused for one row of reasons.def, with two figures: what
- * was needed, and what was there. The choice of a version and the checks of dispatch make a struct
- * refusal each time; for a request they are added up in struct refusals, which keeps for each
- * reason the one that came nearest to being none. When the reply is made,
- * server/handout/answer_work.c picks the most useful three of them, and reason_explain() writes the
- * sentences that end in the volunteer's event log. The same refusals go to the log line, to the
- * metrics, and to qmctl why.
+ * Everything that a host does not get is refused for one row of reasons.def, with two figures: what
+ * was needed, and what was there. What stands against a request as a whole is said and noted by
+ * whoever finds it (answer_refuse in server/reply/answer.h). Of jobs, the choice of a version and
+ * the checks of dispatch make a struct refusal each time; for a request they are added up in struct
+ * refusals, which keeps for each reason the one that came nearest to being none. When the reply is
+ * made, server/handout/answer_work.c picks the most useful three of them, and reason_explain()
+ * writes the sentences that end in the volunteer's event log. The same refusals go to the log line,
+ * to the metrics, and to qmctl why.
  *
  * How long the client is told to wait, for that or another cause, is said by delay.h. */
 #ifndef SERVER_POLICY_REFUSAL_REASON_H
@@ -21,10 +22,20 @@
 struct arena;
 
 enum reason {
-#define REASON(name, word, unit, message, explanation, brief) REASON_##name,
+#define REASON(name, word, binds, unit, message, explanation, brief) REASON_##name,
 #include "server/policy/refusal/reasons.def"
 #undef REASON
     REASON_COUNT /* also: none */
+};
+
+/* Whom a reason stands against, from the widest to the narrowest. */
+enum reason_scope {
+    BINDS_EVERYBODY,
+    BINDS_ACCOUNT,
+    BINDS_HOST, /* with its client and its request */
+    BINDS_RESOURCE,
+    BINDS_APP,
+    BINDS_JOB
 };
 
 /* One refusal with its figures. */
@@ -40,6 +51,9 @@ struct refusal {
 const char *reason_word(enum reason reason);
 /* A few words about it for the administrator, without a name. */
 const char *reason_brief(enum reason reason);
+enum reason_scope reason_binds(enum reason reason);
+/* The same as a word for the administrator. */
+const char *reason_scope_word(enum reason reason);
 bool reason_is_notice(enum reason reason);
 bool reason_is_silent(enum reason reason);
 /* Whether a job that was refused for it was refused for a deadline. */
