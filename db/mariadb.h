@@ -119,8 +119,9 @@ int64_t db_inserted_id(const struct db *db);
     ((void)sizeof((cursor)->type == (const name##_gives *)0),                     \
      db_query((db), STATEMENT_##name, &(const struct name##_values){__VA_ARGS__}, \
               sizeof(struct name##_values), (arena), &(cursor)->rows))
-/* Sends a query without lists whose rows will be asked for, with the same values, before anything
- * else is locked or written; they come with the answers of what is sent meanwhile. */
+/* Reads nothing: tells early what DB_QUERY, DB_ONE or DB_ALL will ask, with the same values, before
+ * anything else is locked or written and in the same transaction. The rows then come with the
+ * answers of what is sent meanwhile, instead of in a round trip of their own. Without lists. */
 #define DB_QUERY_AHEAD(db, name, ...)                                                  \
     db_query_ahead((db), STATEMENT_##name, &(const struct name##_values){__VA_ARGS__}, \
                    sizeof(struct name##_values))

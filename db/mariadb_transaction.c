@@ -43,6 +43,7 @@
 static void end_transaction(struct db *db, enum transaction_event event)
 {
     db->tail.part_from = 0;
+    db->turn++; /* what was asked for ahead and not read is not what is there now */
     mariadb_tail_forget(db, 0);
     mariadb_move(db, event);
 }
@@ -275,6 +276,7 @@ static enum status undo_to(struct db *db, const char *savepoint)
 {
     enum status status = STATUS_DB_RETRY;
 
+    db->turn++;
     mariadb_tail_forget(db, db->tail.part_from);
     if (db->state.part == PART_BEGUN)
         status = find_trace(db);

@@ -69,7 +69,8 @@ enum status mariadb_check(struct db *db)
         mariadb_note_own(db, "not connected");
         return STATUS_DB_GONE;
     }
-    mariadb_move(db, TRANSACTION_ASKS);
+    if (db->state.done == TRANSACTION_IDLE)
+        mariadb_move(db, TRANSACTION_ASKS);
     return STATUS_OK;
 }
 
@@ -127,14 +128,15 @@ static enum status check_count(struct db *db, const struct sent_ahead *sent)
     return STATUS_DB_RETRY;
 }
 
-/* The first error is told; the answers behind it are read all the same, if there is anybody who
- * gives any. */
+/* The first error is told. All that is due is read behind it, whatever it was: a server that has
+ * become read-only goes on answering, and what is left unread would be taken for the answer to
+ * ROLLBACK. A connection that is lost gives no more answers, at once. */
 static enum status read_all(struct db *db)
 {
     enum status first = STATUS_OK;
     uint64_t begun_ns = clock_ns();
 
-    for (size_t i = 0; i < db->ahead_count && first != STATUS_DB_GONE; i++) {
+    for (size_t i = 0; i < db->ahead_count; i++) {
         const struct sent_ahead *sent = &db->ahead[i];
         bool is_received = receive(db, sent->prepared);
 
@@ -154,10 +156,10 @@ enum status mariadb_read_answers(struct db *db)
 {
     bool has_statement = false;
 
-    for (size_t i = 0; i < db->ahead_count; i++)
-        has_statement = has_statement || db->ahead[i].prepared != NULL;
     if (db->ahead_count == 0)
         return STATUS_OK;
+    for (size_t i = 0; i < db->ahead_count; i++)
+        has_statement = has_statement || db->ahead[i].prepared != NULL;
     db->count.round_trips += has_statement; /* for commands alone nobody has waited */
     return read_all(db);
 }
@@ -244,8 +246,6 @@ static enum status execute_behind(struct db *db, enum statement statement,
     if (!send_only(db, prepared))
         return mariadb_note_statement(db, statement_definition(statement), prepared->handle);
     before = read_all(db);
-    if (before == STATUS_DB_GONE)
-        return before;
     begun_ns = clock_ns();
     is_answered = db->mysql->methods->db_read_execute_response(prepared->handle) == 0;
     if (is_answered && before != STATUS_OK && gives_rows(prepared))

@@ -11,7 +11,9 @@
 #include "tests/support/database.h"
 #include "tests/support/test.h"
 
+#include <stdio.h>
 #include <string.h>
+#include <unistd.h>
 
 enum { NOW = SERVING_NOW, HOST = 1, MANY = 20000 };
 
@@ -257,6 +259,31 @@ static void an_answer_from_before_a_write_is_not_used(void **state)
     assert_int_equal(ask_results(), 1);
 }
 
+/* Nor is what was read in one transaction what is there in the next one. */
+static void an_answer_ends_with_its_transaction(void **state)
+{
+    (void)state;
+    begin_scene();
+    for (int turn = 0; turn < 2; turn++) {
+        assert_status(STATUS_OK, db_host_ask_ahead(server.db, HOST, false, MANY));
+        assert_status(STATUS_OK, turn == 0 ? db_commit(server.db) : db_rollback(server.db));
+        add_jobs(100 + turn, 1, HOST);
+        assert_int_equal(ask_results(), turn + 1);
+    }
+}
+
+/* Undoing makes unseen what was seen. */
+static void an_answer_from_before_a_rollback_is_not_used(void **state)
+{
+    (void)state;
+    begin_scene();
+    assert_status(STATUS_OK, db_savepoint(server.db));
+    assert_status(STATUS_OK, claim(9));
+    assert_status(STATUS_OK, db_host_ask_ahead(server.db, HOST, false, MANY));
+    assert_status(STATUS_OK, db_rollback_to_savepoint(server.db));
+    assert_int_equal(ask_results(), 0);
+}
+
 /* Rows that nobody has read yet, more than a socket holds, and behind them a report that is larger
  * than that too: neither side waits for the other for ever. */
 static void much_in_both_directions_does_not_block(void **state)
@@ -283,6 +310,49 @@ static void much_in_both_directions_does_not_block(void **state)
 }
 
 /* --- connections --------------------------------------------------------------------------- */
+
+/* A primary that was failed over refuses what was sent to it and goes on answering: each answer is
+ * that of its own command afterwards, also where nobody connects again. Each time another command
+ * is due behind the first that is refused. */
+static void a_server_that_becomes_read_only_keeps_answers_in_order(void **state)
+{
+    char user[32];
+    struct text own = server.config->db_user;
+    struct failure failure = {0};
+
+    (void)state;
+    begin_scene();
+    (void)snprintf(user, sizeof(user), "qm_ahead_%ld", (long)getpid());
+    test_sql(database, "CREATE USER '%s'@'localhost'", user);
+    test_sql(database, "GRANT ALL ON " TEXT_FORMAT ".* TO '%s'@'localhost'",
+             TEXT_ARG(server.config->db_name), user);
+    db_close(server.db);
+    server.config->db_user = text_from(user);
+    assert_status(STATUS_OK, db_open(server.config, &server.db, &failure));
+    server.config->db_user = own;
+    assert_status(STATUS_OK, claim(10)); /* statements are prepared */
+    assert_status(STATUS_OK, count_sent(1));
+    assert_status(STATUS_OK, db_rollback(server.db));
+    for (int behind = 0; behind < 3; behind++) {
+        test_sql(database, "SET GLOBAL read_only = 1");
+        assert_status(STATUS_OK, claim(10));
+        if (behind == 0)
+            assert_status(STATUS_OK, db_savepoint(server.db));
+        if (behind == 1)
+            assert_status(STATUS_OK, count_sent(1));
+        assert_status(STATUS_DB_GONE,
+                      behind == 2 ? db_host_guard(server.db, HOST, 1, NOW) : db_commit(server.db));
+        assert_non_null(strstr(db_error(server.db), "1290"));
+        assert_status(STATUS_OK, db_rollback(server.db));
+        test_sql(database, "SET GLOBAL read_only = 0");
+        assert_int_equal(ask_versions(HOST), 1);
+        assert_int_equal(ask_results(), 0);
+        assert_status(STATUS_OK, claim(10));
+        assert_int_equal(ask_results(), 1);
+        assert_status(STATUS_OK, db_rollback(server.db));
+    }
+    test_sql(database, "DROP USER '%s'@'localhost'", user);
+}
 
 static void a_connection_that_is_lost_loses_what_was_sent(void **state)
 {
@@ -315,9 +385,14 @@ int main(void)
         cmocka_unit_test_setup_teardown(an_answer_is_given_to_the_same_question_only, setup,
                                         teardown),
         cmocka_unit_test_setup_teardown(an_answer_from_before_a_write_is_not_used, setup, teardown),
+        cmocka_unit_test_setup_teardown(an_answer_from_before_a_rollback_is_not_used, setup,
+                                        teardown),
+        cmocka_unit_test_setup_teardown(an_answer_ends_with_its_transaction, setup, teardown),
         cmocka_unit_test_setup_teardown(much_in_both_directions_does_not_block, setup, teardown),
         cmocka_unit_test_setup_teardown(a_connection_that_is_lost_loses_what_was_sent, setup,
                                         teardown),
+        cmocka_unit_test_setup_teardown(a_server_that_becomes_read_only_keeps_answers_in_order,
+                                        setup, teardown),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);
