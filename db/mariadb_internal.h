@@ -7,7 +7,7 @@
  *   mariadb_connection.c   opens and closes, once all the others are there
  *   mariadb_ending.c       guard rows, and what the last statement writes
  *   mariadb_query.c        reading
- *   mariadb_run.c          the door: settles, marks, begins, and executes; writing
+ *   mariadb_run.c          the door: settles, marks, begins, and executes; writing, and ending
  *   mariadb_transaction.c  token, savepoints, parts, COMMIT
  *   mariadb_tail.c         writes that wait for the end
  *   mariadb_statement.c    prepares, binds, executes, fetches; knows no transaction
@@ -53,7 +53,6 @@ struct tail {
     struct waiting_row {
         enum statement statement;
         struct db_ids subjects; /* whose rows it writes */
-        uint64_t meant;         /* rows to be changed */
         const void *values;     /* of the statement; what they point to is in the arena as well */
         size_t values_size;
     } rows[TAIL_MOST];
@@ -195,18 +194,18 @@ size_t mariadb_part_of(size_t list_count, size_t from);
 uint64_t mariadb_meant(const struct statement_definition *definition,
                        const struct value_rows *rows);
 /* Writes rows of values, with lists of any length, in as few commands as may be, and waits for the
- * answers. `ret_affected` may be NULL. */
+ * answers. */
 MUST_CHECK enum status mariadb_write_now(struct db *db, enum statement statement,
                                          const struct value_rows *rows, uint64_t *ret_affected);
 /* The same by one command that is not waited for, where statements are sent ahead and the rows fit
- * into it. Then `meant` rows count as affected; where they were fewer, a later command answers
- * DB_RETRY. */
+ * into it. Then those that are meant count as affected; where they were others, a later command
+ * answers DB_RETRY. */
 MUST_CHECK enum status mariadb_write_ahead(struct db *db, enum statement statement,
-                                           const struct value_rows *rows, uint64_t meant,
-                                           uint64_t *ret_affected);
-/* DB_RETRY where they are not as many. */
-MUST_CHECK enum status mariadb_check_meant(struct db *db, enum statement statement,
-                                           uint64_t affected, uint64_t meant);
+                                           const struct value_rows *rows, uint64_t *ret_affected);
+/* DB_RETRY where they are fewer than are meant. */
+MUST_CHECK enum status mariadb_check_count(struct db *db,
+                                           const struct statement_definition *definition,
+                                           const struct value_rows *rows, uint64_t affected);
 /* Reads all rows of the answer into the client. */
 MUST_CHECK enum status mariadb_store_rows(struct db *db, enum statement statement,
                                           struct db_prepared *prepared);
@@ -216,9 +215,9 @@ bool mariadb_fetch(struct db_rows *rows, void *ret_row);
 /* --- mariadb_tail.c: writes that wait -------------------------------------------------------- */
 
 bool mariadb_tail_is_full(const struct db *db);
-/* Keeps a row of values with all that it points to. `meant`: rows that it is to change. */
+/* Keeps a row of values with all that it points to. */
 MUST_CHECK enum status mariadb_tail_keep(struct db *db, enum statement statement,
-                                         const struct value_rows *row, uint64_t meant);
+                                         const struct value_rows *row);
 /* Forgets all but the first `count`. */
 void mariadb_tail_forget(struct db *db, size_t count);
 /* Writes those from `from` to `to`; no answer is waited for. */
@@ -238,6 +237,8 @@ MUST_CHECK enum status mariadb_begin(struct db *db);
 MUST_CHECK enum status mariadb_mark_part(struct db *db);
 /* Writes all that waits; no answer is waited for. */
 MUST_CHECK enum status mariadb_settle(struct db *db);
+/* The savepoint to which db_rollback_to_savepoint goes back. */
+MUST_CHECK enum status mariadb_save_part(struct db *db);
 /* COMMIT, if the last statement changed what it changes on condition of the token (`is_kept`). */
 MUST_CHECK enum status mariadb_commit_if(struct db *db, bool is_kept);
 /* Whether rows of values that may wait would wait now. */

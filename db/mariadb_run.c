@@ -2,7 +2,8 @@
 /* The door: no statement reaches the connection's transaction but through here. What waits is
  * written first, unless the statement has nothing to do with it (mariadb_tail.c); a part that
  * writes for the first time gets its savepoint; and what locks or writes begins a transaction if
- * none has begun. Behind the door stands the statement itself. */
+ * none has begun. Behind the door stands the statement itself. A savepoint and COMMIT pass it too.
+ */
 #include "db/mariadb_internal.h"
 
 #include "db/statement.h"
@@ -60,7 +61,6 @@ static bool is_empty(const struct statement_definition *definition, const struct
 /* Leaves the rows waiting. */
 static enum status keep(struct db *db, enum statement statement, const struct value_rows *rows)
 {
-    const struct statement_definition *definition = statement_definition(statement);
     enum status status = mariadb_check(db);
 
     for (size_t i = 0; i < rows->count && status == STATUS_OK; i++) {
@@ -69,7 +69,7 @@ static enum status keep(struct db *db, enum statement statement, const struct va
         if (mariadb_tail_is_full(db))
             status = mariadb_settle(db);
         if (status == STATUS_OK)
-            status = mariadb_tail_keep(db, statement, &row, mariadb_meant(definition, &row));
+            status = mariadb_tail_keep(db, statement, &row);
     }
     return status;
 }
@@ -95,9 +95,34 @@ enum status db_run(struct db *db, enum statement statement, const void *values, 
     else if (definition->latest == LATEST_NOW)
         status = mariadb_write_now(db, statement, &rows, &affected);
     else
-        status =
-            mariadb_write_ahead(db, statement, &rows, mariadb_meant(definition, &rows), &affected);
+        status = mariadb_write_ahead(db, statement, &rows, &affected);
     if (status == STATUS_OK && ret_affected != NULL)
         *ret_affected = affected;
     return status;
+}
+
+/* --- savepoint and COMMIT -------------------------------------------------------------------- */
+
+/* What waits of this part is in front of the savepoint; what waits of others is theirs. Nothing
+ * hangs on the answer, and jobs are being chosen meanwhile: nobody waits for it, so it is no round
+ * trip. */
+enum status db_savepoint(struct db *db)
+{
+    enum status status = mariadb_check(db);
+
+    if (status == STATUS_OK && db->tail.count > db->tail.part_from)
+        status = mariadb_settle(db);
+    return status == STATUS_OK ? mariadb_save_part(db) : status;
+}
+
+/* Where the transaction began with a token, on condition that it is still there. */
+enum status db_commit(struct db *db)
+{
+    uint64_t kept = 1;
+    enum status status = STATUS_OK;
+
+    must(db->magic == DB_MAGIC);
+    if (db->keeps_token && transaction_state_has_begun(db->state))
+        status = DB_RUN(db, connection_keep, &kept, .id = db->connection, .token = db->token);
+    return status == STATUS_OK ? mariadb_commit_if(db, kept == 1) : status;
 }

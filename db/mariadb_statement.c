@@ -466,12 +466,20 @@ static enum status bind_parameters(struct db *db, struct db_prepared *prepared,
 
 /* --- executing ----------------------------------------------------------------------------- */
 
+/* Behind the door of mariadb_run.c: what locks or writes is in a transaction that has begun. */
+static enum status bind(struct db *db, struct db_prepared *prepared,
+                        const struct execution *execution)
+{
+    must(prepared->only_reads || transaction_state_has_begun(db->state));
+    db->turn += !prepared->only_reads;
+    return bind_parameters(db, prepared, execution);
+}
+
 enum status mariadb_execute_with(struct db *db, enum statement statement,
                                  struct db_prepared *prepared, const struct execution *execution)
 {
-    enum status status = bind_parameters(db, prepared, execution);
+    enum status status = bind(db, prepared, execution);
 
-    db->turn += !prepared->only_reads;
     if (status == STATUS_OK)
         status = mariadb_execute(db, statement, prepared);
     if (status == STATUS_OK)
@@ -483,9 +491,8 @@ enum status mariadb_execute_with(struct db *db, enum statement statement,
 enum status mariadb_send_with(struct db *db, enum statement statement, struct db_prepared *prepared,
                               const struct execution *execution, uint64_t meant)
 {
-    enum status status = bind_parameters(db, prepared, execution);
+    enum status status = bind(db, prepared, execution);
 
-    db->turn += !prepared->only_reads;
     if (status == STATUS_OK)
         status = mariadb_send_statement(db, statement, prepared, meant);
     arena_reset(db->scratch);
@@ -520,10 +527,11 @@ static enum status check_rising(struct db *db, const struct statement_definition
     return STATUS_OK;
 }
 
-enum status mariadb_measure_lists(struct db *db, const struct statement_definition *definition,
-                                  const char *values, size_t *ret_count)
+/* `first`: its first list; NULL: it has none. */
+static enum status measure_lists(struct db *db, const struct statement_definition *definition,
+                                 const struct db_member *first, const char *values,
+                                 size_t *ret_count)
 {
-    const struct db_member *first = statement_list(definition);
     enum status status = STATUS_OK;
 
     *ret_count = 1;
@@ -547,6 +555,12 @@ enum status mariadb_measure_lists(struct db *db, const struct statement_definiti
     return status;
 }
 
+enum status mariadb_measure_lists(struct db *db, const struct statement_definition *definition,
+                                  const char *values, size_t *ret_count)
+{
+    return measure_lists(db, definition, statement_list(definition), values, ret_count);
+}
+
 /* How many bytes a row of values has in a packet, at most; `list_size`: elements of each list. */
 static size_t row_bytes(const struct statement_definition *definition, const char *values,
                         size_t list_size)
@@ -568,10 +582,9 @@ static const char *row_at(const struct value_rows *rows, size_t index)
     return (const char *)rows->values + index * rows->size;
 }
 
-/* By one row of values: the different ids of its list, which rise. */
-static uint64_t rows_meant(const struct statement_definition *definition, const char *values)
+/* By one row of values: the different ids of its list, which rise. NULL: it has none. */
+static uint64_t rows_meant(const struct db_member *member, const char *values)
 {
-    const struct db_member *member = statement_list(definition);
     struct db_ids list;
     uint64_t meant = 0;
 
@@ -586,12 +599,14 @@ static uint64_t rows_meant(const struct statement_definition *definition, const 
 uint64_t mariadb_meant(const struct statement_definition *definition, const struct value_rows *rows)
 {
     const uint64_t each = definition->count == COUNT_BOTH ? 2 : 1;
+    const struct db_member *list;
     uint64_t meant = 0;
 
     if (definition->count == COUNT_SINGLY || definition->count == COUNT_MENDED)
         return DB_ANY_COUNT;
+    list = statement_list(definition);
     for (size_t i = 0; i < rows->count; i++)
-        meant += each * rows_meant(definition, row_at(rows, i));
+        meant += each * rows_meant(list, row_at(rows, i));
     return meant;
 }
 
@@ -615,14 +630,14 @@ static size_t array_rows(const struct db *db, const struct statement_definition 
 static enum status measure_rows(struct db *db, const struct statement_definition *definition,
                                 const struct value_rows *rows, size_t *ret_most)
 {
-    const bool has_list = statement_list(definition) != NULL;
+    const struct db_member *first = statement_list(definition);
     enum status status = STATUS_OK;
 
-    *ret_most = has_list ? 0 : 1;
-    for (size_t i = 0; has_list && status == STATUS_OK && i < rows->count; i++) {
+    *ret_most = first != NULL ? 0 : 1;
+    for (size_t i = 0; first != NULL && status == STATUS_OK && i < rows->count; i++) {
         size_t count;
 
-        status = mariadb_measure_lists(db, definition, row_at(rows, i), &count);
+        status = measure_lists(db, definition, first, row_at(rows, i), &count);
         *ret_most = count > *ret_most ? count : *ret_most;
     }
     return status;
@@ -655,14 +670,12 @@ static enum status write_parts(struct db *db, enum statement statement,
     return status;
 }
 
-static enum status check_count(struct db *db, const struct statement_definition *definition,
-                               const struct value_rows *rows, uint64_t affected)
+enum status mariadb_check_count(struct db *db, const struct statement_definition *definition,
+                                const struct value_rows *rows, uint64_t affected)
 {
-    uint64_t meant = 0;
+    const uint64_t meant = mariadb_meant(definition, rows);
 
-    if (definition->count == COUNT_ALL || definition->count == COUNT_BOTH)
-        meant = mariadb_meant(definition, rows);
-    if (affected >= meant)
+    if (meant == DB_ANY_COUNT || affected >= meant)
         return STATUS_OK;
     mariadb_note_own(db, "statement %s: %" PRIu64 " rows of %" PRIu64, definition->name, affected,
                      meant);
@@ -691,21 +704,11 @@ enum status mariadb_write_now(struct db *db, enum statement statement,
         if (status == STATUS_OK)
             status = write_parts(db, statement, &part, list_count, &affected);
     }
+    if (status == STATUS_OK && definition->count != COUNT_ASKED)
+        status = mariadb_check_count(db, definition, rows, affected);
     if (status == STATUS_OK)
-        status = check_count(db, definition, rows, affected);
-    if (status == STATUS_OK && ret_affected != NULL)
         *ret_affected = affected;
     return status;
-}
-
-enum status mariadb_check_meant(struct db *db, enum statement statement, uint64_t affected,
-                                uint64_t meant)
-{
-    if (affected == meant)
-        return STATUS_OK;
-    mariadb_note_own(db, "statement %s: %" PRIu64 " rows of %" PRIu64, statement_name(statement),
-                     affected, meant);
-    return STATUS_DB_RETRY;
 }
 
 /* Whether they go into one packet. */
@@ -721,22 +724,23 @@ static bool are_sent(const struct db *db, const struct statement_definition *def
 }
 
 enum status mariadb_write_ahead(struct db *db, enum statement statement,
-                                const struct value_rows *rows, uint64_t meant,
-                                uint64_t *ret_affected)
+                                const struct value_rows *rows, uint64_t *ret_affected)
 {
     const struct statement_definition *definition = statement_definition(statement);
     struct execution execution = {.rows = *rows, .in_bulk = rows->count > 1};
     struct db_prepared *prepared;
+    uint64_t meant;
     enum status status = measure_rows(db, definition, rows, &execution.list_count);
 
     if (status != STATUS_OK)
         return status;
     if (!are_sent(db, definition, rows, execution.list_count))
         return mariadb_write_now(db, statement, rows, ret_affected);
+    meant = mariadb_meant(definition, rows);
     status = mariadb_find(db, statement, execution.list_count, &prepared);
     if (status == STATUS_OK)
         status = mariadb_send_with(db, statement, prepared, &execution, meant);
-    if (status == STATUS_OK && ret_affected != NULL)
+    if (status == STATUS_OK)
         *ret_affected = meant;
     return status;
 }

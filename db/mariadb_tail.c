@@ -92,13 +92,12 @@ static bool is_ordered(enum statement statement)
     return false;
 }
 
-enum status mariadb_tail_keep(struct db *db, enum statement statement, const struct value_rows *row,
-                              uint64_t meant)
+enum status mariadb_tail_keep(struct db *db, enum statement statement, const struct value_rows *row)
 {
     struct tail *tail = &db->tail;
     const struct statement_definition *definition = statement_definition(statement);
     const struct db_member *subject = statement_subject(definition);
-    struct waiting_row kept = {.statement = statement, .meant = meant, .values_size = row->size};
+    struct waiting_row kept = {.statement = statement, .values_size = row->size};
 
     must(db->state.done != TRANSACTION_IDLE && !mariadb_tail_is_full(db));
     must(is_ordered(statement) && subject != NULL);
@@ -125,15 +124,18 @@ void mariadb_tail_forget(struct db *db, size_t count)
 
 /* --- writing ------------------------------------------------------------------------------- */
 
+/* Nobody is left who could ask how many rows there were. */
 static enum status write_command(struct db *db, enum statement statement,
-                                 const struct value_rows *rows, uint64_t meant)
+                                 const struct value_rows *rows)
 {
     uint64_t affected = 0;
     enum status status = mariadb_check(db);
 
     if (status == STATUS_OK)
-        status = mariadb_write_ahead(db, statement, rows, meant, &affected);
-    return status == STATUS_OK ? mariadb_check_meant(db, statement, affected, meant) : status;
+        status = mariadb_write_ahead(db, statement, rows, &affected);
+    return status == STATUS_OK
+               ? mariadb_check_count(db, statement_definition(statement), rows, affected)
+               : status;
 }
 
 /* Those of one statement among the rows from `from` to `to`, by one command. */
@@ -142,7 +144,6 @@ static enum status write_alike(struct db *db, enum statement statement, size_t f
     struct tail *tail = &db->tail;
     char *values = NULL;
     size_t size = 0, count = 0;
-    uint64_t meant = 0;
 
     for (size_t i = from; i < to; i++) {
         const struct waiting_row *row = &tail->rows[i];
@@ -156,11 +157,9 @@ static enum status write_alike(struct db *db, enum statement statement, size_t f
         if (values == NULL)
             return mariadb_lacks_memory(db);
         memcpy(values + count++ * size, row->values, size);
-        meant += row->meant;
     }
-    return count == 0
-               ? STATUS_OK
-               : write_command(db, statement, &(struct value_rows){values, size, count}, meant);
+    return count == 0 ? STATUS_OK
+                      : write_command(db, statement, &(struct value_rows){values, size, count});
 }
 
 enum status mariadb_tail_write(struct db *db, size_t from, size_t to)
@@ -200,10 +199,13 @@ bool mariadb_tail_concerns(const struct db *db, enum statement statement,
                            const struct value_rows *rows)
 {
     const struct tail *tail = &db->tail;
-    const struct db_member *subject = statement_subject(statement_definition(statement));
+    const struct db_member *subject;
 
-    if (tail->count == 0 || subject == NULL)
-        return tail->count > 0;
+    if (tail->count == 0)
+        return false;
+    subject = statement_subject(statement_definition(statement));
+    if (subject == NULL)
+        return true;
     for (size_t i = 0; i < rows->count; i++) {
         struct db_ids ids = subjects_of(subject, (const char *)rows->values + i * rows->size);
 

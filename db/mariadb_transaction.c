@@ -192,29 +192,6 @@ enum status mariadb_commit_if(struct db *db, bool is_kept)
     return status;
 }
 
-/* *ret_kept: 1 if the transaction is the one that began, else 0. */
-static enum status keep_token(struct db *db, uint64_t *ret_kept)
-{
-    const struct connection_keep_values values =
-        (struct connection_keep_values){.id = db->connection, .token = db->token};
-    const struct value_rows row = {&values, sizeof(values), 1};
-    enum status status = mariadb_check(db);
-
-    return status == STATUS_OK ? mariadb_write_now(db, STATEMENT_connection_keep, &row, ret_kept)
-                               : status;
-}
-
-enum status db_commit(struct db *db)
-{
-    uint64_t kept = 1;
-    enum status status = STATUS_OK;
-
-    must(db->magic == DB_MAGIC);
-    if (db->keeps_token && transaction_state_has_begun(db->state))
-        status = keep_token(db, &kept);
-    return status == STATUS_OK ? mariadb_commit_if(db, kept == 1) : status;
-}
-
 /* The answer to what was sent ahead does not matter, as it is undone now. A connection that did not
  * roll back might carry its locks and writes into the next transaction: it is closed. */
 enum status db_rollback(struct db *db)
@@ -257,14 +234,12 @@ static enum status find_trace(struct db *db)
     return status == STATUS_OK ? send_trace(db) : status;
 }
 
-/* Nothing hangs on the answer, and jobs are being chosen meanwhile: nobody waits for it, so it is
- * no round trip. What waits of this part is in front of it; what waits of others is theirs. */
-enum status db_savepoint(struct db *db)
+/* A part that has not written goes back to its beginning. */
+enum status mariadb_save_part(struct db *db)
 {
-    enum status status =
-        db->tail.count > db->tail.part_from ? mariadb_settle(db) : mariadb_check(db);
+    enum status status = STATUS_OK;
 
-    if (status == STATUS_OK && db->state.part != PART_BEGUN) /* to which it can go back else */
+    if (db->state.part != PART_BEGUN)
         status = mariadb_send_command(db, "SAVEPOINT qm");
     if (status == STATUS_OK && db->state.part == PART_MARKED)
         mariadb_move(db, PART_IS_SAVED);

@@ -32,7 +32,7 @@
  *                 PART_IS_MARKED        |  +-- PART_ENDS --> ENDED
  *              (mariadb_mark_part)      v                     ^
  *                                     MARKED --- PART_ENDS ---+  (db_part_end,
- *         PART_IS_SAVED (db_savepoint)  |                     |   db_part_undo)
+ *    PART_IS_SAVED (mariadb_save_part)  |                     |   db_part_undo)
  *                                       v                     |
  *                                     SAVED ---- PART_ENDS ---+
  *       PART_IS_MIXED (from both)       v                     |
