@@ -167,6 +167,17 @@ static enum status forget_some_results(struct db *db, struct arena *arena,
 
 /* --- all else --------------------------------------------------------------------------------- */
 
+static enum status delete_assignments(struct db *db, const struct person *person,
+                                      int64_t target_type, struct db_ids targets, int64_t now)
+{
+    enum status status = DB_RUN(db, person_jobs, NULL, .target_type = target_type,
+                                .targets = targets, .gives = person->gives_jobs_to_all, .now = now);
+
+    return status == STATUS_OK ? DB_RUN(db, person_assignments, NULL, .target_type = target_type,
+                                        .targets = targets)
+                               : status;
+}
+
 static enum status delete_hosts(struct db *db, struct arena *arena, const struct db_id_list *hosts,
                                 const struct person *person, int64_t now)
 {
@@ -185,12 +196,7 @@ static enum status delete_hosts(struct db *db, struct arena *arena, const struct
         status = DB_RUN(db, person_messages_from, NULL, .hostids = ids);
     if (status == STATUS_OK)
         status = DB_RUN(db, person_messages_to, NULL, .hostids = ids);
-    if (status == STATUS_OK)
-        status = DB_RUN(db, person_host_jobs, NULL, .hostids = ids,
-                        .gives = person->gives_jobs_to_all, .now = now);
-    if (status == STATUS_OK)
-        status = DB_RUN(db, person_host_assignments, NULL, .hostids = ids);
-    return status;
+    return status == STATUS_OK ? delete_assignments(db, person, ASSIGN_HOST, ids, now) : status;
 }
 
 /* Tables of BOINC's web pages. Their values are alike. */
@@ -217,10 +223,7 @@ static enum status delete_user(struct db *db, const struct person *person, int64
     enum status status = DB_RUN(db, person_note_user, NULL, .userid = userid, .now = now);
 
     if (status == STATUS_OK)
-        status = DB_RUN(db, person_user_jobs, NULL, .userid = userid,
-                        .gives = person->gives_jobs_to_all, .now = now);
-    if (status == STATUS_OK)
-        status = DB_RUN(db, person_user_assignments, NULL, .userid = userid);
+        status = delete_assignments(db, person, ASSIGN_USER, (struct db_ids){&userid, 1}, now);
     if (status == STATUS_OK)
         status = DB_RUN(db, person_consents, NULL, .userid = userid);
     if (status == STATUS_OK)

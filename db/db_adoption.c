@@ -115,16 +115,7 @@ enum index_state needed_index_state(const struct needed_index *needed,
 enum status db_adoption_engines(struct db *db, struct arena *arena,
                                 struct adoption_table_row **ret_rows, size_t *ret_count)
 {
-    struct adoption_table_row *rows = NULL;
-    size_t count = 0, kept = 0;
-    enum status status = DB_ALL(db, adoption_tables, arena, &rows, &count, DB_NO_VALUES);
-
-    for (size_t i = 0; status == STATUS_OK && i < count; i++)
-        if (inspect_uses_table(rows[i].name) && !text_equal_nocase(rows[i].engine, TEXT("InnoDB")))
-            rows[kept++] = rows[i];
-    *ret_rows = rows;
-    *ret_count = kept;
-    return status;
+    return DB_ALL(db, adoption_tables, arena, ret_rows, ret_count, .tables = inspect_tables(arena));
 }
 
 /* Whether the table's name stands where a statement says what it works on. */
@@ -171,16 +162,8 @@ bool db_adoption_writes(struct text table)
 enum status db_adoption_triggers(struct db *db, struct arena *arena,
                                  struct adoption_trigger_row **ret_rows, size_t *ret_count)
 {
-    struct adoption_trigger_row *rows = NULL;
-    size_t count = 0, kept = 0;
-    enum status status = DB_ALL(db, adoption_triggers, arena, &rows, &count, DB_NO_VALUES);
-
-    for (size_t i = 0; status == STATUS_OK && i < count; i++)
-        if (inspect_uses_table(rows[i].table_name))
-            rows[kept++] = rows[i];
-    *ret_rows = rows;
-    *ret_count = kept;
-    return status;
+    return DB_ALL(db, adoption_triggers, arena, ret_rows, ret_count,
+                  .tables = inspect_tables(arena));
 }
 
 enum status db_adoption_version(struct db *db, int64_t *ret_version)

@@ -116,21 +116,14 @@ enum status db_unsent_ids(struct db *db, struct arena *arena, int64_t priority, 
 {
     int64_t *ids = ARENA_ARRAY(arena, most, int64_t);
     struct id_cursor rows;
-    struct id_row row;
-    size_t count = 0;
     enum status status;
 
     if (ids == NULL)
         return STATUS_TOO_LARGE;
+    *ret_ids = ids;
     status = DB_QUERY(db, unsent_ids, arena, &rows, .priority = priority, .after = id,
                       .most = (int64_t)most);
-    if (status != STATUS_OK)
-        return status;
-    while (count < most && DB_NEXT(&rows, &row))
-        ids[count++] = row.id;
-    *ret_ids = ids;
-    *ret_count = count;
-    return DB_END(&rows);
+    return status == STATUS_OK ? db_read_ids(&rows, ids, most, ret_count) : status;
 }
 
 enum status db_unsent_new(struct db *db, struct arena *arena, int64_t id, size_t most,

@@ -104,15 +104,15 @@ static enum status read_columns(struct db *db, struct arena *arena, struct datab
     return STATUS_OK;
 }
 
-bool inspect_uses_table(struct text name)
+struct db_texts inspect_tables(struct arena *arena)
 {
-    for (size_t i = 0; i < ROW_COUNT; i++)
-        if (text_is(name, row_tables[i].table))
-            return true;
-    for (size_t i = 0; i < sizeof(other_tables) / sizeof(other_tables[0]); i++)
-        if (text_is(name, other_tables[i].name))
-            return true;
-    return false;
+    const size_t count = ROW_COUNT + sizeof(other_tables) / sizeof(other_tables[0]);
+    struct text *names = ARENA_ARRAY(arena, count, struct text);
+
+    for (size_t i = 0; names != NULL && i < count; i++)
+        names[i] =
+            text_from(i < ROW_COUNT ? row_tables[i].table : other_tables[i - ROW_COUNT].name);
+    return (struct db_texts){names, count};
 }
 
 enum status inspect_columns(const struct actual_columns *columns, bool wants_ours,

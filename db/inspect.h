@@ -8,7 +8,9 @@
 
 #include <stdbool.h>
 
+struct arena;
 struct db;
+struct db_texts;
 
 struct database_facts {
     struct actual_columns columns;
@@ -28,8 +30,8 @@ MUST_CHECK enum status database_inspect(struct db *db, bool is_project,
 /* Whether the tables are such as we need: those of the project, and with `wants_ours` our own. */
 MUST_CHECK enum status inspect_columns(const struct actual_columns *columns, bool wants_ours,
                                        struct failure *failure);
-/* Whether it is a table that we read or write. */
-bool inspect_uses_table(struct text name);
+/* The names of the tables that we read or write, some of them more than once. */
+struct db_texts inspect_tables(struct arena *arena);
 void database_facts_free(struct database_facts *facts);
 
 #endif
