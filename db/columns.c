@@ -56,7 +56,12 @@ const struct row_column *row_column_find(const struct row_table *table, const ch
 
 bool row_column_is_optional(const struct row_column *column)
 {
-    return strcmp(column->presence, "ALWAYS") != 0;
+    return strncmp(column->presence, "SINCE_", strlen("SINCE_")) == 0;
+}
+
+bool row_column_is_ours(const struct row_column *column)
+{
+    return strcmp(column->presence, "OURS") == 0;
 }
 
 static bool column_is_equal(const struct row_column *column, const char *a, const char *b)

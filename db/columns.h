@@ -28,7 +28,7 @@ enum column_type { COLUMN_ID, COLUMN_INTEGER, COLUMN_REAL, COLUMN_STRING };
 struct row_column {
     const char *name;
     enum column_type type;
-    const char *presence; /* "ALWAYS" or "SINCE_nnnnn" */
+    const char *presence; /* "ALWAYS", "SINCE_nnnnn" or "OURS" */
     size_t offset;        /* in the row struct */
     const char *explanation;
 };
@@ -44,7 +44,8 @@ extern const struct row_table row_tables[ROW_COUNT];
 const struct row_table *row_table_find(const char *row, size_t length);
 const struct row_column *row_column_find(const struct row_table *table, const char *name,
                                          size_t length);
-bool row_column_is_optional(const struct row_column *column);
+bool row_column_is_optional(const struct row_column *column); /* BOINC brought it later */
+bool row_column_is_ours(const struct row_column *column);     /* an upgrade of ours brings it */
 /* Whether two rows of the table say the same in each column; a number that is none says nothing. */
 bool row_is_equal(const struct row_table *table, const void *a, const void *b);
 

@@ -129,9 +129,16 @@ enum status inspect_columns(const struct actual_columns *columns, bool wants_our
         for (size_t j = 0; j < table->column_count; j++) {
             const struct row_column *column = &table->columns[j];
 
-            if (!row_column_is_optional(column) &&
-                actual_column_find(columns, table->table, column->name, strlen(column->name)) ==
-                    NULL)
+            if (actual_column_find(columns, table->table, column->name, strlen(column->name)) !=
+                NULL)
+                continue;
+            if (row_column_is_ours(column) && !wants_ours)
+                continue;
+            if (row_column_is_ours(column))
+                return fail(failure, STATUS_DB_REFUSED,
+                            "table \"%s\" has no column \"%s\": run qmctl init, which adds it",
+                            table->table, column->name);
+            if (!row_column_is_optional(column))
                 return fail(failure, STATUS_DB_REFUSED,
                             "table \"%s\" has no column \"%s\": the database is older than March"
                             " 2010; bring it up to date with BOINC's own upgrade script first",

@@ -19,8 +19,10 @@ static void every_era_has_columns_and_every_column_an_era(void **state)
     for (size_t i = 0; i < ROW_COUNT; i++) {
         for (size_t j = 0; j < row_tables[i].column_count; j++) {
             const struct row_column *column = &row_tables[i].columns[j];
-            bool has_era = !row_column_is_optional(column);
+            bool has_era = !row_column_is_optional(column) || row_column_is_ours(column);
 
+            if (row_column_is_ours(column) != (strncmp(column->name, "qm_", 3) == 0))
+                fail_msg("%s.%s: qm_ is for columns of ours", row_tables[i].table, column->name);
             for (size_t k = 0; k < adoption_era_count && !has_era; k++)
                 has_era = strtol(column->presence + strlen("SINCE_"), NULL, 10) ==
                           adoption_eras[k].revision;
@@ -31,6 +33,34 @@ static void every_era_has_columns_and_every_column_an_era(void **state)
     }
     for (size_t k = 1; k < adoption_era_count; k++)
         assert_true(adoption_eras[k - 1].revision < adoption_eras[k].revision);
+}
+
+/* Whoever looks at a project before its tables are upgraded does not miss what the upgrade brings.
+ */
+static void a_column_of_ours_is_missed_like_a_table_of_ours(void **state)
+{
+    struct test_database *database = test_database_create(true, NULL);
+    struct db *db;
+
+    (void)state;
+    for (size_t i = 0; i < ROW_COUNT; i++) {
+        for (size_t j = 0; j < row_tables[i].column_count; j++) {
+            const char *table = row_tables[i].table, *column = row_tables[i].columns[j].name;
+            struct failure failure = {0};
+
+            if (!row_column_is_ours(&row_tables[i].columns[j]))
+                continue;
+            test_sql(database, "ALTER TABLE %s RENAME COLUMN %s TO away", table, column);
+            assert_status(STATUS_OK, db_adoption_open(test_database_config(database), &db, NULL));
+            assert_status(STATUS_OK, db_adoption_tables(db, false, &failure));
+            assert_status(STATUS_DB_REFUSED, db_adoption_tables(db, true, &failure));
+            assert_non_null(strstr(failure.text, column));
+            assert_non_null(strstr(failure.text, "qmctl init"));
+            db_close(db);
+            test_sql(database, "ALTER TABLE %s RENAME COLUMN away TO %s", table, column);
+        }
+    }
+    test_database_destroy(database);
 }
 
 static void what_is_missing_is_named_by_era(void **state)
@@ -227,6 +257,7 @@ int main(void)
     static const struct CMUnitTest tests[] = {
         cmocka_unit_test(every_era_has_columns_and_every_column_an_era),
         cmocka_unit_test(a_server_writes_to_its_tables),
+        cmocka_unit_test(a_column_of_ours_is_missed_like_a_table_of_ours),
         cmocka_unit_test(what_is_missing_is_named_by_era),
         cmocka_unit_test(every_index_that_a_statement_names_is_needed),
         cmocka_unit_test(indexes_are_found_missed_and_made),
