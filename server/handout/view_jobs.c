@@ -325,7 +325,8 @@ static enum status make_queue(struct request *request, struct host_view *view)
         .connection_period = request->visit.prefs.work_buf_min_days * DAY,
         .memory = view->simulates_memory ? view->memory : 0,
         .ignores_list = !config->workload_sim,
-        .jobs_max = (size_t)view->limits.reply + ASSIGNED_SPARE,
+        .jobs_max =
+            (size_t)view->limits.reply + (request->visit.plan.serves_assigned ? ASSIGNED_SPARE : 0),
         .budget = &request->visit.budget,
     };
 

@@ -324,21 +324,22 @@ bool edf_queue_sharpen(struct edf_queue *queue, const struct edf_group *group, s
 
 /* --- the listed jobs ------------------------------------------------------------------------- */
 
-static bool init_group(struct edf_group *group, struct arena *arena, size_t room)
+static bool init_group(struct edf_group *group, struct arena *arena, size_t room, size_t places)
 {
+    group->saved = ARENA_ARRAY(arena, room / places + 1, struct edf_saved);
     group->order = ARENA_ARRAY(arena, room, struct edf_entry *);
     group->baseline = ARENA_ARRAY(arena, room, struct edf_entry *);
     group->higher = ARENA_ARRAY(arena, room, double);
     group->spare = ARENA_ARRAY(arena, room, double);
     group->least_spare = ARENA_ARRAY(arena, room + 1, double);
-    return group->order != NULL && group->baseline != NULL && group->higher != NULL &&
-           group->spare != NULL && group->least_spare != NULL;
+    return group->saved != NULL && group->order != NULL && group->baseline != NULL &&
+           group->higher != NULL && group->spare != NULL && group->least_spare != NULL;
 }
 
 bool edf_queue_init(struct edf_queue *queue, struct arena *arena, const struct edf_shape *shape,
                     const size_t listed[EDF_GROUPS], size_t chosen, struct budget *budget)
 {
-    struct edf_saved *first = &queue->groups[EDF_COPROCS].saved[0];
+    struct edf_saved *first;
     size_t room = listed[EDF_COPROCS] + listed[EDF_CPUS] + chosen;
 
     *queue = (struct edf_queue){.arena = arena,
@@ -353,10 +354,11 @@ bool edf_queue_init(struct edf_queue *queue, struct arena *arena, const struct e
     if (queue->entries == NULL)
         return false;
     for (int g = 0; g < EDF_GROUPS; g++)
-        if (!init_group(&queue->groups[g], arena, listed[g] + chosen))
+        if (!init_group(&queue->groups[g], arena, listed[g] + chosen, queue->places))
             return false;
     /* One job adds one segment at most; one is there, one more is asked about. */
     edf_load_init(&queue->work, room + 3);
+    first = &queue->groups[EDF_COPROCS].saved[0];
     if (!make_room(queue, &first->profile, 1))
         return false;
     edf_profile_clear(&first->profile, shape);

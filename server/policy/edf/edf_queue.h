@@ -40,7 +40,7 @@ struct edf_group {
     struct edf_saved {
         struct edf_profile profile;
         bool is_kept;
-    } saved[EDF_SAVED_MAX + 2]; /* before the places 0, places, 2 * places, ... */
+    } * saved; /* before the places 0, places, 2 * places, ... */
 };
 
 enum { EDF_COPROCS, EDF_CPUS, EDF_GROUPS };
