@@ -216,6 +216,7 @@ static const struct {
     {"limit", world_limit},
     {"plan_class", world_plan_class},
     {"sql", world_sql},
+    {"meanwhile", world_meanwhile},
     {"key", world_key},
     {"old_key", world_old_key},
     {"capture", send_capture},

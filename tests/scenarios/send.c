@@ -226,6 +226,7 @@ void send_now(struct story *story, const struct words *words)
         story->request.pool = make_pool(story);
         story->request.ledger = story->ledger;
     }
+    world_let_meanwhile_happen(story);
     request_run(&story->request, &reply);
     if (story->request.db != NULL)
         (void)db_end(story->request.db);

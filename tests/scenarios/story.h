@@ -60,7 +60,8 @@ struct story {
     bool database_is_away;
     double database_away_since; /* epoch */
 
-    struct text body; /* of the request at hand */
+    struct text meanwhile; /* a statement that comes between the pool and the next request */
+    struct text body;      /* of the request at hand */
     struct arena *request_arena;
     struct request request; /* as it was after the last send */
     struct catalog *catalog;
@@ -83,12 +84,14 @@ void story_split(struct story *story, struct text line, struct words *ret_words)
 typedef void story_command(struct story *story, const struct words *words);
 
 story_command world_config, world_limit, world_plan_class, world_rows, world_jobs, world_sql,
-    world_key, world_old_key, world_file_database;
+    world_meanwhile, world_key, world_old_key, world_file_database;
 story_command send_capture, send_element, send_without, send_add, send_replace, send_client,
     send_now;
 story_command expect_anything;
 
 void world_open(struct story *story);
+/* What comes between the job pool and the next request, if there is anything. */
+void world_let_meanwhile_happen(struct story *story);
 /* Drops the schema. */
 void world_close(struct story *story);
 /* Of the file database, if there is one. */

@@ -111,6 +111,18 @@ void world_sql(struct story *story, const struct words *words)
     run_sql(story, words->rest);
 }
 
+void world_meanwhile(struct story *story, const struct words *words)
+{
+    story->meanwhile = text_copy(story->arena, words->rest);
+}
+
+void world_let_meanwhile_happen(struct story *story)
+{
+    if (story->meanwhile.length > 0)
+        run_sql(story, story->meanwhile);
+    story->meanwhile = NO_TEXT;
+}
+
 /* --- rows --------------------------------------------------------------------------------- */
 
 enum { COLUMNS_MAX = 80 };
