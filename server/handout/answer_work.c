@@ -49,7 +49,7 @@ static bool others_were_faster(const struct choice_notes *notes)
 /* Whether the client is told that deadlines keep jobs from the resource. */
 static bool says_late(const struct choice_notes *notes, size_t resource)
 {
-    return notes->late[resource] && !others_were_faster(notes);
+    return notes != NULL && notes->late[resource] && !others_were_faster(notes);
 }
 
 bool answer_resources(struct request *request, const struct host_view *view,

@@ -59,7 +59,8 @@ MUST_CHECK enum status assigned_choose(struct request *request, const struct hos
 
 /* --- answer_work.c ---------------------------------------------------------------------------- */
 
-/* The state of every resource of the host: sent, none, deadline or unsupported. */
+/* The state of every resource of the host: sent, none, deadline or unsupported. `notes` NULL:
+ * nothing was looked for. */
 bool answer_resources(struct request *request, const struct host_view *view,
                       const struct choice_notes *notes);
 

@@ -515,42 +515,53 @@ static enum next serve(struct selection *selection)
     return next;
 }
 
-static enum view_purpose purpose_of(const struct request_plan *plan)
+/* What is said in the end; `notes` are of the searches, NULL where there was none. */
+static enum next conclude(struct request *request, const struct host_view *view,
+                          const struct choice_notes *notes)
 {
-    if (plan->wants_work)
-        return VIEW_SELECT;
-    return plan->serves_any ? VIEW_UNASKED : VIEW_ANSWER;
+    enum status status = deletable_files_order_for_resent(request);
+
+    if (status != STATUS_OK)
+        return request_failed(request, status, "files");
+    if (!answer_resources(request, view, notes))
+        return request_failed(request, STATUS_NO_MEMORY, "select");
+    return NEXT_STEP;
+}
+
+/* Most requests ask for nothing: they need none of what a search is made of. */
+static enum next serve_nothing(struct request *request)
+{
+    struct host_view view;
+    enum status status = view_read(request, VIEW_ANSWER, &view);
+
+    return status == STATUS_OK ? conclude(request, &view, NULL)
+                               : handout_failed(request, status, "jobs", false);
 }
 
 enum next step_select(struct request *request)
 {
     const struct request_plan *plan = &request->visit.plan;
-    struct selection *selection = ARENA_NEW(request->arena, struct selection);
+    struct selection *selection;
     struct choice_notes notes;
-    enum next next = NEXT_STEP;
+    enum next next;
     enum status status;
 
+    if (!plan->serves_any)
+        return serve_nothing(request);
+    selection = ARENA_NEW(request->arena, struct selection);
     if (selection == NULL)
         return request_failed(request, STATUS_NO_MEMORY, "select");
     selection->request = request;
     selection->kept_jobs = request->visit.answer.job_count;
     selection->wants_work = plan->wants_work;
     selection->serves_assigned = plan->serves_assigned;
-    status = view_read(request, purpose_of(plan), &selection->view);
+    status = view_read(request, plan->wants_work ? VIEW_SELECT : VIEW_UNASKED, &selection->view);
     selection->has_job = selection->view.apps_held;
     selection->serves_always_on =
         plan->serves_always_on && lacks_always_on(request, selection->has_job);
-    if (status != STATUS_OK)
-        next = handout_failed(request, status, "jobs", false);
-    else if (plan->serves_any)
-        next = serve(selection);
+    next = status == STATUS_OK ? serve(selection) : handout_failed(request, status, "jobs", false);
     if (next != NEXT_STEP)
         return next;
-    status = deletable_files_order_for_resent(request);
-    if (status != STATUS_OK)
-        return request_failed(request, status, "files");
     notes = notes_of(selection);
-    if (!answer_resources(request, &selection->view, &notes))
-        return request_failed(request, STATUS_NO_MEMORY, "select");
-    return NEXT_STEP;
+    return conclude(request, &selection->view, &notes);
 }
