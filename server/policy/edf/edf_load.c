@@ -35,10 +35,10 @@ struct demand {
 };
 
 struct laying {
-    struct demand demands[3];
-    size_t rows;      /* demands */
-    bool takes_none;  /* it runs and takes nothing */
-    double left, end; /* us; end: once it is known */
+    struct demand demands[3]; /* CPUs, coprocessors or CPUs that are left, and memory */
+    size_t rows;              /* demands that take something */
+    bool takes_none;          /* it runs and takes nothing */
+    double left, end;         /* us; end: once it is known */
     bool is_done;
     uint64_t work;
 };
@@ -391,7 +391,7 @@ void edf_load_write(const struct edf_load *load, const struct edf_shape *shape, 
 
 /* --- laying ---------------------------------------------------------------------------------- */
 
-/* Few jobs demand three things: memory, and coprocessors or CPUs that are left. */
+/* What is not demanded is a demand of nothing, which the first row always has. */
 static struct laying laying_of(const struct edf_load *load, const struct edf_need *need)
 {
     struct laying laying = {.demands = {{.takes = need->cpus, .needs = need->cpus}},
@@ -490,9 +490,8 @@ static uint32_t occupy(struct edf_load *load, struct laying *laying, uint32_t le
 static uint32_t lay_in_leaf(struct edf_load *load, struct laying *laying, uint32_t leaf,
                             double stop)
 {
-    const struct demand *one = &laying->demands[0], *two = &laying->demands[laying->rows - 1];
-    const struct demand *three = &laying->demands[1]; /* of few jobs: see laying_of */
-    const bool has_three = laying->rows > 2;
+    const struct demand *one = &laying->demands[0], *two = &laying->demands[1];
+    const struct demand *three = &laying->demands[2];
     const int64_t *first = row_of(load, load->leaves.low, leaf, one->row);
     const int64_t *second = row_of(load, load->leaves.low, leaf, two->row);
     const int64_t *third = row_of(load, load->leaves.low, leaf, three->row);
@@ -504,8 +503,8 @@ static uint32_t lay_in_leaf(struct edf_load *load, struct laying *laying, uint32
         size_t count = load->leaves.sizes[leaf], from;
         double reached;
 
-        while (at < count && (first[at] < one->needs || second[at] < two->needs ||
-                              (has_three && third[at] < three->needs)))
+        while (at < count &&
+               (first[at] < one->needs || second[at] < two->needs || third[at] < three->needs))
             at++;
         if (at == count)
             break;
@@ -514,7 +513,7 @@ static uint32_t lay_in_leaf(struct edf_load *load, struct laying *laying, uint32
         do
             at++;
         while (at < count && starts[at] < laying->end && first[at] >= one->needs &&
-               second[at] >= two->needs && (!has_three || third[at] >= three->needs));
+               second[at] >= two->needs && third[at] >= three->needs);
         reached = at < count ? starts[at] : stop;
         laying->is_done = reached >= laying->end;
         laying->left -= laying->is_done ? 0 : reached - starts[from];
@@ -565,9 +564,8 @@ static uint32_t lay_in(struct edf_load *load, struct laying *laying, size_t leve
                        double stop)
 {
     const struct edf_nodes *nodes = &load->inner;
-    const struct demand *one = &laying->demands[0], *two = &laying->demands[laying->rows - 1];
-    const struct demand *three = &laying->demands[1];
-    const bool has_three = laying->rows > 2;
+    const struct demand *one = &laying->demands[0], *two = &laying->demands[1];
+    const struct demand *three = &laying->demands[2];
     const double *starts;
     const int64_t *low_one, *low_two, *low_three, *high_one, *high_two, *high_three;
     uint32_t sibling = NO_NODE;
@@ -586,12 +584,11 @@ static uint32_t lay_in(struct edf_load *load, struct laying *laying, size_t leve
     for (at = 0; at < size && !laying->is_done; at++) {
         double end;
 
-        if (high_one[at] < one->needs || high_two[at] < two->needs ||
-            (has_three && high_three[at] < three->needs))
+        if (high_one[at] < one->needs || high_two[at] < two->needs || high_three[at] < three->needs)
             continue;
         end = at + 1 < size ? starts[at + 1] : stop;
         if (end - starts[at] > laying->left || low_one[at] < one->needs ||
-            low_two[at] < two->needs || (has_three && low_three[at] < three->needs)) {
+            low_two[at] < two->needs || low_three[at] < three->needs) {
             sibling = lay_below(load, laying, level, node, at, end); /* the last, if it is new */
             continue;
         }
