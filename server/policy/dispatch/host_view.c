@@ -55,9 +55,21 @@ static double jobs_at_once(const struct host_view *view)
     return most;
 }
 
-bool memory_may_run_short(const struct host_view *view, double largest)
+/* What versions count instead of a job's bound. */
+static double largest_of_versions(const struct host_view *view)
+{
+    double largest = 0;
+
+    for (size_t i = 0; i < view->options.count; i++)
+        if (view->options.items[i].is_fit)
+            largest = fmax(largest, view->options.items[i].memory);
+    return largest;
+}
+
+bool memory_may_run_short(const struct host_view *view, double largest_bound)
 {
     double jobs = (double)view->in_progress_total + (double)view->limits.reply;
+    double largest = fmax(largest_bound, largest_of_versions(view));
 
     return largest * jobs > view->memory && largest * fmin(jobs, jobs_at_once(view)) > view->memory;
 }

@@ -80,8 +80,8 @@ double memory_usable(double m_nbytes, const struct global_preferences *preferenc
 /* Whether the client holds each job to its bound, so that nothing else counts. */
 bool memory_is_strict(const struct config *config, int64_t client_version);
 /* Whether this project's jobs that run at a time may need more than that: as many as the host can
- * run or may have, of `largest` bytes each. */
-bool memory_may_run_short(const struct host_view *view, double largest);
+ * run or may have, each with the largest bound (bytes) or what a version counts in its place. */
+bool memory_may_run_short(const struct host_view *view, double largest_bound);
 /* Bytes that a job counts in the deadline simulation, as its client counts it (policy(7) 8.1): its
  * bound, or what jobs of the version took here. `option` NULL: the version is not known. */
 double memory_counted(const struct host_view *view, const struct version_option *option,
