@@ -36,10 +36,17 @@ static int teardown(void **state)
 }
 
 /* Jobs of 100 s on a host of 1 GFLOPS; in progress on the host or unsent. */
+static void add_jobs_of(int first, int count, bool in_progress, const char *memory)
+{
+    serving_add_jobs(database, &(struct new_jobs){.first = first,
+                                                  .count = count,
+                                                  .host = in_progress ? HOST : 0,
+                                                  .memory = memory});
+}
+
 static void add_jobs(int first, int count, bool in_progress)
 {
-    serving_add_jobs(database, &(struct new_jobs){
-                                   .first = first, .count = count, .host = in_progress ? HOST : 0});
+    add_jobs_of(first, count, in_progress, NULL);
 }
 
 /* Lists jobs as queued, or reports them as done. */
@@ -59,6 +66,7 @@ struct asked {
     double seconds;            /* of work wanted */
     int cpus;                  /* of the host; 0: 4 */
     bool has_workload;         /* the queue is told with times and deadlines too */
+    const char *memory;        /* that each job takes, bytes; NULL: next to nothing */
 };
 
 /* The queue as clients since 6.11 tell it: of an hour each, some of four threads, due in half a day
@@ -121,11 +129,11 @@ static void round_trips_are_counted(void **state)
         uint64_t statements, round_trips; /* without the COMMIT, at most */
         size_t kilobytes;                 /* of the arena, at most: each byte is zeroed */
     } cases[] = {
-        {"nothing to do", {.seconds = 0}, 0, DEFAULTS, 0, 2, 2, 50},
-        {"work wanted, none there", {.seconds = 1000}, 0, DEFAULTS, 0, 6, 5, 350},
-        {"1 job", {.seconds = 1}, 50, DEFAULTS, 1, 9, 5, 350},
-        {"10 jobs", {.seconds = 1000}, 50, DEFAULTS, 10, 10, 5, 400},
-        {"3 reports, no jobs", {.reports = 3, .seconds = 1000}, 0, DEFAULTS, 0, 8, 5, 350},
+        {"nothing to do", {.seconds = 0}, 0, DEFAULTS, 0, 2, 2, 40},
+        {"work wanted, none there", {.seconds = 1000}, 0, DEFAULTS, 0, 6, 5, 200},
+        {"1 job", {.seconds = 1}, 50, DEFAULTS, 1, 9, 5, 250},
+        {"10 jobs", {.seconds = 1000}, 50, DEFAULTS, 10, 10, 5, 250},
+        {"3 reports, no jobs", {.reports = 3, .seconds = 1000}, 0, DEFAULTS, 0, 8, 5, 200},
         {"5 reports, 10 jobs",
          {.reports = 5, .queued = 7, .seconds = 1000},
          50,
@@ -133,7 +141,15 @@ static void round_trips_are_counted(void **state)
          10,
          12,
          5,
-         450},
+         280},
+        {"the same, in short memory",
+         {.reports = 5, .queued = 7, .seconds = 1000, .memory = "1e9"},
+         50,
+         DEFAULTS,
+         10,
+         13,
+         6,
+         280},
         {"the same, all options",
          {.reports = 5, .queued = 7, .seconds = 1000},
          50,
@@ -141,7 +157,7 @@ static void round_trips_are_counted(void **state)
          10,
          13,
          7,
-         450},
+         280},
         {"the same, short queue",
          {.reports = 5, .queued = 7, .seconds = 5000},
          10,
@@ -149,7 +165,7 @@ static void round_trips_are_counted(void **state)
          10,
          13,
          7,
-         400},
+         280},
     };
 
     (void)state;
@@ -173,11 +189,11 @@ static void round_trips_are_counted(void **state)
             asked.report_first = 100;
             asked.queue_first = 200;
             if (asked.reports > 0)
-                add_jobs(100, asked.reports, true);
+                add_jobs_of(100, asked.reports, true, asked.memory);
             if (asked.queued > 0)
-                add_jobs(200, asked.queued, true);
+                add_jobs_of(200, asked.queued, true, asked.memory);
             if (cases[i].unsent > 0)
-                add_jobs(1000, cases[i].unsent, false);
+                add_jobs_of(1000, cases[i].unsent, false, asked.memory);
             serve(&asked, NOW + 100 * (double)(2 * i) + turn);
             assert_int_equal(request->visit.jobs_sent, cases[i].jobs);
             assert_int_equal(acknowledged(), (size_t)asked.reports);

@@ -12,7 +12,7 @@
 
 #include "db/db.h"
 
-enum { FAKE_HOSTS = 24, FAKE_USERS = 2, FAKE_JOBS = 64, FAKE_COMMITS = 10, FAKE_MESSAGES = 4 };
+enum { FAKE_HOSTS = 24, FAKE_USERS = 2, FAKE_JOBS = 512, FAKE_COMMITS = 10, FAKE_MESSAGES = 4 };
 
 /* A result with its workunit. */
 struct fake_job {

@@ -34,6 +34,23 @@ static void falling_queue(struct buffer *body, size_t times)
     buffer_add_string(body, "</in_progress_results>\n");
 }
 
+/* Jobs of the project, whose memory alone is known (stage). */
+static void memory_queue(struct buffer *body, size_t times)
+{
+    buffer_add_string(body, "<in_progress_results>\n");
+    for (size_t i = 0; i < times; i++)
+        buffer_print(body,
+                     "<ip_result><name>mine%zu</name><report_deadline>%.1f</report_deadline>"
+                     "<time_remaining>%.1f</time_remaining><avg_ncpus>%.6f</avg_ncpus>"
+                     "</ip_result>\n",
+                     i, NOW + 9.0 * DAY + (double)i, 25.0 * DAY - 5.0 * (double)i,
+                     1e-3 * (double)(1 + i % 7));
+    buffer_add_string(body, "</in_progress_results>\n<other_results>\n");
+    for (size_t i = 0; i < times; i++)
+        buffer_print(body, "<other_result><name>mine%zu</name></other_result>\n", i);
+    buffer_add_string(body, "</other_results>\n");
+}
+
 static void honest_queue(struct buffer *body, size_t times)
 {
     buffer_add_string(body, "<in_progress_results>\n");
@@ -111,6 +128,7 @@ const struct worst_body worst_bodies[] = {
 #define KEYWORDS  WORST_KEYWORDS
 #define OWN       WORST_OWN
 #define MANY_CPUS WORST_MANY_CPUS
+#define MEMORY    WORST_MEMORY
 #define PIECES(name_, times_, settings_, before_, piece_, after_, bound_) \
     {.name = (name_),                                                     \
      .times = (times_),                                                   \
@@ -214,8 +232,44 @@ static struct platform_row platforms[] = {
     {.id = 5, .name = {.at = "x86_64-pc-linux-gnu", .length = 19}},
     {.id = 6, .name = {.at = "anonymous", .length = 9}}};
 
+enum { NEW_JOBS = 64, OWN_JOBS_MAX = 300 };
+
+/* Jobs of the host, and those that it may have. Two of the largest just fit into 90 % of its
+ * memory, and any two take another amount of it. */
+static double memory_of(size_t number)
+{
+    return number % 3 == 0 ? 3.0e9 - 5e4 * (double)number : 1.2e7 + 1e5 * (double)number;
+}
+
+static void add_own_jobs(size_t count)
+{
+    static char names[OWN_JOBS_MAX][16];
+
+    assert_true(count <= OWN_JOBS_MAX);
+    for (size_t i = 0; i < count; i++) {
+        int length = snprintf(names[i], sizeof(names[i]), "mine%zu", i);
+
+        db_fake.jobs[db_fake.job_count++] =
+            (struct fake_job){.result = {.id = 2000 + (int64_t)i,
+                                         .workunitid = 2000 + (int64_t)i,
+                                         .appid = 1,
+                                         .hostid = HOST,
+                                         .userid = USER,
+                                         .app_version_id = 11,
+                                         .server_state = RESULT_IN_PROGRESS,
+                                         .report_deadline = NOW + 6 * (int64_t)DAY,
+                                         .name = {.at = names[i], .length = (size_t)length}},
+                              .workunit = {.id = 2000 + (int64_t)i,
+                                           .appid = 1,
+                                           .rsc_fpops_est = 1e12,
+                                           .rsc_memory_bound = memory_of(i)}};
+    }
+    for (size_t i = 0; i < NEW_JOBS; i++)
+        db_fake.jobs[i].workunit.rsc_memory_bound = i == 0 ? 3e9 : 1e6 * (double)(1 + i);
+}
+
 /* Jobs that the host may have, due in seven days. */
-static void stage(void)
+static void stage(const struct worst_body *worst)
 {
     db_fake_begin(DB_FAKE_WALK);
     db_fake.users[0] = (struct user_row){
@@ -228,7 +282,7 @@ static void stage(void)
                                          .p_fpops = 1e9,
                                          .m_nbytes = 8e9};
     db_fake.host_count = 1;
-    for (int i = 0; i < FAKE_JOBS; i++)
+    for (int i = 0; i < NEW_JOBS; i++)
         db_fake.jobs[db_fake.job_count++] =
             (struct fake_job){.result = {.id = 1000 + i,
                                          .workunitid = 500 + i,
@@ -243,6 +297,8 @@ static void stage(void)
                                            .keywords = TEXT("1 2 3 4 5 6 7 8 1003 1999"),
                                            .target_nresults = 1,
                                            .delay_bound = 7 * DAY}};
+    if ((worst->settings & WORST_MEMORY) != 0)
+        add_own_jobs(worst->times);
 }
 
 void worst_body_walk(const struct worst_body *worst, bool times_parsing,
@@ -272,7 +328,7 @@ void worst_body_walk(const struct worst_body *worst, bool times_parsing,
         config->jobs_in_progress = limits;
         config->jobs_in_progress_count = 1;
     }
-    stage();
+    stage(worst);
     request = (struct request){
         .config = config,
         .catalog = &catalog,

@@ -16,6 +16,7 @@ enum worst_setting {
     WORST_KEYWORDS = 8,   /* keyword_sched */
     WORST_OWN = 16,       /* the client brings its own versions */
     WORST_MANY_CPUS = 32, /* 256 of them */
+    WORST_MEMORY = 64,    /* jobs do not all fit into it; the host has some of the project's */
 };
 
 struct worst_body {

@@ -19,7 +19,7 @@
 static struct arena *arena;
 static struct message message;
 static struct amounts asked;
-static struct ip_result listed[4];
+static struct ip_result listed[WORKLOAD_MEMORY_MAX + 1];
 static struct own_job own[4];
 static struct other_result others[4];
 static struct workload_facts facts;
@@ -93,6 +93,53 @@ static enum workload_answer try_cpu(struct workload *workload, double wall_time,
     struct edf_reason reason;
 
     return workload_try(workload, &job, false, &reason);
+}
+
+/* An own job of an hour and 6 GB, and as many of others that need not be done, on 2 CPUs and 10 GB:
+ * whether another such job can be done within `due`. */
+static enum workload_answer try_beside(size_t others_count, double due)
+{
+    struct edf_job job = {.wall_time = HOUR, .deadline = due, .cpus = 1, .memory = 6e9};
+    struct edf_reason reason;
+
+    message.ip_result_count = facts.own_count = 0;
+    list("mine", HOUR, HOUR);
+    add_own("mine", HOUR, HOUR)->job.memory = 6e9;
+    for (size_t i = 0; i < others_count; i++) {
+        list("other", 1, 0);
+        listed[message.ip_result_count - 1].has_report_deadline = false;
+    }
+    asked.resources[RESOURCE_CPU].count = 2;
+    facts.memory = 10e9;
+    return workload_try(make(), &job, false, &reason);
+}
+
+/* A longer queue is simulated as if memory did not matter, so more may be sent than fits. */
+static void memory_counts_in_queues_up_to_a_bound(void **state)
+{
+    (void)state;
+    assert_int_equal(try_beside(0, 1.5 * HOUR), WORKLOAD_LATE);
+    assert_int_equal(try_beside(0, 2 * HOUR), WORKLOAD_IN_TIME);
+    assert_int_equal(try_beside(WORKLOAD_MEMORY_MAX - 1, 1.5 * HOUR), WORKLOAD_LATE);
+    assert_int_equal(try_beside(WORKLOAD_MEMORY_MAX, 1.5 * HOUR), WORKLOAD_IN_TIME);
+    assert_int_equal(try_beside(WORKLOAD_MEMORY_MAX, 0.5 * HOUR), WORKLOAD_LATE);
+}
+
+/* The list tells nothing of memory, whoever's the job is; the database tells it of our own. */
+static void memory_of_a_listed_job_is_what_the_database_knows(void **state)
+{
+    struct edf_job job = {.wall_time = HOUR, .deadline = 1.5 * HOUR, .cpus = 1, .memory = 6e9};
+    struct edf_reason reason;
+
+    (void)state;
+    asked.resources[RESOURCE_CPU].count = 2;
+    facts.memory = 10e9;
+    list("mine", HOUR, HOUR);
+    assert_int_equal(workload_try(make(), &job, false, &reason), WORKLOAD_IN_TIME);
+    add_own("mine", HOUR, HOUR)->job.memory = 6e9;
+    assert_int_equal(workload_try(make(), &job, false, &reason), WORKLOAD_LATE);
+    facts.memory = 0; /* it does not matter */
+    assert_int_equal(workload_try(make(), &job, false, &reason), WORKLOAD_IN_TIME);
 }
 
 static void a_queue_that_is_too_large_is_unknown(void **state)
@@ -478,6 +525,8 @@ static void without_memory_there_is_no_queue(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
+        CASE(memory_counts_in_queues_up_to_a_bound),
+        CASE(memory_of_a_listed_job_is_what_the_database_knows),
         CASE(a_queue_that_is_too_large_is_unknown),
         CASE(own_jobs_that_keep_nothing_busy_do_not_stand_in),
         CASE(a_delay_keeps_coprocessors_busy),

@@ -54,6 +54,7 @@ static void what_can_be_answered_is_answered(void **state)
     } wanted[] = {{"a long honest queue", "queue_deadline", false},
                   {"a queue of falling ends", NULL, true},
                   {"a queue of falling ends, 256 CPUs", NULL, true},
+                  {"jobs that fit into memory by twos, 256 CPUs", NULL, true},
                   {"own versions", NULL, true},
                   {"an own version of a long platform", "anonymous_version", false},
                   {"unknown reports", NULL, true},
