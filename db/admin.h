@@ -324,12 +324,16 @@ struct job_class_filter {
     int64_t appid;          /* 0: any */
     int64_t userid, hostid; /* of user_has_one and host_has_one; 0: does not matter */
     bool by_batch;          /* batches matter */
+    bool by_keywords;       /* keywords matter */
     size_t most;            /* classes returned */
 };
 /* In order of falling priority; goes through all unsent jobs. */
 MUST_CHECK enum status db_admin_job_classes(struct db *db, struct arena *arena,
                                             const struct job_class_filter *filter,
                                             struct job_class **ret_rows, size_t *ret_count);
+/* How many unfinished jobs are for this host, its user or its team alone (0: it has none). */
+MUST_CHECK enum status db_admin_assigned_jobs(struct db *db, int64_t hostid, int64_t userid,
+                                              int64_t teamid, int64_t *ret_count);
 /* Of the `most` newest hosts: how many there are (fewer, where the project has no more), when one
  * of them asked last (epoch; 0: never), and how many asked since `since`. */
 MUST_CHECK enum status db_admin_last_contact(struct db *db, int64_t since, int64_t most,

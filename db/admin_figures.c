@@ -213,7 +213,7 @@ enum status db_admin_job_classes(struct db *db, struct arena *arena,
     enum status status =
         DB_ALL(db, admin_job_classes, arena, &rows, &count, .userid = filter->userid,
                .hostid = filter->hostid, .appid = filter->appid, .by_batch = filter->by_batch,
-               .most = (int64_t)filter->most);
+               .by_keywords = filter->by_keywords, .most = (int64_t)filter->most);
 
     if (status != STATUS_OK)
         return status;
@@ -232,6 +232,17 @@ enum status db_admin_job_classes(struct db *db, struct arena *arena,
     *ret_rows = classes;
     *ret_count = count;
     return STATUS_OK;
+}
+
+enum status db_admin_assigned_jobs(struct db *db, int64_t hostid, int64_t userid, int64_t teamid,
+                                   int64_t *ret_count)
+{
+    struct assigned_jobs_row row = {.jobs = 0};
+    enum status status = DB_ONE(db, admin_assigned_jobs, NULL, &row, .hostid = hostid,
+                                .userid = userid, .teamid = teamid);
+
+    *ret_count = row.jobs;
+    return status;
 }
 
 enum status db_admin_host_said(struct db *db, struct arena *arena, int64_t hostid,

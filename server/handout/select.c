@@ -177,7 +177,7 @@ static size_t choose(struct selection *selection, struct job *jobs, size_t count
 
     if (selection->serves_always_on)
         chosen_count = choose_always_on(&selection->view, &selection->tally, jobs, count,
-                                        selection->has_job, chosen);
+                                        selection->has_job, chosen, notes);
     if (selection->wants_work)
         chosen_count += choose_jobs(&selection->view, &selection->tally, jobs, count,
                                     chosen + chosen_count, notes);

@@ -2,29 +2,19 @@
 /* qmctl why beside true requests. Hosts of many kinds come once, asking for nothing; then it is
  * asked about them, from what the database keeps of them; then they ask for work. What qmctl says
  * and what the host reads is the same, in reason and words. */
-#include "tests/support/serving.h"
-
-#include "config/config.h"
 #include "server/base/arena.h"
-#include "server/base/marked.h"
+#include "server/base/buffer.h"
 #include "server/base/random.h"
-#include "server/policy/refusal/reason.h"
-#include "server/reply/answer.h"
 #include "tests/support/database.h"
 #include "tests/support/test.h"
+#include "tests/support/why.h"
 
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-#include <sys/stat.h>
 #include <time.h>
-#include <unistd.h>
 
-enum { HOSTS = 500, SEED = 31, LINES = 200, BYTES = 4000, DAY = 86400 };
+enum { HOSTS = 500, SEED = 31, DAY = 86400 };
 
 static struct test_database *database;
-static char project[64];
-static bool was_told[REASON_COUNT]; /* of all reasons those that some host read */
+static struct why_comparison *comparison;
 
 /* --- the project ------------------------------------------------------------------------------ */
 
@@ -68,35 +58,11 @@ static void add_app(int app, const char *versions, const char *workunit)
         test_sql(database, "UPDATE workunit SET %s WHERE id = %d", workunit, app);
 }
 
-static void make_config(void)
-{
-    const struct config *config = test_database_config(database);
-    char path[128], command[600];
-    FILE *file;
-
-    snprintf(project, sizeof project, "/tmp/qm-why.XXXXXX");
-    assert_non_null(mkdtemp(project));
-    snprintf(path, sizeof path, "%s/config.xml", project);
-    file = fopen(path, "w");
-    assert_non_null(file);
-    fprintf(file,
-            "<boinc><config><db_name>" TEXT_FORMAT "</db_name><db_user>" TEXT_FORMAT
-            "</db_user><db_socket>" TEXT_FORMAT "</db_socket><delay_jitter>0</delay_jitter>"
-            "<master_url>http://127.0.0.1/test/</master_url></config></boinc>\n",
-            TEXT_ARG(config->db_name), TEXT_ARG(config->db_user), TEXT_ARG(config->db_socket));
-    assert_int_equal(fclose(file), 0);
-    snprintf(command, sizeof command,
-             "mkdir '%s/keys' && cp '%s/tests/integration/code_sign_public'"
-             " '%s/keys'",
-             project, getenv("QM_SOURCE_DIR"), project);
-    assert_int_equal(system(command), 0);
-}
-
 static int setup(void **state)
 {
     (void)state;
     database = test_database_create(true, NULL);
-    make_config();
+    comparison = why_open(database, NULL, 0);
     test_sql(database,
              "SET SESSION sql_mode = '';"
              "INSERT INTO platform (id, name) VALUES (1, 'x86_64-pc-linux-gnu'),"
@@ -120,11 +86,8 @@ static int setup(void **state)
 
 static int teardown(void **state)
 {
-    char command[160];
-
     (void)state;
-    snprintf(command, sizeof command, "rm -rf '%s'", project);
-    assert_int_equal(system(command), 0);
+    why_close(comparison);
     test_database_destroy(database);
     return 0;
 }
@@ -322,94 +285,6 @@ static struct text request_of(struct arena *arena, int host, int seqno, bool ask
     return buffer_text(&text);
 }
 
-/* --- what qmctl says -------------------------------------------------------------------------- */
-
-struct line {
-    bool may_be_sent;
-    char reason[40], words[BYTES];
-};
-
-struct said {
-    struct line lines[LINES];
-    size_t count;
-    bool some;
-};
-
-static void ask_why(int host, struct said *ret_said)
-{
-    char command[300], row[BYTES];
-    FILE *from;
-
-    *ret_said = (struct said){.count = 0};
-    snprintf(command, sizeof command, "'%s/qmctl' why --project '%s' --tsv %d",
-             getenv("QM_BINARY_DIR"), project, host);
-    from = popen(command, "r");
-    assert_non_null(from);
-    while (fgets(row, sizeof row, from) != NULL) {
-        struct text rest = text_trim(text_from(row)), cells[7];
-        struct line *line = &ret_said->lines[ret_said->count];
-
-        for (size_t i = 0; i < 7; i++)
-            cells[i] = text_split(&rest, '\t');
-        if (!text_is(cells[3], "no") && !text_is(cells[3], "may be"))
-            continue;
-        assert_true(ret_said->count < LINES);
-        line->may_be_sent = text_is(cells[3], "may be");
-        snprintf(line->reason, sizeof line->reason, TEXT_FORMAT, TEXT_ARG(cells[4]));
-        snprintf(line->words, sizeof line->words, TEXT_FORMAT, TEXT_ARG(cells[6]));
-        ret_said->some = ret_said->some || line->may_be_sent;
-        ret_said->count++;
-    }
-    (void)pclose(from); /* 3: no job */
-}
-
-static bool says(const struct said *said, const char *reason, struct text words)
-{
-    for (size_t i = 0; i < said->count; i++)
-        if (!said->lines[i].may_be_sent && strcmp(said->lines[i].reason, reason) == 0 &&
-            (words.length == 0 || text_is(words, said->lines[i].words)))
-            return true;
-    return false;
-}
-
-/* The most useful reasons among the lines, as refusals_pick has them. */
-static size_t reasons_of(const struct said *said, enum reason ret_reasons[REASONS_SAID_MAX])
-{
-    size_t count = 0;
-
-    for (int i = 0; i < REASON_COUNT && count < REASONS_SAID_MAX; i++)
-        if (!reason_is_silent((enum reason)i) && says(said, reason_word((enum reason)i), NO_TEXT))
-            ret_reasons[count++] = (enum reason)i;
-    return count;
-}
-
-static bool is_told(struct arena *arena, const struct answer *answer, const struct said *said)
-{
-    enum reason reasons[REASONS_SAID_MAX];
-    size_t count = reasons_of(said, reasons), first = answer->message_count - answer->reason_count;
-
-    if (answer->reason_count != count)
-        return false;
-    for (size_t i = 0; i < count; i++)
-        was_told[reasons[i]] = true;
-    for (size_t i = 0; i < count; i++)
-        if (answer->reasons[i] != reasons[i] ||
-            !says(said, reason_word(reasons[i]),
-                  marked_plain(arena, answer->messages[first + i].text)))
-            return false;
-    return true;
-}
-
-static void show(int host, const struct answer *answer, const struct said *said, struct text body)
-{
-    print_error("host %d: %zu jobs\n", host, answer->job_count);
-    for (size_t i = 0; i < answer->message_count; i++)
-        print_error("  reply: " TEXT_FORMAT "\n", TEXT_ARG(answer->messages[i].text));
-    for (size_t i = 0; i < said->count; i++)
-        print_error("  why: %s %s\n", said->lines[i].reason, said->lines[i].words);
-    print_error(TEXT_FORMAT "\n", TEXT_ARG(body));
-}
-
 /* --- the comparison --------------------------------------------------------------------------- */
 
 static void offer_some(struct random *random)
@@ -421,46 +296,26 @@ static void offer_some(struct random *random)
              1 + pick(random, APPS), 1 + pick(random, APPS), 1 + pick(random, APPS));
 }
 
-/* True: nothing was sent, and the words are the same. */
-static bool compare(struct serving *serving, int host, double now)
-{
-    struct said said;
-    const struct answer *answer;
-    struct text body;
-
-    arena_reset(serving->arena);
-    (void)serving_send(serving, request_of(serving->arena, host, 1, false), now, 1);
-    ask_why(host, &said);
-    arena_reset(serving->arena);
-    body = request_of(serving->arena, host, 2, true);
-    answer = serving_send(serving, body, now + 1, 1);
-    if (said.some == (answer->job_count > 0) &&
-        (said.some || is_told(serving->arena, answer, &said)))
-        return !said.some;
-    show(host, answer, &said, body);
-    assert_true(false);
-    return false;
-}
-
 static void what_qmctl_says_is_what_the_host_reads(void **state)
 {
-    struct serving serving;
     struct random random = {.state = SEED};
     double now = (double)time(NULL);
     size_t refused = 0, kinds_told = 0;
 
     (void)state;
-    serving_open(&serving, database);
     for (int host = 1; host <= HOSTS; host++) {
+        struct arena *arena = why_arena(comparison);
+
         offer_some(&random);
-        refused += compare(&serving, host, now);
+        arena_reset(arena);
+        why_come(comparison, request_of(arena, host, 1, false), now);
+        refused += why_compare(comparison, host, request_of(arena, host, 2, true), now + 1);
     }
     for (int i = 0; i < REASON_COUNT; i++)
-        kinds_told += was_told[i];
+        kinds_told += why_was_told(comparison, (enum reason)i);
     print_message("%zu of %d hosts were refused, for %zu reasons\n", refused, HOSTS, kinds_told);
     assert_true(refused > HOSTS / 4 && refused < HOSTS * 9 / 10);
-    assert_true(kinds_told >= 10 && was_told[REASON_VERSION_PLAN_CLASS]);
-    serving_close(&serving);
+    assert_true(kinds_told >= 10 && why_was_told(comparison, REASON_VERSION_PLAN_CLASS));
 }
 
 int main(void)

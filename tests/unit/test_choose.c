@@ -503,14 +503,31 @@ static void always_on_apps_get_one_job_each_whatever_was_asked(void **state)
     world->jobs[4].app = NULL; /* an app that the catalog does not have */
     begin(&tally);
     assert_int_equal(choose_always_on(&world->view, &tally, world->jobs, 6,
-                                      (struct id_list){.ids = has, .count = 1}, chosen),
+                                      (struct id_list){.ids = has, .count = 1}, chosen, &notes),
                      1);
     assert_i64(chosen[0]->app->id, 1);
     world->jobs[0].is_gone = false;
     begin(&tally);
     assert_int_equal(
-        choose_always_on(&world->view, &tally, world->jobs, 6, (struct id_list){0}, chosen), 2);
+        choose_always_on(&world->view, &tally, world->jobs, 6, (struct id_list){0}, chosen, &notes),
+        2);
     assert_int_equal(choose(), 0);
+}
+
+static void an_always_on_job_is_refused_for_a_reason(void **state)
+{
+    struct tally tally;
+
+    (void)state;
+    notes = (struct choice_notes){0};
+    world->apps[0].non_cpu_intensive = 1;
+    add_job(0, 100, 0);
+    world->workunits[0].rsc_memory_bound = 2 * world->view.memory;
+    begin(&tally);
+    assert_int_equal(
+        choose_always_on(&world->view, &tally, world->jobs, 1, (struct id_list){0}, chosen, &notes),
+        0);
+    assert_true(notes.refusals.by_reason[REASON_MEMORY].count > 0);
 }
 
 /* What another server wants to be looked at now is not given meanwhile, whichever clock is ahead.
@@ -901,6 +918,7 @@ int main(void)
         CASE(nothing_is_searched_for_a_resource_that_the_user_excludes),
         CASE(coprocessor_requests_get_no_cpu_jobs),
         CASE(always_on_apps_get_one_job_each_whatever_was_asked),
+        CASE(an_always_on_job_is_refused_for_a_reason),
         CASE(an_assigned_job_waits_for_its_transition),
         CASE(who_gets_an_assigned_job),
         CASE(the_margin_of_a_version_that_nobody_has_tried_is_no_smaller),

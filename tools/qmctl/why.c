@@ -6,8 +6,8 @@
  * and is rolled back.
  *
  * What is not asked: reports of the request are not booked and lost jobs are not sent again before;
- * jobs assigned to hosts count as reserved, even for their host; files are not deleted for disk
- * space; jobs of a class are taken to be alike in what their documents say. */
+ * jobs assigned to the host are counted, and not judged; files are not deleted for disk space; jobs
+ * of a class are taken to be alike in what their documents say. */
 #include "config/config.h"
 #include "db/admin.h"
 #include "server/base/arena.h"
@@ -117,6 +117,11 @@ static enum status walk(struct question *question)
     request->visit.answer = request->early;
     if (status == STATUS_OK && !is_answered)
         status = run_step(question, step_authenticate, &is_answered);
+    if (status == STATUS_OK)
+        status = session_db_failed(question->session,
+                                   db_admin_assigned_jobs(question->session->db, host.id, user.id,
+                                                          user.teamid, &question->assigned),
+                                   "assigned jobs");
     if (status != STATUS_OK)
         return status;
     status = view_read(request, VIEW_SELECT, &question->view);

@@ -20,6 +20,7 @@ static enum status read_classes(struct question *question)
         .userid = config->one_result_per_user_per_wu ? question->view.userid : 0,
         .hostid = config->one_result_per_host_per_wu ? question->view.host->id : 0,
         .by_batch = config->user_filter,
+        .by_keywords = config->keyword_sched,
     };
     enum status status = option_number(session, "most", 1, 1000000, &most);
 
@@ -43,6 +44,18 @@ static enum status read_classes(struct question *question)
     return status;
 }
 
+/* What is closed to other jobs is not to those of always-on apps, of which a host has one each. */
+static bool is_closed(const struct question *question, const struct app_row *app, size_t resource,
+                      struct refusal *ret_refusal)
+{
+    const struct host_view *view = &question->view;
+
+    if (app == NULL || app->non_cpu_intensive == 0)
+        return resource_is_closed(view, &question->tally, resource, ret_refusal);
+    *ret_refusal = (struct refusal){.reason = REASON_ALWAYS_ON, .name = app->user_friendly_name};
+    return id_list_has(view->apps_held, app->id);
+}
+
 static void judge(const struct question *question, const struct job_class *class, size_t resource,
                   struct verdict *ret_verdict)
 {
@@ -52,7 +65,9 @@ static void judge(const struct question *question, const struct job_class *class
     struct job job = {.resultid = class->job.resultid,
                       .priority = class->job.priority,
                       .workunit = workunit,
-                      .app = app};
+                      .app = app,
+                      .user_had_one = class->user_has_one,
+                      .host_had_one = class->host_has_one};
     struct locked_workunit locked = {.id = workunit->id,
                                      .hr_class = workunit->hr_class,
                                      .app_version_id = workunit->app_version_id,
@@ -67,7 +82,7 @@ static void judge(const struct question *question, const struct job_class *class
                                     .app_name = app != NULL ? app->name : TEXT("?"),
                                     .resource = resource,
                                     .jobs = class->count};
-    if (resource_is_closed(view, &question->tally, resource, &ret_verdict->refusal) ||
+    if (is_closed(question, app, resource, &ret_verdict->refusal) ||
         !job_check(view, &question->tally, is_always_on ? CHECK_ALWAYS_ON : CHECK_NEW, resource,
                    &job, &ret_verdict->refusal) ||
         app == NULL) { /* which the check refuses */

@@ -35,7 +35,8 @@ struct question {
     size_t class_count;
     struct verdict *verdicts;
     size_t verdict_count;
-    bool each; /* classes are not put together */
+    int64_t assigned; /* jobs that are for the host, its user or team alone */
+    bool each;        /* classes are not put together */
 };
 
 /* --- why_judge.c ------------------------------------------------------------------------------ */

@@ -61,6 +61,21 @@ static void print_connection_rule(const struct question *question)
                                                          : " (by_client: a client since 7.0)");
 }
 
+/* They have no unsent result before the host asks, and are no row of the table. */
+static void print_assigned(const struct question *question)
+{
+    const struct config *config = question->request.config;
+
+    if (question->assigned > 0)
+        shown_line(stdout,
+                   "not judged here: %" PRId64 " unfinished job%s for this host, its user or its"
+                   " team%s",
+                   question->assigned, question->assigned == 1 ? "" : "s",
+                   config->enable_assignment || config->enable_assignment_multi
+                       ? ", which it gets before others"
+                       : "; none is sent while enable_assignment is off in config.xml");
+}
+
 static void print_head(const struct question *question)
 {
     const struct answer *answer = &question->request.visit.answer;
@@ -72,6 +87,7 @@ static void print_head(const struct question *question)
     if (answer->request_delay > 0)
         shown_line(stdout, "and to come again after %.0f s", answer->request_delay);
     print_connection_rule(question);
+    print_assigned(question);
     putchar('\n');
 }
 

@@ -333,8 +333,8 @@ enum status why_request_make(struct session *session, const struct host_row *hos
     add_host(&buffer, host);
     buffer_add_string(&buffer, "</scheduler_request>\n");
     assume(session, assumptions,
-           "it asks for a day of work on every processor, and its queue holds no other project's "
-           "jobs");
+           "it asks for a day of work on every processor, its queue holds no other project's jobs, "
+           "and it has no preferences of its own beside the account's");
     *ret_request = buffer_text(&buffer);
     return buffer.overflowed ? STATUS_NO_MEMORY : STATUS_OK;
 }

@@ -185,14 +185,37 @@ void choose_none(const struct host_view *view, const struct tally *tally, struct
             (void)is_possible(view, tally, CHECK_UNTIMED, resource, &jobs[i], notes);
 }
 
+static bool suits_some_resource(const struct host_view *view, const struct tally *tally,
+                                struct job *job)
+{
+    struct refusal refusal;
+
+    for (size_t resource = 0; resource < tally->left.resource_count; resource++)
+        if (job_check(view, tally, CHECK_ALWAYS_ON, resource, job, &refusal))
+            return true;
+    return false;
+}
+
+/* For each resource that is asked for, as with other jobs. */
+static void note_always_on(const struct host_view *view, const struct tally *tally, struct job *job,
+                           struct choice_notes *notes)
+{
+    struct refusal refusal;
+
+    for (size_t resource = 0; resource < tally->left.resource_count; resource++)
+        if (amounts_wants(&tally->left, resource) &&
+            !job_check(view, tally, CHECK_ALWAYS_ON, resource, job, &refusal))
+            refusals_add(&notes->refusals, &refusal);
+}
+
 size_t choose_always_on(const struct host_view *view, struct tally *tally, struct job *jobs,
-                        size_t count, struct id_list has_job, struct job **ret_chosen)
+                        size_t count, struct id_list has_job, struct job **ret_chosen,
+                        struct choice_notes *notes)
 {
     size_t chosen = 0;
 
     for (size_t i = 0; i < count && tally->jobs < view->limits.reply; i++) {
         struct job *job = &jobs[i];
-        struct refusal refusal;
         bool has_one = false;
 
         if (job->is_gone || job->app == NULL || job->app->non_cpu_intensive == 0 ||
@@ -200,14 +223,15 @@ size_t choose_always_on(const struct host_view *view, struct tally *tally, struc
             continue;
         for (size_t j = 0; j < chosen && !has_one; j++)
             has_one = ret_chosen[j]->app == job->app;
-        for (size_t resource = 0; resource < tally->left.resource_count && !has_one; resource++) {
-            if (!job_check(view, tally, CHECK_ALWAYS_ON, resource, job, &refusal))
-                continue;
-            job->is_gone = true;
-            tally_take(tally, view, job);
-            ret_chosen[chosen++] = job;
-            has_one = true;
+        if (has_one)
+            continue;
+        if (!suits_some_resource(view, tally, job)) {
+            note_always_on(view, tally, job, notes);
+            continue;
         }
+        job->is_gone = true;
+        tally_take(tally, view, job);
+        ret_chosen[chosen++] = job;
     }
     return chosen;
 }

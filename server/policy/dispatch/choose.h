@@ -45,9 +45,10 @@ void choose_none(const struct host_view *view, const struct tally *tally, struct
                  size_t count, struct choice_notes *notes);
 
 /* One job of each always-on app (non-CPU-intensive) that `has_job` does not name, whatever was
- * asked for. */
+ * asked for. Why one is refused is noted for the resources that were. */
 size_t choose_always_on(const struct host_view *view, struct tally *tally, struct job *jobs,
-                        size_t count, struct id_list has_job, struct job **ret_chosen);
+                        size_t count, struct id_list has_job, struct job **ret_chosen,
+                        struct choice_notes *notes);
 
 /* --- assigned jobs, policy(7) 10.5 ------------------------------------------------------------ */
 
