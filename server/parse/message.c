@@ -16,6 +16,21 @@ void message_init(struct message *message)
     };
 }
 
+struct text message_type_name(struct text type)
+{
+    static const struct {
+        const char *type, *name;
+    } names[] = {{"NVIDIA", "NVIDIA GPU"},
+                 {"ATI", "AMD GPU"},
+                 {"intel_gpu", "Intel GPU"},
+                 {"apple_gpu", "Apple GPU"}};
+
+    for (size_t i = 0; i < sizeof names / sizeof *names; i++)
+        if (text_is(type, names[i].type))
+            return text_from(names[i].name);
+    return type;
+}
+
 static int64_t bounded(int64_t number, int64_t most)
 {
     if (number < 0)

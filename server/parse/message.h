@@ -248,6 +248,9 @@ struct message {
 /* All defaults, nothing said: what a request says that says nothing. */
 void message_init(struct message *message);
 
+/* What people call a type of processor: "Intel GPU". Types of other kinds are their own names. */
+struct text message_type_name(struct text type);
+
 /* 10000*major + 100*minor + release, as version thresholds are written (protocol(7) 5.1). */
 int64_t message_client_version(const struct message *message);
 

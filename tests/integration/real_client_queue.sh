@@ -55,7 +55,7 @@ claim "every request lists what is in progress ($unlisted)" test -z "$unlisted"
 claim "the client wants more than that" test "$(asked cpu_req_secs | cut -d. -f1)" -gt 259200
 claim "the log says why it gets nothing" log_has server ' sent=0 .* reason=deadline '
 claim "the reply tells the client" grep -q '<no_work_deadlines/>' "$last_reply"
-claim "and the volunteer" test "$(said 'Tasks of demo would not finish in time')" -gt 0
+claim "and the volunteer" test "$(said 'Tasks for demo would not finish in time')" -gt 0
 claim "the client takes them for as long as was meant" \
     grep -q '<time_remaining>29500.00</time_remaining>' "$last_request"
 claim "nothing failed in the server" not grep -q 'level=\(critical\|error\)' "$work/server.log"

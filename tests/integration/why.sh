@@ -68,7 +68,7 @@ write_config "<daily_result_quota>8</daily_result_quota>"
 rows "SET sql_mode = ''; INSERT INTO host_app_version SET host_id = 4242, app_version_id = 1, max_jobs_per_day = 2,
     n_jobs_today = 8"
 rows "UPDATE host SET rpc_time = UNIX_TIMESTAMP()"
-case_is "daily quota" 3 'no +daily_quota .*its 8 tasks of Work for today'
+case_is "daily quota" 3 'no +daily_quota .*limit of 8 a day for Work'
 rows "DELETE FROM host_app_version; UPDATE host SET rpc_time = UNIX_TIMESTAMP() - 3600"
 write_config "<one_result_per_user_per_wu/>"
 rows "SET sql_mode = ''; INSERT INTO result SET id = 100, workunitid = 1, appid = 1, name = 'job_1_9',

@@ -354,8 +354,8 @@ static void what_the_last_round_judged_is_told(void **state)
     assert_int_equal(db_fake_calls("jobs_lock"), 48);
     assert_int_equal(db_fake_calls("results_claim"), 0);
     assert_int_equal(request.visit.answer.job_count, 0);
-    assert_true(says("that were at hand went to others"));
-    assert_true(says("Version 0.99 of"));
+    assert_true(says("Other computers have just taken"));
+    assert_true(says("its version 0.99"));
 }
 
 /* In the first pass the disk is too small; in the second it is large enough, and the job late. */
@@ -501,7 +501,7 @@ static void a_refused_statement_costs_the_jobs_alone(void **state)
         assert_int_equal(select_jobs(), NEXT_STEP);
         assert_int_equal(request.visit.answer.job_count, 0);
         assert_int_equal(request.visit.jobs_sent, 0);
-        assert_true(says("could not hand out"));
+        assert_true(says("The server could not send tasks"));
         assert_int_equal(db_fake_calls("rollback_to_savepoint"), calls > 2);
         assert_string_equal(answer_first_reason(&request.visit.answer), "server");
     }
@@ -649,7 +649,7 @@ static void an_empty_queue_is_said(void **state)
     (void)state;
     run();
     assert_true(says("No tasks sent"));
-    assert_true(says("no tasks at the moment"));
+    assert_true(says("No tasks are available at the moment"));
     assert_string_equal(answer_first_reason(&request.visit.answer), "no_jobs");
     assert_int_equal(request.visit.answer.resources[0].state, RESOURCE_NONE);
     assert_false(request.visit.answer.no_work_deadlines);
@@ -661,7 +661,7 @@ static void too_little_memory_is_said_with_figures(void **state)
     (void)state;
     add_job(100)->workunit.rsc_memory_bound = 8e9;
     run();
-    assert_true(says("App needs 7.46 GB of memory, but only 3.72 GB may be used"));
+    assert_true(says("App needs 7.46 GB of memory, but BOINC may use only 3.72 GB"));
     assert_int_equal(request.visit.answer.messages[1].priority, MESSAGE_NOTICE);
 }
 
@@ -1068,7 +1068,7 @@ static void whatever_uses_up_the_budget_is_told(void **state)
         add_job(100);
         assert_int_equal(select_jobs(), NEXT_STEP);
         is_queue = says("queue");
-        is_other = says("the server's time for one request was used up");
+        is_other = says("the server used up its time for this request");
         if (request.visit.answer.job_count == 0)
             assert_true(is_queue != is_other);
         by_queue += is_queue;
@@ -1139,7 +1139,7 @@ static void beyond_the_budget_no_jobs_are_looked_for(void **state)
     run();
     assert_int_equal(request.visit.answer.job_count, 0);
     assert_string_equal(answer_first_reason(&request.visit.answer), "over_budget");
-    assert_true(says("the server's time for one request was used up"));
+    assert_true(says("the server used up its time for this request"));
     assert_int_equal(db_fake_calls("candidates"), 0);
 
     config->jobs_in_progress = limits;

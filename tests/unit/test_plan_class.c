@@ -490,12 +490,12 @@ static void one_platform_of_the_cpu_is_enough(void **state)
 static void versions_of_virtualbox_are_numbers(void **state)
 {
     (void)state;
-    expect_refused(VBOX, "VirtualBox, which is not installed");
+    expect_refused(VBOX, "VirtualBox, and BOINC found none when it started");
     with_virtualbox();
     parsed->message.virtualbox_version = TEXT("7.0.10 (unusable)");
-    expect_refused(VBOX, "VirtualBox on your computer cannot be used");
+    expect_refused(VBOX, "your BOINC client says that its VirtualBox cannot be used");
     parsed->message.virtualbox_version = TEXT("7.0");
-    expect_refused(VBOX, "VirtualBox on your computer cannot be used");
+    expect_refused(VBOX, "the version of your VirtualBox is not known");
     parsed->message.virtualbox_version = TEXT("6.1.38.1");
     expect_usable(VBOX "<min_vbox_version>60138</min_vbox_version>");
     expect_refused(VBOX "<min_vbox_version>60139</min_vbox_version>",
@@ -510,7 +510,7 @@ static void virtual_machines_need_the_same_number_of_bits(void **state)
     assert_real(judge_builtin("vbox64").usage.avg_ncpus, 1, 0);
     assert_real(judge_builtin("vbox64_mt").usage.avg_ncpus, 4, 0);
     assert_text(judge_builtin("vbox64_mt").usage.cmdline, "--nthreads 4");
-    assert_text(judge_builtin("vbox32").why, "it is for 32-bit operating systems");
+    assert_text(judge_builtin("vbox32").why, "it is for the 32-bit version of BOINC");
     without_acceleration();
     assert_false(judge_builtin("vbox64").is_usable);
     host.primary_platform = TEXT("i686-pc-linux-gnu");
@@ -607,7 +607,7 @@ static void parts_of_a_coprocessor(void **state)
     assert_real(
         judge_spec(NVIDIA "<gpu_utilization_tag>gpu_part</gpu_utilization_tag>").usage.coproc_count,
         0.01, 0);
-    expect_refused(NVIDIA "<ngpus>2</ngpus>", "it needs 2 processors of the type NVIDIA; yours has "
+    expect_refused(NVIDIA "<ngpus>2</ngpus>", "it needs 2 NVIDIA GPUs; your computer has "
                                               "1");
 }
 
@@ -618,7 +618,7 @@ static void a_generic_type_is_found_by_name_or_pattern(void **state)
     assert_text(judge_spec("<gpu_type>miner_asic</gpu_type>").usage.coproc_type, "miner_asic");
     assert_text(judge_spec("<gpu_type_regex>^miner</gpu_type_regex>").usage.coproc_type,
                 "miner_asic");
-    expect_refused("<gpu_type>miner</gpu_type>", "a coprocessor of the type miner");
+    expect_refused("<gpu_type>miner</gpu_type>", "BOINC found no miner in your computer");
     expect_refused("<gpu_type_regex>^asic</gpu_type_regex>", "^asic");
     /* A known type is not looked for by the pattern. */
     expect_refused("<gpu_type>nvidia</gpu_type><gpu_type_regex>miner</gpu_type_regex>", "NVIDIA");
@@ -780,7 +780,7 @@ static void soft_refusals_are_told_from_hard_ones(void **state)
     parsed->message.coproc_count = 0; /* what the computer lacks counts more */
     verdict = judge_spec(prefs);
     assert_false(verdict.is_fit);
-    assert_true(text_contains(verdict.why, TEXT("coprocessor of the type NVIDIA")));
+    assert_true(text_contains(verdict.why, TEXT("BOINC found no NVIDIA GPU")));
     assert_text(verdict.usage.coproc_type, "NVIDIA");
 }
 

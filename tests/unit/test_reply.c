@@ -389,9 +389,9 @@ static void messages_in_one_are_sentences(void **state)
     struct fixture *f = *state;
 
     answer_say(f->facts.arena, &f->answer, MESSAGE_LOW, "No tasks sent");
-    answer_say(f->facts.arena, &f->answer, MESSAGE_LOW, "There are no tasks at the moment");
+    answer_say(f->facts.arena, &f->answer, MESSAGE_LOW, "No tasks are available at the moment");
     assert_text(reply_child(reply_to(f, 0), "message")->text,
-                "No tasks sent. There are no tasks at the moment");
+                "No tasks sent. No tasks are available at the moment");
 }
 
 /* --- jobs --------------------------------------------------------------------------------- */

@@ -553,7 +553,7 @@ static void figures_are_rounded_the_honest_way(void **state)
 
     (void)state;
     assert_text(reason_explain(arena, &refusal),
-                "Seven needs 2.01 GB of memory, but only 1.99 GB may be used");
+                "Seven needs 2.01 GB of memory, but BOINC may use only 1.99 GB");
     refusal = (struct refusal){
         .reason = REASON_CLIENT_TOO_OLD, .name = TEXT("Seven"), .need = 71205, .have = 60210};
     assert_text(reason_explain(arena, &refusal),
@@ -563,7 +563,7 @@ static void figures_are_rounded_the_honest_way(void **state)
                                .task = TEXT("t"),
                                .task_left = 86400};
     for (int i = -1; i <= 1; i++) {
-        static const char *const due[] = {", due 24.00 hours ago, ", ", due in 0.00 hours, ",
+        static const char *const due[] = {", due 24.00 hours ago, ", ", due in 0 minutes, ",
                                           ", due in 24.00 hours, "};
 
         refusal.task_due = i * 86400;

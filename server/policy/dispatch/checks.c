@@ -5,6 +5,7 @@
  * version, still unsent) is checked again under lock when the jobs are claimed. */
 #include "server/policy/dispatch/checks.h"
 
+#include "server/parse/message.h"
 #include "server/policy/version/reliability.h"
 
 #include <math.h>
@@ -80,9 +81,14 @@ static bool is_fast_enough(struct job_question *question)
            question->view->host->error_rate > 0;
 }
 
+static struct text resource_name(const struct job_question *question)
+{
+    return message_type_name(question->view->asked.resources[question->resource].type);
+}
+
 static bool resource_is_allowed(struct job_question *question)
 {
-    question->name = question->view->asked.resources[question->resource].type;
+    question->name = resource_name(question);
     return !question->view->is_excluded[question->resource];
 }
 
@@ -140,7 +146,7 @@ static bool is_within_resource_limit(struct job_question *question)
 
     question->need = (double)limit;
     question->have = (double)question->tally->in_progress[question->resource];
-    question->name = question->view->asked.resources[question->resource].type;
+    question->name = resource_name(question);
     return question->tally->in_progress[question->resource] < limit;
 }
 
@@ -177,7 +183,7 @@ static bool is_for_idle_processor(struct job_question *question)
 {
     const struct amounts *left = &question->tally->left;
 
-    question->name = question->view->asked.resources[question->resource].type;
+    question->name = resource_name(question);
     return !question->view->is_backup || left->is_scalar ||
            amounts_wants_instances(left, question->resource);
 }

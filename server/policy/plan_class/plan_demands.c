@@ -225,10 +225,13 @@ static bool virtualbox_fits(struct trial *trial)
     if (host->client_version < CLIENT_USES_VIRTUALBOX)
         return trial_refuse(trial, "it needs BOINC 7 or later");
     if (installed.length == 0)
-        return trial_refuse(trial, "it needs VirtualBox, which is not installed");
-    if (text_contains_nocase(installed, TEXT("unusable")) ||
-        version_read_dotted(installed, part, 3) < 3)
-        return trial_refuse(trial, "VirtualBox on your computer cannot be used");
+        return trial_refuse(trial, "it needs VirtualBox, and BOINC found none when it started");
+    if (text_contains_nocase(installed, TEXT("unusable")))
+        return trial_refuse(trial,
+                            "your BOINC client says that its VirtualBox cannot be used, as it "
+                            "does on Windows beside Docker or Podman");
+    if (version_read_dotted(installed, part, 3) < 3)
+        return trial_refuse(trial, "the version of your VirtualBox is not known");
     version = part[0] * 10000 + part[1] * 100 + part[2];
     if (class->min_vbox_version > version)
         return needs_version(trial, "VirtualBox", VERSION_OF_CLIENT, class->min_vbox_version,
@@ -241,10 +244,12 @@ static bool virtualbox_fits(struct trial *trial)
             return trial_refuse(trial, "it does not work with VirtualBox %s",
                                 version_words(VERSION_OF_CLIENT, version).text);
     if (text_contains(host->primary_platform, TEXT("64")) != class->is64bit)
-        return trial_refuse(trial, "it is for %s-bit operating systems",
+        return trial_refuse(trial, "it is for the %s-bit version of BOINC",
                             class->is64bit ? "64" : "32");
     if (class->vm_accel_required && !plan_host_has_acceleration(host->message))
-        return trial_refuse(trial, "it needs a CPU whose virtualisation is switched on");
+        return trial_refuse(
+            trial,
+            "it needs virtualisation, which is missing in your CPU or switched off in its BIOS");
     return true;
 }
 
@@ -310,7 +315,8 @@ static bool containers_fit(struct trial *trial)
     if (text_contains_nocase(message->os_name, TEXT("Windows")))
         return wsl_has_docker(trial);
     if (message->docker_version.length == 0)
-        return trial_refuse(trial, "it needs Docker or Podman, which is not installed");
+        return trial_refuse(trial,
+                            "it needs Docker or Podman, and BOINC found none when it started");
     if (text_contains_nocase(message->os_name, TEXT("Darwin")) &&
         trial->host->client_version < CLIENT_USES_DOCKER_ON_MACOS)
         return needs_version(trial, "BOINC", VERSION_OF_CLIENT, CLIENT_USES_DOCKER_ON_MACOS,
@@ -391,12 +397,12 @@ static bool has_coproc(struct trial *trial)
     if (!is_gpu_class(class))
         return true;
     if (trial->coproc == NULL)
-        return trial_refuse(trial, "it needs a coprocessor of the type " TEXT_FORMAT,
-                            TEXT_ARG(text_first(type, 60)));
+        return trial_refuse(trial, "BOINC found no " TEXT_FORMAT " in your computer",
+                            TEXT_ARG(message_type_name(text_first(type, 60))));
     if (class->ngpus > trial->coproc->count)
-        return trial_refuse(trial,
-                            "it needs %.0f processors of the type " TEXT_FORMAT "; yours has %.0f",
-                            class->ngpus, TEXT_ARG(text_first(type, 60)), trial->coproc->count);
+        return trial_refuse(trial, "it needs %.0f " TEXT_FORMAT "s; your computer has %.0f",
+                            class->ngpus, TEXT_ARG(message_type_name(text_first(type, 60))),
+                            trial->coproc->count);
     return true;
 }
 

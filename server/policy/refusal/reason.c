@@ -5,6 +5,7 @@
 
 #include "server/base/buffer.h"
 #include "server/base/marked.h"
+#include "server/parse/message.h"
 
 #include <math.h>
 
@@ -93,7 +94,15 @@ static void add_bytes(struct buffer *buffer, double bytes, bool round_up)
 static void add_seconds(struct buffer *buffer, double seconds, bool round_up)
 {
     bool is_long = seconds >= 2 * 86400.0;
-    double scaled = seconds / (is_long ? 86400.0 : 3600.0);
+    double scaled;
+
+    if (seconds < 3600) {
+        double minutes = round_up ? ceil(seconds / 60) : floor(seconds / 60);
+
+        buffer_print(buffer, "%.0f %s", minutes, minutes == 1 ? "minute" : "minutes");
+        return;
+    }
+    scaled = seconds / (is_long ? 86400.0 : 3600.0);
 
     scaled = (round_up ? ceil(scaled * 100) : floor(scaled * 100)) / 100;
     buffer_print(buffer, "%.2f %s", scaled, is_long ? "days" : "hours");
@@ -168,7 +177,7 @@ struct text reason_explain(struct arena *arena, const struct refusal *refusal)
         if (text_is(name, "name"))
             buffer_add(&buffer, refusal->name);
         else if (text_is(name, "type"))
-            buffer_add(&buffer, refusal->type);
+            buffer_add(&buffer, message_type_name(refusal->type));
         else if (text_is(name, "why"))
             buffer_add(&buffer, refusal->why);
         else if (text_is(name, "task"))
