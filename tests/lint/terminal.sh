@@ -1,8 +1,9 @@
 #!/bin/bash
 # SPDX-License-Identifier: Apache-2.0
 # What somebody else wrote reaches a terminal through server/base/shown.c only, which lets no control character pass, or as
-# a cell of tools/qmctl/output.c. Every other source prints whole words of its own: puts("..."), fputs("...", stream),
-# putchar('.'). Programs that measure print figures of their own as they like, but no struct text.
+# a cell of tools/qmctl/output.c. Every other source and header prints whole words of its own: puts("..."),
+# fputs("...", stream), putchar('.'), and hands none of these functions on, by a pointer or a macro. Programs that measure
+# print figures of their own as they like, but no struct text.
 set -euo pipefail
 export LC_ALL=C
 cd "$(dirname "$0")/../.."
@@ -11,8 +12,10 @@ cd "$(dirname "$0")/../.."
 own_words='^(server/base/(shown|status)|server/process/main|tools/volunteers/figures/run_report)\.c:'
 own_words="$own_words|^tools/qmctl/(output|help|manual_command|completion_command|main)\.c:"
 measuring='^tools/(campaign|qmstub|qmbench|qmload|volunteers)/'
-prints='[^a-z_](v?f?printf|dprintf|putc|fputc|fwrite|perror)\('
-puts_no_word="[^a-z_](puts|fputs|putchar)\\([^\"']"
+# Anywhere, since a pointer or a macro prints as well.
+prints='[^a-z_](v?f?printf|v?dprintf|putc|fputc|fwrite|putw|perror|psignal|[a-z]+_unlocked)([^a-z_]|$)'
+prints="$prints|[^a-z_]write\\((1|2|STD(OUT|ERR)_FILENO)|<err(or)?\.h>"
+puts_no_word="[^a-z_](puts|fputs|putchar)([^a-z_(]|\\([^\"']|\$)"
 
 work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
@@ -22,18 +25,20 @@ cat >"$work/statements.awk" <<'AWK'
 FNR == 1 { statement = "" }
 {
     sub(/^[ \t]+/, "")
-    if (/^(\/\*|\*|#)/)
+    if (/^(\/\*|\*|#include ")/)
         next
+    sub(/\/\*.*\*\//, "")
+    sub(/format\(printf,/, "")
     if (statement == "")
         line = FNR
     statement = statement " " $0
-    if (/[;{}]$/) {
+    if (/[;{}]$/ || (statement ~ /^ #/ && !/\\$/)) {
         print FILENAME ":" line "\t" statement
         statement = ""
     }
 }
 AWK
-find server db config tools -name '*.c' | sort | xargs awk -f "$work/statements.awk" >"$work/statements"
+find server db config tools -name '*.[ch]' | sort | xargs awk -f "$work/statements.awk" >"$work/statements"
 grep -E "$prints|$puts_no_word" "$work/statements" >"$work/prints" || true
 if [ ! -s "$work/prints" ]; then
     echo "nothing prints: this looks in the wrong place" >&2
