@@ -58,6 +58,40 @@ static void what_captures_say_is_read_again(void **state)
     assert_true(with_coprocs > 3);
 }
 
+/* One client on one machine: attached, with jobs and without, reporting, with other preferences,
+ * started again, with an older state. Whatever else a request says, this is written once. */
+static void one_host_says_the_same_in_all_its_requests(void **state)
+{
+    static const char *const v7[] = {"tests/captures/0", "tests/captures/10", "tests/captures/11"};
+    static const char *const others[] = {"051", "052", "054", "055", "056", "057", "059",
+                                         "060", "066", "067", "069", "070", "071", "073",
+                                         "074", "082", "083", "085"}; /* with coprocessors, or a
+                                                                         file of their own */
+    uint64_t first = 0;
+    size_t count = 0;
+
+    (void)state;
+    for (const char *const *path = capture_paths(); *path != NULL; path++) {
+        struct text body = capture_read_path(*path), name = text_from(*path);
+        struct parsed *parsed = parse_body(body);
+        bool counts = parsed->status == STATUS_OK;
+
+        for (size_t i = 0; i < sizeof others / sizeof *others; i++)
+            counts = counts && !text_contains(name, text_print(arena, "/%s-", others[i]));
+        if (counts &&
+            (text_contains(name, text_from(v7[0])) || text_contains(name, text_from(v7[1])) ||
+             text_contains(name, text_from(v7[2])))) {
+            if (count++ == 0)
+                first = parsed->message.said_digest;
+            if (parsed->message.said_digest != first)
+                fail_msg("%s says something else", *path);
+        }
+        parsed_free(parsed);
+        text_free(body);
+    }
+    assert_true(count > 50);
+}
+
 static uint64_t digest_of(const char *body)
 {
     struct parsed *parsed = parse_accepted(body);
@@ -162,6 +196,8 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test_setup_teardown(what_captures_say_is_read_again, setup, teardown),
+        cmocka_unit_test_setup_teardown(one_host_says_the_same_in_all_its_requests, setup,
+                                        teardown),
         cmocka_unit_test_setup_teardown(the_digest_changes_with_what_lasts, setup, teardown),
         cmocka_unit_test_setup_teardown(versions_are_kept_of_clients_that_bring_their_own, setup,
                                         teardown),
