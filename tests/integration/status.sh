@@ -49,6 +49,11 @@ claim_status "a pool that hears of no new jobs" 1 '^pool +.* FAILED +new jobs we
     --url "${url%_cgi/cgi}/lagging.html?x"
 sed -i 's/130.2/119/' "$project/html/user/lagging.html"
 claim_status "less than the pause of a host that got none" 0 'new jobs are seen after 119' --url "${url%_cgi/cgi}/lagging.html?x"
+sed -i 's/recent_replies 20/recent_replies 0/; /pool_lag/d' "$project/html/user/lagging.html"
+claim_status "figures of nothing" 0 '^replies +.* ok +no requests in the last 10 minutes$' --url "${url%_cgi/cgi}/lagging.html?x"
+rows "UPDATE host SET avg_turnaround = -7200"
+claim_status "a clock that was set back" 0 '^clock +- +warning +hosts with a turnaround below zero, since a clock was set back: 1'
+rows "UPDATE host SET avg_turnaround = 0"
 # --- drained
 sed -i '/<dont_send_work>/d; s|<work_req_seconds>[^<]*<|<work_req_seconds>100<|; s|<cpu_req_secs>[^<]*<|<cpu_req_secs>100<|' "$request"
 claim "a project that is not drained does not say so" reply_lacks 'sends no jobs at the moment'

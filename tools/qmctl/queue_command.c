@@ -41,21 +41,56 @@ enum exit_code command_queue(struct session *session)
     return EXIT_DONE;
 }
 
-static void print_host(const struct host_entry *entry)
+/* What a host has not said yet is 0 in its row. */
+static struct text machine_words(struct arena *arena, const struct host_row *host)
+{
+    const double gib = 1073741824.0;
+    struct text cpus = TEXT("CPUs not known"), speed = TEXT("speed not known");
+    struct text memory = TEXT("memory not known"), disk = TEXT("disk not known");
+
+    if (host->p_ncpus > 0)
+        cpus = text_print(arena, "%" PRId64 " CPU%s " TEXT_FORMAT, host->p_ncpus,
+                          host->p_ncpus == 1 ? "" : "s", TEXT_ARG(host->p_model));
+    if (host->p_fpops > 0)
+        speed = text_print(arena, "%.2f GFLOPS each", host->p_fpops / 1e9);
+    if (host->m_nbytes > 0)
+        memory = text_print(arena, "%.1f GiB memory", host->m_nbytes / gib);
+    if (host->d_free > 0)
+        disk = text_print(arena, "%.1f of %.1f GiB disk free", host->d_free / gib,
+                          host->d_total / gib);
+    else if (host->d_total > 0)
+        disk = text_print(arena, "%.1f GiB disk, free space not known", host->d_total / gib);
+    return text_print(arena, TEXT_FORMAT ", " TEXT_FORMAT ", " TEXT_FORMAT ", " TEXT_FORMAT,
+                      TEXT_ARG(cpus), TEXT_ARG(speed), TEXT_ARG(memory), TEXT_ARG(disk));
+}
+
+static struct text availability_words(struct arena *arena, const struct host_row *host)
+{
+    if (!(host->on_frac > 0))
+        return TEXT("how much of the time it is on is not known");
+    if (!(host->active_frac > 0))
+        return text_print(arena, "on %.0f %% of the time", 100 * host->on_frac);
+    return text_print(arena, "on %.0f %% of the time, computing %.0f %% of that",
+                      100 * host->on_frac, 100 * host->active_frac);
+}
+
+static struct text name_words(struct text text, struct text otherwise)
+{
+    return text.length > 0 ? text : otherwise;
+}
+
+static void print_host(struct arena *arena, const struct host_entry *entry)
 {
     const struct host_row *host = &entry->row;
+
     shown_line(stdout, "host %" PRId64 " of user %" PRId64 "%s", host->id, host->userid,
                host->userid == 0 ? " (merged into another)" : "");
     shown_line(stdout, "  " TEXT_FORMAT ", " TEXT_FORMAT " " TEXT_FORMAT,
-               TEXT_ARG(host->domain_name), TEXT_ARG(host->os_name), TEXT_ARG(host->os_version));
-    shown_line(
-        stdout,
-        "  %" PRId64 " CPUs " TEXT_FORMAT ", %.2f GFLOPS each, %.1f GiB memory, %.1f of %.1f GiB "
-        "disk free",
-        host->p_ncpus, TEXT_ARG(host->p_model), host->p_fpops / 1e9, host->m_nbytes / 1073741824.0,
-        host->d_free / 1073741824.0, host->d_total / 1073741824.0);
-    shown_line(stdout, "  on %.0f %% of the time, computing %.0f %% of that", 100 * host->on_frac,
-               100 * host->active_frac);
+               TEXT_ARG(name_words(host->domain_name, TEXT("name not known"))),
+               TEXT_ARG(name_words(host->os_name, TEXT("system not known"))),
+               TEXT_ARG(host->os_version));
+    shown_line(stdout, "  " TEXT_FORMAT, TEXT_ARG(machine_words(arena, host)));
+    shown_line(stdout, "  " TEXT_FORMAT, TEXT_ARG(availability_words(arena, host)));
     shown_line(stdout, "  jobs: %" PRId64 " in progress, %" PRId64 " succeeded, %" PRId64 " failed",
                entry->in_progress, entry->success, entry->error);
 }
@@ -164,7 +199,7 @@ enum exit_code command_host(struct session *session)
     if (session->form != FORM_TEXT) {
         print_hosts(session, rows, count);
     } else if (count > 0) {
-        print_host(&rows[0]);
+        print_host(session->arena, &rows[0]);
         if (print_quota(session, &rows[0].row) != STATUS_OK)
             return session_failed(session);
     }

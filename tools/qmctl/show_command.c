@@ -87,8 +87,7 @@ static void print_job_for_people(struct session *session, const struct job_view 
                TEXT_ARG(job->row.name), job->row.id, TEXT_ARG(job->row.app), TEXT_ARG(batch));
     shown_line(stdout,
                "  " TEXT_FORMAT TEXT_FORMAT "; results: %" PRId64 " unsent, %" PRId64
-               " in progress, %" PRId64 " succeeded, %" PRId64 " failed; %" PRId64
-               " that agree are wanted",
+               " in progress, %" PRId64 " succeeded, %" PRId64 " failed; quorum: %" PRId64,
                TEXT_ARG(job->row.state), TEXT_ARG(errors), job->unsent, job->in_progress,
                job->success, job->failed, job->row.min_quorum);
     putchar('\n');
@@ -123,6 +122,23 @@ static void print_job(struct session *session, const struct job_view *job)
     table_print(&table);
 }
 
+/* For people a dash where there is nothing yet; scripts read the column as it is. */
+static void add_number(struct output_table *table, bool is_there, int64_t number)
+{
+    if (is_there || table->session->form != FORM_TEXT)
+        table_number(table, number);
+    else
+        table_text(table, TEXT("-"));
+}
+
+static void add_real(struct output_table *table, bool is_there, double number, int decimals)
+{
+    if (is_there || table->session->form != FORM_TEXT)
+        table_real(table, number, decimals);
+    else
+        table_text(table, TEXT("-"));
+}
+
 static void print_results(struct session *session, const struct answer_row *rows, size_t count)
 {
     static const char *const titles[] = {
@@ -138,13 +154,13 @@ static void print_results(struct session *session, const struct answer_row *rows
         table_text(&table, text_from(state_word("RESULT", result->server_state)));
         table_text(&table, text_from(state_word("OUTCOME", result->outcome)));
         table_text(&table, text_from(state_word("VALIDATE", result->validate_state)));
-        table_number(&table, result->hostid);
+        add_number(&table, result->hostid != 0, result->hostid);
         table_time(&table, result->sent_time);
         table_time(&table, result->report_deadline);
         table_time(&table, result->received_time);
-        table_real(&table, rows[i].elapsed_time, 1);
-        table_number(&table, rows[i].exit_status);
-        table_real(&table, rows[i].granted_credit, 2);
+        add_real(&table, result->received_time > 0, rows[i].elapsed_time, 1);
+        add_number(&table, result->received_time > 0, rows[i].exit_status);
+        add_real(&table, result->received_time > 0, rows[i].granted_credit, 2);
         table_text(&table, result->id == rows[i].canonical_resultid ? TEXT("yes") : TEXT("no"));
         if (!for_people)
             table_words(&table, stderr_of(rows[i].stderr_out));

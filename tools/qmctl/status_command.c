@@ -168,6 +168,17 @@ static bool most_fail(double replies, double failed)
                                        : failed / replies >= SHARE_THAT_FAILS;
 }
 
+static struct text replies_words(struct arena *arena, double replies, double down, double later)
+{
+    if (!(replies > 0))
+        return TEXT("no requests in the last 10 minutes");
+    return text_print(
+        arena,
+        "%.0f in the last 10 minutes, %.0f %% \"project is down\", %.0f %% \"come again"
+        " later\"",
+        replies, percent(down, replies), percent(later, replies));
+}
+
 /* The web server shows them to its own machine alone. */
 static void look_at_figures(struct session *session, struct lines *lines, struct text url)
 {
@@ -186,15 +197,15 @@ static void look_at_figures(struct session *session, struct lines *lines, struct
         add_state(lines, "replies", url, "unknown",
                   TEXT("the web server shows no figures at URL/metrics to this machine"));
     } else {
-        struct text last = served < 0 ? TEXT("none was served yet")
-                                      : text_print(arena, "the last was served %.0f s ago", served);
-
-        add_line(lines, "replies", url, !most_fail(replies, down + later),
-                 text_print(arena,
-                            TEXT_FORMAT "; in ten minutes %.0f, of them %.0f %% down and %.0f %%"
-                                        " later; new jobs are seen after %.1f s",
-                            TEXT_ARG(last), replies, percent(down, replies),
-                            percent(later, replies), lag));
+        add_line(
+            lines, "replies", url, !most_fail(replies, down + later),
+            text_print(
+                arena, TEXT_FORMAT TEXT_FORMAT TEXT_FORMAT,
+                TEXT_ARG(replies_words(arena, replies, down, later)),
+                TEXT_ARG(served < 0 ? NO_TEXT
+                                    : text_print(arena, "; the last one %.0f s ago", served)),
+                TEXT_ARG(lag < 0 ? NO_TEXT
+                                 : text_print(arena, "; new jobs are seen after %.1f s", lag))));
         if (lag > fmax(POOL_LAG_LEAST_S, session->config->no_work_delay))
             add_line(
                 lines, "pool", url, false,
@@ -333,13 +344,13 @@ static void look_at_lost_jobs(struct session *session, struct lines *lines)
     if (lost.without_app > 0)
         add_line(lines, "waiting", TEXT("for ever"), false,
                  text_print(session->arena,
-                            "%" PRId64 " unfinished jobs are of an application that is not there:"
-                            " nothing validates, assimilates or sends them",
+                            "unfinished jobs of an application that does not exist: %" PRId64
+                            "; nothing validates, assimilates or sends them",
                             lost.without_app));
     if (lost.without_target > 0)
         add_line(lines, "waiting", TEXT("for ever"), false,
                  text_print(session->arena,
-                            "%" PRId64 " jobs are for hosts, users or teams that are not there"
+                            "jobs for hosts, users or teams that do not exist: %" PRId64
                             " (qmctl jobs cancel)",
                             lost.without_target));
 }
@@ -355,15 +366,16 @@ static void look_at_clock(struct session *session, struct lines *lines)
     if (traces.results + traces.hosts > 0)
         add_state(lines, "clock", TEXT("-"), "warning",
                   text_print(session->arena,
-                             "%" PRId64 " results and %" PRId64 " hosts of the newest have times"
-                             " to come: was the clock set back?",
+                             "times in the future: %" PRId64 " of the newest results, %" PRId64
+                             " of the newest hosts; was the clock set back?",
                              traces.results, traces.hosts));
     if (traces.negative > 0)
-        add_state(lines, "clock", TEXT("-"), "warning",
-                  text_print(session->arena,
-                             "%" PRId64 " hosts have a turnaround below zero, of a clock that was"
-                             " set back; it counts as none, and their next valid result mends it",
-                             traces.negative));
+        add_state(
+            lines, "clock", TEXT("-"), "warning",
+            text_print(session->arena,
+                       "hosts with a turnaround below zero, since a clock was set back: %" PRId64
+                       "; it is ignored, and their next valid result corrects it",
+                       traces.negative));
 }
 
 /* What can be read is shown, whatever is wrong. */
