@@ -78,6 +78,51 @@ enum status db_purge_delete(struct db *db, struct arena *arena, const struct pur
     return status;
 }
 
+enum { LOST_AT_ONCE = 1000 };
+
+static enum status delete_lost_hosts(struct db *db, struct purge_lost *lost, size_t *ret_count)
+{
+    int64_t ids[LOST_AT_ONCE];
+    struct id_cursor rows;
+    enum status status =
+        DB_QUERY(db, purge_lost_hosts, NULL, &rows, .after = lost->hostid, .most = LOST_AT_ONCE);
+
+    if (status == STATUS_OK)
+        status = db_read_ids(&rows, ids, LOST_AT_ONCE, ret_count);
+    if (status != STATUS_OK || *ret_count == 0)
+        return status;
+    lost->hostid = ids[*ret_count - 1];
+    status = DB_RUN(db, person_guards, NULL, .hostids = {ids, *ret_count});
+    return status == STATUS_OK ? DB_RUN(db, person_said, NULL, .hostids = {ids, *ret_count})
+                               : status;
+}
+
+static enum status delete_lost_workunits(struct db *db, struct purge_lost *lost, size_t *ret_count)
+{
+    int64_t ids[LOST_AT_ONCE];
+    struct id_cursor rows;
+    enum status status = DB_QUERY(db, purge_lost_workunits, NULL, &rows, .after = lost->workunitid,
+                                  .most = LOST_AT_ONCE);
+
+    if (status == STATUS_OK)
+        status = db_read_ids(&rows, ids, LOST_AT_ONCE, ret_count);
+    if (status != STATUS_OK || *ret_count == 0)
+        return status;
+    lost->workunitid = ids[*ret_count - 1];
+    return DB_RUN(db, purge_delete_guards, NULL, .workunitids = {ids, *ret_count});
+}
+
+enum status db_purge_lost(struct db *db, struct purge_lost *lost, size_t *ret_count)
+{
+    size_t hosts = 0, workunits = 0;
+    enum status status = delete_lost_hosts(db, lost, &hosts);
+
+    if (status == STATUS_OK)
+        status = delete_lost_workunits(db, lost, &workunits);
+    *ret_count = hosts + workunits;
+    return status;
+}
+
 enum status db_purge_holds(struct db *db, struct arena *arena, const struct purge_filter *filter,
                            int64_t most, struct purge_hold_row **ret_holds, size_t *ret_count)
 {

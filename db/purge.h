@@ -28,6 +28,14 @@ MUST_CHECK enum status db_purge_lock(struct db *db, struct arena *arena,
 MUST_CHECK enum status db_purge_delete(struct db *db, struct arena *arena,
                                        const struct purge_rows *rows);
 
+/* Up to where all was looked at. Zeroed at first. */
+struct purge_lost {
+    int64_t hostid, workunitid;
+};
+/* Deletes some rows of ours whose host or workunit another program has deleted. Of how many hosts
+ * and workunits; 0: of none that is behind these. */
+MUST_CHECK enum status db_purge_lost(struct db *db, struct purge_lost *lost, size_t *ret_count);
+
 /* What keeps the `most` oldest workunits, as words of db/admin.def with counts, the most first. In
  * the arena. Nothing is locked. */
 MUST_CHECK enum status db_purge_holds(struct db *db, struct arena *arena,

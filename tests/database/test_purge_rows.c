@@ -48,6 +48,32 @@ static int64_t count_rows(struct test_fixture *fixture)
                                                " + (SELECT COUNT(*) FROM qm_workunit) * 1000");
 }
 
+/* Other programs delete hosts and workunits without a look at our tables. */
+static void what_is_kept_of_nobody_goes(void **state)
+{
+    struct test_fixture *fixture = *state;
+    struct purge_lost lost = {.hostid = 0};
+    size_t count = 0;
+
+    test_sql(fixture->database,
+             "INSERT INTO host (id) VALUES (1), (3);"
+             "INSERT INTO qm_host (hostid) VALUES (1), (2), (3), (4);"
+             "INSERT INTO qm_host_said (hostid, request) VALUES (1, 'a'), (2, 'b'), (4, 'd');"
+             "INSERT INTO workunit (id, name) VALUES (6, 'w');"
+             "INSERT INTO qm_workunit (workunitid, handouts) VALUES (6, 2), (77, 1)");
+    assert_status(STATUS_OK, db_purge_lost(fixture->db, &lost, &count));
+    assert_status(STATUS_OK, db_commit(fixture->db));
+    assert_int_equal(count, 3);
+    assert_i64(
+        test_sql_integer(fixture->database, "SELECT COUNT(*) * 100 + SUM(hostid) FROM qm_host"),
+        204);
+    assert_i64(test_sql_integer(fixture->database, "SELECT SUM(hostid) FROM qm_host_said"), 1);
+    assert_i64(test_sql_integer(fixture->database, "SELECT SUM(workunitid) FROM qm_workunit"), 6);
+    assert_status(STATUS_OK, db_purge_lost(fixture->db, &lost, &count));
+    assert_int_equal(count, 0);
+    db_rollback(fixture->db);
+}
+
 static void only_what_is_done_with_is_found(void **state)
 {
     static const char *const reasons[] = {
@@ -119,6 +145,7 @@ int main(void)
 #define CASE(name) cmocka_unit_test_setup_teardown(name, test_fixture_open, test_fixture_close)
     const struct CMUnitTest tests[] = {
         CASE(only_what_is_done_with_is_found),
+        CASE(what_is_kept_of_nobody_goes),
         CASE(rows_go_together_or_not_at_all),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

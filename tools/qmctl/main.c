@@ -455,7 +455,9 @@ const struct subcommand subcommands[] = {
      "into wu_archive_T.xml and result_archive_T.xml, T being the Unix time. Each row is an "
      "element with one element for each column; texts are escaped, bytes above 127 as &#N;. "
      "wu_index_T.xml and result_index_T.xml have a line for each row: id, T, name. A job with "
-     "nodelete in its name stays. At the end it says what keeps the oldest of the jobs that stay. "
+     "nodelete in its name stays. Rows of this server about hosts and jobs that other programs "
+     "have "
+     "deleted go too. At the end it says what keeps the oldest of the jobs that stay. "
      "Interrupted, it may be run again: nothing is lost, but what was under way may be archived "
      "twice.",
      "qmctl purge --min-age-days 90", OPTIONS(purge_options), .asks = true, .run = command_purge},

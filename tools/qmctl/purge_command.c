@@ -112,6 +112,36 @@ static enum status purge_all(struct purge *purge)
     return session_db_failed(purge->session, status, "purge");
 }
 
+struct lost_rows {
+    struct db *db;
+    struct purge_lost done; /* committed */
+    size_t count;
+};
+
+static enum status try_lost(void *subject)
+{
+    struct lost_rows *rows = subject;
+    struct purge_lost lost = rows->done;
+    enum status status = db_purge_lost(rows->db, &lost, &rows->count);
+
+    if (status == STATUS_OK)
+        status = db_commit(rows->db);
+    if (status == STATUS_OK)
+        rows->done = lost;
+    return status;
+}
+
+/* Rows of ours whose host or job another program has deleted. */
+static enum status purge_lost_rows(struct purge *purge)
+{
+    struct lost_rows rows = {.db = purge->session->db, .count = 1};
+    enum status status = STATUS_OK;
+
+    while (status == STATUS_OK && rows.count > 0)
+        status = repeat_transaction(rows.db, try_lost, &rows);
+    return session_db_failed(purge->session, status, "purge");
+}
+
 static enum status run(struct purge *purge)
 {
     enum status status = STATUS_NO_MEMORY;
@@ -122,7 +152,7 @@ static enum status run(struct purge *purge)
     else
         (void)fail(&purge->session->failure, status, "no memory");
     pass_lease_destroy(purge->lease);
-    return status;
+    return status == STATUS_OK ? purge_lost_rows(purge) : status;
 }
 
 static enum status open_archive(struct purge *purge)
