@@ -67,10 +67,24 @@ static const char *meant_by(enum template_context context, struct text name)
     return near.nearest;
 }
 
+/* The element in which it would be known; NULL: nowhere. */
+static const char *belongs_to(struct text name)
+{
+    static const char *const parents[] = {[CONTEXT_FILE] = "file_info",
+                                          [CONTEXT_REFERENCE] = "file_ref",
+                                          [CONTEXT_RESULT] = "result",
+                                          [CONTEXT_WORKUNIT] = "workunit"};
+
+    for (size_t context = 0; context < sizeof parents / sizeof parents[0]; context++)
+        if (is_known((enum template_context)context, name))
+            return parents[context];
+    return NULL;
+}
+
 static void look_at_child(struct advice *advice, enum template_context context,
                           const struct template_element *element)
 {
-    const char *meant;
+    const char *meant, *parent;
 
     if (is_known(context, element->name))
         return;
@@ -79,8 +93,11 @@ static void look_at_child(struct advice *advice, enum template_context context,
                TEXT_ARG(text_first(element->name, NAME_MOST)));
         return;
     }
+    parent = belongs_to(element->name);
     meant = meant_by(context, element->name);
-    if (meant != NULL)
+    if (parent != NULL)
+        advise(advice, element, "has no effect here; it belongs into <%s>", parent);
+    else if (meant != NULL)
         advise(advice, element, "is not known and has no effect here; did you mean <%s>?", meant);
 }
 
@@ -120,6 +137,10 @@ static bool has_flag(const struct template_element *element, const char *name)
  * upload_when_present for one to keep. */
 static void look_at_output(struct advice *advice, const struct template_element *file_info)
 {
+    const struct template_element *name = template_child(file_info, "name");
+
+    if (name != NULL && !text_contains(name->content, TEXT("<OUTFILE_")))
+        advise(advice, name, "lacks <OUTFILE_0/>: all results upload the same file");
     if (!has_flag(file_info, "generated_locally"))
         advise(advice, file_info,
                "lacks <generated_locally/>: clients try to download this output file, and fail");

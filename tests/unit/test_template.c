@@ -303,13 +303,16 @@ static void a_document_of_another_program_is_read(void **state)
     struct input_template input;
     struct job_parameters values;
     parameters_default(&values);
-    assert_status(STATUS_OK, input_template_read(
-                                 *state, "t",
-                                 TEXT("<?xml version=\"1.0\"?>\r\n<!-- -->\r\n"
-                                      "<input_template>\r\n<workunit>\r\n<delay_bound>"
-                                      "864000.000000</delay_bound>\r\n<min_quorum>1.</min_quorum>"
-                                      "\r\n</workunit>\r\n</input_template>\r\n"),
-                                 &input, &failure));
+    assert_status(STATUS_OK,
+                  input_template_read(
+                      *state, "t",
+                      TEXT("<?xml version=\"1.0\"?>\r\n<!-- -->\r\n"
+                           "<input_template>\r\n<file_info><priority>3.0</priority></file_info>"
+                           "<workunit>\r\n<file_ref><open_name>in</open_name></file_ref>"
+                           "<delay_bound>"
+                           "864000.000000</delay_bound>\r\n<min_quorum>1.</min_quorum>"
+                           "\r\n</workunit>\r\n</input_template>\r\n"),
+                      &input, &failure));
     assert_status(STATUS_OK, input_template_parameters(&input, &values, &failure));
     assert_i64(values.delay_bound, 864000);
     assert_i64(values.min_quorum, 1);
