@@ -32,6 +32,9 @@ struct new_version {
 };
 MUST_CHECK enum status db_admin_version_add(struct db *db, const struct new_version *version,
                                             int64_t *ret_id);
+/* COMMIT after that. Where its answer is lost, STATUS_OK: the version is there; STATUS_DB_GONE: it
+ * is not; STATUS_DB_UNKNOWN only where nobody can be asked. */
+MUST_CHECK enum status db_admin_version_commit(struct db *db, int64_t id);
 /* Every version with the names of its app and platform, deprecated ones too, by app, platform, plan
  * class, number. */
 MUST_CHECK enum status db_admin_versions(struct db *db, struct arena *arena,
@@ -103,6 +106,8 @@ struct new_workunit {
 MUST_CHECK enum status db_admin_workunits_add(struct db *db, struct arena *arena,
                                               const struct new_workunit *rows, size_t count,
                                               int64_t *ret_ids);
+/* COMMIT of jobs, the last of which has this name: as db_admin_version_commit. */
+MUST_CHECK enum status db_admin_jobs_commit(struct db *db, struct text last);
 /* The same for rows that may be there already; 0: there is no workunit of that name. */
 MUST_CHECK enum status db_admin_workunit_ids(struct db *db, struct arena *arena,
                                              const struct new_workunit *rows, size_t count,

@@ -411,6 +411,17 @@ static void forget_part(struct jobs_part *part)
     documents_forget(part->documents);
 }
 
+enum status jobs_commit(struct jobs *jobs, struct failure *failure)
+{
+    struct text last = jobs->uncommitted > 0 ? jobs->last_name : NO_TEXT;
+    enum status status = db_admin_jobs_commit(jobs->settings.db, last);
+    if (status != STATUS_OK)
+        return explain(jobs, status, failure);
+    jobs->count.committed = jobs->count.jobs;
+    jobs->uncommitted = 0;
+    return STATUS_OK;
+}
+
 /* Its documents are there. */
 static enum status write_part(struct jobs *jobs, struct jobs_part *part, struct failure *failure)
 {
@@ -425,12 +436,10 @@ static enum status write_part(struct jobs *jobs, struct jobs_part *part, struct 
         jobs->last_name = text_copy(jobs->arena, part->workunits[part->workunit_count - 1].name);
     }
     if (jobs->settings.commit_every > 0 && jobs->uncommitted >= jobs->settings.commit_every) {
-        status = db_commit(jobs->settings.db);
+        status = jobs_commit(jobs, failure);
         if (status != STATUS_OK)
-            return explain(jobs, status, failure);
+            return status;
         stage_keep(jobs->stage, part->copied);
-        jobs->count.committed = jobs->count.jobs;
-        jobs->uncommitted = 0;
     }
     forget_part(part);
     return STATUS_OK;

@@ -53,7 +53,7 @@ struct jobs_settings {
     int64_t now;
 };
 
-/* The caller owns *ret_jobs, and commits or rolls back what is not committed. */
+/* The caller owns *ret_jobs, and rolls back what is not committed. */
 MUST_CHECK enum status jobs_begin(const struct jobs_settings *settings, struct jobs **ret_jobs,
                                   struct failure *failure);
 /* There has to be room. A failure is of this job alone. */
@@ -64,12 +64,15 @@ bool jobs_have_room(const struct jobs *jobs);
 MUST_CHECK enum status jobs_make_room(struct jobs *jobs, struct failure *failure);
 /* Writes all that is not written yet. */
 MUST_CHECK enum status jobs_flush(struct jobs *jobs, struct failure *failure);
+/* Commits what was written. Where the answer to COMMIT is lost, it finds out whether the jobs are
+ * there; STATUS_DB_UNKNOWN only where it cannot. */
+MUST_CHECK enum status jobs_commit(struct jobs *jobs, struct failure *failure);
 /* `keep` after a commit; otherwise files copied for jobs that were not committed are removed again.
  * NULL is fine. */
 void jobs_end(struct jobs *jobs, bool keep);
 struct jobs_count {
     uint64_t jobs, results; /* written */
-    uint64_t committed;     /* of the jobs, by commit_every */
+    uint64_t committed;     /* of the jobs */
     uint64_t known;         /* that were there already */
 };
 struct jobs_count jobs_count(const struct jobs *jobs);

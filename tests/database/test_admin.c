@@ -11,6 +11,7 @@
 #include "server/submit/jobs.h"
 
 #include <stdlib.h>
+#include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -357,6 +358,69 @@ static void name_that_is_taken_is_refused(void **state)
     jobs_end(jobs, false);
 }
 
+/* What becomes of the next COMMIT: the link has every call go here. */
+static enum { ANSWER_COMES, ANSWER_LOST, NOTHING_DONE } next_commit;
+enum status __real_db_commit(struct db *db);
+enum status __wrap_db_commit(struct db *db);
+enum status __wrap_db_commit(struct db *db)
+{
+    enum status status = next_commit == NOTHING_DONE ? db_rollback(db) : __real_db_commit(db);
+    bool is_lost = next_commit != ANSWER_COMES && status == STATUS_OK;
+
+    next_commit = ANSWER_COMES;
+    return is_lost ? STATUS_DB_UNKNOWN : status;
+}
+
+static void a_lost_answer_to_commit_is_found_out(void **state)
+{
+    static const struct {
+        int kind;
+        enum status wanted;
+    } cases[] = {{ANSWER_LOST, STATUS_OK}, {NOTHING_DONE, STATUS_DB_GONE}};
+    struct job_fixture *fixture = *state;
+    struct arena *arena = fixture->base->arena;
+    struct new_version version = {.appid = appid, .xml_doc = TEXT("<x/>"), .now = NOW};
+    int64_t id;
+    bool added;
+
+    assert_status(STATUS_OK,
+                  db_admin_platform_add(fixture->base->db, TEXT("p"), TEXT("P"), NOW, &added));
+    assert_status(STATUS_OK,
+                  db_admin_platform_find(fixture->base->db, TEXT("p"), &version.platformid));
+    assert_status(STATUS_OK, db_commit(fixture->base->db));
+    for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
+        struct failure failure = {.status = STATUS_OK};
+        const char *name = text_string(arena, text_print(arena, "lost_%zu", i));
+        const char *source = text_string(arena, text_print(arena, "%s.%s", fixture->dir, name));
+        const char *copy =
+            text_string(arena, text_print(arena, "%s/%s", fixture->dir, strrchr(source, '/') + 1));
+        struct job_argument data = {.name = text_from(source)};
+        struct job_line line = {.files = &data, .file_count = 1, .wu_name = text_from(name)};
+        struct jobs *jobs;
+        enum status status;
+
+        assert_status(STATUS_OK, file_write(source, TEXT("data"), 0644, NULL));
+        assert_status(STATUS_OK, jobs_begin(&fixture->settings, &jobs, &failure));
+        assert_status(STATUS_OK, jobs_add(jobs, &line, &failure));
+        assert_status(STATUS_OK, jobs_flush(jobs, &failure));
+        next_commit = cases[i].kind;
+        status = jobs_commit(jobs, &failure);
+        jobs_end(jobs, status == STATUS_OK);
+        assert_status(cases[i].wanted, status);
+        assert_i64(test_sql_integer(fixture->base->database,
+                                    "SELECT COUNT(*) FROM workunit WHERE name = '%s'", name),
+                   status == STATUS_OK);
+        assert_int_equal(access(copy, F_OK) == 0, status == STATUS_OK);
+        (void)unlink(copy);
+        (void)unlink(source);
+        version.version_num = 100 + (int64_t)i;
+        assert_status(STATUS_OK, db_admin_version_add(fixture->base->db, &version, &id));
+        next_commit = cases[i].kind;
+        assert_status(cases[i].wanted, db_admin_version_commit(fixture->base->db, id));
+        assert_i64(count(fixture->base, "app_version"), 1);
+    }
+}
+
 /* Part by part; what a part locked is free before the next. */
 static void cancel_all(struct job_fixture *fixture, const struct job_filter *filter, int64_t now,
                        struct cancelled *ret_sums, int *ret_parts)
@@ -571,6 +635,7 @@ int main(void)
         JOB_CASE(transitioner_makes_the_results),
         JOB_CASE(jobs_for_given_hosts_are_assigned),
         JOB_CASE(name_that_is_taken_is_refused),
+        JOB_CASE(a_lost_answer_to_commit_is_found_out),
         JOB_CASE(cancel_finds_what_it_counted),
         JOB_CASE(cancel_takes_back_what_is_not_out),
         JOB_CASE(a_count_has_a_bound),

@@ -291,7 +291,7 @@ static enum status insert_version(struct session *session, const struct version_
                     text_print(session->arena, "version %s of %s for %s", session->arguments[1],
                                session->arguments[0], session->arguments[2])));
     if (status == STATUS_OK)
-        status = session_commit_catalog(session);
+        status = session_commit_version(session, *ret_id);
     return status;
 }
 

@@ -237,7 +237,7 @@ static enum status create(struct session *session, struct jobs *jobs)
     if (status == STATUS_OK)
         status = jobs_flush(jobs, &session->failure);
     if (status == STATUS_OK)
-        status = session_db_failed(session, db_commit(session->db), "commit");
+        status = jobs_commit(jobs, &session->failure);
     if (status != STATUS_OK)
         (void)db_rollback(session->db);
     return status;

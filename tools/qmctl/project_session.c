@@ -133,13 +133,21 @@ static void touch_reread_db(const struct session *session)
         close(file);
 }
 
-enum status session_commit_catalog(struct session *session)
+static enum status committed(struct session *session, enum status status)
 {
-    enum status status = session_db_failed(session, db_commit(session->db), "commit");
-
     if (status == STATUS_OK)
         touch_reread_db(session);
-    return status;
+    return session_db_failed(session, status, "commit");
+}
+
+enum status session_commit_catalog(struct session *session)
+{
+    return committed(session, db_commit(session->db));
+}
+
+enum status session_commit_version(struct session *session, int64_t id)
+{
+    return committed(session, db_admin_version_commit(session->db, id));
 }
 
 enum exit_code session_failed(struct session *session)

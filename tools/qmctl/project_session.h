@@ -109,6 +109,8 @@ MUST_CHECK enum status session_app(struct session *session, const char *name,
 enum status session_db_failed(struct session *session, enum status status, const char *what);
 /* The commit of changes to applications or versions; has the servers read them at once. */
 MUST_CHECK enum status session_commit_catalog(struct session *session);
+/* The same after adding a version, where a lost answer is found out. */
+MUST_CHECK enum status session_commit_version(struct session *session, int64_t id);
 /* Says what failed on standard error; answers EXIT_FAILED, or EXIT_USAGE. */
 enum exit_code session_failed(struct session *session);
 enum exit_code usage_failed(struct session *session, const char *format, ...) PRINTF_LIKE(2, 3);
