@@ -127,6 +127,11 @@ enum status keys_change_prepare(struct arena *arena, const struct config *config
                                 struct key_change *ret_change, struct failure *failure)
 {
     enum status status = key_check_pair(arena, config, key_pairs[0], failure);
+    if (status == STATUS_OK)
+        status = key_read(arena, config, "code_sign_public", &ret_change->old.public_key, failure);
+    if (status == STATUS_OK)
+        status =
+            key_read(arena, config, "code_sign_private", &ret_change->old.private_key, failure);
     if (status != STATUS_OK)
         return status;
     /* From 0, without gaps: that is how the old keys are looked for. */
@@ -191,28 +196,33 @@ static enum status sign_by_older(struct arena *arena, const struct config *confi
     return status;
 }
 
-/* The key stays what it was: the older ones vouch for it again. */
-static void undo_change(struct arena *arena, const struct config *config, int number,
-                        struct text old_public)
+/* The older ones vouch for the old key again. */
+static void forget_change(struct arena *arena, const struct config *config,
+                          const struct key_change *change)
 {
     static const char *const names[] = {"old_private", "old_key", "signature",
                                         "signature_stripped"};
     for (size_t i = 0; i < sizeof names / sizeof names[0]; i++)
-        (void)unlink(key_path(arena, config, numbered(arena, names[i], number)));
-    (void)sign_by_older(arena, config, number, old_public, NULL);
+        (void)unlink(key_path(arena, config, numbered(arena, names[i], change->number)));
+    (void)sign_by_older(arena, config, change->number, change->old.public_key, NULL);
+}
+
+enum status keys_change_undo(struct arena *arena, const struct config *config,
+                             const struct key_change *change, struct failure *failure)
+{
+    enum status status =
+        write_pair(arena, config, key_pairs[0], &change->old, change->keys.private_key, failure);
+    if (status == STATUS_OK)
+        forget_change(arena, config, change);
+    return status;
 }
 
 enum status keys_change_write(struct arena *arena, const struct config *config,
                               const struct key_change *change, struct failure *failure)
 {
-    struct text old_public, old_private;
-    struct text new_key = change->keys.public_key;
-    enum status status = key_read(arena, config, "code_sign_public", &old_public, failure);
-    if (status == STATUS_OK)
-        status = key_read(arena, config, "code_sign_private", &old_private, failure);
-    if (status != STATUS_OK)
-        return status;
-    status = write_old_key(arena, config, change->number, old_private, old_public, failure);
+    struct text old_private = change->old.private_key, new_key = change->keys.public_key;
+    enum status status =
+        write_old_key(arena, config, change->number, old_private, change->old.public_key, failure);
     if (status == STATUS_OK)
         status = sign_for(arena, config, change->number, old_private, new_key, failure);
     if (status == STATUS_OK)
@@ -220,6 +230,6 @@ enum status keys_change_write(struct arena *arena, const struct config *config,
     if (status == STATUS_OK)
         status = write_pair(arena, config, key_pairs[0], &change->keys, old_private, failure);
     if (status != STATUS_OK)
-        undo_change(arena, config, change->number, old_public);
+        forget_change(arena, config, change);
     return status;
 }

@@ -35,12 +35,15 @@ MUST_CHECK enum status key_check_pair(struct arena *arena, const struct config *
  * signed anew. The old keys stay as old_key_N with signature_N and signature_stripped_N, all of
  * them over the new key, so that clients with any old key can be given the new one. */
 struct key_change {
-    struct rsa_key_texts keys; /* the new ones */
-    int number;                /* N of the key that becomes old */
+    struct rsa_key_texts keys, old;
+    int number; /* N of the key that becomes old */
 };
 MUST_CHECK enum status keys_change_prepare(struct arena *arena, const struct config *config,
                                            struct key_change *ret_change, struct failure *failure);
 MUST_CHECK enum status keys_change_write(struct arena *arena, const struct config *config,
                                          const struct key_change *change, struct failure *failure);
+/* As it was before keys_change_write: the programs could not be signed anew. */
+MUST_CHECK enum status keys_change_undo(struct arena *arena, const struct config *config,
+                                        const struct key_change *change, struct failure *failure);
 
 #endif

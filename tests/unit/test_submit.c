@@ -181,6 +181,52 @@ static void a_change_that_fails_leaves_the_keys_as_they_were(void **state)
     assert_signed(fixture, former, read_key(fixture, "code_sign_public"), "signature_0");
 }
 
+/* As where the programs could not be signed by the new one. */
+static void a_change_that_is_undone_leaves_the_keys_as_they_were(void **state)
+{
+    static const char *const left[] = {"old_private_1", "old_key_1", "signature_1",
+                                       "signature_stripped_1"};
+    struct fixture *fixture = *state;
+    struct arena *arena = fixture->arena;
+    struct key_change change;
+    struct text former = NO_TEXT;
+    bool made[2];
+    assert_status(STATUS_OK, keys_create(arena, &fixture->config, made, &fixture->failure));
+    for (int i = 0; i < 2; i++) {
+        former = read_key(fixture, "code_sign_public");
+        assert_status(STATUS_OK,
+                      keys_change_prepare(arena, &fixture->config, &change, &fixture->failure));
+        assert_status(STATUS_OK,
+                      keys_change_write(arena, &fixture->config, &change, &fixture->failure));
+    }
+    assert_status(STATUS_OK, keys_change_undo(arena, &fixture->config, &change, &fixture->failure));
+    for (size_t i = 0; i < sizeof left / sizeof left[0]; i++)
+        assert_int_not_equal(access(key_path(arena, &fixture->config, left[i]), F_OK), 0);
+    assert_true(text_equal(read_key(fixture, "code_sign_public"), former));
+    assert_status(STATUS_OK, key_check_pair(arena, &fixture->config, "code_sign", NULL));
+    assert_signed(fixture, read_key(fixture, "old_key_0"), former, "signature_0");
+}
+
+/* A folder stands where the public half is to be written. */
+static void half_a_pair_is_not_left(void **state)
+{
+    struct fixture *fixture = *state;
+    struct arena *arena = fixture->arena;
+    const char *public_path = key_path(arena, &fixture->config, "code_sign_public");
+    struct key_change change;
+    struct text former;
+    bool made[2];
+    assert_status(STATUS_OK, keys_create(arena, &fixture->config, made, &fixture->failure));
+    former = read_key(fixture, "code_sign_private");
+    assert_status(STATUS_OK,
+                  keys_change_prepare(arena, &fixture->config, &change, &fixture->failure));
+    assert_true(unlink(public_path) == 0 && mkdir(public_path, 0755) == 0);
+    assert_status(STATUS_IO,
+                  keys_change_write(arena, &fixture->config, &change, &fixture->failure));
+    assert_true(text_equal(read_key(fixture, "code_sign_private"), former));
+    assert_int_not_equal(access(key_path(arena, &fixture->config, "old_key_0"), F_OK), 0);
+}
+
 /* --- staging ------------------------------------------------------------------------------- */
 
 static void staged_file_is_copied_and_measured(void **state)
@@ -543,6 +589,8 @@ int main(void)
         CASE(halves_of_two_pairs_do_not_match),
         CASE(every_old_key_signs_the_newest),
         CASE(a_change_that_fails_leaves_the_keys_as_they_were),
+        CASE(a_change_that_is_undone_leaves_the_keys_as_they_were),
+        CASE(half_a_pair_is_not_left),
         CASE(staged_file_is_copied_and_measured),
         CASE(name_stands_for_one_content),
         CASE(a_copy_that_another_counts_on_stays),

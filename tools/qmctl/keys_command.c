@@ -5,9 +5,11 @@
 #include "config/config.h"
 #include "db/admin.h"
 #include "server/base/arena.h"
+#include "server/base/shown.h"
 #include "server/submit/version_document.h"
 #include "tools/qmctl/commands.h"
 #include "tools/qmctl/output.h"
+#include "tools/qmctl/pass_parts.h"
 #include "tools/qmctl/progress_line.h"
 
 #include <stdio.h>
@@ -73,31 +75,67 @@ static enum status resign_versions(struct session *session, const struct key_cha
     return status;
 }
 
+struct rotation {
+    struct session *session;
+    struct key_change change;
+    size_t versions;
+};
+
+static enum status sign_and_commit(void *subject)
+{
+    struct rotation *rotation = subject;
+    enum status status = resign_versions(rotation->session, &rotation->change, &rotation->versions);
+
+    return status == STATUS_OK ? session_commit_catalog(rotation->session) : status;
+}
+
+/* The new key is in place. Where nobody knows whether the programs were committed they are signed
+ * once more; where they were not, the old key comes back. */
+static enum status commit_rotation(struct rotation *rotation)
+{
+    struct session *session = rotation->session;
+    enum status status = session_commit_catalog(session);
+
+    if (status == STATUS_DB_UNKNOWN) {
+        status = repeat_transaction(session->db, sign_and_commit, rotation);
+        if (status != STATUS_OK)
+            shown_line(stderr, "The new key is in place, but not known whether the versions are "
+                               "signed by it: qmctl keys rotate once more makes sure.");
+    } else if (status != STATUS_OK && keys_change_undo(session->arena, session->config,
+                                                       &rotation->change, NULL) != STATUS_OK) {
+        shown_line(stderr,
+                   "The old key could not be put back: it is in old_key_%d and "
+                   "old_private_%d.",
+                   rotation->change.number, rotation->change.number);
+    }
+    return status;
+}
+
 /* Programs are signed anew in a transaction that is committed only when the new key is in place:
  * a program signed by one key is no good to a client that was given the other. */
 enum exit_code command_keys_rotate(struct session *session)
 {
     static const char *const titles[] = {"old_key", "versions"};
     struct output_table done = TABLE_BEGIN(session, "keys", titles);
-    struct key_change change;
-    size_t count = 0;
+    struct rotation rotation = {.session = session};
+    struct key_change *change = &rotation.change;
     enum status status = session_db(session);
     if (status == STATUS_OK)
-        status = keys_change_prepare(session->arena, session->config, &change, &session->failure);
+        status = keys_change_prepare(session->arena, session->config, change, &session->failure);
     if (status == STATUS_OK)
-        status = resign_versions(session, &change, &count);
+        status = resign_versions(session, change, &rotation.versions);
     if (status == STATUS_OK)
-        status = keys_change_write(session->arena, session->config, &change, &session->failure);
+        status = keys_change_write(session->arena, session->config, change, &session->failure);
     if (status == STATUS_OK)
-        status = session_commit_catalog(session);
+        status = commit_rotation(&rotation);
     if (status != STATUS_OK)
         return session_failed(session);
-    table_text(&done, text_print(session->arena, "old_key_%d", change.number));
-    table_number(&done, (int64_t)count);
+    table_text(&done, text_print(session->arena, "old_key_%d", change->number));
+    table_number(&done, (int64_t)rotation.versions);
     table_tell(&done, text_print(session->arena,
                                  "The old key is old_key_%d; %zu versions are signed anew. Restart "
                                  "the server, or wait until it reads its keys again.",
-                                 change.number, count));
+                                 change->number, rotation.versions));
     return EXIT_DONE;
 }
 
