@@ -166,4 +166,32 @@ claim "no file is old enough for it" grep -q " 0 0$" "$uploads/.orphans"
 end_process "${started[-1]}"
 echo "$(date +%s) 12345 1200000000" >"$uploads/.orphans"
 claim "status says how many there are" grep -q "12345 files .*qmctl files sweep" <(qmctl status 2>&1)
+
+# --- more files than are held in memory at once, and a run that is killed
+many=100300
+mkdir "$work/many"
+sed -i "s|<upload_dir>.*</upload_dir>|<upload_dir>$work/many</upload_dir>|; s|fanout>1024<|fanout>0<|" "$project/config.xml"
+rows "ALTER TABLE result AUTO_INCREMENT = $((many + 1))"
+seq -f "$work/many/many_%.0f_0_r7_0" $many | xargs touch
+{
+    echo "<archive>"
+    seq $many | awk '{ printf "<result_archive><id>%d</id><name>many_%d_0</name><xml_doc_in>&lt;file_info&gt;&lt;name&gt;" \
+        "many_%d_0_r7_0&lt;/name&gt;&lt;/file_info&gt;&lt;result&gt;&lt;file_ref&gt;&lt;file_name&gt;" \
+        "many_%d_0_r7_0&lt;/file_name&gt;&lt;open_name&gt;o&lt;/open_name&gt;&lt;/file_ref&gt;&lt;/result&gt;</xml_doc_in></result_archive>\n", $1, $1, $1, $1 }'
+    echo "</archive>"
+} >"$project/archives/result_archive_9.xml"
+left() { find "$work/many" -type f | wc -l; }
+report=$(sweep)
+claim "all of them are found" found $many "of purged jobs: qmctl files sweep --delete"
+"$QM_BINARY_DIR/qmctl" --project "$project" files sweep --now "$now" --delete --yes >"$work/killed.log" 2>&1 &
+sweep_pid=$!
+started+=("$sweep_pid")
+claim "they begin to go" within 60 eval "[ \"\$(left)\" -lt $many ]"
+kill -KILL "$sweep_pid"
+wait "$sweep_pid" 2>/dev/null
+stayed=$(left)
+claim "a run that is killed leaves the others" test "$stayed" -gt 0
+report=$(sweep --delete --yes)
+claim "the next goes on" found "$stayed" "of purged jobs: deleted"
+claim "and nothing is left" test "$(left)" = 0
 finish

@@ -9,10 +9,11 @@
 #include "db/db.h"
 #include "db/file_sweep.h"
 #include "server/base/arena.h"
+#include "server/base/clock.h"
+#include "server/base/sorted.h"
 #include "server/submit/hierarchy.h"
 #include "server/submit/output_files.h"
 #include "tools/qmctl/complaints.h"
-#include "tools/qmctl/known_results.h"
 #include "tools/qmctl/progress_line.h"
 #include "tools/qmctl/result_archive.h"
 
@@ -27,7 +28,7 @@
 
 #include "server/base/banned.h"
 
-enum { ORPHANS_MOST = 100000 };
+enum { ORPHANS_MOST = 100000, GROUP_MOST = 256 };
 #define ORPHANS_BYTES ((size_t)256 << 20)
 #define SCRATCH_BYTES ((size_t)64 << 20)
 
@@ -54,6 +55,7 @@ struct uploads_sweep {
     struct orphan **by_name;
     struct orphan **heard; /* of which the archive that is being read says something */
     size_t count, heard_count;
+    double begun;
     int64_t folder; /* that is being looked at */
     int64_t next_result, looked_at;
     int uploads;
@@ -74,30 +76,44 @@ static void count_file(struct uploads_sweep *sweep, enum sweep_kind kind, const 
 /* --- results -------------------------------------------------------------------------------------
  */
 
+/* Of a group. A result whose name differs in capitals counts as well, where the database takes such
+ * names for the same. */
 static enum status look_up(struct uploads_sweep *sweep, struct orphan *group, size_t count)
 {
-    struct text names[KNOWN_RESULTS_MOST];
-    bool known[KNOWN_RESULTS_MOST];
+    struct session *session = sweep->session;
+    struct text names[GROUP_MOST], *known = NULL;
+    size_t known_count = 0;
     enum status status;
 
     arena_reset(sweep->scratch);
     for (size_t i = 0; i < count; i++)
         names[i] = result_of(&group[i]);
-    status = known_results(sweep->session, sweep->scratch, names, count, known);
-    for (size_t i = 0; status == STATUS_OK && i < count; i++)
-        if (known[i])
+    status =
+        db_sweep_known_results(session->db, sweep->scratch, names, count, &known, &known_count);
+    if (status == STATUS_OK)
+        status = db_end(session->db);
+    if (status != STATUS_OK)
+        return session_db_failed(session, status, "results");
+    for (size_t i = 0; i < known_count; i++)
+        known[i] = text_lower_case(sweep->scratch, known[i]);
+    sorted_names(known, known_count);
+    for (size_t i = 0; i < count; i++)
+        if (sorted_has_name(known, known_count, text_lower_case(sweep->scratch, names[i])))
             group[i].kind = SWEEP_named;
-    return status;
+    return arena_overflowed(sweep->scratch) ? fail(&session->failure, STATUS_NO_MEMORY, "no memory")
+                                            : STATUS_OK;
 }
 
-static enum status look_up_all(struct uploads_sweep *sweep)
+/* Calls it for one group after another. */
+typedef enum status group_call(struct uploads_sweep *sweep, struct orphan *group, size_t count);
+static enum status for_each_group(struct uploads_sweep *sweep, group_call *call)
 {
     enum status status = STATUS_OK;
 
-    for (size_t at = 0; status == STATUS_OK && at < sweep->count; at += KNOWN_RESULTS_MOST)
-        status = look_up(sweep, &sweep->orphans[at],
-                         sweep->count - at < KNOWN_RESULTS_MOST ? sweep->count - at
-                                                                : KNOWN_RESULTS_MOST);
+    for (size_t at = 0, count; status == STATUS_OK && at < sweep->count; at += count) {
+        count = sweep->count - at < GROUP_MOST ? sweep->count - at : GROUP_MOST;
+        status = call(sweep, &sweep->orphans[at], count);
+    }
     return status;
 }
 
@@ -274,14 +290,12 @@ static enum status end_group(struct uploads_sweep *sweep, struct orphan *group, 
 
 static enum status end_batch(struct uploads_sweep *sweep)
 {
-    enum status status = look_up_all(sweep);
+    enum status status = for_each_group(sweep, look_up);
 
-    if (status == STATUS_OK)
+    if (status == STATUS_OK && sweep->settings->archive_count > 0)
         status = read_archives(sweep);
-    for (size_t at = 0; status == STATUS_OK && at < sweep->count; at += KNOWN_RESULTS_MOST)
-        status = end_group(sweep, &sweep->orphans[at],
-                           sweep->count - at < KNOWN_RESULTS_MOST ? sweep->count - at
-                                                                  : KNOWN_RESULTS_MOST);
+    if (status == STATUS_OK)
+        status = for_each_group(sweep, end_group);
     sweep->count = 0;
     arena_reset(sweep->kept);
     return status;
@@ -334,17 +348,27 @@ static enum status take_found(void *context, const struct folder_found *found)
     return ++sweep->count < ORPHANS_MOST ? STATUS_OK : end_batch(sweep);
 }
 
-static enum status look_at_all(struct uploads_sweep *sweep)
+static bool has_time(const struct uploads_sweep *sweep)
+{
+    return sweep->settings->folder == NULL ||
+           clock_seconds() - sweep->begun < sweep->settings->seconds;
+}
+
+static enum status look_at_folders(struct uploads_sweep *sweep)
 {
     int64_t fanout = sweep->session->config->uldl_dir_fanout;
     enum status status = STATUS_OK;
 
-    while (status == STATUS_OK && sweep->folder < folder_look_count(fanout)) {
+    while (status == STATUS_OK && sweep->folder < folder_look_count(fanout) && has_time(sweep)) {
         status = folder_look(sweep->uploads, sweep->folder, fanout, take_found, sweep,
                              &sweep->session->failure);
         sweep->folder++;
     }
-    return status == STATUS_OK ? end_batch(sweep) : status;
+    if (status == STATUS_OK)
+        status = end_batch(sweep);
+    if (sweep->settings->folder != NULL)
+        *sweep->settings->folder = sweep->folder;
+    return status;
 }
 
 static enum status begin(struct uploads_sweep *sweep)
@@ -373,14 +397,18 @@ static enum status begin(struct uploads_sweep *sweep)
 enum status upload_sweep(struct session *session, const struct upload_sweep_settings *settings,
                          struct sweep_count ret_counts[SWEEP_KIND_COUNT])
 {
-    struct uploads_sweep sweep = {
-        .session = session, .settings = settings, .counts = ret_counts, .uploads = -1};
+    struct uploads_sweep sweep = {.session = session,
+                                  .settings = settings,
+                                  .counts = ret_counts,
+                                  .folder = settings->folder == NULL ? 0 : *settings->folder,
+                                  .begun = clock_seconds(),
+                                  .uploads = -1};
     enum status status;
 
     memset(ret_counts, 0, SWEEP_KIND_COUNT * sizeof(ret_counts[0]));
     status = begin(&sweep);
     if (status == STATUS_OK)
-        status = look_at_all(&sweep);
+        status = look_at_folders(&sweep);
     if (sweep.uploads >= 0)
         (void)close(sweep.uploads);
     free(sweep.heard);

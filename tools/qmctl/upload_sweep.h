@@ -59,7 +59,11 @@ typedef enum status sweep_visitor(void *context, const char *folder, struct text
 
 struct upload_sweep_settings {
     int64_t now;
-    const char *const *archives; /* folders */
+    /* Where to go on, and behind the last one of folder_look_count; after so many seconds no other
+     * folder is begun. NULL: all of them. */
+    int64_t *folder;
+    double seconds;
+    const char *const *archives; /* folders; without one nothing is proved */
     size_t archive_count;
     bool deletes;
     sweep_visitor *visit; /* NULL: nobody wants to know */
