@@ -232,6 +232,20 @@ static void more_than_there_is_room_for(void **state)
     }
 }
 
+/* What goes wrong then is told, although what waits could be written. */
+static void a_failure_is_told_where_there_is_no_more_room(void **state)
+{
+    (void)state;
+    assert_status(STATUS_OK, db_part_begin(server.db));
+    for (int i = 0; i < TAIL_MOST; i++)
+        assert_status(STATUS_OK, count_jobs(1, 1));
+    assert_int_equal(server.db->tail.count, TAIL_MOST);
+    db_fail_nth(server.db, 1, STATUS_DB_RETRY);
+    assert_status(STATUS_DB_RETRY, count_jobs(1, 1));
+    assert_status(STATUS_OK, db_rollback(server.db));
+    assert_nothing_kept();
+}
+
 /* Whoever waits for locks is alone. */
 static void who_is_alone_writes_at_once(void **state)
 {
@@ -244,6 +258,39 @@ static void who_is_alone_writes_at_once(void **state)
     assert_true(db_count(server.db).statements >= 2);
     assert_status(STATUS_OK, db_rollback(server.db));
     assert_nothing_kept();
+}
+
+/* Of many rows that are written at once each may have to do with what waits. */
+static void each_row_of_many_is_looked_at(void **state)
+{
+    static const int64_t workunits[] = {601, 602, 1};
+    struct report_save_values rows[3] = {0};
+    uint64_t affected;
+
+    (void)state;
+    for (int i = 0; i < 3; i++)
+        rows[i] = (struct report_save_values){
+            .workunitids = {&workunits[i], 1}, .id = workunits[i], .hostid = 2};
+    for (int from = 0; from <= 1; from++) {
+        run_part(1, 1, 1);
+        assert_status(STATUS_OK, db_part_begin(server.db));
+        assert_int_not_equal(server.db->tail.count, 0);
+        assert_status(STATUS_OK, DB_RUN_BULK(server.db, report_save, rows + from, 2, &affected));
+        assert_int_equal(server.db->tail.count == 0, from == 1);
+        assert_status(STATUS_OK, db_rollback(server.db));
+        assert_status(STATUS_OK, db_commit(server.db)); /* from which on what may wait does */
+    }
+}
+
+/* A list without ids writes nothing: no transaction begins for it, and no part. */
+static void what_writes_nothing_begins_nothing(void **state)
+{
+    (void)state;
+    assert_status(STATUS_OK, db_part_begin(server.db));
+    assert_status(STATUS_OK, db_assignments_delete(server.db, NULL, 0));
+    assert_false(transaction_state_has_begun(server.db->state));
+    assert_false(transaction_state_is_marked(server.db->state));
+    assert_status(STATUS_OK, db_rollback(server.db));
 }
 
 /* --- what sees it ---------------------------------------------------------------------------- */
@@ -530,6 +577,67 @@ static void a_locked_row_costs_all(void **state)
     assert_kept(2, 1);
 }
 
+/* --- a connection that ends ------------------------------------------------------------------ */
+
+/* A step of two parts and of their end, in order. */
+static enum status take_step(int step)
+{
+    bool is_unsent;
+
+    switch (step % 6) {
+    case 0:
+        return db_part_begin(server.db);
+    case 1:
+        return lock_job(1 + step, &is_unsent);
+    case 2:
+        return take_jobs(1 + step / 6, step, 1);
+    case 3:
+        return db_savepoint(server.db);
+    case 4:
+        return count_jobs(1 + step / 6, 1);
+    default:
+        return end_part(1 + step / 6);
+    }
+}
+enum { STEPS = 12 };
+
+static long long connection_id(void)
+{
+    return test_sql_integer(database, "SELECT MAX(ID) FROM information_schema.PROCESSLIST"
+                                      " WHERE DB = DATABASE() AND ID <> CONNECTION_ID()");
+}
+
+/* Wherever the server drops the connection, someone notices by COMMIT at the latest, nothing is
+ * kept, and the next transaction is like any other. */
+static void the_server_may_drop_the_connection_anywhere(void **state)
+{
+    (void)state;
+    for (int dropped = 0; dropped <= STEPS; dropped++) {
+        enum status status = STATUS_OK;
+
+        for (int step = 0; step < STEPS && status == STATUS_OK; step++) {
+            if (step == dropped)
+                test_sql(database, "KILL %lld", connection_id());
+            status = take_step(step);
+        }
+        if (dropped == STEPS)
+            test_sql(database, "KILL %lld", connection_id());
+        if (status == STATUS_OK)
+            status = db_commit(server.db);
+        assert_true(status == STATUS_DB_GONE || status == STATUS_DB_UNKNOWN);
+        assert_status(STATUS_DB_GONE, db_rollback(server.db));
+        assert_status(STATUS_DB_GONE, db_commit(server.db));
+        assert_status(STATUS_OK, db_reopen(server.db));
+        assert_nothing_kept();
+        assert_status(STATUS_OK, db_wait_for_locks(server.db, false));
+    }
+    for (int step = 0; step < STEPS; step++)
+        assert_status(STATUS_OK, take_step(step));
+    assert_status(STATUS_OK, db_commit(server.db));
+    assert_kept(1, 1);
+    assert_kept(2, 1);
+}
+
 #define CASE(name) cmocka_unit_test_setup_teardown(name, setup, teardown)
 
 int main(void)
@@ -539,7 +647,10 @@ int main(void)
         CASE(lists_of_any_length_are_written_together),
         CASE(a_long_list_waits_as_well),
         CASE(more_than_there_is_room_for),
+        CASE(a_failure_is_told_where_there_is_no_more_room),
         CASE(who_is_alone_writes_at_once),
+        CASE(each_row_of_many_is_looked_at),
+        CASE(what_writes_nothing_begins_nothing),
         CASE(who_locks_what_was_taken_sees_it),
         CASE(who_reads_a_host_sees_it),
         CASE(a_query_that_is_not_sent_lets_nothing_pass),
@@ -553,6 +664,7 @@ int main(void)
         CASE(a_transaction_that_is_lost_is_noticed),
         CASE(a_row_that_is_missing_costs_all),
         CASE(a_locked_row_costs_all),
+        CASE(the_server_may_drop_the_connection_anywhere),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);
