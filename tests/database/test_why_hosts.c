@@ -62,7 +62,6 @@ static int setup(void **state)
 {
     (void)state;
     database = test_database_create(true, NULL);
-    comparison = why_open(database, NULL, 0);
     test_sql(database,
              "SET SESSION sql_mode = '';"
              "INSERT INTO platform (id, name) VALUES (1, 'x86_64-pc-linux-gnu'),"
@@ -81,6 +80,7 @@ static int setup(void **state)
              "<app_version>\\n<app_name>app_', appid, '</app_name>\\n<version_num>103"
              "</version_num>\\n<file_ref>\\n<file_name>f_', id, '</file_name>\\n<main_program/>\\n"
              "</file_ref>\\n</app_version>\\n')");
+    comparison = why_open(database, NULL, 0);
     return 0;
 }
 

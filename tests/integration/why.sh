@@ -37,9 +37,9 @@ case_is "no jobs at all" 3 'no_jobs .*There are no unsent jobs'
 add_jobs 5
 case_is "jobs that fit" 0 'work +CPU +5 +may be .*1: 1.00 x86_64-pc-linux-gnu .*0.28 hours'
 workunits 'rsc_memory_bound = 1.6e10'
-case_is "too little memory" 3 'work +CPU +5 +no +memory .*needs 14.91 GB of memory, but only'
+case_is "too little memory" 3 'work +CPU +5 +no +memory .*needs 14.91 GB of memory, but BOINC may use only'
 workunits 'rsc_memory_bound = 1e7, rsc_disk_bound = 1e12'
-case_is "too little disk space" 3 'no +disk .*needs 931.33 GB of disk space, but only 4[0-9.]+ GB'
+case_is "too little disk space" 3 'no +disk .*needs 931.33 GB of disk space, but BOINC may use only 4[0-9.]+ GB'
 workunits 'rsc_disk_bound = 1e7'
 case_is "no version for the platform" 3 'no +version_platform ' --platform windows_x86_64
 workunits 'rsc_fpops_est = 1e15, rsc_fpops_bound = 1e17, delay_bound = 86400'
@@ -57,12 +57,12 @@ rows "UPDATE host SET misc = '{\"client_version\":\"7.20.5\"}' WHERE id = 4242"
 rows "UPDATE result SET server_state = 4, hostid = 4242, userid = 1,
     report_deadline = UNIX_TIMESTAMP() + 1000060 WHERE id <= 4"
 rows "UPDATE workunit SET rsc_fpops_est = 1e15, rsc_fpops_bound = 1e17 WHERE id <= 4"
-case_is "a queue that would be late" 3 'no +queue_deadline .*would make others of this computer 0.2[0-9] hours later: task job_'
+case_is "a queue that would be late" 3 'no +queue_deadline .*would make another miss its deadline by 1[5-8] minutes more: task job_'
 rows "UPDATE workunit SET rsc_fpops_est = 1e12, rsc_fpops_bound = 1e14"
 write_config "<max_wus_in_progress>1</max_wus_in_progress>"
 rows "UPDATE result SET server_state = 4, hostid = 4242, userid = 1, report_deadline = UNIX_TIMESTAMP() + 1e6
     WHERE id <= 4"
-case_is "limit of jobs in progress" 3 'work +CPU +1 +no +in_progress .*has 4 CPU tasks in progress.* is 4$'
+case_is "limit of jobs in progress" 3 'work +CPU +1 +no +in_progress .*CPU tasks in progress on this computer: 4. The project allows 4$'
 rows "UPDATE result SET server_state = 2, hostid = 0, userid = 0, report_deadline = 0"
 write_config "<daily_result_quota>8</daily_result_quota>"
 rows "SET sql_mode = ''; INSERT INTO host_app_version SET host_id = 4242, app_version_id = 1, max_jobs_per_day = 2,
@@ -73,11 +73,11 @@ rows "DELETE FROM host_app_version; UPDATE host SET rpc_time = UNIX_TIMESTAMP() 
 write_config "<one_result_per_user_per_wu/>"
 rows "SET sql_mode = ''; INSERT INTO result SET id = 100, workunitid = 1, appid = 1, name = 'job_1_9',
     server_state = 5, userid = 1, hostid = 7, outcome = 1"
-case_is "one instance for each user" 0 'work +CPU +1 +no +one_per_user .*Your computers have had their part'
+case_is "one instance for each user" 0 'work +CPU +1 +no +one_per_user .*Your computers have already had a copy'
 rows "DELETE FROM result WHERE id = 100"
 write_config ""
 rows "UPDATE user SET project_prefs = '<project_preferences>\n<app_id>9</app_id>\n</project_preferences>\n'"
-case_is "an application that is not selected" 3 'no +app_not_selected .*do not include it'
+case_is "an application that is not selected" 3 'no +app_not_selected .*you have not selected it'
 rows "UPDATE user SET project_prefs = '<project_preferences>\n<no_cpu>1</no_cpu>\n</project_preferences>\n'"
 case_is "CPUs that the user excludes" 3 'no +resource_excluded .*exclude tasks that use the CPU'
 rows "UPDATE user SET project_prefs = ''; UPDATE app_version SET plan_class = 'cuda'"
