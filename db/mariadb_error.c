@@ -5,11 +5,13 @@
 
 #include "db/statement.h"
 #include "server/base/arena.h"
+#include "server/base/shown.h"
 
 #include <errmsg.h>
 #include <mysqld_error.h>
 #include <stdarg.h>
 #include <stdio.h>
+#include <string.h>
 
 #include "server/base/banned.h"
 
@@ -136,10 +138,7 @@ enum status mariadb_note(struct db *db, const char *what, unsigned error, const 
     db->error_number = error;
     db->was_refused = error == ER_OPTION_PREVENTS_STATEMENT || error == ER_READ_ONLY_MODE;
     (void)snprintf(db->error, sizeof(db->error), "%s: %s (error %u)", what, why, error);
-    for (char *c = db->error; *c != '\0'; c++) {
-        if ((unsigned char)*c < ' ')
-            *c = ' ';
-    }
+    shown_blank(db->error, strlen(db->error));
     return status;
 }
 

@@ -9,6 +9,7 @@
 #include "db/mariadb.h"
 #include "server/base/arena.h"
 #include "server/base/clock.h"
+#include "server/base/shown.h"
 #include "server/files/host_files.h"
 #include "server/reply/answer.h"
 #include "server/rpc/request.h"
@@ -198,7 +199,7 @@ int bench_files(int argc, char **argv)
     if (!stays && bench.db != NULL && db_run_text(bench.db, drop) != STATUS_OK)
         fprintf(stderr, "%s is still there\n", name);
     if (status != STATUS_OK)
-        fprintf(stderr, "%s\n", bench.failure.text);
+        shown_line(stderr, "%s", bench.failure.text);
     files_destroy(bench.files);
     db_close(bench.db);
     config_release(bench.config);

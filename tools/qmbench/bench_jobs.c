@@ -11,6 +11,7 @@
 #include "server/base/arena.h"
 #include "server/base/clock.h"
 #include "server/base/crypto.h"
+#include "server/base/shown.h"
 
 #include <inttypes.h>
 #include <pthread.h>
@@ -215,10 +216,10 @@ int bench_jobs(int argc, char **argv)
     if (status == STATUS_OK)
         status = measure(&insertion, keys.private_key);
     if (status != STATUS_OK)
-        fprintf(stderr, "qmbench: %s\n",
-                argc < 1 || argc > 2                ? "jobs PROJECT_DIR [JOBS]"
-                : insertion.failure.text[0] != '\0' ? insertion.failure.text
-                                                    : status_word(status));
+        shown_line(stderr, "qmbench: %s",
+                   argc < 1 || argc > 2                ? "jobs PROJECT_DIR [JOBS]"
+                   : insertion.failure.text[0] != '\0' ? insertion.failure.text
+                                                       : status_word(status));
     config_release(insertion.config);
     arena_destroy(arena);
     return status == STATUS_OK ? EXIT_SUCCESS : EXIT_FAILURE;

@@ -7,6 +7,7 @@
 #include "server/base/arena.h"
 #include "server/base/clock.h"
 #include "server/base/random.h"
+#include "server/base/shown.h"
 #include "server/pool/fill.h"
 #include "server/pool/pool.h"
 #include "tools/qmbench/bench.h"
@@ -237,10 +238,10 @@ int bench_fill(int argc, char **argv)
     if (status == STATUS_OK)
         status = fill_from(config, &failure);
     if (status != STATUS_OK)
-        fprintf(stderr, "qmbench: %s\n",
-                argc != 1                 ? "fill PROJECT_DIR"
-                : failure.text[0] != '\0' ? failure.text
-                                          : status_word(status));
+        shown_line(stderr, "qmbench: %s",
+                   argc != 1                 ? "fill PROJECT_DIR"
+                   : failure.text[0] != '\0' ? failure.text
+                                             : status_word(status));
     config_release(config);
     arena_destroy(arena);
     return status == STATUS_OK ? EXIT_SUCCESS : EXIT_FAILURE;

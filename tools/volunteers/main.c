@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Runs a crowd against real schedulers in virtual time, so that months pass in minutes. The figures
  * go to standard output as one JSON object; what depends on this machine goes to standard error. */
+#include "server/base/shown.h"
 #include "tools/volunteers/crowd/command_line.h"
 #include "tools/volunteers/crowd/crowd.h"
 #include "tools/volunteers/crowd/effort.h"
@@ -73,7 +74,7 @@ static enum status run_crowd(struct crowd *crowd, struct run_report *report,
         return run_report_finish(report, failure);
     /* A run that is given up late still has figures until then. */
     if (status == STATUS_IO && run_report_finish(report, &more) != STATUS_OK)
-        fprintf(stderr, "qmvolunteers: %s\n", more.text);
+        shown_line(stderr, "qmvolunteers: %s", more.text);
     return status;
 }
 
@@ -111,7 +112,7 @@ int main(int argc, char **argv)
     xml_startup();
     status = run(&options, &failure);
     if (status != STATUS_OK)
-        fprintf(stderr, "qmvolunteers: %s\n", failure.text);
+        shown_line(stderr, "qmvolunteers: %s", failure.text);
     xml_shutdown();
     if (status != STATUS_OK)
         return 1;

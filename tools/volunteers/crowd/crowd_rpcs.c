@@ -12,6 +12,7 @@
 #include "tools/volunteers/crowd/crowd_parts.h"
 
 #include "server/base/arena.h"
+#include "server/base/shown.h"
 #include "tools/volunteers/crowd/command_line.h"
 #include "tools/volunteers/crowd/scenario.h"
 #include "tools/volunteers/host/scheduler_rpc.h"
@@ -52,8 +53,8 @@ static void note_failure(struct crowd *crowd, const struct flight *flight, enum 
     if (crowd->options->is_quiet || crowd->complaints >= COMPLAINTS_MAX)
         return;
     crowd->complaints++;
-    fprintf(stderr, "qmvolunteers: %s: %s%s%s\n", url_of(crowd, flight), crowd_failure_words(kind),
-            words[0] == '\0' ? "" : ": ", words);
+    shown_line(stderr, "qmvolunteers: %s: %s%s%s", url_of(crowd, flight), crowd_failure_words(kind),
+               words[0] == '\0' ? "" : ": ", words);
 }
 
 enum status crowd_rpc_judge(const struct crowd *crowd, uint64_t least, struct failure *failure)
