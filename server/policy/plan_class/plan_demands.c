@@ -37,7 +37,7 @@ bool trial_refuse(struct trial *trial, const char *format, ...)
     return false;
 }
 
-/* Of versions: needs_version says from which on, needs_no_later up to which. Both answer false. */
+/* Of versions: from which on. Answers false. */
 static bool needs_version(struct trial *trial, const char *what, enum version_form form,
                           double least, double figure)
 {
@@ -45,10 +45,14 @@ static bool needs_version(struct trial *trial, const char *what, enum version_fo
                         version_words(form, least).text, version_words(form, figure).text);
 }
 
-static bool needs_no_later(struct trial *trial, const char *what, enum version_form form,
-                           double most, double figure)
+/* 0 is no bound. */
+static bool version_fits(struct trial *trial, const char *what, enum version_form form,
+                         double least, double most, double figure)
 {
-    return trial_refuse(trial, "it needs %s %s or earlier; yours is %s", what,
+    if (least > 0 && figure < least)
+        return needs_version(trial, what, form, least, figure);
+    return most <= 0 || figure <= most ||
+           trial_refuse(trial, "it needs %s %s or earlier; yours is %s", what,
                         version_words(form, most).text, version_words(form, figure).text);
 }
 
@@ -91,13 +95,8 @@ static bool client_fits(struct trial *trial)
     double client = (double)trial->host->client_version;
     const struct plan_class *class = trial->class;
 
-    if (class->min_core_client_version > client)
-        return needs_version(trial, "BOINC", VERSION_OF_CLIENT, class->min_core_client_version,
-                             client);
-    if (class->max_core_client_version > 0 && client > class->max_core_client_version)
-        return needs_no_later(trial, "BOINC", VERSION_OF_CLIENT, class->max_core_client_version,
-                              client);
-    return true;
+    return version_fits(trial, "BOINC", VERSION_OF_CLIENT, class->min_core_client_version,
+                        class->max_core_client_version, client);
 }
 
 /* Whole words of the feature list; old clients put them in brackets behind the model's name. */
@@ -151,13 +150,8 @@ static bool android_fits(struct trial *trial)
         return true;
     if (!text_equal_nocase(message->os_name, TEXT("Android")))
         return trial_refuse(trial, "it is for Android only");
-    if (class->min_android_version > 0 && android < class->min_android_version)
-        return needs_version(trial, "Android", VERSION_OF_CLIENT, class->min_android_version,
-                             android);
-    if (class->max_android_version > 0 && android > class->max_android_version)
-        return needs_no_later(trial, "Android", VERSION_OF_CLIENT, class->max_android_version,
-                              android);
-    return true;
+    return version_fits(trial, "Android", VERSION_OF_CLIENT, class->min_android_version,
+                        class->max_android_version, android);
 }
 
 static bool system_fits(struct trial *trial)
@@ -174,13 +168,9 @@ static bool system_fits(struct trial *trial)
         return trial_refuse(trial, "it is not for your version of the operating system");
     if ((class->min_os_version > 0 || class->max_os_version > 0) && version < 0)
         return trial_refuse(trial, "your version of the operating system is not known");
-    if (class->min_os_version > version && class->min_os_version > 0)
-        return needs_version(trial, "an operating system of version", form, class->min_os_version,
-                             version);
-    if (class->max_os_version > 0 && version > class->max_os_version)
-        return needs_no_later(trial, "an operating system of version", form, class->max_os_version,
-                              version);
-    if (!android_fits(trial))
+    if (!version_fits(trial, "an operating system of version", form, class->min_os_version,
+                      class->max_os_version, version) ||
+        !android_fits(trial))
         return false;
     /* On Windows the C library is that of a Linux subsystem, of which the request says little. */
     if (class->min_libc_version > libc && !class->wsl)
@@ -233,12 +223,9 @@ static bool virtualbox_fits(struct trial *trial)
     if (version_read_dotted(installed, part, 3) < 3)
         return trial_refuse(trial, "the version of your VirtualBox is not known");
     version = part[0] * 10000 + part[1] * 100 + part[2];
-    if (class->min_vbox_version > version)
-        return needs_version(trial, "VirtualBox", VERSION_OF_CLIENT, class->min_vbox_version,
-                             version);
-    if (class->max_vbox_version > 0 && version > class->max_vbox_version)
-        return needs_no_later(trial, "VirtualBox", VERSION_OF_CLIENT, class->max_vbox_version,
-                              version);
+    if (!version_fits(trial, "VirtualBox", VERSION_OF_CLIENT, class->min_vbox_version,
+                      class->max_vbox_version, version))
+        return false;
     for (size_t i = 0; i < class->exclude_vbox_version.count; i++)
         if (class->exclude_vbox_version.items[i] == version)
             return trial_refuse(trial, "it does not work with VirtualBox %s",
@@ -406,17 +393,11 @@ static bool has_coproc(struct trial *trial)
     return true;
 }
 
-/* One figure between two bounds; a bound of 0 is none, an unknown figure (0) passes. */
+/* An unknown figure (0) passes. */
 static bool within(struct trial *trial, const char *what, enum version_form form, double figure,
                    double least, double most)
 {
-    if (figure == 0)
-        return true;
-    if (figure < least)
-        return needs_version(trial, what, form, least, figure);
-    if (most > 0 && figure > most)
-        return needs_no_later(trial, what, form, most, figure);
-    return true;
+    return figure == 0 || version_fits(trial, what, form, least, most, figure);
 }
 
 /* Clients take the name of a class for a demand too: the first of these words in it names the
