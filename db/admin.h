@@ -87,6 +87,9 @@ MUST_CHECK enum status db_admin_lost_jobs(struct db *db, struct lost_jobs_row *r
 MUST_CHECK enum status db_admin_clock_traces(struct db *db, int64_t latest, size_t most,
                                              struct clock_traces_row *ret_traces);
 
+/* Tables in which the numbers of rows will soon be used up, in the arena. */
+MUST_CHECK enum status db_admin_used_ids(struct db *db, struct arena *arena,
+                                         struct used_ids_row **ret_rows, size_t *ret_count);
 /* Tables that person.def does not know and that seem to hold numbers of people. */
 MUST_CHECK enum status db_admin_person_other_tables(struct db *db, struct arena *arena,
                                                     struct text **ret_names, size_t *ret_count);

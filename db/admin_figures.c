@@ -292,3 +292,9 @@ enum status db_admin_clock_traces(struct db *db, int64_t latest, size_t most,
     return DB_ONE(db, admin_clock_traces, NULL, ret_traces, .latest = latest,
                   .most = (int64_t)most);
 }
+
+enum status db_admin_used_ids(struct db *db, struct arena *arena, struct used_ids_row **ret_rows,
+                              size_t *ret_count)
+{
+    return DB_ALL(db, admin_used_ids, arena, ret_rows, ret_count, DB_NO_VALUES);
+}

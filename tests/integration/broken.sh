@@ -65,6 +65,7 @@ break_locked() {
 # Of connections that are opened from now on, but not the administrator's. It stands still.
 break_clock() { sql -e "SET GLOBAL init_connect = 'SET SESSION timestamp = UNIX_TIMESTAMP() + 259290'"; }
 break_future() { rows "SET sql_mode = ''; INSERT INTO host SET id = 99, userid = 1, rpc_time = UNIX_TIMESTAMP() + 259200"; }
+break_numbers() { rows "ALTER TABLE host AUTO_INCREMENT = 2147483647"; }
 break_small_packets() { sql -e "SET GLOBAL max_allowed_packet = 1048576"; }
 break_tiny_packets() { sql -e "SET GLOBAL max_allowed_packet = 65536"; }
 break_old_tables() { rows "RENAME TABLE qm_duty TO qm_duty_away"; }
@@ -150,7 +151,7 @@ mend() {
         ALTER USER qm@localhost IDENTIFIED BY 'word'; GRANT ALL ON $schema.* TO qm@localhost"
     for sleeper in "${sleepers[@]}"; do wait "$sleeper" 2>/dev/null; done
     sleepers=()
-    rows "RENAME TABLE IF EXISTS qm_duty_away TO qm_duty; DELETE FROM workunit; DELETE FROM result; DELETE FROM assignment; DELETE FROM host WHERE id = 99"
+    rows "RENAME TABLE IF EXISTS qm_duty_away TO qm_duty; ALTER TABLE host AUTO_INCREMENT = 1; DELETE FROM workunit; DELETE FROM result; DELETE FROM assignment; DELETE FROM host WHERE id = 99"
     rm -rf "$project/gui_urls.xml" "$project/terms_of_use.txt" "$project/templates/other_in.xml" \
         "$project/plan_class_spec.xml" "$project/stop_sched" "$project/stop_work"
     [ ! -d "$project/elsewhere" ] || mv "$project/elsewhere" "$project/upload"

@@ -378,6 +378,22 @@ static void look_at_clock(struct session *session, struct lines *lines)
                        traces.negative));
 }
 
+/* Behind the last number whoever needs a new row hears that the server is busy. */
+static void look_at_numbers(struct session *session, struct lines *lines)
+{
+    struct used_ids_row *rows;
+    size_t count;
+
+    if (db_admin_used_ids(session->db, session->arena, &rows, &count) != STATUS_OK)
+        return;
+    for (size_t i = 0; i < count; i++)
+        add_line(lines, "numbers", rows[i].name, false,
+                 text_print(session->arena,
+                            "the next row gets number %" PRId64 ", and %" PRId64
+                            " is the last that there can be",
+                            rows[i].next, rows[i].most));
+}
+
 /* What can be read is shown, whatever is wrong. */
 static void look_at_database(struct session *session, struct lines *lines)
 {
@@ -389,6 +405,7 @@ static void look_at_database(struct session *session, struct lines *lines)
     look_at_queue(session, lines);
     look_at_backlog(session, lines);
     look_at_lost_jobs(session, lines);
+    look_at_numbers(session, lines);
     look_at_clock(session, lines);
     look_at_hosts(session, lines);
     (void)db_rollback(session->db);
