@@ -78,28 +78,6 @@ static enum status lock_jobs(struct request *request, struct job *const *chosen,
                         ret_jobs);
 }
 
-enum reason claim_judge(const struct host_view *view, const struct job *job,
-                        const struct locked_workunit *row)
-{
-    int64_t id = job->option->app_version_id;
-    bool is_assigned = job->assignment != JOB_GENERAL;
-
-    if (row == NULL || row->error_mask != 0 ||
-        (row->canonical_resultid != 0 && job->assignment != JOB_BROADCAST))
-        return REASON_WORKUNIT_OVER;
-    if (view->config->one_result_per_user_per_wu && !is_assigned && row->results_of_user > 0)
-        return REASON_ONE_PER_USER;
-    if ((view->config->one_result_per_host_per_wu || is_assigned) && row->results_of_host > 0)
-        return REASON_ONE_PER_HOST;
-    if (app_hr_type(view->config, job->app) != HR_NONE && row->hr_class != 0 &&
-        row->hr_class != hr_class_for(view, job->app))
-        return REASON_HR_COMMITTED;
-    if (job->app->homogeneous_app_version != 0 && row->app_version_id != 0 &&
-        row->app_version_id != id)
-        return REASON_COMMITTED_VERSION;
-    return REASON_COUNT;
-}
-
 /* The class and version that the workunit gets committed to by this job bind the next one. */
 static void commit_workunit(const struct host_view *view, const struct job *job,
                             struct locked_workunit *row)
@@ -162,7 +140,7 @@ static size_t judge_locked(struct request *request, const struct host_view *view
 
     for (size_t i = 0; i < count; i++) {
         const struct attempt attempt = {.job = chosen[i], .locked = locked[i]};
-        enum reason reason = claim_judge(view, chosen[i], locked[i].row);
+        enum reason reason = job_check_locked(view, chosen[i], locked[i].row);
 
         if (reason == REASON_COUNT && !locked[i].is_unsent) {
             source_lost(request, chosen[i]->resultid);

@@ -11,7 +11,6 @@
 
 struct answer_job;
 struct job_documents;
-struct locked_workunit;
 struct request;
 
 struct claimed {
@@ -29,11 +28,6 @@ struct claimed {
 MUST_CHECK enum status claim_jobs(struct request *request, const struct host_view *view,
                                   struct job *const *chosen, size_t count, struct refusals *refused,
                                   struct claimed *ret_claimed);
-
-/* What only holds under lock, for one job whose version is chosen: REASON_COUNT: it may be taken.
- * `row` NULL: the workunit is gone. */
-enum reason claim_judge(const struct host_view *view, const struct job *job,
-                        const struct locked_workunit *row);
 
 /* What a reply says about a job, apart from its deadline. */
 struct answer_job claim_describe(const struct job *job, const struct job_documents *documents);

@@ -31,28 +31,29 @@ enum {
 };
 #define NO_BOUND 1e300
 
-/* Whether a job of the option might be sent now. */
-static bool option_may_suit(const struct source *source, const struct version_option *option)
+bool source_option_runs(const struct source *source, const struct version_option *option)
 {
     const struct host_view *view = source->view;
 
     return option->is_runnable && option->resource < view->asked.resource_count &&
-           !view->is_excluded[option->resource] &&
+           !view->is_excluded[option->resource];
+}
+
+/* Whether a job of the option might be sent now. */
+static bool option_may_suit(const struct source *source, const struct version_option *option)
+{
+    return source_option_runs(source, option) &&
            (option->app->non_cpu_intensive != 0 ||
-            (source->explains && amounts_wants(&view->asked, option->resource)));
+            (source->explains && amounts_wants(&source->view->asked, option->resource)));
 }
 
 /* Whether any job of the app might be sent now, as far as the app itself and its versions say. */
 static bool app_may_suit(const struct source *source, const struct app_row *app)
 {
-    const struct host_view *view = source->view;
-    const struct version_options *options = &view->options;
+    const struct version_options *options = &source->view->options;
     struct own_span own;
 
-    if (app->deprecated != 0 ||
-        (app_hr_type(view->config, app) != HR_NONE && hr_class_for(view, app) == 0) ||
-        (app->beta != 0 && !view->project->allow_beta_work) ||
-        (!view->project->allow_non_preferred_apps && !app_is_selected(view->project, app->id)))
+    if (!app_is_open(source->view, app))
         return false;
     if (options->own != NULL) {
         if (app->homogeneous_app_version != 0) /* to which no version of a client's own belongs */
@@ -128,46 +129,41 @@ static uint64_t spread_of(const struct source *source)
     return random_mix((uint64_t)source->view->host->id, (uint64_t)source->queries);
 }
 
-double source_speed(const struct host_view *view, const struct version_option *option)
-{
-    return option->usage.projected_flops / view->correction *
-           (option->resource == RESOURCE_CPU ? view->availability.cpu : view->availability.gpu);
-}
-
-/* Of the fastest of all versions; 0: jobs are asked for that have no deadline. */
-static double speed_of(const struct source *source)
+/* For jobs of any app: one query asks for all, and jobs of an always-on app have no deadline. */
+static void limits_of_all(const struct source *source, double ret_limits[CLASS_LIMIT_COUNT])
 {
     const struct host_view *view = source->view;
+    enum check_kind kind = CHECK_NEW;
     double fastest = 0;
 
-    if (view->config->ignore_delay_bound)
-        return 0;
     for (size_t i = 0; i < view->options.count; i++) {
         const struct version_option *option = &view->options.items[i];
 
         if (option->app->non_cpu_intensive != 0)
-            return 0;
+            kind = CHECK_ALWAYS_ON;
         if (option->resource < view->asked.resource_count)
-            fastest = fmax(fastest, source_speed(view, option));
+            fastest = fmax(fastest, class_speed(view, option));
     }
-    return fastest;
+    class_limits(view, kind, fastest, ret_limits);
 }
 
 static enum status query_suitable(struct source *source, struct job **ret_jobs, size_t *ret_count)
 {
     const struct config *config = source->view->config;
-    const struct candidate_filter filter = {
+    double limits[CLASS_LIMIT_COUNT];
+    struct candidate_filter filter = {
         .appids = source->appids,
         .appid_count = source->appid_count,
-        .memory_max = source->view->memory,
-        .disk_max = source->view->disk,
-        .speed_max = speed_of(source),
         .userid = config->user_filter ? source->view->userid : 0,
         .rows_max = (size_t)config->candidate_rows,
         .examined_max = source->request->pool == NULL ? 0 : EXAMINED_BESIDE_POOL,
         .spread = spread_of(source),
     };
 
+    limits_of_all(source, limits);
+    filter.memory_max = limits[CLASS_MEMORY];
+    filter.disk_max = limits[CLASS_DISK];
+    filter.speed_max = isinf(limits[CLASS_SPEED]) ? 0 : limits[CLASS_SPEED];
     return query(source, &filter, ret_jobs, ret_count);
 }
 

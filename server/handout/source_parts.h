@@ -9,10 +9,10 @@
 /* What the options that could run jobs of a group ask of the pool, and for which groups that holds.
  */
 struct source_wish {
-    bool is_set;
+    size_t turn; /* of the source, in which it was made; another: it is none */
     int64_t appid, version_num, committed_id; /* of the groups */
     const struct version_option *last;        /* of those that suit; NULL: none does */
-    double speed;                             /* of the fastest, see source_speed */
+    double speed;                             /* of the fastest, see class_speed */
     double flop, jobs;                        /* how much is wanted */
 };
 enum { WISHES_KEPT = 64 };
@@ -42,14 +42,17 @@ struct source {
     int takes;                    /* searches of the pool */
     size_t asks_left; /* candidates that may still be asked about: who already had them */
     struct pool_job had_example;            /* one that was already had; resultid 0: none */
-    struct source_wish wishes[WISHES_KEPT]; /* of this batch, by what they are for */
-    size_t sent_before;                     /* jobs, when the last one was given */
+    struct source_wish wishes[WISHES_KEPT]; /* by what they are for */
+    size_t turn;                            /* batches; wishes are for one, as less is left */
+    struct job class_job;                   /* what the jobs of a group have in common */
+    struct workunit_row class_workunit;
+    size_t sent_before; /* jobs, when the last one was given */
 };
 
 /* --- source.c --------------------------------------------------------------------------------- */
 
-/* FLOP a second, by the clock on the wall, that a job of the option does here. */
-double source_speed(const struct host_view *view, const struct version_option *option);
+/* Whether the host can run jobs of the option, and its user allows what it runs on. */
+bool source_option_runs(const struct source *source, const struct version_option *option);
 
 /* --- source_pool.c ---------------------------------------------------------------------------- */
 

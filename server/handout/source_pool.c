@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Candidates from the job pool. The pool is given a host's limits for each group; they are those
- * that job_check will ask for, or wider, so that nothing is passed over that could be sent.
+ * of the table of checks (class_limits), so that nothing is passed over that could be sent.
  *
  * A batch holds what is wanted, or of several classes up to twice as much, so that there is a
  * choice. What one request reserves no other finds, so of jobs that no host can tell apart it
@@ -39,9 +39,6 @@ enum {
     STREAM_RESERVE = 16, /* of them all, with job streams */
     LANES_OF_STREAMS = STREAMS_MAX * RESOURCES_MAX
 };
-/* What rounding may make of a limit. */
-#define SPEED_SLACK (1 + 1e-9)
-
 /* --- what the host can take ------------------------------------------------------------------ */
 
 static bool app_is_asked(const struct source *source, int64_t appid)
@@ -66,21 +63,14 @@ static struct source_wish key_of(const struct app_row *app, const struct pool_gr
 static bool option_suits(const struct source *source, const struct version_option *option,
                          const struct source_wish *wish)
 {
-    const struct host_view *view = source->view;
+    const struct version_demand demand = {.version_num = wish->version_num,
+                                          .committed_id = wish->committed_id,
+                                          .is_homogeneous =
+                                              option->app->homogeneous_app_version != 0};
 
-    if (option->app->id != wish->appid || !option->is_runnable ||
-        option->resource >= view->asked.resource_count || view->is_excluded[option->resource])
-        return false;
-    if (option->app->non_cpu_intensive == 0 && !amounts_wants(source->left, option->resource))
-        return false;
-    if (wish->committed_id != 0)
-        return option->version != NULL && option->version->id == wish->committed_id;
-    if (wish->version_num != 0) {
-        int64_t number =
-            option->version != NULL ? option->version->version_num : option->anonymous->version_num;
-        return number == wish->version_num;
-    }
-    return option->is_current;
+    return option->app->id == wish->appid && source_option_runs(source, option) &&
+           (option->app->non_cpu_intensive != 0 || amounts_wants(source->left, option->resource)) &&
+           version_is_asked_for(option, &demand);
 }
 
 /* How much of the option's resource is wanted, as FLOP and as jobs. */
@@ -107,7 +97,7 @@ static void add_option(const struct source *source, const struct version_option 
 
     if (!option_suits(source, option, wish))
         return;
-    speed = source_speed(source->view, option);
+    speed = class_speed(source->view, option);
     if (wish->last == NULL || option > wish->last)
         wish->last = option;
     wish->speed = fmax(wish->speed, speed);
@@ -115,39 +105,49 @@ static void add_option(const struct source *source, const struct version_option 
         add_wanted(source, option, speed, wish);
 }
 
+static void fill_wish(const struct source *source, struct source_wish *wish)
+{
+    const struct version_options *options = &source->view->options;
+    struct own_span own;
+
+    if (options->own == NULL) {
+        for (size_t i = 0; i < options->count; i++)
+            add_option(source, &options->items[i], wish);
+        return;
+    }
+    own = own_versions_of_app(options->own, wish->appid, wish->version_num);
+    if (!budget_spend(options->own->budget, own.count * OPTION_COST))
+        return; /* nothing suits: this goes on under the lock of the pool */
+    for (size_t i = 0; i < own.count; i++)
+        add_option(source, own.items[i].option, wish);
+}
+
 /* Groups that differ in nothing that options ask about share a wish, or each group of the pool
  * would walk all options. */
 static const struct source_wish *wish_for(struct source *source, const struct source_wish *key)
 {
-    const struct version_options *options = &source->view->options;
     uint64_t hash = random_mix(random_mix((uint64_t)key->appid, (uint64_t)key->version_num),
                                (uint64_t)key->committed_id);
     struct source_wish *wish = &source->wishes[hash % WISHES_KEPT];
-    struct own_span own;
 
-    if (wish->is_set && wish->appid == key->appid && wish->version_num == key->version_num &&
-        wish->committed_id == key->committed_id)
+    if (wish->turn == source->turn && wish->appid == key->appid &&
+        wish->version_num == key->version_num && wish->committed_id == key->committed_id)
         return wish;
     *wish = *key;
-    wish->is_set = true;
-    if (options->own != NULL) {
-        own = own_versions_of_app(options->own, key->appid, key->version_num);
-        if (!budget_spend(options->own->budget, own.count * OPTION_COST))
-            return wish; /* nothing suits: this goes on under the lock of the pool */
-        for (size_t i = 0; i < own.count; i++)
-            add_option(source, own.items[i].option, wish);
-        return wish;
-    }
-    for (size_t i = 0; i < options->count; i++)
-        add_option(source, &options->items[i], wish);
+    wish->turn = source->turn;
+    fill_wish(source, wish);
     return wish;
 }
 
-static bool hr_suits(const struct host_view *view, const struct app_row *app,
-                     const struct pool_group *group)
+/* Whether the host may have jobs of the group. */
+static bool group_is_open(struct source *source, const struct app_row *app,
+                          const struct pool_group *group)
 {
-    return app_hr_type(view->config, app) == HR_NONE || group->hr_class == 0 ||
-           group->hr_class == hr_class_for(view, app);
+    source->class_workunit.hr_class = group->hr_class;
+    source->class_workunit.batch = group->user;
+    source->class_job.workunit = &source->class_workunit;
+    source->class_job.app = app;
+    return class_is_open(source->view, &source->class_job);
 }
 
 /* Each stream has lanes of its own, so that all are at hand. The lane of an always-on app is its
@@ -169,14 +169,11 @@ static size_t lane_of(const struct source *source, const struct app_row *app,
 static bool judge(void *context, const struct pool_group *group, struct pool_terms *ret_terms)
 {
     struct source *source = context;
-    const struct host_view *view = source->view;
     const struct app_row *app = catalog_app(source->request->catalog, group->appid);
     const struct source_wish *wish;
     struct source_wish key;
-    bool any_speed;
 
-    if (app == NULL || !app_is_asked(source, group->appid) || !hr_suits(view, app, group) ||
-        (view->config->user_filter && group->user != 0 && group->user != view->userid))
+    if (app == NULL || !app_is_asked(source, group->appid) || !group_is_open(source, app, group))
         return false;
     memset(ret_terms, 0, sizeof(*ret_terms));
     key = key_of(app, group);
@@ -186,11 +183,8 @@ static bool judge(void *context, const struct pool_group *group, struct pool_ter
     ret_terms->lane = lane_of(source, app, group, wish->last->resource);
     ret_terms->flop = wish->flop;
     ret_terms->jobs = wish->jobs;
-    any_speed = app->non_cpu_intensive != 0 || view->config->ignore_delay_bound;
-    ret_terms->limits[POOL_MEMORY] = view->memory;
-    ret_terms->limits[POOL_DISK] = fmax(view->disk, 0);
-    ret_terms->limits[POOL_BANDWIDTH] = view->host->n_bwdown > 0 ? view->host->n_bwdown : HUGE_VAL;
-    ret_terms->limits[POOL_SPEED] = any_speed ? HUGE_VAL : wish->speed * SPEED_SLACK;
+    class_limits(source->view, app->non_cpu_intensive != 0 ? CHECK_ALWAYS_ON : CHECK_NEW,
+                 wish->speed, ret_terms->limits);
     if (app->locality_scheduling != 0 && source->request->message.file_count > 0)
         ret_terms->jobs += LOCALITY_JOBS;
     if (source->is_probing)
@@ -315,7 +309,7 @@ enum status source_pool_next(struct source *source, bool got_some, bool some_los
     enum status status = STATUS_OK;
 
     *ret_count = 0;
-    memset(source->wishes, 0, sizeof(source->wishes)); /* less may be wanted than before */
+    source->turn++; /* less may be wanted than before */
     if (source->batches++ >= BATCHES_MAX) {
         give_up(source);
         return STATUS_OK;
@@ -361,7 +355,7 @@ enum status source_pool_explain(struct source *source, struct job **ret_jobs, si
         .judge = judge, .context = source, .jobs_max = JOBS_TO_EXPLAIN};
     struct pool_answer answer;
 
-    memset(source->wishes, 0, sizeof(source->wishes));
+    source->turn++;
     /* There is one place more, for an example of what was already had. */
     if (!pool_explain(request->pool, request->arena, &question, &answer))
         return STATUS_NO_MEMORY;

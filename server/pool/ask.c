@@ -59,7 +59,6 @@ static bool begin(struct pool_search *search)
     struct pool *pool = search->pool;
     size_t lane_count = 0;
 
-    search->steps = STEPS_MAX;
     search->runners = ARENA_ARRAY(search->arena, pool->group_count, struct group_runner);
     search->others = ARENA_ARRAY(search->arena, pool->group_count, slot);
     if (search->runners == NULL || search->others == NULL)
@@ -330,7 +329,8 @@ static bool misses_some(const struct pool_search *search)
 bool pool_take(struct pool *pool, struct arena *arena, const struct pool_question *question,
                struct pool_place after, struct pool_answer *ret_answer)
 {
-    struct pool_search search = {.pool = pool, .arena = arena, .question = question};
+    struct pool_search search = {
+        .pool = pool, .arena = arena, .question = question, .steps = STEPS_MAX};
     bool done;
 
     *ret_answer = (struct pool_answer){.place = after};
@@ -339,6 +339,7 @@ bool pool_take(struct pool *pool, struct arena *arena, const struct pool_questio
     look_at_others(&search, ret_answer);
     ret_answer->is_short = ret_answer->is_short || misses_some(&search);
     done = done && take(&search, after, ret_answer);
+    pool->examined += STEPS_MAX - search.steps;
     ret_answer->gave_up = search.gave_up;
     ret_answer->is_short = ret_answer->is_short || search.gave_up;
     pool_unlock(pool);
@@ -389,7 +390,7 @@ static bool add_class(struct pool_search *search, slot number, struct pool_answe
 }
 
 /* Over all groups that passed; without `strict` whatever the other limits say. */
-static slot nearest(struct pool_search *search, enum pool_limit which, bool strict)
+static slot nearest(struct pool_search *search, enum class_limit which, bool strict)
 {
     double best = HUGE_VAL;
     slot found = 0;
@@ -409,11 +410,11 @@ static bool explain(struct pool_search *search, struct pool_answer *answer)
     answer->jobs = ARENA_ARRAY(search->arena, search->question->jobs_max + 1, struct pool_job);
     if (answer->jobs == NULL || !begin(search))
         return false;
-    for (int which = 0; which < POOL_LIMIT_COUNT; which++) {
-        slot number = nearest(search, (enum pool_limit)which, true);
+    for (int which = 0; which < CLASS_LIMIT_COUNT; which++) {
+        slot number = nearest(search, (enum class_limit)which, true);
 
         if (number == 0)
-            number = nearest(search, (enum pool_limit)which, false);
+            number = nearest(search, (enum class_limit)which, false);
         if (number != 0 && !add_class(search, number, answer))
             return false;
     }
@@ -426,12 +427,14 @@ static bool explain(struct pool_search *search, struct pool_answer *answer)
 bool pool_explain(struct pool *pool, struct arena *arena, const struct pool_question *question,
                   struct pool_answer *ret_answer)
 {
-    struct pool_search search = {.pool = pool, .arena = arena, .question = question};
+    struct pool_search search = {
+        .pool = pool, .arena = arena, .question = question, .steps = STEPS_MAX};
     bool done;
 
     *ret_answer = (struct pool_answer){0};
     pool_lock(pool);
     done = explain(&search, ret_answer);
+    pool->examined += STEPS_MAX - search.steps;
     ret_answer->is_short = search.steps == 0;
     pool_unlock(pool);
     return done;

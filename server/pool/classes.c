@@ -14,19 +14,6 @@
  * otherwise it counts as young. The order by age is not exact. */
 enum { WALK_MAX = 64 };
 
-#define FPOPS_UNKNOWN 1e12 /* as estimate_wall_time has it */
-#define FPOPS_MAX     1e24
-#define SECONDS_LEAST 1e-6 /* times are equal within it */
-
-/* The speed that meets the delay bound with nothing else to do. */
-static double speed_needed(const struct workunit_row *workunit)
-{
-    double fpops = workunit->rsc_fpops_est > 0 ? workunit->rsc_fpops_est : FPOPS_UNKNOWN;
-
-    return fmin(fmax(fpops, 1), FPOPS_MAX) /
-           (fmax((double)workunit->delay_bound, 0) + SECONDS_LEAST);
-}
-
 static void make_keys(const struct pool *pool, const struct pool_job *job,
                       struct pool_group *ret_group, struct class_key *ret_class)
 {
@@ -41,10 +28,7 @@ static void make_keys(const struct pool *pool, const struct pool_job *job,
     ret_group->stream_batch = job->stream_batch;
     ret_group->stream_owner = job->stream_owner;
     memset(ret_class, 0, sizeof(*ret_class));
-    ret_class->amounts[POOL_MEMORY] = workunit->rsc_memory_bound;
-    ret_class->amounts[POOL_DISK] = workunit->rsc_disk_bound;
-    ret_class->amounts[POOL_BANDWIDTH] = workunit->rsc_bandwidth_bound;
-    ret_class->amounts[POOL_SPEED] = speed_needed(workunit);
+    class_amounts(workunit, ret_class->amounts);
     ret_class->fpops_est = workunit->rsc_fpops_est;
     ret_class->fpops_bound = workunit->rsc_fpops_bound;
     ret_class->priority = job->priority;
@@ -85,7 +69,7 @@ static uint64_t hash_bytes(uint64_t hash, const void *bytes, size_t size)
 
 static size_t group_bucket(const struct pool_group *key, const int8_t *sizes)
 {
-    uint64_t hash = hash_bytes(hash_bytes(1, key, sizeof(*key)), sizes, POOL_LIMIT_COUNT);
+    uint64_t hash = hash_bytes(hash_bytes(1, key, sizeof(*key)), sizes, CLASS_LIMIT_COUNT);
     return hash % GROUP_BUCKETS;
 }
 
@@ -108,7 +92,7 @@ static slot group_make(struct pool *pool, const struct pool_group *key, const in
         return 0;
     node = group_at(pool, number);
     node->key = *key;
-    memcpy(node->sizes, sizes, POOL_LIMIT_COUNT);
+    memcpy(node->sizes, sizes, CLASS_LIMIT_COUNT);
     node->list_at = pool->group_count;
     pool->group_list[pool->group_count++] = number;
     return number;
@@ -116,10 +100,10 @@ static slot group_make(struct pool *pool, const struct pool_group *key, const in
 
 static slot group_of(struct pool *pool, const struct pool_group *key, const double *amounts)
 {
-    int8_t sizes[POOL_LIMIT_COUNT];
+    int8_t sizes[CLASS_LIMIT_COUNT];
     slot *bucket, number;
 
-    for (int i = 0; i < POOL_LIMIT_COUNT; i++)
+    for (int i = 0; i < CLASS_LIMIT_COUNT; i++)
         sizes[i] = size_of(amounts[i]);
     bucket = &pool->group_hash[group_bucket(key, sizes)];
     for (number = *bucket; number != 0; number = group_at(pool, number)->hash_next) {
@@ -381,9 +365,9 @@ void class_describe(const struct pool *pool, const struct class_node *node,
                      .batch = key->batch,
                      .rsc_fpops_est = key->fpops_est,
                      .rsc_fpops_bound = key->fpops_bound,
-                     .rsc_memory_bound = key->amounts[POOL_MEMORY],
-                     .rsc_disk_bound = key->amounts[POOL_DISK],
-                     .rsc_bandwidth_bound = key->amounts[POOL_BANDWIDTH],
+                     .rsc_memory_bound = key->amounts[CLASS_MEMORY],
+                     .rsc_disk_bound = key->amounts[CLASS_DISK],
+                     .rsc_bandwidth_bound = key->amounts[CLASS_BANDWIDTH],
                      .delay_bound = key->delay_bound,
                      .hr_class = group->hr_class,
                      .min_quorum = key->min_quorum,

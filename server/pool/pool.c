@@ -411,6 +411,7 @@ void pool_figures(struct pool *pool, struct pool_figures *ret_figures)
         .own = pool->own,
         .classes = pool->classes.live,
         .groups = pool->groups.live,
+        .examined = pool->examined,
         .bytes = bytes_of(&pool->jobs) + bytes_of(&pool->classes) + bytes_of(&pool->groups) +
                  2 * (pool->hash_mask + 1) * sizeof(slot) + GROUP_BUCKETS * sizeof(slot) +
                  had_bytes(&pool->had),

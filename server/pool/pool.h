@@ -25,6 +25,7 @@
 
 #include "db/rows.h"
 #include "server/base/status.h"
+#include "server/policy/dispatch/class_limits.h"
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -79,14 +80,6 @@ bool pool_divide_some(struct pool *pool);
 
 /* --- asking ---------------------------------------------------------------------------------- */
 
-enum pool_limit {
-    POOL_MEMORY,    /* bytes */
-    POOL_DISK,      /* bytes */
-    POOL_BANDWIDTH, /* bytes per s */
-    POOL_SPEED,     /* FLOP per s that meet the delay bound on an idle host */
-    POOL_LIMIT_COUNT
-};
-
 /* What the jobs of a group have in common. */
 struct pool_group {
     int64_t appid, hr_class, app_version_id, app_version_num;
@@ -100,7 +93,7 @@ enum { POOL_LANES = 4096 };
 
 /* What a host can take of a group, and how much of it is wanted. */
 struct pool_terms {
-    double limits[POOL_LIMIT_COUNT]; /* HUGE_VAL: none */
+    double limits[CLASS_LIMIT_COUNT]; /* HUGE_VAL: none */
     double flop, jobs; /* a class gives as many jobs as make up the FLOP, and `jobs` at least */
     size_t lane;       /* below POOL_LANES: what is found fills the lane */
 };
@@ -205,9 +198,10 @@ MUST_CHECK bool pool_survey(struct pool *pool, struct arena *arena,
 struct pool_figures {
     size_t jobs, taken, own; /* held; taken; of this server's part */
     size_t classes, groups;
-    size_t bytes;     /* set aside; of tables that few jobs are in, most is not in use */
-    bool is_filled;   /* a whole sweep is done: what is not here was not there */
-    bool is_complete; /* filled, and nothing was left out */
+    uint64_t examined; /* classes that searches looked at */
+    size_t bytes;      /* set aside; of tables that few jobs are in, most is not in use */
+    bool is_filled;    /* a whole sweep is done: what is not here was not there */
+    bool is_complete;  /* filled, and nothing was left out */
 };
 void pool_figures(struct pool *pool, struct pool_figures *ret_figures);
 /* How many jobs are held of each of the applications, whose numbers rise. */

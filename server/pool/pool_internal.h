@@ -44,7 +44,7 @@ struct job_node {
 
 /* What makes a class, apart from its group. Compared as bytes: zeroed before it is filled. */
 struct class_key {
-    double amounts[POOL_LIMIT_COUNT];
+    double amounts[CLASS_LIMIT_COUNT];
     double fpops_est, fpops_bound;
     int64_t priority, batch, delay_bound;
     int64_t workunit_priority; /* what the result's was raised from */
@@ -69,8 +69,8 @@ struct class_node {
     slot next_free;
     slot group;
     slot hash_next;
-    slot left, right;              /* in the tree, while it has jobs to give */
-    float least[POOL_LIMIT_COUNT]; /* of its subtree; rounded down */
+    slot left, right;               /* in the tree, while it has jobs to give */
+    float least[CLASS_LIMIT_COUNT]; /* of its subtree; rounded down */
     bool is_in_tree, is_of_others;
     bool has_more;  /* some were left out */
     bool is_out;    /* named in the pool's list of classes with taken jobs */
@@ -91,7 +91,7 @@ struct group_node {
     slot hash_next;
     slot root;
     struct pool_group key;
-    int8_t sizes[POOL_LIMIT_COUNT];
+    int8_t sizes[CLASS_LIMIT_COUNT];
     uint32_t classes, jobs;
     size_t list_at; /* in group_list */
 };
@@ -120,6 +120,7 @@ struct pool {
     slot *group_list; /* all, in no order */
     size_t group_count, group_capacity;
     size_t taken, own;
+    uint64_t examined;
     slot out[CLASSES_OUT_MAX]; /* classes with jobs taken, and some that have them back */
     size_t out_count;
 
@@ -186,7 +187,7 @@ slot tree_first(const struct pool *pool, slot root, const struct class_rank *aft
 bool tree_fits(const struct class_node *node, const double *limits);
 /* The one that needs least of `which` and is within the other limits (NULL: no limits), if that is
  * less than *best; 0: none. */
-slot tree_least(const struct pool *pool, slot root, enum pool_limit which, const double *limits,
+slot tree_least(const struct pool *pool, slot root, enum class_limit which, const double *limits,
                 double *best, size_t *steps);
 
 /* --- had_before.c ----------------------------------------------------------------------------- */

@@ -67,7 +67,7 @@ static bool add_class(struct survey_walk *walk, const struct class_node *node)
 /* The first classes of a group. False: no memory. */
 static bool add_group(struct survey_walk *walk, const struct group_node *group)
 {
-    const double limits[POOL_LIMIT_COUNT] = {HUGE_VAL, HUGE_VAL, HUGE_VAL, HUGE_VAL};
+    const double limits[CLASS_LIMIT_COUNT] = {HUGE_VAL, HUGE_VAL, HUGE_VAL, HUGE_VAL};
     struct class_rank rank, *after = NULL;
 
     for (size_t i = 0; i <= walk->of_group_max; i++) {

@@ -45,7 +45,7 @@ static float rounded_down(double amount)
 
 static void sum_up(const struct pool *pool, struct class_node *node)
 {
-    for (int i = 0; i < POOL_LIMIT_COUNT; i++) {
+    for (int i = 0; i < CLASS_LIMIT_COUNT; i++) {
         float least = rounded_down(node->key.amounts[i]);
 
         if (node->left != 0)
@@ -139,7 +139,7 @@ void tree_remove(const struct pool *pool, slot *root, slot number)
 
 static bool may_hold(const struct class_node *node, const double *limits)
 {
-    for (int i = 0; i < POOL_LIMIT_COUNT; i++)
+    for (int i = 0; i < CLASS_LIMIT_COUNT; i++)
         if ((double)node->least[i] > limits[i])
             return false;
     return true;
@@ -147,7 +147,7 @@ static bool may_hold(const struct class_node *node, const double *limits)
 
 bool tree_fits(const struct class_node *node, const double *limits)
 {
-    for (int i = 0; i < POOL_LIMIT_COUNT; i++)
+    for (int i = 0; i < CLASS_LIMIT_COUNT; i++)
         if (node->key.amounts[i] > limits[i])
             return false;
     return true;
@@ -177,17 +177,17 @@ slot tree_first(const struct pool *pool, slot root, const struct class_rank *aft
     return found;
 }
 
-slot tree_least(const struct pool *pool, slot root, enum pool_limit which, const double *limits,
+slot tree_least(const struct pool *pool, slot root, enum class_limit which, const double *limits,
                 double *best, size_t *steps)
 {
-    double others[POOL_LIMIT_COUNT];
+    double others[CLASS_LIMIT_COUNT];
     const struct class_node *node;
     slot found = 0, below;
 
     if (root == 0 || *steps == 0)
         return 0;
     (*steps)--;
-    for (int i = 0; i < POOL_LIMIT_COUNT; i++)
+    for (int i = 0; i < CLASS_LIMIT_COUNT; i++)
         others[i] = limits == NULL || i == (int)which ? HUGE_VAL : limits[i];
     node = class_at(pool, root);
     if ((double)node->least[which] >= *best || !may_hold(node, others))

@@ -8,6 +8,7 @@
 #include "server/base/arena.h"
 #include "server/base/counters.h"
 #include "server/base/file.h"
+#include "server/base/random.h"
 #include "server/handout/claim.h"
 #include "server/handout/source_parts.h"
 #include "server/handout/stream_ledger.h"
@@ -1655,22 +1656,70 @@ static void a_claim_is_judged_by_what_the_lock_shows(void **state)
         {{.hr_class = 999}, JOB_GENERAL, false, false, 2, REASON_HR_COMMITTED},
     };
     const struct version_option option = {.app_version_id = 11};
+    const struct workunit_row workunit = {.id = 500};
 
     (void)state;
     apps[0].homogeneous_app_version = 1;
     for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
         const struct host_view view = {.config = config};
-        const struct job job = {
-            .app = &apps[0], .option = &option, .assignment = cases[i].assignment};
+        const struct job job = {.app = &apps[0],
+                                .workunit = &workunit,
+                                .option = &option,
+                                .assignment = cases[i].assignment};
 
         config->one_result_per_user_per_wu = cases[i].per_user;
         config->one_result_per_host_per_wu = cases[i].per_host;
         apps[0].homogeneous_redundancy = cases[i].hr;
-        assert_int_equal(claim_judge(&view, &job, &cases[i].row), cases[i].reason);
+        assert_int_equal(job_check_locked(&view, &job, &cases[i].row), cases[i].reason);
     }
-    assert_int_equal(claim_judge(&(struct host_view){.config = config},
-                                 &(struct job){.app = &apps[0], .option = &option}, NULL),
+    assert_int_equal(job_check_locked(&(struct host_view){.config = config},
+                                      &(struct job){.app = &apps[0], .option = &option}, NULL),
                      REASON_WORKUNIT_OVER);
+}
+
+/* A million kinds of jobs, each a little too large for the host in one way: how many of them a
+ * request looks at before it says so. */
+static void of_a_million_classes_few_are_looked_at(void **state)
+{
+    enum { CLASSES = 1000000, PIECE = 1000, EXAMINED_MOST = 81335 };
+    struct pool_job *piece = calloc(PIECE, sizeof(*piece));
+    struct random random = {.state = 1};
+    struct pool_figures figures;
+
+    (void)state;
+    assert_non_null(piece);
+    request.visit.host.n_bwdown = 1e6;
+    request.pool = pool_create(CLASSES, false);
+    assert_non_null(request.pool);
+    pool_sweep_begin(request.pool);
+    for (int64_t i = 0; i < CLASSES; i += PIECE) {
+        for (int64_t j = 0; j < PIECE; j++) {
+            uint64_t excess = random_next(&random) % 4;
+
+            piece[j] = (struct pool_job){
+                .resultid = 1 + i + j,
+                .workunit = {.id = 1 + i + j,
+                             .appid = 1,
+                             .rsc_memory_bound = (excess == 0 ? 4e9 : 1e6) + (double)(1 + i + j),
+                             .rsc_disk_bound = (excess == 1 ? 1e12 : 1e11) + (double)(i + j),
+                             .rsc_bandwidth_bound = (excess == 2 ? 1e6 : 5e5) + (double)(1 + j) / 2,
+                             .rsc_fpops_est = (excess == 3 ? 8.7e13 : 6e13) + (double)(i + j),
+                             .delay_bound = 86400}};
+        }
+        assert_status(STATUS_OK, pool_put(request.pool, piece, PIECE));
+    }
+    while (pool_sweep_end(request.pool))
+        ;
+    pool_figures(request.pool, &figures);
+    assert_int_equal(figures.classes, CLASSES);
+    assert_true(figures.is_complete);
+    request.message.cpu_req_seconds = 4 * 7e4;
+    request.visit.plan = request_plan_make(&request);
+    assert_int_equal(step_select(&request), NEXT_STEP);
+    source_finish(&request, false);
+    pool_figures(request.pool, &figures);
+    assert_in_range(figures.examined, 1, EXAMINED_MOST);
+    free(piece);
 }
 
 /* Whatever allocation is the one that fails: nothing is answered that was not got, and nothing of
@@ -2095,6 +2144,7 @@ int main(void)
     ((struct CMUnitTest){#name ", out of a pool", name, setup_with_pool, teardown, NULL})
     const struct CMUnitTest tests[] = {
         EITHER_WAY(BY_QUERY),
+        BY_QUERY(of_a_million_classes_few_are_looked_at),
         BY_QUERY(a_job_that_is_not_taken_commits_no_workunit),
         BY_QUERY(a_refused_statement_costs_the_jobs_alone),
         BY_QUERY(a_lost_connection_fails_the_request_at_every_call),

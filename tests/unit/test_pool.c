@@ -99,7 +99,7 @@ static void the_example_of_the_page(void **state)
         struct pool_answer answer;
 
         host.terms.jobs = 2;
-        host.terms.limits[POOL_MEMORY] = memory[turn];
+        host.terms.limits[CLASS_MEMORY] = memory[turn];
         answer = ask(pool, &host, 3, 3);
         assert_int_equal(answer.count, 3);
         for (int i = 0; i < 3; i++)
@@ -319,7 +319,7 @@ static void what_others_hold_may_be_missed(void **state)
 
     (void)state;
     large.workunit.rsc_memory_bound = 5;
-    slow.terms.limits[POOL_MEMORY] = 4;
+    slow.terms.limits[CLASS_MEMORY] = 4;
     pool_sweep_begin(pool);
     assert_status(STATUS_OK, pool_put(pool, &large, 1));
     put_jobs(pool, alike, 2, 4);
@@ -371,7 +371,7 @@ static void of_very_much_in_hands_anything_may_be_missed(void **state)
     struct pool_host slow = anybody;
 
     (void)state;
-    slow.terms.limits[POOL_MEMORY] = 0.5;
+    slow.terms.limits[CLASS_MEMORY] = 0.5;
     pool_sweep_begin(pool);
     for (int64_t i = 1; i <= 5000; i++) {
         struct pool_job job = plain_job(i);
@@ -412,7 +412,7 @@ static void a_flood_hides_nothing(void **state)
     assert_int_equal(figures.jobs, 1000);
     assert_int_equal(figures.classes, 3);
     assert_false(figures.is_complete);
-    small.terms.limits[POOL_MEMORY] = 1;
+    small.terms.limits[CLASS_MEMORY] = 1;
     small.terms.jobs = 1000;
     assert_int_equal(ask(pool, &small, 1000, 10).count, 301);
     assert_int_equal(ask(pool, &anybody, 1, 1).count, 1);

@@ -37,18 +37,18 @@ static bool may_have(const struct pool_host *host, const struct pool_job *job)
 static double amount(const struct pool_job *job, int which)
 {
     const struct workunit_row *workunit = &job->workunit;
-    const double amounts[POOL_LIMIT_COUNT] = {
-        [POOL_MEMORY] = workunit->rsc_memory_bound,
-        [POOL_DISK] = workunit->rsc_disk_bound,
-        [POOL_BANDWIDTH] = workunit->rsc_bandwidth_bound,
-        [POOL_SPEED] = workunit->rsc_fpops_est / ((double)workunit->delay_bound + 1e-6)};
+    const double amounts[CLASS_LIMIT_COUNT] = {
+        [CLASS_MEMORY] = workunit->rsc_memory_bound,
+        [CLASS_DISK] = workunit->rsc_disk_bound,
+        [CLASS_BANDWIDTH] = workunit->rsc_bandwidth_bound,
+        [CLASS_SPEED] = workunit->rsc_fpops_est / ((double)workunit->delay_bound + 1e-6)};
 
     return amounts[which];
 }
 
 static bool has_room(const struct pool_host *host, const struct pool_job *job, int except)
 {
-    for (int i = 0; i < POOL_LIMIT_COUNT; i++)
+    for (int i = 0; i < CLASS_LIMIT_COUNT; i++)
         if (i != except && amount(job, i) > host->terms.limits[i])
             return false;
     return true;
@@ -259,10 +259,10 @@ static struct pool_host random_host(struct random *random)
     return (struct pool_host){
         .apps = (uint64_t)below(random, 8),
         .hr_class = below(random, 3),
-        .terms = {.limits = {[POOL_MEMORY] = (double)below(random, 8),
-                             [POOL_DISK] = (double)below(random, 8),
-                             [POOL_BANDWIDTH] = below(random, 2) == 0 ? 0 : HUGE_VAL,
-                             [POOL_SPEED] = (double)(1 << below(random, 5))},
+        .terms = {.limits = {[CLASS_MEMORY] = (double)below(random, 8),
+                             [CLASS_DISK] = (double)below(random, 8),
+                             [CLASS_BANDWIDTH] = below(random, 2) == 0 ? 0 : HUGE_VAL,
+                             [CLASS_SPEED] = (double)(1 << below(random, 5))},
                   .flop = (double)(below(random, 3) * 40),
                   .jobs = (double)below(random, 3)}};
 }
@@ -355,7 +355,7 @@ static void compare_answers(struct model *model, struct pool *pool, struct arena
         question.passed_over_count = (size_t)below(&model->random, 3);
     }
     assert_true(pool_explain(pool, arena, &question, &answer));
-    for (int which = 0; which < POOL_LIMIT_COUNT && jobs_max >= POOL_LIMIT_COUNT; which++) {
+    for (int which = 0; which < CLASS_LIMIT_COUNT && jobs_max >= CLASS_LIMIT_COUNT; which++) {
         double wanted = least(model, &host, which, true);
         bool found = false;
 

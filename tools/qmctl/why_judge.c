@@ -91,7 +91,7 @@ static void judge(const struct question *question, const struct job_class *class
     }
     ret_verdict->option = job.option;
     ret_verdict->wall_time = job.use.wall_time;
-    reason = claim_judge(view, &job, &locked);
+    reason = job_check_locked(view, &job, &locked);
     ret_verdict->may_be_sent = reason == REASON_COUNT;
     if (!ret_verdict->may_be_sent)
         ret_verdict->refusal = (struct refusal){.reason = reason, .name = app->user_friendly_name};

@@ -1,10 +1,14 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The checks. Their order is that of the table below: what can be said from the job alone, then
- * the choice of a version, then what depends on what was given before, and the deadline last. The
- * rows that candidates come from may be seconds old; what must be exact (one per user, committed
- * version, still unsent) is checked again under lock when the jobs are claimed. */
+/* The checks. Their order is that of checks.def: what can be said from the job alone, then the
+ * choice of a version, then what depends on what was given before, and the deadline last. The rows
+ * that candidates come from may be seconds old; what must be exact (one per user, committed
+ * version, still unsent) is checked again under lock when the jobs are claimed.
+ *
+ * A check looks at nothing that is not known at its shallowest depth, and leaves figures and a name
+ * in the question only where it refuses. */
 #include "server/policy/dispatch/checks.h"
 
+#include "db/db.h"
 #include "server/parse/message.h"
 #include "server/policy/version/reliability.h"
 
@@ -13,6 +17,8 @@
 #include "server/base/banned.h"
 
 #define EQUAL_INSTANCES 1e-6 /* what rounding makes of parts */
+/* What rounding may make of a limit. */
+#define SPEED_SLACK (1 + 1e-9)
 
 /* One check of one job: what it asks, and what it leaves for the refusal. */
 struct job_question {
@@ -20,11 +26,44 @@ struct job_question {
     const struct tally *tally;
     enum check_kind kind;
     size_t resource;
-    struct job *job;
-    double need, have; /* for the refusal */
-    struct text name;
-    struct refusal why; /* of checks that know more than one reason */
+    struct job *job;     /* NULL: of any job */
+    double need, have;   /* for the refusal */
+    struct text name;    /* empty: the app's */
+    struct refusal *why; /* of checks that know more than one reason */
 };
+
+/* An amount that is needed, and the most there is. */
+static bool is_enough(struct job_question *question, double need, double have)
+{
+    if (need <= have)
+        return true;
+    question->need = need;
+    question->have = have;
+    return false;
+}
+
+/* One more than there are. */
+static bool is_below(struct job_question *question, int64_t count, int64_t limit)
+{
+    if (count < limit)
+        return true;
+    question->need = (double)limit;
+    question->have = (double)count;
+    return false;
+}
+
+static struct text resource_name(const struct job_question *question)
+{
+    return message_type_name(question->view->asked.resources[question->resource].type);
+}
+
+/* Whether the processor passes, which the refusal names. */
+static bool name_resource(struct job_question *question, bool passes)
+{
+    if (!passes)
+        question->name = resource_name(question);
+    return passes;
+}
 
 /* --- the job, the user and the project -------------------------------------------------------- */
 
@@ -81,15 +120,9 @@ static bool is_fast_enough(struct job_question *question)
            question->view->host->error_rate > 0;
 }
 
-static struct text resource_name(const struct job_question *question)
-{
-    return message_type_name(question->view->asked.resources[question->resource].type);
-}
-
 static bool resource_is_allowed(struct job_question *question)
 {
-    question->name = resource_name(question);
-    return !question->view->is_excluded[question->resource];
+    return name_resource(question, !question->view->is_excluded[question->resource]);
 }
 
 static bool host_kind_is_known(struct job_question *question)
@@ -105,57 +138,71 @@ static bool host_kind_is_right(struct job_question *question)
            committed == hr_class_for(question->view, question->job->app);
 }
 
+static double memory_most(const struct host_view *view, double speed)
+{
+    (void)speed;
+    return view->memory;
+}
+
 static bool fits_memory(struct job_question *question)
 {
-    question->need = question->job->workunit->rsc_memory_bound;
-    question->have = question->view->memory;
-    return question->need <= question->have;
+    return is_enough(question, question->job->workunit->rsc_memory_bound,
+                     memory_most(question->view, 0));
+}
+
+/* A download that was never measured is no reason. */
+static double bandwidth_most(const struct host_view *view, double speed)
+{
+    (void)speed;
+    return view->host->n_bwdown > 0 ? view->host->n_bwdown : HUGE_VAL;
 }
 
 static bool fits_bandwidth(struct job_question *question)
 {
-    question->need = question->job->workunit->rsc_bandwidth_bound;
-    question->have = question->view->host->n_bwdown;
-    return question->need <= 0 || question->have <= 0 || question->have >= question->need;
+    return is_enough(question, question->job->workunit->rsc_bandwidth_bound,
+                     bandwidth_most(question->view, 0));
 }
 
 /* Nobody knows of free space: neither did the client tell of it, now or before. */
 static bool disk_is_known(struct job_question *question)
 {
-    question->need = question->job->workunit->rsc_disk_bound;
-    return !question->view->disk_is_unknown || !(question->need > 0);
+    return !question->view->disk_is_unknown ||
+           is_enough(question, question->job->workunit->rsc_disk_bound, 0);
+}
+
+/* Before the reply takes any. */
+static double disk_most(const struct host_view *view, double speed)
+{
+    (void)speed;
+    return fmax(view->disk, 0);
 }
 
 static bool fits_disk(struct job_question *question)
 {
-    question->need = question->job->workunit->rsc_disk_bound;
-    question->have = fmax(question->tally->disk_left, 0);
-    return question->need <= question->have;
+    return is_enough(question, question->job->workunit->rsc_disk_bound,
+                     fmax(question->tally->disk_left, 0));
 }
 
 static bool is_within_user_limit(struct job_question *question)
 {
-    question->need = (double)question->view->limits.in_progress_total;
-    question->have = (double)question->tally->in_progress_total;
-    return question->tally->in_progress_total < question->view->limits.in_progress_total;
+    return is_below(question, question->tally->in_progress_total,
+                    question->view->limits.in_progress_total);
 }
 
 static bool is_within_resource_limit(struct job_question *question)
 {
-    int64_t limit = question->view->limits.in_progress[question->resource];
-
-    question->need = (double)limit;
-    question->have = (double)question->tally->in_progress[question->resource];
-    question->name = resource_name(question);
-    return question->tally->in_progress[question->resource] < limit;
+    return name_resource(question,
+                         is_below(question, question->tally->in_progress[question->resource],
+                                  question->view->limits.in_progress[question->resource]));
 }
 
 static bool is_within_project_limit(struct job_question *question)
 {
-    question->need = (double)question->view->limits.project_total;
-    question->have = (double)question->tally->in_progress_total;
+    if (is_below(question, question->tally->in_progress_total,
+                 question->view->limits.project_total))
+        return true;
     question->name = question->view->config->long_name;
-    return question->tally->in_progress_total < question->view->limits.project_total;
+    return false;
 }
 
 static bool is_within_app_limit(struct job_question *question)
@@ -171,9 +218,8 @@ static bool is_within_app_limit(struct job_question *question)
         if (limit->appid != question->job->app->id ||
             (!is_full && here < limit->by_resource[question->resource]))
             continue;
-        question->need = (double)(is_full ? limit->total : limit->by_resource[question->resource]);
-        question->have = (double)(is_full ? all : here);
-        return false;
+        return is_below(question, is_full ? all : here,
+                        is_full ? limit->total : limit->by_resource[question->resource]);
     }
     return true;
 }
@@ -183,9 +229,8 @@ static bool is_for_idle_processor(struct job_question *question)
 {
     const struct amounts *left = &question->tally->left;
 
-    question->name = resource_name(question);
-    return !question->view->is_backup || left->is_scalar ||
-           amounts_wants_instances(left, question->resource);
+    return name_resource(question, !question->view->is_backup || left->is_scalar ||
+                                       amounts_wants_instances(left, question->resource));
 }
 
 static bool workunit_is_in_reply(const struct tally *tally, int64_t workunitid)
@@ -208,6 +253,12 @@ static bool is_first_for_user(struct job_question *question)
     return !question->view->config->one_result_per_user_per_wu ||
            !(question->job->user_had_one ||
              workunit_is_in_reply(question->tally, question->job->workunit->id));
+}
+
+/* Of what is assigned each host has one, whatever the configuration says. */
+static bool host_had_none(struct job_question *question)
+{
+    return !question->job->host_had_one;
 }
 
 /* --- the version ------------------------------------------------------------------------------ */
@@ -247,22 +298,22 @@ static const struct version_option *choose_version(struct job_question *question
 {
     const struct version_options *options = &question->view->options;
     const int64_t *jobs = question->tally->option_jobs;
-    const struct version_option *option = version_choose(options, &demand, jobs, &question->why);
+    const struct version_option *option = version_choose(options, &demand, jobs, question->why);
 
     if (option != NULL || demand.committed_id == 0 || demand.is_homogeneous)
         return option;
     demand.committed_id = 0; /* the version of then is gone; another does */
-    return version_choose(options, &demand, jobs, &question->why);
+    return version_choose(options, &demand, jobs, question->why);
 }
 
 /* The reason is in the question already. */
 static void explain_version(struct job_question *question)
 {
-    question->why.name = question->job->app->user_friendly_name;
-    question->why.type = question->view->asked.resources[question->resource].type;
+    question->why->name = question->job->app->user_friendly_name;
+    question->why->type = question->view->asked.resources[question->resource].type;
     if (question->view->message->anonymous_platform &&
-        question->why.reason == REASON_VERSION_PLATFORM)
-        question->why.reason = REASON_ANONYMOUS_VERSION;
+        question->why->reason == REASON_VERSION_PLATFORM)
+        question->why->reason = REASON_ANONYMOUS_VERSION;
 }
 
 static struct amount_use use_of(const struct job_question *question)
@@ -309,6 +360,15 @@ static bool version_is_found(struct job_question *question)
     return true;
 }
 
+/* Another result of the workunit may have committed it since the version was chosen. */
+static bool version_is_committed(struct job_question *question)
+{
+    int64_t committed = question->job->workunit->app_version_id;
+
+    return question->job->app->homogeneous_app_version == 0 || committed == 0 ||
+           committed == question->job->option->app_version_id;
+}
+
 /* --- the deadline ----------------------------------------------------------------------------- */
 
 /* The last check: whether the job would be in time and make no other late, by simulation. A
@@ -320,10 +380,10 @@ static void explain_workload(struct job_question *question, enum workload_answer
                              const struct edf_reason *reason)
 {
     const struct workload *workload = question->view->workload;
-    struct refusal *why = &question->why;
+    struct refusal *why = question->why;
 
     *why = (struct refusal){.reason = REASON_DEADLINE,
-                            .name = question->name,
+                            .name = question->job->app->user_friendly_name,
                             .need = (double)question->job->delay_bound,
                             .have = reason->finish};
     if (answer == WORKLOAD_CONNECTION) {
@@ -366,6 +426,12 @@ static bool skips_connection(const struct job_question *question)
            (rule == EDF_MIN_QUEUE_WHEN_NOT_IDLE && has_idle_instance(question));
 }
 
+/* An idle host's fastest version would do it by then. */
+static double speed_most(const struct host_view *view, double speed)
+{
+    return view->config->ignore_delay_bound ? HUGE_VAL : speed * SPEED_SLACK;
+}
+
 static bool meets_deadline(struct job_question *question)
 {
     struct job *job = question->job;
@@ -392,7 +458,7 @@ static bool meets_deadline(struct job_question *question)
     return false;
 }
 
-/* --- all of them ------------------------------------------------------------------------------ */
+/* --- the walks -------------------------------------------------------------------------------- */
 
 enum {
     NEW = 1 << CHECK_NEW | 1 << CHECK_UNTIMED,
@@ -402,85 +468,178 @@ enum {
     RESEND = 1 << CHECK_RESEND
 };
 
-static const struct {
-    enum reason reason; /* of a refusal; the version choice brings its own */
-    unsigned kinds;     /* of check that it belongs to */
+struct depth_row {
+    enum reason reason;
+    unsigned kinds;
     bool (*passes)(struct job_question *question);
-} checks[] = {
-    {REASON_APP_GONE, NEW | ALWAYS_ON | ASSIGNED | RESEND, app_is_in_use},
-    {REASON_RESERVED, NEW | ALWAYS_ON, is_not_reserved},
-    {REASON_ONLY_ASSIGNED, NEW | ALWAYS_ON, user_gets_general_jobs},
-    {REASON_WORKUNIT_OVER, NEW | ALWAYS_ON | ASSIGNED | RESEND, workunit_is_open},
-    {REASON_APP_NOT_SELECTED, NEW | ALWAYS_ON | ASSIGNED | RESEND, app_is_wanted},
-    {REASON_APP_BETA, NEW | ALWAYS_ON | ASSIGNED, app_is_allowed_by_beta},
-    {REASON_KEYWORD, NEW | ALWAYS_ON, keywords_are_accepted},
-    {REASON_OTHER_USER, NEW | ALWAYS_ON, batch_is_for_user},
-    {REASON_TURNAROUND, NEW, is_fast_enough},
-    {REASON_RESOURCE_EXCLUDED, NEW | ALWAYS_ON | ASSIGNED, resource_is_allowed},
-    {REASON_HR_UNKNOWN, NEW | ALWAYS_ON | ASSIGNED, host_kind_is_known},
-    {REASON_HR_COMMITTED, NEW | ALWAYS_ON | ASSIGNED, host_kind_is_right},
-    {REASON_COUNT, NEW | ALWAYS_ON | ASSIGNED | RESEND, version_is_found},
-    {REASON_MEMORY, NEW | ALWAYS_ON | ASSIGNED | RESEND, fits_memory},
-    {REASON_BANDWIDTH, NEW | ALWAYS_ON, fits_bandwidth},
-    {REASON_DISK_UNKNOWN, NEW | ALWAYS_ON | ASSIGNED | RESEND, disk_is_known},
-    {REASON_DISK, NEW | ALWAYS_ON | ASSIGNED | RESEND, fits_disk},
-    {REASON_BACKUP, NEW, is_for_idle_processor},
-    {REASON_ONE_PER_USER, NEW | ALWAYS_ON, is_first_for_user},
-    {REASON_ONE_PER_HOST, NEW | ALWAYS_ON, is_first_for_host},
-    {REASON_USER_MAX_JOBS, NEW | ALWAYS_ON, is_within_user_limit},
-    {REASON_IN_PROGRESS, NEW | ALWAYS_ON, is_within_project_limit},
-    {REASON_IN_PROGRESS, NEW | ALWAYS_ON, is_within_resource_limit},
-    {REASON_IN_PROGRESS, NEW | ALWAYS_ON, is_within_app_limit},
-    {REASON_COUNT, TIMED, meets_deadline},
 };
 
-/* Of what a check left in the question. */
-static struct refusal refusal_of(const struct job_question *question, enum reason reason)
-{
-    return (struct refusal){
-        .reason = reason, .name = question->name, .need = question->need, .have = question->have};
-}
+/* The rows of the table at each depth. */
+#define ROW_no(...)
+#define ROW_HOST(...)   {__VA_ARGS__},
+#define ROW_APP(...)    {__VA_ARGS__},
+#define ROW_CLASS(...)  {__VA_ARGS__},
+#define ROW_JOB(...)    {__VA_ARGS__},
+#define ROW_LOCKED(...) {__VA_ARGS__},
 
-bool job_check(const struct host_view *view, const struct tally *tally, enum check_kind kind,
-               size_t resource, struct job *job, struct refusal *ret_refusal)
-{
-    struct job_question question = {
-        .view = view, .tally = tally, .kind = kind, .resource = resource, .job = job};
+static const struct depth_row at_host[] = {
+#define CHECK(passes, reason, kinds, host, app, class, job, locked, limit) \
+    ROW_##host(reason, kinds, passes)
+#include "server/policy/dispatch/checks.def"
+#undef CHECK
+};
 
-    for (size_t i = 0; i < sizeof(checks) / sizeof(checks[0]); i++) {
-        if ((checks[i].kinds & (1U << kind)) == 0)
+static const struct depth_row at_app[] = {
+#define CHECK(passes, reason, kinds, host, app, class, job, locked, limit) \
+    ROW_##app(reason, kinds, passes)
+#include "server/policy/dispatch/checks.def"
+#undef CHECK
+};
+
+static const struct depth_row at_class[] = {
+#define CHECK(passes, reason, kinds, host, app, class, job, locked, limit) \
+    ROW_##class(reason, kinds, passes)
+#include "server/policy/dispatch/checks.def"
+#undef CHECK
+};
+
+static const struct depth_row at_job[] = {
+#define CHECK(passes, reason, kinds, host, app, class, job, locked, limit) \
+    ROW_##job(reason, kinds, passes)
+#include "server/policy/dispatch/checks.def"
+#undef CHECK
+};
+
+static const struct depth_row at_lock[] = {
+#define CHECK(passes, reason, kinds, host, app, class, job, locked, limit) \
+    ROW_##locked(reason, kinds, passes)
+#include "server/policy/dispatch/checks.def"
+#undef CHECK
+};
+
+#define BOUND_NONE(kinds)
+#define BOUND_MEMORY(kinds)    {kinds, CLASS_MEMORY, memory_most},
+#define BOUND_DISK(kinds)      {kinds, CLASS_DISK, disk_most},
+#define BOUND_BANDWIDTH(kinds) {kinds, CLASS_BANDWIDTH, bandwidth_most},
+#define BOUND_SPEED(kinds)     {kinds, CLASS_SPEED, speed_most},
+
+static const struct {
+    unsigned kinds;
+    enum class_limit which;
+    double (*most)(const struct host_view *view, double speed);
+} limits[] = {
+#define CHECK(passes, reason, kinds, host, app, class, job, locked, limit) BOUND_##limit(kinds)
+#include "server/policy/dispatch/checks.def"
+#undef CHECK
+};
+
+/* False: refused, for question->why. */
+static bool walk(const struct depth_row *checks, size_t count, struct job_question *question)
+{
+    unsigned kind = 1U << question->kind;
+
+    for (size_t i = 0; i < count; i++) {
+        const struct job *job = question->job;
+
+        if ((checks[i].kinds & kind) == 0 || checks[i].passes(question))
             continue;
-        question.need = question.have = 0;
-        question.name = job->app != NULL ? job->app->user_friendly_name : NO_TEXT;
-        if (checks[i].passes(&question))
-            continue;
-        *ret_refusal = checks[i].reason == REASON_COUNT ? question.why
-                                                        : refusal_of(&question, checks[i].reason);
+        if (checks[i].reason == REASON_COUNT) /* it is written already */
+            return false;
+        if (question->name.length == 0 && job != NULL && job->app != NULL)
+            question->name = job->app->user_friendly_name;
+        *question->why = (struct refusal){.reason = checks[i].reason,
+                                          .name = question->name,
+                                          .need = question->need,
+                                          .have = question->have};
         return false;
     }
     return true;
 }
 
+#define WALK(checks, question) walk(checks, sizeof(checks) / sizeof((checks)[0]), question)
+
+bool job_check(const struct host_view *view, const struct tally *tally, enum check_kind kind,
+               size_t resource, struct job *job, struct refusal *ret_refusal)
+{
+    struct job_question question = {.view = view,
+                                    .tally = tally,
+                                    .kind = kind,
+                                    .resource = resource,
+                                    .job = job,
+                                    .why = ret_refusal};
+
+    return WALK(at_job, &question);
+}
+
 bool resource_is_closed(const struct host_view *view, const struct tally *tally, size_t resource,
                         struct refusal *ret_refusal)
 {
-    /* Those of the checks above that need no job, most useful first. */
-    static const struct {
-        enum reason reason;
-        bool (*passes)(struct job_question *question);
-    } closing[] = {{REASON_RESOURCE_EXCLUDED, resource_is_allowed},
-                   {REASON_BACKUP, is_for_idle_processor},
-                   {REASON_USER_MAX_JOBS, is_within_user_limit},
-                   {REASON_IN_PROGRESS, is_within_project_limit},
-                   {REASON_IN_PROGRESS, is_within_resource_limit}};
+    struct job_question question = {
+        .view = view, .tally = tally, .kind = CHECK_NEW, .resource = resource, .why = ret_refusal};
 
-    for (size_t i = 0; i < sizeof(closing) / sizeof(closing[0]); i++) {
-        struct job_question question = {.view = view, .tally = tally, .resource = resource};
+    return !WALK(at_host, &question);
+}
 
-        if (closing[i].passes(&question))
-            continue;
-        *ret_refusal = refusal_of(&question, closing[i].reason);
-        return true;
-    }
-    return false;
+/* Of jobs that nobody is named for. */
+static enum check_kind kind_of(const struct app_row *app)
+{
+    return app->non_cpu_intensive != 0 ? CHECK_ALWAYS_ON : CHECK_NEW;
+}
+
+bool app_is_open(const struct host_view *view, const struct app_row *app)
+{
+    struct job job = {.app = app};
+    struct refusal why;
+    struct job_question question = {.view = view, .kind = kind_of(app), .job = &job, .why = &why};
+
+    return WALK(at_app, &question);
+}
+
+bool class_is_open(const struct host_view *view, struct job *job)
+{
+    struct refusal why;
+    struct job_question question = {
+        .view = view, .kind = kind_of(job->app), .job = job, .why = &why};
+
+    return WALK(at_class, &question);
+}
+
+void class_limits(const struct host_view *view, enum check_kind kind, double speed,
+                  double ret_limits[CLASS_LIMIT_COUNT])
+{
+    for (int i = 0; i < CLASS_LIMIT_COUNT; i++)
+        ret_limits[i] = HUGE_VAL;
+    for (size_t i = 0; i < sizeof(limits) / sizeof(limits[0]); i++)
+        if ((limits[i].kinds & 1U << kind) != 0)
+            ret_limits[limits[i].which] =
+                fmin(ret_limits[limits[i].which], limits[i].most(view, speed));
+}
+
+/* The job is looked at as if it had been found now. What was chosen beside it is no other's. */
+enum reason job_check_locked(const struct host_view *view, const struct job *job,
+                             const struct locked_workunit *row)
+{
+    static const struct tally nothing_else;
+    struct workunit_row workunit;
+    struct job seen = *job;
+    struct refusal why = {.reason = REASON_COUNT};
+    struct job_question question = {.view = view,
+                                    .tally = &nothing_else,
+                                    .kind = job->assignment != JOB_GENERAL ? CHECK_ASSIGNED
+                                                                           : kind_of(job->app),
+                                    .job = &seen,
+                                    .why = &why};
+
+    if (row == NULL)
+        return REASON_WORKUNIT_OVER;
+    workunit = *job->workunit;
+    workunit.error_mask = row->error_mask;
+    workunit.canonical_resultid = row->canonical_resultid;
+    workunit.hr_class = row->hr_class;
+    workunit.app_version_id = row->app_version_id;
+    seen.workunit = &workunit;
+    seen.user_had_one = row->results_of_user > 0;
+    seen.host_had_one = row->results_of_host > 0;
+    (void)WALK(at_lock, &question);
+    return why.reason;
 }

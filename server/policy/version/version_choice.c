@@ -140,8 +140,7 @@ static struct refusal judge(const struct version_option *option,
     return refuse(REASON_COUNT, option);
 }
 
-/* Whether the job may use this version at all, by its number. */
-static bool is_asked_for(const struct version_option *option, const struct version_demand *demand)
+bool version_is_asked_for(const struct version_option *option, const struct version_demand *demand)
 {
     if (option->anonymous != NULL) {
         if (demand->is_homogeneous)
@@ -195,7 +194,7 @@ static const struct version_option *choose_of_all(const struct version_options *
         const struct version_option *option = &options->items[i];
         struct refusal refusal;
 
-        if (option->app->id != demand->appid || !is_asked_for(option, demand))
+        if (option->app->id != demand->appid || !version_is_asked_for(option, demand))
             continue;
         if (option->resource != demand->resource)
             refusal = refuse(REASON_VERSION_RESOURCE, option);

@@ -109,6 +109,8 @@ struct version_demand {
     bool needs_reliable;
     bool is_resend; /* limits and preferences do not count */
 };
+/* Whether the job may use this version of its app at all, by its number. */
+bool version_is_asked_for(const struct version_option *option, const struct version_demand *demand);
 /* The fastest usable one; `jobs_chosen`, by version_counter, counts jobs already in this reply.
  * NULL: none, with the reason; its name is empty when the host has no version of the app at all. */
 const struct version_option *version_choose(const struct version_options *options,
