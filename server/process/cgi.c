@@ -5,6 +5,7 @@
 #include "config/config.h"
 #include "server/base/file.h"
 #include "server/base/log.h"
+#include "server/fates/fates.h"
 #include "server/process/health.h"
 #include "server/process/serve.h"
 #include "server/process/server.h"
@@ -125,6 +126,13 @@ static const char *state_problem(struct server *server, const struct snapshot *s
     return health_problem(server_health(server));
 }
 
+/* Behind the reply: nobody waits for it but the web server. */
+static void flush_fates(struct worker *worker)
+{
+    if (worker->db != NULL && fates_flush(server_fates(worker->server), worker->db) != STATUS_OK)
+        log_event(LOG_LEVEL_WARNING, "fates_not_written", text_from(db_error(worker->db)));
+}
+
 enum status serve_cgi(struct server *server, struct failure *failure)
 {
     struct worker worker;
@@ -171,6 +179,7 @@ enum status serve_cgi(struct server *server, struct failure *failure)
         web_write_state(&web, state_problem(server, &snapshot), &reply);
     }
     status = write_reply(content_type, &web, buffer_text(&reply));
+    flush_fates(&worker);
 done:
     if (status != STATUS_OK)
         fail(failure, status, "the web server broke the request off");

@@ -8,6 +8,7 @@
 #include "server/base/log.h"
 #include "server/base/metric.h"
 #include "server/base/random.h"
+#include "server/fates/fates.h"
 #include "server/files/host_files.h"
 #include "server/handout/stream_ledger.h"
 #include "server/join/join_limits.h"
@@ -40,6 +41,7 @@ struct server {
     struct load_meter load;
     _Atomic uint64_t database_away_ns; /* since when; 0: it is there */
     struct stream_ledger *ledger;
+    struct fates *fates;
     struct recording recording;
     struct files_health files;
     struct join_limits *join_limits;
@@ -70,6 +72,11 @@ struct load_meter *server_load(struct server *server)
 struct recording *server_recording(struct server *server)
 {
     return &server->recording;
+}
+
+struct fates *server_fates(struct server *server)
+{
+    return server->fates;
 }
 
 struct stream_ledger *server_ledger(struct server *server)
@@ -396,9 +403,11 @@ enum status server_create(const struct server_options *options, struct server **
     pthread_mutex_init(&server->lock, NULL);
     recording_init(&server->recording);
     server->ledger = stream_ledger_create();
+    server->fates = fates_create();
     server->health = health_create();
     server->status = status_keeper_create();
-    status = server->ledger == NULL || server->health == NULL || server->status == NULL
+    status = server->ledger == NULL || server->fates == NULL || server->health == NULL ||
+                     server->status == NULL
                  ? fail(failure, STATUS_NO_MEMORY, "no memory")
                  : load_config(server, failure);
     if (status == STATUS_OK)
@@ -425,6 +434,7 @@ void server_destroy(struct server *server)
         return;
     snapshot_release(&server->current);
     stream_ledger_destroy(server->ledger);
+    fates_destroy(server->fates);
     recording_clear(&server->recording);
     join_limits_destroy(server->join_limits);
     health_destroy(server->health);

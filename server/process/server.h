@@ -18,6 +18,7 @@ struct load_meter;
 struct join_limits;
 struct recording;
 struct stream_ledger;
+struct fates;
 struct files_health;
 struct health;
 struct status_figures;
@@ -58,6 +59,8 @@ struct load_meter *server_load(struct server *server);
 struct recording *server_recording(struct server *server);
 /* What job streams have had in this process. */
 struct stream_ledger *server_ledger(struct server *server);
+/* What became of the results of this process's requests. */
+struct fates *server_fates(struct server *server);
 struct join_limits *server_join_limits(struct server *server);
 struct files_health *server_files(struct server *server);
 struct health *server_health(struct server *server);

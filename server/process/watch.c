@@ -16,6 +16,7 @@
 #include "server/base/log.h"
 #include "server/base/random.h"
 #include "server/check/project_check.h"
+#include "server/fates/fates.h"
 #include "server/process/duties.h"
 #include "server/process/health.h"
 #include "server/process/server.h"
@@ -59,6 +60,8 @@ struct stamp {
 static const uint64_t examine_ns = UINT64_C(10000000000), trouble_ns = UINT64_C(2000000000);
 static const uint64_t folder_ns = UINT64_C(60000000000), backlog_ns = UINT64_C(60000000000);
 
+static const uint64_t fates_ns = UINT64_C(10000000000);
+
 enum watched {
     WATCHED_CONFIG,
     WATCHED_AUX,
@@ -95,7 +98,7 @@ struct watcher {
 
     struct db *db;
     struct config *db_config; /* that db was opened with */
-    uint64_t catalog_due_ns, duties_due_ns;
+    uint64_t catalog_due_ns, duties_due_ns, fates_due_ns;
     bool catalog_failed; /* and was logged */
 
     struct config *begun; /* what the process began with */
@@ -396,6 +399,18 @@ static void read_backlog(struct watcher *watcher)
     health_note_backlog(server_health(watcher->server), &backlog, now);
 }
 
+/* What becomes of results is written every few seconds, and when the server ends. */
+static void flush_fates(struct watcher *watcher)
+{
+    if (watcher->db == NULL || clock_ns() < watcher->fates_due_ns)
+        return;
+    watcher->fates_due_ns = clock_ns() + fates_ns;
+    if (fates_flush(server_fates(watcher->server), watcher->db) != STATUS_OK) {
+        log_event(LOG_LEVEL_WARNING, "fates_not_written", text_from(db_error(watcher->db)));
+        close_database(watcher);
+    }
+}
+
 /* --- what the server says of itself ------------------------------------------------------------
  */
 
@@ -491,6 +506,7 @@ static void check_all(struct watcher *watcher)
     refresh_catalog(watcher, snapshot.config);
     do_duties(watcher, &snapshot);
     read_backlog(watcher);
+    flush_fates(watcher);
     examine_database(watcher, snapshot.config);
     check_folder(watcher, snapshot.config);
     health_note_counters(server_health(watcher->server), (int64_t)time(NULL));
@@ -571,5 +587,7 @@ void watcher_stop(struct watcher *watcher)
     atomic_store(&watcher->stopping, true);
     wake(watcher);
     pthread_join(watcher->thread, NULL);
+    watcher->fates_due_ns = 0;
+    flush_fates(watcher);
     watcher_free(watcher);
 }

@@ -12,6 +12,7 @@
 #include "config/config.h"
 #include "server/base/arena.h"
 #include "server/base/log.h"
+#include "server/fates/fates.h"
 #include "server/policy/host/bounds.h"
 #include "server/policy/result/report_verdict.h"
 #include "server/project/catalog.h"
@@ -81,7 +82,7 @@ static void count_quota(struct request *request, const struct result_row *row,
     struct visit *visit = &request->visit;
     int64_t before = stored != NULL ? stored->max_jobs_per_day : request_first_quota(request);
     int64_t after;
-    bool breaks = stored != NULL && report_breaks_row(report->outcome, report->exit_status);
+    bool breaks = stored != NULL && report_is_failure(report->outcome, report->exit_status);
 
     if (id == 0)
         return;
@@ -102,6 +103,22 @@ static void count_quota(struct request *request, const struct result_row *row,
         request_version_change(request, id)->resets_consecutive_valid = true;
 }
 
+static struct fate_entry fate_of(const struct result_row *row, const struct result_report *report)
+{
+    struct fate_entry entry = {.hostid = report->hostid,
+                               .appid = row->appid,
+                               .app_version_id = row->app_version_id,
+                               .batch = row->batch,
+                               .fate = FATE_SUCCESS};
+
+    if (report->outcome == OUTCOME_SUCCESS)
+        return entry;
+    entry.fate =
+        report_is_failure(report->outcome, report->exit_status) ? FATE_CLIENT_ERROR : FATE_ABORTED;
+    entry.exit_status = report->exit_status;
+    return entry;
+}
+
 /* Writes what may be booked; *ret_missed counts rows that changed meanwhile. */
 static enum status save(struct booking *booking, size_t *ret_missed)
 {
@@ -110,11 +127,12 @@ static enum status save(struct booking *booking, size_t *ret_missed)
         ARENA_ARRAY(request->arena, booking->count, struct result_report);
     struct entry **saved = ARENA_ARRAY(request->arena, booking->count, struct entry *);
     bool *booked = ARENA_ARRAY(request->arena, booking->count, bool);
+    struct fate_entry *fates = ARENA_ARRAY(request->arena, booking->count, struct fate_entry);
     size_t count = 0;
     enum status status;
 
     *ret_missed = 0;
-    if (reports == NULL || saved == NULL || booked == NULL)
+    if (reports == NULL || saved == NULL || booked == NULL || fates == NULL)
         return STATUS_TOO_LARGE;
     for (size_t i = 0; i < booking->count; i++) {
         struct entry *entry = &booking->entries[i];
@@ -130,11 +148,13 @@ static enum status save(struct booking *booking, size_t *ret_missed)
         db_reports_save(request->db, request->arena, reports, count, (int64_t)request->now, booked);
     if (status != STATUS_OK)
         return status;
+    request->visit.reported = fates;
     for (size_t i = 0; i < count; i++) {
         saved[i]->is_looked_up = !booked[i];
         if (booked[i]) {
             saved[i]->is_done = true;
             request->visit.booked++;
+            fates[request->visit.reported_count++] = fate_of(saved[i]->row, &reports[i]);
             count_quota(request, saved[i]->row, &reports[i]);
         } else {
             ++*ret_missed;

@@ -13,6 +13,7 @@
 #include "server/base/buffer.h"
 #include "server/base/clock.h"
 #include "server/base/counters.h"
+#include "server/fates/fates.h"
 #include "server/files/host_files.h"
 #include "server/parse/parse.h"
 #include "server/reply/reply.h"
@@ -154,7 +155,7 @@ static void keep_words_only(struct visit *visit)
 {
     struct answer *answer = &visit->answer;
 
-    visit->booked = visit->resent = visit->jobs_sent = 0;
+    visit->booked = visit->reported_count = visit->resent = visit->jobs_sent = 0;
     answer->acks = answer->aborts = answer->aborts_if_not_started = (struct text_items){0};
     answer->host_messages = (struct text_items){0};
     answer->job_count = 0;
@@ -178,9 +179,30 @@ static void write_reply(const struct request *request, struct buffer *ret_reply)
     reply_write(&facts, ret_reply);
 }
 
+/* Jobs that were sent again were counted when they were sent first. */
+static void fates_sent(const struct request *request)
+{
+    const struct visit *visit = &request->visit;
+
+    for (size_t i = 0; i < visit->answer.job_count; i++) {
+        const struct answer_job *job = &visit->answer.jobs[i];
+        struct fate_entry entry = {.hostid = visit->host.id,
+                                   .appid = job->appid,
+                                   .app_version_id = job->version != NULL ? job->version->id : 0,
+                                   .batch = job->workunit->batch,
+                                   .fate = FATE_SENT};
+
+        if (!job->is_resent)
+            fates_add(request->fates, (int64_t)request->now, &entry, 1);
+    }
+}
+
 static void count_committed(const struct request *request)
 {
     const struct visit *visit = &request->visit;
+
+    fates_add(request->fates, (int64_t)request->now, visit->reported, visit->reported_count);
+    fates_sent(request);
 
     counter_add(COUNTER_reports_acknowledged, visit->answer.acks.count);
     counter_add(COUNTER_reports_booked, visit->booked);

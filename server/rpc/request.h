@@ -35,6 +35,8 @@ struct project_blocks;
 struct project_keys;
 struct stream_booking;
 struct stream_ledger;
+struct fates;
+struct fate_entry;
 
 /* What the web server says beside the body. */
 struct transport {
@@ -114,6 +116,8 @@ struct visit {
 
     /* report */
     size_t booked;
+    struct fate_entry *reported; /* what became of the results that were booked */
+    size_t reported_count;
     bool force_resend; /* a success was reported again: an earlier reply may have been lost */
     struct host_app_version_change *version_changes;
     size_t version_change_count, version_change_capacity;
@@ -145,6 +149,7 @@ struct request {
     const struct project_blocks *blocks;     /* NULL: none */
     const struct plan_classes *plan_classes; /* NULL: the built-in ones */
     struct stream_ledger *ledger; /* what job streams have had; NULL: nothing is remembered */
+    struct fates *fates;          /* what became of results; NULL: nothing is counted */
     struct db *db;
     struct pool *pool;   /* NULL: none, jobs come by query */
     struct files *files; /* the file database; NULL: none, or away */

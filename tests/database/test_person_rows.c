@@ -63,6 +63,7 @@ static void add_person(int64_t user, int64_t host, const char *mark)
                  " external_ip_addr = '%s', product_name = '%s', misc = '%s', host_cpid = 'c%d';"
                  "INSERT INTO host_app_version SET host_id = %lld, app_version_id = 11;"
                  "INSERT INTO qm_host SET hostid = %lld;"
+                 "INSERT INTO qm_host_fate SET hostid = %lld;"
                  "INSERT INTO qm_host_said SET hostid = %lld, request = '%s';"
                  "INSERT INTO msg_from_host SET hostid = %lld, xml = '%s';"
                  "INSERT INTO msg_to_host SET hostid = %lld, xml = '%s'",
@@ -71,8 +72,8 @@ static void add_person(int64_t user, int64_t host, const char *mark)
                              : i == 3 ? host + 2
                                       : 5),
                  mark, mark, mark, mark, mark, mark, mark, i, (long long)(host + i),
-                 (long long)(host + i), (long long)(host + i), mark, (long long)(host + i), mark,
-                 (long long)(host + i), mark);
+                 (long long)(host + i), (long long)(host + i), (long long)(host + i), mark,
+                 (long long)(host + i), mark, (long long)(host + i), mark);
     test_sql(database,
              "INSERT INTO assignment SET target_type = 2, target_id = %lld;"
              "INSERT INTO assignment SET target_type = 1, target_id = %lld;"

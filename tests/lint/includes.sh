@@ -13,7 +13,7 @@ cd "$(dirname "$0")/../.."
 # room     the headers that other rooms may include, where not all are meant for them
 doors='
 config     config/config.h
-db         db/db.h db/files.h db/rows.h db/states.h db/validation_rows.h
+db         db/db.h db/fate_rows.h db/files.h db/rows.h db/states.h db/validation_rows.h
 '
 
 # header             the files that may include it. A header that is neither here nor of the system is refused.
@@ -25,7 +25,7 @@ libxml/*             server/base/xml.c
 openssl/*            server/base/crypto.c
 crypt.h              server/base/password.c
 fcgiapp.h            server/process/fcgi.c tools/qmstub/main.c
-uthash.h             server/process/line.c server/submit/stage.c tools/campaign/*
+uthash.h             server/fates/fates.c server/process/line.c server/submit/stage.c tools/campaign/*
 utlist.h             server/process/body_turns.c server/process/line.c server/process/receive.c server/upload/upload_lines.c
 curl/*               tools/* tests/integration/*
 cmocka.h             tests/support/test.h

@@ -59,6 +59,7 @@ static struct request request_of(const struct serving *serving, struct arena *ar
                             .pool = serving->pool,
                             .files = serving->files,
                             .ledger = serving->ledger,
+                            .fates = serving->fates,
                             .arena = arena,
                             .now = now,
                             .seed = seed,

@@ -27,6 +27,7 @@ struct serving {
     struct pool *pool;
     struct files *files;
     struct stream_ledger *ledger;
+    struct fates *fates;
 };
 
 void serving_open(struct serving *serving, struct test_database *database);

@@ -134,7 +134,7 @@ int64_t report_statistics_id(int64_t appid, int64_t app_version_id)
     return 0;
 }
 
-bool report_breaks_row(int64_t outcome, int64_t exit_status)
+bool report_is_failure(int64_t outcome, int64_t exit_status)
 {
     return outcome != OUTCOME_SUCCESS && exit_status != EXIT_ABORTED_BY_PROJECT;
 }
@@ -154,7 +154,7 @@ int64_t report_quota_after(int64_t max_jobs_per_day, int64_t daily_result_quota,
             return most;
         return most > quota / 2 ? quota : 2 * most;
     }
-    if (!report_breaks_row(outcome, exit_status))
+    if (!report_is_failure(outcome, exit_status))
         return most;
     if (most > quota)
         most = quota;

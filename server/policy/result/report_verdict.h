@@ -81,7 +81,8 @@ int64_t report_statistics_id(int64_t appid, int64_t app_version_id);
 /* max_jobs_per_day after a report; 0 stands for "not yet set". Unchanged when there is no quota. */
 int64_t report_quota_after(int64_t max_jobs_per_day, int64_t daily_result_quota, int64_t outcome,
                            int64_t exit_status);
-/* Whether the report ends the host's row of valid results of this version. */
-bool report_breaks_row(int64_t outcome, int64_t exit_status);
+/* Whether the job failed on the host: that ends the host's row of valid results of this version.
+ * A job that the project aborted did not. */
+bool report_is_failure(int64_t outcome, int64_t exit_status);
 
 #endif
