@@ -81,8 +81,8 @@ passes statements
 fault statements 'nobody runs' db/statements.def '0,/^STATEMENT\(/s//STATEMENT(nobody_runs_this, BULK, "x")\n&/'
 
 passes terminal
-fault terminal 'may print what a terminal obeys' tools/qmctl/queue_command.c 's/shown_line\(stdout, "host %"/printf("host %"/'
-fault terminal 'may print what a terminal obeys' tools/qmctl/confirm.c 's/shown_write\(stderr, words, .*\)/fputs(text, stderr)/'
+fault terminal 'may print what a terminal obeys' tools/qmctl/hosts/queue_command.c 's/shown_line\(stdout, "host %"/printf("host %"/'
+fault terminal 'may print what a terminal obeys' tools/qmctl/session/confirm.c 's/shown_write\(stderr, words, .*\)/fputs(text, stderr)/'
 fault terminal 'may print what a terminal obeys' tools/qmload/main.c 's/shown_line\(stderr,/fprintf(stderr,/'
 
 passes requirements

@@ -1,7 +1,7 @@
 #!/bin/bash
 # SPDX-License-Identifier: Apache-2.0
 # A name means one thing. Base names of files and tags of structs, enums and unions stand once in the
-# whole tree, but for those listed here, which two programs have on purpose. And what the pages for
+# whole tree, but for those listed here, which two programs have on purpose. A file of subcommands has one suffix. And what the pages for
 # people name exists: every path in `backquotes`, and every function in the table "Where is it decided?".
 # (Names of files in plain words and in comments are asked about by citations.sh.)
 # shellcheck disable=SC2016 # backquotes are Markdown's
@@ -43,6 +43,14 @@ looked_at "$work/tags" "tags"
 while IFS=: read -r name places; do
     case $shared_tags in *" $name "*) ;; *) complain "tag $name stands more than once:$places" ;; esac
 done < <(repeated <"$work/tags")
+
+# A file of qmctl has subcommands exactly if its name ends in _command.
+grep -rlE '^enum exit_code command_' tools/qmctl --include='*.c' | sort >"$work/has_commands" || true
+find tools/qmctl -name '*_command.c' | sort >"$work/called_so"
+looked_at "$work/has_commands" "subcommands"
+while IFS= read -r file; do
+    complain "$file: it has subcommands and is not called _command, or the other way round"
+done < <(comm -3 "$work/has_commands" "$work/called_so" | tr -d '\t')
 
 # Paths: whatever in backquotes begins with one of our folders, or ends as our files do (then from the
 # top of the tree, of tests/, beside the page, or, without a folder, anywhere). Not those with a

@@ -1,7 +1,7 @@
 #!/bin/bash
 # SPDX-License-Identifier: Apache-2.0
 # What somebody else wrote reaches a terminal through server/base/shown.c only, which lets no control character pass, or as
-# a cell of tools/qmctl/output.c. Every other source and header prints whole words of its own: puts("..."),
+# a cell of tools/qmctl/session/output.c. Every other source and header prints whole words of its own: puts("..."),
 # fputs("...", stream), putchar('.'), and hands none of these functions on, by a pointer or a macro. Programs that measure
 # print figures of their own as they like, but no struct text.
 set -euo pipefail
@@ -10,7 +10,7 @@ cd "$(dirname "$0")/../.."
 
 # They print what stands in the program, and main.c of the server the configuration that it was given.
 own_words='^(server/base/(shown|status)|server/process/main|tools/volunteers/figures/run_report)\.c:'
-own_words="$own_words|^tools/qmctl/(output|help|manual_command|completion_command|main)\.c:"
+own_words="$own_words|^tools/qmctl/(session/output|help|manual_command|completion_command|main)\.c:"
 measuring='^tools/(campaign|qmstub|qmbench|qmload|volunteers)/'
 # Anywhere, since a pointer or a macro prints as well.
 prints='[^a-z_](v?f?printf|v?dprintf|putc|fputc|fwrite|putw|perror|psignal|[a-z]+_unlocked)([^a-z_]|$)'

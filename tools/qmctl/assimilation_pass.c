@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Where a row of failures ends the pass at one place (pass_parts.h), it goes on once at another,
+/* Where a row of failures ends the pass at one place (pass_repeat.h), it goes on once at another,
  * which is drawn: so no number of jobs that fail keeps the others waiting for ever, in a command
  * that is begun anew each time either. */
 #include "tools/qmctl/assimilation_pass.h"
@@ -13,8 +13,8 @@
 #include "tools/qmctl/command_run.h"
 #include "tools/qmctl/ending.h"
 #include "tools/qmctl/pass_lease.h"
-#include "tools/qmctl/pass_parts.h"
-#include "tools/qmctl/progress_line.h"
+#include "tools/qmctl/pass_repeat.h"
+#include "tools/qmctl/session/progress_line.h"
 #include "tools/qmctl/upload_folder.h"
 
 #include <inttypes.h>

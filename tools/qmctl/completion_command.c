@@ -3,8 +3,8 @@
  * function that finds out what is being typed. Its rows: subcommand, option, what its value is
  * called, help, with tabs between them and - for nothing; the row without an option has the
  * arguments and the summary of the subcommand. */
-#include "tools/qmctl/commands.h"
 #include "tools/qmctl/help.h"
+#include "tools/qmctl/session/commands.h"
 
 #include <stdio.h>
 #include <string.h>

@@ -4,7 +4,7 @@
  * only keep a file too long. In a loop that is done so seldom that it takes a twentieth of the
  * time at most. */
 #include "tools/qmctl/deletion_pass.h"
-#include "tools/qmctl/progress_line.h"
+#include "tools/qmctl/session/progress_line.h"
 
 #include "config/config.h"
 #include "db/file_deletion.h"

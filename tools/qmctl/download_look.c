@@ -11,7 +11,7 @@
 #include "server/base/arena.h"
 #include "server/submit/hierarchy.h"
 #include "server/submit/output_files.h"
-#include "tools/qmctl/progress_line.h"
+#include "tools/qmctl/session/progress_line.h"
 
 #include <errno.h>
 #include <stdlib.h>

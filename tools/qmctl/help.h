@@ -5,7 +5,7 @@
 #define TOOLS_QMCTL_HELP_H
 
 #include "server/base/text.h"
-#include "tools/qmctl/project_session.h"
+#include "tools/qmctl/session/project_session.h"
 
 void help_overview(void);
 /* Of "jobs": the subcommands that begin so. False: there are none, and nothing is printed. */

@@ -2,7 +2,7 @@
 /* qmctl: the administrator's command. A table of subcommands; each says what it needs, and gets a
  * session. Exit status: 0 done, 1 failed, 2 wrong usage, 3 nothing for this host (why), or
  * something would change (adopt, replay, deploy --dry-run). */
-#include "tools/qmctl/commands.h"
+#include "tools/qmctl/session/commands.h"
 
 #include "config/config.h"
 #include "db/db.h"

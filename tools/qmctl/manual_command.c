@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* The manual page, from the same table as the help; a test compares it with the file beside it. */
 #include "server/submit/parameters.h"
-#include "tools/qmctl/commands.h"
+#include "tools/qmctl/session/commands.h"
 
 #include <stdio.h>
 

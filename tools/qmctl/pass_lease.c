@@ -6,8 +6,8 @@
 #include "server/base/clock.h"
 #include "server/base/random.h"
 #include "tools/qmctl/ending.h"
-#include "tools/qmctl/pass_parts.h"
-#include "tools/qmctl/project_session.h"
+#include "tools/qmctl/pass_repeat.h"
+#include "tools/qmctl/session/project_session.h"
 
 #include <pthread.h>
 #include <signal.h>

@@ -14,8 +14,8 @@
 #include "server/policy/result/report_verdict.h"
 #include "server/submit/documents.h"
 #include "tools/qmctl/pass_lease.h"
-#include "tools/qmctl/pass_parts.h"
-#include "tools/qmctl/progress_line.h"
+#include "tools/qmctl/pass_repeat.h"
+#include "tools/qmctl/session/progress_line.h"
 
 #include <inttypes.h>
 #include <stdio.h>

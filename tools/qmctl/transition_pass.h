@@ -8,7 +8,7 @@
 #include "server/submit/template_output.h"
 #include "server/submit/transition_rules.h"
 #include "tools/qmctl/complaints.h"
-#include "tools/qmctl/project_session.h"
+#include "tools/qmctl/session/project_session.h"
 
 /*  COUNT(name): the columns of the table that `qmctl transition` prints, in their order. Counted
  * are workunits, but timed_out, made, not_needed, valid, invalid and undecided are results. */

@@ -14,8 +14,8 @@
 #include "server/submit/hierarchy.h"
 #include "server/submit/output_files.h"
 #include "tools/qmctl/complaints.h"
-#include "tools/qmctl/progress_line.h"
 #include "tools/qmctl/result_archive.h"
+#include "tools/qmctl/session/progress_line.h"
 
 #include <dirent.h>
 #include <errno.h>

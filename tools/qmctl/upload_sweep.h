@@ -17,7 +17,7 @@
 #define TOOLS_QMCTL_UPLOAD_SWEEP_H
 
 #include "server/submit/folder_look.h"
-#include "tools/qmctl/project_session.h"
+#include "tools/qmctl/session/project_session.h"
 
 enum { SWEEP_AGE_LEAST = 30 * 86400 };
 

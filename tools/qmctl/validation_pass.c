@@ -15,8 +15,8 @@
 #include "tools/qmctl/comparison.h"
 #include "tools/qmctl/ending.h"
 #include "tools/qmctl/pass_lease.h"
-#include "tools/qmctl/pass_parts.h"
-#include "tools/qmctl/progress_line.h"
+#include "tools/qmctl/pass_repeat.h"
+#include "tools/qmctl/session/progress_line.h"
 
 #include <inttypes.h>
 #include <stdio.h>

@@ -1,0 +1,467 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Is the project up: one line for each thing that has to be, in the order in which one fails after
+ * the other. A scheduler is asked as a client would reach it, by its URL. */
+#include "config/config.h"
+#include "db/admin.h"
+#include "db/db.h"
+#include "server/base/arena.h"
+#include "server/base/buffer.h"
+#include "server/check/project_check.h"
+#include "server/project/project.h"
+#include "tools/qmctl/check/upload_check.h"
+#include "tools/qmctl/check/web_question.h"
+#include "tools/qmctl/orphan_count.h"
+#include "tools/qmctl/session/commands.h"
+#include "tools/qmctl/session/output.h"
+
+#include <inttypes.h>
+#include <math.h>
+#include <stdio.h>
+
+#include "server/base/banned.h"
+
+enum {
+    PATIENCE_S = 10,
+    PAGE_BYTES_MAX = 1000000,
+    REPLIES_THAT_TELL = 10,   /* of fewer a share says little */
+    FAILURES_THAT_TELL = 3,   /* where there was nothing else */
+    TRANSITION_LATE_S = 3600, /* then nobody makes them */
+    FUTURE_S = 60,            /* clocks of several machines agree better than that */
+    POOL_LAG_LEAST_S = 10,    /* it is about one; beyond no_work_delay a host asks twice in vain */
+    CLOCK_AHEAD_S = 60,       /* clocks may differ by this */
+    TIMES_LOOKED_AT = 1000,
+    COUNTED_MOST = 100000, /* an entry more is counted, so that more is noticed */
+};
+#define SHARE_THAT_FAILS 0.5 /* of replies that the project is down, or to come later */
+
+struct lines {
+    struct output_table table;
+    struct check_counts found;
+    bool some_failed;
+};
+
+static void add_state(struct lines *lines, const char *what, struct text name, const char *state,
+                      struct text words)
+{
+    table_text(&lines->table, text_from(what));
+    table_text(&lines->table, name);
+    table_text(&lines->table, text_from(state));
+    table_words(&lines->table, words);
+}
+
+static void add_line(struct lines *lines, const char *what, struct text name, bool is_well,
+                     struct text words)
+{
+    add_state(lines, what, name, is_well ? "ok" : "FAILED", words);
+    lines->some_failed = lines->some_failed || !is_well;
+}
+
+/* --- what check-config finds ------------------------------------------------------------------ */
+
+static void take_finding(void *context, const struct check_finding *finding)
+{
+    struct lines *lines = context;
+    struct session *session = lines->table.session;
+    struct text words = text_copy(session->arena, text_from(finding->text));
+    bool is_database = finding->topic == TOPIC_database;
+    const char *what = is_database ? "database" : "check";
+    struct text name =
+        is_database ? session->config->db_name : text_from(check_topic_word(finding->topic));
+
+    check_count(&lines->found, finding);
+    if (finding->severity == CHECK_WARNING)
+        add_state(lines, what, name, "warning", words);
+    else
+        add_line(lines, what, name, false, words);
+}
+
+/* --- schedulers ------------------------------------------------------------------------------- */
+
+/* What a page answers, or why not. */
+struct answer_page {
+    struct buffer page;
+    CURLcode result;
+    struct text failure; /* where the result is one */
+    long status;
+    double seconds;
+};
+
+static struct answer_page ask_page(struct session *session, struct text url)
+{
+    struct answer_page answer = {.page = buffer_on_heap(PAGE_BYTES_MAX),
+                                 .result = CURLE_FAILED_INIT,
+                                 .failure = TEXT("no memory")};
+    CURL *easy = web_question(session->arena, url, (long)PATIENCE_S, &answer.page);
+
+    if (easy == NULL)
+        return answer;
+    answer.result = curl_easy_perform(easy);
+    curl_easy_getinfo(easy, CURLINFO_RESPONSE_CODE, &answer.status);
+    curl_easy_getinfo(easy, CURLINFO_TOTAL_TIME, &answer.seconds);
+    if (answer.result != CURLE_OK)
+        answer.failure = web_question_failure(session->arena, easy, answer.result);
+    curl_easy_cleanup(easy);
+    return answer;
+}
+
+/* What stands behind these words, to the end of the line; empty: they are not there. */
+static struct text line_behind(struct text page, struct text words)
+{
+    size_t at = text_find(page, words);
+    struct text rest = {page.at + at + words.length, 0};
+
+    if (at == page.length)
+        return NO_TEXT;
+    rest.length = page.length - at - words.length;
+    return text_trim(text_split(&rest, '\n'));
+}
+
+/* A look with GET goes all the way to a server, which says how it is. */
+static bool look_at_scheduler(struct session *session, struct lines *lines, struct text url)
+{
+    struct answer_page answer = ask_page(session, url);
+    struct text page = buffer_text(&answer.page), state = line_behind(page, TEXT("\nState: "));
+    bool is_ours = text_starts(page, TEXT("This is the scheduler of ")), is_well = false;
+    struct text words;
+
+    if (answer.result != CURLE_OK)
+        words = answer.failure;
+    else if (text_contains(page, TEXT("<project_is_down/>")))
+        words = TEXT("no server process: the web server says that the project is down");
+    else if (is_ours && state.length > 0 && !text_is(state, "ok"))
+        words = text_copy(session->arena, line_behind(page, TEXT("\nState: FAILED: ")));
+    else if (answer.status == 404)
+        words = TEXT("HTTP status 404: a web server answers, but sends nobody from there to a "
+                     "scheduler (qmctl deploy)");
+    else if (answer.status != 200)
+        words = text_print(session->arena, "HTTP status %ld", answer.status);
+    else if (!is_ours || state.length == 0)
+        words = TEXT("something else answers");
+    else
+        is_well = true;
+    if (is_well)
+        words = text_print(session->arena, "answers in %.0f ms", answer.seconds * 1000);
+    add_line(lines, "scheduler", url, is_well, words);
+    buffer_free(&answer.page);
+    return is_ours;
+}
+
+/* --- its figures ------------------------------------------------------------------------------ */
+
+static double figure(struct arena *arena, struct text page, const char *name)
+{
+    double value = -1;
+    struct text line = line_behind(page, text_print(arena, "\nquartermaster_%s ", name));
+
+    return text_to_real(line, &value) ? value : -1;
+}
+
+static double percent(double part, double all)
+{
+    return all > 0 ? 100 * part / all : 0;
+}
+
+/* Of a few replies only all of them tell something. */
+static bool most_fail(double replies, double failed)
+{
+    return replies < REPLIES_THAT_TELL ? replies >= FAILURES_THAT_TELL && failed >= replies
+                                       : failed / replies >= SHARE_THAT_FAILS;
+}
+
+static struct text replies_words(struct arena *arena, double replies, double down, double later)
+{
+    if (!(replies > 0))
+        return TEXT("no requests in the last 10 minutes");
+    return text_print(
+        arena,
+        "%.0f in the last 10 minutes, %.0f %% \"project is down\", %.0f %% \"come again"
+        " later\"",
+        replies, percent(down, replies), percent(later, replies));
+}
+
+/* The web server shows them to its own machine alone. */
+static void look_at_figures(struct session *session, struct lines *lines, struct text url)
+{
+    struct arena *arena = session->arena;
+    struct answer_page answer =
+        ask_page(session, text_print(arena, TEXT_FORMAT "/metrics", TEXT_ARG(url)));
+    struct text page = buffer_text(&answer.page);
+    double replies = figure(arena, page, "recent_replies");
+    double down = figure(arena, page, "recent_replies_down");
+    double later = figure(arena, page, "recent_replies_later");
+    double served = figure(arena, page, "last_served_seconds");
+    double restarts = figure(arena, page, "restarts_wanted");
+    double lag = figure(arena, page, "pool_lag_seconds");
+
+    if (answer.result != CURLE_OK || answer.status != 200 || replies < 0) {
+        add_state(lines, "replies", url, "unknown",
+                  TEXT("the web server shows no figures at URL/metrics to this machine"));
+    } else {
+        add_line(
+            lines, "replies", url, !most_fail(replies, down + later),
+            text_print(
+                arena, TEXT_FORMAT TEXT_FORMAT TEXT_FORMAT,
+                TEXT_ARG(replies_words(arena, replies, down, later)),
+                TEXT_ARG(served < 0 ? NO_TEXT
+                                    : text_print(arena, "; the last one %.0f s ago", served)),
+                TEXT_ARG(lag < 0 ? NO_TEXT
+                                 : text_print(arena, "; new jobs are seen after %.1f s", lag))));
+        if (lag > fmax(POOL_LAG_LEAST_S, session->config->no_work_delay))
+            add_line(
+                lines, "pool", url, false,
+                text_print(arena,
+                           "new jobs were last read %.0f s ago: hosts hear that there are none "
+                           "more than once",
+                           lag));
+        if (restarts > 0)
+            add_state(lines, "config.xml", url, "warning",
+                      text_print(arena, "%.0f options that changed wait for a restart", restarts));
+    }
+    buffer_free(&answer.page);
+}
+
+static void look_at_server(struct session *session, struct lines *lines, struct text url)
+{
+    if (look_at_scheduler(session, lines, url))
+        look_at_figures(session, lines, url);
+}
+
+static void look_at_schedulers(struct session *session, struct lines *lines)
+{
+    const struct text_list *urls = &session->config->scheduler_url;
+    const char *url;
+    size_t index = 0, count = 0;
+
+    for (; (url = option_next(session, "url", &index)) != NULL; count++)
+        look_at_server(session, lines, text_from(url));
+    for (size_t i = 0; count == 0 && i < urls->count; i++)
+        look_at_server(session, lines, urls->items[i]);
+}
+
+/* --- database and queue ----------------------------------------------------------------------- */
+
+/* "12", or "more than 100000": a status costs the same however much a database holds. */
+static struct text counted(struct session *session, int64_t count)
+{
+    if (count > COUNTED_MOST)
+        return text_print(session->arena, "more than %d", COUNTED_MOST);
+    return text_print(session->arena, "%" PRId64, count);
+}
+
+static void look_at_queue(struct session *session, struct lines *lines)
+{
+    struct queue_line *rows = NULL;
+    size_t count = 0;
+    enum status status =
+        db_admin_queue_counted(session->db, session->arena, COUNTED_MOST + 1, &rows, &count);
+
+    if (status != STATUS_OK)
+        add_line(lines, "queue", TEXT("-"), false,
+                 text_copy(session->arena, text_from(db_explain(session->db, status))));
+    for (size_t i = 0; status == STATUS_OK && i < count; i++)
+        add_line(lines, "queue", rows[i].app, true,
+                 text_print(session->arena,
+                            TEXT_FORMAT " unsent, " TEXT_FORMAT " in progress, " TEXT_FORMAT
+                                        " over",
+                            TEXT_ARG(counted(session, rows[i].unsent)),
+                            TEXT_ARG(counted(session, rows[i].in_progress)),
+                            TEXT_ARG(counted(session, rows[i].over))));
+}
+
+static void look_at_hosts(struct session *session, struct lines *lines)
+{
+    struct last_contact_row contact;
+    struct text which = NO_TEXT;
+    enum status status =
+        db_admin_last_contact(session->db, session->now - 3600, COUNTED_MOST, &contact);
+
+    if (status != STATUS_OK) {
+        add_line(lines, "hosts", TEXT("-"), false,
+                 text_copy(session->arena, text_from(db_explain(session->db, status))));
+        return;
+    }
+    if (contact.hosts == COUNTED_MOST)
+        which = text_print(session->arena, "of the newest %d ", COUNTED_MOST);
+    if (contact.last > session->now + FUTURE_S)
+        add_state(lines, "hosts", TEXT("-"), "warning",
+                  text_print(session->arena,
+                             TEXT_FORMAT "the last asked in the future, %" PRId64
+                                         " s from now: a clock was wrong",
+                             TEXT_ARG(which), contact.last - session->now));
+    else if (contact.last == 0)
+        add_line(lines, "hosts", TEXT("-"), true,
+                 text_print(session->arena, TEXT_FORMAT "none has asked yet", TEXT_ARG(which)));
+    else
+        add_line(lines, "hosts", TEXT("-"), true,
+                 text_print(
+                     session->arena,
+                     TEXT_FORMAT "the last asked %" PRId64 " s ago; in the last hour %" PRId64,
+                     TEXT_ARG(which), session->now > contact.last ? session->now - contact.last : 0,
+                     contact.since));
+}
+
+/* What others have to do: BOINC's daemons, or qmctl transition. */
+static void look_at_backlog(struct session *session, struct lines *lines)
+{
+    struct backlog backlog;
+    enum status status = db_backlog(session->db, session->now, COUNTED_MOST + 1, &backlog);
+    int64_t late = 0;
+    struct text transitions;
+
+    if (status != STATUS_OK) {
+        add_line(lines, "waiting", TEXT("-"), false,
+                 text_copy(session->arena, text_from(db_explain(session->db, status))));
+        return;
+    }
+    if (backlog.transitions > 0)
+        late = session->now - backlog.oldest_transition;
+    transitions = counted(session, backlog.transitions);
+    add_line(lines, "waiting", TEXT("transition"), late < TRANSITION_LATE_S,
+             late < TRANSITION_LATE_S
+                 ? text_print(session->arena, TEXT_FORMAT " jobs", TEXT_ARG(transitions))
+                 : text_print(session->arena,
+                              TEXT_FORMAT " jobs, one for %" PRId64
+                                          " s: does a transitioner run (qmctl transition)?",
+                              TEXT_ARG(transitions), late));
+    add_line(lines, "waiting", TEXT("validation"), true,
+             text_print(session->arena, TEXT_FORMAT " jobs%s",
+                        TEXT_ARG(counted(session, backlog.validations)),
+                        backlog.validations == 0
+                            ? ""
+                            : ", for a validator, or qmctl transition with --validate or --trust"));
+    add_line(lines, "waiting", TEXT("assimilation"), true,
+             text_print(session->arena, TEXT_FORMAT " jobs",
+                        TEXT_ARG(counted(session, backlog.assimilations))));
+}
+
+/* Jobs that wait for something that is gone. */
+static void look_at_lost_jobs(struct session *session, struct lines *lines)
+{
+    struct lost_jobs_row lost;
+
+    if (db_admin_lost_jobs(session->db, &lost) != STATUS_OK)
+        return; /* said already: nothing else can be read either */
+    if (lost.without_app > 0)
+        add_line(lines, "waiting", TEXT("for ever"), false,
+                 text_print(session->arena,
+                            "unfinished jobs of an application that does not exist: %" PRId64
+                            "; nothing validates, assimilates or sends them",
+                            lost.without_app));
+    if (lost.without_target > 0)
+        add_line(lines, "waiting", TEXT("for ever"), false,
+                 text_print(session->arena,
+                            "jobs for hosts, users or teams that do not exist: %" PRId64
+                            " (qmctl jobs cancel)",
+                            lost.without_target));
+}
+
+/* What a clock leaves behind that was ahead and is not any more. */
+static void look_at_clock(struct session *session, struct lines *lines)
+{
+    struct clock_traces_row traces;
+
+    if (db_admin_clock_traces(session->db, session->now + CLOCK_AHEAD_S, TIMES_LOOKED_AT,
+                              &traces) != STATUS_OK)
+        return;
+    if (traces.results + traces.hosts > 0)
+        add_state(lines, "clock", TEXT("-"), "warning",
+                  text_print(session->arena,
+                             "times in the future: %" PRId64 " of the newest results, %" PRId64
+                             " of the newest hosts; was the clock set back?",
+                             traces.results, traces.hosts));
+    if (traces.negative > 0)
+        add_state(
+            lines, "clock", TEXT("-"), "warning",
+            text_print(session->arena,
+                       "hosts with a turnaround below zero, since a clock was set back: %" PRId64
+                       "; it is ignored, and their next valid result corrects it",
+                       traces.negative));
+}
+
+/* Behind the last number whoever needs a new row hears that the server is busy. */
+static void look_at_numbers(struct session *session, struct lines *lines)
+{
+    struct used_ids_row *rows;
+    size_t count;
+
+    if (db_admin_used_ids(session->db, session->arena, &rows, &count) != STATUS_OK)
+        return;
+    for (size_t i = 0; i < count; i++)
+        add_line(lines, "numbers", rows[i].name, false,
+                 text_print(session->arena,
+                            "the next row gets number %" PRId64 ", and %" PRId64
+                            " is the last that there can be",
+                            rows[i].next, rows[i].most));
+}
+
+/* What can be read is shown, whatever is wrong. */
+static void look_at_database(struct session *session, struct lines *lines)
+{
+    if (lines->found.errors[TOPIC_database] == 0)
+        add_line(lines, "database", session->config->db_name, true,
+                 text_from(db_trouble_words[DB_TROUBLE_NONE].words));
+    if (session_db(session) != STATUS_OK)
+        return;
+    look_at_queue(session, lines);
+    look_at_backlog(session, lines);
+    look_at_lost_jobs(session, lines);
+    look_at_numbers(session, lines);
+    look_at_clock(session, lines);
+    look_at_hosts(session, lines);
+    (void)db_rollback(session->db);
+}
+
+static void look_at_folder(struct session *session, struct lines *lines)
+{
+    if (project_has_file(session->config, "stop_sched"))
+        add_line(lines, "stop_sched", TEXT("-"), false,
+                 TEXT("the file is there: clients are told that the project is down"));
+    if (project_has_file(session->config, "stop_work"))
+        add_line(lines, "stop_work", TEXT("-"), false,
+                 TEXT("the project is drained: nobody gets jobs until qmctl resume"));
+    if (session->config->dont_send_jobs)
+        add_line(lines, "config.xml", TEXT("dont_send_jobs"), false, TEXT("nobody gets jobs"));
+}
+
+/* They are no trouble, but for the disk. */
+static void look_at_orphans(struct session *session, struct lines *lines)
+{
+    struct orphan_figures orphans;
+
+    if (orphan_figures_read(session, &orphans) && orphans.sum.files > 0)
+        add_line(lines, "files", session->config->upload_dir, true,
+                 text_print(session->arena,
+                            "%" PRId64 " files (%.1f GB), older than 30 days, that no job names: "
+                            "see qmctl files sweep",
+                            orphans.sum.files, orphans.sum.bytes / 1e9));
+}
+
+/* Only where some job has output files. */
+static void look_at_uploads(struct session *session, struct lines *lines)
+{
+    struct text problem = upload_templates_problem(session);
+
+    if (problem.length > 0)
+        add_line(lines, "uploads", session->config->upload_url, false, problem);
+}
+
+enum exit_code command_status(struct session *session)
+{
+    static const char *const titles[] = {"what", "name", "state", "words"};
+    struct lines lines = {.table = TABLE_BEGIN(session, "lines", titles)};
+
+    bool has_config = session_config_partly(session);
+
+    project_check(session->project, CHECK_DATABASE, take_finding, &lines);
+    if (has_config) {
+        (void)curl_global_init(CURL_GLOBAL_DEFAULT);
+        look_at_folder(session, &lines);
+        look_at_database(session, &lines);
+        look_at_schedulers(session, &lines);
+        look_at_orphans(session, &lines);
+        look_at_uploads(session, &lines);
+        curl_global_cleanup();
+    }
+    table_print(&lines.table);
+    return lines.some_failed ? EXIT_FAILED : EXIT_DONE;
+}

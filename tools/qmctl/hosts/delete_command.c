@@ -1,0 +1,220 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* `qmctl user delete` and `qmctl host delete`. The project's database is worked on in transactions
+ * of many results each, so that servers go on beside it; whoever is interrupted gives the command
+ * again. In the last one the host's row is locked and deleted. Before it is committed the file
+ * database and the availability logs forget the host: afterwards nobody would know its number. */
+#include "config/config.h"
+#include "db/admin.h"
+#include "db/files.h"
+#include "server/base/arena.h"
+#include "server/base/buffer.h"
+#include "server/base/shown.h"
+#include "server/project/project.h"
+#include "tools/qmctl/pass_repeat.h"
+#include "tools/qmctl/session/commands.h"
+#include "tools/qmctl/session/confirm.h"
+#include "tools/qmctl/session/output.h"
+#include "tools/qmctl/session/progress_line.h"
+
+#include <errno.h>
+#include <inttypes.h>
+#include <limits.h>
+#include <stdio.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "server/base/banned.h"
+
+enum { LOG_FOLDERS = 1000 };
+
+static enum status forget_files(struct session *session, const struct db_id_list *hosts)
+{
+    struct db *db = NULL;
+    enum status status = db_files_open(session->config, &db, &session->failure);
+
+    if (status == STATUS_NOT_FOUND) { /* there is none */
+        session->failure = (struct failure){.status = STATUS_OK};
+        return STATUS_OK;
+    }
+    for (size_t i = 0; i < hosts->count && status == STATUS_OK; i++)
+        status = db_files_delete_host(db, hosts->items[i]);
+    if (status == STATUS_OK)
+        status = db_commit(db);
+    if (status != STATUS_OK)
+        status = fail(&session->failure, status, "file database: %s",
+                      db == NULL ? status_word(status) : db_explain(db, status));
+    db_close(db);
+    return status;
+}
+
+static enum status forget_logs(struct session *session, const struct db_id_list *hosts)
+{
+    for (size_t i = 0; i < hosts->count; i++) {
+        char name[64], path[PATH_MAX];
+
+        snprintf(name, sizeof(name), "time_stats_log/%" PRId64 "/%" PRId64,
+                 hosts->items[i] % LOG_FOLDERS, hosts->items[i]);
+        project_path(session->config, name, path, sizeof(path));
+        if (unlink(path) != 0 && errno != ENOENT && errno != ENOTDIR)
+            return fail(&session->failure, STATUS_IO, "%s: %s", path, strerror(errno));
+    }
+    return STATUS_OK;
+}
+
+struct person_deletion {
+    struct session *session;
+    const struct person *person;
+    size_t results, hosts;
+    bool is_over;
+};
+
+static enum status delete_some(void *subject)
+{
+    struct person_deletion *deletion = subject;
+    struct session *session = deletion->session;
+    struct arena_mark mark = arena_mark(session->arena);
+    struct db_id_list hosts = {.items = NULL};
+    size_t results = 0;
+    bool is_over = false;
+    enum status status = db_admin_person_delete(session->db, session->arena, deletion->person,
+                                                session->now, &hosts, &results, &is_over);
+
+    if (status == STATUS_OK && is_over)
+        status = forget_files(session, &hosts);
+    if (status == STATUS_OK && is_over)
+        status = forget_logs(session, &hosts);
+    if (status == STATUS_OK)
+        status = db_commit(session->db);
+    if (status == STATUS_OK) {
+        deletion->results += results;
+        deletion->hosts = hosts.count;
+        deletion->is_over = is_over;
+    }
+    progress(session, "results forgotten", (int64_t)deletion->results);
+    arena_rewind(session->arena, mark);
+    return status;
+}
+
+/* Not found, though it was a moment ago: the last COMMIT was done and its answer lost, or somebody
+ * else does the same. */
+static enum status delete_person(struct session *session, const struct person *person)
+{
+    static const char *const titles[] = {"hosts", "results"};
+    struct output_table done = TABLE_BEGIN(session, "hosts", titles);
+    struct person_deletion deletion = {.session = session, .person = person};
+    enum status status = STATUS_OK;
+
+    while (status == STATUS_OK && !deletion.is_over)
+        status = repeat_transaction(session->db, delete_some, &deletion);
+    if (status != STATUS_OK && status != STATUS_NOT_FOUND)
+        return session_db_failed(session, status, "deleting");
+    table_number(&done, (int64_t)deletion.hosts);
+    table_number(&done, (int64_t)deletion.results);
+    table_tell(&done,
+               status == STATUS_NOT_FOUND
+                   ? TEXT("deleted, and nothing is left to be counted")
+                   : text_print(session->arena,
+                                "deleted: %s%zu host%s; %zu results no longer say whose they were",
+                                person->userid != 0 ? "the account, " : "", deletion.hosts,
+                                deletion.hosts == 1 ? "" : "s", deletion.results));
+    return STATUS_OK;
+}
+
+/* What BOINC's web pages keep, and others. */
+static enum status name_other_tables(struct session *session)
+{
+    struct buffer list = buffer_in(session->arena);
+    struct text *names = NULL;
+    size_t count = 0;
+    enum status status = session_db_failed(
+        session, db_admin_person_other_tables(session->db, session->arena, &names, &count),
+        "tables");
+
+    for (size_t i = 0; i < count; i++) {
+        buffer_add_string(&list, i == 0 ? "" : ", ");
+        buffer_add(&list, names[i]);
+    }
+    if (count > 0)
+        shown_line(stderr, "not looked at, though people may stand there: table " TEXT_FORMAT,
+                   TEXT_ARG(buffer_text(&list)));
+    return status;
+}
+
+static enum exit_code delete_confirmed(struct session *session, const struct person *person,
+                                       struct text lost, struct text word)
+{
+    enum exit_code code = confirm(session, lost, word);
+    enum status status;
+
+    if (code != EXIT_DONE)
+        return code;
+    status = delete_person(session, person);
+    if (status == STATUS_OK)
+        status = name_other_tables(session);
+    return status == STATUS_OK ? EXIT_DONE : session_failed(session);
+}
+
+enum exit_code command_user_delete(struct session *session)
+{
+    struct user_row user = {.id = 0};
+    struct host_entry *rows = NULL;
+    size_t count = 0;
+    int64_t id = 0;
+    enum status status = option_number(session, "id", 1, INT64_MAX, &id);
+
+    if (status == STATUS_OK && id == 0 && session->argument_count == 0)
+        return usage_failed(session, "user delete needs an e-mail address or --id");
+    if (status == STATUS_OK)
+        status = session_db(session);
+    if (status == STATUS_OK)
+        status = session_db_failed(session,
+                                   db_admin_user_find(session->db, session->arena,
+                                                      session->argument_count > 0
+                                                          ? text_from(session->arguments[0])
+                                                          : NO_TEXT,
+                                                      id, &user),
+                                   "user");
+    if (status == STATUS_OK)
+        status = session_db_failed(
+            session, db_admin_hosts(session->db, session->arena, 0, user.id, 1000, &rows, &count),
+            "hosts");
+    if (status != STATUS_OK)
+        return session_failed(session);
+    return delete_confirmed(
+        session,
+        &(struct person){.userid = user.id,
+                         .gives_jobs_to_all = option_given(session, "give-jobs")},
+        text_print(session->arena,
+                   "user %" PRId64 " " TEXT_FORMAT " (" TEXT_FORMAT "), %zu host%s, %.0f credit",
+                   user.id, TEXT_ARG(user.name), TEXT_ARG(user.email_addr), count,
+                   count == 1 ? "" : "s", user.total_credit),
+        user.email_addr);
+}
+
+enum exit_code command_host_delete(struct session *session)
+{
+    struct host_entry *rows = NULL;
+    size_t count = 0;
+    int64_t id = 0;
+    enum status status = STATUS_OK;
+
+    if (!text_to_i64(text_from(session->arguments[0]), &id) || id < 1)
+        return usage_failed(session, "\"%s\" is not the number of a host", session->arguments[0]);
+    status = session_db(session);
+    if (status == STATUS_OK)
+        status = session_db_failed(
+            session, db_admin_hosts(session->db, session->arena, id, 0, 1, &rows, &count), "host");
+    if (status == STATUS_OK && count == 0)
+        status = fail(&session->failure, STATUS_NOT_FOUND, "host: not found");
+    if (status != STATUS_OK)
+        return session_failed(session);
+    return delete_confirmed(
+        session,
+        &(struct person){.hostid = id, .gives_jobs_to_all = option_given(session, "give-jobs")},
+        text_print(session->arena,
+                   "host %" PRId64 " " TEXT_FORMAT " of user %" PRId64 ", %" PRId64
+                   " jobs in progress, %.0f credit",
+                   id, TEXT_ARG(rows[0].row.domain_name), rows[0].row.userid, rows[0].in_progress,
+                   rows[0].row.total_credit),
+        text_from(session->arguments[0]));
+}

@@ -1,0 +1,430 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Making and cancelling jobs. Jobs are committed some thousand at a time, whole lines in their
+ * order: a mistake leaves neither rows nor copied files of the jobs that were not committed yet. A
+ * million in one transaction would take the database as long to undo as to make, and be seen by no
+ * server before its end. They are cancelled some hundred at a time. */
+#include "server/base/shown.h"
+#include "server/submit/jobs.h"
+
+#include "config/config.h"
+#include "db/admin.h"
+#include "server/base/arena.h"
+#include "tools/qmctl/check/upload_check.h"
+#include "tools/qmctl/pass_repeat.h"
+#include "tools/qmctl/session/commands.h"
+#include "tools/qmctl/session/confirm.h"
+#include "tools/qmctl/session/output.h"
+#include "tools/qmctl/session/progress_line.h"
+
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "server/base/banned.h"
+
+enum { COMMIT_EVERY = 10000 }; /* jobs */
+
+static enum status read_parameters(struct session *session, struct job_parameters *values)
+{
+    parameters_default(values);
+    for (size_t i = 0; i < session->option_count; i++) {
+        const struct parameter *parameter =
+            parameter_find(session->options[i].name, PARAMETER_ARGUMENT);
+        if (parameter == NULL)
+            continue;
+        enum status status = parameter_set(values, parameter, text_from(session->options[i].value),
+                                           &session->failure);
+        if (status != STATUS_OK)
+            return status;
+    }
+    return STATUS_OK;
+}
+
+static const char *template_name(struct session *session, const char *option, const char *ending)
+{
+    const char *given = option_value(session, option);
+    if (given != NULL)
+        return given;
+    return text_string(session->arena, text_print(session->arena, "templates/%s_%s",
+                                                  option_value(session, "app"), ending));
+}
+
+/* --for host:ID, user:ID, team:ID or all; `*ret_is_given` false: not given. */
+static enum status read_target(struct session *session, struct job_target *ret_target,
+                               bool *ret_is_given)
+{
+    static const struct {
+        const char *word;
+        int64_t type;
+    } kinds[] = {{"host", ASSIGN_HOST}, {"user", ASSIGN_USER}, {"team", ASSIGN_TEAM}};
+    const char *given = option_value(session, "for");
+    struct text rest = text_from(given), word = text_split(&rest, ':');
+
+    *ret_target = (struct job_target){.is_multi = option_given(session, "multi")};
+    *ret_is_given = given != NULL;
+    if (given == NULL)
+        return STATUS_OK;
+    if (text_is(text_from(given), "all")) {
+        ret_target->type = ASSIGN_NONE;
+        ret_target->is_multi = true;
+        return STATUS_OK;
+    }
+    for (size_t i = 0; i < sizeof kinds / sizeof *kinds; i++)
+        if (text_is(word, kinds[i].word) && text_to_i64(rest, &ret_target->id) &&
+            ret_target->id > 0) {
+            ret_target->type = kinds[i].type;
+            if (ret_target->type == ASSIGN_HOST && ret_target->is_multi)
+                break;
+            return STATUS_OK;
+        }
+    return fail(&session->failure, STATUS_INVALID,
+                "--for: must be host:ID, user:ID, team:ID or all; --multi is not for a host");
+}
+
+static enum status find_target(struct session *session, const struct job_target *target)
+{
+    const struct config *config = session->config;
+    bool exists = false;
+    enum status status =
+        session_db_failed(session, db_admin_target_exists(session->db, target, &exists), "target");
+
+    if (status != STATUS_OK)
+        return status;
+    if (!exists)
+        return fail(&session->failure, STATUS_NOT_FOUND, "there is no %s",
+                    option_value(session, "for"));
+    if (!(target->is_multi ? config->enable_assignment_multi : config->enable_assignment))
+        shown_line(stderr,
+                   "warning: %s is off in config.xml; until it is on nobody gets these jobs",
+                   target->is_multi ? "enable_assignment_multi" : "enable_assignment");
+    return STATUS_OK;
+}
+
+static enum status read_settings(struct session *session, struct app_row *app,
+                                 struct job_target *target, struct jobs_settings *ret_settings)
+{
+    const char *app_name = option_value(session, "app");
+    const char *name = option_value(session, "name");
+    bool has_target = false;
+    enum status status = read_target(session, target, &has_target);
+    if (status == STATUS_OK)
+        status = session_db(session);
+    if (status != STATUS_OK)
+        return status;
+    status = session_app(session, app_name, app);
+    if (status == STATUS_OK && has_target)
+        status = find_target(session, target);
+    if (status != STATUS_OK)
+        return status;
+    *ret_settings =
+        (struct jobs_settings){.config = session->config,
+                               .db = session->db,
+                               .app = app,
+                               .in_template = template_name(session, "in", "in"),
+                               .out_template = template_name(session, "out", "out"),
+                               .command_line = text_from(option_value(session, "command_line")),
+                               .keywords = text_from(option_value(session, "keywords")),
+                               .sub_appname = text_from(option_value(session, "sub_appname")),
+                               .name = text_from(name),
+                               .numbered = option_given(session, "stdin"),
+                               .target = has_target ? target : NULL,
+                               .by_transitioner = option_given(session, "transitioner"),
+                               .skips_known = option_given(session, "go_on"),
+                               .now = session->now};
+    if (name == NULL)
+        ret_settings->name =
+            text_print(session->arena, "%s_%ld_%" PRId64, app_name, (long)getpid(), session->now);
+    int64_t commit_every = COMMIT_EVERY;
+    status = option_number(session, "commit_every", 0, INT64_MAX, &commit_every);
+    ret_settings->commit_every = (uint64_t)commit_every;
+    return status == STATUS_OK ? read_parameters(session, &ret_settings->parameters) : status;
+}
+
+/* --remote_file URL,BYTES,MD5: a URL may hold commas itself. */
+static enum status read_remote_file(struct session *session, const char *given,
+                                    struct job_argument *ret_file)
+{
+    struct text url = text_from(given), parts[2] = {NO_TEXT, NO_TEXT};
+    for (int i = 1; i >= 0; i--) {
+        size_t comma = url.length;
+        while (comma > 0 && url.at[comma - 1] != ',')
+            comma--;
+        if (comma == 0)
+            return fail(&session->failure, STATUS_INVALID, "--remote_file: must be URL,BYTES,MD5");
+        parts[i] = (struct text){url.at + comma, url.length - comma};
+        url = text_first(url, comma - 1);
+    }
+    return job_remote_file_read(url, parts[0], parts[1], ret_file, &session->failure);
+}
+
+static enum status add_single(struct session *session, struct jobs *jobs)
+{
+    struct job_line line = {.file_count = 0};
+    const char *given;
+    line.files = ARENA_ARRAY(session->arena, session->argument_count + session->option_count,
+                             struct job_argument);
+    if (line.files == NULL)
+        return fail(&session->failure, STATUS_NO_MEMORY, "no memory");
+    for (size_t i = 0; i < session->argument_count; i++)
+        line.files[line.file_count++].name = text_from(session->arguments[i]);
+    for (size_t index = 0; (given = option_next(session, "remote_file", &index)) != NULL;) {
+        enum status status = read_remote_file(session, given, &line.files[line.file_count++]);
+        if (status != STATUS_OK)
+            return status;
+    }
+    return jobs_add(jobs, &line, &session->failure);
+}
+
+/* One line at most a byte longer than allowed, so that a longer one is noticed. */
+static enum status read_line(struct session *session, char *line, size_t size, uint64_t number,
+                             struct text *ret_text)
+{
+    if (fgets(line, (int)size, stdin) == NULL) {
+        if (ferror(stdin))
+            return fail(&session->failure, STATUS_IO, "standard input cannot be read");
+        return STATUS_NOT_FOUND;
+    }
+    *ret_text = text_from(line);
+    if (!text_ends(*ret_text, TEXT("\n")) && !feof(stdin))
+        return fail(&session->failure, STATUS_TOO_LARGE,
+                    "line %" PRIu64 ": more than %d bytes, or a NUL byte", number, JOB_LINE_MAX);
+    *ret_text = text_trim(number == 1 ? text_without_mark(*ret_text) : *ret_text);
+    return STATUS_OK;
+}
+
+static enum status add_line(struct session *session, struct jobs *jobs, struct text text,
+                            uint64_t number)
+{
+    struct arena_mark mark = arena_mark(session->arena);
+    struct failure reason = {.status = STATUS_OK};
+    struct job_line job;
+    enum status status = job_line_read(session->arena, text, &job, &reason);
+    if (status == STATUS_OK)
+        status = jobs_add(jobs, &job, &reason);
+    arena_rewind(session->arena, mark);
+    if (status != STATUS_OK)
+        return fail(&session->failure, status, "line %" PRIu64 ": %s", number, reason.text);
+    return STATUS_OK;
+}
+
+static enum status add_lines(struct session *session, struct jobs *jobs)
+{
+    char line[JOB_LINE_MAX + 2];
+    struct text text;
+    enum status status;
+    for (uint64_t number = 1;
+         (status = read_line(session, line, sizeof line, number, &text)) == STATUS_OK; number++) {
+        if (text.length == 0 || text_starts(text, TEXT("#")))
+            continue;
+        if (!jobs_have_room(jobs)) {
+            status = jobs_make_room(jobs, &session->failure);
+            progress(session, "jobs made", (int64_t)jobs_count(jobs).jobs);
+        }
+        if (status == STATUS_OK)
+            status = add_line(session, jobs, text, number);
+        if (status != STATUS_OK)
+            return status;
+    }
+    return status == STATUS_NOT_FOUND ? STATUS_OK : status;
+}
+
+static enum status create(struct session *session, struct jobs *jobs)
+{
+    enum status status =
+        option_given(session, "stdin") ? add_lines(session, jobs) : add_single(session, jobs);
+    if (status == STATUS_OK)
+        status = jobs_flush(jobs, &session->failure);
+    if (status == STATUS_OK)
+        status = jobs_commit(jobs, &session->failure);
+    if (status != STATUS_OK)
+        (void)db_rollback(session->db);
+    return status;
+}
+
+/* What is left of a command that failed. */
+static void tell_rest(const struct jobs_settings *settings, struct jobs_count count)
+{
+    if (count.committed > 0)
+        shown_line(stderr,
+                   "%" PRIu64
+                   " jobs are made and stay; for the others give the same lines and options"
+                   " again, with --name " TEXT_FORMAT " --go_on",
+                   count.committed, TEXT_ARG(settings->name));
+}
+
+static void tell_jobs(struct session *session, struct jobs_count count, struct text last)
+{
+    static const char *const titles[] = {"jobs", "results", "last_job"};
+    struct output_table done = TABLE_BEGIN(session, "jobs", titles);
+    struct text words = text_print(session->arena, "job " TEXT_FORMAT, TEXT_ARG(last));
+
+    table_number(&done, (int64_t)count.jobs);
+    table_number(&done, (int64_t)count.results);
+    table_text(&done, last);
+    if (option_given(session, "stdin"))
+        words = text_print(session->arena, "%" PRIu64 " jobs, %" PRIu64 " results", count.jobs,
+                           count.results);
+    if (option_given(session, "go_on"))
+        words = text_print(session->arena, TEXT_FORMAT "; %" PRIu64 " were there", TEXT_ARG(words),
+                           count.known);
+    table_tell(&done, words);
+    (void)fflush(stdout); /* uploads are asked about for some seconds */
+}
+
+static void print_advice(struct text lines)
+{
+    while (lines.length > 0) {
+        struct text line = text_split(&lines, '\n');
+
+        shown_line(stderr, "warning: " TEXT_FORMAT, TEXT_ARG(line));
+    }
+}
+
+enum exit_code command_jobs_create(struct session *session)
+{
+    struct jobs_settings settings;
+    struct app_row app;
+    struct job_target target;
+    struct jobs *jobs = NULL;
+    if (!option_given(session, "app"))
+        return usage_failed(session, "jobs create needs --app");
+    if (option_given(session, "for") && option_given(session, "transitioner"))
+        return usage_failed(session, "results of jobs --for somebody are made by the server");
+    if (option_given(session, "multi") && !option_given(session, "for"))
+        return usage_failed(session, "--multi needs --for");
+    if (option_given(session, "stdin") &&
+        (session->argument_count > 0 || option_given(session, "remote_file")))
+        return usage_failed(session, "with --stdin, files stand in the lines");
+    if (option_given(session, "go_on") &&
+        (!option_given(session, "stdin") || !option_given(session, "name")))
+        return usage_failed(session, "--go_on needs --stdin and the --name of the lines before");
+    bool have_output_files = false;
+    enum status status = read_settings(session, &app, &target, &settings);
+    if (status == STATUS_OK)
+        status = jobs_begin(&settings, &jobs, &session->failure);
+    if (status == STATUS_OK)
+        status = create(session, jobs);
+    if (status == STATUS_OK) {
+        tell_jobs(session, jobs_count(jobs), jobs_last_name(jobs));
+        print_advice(jobs_advice(jobs, session->arena));
+    } else if (jobs != NULL) {
+        tell_rest(&settings, jobs_count(jobs));
+    }
+    have_output_files = status == STATUS_OK && jobs_have_output_files(jobs);
+    jobs_end(jobs, status == STATUS_OK || status == STATUS_DB_UNKNOWN);
+    if (have_output_files) { /* takes its time, in which nobody waits for the folder's lock */
+        struct text problem = upload_url_problem(session);
+        if (problem.length > 0)
+            shown_line(stderr, "warning: " TEXT_FORMAT, TEXT_ARG(problem));
+    }
+    return status == STATUS_OK ? EXIT_DONE : session_failed(session);
+}
+
+/* Where there is nothing to be cancelled nobody is asked. */
+static enum exit_code confirm_cancel(struct session *session, const struct job_filter *filter,
+                                     const char *which)
+{
+    uint64_t jobs = 0;
+
+    if (option_given(session, "yes"))
+        return EXIT_DONE;
+    if (session_db_failed(session, db_admin_cancellable(session->db, filter, &jobs), "cancel") !=
+        STATUS_OK)
+        return session_failed(session);
+    if (jobs == 0)
+        return EXIT_DONE;
+    return confirm(session,
+                   text_print(session->arena, "%" PRIu64 " jobs that have no answer yet", jobs),
+                   text_from(which));
+}
+
+struct cancelling {
+    struct session *session;
+    const struct job_filter *filter;
+    int64_t last; /* of the jobs that were looked at, when its transaction had ended */
+    bool is_done;
+    struct cancelled sums;
+};
+
+/* One transaction. */
+static enum status cancel_part(void *subject)
+{
+    struct cancelling *cancelling = subject;
+    struct session *session = cancelling->session;
+    struct cancelled some;
+    int64_t last = cancelling->last;
+    enum status status =
+        db_admin_cancel(session->db, cancelling->filter, session->now, &last, &some);
+
+    if (status == STATUS_OK)
+        status = db_commit(session->db);
+    if (status != STATUS_OK)
+        return status;
+    cancelling->is_done = last == 0;
+    cancelling->last = last;
+    cancelling->sums.workunits += some.workunits;
+    cancelling->sums.unsent += some.unsent;
+    cancelling->sums.in_progress += some.in_progress;
+    return STATUS_OK;
+}
+
+/* What is interrupted is given again: the jobs before it are cancelled, and others are not. */
+static enum status cancel_all(struct session *session, const struct job_filter *filter,
+                              struct cancelled *ret_cancelled)
+{
+    struct cancelling cancelling = {.session = session, .filter = filter};
+    enum status status = STATUS_OK;
+
+    while (status == STATUS_OK && !cancelling.is_done) {
+        status = repeat_transaction(session->db, cancel_part, &cancelling);
+        progress(session, "jobs cancelled", (int64_t)cancelling.sums.workunits);
+    }
+    *ret_cancelled = cancelling.sums;
+    return session_db_failed(session, status, "cancel");
+}
+
+enum exit_code command_jobs_cancel(struct session *session)
+{
+    static const char *const titles[] = {"jobs", "unsent", "in_progress"};
+    struct output_table done = TABLE_BEGIN(session, "jobs", titles);
+    struct job_filter filter = {.batch = 0};
+    struct cancelled cancelled = {.workunits = 0};
+    struct app_row app = {.id = 0};
+    enum exit_code code;
+    const char *app_name = option_value(session, "app");
+    if (session->argument_count + option_given(session, "batch") + (app_name != NULL) != 1)
+        return usage_failed(session, "jobs cancel needs a job's name, --batch or --app");
+    if (session->argument_count > 0)
+        filter.name = text_from(session->arguments[0]);
+    enum status status = option_number(session, "batch", 1, INT32_MAX, &filter.batch);
+    if (status == STATUS_OK)
+        status = session_db(session);
+    if (status == STATUS_OK && app_name != NULL)
+        status = session_app(session, app_name, &app);
+    filter.appid = app.id;
+    if (status != STATUS_OK)
+        return session_failed(session);
+    code = confirm_cancel(session, &filter,
+                          filter.name.length > 0 ? session->arguments[0]
+                          : app_name != NULL     ? app_name
+                                                 : option_value(session, "batch"));
+    if (code != EXIT_DONE)
+        return code;
+    if (cancel_all(session, &filter, &cancelled) != STATUS_OK)
+        return session_failed(session);
+    table_number(&done, (int64_t)cancelled.workunits);
+    table_number(&done, (int64_t)cancelled.unsent);
+    table_number(&done, (int64_t)cancelled.in_progress);
+    table_tell(&done, text_print(session->arena,
+                                 "%" PRIu64 " jobs cancelled: %" PRIu64 " results will not be sent,"
+                                 " %" PRIu64 " are with hosts",
+                                 cancelled.workunits, cancelled.unsent, cancelled.in_progress));
+    if (cancelled.workunits == 0 && filter.name.length > 0) {
+        fail(&session->failure, STATUS_NOT_FOUND,
+             "no such job, or it has its answer, or was cancelled before");
+        return session_failed(session);
+    }
+    return EXIT_DONE;
+}

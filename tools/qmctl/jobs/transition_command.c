@@ -1,0 +1,160 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Transitions for projects without BOINC's transitioner, once or again and again. A round that
+ * fails is no reason to end: the database comes back, and everything due is still due. */
+#include "config/config.h"
+#include "db/db.h"
+#include "server/base/arena.h"
+#include "server/base/buffer.h"
+#include "tools/qmctl/assimilation_pass.h"
+#include "tools/qmctl/deletion_pass.h"
+#include "tools/qmctl/ending.h"
+#include "tools/qmctl/orphan_count.h"
+#include "tools/qmctl/session/commands.h"
+#include "tools/qmctl/session/output.h"
+#include "tools/qmctl/transition_pass.h"
+#include "tools/qmctl/validation_pass.h"
+
+#include <inttypes.h>
+#include <stdio.h>
+#include <time.h>
+
+#include "server/base/banned.h"
+
+enum { LOOP_MOST = 86400, COMMAND_SECONDS = 600, COMMAND_SECONDS_MAX = 86400 };
+
+static struct text words_of(struct arena *arena, const struct transition_counts *counts)
+{
+    struct buffer words = buffer_in(arena);
+    const char *between = ": ";
+
+#define COUNT_NAME(name) #name,
+    static const char *const names[] = {TRANSITION_COUNTS(COUNT_NAME)};
+#undef COUNT_NAME
+#define COUNT_VALUE(name) counts->name,
+    const int64_t values[] = {TRANSITION_COUNTS(COUNT_VALUE)};
+#undef COUNT_VALUE
+
+    buffer_print(&words, "%" PRId64 " jobs in the round", counts->jobs);
+    for (size_t i = 1; i < sizeof(values) / sizeof(values[0]); i++) {
+        if (values[i] == 0)
+            continue;
+        buffer_print(&words, "%s%" PRId64 " ", between, values[i]);
+        for (const char *at = names[i]; *at != '\0'; at++)
+            buffer_add_char(&words, *at == '_' ? ' ' : *at);
+        between = ", ";
+    }
+    return buffer_text(&words);
+}
+
+static void print_counts(struct session *session, const struct transition_counts *counts)
+{
+#define COUNT_TITLE(name) #name,
+    static const char *const titles[] = {TRANSITION_COUNTS(COUNT_TITLE)};
+#undef COUNT_TITLE
+    struct output_table table = TABLE_BEGIN(session, "counts", titles);
+
+#define COUNT_CELL(name) table_number(&table, counts->name);
+    TRANSITION_COUNTS(COUNT_CELL)
+#undef COUNT_CELL
+    table_tell(&table, words_of(session->arena, counts));
+}
+
+/* What is to be validated was often found a moment ago; what that makes due comes in the next
+ * round. */
+static enum status do_round(struct session *session, struct transition_pass_settings *settings,
+                            struct transition_counts *counts)
+{
+    static struct assimilation_failures failures;
+    static struct deletion_schedule schedule;
+    enum status status = transition_pass(session, settings, counts);
+
+    if (status == STATUS_OK)
+        status = validation_pass(session, settings, counts);
+    if (status == STATUS_OK)
+        status = assimilation_pass(session, settings, &failures, counts);
+    return status == STATUS_OK ? deletion_pass(session, settings, &schedule, counts) : status;
+}
+
+static bool has_counted(const struct transition_counts *counts)
+{
+    bool has = false;
+
+#define COUNT_HAS(name) has = has || counts->name > 0;
+    TRANSITION_COUNTS(COUNT_HAS)
+#undef COUNT_HAS
+    return has;
+}
+
+/* Ended by a signal, when what is under way is done. */
+static enum exit_code loop(struct session *session, struct transition_pass_settings *settings,
+                           int64_t seconds)
+{
+    struct orphan_round orphans = {.folder = 0};
+
+    for (;;) {
+        struct arena_mark mark = arena_mark(session->arena);
+        struct transition_counts counts = {.jobs = 0};
+        enum status status;
+
+        settings->now = (int64_t)time(NULL);
+        status = do_round(session, settings, &counts);
+        if (status == STATUS_OK && settings->deletes_files && !ending_is_wanted())
+            status = orphan_count_some(session, settings->now, &orphans);
+        if (status != STATUS_OK)
+            (void)session_failed(session);
+        if (has_counted(&counts))
+            print_counts(session, &counts);
+        if (fflush(stdout) != 0)
+            return EXIT_FAILED;
+        ending_obey();
+        session->failure = (struct failure){.status = STATUS_OK};
+        arena_rewind(session->arena, mark);
+        ending_sleep(seconds);
+        ending_obey();
+        if ((status == STATUS_DB_GONE || status == STATUS_DB_UNKNOWN) &&
+            db_reopen(session->db) != STATUS_OK)
+            continue; /* the next round will say so */
+    }
+}
+
+enum exit_code command_transition(struct session *session)
+{
+    struct transition_pass_settings settings = {.now = session->now,
+                                                .trusts = option_given(session, "trust"),
+                                                .validate = option_value(session, "validate"),
+                                                .deletes_files =
+                                                    option_given(session, "delete-files"),
+                                                .assimilate = option_value(session, "assimilate"),
+                                                .command_seconds = COMMAND_SECONDS};
+    struct transition_counts counts = {.jobs = 0};
+    int64_t seconds = 0;
+    enum status status = option_number(session, "now", 1, INT32_MAX - 1, &settings.now);
+
+    if (option_given(session, "now") && option_given(session, "loop"))
+        return usage_failed(session, "a --loop goes by the clock, not by --now");
+    if (settings.trusts && settings.validate != NULL)
+        return usage_failed(session, "--trust compares nothing, so --validate has no use");
+    if (settings.validate != NULL && settings.validate[0] == '\0')
+        return usage_failed(session, "--validate needs a command, or \"bitwise\"");
+    if (settings.assimilate != NULL && settings.assimilate[0] == '\0')
+        return usage_failed(session, "--assimilate needs a command, or \"none\"");
+    if (status == STATUS_OK)
+        status = option_number(session, "limit", 1, INT64_MAX, &settings.jobs_max);
+    if (status == STATUS_OK)
+        status = option_number(session, "command-seconds", 1, COMMAND_SECONDS_MAX,
+                               &settings.command_seconds);
+    if (status == STATUS_OK)
+        status = option_number(session, "loop", 1, LOOP_MOST, &seconds);
+    if (status == STATUS_OK)
+        status = session_db(session);
+    if (status != STATUS_OK)
+        return session_failed(session);
+    ending_catch();
+    if (option_given(session, "loop"))
+        return loop(session, &settings, seconds);
+    status = do_round(session, &settings, &counts);
+    print_counts(session, &counts);
+    if (fflush(stdout) == 0)
+        ending_obey();
+    return status == STATUS_OK ? EXIT_DONE : session_failed(session);
+}

@@ -1,0 +1,56 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* One function per subcommand; main.c has the table. */
+#ifndef TOOLS_QMCTL_SESSION_COMMANDS_H
+#define TOOLS_QMCTL_SESSION_COMMANDS_H
+
+#include "tools/qmctl/session/project_session.h"
+
+enum exit_code command_init(struct session *session);
+enum exit_code command_adopt(struct session *session);
+enum exit_code command_deploy_nginx(struct session *session);
+enum exit_code command_deploy_systemd(struct session *session);
+enum exit_code command_deploy_mariadb(struct session *session);
+enum exit_code command_deploy_apache(struct session *session);
+enum exit_code command_keys(struct session *session);
+enum exit_code command_keys_rotate(struct session *session);
+enum exit_code command_sign(struct session *session);
+enum exit_code command_app_add(struct session *session);
+enum exit_code command_app_list(struct session *session);
+enum exit_code command_app_deprecate(struct session *session);
+enum exit_code command_platform_list(struct session *session);
+enum exit_code command_version_add(struct session *session);
+enum exit_code command_version_list(struct session *session);
+enum exit_code command_version_deprecate(struct session *session);
+enum exit_code command_host_delete(struct session *session);
+enum exit_code command_user_add(struct session *session);
+enum exit_code command_user_delete(struct session *session);
+enum exit_code command_user_list(struct session *session);
+enum exit_code command_user_show(struct session *session);
+enum exit_code command_jobs_create(struct session *session);
+enum exit_code command_jobs_cancel(struct session *session);
+enum exit_code command_jobs_list(struct session *session);
+enum exit_code command_jobs_show(struct session *session);
+enum exit_code command_jobs_results(struct session *session);
+enum exit_code command_jobs_batches(struct session *session);
+enum exit_code command_jobs_export(struct session *session);
+enum exit_code command_transition(struct session *session);
+enum exit_code command_purge(struct session *session);
+enum exit_code command_queue(struct session *session);
+enum exit_code command_files(struct session *session);
+enum exit_code command_files_init(struct session *session);
+enum exit_code command_files_orders(struct session *session);
+enum exit_code command_files_send(struct session *session);
+enum exit_code command_files_get(struct session *session);
+enum exit_code command_files_delete(struct session *session);
+enum exit_code command_files_sweep(struct session *session);
+enum exit_code command_drain(struct session *session);
+enum exit_code command_resume(struct session *session);
+enum exit_code command_host(struct session *session);
+enum exit_code command_completion(struct session *session);
+enum exit_code command_manual(struct session *session);
+enum exit_code command_status(struct session *session);
+enum exit_code command_why(struct session *session);
+enum exit_code command_replay(struct session *session);
+enum exit_code command_check_config(struct session *session);
+
+#endif

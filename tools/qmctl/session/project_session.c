@@ -1,0 +1,158 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Configuration and database are opened when a subcommand first asks for them, so that signing a
+ * file needs no database and making a project no configuration. */
+#include "tools/qmctl/session/project_session.h"
+
+#include "config/config.h"
+#include "db/admin.h"
+#include "server/base/arena.h"
+#include "server/base/file.h"
+#include "server/base/shown.h"
+#include "server/project/project.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <limits.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "server/base/banned.h"
+
+static void print_finding(const struct config_finding *finding)
+{
+    shown_line(stderr, TEXT_FORMAT ":%d: %s" TEXT_FORMAT, TEXT_ARG(finding->file), finding->line,
+               finding->is_error ? "" : "warning: ", TEXT_ARG(finding->text));
+}
+
+void print_config_errors(const struct config_findings *findings)
+{
+    size_t errors = 0;
+
+    for (size_t i = 0; i < findings->count; i++)
+        errors += findings->items[i].is_error;
+    for (size_t i = 0; i < findings->count && errors > 1; i++)
+        if (findings->items[i].is_error)
+            print_finding(&findings->items[i]);
+}
+
+void print_config_warnings(const struct config_findings *findings)
+{
+    for (size_t i = 0; i < findings->count; i++)
+        if (!findings->items[i].is_error)
+            print_finding(&findings->items[i]);
+}
+
+static bool is_project(const struct session *session)
+{
+    char path[PATH_MAX];
+    int length = snprintf(path, sizeof(path), "%s/config.xml", session->project);
+
+    return length < 0 || (size_t)length >= sizeof(path) || access(path, F_OK) == 0 ||
+           errno != ENOENT;
+}
+
+static enum status load_config(struct session *session, struct config_findings *ret_findings)
+{
+    *ret_findings = (struct config_findings){.count = 0};
+    if (session->config != NULL)
+        return STATUS_OK;
+    return config_load(session->project, session->arena, &session->config, ret_findings,
+                       &session->failure);
+}
+
+enum status session_config(struct session *session)
+{
+    struct config_findings findings;
+    enum status status = load_config(session, &findings);
+
+    if (status != STATUS_OK && !is_project(session)) {
+        bool is_here = strcmp(session->project, ".") == 0;
+        session->failure = (struct failure){.status = STATUS_OK};
+        return fail(&session->failure, status, "there is no config.xml in %s%s",
+                    is_here ? "this folder" : session->project,
+                    is_here ? ": go to the project's folder, or give --project DIR" : "");
+    }
+    if (status != STATUS_OK)
+        print_config_errors(&findings);
+    return status;
+}
+
+bool session_config_partly(struct session *session)
+{
+    struct config_findings findings;
+    struct failure unused = {.status = STATUS_OK};
+
+    if (session->config != NULL)
+        return true;
+    return config_load_partly(session->project, session->arena, &session->config, &findings,
+                              &unused) == STATUS_OK ||
+           session->config != NULL;
+}
+
+enum status session_db(struct session *session)
+{
+    enum status status = session_config(session);
+    if (status != STATUS_OK || session->db != NULL)
+        return status;
+    return db_admin_open(session->config, &session->db, &session->failure);
+}
+
+enum status session_db_failed(struct session *session, enum status status, const char *what)
+{
+    if (status == STATUS_OK)
+        return status;
+    return fail(&session->failure, status, "%s: %s", what,
+                session->db == NULL ? status_word(status) : db_explain(session->db, status));
+}
+
+enum status session_app(struct session *session, const char *name, struct app_row *ret_app)
+{
+    enum status status = db_admin_app_find(session->db, session->arena, text_from(name), ret_app);
+
+    if (status == STATUS_NOT_FOUND)
+        return fail(&session->failure, status, "there is no application \"%s\"", name);
+    return session_db_failed(session, status, name);
+}
+
+/* By the file of BOINC's own tools. Without it servers find out after catalog_refresh seconds, so a
+ * folder that is not ours to write into is no failure. */
+static void touch_reread_db(const struct session *session)
+{
+    char path[PATH_MAX];
+    int file;
+
+    project_path(session->config, "reread_db", path, sizeof(path));
+    file = open(path, O_WRONLY | O_CREAT | O_CLOEXEC, 0644);
+    /* It may lie there since a moment ago: its time says that it is meant anew. */
+    if (file < 0 || !file_give(file, path) || futimens(file, NULL) != 0)
+        shown_line(stderr, "warning: %s: %s; servers see this after %.0f s", path, strerror(errno),
+                   session->config->catalog_refresh);
+    if (file >= 0)
+        close(file);
+}
+
+static enum status committed(struct session *session, enum status status)
+{
+    if (status == STATUS_OK)
+        touch_reread_db(session);
+    return session_db_failed(session, status, "commit");
+}
+
+enum status session_commit_catalog(struct session *session)
+{
+    return committed(session, db_commit(session->db));
+}
+
+enum status session_commit_version(struct session *session, int64_t id)
+{
+    return committed(session, db_admin_version_commit(session->db, id));
+}
+
+enum exit_code session_failed(struct session *session)
+{
+    shown_line(stderr, "qmctl: %s",
+               session->failure.text[0] == '\0' ? "failed" : session->failure.text);
+    return session->is_usage ? EXIT_USAGE : EXIT_FAILED;
+}
