@@ -7,10 +7,10 @@
 #include "server/base/arena.h"
 #include "server/base/buffer.h"
 #include "server/check/project_check.h"
+#include "server/passes/orphan_count.h"
 #include "server/project/project.h"
 #include "tools/qmctl/check/upload_check.h"
 #include "tools/qmctl/check/web_question.h"
-#include "tools/qmctl/orphan_count.h"
 #include "tools/qmctl/session/commands.h"
 #include "tools/qmctl/session/output.h"
 

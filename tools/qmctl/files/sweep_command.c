@@ -3,12 +3,12 @@
 #include "config/config.h"
 #include "db/db.h"
 #include "server/base/arena.h"
+#include "server/passes/download_look.h"
+#include "server/passes/upload_sweep.h"
 #include "server/project/project.h"
-#include "tools/qmctl/download_look.h"
 #include "tools/qmctl/session/commands.h"
 #include "tools/qmctl/session/confirm.h"
 #include "tools/qmctl/session/output.h"
-#include "tools/qmctl/upload_sweep.h"
 
 #include <limits.h>
 

@@ -6,11 +6,11 @@
 #include "db/states.h"
 #include "server/base/arena.h"
 #include "server/base/shown.h"
+#include "server/passes/upload_folder.h"
 #include "server/submit/output_files.h"
 #include "tools/qmctl/jobs/answers.h"
 #include "tools/qmctl/session/commands.h"
 #include "tools/qmctl/session/output.h"
-#include "tools/qmctl/upload_folder.h"
 
 #include <inttypes.h>
 #include <stdio.h>

@@ -5,14 +5,14 @@
 #include "db/db.h"
 #include "server/base/arena.h"
 #include "server/base/buffer.h"
-#include "tools/qmctl/assimilation_pass.h"
-#include "tools/qmctl/deletion_pass.h"
-#include "tools/qmctl/ending.h"
-#include "tools/qmctl/orphan_count.h"
+#include "server/passes/assimilation_pass.h"
+#include "server/passes/deletion_pass.h"
+#include "server/passes/ending.h"
+#include "server/passes/orphan_count.h"
+#include "server/passes/transition_pass.h"
+#include "server/passes/validation_pass.h"
 #include "tools/qmctl/session/commands.h"
 #include "tools/qmctl/session/output.h"
-#include "tools/qmctl/transition_pass.h"
-#include "tools/qmctl/validation_pass.h"
 
 #include <inttypes.h>
 #include <stdio.h>

@@ -1,0 +1,25 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* One pass over finished workunits, with an answer or given up: a command gets each of them, and
+ * only when it has ended well is that marked. So it gets each at least once; QM_JOB_ID tells it
+ * which it had before. Nothing of the database is open meanwhile. */
+#ifndef SERVER_PASSES_ASSIMILATION_PASS_H
+#define SERVER_PASSES_ASSIMILATION_PASS_H
+
+#include "server/passes/transition_pass.h"
+
+/* Jobs whose command has failed, which are passed over for a while; kept from round to round. */
+struct assimilation_failures {
+    struct {
+        int64_t id, until;
+    } items[1000];
+    size_t count;
+};
+
+/* Adds to *counts, also on failure what was done before it. Without settings->assimilate nothing.
+ */
+MUST_CHECK enum status assimilation_pass(struct session *session,
+                                         const struct transition_pass_settings *settings,
+                                         struct assimilation_failures *failures,
+                                         struct transition_counts *counts);
+
+#endif

@@ -1,0 +1,18 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* What goes wrong with single jobs in a pass over many: named on standard error, up to a number. */
+#ifndef SERVER_PASSES_COMPLAINTS_H
+#define SERVER_PASSES_COMPLAINTS_H
+
+#include "server/base/text.h"
+
+#include <stdint.h>
+
+struct complaints {
+    int64_t count;
+};
+
+/* "qmctl: WHAT NAME: WHY", and when it is tried again, for 0: not. */
+void complain(struct complaints *complaints, const char *what, struct text name, const char *why,
+              int64_t again_after);
+
+#endif

@@ -1,0 +1,25 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* One pass over results and workunits whose files are to be deleted. Kept are files marked
+ * no_delete, and input files that another unfinished workunit or an app version names too: the last
+ * workunit that names a file takes it along. While jobs are made, input files stay. A file that is
+ * not there is as good as deleted, unless the whole folder is not there or is empty: that is an
+ * error, which is tried again every hour. */
+#ifndef SERVER_PASSES_DELETION_PASS_H
+#define SERVER_PASSES_DELETION_PASS_H
+
+#include "server/passes/transition_pass.h"
+
+/* Kept from round to round; zeroed at first. */
+struct deletion_schedule {
+    int64_t errors_at; /* when failures are tried again */
+    double inputs_at;  /* not before this moment, as it means reading all documents */
+};
+
+/* Adds to *counts, also on failure what was done before it. Without settings->deletes_files
+ * nothing. */
+MUST_CHECK enum status deletion_pass(struct session *session,
+                                     const struct transition_pass_settings *settings,
+                                     struct deletion_schedule *schedule,
+                                     struct transition_counts *counts);
+
+#endif

@@ -1,0 +1,268 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "server/passes/pass_lease.h"
+
+#include "db/db.h"
+#include "db/lease.h"
+#include "server/base/clock.h"
+#include "server/base/random.h"
+#include "server/passes/ending.h"
+#include "server/passes/pass_repeat.h"
+#include "tools/qmctl/session/project_session.h"
+
+#include <pthread.h>
+#include <signal.h>
+#include <stdlib.h>
+#include <time.h>
+
+#include "server/base/banned.h"
+
+enum {
+    RENEW_EVERY = 20, /* s */
+    /* s; of the whole seconds that the database counts in, up to one is over already */
+    SURELY_VALID = DB_LEASE_SECONDS - 2
+};
+
+struct pass_lease {
+    struct session *session;
+    struct lease_key key; /* token 0: nothing was ever held */
+    pthread_t thread;
+    bool has_thread;
+    pthread_mutex_t lock; /* of what follows */
+    pthread_cond_t wake;
+    int64_t held;      /* the token of what is held; 0: nothing, or it was lost */
+    double held_until; /* as clock_seconds(); surely till then */
+    bool ends;
+};
+
+/* --- renewing ------------------------------------------------------------------------------------
+ */
+
+static void note_renewal(struct pass_lease *lease, int64_t token, double asked_at, bool is_valid)
+{
+    pthread_mutex_lock(&lease->lock);
+    if (lease->held == token && is_valid)
+        lease->held_until = asked_at + SURELY_VALID;
+    else if (lease->held == token)
+        lease->held = 0;
+    pthread_mutex_unlock(&lease->lock);
+}
+
+/* What fails is tried again the next time; then the lease may be lost, which is seen. */
+static void renew(struct pass_lease *lease, struct db **db, int64_t token)
+{
+    struct lease_key key = {.pass = lease->key.pass, .appid = lease->key.appid, .token = token};
+    double asked_at = clock_seconds();
+    bool is_valid = false;
+    enum status status = STATUS_OK;
+
+    if (*db == NULL)
+        status = db_open(lease->session->config, db, NULL);
+    if (status == STATUS_OK)
+        status = db_lease_renew(*db, &key, &is_valid);
+    if (status == STATUS_OK)
+        status = db_commit(*db);
+    if (status == STATUS_OK) {
+        note_renewal(lease, token, asked_at, is_valid);
+    } else {
+        db_close(*db);
+        *db = NULL;
+    }
+}
+
+/* Waits for the time of the next renewal. 0: it is over. */
+static int64_t await_turn(struct pass_lease *lease)
+{
+    struct timespec until;
+    int64_t token = 0;
+
+    (void)clock_gettime(CLOCK_MONOTONIC, &until);
+    until.tv_sec += RENEW_EVERY;
+    pthread_mutex_lock(&lease->lock);
+    while (!lease->ends && token == 0) {
+        if (pthread_cond_timedwait(&lease->wake, &lease->lock, &until) == 0)
+            continue;
+        token = lease->held;
+        until.tv_sec += RENEW_EVERY;
+    }
+    if (lease->ends)
+        token = 0;
+    pthread_mutex_unlock(&lease->lock);
+    return token;
+}
+
+static void *keep(void *argument)
+{
+    struct pass_lease *lease = argument;
+    struct db *db = NULL;
+    int64_t token;
+
+    while ((token = await_turn(lease)) != 0)
+        renew(lease, &db, token);
+    db_close(db);
+    return NULL;
+}
+
+/* Signals are the first thread's: it waits for them while a command runs. Without the thread a
+ * lease lasts for DB_LEASE_SECONDS. */
+static void start_thread(struct pass_lease *lease)
+{
+    sigset_t all, before;
+
+    if (lease->has_thread)
+        return;
+    (void)sigfillset(&all);
+    (void)pthread_sigmask(SIG_SETMASK, &all, &before);
+    lease->has_thread = pthread_create(&lease->thread, NULL, keep, lease) == 0;
+    (void)pthread_sigmask(SIG_SETMASK, &before, NULL);
+}
+
+static void end_thread(struct pass_lease *lease)
+{
+    pthread_mutex_lock(&lease->lock);
+    lease->ends = true;
+    pthread_cond_broadcast(&lease->wake);
+    pthread_mutex_unlock(&lease->lock);
+    if (lease->has_thread)
+        (void)pthread_join(lease->thread, NULL);
+}
+
+/* --- taking --------------------------------------------------------------------------------------
+ */
+
+static void set_held(struct pass_lease *lease, int64_t token, double until)
+{
+    pthread_mutex_lock(&lease->lock);
+    lease->held = token;
+    lease->held_until = until;
+    pthread_mutex_unlock(&lease->lock);
+}
+
+struct taking {
+    struct pass_lease *lease;
+    pass_find *find;
+    void *subject;
+    int64_t *ids;
+    size_t most, count;
+};
+
+static enum status add(struct pass_lease *lease, const int64_t *ids, size_t count)
+{
+    int64_t first = ids[0], last = ids[0];
+
+    for (size_t i = 1; i < count; i++) {
+        first = ids[i] < first ? ids[i] : first;
+        last = ids[i] > last ? ids[i] : last;
+    }
+    lease->key.token = (int64_t)(random_u64() >> 1) | 1;
+    return db_lease_add(lease->session->db, &lease->key, first, last);
+}
+
+/* One transaction. What an attempt of unknown outcome may have left is the next one's former lease.
+ */
+static enum status try_to_take(void *subject)
+{
+    struct taking *taking = subject;
+    struct pass_lease *lease = taking->lease;
+    double begun = clock_seconds();
+    enum status status = db_lease_turn(lease->session->db, &lease->key);
+
+    taking->count = 0;
+    if (status == STATUS_OK && !ending_is_wanted())
+        status = taking->find(taking->subject, taking->ids, taking->most, &taking->count);
+    if (status == STATUS_OK && taking->count > 0)
+        status = add(lease, taking->ids, taking->count);
+    if (status == STATUS_OK)
+        status = db_commit(lease->session->db);
+    if (status == STATUS_OK && taking->count > 0)
+        set_held(lease, lease->key.token, begun + SURELY_VALID);
+    return status;
+}
+
+/* Where there is nothing to take, nothing is written: most rounds of a loop find nothing. */
+enum status pass_lease_take(struct pass_lease *lease, pass_find *find, void *subject,
+                            int64_t *ret_ids, size_t most, size_t *ret_count)
+{
+    struct taking taking = {lease, find, subject, ret_ids, most, 0};
+    enum status status = STATUS_OK;
+
+    *ret_count = 0;
+    set_held(lease, 0, 0);
+    if (lease->key.token == 0) {
+        status = find(subject, ret_ids, most, &taking.count);
+        (void)db_end(lease->session->db);
+        if (status != STATUS_OK || taking.count == 0)
+            return status;
+    }
+    status = repeat_transaction(lease->session->db, try_to_take, &taking);
+    if (status != STATUS_OK)
+        return status;
+    if (taking.count > 0)
+        start_thread(lease);
+    else
+        lease->key.token = 0;
+    *ret_count = taking.count;
+    return STATUS_OK;
+}
+
+enum status pass_lease_check(struct pass_lease *lease)
+{
+    bool is_valid = false;
+    enum status status = db_lease_renew(lease->session->db, &lease->key, &is_valid);
+
+    if (status != STATUS_OK || is_valid)
+        return status;
+    set_held(lease, 0, 0);
+    return STATUS_NOT_FOUND;
+}
+
+bool pass_lease_is_held(struct pass_lease *lease)
+{
+    bool is_held;
+
+    pthread_mutex_lock(&lease->lock);
+    is_held = lease->held != 0 && lease->held_until > clock_seconds();
+    pthread_mutex_unlock(&lease->lock);
+    return is_held && !ending_is_wanted();
+}
+
+/* --- a lease ------------------------------------------------------------------------------------
+ */
+
+struct pass_lease *pass_lease_create(struct session *session, const char *pass, int64_t appid)
+{
+    struct pass_lease *lease = calloc(1, sizeof(*lease));
+    pthread_condattr_t attributes;
+
+    if (lease == NULL)
+        return NULL;
+    lease->session = session;
+    lease->key = (struct lease_key){.pass = text_from(pass), .appid = appid};
+    (void)pthread_mutex_init(&lease->lock, NULL);
+    (void)pthread_condattr_init(&attributes);
+    (void)pthread_condattr_setclock(&attributes, CLOCK_MONOTONIC);
+    (void)pthread_cond_init(&lease->wake, &attributes);
+    (void)pthread_condattr_destroy(&attributes);
+    return lease;
+}
+
+static enum status try_to_release(void *subject)
+{
+    struct pass_lease *lease = subject;
+    enum status status = db_lease_release(lease->session->db, &lease->key);
+
+    return status == STATUS_OK ? db_commit(lease->session->db) : status;
+}
+
+void pass_lease_destroy(struct pass_lease *lease)
+{
+    if (lease == NULL)
+        return;
+    end_thread(lease);
+    (void)db_rollback(lease->session->db);
+    if (lease->key.token != 0 &&
+        repeat_transaction(lease->session->db, try_to_release, lease) != STATUS_OK)
+        (void)db_rollback(lease->session->db); /* then it ends by itself */
+    (void)pthread_cond_destroy(&lease->wake);
+    (void)pthread_mutex_destroy(&lease->lock);
+    free(lease);
+}

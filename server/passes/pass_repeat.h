@@ -1,0 +1,35 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* What passes over many jobs do alike. */
+#ifndef SERVER_PASSES_PASS_REPEAT_H
+#define SERVER_PASSES_PASS_REPEAT_H
+
+#include "server/base/status.h"
+
+#include <stdbool.h>
+
+#include "tools/qmctl/session/project_session.h"
+
+struct app_row;
+
+/* One transaction: begins, commits or fails. */
+typedef enum status transaction_call(void *subject);
+/* Calls it until it succeeds, or fails in a way that would not change: what the database asks to
+ * repeat is repeated some times, with pauses in which others go on, and on a new connection where
+ * the old one is lost. What was committed without our hearing of it is called again too. Whatever
+ * fails is rolled back. */
+MUST_CHECK enum status repeat_transaction(struct db *db, transaction_call *call, void *subject);
+
+/* A command that fails for one job after another is likely to fail for all, and may take its time
+ * for each. Zeroed at first, and again when the command did its work. */
+struct failure_row {
+    int failures;
+    double seconds; /* that they took */
+};
+/* The others can wait: it failed a few times in a row, and that took long. */
+bool failure_row_ends_pass(const struct failure_row *row);
+
+typedef enum status app_call(void *subject, const struct app_row *app);
+/* Calls it for each application of the project, until it fails. */
+MUST_CHECK enum status for_each_app(struct session *session, app_call *call, void *subject);
+
+#endif
