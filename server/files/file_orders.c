@@ -8,9 +8,9 @@
 #include "server/base/sorted.h"
 #include "server/files/needed_files.h"
 #include "server/parse/client_age.h"
+#include "server/project/hierarchy.h"
 #include "server/reply/answer.h"
 #include "server/rpc/request.h"
-#include "server/submit/hierarchy.h"
 
 #include "server/base/banned.h"
 

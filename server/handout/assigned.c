@@ -17,9 +17,9 @@
 #include "server/base/random.h"
 #include "server/policy/dispatch/choose.h"
 #include "server/project/catalog.h"
+#include "server/project/keys.h"
 #include "server/project/project.h"
 #include "server/rpc/request.h"
-#include "server/submit/keys.h"
 #include "server/submit/template_output.h"
 
 #include <limits.h>

@@ -9,7 +9,7 @@
 #include "db/file_deletion.h"
 #include "db/states.h"
 #include "server/base/arena.h"
-#include "server/submit/hierarchy.h"
+#include "server/project/hierarchy.h"
 #include "server/submit/output_files.h"
 #include "tools/qmctl/session/progress_line.h"
 

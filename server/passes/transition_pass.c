@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* The steps of one transaction: some workunits that are due are found, locked with their results,
- * decided on (server/submit/transition_rules.c), new results written and signed, all saved and
- * committed. A deadlock or a lost connection costs a repetition;
- * what was committed before is not due any more and is passed over then.
+ * decided on (server/policy/result/transition_rules.c), new results written and signed, all saved
+ * and committed. A deadlock or a lost connection costs a repetition; what was committed before is
+ * not due any more and is passed over then.
  *
  * What the database or the memory refuses is tried again in halves, so that one row that cannot be
  * written costs only itself: it is put off and named. */

@@ -6,8 +6,8 @@
 
 #include "db/admin.h"
 #include "server/passes/complaints.h"
+#include "server/policy/result/transition_rules.h"
 #include "server/submit/template_output.h"
-#include "server/submit/transition_rules.h"
 #include "tools/qmctl/session/project_session.h"
 
 /*  COUNT(name): the columns of the table that `qmctl transition` prints, in their order. Counted

@@ -7,9 +7,9 @@
 #include "server/base/arena.h"
 #include "server/base/file.h"
 #include "server/passes/transition_pass.h"
+#include "server/project/keys.h"
 #include "server/project/project.h"
 #include "server/submit/documents.h"
-#include "server/submit/keys.h"
 
 #include <inttypes.h>
 #include <limits.h>

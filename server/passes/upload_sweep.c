@@ -13,7 +13,7 @@
 #include "server/base/sorted.h"
 #include "server/passes/complaints.h"
 #include "server/passes/result_archive.h"
-#include "server/submit/hierarchy.h"
+#include "server/project/hierarchy.h"
 #include "server/submit/output_files.h"
 #include "tools/qmctl/session/progress_line.h"
 

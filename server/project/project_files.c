@@ -5,7 +5,7 @@
 
 #include "server/base/arena.h"
 #include "server/base/buffer.h"
-#include "server/submit/template.h"
+#include "server/project/template.h"
 
 #include "server/base/banned.h"
 

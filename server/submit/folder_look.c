@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "server/submit/folder_look.h"
 
-#include "server/submit/hierarchy.h"
+#include "server/project/hierarchy.h"
 
 #include <dirent.h>
 #include <errno.h>

@@ -19,10 +19,10 @@
 #include "db/states.h"
 #include "server/base/arena.h"
 #include "server/base/buffer.h"
+#include "server/project/hierarchy.h"
+#include "server/project/keys.h"
 #include "server/submit/documents.h"
-#include "server/submit/hierarchy.h"
 #include "server/submit/job_templates.h"
-#include "server/submit/keys.h"
 #include "server/submit/stage.h"
 #include "server/submit/template_advice.h"
 

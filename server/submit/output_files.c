@@ -6,7 +6,7 @@
 
 #include "server/base/arena.h"
 #include "server/base/entity.h"
-#include "server/submit/hierarchy.h"
+#include "server/project/hierarchy.h"
 
 #include <string.h>
 

@@ -12,7 +12,7 @@
 #include "config/config.h"
 #include "server/base/arena.h"
 #include "server/base/file.h"
-#include "server/submit/hierarchy.h"
+#include "server/project/hierarchy.h"
 #include "server/submit/inputs_lock.h"
 
 #include <errno.h>

@@ -5,8 +5,8 @@
 
 #include "server/base/buffer.h"
 #include "server/base/near_name.h"
+#include "server/project/template.h"
 #include "server/submit/parameters.h"
-#include "server/submit/template.h"
 #include "server/submit/template_elements.h"
 
 #include <ctype.h>

@@ -3,8 +3,8 @@
 #ifndef SERVER_SUBMIT_TEMPLATE_INPUT_H
 #define SERVER_SUBMIT_TEMPLATE_INPUT_H
 
+#include "server/project/template.h"
 #include "server/submit/parameters.h"
-#include "server/submit/template.h"
 
 #include "server/base/crypto.h"
 

@@ -8,7 +8,7 @@
 #include "server/base/arena.h"
 #include "server/base/buffer.h"
 #include "server/base/crypto.h"
-#include "server/submit/hierarchy.h"
+#include "server/project/hierarchy.h"
 #include "server/submit/template_input.h"
 
 #include <inttypes.h>

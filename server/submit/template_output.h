@@ -4,7 +4,7 @@
 #ifndef SERVER_SUBMIT_TEMPLATE_OUTPUT_H
 #define SERVER_SUBMIT_TEMPLATE_OUTPUT_H
 
-#include "server/submit/template.h"
+#include "server/project/template.h"
 
 #include <stddef.h>
 #include <stdint.h>

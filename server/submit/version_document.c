@@ -6,7 +6,7 @@
 #include "config/config.h"
 #include "server/base/arena.h"
 #include "server/base/buffer.h"
-#include "server/submit/hierarchy.h"
+#include "server/project/hierarchy.h"
 
 #include <inttypes.h>
 

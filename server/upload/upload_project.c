@@ -5,7 +5,7 @@
 #include "server/base/arena.h"
 #include "server/base/crypto.h"
 #include "server/base/log.h"
-#include "server/submit/keys.h"
+#include "server/project/keys.h"
 #include "server/upload/upload_store.h"
 
 #include <stdlib.h>

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "server/upload/upload_store.h"
 
-#include "server/submit/hierarchy.h"
+#include "server/project/hierarchy.h"
 
 #include <dirent.h>
 #include <errno.h>

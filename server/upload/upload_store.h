@@ -3,7 +3,7 @@
  *
  * What has come of a file lies in upload_dir/.partial under the file's name. When its last byte is
  * there it is compared with its checksum, brought to the disk, and moved to where the project's
- * other programs look for it (server/submit/hierarchy.h); so those never see half a file. It is
+ * other programs look for it (server/project/hierarchy.h); so those never see half a file. It is
  * moved only where nothing is: a finished file is never replaced. The folder is brought to the disk
  * before anybody hears that the file is done. BOINC's handler writes its files where the finished
  * ones are; what it left unfinished there is moved to .partial when its client goes on.

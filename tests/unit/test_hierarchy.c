@@ -5,7 +5,7 @@
 #include "server/base/arena.h"
 #include "server/base/buffer.h"
 #include "server/base/crypto.h"
-#include "server/submit/hierarchy.h"
+#include "server/project/hierarchy.h"
 
 #include <stdlib.h>
 

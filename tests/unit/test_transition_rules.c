@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* What becomes of a workunit that is due: each rule by itself, and all of them against a slow way
  * of saying the same in random cases. */
-#include "server/submit/transition_rules.h"
+#include "server/policy/result/transition_rules.h"
 
 #include "db/states.h"
 #include "server/base/random.h"

@@ -8,7 +8,7 @@
 #include "server/base/arena.h"
 #include "server/base/crypto.h"
 #include "server/base/file.h"
-#include "server/submit/hierarchy.h"
+#include "server/project/hierarchy.h"
 
 #include <errno.h>
 #include <fcntl.h>

@@ -13,7 +13,7 @@
 #include "server/base/random.h"
 #include "server/base/shown.h"
 #include "server/check/master_url.h"
-#include "server/submit/keys.h"
+#include "server/project/keys.h"
 #include "tools/qmctl/session/commands.h"
 #include "tools/qmctl/session/db_admin_user.h"
 #include "tools/qmctl/session/output.h"

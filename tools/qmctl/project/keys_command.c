@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Keys, and signatures by them. */
-#include "server/submit/keys.h"
+#include "server/project/keys.h"
 
 #include "config/config.h"
 #include "db/admin.h"

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Where a file lies below download_dir and upload_dir, and under which URL (policy(7) 14.7). */
-#ifndef SERVER_SUBMIT_HIERARCHY_H
-#define SERVER_SUBMIT_HIERARCHY_H
+#ifndef SERVER_PROJECT_HIERARCHY_H
+#define SERVER_PROJECT_HIERARCHY_H
 
 #include "server/base/status.h"
 #include "server/base/text.h"

@@ -3,8 +3,8 @@
  * documents: several elements stand side by side, and what a program does not know is copied as it
  * stands. So they have a reader of their own, which is strict: whatever it does not understand is
  * an error that names file, line and element. */
-#ifndef SERVER_SUBMIT_TEMPLATE_H
-#define SERVER_SUBMIT_TEMPLATE_H
+#ifndef SERVER_PROJECT_TEMPLATE_H
+#define SERVER_PROJECT_TEMPLATE_H
 
 #include "server/base/status.h"
 #include "server/base/text.h"

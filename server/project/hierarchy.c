@@ -3,7 +3,7 @@
  * deleter, the web pages) compute the same folder, so the formula is fixed for ever: seven hex
  * digits of the MD5 of the name, after its first digit, modulo the fanout, in hex without zeros
  * in front. */
-#include "server/submit/hierarchy.h"
+#include "server/project/hierarchy.h"
 
 #include "server/base/buffer.h"
 #include "server/base/crypto.h"

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* What becomes of a workunit whose transition_time has come (policy(7) 13.1); pure. */
-#ifndef SERVER_SUBMIT_TRANSITION_RULES_H
-#define SERVER_SUBMIT_TRANSITION_RULES_H
+#ifndef SERVER_POLICY_RESULT_TRANSITION_RULES_H
+#define SERVER_POLICY_RESULT_TRANSITION_RULES_H
 
 #include "db/rows.h"
 #include "db/states.h"

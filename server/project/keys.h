@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* The project's two pairs of keys (policy(7) 14.5): code_sign_* for programs, upload_*
  * for the certificates of output files; and the change of the first. */
-#ifndef SERVER_SUBMIT_KEYS_H
-#define SERVER_SUBMIT_KEYS_H
+#ifndef SERVER_PROJECT_KEYS_H
+#define SERVER_PROJECT_KEYS_H
 
 #include "server/base/crypto.h"
 #include "server/base/status.h"

@@ -8,7 +8,7 @@
  * wanted, so that the last allowed one would make an error of a workunit that succeeded. And files
  * of a VALIDATE_ERROR are deleted as those of other errors are, and those of missing replies at the
  * end: some of them may be there. */
-#include "server/submit/transition_rules.h"
+#include "server/policy/result/transition_rules.h"
 
 #include "db/states.h"
 

@@ -6,7 +6,7 @@
  * Clients take a new key only when the one they hold has signed it. So the private halves of old
  * keys are kept too (old_private_N): after a second change, clients that slept through the first
  * still find a signature by theirs. */
-#include "server/submit/keys.h"
+#include "server/project/keys.h"
 
 #include "config/config.h"
 #include "server/base/arena.h"

@@ -2,12 +2,12 @@
 /* The reader walks the text once, keeping a stack of open elements. Invariant: an element has
  * either children or content, never both; comments count as nothing. Everything is bounded by the
  * size of the file and DEPTH_MAX. */
-#include "server/submit/template.h"
+#include "server/project/template.h"
 
 #include "server/base/arena.h"
 #include "server/base/buffer.h"
 #include "server/base/markup.h"
-#include "server/submit/hierarchy.h"
+#include "server/project/hierarchy.h"
 
 #include <inttypes.h>
 #include <math.h>
