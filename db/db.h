@@ -59,6 +59,9 @@ const char *db_error(const struct db *db);
 /* The failure of a call of this connection that answered `status`, for people: our words, and the
  * database's own in brackets. Valid until the next call. */
 const char *db_explain(struct db *db, enum status status);
+/* The same as a failure, "WHAT: " before it; answers `status`. Nothing is said of STATUS_OK. `db`
+ * may be NULL: it could not be opened. */
+enum status db_failed(struct db *db, enum status status, const char *what, struct failure *failure);
 
 /* What is wrong with a database that a server cannot work with: a word for figures, words for
  * anybody, the option of config.xml to look at first ("": none). */

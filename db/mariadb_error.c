@@ -223,3 +223,11 @@ const char *db_explain(struct db *db, enum status status)
                    db->error[0] == '\0' ? "" : " (", db->error, db->error[0] == '\0' ? "" : ")");
     return db->explained;
 }
+
+enum status db_failed(struct db *db, enum status status, const char *what, struct failure *failure)
+{
+    if (status == STATUS_OK)
+        return status;
+    return fail(failure, status, "%s: %s", what,
+                db == NULL ? status_word(status) : db_explain(db, status));
+}

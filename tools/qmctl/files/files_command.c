@@ -33,10 +33,7 @@ static enum status files_open(struct session *session, struct db **ret_db)
 /* The same status, with words for the session's failure. */
 static enum status files_failed(struct session *session, struct db *db, enum status status)
 {
-    if (status == STATUS_OK)
-        return status;
-    return fail(&session->failure, status, "file database: %s",
-                db == NULL ? status_word(status) : db_explain(db, status));
+    return db_failed(db, status, "file database", &session->failure);
 }
 
 enum exit_code command_files_init(struct session *session)

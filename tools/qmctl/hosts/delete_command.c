@@ -40,9 +40,7 @@ static enum status forget_files(struct session *session, const struct db_id_list
         status = db_files_delete_host(db, hosts->items[i]);
     if (status == STATUS_OK)
         status = db_commit(db);
-    if (status != STATUS_OK)
-        status = fail(&session->failure, status, "file database: %s",
-                      db == NULL ? status_word(status) : db_explain(db, status));
+    status = db_failed(db, status, "file database", &session->failure);
     db_close(db);
     return status;
 }

@@ -101,10 +101,7 @@ enum status session_db(struct session *session)
 
 enum status session_db_failed(struct session *session, enum status status, const char *what)
 {
-    if (status == STATUS_OK)
-        return status;
-    return fail(&session->failure, status, "%s: %s", what,
-                session->db == NULL ? status_word(status) : db_explain(session->db, status));
+    return db_failed(session->db, status, what, &session->failure);
 }
 
 enum status session_app(struct session *session, const char *name, struct app_row *ret_app)
